@@ -1,0 +1,1 @@
+"""Backends: what executes primitives. The contract is base.py."""

@@ -1,0 +1,270 @@
+"""NumPy kernels per primitive, and mends where NumPy's answer is not the standard's.
+
+A mend first lets NumPy compute, then looks for the values that can be wrong; arrays that hold none
+pay for the look alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import copysign, isinf
+from typing import Any, Final
+
+import numpy as np
+
+from ... import primitives as p
+from ...core import dtypes as d
+from ...core.dtypes import DType
+from ...primitives import Primitive
+
+__all__ = [
+    "ARG_REDUCE",
+    "BINARY",
+    "FROM_NUMPY",
+    "REDUCE",
+    "SCAN",
+    "TO_NUMPY",
+    "UNARY",
+    "NDArray",
+]
+
+NDArray = np.ndarray[Any, Any]
+
+TO_NUMPY: Final[dict[DType, np.dtype[Any]]] = {dtype: np.dtype(dtype.name) for dtype in d.ALL}
+FROM_NUMPY: Final[dict[np.dtype[Any], DType]] = {ours: dtype for dtype, ours in TO_NUMPY.items()}
+
+
+# ---------------------------------------------------------------------- unary mends
+
+
+def _rounding(ufunc: np.ufunc) -> Callable[[NDArray], NDArray]:
+    """Rounding that leaves integers as they are."""
+
+    def kernel(x: NDArray) -> NDArray:
+        return ufunc(x) if x.dtype.kind in "fc" else x.copy()  # type: ignore[no-any-return]
+
+    return kernel
+
+
+def _imag(x: NDArray) -> NDArray:
+    return x.imag.copy()
+
+
+def _real(x: NDArray) -> NDArray:
+    return x.real.copy()
+
+
+# The mends below are for complex numbers. `np.asarray` makes a 0-d result, which NumPy returns as a
+# scalar, writable.
+
+
+def _expm1(x: NDArray) -> NDArray:
+    result: NDArray = np.expm1(x)
+    if x.dtype.kind == "c":
+        suspects = ~np.isfinite(result)
+        if suspects.any():
+            # NumPy multiplies infinities by zeros here. exp has these cases right, and for them
+            # the one may as well be subtracted afterwards.
+            mended = np.exp(x[suspects])
+            mended.real -= 1
+            result = np.asarray(result)
+            result[suspects] = mended
+    return result
+
+
+def _reciprocal(x: NDArray) -> NDArray:
+    # NumPy's own kernel for complex numbers differs from its division in zeros and infinities.
+    return np.true_divide(1.0, x) if x.dtype.kind == "c" else np.reciprocal(x)  # type: ignore[no-any-return]
+
+
+def _sign(x: NDArray) -> NDArray:
+    result: NDArray = np.sign(x)
+    if x.dtype.kind == "c":
+        # NumPy lets an infinite part outweigh a NaN.
+        nans = np.isnan(x)
+        if nans.any():
+            result = np.asarray(result)
+            result[nans] = complex(np.nan, np.nan)
+    return result
+
+
+def _tan(x: NDArray) -> NDArray:
+    result: NDArray = np.tan(x)
+    if x.dtype.kind == "c":
+        infinite = np.isinf(x.imag)
+        if infinite.any():
+            # C gives the zero the sign of sin(2 a), the standard that of a.
+            result = np.asarray(result)
+            result.real[infinite] = np.copysign(0, x.real[infinite])
+    return result
+
+
+def _tanh(x: NDArray) -> NDArray:
+    result: NDArray = np.tanh(x)
+    if x.dtype.kind == "c":
+        infinite = np.isinf(x.real)
+        if infinite.any():
+            # C gives the zero the sign of sin(2 b), the standard that of b.
+            result = np.asarray(result)
+            result.imag[infinite] = np.copysign(0, x.imag[infinite])
+    return result
+
+
+UNARY: Final[dict[Primitive, Callable[..., Any]]] = {
+    p.ABS: np.absolute,
+    p.ACOS: np.arccos,
+    p.ACOSH: np.arccosh,
+    p.ASIN: np.arcsin,
+    p.ASINH: np.arcsinh,
+    p.ATAN: np.arctan,
+    p.ATANH: np.arctanh,
+    p.BITWISE_INVERT: np.invert,
+    p.CEIL: _rounding(np.ceil),
+    p.CONJ: np.conjugate,
+    p.COS: np.cos,
+    p.COSH: np.cosh,
+    p.EXP: np.exp,
+    p.EXPM1: _expm1,
+    p.FLOOR: _rounding(np.floor),
+    p.IMAG: _imag,
+    p.ISFINITE: np.isfinite,
+    p.ISINF: np.isinf,
+    p.ISNAN: np.isnan,
+    p.LOG: np.log,
+    p.LOG10: np.log10,
+    p.LOG1P: np.log1p,
+    p.LOG2: np.log2,
+    p.LOGICAL_NOT: np.logical_not,
+    p.NEGATIVE: np.negative,
+    p.POSITIVE: np.positive,
+    p.REAL: _real,
+    p.RECIPROCAL: _reciprocal,
+    p.ROUND: _rounding(np.rint),
+    p.SIGN: _sign,
+    p.SIGNBIT: np.signbit,
+    p.SIN: np.sin,
+    p.SINH: np.sinh,
+    p.SQRT: np.sqrt,
+    p.SQUARE: np.square,
+    p.TAN: _tan,
+    p.TANH: _tanh,
+    p.TRUNC: _rounding(np.trunc),
+}
+
+# ---------------------------------------------------------------------- binary mends
+
+
+def _has_infinity(x: Any) -> bool:
+    """Whether `x` holds an infinity. A NaN hides it from the quick look."""
+    if isinstance(x, float):
+        return isinf(x)
+    if not isinstance(x, np.ndarray) or x.size == 0:
+        return False
+    high, low = np.maximum.reduce(x, axis=None), np.minimum.reduce(x, axis=None)
+    if high == high:
+        return bool(high == np.inf or low == -np.inf)
+    return bool(np.isinf(x).any())
+
+
+def _floor_divide(x1: Any, x2: Any, out: NDArray | None = None) -> NDArray:
+    kind = (x1 if isinstance(x1, np.ndarray) else x2).dtype.kind
+    # The mend needs the operands as they were; `out` may overlap them.
+    if kind != "f" or not (_has_infinity(x1) or _has_infinity(x2)):
+        return np.floor_divide(x1, x2, out=out)  # type: ignore[no-any-return]
+    result = np.asarray(np.floor_divide(x1, x2))
+    x1, x2 = np.broadcast_arrays(
+        np.asarray(x1, dtype=result.dtype), np.asarray(x2, dtype=result.dtype)
+    )
+    # An infinite dividend by a finite number is infinite, with the sign of the quotient.
+    over = np.isinf(x1) & np.isfinite(x2) & (x2 != 0)
+    result[over] = (x1 / x2)[over]
+    # A finite dividend by an infinity is a zero with the sign of the quotient.
+    under = np.isfinite(x1) & np.isinf(x2)
+    result[under] = (x1 / x2)[under]
+    if out is None:
+        return result
+    np.copyto(out, result)
+    return out
+
+
+def _pow(x1: Any, x2: Any, out: NDArray | None = None) -> NDArray:
+    kind = (x1 if isinstance(x1, np.ndarray) else x2).dtype.kind
+    if kind != "f" or not (_is_half_somewhere(x1, x2) and _has_sign_bit(x1)):
+        return np.power(x1, x2, out=out)  # type: ignore[no-any-return]
+    # There NumPy takes the square root, which is NaN for -inf and -0.0 for -0.0. `out` may overlap
+    # the operands.
+    wrong = np.equal(x2, 0.5) & (np.isinf(x1) | np.equal(x1, 0)) & np.signbit(x1)
+    roots = np.abs(x1)
+    result = np.asarray(np.power(x1, x2, out=out))
+    np.copyto(result, roots, where=wrong)
+    return result
+
+
+def _is_half_somewhere(x1: Any, x2: Any) -> bool:
+    """Whether NumPy may meet an exponent of 0.5 as a constant: a scalar, or one broadcast."""
+    if not isinstance(x2, np.ndarray):
+        return bool(x2 == 0.5)
+    if x2.size > 1 and 0 not in x2.strides and x2.shape == np.shape(x1):
+        return False
+    return bool((x2 == 0.5).any())
+
+
+def _has_sign_bit(x: Any) -> bool:
+    """Whether a number in `x` is negative, -0.0 included."""
+    if not isinstance(x, np.ndarray):
+        return copysign(1, x) < 0
+    # Seen as integers, they are negative too: one pass without a temporary array.
+    return x.size > 0 and bool(np.minimum.reduce(x.view(f"i{x.itemsize}"), axis=None) < 0)
+
+
+BINARY: Final[dict[Primitive, Callable[..., Any]]] = {
+    p.ADD: np.add,
+    p.ATAN2: np.arctan2,
+    p.BITWISE_AND: np.bitwise_and,
+    p.BITWISE_LEFT_SHIFT: np.left_shift,
+    p.BITWISE_OR: np.bitwise_or,
+    p.BITWISE_RIGHT_SHIFT: np.right_shift,
+    p.BITWISE_XOR: np.bitwise_xor,
+    p.COPYSIGN: np.copysign,
+    p.DIVIDE: np.true_divide,
+    p.EQUAL: np.equal,
+    p.FLOOR_DIVIDE: _floor_divide,
+    p.FMOD: np.fmod,
+    p.GREATER: np.greater,
+    p.GREATER_EQUAL: np.greater_equal,
+    p.HYPOT: np.hypot,
+    p.LESS: np.less,
+    p.LESS_EQUAL: np.less_equal,
+    p.LOGADDEXP: np.logaddexp,
+    p.LOGICAL_AND: np.logical_and,
+    p.LOGICAL_OR: np.logical_or,
+    p.LOGICAL_XOR: np.logical_xor,
+    p.MAXIMUM: np.maximum,
+    p.MINIMUM: np.minimum,
+    p.MULTIPLY: np.multiply,
+    p.NEXTAFTER: np.nextafter,
+    p.NOT_EQUAL: np.not_equal,
+    p.POW: _pow,
+    p.REMAINDER: np.remainder,
+    p.SUBTRACT: np.subtract,
+}
+
+# ---------------------------------------------------------------------- reductions and scans
+
+REDUCE: Final[dict[Primitive, Callable[..., Any]]] = {
+    p.SUM: np.add.reduce,
+    p.PROD: np.multiply.reduce,
+    p.MAX: np.maximum.reduce,
+    p.MIN: np.minimum.reduce,
+    p.ANY: np.logical_or.reduce,
+    p.ALL: np.logical_and.reduce,
+}
+
+ARG_REDUCE: Final[dict[Primitive, str]] = {p.ARGMAX: "argmax", p.ARGMIN: "argmin"}
+
+SCAN: Final[dict[Primitive, Callable[..., Any]]] = {
+    p.CUMULATIVE_SUM: np.add.accumulate,
+    p.CUMULATIVE_PROD: np.multiply.accumulate,
+    p.CUMULATIVE_MAX: np.maximum.accumulate,
+    p.CUMULATIVE_MIN: np.minimum.accumulate,
+}

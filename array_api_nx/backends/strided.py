@@ -1,0 +1,138 @@
+"""Backends whose handles are strided views of storages: movement is view algebra.
+
+A `Tensor` is a (storage, view) pair. Movement makes a new Tensor over the same storage without
+calling the engine. The engine's own array over that memory is made when a kernel first needs it,
+and kept in the Tensor; results of kernels come the other way round, as an engine array whose
+storage and view are worked out when a movement first needs them.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, Final, final
+
+from ..core.view import Selection, View
+from .base import Backend
+
+__all__ = ["Storage", "StridedBackend", "Tensor"]
+
+
+
+@final
+class Storage:
+    """A flat block of memory that a backend owns or was lent.
+
+    Attributes
+    ----------
+    memory : object
+        The engine's 1-D array over the block.
+    """
+
+    __slots__ = ("memory",)
+
+    memory: Any
+
+    def __init__(self, memory: Any) -> None:
+        self.memory = memory
+
+
+@final
+class Tensor:
+    """The handle of strided backends.
+
+    Attributes
+    ----------
+    array : object or None
+        The engine's strided array, once there is one.
+    view : View or None
+    storage : Storage or None
+        Both None until a movement needs them, if the Tensor came out of a kernel; then `array`
+        is not.
+    """
+
+    __slots__ = ("array", "storage", "view")
+
+    array: Any
+    view: View | None
+    storage: Storage | None
+
+
+def tensor_over(storage: Storage | None, view: View) -> Tensor:
+    """A Tensor that shows `storage` through `view`."""
+    tensor = Tensor()
+    tensor.array = None
+    tensor.view = view
+    tensor.storage = storage
+    return tensor
+
+
+class StridedBackend(Backend):
+    """Movement primitives over Tensors, for engines with strided arrays.
+
+    A subclass says how an engine array becomes (storage, view) and back.
+    """
+
+    @abstractmethod
+    def anchor(self, x: Tensor) -> View:
+        """Work out `x.storage` and `x.view` from `x.array`; return the view."""
+
+    @abstractmethod
+    def bind(self, x: Tensor) -> Any:
+        """Make `x.array` from `x.storage` and `x.view`; return it."""
+
+    @abstractmethod
+    def materialise(self, x: Tensor, fill: Any) -> Tensor:
+        """A row-major copy of `x` in which `fill` stands where the view is masked."""
+
+    def view(self, x: Tensor) -> View:
+        """How `x` reads its storage."""
+        return x.view or self.anchor(x)
+
+    # The six movements below are hot. Each repeats the three assignments of `tensor_over`,
+    # because a call would cost as much as the rest.
+
+    def expand(self, x: Tensor, shape: tuple[int, ...]) -> Tensor:
+        view = x.view or self.anchor(x)
+        result = Tensor()
+        result.array = None
+        result.view = view.expand(shape)
+        result.storage = x.storage
+        return result
+
+    def try_reshape(self, x: Tensor, shape: tuple[int, ...]) -> Tensor | None:
+        view = x.view or self.anchor(x)
+        view = view.reshape(shape)  # type: ignore[assignment]  # None is answered below
+        if view is None:
+            return None
+        result = Tensor()
+        result.array = None
+        result.view = view
+        result.storage = x.storage
+        return result
+
+    def permute(self, x: Tensor, axes: tuple[int, ...]) -> Tensor:
+        view = x.view or self.anchor(x)
+        result = Tensor()
+        result.array = None
+        result.view = view.permute(axes)
+        result.storage = x.storage
+        return result
+
+    def slice(self, x: Tensor, selection: Selection) -> Tensor:
+        view = x.view or self.anchor(x)
+        view = view.slice(selection)  # type: ignore[assignment]  # None is answered below
+        if view is None:
+            return self.slice(self.materialise(x, 0), selection)
+        result = Tensor()
+        result.array = None
+        result.view = view
+        result.storage = x.storage
+        return result
+
+    def pad(self, x: Tensor, padding: tuple[tuple[int, int], ...], value: Any) -> Tensor:
+        view = x.view or self.anchor(x)
+        return self.materialise(tensor_over(x.storage, view.pad(padding)), value)
+
+    def contiguous(self, x: Tensor) -> Tensor:
+        view = x.view or self.anchor(x)
+        return x if view.is_row_major else self.copy(x)

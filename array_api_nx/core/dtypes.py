@@ -1,0 +1,255 @@
+"""Data types: singletons compared by identity, and the one table that promotes them.
+
+The table follows the standard's promotion rules wherever the standard defines them. Where it
+does not (an integer with a floating-point type, ``uint64`` with a signed integer, ``bool`` with a
+number) it gives what NumPy gives, because array-consuming libraries rely on that.
+"""
+
+from __future__ import annotations
+
+import builtins
+from typing import Final, final
+
+__all__ = [
+    "ALL",
+    "BOOL_LIKE",
+    "COMPLEX",
+    "FLOATING",
+    "INTEGRAL",
+    "KINDS",
+    "NUMERIC",
+    "PROMOTION",
+    "REAL",
+    "REAL_FLOATING",
+    "SCALAR_PROMOTION",
+    "SIGNED",
+    "UNSIGNED",
+    "DType",
+    "as_dtype",
+    "bool",
+    "can_cast",
+    "complex64",
+    "complex128",
+    "dtype_named",
+    "float32",
+    "float64",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "promote",
+    "same_kind",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+]
+
+
+@final
+class DType:
+    """One data type of the standard.
+
+    The thirteen instances are attributes of this module and of the public namespace; equality is
+    identity, so comparing a dtype with anything else is ``False`` and never raises.
+
+    Attributes
+    ----------
+    name : str
+        The name in the standard, for example ``"float32"``.
+    kind : str
+        ``"bool"``, ``"signed integer"``, ``"unsigned integer"``, ``"real floating"`` or
+        ``"complex floating"``: the words that ``isdtype`` takes.
+    itemsize : int
+        Bytes per element.
+    min, max : int or float
+        Bounds of the Python ints that the type represents; infinite for floating-point types.
+    """
+
+    __slots__ = ("__weakref__", "itemsize", "kind", "max", "min", "name")
+
+    name: str
+    kind: str
+    itemsize: int
+    min: int | float
+    max: int | float
+
+    def __init__(self, name: str, kind: str, itemsize: int) -> None:
+        bits = 8 * itemsize
+        self.name = name
+        self.kind = kind
+        self.itemsize = itemsize
+        match kind:
+            case "bool":
+                self.min, self.max = 0, 1
+            case "unsigned integer":
+                self.min, self.max = 0, 2**bits - 1
+            case "signed integer":
+                self.min, self.max = -(2 ** (bits - 1)), 2 ** (bits - 1) - 1
+            case _:
+                self.min, self.max = float("-inf"), float("inf")
+
+    def __repr__(self) -> str:
+        return f"array_api_nx.{self.name}"
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __reduce__(self) -> tuple[object, tuple[str]]:
+        return dtype_named, (self.name,)
+
+    def __copy__(self) -> DType:
+        return self
+
+    def __deepcopy__(self, memo: object) -> DType:
+        return self
+
+
+bool: Final = DType("bool", "bool", 1)
+int8: Final = DType("int8", "signed integer", 1)
+int16: Final = DType("int16", "signed integer", 2)
+int32: Final = DType("int32", "signed integer", 4)
+int64: Final = DType("int64", "signed integer", 8)
+uint8: Final = DType("uint8", "unsigned integer", 1)
+uint16: Final = DType("uint16", "unsigned integer", 2)
+uint32: Final = DType("uint32", "unsigned integer", 4)
+uint64: Final = DType("uint64", "unsigned integer", 8)
+float32: Final = DType("float32", "real floating", 4)
+float64: Final = DType("float64", "real floating", 8)
+complex64: Final = DType("complex64", "complex floating", 8)
+complex128: Final = DType("complex128", "complex floating", 16)
+
+# Groups of dtypes, in the standard's order. BOOL_LIKE is what bitwise functions take.
+SIGNED: Final = (int8, int16, int32, int64)
+UNSIGNED: Final = (uint8, uint16, uint32, uint64)
+REAL_FLOATING: Final = (float32, float64)
+COMPLEX: Final = (complex64, complex128)
+INTEGRAL: Final = (*SIGNED, *UNSIGNED)
+FLOATING: Final = (*REAL_FLOATING, *COMPLEX)
+REAL: Final = (*INTEGRAL, *REAL_FLOATING)
+NUMERIC: Final = (*REAL, *COMPLEX)
+BOOL_LIKE: Final = (bool, *INTEGRAL)
+ALL: Final = (bool, *NUMERIC)
+
+KINDS: Final[dict[str, tuple[DType, ...]]] = {
+    "bool": (bool,),
+    "signed integer": SIGNED,
+    "unsigned integer": UNSIGNED,
+    "integral": INTEGRAL,
+    "real floating": REAL_FLOATING,
+    "complex floating": COMPLEX,
+    "numeric": NUMERIC,
+}
+
+_BY_NAME: Final = {dtype.name: dtype for dtype in ALL}
+
+
+def dtype_named(name: str) -> DType:
+    """The dtype with the standard's name `name`; KeyError if there is none."""
+    return _BY_NAME[name]
+
+
+# Upper triangle, rows and columns in the order of ALL; b1 is bool.
+_ABBREVIATIONS = dict(zip("b1 i1 i2 i4 i8 u1 u2 u4 u8 f4 f8 c8 cc".split(), ALL, strict=True))
+_UPPER_TRIANGLE = """
+    b1 i1 i2 i4 i8 u1 u2 u4 u8 f4 f8 c8 cc
+       i1 i2 i4 i8 i2 i4 i8 f8 f4 f8 c8 cc
+          i2 i4 i8 i2 i4 i8 f8 f4 f8 c8 cc
+             i4 i8 i4 i4 i8 f8 f8 f8 cc cc
+                i8 i8 i8 i8 f8 f8 f8 cc cc
+                   u1 u2 u4 u8 f4 f8 c8 cc
+                      u2 u4 u8 f4 f8 c8 cc
+                         u4 u8 f8 f8 cc cc
+                            u8 f8 f8 cc cc
+                               f4 f8 c8 cc
+                                  f8 cc cc
+                                     c8 cc
+                                        cc
+"""
+
+
+def _promotion_table() -> dict[tuple[DType, DType], DType]:
+    table = {}
+    for row, line in enumerate(_UPPER_TRIANGLE.split("\n")[1:-1]):
+        for column, abbreviation in enumerate(line.split(), start=row):
+            result = _ABBREVIATIONS[abbreviation]
+            table[ALL[row], ALL[column]] = table[ALL[column], ALL[row]] = result
+    return table
+
+
+PROMOTION: Final = _promotion_table()
+"""Result dtype of every pair of dtypes."""
+
+
+def promote(first: DType, *others: DType) -> DType:
+    """The dtype that all given dtypes promote to."""
+    for other in others:
+        first = PROMOTION[first, other]
+    return first
+
+
+def _scalar_table() -> dict[tuple[DType, type], DType]:
+    table: dict[tuple[DType, type], DType] = {}
+    for dtype in ALL:
+        floating = dtype if dtype in FLOATING else float64
+        table[dtype, builtins.bool] = dtype
+        table[dtype, int] = int64 if dtype is bool else dtype
+        table[dtype, float] = floating
+        table[dtype, complex] = PROMOTION[floating, complex64]
+    return table
+
+
+SCALAR_PROMOTION: Final = _scalar_table()
+"""Result dtype of an array's dtype with the type of a Python scalar. Scalars are weak: they never
+widen a type of their own kind."""
+
+_PYTHON_TYPES: Final[dict[object, DType]] = {
+    builtins.bool: bool,
+    int: int64,
+    float: float64,
+    complex: complex128,
+}
+
+
+def as_dtype(obj: object) -> DType:
+    """`obj` as a dtype: one of ours, or one of the Python types bool, int, float and complex.
+
+    Raises
+    ------
+    TypeError
+        If it is anything else.
+    """
+    if type(obj) is DType:
+        return obj
+    try:
+        return _PYTHON_TYPES[obj]
+    except (KeyError, TypeError):
+        name = str(getattr(obj, "name", getattr(obj, "__name__", obj)))
+        mend = f"; use xp.{name}" if name in _BY_NAME else ""
+        raise TypeError(
+            f"a dtype must be one of this namespace's dtypes or bool, int, float, complex, "
+            f"not {obj!r}{mend}"
+        ) from None
+
+
+_KIND_ORDER: Final = {
+    "bool": 0,
+    "unsigned integer": 1,
+    "signed integer": 2,
+    "real floating": 3,
+    "complex floating": 4,
+}
+
+
+def can_cast(from_: DType, to: DType) -> builtins.bool:
+    """Whether every promotion with `from_` that the table allows can end in `to`."""
+    return PROMOTION[from_, to] is to
+
+
+def same_kind(from_: DType, to: DType) -> builtins.bool:
+    """Whether a value may be stored as `to` without changing to a lesser kind.
+
+    Narrowing within a kind (float64 into float32) is allowed; float into integer, complex into
+    real, signed into unsigned and number into bool are not: they lose data silently.
+    """
+    return _KIND_ORDER[from_.kind] <= _KIND_ORDER[to.kind]

@@ -1,0 +1,181 @@
+"""Index keys, normalised once.
+
+A key is what stands between the brackets of ``x[...]``. Its basic items (ints, slices, None,
+ellipsis) become a `Selection`, which a view turns into another view; its index arrays become a
+list aligned with the axes of that view. Everything is checked and counted from the front here, so
+that no layer below looks at a Python index again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import index
+from typing import Any, Final, NamedTuple
+
+from .view import Selection
+
+__all__ = ["IndexArray", "basic_selection", "hashable_key", "mixed_selection"]
+
+
+class IndexArray(NamedTuple):
+    """An index array inside a key.
+
+    Attributes
+    ----------
+    payload : object
+        The array; opaque to this module.
+    mask_shape : tuple of int or None
+        The shape of a boolean mask, which takes as many axes as it has; None for integers, which
+        take one axis.
+    """
+
+    payload: Any
+    mask_shape: tuple[int, ...] | None
+
+
+_BASIC_TYPES: Final = frozenset({int, type(None), type(Ellipsis)})
+
+
+def hashable_key(key: object) -> object:
+    """A stand-in for the basic index `key` to look it up by, or None if it has other items.
+
+    Slices become triples (slice objects cannot be hashed before Python 3.12).
+    """
+    kind = type(key)
+    if kind is tuple:
+        items = []
+        for item in key:  # type: ignore[attr-defined]  # a tuple, by the exact check above
+            kind = type(item)
+            if kind is slice:
+                items.append((item.start, item.stop, item.step))
+            elif kind in _BASIC_TYPES:
+                items.append(item)
+            else:
+                return None
+        return tuple(items)
+    if kind is slice:
+        return "slice", key.start, key.stop, key.step  # type: ignore[attr-defined]
+    if kind is int:
+        return key
+    return None
+
+
+def basic_selection(key: object, shape: tuple[int, ...]) -> Selection:
+    """The selection that a key of ints, slices, None and at most one ellipsis makes.
+
+    Raises
+    ------
+    IndexError
+        If an int is out of range, or the key has more items than the array has axes, more than
+        one ellipsis, or an item of another type.
+    ValueError
+        If a slice has step 0.
+    """
+    selection, indices = mixed_selection(key if type(key) is tuple else (key,), shape)
+    assert indices is None
+    return selection
+
+
+def mixed_selection(
+    items: Sequence[Any], shape: tuple[int, ...]
+) -> tuple[Selection, list[Any] | None]:
+    """Split a key into its basic part and its index arrays.
+
+    Parameters
+    ----------
+    items : sequence
+        Ints, slices, None, at most one ellipsis, and `IndexArray` objects.
+    shape : tuple of int
+        The shape of the indexed array.
+
+    Returns
+    -------
+    selection : Selection
+        The basic part; the axes that index arrays take are kept whole.
+    indices : list or None
+        None without index arrays. Otherwise one entry per axis of the selected view: None where
+        the axis was sliced, the int or the payload that indexes it. A mask of several axes stands
+        at its first and is followed by nothing for the others, as NumPy's keys are. Beside index
+        arrays an int takes part in broadcasting, so it is an entry and drops no axis.
+
+    Raises
+    ------
+    IndexError, ValueError
+        As `basic_selection`; also if a mask's shape differs from that of the axes it takes.
+    """
+    arrays = [item for item in items if type(item) is IndexArray]
+    taken = sum([1 if a.mask_shape is None else len(a.mask_shape) for a in arrays])
+    ellipses = sum([item is Ellipsis for item in items])
+    named = len(items) - len(arrays) - ellipses - sum([item is None for item in items]) + taken
+    if ellipses > 1:
+        raise IndexError("an index may hold only one ellipsis (...); write the others as slices")
+    if named > len(shape):
+        raise IndexError(
+            f"the index names {named} axes, but the array has {len(shape)}: shape {shape}"
+        )
+    selection: list[int | tuple[int, int, int] | None] = []
+    indices: list[Any] = []
+    axis = 0
+
+    def keep(count: int) -> None:
+        nonlocal axis
+        for size in shape[axis : axis + count]:
+            selection.append((0, size, 1))
+            indices.append(None)
+        axis += count
+
+    for item in items:
+        kind = type(item)
+        if item is None:
+            selection.append(None)
+            indices.append(None)
+        elif item is Ellipsis:
+            keep(len(shape) - named)
+        elif kind is slice:
+            selection.append(_slice_range(item, shape[axis]))
+            indices.append(None)
+            axis += 1
+        elif kind is IndexArray:
+            count = 1 if item.mask_shape is None else len(item.mask_shape)
+            covered = shape[axis : axis + count]
+            if item.mask_shape is not None and item.mask_shape != covered:
+                raise IndexError(
+                    f"a mask of shape {item.mask_shape} does not match the axes of shape "
+                    f"{covered} that it indexes; broadcast it with broadcast_to"
+                )
+            selection += [(0, size, 1) for size in covered]
+            indices.append(item.payload)
+            axis += count
+        else:
+            position = _position(item, shape[axis], axis)
+            if arrays:
+                selection.append((0, shape[axis], 1))
+                indices.append(position)
+            else:
+                selection.append(position)
+            axis += 1
+    keep(len(shape) - axis)
+    return tuple(selection), indices if arrays else None
+
+
+def _position(item: object, size: int, axis: int) -> int:
+    try:
+        position = index(item)  # type: ignore[arg-type]  # the failure is the point
+    except TypeError:
+        raise IndexError(
+            "an index must be an int, a slice, None, an ellipsis (...) or an array of integers "
+            f"or booleans, not {type(item).__name__}; convert sequences with asarray"
+        ) from None
+    if not -size <= position < size:
+        raise IndexError(f"index {position} is out of range for axis {axis} of size {size}")
+    return position + size if position < 0 else position
+
+
+def _slice_range(item: slice, size: int) -> tuple[int, int, int]:
+    try:
+        start, stop, step = item.indices(size)
+    except TypeError:
+        raise IndexError(
+            f"the bounds of a slice must be ints or None, but it is {item}; convert them with int()"
+        ) from None
+    return start, len(range(start, stop, step)), step

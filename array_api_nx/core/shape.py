@@ -1,0 +1,171 @@
+"""Shapes and axes: the checks that the frontend makes once, so that backends never do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import prod
+from operator import index
+
+__all__ = [
+    "MAX_NDIM",
+    "MAX_SIZE",
+    "as_shape",
+    "broadcast_shapes",
+    "normalise_axes",
+    "normalise_axis",
+    "reduced_shape",
+    "resolve_reshape",
+]
+
+MAX_NDIM = 64
+"""Most dimensions an array may have (NumPy's limit, which every engine below it shares)."""
+
+MAX_SIZE = 2**63 - 1
+"""Most bytes, and so most elements, that an array may span."""
+
+
+def as_shape(shape: int | Iterable[int]) -> tuple[int, ...]:
+    """`shape` as a tuple of sizes.
+
+    Raises
+    ------
+    TypeError
+        If it is not an int or a sequence of ints.
+    ValueError
+        If a size is negative, there are more than 64 dimensions, or the number of elements
+        overflows.
+    """
+    try:
+        if isinstance(shape, Iterable):
+            sizes = tuple([index(size) for size in shape])
+        else:
+            sizes = (index(shape),)
+    except TypeError:
+        raise TypeError(
+            f"a shape must be an int or a tuple of ints, not {shape!r}; convert sizes with int()"
+        ) from None
+    check_shape(sizes)
+    return sizes
+
+
+def check_shape(sizes: tuple[int, ...]) -> None:
+    """Raise ValueError unless an array may have the shape `sizes`."""
+    for size in sizes:
+        if size < 0:
+            raise ValueError(f"sizes must not be negative, but the shape is {sizes}")
+    if len(sizes) > MAX_NDIM:
+        raise ValueError(
+            f"an array has at most {MAX_NDIM} dimensions, not {len(sizes)}; "
+            "merge some of them with reshape"
+        )
+    # 16 bytes is the largest element; zero sizes do not hide an overflow of the others.
+    if prod([size for size in sizes if size]) > MAX_SIZE // 16:
+        raise ValueError(
+            f"an array of shape {sizes} would span more than 2**63 bytes; give smaller sizes"
+        )
+
+
+def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape that all `shapes` broadcast to; ``()`` for none.
+
+    Raises
+    ------
+    ValueError
+        If two sizes on one axis differ and neither is 1.
+    """
+    result: tuple[int, ...] = ()
+    for shape in shapes:
+        if shape == result:
+            continue
+        longer, shorter = (shape, result) if len(shape) > len(result) else (result, shape)
+        lead = len(longer) - len(shorter)
+        sizes = list(longer)
+        for axis, size in enumerate(shorter, start=lead):
+            if size != sizes[axis]:
+                if sizes[axis] == 1:
+                    sizes[axis] = size
+                elif size != 1:
+                    listing = ", ".join(map(str, shapes))
+                    raise ValueError(
+                        f"shapes {listing} do not broadcast: axis {axis - len(longer)} has sizes "
+                        f"{sizes[axis]} and {size}, and sizes must agree or be 1; insert axes "
+                        "with expand_dims or align them with permute_dims"
+                    )
+        result = tuple(sizes)
+    return result
+
+
+def normalise_axis(axis: int, ndim: int) -> int:
+    """`axis` counted from the front.
+
+    Raises
+    ------
+    IndexError
+        If it is not in ``[-ndim, ndim)``.
+    """
+    position = index(axis)
+    if not -ndim <= position < ndim:
+        legal = f"from {-ndim} to {ndim - 1}" if ndim else "none: the array is 0-dimensional"
+        raise IndexError(f"axis {position} is out of range for {ndim} dimensions; legal: {legal}")
+    return position + ndim if position < 0 else position
+
+
+def normalise_axes(axes: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
+    """`axes` counted from the front, in the order given; all axes for None.
+
+    Raises
+    ------
+    IndexError
+        If an axis is out of range.
+    ValueError
+        If an axis is named twice.
+    """
+    if axes is None:
+        return tuple(range(ndim))
+    if isinstance(axes, Sequence):
+        result = tuple([normalise_axis(axis, ndim) for axis in axes])
+        if len(set(result)) != len(result):
+            raise ValueError(f"axes {tuple(axes)} name an axis twice; name each axis once")
+        return result
+    return (normalise_axis(axes, ndim),)
+
+
+def reduced_shape(
+    shape: tuple[int, ...], axes: tuple[int, ...], keepdims: bool
+) -> tuple[int, ...]:
+    """The shape of a reduction of `shape` over the (normalised) `axes`."""
+    if keepdims:
+        return tuple([1 if axis in axes else size for axis, size in enumerate(shape)])
+    return tuple([size for axis, size in enumerate(shape) if axis not in axes])
+
+
+def resolve_reshape(old: tuple[int, ...], new: tuple[int, ...]) -> tuple[int, ...]:
+    """`new` with its one -1 replaced, for an array of shape `old`.
+
+    Raises
+    ------
+    ValueError
+        If there is more than one -1, another negative size, or the numbers of elements differ.
+    """
+    size = prod(old)
+    known = prod([n for n in new if n != -1])
+    unknown = new.count(-1)
+    if unknown > 1 or any(n < -1 for n in new):
+        raise ValueError(
+            f"cannot reshape {old} into {new}: at most one size may be -1, none lower; "
+            "give the others"
+        )
+    if unknown:
+        if known == 0 or size % known:
+            raise ValueError(
+                f"cannot reshape {old} into {new}: no size in place of -1 makes {size} elements; "
+                "give sizes whose product divides it"
+            )
+        new = tuple([size // known if n == -1 else n for n in new])
+    elif known != size:
+        raise ValueError(
+            f"cannot reshape {old} into {new}: {size} elements cannot become {known}; "
+            f"give sizes whose product is {size}, or -1 for one of them"
+        )
+    check_shape(new)
+    return new

@@ -1,0 +1,560 @@
+"""Symbolic dimensions: sizes that are known as expressions before they are known as numbers.
+
+A variable stands for a size within inclusive bounds. Arithmetic on dimensions gives expressions in
+one canonical form, so that ``n + 1 == 1 + n`` and ``2*n - n == n``; an expression that comes out
+constant is a plain ``int``, so that ``type(d) is int`` tells a concrete dimension from a symbolic
+one. Numbers come in by binding, for the length of a block or of one call:
+
+>>> n = dynamic("n", min=1, max=100)
+>>> shape = SymbolicShape((n, 2 * n + 1))
+>>> with bind({n: 32}):
+...     shape.eval()
+(32, 65)
+>>> shape.eval({n: 4})
+(4, 9)
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
+from typing import Any, Final, TypeAlias
+
+from . import polynomial as poly
+from .polynomial import Var
+
+__all__ = [
+    "INFER",
+    "Bindings",
+    "BoundsError",
+    "Dim",
+    "DimLike",
+    "SymbolicShape",
+    "UnboundError",
+    "UndecidedError",
+    "Var",
+    "bind",
+    "dim_of_var",
+    "dynamic",
+    "eval_dim",
+    "is_infer",
+    "resolve_reshape",
+    "static",
+    "substitute",
+    "var",
+]
+
+
+class BoundsError(ValueError):
+    """A variable was given a value outside its bounds."""
+
+
+class UnboundError(ValueError):
+    """A number was asked of an expression whose variables have no values."""
+
+
+class UndecidedError(ValueError):
+    """A truth value was asked of an expression whose bounds leave it open."""
+
+
+class Dim(poly.Frozen):
+    """A dimension that is not constant: an immutable expression in canonical form.
+
+    Made by `dynamic`, `dim_of_var` and arithmetic. ``+``, ``-``, ``*``, ``//`` and ``%`` take ints
+    and dimensions on either side, follow Python's integers, and give an ``int`` where the result
+    is constant. ``a // b`` is exact where the division of the polynomials is, constant where the
+    bounds decide it, and otherwise an atom with bounds of its own; ``a % b`` is
+    ``a - (a // b) * b``. Cancelling assumes that a divisor is not zero: ``n*m // m`` is ``n``.
+
+    ``==`` compares expressions and ignores bindings: a `Dim` never equals an ``int``, and equal
+    expressions have equal values. ``<``, ``<=``, ``>``, ``>=`` and ``bool`` answer where the
+    bounds, or else the bindings in scope, decide; ``int`` and ``operator.index`` give the value
+    under the bindings in scope.
+    """
+
+    __slots__ = ("_bounds", "_hash", "_terms", "_vars")
+
+    _terms: poly.FrozenTerms
+    _hash: int
+    _bounds: poly.Interval | None
+    _vars: tuple[Var, ...]
+
+    def __init__(self) -> None:
+        raise TypeError("Dim has no constructor; use dynamic(name, min=..., max=...)")
+
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """Inclusive bounds of the value, by interval arithmetic; the value may not reach them."""
+        bounds = self._bounds
+        if bounds is None:
+            bounds = poly.bounds(dict(self._terms))
+            poly.set_slot(self, "_bounds", bounds)
+        return bounds
+
+    @property
+    def vars(self) -> tuple[Var, ...]:
+        """The variables of the expression, each once, in order of first appearance."""
+        return self._vars
+
+    def __add__(self, other: DimLike) -> DimLike:
+        if not isinstance(other, (int, Dim)):
+            return NotImplemented
+        return _make(poly.add(_terms(self), _terms(other)))
+
+    __radd__ = __add__
+
+    def __sub__(self, other: DimLike) -> DimLike:
+        if not isinstance(other, (int, Dim)):
+            return NotImplemented
+        return _make(poly.add(_terms(self), poly.negate(_terms(other))))
+
+    def __rsub__(self, other: DimLike) -> DimLike:
+        if not isinstance(other, (int, Dim)):
+            return NotImplemented
+        return -self + other
+
+    def __neg__(self) -> DimLike:
+        return _make(poly.negate(_terms(self)))
+
+    def __mul__(self, other: DimLike) -> DimLike:
+        if not isinstance(other, (int, Dim)):
+            return NotImplemented
+        return _make(poly.multiply(_terms(self), _terms(other)))
+
+    __rmul__ = __mul__
+
+    def __floordiv__(self, other: DimLike) -> DimLike:
+        if not isinstance(other, (int, Dim)):
+            return NotImplemented
+        return _make(poly.floor_divide(_terms(self), _terms(other)))
+
+    def __rfloordiv__(self, other: DimLike) -> DimLike:
+        if not isinstance(other, (int, Dim)):
+            return NotImplemented
+        return _make(poly.floor_divide(_terms(other), _terms(self)))
+
+    def __mod__(self, other: DimLike) -> DimLike:
+        if not isinstance(other, (int, Dim)):
+            return NotImplemented
+        return self - self // other * other
+
+    def __rmod__(self, other: DimLike) -> DimLike:
+        if not isinstance(other, (int, Dim)):
+            return NotImplemented
+        return other - other // self * self
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Dim):
+            return NotImplemented
+        return self is other or (self._hash == other._hash and self._terms == other._terms)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __lt__(self, other: DimLike) -> bool:
+        if not isinstance(other, (int, Dim)):
+            return NotImplemented
+        return _below(self - other, 0, (self, "<", other))
+
+    def __le__(self, other: DimLike) -> bool:
+        if not isinstance(other, (int, Dim)):
+            return NotImplemented
+        return _below(self - other, 1, (self, "<=", other))
+
+    def __gt__(self, other: DimLike) -> bool:
+        if not isinstance(other, (int, Dim)):
+            return NotImplemented
+        return _below(other - self, 0, (self, ">", other))
+
+    def __ge__(self, other: DimLike) -> bool:
+        if not isinstance(other, (int, Dim)):
+            return NotImplemented
+        return _below(other - self, 1, (self, ">=", other))
+
+    def __bool__(self) -> bool:
+        lo, hi = _bounds_in_scope(self)
+        if lo > 0 or hi < 0:
+            return True
+        if lo == hi:
+            return False
+        raise _undecided((self, "!=", 0), self, lo, hi)
+
+    def __index__(self) -> int:
+        values = _scope.get()
+        missing = [v for v in self._vars if v not in values]
+        if missing:
+            names = ", ".join(map(str, missing))
+            raise UnboundError(
+                f"{self} has no value: {names} not bound; enter `with bind(...)` with a value for "
+                "each, or pass bindings to eval_dim"
+            )
+        return poly.evaluate(self._terms, values, {})
+
+    def __repr__(self) -> str:
+        return poly.text(_terms(self), _scope.get())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore_dim, (self._terms,)
+
+
+DimLike: TypeAlias = int | Dim
+Bindings: TypeAlias = Mapping[Var, int] | Mapping[Dim, int] | Mapping[Var | Dim, int]
+
+_NOTHING_BOUND: Final[Mapping[Var, int]] = {}
+_scope: ContextVar[Mapping[Var, int]] = ContextVar("bindings", default=_NOTHING_BOUND)
+
+
+def _terms(dim: DimLike) -> poly.Terms:
+    return dict(dim._terms) if isinstance(dim, Dim) else poly.constant(int(dim))
+
+
+def _make(terms: poly.Terms) -> DimLike:
+    """The dimension of a polynomial: an int if it is constant."""
+    value = poly.constant_value(terms)
+    return _dim(poly.frozen(terms)) if value is None else value
+
+
+def _dim(terms: poly.FrozenTerms) -> Dim:
+    dim = object.__new__(Dim)
+    poly.set_slot(dim, "_terms", terms)
+    poly.set_slot(dim, "_hash", hash(terms))
+    poly.set_slot(dim, "_vars", poly.variables(terms))
+    poly.set_slot(dim, "_bounds", None)
+    return dim
+
+
+def _restore_dim(pickled: Any) -> DimLike:
+    return _make(poly.restore(pickled))
+
+
+# Creation
+
+
+def var(name: str, *, min: int = 0, max: int = sys.maxsize) -> Var:
+    """Make a fresh variable.
+
+    Parameters
+    ----------
+    name : str
+        For display only: a second variable of the same name is another variable.
+    min, max : int
+        Inclusive bounds of the value.
+
+    Raises
+    ------
+    ValueError
+        If ``min > max``.
+    """
+    return Var(name, min, max)
+
+
+def dim_of_var(v: Var) -> Dim:
+    """Return the dimension that consists of the variable `v`."""
+    return _dim((((v,), 1),))
+
+
+def dynamic(name: str, *, min: int = 0, max: int = sys.maxsize) -> Dim:
+    """Make a fresh variable and return it as a dimension; see `var`."""
+    return dim_of_var(Var(name, min, max))
+
+
+def static(n: int) -> int:
+    """Return the constant dimension `n`, which is a plain ``int``.
+
+    Raises
+    ------
+    TypeError
+        If `n` is not an integer.
+    """
+    try:
+        return operator.index(n)
+    except TypeError:
+        raise TypeError(f"a dimension is an integer or a Dim, got {n!r}") from None
+
+
+# Bindings
+
+
+def bind(bindings: Bindings) -> AbstractContextManager[None]:
+    """Give variables their values for the length of a ``with`` block.
+
+    Blocks nest: the inner value wins and is undone on exit. The values hold in the current thread
+    or asynchronous task (its `contextvars` context) only.
+
+    Parameters
+    ----------
+    bindings : mapping
+        From `Var`, or a `Dim` that is a bare variable, to int.
+
+    Raises
+    ------
+    BoundsError
+        If a value lies outside its variable's bounds; then nothing is bound.
+    TypeError
+        If a key is not a variable or a value not an integer.
+    """
+    return _bound(_checked(bindings))
+
+
+@contextmanager
+def _bound(values: Mapping[Var, int]) -> Iterator[None]:
+    token = _scope.set({**_scope.get(), **values})
+    try:
+        yield
+    finally:
+        _scope.reset(token)
+
+
+def _checked(bindings: Bindings) -> dict[Var, int]:
+    values: dict[Var, int] = {}
+    for key, given in bindings.items():
+        v = key.vars[0] if isinstance(key, Dim) and key == dim_of_var(key.vars[0]) else key
+        if not isinstance(v, Var):
+            raise TypeError(f"cannot bind {v}: only a variable takes a value; bind its variables")
+        try:
+            value = operator.index(given)
+        except TypeError:
+            raise TypeError(f"cannot bind {v} to {given!r}: give an integer") from None
+        if not v.min <= value <= v.max:
+            raise BoundsError(
+                f"cannot bind {v} to {value}: its bounds are [{v.min}, {v.max}]; "
+                "give a value inside them or make the variable with wider bounds"
+            )
+        values[v] = value
+    return values
+
+
+def _values(bindings: Bindings | None) -> Mapping[Var, int]:
+    if bindings is None:
+        return _scope.get()
+    return {**_scope.get(), **_checked(bindings)}
+
+
+# Evaluation
+
+
+def eval_dim(dim: DimLike, bindings: Bindings | None = None) -> int | None:
+    """Return the value of a dimension, or None while a variable of it is unbound.
+
+    Parameters
+    ----------
+    dim : int or Dim
+    bindings : mapping, optional
+        Taken in addition to, and before, the bindings in scope.
+
+    Raises
+    ------
+    BoundsError
+        If a given value lies outside its variable's bounds.
+    ZeroDivisionError
+        If a divisor inside the expression is zero.
+    """
+    return _eval(dim, _values(bindings), {})
+
+
+def _eval(dim: DimLike, values: Mapping[Var, int], known: dict[poly.Quotient, int]) -> int | None:
+    if not isinstance(dim, Dim):
+        return dim
+    if not all(v in values for v in dim._vars):
+        return None
+    return poly.evaluate(dim._terms, values, known)
+
+
+def _substitute(
+    dim: DimLike, values: Mapping[Var, int], known: dict[poly.Quotient, poly.Terms]
+) -> DimLike:
+    return _make(poly.substitute(dim._terms, values, known)) if isinstance(dim, Dim) else dim
+
+
+class SymbolicShape(tuple[DimLike, ...]):
+    """A shape: an immutable, hashable sequence of dimensions, equal by value.
+
+    A tuple in all else: slices and concatenations are plain tuples, and a static shape equals
+    the tuple of its sizes.
+
+    Parameters
+    ----------
+    dims : iterable of int or Dim
+        The sizes; none for a scalar. `INFER` may stand in the target of `resolve_reshape`.
+
+    Raises
+    ------
+    TypeError
+        If an element is neither an integer nor a `Dim`.
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, dims: Iterable[DimLike] = ()) -> SymbolicShape:
+        return super().__new__(cls, (d if isinstance(d, Dim) else static(d) for d in dims))
+
+    @property
+    def rank(self) -> int:
+        """The number of dimensions."""
+        return len(self)
+
+    @property
+    def numel(self) -> DimLike:
+        """The number of elements: the product of all dimensions, 1 for a scalar.
+
+        Symbolic where a dimension is, and independent of bindings. ``eval_dim(shape.numel)``
+        gives the number under the bindings, or None while a variable is unbound.
+        """
+        return math.prod(self)
+
+    @property
+    def vars(self) -> tuple[Var, ...]:
+        """The variables of all dimensions, each once, in order of first appearance."""
+        return tuple(dict.fromkeys(v for d in self if isinstance(d, Dim) for v in d._vars))
+
+    @property
+    def is_static(self) -> bool:
+        """Whether no dimension is symbolic."""
+        return not any(isinstance(d, Dim) for d in self)
+
+    def is_fully_bound(self, bindings: Bindings | None = None) -> bool:
+        """Whether every variable has a value, so that `eval` succeeds."""
+        values = _values(bindings)
+        return all(v in values for v in self.vars)
+
+    def eval(self, bindings: Bindings | None = None) -> tuple[int, ...] | None:
+        """Return the sizes, or None while a variable is unbound; see `eval_dim`."""
+        sizes = self.partial_eval(bindings)
+        concrete = tuple(size for size in sizes if size is not None)
+        return concrete if len(concrete) == len(sizes) else None
+
+    def partial_eval(self, bindings: Bindings | None = None) -> tuple[int | None, ...]:
+        """Return each size, None for those that have an unbound variable; see `eval_dim`."""
+        values = _values(bindings)
+        known: dict[poly.Quotient, int] = {}
+        return tuple(_eval(d, values, known) for d in self)
+
+    def __str__(self) -> str:
+        return f"[{', '.join(map(str, self))}]"
+
+    def __repr__(self) -> str:
+        return f"SymbolicShape({self})"
+
+
+# Reshaping and substitution
+
+INFER: Final = -1
+"""The size to be computed from the others, in the target of a reshape."""
+
+
+def is_infer(dim: DimLike, bindings: Bindings | None = None) -> bool:
+    """Whether the dimension evaluates to `INFER`; False while a variable of it is unbound."""
+    return eval_dim(dim, bindings) == INFER
+
+
+def resolve_reshape(
+    from_shape: Iterable[DimLike],
+    to_shape: Iterable[DimLike],
+    bindings: Bindings | None = None,
+) -> SymbolicShape | None:
+    """Compute the inferred size of a reshape.
+
+    The size stays symbolic where the division is exact for all values (``(n, 6)`` into
+    ``(2*n, INFER)`` gives ``(2*n, 3)``); otherwise the values that are bound are put in. A
+    dimension by which the count is divided is taken not to be zero.
+
+    Parameters
+    ----------
+    from_shape, to_shape : iterable of int or Dim
+        At most one dimension of `to_shape` may be `INFER`.
+    bindings : mapping, optional
+        Taken in addition to, and before, the bindings in scope.
+
+    Returns
+    -------
+    SymbolicShape or None
+        `to_shape` with the inferred size in place. None if the element counts do not agree or
+        do not divide, if that depends on unbound variables, or if the size to infer is not
+        determined because the others multiply to 0.
+
+    Raises
+    ------
+    ValueError
+        If more than one dimension of `to_shape` is `INFER`.
+    """
+    source, target = SymbolicShape(from_shape), SymbolicShape(to_shape)
+    values = _values(bindings)
+    unknown = [i for i, d in enumerate(target) if _eval(d, values, {}) == INFER]
+    if len(unknown) > 1:
+        raise ValueError(
+            f"cannot reshape into {target}: {len(unknown)} dimensions are -1 and only one can be "
+            "inferred; give sizes for the others"
+        )
+    total = source.numel
+    if not unknown:
+        same = _substitute(total - target.numel, values, {}) == 0
+        return target if same else None
+    (axis,) = unknown
+    before, after = target[:axis], target[axis + 1 :]
+    product = SymbolicShape(before + after).numel
+    size = _exact_quotient(total, product)
+    if size is None:
+        size = _exact_quotient(_substitute(total, values, {}), _substitute(product, values, {}))
+    return None if size is None else SymbolicShape((*before, size, *after))
+
+
+def _exact_quotient(total: DimLike, product: DimLike) -> DimLike | None:
+    if type(product) is int and product == 0:
+        return None
+    quotient = poly.divide_exactly(_terms(total), _terms(product))
+    return None if quotient is None else _make(quotient)
+
+
+def substitute(bindings: Bindings, shape: Iterable[DimLike]) -> SymbolicShape:
+    """Return the shape with the given values put in; other variables stay, bound or not.
+
+    Raises
+    ------
+    BoundsError
+        If a value lies outside its variable's bounds.
+    ZeroDivisionError
+        If a divisor inside an expression becomes zero.
+    """
+    values = _checked(bindings)
+    known: dict[poly.Quotient, poly.Terms] = {}
+    return SymbolicShape(_substitute(d, values, known) for d in shape)
+
+
+# Decisions
+
+
+def _bounds_in_scope(dim: DimLike) -> poly.Interval:
+    """Bounds of a dimension, narrowed by the bindings in scope where they leave its sign open."""
+    if not isinstance(dim, Dim):
+        return dim, dim
+    lo, hi = dim.bounds
+    if lo <= 0 <= hi and lo != hi:
+        values = _scope.get()
+        if any(v in values for v in dim._vars):
+            narrowed = _substitute(dim, values, {})
+            return narrowed.bounds if isinstance(narrowed, Dim) else (narrowed, narrowed)
+    return lo, hi
+
+
+def _below(difference: DimLike, limit: int, question: tuple[DimLike, str, DimLike]) -> bool:
+    lo, hi = _bounds_in_scope(difference)
+    if hi < limit:
+        return True
+    if lo >= limit:
+        return False
+    raise _undecided(question, difference, lo, hi)
+
+
+def _undecided(
+    question: tuple[DimLike, str, DimLike], dim: DimLike, lo: int, hi: int
+) -> UndecidedError:
+    free = [v for v in SymbolicShape((dim,)).vars if v not in _scope.get()]
+    names = ", ".join(f"{v} in [{v.min}, {v.max}]" for v in free)
+    return UndecidedError(
+        f"cannot decide {' '.join(map(str, question))}: {dim} lies in [{lo}, {hi}]; "
+        f"bind the variables ({names}) or give them tighter bounds"
+    )

@@ -1,0 +1,757 @@
+"""Views: how a flat block of memory reads as a multi-dimensional array.
+
+A `View` is metadata only: a shape, a stride per axis and an offset (both in elements), and at
+most one box of valid indices, the mask. Transforms return views and never touch memory. Three
+answers are possible: a view; ``None``, when the arguments are right but no view can express the
+result (a copy can); an exception, when the arguments are wrong.
+
+Views are interned and their transforms memoised, because the same few shapes come by again and
+again: a repeated transform is one dictionary lookup. Both tables are bounded; when one is full it
+is emptied, which costs time and never correctness.
+
+Sizes and strides are ints, or `Dim` expressions (core/symbolic.py) in views of unknown size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import count
+from math import gcd
+from typing import Final, TypeAlias, TypeVar, final
+
+from .symbolic import Dim, SymbolicShape
+
+__all__ = ["Mask", "Selection", "View"]
+
+Size: TypeAlias = "int | Dim"
+Shape: TypeAlias = "tuple[Size, ...]"
+Mask: TypeAlias = "tuple[tuple[int, int], ...]"
+"""Half-open range of valid indices per axis."""
+
+Selection: TypeAlias = "tuple[int | tuple[int, int, int] | None, ...]"
+"""A normalised basic index. Per axis of the view, in order: an index, which drops the axis, or
+(start, count, step), which keeps it. None, in between, makes a new axis of size 1."""
+
+_MAX_VIEWS: Final = 1 << 14
+_MAX_MEMOS: Final = 1 << 15
+
+_interned: Final[dict[tuple[object, ...], View]] = {}
+_memo: Final[dict[tuple[object, ...], View | None]] = {}
+_tokens: Final = count()
+
+
+def _product(sizes: Sequence[Size]) -> Size:
+    result: Size = 1
+    for size in sizes:
+        result = result * size
+    return result
+
+
+def _row_major_strides(shape: Shape) -> Shape:
+    strides: list[Size] = []
+    step: Size = 1
+    for size in reversed(shape):
+        strides.append(step)
+        step = step * size
+    return tuple(reversed(strides))
+
+
+def _is_concrete(sizes: Shape) -> bool:
+    return all([type(size) is int for size in sizes])
+
+
+@final
+class View:
+    """An immutable description of an array's layout in a flat block of memory.
+
+    Parameters
+    ----------
+    shape : tuple of int or Dim
+        Sizes, none negative.
+    strides : tuple of int or Dim, optional
+        Elements to step per axis; 0 repeats, a negative stride runs backwards. Row-major if not
+        given; for symbolic sizes these are products of dimensions.
+    offset : int
+        Position of the element at index (0, ..., 0). It may lie outside the block where a mask
+        hides that element. Forced to 0 for a view without elements.
+    mask : tuple of (start, end), optional
+        Half-open range of valid indices per axis; what lies outside is padding and has no
+        memory. A mask that covers everything is dropped, as is that of a view without elements.
+
+    Notes
+    -----
+    Equal by value, hashable, and interned: equal views are mostly the same object.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_column_major",
+        "_row_major",
+        "_size",
+        "_token",
+        "is_static",
+        "mask",
+        "ndim",
+        "offset",
+        "shape",
+        "strides",
+    )
+
+    shape: Shape
+    strides: Shape
+    offset: int
+    mask: Mask | None
+    ndim: int
+    is_static: bool
+    _token: int
+    _size: Size
+    _row_major: bool
+    _column_major: bool
+
+    def __new__(
+        cls,
+        shape: Sequence[Size],
+        strides: Sequence[Size] | None = None,
+        offset: int = 0,
+        mask: Sequence[tuple[int, int]] | None = None,
+    ) -> View:
+        shape = tuple(shape)
+        for size in shape:
+            if type(size) is not int and type(size) is not Dim:
+                raise TypeError(f"sizes must be int or Dim, but the shape is {shape!r}")
+            if type(size) is int and size < 0:
+                raise ValueError(f"sizes must not be negative, but the shape is {shape}")
+        if strides is not None:
+            strides = tuple(strides)
+            if len(strides) != len(shape):
+                raise ValueError(
+                    f"{len(strides)} strides do not fit {len(shape)} dimensions; give one per axis"
+                )
+        if mask is not None:
+            if len(mask) != len(shape):
+                raise ValueError(
+                    f"a mask of {len(mask)} ranges does not fit {len(shape)} dimensions; "
+                    "give one range per axis"
+                )
+            if not _is_concrete(shape):
+                raise ValueError(f"a mask needs concrete sizes, not {SymbolicShape(shape)}")
+            for (start, end), size in zip(mask, shape, strict=True):
+                if not 0 <= start <= end <= size:
+                    raise ValueError(
+                        f"mask range ({start}, {end}) does not lie within an axis of size {size}"
+                    )
+            mask = tuple([(start, end) for start, end in mask])
+        return _make(shape, _row_major_strides(shape) if strides is None else strides, offset, mask)
+
+    @staticmethod
+    def row_major(shape: Sequence[Size]) -> View:
+        """The view whose last axis is stored contiguously (C order)."""
+        return View(shape)
+
+    @staticmethod
+    def column_major(shape: Sequence[Size]) -> View:
+        """The view whose first axis is stored contiguously (Fortran order)."""
+        shape = tuple(shape)
+        return View(shape, _row_major_strides(shape[::-1])[::-1])
+
+    # ------------------------------------------------------------------ value semantics
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if type(other) is not View:
+            return NotImplemented
+        return (self.shape, self.strides, self.offset, self.mask) == (
+            other.shape,
+            other.strides,
+            other.offset,
+            other.mask,
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.shape, self.strides, self.offset, self.mask))
+
+    def __repr__(self) -> str:
+        mask = "" if self.mask is None else f", mask={self.mask}"
+        offset = f", offset={self.offset}" if self.offset else ""
+        return f"View({_text(self.shape)}, strides={_text(self.strides)}{offset}{mask})"
+
+    def __reduce__(self) -> tuple[object, tuple[object, ...]]:
+        return View, (self.shape, self.strides, self.offset, self.mask)
+
+    def __copy__(self) -> View:
+        return self
+
+    def __deepcopy__(self, memo: object) -> View:
+        return self
+
+    # ------------------------------------------------------------------ properties
+
+    @property
+    def size(self) -> Size:
+        """Number of elements, padding included; a Dim if any size is symbolic."""
+        return self._size
+
+    def dim(self, axis: int) -> Size:
+        """Size of `axis`, counted from the front."""
+        return self.shape[self._axis(axis)]
+
+    def stride(self, axis: int) -> Size:
+        """Stride of `axis`, counted from the front."""
+        return self.strides[self._axis(axis)]
+
+    @property
+    def is_row_major(self) -> bool:
+        """Whether the elements follow each other in memory in C order, wherever they begin."""
+        return self._row_major
+
+    @property
+    def is_column_major(self) -> bool:
+        """Whether the elements follow each other in memory in Fortran order."""
+        return self._column_major
+
+    @property
+    def is_c_contiguous(self) -> bool:
+        """Row-major, unmasked and from the start of the block: the block is the array."""
+        return self._row_major and self.offset == 0
+
+    @property
+    def is_f_contiguous(self) -> bool:
+        """Column-major, unmasked and from the start of the block."""
+        return self._column_major and self.offset == 0
+
+    @property
+    def can_get_strides(self) -> bool:
+        """Whether a standard strided layout, one without a mask, expresses this view."""
+        return self.mask is None
+
+    @property
+    def strides_opt(self) -> Shape | None:
+        """The strides where a standard strided layout expresses this view, else None."""
+        return self.strides if self.mask is None else None
+
+    @property
+    def is_materializable(self) -> bool:
+        """Whether the elements can be laid out now: concrete sizes and no mask."""
+        return self.is_static and self.mask is None
+
+    @property
+    def has_repeats(self) -> bool:
+        """Whether an axis of size over 1 has stride 0, so that elements share memory."""
+        return any([s == 0 and n != 1 for n, s in zip(self.shape, self.strides, strict=True)])
+
+    @property
+    def extent(self) -> tuple[int, int]:
+        """The half-open range of positions that the valid elements touch; (0, 0) for none.
+
+        Raises
+        ------
+        ValueError
+            If a size is symbolic.
+        """
+        self._require_concrete("extent")
+        box = self.mask or [(0, size) for size in self.shape]
+        low = high = self.offset
+        for (start, end), stride in zip(box, self.strides, strict=True):
+            if start == end:
+                return 0, 0
+            ends = start * stride, (end - 1) * stride
+            low += min(ends)
+            high += max(ends)
+        return low, high + 1
+
+    def check_fits(self, length: int) -> None:
+        """Raise ValueError unless every valid element lies in a block of `length` elements."""
+        low, high = self.extent
+        if low < 0 or high > length:
+            raise ValueError(
+                f"{self!r} reaches positions {low} to {high - 1}, outside a block of {length} "
+                "elements; give strides and an offset that stay inside"
+            )
+
+    # ------------------------------------------------------------------ indices
+
+    def linear_index(self, indices: Sequence[int]) -> Size:
+        """Position in the block of the element at `indices`: offset + sum(index * stride)."""
+        if len(indices) != self.ndim:
+            raise ValueError(f"{len(indices)} indices do not fit {self.ndim} dimensions")
+        position: Size = self.offset
+        for i, stride in zip(indices, self.strides, strict=True):
+            position = position + i * stride
+        return position
+
+    def is_valid(self, indices: Sequence[int]) -> bool:
+        """Whether `indices` name an element that has memory: one per axis, within the mask."""
+        if len(indices) != self.ndim:
+            return False
+        box = self.mask or [(0, size) for size in self.shape]
+        return all([start <= i < end for i, (start, end) in zip(indices, box, strict=True)])
+
+    # ------------------------------------------------------------------ transforms
+
+    def reshape(self, shape: Shape) -> View | None:
+        """The same elements in the same order under another shape.
+
+        Parameters
+        ----------
+        shape : tuple of int or Dim
+            Sizes whose product is this view's size.
+
+        Returns
+        -------
+        View or None
+            None if the elements' positions follow no strides in the new shape (as after most
+            permutations), or if the mask is cut across.
+
+        Raises
+        ------
+        ValueError
+            If the numbers of elements differ.
+        """
+        key = (self._token, "reshape", shape)
+        try:
+            return _memo[key]
+        except KeyError:
+            return _remember(key, self._reshape(shape))
+
+    def _reshape(self, shape: Shape) -> View | None:
+        if shape == self.shape:
+            return self
+        size = _product(shape)
+        if size != self._size:
+            raise ValueError(
+                f"cannot reshape {_text(self.shape)} into {_text(shape)}: {self._size} elements "
+                f"cannot become {size}; give sizes whose product is {self._size}"
+            )
+        if size == 0 or self._row_major:
+            return _make(shape, _row_major_strides(shape), self.offset, None)
+        if not (self.is_static and _is_concrete(shape)):
+            return None
+        strides: list[Size] = []
+        mask: list[tuple[int, int]] = []
+        for old, new in _common_factors(self.shape, shape):
+            group = _regroup(
+                [(self.shape[a], self.strides[a]) for a in old],
+                [self.mask[a] for a in old] if self.mask else None,
+                [shape[a] for a in new],
+            )
+            if group is None:
+                return None
+            strides += group[0]
+            mask += group[1]
+        return _make(shape, tuple(strides), self.offset, tuple(mask) if self.mask else None)
+
+    def expand(self, shape: Shape) -> View:
+        """Axes of size 1 repeated to the sizes of `shape`, and new axes put in front.
+
+        Raises
+        ------
+        ValueError
+            If an axis of another size than 1 would change, or dimensions would be lost.
+        """
+        key = (self._token, "expand", shape)
+        try:
+            return _memo[key]  # type: ignore[return-value]  # an expansion is never None
+        except KeyError:
+            return _remember(key, self._expand(shape))
+
+    def _expand(self, shape: Shape) -> View:
+        if shape == self.shape:
+            return self
+        lead = len(shape) - self.ndim
+        strides: list[Size] = [0] * lead
+        mask = [(0, size) for size in shape]
+        for axis, size in enumerate(self.shape):
+            new = shape[lead + axis] if lead >= 0 else None
+            if new == size:
+                strides.append(self.strides[axis])
+                if self.mask:
+                    mask[lead + axis] = self.mask[axis]
+            elif size == 1 and new is not None:
+                strides.append(0)
+                if self.mask and self.mask[axis] != (0, 1):
+                    mask[lead + axis] = (0, 0)
+            else:
+                raise ValueError(
+                    f"cannot expand {_text(self.shape)} to {_text(shape)}: only axes of size 1 "
+                    "grow, and new axes come in front; insert axes with expand_dims first"
+                )
+        return _make(shape, tuple(strides), self.offset, tuple(mask) if self.mask else None)
+
+    def permute(self, axes: tuple[int, ...]) -> View:
+        """Axes in another order: axis i of the result is axis ``axes[i]`` of this view.
+
+        Raises
+        ------
+        ValueError
+            If `axes` is not a permutation of the axes, counted from the front.
+        """
+        key = (self._token, "permute", axes)
+        try:
+            return _memo[key]  # type: ignore[return-value]  # a permutation is never None
+        except KeyError:
+            return _remember(key, self._permute(axes))
+
+    def _permute(self, axes: tuple[int, ...]) -> View:
+        if sorted(axes) != list(range(self.ndim)):
+            raise ValueError(
+                f"axes {axes} are no permutation of the {self.ndim} axes of the array; "
+                f"name each of {tuple(range(self.ndim))} once"
+            )
+        return _make(
+            tuple([self.shape[axis] for axis in axes]),
+            tuple([self.strides[axis] for axis in axes]),
+            self.offset,
+            tuple([self.mask[axis] for axis in axes]) if self.mask else None,
+        )
+
+    def shrink(self, bounds: tuple[tuple[int, int], ...]) -> View:
+        """The box of indices ``start <= i < end`` per axis.
+
+        Raises
+        ------
+        ValueError
+            If a size is symbolic, or a range does not lie within its axis.
+        """
+        self._require_concrete("shrink")
+        if len(bounds) != self.ndim:
+            raise ValueError(f"{len(bounds)} ranges do not fit {self.ndim} dimensions")
+        for (start, end), size in zip(bounds, self.shape, strict=True):
+            if not 0 <= start <= end <= size:
+                raise ValueError(f"range ({start}, {end}) does not lie within size {size}")
+        view = self.slice(tuple([(start, end - start, 1) for start, end in bounds]))
+        assert view is not None  # only a dropped axis can make a slice inexpressible
+        return view
+
+    def slice(self, selection: Selection) -> View | None:
+        """The elements that a normalised basic index selects.
+
+        Parameters
+        ----------
+        selection : tuple
+            See `Selection`. Indices and (start, count, step) lie within the axes.
+
+        Returns
+        -------
+        View or None
+            None if an index that drops its axis points into padding.
+
+        Raises
+        ------
+        ValueError
+            If a size is symbolic, or an item does not lie within its axis.
+        """
+        key = (self._token, "slice", selection)
+        try:
+            return _memo[key]
+        except KeyError:
+            return _remember(key, self._slice(selection))
+
+    def _slice(self, selection: Selection) -> View | None:
+        self._require_concrete("slice")
+        shape: list[int] = []
+        strides: list[Size] = []
+        mask: list[tuple[int, int]] = []
+        offset = self.offset
+        axis = 0
+        for item in selection:
+            if item is None:
+                shape.append(1)
+                strides.append(0)
+                mask.append((0, 1))
+                continue
+            if axis == self.ndim:
+                raise ValueError(f"selection {selection} has more items than {self.ndim} axes")
+            size, stride = self.shape[axis], self.strides[axis]
+            valid = self.mask[axis] if self.mask else (0, size)
+            axis += 1
+            if isinstance(item, int):
+                if not 0 <= item < size:
+                    raise ValueError(f"index {item} does not lie within an axis of size {size}")
+                if not valid[0] <= item < valid[1]:
+                    return None
+                offset += item * stride
+                continue
+            start, length, step = item
+            if length < 0 or (length and not 0 <= start < size) or (
+                length > 1 and not 0 <= start + (length - 1) * step < size
+            ):
+                raise ValueError(f"slice {item} does not lie within an axis of size {size}")
+            offset += start * stride
+            shape.append(length)
+            strides.append(step * stride)
+            mask.append(_sliced_range(valid, start, length, step))
+        if axis != self.ndim:
+            raise ValueError(f"selection {selection} does not name all {self.ndim} axes")
+        return _make(tuple(shape), tuple(strides), offset, tuple(mask) if self.mask else None)
+
+    def pad(self, padding: tuple[tuple[int, int], ...]) -> View:
+        """Each axis extended by (before, after) elements of padding, which have no memory.
+
+        Raises
+        ------
+        ValueError
+            If a size is symbolic, or an amount is negative.
+        """
+        self._require_concrete("pad")
+        if len(padding) != self.ndim:
+            raise ValueError(f"{len(padding)} pairs do not fit {self.ndim} dimensions")
+        if any([before < 0 or after < 0 for before, after in padding]):
+            raise ValueError(f"padding must not be negative, but is {padding}; shrink instead")
+        box = self.mask or [(0, size) for size in self.shape]
+        offset = self.offset
+        shape, mask = [], []
+        for (before, after), (start, end), size, stride in zip(
+            padding, box, self.shape, self.strides, strict=True
+        ):
+            offset -= before * stride
+            shape.append(size + before + after)
+            mask.append((start + before, end + before))
+        if self._size == 0:
+            # No element has memory: everything is padding, wherever the empty axes were.
+            mask = [(0, 0)] * self.ndim
+        return _make(tuple(shape), self.strides, offset, tuple(mask))
+
+    def flip(self, axes: tuple[bool, ...]) -> View:
+        """The axes marked True reversed.
+
+        Raises
+        ------
+        ValueError
+            If a size is symbolic.
+        """
+        self._require_concrete("flip")
+        if len(axes) != self.ndim:
+            raise ValueError(f"{len(axes)} marks do not fit {self.ndim} dimensions")
+        view = self.slice(
+            tuple(
+                [
+                    (size - 1, size, -1) if flipped and size else (0, size, 1)
+                    for flipped, size in zip(axes, self.shape, strict=True)
+                ]
+            )
+        )
+        assert view is not None  # only a dropped axis can make a slice inexpressible
+        return view
+
+    def merge_axes(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Shape and strides with the fewest axes that visit the same elements in the same order.
+
+        Size-1 axes go, and neighbours that step through memory as one axis are merged. A kernel
+        that loops over the result does the least work per element.
+
+        Raises
+        ------
+        ValueError
+            If a size is symbolic, or the view is masked.
+        """
+        self._require_concrete("merge_axes")
+        if self.mask:
+            raise ValueError("cannot merge the axes of a masked view; shrink it to its mask first")
+        shape: list[int] = []
+        strides: list[int] = []
+        for size, stride in zip(self.shape, self.strides, strict=True):
+            if size == 1:
+                continue
+            if shape and strides[-1] == size * stride:
+                shape[-1] *= size
+                strides[-1] = stride
+            else:
+                shape.append(size)
+                strides.append(stride)
+        return tuple(shape), tuple(strides)
+
+    def overlaps(self, other: View) -> bool:
+        """Whether an element of this view and one of `other` may share a position.
+
+        False is a proof. True is exact as well, except where the search for a common position
+        would take too long (many axes with unfavourable strides).
+
+        Raises
+        ------
+        ValueError
+            If a size is symbolic.
+        """
+        low, high = self.extent
+        other_low, other_high = other.extent
+        if low == high or other_low == other_high or high <= other_low or other_high <= low:
+            return False
+        # A common position solves sum(step * i) = distance with 0 <= i <= bound for every axis
+        # of both views, all taken forwards from the lowest position.
+        steps = sorted([*_forward_steps(self), *_forward_steps(other)], reverse=True)
+        # `other`'s indices count down from its highest position, so that signs agree.
+        return _has_solution(steps, other_high - 1 - low)
+
+    # ------------------------------------------------------------------ helpers
+
+    def _axis(self, axis: int) -> int:
+        if not 0 <= axis < self.ndim:
+            raise IndexError(f"axis {axis} is not one of the {self.ndim} axes from 0 on")
+        return axis
+
+    def _require_concrete(self, what: str) -> None:
+        if not self.is_static:
+            names = ", ".join([str(v) for v in SymbolicShape(self.shape).vars])
+            raise ValueError(
+                f"{what} needs concrete sizes, but {_text(self.shape)} has symbolic ones; "
+                f"bind or substitute {names} first"
+            )
+
+
+def _text(sizes: Shape) -> str:
+    return str(sizes) if _is_concrete(sizes) else str(SymbolicShape(sizes))
+
+
+def _make(shape: Shape, strides: Shape, offset: int, mask: Mask | None) -> View:
+    """The interned view with these (checked) parts."""
+    size = _product(shape)
+    if size == 0:
+        offset, mask = 0, None
+    if mask and all([r == (0, n) for r, n in zip(mask, shape, strict=True)]):
+        mask = None
+    key = (shape, strides, offset, mask)
+    view = _interned.get(key)
+    if view is not None:
+        return view
+    view = object.__new__(View)
+    view.shape = shape
+    view.strides = strides
+    view.offset = offset
+    view.mask = mask
+    view.ndim = len(shape)
+    view.is_static = _is_concrete(shape) and _is_concrete(strides)
+    view._size = size
+    view._row_major = mask is None and _is_packed(shape, strides, size)
+    view._column_major = mask is None and _is_packed(shape[::-1], strides[::-1], size)
+    view._token = next(_tokens)
+    if len(_interned) >= _MAX_VIEWS:
+        _interned.clear()
+    return _interned.setdefault(key, view)
+
+
+_V = TypeVar("_V", "View", "View | None")
+
+
+def _remember(key: tuple[object, ...], view: _V) -> _V:
+    if len(_memo) >= _MAX_MEMOS:
+        _memo.clear()
+    _memo[key] = view
+    return view
+
+
+def _is_packed(shape: Shape, strides: Shape, size: Size) -> bool:
+    """Whether the strides are row-major, as far as they matter: a size-1 axis never steps."""
+    if size == 0:
+        return True
+    expected: Size = 1
+    for n, stride in zip(reversed(shape), reversed(strides), strict=True):
+        if n != 1:
+            if stride != expected:
+                return False
+            expected = expected * n
+    return True
+
+
+def _sliced_range(valid: tuple[int, int], start: int, length: int, step: int) -> tuple[int, int]:
+    """The indices i in [0, length) with valid[0] <= start + i*step < valid[1]."""
+    if length == 0:
+        return 0, 0
+    first, last = (valid[0], valid[1] - 1) if step > 0 else (valid[1] - 1, valid[0])
+    low = max(0, -((start - first) // step))  # ceil((first - start) / step)
+    high = min(length, (last - start) // step + 1)
+    return (low, high) if low < high else (0, 0)
+
+
+def _common_factors(
+    old: tuple[int, ...], new: tuple[int, ...]
+) -> list[tuple[range, range]]:
+    """The shortest runs of old and new axes, in step, with equal products. Sizes are nonzero."""
+    runs = []
+    i = j = 0
+    while i < len(old) or j < len(new):
+        i0, j0 = i, j
+        left = right = 1
+        if i < len(old):
+            left, i = old[i], i + 1
+        if j < len(new):
+            right, j = new[j], j + 1
+        while left != right:
+            if left < right:
+                left, i = left * old[i], i + 1
+            else:
+                right, j = right * new[j], j + 1
+        runs.append((range(i0, i), range(j0, j)))
+    return runs
+
+
+def _regroup(
+    old: list[tuple[int, int]], mask: list[tuple[int, int]] | None, new: list[int]
+) -> tuple[list[int], list[tuple[int, int]]] | None:
+    """Strides and valid ranges of the axes `new` that replace a run of old (size, stride)."""
+    axes = [axis for axis in range(len(old)) if old[axis][0] != 1]
+    total = 1
+    for axis in axes:
+        total *= old[axis][0]
+    # The run must step through memory as one axis.
+    for outer, inner in zip(axes, axes[1:], strict=False):
+        if old[outer][1] != old[inner][0] * old[inner][1]:
+            return None
+    step = old[axes[-1]][1] if axes else 0
+    strides = [step * s for s in _row_major_strides(tuple(new))]
+
+    valid = [(0, size) for size in new]
+    if mask is None or all([mask[a] == (0, old[a][0]) for a in range(len(old))]):
+        return strides, valid
+    # A range of whole slabs along the outermost axis stays a box if the new axes keep the slabs.
+    if not axes or any([mask[a] != (0, old[a][0]) for a in range(len(old)) if a != axes[0]]):
+        return None
+    slab = total // old[axes[0]][0]
+    start, end = mask[axes[0]][0] * slab, mask[axes[0]][1] * slab
+    outermost = next(axis for axis, size in enumerate(new) if size != 1)
+    slab = total // new[outermost]
+    if start % slab or end % slab:
+        return None
+    valid[outermost] = start // slab, end // slab
+    return strides, valid
+
+
+def _forward_steps(view: View) -> list[tuple[int, int]]:
+    """(step, highest index) of the axes that move, all taken forwards; repeats do not move."""
+    box = view.mask or [(0, size) for size in view.shape]
+    return [
+        (abs(stride), end - start - 1)
+        for (start, end), stride in zip(box, view.strides, strict=True)
+        if stride and end - start > 1
+    ]
+
+
+_MAX_SEARCH: Final = 4096
+
+
+def _has_solution(steps: list[tuple[int, int]], target: int) -> bool:
+    """Whether sum(step * i) == target with 0 <= i <= bound has a solution; True if unsure.
+
+    Depth-first over the axes, largest step first; an axis' candidates are narrowed by what the
+    remaining axes can reach and by their greatest common divisor.
+    """
+    reach = [0] * (len(steps) + 1)
+    divisor = [0] * (len(steps) + 1)
+    for k in range(len(steps) - 1, -1, -1):
+        reach[k] = reach[k + 1] + steps[k][0] * steps[k][1]
+        divisor[k] = gcd(divisor[k + 1], steps[k][0])
+    work = 0
+    stack = [(0, target)]
+    while stack:
+        k, rest = stack.pop()
+        if not 0 <= rest <= reach[k] or (rest % divisor[k] if divisor[k] else rest):
+            continue
+        if k == len(steps):
+            return True
+        step, bound = steps[k]
+        low = max(0, -((reach[k + 1] - rest) // step))  # ceil((rest - reach) / step)
+        high = min(bound, rest // step)
+        work += max(0, high - low + 1)
+        if work > _MAX_SEARCH:
+            return True
+        stack.extend([(k + 1, rest - step * i) for i in range(low, high + 1)])
+    return False

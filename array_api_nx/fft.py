@@ -1,0 +1,693 @@
+"""The standard's extension ``fft``: discrete Fourier transforms.
+
+Booleans and integers are computed in double precision; real input is converted where a transform
+is defined on complex numbers. `norm` says which direction divides: with "backward" the inverse
+transforms divide by the number of elements, with "forward" the forward ones do, and with "ortho"
+both divide by its square root. All results are new arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import index
+from typing import Any, Final, Literal, TypeAlias
+
+from . import primitives as p
+from .array import Array
+from .core.dtypes import COMPLEX, REAL_FLOATING, DType, as_dtype, float64
+from .core.shape import check_shape, normalise_axes
+from .device import Device, as_device
+from .frontend import elementwise, manipulation
+from .frontend.dispatch import cast, only_array, operand_dtypes, wrap
+
+__all__ = [
+    "fft",
+    "fftfreq",
+    "fftn",
+    "fftshift",
+    "hfft",
+    "ifft",
+    "ifftn",
+    "ifftshift",
+    "ihfft",
+    "irfft",
+    "irfftn",
+    "rfft",
+    "rfftfreq",
+    "rfftn",
+]
+
+Norm: TypeAlias = 'Literal["backward", "ortho", "forward"]'
+
+_OPPOSITE: Final[dict[str, Norm]] = {
+    "backward": "forward",
+    "ortho": "ortho",
+    "forward": "backward",
+}
+"""Per norm, the one with which a forward transform scales as the inverse does with it."""
+
+
+# ---------------------------------------------------------------------- complex input
+
+
+def fft(
+    x: Array,
+    /,
+    *,
+    n: int | None = None,
+    axis: int = -1,
+    norm: Norm = "backward",
+) -> Array:
+    """One-dimensional transform.
+
+    Parameters
+    ----------
+    x : Array
+        Complex, or converted to it.
+    n : int, optional
+        Size to crop or zero-pad the axis to; by default its own.
+    axis : int
+        Which axis to transform.
+    norm : {"backward", "ortho", "forward"}
+
+    Returns
+    -------
+    Array
+        A new array of the complex dtype of the precision of `x`; size `n` on the axis.
+
+    Raises
+    ------
+    IndexError
+        If there is no such axis.
+    ValueError
+        If a size is below 1, or `norm` is another one.
+
+    Standard: fft extension.
+    """
+    x, dtype, along = _prepare(p.FFT, x, _one(n), (axis,), norm)
+    return wrap(x._device.backend.fft(x._handle, along, norm), dtype, x._device)
+
+
+def ifft(
+    x: Array,
+    /,
+    *,
+    n: int | None = None,
+    axis: int = -1,
+    norm: Norm = "backward",
+) -> Array:
+    """Inverse of `fft`.
+
+    Parameters
+    ----------
+    x : Array
+        Complex, or converted to it.
+    n : int, optional
+        Size to crop or zero-pad the axis to; by default its own.
+    axis : int
+        Which axis to transform.
+    norm : {"backward", "ortho", "forward"}
+
+    Returns
+    -------
+    Array
+        A new array of the complex dtype of the precision of `x`; size `n` on the axis.
+
+    Raises
+    ------
+    IndexError
+        If there is no such axis.
+    ValueError
+        If a size is below 1, or `norm` is another one.
+
+    Standard: fft extension.
+    """
+    x, dtype, along = _prepare(p.IFFT, x, _one(n), (axis,), norm)
+    return wrap(x._device.backend.ifft(x._handle, along, norm), dtype, x._device)
+
+
+def fftn(
+    x: Array,
+    /,
+    *,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] | None = None,
+    norm: Norm = "backward",
+) -> Array:
+    """Transform over several axes.
+
+    Parameters
+    ----------
+    x : Array
+        Complex, or converted to it.
+    s : sequence of int, optional
+        Sizes to crop or zero-pad the axes to, -1 for an axis' own; by default their own.
+    axes : sequence of int, optional
+        Which axes to transform; by default all, or the last ``len(s)``.
+    norm : {"backward", "ortho", "forward"}
+
+    Returns
+    -------
+    Array
+        A new array of the complex dtype of the precision of `x`; sizes `s` on the axes.
+
+    Raises
+    ------
+    IndexError
+        If there is no such axis.
+    ValueError
+        If a size is below 1, an axis is named twice, there is none, `s` has another length than
+        `axes`, or `norm` is another one.
+
+    Standard: fft extension.
+    """
+    x, dtype, along = _prepare(p.FFT, x, s, axes, norm)
+    return wrap(x._device.backend.fft(x._handle, along, norm), dtype, x._device)
+
+
+def ifftn(
+    x: Array,
+    /,
+    *,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] | None = None,
+    norm: Norm = "backward",
+) -> Array:
+    """Inverse of `fftn`.
+
+    Parameters
+    ----------
+    x : Array
+        Complex, or converted to it.
+    s : sequence of int, optional
+        Sizes to crop or zero-pad the axes to, -1 for an axis' own; by default their own.
+    axes : sequence of int, optional
+        Which axes to transform; by default all, or the last ``len(s)``.
+    norm : {"backward", "ortho", "forward"}
+
+    Returns
+    -------
+    Array
+        A new array of the complex dtype of the precision of `x`; sizes `s` on the axes.
+
+    Raises
+    ------
+    IndexError
+        If there is no such axis.
+    ValueError
+        If a size is below 1, an axis is named twice, there is none, `s` has another length than
+        `axes`, or `norm` is another one.
+
+    Standard: fft extension.
+    """
+    x, dtype, along = _prepare(p.IFFT, x, s, axes, norm)
+    return wrap(x._device.backend.ifft(x._handle, along, norm), dtype, x._device)
+
+
+# ---------------------------------------------------------------------- real input or output
+
+
+def rfft(
+    x: Array,
+    /,
+    *,
+    n: int | None = None,
+    axis: int = -1,
+    norm: Norm = "backward",
+) -> Array:
+    """One-dimensional transform of real input, without the redundant half.
+
+    Parameters
+    ----------
+    x : Array
+        A real dtype.
+    n : int, optional
+        Size to crop or zero-pad the axis to; by default its own.
+    axis : int
+        Which axis to transform.
+    norm : {"backward", "ortho", "forward"}
+
+    Returns
+    -------
+    Array
+        A new array of the complex dtype of the precision of `x`; size n // 2 + 1 on the axis.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex.
+    IndexError
+        If there is no such axis.
+    ValueError
+        If a size is below 1, or `norm` is another one.
+
+    Standard: fft extension.
+    """
+    x, dtype, along = _prepare(p.RFFT, x, _one(n), (axis,), norm)
+    return wrap(x._device.backend.rfft(x._handle, along, norm), dtype, x._device)
+
+
+def irfft(
+    x: Array,
+    /,
+    *,
+    n: int | None = None,
+    axis: int = -1,
+    norm: Norm = "backward",
+) -> Array:
+    """Inverse of `rfft`.
+
+    Parameters
+    ----------
+    x : Array
+        Complex, or converted to it; the half of a spectrum that `rfft` keeps.
+    n : int, optional
+        Size of the result on the axis; by default 2 * (m - 1) for a size m of `x`. `x` is cropped
+        or zero-padded to n // 2 + 1.
+    axis : int
+        Which axis to transform.
+    norm : {"backward", "ortho", "forward"}
+
+    Returns
+    -------
+    Array
+        A new array of the real dtype of the precision of `x`; size `n` on the axis.
+
+    Raises
+    ------
+    IndexError
+        If there is no such axis.
+    ValueError
+        If a size is below 1, or `norm` is another one.
+
+    Standard: fft extension.
+    """
+    x, dtype, along, last_size = _prepare_half(x, _one(n), (axis,), norm)
+    handle = x._device.backend.irfft(x._handle, along, last_size, norm)
+    return wrap(handle, dtype, x._device)
+
+
+def rfftn(
+    x: Array,
+    /,
+    *,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] | None = None,
+    norm: Norm = "backward",
+) -> Array:
+    """Transform of real input over several axes, without the redundant half of the last one.
+
+    Parameters
+    ----------
+    x : Array
+        A real dtype.
+    s : sequence of int, optional
+        Sizes to crop or zero-pad the axes to, -1 for an axis' own; by default their own.
+    axes : sequence of int, optional
+        Which axes to transform; by default all, or the last ``len(s)``.
+    norm : {"backward", "ortho", "forward"}
+
+    Returns
+    -------
+    Array
+        A new array of the complex dtype of the precision of `x`; sizes `s` on the axes, but
+        s[-1] // 2 + 1 on the last one.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex.
+    IndexError
+        If there is no such axis.
+    ValueError
+        If a size is below 1, an axis is named twice, there is none, `s` has another length than
+        `axes`, or `norm` is another one.
+
+    Standard: fft extension.
+    """
+    x, dtype, along = _prepare(p.RFFT, x, s, axes, norm)
+    return wrap(x._device.backend.rfft(x._handle, along, norm), dtype, x._device)
+
+
+def irfftn(
+    x: Array,
+    /,
+    *,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] | None = None,
+    norm: Norm = "backward",
+) -> Array:
+    """Inverse of `rfftn`.
+
+    Parameters
+    ----------
+    x : Array
+        Complex, or converted to it; the half of a spectrum that `rfftn` keeps.
+    s : sequence of int, optional
+        Sizes of the result on the axes. On the last one, `x` is cropped or zero-padded to
+        s[-1] // 2 + 1, and -1 stands for the default 2 * (m - 1); on the others as for `ifftn`.
+    axes : sequence of int, optional
+        Which axes to transform; by default all, or the last ``len(s)``.
+    norm : {"backward", "ortho", "forward"}
+
+    Returns
+    -------
+    Array
+        A new array of the real dtype of the precision of `x`; sizes `s` on the axes.
+
+    Raises
+    ------
+    IndexError
+        If there is no such axis.
+    ValueError
+        If a size is below 1, an axis is named twice, there is none, `s` has another length than
+        `axes`, or `norm` is another one.
+
+    Standard: fft extension.
+    """
+    x, dtype, along, last_size = _prepare_half(x, s, axes, norm)
+    handle = x._device.backend.irfft(x._handle, along, last_size, norm)
+    return wrap(handle, dtype, x._device)
+
+
+def hfft(
+    x: Array,
+    /,
+    *,
+    n: int | None = None,
+    axis: int = -1,
+    norm: Norm = "backward",
+) -> Array:
+    """One-dimensional transform of a signal with Hermitian symmetry; its spectrum is real.
+
+    Parameters
+    ----------
+    x : Array
+        Complex, or converted to it; the half of the signal from element 0 on.
+    n : int, optional
+        Size of the result on the axis; by default 2 * (m - 1) for a size m of `x`. `x` is cropped
+        or zero-padded to n // 2 + 1.
+    axis : int
+        Which axis to transform.
+    norm : {"backward", "ortho", "forward"}
+
+    Returns
+    -------
+    Array
+        A new array of the real dtype of the precision of `x`; size `n` on the axis.
+
+    Raises
+    ------
+    IndexError
+        If there is no such axis.
+    ValueError
+        If a size is below 1, or `norm` is another one.
+
+    Standard: fft extension.
+    """
+    _check_norm(norm)
+    return irfft(elementwise.conj(x), n=n, axis=axis, norm=_OPPOSITE[norm])
+
+
+def ihfft(
+    x: Array,
+    /,
+    *,
+    n: int | None = None,
+    axis: int = -1,
+    norm: Norm = "backward",
+) -> Array:
+    """Inverse of `hfft`.
+
+    Parameters
+    ----------
+    x : Array
+        A real dtype.
+    n : int, optional
+        Size to crop or zero-pad the axis to; by default its own.
+    axis : int
+        Which axis to transform.
+    norm : {"backward", "ortho", "forward"}
+
+    Returns
+    -------
+    Array
+        A new array of the complex dtype of the precision of `x`; size n // 2 + 1 on the axis: the
+        half of a Hermitian signal from element 0 on.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex.
+    IndexError
+        If there is no such axis.
+    ValueError
+        If a size is below 1, or `norm` is another one.
+
+    Standard: fft extension.
+    """
+    _check_norm(norm)
+    return elementwise.conj(rfft(x, n=n, axis=axis, norm=_OPPOSITE[norm]))
+
+
+# ---------------------------------------------------------------------- frequencies
+
+
+def fftfreq(
+    n: int,
+    /,
+    *,
+    d: float = 1.0,
+    dtype: DType | None = None,
+    device: Device | str | None = None,
+) -> Array:
+    """Frequencies of the elements of `fft`: 0, 1, ..., then the negative ones, over d * n.
+
+    Parameters
+    ----------
+    n : int
+        Number of elements transformed.
+    d : float
+        Distance between two samples.
+    dtype : DType, optional
+        A real floating-point dtype; float64 by default.
+    device : Device, optional
+
+    Returns
+    -------
+    Array
+        Shape (n,).
+
+    Raises
+    ------
+    TypeError
+        If `dtype` is no real floating-point dtype.
+    ValueError
+        If `n` is below 1, or `d` is 0.
+
+    Standard: fft extension.
+    """
+    size = _at_least_one(n, "n")
+    backend = as_device(device).backend
+    ascending = backend.arange(0, (size + 1) // 2, 1, float64)
+    negative = backend.arange(-(size // 2), 0, 1, float64)
+    return _frequencies(backend.cat([ascending, negative], 0), size, d, dtype, as_device(device))
+
+
+def rfftfreq(
+    n: int,
+    /,
+    *,
+    d: float = 1.0,
+    dtype: DType | None = None,
+    device: Device | str | None = None,
+) -> Array:
+    """Frequencies of the elements of `rfft`: 0, 1, ..., n // 2, over d * n.
+
+    Parameters
+    ----------
+    n : int
+        Number of elements transformed.
+    d : float
+        Distance between two samples.
+    dtype : DType, optional
+        A real floating-point dtype; float64 by default.
+    device : Device, optional
+
+    Returns
+    -------
+    Array
+        Shape (n // 2 + 1,).
+
+    Raises
+    ------
+    TypeError
+        If `dtype` is no real floating-point dtype.
+    ValueError
+        If `n` is below 1, or `d` is 0.
+
+    Standard: fft extension.
+    """
+    size = _at_least_one(n, "n")
+    ascending = as_device(device).backend.arange(0, size // 2 + 1, 1, float64)
+    return _frequencies(ascending, size, d, dtype, as_device(device))
+
+
+def _frequencies(counts: Any, n: int, d: float, dtype: DType | None, device: Device) -> Array:
+    """`counts` over d * n, in double precision until the end."""
+    result = float64 if dtype is None else as_dtype(dtype)
+    if result not in REAL_FLOATING:
+        raise TypeError(f"frequencies have dtype float32 or float64, not {result}; use astype")
+    if d == 0:
+        raise ValueError("the distance d between samples must not be 0; give that of the samples")
+    return cast(wrap(counts, float64, device) / (float(d) * n), result)
+
+
+def fftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
+    """Move the frequency 0 from the front to the middle.
+
+    Parameters
+    ----------
+    x : Array
+    axes : int or sequence of int, optional
+        Which axes to shift; by default all.
+
+    Returns
+    -------
+    Array
+        A copy.
+
+    Raises
+    ------
+    IndexError, ValueError
+        If an axis is out of range or named twice.
+
+    Standard: fft extension.
+    """
+    along = normalise_axes(axes, only_array(x).ndim)
+    return manipulation.roll(x, tuple([x.shape[axis] // 2 for axis in along]), axis=along)
+
+
+def ifftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
+    """Inverse of `fftshift`, from which it differs on axes of odd size.
+
+    Parameters
+    ----------
+    x : Array
+    axes : int or sequence of int, optional
+        Which axes to shift; by default all.
+
+    Returns
+    -------
+    Array
+        A copy.
+
+    Raises
+    ------
+    IndexError, ValueError
+        If an axis is out of range or named twice.
+
+    Standard: fft extension.
+    """
+    along = normalise_axes(axes, only_array(x).ndim)
+    return manipulation.roll(x, tuple([-(x.shape[axis] // 2) for axis in along]), axis=along)
+
+
+# ---------------------------------------------------------------------- checks
+
+
+def _check_norm(norm: str) -> None:
+    if norm not in _OPPOSITE:
+        raise ValueError(f"there is no norm {norm!r}; give 'backward', 'ortho' or 'forward'")
+
+
+def _one(n: int | None) -> tuple[int] | None:
+    return None if n is None else (_at_least_one(n, "n"),)
+
+
+def _at_least_one(n: int, name: str) -> int:
+    size = index(n)
+    if size < 1:
+        raise ValueError(f"a transform needs at least one element, but {name} is {size}")
+    return size
+
+
+def _axes_and_sizes(
+    op: p.Primitive,
+    shape: tuple[int, ...],
+    s: Sequence[int] | None,
+    axes: Sequence[int] | None,
+) -> tuple[tuple[int, ...], list[int]]:
+    """The axes to transform, and the sizes of the signal on them."""
+    if axes is None and s is not None:
+        axes = range(-len(s), 0)
+    along = normalise_axes(axes, len(shape))
+    if not along:
+        raise ValueError(
+            f"{op.name} needs at least one axis to transform, but axes={axes} of shape {shape} "
+            "are none; give axes=..."
+        )
+    sizes = [shape[axis] for axis in along]
+    if op is p.IRFFT:
+        sizes[-1] = 2 * (sizes[-1] - 1)
+    if s is not None:
+        if len(s) != len(along):
+            raise ValueError(f"sizes s={tuple(s)} and axes {along} must be equally many")
+        sizes = [
+            own if n == -1 else _at_least_one(n, "a size in s")
+            for n, own in zip(s, sizes, strict=True)
+        ]
+    if min(sizes) < 1:
+        raise ValueError(
+            f"{op.name} needs at least one element on each axis, but of shape {shape} it would "
+            f"have {sizes} on axes {along}; give sizes with n=... or s=..."
+        )
+    return along, sizes
+
+
+def _prepare(
+    op: p.Primitive, x: Array, s: Sequence[int] | None, axes: Sequence[int] | None, norm: str
+) -> tuple[Array, DType, tuple[int, ...]]:
+    """`x` resized and in the dtype to transform, the result's dtype, and the axes."""
+    shape = only_array(x).shape
+    _check_norm(norm)
+    if op is p.RFFT and x._dtype in COMPLEX:
+        raise TypeError(
+            f"a transform of real input does not take {x._dtype}; use fft or fftn, or take real(x)"
+        )
+    compute, dtype = operand_dtypes(op, x._dtype)
+    along, sizes = _axes_and_sizes(op, shape, s, axes)
+    return cast(_resized(x, along, sizes), compute), dtype, along
+
+
+def _prepare_half(
+    x: Array, s: Sequence[int] | None, axes: Sequence[int] | None, norm: str
+) -> tuple[Array, DType, tuple[int, ...], int]:
+    """As `_prepare`, for half a spectrum; and the size of the signal on the last of the axes."""
+    shape = only_array(x).shape
+    _check_norm(norm)
+    compute, dtype = operand_dtypes(p.IRFFT, x._dtype)
+    along, sizes = _axes_and_sizes(p.IRFFT, shape, s, axes)
+    last_size = sizes[-1]
+    sizes[-1] = last_size // 2 + 1
+    return cast(_resized(x, along, sizes), compute), dtype, along, last_size
+
+
+def _resized(x: Array, axes: tuple[int, ...], sizes: list[int]) -> Array:
+    """`x` cropped, without a copy, or zero-padded to `sizes` on `axes`."""
+    old = x.shape
+    new = list(old)
+    for axis, size in zip(axes, sizes, strict=True):
+        new[axis] = size
+    if tuple(new) == old:
+        return x
+    check_shape(tuple(new))
+    backend = x._device.backend
+    handle = x._handle
+    pairs = list(zip(old, new, strict=True))
+    if any(n < m for m, n in pairs):
+        handle = backend.shrink(handle, tuple([(0, min(m, n)) for m, n in pairs]))
+    if any(n > m for m, n in pairs):
+        zero = False if x._dtype.kind == "bool" else 0
+        handle = backend.pad(handle, tuple([(0, max(n - m, 0)) for m, n in pairs]), zero)
+    return wrap(handle, x._dtype, x._device)

@@ -1,0 +1,669 @@
+"""Creation functions."""
+
+from __future__ import annotations
+
+from math import ceil, isfinite
+from operator import index
+from typing import Any, Final
+
+import numpy as np
+
+from .. import interop
+from .. import primitives as p
+from ..array import Array
+from ..core import dtypes as d
+from ..core.dtypes import DType, as_dtype
+from ..core.shape import as_shape, check_shape
+from ..device import Device, as_device, default_device
+from .data_type import astype, copy_array
+from .dispatch import PythonScalar, as_array, cast, check_scalar, only_array, scalar_type, unary, wrap
+from .manipulation import broadcast_to, expand_dims
+
+__all__ = [
+    "arange",
+    "asarray",
+    "empty",
+    "empty_like",
+    "eye",
+    "from_dlpack",
+    "full",
+    "full_like",
+    "linspace",
+    "meshgrid",
+    "ones",
+    "ones_like",
+    "tril",
+    "triu",
+    "zeros",
+    "zeros_like",
+]
+
+
+def arange(
+    start: int | float,
+    /,
+    stop: int | float | None = None,
+    step: int | float = 1,
+    *,
+    dtype: DType | None = None,
+    device: Device | str | None = None,
+) -> Array:
+    """Evenly spaced numbers from `start` up to, not including, `stop`.
+
+    Parameters
+    ----------
+    start, stop, step : int or float
+        With one number, that is `stop` and `start` is 0.
+    dtype : DType, optional
+        int64 for ints, else float64.
+    device : Device or str, optional
+
+    Returns
+    -------
+    Array
+        1-D, of length ``ceil((stop - start) / step)``, at least 0.
+
+    Raises
+    ------
+    ValueError
+        If `step` is 0, or a number is not finite.
+
+    Standard: creation functions.
+    """
+    if stop is None:
+        start, stop = 0, start
+    numbers = [_number(x, name) for x, name in ((start, "start"), (stop, "stop"), (step, "step"))]
+    start, stop, step = numbers
+    whole = all([isinstance(x, int) for x in numbers])
+    if dtype is None:
+        dtype = d.int64 if whole else d.float64
+    else:
+        dtype = as_dtype(dtype)
+    if dtype is d.bool or dtype in d.COMPLEX:
+        raise TypeError(f"arange makes integers or real floats, not {dtype}; convert with astype")
+    if step == 0:
+        raise ValueError("the step of arange must not be 0; use full for equal values")
+    if not all([isfinite(x) for x in numbers]):
+        raise ValueError(f"arange needs finite numbers, not {tuple(numbers)}")
+    length = max(0, -((start - stop) // step) if whole else ceil((stop - start) / step))
+    check_shape((length,))
+    target = as_device(device)
+    if length == 0:
+        return wrap(target.backend.empty((0,), dtype), dtype, target)
+    if dtype in d.INTEGRAL:
+        for value in (start, start + (length - 1) * step):
+            check_scalar(int(value), dtype)
+        if not whole:
+            # Each value is rounded on its own, as an explicit conversion would.
+            values = target.backend.arange(start, stop, step, d.float64)
+            return wrap(target.backend.cast(values, dtype), dtype, target)
+    return wrap(target.backend.arange(start, stop, step, dtype), dtype, target)
+
+
+def _number(x: object, name: str) -> int | float:
+    kind = scalar_type(x)
+    if kind in (bool, int, float):
+        return x if kind is not bool else int(x)  # type: ignore[call-overload, return-value]
+    if (type(x) is Array and x.size == 1) or isinstance(x, np.generic | np.ndarray):
+        value = x.item() if isinstance(x, np.generic | np.ndarray) else interop.item(x, object)
+        return _number(value, name)
+    raise TypeError(f"{name} must be an int or a float, not {type(x).__name__}")
+
+
+def asarray(
+    obj: Any,
+    /,
+    *,
+    dtype: DType | None = None,
+    device: Device | str | None = None,
+    copy: bool | None = None,
+) -> Array:
+    """Convert an object to an array.
+
+    Parameters
+    ----------
+    obj : object
+        An array (ours; NumPy's; another library's with DLPack), a Python or NumPy scalar, a
+        nested sequence of those, or an object with the buffer protocol.
+    dtype : DType, optional
+        That of `obj` by default; for Python scalars bool, int64, float64 or complex128.
+    device : Device or str, optional
+        That of `obj` if it is one of our arrays, else the default one.
+    copy : bool or None
+        True always copies; False never does; None copies only if it must.
+
+    Returns
+    -------
+    Array
+        Shares the memory of `obj` if it can and `copy` is not True: then a write to either shows
+        in the other. Read-only memory stays read-only.
+
+    Raises
+    ------
+    TypeError
+        If `obj` holds anything but numbers and booleans.
+    ValueError
+        If a copy is needed and `copy` is False, or a sequence is ragged.
+
+    Standard: creation functions.
+    """
+    if dtype is not None and type(dtype) is not DType:
+        dtype = as_dtype(dtype)
+    if type(obj) is Array:
+        return _converted(obj, dtype, device, copy)
+    kind = scalar_type(obj)
+    if kind is not None:
+        if copy is False:
+            raise ValueError("a Python scalar has no memory to share; use copy=None")
+        if dtype is None:
+            dtype = as_dtype(kind)
+        target = as_device(device)
+        value = interop.scalar_value(kind(obj), dtype)
+        return wrap(target.backend.full((), dtype, value), dtype, target)
+    array = interop.as_numpy(obj, dtype, copy)
+    return interop.from_numpy(array, dtype, as_device(device), copy)
+
+
+def _converted(x: Array, dtype: DType | None, device: Any, copy: bool | None) -> Array:
+    target = x._device if device is None else as_device(device)
+    dtype = x._dtype if dtype is None else dtype
+    if dtype is x._dtype and target is x._device:
+        return copy_array(x) if copy else x
+    if copy is False:
+        raise ValueError(
+            f"cannot convert an array of {x._dtype} on {x._device} to {dtype} on {target} without "
+            "a copy; use copy=None"
+        )
+    return astype(x, dtype, copy=False, device=target)
+
+
+def empty(
+    shape: int | tuple[int, ...],
+    *,
+    dtype: DType | None = None,
+    device: Device | str | None = None,
+) -> Array:
+    """An array whose contents are undefined.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+    dtype : DType, optional
+        float64 by default.
+    device : Device or str, optional
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    ValueError
+        If a size is negative or the array would be too large.
+
+    Standard: creation functions.
+    """
+    dtype = d.float64 if dtype is None else as_dtype(dtype)
+    target = as_device(device)
+    return wrap(target.backend.empty(as_shape(shape), dtype), dtype, target)
+
+
+def empty_like(
+    x: Array, /, *, dtype: DType | None = None, device: Device | str | None = None
+) -> Array:
+    """An array of the shape of `x` whose contents are undefined.
+
+    Parameters
+    ----------
+    x : Array
+    dtype : DType, optional
+        That of `x` by default.
+    device : Device or str, optional
+        That of `x` by default.
+
+    Returns
+    -------
+    Array
+
+    Standard: creation functions.
+    """
+    only_array(x)
+    return empty(x.shape, dtype=dtype or x._dtype, device=device or x._device)
+
+
+def eye(
+    n_rows: int,
+    n_cols: int | None = None,
+    /,
+    *,
+    k: int = 0,
+    dtype: DType | None = None,
+    device: Device | str | None = None,
+) -> Array:
+    """A matrix with ones on a diagonal and zeros elsewhere.
+
+    Parameters
+    ----------
+    n_rows, n_cols : int
+        Square if `n_cols` is None.
+    k : int
+        Which diagonal: above the main one if positive, below it if negative.
+    dtype : DType, optional
+        float64 by default.
+    device : Device or str, optional
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    ValueError
+        If a size is negative.
+
+    Standard: creation functions.
+    """
+    dtype = d.float64 if dtype is None else as_dtype(dtype)
+    rows, columns = as_shape((n_rows, n_rows if n_cols is None else n_cols))
+    target = as_device(device)
+    # A diagonal outside the matrix is as far away as one may need to say.
+    k = max(-rows, min(index(k), columns))
+    return wrap(target.backend.eye(rows, columns, k, dtype), dtype, target)
+
+
+def from_dlpack(
+    x: object, /, *, device: Device | str | None = None, copy: bool | None = None
+) -> Array:
+    """An array over the memory of another library's array.
+
+    Parameters
+    ----------
+    x : object
+        Has ``__dlpack__`` and ``__dlpack_device__``.
+    device : Device or str, optional
+        Where the result lives; where `x` is by default.
+    copy : bool or None
+        True always copies; False never does; None copies only if it must.
+
+    Returns
+    -------
+    Array
+        Shares memory with `x` if it was not copied.
+
+    Raises
+    ------
+    AttributeError
+        If `x` has no ``__dlpack__``.
+    BufferError
+        If `x` cannot be exported or has a dtype that the standard lacks.
+    ValueError
+        If a copy is needed and `copy` is False.
+
+    Standard: creation functions.
+    """
+    if type(x) is Array:
+        # Not the same object: writing to either must show in the other, nothing else is shared.
+        result = _converted(x, None, device, copy)
+        return wrap(result._handle, result._dtype, result._device)
+    return interop.from_dlpack(x, device, copy)
+
+
+def full(
+    shape: int | tuple[int, ...],
+    fill_value: PythonScalar | Array,
+    *,
+    dtype: DType | None = None,
+    device: Device | str | None = None,
+) -> Array:
+    """An array that holds one value everywhere.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+    fill_value : scalar or 0-d Array
+    dtype : DType, optional
+        That of the value by default: bool, int64, float64 or complex128 for Python scalars.
+    device : Device or str, optional
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    OverflowError
+        If the value is an int that the dtype does not represent.
+    ValueError
+        If a size is negative.
+
+    Standard: creation functions.
+    """
+    sizes = as_shape(shape)
+    value = as_array(fill_value, "fill_value")
+    if type(value) is Array:
+        if value.shape != ():
+            raise ValueError(
+                f"fill_value must be 0-dimensional, not of shape {value.shape}; "
+                "use broadcast_to for larger arrays"
+            )
+        target = value._device if device is None else as_device(device)
+        value = astype(value, value._dtype if dtype is None else as_dtype(dtype), copy=False)
+        value = value.to_device(target)
+        return copy_array(broadcast_to(value, sizes))
+    dtype = as_dtype(type(value)) if dtype is None else as_dtype(dtype)
+    target = as_device(device)
+    return wrap(
+        target.backend.full(sizes, dtype, interop.scalar_value(value, dtype)), dtype, target
+    )
+
+
+def full_like(
+    x: Array,
+    /,
+    fill_value: PythonScalar | Array,
+    *,
+    dtype: DType | None = None,
+    device: Device | str | None = None,
+) -> Array:
+    """An array of the shape of `x` that holds one value everywhere.
+
+    Parameters
+    ----------
+    x : Array
+    fill_value : scalar or 0-d Array
+    dtype : DType, optional
+        That of `x` by default.
+    device : Device or str, optional
+        That of `x` by default.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    OverflowError
+        If the value is an int that the dtype does not represent.
+
+    Standard: creation functions.
+    """
+    only_array(x)
+    return full(x.shape, fill_value, dtype=dtype or x._dtype, device=device or x._device)
+
+
+def linspace(
+    start: int | float | complex,
+    stop: int | float | complex,
+    /,
+    num: int,
+    *,
+    dtype: DType | None = None,
+    device: Device | str | None = None,
+    endpoint: bool = True,
+) -> Array:
+    """A number of evenly spaced values over an interval.
+
+    Parameters
+    ----------
+    start, stop : int, float or complex
+    num : int
+    dtype : DType, optional
+        A floating-point dtype; float64 or complex128 by default. Integers are rounded down.
+    device : Device or str, optional
+    endpoint : bool
+        Whether `stop` is the last value.
+
+    Returns
+    -------
+    Array
+        1-D.
+
+    Raises
+    ------
+    ValueError
+        If `num` is negative.
+
+    Standard: creation functions.
+    """
+    ends = []
+    for x, name in ((start, "start"), (stop, "stop")):
+        value = as_array(x, name)
+        ends.append(interop.item(value, object) if type(value) is Array else value)
+    (count,) = as_shape(num)
+    imaginary = any([isinstance(x, complex) for x in ends])
+    if dtype is None:
+        dtype = d.complex128 if imaginary else d.float64
+    else:
+        dtype = as_dtype(dtype)
+    if imaginary and dtype not in d.COMPLEX:
+        raise TypeError(f"complex values do not fit dtype {dtype}; use a complex dtype")
+    target = as_device(device)
+    if dtype not in d.FLOATING:
+        values = linspace(*ends, count, device=target, endpoint=endpoint)
+        return cast(unary(p.FLOOR, values), dtype)
+    handle = target.backend.linspace(ends[0], ends[1], count, dtype, endpoint=endpoint)
+    return wrap(handle, dtype, target)
+
+
+def meshgrid(*arrays: Array, indexing: str = "xy") -> tuple[Array, ...]:
+    """Coordinate arrays from coordinate vectors.
+
+    Parameters
+    ----------
+    *arrays : Array
+        1-D.
+    indexing : {"xy", "ij"}
+        "ij": axis i of the results runs along the i-th array; "xy": the first two are exchanged.
+
+    Returns
+    -------
+    tuple of Array
+        Copies, one per argument, all of the same shape.
+
+    Raises
+    ------
+    ValueError
+        If an array is not one-dimensional, or `indexing` is another word.
+
+    Standard: creation functions.
+    """
+    if indexing not in ("xy", "ij"):
+        raise ValueError(f"indexing must be 'xy' or 'ij', not {indexing!r}")
+    for x in arrays:
+        if only_array(x, "an array").ndim > 1:
+            raise ValueError(
+                f"meshgrid takes 1-dimensional arrays, not shape {x.shape}; "
+                "flatten with reshape(x, (-1,))"
+            )
+    order = list(range(len(arrays)))
+    if indexing == "xy" and len(arrays) > 1:
+        order[:2] = [1, 0]
+    sizes = tuple([arrays[i].size for i in order])
+    result = []
+    for i, x in enumerate(arrays):
+        others = tuple([a for a in range(len(arrays)) if order[a] != i])
+        vector = x if x.ndim else expand_dims(x, 0)
+        result.append(copy_array(broadcast_to(expand_dims(vector, others), sizes)))
+    return tuple(result)
+
+
+def ones(
+    shape: int | tuple[int, ...],
+    *,
+    dtype: DType | None = None,
+    device: Device | str | None = None,
+) -> Array:
+    """An array of ones.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+    dtype : DType, optional
+        float64 by default.
+    device : Device or str, optional
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    ValueError
+        If a size is negative or the array would be too large.
+
+    Standard: creation functions.
+    """
+    return _constant(shape, dtype, device, 1)
+
+
+def _constant(shape: Any, dtype: DType | None, device: Any, value: int) -> Array:
+    if dtype is None:
+        dtype = d.float64
+    elif type(dtype) is not DType:
+        dtype = as_dtype(dtype)
+    target = default_device if device is None else as_device(device)
+    sizes = as_shape(shape)
+    return wrap(target.backend.full(sizes, dtype, _CONSTANTS[dtype.kind, value]), dtype, target)
+
+
+_CONSTANTS: Final = {
+    (dtype.kind, value): bool(value) if dtype is d.bool else value
+    for dtype in d.ALL
+    for value in (0, 1)
+}
+
+
+def ones_like(
+    x: Array, /, *, dtype: DType | None = None, device: Device | str | None = None
+) -> Array:
+    """An array of ones of the shape of `x`.
+
+    Parameters
+    ----------
+    x : Array
+    dtype : DType, optional
+        That of `x` by default.
+    device : Device or str, optional
+        That of `x` by default.
+
+    Returns
+    -------
+    Array
+
+    Standard: creation functions.
+    """
+    only_array(x)
+    return _constant(x.shape, dtype or x._dtype, device or x._device, 1)
+
+
+def tril(x: Array, /, *, k: int = 0) -> Array:
+    """The lower triangle of matrices, zeros elsewhere.
+
+    Parameters
+    ----------
+    x : Array
+        Shape (..., M, N).
+    k : int
+        The last diagonal that is kept.
+
+    Returns
+    -------
+    Array
+        A copy.
+
+    Raises
+    ------
+    ValueError
+        If `x` has fewer than two dimensions.
+
+    Standard: creation functions.
+    """
+    return _triangle(x, k, "tril", upper=False)
+
+
+def triu(x: Array, /, *, k: int = 0) -> Array:
+    """The upper triangle of matrices, zeros elsewhere.
+
+    Parameters
+    ----------
+    x : Array
+        Shape (..., M, N).
+    k : int
+        The first diagonal that is kept.
+
+    Returns
+    -------
+    Array
+        A copy.
+
+    Raises
+    ------
+    ValueError
+        If `x` has fewer than two dimensions.
+
+    Standard: creation functions.
+    """
+    return _triangle(x, k, "triu", upper=True)
+
+
+def _triangle(x: Array, k: int, name: str, *, upper: bool) -> Array:
+    only_array(x)
+    if x.ndim < 2:
+        raise ValueError(
+            f"{name} needs matrices, not shape {x.shape}; add axes with expand_dims"
+        )
+    rows, columns = x.shape[-2:]
+    k = max(-rows - 1, min(index(k), columns + 1))
+    return wrap(x._device.backend.triangle(x._handle, k, upper=upper), x._dtype, x._device)
+
+
+def zeros(
+    shape: int | tuple[int, ...],
+    *,
+    dtype: DType | None = None,
+    device: Device | str | None = None,
+) -> Array:
+    """An array of zeros.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+    dtype : DType, optional
+        float64 by default.
+    device : Device or str, optional
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    ValueError
+        If a size is negative or the array would be too large.
+
+    Standard: creation functions.
+    """
+    return _constant(shape, dtype, device, 0)
+
+
+def zeros_like(
+    x: Array, /, *, dtype: DType | None = None, device: Device | str | None = None
+) -> Array:
+    """An array of zeros of the shape of `x`.
+
+    Parameters
+    ----------
+    x : Array
+    dtype : DType, optional
+        That of `x` by default.
+    device : Device or str, optional
+        That of `x` by default.
+
+    Returns
+    -------
+    Array
+
+    Standard: creation functions.
+    """
+    only_array(x)
+    return _constant(x.shape, dtype or x._dtype, device or x._device, 0)

@@ -1,0 +1,257 @@
+"""Data type functions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from ..array import Array
+from ..core import dtypes as d
+from ..core.dtypes import KINDS, SCALAR_PROMOTION, DType, as_dtype, promote
+from ..device import Device, as_device
+from .dispatch import as_array, only_array, scalar_type, wrap
+
+__all__ = ["astype", "can_cast", "finfo", "iinfo", "isdtype", "result_type"]
+
+
+def astype(
+    x: Array, dtype: DType, /, *, copy: bool = True, device: Device | str | None = None
+) -> Array:
+    """Convert an array to a dtype.
+
+    Parameters
+    ----------
+    x : Array
+    dtype : DType or Python type
+    copy : bool
+        False returns `x` itself if nothing changes.
+    device : Device or str, optional
+        Where the result lives; that of `x` by default.
+
+    Returns
+    -------
+    Array
+        A copy of the shape of `x`, or `x`. Floats are truncated towards zero on their way to
+        integers; NaN and infinity give some integer.
+
+    Raises
+    ------
+    TypeError
+        If complex numbers would lose their imaginary parts.
+
+    Standard: data type functions.
+    """
+    if type(x) is not Array:
+        only_array(x)
+    if type(dtype) is not DType:
+        dtype = as_dtype(dtype)
+    if device is not None:
+        target = as_device(device)
+        if target is not x._device:
+            return astype(x.to_device(target), dtype, copy=False)
+    if dtype is x._dtype:
+        return copy_array(x) if copy else x
+    refuse_loss(x._dtype, dtype)
+    return wrap(x._device.backend.cast(x._handle, dtype), dtype, x._device)
+
+
+def refuse_loss(from_: DType, to: DType) -> None:
+    """TypeError if a conversion would drop imaginary parts."""
+    if from_ in d.COMPLEX and to not in d.COMPLEX and to is not d.bool:
+        raise TypeError(
+            f"converting {from_} to {to} would drop imaginary parts; take real(x) or imag(x) first"
+        )
+
+
+def copy_array(x: Array) -> Array:
+    """A row-major copy with memory of its own."""
+    return wrap(x._device.backend.copy(x._handle), x._dtype, x._device)
+
+
+def can_cast(from_: DType | Array, to: DType, /) -> bool:
+    """Whether promotion allows a dtype to become another.
+
+    Parameters
+    ----------
+    from_ : DType or Array
+    to : DType
+
+    Returns
+    -------
+    bool
+
+    Standard: data type functions.
+    """
+    return d.can_cast(_dtype_of(from_), as_dtype(to))
+
+
+def _dtype_of(x: Any) -> DType:
+    return x._dtype if type(x) is Array else as_dtype(x)
+
+
+@dataclass(frozen=True, slots=True)
+class FloatInfo:
+    """Limits of a floating-point dtype: Python numbers, and the dtype of the real parts."""
+
+    bits: int
+    eps: float
+    max: float
+    min: float
+    smallest_normal: float
+    dtype: DType
+
+
+@dataclass(frozen=True, slots=True)
+class IntInfo:
+    """Limits of an integer dtype: Python numbers."""
+
+    bits: int
+    max: int
+    min: int
+    dtype: DType
+
+
+_SINGLE: Final = FloatInfo(
+    32, 2.0**-23, (2 - 2.0**-23) * 2.0**127, -(2 - 2.0**-23) * 2.0**127, 2.0**-126, d.float32
+)
+_DOUBLE: Final = FloatInfo(
+    64, 2.0**-52, (2 - 2.0**-52) * 2.0**1023, -(2 - 2.0**-52) * 2.0**1023, 2.0**-1022, d.float64
+)
+_FLOAT_INFO: Final = {
+    d.float32: _SINGLE,
+    d.complex64: _SINGLE,
+    d.float64: _DOUBLE,
+    d.complex128: _DOUBLE,
+}
+
+
+def finfo(type: DType | Array, /) -> FloatInfo:
+    """Machine limits of a floating-point dtype.
+
+    Parameters
+    ----------
+    type : DType or Array
+        A complex dtype stands for that of its parts.
+
+    Returns
+    -------
+    FloatInfo
+        ``bits``, ``eps``, ``max``, ``min``, ``smallest_normal``, ``dtype``.
+
+    Raises
+    ------
+    TypeError
+        If the dtype is not floating-point.
+
+    Standard: data type functions.
+    """
+    dtype = _dtype_of(type)
+    if dtype not in _FLOAT_INFO:
+        raise TypeError(f"finfo takes floating-point dtypes, not {dtype}; use iinfo for integers")
+    return _FLOAT_INFO[dtype]
+
+
+def iinfo(type: DType | Array, /) -> IntInfo:
+    """Machine limits of an integer dtype.
+
+    Parameters
+    ----------
+    type : DType or Array
+
+    Returns
+    -------
+    IntInfo
+        ``bits``, ``max``, ``min``, ``dtype``.
+
+    Raises
+    ------
+    TypeError
+        If the dtype is not an integer one.
+
+    Standard: data type functions.
+    """
+    dtype = _dtype_of(type)
+    if dtype not in d.INTEGRAL:
+        raise TypeError(f"iinfo takes integer dtypes, not {dtype}; use finfo for floats")
+    return IntInfo(8 * dtype.itemsize, int(dtype.max), int(dtype.min), dtype)
+
+
+def isdtype(dtype: DType, kind: DType | str | tuple[DType | str, ...]) -> bool:
+    """Whether a dtype is of a kind.
+
+    Parameters
+    ----------
+    dtype : DType
+    kind : DType, str or tuple of those
+        ``"bool"``, ``"signed integer"``, ``"unsigned integer"``, ``"integral"``,
+        ``"real floating"``, ``"complex floating"``, ``"numeric"``, a dtype, or several.
+
+    Returns
+    -------
+    bool
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `dtype` is no dtype, or `kind` no kind.
+
+    Standard: data type functions.
+    """
+    if type(dtype) is not DType:
+        dtype = as_dtype(dtype)
+    if type(kind) is str:
+        try:
+            return dtype in KINDS[kind]
+        except KeyError:
+            raise ValueError(f"no kind {kind!r} of dtypes; kinds: {', '.join(KINDS)}") from None
+    if isinstance(kind, tuple):
+        return any([isdtype(dtype, each) for each in kind])
+    return dtype is as_dtype(kind)
+
+
+def result_type(*arrays_and_dtypes: Array | DType | bool | int | float | complex) -> DType:
+    """The dtype that arrays, dtypes and scalars promote to.
+
+    Parameters
+    ----------
+    *arrays_and_dtypes : Array, DType or Python scalar
+        Scalars are weak: they change the kind, but never the precision. Scalars alone give
+        default dtypes.
+
+    Returns
+    -------
+    DType
+
+    Raises
+    ------
+    TypeError
+        If an argument is none of those.
+    ValueError
+        If there are no arguments.
+
+    Standard: data type functions.
+    """
+    if not arrays_and_dtypes:
+        raise ValueError("result_type needs at least one array, dtype or scalar")
+    dtypes, scalars = [], []
+    for x in arrays_and_dtypes:
+        scalar = scalar_type(x)
+        if type(x) is Array:
+            dtypes.append(x._dtype)
+        elif scalar is not None:
+            scalars.append(scalar)
+        elif isinstance(x, np.generic):
+            value = as_array(x)
+            assert type(value) is Array
+            dtypes.append(value._dtype)
+        else:
+            dtypes.append(as_dtype(x))
+    if dtypes:
+        result = promote(*dtypes)
+    else:
+        result = as_dtype(scalars.pop())
+    for scalar in scalars:
+        result = SCALAR_PROMOTION[result, scalar]
+    return result

@@ -1,0 +1,516 @@
+"""From arguments to backend calls: type checks, devices, promotion, broadcasting errors.
+
+These functions are the hot path. Each begins with the common case, decided by exact types and
+dictionary lookups, and ends in a slow twin that handles the rest: Python and NumPy scalars, mixed
+dtypes, and errors, which say what was wrong and which call mends it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
+
+import numpy as np
+
+from .. import primitives as p
+from ..array import Array
+from ..core import dtypes as d
+from ..core.dtypes import PROMOTION, SCALAR_PROMOTION, DType
+from ..core.shape import broadcast_shapes, normalise_axes, normalise_axis
+from ..device import Device, default_device
+from ..primitives import Primitive
+
+if TYPE_CHECKING:
+    from ..backends.base import Handle
+
+__all__ = [
+    "Operand",
+    "PythonScalar",
+    "arg_reduce",
+    "as_array",
+    "binary",
+    "cast",
+    "check_scalar",
+    "common_device",
+    "inplace",
+    "only_array",
+    "operands",
+    "promote_arrays",
+    "reduce",
+    "scalar_type",
+    "scan",
+    "unary",
+    "wrap",
+]
+
+PythonScalar: TypeAlias = "bool | int | float | complex"
+Operand: TypeAlias = "Array | PythonScalar"
+
+_new: Final = object.__new__
+_SCALARS: Final = frozenset({bool, int, float, complex})
+_MISSING: Final = object()
+
+
+def wrap(handle: Handle, dtype: DType, device: Device) -> Array:
+    """The Array around a backend's result."""
+    array: Array = _new(Array)
+    array._handle = handle
+    array._dtype = dtype
+    array._device = device
+    return array
+
+
+# ---------------------------------------------------------------------- what an argument is
+
+
+def only_array(x: object, name: str = "x") -> Array:
+    """`x`, if it is one of our arrays.
+
+    Raises
+    ------
+    TypeError
+        Otherwise, naming the call that makes one.
+    """
+    if type(x) is Array:
+        return x
+    raise TypeError(f"{name} must be an array_api_nx array, not {_describe(x)}; {_mend(x)}")
+
+
+def _describe(x: object) -> str:
+    kind = type(x)
+    if kind.__module__ == "builtins":
+        return f"a {kind.__qualname__}"
+    return f"a {kind.__module__.partition('.')[0]} {kind.__qualname__}"
+
+
+def _mend(x: object) -> str:
+    if hasattr(x, "__dlpack__") and not isinstance(x, np.ndarray | np.generic):
+        return "convert it with from_dlpack(...) or asarray(...)"
+    return "convert it with asarray(...)"
+
+
+def scalar_type(x: object) -> type | None:
+    """The Python type bool, int, float or complex that `x` is a (possibly derived) scalar of."""
+    kind = type(x)
+    if kind in _SCALARS:
+        return kind
+    if isinstance(x, np.generic):
+        return None
+    for scalar in (bool, int, float, complex):
+        if isinstance(x, scalar):
+            return scalar
+    return None
+
+
+def check_scalar(x: PythonScalar, dtype: DType) -> PythonScalar:
+    """`x` as a value of `dtype`.
+
+    Raises
+    ------
+    TypeError
+        If its kind exceeds that of the dtype.
+    OverflowError
+        If it is an int outside the dtype's bounds.
+    """
+    kind = scalar_type(x)
+    if kind is None or SCALAR_PROMOTION[dtype, kind] is not dtype:
+        raise TypeError(
+            f"the scalar {x!r} is no value of dtype {dtype}; convert the array with astype, or "
+            f"the scalar with {'bool' if dtype is d.bool else 'int' if dtype in d.INTEGRAL else 'float'}()"
+        )
+    if kind is int and not dtype.min <= x <= dtype.max:  # type: ignore[operator]
+        raise OverflowError(
+            f"the scalar {x} is out of range for dtype {dtype} ({dtype.min} to {dtype.max}); "
+            "convert the array with astype to a wider dtype first"
+        )
+    return x
+
+
+def as_array(x: object, name: str = "x") -> Operand:
+    """`x` as an operand: an array or a Python scalar. NumPy scalars become 0-d arrays.
+
+    Raises
+    ------
+    TypeError
+        If it is anything else.
+    """
+    if type(x) is Array:
+        return x
+    if isinstance(x, np.generic):
+        dtype = _DTYPE_OF_GENERIC.get(x.dtype.name)
+        if dtype is None:
+            raise TypeError(
+                f"{name} is a NumPy scalar of dtype {x.dtype}, which the standard lacks; "
+                "convert it with float() or int()"
+            )
+        handle = default_device.backend.from_host(np.asarray(x), copy=False)
+        return wrap(handle, dtype, default_device)
+    kind = scalar_type(x)
+    if kind is not None:
+        return kind(x)  # type: ignore[no-any-return]
+    raise TypeError(
+        f"{name} must be an array_api_nx array or a Python scalar, not {_describe(x)}; {_mend(x)}"
+    )
+
+
+_DTYPE_OF_GENERIC: Final = {dtype.name: dtype for dtype in d.ALL}
+
+
+def common_device(arrays: Sequence[Array]) -> Device:
+    """The device that all of `arrays` are on; ValueError if they are on several."""
+    device = arrays[0]._device
+    for array in arrays:
+        if array._device is not device:
+            raise ValueError(
+                f"arrays are on different devices, {device} and {array._device}; "
+                "move them with to_device first"
+            )
+    return device
+
+
+def cast(x: Array, dtype: DType) -> Array:
+    """`x` itself, or a copy with another dtype."""
+    if x._dtype is dtype:
+        return x
+    return wrap(x._device.backend.cast(x._handle, dtype), dtype, x._device)
+
+
+def operands(*values: object) -> tuple[list[Operand], DType, Device]:
+    """Check mixed arrays and scalars together.
+
+    Returns
+    -------
+    operands : list
+        Arrays and Python scalars, of which at least one is an array.
+    dtype : DType
+        What they promote to.
+    device : Device
+
+    Raises
+    ------
+    TypeError
+        If a value is neither, or none is an array.
+    ValueError
+        If the arrays are on different devices.
+    """
+    result = [as_array(x, f"x{i}") for i, x in enumerate(values, start=1)]
+    # A NumPy scalar goes wherever the arrays are.
+    arrays = [x for x, given in zip(result, values, strict=True) if type(given) is Array]
+    arrays = arrays or [x for x in result if type(x) is Array]
+    if not arrays:
+        raise TypeError(
+            "at least one argument must be an array, but all are Python scalars; "
+            "convert one with asarray(...)"
+        )
+    device = common_device(arrays)
+    result = [
+        x.to_device(device) if type(x) is Array and x._device is not device else x for x in result
+    ]
+    dtype = d.promote(*[x._dtype for x in result if type(x) is Array])
+    for x in result:
+        if type(x) is not Array:
+            dtype = SCALAR_PROMOTION[dtype, type(x)]
+    return result, dtype, device
+
+
+def promote_arrays(*arrays: Array) -> tuple[list[Array], DType, Device]:
+    """Arrays (scalars excluded) cast to their common dtype."""
+    for i, x in enumerate(arrays, start=1):
+        only_array(x, f"x{i}")
+    device = common_device(arrays)
+    dtype = d.promote(*[x._dtype for x in arrays])
+    return [cast(x, dtype) for x in arrays], dtype, device
+
+
+def refuse_dtype(op: Primitive, *found: DType) -> NoReturn:
+    """Raise the TypeError for dtypes that a primitive does not take."""
+    legal = _kinds([*op.results, *op.detours])
+    names = " and ".join([str(dtype) for dtype in found])
+    raise TypeError(f"{op.name} takes {legal} dtypes, not {names}; convert with astype")
+
+
+def _kinds(dtypes: Sequence[DType]) -> str:
+    rest = set(dtypes)
+    words = []
+    for word in ("numeric", "integral", "real floating", "complex floating", "bool"):
+        members = set(d.KINDS[word])
+        if members <= rest:
+            words.append(word)
+            rest -= members
+    return " or ".join([*words, *[str(dtype) for dtype in d.ALL if dtype in rest]])
+
+
+def operand_dtypes(op: Primitive, dtype: DType) -> tuple[DType, DType]:
+    """The dtype to compute in and that of the result, for operands of `dtype`."""
+    result = op.results.get(dtype)
+    if result is None:
+        dtype = op.detours.get(dtype) or refuse_dtype(op, dtype)
+        result = op.results[dtype]
+    return dtype, result
+
+
+# ---------------------------------------------------------------------- elementwise
+
+
+def unary(op: Primitive, x: Array) -> Array:
+    """`op` of every element of `x`."""
+    if type(x) is Array:
+        result = op.results.get(x._dtype)
+        if result is not None:
+            device = x._device
+            array: Array = _new(Array)
+            array._handle = device.backend.unary(op, x._handle)
+            array._dtype = result
+            array._device = device
+            return array
+        dtype, _ = operand_dtypes(op, x._dtype)
+        return unary(op, cast(x, dtype))
+    value = as_array(x)
+    if type(value) is Array:
+        return unary(op, value)
+    only_array(x)
+    raise AssertionError("unreachable")
+
+
+def binary(op: Primitive, x1: Operand, x2: Operand, foreign: Any = None) -> Array:
+    """`op` of pairs of elements of two arrays, or an array and a scalar.
+
+    `foreign` is what to return for an operand of a type that may know ours: NotImplemented from
+    operators, so that Python asks the other side. None raises TypeError.
+    """
+    if type(x1) is Array:
+        dtype = x1._dtype
+        if type(x2) is Array:
+            if x2._dtype is dtype and x2._device is x1._device:
+                result = op.results.get(dtype)
+                if result is not None:
+                    device = x1._device
+                    array: Array = _new(Array)
+                    try:
+                        array._handle = device.backend.binary(op, x1._handle, x2._handle)
+                    except ValueError as error:
+                        _explain(op, x1, x2, error)
+                    array._dtype = result
+                    array._device = device
+                    return array
+        elif SCALAR_PROMOTION.get((dtype, type(x2))) is dtype:
+            result = op.results.get(dtype)
+            if result is not None and (
+                type(x2) is not int or dtype.min <= x2 <= dtype.max  # type: ignore[operator]
+            ):
+                device = x1._device
+                array = _new(Array)
+                try:
+                    array._handle = device.backend.binary(op, x1._handle, x2)
+                except ValueError as error:
+                    _explain(op, x1, x2, error)
+                array._dtype = result
+                array._device = device
+                return array
+    return _binary(op, x1, x2, foreign)
+
+
+def _binary(op: Primitive, x1: Operand, x2: Operand, foreign: Any) -> Array:
+    """The rest of `binary`: reflected scalars, NumPy scalars, mixed dtypes, errors."""
+    if foreign is NotImplemented and not (_is_operand(x1) and _is_operand(x2)):
+        return foreign  # type: ignore[no-any-return]
+    (a, b), dtype, device = operands(x1, x2)
+    if op not in _EXACT_WITH_SCALARS or not _out_of_range(a, b):
+        compute, result = operand_dtypes(op, dtype)
+        handles = [
+            check_scalar(x, compute) if type(x) is not Array else cast(x, compute)._handle
+            for x in (a, b)
+        ]
+        try:
+            return wrap(device.backend.binary(op, *handles), result, device)
+        except ValueError as error:
+            _explain(op, a, b, error)
+    # No element can equal a scalar outside the dtype; one comparison of bounds orders them all.
+    array, scalar = (a, b) if type(a) is Array else (b, a)
+    inside: Any = array._dtype.max if scalar > array._dtype.max else array._dtype.min  # type: ignore[operator]
+    verdict = _EXACT_WITH_SCALARS[op](*((inside, scalar) if array is a else (scalar, inside)))
+    return wrap(device.backend.full(array.shape, d.bool, bool(verdict)), d.bool, device)
+
+
+_EXACT_WITH_SCALARS: Final = {
+    p.EQUAL: lambda a, b: a == b,
+    p.NOT_EQUAL: lambda a, b: a != b,
+    p.LESS: lambda a, b: a < b,
+    p.LESS_EQUAL: lambda a, b: a <= b,
+    p.GREATER: lambda a, b: a > b,
+    p.GREATER_EQUAL: lambda a, b: a >= b,
+}
+
+
+def _out_of_range(a: Operand, b: Operand) -> bool:
+    """Whether one is an integer array and the other an int outside its bounds."""
+    for array, scalar in ((a, b), (b, a)):
+        if type(array) is Array and type(scalar) is int and array._dtype in d.INTEGRAL:
+            return not array._dtype.min <= scalar <= array._dtype.max
+    return False
+
+
+def _is_operand(x: object) -> bool:
+    """Whether a binary operator has an opinion on `x`: it computes, or says how to convert."""
+    return (
+        type(x) is Array
+        or isinstance(x, bool | int | float | complex | np.generic | np.ndarray | list | tuple)
+        or hasattr(x, "__array_namespace__")
+        or hasattr(x, "__dlpack__")
+    )
+
+
+def _explain(op: Primitive, x1: Operand, x2: Operand, error: ValueError) -> NoReturn:
+    """Raise the error that says why a backend could not combine two operands."""
+    if type(x1) is Array and type(x2) is Array:
+        broadcast_shapes(x1.shape, x2.shape)
+    if op is p.POW:
+        raise ValueError(
+            "integers cannot be raised to negative integer powers, as the result would not be "
+            "an integer; convert one operand with astype(..., float64)"
+        ) from error
+    raise error
+
+
+def inplace(op: Primitive, x: Array, other: Operand) -> Array:
+    """`x op= other`: the result is written to the memory of `x`, whose dtype stays.
+
+    Raises
+    ------
+    TypeError
+        If the result's kind exceeds that of `x`.
+    ValueError
+        If `other` does not broadcast to the shape of `x`, or `x` is read-only.
+    """
+    (_, value), dtype, device = operands(x, other)
+    compute, result = operand_dtypes(op, dtype)
+    if not d.same_kind(result, x._dtype):
+        raise TypeError(
+            f"in-place {op.name} would store {result} values in an array of dtype {x._dtype}, "
+            "which loses data; use the operator that makes a new array"
+        )
+    if type(value) is Array and broadcast_shapes(x.shape, value.shape) != x.shape:
+        raise ValueError(
+            f"in-place {op.name} cannot change the shape {x.shape} of the array to broadcast it "
+            f"with {value.shape}; use the operator that makes a new array"
+        )
+    backend = device.backend
+    reason = backend.read_only_reason(x._handle)
+    if reason is not None:
+        raise ValueError(f"cannot write to the array: {reason}; copy it with asarray(x, copy=True)")
+    handle = (
+        cast(value, compute)._handle if type(value) is Array else check_scalar(value, compute)
+    )
+    try:
+        if compute is x._dtype is result:
+            backend.binary(op, x._handle, handle, x._handle)
+        else:
+            new = backend.binary(op, cast(x, compute)._handle, handle)
+            backend.assign(x._handle, backend.cast(new, x._dtype))
+    except ValueError as error:
+        _explain(op, x, value, error)
+    return x
+
+
+# ---------------------------------------------------------------------- along axes
+
+
+def reduce(
+    op: Primitive,
+    x: Array,
+    axis: int | tuple[int, ...] | None,
+    keepdims: bool,
+    dtype: DType | None = None,
+) -> Array:
+    """`op` over the axes `axis`; `dtype`, for sum and prod, is what to accumulate in."""
+    if type(x) is not Array:
+        x = _array_operand(x)
+    result = op.results.get(x._dtype)
+    if result is None:
+        compute, result = operand_dtypes(op, x._dtype)
+        if dtype is None:
+            x = cast(x, compute)
+    device = x._device
+    backend = device.backend
+    shape = backend.shape(x._handle)
+    ndim = len(shape)
+    if axis is None:
+        axes = _ALL_AXES[ndim]
+    elif type(axis) is int and 0 <= axis < ndim:
+        axes = (axis,)
+    else:
+        axes = normalise_axes(axis, ndim)
+    if op in _WITHOUT_IDENTITY and 0 in [shape[a] for a in axes]:
+        _refuse_empty(op, shape, axis)
+    if dtype is not None:
+        result = dtype
+        if dtype is x._dtype:
+            dtype = None
+    array: Array = _new(Array)
+    array._handle = backend.reduce(op, x._handle, axes, keepdims, dtype)
+    array._dtype = result
+    array._device = device
+    return array
+
+
+_ALL_AXES: Final = [tuple(range(n)) for n in range(65)]
+_WITHOUT_IDENTITY: Final = frozenset({p.MAX, p.MIN})
+
+
+def _array_operand(x: object) -> Array:
+    """NumPy scalars as 0-d arrays; TypeError for anything else that is no array."""
+    return only_array(as_array(x) if isinstance(x, np.generic) else x)
+
+
+def _refuse_empty(op: Primitive, shape: tuple[int, ...], axis: Any) -> NoReturn:
+    where = "" if axis is None else f" over axis {axis}"
+    raise ValueError(
+        f"{op.name}{where} of an array of shape {shape} is undefined: there are no elements and "
+        "no identity; test x.size first"
+    )
+
+
+def arg_reduce(op: Primitive, x: Array, axis: int | None, keepdims: bool) -> Array:
+    """Index of an extreme element along `axis`, or in the flattened array for None."""
+    if type(x) is not Array:
+        x = _array_operand(x)
+    _, result = operand_dtypes(op, x._dtype)
+    backend = x._device.backend
+    handle = x._handle
+    shape = backend.shape(handle)
+    if axis is None:
+        handle = backend.reshape(handle, (prod(shape),))
+        position = 0
+    else:
+        position = normalise_axis(axis, len(shape))
+    if backend.shape(handle)[position] == 0:
+        _refuse_empty(op, shape, axis)
+    handle = backend.arg_reduce(op, handle, position, keepdims)
+    if axis is None and keepdims:
+        handle = backend.reshape(handle, (1,) * len(shape))
+    return wrap(handle, result, x._device)
+
+
+def scan(op: Primitive, x: Array, axis: int | None, dtype: DType | None) -> Array:
+    """Inclusive running `op` along `axis`, which may be omitted for one dimension."""
+    if type(x) is not Array:
+        x = _array_operand(x)
+    compute, result = operand_dtypes(op, x._dtype)
+    if dtype is None:
+        x = cast(x, compute)
+    ndim = len(x.shape)
+    if axis is None:
+        if ndim != 1:
+            raise ValueError(
+                f"{op.name} of an array of shape {x.shape} needs an axis; "
+                "give axis=..., or flatten the array with reshape(x, (-1,))"
+            )
+        axis = 0
+    position = normalise_axis(axis, ndim)
+    if dtype is not None:
+        result = dtype
+        if dtype is x._dtype:
+            dtype = None
+    handle = x._device.backend.scan(op, x._handle, position, dtype)
+    return wrap(handle, result, x._device)

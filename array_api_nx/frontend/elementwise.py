@@ -1,0 +1,1815 @@
+"""The elementwise chapter of the standard.
+
+Every function computes on the elements of its operands, after promotion and broadcasting, and
+returns a new array: none of them returns a view.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import primitives as p
+from ..array import Array
+from ..core.dtypes import INTEGRAL, SCALAR_PROMOTION, DType
+from ..core.shape import broadcast_shapes
+from .dispatch import (
+    Operand,
+    as_array,
+    binary,
+    cast,
+    check_scalar,
+    only_array,
+    operand_dtypes,
+    operands,
+    unary,
+    wrap,
+)
+
+__all__ = [
+    "abs",
+    "acos",
+    "acosh",
+    "add",
+    "asin",
+    "asinh",
+    "atan",
+    "atan2",
+    "atanh",
+    "bitwise_and",
+    "bitwise_invert",
+    "bitwise_left_shift",
+    "bitwise_or",
+    "bitwise_right_shift",
+    "bitwise_xor",
+    "ceil",
+    "clip",
+    "conj",
+    "copysign",
+    "cos",
+    "cosh",
+    "divide",
+    "equal",
+    "exp",
+    "expm1",
+    "floor",
+    "floor_divide",
+    "greater",
+    "greater_equal",
+    "hypot",
+    "imag",
+    "isfinite",
+    "isinf",
+    "isnan",
+    "less",
+    "less_equal",
+    "log",
+    "log1p",
+    "log2",
+    "log10",
+    "logaddexp",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logical_xor",
+    "maximum",
+    "minimum",
+    "multiply",
+    "negative",
+    "nextafter",
+    "not_equal",
+    "positive",
+    "pow",
+    "real",
+    "reciprocal",
+    "remainder",
+    "round",
+    "sign",
+    "signbit",
+    "sin",
+    "sinh",
+    "sqrt",
+    "square",
+    "subtract",
+    "tan",
+    "tanh",
+    "trunc",
+]
+
+
+def abs(x: Array, /) -> Array:
+    """Absolute value of each element; the magnitude of a complex one.
+
+    Parameters
+    ----------
+    x : Array
+        A numeric dtype.
+
+    Returns
+    -------
+    Array
+        A new array of the same shape; the dtype is that of `x`, or its parts' if complex.
+
+    Raises
+    ------
+    TypeError
+        If `x` is no array, or its dtype is not legal.
+
+    Standard: elementwise functions.
+    """
+    return unary(p.ABS, x)
+
+
+def acos(x: Array, /) -> Array:
+    """Inverse cosine of each element, in radians.
+
+    Parameters
+    ----------
+    x : Array
+        A floating-point dtype; integers and booleans are computed in float64.
+
+    Returns
+    -------
+    Array
+        A new array of the same shape, with the dtype computed in.
+
+    Raises
+    ------
+    TypeError
+        If `x` is no array, or its dtype is not legal.
+
+    Standard: elementwise functions.
+    """
+    return unary(p.ACOS, x)
+
+
+def acosh(x: Array, /) -> Array:
+    """Inverse hyperbolic cosine of each element.
+
+    Parameters
+    ----------
+    x : Array
+        A floating-point dtype; integers and booleans are computed in float64.
+
+    Returns
+    -------
+    Array
+        A new array of the same shape, with the dtype computed in.
+
+    Raises
+    ------
+    TypeError
+        If `x` is no array, or its dtype is not legal.
+
+    Standard: elementwise functions.
+    """
+    return unary(p.ACOSH, x)
+
+
+def add(x1: Array | int | float | complex, x2: Array | int | float | complex, /) -> Array:
+    """Sums of elements.
+
+    Parameters
+    ----------
+    x1, x2 : Array or scalar
+        At least one array. Numeric or boolean dtypes; the sum of booleans is their logical or.
+
+    Returns
+    -------
+    Array
+        A new array of the shape that both broadcast to, with their promoted dtype.
+
+    Raises
+    ------
+    TypeError
+        If an operand is neither array nor scalar, both are scalars, or the dtype is not legal.
+    ValueError
+        If the shapes do not broadcast, or the devices differ.
+    OverflowError
+        If a Python int is out of range for the dtype.
+
+    Standard: elementwise functions.
+    """
+    return binary(p.ADD, x1, x2)
+
+
+def asin(x: Array, /) -> Array:
+    """Inverse sine of each element, in radians.
+
+    Parameters
+    ----------
+    x : Array
+        A floating-point dtype; integers and booleans are computed in float64.
+
+    Returns
+    -------
+    Array
+        A new array of the same shape, with the dtype computed in.
+
+    Raises
+    ------
+    TypeError
+        If `x` is no array, or its dtype is not legal.
+
+    Standard: elementwise functions.
+    """
+    return unary(p.ASIN, x)
+
+
+def asinh(x: Array, /) -> Array:
+    """Inverse hyperbolic sine of each element.
+
+    Parameters
+    ----------
+    x : Array
+        A floating-point dtype; integers and booleans are computed in float64.
+
+    Returns
+    -------
+    Array
+        A new array of the same shape, with the dtype computed in.
+
+    Raises
+    ------
+    TypeError
+        If `x` is no array, or its dtype is not legal.
+
+    Standard: elementwise functions.
+    """
+    return unary(p.ASINH, x)
+
+
+def atan(x: Array, /) -> Array:
+    """Inverse tangent of each element, in radians.
+
+    Parameters
+    ----------
+    x : Array
+        A floating-point dtype; integers and booleans are computed in float64.
+
+    Returns
+    -------
+    Array
+        A new array of the same shape, with the dtype computed in.
+
+    Raises
+    ------
+    TypeError
+        If `x` is no array, or its dtype is not legal.
+
+    Standard: elementwise functions.
+    """
+    return unary(p.ATAN, x)
+
+
+def atan2(x1: Array | int | float, x2: Array | int | float, /) -> Array:
+    """Angles, in radians, of the points with ordinates `x1` and abscissas `x2`.
+
+    Parameters
+    ----------
+    x1, x2 : Array or scalar
+        At least one array. Real floating-point dtypes; integers and booleans are computed in
+        float64.
+
+    Returns
+    -------
+    Array
+        A new array of the shape that both broadcast to, with the dtype computed in.
+
+    Raises
+    ------
+    TypeError
+        If an operand is neither array nor scalar, both are scalars, or the dtype is not legal.
+    ValueError
+        If the shapes do not broadcast, or the devices differ.
+    OverflowError
+        If a Python int is out of range for the dtype.
+
+    Standard: elementwise functions.
+    """
+    return binary(p.ATAN2, x1, x2)
+
+
+def atanh(x: Array, /) -> Array:
+    """Inverse hyperbolic tangent of each element.
+
+    Parameters
+    ----------
+    x : Array
+        A floating-point dtype; integers and booleans are computed in float64.
+
+    Returns
+    -------
+    Array
+        A new array of the same shape, with the dtype computed in.
+
+    Raises
+    ------
+    TypeError
+        If `x` is no array, or its dtype is not legal.
+
+    Standard: elementwise functions.
+    """
+    return unary(p.ATANH, x)
+
+
+def bitwise_and(x1: Array | int | bool, x2: Array | int | bool, /) -> Array:
+    """Bitwise and of elements.
+
+    Parameters
+    ----------
+    x1, x2 : Array or scalar
+        At least one array. Integer or boolean dtypes.
+
+    Returns
+    -------
+    Array
+        A new array of the shape that both broadcast to, with their promoted dtype.
+
+    Raises
+    ------
+    TypeError
+        If an operand is neither array nor scalar, both are scalars, or the dtype is not legal.
+    ValueError
+        If the shapes do not broadcast, or the devices differ.
+    OverflowError
+        If a Python int is out of range for the dtype.
+
+    Standard: elementwise functions.
+    """
+    return binary(p.BITWISE_AND, x1, x2)
+
+
+def bitwise_left_shift(x1: Array | int, x2: Array | int, /) -> Array:
+    """The bits of `x1` shifted to the left by `x2` places.
+
+    Parameters
+    ----------
+    x1, x2 : Array or scalar
+        At least one array. Integer dtypes; `x2` not negative.
+
+    Returns
+    -------
+    Array
+        A new array of the shape that both broadcast to, with their promoted dtype.
+
+    Raises
+    ------
+    TypeError
+        If an operand is neither array nor scalar, both are scalars, or the dtype is not legal.
+    ValueError
+        If the shapes do not broadcast, or the devices differ.
+    OverflowError
+        If a Python int is out of range for the dtype.
+
+    Standard: elementwise functions.
+    """
+    return binary(p.BITWISE_LEFT_SHIFT, x1, x2)
+
+
+def bitwise_invert(x: Array, /) -> Array:
+    """Each element with every bit flipped; the negation of booleans.
+
+    Parameters
+    ----------
+    x : Array
+        An integer or boolean dtype.
+
+    Returns
+    -------
+    Array
+        A new array of the same shape and dtype.
+
+    Raises
+    ------
+    TypeError
+        If `x` is no array, or its dtype is not legal.
+
+    Standard: elementwise functions.
+    """
+    return unary(p.BITWISE_INVERT, x)
+
+
+def bitwise_or(x1: Array | int | bool, x2: Array | int | bool, /) -> Array:
+    """Bitwise or of elements.
+
+    Parameters
+    ----------
+    x1, x2 : Array or scalar
+        At least one array. Integer or boolean dtypes.
+
+    Returns
+    -------
+    Array
+        A new array of the shape that both broadcast to, with their promoted dtype.
+
+    Raises
+    ------
+    TypeError
+        If an operand is neither array nor scalar, both are scalars, or the dtype is not legal.
+    ValueError
+        If the shapes do not broadcast, or the devices differ.
+    OverflowError
+        If a Python int is out of range for the dtype.
+
+    Standard: elementwise functions.
+    """
+    return binary(p.BITWISE_OR, x1, x2)
+
+
+def bitwise_right_shift(x1: Array | int, x2: Array | int, /) -> Array:
+    """The bits of `x1` shifted to the right by `x2` places; the sign is kept.
+
+    Parameters
+    ----------
+    x1, x2 : Array or scalar
+        At least one array. Integer dtypes; `x2` not negative.
+
+    Returns
+    -------
+    Array
+        A new array of the shape that both broadcast to, with their promoted dtype.
+
+    Raises
+    ------
+    TypeError
+        If an operand is neither array nor scalar, both are scalars, or the dtype is not legal.
+    ValueError
+        If the shapes do not broadcast, or the devices differ.
+    OverflowError
+        If a Python int is out of range for the dtype.
+
+    Standard: elementwise functions.
+    """
+    return binary(p.BITWISE_RIGHT_SHIFT, x1, x2)
+
+
+def bitwise_xor(x1: Array | int | bool, x2: Array | int | bool, /) -> Array:
+    """Bitwise exclusive or of elements.
+
+    Parameters
+    ----------
+    x1, x2 : Array or scalar
+        At least one array. Integer or boolean dtypes.
+
+    Returns
+    -------
+    Array
+        A new array of the shape that both broadcast to, with their promoted dtype.
+
+    Raises
+    ------
+    TypeError
+        If an operand is neither array nor scalar, both are scalars, or the dtype is not legal.
+    ValueError
+        If the shapes do not broadcast, or the devices differ.
+    OverflowError
+        If a Python int is out of range for the dtype.
+
+    Standard: elementwise functions.
+    """
+    return binary(p.BITWISE_XOR, x1, x2)
+
+
+def ceil(x: Array, /) -> Array:
+    """Each element rounded up to an integer value.
+
+    Parameters
+    ----------
+    x : Array
+        A real dtype.
+
+    Returns
+    -------
+    Array
+        A new array of the same shape and dtype.
+
+    Raises
+    ------
+    TypeError
+        If `x` is no array, or its dtype is not legal.
+
+    Standard: elementwise functions.
+    """
+    return unary(p.CEIL, x)
+
+
+def clip(
+    x: Array,
+    /,
+    min: Array | int | float | None = None,
+    max: Array | int | float | None = None,
+) -> Array:
+    """Each element limited to the range from `min` to `max`.
+
+    Where `min` is greater than `max`, the result is `max`. Where one of the three is NaN, so is
+    the result.
+
+    Parameters
+    ----------
+    x : Array
+        A real dtype.
+    min, max : Array, scalar or None
+        Limits that broadcast with `x`; None for no limit. Python ints beyond the bounds of an
+        integer dtype stand for the bound.
+
+    Returns
+    -------
+    Array
+        A new array of the shape that all broadcast to. Its dtype is that of `x`, unless a limit
+        of a wider dtype or another kind promotes it.
+
+    Raises
+    ------
+    TypeError
+        If `x` is no array, a limit is neither array nor scalar, or the dtype is not legal.
+    ValueError
+        If the shapes do not broadcast, or the devices differ.
+
+    Standard: elementwise functions.
+    """
+    if type(x) is Array and x._dtype in p.CLIP.results:
+        dtype = x._dtype
+        if (
+            (min is not None or max is not None)
+            and (min is None or _is_value(min, dtype))
+            and (max is None or _is_value(max, dtype))
+        ):
+            device = x._device
+            return wrap(device.backend.clip(x._handle, min, max), dtype, device)
+    return _clip(x, min, max)
+
+
+def _is_value(limit: Array | int | float, dtype: DType) -> bool:
+    """Whether `limit` is a Python scalar that `dtype` represents."""
+    return SCALAR_PROMOTION.get((dtype, type(limit))) is dtype and (
+        type(limit) is not int or dtype.min <= limit <= dtype.max
+    )
+
+
+def _clip(x: Array, low: Array | int | float | None, high: Array | int | float | None) -> Array:
+    """The rest of `clip`: no limits, arrays as limits, mixed dtypes, errors."""
+    only_array(as_array(x))
+    given = []
+    for name, limit in (("min", low), ("max", high)):
+        if limit is not None:
+            as_array(limit, name)
+            given.append(limit)
+    (value, *limits), dtype, device = operands(x, *given)
+    dtype, _ = operand_dtypes(p.CLIP, dtype)
+    shape = broadcast_shapes(*[each.shape for each in (value, *limits) if type(each) is Array])
+    handles = [_limit(limit, dtype) for limit in limits]
+    backend = device.backend
+    handle = _limit(value, dtype)
+    if not handles:
+        return wrap(backend.copy(handle), dtype, device)
+    if backend.shape(handle) != shape:
+        handle = backend.expand(handle, shape)
+    minimum = None if low is None else handles.pop(0)
+    maximum = None if high is None else handles.pop()
+    return wrap(backend.clip(handle, minimum, maximum), dtype, device)
+
+
+def _limit(limit: Operand, dtype: DType) -> Any:
+    """A backend's operand of `dtype`; an int beyond the bounds of the dtype becomes the bound."""
+    if type(limit) is Array:
+        return cast(limit, dtype)._handle
+    if type(limit) is int and dtype in INTEGRAL:
+        return sorted((dtype.min, limit, dtype.max))[1]
+    return check_scalar(limit, dtype)
+
+
+def conj(x: Array, /) -> Array:
+    """Complex conjugate of each element; real ones as they are.
+
+    Parameters
+    ----------
+    x : Array
+        A numeric dtype.
+
+    Returns
+    -------
+    Array
+        A new array of the same shape and dtype.
+
+    Raises
+    ------
+    TypeError
+        If `x` is no array, or its dtype is not legal.
+
+    Standard: elementwise functions.
+    """
+    return unary(p.CONJ, x)
+
+
+def copysign(x1: Array | int | float, x2: Array | int | float, /) -> Array:
+    """The magnitudes of `x1` with the sign bits of `x2`.
+
+    Parameters
+    ----------
+    x1, x2 : Array or scalar
+        At least one array. Real floating-point dtypes; integers and booleans are computed in
+        float64.
+
+    Returns
+    -------
+    Array
+        A new array of the shape that both broadcast to, with the dtype computed in.
+
+    Raises
+    ------
+    TypeError
+        If an operand is neither array nor scalar, both are scalars, or the dtype is not legal.
+    ValueError
+        If the shapes do not broadcast, or the devices differ.
+    OverflowError
+        If a Python int is out of range for the dtype.
+
+    Standard: elementwise functions.
+    """
+    return binary(p.COPYSIGN, x1, x2)
+
+
+def cos(x: Array, /) -> Array:
+    """Cosine of each element, taken in radians.
+
+    Parameters
+    ----------
+    x : Array
+        A floating-point dtype; integers and booleans are computed in float64.
+
+    Returns
+    -------
+    Array
+        A new array of the same shape, with the dtype computed in.
+
+    Raises
+    ------
+    TypeError
+        If `x` is no array, or its dtype is not legal.
+
+    Standard: elementwise functions.
+    """
+    return unary(p.COS, x)
+
+
+def cosh(x: Array, /) -> Array:
+    """Hyperbolic cosine of each element.
+
+    Parameters
+    ----------
+    x : Array
+        A floating-point dtype; integers and booleans are computed in float64.
+
+    Returns
+    -------
+    Array
+        A new array of the same shape, with the dtype computed in.
+
+    Raises
+    ------
+    TypeError
+        If `x` is no array, or its dtype is not legal.
+
+    Standard: elementwise functions.
+    """
+    return unary(p.COSH, x)
+
+
+def divide(x1: Array | int | float | complex, x2: Array | int | float | complex, /) -> Array:
+    """Quotients of elements.
+
+    Parameters
+    ----------
+    x1, x2 : Array or scalar
+        At least one array. Floating-point dtypes; integers and booleans are computed in float64.
+
+    Returns
+    -------
+    Array
+        A new array of the shape that both broadcast to, with the dtype computed in.
+
+    Raises
+    ------
+    TypeError
+        If an operand is neither array nor scalar, both are scalars, or the dtype is not legal.
+    ValueError
+        If the shapes do not broadcast, or the devices differ.
+    OverflowError
+        If a Python int is out of range for the dtype.
+
+    Standard: elementwise functions.
+    """
+    return binary(p.DIVIDE, x1, x2)
+
+
+def equal(
+    x1: Array | int | float | complex | bool, x2: Array | int | float | complex | bool, /
+) -> Array:
+    """Whether elements are equal.
+
+    Parameters
+    ----------
+    x1, x2 : Array or scalar
+        At least one array. Any dtypes.
+
+    Returns
+    -------
+    Array
+        A new array of the shape that both broadcast to, with dtype bool.
+
+    Raises
+    ------
+    TypeError
+        If an operand is neither array nor scalar, or both are scalars.
+    ValueError
+        If the shapes do not broadcast, or the devices differ.
+
+    Standard: elementwise functions.
+    """
+    return binary(p.EQUAL, x1, x2)
+
+
+def exp(x: Array, /) -> Array:
+    """Exponential of each element.
+
+    Parameters
+    ----------
+    x : Array
+        A floating-point dtype; integers and booleans are computed in float64.
+
+    Returns
+    -------
+    Array
+        A new array of the same shape, with the dtype computed in.
+
+    Raises
+    ------
+    TypeError
+        If `x` is no array, or its dtype is not legal.
+
+    Standard: elementwise functions.
+    """
+    return unary(p.EXP, x)
+
+
+def expm1(x: Array, /) -> Array:
+    """``exp(x) - 1`` for each element, accurate near zero.
+
+    Parameters
+    ----------
+    x : Array
+        A floating-point dtype; integers and booleans are computed in float64.
+
+    Returns
+    -------
+    Array
+        A new array of the same shape, with the dtype computed in.
+
+    Raises
+    ------
+    TypeError
+        If `x` is no array, or its dtype is not legal.
+
+    Standard: elementwise functions.
+    """
+    return unary(p.EXPM1, x)
+
+
+def floor(x: Array, /) -> Array:
+    """Each element rounded down to an integer value.
+
+    Parameters
+    ----------
+    x : Array
+        A real dtype.
+
+    Returns
+    -------
+    Array
+        A new array of the same shape and dtype.
+
+    Raises
+    ------
+    TypeError
+        If `x` is no array, or its dtype is not legal.
+
+    Standard: elementwise functions.
+    """
+    return unary(p.FLOOR, x)
+
+
+def floor_divide(x1: Array | int | float, x2: Array | int | float, /) -> Array:
+    """Quotients of elements, rounded down.
+
+    By zero: infinite or NaN for floating-point dtypes, zero for integers.
+
+    Parameters
+    ----------
+    x1, x2 : Array or scalar
+        At least one array. Real dtypes.
+
+    Returns
+    -------
+    Array
+        A new array of the shape that both broadcast to, with their promoted dtype.
+
+    Raises
+    ------
+    TypeError
+        If an operand is neither array nor scalar, both are scalars, or the dtype is not legal.
+    ValueError
+        If the shapes do not broadcast, or the devices differ.
+    OverflowError
+        If a Python int is out of range for the dtype.
+
+    Standard: elementwise functions.
+    """
+    return binary(p.FLOOR_DIVIDE, x1, x2)
+
+
+def greater(x1: Array | int | float, x2: Array | int | float, /) -> Array:
+    """Whether elements of `x1` are greater than those of `x2`.
+
+    Parameters
+    ----------
+    x1, x2 : Array or scalar
+        At least one array. Real or boolean dtypes.
+
+    Returns
+    -------
+    Array
+        A new array of the shape that both broadcast to, with dtype bool.
+
+    Raises
+    ------
+    TypeError
+        If an operand is neither array nor scalar, both are scalars, or the dtype is not legal.
+    ValueError
+        If the shapes do not broadcast, or the devices differ.
+
+    Standard: elementwise functions.
+    """
+    return binary(p.GREATER, x1, x2)
+
+
+def greater_equal(x1: Array | int | float, x2: Array | int | float, /) -> Array:
+    """Whether elements of `x1` are greater than or equal to those of `x2`.
+
+    Parameters
+    ----------
+    x1, x2 : Array or scalar
+        At least one array. Real or boolean dtypes.
+
+    Returns
+    -------
+    Array
+        A new array of the shape that both broadcast to, with dtype bool.
+
+    Raises
+    ------
+    TypeError
+        If an operand is neither array nor scalar, both are scalars, or the dtype is not legal.
+    ValueError
+        If the shapes do not broadcast, or the devices differ.
+
+    Standard: elementwise functions.
+    """
+    return binary(p.GREATER_EQUAL, x1, x2)
+
+
+def hypot(x1: Array | int | float, x2: Array | int | float, /) -> Array:
+    """``sqrt(x1**2 + x2**2)`` without overflow on the way.
+
+    Parameters
+    ----------
+    x1, x2 : Array or scalar
+        At least one array. Real floating-point dtypes; integers and booleans are computed in
+        float64.
+
+    Returns
+    -------
+    Array
+        A new array of the shape that both broadcast to, with the dtype computed in.
+
+    Raises
+    ------
+    TypeError
+        If an operand is neither array nor scalar, both are scalars, or the dtype is not legal.
+    ValueError
+        If the shapes do not broadcast, or the devices differ.
+    OverflowError
+        If a Python int is out of range for the dtype.
+
+    Standard: elementwise functions.
+    """
+    return binary(p.HYPOT, x1, x2)
+
+
+def imag(x: Array, /) -> Array:
+    """Imaginary part of each element; zeros for a real array.
+
+    Parameters
+    ----------
+    x : Array
+        A numeric dtype.
+
+    Returns
+    -------
+    Array
+        A new array of the same shape; the dtype is that of `x`, or its parts' if complex.
+
+    Raises
+    ------
+    TypeError
+        If `x` is no array, or its dtype is not legal.
+
+    Standard: elementwise functions.
+    """
+    return unary(p.IMAG, x)
+
+
+def isfinite(x: Array, /) -> Array:
+    """Whether each element is neither infinite nor NaN.
+
+    Parameters
+    ----------
+    x : Array
+        Any dtype.
+
+    Returns
+    -------
+    Array
+        A new array of the same shape and dtype bool.
+
+    Raises
+    ------
+    TypeError
+        If `x` is no array.
+
+    Standard: elementwise functions.
+    """
+    return unary(p.ISFINITE, x)
+
+
+def isinf(x: Array, /) -> Array:
+    """Whether each element, or a part of a complex one, is infinite.
+
+    Parameters
+    ----------
+    x : Array
+        Any dtype.
+
+    Returns
+    -------
+    Array
+        A new array of the same shape and dtype bool.
+
+    Raises
+    ------
+    TypeError
+        If `x` is no array.
+
+    Standard: elementwise functions.
+    """
+    return unary(p.ISINF, x)
+
+
+def isnan(x: Array, /) -> Array:
+    """Whether each element, or a part of a complex one, is NaN.
+
+    Parameters
+    ----------
+    x : Array
+        Any dtype.
+
+    Returns
+    -------
+    Array
+        A new array of the same shape and dtype bool.
+
+    Raises
+    ------
+    TypeError
+        If `x` is no array.
+
+    Standard: elementwise functions.
+    """
+    return unary(p.ISNAN, x)
+
+
+def less(x1: Array | int | float, x2: Array | int | float, /) -> Array:
+    """Whether elements of `x1` are less than those of `x2`.
+
+    Parameters
+    ----------
+    x1, x2 : Array or scalar
+        At least one array. Real or boolean dtypes.
+
+    Returns
+    -------
+    Array
+        A new array of the shape that both broadcast to, with dtype bool.
+
+    Raises
+    ------
+    TypeError
+        If an operand is neither array nor scalar, both are scalars, or the dtype is not legal.
+    ValueError
+        If the shapes do not broadcast, or the devices differ.
+
+    Standard: elementwise functions.
+    """
+    return binary(p.LESS, x1, x2)
+
+
+def less_equal(x1: Array | int | float, x2: Array | int | float, /) -> Array:
+    """Whether elements of `x1` are less than or equal to those of `x2`.
+
+    Parameters
+    ----------
+    x1, x2 : Array or scalar
+        At least one array. Real or boolean dtypes.
+
+    Returns
+    -------
+    Array
+        A new array of the shape that both broadcast to, with dtype bool.
+
+    Raises
+    ------
+    TypeError
+        If an operand is neither array nor scalar, both are scalars, or the dtype is not legal.
+    ValueError
+        If the shapes do not broadcast, or the devices differ.
+
+    Standard: elementwise functions.
+    """
+    return binary(p.LESS_EQUAL, x1, x2)
+
+
+def log(x: Array, /) -> Array:
+    """Natural logarithm of each element.
+
+    Parameters
+    ----------
+    x : Array
+        A floating-point dtype; integers and booleans are computed in float64.
+
+    Returns
+    -------
+    Array
+        A new array of the same shape, with the dtype computed in.
+
+    Raises
+    ------
+    TypeError
+        If `x` is no array, or its dtype is not legal.
+
+    Standard: elementwise functions.
+    """
+    return unary(p.LOG, x)
+
+
+def log1p(x: Array, /) -> Array:
+    """``log(1 + x)`` for each element, accurate near zero.
+
+    Parameters
+    ----------
+    x : Array
+        A floating-point dtype; integers and booleans are computed in float64.
+
+    Returns
+    -------
+    Array
+        A new array of the same shape, with the dtype computed in.
+
+    Raises
+    ------
+    TypeError
+        If `x` is no array, or its dtype is not legal.
+
+    Standard: elementwise functions.
+    """
+    return unary(p.LOG1P, x)
+
+
+def log2(x: Array, /) -> Array:
+    """Base-2 logarithm of each element.
+
+    Parameters
+    ----------
+    x : Array
+        A floating-point dtype; integers and booleans are computed in float64.
+
+    Returns
+    -------
+    Array
+        A new array of the same shape, with the dtype computed in.
+
+    Raises
+    ------
+    TypeError
+        If `x` is no array, or its dtype is not legal.
+
+    Standard: elementwise functions.
+    """
+    return unary(p.LOG2, x)
+
+
+def log10(x: Array, /) -> Array:
+    """Base-10 logarithm of each element.
+
+    Parameters
+    ----------
+    x : Array
+        A floating-point dtype; integers and booleans are computed in float64.
+
+    Returns
+    -------
+    Array
+        A new array of the same shape, with the dtype computed in.
+
+    Raises
+    ------
+    TypeError
+        If `x` is no array, or its dtype is not legal.
+
+    Standard: elementwise functions.
+    """
+    return unary(p.LOG10, x)
+
+
+def logaddexp(x1: Array | int | float, x2: Array | int | float, /) -> Array:
+    """``log(exp(x1) + exp(x2))`` without overflow on the way.
+
+    Parameters
+    ----------
+    x1, x2 : Array or scalar
+        At least one array. Real floating-point dtypes; integers and booleans are computed in
+        float64.
+
+    Returns
+    -------
+    Array
+        A new array of the shape that both broadcast to, with the dtype computed in.
+
+    Raises
+    ------
+    TypeError
+        If an operand is neither array nor scalar, both are scalars, or the dtype is not legal.
+    ValueError
+        If the shapes do not broadcast, or the devices differ.
+    OverflowError
+        If a Python int is out of range for the dtype.
+
+    Standard: elementwise functions.
+    """
+    return binary(p.LOGADDEXP, x1, x2)
+
+
+def logical_and(x1: Array | bool, x2: Array | bool, /) -> Array:
+    """Whether both elements are True or nonzero.
+
+    Parameters
+    ----------
+    x1, x2 : Array or scalar
+        At least one array. Any dtypes; the standard defines bool.
+
+    Returns
+    -------
+    Array
+        A new array of the shape that both broadcast to, with dtype bool.
+
+    Raises
+    ------
+    TypeError
+        If an operand is neither array nor scalar, or both are scalars.
+    ValueError
+        If the shapes do not broadcast, or the devices differ.
+    OverflowError
+        If a Python int is out of range for the dtype.
+
+    Standard: elementwise functions.
+    """
+    return binary(p.LOGICAL_AND, x1, x2)
+
+
+def logical_not(x: Array, /) -> Array:
+    """Whether each element is False or zero.
+
+    Parameters
+    ----------
+    x : Array
+        Any dtype; the standard defines bool.
+
+    Returns
+    -------
+    Array
+        A new array of the same shape and dtype bool.
+
+    Raises
+    ------
+    TypeError
+        If `x` is no array.
+
+    Standard: elementwise functions.
+    """
+    return unary(p.LOGICAL_NOT, x)
+
+
+def logical_or(x1: Array | bool, x2: Array | bool, /) -> Array:
+    """Whether at least one of two elements is True or nonzero.
+
+    Parameters
+    ----------
+    x1, x2 : Array or scalar
+        At least one array. Any dtypes; the standard defines bool.
+
+    Returns
+    -------
+    Array
+        A new array of the shape that both broadcast to, with dtype bool.
+
+    Raises
+    ------
+    TypeError
+        If an operand is neither array nor scalar, or both are scalars.
+    ValueError
+        If the shapes do not broadcast, or the devices differ.
+    OverflowError
+        If a Python int is out of range for the dtype.
+
+    Standard: elementwise functions.
+    """
+    return binary(p.LOGICAL_OR, x1, x2)
+
+
+def logical_xor(x1: Array | bool, x2: Array | bool, /) -> Array:
+    """Whether exactly one of two elements is True or nonzero.
+
+    Parameters
+    ----------
+    x1, x2 : Array or scalar
+        At least one array. Any dtypes; the standard defines bool.
+
+    Returns
+    -------
+    Array
+        A new array of the shape that both broadcast to, with dtype bool.
+
+    Raises
+    ------
+    TypeError
+        If an operand is neither array nor scalar, or both are scalars.
+    ValueError
+        If the shapes do not broadcast, or the devices differ.
+    OverflowError
+        If a Python int is out of range for the dtype.
+
+    Standard: elementwise functions.
+    """
+    return binary(p.LOGICAL_XOR, x1, x2)
+
+
+def maximum(x1: Array | int | float, x2: Array | int | float, /) -> Array:
+    """The greater of two elements; NaN if one is NaN.
+
+    Parameters
+    ----------
+    x1, x2 : Array or scalar
+        At least one array. Real or boolean dtypes.
+
+    Returns
+    -------
+    Array
+        A new array of the shape that both broadcast to, with their promoted dtype.
+
+    Raises
+    ------
+    TypeError
+        If an operand is neither array nor scalar, both are scalars, or the dtype is not legal.
+    ValueError
+        If the shapes do not broadcast, or the devices differ.
+    OverflowError
+        If a Python int is out of range for the dtype.
+
+    Standard: elementwise functions.
+    """
+    return binary(p.MAXIMUM, x1, x2)
+
+
+def minimum(x1: Array | int | float, x2: Array | int | float, /) -> Array:
+    """The lesser of two elements; NaN if one is NaN.
+
+    Parameters
+    ----------
+    x1, x2 : Array or scalar
+        At least one array. Real or boolean dtypes.
+
+    Returns
+    -------
+    Array
+        A new array of the shape that both broadcast to, with their promoted dtype.
+
+    Raises
+    ------
+    TypeError
+        If an operand is neither array nor scalar, both are scalars, or the dtype is not legal.
+    ValueError
+        If the shapes do not broadcast, or the devices differ.
+    OverflowError
+        If a Python int is out of range for the dtype.
+
+    Standard: elementwise functions.
+    """
+    return binary(p.MINIMUM, x1, x2)
+
+
+def multiply(x1: Array | int | float | complex, x2: Array | int | float | complex, /) -> Array:
+    """Products of elements.
+
+    Parameters
+    ----------
+    x1, x2 : Array or scalar
+        At least one array. Numeric or boolean dtypes; the product of booleans is their logical and.
+
+    Returns
+    -------
+    Array
+        A new array of the shape that both broadcast to, with their promoted dtype.
+
+    Raises
+    ------
+    TypeError
+        If an operand is neither array nor scalar, both are scalars, or the dtype is not legal.
+    ValueError
+        If the shapes do not broadcast, or the devices differ.
+    OverflowError
+        If a Python int is out of range for the dtype.
+
+    Standard: elementwise functions.
+    """
+    return binary(p.MULTIPLY, x1, x2)
+
+
+def negative(x: Array, /) -> Array:
+    """Each element with its sign changed; integers wrap around.
+
+    Parameters
+    ----------
+    x : Array
+        A numeric dtype.
+
+    Returns
+    -------
+    Array
+        A new array of the same shape and dtype.
+
+    Raises
+    ------
+    TypeError
+        If `x` is no array, or its dtype is not legal.
+
+    Standard: elementwise functions.
+    """
+    return unary(p.NEGATIVE, x)
+
+
+def nextafter(x1: Array | int | float, x2: Array | int | float, /) -> Array:
+    """The representable numbers next to `x1` on the way to `x2`.
+
+    Parameters
+    ----------
+    x1, x2 : Array or scalar
+        At least one array. Real floating-point dtypes; integers and booleans are computed in
+        float64.
+
+    Returns
+    -------
+    Array
+        A new array of the shape that both broadcast to, with the dtype computed in.
+
+    Raises
+    ------
+    TypeError
+        If an operand is neither array nor scalar, both are scalars, or the dtype is not legal.
+    ValueError
+        If the shapes do not broadcast, or the devices differ.
+    OverflowError
+        If a Python int is out of range for the dtype.
+
+    Standard: elementwise functions.
+    """
+    return binary(p.NEXTAFTER, x1, x2)
+
+
+def not_equal(
+    x1: Array | int | float | complex | bool, x2: Array | int | float | complex | bool, /
+) -> Array:
+    """Whether elements differ.
+
+    Parameters
+    ----------
+    x1, x2 : Array or scalar
+        At least one array. Any dtypes.
+
+    Returns
+    -------
+    Array
+        A new array of the shape that both broadcast to, with dtype bool.
+
+    Raises
+    ------
+    TypeError
+        If an operand is neither array nor scalar, or both are scalars.
+    ValueError
+        If the shapes do not broadcast, or the devices differ.
+
+    Standard: elementwise functions.
+    """
+    return binary(p.NOT_EQUAL, x1, x2)
+
+
+def positive(x: Array, /) -> Array:
+    """Each element as it is.
+
+    Parameters
+    ----------
+    x : Array
+        A numeric dtype.
+
+    Returns
+    -------
+    Array
+        A new array of the same shape and dtype.
+
+    Raises
+    ------
+    TypeError
+        If `x` is no array, or its dtype is not legal.
+
+    Standard: elementwise functions.
+    """
+    return unary(p.POSITIVE, x)
+
+
+def pow(x1: Array | int | float | complex, x2: Array | int | float | complex, /) -> Array:
+    """The elements of `x1` raised to the powers `x2`.
+
+    Parameters
+    ----------
+    x1, x2 : Array or scalar
+        At least one array. Numeric dtypes.
+
+    Returns
+    -------
+    Array
+        A new array of the shape that both broadcast to, with their promoted dtype.
+
+    Raises
+    ------
+    TypeError
+        If an operand is neither array nor scalar, both are scalars, or the dtype is not legal.
+    ValueError
+        If the shapes do not broadcast, the devices differ, or an integer is to be raised to a
+        negative integer power.
+    OverflowError
+        If a Python int is out of range for the dtype.
+
+    Standard: elementwise functions.
+    """
+    return binary(p.POW, x1, x2)
+
+
+def real(x: Array, /) -> Array:
+    """Real part of each element; the elements of a real array.
+
+    Parameters
+    ----------
+    x : Array
+        A numeric dtype.
+
+    Returns
+    -------
+    Array
+        A new array of the same shape; the dtype is that of `x`, or its parts' if complex.
+
+    Raises
+    ------
+    TypeError
+        If `x` is no array, or its dtype is not legal.
+
+    Standard: elementwise functions.
+    """
+    return unary(p.REAL, x)
+
+
+def reciprocal(x: Array, /) -> Array:
+    """``1 / x`` for each element.
+
+    Parameters
+    ----------
+    x : Array
+        A floating-point dtype; integers and booleans are computed in float64.
+
+    Returns
+    -------
+    Array
+        A new array of the same shape, with the dtype computed in.
+
+    Raises
+    ------
+    TypeError
+        If `x` is no array, or its dtype is not legal.
+
+    Standard: elementwise functions.
+    """
+    return unary(p.RECIPROCAL, x)
+
+
+def remainder(x1: Array | int | float, x2: Array | int | float, /) -> Array:
+    """Remainders of division, with the signs of `x2`, as Python's ``%``.
+
+    By zero: NaN for floating-point dtypes, zero for integers.
+
+    Parameters
+    ----------
+    x1, x2 : Array or scalar
+        At least one array. Real dtypes.
+
+    Returns
+    -------
+    Array
+        A new array of the shape that both broadcast to, with their promoted dtype.
+
+    Raises
+    ------
+    TypeError
+        If an operand is neither array nor scalar, both are scalars, or the dtype is not legal.
+    ValueError
+        If the shapes do not broadcast, or the devices differ.
+    OverflowError
+        If a Python int is out of range for the dtype.
+
+    Standard: elementwise functions.
+    """
+    return binary(p.REMAINDER, x1, x2)
+
+
+def round(x: Array, /) -> Array:
+    """Each element, or each part of a complex one, rounded to the nearest integer value.
+
+    Halves go to the even neighbour.
+
+    Parameters
+    ----------
+    x : Array
+        A numeric dtype.
+
+    Returns
+    -------
+    Array
+        A new array of the same shape and dtype.
+
+    Raises
+    ------
+    TypeError
+        If `x` is no array, or its dtype is not legal.
+
+    Standard: elementwise functions.
+    """
+    return unary(p.ROUND, x)
+
+
+def sign(x: Array, /) -> Array:
+    """Sign of each element: -1, 0 or 1, or NaN; ``z / abs(z)`` of a complex one.
+
+    Parameters
+    ----------
+    x : Array
+        A numeric dtype.
+
+    Returns
+    -------
+    Array
+        A new array of the same shape and dtype.
+
+    Raises
+    ------
+    TypeError
+        If `x` is no array, or its dtype is not legal.
+
+    Standard: elementwise functions.
+    """
+    return unary(p.SIGN, x)
+
+
+def signbit(x: Array, /) -> Array:
+    """Whether the sign bit of each element is set, as in -0.0.
+
+    Parameters
+    ----------
+    x : Array
+        A real floating-point dtype; integers and booleans are computed in float64.
+
+    Returns
+    -------
+    Array
+        A new array of the same shape and dtype bool.
+
+    Raises
+    ------
+    TypeError
+        If `x` is no array, or its dtype is not legal.
+
+    Standard: elementwise functions.
+    """
+    return unary(p.SIGNBIT, x)
+
+
+def sin(x: Array, /) -> Array:
+    """Sine of each element, taken in radians.
+
+    Parameters
+    ----------
+    x : Array
+        A floating-point dtype; integers and booleans are computed in float64.
+
+    Returns
+    -------
+    Array
+        A new array of the same shape, with the dtype computed in.
+
+    Raises
+    ------
+    TypeError
+        If `x` is no array, or its dtype is not legal.
+
+    Standard: elementwise functions.
+    """
+    return unary(p.SIN, x)
+
+
+def sinh(x: Array, /) -> Array:
+    """Hyperbolic sine of each element.
+
+    Parameters
+    ----------
+    x : Array
+        A floating-point dtype; integers and booleans are computed in float64.
+
+    Returns
+    -------
+    Array
+        A new array of the same shape, with the dtype computed in.
+
+    Raises
+    ------
+    TypeError
+        If `x` is no array, or its dtype is not legal.
+
+    Standard: elementwise functions.
+    """
+    return unary(p.SINH, x)
+
+
+def square(x: Array, /) -> Array:
+    """Square of each element; integers wrap around.
+
+    Parameters
+    ----------
+    x : Array
+        A numeric dtype.
+
+    Returns
+    -------
+    Array
+        A new array of the same shape and dtype.
+
+    Raises
+    ------
+    TypeError
+        If `x` is no array, or its dtype is not legal.
+
+    Standard: elementwise functions.
+    """
+    return unary(p.SQUARE, x)
+
+
+def sqrt(x: Array, /) -> Array:
+    """Principal square root of each element; NaN for negative real ones.
+
+    Parameters
+    ----------
+    x : Array
+        A floating-point dtype; integers and booleans are computed in float64.
+
+    Returns
+    -------
+    Array
+        A new array of the same shape, with the dtype computed in.
+
+    Raises
+    ------
+    TypeError
+        If `x` is no array, or its dtype is not legal.
+
+    Standard: elementwise functions.
+    """
+    return unary(p.SQRT, x)
+
+
+def subtract(x1: Array | int | float | complex, x2: Array | int | float | complex, /) -> Array:
+    """Differences of elements.
+
+    Parameters
+    ----------
+    x1, x2 : Array or scalar
+        At least one array. Numeric dtypes.
+
+    Returns
+    -------
+    Array
+        A new array of the shape that both broadcast to, with their promoted dtype.
+
+    Raises
+    ------
+    TypeError
+        If an operand is neither array nor scalar, both are scalars, or the dtype is not legal.
+    ValueError
+        If the shapes do not broadcast, or the devices differ.
+    OverflowError
+        If a Python int is out of range for the dtype.
+
+    Standard: elementwise functions.
+    """
+    return binary(p.SUBTRACT, x1, x2)
+
+
+def tan(x: Array, /) -> Array:
+    """Tangent of each element, taken in radians.
+
+    Parameters
+    ----------
+    x : Array
+        A floating-point dtype; integers and booleans are computed in float64.
+
+    Returns
+    -------
+    Array
+        A new array of the same shape, with the dtype computed in.
+
+    Raises
+    ------
+    TypeError
+        If `x` is no array, or its dtype is not legal.
+
+    Standard: elementwise functions.
+    """
+    return unary(p.TAN, x)
+
+
+def tanh(x: Array, /) -> Array:
+    """Hyperbolic tangent of each element.
+
+    Parameters
+    ----------
+    x : Array
+        A floating-point dtype; integers and booleans are computed in float64.
+
+    Returns
+    -------
+    Array
+        A new array of the same shape, with the dtype computed in.
+
+    Raises
+    ------
+    TypeError
+        If `x` is no array, or its dtype is not legal.
+
+    Standard: elementwise functions.
+    """
+    return unary(p.TANH, x)
+
+
+def trunc(x: Array, /) -> Array:
+    """Each element rounded towards zero to an integer value.
+
+    Parameters
+    ----------
+    x : Array
+        A real dtype.
+
+    Returns
+    -------
+    Array
+        A new array of the same shape and dtype.
+
+    Raises
+    ------
+    TypeError
+        If `x` is no array, or its dtype is not legal.
+
+    Standard: elementwise functions.
+    """
+    return unary(p.TRUNC, x)

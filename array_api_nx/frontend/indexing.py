@@ -1,0 +1,298 @@
+"""Indexing: keys in brackets, and the functions take and take_along_axis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final, NoReturn
+
+import numpy as np
+
+from .. import primitives as p
+from ..array import Array, Index
+from ..core import dtypes as d
+from ..core.indexing import IndexArray, basic_selection, hashable_key, mixed_selection
+from ..core.shape import broadcast_shapes, normalise_axis
+from ..core.view import Selection
+from .dispatch import (
+    Operand,
+    as_array,
+    binary,
+    cast,
+    check_scalar,
+    common_device,
+    only_array,
+    reduce,
+    wrap,
+)
+
+__all__ = ["getitem", "iterate", "rows", "setitem", "take", "take_along_axis"]
+
+_new: Final = object.__new__
+
+# A key together with a shape always makes the same selection. Emptied when full.
+_MAX_SELECTIONS: Final = 1 << 13
+_selections: Final[dict[tuple[Any, ...], Selection]] = {}
+
+
+def _selection(key: object, shape: tuple[int, ...]) -> Selection | None:
+    """What a basic key selects; None if the key holds anything but basic items."""
+    lookup = hashable_key(key)
+    if lookup is None:
+        return None
+    try:
+        return _selections[lookup, shape]
+    except KeyError:
+        selection = basic_selection(key, shape)
+    except TypeError:
+        # A slice with bounds that cannot be hashed, such as 0-d arrays.
+        return basic_selection(key, shape)
+    if len(_selections) >= _MAX_SELECTIONS:
+        _selections.clear()
+    _selections[lookup, shape] = selection
+    return selection
+
+
+def getitem(x: Array, key: Index) -> Array:
+    """``x[key]``: see `Array.__getitem__`."""
+    device = x._device
+    backend = device.backend
+    handle = x._handle
+    shape = backend.shape(handle)
+    selection = _selection(key, shape)
+    array: Array = _new(Array)
+    if selection is not None:
+        array._handle = backend.slice(handle, selection)
+    else:
+        selection, keys = _mixed(x, key, shape)
+        handle = backend.slice(handle, selection)
+        if keys is not None:
+            handle = backend.index_get(handle, tuple(keys))
+        array._handle = handle
+    array._dtype = x._dtype
+    array._device = device
+    return array
+
+
+def setitem(x: Array, key: Index, value: Operand) -> None:
+    """``x[key] = value``: see `Array.__setitem__`."""
+    device = x._device
+    backend = device.backend
+    handle = x._handle
+    shape = backend.shape(handle)
+    value = _stored(x, value)
+    selection = _selection(key, shape)
+    keys = None
+    if selection is None:
+        selection, keys = _mixed(x, key, shape)
+    reason = backend.read_only_reason(handle)
+    if reason is not None:
+        raise ValueError(f"cannot write to the array: {reason}; copy it with asarray(x, copy=True)")
+    target = backend.slice(handle, selection)
+    if keys is not None:
+        backend.index_set(target, tuple(keys), value)
+        return
+    if type(value) not in _SCALARS:
+        _check_fits(backend.shape(value), backend.shape(target))
+    backend.assign(target, value)
+
+
+_SCALARS: Final = frozenset({bool, int, float, complex})
+
+
+def _stored(x: Array, value: Operand) -> Any:
+    """`value` as a handle or scalar of the dtype of `x`."""
+    dtype = x._dtype
+    if type(value) is not Array:
+        if type(value) in _SCALARS and d.SCALAR_PROMOTION[dtype, type(value)] is dtype:
+            return check_scalar(value, dtype)
+        value = as_array(value, "the value")
+        if type(value) is not Array:
+            return check_scalar(value, dtype)
+        value = value.to_device(x._device)
+    common_device((x, value))
+    if not d.same_kind(value._dtype, dtype):
+        raise TypeError(
+            f"cannot store {value._dtype} values in an array of dtype {dtype}, which loses data; "
+            f"convert them with astype(..., {dtype})"
+        )
+    return cast(value, dtype)._handle
+
+
+def _check_fits(shape: tuple[int, ...], target: tuple[int, ...]) -> None:
+    # As in NumPy, leading axes of size 1 may be superfluous.
+    while len(shape) > len(target) and shape[0] == 1:
+        shape = shape[1:]
+    if shape != target and broadcast_shapes(shape, target) != target:
+        raise ValueError(
+            f"cannot store an array of shape {shape} in a selection of shape {target}; "
+            "select or reshape so that the shapes broadcast"
+        )
+
+
+def _mixed(x: Array, key: Any, shape: tuple[int, ...]) -> tuple[Selection, list[Any] | None]:
+    """Normalise a key that holds arrays (ours, or NumPy's), NumPy scalars or bools."""
+    items = key if type(key) is tuple else (key,)
+    return mixed_selection([_item(x, item) for item in items], shape)
+
+
+def _item(x: Array, item: Any) -> Any:
+    if isinstance(item, np.integer):
+        return int(item)
+    if isinstance(item, bool | np.bool_):
+        item = wrap(x._device.backend.full((), d.bool, bool(item)), d.bool, x._device)
+    elif isinstance(item, np.ndarray):
+        from .creation import asarray
+
+        item = asarray(item, device=x._device)
+    if type(item) is not Array:
+        return item
+    common_device((x, item))
+    if item._dtype is d.bool:
+        return IndexArray(item._handle, item.shape)
+    if item._dtype not in d.INTEGRAL:
+        raise IndexError(
+            f"index arrays must be integers or booleans, not {item._dtype}; convert with astype"
+        )
+    if item.shape == ():
+        return int(item)
+    return IndexArray(_as_int64(item)._handle, None)
+
+
+def _as_int64(indices: Array) -> Array:
+    """Indices as int64; IndexError for a uint64 that would wrap around."""
+    if indices._dtype is d.uint64 and reduce(
+        p.ANY, binary(p.GREATER, indices, int(d.int64.max)), None, False
+    ):
+        raise IndexError("an index is out of range: it exceeds the largest int64")
+    return cast(indices, d.int64)
+
+
+def rows(x: Array) -> range:
+    """The indices of the first axis; TypeError if there is none."""
+    shape = x.shape
+    if not shape:
+        raise TypeError("a 0-dimensional array has no length and cannot be iterated; use x[()]")
+    return range(shape[0])
+
+
+def iterate(x: Array) -> Iterator[Array]:
+    """The views x[0], x[1], ...; TypeError for a 0-d array at once, not on first use."""
+    return map(x.__getitem__, rows(x))
+
+
+def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
+    """Slices at given positions along an axis.
+
+    Parameters
+    ----------
+    x : Array
+    indices : Array of integers
+        One-dimensional; negative ones count from the end.
+    axis : int, optional
+        May be omitted for one-dimensional `x`.
+
+    Returns
+    -------
+    Array
+        A copy of shape ``x.shape[:axis] + indices.shape + x.shape[axis+1:]``.
+
+    Raises
+    ------
+    IndexError
+        If an index or the axis is out of range.
+    TypeError
+        If the indices are not integers.
+    ValueError
+        If `axis` is missing, or `indices` has more than one dimension.
+
+    Standard: indexing functions.
+    """
+    if type(x) is not Array:
+        only_array(x)
+    indices = _integers(x, indices)
+    backend = x._device.backend
+    ndim = len(backend.shape(x._handle))
+    if axis is None:
+        if ndim != 1:
+            raise ValueError(f"take from an array of shape {x.shape} needs an axis; give axis=...")
+        axis = 0
+    axis = normalise_axis(axis, ndim)
+    if len(indices.shape) > 1:
+        raise ValueError(
+            f"indices must have one dimension, not shape {indices.shape}; "
+            "index with brackets instead: x[indices, ...]"
+        )
+    try:
+        handle = backend.take(x._handle, indices._handle, axis)
+    except IndexError as error:
+        _out_of_range(x, axis, error)
+    return wrap(handle, x._dtype, x._device)
+
+
+def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
+    """Per position, the element of `x` with an index of its own along an axis.
+
+    Parameters
+    ----------
+    x : Array
+    indices : Array of integers
+        As many dimensions as `x`; broadcasts with it on all axes but `axis`. Negative ones count
+        from the end.
+    axis : int
+
+    Returns
+    -------
+    Array
+        A copy of the broadcast shape, with the size of `indices` on `axis`.
+
+    Raises
+    ------
+    IndexError
+        If an index or the axis is out of range.
+    TypeError
+        If the indices are not integers.
+    ValueError
+        If the dimensions differ in number or do not broadcast.
+
+    Standard: indexing functions.
+    """
+    only_array(x)
+    indices = _integers(x, indices)
+    shape, other = x.shape, indices.shape
+    if len(shape) != len(other):
+        raise ValueError(
+            f"x and indices must have as many dimensions, not shapes {shape} and {other}; "
+            "insert axes with expand_dims"
+        )
+    axis = normalise_axis(axis, len(shape))
+    before = broadcast_shapes(shape[:axis], other[:axis])
+    after = broadcast_shapes(shape[axis + 1 :], other[axis + 1 :])
+    backend = x._device.backend
+    data = backend.expand(x._handle, (*before, shape[axis], *after))
+    where = backend.expand(indices._handle, (*before, other[axis], *after))
+    try:
+        handle = backend.gather(data, where, axis)
+    except IndexError as error:
+        _out_of_range(x, axis, error)
+    return wrap(handle, x._dtype, x._device)
+
+
+def _integers(x: Array, indices: Array) -> Array:
+    """`indices` as int64 on the device of `x`."""
+    if type(indices) is not Array:
+        only_array(indices, "indices")
+    if indices._device is not x._device:
+        common_device((x, indices))
+    if indices._dtype is d.int64:
+        return indices
+    if indices._dtype not in d.INTEGRAL:
+        raise TypeError(f"indices must be integers, not {indices._dtype}; convert with astype")
+    return _as_int64(indices)
+
+
+def _out_of_range(x: Array, axis: int, error: IndexError) -> NoReturn:
+    size = x.shape[axis]
+    raise IndexError(
+        f"an index is out of range for axis {axis} of size {size}; "
+        f"indices must lie from {-size} to {size - 1}"
+    ) from error

@@ -1,0 +1,89 @@
+"""Inspection: what the namespace offers, and on which devices."""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import Final
+
+from ..core.dtypes import ALL, KINDS, DType, complex128, float64, int64
+from ..core.shape import MAX_NDIM
+from ..device import Device, as_device, default_device, known_devices
+
+__all__ = ["VERSIONS", "Info", "__array_namespace_info__", "namespace"]
+
+VERSIONS: Final = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
+"""The versions of the standard that may be asked for; each is a part of the last."""
+
+
+def namespace(api_version: str | None) -> ModuleType:
+    """The public module; ValueError for a version that it does not conform to."""
+    if api_version is not None and api_version not in VERSIONS:
+        raise ValueError(
+            f"no version {api_version!r} of the standard here; versions: {', '.join(VERSIONS)}"
+        )
+    return sys.modules[__name__.partition(".")[0]]
+
+
+class Info:
+    """What ``__array_namespace_info__()`` returns.
+
+    Standard: inspection.
+    """
+
+    __slots__ = ()
+
+    def capabilities(self) -> dict[str, bool | int | None]:
+        """What the namespace can do: boolean indexing, data-dependent shapes, dimensions."""
+        return {
+            "boolean indexing": True,
+            "data-dependent shapes": True,
+            "max dimensions": MAX_NDIM,
+        }
+
+    def default_device(self) -> Device:
+        """The device of new arrays."""
+        return default_device
+
+    def default_dtypes(self, *, device: Device | str | None = None) -> dict[str, DType]:
+        """The dtypes of new arrays, by kind."""
+        as_device(device)
+        return {
+            "real floating": float64,
+            "complex floating": complex128,
+            "integral": int64,
+            "indexing": int64,
+        }
+
+    def devices(self) -> tuple[Device, ...]:
+        """The devices of this machine."""
+        return known_devices()
+
+    def dtypes(
+        self, *, device: Device | str | None = None, kind: str | tuple[str, ...] | None = None
+    ) -> dict[str, DType]:
+        """The dtypes of a device by name, all of them or those of a kind.
+
+        Raises
+        ------
+        ValueError
+            If there is no such kind or device.
+        """
+        as_device(device)
+        kinds = kind if isinstance(kind, tuple) else (kind,)
+        for each in kinds:
+            if each is not None and each not in KINDS:
+                raise ValueError(f"no kind {each!r} of dtypes; kinds: {', '.join(KINDS)}")
+        wanted = {dtype for each in kinds for dtype in (ALL if each is None else KINDS[each])}
+        return {dtype.name: dtype for dtype in ALL if dtype in wanted}
+
+
+_info: Final = Info()
+
+
+def __array_namespace_info__() -> Info:
+    """What the namespace offers: devices, dtypes, defaults and capabilities.
+
+    Standard: inspection.
+    """
+    return _info

@@ -1,0 +1,727 @@
+"""Manipulation functions: what moves, joins and repeats elements without computing.
+
+A result is a view of its argument's memory wherever strides can express it, as in NumPy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import index
+from typing import Any, Final
+
+from .. import primitives as p
+from ..array import Array
+from ..core import shape as core_shape
+from ..core.dtypes import int64, promote
+from ..core.shape import as_shape, normalise_axes, normalise_axis, resolve_reshape
+from .dispatch import binary, cast, common_device, only_array, reduce
+
+__all__ = [
+    "broadcast_arrays",
+    "broadcast_shapes",
+    "broadcast_to",
+    "concat",
+    "expand_dims",
+    "flip",
+    "moveaxis",
+    "permute_dims",
+    "repeat",
+    "reshape",
+    "roll",
+    "squeeze",
+    "stack",
+    "tile",
+    "transpose",
+    "unstack",
+]
+
+_new: Final = object.__new__
+
+# Axis arguments repeat: what one became, for a number of dimensions, is looked up the next time.
+# Bounded as the views' tables are: emptied when full.
+_MAX_MEMOS: Final = 1 << 12
+_permutations: Final[dict[tuple[Any, ...], tuple[int, ...]]] = {}
+_moves: Final[dict[tuple[Any, ...], tuple[int, ...]]] = {}
+_insertions: Final[dict[tuple[Any, ...], tuple[int, ...]]] = {}
+_flips: Final[dict[tuple[Any, ...], tuple[bool, ...]]] = {}
+
+
+def _remember(memo: dict[tuple[Any, ...], Any], key: tuple[Any, ...], value: Any) -> Any:
+    # Only plain ints may be keys: 1.0 and True are equal to 1, but no axes.
+    axes = [part for item in key for part in (item if type(item) is tuple else (item,))]
+    if all([type(axis) is int or axis is None for axis in axes]):
+        if len(memo) >= _MAX_MEMOS:
+            memo.clear()
+        memo[key] = value
+    return value
+
+
+def _view(x: Array, handle: Any) -> Array:
+    """A view of `x` with the dtype and device of `x`."""
+    array: Array = _new(Array)
+    array._handle = handle
+    array._dtype = x._dtype
+    array._device = x._device
+    return array
+
+
+def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
+    """Broadcast arrays against one another.
+
+    Parameters
+    ----------
+    *arrays : Array
+        Any shapes that broadcast; dtypes are left alone.
+
+    Returns
+    -------
+    tuple of Array
+        Read-only views of the common shape.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast.
+
+    Standard: manipulation functions.
+    """
+    shape = core_shape.broadcast_shapes(*[only_array(x, "an array").shape for x in arrays])
+    return tuple([broadcast_to(x, shape) for x in arrays])
+
+
+def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape that shapes broadcast to.
+
+    Parameters
+    ----------
+    *shapes : tuple of int
+
+    Returns
+    -------
+    tuple of int
+        ``()`` for no shapes.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast.
+
+    Standard: manipulation functions.
+    """
+    return core_shape.broadcast_shapes(*[as_shape(shape) for shape in shapes])
+
+
+def broadcast_to(x: Array, /, shape: tuple[int, ...]) -> Array:
+    """Repeat an array along axes of size 1 and new leading axes.
+
+    Parameters
+    ----------
+    x : Array
+    shape : tuple of int
+        What the shape of `x` broadcasts to.
+
+    Returns
+    -------
+    Array
+        A view in which repeated elements share memory; not writeable where any do.
+
+    Raises
+    ------
+    ValueError
+        If `x` does not broadcast to `shape`.
+
+    Standard: manipulation functions.
+    """
+    if type(x) is not Array:
+        only_array(x)
+    backend = x._device.backend
+    handle = x._handle
+    old = backend.shape(handle)
+    if type(shape) is not tuple or shape != old:
+        shape = as_shape(shape)
+        lead = len(shape) - len(old)
+        if lead < 0 or any(
+            [n not in (1, new) for n, new in zip(old, shape[lead:], strict=True)]
+        ):
+            raise ValueError(
+                f"cannot broadcast shape {old} to {shape}: sizes must agree or be 1, and new axes "
+                "come in front; insert axes with expand_dims first"
+            )
+    return _view(x, backend.expand(handle, shape))
+
+
+def concat(arrays: tuple[Array, ...] | list[Array], /, *, axis: int | None = 0) -> Array:
+    """Join arrays along an axis that they have.
+
+    Parameters
+    ----------
+    arrays : sequence of Array
+        Same shape but for `axis`; dtypes are promoted.
+    axis : int or None
+        None flattens each array first.
+
+    Returns
+    -------
+    Array
+        A copy.
+
+    Raises
+    ------
+    ValueError
+        If there are no arrays, one is 0-dimensional, or shapes differ elsewhere than on `axis`.
+
+    Standard: manipulation functions.
+    """
+    items = _same_dtype(arrays, "concat")
+    if axis is None:
+        items = [reshape(x, (-1,)) for x in items]
+        axis = 0
+    first = items[0].shape
+    if not first:
+        raise ValueError("concat needs arrays of at least one dimension; use stack for 0-d arrays")
+    position = normalise_axis(axis, len(first))
+    for x in items[1:]:
+        shape = x.shape
+        if shape != first and (
+            len(shape) != len(first)
+            or shape[:position] != first[:position]
+            or shape[position + 1 :] != first[position + 1 :]
+        ):
+            raise ValueError(
+                f"concat along axis {axis} needs equal sizes on all other axes, but the shapes are "
+                f"{first} and {shape}; use broadcast_to or reshape first"
+            )
+    device = items[0]._device
+    return _view(items[0], device.backend.cat([x._handle for x in items], position))
+
+
+def _same_dtype(arrays: Sequence[Array], name: str) -> list[Array]:
+    """The arrays, checked, on one device and promoted to one dtype."""
+    if type(arrays) is Array or not isinstance(arrays, Sequence):
+        raise TypeError(
+            f"{name} takes a list or tuple of arrays, not a single {type(arrays).__name__}; "
+            "put the arrays in a list"
+        )
+    if not arrays:
+        raise ValueError(f"{name} needs at least one array; use empty(...) to make one of no size")
+    for x in arrays:
+        if type(x) is not Array:
+            only_array(x, f"each argument of {name}")
+    common_device(arrays)
+    dtype = arrays[0]._dtype
+    for x in arrays:
+        if x._dtype is not dtype:
+            dtype = promote(*[x._dtype for x in arrays])
+            return [cast(x, dtype) for x in arrays]
+    return list(arrays)
+
+
+def expand_dims(x: Array, /, axis: int | tuple[int, ...]) -> Array:
+    """Insert axes of size 1.
+
+    Parameters
+    ----------
+    x : Array
+    axis : int or tuple of int
+        Where the new axes are in the result.
+
+    Returns
+    -------
+    Array
+        A view.
+
+    Raises
+    ------
+    IndexError
+        If an axis is out of range for the result.
+    ValueError
+        If an axis is named twice.
+
+    Standard: manipulation functions.
+    """
+    if type(x) is not Array:
+        only_array(x)
+    backend = x._device.backend
+    handle = x._handle
+    shape = backend.shape(handle)
+    key = (axis, shape)
+    try:
+        new = _insertions[key]
+    except (KeyError, TypeError):
+        count = len(axis) if isinstance(axis, Sequence) else 1
+        axes = normalise_axes(axis, len(shape) + count)
+        sizes = iter(shape)
+        new = tuple([1 if a in axes else next(sizes) for a in range(len(shape) + count)])
+        core_shape.check_shape(new)
+        _remember(_insertions, key, new)
+    return _view(x, backend.try_reshape(handle, new))
+
+
+def flip(x: Array, /, *, axis: int | tuple[int, ...] | None = None) -> Array:
+    """Reverse the order of elements along axes.
+
+    Parameters
+    ----------
+    x : Array
+    axis : int, tuple of int or None
+        None reverses all axes.
+
+    Returns
+    -------
+    Array
+        A view.
+
+    Raises
+    ------
+    IndexError, ValueError
+        If an axis is out of range or named twice.
+
+    Standard: manipulation functions.
+    """
+    if type(x) is not Array:
+        only_array(x)
+    backend = x._device.backend
+    handle = x._handle
+    ndim = len(backend.shape(handle))
+    key = (axis, ndim)
+    try:
+        marks = _flips[key]
+    except (KeyError, TypeError):
+        axes = normalise_axes(axis, ndim)
+        marks = _remember(_flips, key, tuple([a in axes for a in range(ndim)]))
+    return _view(x, backend.flip(handle, marks))
+
+
+def moveaxis(
+    x: Array,
+    source: int | tuple[int, ...],
+    destination: int | tuple[int, ...],
+    /,
+) -> Array:
+    """Move axes to new places; the others keep their order.
+
+    Parameters
+    ----------
+    x : Array
+    source, destination : int or tuple of int
+        Axes, and where each goes; equally many.
+
+    Returns
+    -------
+    Array
+        A view.
+
+    Raises
+    ------
+    IndexError, ValueError
+        If an axis is out of range or named twice, or the numbers differ.
+
+    Standard: manipulation functions.
+    """
+    if type(x) is not Array:
+        only_array(x)
+    backend = x._device.backend
+    handle = x._handle
+    ndim = len(backend.shape(handle))
+    key = (source, destination, ndim)
+    try:
+        axes = _moves[key]
+    except (KeyError, TypeError):
+        axes = _remember(_moves, key, _moved(source, destination, ndim))
+    return _view(x, backend.permute(handle, axes))
+
+
+def _moved(source: Any, destination: Any, ndim: int) -> tuple[int, ...]:
+    sources, destinations = normalise_axes(source, ndim), normalise_axes(destination, ndim)
+    if len(sources) != len(destinations):
+        raise ValueError(
+            f"moveaxis needs as many destinations as sources, not {destination} for {source}"
+        )
+    placed = dict(zip(destinations, sources, strict=True))
+    rest = iter([axis for axis in range(ndim) if axis not in sources])
+    return tuple([placed[axis] if axis in placed else next(rest) for axis in range(ndim)])
+
+
+def permute_dims(x: Array, /, axes: tuple[int, ...]) -> Array:
+    """Reorder axes.
+
+    Parameters
+    ----------
+    x : Array
+    axes : tuple of int
+        Axis i of the result is axis ``axes[i]`` of `x`.
+
+    Returns
+    -------
+    Array
+        A view.
+
+    Raises
+    ------
+    IndexError, ValueError
+        If `axes` is not a permutation of the axes of `x`.
+
+    Standard: manipulation functions.
+    """
+    if type(x) is not Array:
+        only_array(x)
+    backend = x._device.backend
+    handle = x._handle
+    ndim = len(backend.shape(handle))
+    key = (axes, ndim)
+    try:
+        permutation = _permutations[key]
+    except (KeyError, TypeError):
+        permutation = normalise_axes(tuple(axes), ndim)
+        if len(permutation) != ndim:
+            raise ValueError(
+                f"axes {tuple(axes)} do not permute {ndim} dimensions; "
+                f"name each of {tuple(range(ndim))} once"
+            ) from None
+        _remember(_permutations, key, permutation)
+    return _view(x, backend.permute(handle, permutation))
+
+
+def transpose(x: Array) -> Array:
+    """The attribute ``T``: a view of a matrix with rows and columns exchanged."""
+    backend = x._device.backend
+    handle = x._handle
+    if len(backend.shape(handle)) != 2:
+        raise ValueError(
+            f"T needs two dimensions, but the shape is {x.shape}; use mT for stacks of matrices, "
+            "or permute_dims"
+        )
+    return _view(x, backend.permute(handle, (1, 0)))
+
+
+def repeat(x: Array, repeats: int | Array, /, *, axis: int | None = None) -> Array:
+    """Repeat each element.
+
+    Parameters
+    ----------
+    x : Array
+    repeats : int or Array of integers
+        How often; an array of size 1, or with one number per element along `axis`.
+    axis : int or None
+        None repeats the elements of the flattened array.
+
+    Returns
+    -------
+    Array
+        A copy.
+
+    Raises
+    ------
+    TypeError
+        If `repeats` is not an integer.
+    ValueError
+        If a number is negative, or there is not one per element.
+
+    Standard: manipulation functions.
+    """
+    only_array(x)
+    if axis is None:
+        x = reshape(x, (-1,))
+        axis = 0
+    position = normalise_axis(axis, len(x.shape))
+    backend = x._device.backend
+    length = x.shape[position]
+    if type(repeats) is Array and repeats.size == 1 and length != 1:
+        repeats = int(repeats)
+    if type(repeats) is not Array:
+        number = index(repeats)
+        if number < 0:
+            raise ValueError(f"repeats must not be negative, but is {number}")
+        return _view(x, backend.repeat(x._handle, number, position))
+    common_device((x, repeats))
+    if repeats._dtype.kind not in ("signed integer", "unsigned integer"):
+        raise TypeError(f"repeats must be integers, not {repeats._dtype}; convert with astype")
+    if repeats.shape != (length,):
+        raise ValueError(
+            f"repeats of shape {repeats.shape} do not fit axis {axis} of size {length}; "
+            "give one number, or one per element"
+        )
+    counts = cast(repeats, int64)
+    if reduce(p.ANY, binary(p.LESS, counts, 0), None, False):
+        raise ValueError("repeats must not be negative, but some are")
+    return _view(x, backend.repeat(x._handle, counts._handle, position))
+
+
+def reshape(x: Array, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Array:
+    """The same elements, in row-major order, under another shape.
+
+    Parameters
+    ----------
+    x : Array
+    shape : tuple of int
+        One size may be -1: it is worked out from the others.
+    copy : bool or None
+        True always copies, False never does, None copies only if no view can express the result.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    ValueError
+        If the number of elements differs, or a copy is needed and `copy` is False.
+
+    Standard: manipulation functions.
+    """
+    if type(x) is not Array:
+        only_array(x)
+    backend = x._device.backend
+    handle = x._handle
+    old = backend.shape(handle)
+    key = (old, shape)
+    try:
+        new = _reshapes[key]
+    except (KeyError, TypeError):
+        sizes = tuple([index(n) for n in shape]) if isinstance(shape, Sequence) else (index(shape),)
+        new = resolve_reshape(old, sizes)
+        if type(shape) is tuple:
+            _remember(_reshapes, key, new)
+    if copy:
+        return _view(x, backend.reshape(backend.copy(handle), new))
+    view = backend.try_reshape(handle, new)
+    if view is None:
+        if copy is not None:
+            raise ValueError(
+                f"cannot reshape {old} into {new} without a copy: the elements do not lie in "
+                "memory in that order; use copy=None"
+            )
+        view = backend.reshape(handle, new)
+    return _view(x, view)
+
+
+_reshapes: Final[dict[tuple[Any, ...], tuple[int, ...]]] = {}
+
+
+def roll(
+    x: Array,
+    /,
+    shift: int | tuple[int, ...],
+    *,
+    axis: int | tuple[int, ...] | None = None,
+) -> Array:
+    """Shift elements along axes; those that leave at one end come back at the other.
+
+    Parameters
+    ----------
+    x : Array
+    shift : int or tuple of int
+        How far, towards higher indices; one number per axis, or one for all.
+    axis : int, tuple of int or None
+        None shifts the flattened array and restores the shape.
+
+    Returns
+    -------
+    Array
+        A copy.
+
+    Raises
+    ------
+    IndexError
+        If an axis is out of range.
+    ValueError
+        If there are not as many shifts as axes.
+
+    Standard: manipulation functions.
+    """
+    only_array(x)
+    if axis is None:
+        return reshape(roll(reshape(x, (-1,)), shift, axis=0), x.shape)
+    # An axis may be named twice here: its shifts add up.
+    several = axis if isinstance(axis, Sequence) else (axis,)
+    positions = [normalise_axis(a, len(x.shape)) for a in several]
+    if isinstance(shift, Sequence):
+        shifts = [index(s) for s in shift]
+        if len(positions) == 1:
+            positions *= len(shifts)
+    else:
+        shifts = [index(shift)] * len(positions)
+    if len(shifts) != len(positions):
+        raise ValueError(f"roll needs one shift per axis, not shift={shift} for axis={axis}")
+    totals: dict[int, int] = {}
+    for position, amount in zip(positions, shifts, strict=True):
+        totals[position] = totals.get(position, 0) + amount
+    backend = x._device.backend
+    handle = x._handle
+    whole = [(0, n) for n in x.shape]
+    for position, amount in totals.items():
+        size = x.shape[position]
+        cut = size - amount % size if size else 0
+        head, tail = list(whole), list(whole)
+        head[position], tail[position] = (0, cut), (cut, size)
+        pieces = [backend.shrink(handle, tuple(tail)), backend.shrink(handle, tuple(head))]
+        handle = backend.cat(pieces, position)
+    return _view(x, handle if totals else backend.copy(handle))
+
+
+def squeeze(x: Array, /, axis: int | tuple[int, ...]) -> Array:
+    """Remove axes of size 1.
+
+    Parameters
+    ----------
+    x : Array
+    axis : int or tuple of int
+
+    Returns
+    -------
+    Array
+        A view.
+
+    Raises
+    ------
+    IndexError
+        If an axis is out of range.
+    ValueError
+        If an axis is of another size, or named twice.
+
+    Standard: manipulation functions.
+    """
+    if type(x) is not Array:
+        only_array(x)
+    backend = x._device.backend
+    handle = x._handle
+    shape = backend.shape(handle)
+    key = (axis, shape)
+    try:
+        new = _squeezes[key]
+    except (KeyError, TypeError):
+        axes = normalise_axes(axis, len(shape))
+        for a in axes:
+            if shape[a] != 1:
+                raise ValueError(
+                    f"cannot squeeze axis {a} of shape {shape}: only axes of size 1 go; "
+                    "select an element with an index instead"
+                ) from None
+        new = tuple([n for a, n in enumerate(shape) if a not in axes])
+        _remember(_squeezes, key, new)
+    return _view(x, backend.try_reshape(handle, new))
+
+
+_squeezes: Final[dict[tuple[Any, ...], tuple[int, ...]]] = {}
+
+
+def stack(arrays: tuple[Array, ...] | list[Array], /, *, axis: int = 0) -> Array:
+    """Join arrays along a new axis.
+
+    Parameters
+    ----------
+    arrays : sequence of Array
+        Same shape; dtypes are promoted.
+    axis : int
+        Where the new axis is in the result.
+
+    Returns
+    -------
+    Array
+        A copy.
+
+    Raises
+    ------
+    ValueError
+        If there are no arrays, or the shapes differ.
+
+    Standard: manipulation functions.
+    """
+    items = _same_dtype(arrays, "stack")
+    shape = items[0].shape
+    for x in items:
+        if x.shape != shape:
+            raise ValueError(
+                f"stack needs equal shapes, but they are {shape} and {x.shape}; "
+                "use broadcast_arrays first"
+            )
+    position = normalise_axis(axis, len(shape) + 1)
+    core_shape.check_shape((*shape, 1))
+    new = (*shape[:position], 1, *shape[position:])
+    backend = items[0]._device.backend
+    handles = [backend.try_reshape(x._handle, new) for x in items]
+    return _view(items[0], backend.cat(handles, position))
+
+
+def tile(x: Array, repetitions: tuple[int, ...], /) -> Array:
+    """Repeat a whole array along its axes.
+
+    Parameters
+    ----------
+    x : Array
+    repetitions : tuple of int
+        How often along each axis, the last axes first; the shorter of this and the shape is
+        filled up with ones in front.
+
+    Returns
+    -------
+    Array
+        A copy.
+
+    Raises
+    ------
+    ValueError
+        If a number is negative.
+
+    Standard: manipulation functions.
+    """
+    only_array(x)
+    counts = as_shape(repetitions)
+    shape = x.shape
+    ndim = max(len(counts), len(shape))
+    counts = (1,) * (ndim - len(counts)) + counts
+    shape = (1,) * (ndim - len(shape)) + shape
+    backend = x._device.backend
+    if ndim > core_shape.MAX_NDIM // 2:
+        # Twice the axes would be too many for one expansion.
+        handle = backend.try_reshape(x._handle, shape)
+        for axis, count in enumerate(counts):
+            if count == 0:
+                handle = backend.shrink(
+                    handle,
+                    tuple([(0, 0 if a == axis else n) for a, n in enumerate(backend.shape(handle))]),
+                )
+            elif count > 1:
+                handle = backend.cat([handle] * count, axis)
+        return _view(x, backend.copy(handle))
+    split = tuple([n for size in shape for n in (1, size)])
+    wide = tuple([n for pair in zip(counts, shape, strict=True) for n in pair])
+    merged = tuple([count * size for count, size in zip(counts, shape, strict=True)])
+    core_shape.check_shape(merged)
+    handle = backend.expand(backend.try_reshape(x._handle, split), wide)
+    return _view(x, backend.reshape(backend.copy(handle), merged))
+
+
+def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
+    """Split an array into its slices along an axis, which they lack.
+
+    Parameters
+    ----------
+    x : Array
+        At least one dimension.
+    axis : int
+
+    Returns
+    -------
+    tuple of Array
+        Views.
+
+    Raises
+    ------
+    IndexError
+        If the axis is out of range, as any is for a 0-d array.
+
+    Standard: manipulation functions.
+    """
+    only_array(x)
+    shape = x.shape
+    position = normalise_axis(axis, len(shape))
+    backend = x._device.backend
+    before = [(0, n, 1) for n in shape[:position]]
+    after = [(0, n, 1) for n in shape[position + 1 :]]
+    return tuple(
+        [
+            _view(x, backend.slice(x._handle, (*before, i, *after)))
+            for i in range(shape[position])
+        ]
+    )

@@ -1,0 +1,299 @@
+"""Searching functions: where elements are, and which of two to take."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from .. import primitives as p
+from ..array import Array
+from ..core import dtypes as d
+from ..core.dtypes import SCALAR_PROMOTION
+from ..core.shape import broadcast_shapes
+from .dispatch import (
+    Operand,
+    arg_reduce,
+    as_array,
+    cast,
+    check_scalar,
+    common_device,
+    only_array,
+    operand_dtypes,
+    operands,
+    reduce,
+    wrap,
+)
+
+__all__ = ["argmax", "argmin", "count_nonzero", "nonzero", "searchsorted", "where"]
+
+_BOOL: Final = d.bool
+_INT64: Final = d.int64
+_new: Final = object.__new__
+
+
+def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
+    """Index of the first largest element, or of the first NaN.
+
+    Parameters
+    ----------
+    x : Array
+        Real or bool.
+    axis : int, optional
+        Axis to search along; by default the array is searched as if flattened.
+    keepdims : bool
+        Whether reduced axes stay, with size 1.
+
+    Returns
+    -------
+    Array
+        A copy of dtype int64.
+
+    Raises
+    ------
+    ValueError
+        If there is nothing to search.
+    IndexError
+        If `axis` is out of range.
+
+    Standard: searching functions.
+    """
+    return arg_reduce(p.ARGMAX, x, axis, keepdims)
+
+
+def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
+    """Index of the first smallest element, or of the first NaN.
+
+    Parameters
+    ----------
+    x : Array
+        Real or bool.
+    axis : int, optional
+        Axis to search along; by default the array is searched as if flattened.
+    keepdims : bool
+        Whether reduced axes stay, with size 1.
+
+    Returns
+    -------
+    Array
+        A copy of dtype int64.
+
+    Raises
+    ------
+    ValueError
+        If there is nothing to search.
+    IndexError
+        If `axis` is out of range.
+
+    Standard: searching functions.
+    """
+    return arg_reduce(p.ARGMIN, x, axis, keepdims)
+
+
+def count_nonzero(
+    x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False
+) -> Array:
+    """Number of elements that are not zero.
+
+    Parameters
+    ----------
+    x : Array
+        Any dtype; NaN is not zero.
+    axis : int or tuple of int, optional
+        Axes to reduce; all by default.
+    keepdims : bool
+        Whether reduced axes stay, with size 1.
+
+    Returns
+    -------
+    Array
+        A copy of dtype int64.
+
+    Standard: searching functions.
+    """
+    return reduce(p.COUNT_NONZERO, x, axis, keepdims)
+
+
+def nonzero(x: Array, /) -> tuple[Array, ...]:
+    """Indices of the elements that are not zero, in row-major order.
+
+    Parameters
+    ----------
+    x : Array
+        Any dtype, at least one axis.
+
+    Returns
+    -------
+    tuple of Array
+        Per axis of `x`, a 1-D copy of dtype int64.
+
+    Raises
+    ------
+    ValueError
+        If `x` has no axes.
+
+    Standard: searching functions.
+    """
+    if type(x) is not Array:
+        x = only_array(as_array(x))
+    if x.ndim == 0:
+        raise ValueError(
+            "nonzero needs at least one axis, and a 0-d array has none; "
+            "give it one with reshape(x, (1,))"
+        )
+    device = x._device
+    return tuple([wrap(handle, _INT64, device) for handle in device.backend.nonzero(x._handle)])
+
+
+def searchsorted(
+    x1: Array,
+    x2: Array | int | float,
+    /,
+    *,
+    side: Literal["left", "right"] = "left",
+    sorter: Array | None = None,
+) -> Array:
+    """Where to insert values into a sorted array so that it stays sorted.
+
+    Parameters
+    ----------
+    x1 : Array
+        Real or bool, 1-D, ascending with NaN last, unless `sorter` says how to sort it.
+    x2 : Array, int or float
+        The values. The dtypes are promoted; int64 beside uint64 are compared as float64.
+    side : {"left", "right"}
+        Whether to give the position before elements equal to a value, or after them.
+    sorter : Array, optional
+        Integer indices that sort `x1`, of its shape.
+
+    Returns
+    -------
+    Array
+        A copy of dtype int64 and the shape of `x2`.
+
+    Raises
+    ------
+    ValueError
+        If `x1` is not 1-D, `sorter` has another shape, or `side` is neither word.
+    TypeError
+        If a dtype is complex, or that of `sorter` not integral.
+    IndexError
+        If an index in `sorter` is out of range.
+
+    Standard: searching functions.
+    """
+    if side not in ("left", "right"):
+        raise ValueError(f"side must be 'left' or 'right', not {side!r}")
+    (first, second), dtype, device = operands(x1, x2)
+    array = only_array(first, "x1")
+    compute, result = operand_dtypes(p.SEARCHSORTED, dtype)
+    if array.ndim != 1:
+        raise ValueError(
+            f"searchsorted needs a 1-dimensional x1, not shape {array.shape}; "
+            "search row by row, or flatten it with reshape(x1, (-1,))"
+        )
+    backend = device.backend
+    haystack = cast(array, compute)._handle
+    if sorter is not None:
+        haystack = backend.take(haystack, _sorter_handle(sorter, array), 0)
+    if type(second) is Array:
+        values = cast(second, compute)._handle
+    else:
+        values = backend.full((), compute, check_scalar(second, compute))
+    return wrap(backend.searchsorted(haystack, values, right=side == "right"), result, device)
+
+
+def _sorter_handle(sorter: Array, x1: Array) -> object:
+    common_device([x1, only_array(sorter, "sorter")])
+    if sorter._dtype not in d.INTEGRAL:
+        raise TypeError(
+            f"sorter must hold integer indices, not {sorter._dtype}; get them with argsort(x1)"
+        )
+    if sorter.shape != x1.shape:
+        raise ValueError(
+            f"sorter of shape {sorter.shape} does not sort an x1 of shape {x1.shape}: it needs one "
+            "index per element; get them with argsort(x1)"
+        )
+    return cast(sorter, _INT64)._handle
+
+
+def where(condition: Array, x1: Operand, x2: Operand, /) -> Array:
+    """Elements of `x1` where a condition holds, of `x2` elsewhere.
+
+    Parameters
+    ----------
+    condition : Array
+        Bool.
+    x1, x2 : Array, bool, int, float or complex
+        Any shapes that broadcast with each other and with `condition`; dtypes are promoted. Two
+        scalars promote as arrays of the default dtypes of their kinds.
+
+    Returns
+    -------
+    Array
+        A copy of the shape that all three broadcast to.
+
+    Raises
+    ------
+    TypeError
+        If `condition` is not bool.
+    ValueError
+        If the shapes do not broadcast.
+    OverflowError
+        If an int scalar is out of range for the dtype.
+
+    Standard: searching functions.
+    """
+    array, other = (x1, x2) if type(x1) is Array else (x2, x1)
+    if type(condition) is Array and condition._dtype is _BOOL and type(array) is Array:
+        device = array._device
+        dtype = array._dtype
+        if type(other) is Array:
+            alike = other._dtype is dtype and other._device is device
+        else:
+            alike = SCALAR_PROMOTION.get((dtype, type(other))) is dtype and (
+                type(other) is not int or dtype.min <= other <= dtype.max
+            )
+        if alike and condition._device is device:
+            result: Array = _new(Array)
+            try:
+                result._handle = device.backend.where(
+                    condition._handle,
+                    x1._handle if type(x1) is Array else x1,
+                    x2._handle if type(x2) is Array else x2,
+                )
+            except ValueError:
+                broadcast_shapes(condition.shape, _shape(x1), _shape(x2))
+                raise
+            result._dtype = dtype
+            result._device = device
+            return result
+    return _where(condition, x1, x2)
+
+
+def _where(condition: Array, x1: Operand, x2: Operand) -> Array:
+    """The rest of `where`: mixed dtypes, two scalars, NumPy scalars, errors."""
+    mask = only_array(as_array(condition, "condition"), "condition")
+    if mask._dtype is not _BOOL:
+        raise TypeError(
+            f"condition must be a bool array, not {mask._dtype}; compare it with something, as in "
+            "condition != 0, or convert it with astype(condition, bool)"
+        )
+    as_array(x1, "x1")
+    as_array(x2, "x2")
+    # The condition has a say on the device; bool promotes to whatever stands beside it.
+    (mask_, *choices), dtype, device = operands(condition, x1, x2)
+    handles = [
+        cast(x, dtype)._handle if type(x) is Array else check_scalar(x, dtype) for x in choices
+    ]
+    backend = device.backend
+    if type(choices[0]) is not Array and type(choices[1]) is not Array:
+        handles[0] = backend.full((), dtype, handles[0])
+    try:
+        handle = backend.where(only_array(mask_)._handle, *handles)
+    except ValueError:
+        broadcast_shapes(mask.shape, _shape(choices[0]), _shape(choices[1]))
+        raise
+    return wrap(handle, dtype, device)
+
+
+def _shape(x: Operand) -> tuple[int, ...]:
+    return x.shape if type(x) is Array else ()

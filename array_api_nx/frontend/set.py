@@ -1,0 +1,189 @@
+"""Set functions: distinct elements, and membership. No NaN equals another, so each is distinct."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, NamedTuple
+
+from .. import primitives as p
+from ..array import Array
+from ..core import dtypes as d
+from .dispatch import Operand, as_array, binary, cast, only_array, operands, unary, wrap
+from .utility import any as any_
+
+if TYPE_CHECKING:
+    from ..backends.base import Backend, Handle
+
+__all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"]
+
+
+class UniqueAll(NamedTuple):
+    """What `unique_all` returns."""
+
+    values: Array
+    indices: Array
+    inverse_indices: Array
+    counts: Array
+
+
+class UniqueCounts(NamedTuple):
+    """What `unique_counts` returns."""
+
+    values: Array
+    counts: Array
+
+
+class UniqueInverse(NamedTuple):
+    """What `unique_inverse` returns."""
+
+    values: Array
+    inverse_indices: Array
+
+
+def isin(x1: Operand, x2: Operand, /, *, invert: bool = False) -> Array:
+    """Which elements of `x1` equal some element of `x2`.
+
+    Parameters
+    ----------
+    x1, x2 : Array, bool, int, float or complex
+        Any dtypes, at least one an array. Compared as `equal` does, that is, after promotion:
+        int64 beside uint64 or a float is compared as float64.
+    invert : bool
+        Whether to say which do not.
+
+    Returns
+    -------
+    Array
+        A copy of dtype bool and the shape of `x1`.
+
+    Raises
+    ------
+    TypeError
+        If neither is an array.
+
+    Standard: set functions.
+    """
+    (first, second), dtype, device = operands(x1, x2)
+    if type(second) is not Array:
+        return binary(p.NOT_EQUAL if invert else p.EQUAL, first, second)
+    if type(first) is not Array:
+        found = any_(binary(p.EQUAL, first, second))
+        return unary(p.LOGICAL_NOT, found) if invert else found
+    backend = device.backend
+    handle = cast(first, dtype)._handle
+    size = prod(second.shape)
+    if size == 0:
+        return wrap(backend.full(first.shape, d.bool, invert), d.bool, device)
+    members = backend.reshape(cast(second, dtype)._handle, (size,))
+    if dtype in d.COMPLEX:
+        handle = _is_member_unordered(backend, handle, members, size)
+        result = wrap(handle, d.bool, device)
+        return unary(p.LOGICAL_NOT, result) if invert else result
+    members = backend.sort(members, 0, descending=False, stable=False)
+    position = backend.searchsorted(members, handle, right=False)
+    candidate = backend.take(members, backend.binary(p.MINIMUM, position, size - 1), 0)
+    op = p.NOT_EQUAL if invert else p.EQUAL
+    return wrap(backend.binary(op, handle, candidate), d.bool, device)
+
+
+def _is_member_unordered(backend: Backend, x: Handle, members: Handle, size: int) -> Handle:
+    """Membership for dtypes without an order, by numbering the distinct values of both."""
+    shape = backend.shape(x)
+    n = prod(shape)
+    both = backend.cat([members, backend.reshape(x, (n,))], 0)
+    values, _, number, _ = backend.unique(both)
+    present = backend.full(backend.shape(values), d.bool, False)
+    backend.index_set(present, (backend.shrink(number, ((0, size),)),), True)
+    answer = backend.take(present, backend.shrink(number, ((size, size + n),)), 0)
+    return backend.reshape(answer, shape)
+
+
+def unique_all(x: Array, /) -> UniqueAll:
+    """Distinct elements, where they first occur, how they make up `x`, and how often they occur.
+
+    Parameters
+    ----------
+    x : Array
+        Any dtype; taken as if flattened.
+
+    Returns
+    -------
+    values : Array
+        1-D, sorted (complex numbers by real, then imaginary part), of the dtype of `x`.
+    indices : Array
+        int64; the first position of each value in the flattened `x`.
+    inverse_indices : Array
+        int64, of the shape of `x`; values[inverse_indices] equals `x`, but for NaN.
+    counts : Array
+        int64; how often each value occurs: 1 for each NaN.
+
+    Standard: set functions.
+    """
+    if type(x) is not Array:
+        x = only_array(as_array(x))
+    device = x._device
+    values, indices, inverse, counts = device.backend.unique(x._handle)
+    return UniqueAll(
+        wrap(values, x._dtype, device),
+        wrap(indices, d.int64, device),
+        wrap(inverse, d.int64, device),
+        wrap(counts, d.int64, device),
+    )
+
+
+def unique_counts(x: Array, /) -> UniqueCounts:
+    """Distinct elements, and how often each occurs.
+
+    Parameters
+    ----------
+    x : Array
+        Any dtype; taken as if flattened.
+
+    Returns
+    -------
+    values, counts : Array
+        As `unique_all` returns them.
+
+    Standard: set functions.
+    """
+    result = unique_all(x)
+    return UniqueCounts(result.values, result.counts)
+
+
+def unique_inverse(x: Array, /) -> UniqueInverse:
+    """Distinct elements, and how they make up `x`.
+
+    Parameters
+    ----------
+    x : Array
+        Any dtype; taken as if flattened.
+
+    Returns
+    -------
+    values, inverse_indices : Array
+        As `unique_all` returns them.
+
+    Standard: set functions.
+    """
+    result = unique_all(x)
+    return UniqueInverse(result.values, result.inverse_indices)
+
+
+def unique_values(x: Array, /) -> Array:
+    """Distinct elements.
+
+    Parameters
+    ----------
+    x : Array
+        Any dtype; taken as if flattened.
+
+    Returns
+    -------
+    Array
+        A copy: 1-D, sorted, of the dtype of `x`.
+
+    Standard: set functions.
+    """
+    if type(x) is not Array:
+        x = only_array(as_array(x))
+    return wrap(x._device.backend.unique_values(x._handle), x._dtype, x._device)

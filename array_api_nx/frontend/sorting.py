@@ -1,0 +1,106 @@
+"""Sorting functions. NaN comes last, whichever the direction."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from .. import primitives as p
+from ..array import Array
+from ..core import dtypes as d
+from ..core.shape import normalise_axis
+from .dispatch import as_array, only_array, refuse_dtype
+
+__all__ = ["argsort", "sort"]
+
+_new: Final = object.__new__
+
+
+def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
+    """Indices that sort an array.
+
+    Parameters
+    ----------
+    x : Array
+        Real or bool, at least one axis.
+    axis : int
+        Axis to sort along.
+    descending : bool
+        Whether the largest comes first.
+    stable : bool
+        Whether equal elements must keep their order, in either direction.
+
+    Returns
+    -------
+    Array
+        A copy of dtype int64 and the shape of `x`.
+
+    Raises
+    ------
+    IndexError
+        If `axis` is out of range.
+    TypeError
+        If `x` is complex.
+
+    Standard: sorting functions.
+    """
+    if type(x) is not Array:
+        x = only_array(as_array(x))
+    if x._dtype not in p.ARGSORT.results:
+        refuse_dtype(p.ARGSORT, x._dtype)
+    device = x._device
+    backend = device.backend
+    handle = x._handle
+    ndim = len(backend.shape(handle))
+    if type(axis) is not int or not 0 <= axis < ndim:
+        axis = normalise_axis(axis, ndim)
+    array: Array = _new(Array)
+    array._handle = backend.argsort(handle, axis, descending=descending, stable=stable)
+    array._dtype = d.int64
+    array._device = device
+    return array
+
+
+def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
+    """The elements in order.
+
+    Parameters
+    ----------
+    x : Array
+        Real or bool, at least one axis.
+    axis : int
+        Axis to sort along.
+    descending : bool
+        Whether the largest comes first.
+    stable : bool
+        Whether equal elements must keep their order, in either direction.
+
+    Returns
+    -------
+    Array
+        A copy of the dtype and shape of `x`.
+
+    Raises
+    ------
+    IndexError
+        If `axis` is out of range.
+    TypeError
+        If `x` is complex.
+
+    Standard: sorting functions.
+    """
+    if type(x) is not Array:
+        x = only_array(as_array(x))
+    dtype = x._dtype
+    if dtype not in p.SORT.results:
+        refuse_dtype(p.SORT, dtype)
+    device = x._device
+    backend = device.backend
+    handle = x._handle
+    ndim = len(backend.shape(handle))
+    if type(axis) is not int or not 0 <= axis < ndim:
+        axis = normalise_axis(axis, ndim)
+    array: Array = _new(Array)
+    array._handle = backend.sort(handle, axis, descending=descending, stable=stable)
+    array._dtype = dtype
+    array._device = device
+    return array

@@ -1,0 +1,399 @@
+"""Statistical functions: sums, products, extremes, means and variances along axes."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from .. import primitives as p
+from ..array import Array
+from ..core import dtypes as d
+from ..core.dtypes import DType, as_dtype
+from ..core.shape import normalise_axes, normalise_axis
+from ..primitives import Primitive
+from .dispatch import (
+    as_array,
+    cast,
+    only_array,
+    operand_dtypes,
+    reduce,
+    scan,
+    unary,
+    wrap,
+)
+
+__all__ = [
+    "cumulative_prod",
+    "cumulative_sum",
+    "max",
+    "mean",
+    "min",
+    "prod",
+    "std",
+    "sum",
+    "var",
+]
+
+# What sums and products accumulate in: integers as wide as they come, so that few overflow.
+_ACCUMULATOR: Final[dict[DType, DType]] = {
+    d.bool: d.int64,
+    **dict.fromkeys(d.SIGNED, d.int64),
+    **dict.fromkeys(d.UNSIGNED, d.uint64),
+    **{dtype: dtype for dtype in d.FLOATING},
+}
+
+
+def _target(op: Primitive, x: Array, dtype: object) -> DType:
+    """The dtype that a caller asked `op` to convert `x` to before it computes."""
+    target = as_dtype(dtype)
+    if target not in op.results:
+        raise TypeError(
+            f"{op.name} computes in a numeric dtype, not {target}; convert the result with astype"
+        )
+    if x._dtype in d.COMPLEX and target not in d.COMPLEX:
+        raise TypeError(
+            f"{op.name} with dtype={target} would drop the imaginary parts of {x._dtype} elements; "
+            "take the real parts with real(...) first"
+        )
+    return target
+
+
+def _with_initial(x: Array, axis: int | None, value: int) -> Array:
+    """`x` with a slice of `value` in front along `axis`, None if there is only one."""
+    backend = x._device.backend
+    shape = backend.shape(x._handle)
+    position = 0 if axis is None else normalise_axis(axis, len(shape))
+    first = backend.full((*shape[:position], 1, *shape[position + 1 :]), x._dtype, value)
+    return wrap(backend.cat([first, x._handle], position), x._dtype, x._device)
+
+
+def cumulative_prod(
+    x: Array,
+    /,
+    *,
+    axis: int | None = None,
+    dtype: DType | None = None,
+    include_initial: bool = False,
+) -> Array:
+    """Products of all elements up to each one.
+
+    Parameters
+    ----------
+    x : Array
+        Numeric or bool, at least one axis.
+    axis : int, optional
+        Must be given unless `x` has one axis.
+    dtype : DType, optional
+        Numeric; what to convert elements to first. By default floating-point dtypes stay, bool
+        and signed integers become int64, unsigned integers uint64.
+    include_initial : bool
+        Whether to begin with a 1.
+
+    Returns
+    -------
+    Array
+        A copy of dtype `dtype` and the shape of `x`, with `axis` longer by one if
+        `include_initial`.
+
+    Raises
+    ------
+    ValueError
+        If `axis` is missing.
+    IndexError
+        If `axis` is out of range.
+    TypeError
+        If `dtype` is not numeric, or real for complex `x`.
+
+    Standard: statistical functions.
+    """
+    if type(x) is not Array:
+        x = only_array(as_array(x))
+    op = p.CUMULATIVE_PROD
+    target = _ACCUMULATOR[x._dtype] if dtype is None else _target(op, x, dtype)
+    result = scan(op, x, axis, target)
+    return _with_initial(result, axis, 1) if include_initial else result
+
+
+def cumulative_sum(
+    x: Array,
+    /,
+    *,
+    axis: int | None = None,
+    dtype: DType | None = None,
+    include_initial: bool = False,
+) -> Array:
+    """Sums of all elements up to each one.
+
+    Parameters
+    ----------
+    x : Array
+        Numeric or bool, at least one axis.
+    axis : int, optional
+        Must be given unless `x` has one axis.
+    dtype : DType, optional
+        Numeric; what to convert elements to first. By default floating-point dtypes stay, bool
+        and signed integers become int64, unsigned integers uint64.
+    include_initial : bool
+        Whether to begin with a 0.
+
+    Returns
+    -------
+    Array
+        A copy of dtype `dtype` and the shape of `x`, with `axis` longer by one if
+        `include_initial`.
+
+    Raises
+    ------
+    ValueError
+        If `axis` is missing.
+    IndexError
+        If `axis` is out of range.
+    TypeError
+        If `dtype` is not numeric, or real for complex `x`.
+
+    Standard: statistical functions.
+    """
+    if type(x) is not Array:
+        x = only_array(as_array(x))
+    op = p.CUMULATIVE_SUM
+    target = _ACCUMULATOR[x._dtype] if dtype is None else _target(op, x, dtype)
+    result = scan(op, x, axis, target)
+    return _with_initial(result, axis, 0) if include_initial else result
+
+
+def max(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
+    """Largest elements; NaN where there is one.
+
+    Parameters
+    ----------
+    x : Array
+        Real or bool.
+    axis : int or tuple of int, optional
+        Axes to reduce; all by default.
+    keepdims : bool
+        Whether reduced axes stay, with size 1.
+
+    Returns
+    -------
+    Array
+        A copy of the dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        If a reduced axis is empty.
+
+    Standard: statistical functions.
+    """
+    return reduce(p.MAX, x, axis, keepdims)
+
+
+def mean(
+    x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False
+) -> Array:
+    """Arithmetic means; NaN over no elements.
+
+    Parameters
+    ----------
+    x : Array
+        Numeric or bool.
+    axis : int or tuple of int, optional
+        Axes to reduce; all by default.
+    keepdims : bool
+        Whether reduced axes stay, with size 1.
+
+    Returns
+    -------
+    Array
+        A copy of the dtype of `x`, or float64 for integers and bool.
+
+    Standard: statistical functions.
+    """
+    return reduce(p.MEAN, x, axis, keepdims)
+
+
+def min(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
+    """Smallest elements; NaN where there is one.
+
+    Parameters
+    ----------
+    x : Array
+        Real or bool.
+    axis : int or tuple of int, optional
+        Axes to reduce; all by default.
+    keepdims : bool
+        Whether reduced axes stay, with size 1.
+
+    Returns
+    -------
+    Array
+        A copy of the dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        If a reduced axis is empty.
+
+    Standard: statistical functions.
+    """
+    return reduce(p.MIN, x, axis, keepdims)
+
+
+def prod(
+    x: Array,
+    /,
+    *,
+    axis: int | tuple[int, ...] | None = None,
+    dtype: DType | None = None,
+    keepdims: bool = False,
+) -> Array:
+    """Products; 1 over no elements.
+
+    Parameters
+    ----------
+    x : Array
+        Numeric or bool.
+    axis : int or tuple of int, optional
+        Axes to reduce; all by default.
+    dtype : DType, optional
+        Numeric; what to convert elements to first. By default floating-point dtypes stay, bool
+        and signed integers become int64, unsigned integers uint64.
+    keepdims : bool
+        Whether reduced axes stay, with size 1.
+
+    Returns
+    -------
+    Array
+        A copy of dtype `dtype`.
+
+    Raises
+    ------
+    TypeError
+        If `dtype` is not numeric, or real for complex `x`.
+
+    Standard: statistical functions.
+    """
+    if type(x) is not Array:
+        x = only_array(as_array(x))
+    target = _ACCUMULATOR[x._dtype] if dtype is None else _target(p.PROD, x, dtype)
+    return reduce(p.PROD, x, axis, keepdims, target)
+
+
+def std(
+    x: Array,
+    /,
+    *,
+    axis: int | tuple[int, ...] | None = None,
+    correction: int | float = 0.0,
+    keepdims: bool = False,
+) -> Array:
+    """Standard deviations: square roots of `var`, which describes the parameters.
+
+    Parameters
+    ----------
+    x : Array
+    axis : int or tuple of int, optional
+    correction : int or float
+    keepdims : bool
+
+    Returns
+    -------
+    Array
+        A copy of the real dtype of `x`, or float64 for integers and bool.
+
+    Standard: statistical functions.
+    """
+    return unary(p.SQRT, var(x, axis=axis, correction=correction, keepdims=keepdims))
+
+
+def sum(
+    x: Array,
+    /,
+    *,
+    axis: int | tuple[int, ...] | None = None,
+    dtype: DType | None = None,
+    keepdims: bool = False,
+) -> Array:
+    """Sums; 0 over no elements.
+
+    Parameters
+    ----------
+    x : Array
+        Numeric or bool.
+    axis : int or tuple of int, optional
+        Axes to reduce; all by default.
+    dtype : DType, optional
+        Numeric; what to convert elements to first. By default floating-point dtypes stay, bool
+        and signed integers become int64, unsigned integers uint64.
+    keepdims : bool
+        Whether reduced axes stay, with size 1.
+
+    Returns
+    -------
+    Array
+        A copy of dtype `dtype`.
+
+    Raises
+    ------
+    TypeError
+        If `dtype` is not numeric, or real for complex `x`.
+
+    Standard: statistical functions.
+    """
+    if type(x) is not Array:
+        x = only_array(as_array(x))
+    target = _ACCUMULATOR[x._dtype] if dtype is None else _target(p.SUM, x, dtype)
+    return reduce(p.SUM, x, axis, keepdims, target)
+
+
+def var(
+    x: Array,
+    /,
+    *,
+    axis: int | tuple[int, ...] | None = None,
+    correction: int | float = 0.0,
+    keepdims: bool = False,
+) -> Array:
+    """Variances: mean squared distances from the mean.
+
+    Parameters
+    ----------
+    x : Array
+        Numeric or bool.
+    axis : int or tuple of int, optional
+        Axes to reduce; all by default.
+    correction : int or float
+        Degrees of freedom to take off the number of elements in the divisor.
+    keepdims : bool
+        Whether reduced axes stay, with size 1.
+
+    Returns
+    -------
+    Array
+        A copy of the real dtype of `x`, or float64 for integers and bool. NaN where the divisor
+        is not positive.
+
+    Raises
+    ------
+    TypeError
+        If `correction` is no real number.
+
+    Standard: statistical functions.
+    """
+    if type(x) is not Array:
+        x = only_array(as_array(x))
+    if type(correction) is not int and type(correction) is not float:
+        correction = _real_number(correction)
+    compute, result = operand_dtypes(p.VAR, x._dtype)
+    handle = cast(x, compute)._handle
+    backend = x._device.backend
+    axes = normalise_axes(axis, len(backend.shape(handle)))
+    return wrap(backend.var(handle, axes, keepdims, correction), result, x._device)
+
+
+def _real_number(correction: object) -> float:
+    try:
+        return float(correction)  # type: ignore[arg-type]  # what float refuses is answered below
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"correction must be an int or a float, not {correction!r}; convert it with float()"
+        ) from None

@@ -1,0 +1,119 @@
+"""Utility functions: truth along axes, and differences of neighbours."""
+
+from __future__ import annotations
+
+from operator import index
+
+from .. import primitives as p
+from ..array import Array
+from ..core import dtypes as d
+from ..core.shape import normalise_axis
+from .dispatch import as_array, only_array, reduce, wrap
+from .manipulation import concat
+
+__all__ = ["all", "any", "diff"]
+
+
+def all(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
+    """Whether all elements are true, that is, not zero; True over no elements.
+
+    Parameters
+    ----------
+    x : Array
+        Any dtype; NaN is true.
+    axis : int or tuple of int, optional
+        Axes to reduce; all by default.
+    keepdims : bool
+        Whether reduced axes stay, with size 1.
+
+    Returns
+    -------
+    Array
+        A copy of dtype bool.
+
+    Standard: utility functions.
+    """
+    return reduce(p.ALL, x, axis, keepdims)
+
+
+def any(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
+    """Whether any element is true, that is, not zero; False over no elements.
+
+    Parameters
+    ----------
+    x : Array
+        Any dtype; NaN is true.
+    axis : int or tuple of int, optional
+        Axes to reduce; all by default.
+    keepdims : bool
+        Whether reduced axes stay, with size 1.
+
+    Returns
+    -------
+    Array
+        A copy of dtype bool.
+
+    Standard: utility functions.
+    """
+    return reduce(p.ANY, x, axis, keepdims)
+
+
+def diff(
+    x: Array,
+    /,
+    *,
+    axis: int = -1,
+    n: int = 1,
+    prepend: Array | None = None,
+    append: Array | None = None,
+) -> Array:
+    """Differences of neighbours, x[i + 1] - x[i], taken `n` times.
+
+    Parameters
+    ----------
+    x : Array
+        Numeric, or bool, for which the difference is inequality.
+    axis : int
+    n : int
+        Not negative; 0 takes no differences.
+    prepend, append : Array, optional
+        What to put before and after `x` along `axis` first: the shape of `x` but for that axis.
+        dtypes are promoted.
+
+    Returns
+    -------
+    Array
+        A copy, shorter by `n` along `axis` than what it was taken of, or empty there.
+
+    Raises
+    ------
+    ValueError
+        If `n` is negative, or shapes do not agree.
+    IndexError
+        If `axis` is out of range.
+
+    Standard: utility functions.
+    """
+    if type(x) is not Array:
+        x = only_array(as_array(x))
+    steps = index(n)
+    if steps < 0:
+        raise ValueError(f"diff takes differences n={n} times; give an n of at least 0")
+    parts = [part for part in (prepend, x, append) if part is not None]
+    position = normalise_axis(axis, x.ndim)
+    if len(parts) > 1:
+        x = concat(parts, axis=position)
+    op = p.NOT_EQUAL if x._dtype is d.bool else p.SUBTRACT
+    backend = x._device.backend
+    handle = x._handle
+    shape = backend.shape(handle)
+    before = [(0, size, 1) for size in shape[:position]]
+    after = [(0, size, 1) for size in shape[position + 1 :]]
+    size = shape[position]
+    steps = min(steps, size)
+    for _ in range(steps):
+        size -= 1
+        upper = backend.slice(handle, (*before, (1, size, 1), *after))
+        lower = backend.slice(handle, (*before, (0, size, 1), *after))
+        handle = backend.binary(op, upper, lower)
+    return wrap(handle if steps else backend.copy(handle), x._dtype, x._device)

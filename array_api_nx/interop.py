@@ -1,0 +1,272 @@
+"""Exchange with Python, NumPy and other libraries: scalars, ndarrays, buffers, DLPack, pickle."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from .array import Array
+from .core import dtypes as d
+from .core.dtypes import DType
+from .device import Device, as_device, default_device
+from .frontend.data_type import copy_array, refuse_loss
+from .frontend.dispatch import check_scalar, wrap
+
+__all__ = [
+    "as_index",
+    "as_numpy",
+    "from_dlpack",
+    "from_numpy",
+    "item",
+    "reduce",
+    "scalar_value",
+    "to_buffer",
+    "to_device",
+    "to_dlpack",
+    "to_numpy",
+]
+
+NDArray = np.ndarray[Any, Any]
+
+_TO_NUMPY: Final = {dtype: np.dtype(dtype.name) for dtype in d.ALL}
+_FROM_NUMPY: Final = {name: dtype for dtype, name in _TO_NUMPY.items()}
+
+# ---------------------------------------------------------------------- Python scalars
+
+
+def item(x: Array, kind: type) -> Any:
+    """The one element of `x` as a Python scalar.
+
+    Raises
+    ------
+    TypeError
+        If there is not exactly one element, or it is complex and `kind` (the conversion that
+        asks: bool, int, float, complex, or object for any) is real.
+    """
+    array = x._device.backend.to_host(x._handle)
+    if array.size != 1:
+        raise TypeError(
+            f"{kind.__name__}() takes an array with one element, not shape {x.shape}; "
+            "reduce it with any, all, sum, max, ... or index it"
+        )
+    value = array.item()
+    if type(value) is complex and kind in (int, float):
+        raise TypeError(
+            f"{kind.__name__}() cannot take a complex number; take real(x) or imag(x) first"
+        )
+    return value
+
+
+def as_index(x: Array) -> int:
+    """The element of a 0-d integer array as an int; TypeError for any other array."""
+    if x._dtype not in d.INTEGRAL or x.shape != ():
+        raise TypeError(
+            "only 0-dimensional integer arrays can be an index, not shape "
+            f"{x.shape} of {x._dtype}; convert with int(x)"
+        )
+    return int(item(x, int))
+
+
+def scalar_value(value: Any, dtype: DType) -> Any:
+    """A Python scalar as a value of `dtype`, for an explicit request of that dtype.
+
+    Raises
+    ------
+    TypeError
+        If a complex number would lose its imaginary part.
+    OverflowError
+        If an int is out of range.
+    """
+    if dtype is d.bool:
+        return bool(value)
+    if type(value) is complex:
+        if dtype not in d.COMPLEX:
+            raise TypeError(
+                f"the complex scalar {value} does not fit dtype {dtype}; take its .real or .imag"
+            )
+        return value
+    if dtype in d.INTEGRAL:
+        return check_scalar(int(value), dtype)
+    return value
+
+
+# ---------------------------------------------------------------------- NumPy
+
+
+def as_numpy(obj: object, dtype: DType | None, copy: bool | None) -> NDArray:
+    """Any object that `asarray` takes, except our arrays and Python scalars, as an ndarray."""
+    if isinstance(obj, np.ma.MaskedArray):
+        raise TypeError("a masked array would lose its mask; fill it with .filled(...) first")
+    if isinstance(obj, np.ndarray | np.generic):
+        return np.asarray(obj)
+    if isinstance(obj, Sequence) and not isinstance(obj, str | bytes | bytearray | memoryview):
+        return _from_sequence(obj, dtype, copy)
+    if hasattr(obj, "__dlpack__"):
+        return np.from_dlpack(obj, device="cpu", copy=copy)
+    if hasattr(obj, "__array__") or hasattr(obj, "__array_interface__"):
+        return np.asarray(obj, copy=copy)
+    try:
+        return np.asarray(memoryview(obj))  # type: ignore[arg-type]  # the failure is the point
+    except TypeError:
+        raise TypeError(
+            f"asarray cannot convert a {type(obj).__name__}; give numbers, nested lists of "
+            "numbers, arrays, or an object with the buffer protocol or DLPack"
+        ) from None
+
+
+def _from_sequence(obj: Sequence[Any], dtype: DType | None, copy: bool | None) -> NDArray:
+    if copy is False and type(obj) in (list, tuple, range):
+        raise ValueError("a sequence has no memory to share; use copy=None")
+    if copy is False:
+        # Such as array.array: a sequence with a buffer.
+        return np.asarray(memoryview(obj))  # type: ignore[arg-type]
+    try:
+        array = np.asarray(obj)
+    except ValueError as error:
+        raise ValueError(
+            "a nested sequence must not be ragged: all sequences on one level need the same "
+            "length; pad them, or convert them one by one"
+        ) from error
+    if array.dtype.kind == "O":
+        raise TypeError(
+            "a sequence must hold numbers or booleans that a dtype represents; integers beyond "
+            "64 bits and other objects have none"
+        )
+    if dtype is None and array.dtype == np.uint64 and _holds_python_int(obj):
+        raise OverflowError(
+            "an integer in the sequence is out of range for int64; give dtype=uint64"
+        )
+    if dtype in d.INTEGRAL and array.dtype.kind in "iu" and array.size:
+        for value in (array.max(), array.min()):
+            check_scalar(int(value), dtype)
+    return array
+
+
+def _holds_python_int(obj: Any) -> bool:
+    while isinstance(obj, Sequence) and obj:
+        obj = obj[0]
+    return isinstance(obj, int)
+
+
+def from_numpy(
+    array: NDArray, dtype: DType | None, device: Device, copy: bool | None
+) -> Array:
+    """An ndarray as an Array, sharing memory unless `copy` or a conversion prevents it.
+
+    Raises
+    ------
+    TypeError
+        If the dtype has no counterpart in the standard.
+    ValueError
+        If a copy is needed and `copy` is False.
+    """
+    native = array.dtype.newbyteorder("=")
+    found = _FROM_NUMPY.get(np.dtype(native.name) if native.kind in "biufc" else native)
+    if found is None:
+        raise TypeError(
+            f"the standard has no dtype for NumPy's {array.dtype}; convert the array with "
+            "NumPy's astype first"
+        )
+    reasons = []
+    if not array.dtype.isnative:
+        reasons.append("its bytes are in foreign order")
+    if not array.flags.aligned or any([s % array.itemsize for s in array.strides]):
+        reasons.append("its elements are not aligned")
+    dtype = dtype or found
+    if dtype is not found:
+        refuse_loss(found, dtype)
+        reasons.append(f"its dtype is {found}, not {dtype}")
+    if reasons and copy is False:
+        raise ValueError(f"the array cannot be shared: {' and '.join(reasons)}; use copy=None")
+    if reasons:
+        array = array.astype(_TO_NUMPY[dtype])
+        copy = False
+    elif array.dtype != _TO_NUMPY[dtype] or array.dtype.char != _TO_NUMPY[dtype].char:
+        # C's long and long long are one dtype of the standard.
+        array = array.view(_TO_NUMPY[dtype])
+    return wrap(device.backend.from_host(array, copy=bool(copy)), dtype, device)
+
+
+def to_numpy(x: Array, dtype: Any = None, copy: bool | None = None) -> NDArray:
+    """`Array.__array__`: see there.
+
+    Raises
+    ------
+    TypeError
+        If the array is not on the CPU.
+    ValueError
+        If `copy` is False and a conversion is asked for.
+    """
+    backend = x._device.backend
+    if backend.dlpack_device()[0] != 1:
+        raise TypeError(
+            f"an array on {x._device} is not converted to NumPy silently; "
+            "move it with x.to_device('cpu') first"
+        )
+    array = backend.to_host(x._handle)
+    if dtype is not None and array.dtype != dtype:
+        if copy is False:
+            raise ValueError(f"cannot convert {array.dtype} to {dtype} without a copy")
+        return array.astype(dtype)
+    return array.copy() if copy else array
+
+
+def to_buffer(x: Array, flags: int) -> memoryview:
+    """`Array.__buffer__`; BufferError for memory that does not suit what is asked for."""
+    array = to_numpy(x)
+    if flags & 1 and not array.flags.writeable:
+        raise BufferError("the array is read-only; copy it with asarray(x, copy=True)")
+    return memoryview(array)
+
+
+# ---------------------------------------------------------------------- DLPack
+
+
+def to_dlpack(
+    x: Array, stream: object, max_version: Any, dl_device: Any, copy: bool | None
+) -> Any:
+    """`Array.__dlpack__`: see there.
+
+    Raises
+    ------
+    BufferError
+        If the memory cannot be exported as asked.
+    """
+    array = x._device.backend.to_host(x._handle)
+    return array.__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
+
+
+def from_dlpack(x: Any, device: Any, copy: bool | None) -> Array:
+    """Another library's array as ours: see `creation.from_dlpack`."""
+    target = default_device if device is None else as_device(device)
+    place = None if device is None else "cpu"
+    array = np.from_dlpack(x, device=place, copy=copy)
+    try:
+        return from_numpy(array, None, target, copy=False if copy is False else None)
+    except TypeError as error:
+        raise BufferError(str(error)) from None
+
+
+# ---------------------------------------------------------------------- devices and pickle
+
+
+def to_device(x: Array, device: Any, stream: object) -> Array:
+    """`Array.to_device`: see there."""
+    target = as_device(device)
+    if stream is not None:
+        raise ValueError(f"device {target} has no streams; leave out stream=")
+    if target is x._device:
+        return x
+    array = x._device.backend.to_host(x._handle)
+    return wrap(target.backend.from_host(array, copy=True), x._dtype, target)
+
+
+def _restore(array: NDArray, device: str) -> Array:
+    return from_numpy(array, None, as_device(device), None)
+
+
+def reduce(x: Array) -> tuple[Any, ...]:
+    """`Array.__reduce__`: the elements, packed, and the name of the device."""
+    return _restore, (x._device.backend.to_host(x._handle), x._device.name)

@@ -1,0 +1,952 @@
+"""The standard's extension ``linalg``.
+
+Matrices are the last two axes of an array, the axes before them a stack of such. Integers and
+booleans are computed in float64 where a decomposition needs floating point.
+
+No function returns a view but `matrix_transpose` and, where the memory allows it, `diagonal`.
+"""
+
+from __future__ import annotations
+
+from math import inf
+from numbers import Real
+from operator import index
+from types import TracebackType
+from typing import Any, Final, Literal, NamedTuple
+
+from numpy.linalg import LinAlgError
+
+from . import primitives as p
+from .array import Array
+from .core.dtypes import COMPLEX, DType, int64
+from .core.shape import broadcast_shapes
+from .frontend import data_type, elementwise, manipulation, searching, statistical
+from .frontend.dispatch import (
+    cast,
+    only_array,
+    operand_dtypes,
+    promote_arrays,
+    reduce,
+    wrap,
+)
+from .frontend.linear_algebra import matmul, matrix_transpose, tensordot, vecdot
+
+__all__ = [
+    "cholesky",
+    "cross",
+    "det",
+    "diagonal",
+    "eig",
+    "eigh",
+    "eigvals",
+    "eigvalsh",
+    "inv",
+    "matmul",
+    "matrix_norm",
+    "matrix_power",
+    "matrix_rank",
+    "matrix_transpose",
+    "outer",
+    "pinv",
+    "qr",
+    "slogdet",
+    "solve",
+    "svd",
+    "svdvals",
+    "tensordot",
+    "trace",
+    "vecdot",
+    "vector_norm",
+]
+
+
+class EigResult(NamedTuple):
+    """What `eig` returns."""
+
+    eigenvalues: Array
+    eigenvectors: Array
+
+
+class EighResult(NamedTuple):
+    """What `eigh` returns."""
+
+    eigenvalues: Array
+    eigenvectors: Array
+
+
+class QRResult(NamedTuple):
+    """What `qr` returns."""
+
+    Q: Array
+    R: Array
+
+
+class SlogdetResult(NamedTuple):
+    """What `slogdet` returns."""
+
+    sign: Array
+    logabsdet: Array
+
+
+class SVDResult(NamedTuple):
+    """What `svd` returns."""
+
+    U: Array
+    S: Array
+    Vh: Array
+
+
+# ---------------------------------------------------------------------- products
+
+
+def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
+    """Cross product of vectors in three dimensions.
+
+    Parameters
+    ----------
+    x1, x2 : Array
+        Size 3 on `axis`; the other axes broadcast. A numeric dtype.
+    axis : int
+        Where the vectors lie: counted in each array by itself, and in the result.
+
+    Returns
+    -------
+    Array
+        A new array of the broadcast shape and the promoted dtype.
+
+    Raises
+    ------
+    IndexError
+        If an array has no such axis.
+    ValueError
+        If a vector has another size than 3, or the other axes do not broadcast.
+
+    Standard: linalg extension.
+    """
+    (x1, x2), _, _ = promote_arrays(x1, x2)
+    a1, a2, a3 = _components(x1, axis)
+    b1, b2, b3 = _components(x2, axis)
+    c1, c2, c3 = a2 * b3, a3 * b1, a1 * b2
+    c1 -= a3 * b2
+    c2 -= a1 * b3
+    c3 -= a2 * b1
+    return manipulation.stack((c1, c2, c3), axis=axis)
+
+
+def _components(x: Array, axis: int) -> tuple[Array, ...]:
+    components = manipulation.moveaxis(x, axis, 0)
+    if components.shape[0] != 3:
+        raise ValueError(
+            f"cross needs vectors of size 3, but axis {axis} of shape {x.shape} has size "
+            f"{components.shape[0]}; give the axis of the vectors as axis=..."
+        )
+    return manipulation.unstack(components)
+
+
+def outer(x1: Array, x2: Array, /) -> Array:
+    """Products of every element of one vector with every element of another.
+
+    Parameters
+    ----------
+    x1 : Array
+        Shape (N,). A numeric dtype.
+    x2 : Array
+        Shape (M,). A numeric dtype.
+
+    Returns
+    -------
+    Array
+        A new array of shape (N, M) and the promoted dtype.
+
+    Raises
+    ------
+    ValueError
+        If an array is not one-dimensional.
+
+    Standard: linalg extension.
+    """
+    for x in (only_array(x1, "x1"), only_array(x2, "x2")):
+        if x.ndim != 1:
+            raise ValueError(
+                f"outer takes vectors of one dimension, but a shape is {x.shape}; "
+                "flatten with reshape(x, (-1,)), or use tensordot with axes=0"
+            )
+    return manipulation.expand_dims(x1, 1) * x2
+
+
+def matrix_power(x: Array, n: int, /) -> Array:
+    """Product of a matrix with itself, `n` times.
+
+    Parameters
+    ----------
+    x : Array
+        Shape (..., M, M). A numeric dtype.
+    n : int
+        0 gives identity matrices; a negative `n` powers of the inverse.
+
+    Returns
+    -------
+    Array
+        A new array of the shape of `x`; its dtype, or that of ``inv(x)`` for negative `n`.
+
+    Raises
+    ------
+    ValueError
+        If the matrices are not square.
+    numpy.linalg.LinAlgError
+        If `n` is negative and a matrix singular.
+
+    Standard: linalg extension.
+    """
+    exponent = index(n)
+    if exponent < 0:
+        return matrix_power(inv(x), -exponent)
+    x, dtype = _square(p.MATMUL, x)
+    backend = x._device.backend
+    if exponent == 0:
+        size = x.shape[-1]
+        identity = backend.expand(backend.eye(size, size, 0, dtype), x.shape)
+        return wrap(backend.copy(identity), dtype, x._device)
+    # Square and multiply, by the binary digits of the exponent.
+    power, result = x._handle, None
+    while True:
+        exponent, odd = divmod(exponent, 2)
+        if odd:
+            result = power if result is None else backend.matmul(result, power)
+        if not exponent:
+            break
+        power = backend.matmul(power, power)
+    return wrap(backend.copy(result) if n == 1 else result, dtype, x._device)
+
+
+# ---------------------------------------------------------------------- diagonals
+
+
+def diagonal(x: Array, /, *, offset: int = 0) -> Array:
+    """Diagonal of each matrix.
+
+    Parameters
+    ----------
+    x : Array
+        Shape (..., M, N).
+    offset : int
+        Which diagonal: above the main one if positive, below if negative. Empty if there is none.
+
+    Returns
+    -------
+    Array
+        Shape (..., K). A view where the rows or the columns of the matrices follow one another in
+        memory, as in every array that was not sliced along its last two axes; else a copy.
+
+    Raises
+    ------
+    ValueError
+        If `x` has fewer than two dimensions.
+
+    Standard: linalg extension.
+    """
+    *stack, rows, columns = _matrix_shape("diagonal", only_array(x))
+    offset = index(offset)
+    row, column = max(-offset, 0), max(offset, 0)
+    size = max(min(rows - row, columns - column), 0)
+    if size == 0:
+        row = column = 0
+    backend = x._device.backend
+    handle = _strided_diagonal(backend, x._handle, row, column, size)
+    if handle is None:
+        transposed = matrix_transpose(x)._handle
+        handle = _strided_diagonal(backend, transposed, column, row, size)
+    if handle is None:
+        row_indices = backend.arange(row, row + size, 1, int64)
+        column_indices = backend.arange(column, column + size, 1, int64)
+        keys = (*[None] * len(stack), row_indices, column_indices)
+        handle = backend.index_get(x._handle, keys)
+    return wrap(handle, x._dtype, x._device)
+
+
+def _strided_diagonal(backend: Any, x: Any, row: int, column: int, size: int) -> Any:
+    """The diagonal from (row, column) on as a view, or None if the rows cannot be joined to one.
+
+    In the joined rows, the next element of the diagonal is one row and one column further.
+    """
+    *stack, _, columns = backend.shape(x)
+    whole = [(0, n, 1) for n in stack]
+    strip = backend.slice(x, (*whole, (row, size, 1), (0, columns, 1)))
+    joined = backend.try_reshape(strip, (*stack, size * columns))
+    if joined is None:
+        return None
+    return backend.slice(joined, (*whole, (column, size, columns + 1)))
+
+
+def trace(x: Array, /, *, offset: int = 0, dtype: DType | None = None) -> Array:
+    """Sum of the diagonal of each matrix.
+
+    Parameters
+    ----------
+    x : Array
+        Shape (..., M, N). A numeric dtype.
+    offset : int
+        As for `diagonal`.
+    dtype : DType, optional
+        What to add in, and the result's dtype; by default as for `sum`.
+
+    Returns
+    -------
+    Array
+        A new array of shape (...); 0 for an empty diagonal.
+
+    Raises
+    ------
+    ValueError
+        If `x` has fewer than two dimensions.
+
+    Standard: linalg extension.
+    """
+    return statistical.sum(diagonal(x, offset=offset), axis=-1, dtype=dtype)
+
+
+# ---------------------------------------------------------------------- norms
+
+
+def matrix_norm(
+    x: Array,
+    /,
+    *,
+    keepdims: bool = False,
+    ord: int | float | Literal["fro", "nuc"] | None = "fro",
+) -> Array:
+    """Norm of each matrix.
+
+    Parameters
+    ----------
+    x : Array
+        Shape (..., M, N).
+    keepdims : bool
+        Whether to keep the last two axes, with size 1.
+    ord : {"fro", "nuc", 1, -1, 2, -2, inf, -inf} or None
+        Frobenius norm (also None); sum of the singular values; largest (smallest if negative)
+        sum of absolute values in a column, singular value, sum of absolute values in a row.
+
+    Returns
+    -------
+    Array
+        A new array of shape (...), or (..., 1, 1); the real dtype of the precision of `x`. The
+        largest of nothing is 0.
+
+    Raises
+    ------
+    ValueError
+        If `x` has fewer than two dimensions, `ord` is another one, or there is no smallest value
+        because the matrices are empty.
+
+    Standard: linalg extension.
+    """
+    shape = _matrix_shape("matrix_norm", only_array(x))
+    if ord == "fro" or ord is None:
+        return vector_norm(x, axis=(-2, -1), keepdims=keepdims)
+    if ord == "nuc":
+        norm = reduce(p.SUM, svdvals(x), -1, False)
+    elif ord in (2, -2):
+        norm = _extreme(svdvals(x), ord)
+    elif ord in (1, -1):
+        norm = _extreme(reduce(p.SUM, elementwise.abs(_floating(x)), -2, False), ord)
+    elif ord in (inf, -inf):
+        norm = _extreme(reduce(p.SUM, elementwise.abs(_floating(x)), -1, False), ord)
+    else:
+        raise ValueError(
+            f"matrix_norm has no ord={ord!r}; give 'fro', 'nuc', 1, -1, 2, -2, inf or -inf, or "
+            "use vector_norm with axis=(-2, -1)"
+        )
+    return manipulation.reshape(norm, (*shape[:-2], 1, 1)) if keepdims else norm
+
+
+def _extreme(sizes: Array, sign: Any) -> Array:
+    """The largest along the last axis, or the smallest if `sign` is negative."""
+    if sign < 0:
+        return reduce(p.MIN, sizes, -1, False)
+    # The largest of no sizes is 0, which is also their sum.
+    return reduce(p.MAX if sizes.shape[-1] else p.SUM, sizes, -1, False)
+
+
+def vector_norm(
+    x: Array,
+    /,
+    *,
+    axis: int | tuple[int, ...] | None = None,
+    keepdims: bool = False,
+    ord: int | float = 2,
+) -> Array:
+    """Norm of vectors.
+
+    Parameters
+    ----------
+    x : Array
+    axis : int, tuple of int or None
+        Where the vectors lie. Several axes, or None for all, together make one vector.
+    keepdims : bool
+        Whether to keep these axes, with size 1.
+    ord : int or float
+        p of the p-norm, ``sum(abs(x)**p)**(1/p)``; infinities give the largest and the smallest
+        absolute value, 0 the number of elements that are not 0.
+
+    Returns
+    -------
+    Array
+        A new array of the real dtype of the precision of `x`. The largest of nothing is 0.
+
+    Raises
+    ------
+    TypeError
+        If `ord` is no real number.
+    ValueError
+        If `ord` is -inf and a vector is empty.
+
+    Standard: linalg extension.
+    """
+    order: Any = ord
+    if not isinstance(order, Real):
+        raise TypeError(
+            f"vector_norm takes a real number as ord, not {ord!r}; use matrix_norm for norms of "
+            "matrices"
+        )
+    x = _floating(x)
+    if ord == 2:
+        # Without square roots of single elements, which abs would take of complex ones.
+        if x._dtype in COMPLEX:
+            squares = elementwise.conj(x)
+            squares *= x
+            return elementwise.sqrt(elementwise.real(reduce(p.SUM, squares, axis, keepdims)))
+        return elementwise.sqrt(reduce(p.SUM, elementwise.square(x), axis, keepdims))
+    if ord == 0:
+        return cast(reduce(p.COUNT_NONZERO, x, axis, keepdims), p.ABS.results[x._dtype])
+    sizes = elementwise.abs(x)
+    if ord == 1:
+        return reduce(p.SUM, sizes, axis, keepdims)
+    if ord == inf:
+        # The largest of no sizes is 0, which is also their sum.
+        return reduce(p.MAX if x.size else p.SUM, sizes, axis, keepdims)
+    if ord == -inf:
+        return reduce(p.MIN, sizes, axis, keepdims)
+    power = float(order)
+    if power == -1:
+        sizes = elementwise.reciprocal(sizes)
+    else:
+        sizes **= power
+    return reduce(p.SUM, sizes, axis, keepdims) ** (1 / power)
+
+
+# ---------------------------------------------------------------------- rank and pseudo-inverse
+
+
+def matrix_rank(x: Array, /, *, rtol: float | Array | None = None) -> Array:
+    """Number of singular values of each matrix that are not negligible.
+
+    Parameters
+    ----------
+    x : Array
+        Shape (..., M, N).
+    rtol : float or Array, optional
+        Singular values up to `rtol` times the largest one count as zero. An array has one value
+        per matrix, or broadcasts so. By default max(M, N) times the dtype's epsilon.
+
+    Returns
+    -------
+    Array
+        A new int64 array of shape (...).
+
+    Raises
+    ------
+    ValueError
+        If `x` has fewer than two dimensions, or `rtol` does not broadcast.
+    numpy.linalg.LinAlgError
+        If the singular values do not converge, as with NaN in `x`.
+
+    Standard: linalg extension.
+    """
+    rows, columns = _matrix_shape("matrix_rank", only_array(x))[-2:]
+    significant = _significant(svdvals(x), max(rows, columns), rtol)
+    return reduce(p.COUNT_NONZERO, significant, -1, False)
+
+
+def pinv(x: Array, /, *, rtol: float | Array | None = None) -> Array:
+    """Moore-Penrose pseudo-inverse of each matrix.
+
+    Parameters
+    ----------
+    x : Array
+        Shape (..., M, N).
+    rtol : float or Array, optional
+        Which singular values to take for zero: as for `matrix_rank`.
+
+    Returns
+    -------
+    Array
+        A new array of shape (..., N, M).
+
+    Raises
+    ------
+    ValueError
+        If `x` has fewer than two dimensions, or `rtol` does not broadcast.
+    numpy.linalg.LinAlgError
+        If the singular values do not converge, as with NaN in `x`.
+
+    Standard: linalg extension.
+    """
+    rows, columns = _matrix_shape("pinv", only_array(x))[-2:]
+    u, s, vh = svd(x, full_matrices=False)
+    # The reciprocal of infinity is the zero that a negligible value becomes.
+    s = searching.where(_significant(s, max(rows, columns), rtol), s, inf)
+    scaled = _adjoint(u) * manipulation.expand_dims(elementwise.reciprocal(s), -1)
+    return matmul(_adjoint(vh), scaled)
+
+
+def _significant(s: Array, size: int, rtol: Any) -> Array:
+    """Which singular values, sorted from the largest one on, count as different from zero."""
+    if rtol is None:
+        rtol = size * data_type.finfo(s._dtype).eps
+    elif type(rtol) is Array:
+        rtol = manipulation.expand_dims(rtol, -1)
+    return elementwise.greater(s, s[..., :1] * rtol)
+
+
+def _adjoint(x: Array) -> Array:
+    return matrix_transpose(elementwise.conj(x) if x._dtype in COMPLEX else x)
+
+
+# ---------------------------------------------------------------------- decompositions
+
+
+def cholesky(x: Array, /, *, upper: bool = False) -> Array:
+    """Cholesky factor of positive-definite matrices.
+
+    Parameters
+    ----------
+    x : Array
+        Shape (..., M, M); symmetric, or Hermitian if complex. Only one triangle is read.
+    upper : bool
+        Whether to return U with x = U^H U instead of L with x = L L^H.
+
+    Returns
+    -------
+    Array
+        A new array of the shape of `x`, zero in the other triangle.
+
+    Raises
+    ------
+    ValueError
+        If the matrices are not square.
+    numpy.linalg.LinAlgError
+        If a matrix is not positive definite.
+
+    Standard: linalg extension.
+    """
+    x, dtype = _square(p.CHOLESKY, x)
+    with _INDEFINITE:
+        factor = x._device.backend.cholesky(x._handle, upper=bool(upper))
+    return wrap(factor, dtype, x._device)
+
+
+def qr(x: Array, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRResult:
+    """QR decomposition, x = Q R.
+
+    Parameters
+    ----------
+    x : Array
+        Shape (..., M, N); K is the smaller of M and N.
+    mode : {"reduced", "complete"}
+        "complete" makes Q square.
+
+    Returns
+    -------
+    QRResult
+        New arrays: Q, of shape (..., M, K) or (..., M, M), has orthonormal columns; R, of shape
+        (..., K, N) or (..., M, N), is upper triangular.
+
+    Raises
+    ------
+    ValueError
+        If `x` has fewer than two dimensions, or `mode` is another one.
+
+    Standard: linalg extension.
+    """
+    x, dtype = _matrices(p.QR, x)
+    if mode not in ("reduced", "complete"):
+        raise ValueError(f"qr has no mode {mode!r}; give 'reduced' or 'complete'")
+    q, r = x._device.backend.qr(x._handle, complete=mode == "complete")
+    return QRResult(wrap(q, dtype, x._device), wrap(r, dtype, x._device))
+
+
+def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult:
+    """Singular value decomposition, x = U diag(S) Vh.
+
+    Parameters
+    ----------
+    x : Array
+        Shape (..., M, N); K is the smaller of M and N.
+    full_matrices : bool
+        Whether to make U and Vh square.
+
+    Returns
+    -------
+    SVDResult
+        New arrays: U, of shape (..., M, M) or (..., M, K), has orthonormal columns; S, of shape
+        (..., K) and the real dtype of the precision of `x`, descends; Vh, of shape (..., N, N) or
+        (..., K, N), has orthonormal rows.
+
+    Raises
+    ------
+    ValueError
+        If `x` has fewer than two dimensions.
+    numpy.linalg.LinAlgError
+        If it does not converge, as with NaN in `x`.
+
+    Standard: linalg extension.
+    """
+    x, dtype = _matrices(p.SVD, x)
+    with _DIVERGENT:
+        u, s, vh = x._device.backend.svd(x._handle, full_matrices=bool(full_matrices))
+    return SVDResult(
+        wrap(u, dtype, x._device),
+        wrap(s, p.SVDVALS.results[dtype], x._device),
+        wrap(vh, dtype, x._device),
+    )
+
+
+def svdvals(x: Array, /) -> Array:
+    """Singular values of each matrix.
+
+    Parameters
+    ----------
+    x : Array
+        Shape (..., M, N); K is the smaller of M and N.
+
+    Returns
+    -------
+    Array
+        A new array of shape (..., K), descending; the real dtype of the precision of `x`.
+
+    Raises
+    ------
+    ValueError
+        If `x` has fewer than two dimensions.
+    numpy.linalg.LinAlgError
+        If they do not converge, as with NaN in `x`.
+
+    Standard: linalg extension.
+    """
+    x, dtype = _matrices(p.SVDVALS, x)
+    with _DIVERGENT:
+        values = x._device.backend.svdvals(x._handle)
+    return wrap(values, dtype, x._device)
+
+
+def eig(x: Array, /) -> EigResult:
+    """Eigenvalues and eigenvectors of any square matrix.
+
+    Parameters
+    ----------
+    x : Array
+        Shape (..., M, M).
+
+    Returns
+    -------
+    EigResult
+        New arrays of the complex dtype of the precision of `x`, even if all eigenvalues are real:
+        eigenvalues of shape (..., M), in no order; eigenvectors of shape (..., M, M), in columns.
+
+    Raises
+    ------
+    ValueError
+        If the matrices are not square.
+    numpy.linalg.LinAlgError
+        If they do not converge, as with NaN in `x`.
+
+    Standard: linalg extension.
+    """
+    x, dtype = _square(p.EIG, x)
+    with _DIVERGENT:
+        values, vectors = x._device.backend.eig(x._handle)
+    return EigResult(wrap(values, dtype, x._device), wrap(vectors, dtype, x._device))
+
+
+def eigvals(x: Array, /) -> Array:
+    """Eigenvalues of any square matrix.
+
+    Parameters
+    ----------
+    x : Array
+        Shape (..., M, M).
+
+    Returns
+    -------
+    Array
+        A new array of shape (..., M), in no order; the complex dtype of the precision of `x`.
+
+    Raises
+    ------
+    ValueError
+        If the matrices are not square.
+    numpy.linalg.LinAlgError
+        If they do not converge, as with NaN in `x`.
+
+    Standard: linalg extension.
+    """
+    x, dtype = _square(p.EIGVALS, x)
+    with _DIVERGENT:
+        values = x._device.backend.eigvals(x._handle)
+    return wrap(values, dtype, x._device)
+
+
+def eigh(x: Array, /) -> EighResult:
+    """Eigenvalues and eigenvectors of symmetric or Hermitian matrices.
+
+    Parameters
+    ----------
+    x : Array
+        Shape (..., M, M). Only one triangle is read.
+
+    Returns
+    -------
+    EighResult
+        New arrays: eigenvalues of shape (..., M), ascending, in the real dtype of the precision
+        of `x`; eigenvectors of shape (..., M, M), orthonormal columns, in the dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        If the matrices are not square.
+    numpy.linalg.LinAlgError
+        If they do not converge.
+
+    Standard: linalg extension.
+    """
+    x, dtype = _square(p.EIGH, x)
+    with _DIVERGENT:
+        values, vectors = x._device.backend.eigh(x._handle)
+    return EighResult(
+        wrap(values, p.EIGVALSH.results[dtype], x._device), wrap(vectors, dtype, x._device)
+    )
+
+
+def eigvalsh(x: Array, /) -> Array:
+    """Eigenvalues of symmetric or Hermitian matrices.
+
+    Parameters
+    ----------
+    x : Array
+        Shape (..., M, M). Only one triangle is read.
+
+    Returns
+    -------
+    Array
+        A new array of shape (..., M), ascending; the real dtype of the precision of `x`.
+
+    Raises
+    ------
+    ValueError
+        If the matrices are not square.
+    numpy.linalg.LinAlgError
+        If they do not converge.
+
+    Standard: linalg extension.
+    """
+    x, dtype = _square(p.EIGVALSH, x)
+    with _DIVERGENT:
+        values = x._device.backend.eigvalsh(x._handle)
+    return wrap(values, dtype, x._device)
+
+
+# ---------------------------------------------------------------------- equations, determinants
+
+
+def solve(x1: Array, x2: Array, /) -> Array:
+    """Solution X of x1 X = x2.
+
+    Parameters
+    ----------
+    x1 : Array
+        Shape (..., M, M).
+    x2 : Array
+        Shape (..., M, K), where ... broadcasts with that of `x1`; or exactly (M,), one vector for
+        all of `x1`.
+
+    Returns
+    -------
+    Array
+        A new array of shape (..., M, K), or (..., M) for a vector; the promoted dtype.
+
+    Raises
+    ------
+    ValueError
+        If the matrices are not square, or the shapes do not agree.
+    numpy.linalg.LinAlgError
+        If a matrix is singular.
+
+    Standard: linalg extension.
+    """
+    (x1, x2), _, device = promote_arrays(x1, x2)
+    x1, dtype = _square(p.SOLVE, x1)
+    x2 = cast(x2, dtype)
+    shape1, shape2 = x1.shape, x2.shape
+    is_vector = len(shape2) == 1
+    if not shape2 or shape2[0 if is_vector else -2] != shape1[-1]:
+        raise ValueError(
+            f"solve of shapes {shape1} and {shape2}: x2 must have {shape1[-1]} rows, as x1 has; "
+            f"give it shape ({shape1[-1]},) or (..., {shape1[-1]}, K)"
+        )
+    right = x2._handle
+    if is_vector:
+        right = device.backend.reshape(right, (*shape2, 1))
+    else:
+        broadcast_shapes(shape1[:-2], shape2[:-2])
+    with _SINGULAR:
+        solution = device.backend.solve(x1._handle, right)
+    if is_vector:
+        solution = device.backend.reshape(solution, shape1[:-1])
+    return wrap(solution, dtype, device)
+
+
+def inv(x: Array, /) -> Array:
+    """Inverse of each matrix.
+
+    Parameters
+    ----------
+    x : Array
+        Shape (..., M, M).
+
+    Returns
+    -------
+    Array
+        A new array of the shape of `x`.
+
+    Raises
+    ------
+    ValueError
+        If the matrices are not square.
+    numpy.linalg.LinAlgError
+        If a matrix is singular.
+
+    Standard: linalg extension.
+    """
+    x, dtype = _square(p.INV, x)
+    with _SINGULAR:
+        inverse = x._device.backend.inv(x._handle)
+    return wrap(inverse, dtype, x._device)
+
+
+def det(x: Array, /) -> Array:
+    """Determinant of each matrix.
+
+    Parameters
+    ----------
+    x : Array
+        Shape (..., M, M).
+
+    Returns
+    -------
+    Array
+        A new array of shape (...).
+
+    Raises
+    ------
+    ValueError
+        If the matrices are not square.
+
+    Standard: linalg extension.
+    """
+    x, dtype = _square(p.DET, x)
+    return wrap(x._device.backend.det(x._handle), dtype, x._device)
+
+
+def slogdet(x: Array, /) -> SlogdetResult:
+    """Sign, and logarithm of the absolute value, of the determinant of each matrix.
+
+    Parameters
+    ----------
+    x : Array
+        Shape (..., M, M).
+
+    Returns
+    -------
+    SlogdetResult
+        New arrays of shape (...): sign, a number of absolute value 1, or 0, in the dtype of `x`;
+        logabsdet in the real dtype of its precision, -inf for a determinant of 0.
+
+    Raises
+    ------
+    ValueError
+        If the matrices are not square.
+
+    Standard: linalg extension.
+    """
+    x, dtype = _square(p.SLOGDET, x)
+    sign, logabsdet = x._device.backend.slogdet(x._handle)
+    return SlogdetResult(
+        wrap(sign, dtype, x._device), wrap(logabsdet, p.ABS.results[dtype], x._device)
+    )
+
+
+# ---------------------------------------------------------------------- checks
+
+
+def _floating(x: Array) -> Array:
+    """`x` in the floating-point dtype to compute norms in."""
+    compute, _ = operand_dtypes(p.SVDVALS, only_array(x)._dtype)
+    return cast(x, compute)
+
+
+def _matrix_shape(name: str, x: Array) -> tuple[int, ...]:
+    shape = x.shape
+    if len(shape) < 2:
+        raise ValueError(
+            f"{name} needs matrices, at least two dimensions, but the shape is {shape}; "
+            "insert axes with expand_dims"
+        )
+    return shape
+
+
+def _matrices(op: p.Primitive, x: Array) -> tuple[Array, DType]:
+    """`x`, checked to hold matrices, in the dtype to compute `op` in, and the result's dtype."""
+    compute, result = operand_dtypes(op, only_array(x)._dtype)
+    _matrix_shape(op.name, x)
+    return cast(x, compute), result
+
+
+def _square(op: p.Primitive, x: Array) -> tuple[Array, DType]:
+    """As `_matrices`, for square ones."""
+    x, result = _matrices(op, x)
+    shape = x.shape
+    if shape[-1] != shape[-2]:
+        raise ValueError(
+            f"{op.name} needs square matrices, but the shape is {shape}; the last two sizes must "
+            "be equal; slice the matrices, or use svd, qr or pinv"
+        )
+    return x, result
+
+
+class _Mend:
+    """While it is entered, a LinAlgError says what to do about it."""
+
+    __slots__ = ("mend",)
+
+    def __init__(self, mend: str) -> None:
+        self.mend = mend
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if isinstance(error, LinAlgError):
+            raise LinAlgError(f"{error}; {self.mend}") from error
+
+
+_SINGULAR: Final = _Mend("a singular matrix has no inverse: use pinv, or test matrix_rank first")
+_INDEFINITE: Final = _Mend(
+    "only a positive-definite matrix has a Cholesky factor: use eigh, or test eigvalsh(x) > 0 first"
+)
+_DIVERGENT: Final = _Mend("NaN and infinities in a matrix do this: test isfinite(x) first")

@@ -1,0 +1,1 @@
+"""Benchmarks: what the numbers in the README come from. Run ``python -m benchmarks``."""

@@ -1,0 +1,37 @@
+"""The namespaces that are compared, as far as they are installed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class Peer(NamedTuple):
+    """A namespace, and how a NumPy array gets into it."""
+
+    name: str
+    version: str
+    xp: Any
+    asarray: Callable[[np.ndarray[Any, Any]], Any]
+
+
+def installed() -> list[Peer]:
+    """NumPy, array_api_nx, and every other peer that is installed."""
+    peers = [
+        Peer("numpy", np.__version__, np, np.array),
+        _peer("nx", "array_api_nx"),
+    ]
+    for name, module in (("strict", "array_api_strict"), ("torch", "array_api_compat.torch")):
+        try:
+            peers.append(_peer(name, module))
+        except ImportError:
+            print(f"# {name} is not installed")
+    return peers
+
+
+def _peer(name: str, module: str) -> Peer:
+    xp = import_module(module)
+    return Peer(name, xp.__version__, xp, lambda x: xp.asarray(x, copy=True))

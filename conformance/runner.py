@@ -1,0 +1,294 @@
+"""Runs the suite in a subprocess and collects one result per test."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from .plugin import DONE, EVENTS
+from .suite import TESTS, CannotRunError, Checkout
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+# What has to be importable, and the requirement that provides it.
+REQUIREMENTS = {
+    "pytest": "pytest>=8",
+    "xdist": "pytest-xdist>=3.6",
+    "hypothesis": "hypothesis>=6.151",
+    "ndindex": "ndindex>=1.8",
+    "pytest_jsonreport": "pytest-json-report",
+}
+# The environment of the suite: what a library needs to be found and to run, and nothing that
+# steers pytest, Hypothesis or the suite, or tells Hypothesis that this is a CI machine.
+KEPT_VARIABLES = {
+    "HOME", "LANG", "LD_LIBRARY_PATH", "LOGNAME", "PATH", "SYSTEMROOT", "TMPDIR", "TZ", "USER",
+    "VIRTUAL_ENV",
+}  # fmt: skip
+KEPT_PREFIXES = (
+    "ARRAY_API_NX_", "BLIS_", "CUDA_", "DASK_", "JAX_", "LC_", "MKL_", "OMP_", "OPENBLAS_",
+    "TORCH_", "XLA_",
+)  # fmt: skip
+IMPORT_SECONDS = 120.0
+_POLL_SECONDS = 0.1
+_PROBE = """
+import json, pathlib, pkgutil, sys
+module = pkgutil.resolve_name(sys.argv[1])
+versions = [str(getattr(module, name, "")) for name in ("__version__", "__array_api_version__")]
+pathlib.Path("versions").write_text(json.dumps(versions))
+"""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What to run, and how."""
+
+    module: str = "array_api_nx"
+    max_examples: int = 200
+    workers: int = 1
+    seed: int = 0
+    select: tuple[str, ...] = ()
+    time_limit: float = 600.0  # seconds per test; 0: none
+
+
+@dataclass(frozen=True)
+class Module:
+    """The module under test; a version is empty where the module declares none."""
+
+    name: str
+    version: str
+    api_version: str
+
+
+@dataclass(frozen=True)
+class Result:
+    """What became of one test; see `conformance.plugin.OUTCOMES`."""
+
+    id: str
+    outcome: str
+    duration: float
+    message: str
+    longrepr: str
+
+
+@dataclass
+class Run:
+    """A run of the suite, complete or not."""
+
+    module: Module
+    checkout: Checkout
+    options: Options
+    started: datetime = field(default_factory=lambda: datetime.now(UTC))
+    duration: float = 0.0
+    end: Literal["finished", "interrupted", "broken"] = "broken"
+    collected: list[str] = field(default_factory=list)
+    running: list[str] = field(default_factory=list)
+    results: dict[str, Result] = field(default_factory=dict)
+    log: str = ""  # what pytest itself printed
+
+    @property
+    def not_run(self) -> list[str]:
+        """The tests that were collected and have no result."""
+        return [test for test in self.collected if test not in self.results]
+
+
+def missing_requirements() -> list[str]:
+    """The requirements that are not installed."""
+    return [
+        requirement
+        for name, requirement in REQUIREMENTS.items()
+        if importlib.util.find_spec(name) is None
+    ]
+
+
+def inspect_module(name: str) -> Module:
+    """Import the module in a process of its own and read its versions.
+
+    Raises
+    ------
+    CannotRunError
+        If it does not import.
+    """
+    # In an empty folder, because Python also imports from the current one.
+    with tempfile.TemporaryDirectory(prefix="conformance-") as scratch:
+        try:
+            done = subprocess.run(
+                [sys.executable, "-c", _PROBE, name],
+                cwd=scratch,
+                env=_environment(Path(scratch), name),
+                capture_output=True,
+                text=True,
+                timeout=IMPORT_SECONDS,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise CannotRunError(
+                f"the module {name!r} does not import within {IMPORT_SECONDS:g} s"
+            ) from error
+        if done.returncode:
+            last = (done.stderr.strip() or f"exit status {done.returncode}").splitlines()[-1]
+            raise CannotRunError(
+                f"the module {name!r} does not import ({last});"
+                " give the importable name of an installed array namespace with --module"
+            )
+        version, api_version = json.loads((Path(scratch) / "versions").read_text())
+    return Module(name, version, api_version)
+
+
+def run_suite(
+    module: Module, checkout: Checkout, options: Options, show: Callable[[Run], None]
+) -> Run:
+    """Run the suite; call `show` after every finished test and several times a second.
+
+    An interruption (KeyboardInterrupt) ends the run; what has run by then is returned.
+
+    Raises
+    ------
+    CannotRunError
+        If `options.select` names a file that the suite does not have.
+    """
+    run = Run(module, checkout, options)
+    workers = options.workers
+    try:
+        while True:
+            known = len(run.results)
+            status = _run_pytest(run, workers, show)
+            # 0 and 1: all tests ran, and passed or not; 5: there were none.
+            if status in (0, 1, 5) and not run.not_run:
+                run.end = "finished"
+                return run
+            stuck = workers == 1 and len(run.results) == known
+            if stuck or not run.collected:
+                return run
+            # When several workers die at a time, pytest-xdist itself may fail: it gets the rest
+            # once more, with a single worker, where that cannot happen.
+            workers = 1
+            run.running.clear()
+    except KeyboardInterrupt:
+        run.end = "interrupted"
+        return run
+
+
+def _run_pytest(run: Run, workers: int, show: Callable[[Run], None]) -> int:
+    """Run the tests that have no result yet; pytest's exit status."""
+    with tempfile.TemporaryDirectory(prefix="conformance-") as folder:
+        scratch = Path(folder)
+        (scratch / DONE).write_text(json.dumps(list(run.results)))
+        command = _command(run.checkout, run.options, workers, scratch)
+        with (scratch / "log").open("w+", encoding="utf-8", errors="replace") as log:
+            process = subprocess.Popen(
+                command,
+                cwd=scratch,
+                env=_environment(scratch, run.module.name),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,  # so that it can be ended with its workers
+            )
+            try:
+                for event in _events(scratch / EVENTS, process):
+                    run.duration = (datetime.now(UTC) - run.started).total_seconds()
+                    if event is not None:
+                        _record(run, event)
+                    show(run)
+                return process.wait()
+            finally:
+                if process.poll() is None:
+                    os.killpg(process.pid, signal.SIGKILL)
+                    process.wait()
+                log.seek(0)
+                run.log = log.read()
+
+
+def _events(path: Path, process: subprocess.Popen[bytes]) -> Iterator[dict[str, Any] | None]:
+    """The plugin's events as they come, and None whenever there is none for a moment."""
+    path.touch()
+    with path.open(encoding="utf-8") as stream:
+        partial = ""
+        while True:
+            ended = process.poll() is not None  # asked first, so that nothing is left behind
+            while line := stream.readline():
+                partial += line
+                if partial.endswith("\n"):
+                    yield json.loads(partial)
+                    partial = ""
+            if ended:
+                return
+            yield None
+            time.sleep(_POLL_SECONDS)
+
+
+def _record(run: Run, event: dict[str, Any]) -> None:
+    kind = event.pop("event")
+    if kind == "collected":
+        run.collected = run.collected or event["ids"]
+    elif kind == "started":
+        run.running.append(event["id"])
+    else:
+        result = Result(**event)
+        run.results[result.id] = result
+        if result.id in run.running:
+            run.running.remove(result.id)
+
+
+def _command(checkout: Checkout, options: Options, workers: int, scratch: Path) -> list[str]:
+    # Handed over, because the suite would otherwise read skips.txt and xfails.txt of its own.
+    empty = scratch / "empty.txt"
+    empty.touch()
+    paths, expression = _selection(checkout.path / TESTS, options.select)
+    return [
+        sys.executable, "-m", "pytest", *paths, *(["-k", expression] if expression else []),
+        f"--rootdir={checkout.path}",
+        # Only these plugins: others, found by chance, could rerun or excuse failures.
+        "-p", "xdist", "-p", "hypothesispytest", "-p", "metadata", "-p", "pytest_jsonreport",
+        "-p", "conformance.plugin", "-p", "no:cacheprovider", "-p", "no:faulthandler",
+        f"--conformance-dir={scratch}", f"--conformance-time-limit={options.time_limit}",
+        f"--skips-file={empty}", f"--xfails-file={empty}",
+        f"--max-examples={options.max_examples}", "--disable-deadline",
+        f"--hypothesis-seed={options.seed}",
+        f"--numprocesses={workers}", "--dist=load", "--max-worker-restart=100",
+        "--continue-on-collection-errors", "--tb=short", "--quiet", "--no-header",
+        "--disable-warnings",
+    ]  # fmt: skip
+
+
+def _selection(tests: Path, select: tuple[str, ...]) -> tuple[list[str], str]:
+    """Files and test ids as pytest's arguments, the other entries as one ``-k`` expression."""
+    paths, expressions = [], []
+    for entry in select:
+        file, separator, test = entry.partition("::")
+        if not file.endswith(".py"):
+            expressions.append(f"({entry})")
+            continue
+        path = tests / file.removeprefix(f"{tests.name}/")
+        if not path.is_file():
+            known = ", ".join(sorted(each.name for each in tests.glob("test_*.py")))
+            raise CannotRunError(f"--select {entry}: the suite has no such file; it has {known}")
+        paths.append(f"{path}{separator}{test}")
+    return paths or [str(tests)], " or ".join(expressions)
+
+
+def _environment(scratch: Path, module: str) -> dict[str, str]:
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name in KEPT_VARIABLES or name.startswith(KEPT_PREFIXES)
+    }
+    path = [str(REPOSITORY), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return kept | {
+        "ARRAY_API_TESTS_MODULE": module,
+        "HYPOTHESIS_STORAGE_DIRECTORY": str(scratch / "hypothesis"),
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONHASHSEED": "0",  # so that a seed repeats a run
+        "PYTHONPATH": os.pathsep.join(path),
+        "PYTHONUTF8": "1",
+    }

@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conformance import __main__ as command
+from conformance import runner
+from conformance.suite import CHECKOUT_VARIABLE
+
+from .conftest import FakeSuite
+
+
+@pytest.fixture(autouse=True)
+def no_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(CHECKOUT_VARIABLE, raising=False)
+
+
+def arguments(suite: FakeSuite, module: str, *more: str) -> list[str]:
+    return ["--checkout", str(suite.path), "--module", module, "--workers", "1", *more]
+
+
+def test_a_module_that_conforms(
+    suite: FakeSuite, namespace: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "result.json"
+    given = arguments(suite, namespace, "--select", "test_good.py", "--json", str(file))
+    assert command.main(given, suite.pins) == 0
+    out, err = capsys.readouterr()
+    assert out.startswith("fake_namespace 3.2, declares the standard's version 2025.12\n")
+    assert "CONFORMS: 1 passed, 0 failed, 0 errors, 0 missing, 2 skipped by the suite" in out
+    assert err == ""
+    values = json.loads(file.read_text())
+    assert values["exit_status"] == 0
+    assert len(values["tests"]) == 3
+
+
+def test_a_module_that_does_not(
+    suite: FakeSuite, namespace: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = arguments(suite, namespace, "--select", "test_fails or needs_fft")
+    assert command.main(given, suite.pins) == 1
+    out = capsys.readouterr().out
+    # One as it happens, one in the summary.
+    assert out.count("FAILED  test_bad_results.py::test_fails\n") == 2
+    assert "  test_lacking.py::test_needs_fft: fft not found in array module" in out
+
+
+def test_nothing_matches(
+    suite: FakeSuite, namespace: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = arguments(suite, namespace, "--select", "test_good.py", "nothing_like_this")
+    assert command.main(given, suite.pins) == 2
+    assert "no test could be run" in capsys.readouterr().err
+
+
+def test_an_interruption_before_the_run(
+    suite: FakeSuite, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupt(name: str) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "inspect_module", interrupt)
+    assert command.main(arguments(suite, "json"), suite.pins) == 130
+    assert capsys.readouterr().err == "conformance: interrupted\n"
+
+
+@pytest.mark.parametrize("target", ["nowhere/result.json", "."])
+def test_a_json_file_that_cannot_be_written(
+    suite: FakeSuite, tmp_path: Path, capsys: pytest.CaptureFixture[str], target: str
+) -> None:
+    given = arguments(suite, "json", "--json", str(tmp_path / target))
+    assert command.main(given, suite.pins) == 2
+    out, err = capsys.readouterr()
+    assert out == ""  # before the run
+    assert err.startswith(f"conformance: cannot write --json {tmp_path / target}: ")
+
+
+def test_a_json_file_is_not_left_behind_empty(suite: FakeSuite, tmp_path: Path) -> None:
+    file = tmp_path / "result.json"
+    assert command.main(arguments(suite, "json", "--json", str(file)), suite.pins) == 2
+    assert not file.exists()
+
+
+def test_a_module_that_does_not_import(
+    suite: FakeSuite, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command.main(arguments(suite, "no_such_module"), suite.pins) == 2
+    assert "No module named 'no_such_module'" in capsys.readouterr().err
+
+
+def test_missing_packages(
+    suite: FakeSuite, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(runner.REQUIREMENTS, "no_such_package", "no-such-package>=3")
+    assert command.main(arguments(suite, "json"), suite.pins) == 2
+    assert "-m pip install 'no-such-package>=3'" in capsys.readouterr().err
+
+
+def test_locate(suite: FakeSuite, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.main(["--locate", "--checkout", str(suite.path)], suite.pins) == 0
+    assert capsys.readouterr() == (f"{suite.path}\n", "")
+    assert command.main(["--locate", "--cache", str(tmp_path)], suite.pins) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "git init" in err
+    assert list(tmp_path.iterdir()) == []  # it only looks
+
+
+@pytest.mark.parametrize(
+    "bad", [["--workers", "0"], ["--max-examples", "-1"], ["--time-limit", "nan"], ["--seed", "x"]]
+)
+def test_bad_numbers(bad: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        command.main(bad)
+    assert caught.value.code == 2
+    assert bad[0] in capsys.readouterr().err
+
+
+def test_the_command_itself(tmp_path: Path) -> None:
+    call = [sys.executable, "-m", "conformance", "--locate", "--checkout", str(tmp_path / "no")]
+    done = subprocess.run(call, cwd=runner.REPOSITORY, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert "data-apis/array-api-tests" in done.stderr

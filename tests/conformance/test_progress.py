@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+
+from conformance.progress import Progress
+from conformance.runner import Module, Options, Result, Run
+from conformance.suite import Checkout
+
+FAILED = Result("array_api_tests/test_a.py::test_b", "failed", 0.1, "ValueError: v", "")
+PASSED = Result("array_api_tests/test_a.py::test_a", "passed", 0.1, "", "")
+FAILURE = "FAILED  test_a.py::test_b\n        ValueError: v\n"
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def run() -> Run:
+    return Run(Module("m", "", ""), Checkout(Path("/suite"), "", ""), Options())
+
+
+def fill(run: Run, *results: Result) -> None:
+    run.collected = [PASSED.id, FAILED.id]
+    run.running = ["array_api_tests/test_a.py::test_c"]
+    for result in results:
+        run.results[result.id] = result
+
+
+def test_a_file_gets_each_failure_once(run: Run) -> None:
+    stream = io.StringIO()
+    progress = Progress(stream, interval=1e9)
+    progress.show(run)
+    fill(run, PASSED, FAILED)
+    progress.show(run)
+    progress.show(run)
+    progress.close()
+    assert stream.getvalue() == FAILURE
+
+
+def test_a_file_gets_a_line_now_and_then(run: Run) -> None:
+    stream = io.StringIO()
+    progress = Progress(stream, interval=0)
+    progress.show(run)
+    fill(run, PASSED)
+    progress.show(run)
+    assert stream.getvalue().splitlines() == [
+        "collecting tests, 0 s",
+        "1/2 (50 %), 0 failures, 0 s; running test_a.py::test_c",
+    ]
+
+
+def test_a_terminal_has_one_line_that_changes(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    stream = Terminal()
+    progress = Progress(stream)
+    fill(run, PASSED)
+    progress.show(run)
+    fill(run, FAILED)
+    progress.show(run)
+    progress.close()
+    clear = "\r\x1b[K"
+    assert stream.getvalue().split(clear) == [
+        "",
+        "1/2 (50 %), 0 failures, 0 s; running te",  # cut, so that it stays one line
+        FAILURE,
+        "2/2 (100 %), 1 failures, 0 s; running t",
+        "",
+    ]

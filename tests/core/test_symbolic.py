@@ -1,0 +1,698 @@
+"""Symbolic dimensions against Python's integers, and the rules of binding."""
+
+from __future__ import annotations
+
+import contextlib
+import contextvars
+import copy
+import doctest
+import gc
+import operator
+import pickle
+import re
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from array_api_nx.core import symbolic
+from array_api_nx.core.symbolic import (
+    INFER,
+    BoundsError,
+    Dim,
+    DimLike,
+    SymbolicShape,
+    UnboundError,
+    UndecidedError,
+    Var,
+    bind,
+    dim_of_var,
+    dynamic,
+    eval_dim,
+    is_infer,
+    resolve_reshape,
+    static,
+    substitute,
+    var,
+)
+
+
+@pytest.fixture
+def n() -> Dim:
+    return dynamic("n", min=1, max=100)
+
+
+@pytest.fixture
+def m() -> Dim:
+    return dynamic("m", min=1, max=50)
+
+
+def in_threads(*functions: Callable[[], Any]) -> list[Any]:
+    """Run the functions at the same time, each in a thread; results in order, errors raised."""
+    results: list[Any] = [None] * len(functions)
+    errors: list[BaseException] = []
+
+    def run(i: int) -> None:
+        try:
+            results[i] = functions[i]()
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=run, args=(i,)) for i in range(len(functions))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if errors:
+        raise errors[0]
+    return results
+
+
+# Random expressions: the same tree is built from dimensions and from ints.
+
+BOUNDS = ((0, 6), (1, 9), (-4, 5), (2, 7))
+OPERATORS = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "//": operator.floordiv,
+    "%": operator.mod,
+}
+
+DIMS = tuple(dynamic(f"x{i}", min=lo, max=hi) for i, (lo, hi) in enumerate(BOUNDS))
+
+
+def expressions(operators: str) -> st.SearchStrategy[Any]:
+    leaves = st.sampled_from([("x", i) for i in range(len(BOUNDS))]) | st.integers(-5, 5)
+    names = st.sampled_from(operators.split())
+    return st.recursive(
+        leaves,
+        lambda t: st.tuples(st.just("neg"), t) | st.tuples(names, t, t),
+        max_leaves=8,
+    )
+
+
+trees = expressions("+ - * // %")
+polynomials = expressions("+ - *")
+bindings = st.tuples(*(st.integers(lo, hi) for lo, hi in BOUNDS))
+
+
+def build(tree: Any, x: tuple[Any, ...]) -> Any:
+    if isinstance(tree, int):
+        return tree
+    if tree[0] == "x":
+        return x[tree[1]]
+    if tree[0] == "neg":
+        return -build(tree[1], x)
+    return OPERATORS[tree[0]](build(tree[1], x), build(tree[2], x))
+
+
+def build_or_reject(tree: Any, x: tuple[Any, ...]) -> Any:
+    try:
+        return build(tree, x)
+    except ZeroDivisionError:
+        assume(False)
+
+
+def bounds_of(dim: DimLike) -> tuple[int, int]:
+    return dim.bounds if isinstance(dim, Dim) else (dim, dim)
+
+
+def binding_of(values: tuple[int, ...]) -> dict[Dim, int]:
+    return dict(zip(DIMS, values, strict=True))
+
+
+@given(trees, st.lists(bindings, min_size=1, max_size=5))
+def test_expressions_agree_with_python_integers(tree, tried):
+    try:
+        dim = build(tree, DIMS)
+    except ZeroDivisionError:
+        for values in tried:
+            with pytest.raises(ZeroDivisionError):
+                build(tree, values)
+        return
+    lo, hi = bounds_of(dim)
+    for values in tried:
+        try:
+            expected = build(tree, values)
+        except ZeroDivisionError:
+            continue
+        assert eval_dim(dim, binding_of(values)) == expected
+        assert lo <= expected <= hi
+        if type(dim) is not int:
+            assert isinstance(dim, Dim)
+            with bind(binding_of(values)):
+                assert int(dim) == expected
+
+
+@given(trees, bindings, st.integers(0, len(BOUNDS)))
+def test_substitution_in_two_steps_is_evaluation(tree, values, first):
+    dim = build_or_reject(tree, DIMS)
+    expected = build_or_reject(tree, values)
+    all_values = list(binding_of(values).items())
+    (partial,) = substitute(dict(all_values[:first]), (dim,))
+    lo, hi = bounds_of(partial)
+    assert lo <= expected <= hi
+    assert substitute(dict(all_values[first:]), (partial,)) == (expected,)
+
+
+@given(trees, trees, bindings)
+def test_decided_comparisons_are_right(left, right, values):
+    a, b = build_or_reject(left, DIMS), build_or_reject(right, DIMS)
+    i, j = build_or_reject(left, values), build_or_reject(right, values)
+    for compare in (operator.lt, operator.le, operator.gt, operator.ge):
+        with contextlib.suppress(UndecidedError):
+            assert compare(a, b) is compare(i, j)
+    with contextlib.suppress(UndecidedError):
+        assert bool(a) is bool(i)
+    if a == b:
+        assert i == j
+        assert hash(a) == hash(b)
+    with bind(binding_of(values)):
+        assert (a < b) is (i < j)
+        assert (a >= b) is (i >= j)
+
+
+@given(trees, trees, trees)
+def test_ring_laws_hold_structurally(left, middle, right):
+    a, b, c = (build_or_reject(tree, DIMS) for tree in (left, middle, right))
+    assert a + b == b + a
+    assert hash(a + b) == hash(b + a)
+    assert a * b == b * a
+    assert (a + b) + c == a + (b + c)
+    assert (a * b) * c == a * (b * c)
+    assert a * (b + c) == a * b + a * c
+    assert a - b == a + -b
+    assert (a - b) + b == a
+    assert type(a - a) is int
+    assert a - a == 0
+    assert type(a * 0) is int
+    assert a * 0 == 0
+
+
+@given(trees, trees)
+def test_division_laws_hold_structurally(left, right):
+    a, b = build_or_reject(left, DIMS), build_or_reject(right, DIMS)
+    try:
+        quotient, rest = a // b, a % b
+    except ZeroDivisionError:
+        assume(False)
+    assert quotient * b + rest == a
+    assert (a * b) // b == a
+    assert (a * b) % b == 0
+    assert -a // -b == quotient
+
+
+@given(polynomials, st.integers(1, 6), st.integers(1, 6), st.integers(-9, 9))
+def test_division_by_a_constant_is_canonical(tree, c, d, k):
+    a = build(tree, DIMS)
+    assert (a + k * c) // c == a // c + k
+    assert (a * d) // (c * d) == a // c
+    assert (a % c) % c == a % c
+    lo, hi = bounds_of(a % c)
+    assert 0 <= lo <= hi < c
+
+
+@given(trees, bindings)
+def test_text_is_the_expression(tree, values):
+    dim = build_or_reject(tree, DIMS)
+    expected = build_or_reject(tree, values)
+    names = {str(d).replace("#", "_"): v for d, v in zip(DIMS, values, strict=True)}
+    assert eval(str(dim).replace("#", "_"), names) == expected
+
+
+@given(trees)
+def test_pickle_and_copy_restore_the_expression(tree):
+    dim = build_or_reject(tree, DIMS)
+    assert pickle.loads(pickle.dumps(dim)) == dim
+    assert copy.copy(dim) == dim
+    assert copy.deepcopy([dim]) == [dim]
+
+
+# Variables
+
+
+def test_variables_of_one_name_are_distinct():
+    v, w = var("x", min=0, max=10), var("x", min=0, max=10)
+    assert v != w
+    assert v.id != w.id
+    assert (v.name, v.min, v.max) == ("x", 0, 10)
+    assert SymbolicShape([dim_of_var(v)]) != SymbolicShape([dim_of_var(w)])
+    assert SymbolicShape([dim_of_var(v)]) == SymbolicShape([dim_of_var(v)])
+    assert dynamic("x", min=0, max=10) != dim_of_var(v)
+
+
+def test_variable_defaults_and_errors():
+    assert var("x").min == 0
+    assert var("x").max > 10**18
+    with pytest.raises(ValueError, match=r"'rows' has min 3 above max 2"):
+        var("rows", min=3, max=2)
+
+
+def test_immutable(n):
+    (v,) = n.vars
+    with pytest.raises(AttributeError, match="Var is immutable: cannot set 'max'"):
+        v.max = 3
+    with pytest.raises(AttributeError, match="Dim is immutable: cannot delete '_terms'"):
+        del n._terms
+    with pytest.raises(TypeError, match="use dynamic"):
+        Dim()
+
+
+def test_ids_are_unique_across_threads():
+    made = in_threads(*[lambda: [var("x") for _ in range(200)]] * 4)
+    assert len({v.id for vs in made for v in vs}) == 800
+
+
+def test_a_quotient_is_the_same_in_every_thread(n):
+    start = threading.Barrier(4)
+
+    def divide() -> list[DimLike]:
+        start.wait()
+        return [n // k for k in range(2, 40)]
+
+    first, *others = in_threads(*[divide] * 4)
+    assert all(other == first for other in others)
+
+
+# Canonical form
+
+
+def test_equal_expressions(n, m):
+    assert n + 1 == 1 + n
+    assert 2 * n - n == n
+    assert (n + 1) * (n - 1) == n * n - 1
+    assert n * m == m * n
+    assert 0 - (-n) == n
+    assert 3 - n == -(n - 3)
+    assert len({n + 1, 1 + n, n + m - m + 1}) == 1
+    assert n + 1 != n
+    assert n != m
+
+
+def test_constants_are_ints(n):
+    assert static(3) == 3
+    assert type(static(3)) is int
+    for d in (n - n, 0 * n, n // n, n % n, n % 1, (n + 1) - n, (6 * n) // (2 * n), n // (n + 1)):
+        assert type(d) is int
+    assert (n == 5) is False
+    assert (n != 5) is True
+    with pytest.raises(TypeError, match=r"a dimension is an integer or a Dim, got 1\.5"):
+        static(1.5)
+
+
+def test_exact_and_decided_division(n, m):
+    assert (6 * n) // 2 == 3 * n
+    assert (n * n - 1) // (n + 1) == n - 1
+    assert (n * m + 3 * m) // m == n + 3
+    assert (n * m + 3) // m == n + 3 // m
+    assert n // 101 == 0
+    assert n % 101 == n
+    assert (n + 1) // n == 1 + 1 // n
+    assert (5 * n + 7) // 2 == 2 * n + 3 + (n + 1) // 2
+    assert -n // 2 == n // 2 - n
+    assert n // 2 // 3 == n // 6
+    assert (n // 2 + m) // 3 == (n + 2 * m) // 6
+    assert (2 * n) // (4 * m) == n // (2 * m)
+    assert (7 * n) // (-2) == (-7 * n) // 2
+
+
+def test_division_by_zero(n):
+    zero, k = dynamic("zero", min=0, max=0), dynamic("k", min=0, max=3)
+    for divide in (lambda: n // 0, lambda: n % 0, lambda: n // (n - n)):
+        with pytest.raises(ZeroDivisionError, match=r"cannot divide n#\d+ by 0"):
+            divide()
+    with pytest.raises(ZeroDivisionError, match=r"bounds are \[0, 0\]"):
+        n // zero
+    with pytest.raises(ZeroDivisionError, match=r"\(k#\d+=0\) is 0 in \(n#\d+=4\)//\(k#\d+=0\)"):
+        eval_dim(n // k, {n: 4, k: 0})
+    assert eval_dim(n // k, {n: 4, k: 3}) == 1
+
+
+@pytest.mark.parametrize("op", list(OPERATORS.values()))
+def test_other_operands_are_refused(op, n):
+    for other in (1.5, None, object()):
+        with pytest.raises(TypeError):
+            op(n, other)
+        with pytest.raises(TypeError):
+            op(other, n)
+    with pytest.raises(TypeError):
+        operator.lt(n, 1.5)
+    assert n != 1.5
+
+
+def test_a_shared_quotient_costs_once(n):
+    d: DimLike = n
+    for _ in range(60):
+        d = (d // 2 + 7) // 3 * 2 + d // 2
+        (d,) = (d // 2 + n,)
+    expected = 17
+    for _ in range(60):
+        expected = (expected // 2 + 7) // 3 * 2 + expected // 2
+        expected = expected // 2 + 17
+    assert eval_dim(d, {n: 17}) == expected
+    assert substitute({n: 17}, (d,)) == (expected,)
+
+
+# Bounds and comparisons
+
+
+def test_bounds(n, m):
+    s = dynamic("s", min=-3, max=5)
+    assert n.bounds == (1, 100)
+    assert (2 * n + 1).bounds == (3, 201)
+    assert (n - m).bounds == (-49, 99)
+    assert (-n).bounds == (-100, -1)
+    assert (s * s).bounds == (0, 25)
+    assert (s * s * s).bounds == (-27, 125)
+    assert (n // 2).bounds == (0, 50)
+    assert (n % 3).bounds == (0, 2)
+    assert (n % m).bounds == (0, 49)
+    assert (n - n // 2).bounds == (1, 50)
+    assert (n // s).bounds == (-100, 100)
+    assert (n * m - n + 1).bounds == (1, 4901)
+
+
+def test_comparisons_that_bounds_decide(n, m):
+    assert n > 0
+    assert n >= 1
+    assert n <= 100
+    assert n < 101
+    assert not n < 1
+    assert not n > 100
+    assert not n <= 0
+    assert not n >= 101
+    assert n < n + 1
+    assert n <= n
+    assert n * m >= n
+    assert n // 2 < n
+    assert (n + 1) // 2 <= n
+    assert n // m * m <= n
+    assert max(n, 0) is n
+    assert min(n, n + 2) is n
+    assert bool(n)
+    assert bool(-n)
+    assert not dynamic("zero", min=0, max=0)
+
+
+def test_undecided_comparisons_say_what_to_do(n, m):
+    for question, text in (
+        (lambda: n < m, f"cannot decide {n} < {m}: {n - m} lies in [-49, 99]"),
+        (lambda: n <= 5, f"cannot decide {n} <= 5: {n - 5} lies in [-4, 95]"),
+        (lambda: n > m, f"cannot decide {n} > {m}: {m - n} lies in [-99, 49]"),
+        (lambda: n >= 2, f"cannot decide {n} >= 2: {2 - n} lies in [-98, 1]"),
+        (lambda: bool(n - 1), f"cannot decide {n - 1} != 0: {n - 1} lies in [0, 99]"),
+    ):
+        with pytest.raises(UndecidedError, match=re.escape(text)) as caught:
+            question()
+        assert f"bind the variables ({n} in [1, 100]" in str(caught.value)
+        assert "tighter bounds" in str(caught.value)
+        assert isinstance(caught.value, ValueError)
+
+
+def test_bindings_decide_what_bounds_leave_open(n, m):
+    with bind({n: 60}):
+        assert n > m
+        assert not n < m
+        assert n - 1
+        assert min(n, m) is m
+        with pytest.raises(UndecidedError, match=rf"{m} in \[1, 50\]") as caught:
+            operator.lt(n - 30, m)
+        assert f"({str(n).removesuffix('=60')} in" not in str(caught.value)
+    with bind({n: 1}):
+        assert not n - 1
+        assert n != 1
+
+
+# Bindings
+
+
+def test_bind_nests_and_is_undone(n, m):
+    assert eval_dim(n) is None
+    with bind({n: 32}):
+        assert eval_dim(n + 1) == 33
+        assert eval_dim(n + m) is None
+        with bind({m.vars[0]: 2, n: 5}):
+            assert eval_dim(n + m) == 7
+        assert eval_dim(n) == 32
+        assert eval_dim(m) is None
+    assert eval_dim(n) is None
+
+
+def test_bind_is_undone_by_an_exception(n):
+    with pytest.raises(RuntimeError), bind({n: 3}):
+        raise RuntimeError
+    assert eval_dim(n) is None
+
+
+def test_explicit_bindings_come_before_those_in_scope(n, m):
+    with bind({n: 32, m: 1}):
+        assert eval_dim(n + m, {n: 2}) == 3
+        assert SymbolicShape((n, m)).eval({m: 9}) == (32, 9)
+        assert eval_dim(n + m) == 33
+
+
+def test_a_value_outside_the_bounds_binds_nothing(n, m):
+    shape = SymbolicShape((n, m))
+    message = re.escape(f"cannot bind {n} to 200: its bounds are [1, 100]")
+    for attempt in (
+        lambda: bind({m: 3, n: 200}),
+        lambda: eval_dim(n, {n: 200}),
+        lambda: shape.eval({n: 200}),
+        lambda: shape.partial_eval({n: 200}),
+        lambda: shape.is_fully_bound({n: 200}),
+        lambda: substitute({n: 200}, shape),
+        lambda: resolve_reshape(shape, shape, {n: 200}),
+        lambda: is_infer(n, {n: 200}),
+    ):
+        with pytest.raises(BoundsError, match=message):
+            attempt()
+    assert shape.partial_eval() == (None, None)
+    with pytest.raises(BoundsError, match=re.escape(f"{n} to 0: its bounds are [1, 100]")):
+        bind({n: 0})
+    for edge in (1, 100):
+        with bind({n: edge}):
+            assert int(n) == edge
+
+
+def test_bind_takes_variables_and_integers_only(n):
+    with pytest.raises(TypeError, match=re.escape(f"cannot bind {n + 1}: only a variable")):
+        bind({n + 1: 2})
+    with pytest.raises(TypeError, match="cannot bind n: only a variable"):
+        bind({"n": 2})
+    with pytest.raises(TypeError, match=re.escape(f"cannot bind {n} to 2.0: give an integer")):
+        bind({n: 2.0})
+
+
+def test_unbound_value(n, m):
+    with pytest.raises(UnboundError, match=re.escape(f"{n * m} has no value: {n}, {m} not bound")):
+        int(n * m)
+    with bind({n: 2}), pytest.raises(UnboundError, match=re.escape(f": {m} not bound")):
+        operator.index(n * m)
+    with bind({n: 2, m: 3}):
+        assert list(range(n * m)) == list(range(6))
+        assert [10, 20, 30][n] == 30
+    assert issubclass(UnboundError, ValueError)
+    assert issubclass(BoundsError, ValueError)
+
+
+def test_threads_bind_independently(n):
+    here = threading.Barrier(3)
+
+    def worker(value: int) -> list[int | None]:
+        with bind({n: value}):
+            here.wait()
+            outer = eval_dim(n)
+            with bind({n: value + 50}):
+                here.wait()
+                inner = eval_dim(n)
+            here.wait()
+            return [outer, inner, eval_dim(n)]
+
+    results = in_threads(*(lambda v=v: worker(v) for v in (1, 2, 3)))
+    assert results == [[v, v + 50, v] for v in (1, 2, 3)]
+    assert eval_dim(n) is None
+
+
+def test_a_copied_context_carries_bindings_to_a_thread(n):
+    with bind({n: 8}):
+        context = contextvars.copy_context()
+    assert in_threads(lambda: context.run(eval_dim, n)) == [8]
+    assert eval_dim(n) is None
+
+
+# Shapes
+
+
+def test_static_shapes():
+    shape = SymbolicShape([2, 3, 4])
+    assert (shape.rank, shape.numel, shape.is_static, shape.vars) == (3, 24, True, ())
+    assert shape == (2, 3, 4)
+    assert shape.eval() == shape.partial_eval() == (2, 3, 4)
+    assert shape.is_fully_bound()
+    scalar = SymbolicShape()
+    assert (scalar.rank, scalar.numel, scalar.is_static, scalar.eval()) == (0, 1, True, ())
+    with pytest.raises(TypeError, match=r"a dimension is an integer or a Dim, got 'a'"):
+        SymbolicShape(["a"])
+
+
+def test_symbolic_shapes(n, m):
+    shape = SymbolicShape((m, 2 * n + 1, 3, n * m))
+    assert shape.rank == 4
+    assert not shape.is_static
+    assert shape.vars == (*m.vars, *n.vars)
+    assert shape.numel == 3 * m * n * m * (2 * n + 1)
+    assert SymbolicShape((n, 0)).numel == 0
+    assert shape.eval() is None
+    assert shape.partial_eval() == (None, None, 3, None)
+    assert not shape.is_fully_bound({n: 4})
+    assert shape.partial_eval({n: 4}) == (None, 9, 3, None)
+    with bind({n: 4, m: 2}):
+        assert shape.is_fully_bound()
+        assert shape.eval() == (2, 9, 3, 8)
+        assert eval_dim(shape.numel) == 2 * 9 * 3 * 8
+    assert hash(shape) == hash(SymbolicShape((m, 1 + n * 2, 3, m * n)))
+    assert shape == SymbolicShape((m, 1 + n * 2, 3, m * n))
+
+
+def test_substitute_is_free_of_side_effects(n, m):
+    shape = SymbolicShape((n, n + m, 3))
+    assert substitute({n: 2}, shape) == (2, m + 2, 3)
+    assert isinstance(substitute({n: 2}, shape), SymbolicShape)
+    assert substitute({n: 2, m: 3}, shape).is_static
+    with bind({m: 7}):
+        assert substitute({n: 2}, shape) == (2, m + 2, 3)
+    assert shape == (n, n + m, 3)
+    assert shape.eval() is None
+
+
+def test_infer():
+    k = dynamic("k", min=-5, max=5)
+    assert is_infer(INFER)
+    assert is_infer(-static(1))
+    assert not is_infer(1)
+    assert not is_infer(k)
+    assert is_infer(k, {k: -1})
+    assert not is_infer(k, {k: 1})
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "expected"),
+    [
+        ((2, 3, 4), (6, -1), (6, 4)),
+        ((2, 3, 4), (-1,), (24,)),
+        ((2, 3, 4), (4, 3, 2), (4, 3, 2)),
+        ((), (-1,), (1,)),
+        ((), (), ()),
+        ((0, 3), (-1, 3), (0, 3)),
+        ((0, 3), (0, -1), None),
+        ((2, 3), (0, -1), None),
+        ((2, 3), (4, -1), None),
+        ((2, 3), (7,), None),
+    ],
+)
+def test_resolve_static_reshape(source, target, expected):
+    assert resolve_reshape(source, target) == expected
+
+
+def test_resolve_symbolic_reshape(n, m):
+    assert resolve_reshape((n, 6), (2 * n, -1)) == (2 * n, 3)
+    assert resolve_reshape((n, 6), (-1,)) == (6 * n,)
+    assert resolve_reshape((n, m, 4), (-1, 2 * m)) == (2 * n, 2 * m)
+    assert resolve_reshape((n, m), (m * n,)) == (n * m,)
+    assert resolve_reshape((n + 1, n - 1), (-1, n + 1)) == (n - 1, n + 1)
+    assert resolve_reshape((n, 6), (4, -1)) is None
+    assert resolve_reshape((n,), (m,)) is None
+    assert resolve_reshape((6,), (n, -1)) is None
+
+
+def test_resolve_reshape_under_bindings(n, m):
+    assert resolve_reshape((n, 6), (4, -1), {n: 8}) == (4, 12)
+    assert resolve_reshape((n, 6), (4, -1), {n: 3}) is None
+    assert resolve_reshape((n,), (m,), {n: 7, m: 7}) == (m,)
+    assert resolve_reshape((n,), (m,), {n: 7, m: 8}) is None
+    with bind({n: 6}):
+        assert resolve_reshape((n, m), (3, -1)) == (3, 2 * m)
+    shape = resolve_reshape((n, 6), (n, -1, 2), {n: 8})
+    assert shape == (n, 3, 2)
+    assert shape.eval({n: 8}) == (8, 3, 2)
+
+
+def test_two_inferred_dimensions_are_an_error(n):
+    k = dynamic("k", min=-5, max=5)
+    message = r"cannot reshape into \[-1, 2, -1\]: 2 dimensions are -1 and only one"
+    with pytest.raises(ValueError, match=message):
+        resolve_reshape((n, 6), (-1, 2, -1))
+    with pytest.raises(ValueError, match="only one can be inferred"):
+        resolve_reshape((6,), (-1, k), {k: -1})
+
+
+# Text
+
+
+def test_text(n, m):
+    a, b = (f"{v.name}#{v.id}" for v in (*n.vars, *m.vars))
+    assert str(n.vars[0]) == a
+    assert str(SymbolicShape((n, 2 * n + 1))) == f"[{a}, 2*{a} + 1]"
+    assert repr(SymbolicShape((n,))) == f"SymbolicShape([{a}])"
+    assert str(SymbolicShape()) == "[]"
+    assert str((n, 3)) == f"({a}, 3)"
+    assert str(1 - n * m - 3 * n * n) == f"-3*{a}**2 - {a}*{b} + 1"
+    assert str((n + 3) // m) == f"({a} + 3)//{b}"
+    assert str(n - n // 2) == f"{a} - ({a}//2)"
+    assert str((n + 3) // 2) == f"({a} + 1)//2 + 1"
+    assert repr(n.vars[0]) == f"Var({a} in [1, 100])"
+    with bind({n: 32}):
+        assert str(SymbolicShape((n, m))) == f"[{a}=32, {b}]"
+        assert str(2 * n + m) == f"2*({a}=32) + {b}"
+        assert str(n // m) == f"({a}=32)//{b}"
+
+
+def test_text_of_a_nameless_variable():
+    v = var("")
+    assert str(dim_of_var(v) + 1) == f"v{v.id} + 1"
+    with bind({v: 3}):
+        assert str(SymbolicShape((dim_of_var(v),))) == f"[v{v.id}=3]"
+
+
+def test_the_example_in_the_documentation_runs():
+    assert doctest.testmod(symbolic).failed == 0
+    assert doctest.testmod(symbolic).attempted > 0
+
+
+# Pickle and copy
+
+
+def test_a_living_variable_is_restored_as_itself(n, m):
+    (v,) = n.vars
+    assert pickle.loads(pickle.dumps(v)) is v
+    assert copy.copy(v) is v
+    assert copy.deepcopy(v) is v
+    shape = SymbolicShape((n // m, n, 3))
+    restored = pickle.loads(pickle.dumps(shape))
+    assert type(restored) is SymbolicShape
+    assert restored == shape
+    assert copy.deepcopy(shape) == shape
+
+
+def test_a_variable_restored_elsewhere_stays_one():
+    def pickled() -> tuple[list[bytes], int]:
+        # Made in one order, used in the other: restored variables have other ids.
+        k, n = dynamic("k", min=1, max=9), dynamic("n", min=2, max=50)
+        d = (n * k) // (n + k) + n % (k + 1)
+        return [pickle.dumps(x) for x in ((n, d), k, d.vars)], n.vars[0].id
+
+    data, old_id = pickled()
+    gc.collect()
+    (n, d), k, variables = (pickle.loads(x) for x in data)
+    (v,) = n.vars
+    assert v.id > old_id
+    assert (v.name, v.min, v.max) == ("n", 2, 50)
+    assert set(variables) == {v, *k.vars}
+    assert all(isinstance(w, Var) for w in variables)
+    assert pickle.loads(data[0]) == (n, d)
+    for i, j in ((2, 1), (50, 9), (13, 4)):
+        assert eval_dim(d, {n: i, k: j}) == (i * j) // (i + j) + i % (j + 1)
