@@ -27,7 +27,8 @@ Index: TypeAlias = "BasicIndex | Array | tuple[BasicIndex | Array, ...]"
 class Array:
     """A multi-dimensional array.
 
-    Made by the namespace's functions (``asarray``, ``zeros``, ...), not by calling this class.
+    Made by the namespace's functions (``asarray``, ``zeros``, ...), not by calling this class,
+    which gives a shell without contents for them to fill.
     Indexing with ints, slices, None and ``...`` gives a view of the same memory; indexing with
     arrays gives a copy. Arrays are mutable and so not hashable.
 
@@ -42,9 +43,6 @@ class Array:
 
     # Above ndarray's: operators between a NumPy scalar or array and an array come to us.
     __array_priority__ = 1000.0
-
-    def __new__(cls, *args: object, **kwargs: object) -> Array:
-        raise TypeError("arrays are made by functions: use asarray(...), zeros(...) or the like")
 
     # ------------------------------------------------------------------ attributes
 
@@ -70,7 +68,7 @@ class Array:
     @property
     def T(self) -> Array:
         """The transpose of a matrix: a view. ValueError unless there are two axes."""
-        return manipulation.transpose(self)
+        return transpose(self)
 
     @property
     def mT(self) -> Array:
@@ -102,16 +100,16 @@ class Array:
     # ------------------------------------------------------------------ conversion to Python
 
     def __bool__(self) -> bool:
-        return bool(interop.item(self, bool))
+        return bool(item(self, bool))
 
     def __int__(self) -> int:
-        return int(interop.item(self, int))
+        return int(item(self, int))
 
     def __float__(self) -> float:
-        return float(interop.item(self, float))
+        return float(item(self, float))
 
     def __complex__(self) -> complex:
-        return complex(interop.item(self, complex))
+        return complex(item(self, complex))
 
     def __index__(self) -> int:
         return interop.as_index(self)
@@ -177,7 +175,19 @@ class Array:
 
         Standard: indexing. Beyond it, index arrays mix with every other item, as in NumPy.
         """
-        return getitem(self, key)
+        device = self._device
+        backend = device.backend
+        handle = self._handle
+        # A key together with a shape always makes the same selection.
+        try:
+            selection = selections[hashable_key(key), backend.shape(handle)]
+        except (KeyError, TypeError):
+            return getitem(self, key)
+        array = Array()
+        array._handle = backend.slice(handle, selection)
+        array._dtype = self._dtype
+        array._device = device
+        return array
 
     def __setitem__(self, key: Index, value: Array | PythonScalar, /) -> None:
         """Write `value`, after broadcasting and casting within its kind, where `key` selects."""
@@ -358,6 +368,7 @@ from math import prod
 
 from . import formatting, interop
 from . import primitives as p
+from .core.indexing import hashable_key
 from .frontend import (
     data_type,
     elementwise,
@@ -369,5 +380,7 @@ from .frontend import (
     utility,
 )
 from .frontend.dispatch import binary, inplace, unary
-from .frontend.indexing import getitem, setitem
+from .frontend.indexing import getitem, selections, setitem
+from .frontend.manipulation import transpose
 from .frontend.linear_algebra import inplace_matmul, matmul_operator
+from .interop import item

@@ -405,8 +405,10 @@ def hfft(
 
     Standard: fft extension.
     """
-    _check_norm(norm)
-    return irfft(elementwise.conj(x), n=n, axis=axis, norm=_OPPOSITE[norm])
+    x, dtype, along, last_size = _prepare_half(x, _one(n), (axis,), norm)
+    mirrored = elementwise.conj(x)._handle
+    handle = x._device.backend.irfft(mirrored, along, last_size, _OPPOSITE[norm])
+    return wrap(handle, dtype, x._device)
 
 
 def ihfft(
@@ -619,6 +621,8 @@ def _axes_and_sizes(
     axes: Sequence[int] | None,
 ) -> tuple[tuple[int, ...], list[int]]:
     """The axes to transform, and the sizes of the signal on them."""
+    if s is not None and not isinstance(s, Sequence):
+        raise TypeError(f"s must be a sequence of sizes, one per axis, not {s!r}; give s=({s!r},)")
     if axes is None and s is not None:
         axes = range(-len(s), 0)
     along = normalise_axes(axes, len(shape))

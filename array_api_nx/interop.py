@@ -45,13 +45,13 @@ def item(x: Array, kind: type) -> Any:
         If there is not exactly one element, or it is complex and `kind` (the conversion that
         asks: bool, int, float, complex, or object for any) is real.
     """
-    array = x._device.backend.to_host(x._handle)
-    if array.size != 1:
+    try:
+        value = x._device.backend.item(x._handle)
+    except ValueError:
         raise TypeError(
             f"{kind.__name__}() takes an array with one element, not shape {x.shape}; "
             "reduce it with any, all, sum, max, ... or index it"
-        )
-    value = array.item()
+        ) from None
     if type(value) is complex and kind in (int, float):
         raise TypeError(
             f"{kind.__name__}() cannot take a complex number; take real(x) or imag(x) first"

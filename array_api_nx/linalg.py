@@ -201,7 +201,8 @@ def matrix_power(x: Array, n: int, /) -> Array:
     exponent = index(n)
     if exponent < 0:
         return matrix_power(inv(x), -exponent)
-    x, dtype = _square(p.MATMUL, x)
+    _check_square("matrix_power", only_array(x))
+    x, dtype = _matrices(p.MATMUL, x)
     backend = x._device.backend
     if exponent == 0:
         size = x.shape[-1]
@@ -428,10 +429,7 @@ def vector_norm(
     if ord == -inf:
         return reduce(p.MIN, sizes, axis, keepdims)
     power = float(order)
-    if power == -1:
-        sizes = elementwise.reciprocal(sizes)
-    else:
-        sizes **= power
+    sizes **= power
     return reduce(p.SUM, sizes, axis, keepdims) ** (1 / power)
 
 
@@ -914,14 +912,17 @@ def _matrices(op: p.Primitive, x: Array) -> tuple[Array, DType]:
 
 def _square(op: p.Primitive, x: Array) -> tuple[Array, DType]:
     """As `_matrices`, for square ones."""
-    x, result = _matrices(op, x)
-    shape = x.shape
+    _check_square(op.name, only_array(x))
+    return _matrices(op, x)
+
+
+def _check_square(name: str, x: Array) -> None:
+    shape = _matrix_shape(name, x)
     if shape[-1] != shape[-2]:
         raise ValueError(
-            f"{op.name} needs square matrices, but the shape is {shape}; the last two sizes must "
-            "be equal; slice the matrices, or use svd, qr or pinv"
+            f"{name} needs square matrices, but the shape is {shape}; the last two sizes must be "
+            "equal: slice the matrices, or use svd, qr or pinv"
         )
-    return x, result
 
 
 class _Mend:

@@ -73,6 +73,13 @@ class Backend(ABC):
         in the other, and copy otherwise.
         """
 
+    def item(self, x: Handle) -> Scalar:
+        """The only element of `x` as a Python scalar.
+
+        Backend must: raise ValueError if there is not exactly one.
+        """
+        return self.to_host(x).item()  # type: ignore[no-any-return]
+
     def dlpack_device(self) -> tuple[int, int]:
         """The device type and id of DLPack; (1, 0), the CPU, by default."""
         return 1, 0
@@ -357,8 +364,8 @@ class Backend(ABC):
 
         Frontend guarantees: going through the axes of `x` in order, `keys` has a None per axis
         that is kept whole, a non-negative int or an int64 handle per axis that is indexed, and
-        one boolean handle per run of axes that a mask of their shape indexes. There is at least
-        one handle.
+        one boolean handle per run of axes that a mask of their shape indexes; a mask may also
+        have sizes of 0, and then selects nothing. There is at least one handle.
         Backend must: broadcast the integer keys and the masks' nonzero positions together, and
         put their axes where the keys stand if those are neighbours, else in front. Raise
         IndexError, changing nothing, if an index is not in [-size, size) or the keys do not

@@ -26,6 +26,7 @@ __all__ = [
     "trunc_divide",
     "unfold",
     "var",
+    "window_counts",
 ]
 
 
@@ -222,8 +223,22 @@ def threefry(backend: Backend, key: Handle, counter: Handle) -> Handle:
 # ---------------------------------------------------------------------- windows
 
 
-def _window_count(size: int, kernel: int, stride: int, dilation: int) -> int:
-    return (size - dilation * (kernel - 1) - 1) // stride + 1
+def window_counts(
+    sizes: tuple[int, ...],
+    kernel_size: tuple[int, ...],
+    stride: tuple[int, ...],
+    dilation: tuple[int, ...],
+    padding: Padding,
+) -> tuple[int, ...]:
+    """How many windows there are along each axis."""
+    return tuple(
+        [
+            (before + size + after - spread * (kernel - 1) - 1) // step + 1
+            for size, kernel, step, spread, (before, after) in zip(
+                sizes, kernel_size, stride, dilation, padding, strict=True
+            )
+        ]
+    )
 
 
 def unfold(
@@ -237,11 +252,8 @@ def unfold(
     """See `Backend.unfold`: one strided slice per position in the kernel."""
     shape = backend.shape(x)
     lead = shape[: len(shape) - len(kernel_size)]
+    counts = window_counts(shape[len(lead) :], kernel_size, stride, dilation, padding)
     padded = backend.pad(x, (*[(0, 0)] * len(lead), *padding), 0)
-    sizes = backend.shape(padded)[len(lead) :]
-    counts = [
-        _window_count(*each) for each in zip(sizes, kernel_size, stride, dilation, strict=True)
-    ]
     pieces = []
     for position in product(*[range(k) for k in kernel_size]):
         piece = backend.slice(

@@ -88,7 +88,7 @@ class StridedBackend(Backend):
         """How `x` reads its storage."""
         return x.view or self.anchor(x)
 
-    # The six movements below are hot. Each repeats the three assignments of `tensor_over`,
+    # The movements below are hot. Each repeats the three assignments of `tensor_over`,
     # because a call would cost as much as the rest.
 
     def expand(self, x: Tensor, shape: tuple[int, ...]) -> Tensor:
@@ -126,6 +126,14 @@ class StridedBackend(Backend):
         result = Tensor()
         result.array = None
         result.view = view
+        result.storage = x.storage
+        return result
+
+    def flip(self, x: Tensor, axes: tuple[bool, ...]) -> Tensor:
+        view = x.view or self.anchor(x)
+        result = Tensor()
+        result.array = None
+        result.view = view.flip(axes)
         result.storage = x.storage
         return result
 

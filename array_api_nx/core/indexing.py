@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import index
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from .view import Selection
 
@@ -33,9 +33,6 @@ class IndexArray(NamedTuple):
     mask_shape: tuple[int, ...] | None
 
 
-_BASIC_TYPES: Final = frozenset({int, type(None), type(Ellipsis)})
-
-
 def hashable_key(key: object) -> object:
     """A stand-in for the basic index `key` to look it up by, or None if it has other items.
 
@@ -48,15 +45,15 @@ def hashable_key(key: object) -> object:
             kind = type(item)
             if kind is slice:
                 items.append((item.start, item.stop, item.step))
-            elif kind in _BASIC_TYPES:
+            elif kind is int or item is Ellipsis or item is None:
                 items.append(item)
             else:
                 return None
         return tuple(items)
+    if kind is int or key is Ellipsis:
+        return key
     if kind is slice:
         return "slice", key.start, key.stop, key.step  # type: ignore[attr-defined]
-    if kind is int:
-        return key
     return None
 
 
@@ -138,7 +135,7 @@ def mixed_selection(
         elif kind is IndexArray:
             count = 1 if item.mask_shape is None else len(item.mask_shape)
             covered = shape[axis : axis + count]
-            if item.mask_shape is not None and item.mask_shape != covered:
+            if item.mask_shape is not None and not _mask_fits(item.mask_shape, covered):
                 raise IndexError(
                     f"a mask of shape {item.mask_shape} does not match the axes of shape "
                     f"{covered} that it indexes; broadcast it with broadcast_to"
@@ -156,6 +153,11 @@ def mixed_selection(
             axis += 1
     keep(len(shape) - axis)
     return tuple(selection), indices if arrays else None
+
+
+def _mask_fits(mask: tuple[int, ...], covered: tuple[int, ...]) -> bool:
+    """Whether a mask has the shape of the axes it takes; 0 fits every size, and selects nothing."""
+    return mask == covered or all([m in (n, 0) for m, n in zip(mask, covered, strict=True)])
 
 
 def _position(item: object, size: int, axis: int) -> int:

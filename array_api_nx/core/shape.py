@@ -11,6 +11,7 @@ __all__ = [
     "MAX_SIZE",
     "as_shape",
     "broadcast_shapes",
+    "check_shape",
     "normalise_axes",
     "normalise_axis",
     "reduced_shape",
@@ -22,6 +23,8 @@ MAX_NDIM = 64
 
 MAX_SIZE = 2**63 - 1
 """Most bytes, and so most elements, that an array may span."""
+
+_HARMLESS = 2**40
 
 
 def as_shape(shape: int | Iterable[int]) -> tuple[int, ...]:
@@ -35,6 +38,16 @@ def as_shape(shape: int | Iterable[int]) -> tuple[int, ...]:
         If a size is negative, there are more than 64 dimensions, or the number of elements
         overflows.
     """
+    if type(shape) is tuple:
+        # The common case: plain ints, and not too many elements to worry about.
+        size = 1
+        for n in shape:
+            if type(n) is not int or n < 0:
+                break
+            size *= n or 1
+        else:
+            if size <= _HARMLESS and len(shape) <= MAX_NDIM:
+                return shape
     try:
         if isinstance(shape, Iterable):
             sizes = tuple([index(size) for size in shape])
@@ -102,8 +115,13 @@ def normalise_axis(axis: int, ndim: int) -> int:
     ------
     IndexError
         If it is not in ``[-ndim, ndim)``.
+    TypeError
+        If it is not an int.
     """
-    position = index(axis)
+    try:
+        position = index(axis)
+    except TypeError:
+        raise TypeError(f"an axis must be an int, not {axis!r}; convert it with int()") from None
     if not -ndim <= position < ndim:
         legal = f"from {-ndim} to {ndim - 1}" if ndim else "none: the array is 0-dimensional"
         raise IndexError(f"axis {position} is out of range for {ndim} dimensions; legal: {legal}")

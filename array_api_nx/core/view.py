@@ -19,6 +19,7 @@ from itertools import count
 from math import gcd
 from typing import Final, TypeAlias, TypeVar, final
 
+from .polynomial import Frozen, set_slot
 from .symbolic import Dim, SymbolicShape
 
 __all__ = ["Mask", "Selection", "View"]
@@ -61,7 +62,7 @@ def _is_concrete(sizes: Shape) -> bool:
 
 
 @final
-class View:
+class View(Frozen):
     """An immutable description of an array's layout in a flat block of memory.
 
     Parameters
@@ -81,6 +82,17 @@ class View:
     Notes
     -----
     Equal by value, hashable, and interned: equal views are mostly the same object.
+
+    Attributes
+    ----------
+    shape, strides, offset, mask
+        As given, or as completed from what was given.
+    ndim : int
+        Number of axes.
+    is_static : bool
+        Whether no size and no stride is symbolic.
+    has_repeats : bool
+        Whether elements share memory: an axis of size over 1 has stride 0.
     """
 
     __slots__ = (
@@ -89,6 +101,7 @@ class View:
         "_row_major",
         "_size",
         "_token",
+        "has_repeats",
         "is_static",
         "mask",
         "ndim",
@@ -103,6 +116,7 @@ class View:
     mask: Mask | None
     ndim: int
     is_static: bool
+    has_repeats: bool
     _token: int
     _size: Size
     _row_major: bool
@@ -115,14 +129,16 @@ class View:
         offset: int = 0,
         mask: Sequence[tuple[int, int]] | None = None,
     ) -> View:
-        shape = tuple(shape)
-        for size in shape:
-            if type(size) is not int and type(size) is not Dim:
-                raise TypeError(f"sizes must be int or Dim, but the shape is {shape!r}")
-            if type(size) is int and size < 0:
-                raise ValueError(f"sizes must not be negative, but the shape is {shape}")
+        shape = _checked_shape(shape)
+        if type(offset) is not int:
+            raise TypeError(f"an offset must be an int, not {offset!r}; convert it with int()")
         if strides is not None:
             strides = tuple(strides)
+            for stride in strides:
+                if type(stride) is not int and type(stride) is not Dim:
+                    raise TypeError(
+                        f"strides must be int or Dim, not {strides!r}; convert them with int()"
+                    )
             if len(strides) != len(shape):
                 raise ValueError(
                     f"{len(strides)} strides do not fit {len(shape)} dimensions; give one per axis"
@@ -136,6 +152,8 @@ class View:
             if not _is_concrete(shape):
                 raise ValueError(f"a mask needs concrete sizes, not {SymbolicShape(shape)}")
             for (start, end), size in zip(mask, shape, strict=True):
+                if type(start) is not int or type(end) is not int:
+                    raise TypeError(f"a mask holds pairs of ints, not {mask!r}; convert with int()")
                 if not 0 <= start <= end <= size:
                     raise ValueError(
                         f"mask range ({start}, {end}) does not lie within an axis of size {size}"
@@ -146,7 +164,11 @@ class View:
     @staticmethod
     def row_major(shape: Sequence[Size]) -> View:
         """The view whose last axis is stored contiguously (C order)."""
-        return View(shape)
+        key = ("row_major", tuple(shape))
+        try:
+            return _memo[key]  # type: ignore[return-value]  # a layout is never None
+        except KeyError:
+            return _remember(key, View(shape))
 
     @staticmethod
     def column_major(shape: Sequence[Size]) -> View:
@@ -178,12 +200,6 @@ class View:
 
     def __reduce__(self) -> tuple[object, tuple[object, ...]]:
         return View, (self.shape, self.strides, self.offset, self.mask)
-
-    def __copy__(self) -> View:
-        return self
-
-    def __deepcopy__(self, memo: object) -> View:
-        return self
 
     # ------------------------------------------------------------------ properties
 
@@ -234,11 +250,6 @@ class View:
     def is_materializable(self) -> bool:
         """Whether the elements can be laid out now: concrete sizes and no mask."""
         return self.is_static and self.mask is None
-
-    @property
-    def has_repeats(self) -> bool:
-        """Whether an axis of size over 1 has stride 0, so that elements share memory."""
-        return any([s == 0 and n != 1 for n, s in zip(self.shape, self.strides, strict=True)])
 
     @property
     def extent(self) -> tuple[int, int]:
@@ -315,6 +326,7 @@ class View:
             return _remember(key, self._reshape(shape))
 
     def _reshape(self, shape: Shape) -> View | None:
+        shape = _checked_shape(shape)
         if shape == self.shape:
             return self
         size = _product(shape)
@@ -356,6 +368,7 @@ class View:
             return _remember(key, self._expand(shape))
 
     def _expand(self, shape: Shape) -> View:
+        shape = _checked_shape(shape)
         if shape == self.shape:
             return self
         lead = len(shape) - self.ndim
@@ -418,7 +431,10 @@ class View:
             raise ValueError(f"{len(bounds)} ranges do not fit {self.ndim} dimensions")
         for (start, end), size in zip(bounds, self.shape, strict=True):
             if not 0 <= start <= end <= size:
-                raise ValueError(f"range ({start}, {end}) does not lie within size {size}")
+                raise ValueError(
+                    f"range ({start}, {end}) does not lie within an axis of size {size}; "
+                    "give 0 <= start <= end <= size"
+                )
         view = self.slice(tuple([(start, end - start, 1) for start, end in bounds]))
         assert view is not None  # only a dropped axis can make a slice inexpressible
         return view
@@ -479,7 +495,8 @@ class View:
                 raise ValueError(f"slice {item} does not lie within an axis of size {size}")
             offset += start * stride
             shape.append(length)
-            strides.append(step * stride)
+            # Where nothing is stepped over, a huge step must not make a huge stride.
+            strides.append(step * stride if length > 1 else stride)
             mask.append(_sliced_range(valid, start, length, step))
         if axis != self.ndim:
             raise ValueError(f"selection {selection} does not name all {self.ndim} axes")
@@ -520,6 +537,13 @@ class View:
         ValueError
             If a size is symbolic.
         """
+        key = (self._token, "flip", axes)
+        try:
+            return _memo[key]  # type: ignore[return-value]  # a reversal is never None
+        except KeyError:
+            return _remember(key, self._flip(axes))
+
+    def _flip(self, axes: tuple[bool, ...]) -> View:
         self._require_concrete("flip")
         if len(axes) != self.ndim:
             raise ValueError(f"{len(axes)} marks do not fit {self.ndim} dimensions")
@@ -578,9 +602,12 @@ class View:
             return False
         # A common position solves sum(step * i) = distance with 0 <= i <= bound for every axis
         # of both views, all taken forwards from the lowest position.
-        steps = sorted([*_forward_steps(self), *_forward_steps(other)], reverse=True)
-        # `other`'s indices count down from its highest position, so that signs agree.
-        return _has_solution(steps, other_high - 1 - low)
+        # Axes of equal step add up to one. `other`'s indices count down from its highest
+        # position, so that signs agree.
+        bounds: dict[int, int] = {}
+        for step, bound in (*_forward_steps(self), *_forward_steps(other)):
+            bounds[step] = bounds.get(step, 0) + bound
+        return _has_solution(sorted(bounds.items(), reverse=True), other_high - 1 - low)
 
     # ------------------------------------------------------------------ helpers
 
@@ -591,11 +618,23 @@ class View:
 
     def _require_concrete(self, what: str) -> None:
         if not self.is_static:
-            names = ", ".join([str(v) for v in SymbolicShape(self.shape).vars])
+            names = ", ".join([str(v) for v in SymbolicShape(self.shape + self.strides).vars])
             raise ValueError(
-                f"{what} needs concrete sizes, but {_text(self.shape)} has symbolic ones; "
+                f"{what} needs concrete sizes, but {self!r} has symbolic ones; "
                 f"bind or substitute {names} first"
             )
+
+
+def _checked_shape(shape: Sequence[Size]) -> Shape:
+    shape = tuple(shape)
+    for size in shape:
+        if type(size) is not int and type(size) is not Dim:
+            raise TypeError(
+                f"sizes must be int or Dim, but the shape is {shape!r}; convert them with int()"
+            )
+        if type(size) is int and size < 0:
+            raise ValueError(f"sizes must not be negative, but the shape is {shape}")
+    return shape
 
 
 def _text(sizes: Shape) -> str:
@@ -607,23 +646,29 @@ def _make(shape: Shape, strides: Shape, offset: int, mask: Mask | None) -> View:
     size = _product(shape)
     if size == 0:
         offset, mask = 0, None
-    if mask and all([r == (0, n) for r, n in zip(mask, shape, strict=True)]):
+    if mask is not None and all([r == (0, n) for r, n in zip(mask, shape, strict=True)]):
         mask = None
     key = (shape, strides, offset, mask)
     view = _interned.get(key)
     if view is not None:
         return view
     view = object.__new__(View)
-    view.shape = shape
-    view.strides = strides
-    view.offset = offset
-    view.mask = mask
-    view.ndim = len(shape)
-    view.is_static = _is_concrete(shape) and _is_concrete(strides)
-    view._size = size
-    view._row_major = mask is None and _is_packed(shape, strides, size)
-    view._column_major = mask is None and _is_packed(shape[::-1], strides[::-1], size)
-    view._token = next(_tokens)
+    set_slot(view, "shape", shape)
+    set_slot(view, "strides", strides)
+    set_slot(view, "offset", offset)
+    set_slot(view, "mask", mask)
+    set_slot(view, "ndim", len(shape))
+    set_slot(view, "is_static", _is_concrete(shape) and _is_concrete(strides))
+    set_slot(view, "_size", size)
+    set_slot(view, "_row_major", mask is None and _is_packed(shape, strides, size))
+    set_slot(
+        view, "_column_major", mask is None and _is_packed(shape[::-1], strides[::-1], size)
+    )
+    repeats = size != 0 and any(
+        [stride == 0 and n != 1 for n, stride in zip(shape, strides, strict=True)]
+    )
+    set_slot(view, "has_repeats", repeats)
+    set_slot(view, "_token", next(_tokens))
     if len(_interned) >= _MAX_VIEWS:
         _interned.clear()
     return _interned.setdefault(key, view)

@@ -522,8 +522,11 @@ def _constant(shape: Any, dtype: DType | None, device: Any, value: int) -> Array
     elif type(dtype) is not DType:
         dtype = as_dtype(dtype)
     target = default_device if device is None else as_device(device)
-    sizes = as_shape(shape)
-    return wrap(target.backend.full(sizes, dtype, _CONSTANTS[dtype.kind, value]), dtype, target)
+    array = Array()
+    array._handle = target.backend.full(as_shape(shape), dtype, _CONSTANTS[dtype.kind, value])
+    array._dtype = dtype
+    array._device = target
+    return array
 
 
 _CONSTANTS: Final = {

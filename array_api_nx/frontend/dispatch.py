@@ -47,14 +47,13 @@ __all__ = [
 PythonScalar: TypeAlias = "bool | int | float | complex"
 Operand: TypeAlias = "Array | PythonScalar"
 
-_new: Final = object.__new__
 _SCALARS: Final = frozenset({bool, int, float, complex})
 _MISSING: Final = object()
 
 
 def wrap(handle: Handle, dtype: DType, device: Device) -> Array:
     """The Array around a backend's result."""
-    array: Array = _new(Array)
+    array = Array()
     array._handle = handle
     array._dtype = dtype
     array._device = device
@@ -259,7 +258,7 @@ def unary(op: Primitive, x: Array) -> Array:
         result = op.results.get(x._dtype)
         if result is not None:
             device = x._device
-            array: Array = _new(Array)
+            array = Array()
             array._handle = device.backend.unary(op, x._handle)
             array._dtype = result
             array._device = device
@@ -286,7 +285,7 @@ def binary(op: Primitive, x1: Operand, x2: Operand, foreign: Any = None) -> Arra
                 result = op.results.get(dtype)
                 if result is not None:
                     device = x1._device
-                    array: Array = _new(Array)
+                    array = Array()
                     try:
                         array._handle = device.backend.binary(op, x1._handle, x2._handle)
                     except ValueError as error:
@@ -300,7 +299,7 @@ def binary(op: Primitive, x1: Operand, x2: Operand, foreign: Any = None) -> Arra
                 type(x2) is not int or dtype.min <= x2 <= dtype.max  # type: ignore[operator]
             ):
                 device = x1._device
-                array = _new(Array)
+                array = Array()
                 try:
                     array._handle = device.backend.binary(op, x1._handle, x2)
                 except ValueError as error:
@@ -383,6 +382,34 @@ def inplace(op: Primitive, x: Array, other: Operand) -> Array:
     ValueError
         If `other` does not broadcast to the shape of `x`, or `x` is read-only.
     """
+    dtype = x._dtype
+    if op.results.get(dtype) is dtype:
+        # The common cases: nothing to promote, nothing to broadcast but a scalar.
+        device = x._device
+        backend = device.backend
+        value: Any = None
+        if type(other) is Array:
+            if (
+                other._dtype is dtype
+                and other._device is device
+                and backend.shape(other._handle) == backend.shape(x._handle)
+            ):
+                value = other._handle
+        elif SCALAR_PROMOTION.get((dtype, type(other))) is dtype and (
+            type(other) is not int or dtype.min <= other <= dtype.max  # type: ignore[operator]
+        ):
+            value = other
+        if value is not None and backend.read_only_reason(x._handle) is None:
+            try:
+                backend.binary(op, x._handle, value, x._handle)
+            except ValueError as error:
+                _explain(op, x, other, error)
+            return x
+    return _inplace(op, x, other)
+
+
+def _inplace(op: Primitive, x: Array, other: Operand) -> Array:
+    """The rest of `inplace`: other dtypes, broadcasting, errors."""
     (_, value), dtype, device = operands(x, other)
     compute, result = operand_dtypes(op, dtype)
     if not d.same_kind(result, x._dtype):
@@ -447,7 +474,7 @@ def reduce(
         result = dtype
         if dtype is x._dtype:
             dtype = None
-    array: Array = _new(Array)
+    array = Array()
     array._handle = backend.reduce(op, x._handle, axes, keepdims, dtype)
     array._dtype = result
     array._device = device

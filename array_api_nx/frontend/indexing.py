@@ -11,7 +11,7 @@ from .. import primitives as p
 from ..array import Array, Index
 from ..core import dtypes as d
 from ..core.indexing import IndexArray, basic_selection, hashable_key, mixed_selection
-from ..core.shape import broadcast_shapes, normalise_axis
+from ..core.shape import MAX_NDIM, broadcast_shapes, normalise_axis
 from ..core.view import Selection
 from .dispatch import (
     Operand,
@@ -25,75 +25,101 @@ from .dispatch import (
     wrap,
 )
 
-__all__ = ["getitem", "iterate", "rows", "setitem", "take", "take_along_axis"]
+__all__ = ["getitem", "iterate", "rows", "selections", "setitem", "take", "take_along_axis"]
 
-_new: Final = object.__new__
 
-# A key together with a shape always makes the same selection. Emptied when full.
+# What (hashable key, shape) selected the last time; `Array.__getitem__` looks here first. Emptied
+# when full.
 _MAX_SELECTIONS: Final = 1 << 13
-_selections: Final[dict[tuple[Any, ...], Selection]] = {}
-
-
-def _selection(key: object, shape: tuple[int, ...]) -> Selection | None:
-    """What a basic key selects; None if the key holds anything but basic items."""
-    lookup = hashable_key(key)
-    if lookup is None:
-        return None
-    try:
-        return _selections[lookup, shape]
-    except KeyError:
-        selection = basic_selection(key, shape)
-    except TypeError:
-        # A slice with bounds that cannot be hashed, such as 0-d arrays.
-        return basic_selection(key, shape)
-    if len(_selections) >= _MAX_SELECTIONS:
-        _selections.clear()
-    _selections[lookup, shape] = selection
-    return selection
+selections: Final[dict[tuple[Any, ...], Selection]] = {}
 
 
 def getitem(x: Array, key: Index) -> Array:
-    """``x[key]``: see `Array.__getitem__`."""
+    """``x[key]`` for a key that was not seen before, or cannot be looked up."""
     device = x._device
     backend = device.backend
     handle = x._handle
-    shape = backend.shape(handle)
-    selection = _selection(key, shape)
-    array: Array = _new(Array)
-    if selection is not None:
-        array._handle = backend.slice(handle, selection)
-    else:
-        selection, keys = _mixed(x, key, shape)
-        handle = backend.slice(handle, selection)
+    if type(key) is Array:
+        keys = _whole_key(x, key)
         if keys is not None:
-            handle = backend.index_get(handle, tuple(keys))
-        array._handle = handle
-    array._dtype = x._dtype
-    array._device = device
-    return array
+            return wrap(backend.index_get(handle, keys), x._dtype, device)
+    selection, keys = _select(x, key, hashable_key(key), backend.shape(handle))
+    handle = backend.slice(handle, selection)
+    if keys is not None:
+        handle = backend.index_get(handle, keys)
+    return wrap(handle, x._dtype, device)
 
 
 def setitem(x: Array, key: Index, value: Operand) -> None:
     """``x[key] = value``: see `Array.__setitem__`."""
-    device = x._device
-    backend = device.backend
+    backend = x._device.backend
     handle = x._handle
-    shape = backend.shape(handle)
-    value = _stored(x, value)
-    selection = _selection(key, shape)
-    keys = None
-    if selection is None:
-        selection, keys = _mixed(x, key, shape)
+    stored = _stored(x, value)
     reason = backend.read_only_reason(handle)
     if reason is not None:
         raise ValueError(f"cannot write to the array: {reason}; copy it with asarray(x, copy=True)")
+    if type(key) is Array:
+        keys = _whole_key(x, key)
+        if keys is not None:
+            backend.index_set(handle, keys, stored)
+            return
+    shape = backend.shape(handle)
+    lookup = hashable_key(key)
+    keys = None
+    try:
+        selection = selections[lookup, shape]
+    except (KeyError, TypeError):
+        selection, keys = _select(x, key, lookup, shape)
     target = backend.slice(handle, selection)
     if keys is not None:
-        backend.index_set(target, tuple(keys), value)
+        backend.index_set(target, keys, stored)
         return
-    if type(value) not in _SCALARS:
-        _check_fits(backend.shape(value), backend.shape(target))
-    backend.assign(target, value)
+    if type(stored) not in _SCALARS:
+        _check_fits(backend.shape(stored), backend.shape(target))
+    backend.assign(target, stored)
+
+
+def _whole_key(x: Array, key: Array) -> tuple[Any, ...] | None:
+    """The backend's keys for a lone index array without anything to convert; None if there is."""
+    if key._device is not x._device:
+        return None
+    backend = x._device.backend
+    taken = backend.shape(key._handle)
+    if not taken:
+        return None
+    shape = backend.shape(x._handle)
+    ndim = len(shape)
+    if key._dtype is d.bool:
+        count = len(taken)
+        return (key._handle, *_WHOLE[: ndim - count]) if taken == shape[:count] else None
+    if key._dtype is d.int64 and ndim:
+        return (key._handle, *_WHOLE[: ndim - 1])
+    return None
+
+
+_WHOLE: Final = (None,) * MAX_NDIM
+
+
+def _select(
+    x: Array, key: Any, lookup: object, shape: tuple[int, ...]
+) -> tuple[Selection, tuple[Any, ...] | None]:
+    """What a key selects that was not seen before, or cannot be looked up.
+
+    The basic part, and the index arrays (None if there are none) aligned with what it selects.
+    """
+    items = key if type(key) is tuple else (key,)
+    if lookup is None:
+        selection, indices = mixed_selection([_item(x, item) for item in items], shape)
+        return selection, None if indices is None else tuple(indices)
+    selection = basic_selection(key, shape)
+    try:
+        if len(selections) >= _MAX_SELECTIONS:
+            selections.clear()
+        selections[lookup, shape] = selection
+    except TypeError:
+        # A slice with bounds that cannot be hashed, such as 0-d arrays.
+        pass
+    return selection, None
 
 
 _SCALARS: Final = frozenset({bool, int, float, complex})
@@ -127,12 +153,6 @@ def _check_fits(shape: tuple[int, ...], target: tuple[int, ...]) -> None:
             f"cannot store an array of shape {shape} in a selection of shape {target}; "
             "select or reshape so that the shapes broadcast"
         )
-
-
-def _mixed(x: Array, key: Any, shape: tuple[int, ...]) -> tuple[Selection, list[Any] | None]:
-    """Normalise a key that holds arrays (ours, or NumPy's), NumPy scalars or bools."""
-    items = key if type(key) is tuple else (key,)
-    return mixed_selection([_item(x, item) for item in items], shape)
 
 
 def _item(x: Array, item: Any) -> Any:

@@ -15,7 +15,6 @@ from .dispatch import _is_operand, cast, only_array, operand_dtypes, promote_arr
 
 __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
 
-_new: Final = object.__new__
 
 _SWAPPED: Final[list[tuple[int, ...] | None]] = [
     None,
@@ -57,7 +56,7 @@ def matmul(x1: Array, x2: Array, /) -> Array:
             backend = device.backend
             shape1, shape2 = backend.shape(x1._handle), backend.shape(x2._handle)
             if len(shape1) == 2 == len(shape2) and shape1[1] == shape2[0]:
-                array: Array = _new(Array)
+                array = Array()
                 array._handle = backend.matmul(x1._handle, x2._handle)
                 array._dtype = dtype
                 array._device = device
@@ -155,7 +154,7 @@ def matrix_transpose(x: Array, /) -> Array:
             f"matrix_transpose needs at least two dimensions, but the shape is {x.shape}; "
             "insert axes with expand_dims"
         )
-    array: Array = _new(Array)
+    array = Array()
     array._handle = backend.permute(handle, axes)
     array._dtype = x._dtype
     array._device = device
@@ -287,6 +286,10 @@ def _vectors(x: Array, axis: int) -> tuple[int, tuple[int, ...], Any]:
 
 def _promote(op: p.Primitive, x1: Array, x2: Array) -> tuple[Array, Array]:
     """Both arrays in the dtype that `op`, which keeps it, computes in."""
+    if type(x1) is Array and type(x2) is Array and x1._device is x2._device:
+        dtype = x1._dtype
+        if x2._dtype is dtype and dtype in op.results:
+            return x1, x2
     (x1, x2), dtype, _ = promote_arrays(x1, x2)
     compute, _ = operand_dtypes(op, dtype)
     return cast(x1, compute), cast(x2, compute)

@@ -35,7 +35,6 @@ __all__ = [
     "unstack",
 ]
 
-_new: Final = object.__new__
 
 # Axis arguments repeat: what one became, for a number of dimensions, is looked up the next time.
 # Bounded as the views' tables are: emptied when full.
@@ -43,13 +42,16 @@ _MAX_MEMOS: Final = 1 << 12
 _permutations: Final[dict[tuple[Any, ...], tuple[int, ...]]] = {}
 _moves: Final[dict[tuple[Any, ...], tuple[int, ...]]] = {}
 _insertions: Final[dict[tuple[Any, ...], tuple[int, ...]]] = {}
+_expansions: Final[dict[tuple[Any, ...], tuple[int, ...]]] = {}
 _flips: Final[dict[tuple[Any, ...], tuple[bool, ...]]] = {}
+_reshapes: Final[dict[tuple[Any, ...], tuple[int, ...]]] = {}
+_squeezes: Final[dict[tuple[Any, ...], tuple[int, ...]]] = {}
 
 
 def _remember(memo: dict[tuple[Any, ...], Any], key: tuple[Any, ...], value: Any) -> Any:
     # Only plain ints may be keys: 1.0 and True are equal to 1, but no axes.
-    axes = [part for item in key for part in (item if type(item) is tuple else (item,))]
-    if all([type(axis) is int or axis is None for axis in axes]):
+    parts = [part for item in key for part in (item if type(item) is tuple else (item,))]
+    if all([type(part) is int or part is None for part in parts]):
         if len(memo) >= _MAX_MEMOS:
             memo.clear()
         memo[key] = value
@@ -58,7 +60,7 @@ def _remember(memo: dict[tuple[Any, ...], Any], key: tuple[Any, ...], value: Any
 
 def _view(x: Array, handle: Any) -> Array:
     """A view of `x` with the dtype and device of `x`."""
-    array: Array = _new(Array)
+    array = Array()
     array._handle = handle
     array._dtype = x._dtype
     array._device = x._device
@@ -137,17 +139,19 @@ def broadcast_to(x: Array, /, shape: tuple[int, ...]) -> Array:
     backend = x._device.backend
     handle = x._handle
     old = backend.shape(handle)
-    if type(shape) is not tuple or shape != old:
-        shape = as_shape(shape)
-        lead = len(shape) - len(old)
-        if lead < 0 or any(
-            [n not in (1, new) for n, new in zip(old, shape[lead:], strict=True)]
-        ):
+    key = (old, shape)
+    try:
+        new = _expansions[key]
+    except (KeyError, TypeError):
+        new = as_shape(shape)
+        lead = len(new) - len(old)
+        if lead < 0 or any([n not in (1, m) for n, m in zip(old, new[lead:], strict=True)]):
             raise ValueError(
-                f"cannot broadcast shape {old} to {shape}: sizes must agree or be 1, and new axes "
+                f"cannot broadcast shape {old} to {new}: sizes must agree or be 1, and new axes "
                 "come in front; insert axes with expand_dims first"
-            )
-    return _view(x, backend.expand(handle, shape))
+            ) from None
+        _remember(_expansions, key, new)
+    return _view(x, backend.expand(handle, new))
 
 
 def concat(arrays: tuple[Array, ...] | list[Array], /, *, axis: int | None = 0) -> Array:
@@ -176,28 +180,31 @@ def concat(arrays: tuple[Array, ...] | list[Array], /, *, axis: int | None = 0) 
     if axis is None:
         items = [reshape(x, (-1,)) for x in items]
         axis = 0
-    first = items[0].shape
-    if not first:
+    first = items[0]
+    backend = first._device.backend
+    handles = [x._handle for x in items]
+    shape = backend.shape(handles[0])
+    ndim = len(shape)
+    if not ndim:
         raise ValueError("concat needs arrays of at least one dimension; use stack for 0-d arrays")
-    position = normalise_axis(axis, len(first))
-    for x in items[1:]:
-        shape = x.shape
-        if shape != first and (
-            len(shape) != len(first)
-            or shape[:position] != first[:position]
-            or shape[position + 1 :] != first[position + 1 :]
+    position = axis if type(axis) is int and 0 <= axis < ndim else normalise_axis(axis, ndim)
+    for handle in handles:
+        other = backend.shape(handle)
+        if other != shape and (
+            len(other) != ndim
+            or other[:position] != shape[:position]
+            or other[position + 1 :] != shape[position + 1 :]
         ):
             raise ValueError(
                 f"concat along axis {axis} needs equal sizes on all other axes, but the shapes are "
-                f"{first} and {shape}; use broadcast_to or reshape first"
+                f"{shape} and {other}; use broadcast_to or reshape first"
             )
-    device = items[0]._device
-    return _view(items[0], device.backend.cat([x._handle for x in items], position))
+    return _view(first, backend.cat(handles, position))
 
 
 def _same_dtype(arrays: Sequence[Array], name: str) -> list[Array]:
     """The arrays, checked, on one device and promoted to one dtype."""
-    if type(arrays) is Array or not isinstance(arrays, Sequence):
+    if type(arrays) not in (list, tuple) and not isinstance(arrays, Sequence):
         raise TypeError(
             f"{name} takes a list or tuple of arrays, not a single {type(arrays).__name__}; "
             "put the arrays in a list"
@@ -207,10 +214,11 @@ def _same_dtype(arrays: Sequence[Array], name: str) -> list[Array]:
     for x in arrays:
         if type(x) is not Array:
             only_array(x, f"each argument of {name}")
-    common_device(arrays)
-    dtype = arrays[0]._dtype
+    first = arrays[0]
+    dtype, device = first._dtype, first._device
     for x in arrays:
-        if x._dtype is not dtype:
+        if x._dtype is not dtype or x._device is not device:
+            common_device(arrays)
             dtype = promote(*[x._dtype for x in arrays])
             return [cast(x, dtype) for x in arrays]
     return list(arrays)
@@ -495,9 +503,6 @@ def reshape(x: Array, /, shape: tuple[int, ...], *, copy: bool | None = None) ->
     return _view(x, view)
 
 
-_reshapes: Final[dict[tuple[Any, ...], tuple[int, ...]]] = {}
-
-
 def roll(
     x: Array,
     /,
@@ -602,9 +607,6 @@ def squeeze(x: Array, /, axis: int | tuple[int, ...]) -> Array:
     return _view(x, backend.try_reshape(handle, new))
 
 
-_squeezes: Final[dict[tuple[Any, ...], tuple[int, ...]]] = {}
-
-
 def stack(arrays: tuple[Array, ...] | list[Array], /, *, axis: int = 0) -> Array:
     """Join arrays along a new axis.
 
@@ -628,19 +630,19 @@ def stack(arrays: tuple[Array, ...] | list[Array], /, *, axis: int = 0) -> Array
     Standard: manipulation functions.
     """
     items = _same_dtype(arrays, "stack")
-    shape = items[0].shape
-    for x in items:
-        if x.shape != shape:
+    backend = items[0]._device.backend
+    handles = [x._handle for x in items]
+    shape = backend.shape(handles[0])
+    for handle in handles:
+        other = backend.shape(handle)
+        if other != shape:
             raise ValueError(
-                f"stack needs equal shapes, but they are {shape} and {x.shape}; "
+                f"stack needs equal shapes, but they are {shape} and {other}; "
                 "use broadcast_arrays first"
             )
     position = normalise_axis(axis, len(shape) + 1)
-    core_shape.check_shape((*shape, 1))
-    new = (*shape[:position], 1, *shape[position:])
-    backend = items[0]._device.backend
-    handles = [backend.try_reshape(x._handle, new) for x in items]
-    return _view(items[0], backend.cat(handles, position))
+    new = as_shape((*shape[:position], 1, *shape[position:]))
+    return _view(items[0], backend.cat([backend.try_reshape(h, new) for h in handles], position))
 
 
 def tile(x: Array, repetitions: tuple[int, ...], /) -> Array:

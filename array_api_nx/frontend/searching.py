@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from typing import Final, Literal, overload
 
 from .. import primitives as p
 from ..array import Array
@@ -27,7 +27,6 @@ __all__ = ["argmax", "argmin", "count_nonzero", "nonzero", "searchsorted", "wher
 
 _BOOL: Final = d.bool
 _INT64: Final = d.int64
-_new: Final = object.__new__
 
 
 def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
@@ -215,8 +214,16 @@ def _sorter_handle(sorter: Array, x1: Array) -> object:
     return cast(sorter, _INT64)._handle
 
 
-def where(condition: Array, x1: Operand, x2: Operand, /) -> Array:
+@overload
+def where(condition: Array, x1: Operand, x2: Operand, /) -> Array: ...
+@overload
+def where(condition: Array, /) -> tuple[Array, ...]: ...
+def where(
+    condition: Array, x1: Operand | None = None, x2: Operand | None = None, /
+) -> Array | tuple[Array, ...]:
     """Elements of `x1` where a condition holds, of `x2` elsewhere.
+
+    With a condition alone this is ``nonzero(condition)``, as in NumPy: scikit-learn calls it so.
 
     Parameters
     ----------
@@ -242,6 +249,10 @@ def where(condition: Array, x1: Operand, x2: Operand, /) -> Array:
 
     Standard: searching functions.
     """
+    if x1 is None or x2 is None:
+        if x1 is not x2:
+            raise TypeError("where takes a condition, or a condition and two values")
+        return nonzero(condition)
     array, other = (x1, x2) if type(x1) is Array else (x2, x1)
     if type(condition) is Array and condition._dtype is _BOOL and type(array) is Array:
         device = array._device
@@ -253,7 +264,7 @@ def where(condition: Array, x1: Operand, x2: Operand, /) -> Array:
                 type(other) is not int or dtype.min <= other <= dtype.max
             )
         if alike and condition._device is device:
-            result: Array = _new(Array)
+            result = Array()
             try:
                 result._handle = device.backend.where(
                     condition._handle,

@@ -12,7 +12,6 @@ from .dispatch import as_array, only_array, refuse_dtype
 
 __all__ = ["argsort", "sort"]
 
-_new: Final = object.__new__
 
 
 def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
@@ -53,7 +52,7 @@ def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bo
     ndim = len(backend.shape(handle))
     if type(axis) is not int or not 0 <= axis < ndim:
         axis = normalise_axis(axis, ndim)
-    array: Array = _new(Array)
+    array = Array()
     array._handle = backend.argsort(handle, axis, descending=descending, stable=stable)
     array._dtype = d.int64
     array._device = device
@@ -99,7 +98,7 @@ def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool 
     ndim = len(backend.shape(handle))
     if type(axis) is not int or not 0 <= axis < ndim:
         axis = normalise_axis(axis, ndim)
-    array: Array = _new(Array)
+    array = Array()
     array._handle = backend.sort(handle, axis, descending=descending, stable=stable)
     array._dtype = dtype
     array._device = device

@@ -61,9 +61,9 @@ def any(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: boo
 def diff(
     x: Array,
     /,
+    n: int = 1,
     *,
     axis: int = -1,
-    n: int = 1,
     prepend: Array | None = None,
     append: Array | None = None,
 ) -> Array:
@@ -73,9 +73,9 @@ def diff(
     ----------
     x : Array
         Numeric, or bool, for which the difference is inequality.
-    axis : int
     n : int
-        Not negative; 0 takes no differences.
+        Not negative; 0 takes no differences. May be positional, as in NumPy.
+    axis : int
     prepend, append : Array, optional
         What to put before and after `x` along `axis` first: the shape of `x` but for that axis.
         dtypes are promoted.
@@ -91,12 +91,17 @@ def diff(
         If `n` is negative, or shapes do not agree.
     IndexError
         If `axis` is out of range.
+    TypeError
+        If `n` is no int.
 
     Standard: utility functions.
     """
     if type(x) is not Array:
         x = only_array(as_array(x))
-    steps = index(n)
+    try:
+        steps = index(n)
+    except TypeError:
+        raise TypeError(f"n must be an int, not {n!r}; convert it with int()") from None
     if steps < 0:
         raise ValueError(f"diff takes differences n={n} times; give an n of at least 0")
     parts = [part for part in (prepend, x, append) if part is not None]

@@ -110,6 +110,8 @@ class TestDiff:
         x = xp.ones((2, 3))
         with pytest.raises(ValueError, match="n=-1 times; give an n of at least 0"):
             xp.diff(x, n=-1)
+        with pytest.raises(TypeError, match=r"n must be an int, not 1\.5"):
+            xp.diff(x, n=1.5)  # type: ignore[arg-type]
         with pytest.raises(IndexError, match="axis 2 is out of range"):
             xp.diff(x, axis=2)
         with pytest.raises(IndexError, match="0-dimensional"):

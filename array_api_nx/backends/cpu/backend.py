@@ -19,7 +19,7 @@ from .. import composed
 from ..base import Operand, Scalar
 from ..strided import Tensor
 from .fourier import FourierTransforms
-from .kernels import ARG_REDUCE, BINARY, REDUCE, SCAN, TO_NUMPY, UNARY, NDArray
+from .kernels import ARG_REDUCE, BINARY, BINARY_NEW, REDUCE, SCAN, TO_NUMPY, UNARY, NDArray
 from .linear_algebra import LinearAlgebra
 from .memory import wrap
 
@@ -29,6 +29,9 @@ _ndarray: Final = np.ndarray
 _asarray: Final = np.asarray
 _matmul: Final = np.matmul
 _INT64: Final = TO_NUMPY[d.int64]
+
+# Below this size NumPy's clip spends more on its Python wrapper than on a second pass.
+_CLIP_AT_ONCE: Final = 4096
 
 
 class CPUBackend(LinearAlgebra, FourierTransforms):
@@ -40,8 +43,8 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         return wrap(np.empty(shape, TO_NUMPY[dtype]))
 
     def full(self, shape: tuple[int, ...], dtype: DType, value: Scalar) -> Tensor:
-        if value == 0 and value.imag == 0 and "-" not in str(value):
-            # Pages of zeros come from the system without being written. -0.0 is not such a zero.
+        if value is False or (type(value) is int and value == 0):
+            # Pages of zeros come from the system without being written.
             return wrap(np.zeros(shape, TO_NUMPY[dtype]))
         array = np.empty(shape, TO_NUMPY[dtype])
         array.fill(value)
@@ -81,17 +84,14 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
     def binary(
         self, op: Primitive, x1: Operand, x2: Operand, out: Tensor | None = None
     ) -> Tensor:
-        kernel = BINARY.get(op)
-        if kernel is None:
-            return composed.trunc_divide(self, x1, x2)
         if type(x1) is Tensor:
             x1 = x1.array if x1.array is not None else self.bind(x1)
         if type(x2) is Tensor:
             x2 = x2.array if x2.array is not None else self.bind(x2)
         if out is not None:
-            kernel(x1, x2, out=self.array(out))
+            BINARY[op](x1, x2, out=self.array(out))
             return out
-        array = kernel(x1, x2)
+        array = BINARY_NEW[op](x1, x2)
         result = Tensor()
         result.array = array if type(array) is _ndarray else _asarray(array)
         result.view = result.storage = None
@@ -112,12 +112,16 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             low = self.array(low)
         if type(high) is Tensor:
             high = self.array(high)
-        array = self.array(x)
-        if high is None:
-            return wrap(np.maximum(array, low))
-        if low is None:
-            return wrap(np.minimum(array, high))
-        return wrap(array.clip(low, high))
+        array = x.array
+        if array is None:
+            array = self.bind(x)
+        if low is not None and high is not None and array.size > _CLIP_AT_ONCE:
+            return wrap(array.clip(low, high))
+        if low is not None:
+            array = np.maximum(array, low)
+        if high is not None:
+            array = np.minimum(array, high)
+        return wrap(array)
 
     # ------------------------------------------------------------------ reductions and scans
 
@@ -134,7 +138,9 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             array = self.bind(x)
         kernel = REDUCE.get(op)
         if kernel is not None:
-            target = None if dtype is None else TO_NUMPY[dtype]
+            # NumPy would widen sums and products of small integers on its own.
+            widens = op is p.SUM or op is p.PROD
+            target = TO_NUMPY[dtype] if dtype is not None else array.dtype if widens else None
             return wrap(kernel(array, axes, target, None, keepdims))
         if op is p.MEAN:
             total = np.add.reduce(array, axes, None, None, keepdims)
@@ -191,7 +197,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
     # ------------------------------------------------------------------ movement that copies
 
     def cat(self, arrays: Sequence[Tensor], axis: int) -> Tensor:
-        return wrap(np.concatenate([self.array(x) for x in arrays], axis))
+        return wrap(np.concatenate([self.bind(x) if x.array is None else x.array for x in arrays], axis))
 
     def repeat(self, x: Tensor, repeats: int | Tensor, axis: int) -> Tensor:
         counts = repeats if isinstance(repeats, int) else self.array(repeats)
@@ -210,7 +216,10 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         return wrap(self.array(x).copy())
 
     def assign(self, target: Tensor, value: Operand) -> None:
-        self.array(target)[...] = self.array(value) if type(value) is Tensor else value
+        array = target.array
+        if array is None:
+            array = self.bind(target)
+        array[...] = self.array(value) if type(value) is Tensor else value
 
     # ------------------------------------------------------------------ indexed access
 

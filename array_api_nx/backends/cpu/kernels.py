@@ -6,8 +6,8 @@ pay for the look alone.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
-from math import copysign, isinf
 from typing import Any, Final
 
 import numpy as np
@@ -20,6 +20,7 @@ from ...primitives import Primitive
 __all__ = [
     "ARG_REDUCE",
     "BINARY",
+    "BINARY_NEW",
     "FROM_NUMPY",
     "REDUCE",
     "SCAN",
@@ -29,6 +30,9 @@ __all__ = [
 ]
 
 NDArray = np.ndarray[Any, Any]
+
+# How mends look for what they mend: on booleans, several times as fast as any().
+_count: Final = np.count_nonzero
 
 TO_NUMPY: Final[dict[DType, np.dtype[Any]]] = {dtype: np.dtype(dtype.name) for dtype in d.ALL}
 FROM_NUMPY: Final[dict[np.dtype[Any], DType]] = {ours: dtype for dtype, ours in TO_NUMPY.items()}
@@ -41,7 +45,7 @@ def _rounding(ufunc: np.ufunc) -> Callable[[NDArray], NDArray]:
     """Rounding that leaves integers as they are."""
 
     def kernel(x: NDArray) -> NDArray:
-        return ufunc(x) if x.dtype.kind in "fc" else x.copy()  # type: ignore[no-any-return]
+        return ufunc(x) if x.dtype.kind in "fc" else x.copy()
 
     return kernel
 
@@ -61,20 +65,20 @@ def _real(x: NDArray) -> NDArray:
 def _expm1(x: NDArray) -> NDArray:
     result: NDArray = np.expm1(x)
     if x.dtype.kind == "c":
-        suspects = ~np.isfinite(result)
-        if suspects.any():
+        finite = np.isfinite(result)
+        if _count(finite) < finite.size:
             # NumPy multiplies infinities by zeros here. exp has these cases right, and for them
             # the one may as well be subtracted afterwards.
-            mended = np.exp(x[suspects])
+            mended = np.exp(x[~finite])
             mended.real -= 1
             result = np.asarray(result)
-            result[suspects] = mended
+            result[~finite] = mended
     return result
 
 
 def _reciprocal(x: NDArray) -> NDArray:
     # NumPy's own kernel for complex numbers differs from its division in zeros and infinities.
-    return np.true_divide(1.0, x) if x.dtype.kind == "c" else np.reciprocal(x)  # type: ignore[no-any-return]
+    return np.true_divide(1.0, x) if x.dtype.kind == "c" else np.reciprocal(x)
 
 
 def _sign(x: NDArray) -> NDArray:
@@ -82,7 +86,7 @@ def _sign(x: NDArray) -> NDArray:
     if x.dtype.kind == "c":
         # NumPy lets an infinite part outweigh a NaN.
         nans = np.isnan(x)
-        if nans.any():
+        if _count(nans):
             result = np.asarray(result)
             result[nans] = complex(np.nan, np.nan)
     return result
@@ -92,7 +96,7 @@ def _tan(x: NDArray) -> NDArray:
     result: NDArray = np.tan(x)
     if x.dtype.kind == "c":
         infinite = np.isinf(x.imag)
-        if infinite.any():
+        if _count(infinite):
             # C gives the zero the sign of sin(2 a), the standard that of a.
             result = np.asarray(result)
             result.real[infinite] = np.copysign(0, x.real[infinite])
@@ -103,7 +107,7 @@ def _tanh(x: NDArray) -> NDArray:
     result: NDArray = np.tanh(x)
     if x.dtype.kind == "c":
         infinite = np.isinf(x.real)
-        if infinite.any():
+        if _count(infinite):
             # C gives the zero the sign of sin(2 b), the standard that of b.
             result = np.asarray(result)
             result.imag[infinite] = np.copysign(0, x.imag[infinite])
@@ -154,22 +158,10 @@ UNARY: Final[dict[Primitive, Callable[..., Any]]] = {
 # ---------------------------------------------------------------------- binary mends
 
 
-def _has_infinity(x: Any) -> bool:
-    """Whether `x` holds an infinity. A NaN hides it from the quick look."""
-    if isinstance(x, float):
-        return isinf(x)
-    if not isinstance(x, np.ndarray) or x.size == 0:
-        return False
-    high, low = np.maximum.reduce(x, axis=None), np.minimum.reduce(x, axis=None)
-    if high == high:
-        return bool(high == np.inf or low == -np.inf)
-    return bool(np.isinf(x).any())
-
-
 def _floor_divide(x1: Any, x2: Any, out: NDArray | None = None) -> NDArray:
     kind = (x1 if isinstance(x1, np.ndarray) else x2).dtype.kind
     # The mend needs the operands as they were; `out` may overlap them.
-    if kind != "f" or not (_has_infinity(x1) or _has_infinity(x2)):
+    if kind != "f" or not (_count(np.isinf(x1)) or _count(np.isinf(x2))):
         return np.floor_divide(x1, x2, out=out)  # type: ignore[no-any-return]
     result = np.asarray(np.floor_divide(x1, x2))
     x1, x2 = np.broadcast_arrays(
@@ -189,10 +181,10 @@ def _floor_divide(x1: Any, x2: Any, out: NDArray | None = None) -> NDArray:
 
 def _pow(x1: Any, x2: Any, out: NDArray | None = None) -> NDArray:
     kind = (x1 if isinstance(x1, np.ndarray) else x2).dtype.kind
-    if kind != "f" or not (_is_half_somewhere(x1, x2) and _has_sign_bit(x1)):
+    if kind != "f" or not (_is_constant_half(x1, x2) and _count(np.signbit(x1))):
         return np.power(x1, x2, out=out)  # type: ignore[no-any-return]
-    # There NumPy takes the square root, which is NaN for -inf and -0.0 for -0.0. `out` may overlap
-    # the operands.
+    # NumPy takes the square root instead, which is NaN for -inf and -0.0 for -0.0. `out` may
+    # overlap the operands.
     wrong = np.equal(x2, 0.5) & (np.isinf(x1) | np.equal(x1, 0)) & np.signbit(x1)
     roots = np.abs(x1)
     result = np.asarray(np.power(x1, x2, out=out))
@@ -200,21 +192,27 @@ def _pow(x1: Any, x2: Any, out: NDArray | None = None) -> NDArray:
     return result
 
 
-def _is_half_somewhere(x1: Any, x2: Any) -> bool:
+def _pow_new(x1: Any, x2: Any) -> Any:
+    """The operator knows squares and the like for what they are; 0.5 is `_pow`'s business."""
+    if type(x2) in (int, float) and x2 != 0.5:
+        return x1**x2
+    return _pow(x1, x2)
+
+
+def _is_constant_half(x1: Any, x2: Any) -> bool:
     """Whether NumPy may meet an exponent of 0.5 as a constant: a scalar, or one broadcast."""
     if not isinstance(x2, np.ndarray):
         return bool(x2 == 0.5)
-    if x2.size > 1 and 0 not in x2.strides and x2.shape == np.shape(x1):
+    whole = not isinstance(x1, np.ndarray) or x1.size == 1 or x1.shape == x2.shape
+    if whole and x2.size > 1 and 0 not in x2.strides:
         return False
-    return bool((x2 == 0.5).any())
+    return bool(_count(np.equal(x2, 0.5)))
 
 
-def _has_sign_bit(x: Any) -> bool:
-    """Whether a number in `x` is negative, -0.0 included."""
-    if not isinstance(x, np.ndarray):
-        return copysign(1, x) < 0
-    # Seen as integers, they are negative too: one pass without a temporary array.
-    return x.size > 0 and bool(np.minimum.reduce(x.view(f"i{x.itemsize}"), axis=None) < 0)
+def _trunc_divide(x1: Any, x2: Any, out: NDArray | None = None) -> NDArray:
+    """Integer division that rounds towards zero: of the multiple that fmod leaves over."""
+    whole = np.subtract(x1, np.fmod(x1, x2))
+    return np.floor_divide(whole, x2, out=out)  # type: ignore[no-any-return]
 
 
 BINARY: Final[dict[Primitive, Callable[..., Any]]] = {
@@ -247,6 +245,29 @@ BINARY: Final[dict[Primitive, Callable[..., Any]]] = {
     p.POW: _pow,
     p.REMAINDER: np.remainder,
     p.SUBTRACT: np.subtract,
+    p.TRUNC_DIVIDE: _trunc_divide,
+}
+
+# Operators reach the same loops by a shorter way than the ufuncs' calls, but take no `out`.
+BINARY_NEW: Final[dict[Primitive, Callable[..., Any]]] = {
+    **BINARY,
+    p.ADD: operator.add,
+    p.BITWISE_AND: operator.and_,
+    p.BITWISE_LEFT_SHIFT: operator.lshift,
+    p.BITWISE_OR: operator.or_,
+    p.BITWISE_RIGHT_SHIFT: operator.rshift,
+    p.BITWISE_XOR: operator.xor,
+    p.DIVIDE: operator.truediv,
+    p.EQUAL: operator.eq,
+    p.GREATER: operator.gt,
+    p.GREATER_EQUAL: operator.ge,
+    p.LESS: operator.lt,
+    p.LESS_EQUAL: operator.le,
+    p.MULTIPLY: operator.mul,
+    p.NOT_EQUAL: operator.ne,
+    p.POW: _pow_new,
+    p.REMAINDER: operator.mod,
+    p.SUBTRACT: operator.sub,
 }
 
 # ---------------------------------------------------------------------- reductions and scans

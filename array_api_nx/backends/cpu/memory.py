@@ -95,12 +95,20 @@ class NumPyMemory(StridedBackend):
         return FROM_NUMPY[array.dtype]
 
     def read_only_reason(self, x: Tensor) -> str | None:
-        array = self.array(x)
+        array = x.array
+        if array is None:
+            array = self.bind(x)
         if not array.flags.writeable:
             return "its memory was handed in as read-only"
-        if array.size and self.view(x).has_repeats:
+        if (x.view or self.anchor(x)).has_repeats:
             return "several of its elements share memory, as after broadcast_to"
         return None
+
+    def item(self, x: Tensor) -> Scalar:
+        array = x.array
+        if array is None:
+            array = self.bind(x)
+        return array.item()  # type: ignore[no-any-return]
 
     def to_host(self, x: Tensor) -> NDArray:
         # A view of its own, so that nobody can reshape or freeze the cached one.

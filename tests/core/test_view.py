@@ -1,0 +1,586 @@
+"""Views: what the layout description promises, one property at a time.
+
+Where an oracle is needed it is a NumPy array: of the elements in order, with `PADDING` where the
+view is masked, or of the same strides over the same block of memory.
+"""
+
+from __future__ import annotations
+
+import pickle
+import re
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.lib.stride_tricks import as_strided
+
+from array_api_nx.core import view as view_module
+from array_api_nx.core.symbolic import SymbolicShape, dynamic
+from array_api_nx.core.view import View
+
+PADDING = -1
+BLOCK = np.arange(20_000)
+
+
+def read(view: View) -> np.ndarray:
+    """The elements of a view of `BLOCK`, found one by one."""
+    result = np.full(view.shape, PADDING)
+    for index in np.ndindex(*view.shape):
+        if view.is_valid(index):
+            result[index] = BLOCK[view.linear_index(index)]
+    return result
+
+
+def strided(view: View) -> np.ndarray:
+    """`BLOCK` seen through an unmasked view, by NumPy."""
+    steps = [stride * BLOCK.itemsize for stride in view.strides]
+    return as_strided(BLOCK[view.offset :], view.shape, steps)
+
+
+def positions(view: View) -> list[int]:
+    return [view.linear_index(i) for i in np.ndindex(*view.shape) if view.is_valid(i)]
+
+
+# Construction
+
+
+def test_defaults_are_row_major_unmasked_and_from_the_start():
+    view = View((2, 3, 4))
+    assert view.shape == (2, 3, 4)
+    assert view.strides == (12, 4, 1)
+    assert view.offset == 0
+    assert view.mask is None
+    assert view.ndim == 3
+    assert view.size == 24
+    assert [view.dim(axis) for axis in range(3)] == [2, 3, 4]
+    assert [view.stride(axis) for axis in range(3)] == [12, 4, 1]
+    assert view.is_static
+    assert view.is_c_contiguous
+
+
+def test_scalar():
+    view = View(())
+    assert (view.shape, view.strides, view.ndim, view.size) == ((), (), 0, 1)
+    assert view.is_c_contiguous
+    assert view.is_f_contiguous
+    assert view.linear_index(()) == 0
+    assert view.extent == (0, 1)
+
+
+@pytest.mark.parametrize("shape", [(), (5,), (2, 3), (2, 1, 3), (2, 3, 4), (1, 1)])
+def test_named_layouts(shape):
+    row, column = View.row_major(shape), View.column_major(shape)
+    assert row == View(shape)
+    array = np.empty(shape, order="F")
+    steps = [s // 8 for s, n in zip(array.strides, shape, strict=True) if n != 1]
+    assert [s for s, n in zip(column.strides, shape, strict=True) if n != 1] == steps
+    assert row.is_c_contiguous
+    assert column.is_f_contiguous
+    assert column.is_c_contiguous == array.flags.c_contiguous
+    assert row.is_f_contiguous == np.empty(shape).flags.f_contiguous
+
+
+def test_sequences_become_tuples():
+    view = View([2, 3], [1, 2], 4, [(0, 2), (1, 3)])
+    assert (view.shape, view.strides, view.mask) == ((2, 3), (1, 2), ((0, 2), (1, 3)))
+    assert view is View((2, 3), (1, 2), 4, ((0, 2), (1, 3)))
+    assert type(View(SymbolicShape((2, 3))).shape) is tuple
+    assert type(View((6,)).reshape(SymbolicShape((2, 3))).shape) is tuple
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        (((2.0,),), TypeError, "sizes must be int or Dim"),
+        (((True, 2),), TypeError, "sizes must be int or Dim"),
+        (((np.int64(2),),), TypeError, "convert them with int"),
+        (((2, -1),), ValueError, "must not be negative"),
+        (((2, 3), (1,)), ValueError, "1 strides do not fit 2 dimensions"),
+        (((2, 3), (1.0, 1)), TypeError, "strides must be int or Dim"),
+        (((2, 3), (np.int64(3), 1)), TypeError, "strides must be int or Dim"),
+        (((2,), (1,), 0.0), TypeError, "an offset must be an int"),
+        (((2,), None, 0, ((0, 1), (0, 1))), ValueError, "mask of 2 ranges does not fit 1"),
+        (((2,), None, 0, ((0, 3),)), ValueError, r"\(0, 3\) does not lie within an axis of size 2"),
+        (((2,), None, 0, ((-1, 1),)), ValueError, "does not lie within"),
+        (((2,), None, 0, ((2, 1),)), ValueError, "does not lie within"),
+        (((2,), None, 0, ((0.0, 1),)), TypeError, "pairs of ints"),
+    ],
+)
+def test_wrong_parts_are_refused(arguments, error, message):
+    with pytest.raises(error, match=message):
+        View(*arguments)
+
+
+@pytest.mark.parametrize("axis", [-1, 2])
+def test_axes_are_counted_from_the_front(axis):
+    view = View((2, 3))
+    with pytest.raises(IndexError, match=f"axis {axis} is not one of the 2 axes"):
+        view.dim(axis)
+    with pytest.raises(IndexError, match=f"axis {axis} is not one of the 2 axes"):
+        view.stride(axis)
+
+
+def test_full_masks_are_removed():
+    assert View((2, 3), mask=((0, 2), (0, 3))) is View((2, 3))
+    assert View((2, 3), mask=((0, 2), (0, 2))).mask == ((0, 2), (0, 2))
+    assert View((), mask=()) is View(())
+
+
+@pytest.mark.parametrize("shape", [(0,), (2, 0), (0, 3, 0)])
+def test_views_without_elements_have_no_offset_and_no_mask(shape):
+    view = View(shape, offset=7, mask=tuple((0, size // 2) for size in shape))
+    assert view == View(shape)
+    assert (view.offset, view.mask, view.size) == (0, None, 0)
+    assert view.is_c_contiguous
+    assert view.is_f_contiguous
+    assert view.extent == (0, 0)
+    view.check_fits(0)
+
+
+# Contiguity
+
+
+@pytest.mark.parametrize(
+    ("shape", "strides", "row", "column"),
+    [
+        ((6,), (1,), True, True),
+        ((6,), (2,), False, False),
+        ((6,), (0,), False, False),
+        ((6,), (-1,), False, False),
+        ((2, 3), (3, 1), True, False),
+        ((2, 3), (1, 2), False, True),
+        ((2, 3), (4, 1), False, False),
+        ((1, 3), (300, 1), True, True),
+        ((3, 1), (1, -7), True, True),
+        ((1, 1), (5, 0), True, True),
+        ((2, 1, 3), (3, 77, 1), True, False),
+        ((2, 1, 3), (1, 0, 2), False, True),
+        ((0, 3), (8, 9), True, True),
+    ],
+)
+def test_size_one_axes_never_spoil_contiguity(shape, strides, row, column):
+    view = View(shape, strides)
+    flags = as_strided(BLOCK[100:], shape, [8 * s for s in strides]).flags
+    assert (flags.c_contiguous, flags.f_contiguous) == (row, column)
+    assert (view.is_row_major, view.is_column_major) == (row, column)
+    assert (view.is_c_contiguous, view.is_f_contiguous) == (row, column)
+
+
+def test_an_offset_keeps_the_order_but_is_not_the_whole_block():
+    view = View((2, 3), offset=4)
+    assert view.is_row_major
+    assert not view.is_c_contiguous
+    assert not View.column_major((2, 3)).slice(((0, 2, 1), (1, 2, 1))).is_f_contiguous
+    assert View.column_major((2, 3)).slice(((0, 2, 1), (1, 2, 1))).is_column_major
+
+
+def test_a_mask_spoils_contiguity_and_standard_strides():
+    view = View((4,), mask=((1, 3),))
+    assert not view.is_row_major
+    assert not view.is_column_major
+    assert not view.is_c_contiguous
+    assert not view.is_f_contiguous
+    assert view.strides == (1,)
+    assert view.strides_opt is None
+    assert not view.can_get_strides
+    assert not view.is_materializable
+
+
+def test_strides_of_an_unmasked_view():
+    view = View((2, 3), (1, 2), 5)
+    assert view.strides_opt == (1, 2)
+    assert view.can_get_strides
+    assert view.is_materializable
+
+
+# Positions
+
+
+def test_linear_index_adds_the_offset():
+    view = View((2, 3), (3, 1), 5)
+    assert view.linear_index((1, 2)) == 10
+    assert View((3, 3), (0, 0), 4).linear_index((2, 1)) == 4
+    assert View((3,), (-2,), 4).linear_index((2,)) == 0
+    with pytest.raises(ValueError, match="1 indices do not fit 2 dimensions"):
+        view.linear_index((1,))
+
+
+def test_is_valid():
+    plain, masked = View((2, 3)), View((2, 3), mask=((0, 2), (1, 2)))
+    for index in product(range(-1, 3), range(-1, 4)):
+        inside = 0 <= index[0] < 2 and 0 <= index[1] < 3
+        assert plain.is_valid(index) == inside
+        assert masked.is_valid(index) == (inside and index[1] == 1)
+    assert not plain.is_valid((0,))
+    assert not plain.is_valid((0, 0, 0))
+    assert View(()).is_valid(())
+
+
+@st.composite
+def layouts(draw: st.DrawFn, max_ndim: int = 3, masked: bool = False) -> View:
+    """Views with strides of either sign, at an offset that keeps them inside `BLOCK`."""
+    shape = draw(st.lists(st.integers(0, 5), max_size=max_ndim).map(tuple))
+    strides = draw(st.tuples(*[st.integers(-12, 12)] * len(shape)))
+    mask = None
+    if masked:
+        ranges = [st.tuples(st.integers(0, n), st.integers(0, n)) for n in shape]
+        mask = tuple((min(r), max(r)) for r in draw(st.tuples(*ranges)))
+    offset = draw(st.integers(0, 30)) - View(shape, strides).extent[0]
+    return View(shape, strides, offset, mask)
+
+
+@given(layouts(masked=True))
+@settings(max_examples=200)
+def test_extent_is_the_exact_range_of_positions(view):
+    touched = positions(view)
+    low, high = view.extent
+    if touched:
+        assert (low, high) == (min(touched), max(touched) + 1)
+        view.check_fits(high)
+        with pytest.raises(ValueError, match="outside a block"):
+            view.check_fits(high - 1)
+    else:
+        assert (low, high) == (0, 0)
+        view.check_fits(0)
+
+
+def test_explicit_strides_are_checked_against_the_block():
+    View((2, 3), (3, 1)).check_fits(6)
+    with pytest.raises(ValueError, match=r"positions 0 to 5, outside a block of 5 elements; give"):
+        View((2, 3), (3, 1)).check_fits(5)
+    with pytest.raises(ValueError, match="positions -2 to 0"):
+        View((3,), (-1,)).check_fits(100)
+    View((3,), (-1,), 2).check_fits(3)
+    View((5,), (1,), -1, ((1, 4),)).check_fits(3)
+
+
+@given(layouts(), layouts())
+@settings(max_examples=300)
+def test_overlaps_against_numpy(first, second):
+    shared = np.shares_memory(strided(first), strided(second))
+    if not first.overlaps(second):
+        assert not shared
+    elif first.ndim <= 2 and second.ndim <= 2:
+        assert shared
+    assert first.overlaps(second) == second.overlaps(first)
+
+
+@given(layouts(masked=True), layouts(masked=True))
+@settings(max_examples=150)
+def test_masked_overlaps_are_never_missed(first, second):
+    if not first.overlaps(second):
+        assert not set(positions(first)) & set(positions(second))
+
+
+def test_overlaps_that_are_easy_to_get_wrong():
+    even, odd = View((50,), (2,)), View((50,), (2,), 1)
+    assert even.overlaps(even)
+    assert not even.overlaps(odd)
+    # The first and the last element lie outside the other view's; those between do not.
+    crossed = View((3, 3), (-5, 6), 20)
+    assert crossed.overlaps(View((1,), (1,), 16))
+    # Halves of a large matrix interleave row by row.
+    assert not View((5000, 2500), (5000, 1)).overlaps(View((5000, 2500), (5000, 1), 2500))
+    assert View((5000, 2501), (5000, 1)).overlaps(View((5000, 2500), (5000, 1), 2500))
+    assert not View((0,)).overlaps(View((3,)))
+    assert View((), offset=3).overlaps(View((4,)))
+    assert not View((), offset=4).overlaps(View((4,)))
+
+
+def test_a_search_cut_short_answers_that_views_may_overlap(monkeypatch):
+    first, second = View((4, 4), (7, 3)), View((4, 4), (7, 3), 1)
+    exact = bool(set(positions(first)) & set(positions(second)))
+    assert first.overlaps(second) == exact
+    monkeypatch.setattr(view_module, "_MAX_SEARCH", 0)
+    assert first.overlaps(second)
+    assert not first.overlaps(View((4,), (1,), 100))
+
+
+@given(layouts(max_ndim=4))
+@settings(max_examples=200)
+def test_merge_axes_visits_the_same_positions_in_the_same_order(view):
+    shape, strides = view.merge_axes()
+    merged = View(shape, strides, view.offset)
+    assert positions(merged) == positions(view)
+    assert len(shape) <= view.ndim
+    assert 1 not in shape
+    pairs = list(zip(shape, strides, strict=True))
+    assert all(outer != size * inner for (_, outer), (size, inner) in pairwise(pairs))
+
+
+def test_merge_axes_examples():
+    assert View((2, 3, 4)).merge_axes() == ((24,), (1,))
+    assert View((2, 3, 4)).permute((1, 0, 2)).merge_axes() == ((3, 2, 4), (4, 12, 1))
+    assert View((1, 1)).merge_axes() == ((), ())
+    assert View((3,)).expand((2, 3)).merge_axes() == ((2, 3), (0, 1))
+    with pytest.raises(ValueError, match="shrink it to its mask first"):
+        View((3,)).pad(((1, 0),)).merge_axes()
+
+
+def test_has_repeats():
+    assert View((3,), (0,)).has_repeats
+    assert View((1,)).expand((2,)).has_repeats
+    assert not View((1, 3), (0, 1)).has_repeats
+    assert not View((2, 3)).has_repeats
+    assert not View((1, 0)).expand((4, 0)).has_repeats
+
+
+# Reshape
+
+
+@pytest.mark.parametrize(
+    ("view", "shape", "strides"),
+    [
+        (View((2, 3, 4)), (6, 4), (4, 1)),
+        (View((6,)), (2, 3), (3, 1)),
+        (View((6,), (2,), 1), (2, 3), (6, 2)),
+        (View((2, 3), (1, 2)), (2, 1, 3), (1, None, 2)),
+        (View((2, 1, 3), (1, 9, 2)), (2, 3), (1, 2)),
+        (View((3, 3), (0, 0)), (9,), (0,)),
+        (View((1,), (4,), 7), (), ()),
+        (View((), (), 7), (1, 1), (None, None)),
+        (View((4, 6), (1, 4)), (2, 2, 6), (2, 1, 4)),
+        (View((4,), (-1,), 3), (2, 2), (-2, -1)),
+    ],
+)
+def test_reshape_without_a_copy(view, shape, strides):
+    result = view.reshape(shape)
+    assert result.shape == shape
+    assert result.offset == view.offset
+    for size, stride, expected in zip(shape, result.strides, strides, strict=True):
+        assert size == 1 or stride == expected
+    assert np.array_equal(read(result), read(view).reshape(shape))
+
+
+def test_reshape_to_the_same_shape_is_the_view_itself():
+    for view in (View((2, 3), (1, 2), 4), View((4,), mask=((1, 2),)), View((0, 2), (9, 9))):
+        assert view.reshape(view.shape) is view
+
+
+def test_reshape_that_needs_a_copy_is_none():
+    assert View((2, 3), (1, 2)).reshape((6,)) is None
+    assert View((2, 3), (1, 2)).reshape((3, 2)) is None
+    assert View((3,)).expand((2, 3)).reshape((6,)) is None
+
+
+def test_reshape_of_views_without_elements_always_works():
+    assert View((0, 3), (1, 0)).reshape((5, 0, 2)) is View((5, 0, 2))
+    with pytest.raises(ValueError, match="0 elements cannot become 1"):
+        View((0,)).reshape(())
+
+
+@pytest.mark.parametrize("shape", [(4,), (), (6, 0), (7, 1)])
+def test_reshape_names_the_numbers_of_elements(shape):
+    with pytest.raises(ValueError, match=r"cannot reshape \(2, 3\) .*give sizes whose product"):
+        View((2, 3)).reshape(shape)
+
+
+@pytest.mark.parametrize("shape", [(-2, -3), (-6, -1)])
+def test_reshape_refuses_negative_sizes(shape):
+    with pytest.raises(ValueError, match="must not be negative"):
+        View((6,)).reshape(shape)
+
+
+# Expand
+
+
+def test_expand_repeats_with_stride_zero():
+    assert View(()).expand((3, 3)).strides == (0, 0)
+    view = View((3, 1), offset=4).expand((2, 3, 5))
+    assert (view.shape, view.strides, view.offset) == ((2, 3, 5), (0, 1, 0), 4)
+    assert np.array_equal(read(view), np.broadcast_to(read(View((3, 1), offset=4)), (2, 3, 5)))
+
+
+def test_expand_to_the_same_shape_is_the_view_itself():
+    view = View((1, 3), (77, 2))
+    assert view.expand((1, 3)) is view
+
+
+def test_expand_of_and_to_views_without_elements():
+    assert View((0, 1)).expand((2, 0, 3)).shape == (2, 0, 3)
+    assert View((1, 3)).expand((0, 3)).size == 0
+    with pytest.raises(ValueError, match="only axes of size 1 grow"):
+        View((0,)).expand((2,))
+
+
+@pytest.mark.parametrize("shape", [(4,), (3, 2), (3, 1), (2,), ()])
+def test_expand_refuses_other_axes(shape):
+    with pytest.raises(ValueError, match=r"cannot expand \(2, 3\) to .*only axes of size 1 grow"):
+        View((2, 3)).expand(shape)
+
+
+def test_expand_refuses_negative_sizes():
+    with pytest.raises(ValueError, match="must not be negative"):
+        View((1,)).expand((-1,))
+
+
+# Permute
+
+
+def test_permute_takes_axis_i_from_axes_i():
+    view = View((2, 3, 4), offset=3, mask=((0, 1), (1, 3), (0, 4))).permute((2, 0, 1))
+    assert view.shape == (4, 2, 3)
+    assert view.strides == (1, 12, 4)
+    assert view.mask == ((0, 4), (0, 1), (1, 3))
+    assert view.offset == 3
+    assert View(()).permute(()) is View(())
+
+
+@pytest.mark.parametrize("axes", [(0,), (0, 0), (0, 2), (-1, 0), (0, 1, 2)])
+def test_permute_wants_each_axis_once(axes):
+    with pytest.raises(ValueError, match=r"no permutation of the 2 axes.*name each of \(0, 1\)"):
+        View((2, 3)).permute(axes)
+
+
+# Slice and shrink
+
+
+def test_slice_with_steps():
+    view = View((6, 8)).slice(((1, 3, 2), (2, 3, 2)))
+    assert (view.offset, view.shape, view.strides) == (10, (3, 3), (16, 2))
+    assert read(view).tolist() == [[10, 12, 14], [26, 28, 30], [42, 44, 46]]
+    assert view.linear_index((1, 1)) == 28
+    assert view.linear_index((2, 0)) == 42
+
+
+def test_an_index_drops_its_axis():
+    view = View((6, 8)).slice((1, (0, 8, 1)))
+    assert (view.offset, view.shape, view.strides) == (8, (8,), (1,))
+    scalar = View((6, 8)).slice((2, 3))
+    assert (scalar.offset, scalar.shape) == (19, ())
+
+
+def test_none_makes_an_axis():
+    view = View((3,), (2,)).slice((None, (0, 3, 1), None))
+    assert view.shape == (1, 3, 1)
+    assert np.array_equal(read(view), read(View((3,), (2,)))[None, :, None])
+
+
+def test_a_flip_is_a_slice():
+    view = View((4, 3))
+    assert view.flip((True, False)) is view.slice(((3, 4, -1), (0, 3, 1)))
+    assert view.slice(((3, 4, -1), (0, 3, 1))).strides == (-3, 1)
+    assert view.slice(((3, 4, -1), (0, 3, 1))).offset == 9
+
+
+def test_a_step_that_is_never_taken_leaves_the_stride():
+    assert View((3, 3)).slice(((0, 1, 100), (0, 3, 1))).is_c_contiguous
+    assert View((4,)).slice(((1, 1, 2**62),)).strides == (1,)
+    assert View((4,)).slice(((4, 0, 2**62),)).shape == (0,)
+
+
+@pytest.mark.parametrize(
+    ("selection", "message"),
+    [
+        ((3, 0), "index 3 does not lie within an axis of size 3"),
+        ((-1, 0), "index -1 does not lie within"),
+        (((0, 4, 1), 0), r"slice \(0, 4, 1\) does not lie within an axis of size 3"),
+        (((2, 4, -1), 0), "does not lie within"),
+        (((-1, 1, 1), 0), "does not lie within"),
+        (((0, -1, 1), 0), "does not lie within"),
+        ((0,), "does not name all 2 axes"),
+        ((0, 0, 0), "more items than 2 axes"),
+    ],
+)
+def test_slice_refuses_what_lies_outside(selection, message):
+    with pytest.raises(ValueError, match=message):
+        View((3, 2)).slice(selection)
+
+
+def test_shrink():
+    view = View((4, 5)).shrink(((1, 3), (0, 5)))
+    assert (view.shape, view.strides, view.offset) == ((2, 5), (5, 1), 5)
+    assert View((4, 5)).shrink(((0, 4), (0, 5))) is View((4, 5))
+    assert View((4, 5)).shrink(((2, 2), (0, 5))).shape == (0, 5)
+
+
+@pytest.mark.parametrize("bounds", [((0, 5), (0, 5)), ((-1, 2), (0, 5)), ((3, 2), (0, 5))])
+def test_shrink_refuses_what_lies_outside(bounds):
+    with pytest.raises(ValueError, match="does not lie within an axis of size 4; give 0 <= start"):
+        View((4, 5)).shrink(bounds)
+
+
+@pytest.mark.parametrize("name", ["shrink", "pad", "flip"])
+def test_transforms_take_one_item_per_axis(name):
+    item = True if name == "flip" else (0, 0)
+    with pytest.raises(ValueError, match=r"1 .* do not fit 2 dimensions"):
+        getattr(View((2, 3)), name)((item,))
+
+
+# Symbolic sizes
+
+
+def test_symbolic_row_major_strides():
+    n, m = dynamic("n", min=1), dynamic("m", min=1)
+    view = View((2, n, m))
+    assert view.strides == (n * m, m, 1)
+    assert view.size == 2 * n * m
+    assert view.is_c_contiguous
+    assert not view.is_static
+    assert not view.is_materializable
+    assert view.can_get_strides
+    assert View.column_major((n, m)).strides == (1, n)
+    assert View.column_major((n, m)).is_f_contiguous
+    assert view.linear_index((1, 2, 3)) == n * m + 2 * m + 3
+    assert View((2, n, m)) is view
+
+
+def test_symbolic_expand_and_permute():
+    n = dynamic("n", min=1)
+    view = View((1, 4)).expand((n, 4))
+    assert (view.shape, view.strides) == ((n, 4), (0, 1))
+    assert View((n, 4)).expand((3, n, 4)).strides == (0, 4, 1)
+    assert View((n, 4)).permute((1, 0)).strides == (1, 4)
+    assert View((n, 4)).permute((1, 0)).is_f_contiguous
+    with pytest.raises(ValueError, match="only axes of size 1 grow"):
+        View((n,)).expand((3,))
+
+
+def test_symbolic_reshape_of_contiguous_views():
+    n = dynamic("n", min=1)
+    view = View((n, 4), offset=3)
+    assert view.reshape((4 * n,)) is View((4 * n,), offset=3)
+    assert view.reshape((2, n, 2)).strides == (2 * n, 2, 1)
+    assert view.reshape((n, 4)) is view
+    assert view.permute((1, 0)).reshape((4 * n,)) is None
+    with pytest.raises(ValueError, match=re.escape(f"{4 * n} elements cannot become {5 * n}")):
+        view.reshape((n, 5))
+    with pytest.raises(ValueError, match="elements cannot become 8"):
+        view.reshape((8,))
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("shrink", (((0, 1), (0, 1)),)),
+        ("pad", (((0, 1), (0, 1)),)),
+        ("flip", ((True, False),)),
+        ("slice", (((0, 1, 1), 0),)),
+        ("merge_axes", ()),
+        ("check_fits", (10,)),
+        ("overlaps", (View((2,)),)),
+    ],
+)
+def test_what_needs_numbers_names_the_variable(name, arguments):
+    n = dynamic("batch", min=1)
+    for view in (View((n, 4)), View((2, 2), (n, 1))):
+        with pytest.raises(ValueError, match=f"needs concrete sizes.*bind or substitute {n} first"):
+            getattr(view, name)(*arguments)
+
+
+def test_a_mask_needs_concrete_sizes():
+    n = dynamic("n", min=1)
+    with pytest.raises(ValueError, match="a mask needs concrete sizes"):
+        View((n,), mask=((0, 1),))
+
+
+def test_symbolic_views_are_values():
+    n = dynamic("n", min=1)
+    view = View((n, 4), (1, n))
+    assert view == View((n, 4), (1, n))
+    assert hash(view) == hash(View((n, 4), (1, n)))
+    assert view != View((dynamic("n", min=1), 4), (1, n))
+    assert pickle.loads(pickle.dumps(view)) == view
+    assert repr(view) == f"View([{n}, 4], strides=[1, {n}])"

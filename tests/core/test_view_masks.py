@@ -1,0 +1,112 @@
+"""Masked views: which elements are padding, and which transforms keep the mask.
+
+The oracle is an array with `PADDING` where the view is masked.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from array_api_nx.core.view import View
+
+PADDING = -1
+BLOCK = np.arange(1000)
+
+
+def read(view: View) -> np.ndarray:
+    """The elements of a view of `BLOCK`, found one by one."""
+    result = np.full(view.shape, PADDING)
+    for index in np.ndindex(*view.shape):
+        if view.is_valid(index):
+            result[index] = BLOCK[view.linear_index(index)]
+    return result
+
+
+def test_pad_is_virtual():
+    view = View((2, 3), offset=2).pad(((1, 2), (0, 3)))
+    assert view.shape == (5, 6)
+    assert view.strides == (3, 1)
+    assert view.offset == -1
+    assert view.mask == ((1, 3), (0, 3))
+    assert view.extent == (2, 8)
+    expected = np.pad(read(View((2, 3), offset=2)), ((1, 2), (0, 3)), constant_values=PADDING)
+    assert np.array_equal(read(view), expected)
+
+
+def test_pad_by_nothing_is_the_view_itself():
+    for view in (View((2, 3)), View((4,), mask=((1, 2),)), View((0, 2)), View(())):
+        assert view.pad(((0, 0),) * view.ndim) is view
+
+
+def test_padding_a_view_without_elements_has_padding_only():
+    view = View((2, 0)).pad(((1, 1), (1, 1)))
+    assert view.shape == (4, 2)
+    assert (read(view) == PADDING).all()
+    assert view.extent == (0, 0)
+
+
+def test_pad_refuses_negative_amounts():
+    with pytest.raises(ValueError, match=r"must not be negative.*shrink instead"):
+        View((2,)).pad(((-1, 0),))
+
+
+def test_shrinking_to_the_mask_removes_it():
+    view = View((2, 3)).pad(((1, 2), (3, 4)))
+    assert view.shrink(view.mask) is View((2, 3))
+
+
+def test_a_flip_mirrors_the_mask():
+    view = View((2,)).pad(((1, 3),))
+    assert view.flip((True,)).mask == ((3, 5),)
+    assert read(view.flip((True,))).tolist() == [-1, -1, -1, 1, 0, -1]
+
+
+def test_an_element_of_a_padded_view_is_an_ordinary_scalar():
+    view = View((2, 2)).pad(((1, 1), (1, 1)))
+    element = view.slice((1, 2))
+    assert element is View((), offset=1)
+    assert element.mask is None
+    assert element.can_get_strides
+    assert view.slice((0, 2)) is None
+    assert view.slice((0, (0, 4, 1))) is None
+    assert View(()).pad(()) is View(())
+
+
+def test_a_repeated_axis_of_padding_is_padding():
+    hidden = View((1, 2), mask=((0, 0), (0, 2)))
+    view = hidden.expand((3, 3, 2))
+    assert (read(view) == PADDING).all()
+    assert view.extent == (0, 0)
+    shown = View((1, 2), mask=((0, 1), (0, 1))).expand((3, 2))
+    assert read(shown).tolist() == [[0, -1]] * 3
+
+
+@pytest.mark.parametrize(
+    ("shape", "mask"),
+    [
+        ((3, 4), ((1, 3), (0, 4))),
+        ((6, 2), ((2, 6), (0, 2))),
+        ((3, 2, 2), ((1, 3), (0, 2), (0, 2))),
+        ((3, 1, 4), ((1, 3), (0, 1), (0, 4))),
+        ((12,), ((4, 12),)),
+    ],
+)
+def test_reshape_keeps_a_mask_of_whole_slabs(shape, mask):
+    view = View((3, 4), mask=((1, 3), (0, 4)))
+    result = view.reshape(shape)
+    assert result.mask == mask
+    assert np.array_equal(read(result), read(view).reshape(shape))
+
+
+def test_reshape_that_cuts_the_mask_is_none():
+    assert View((3, 4), mask=((1, 3), (0, 4))).reshape((2, 6)) is None
+    assert View((3, 4), mask=((0, 3), (1, 3))).reshape((12,)) is None
+    assert View((12,), mask=((5, 12),)).reshape((3, 4)) is None
+
+
+def test_reshape_leaves_a_mask_on_axes_that_stay():
+    view = View((2, 6), mask=((0, 2), (1, 4)))
+    result = view.reshape((2, 1, 6))
+    assert np.array_equal(read(result), read(view).reshape(2, 1, 6))
+    assert view.reshape((1, 2, 6)).reshape((2, 6)).mask == view.mask

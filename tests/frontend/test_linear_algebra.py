@@ -1,0 +1,252 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import array_api_nx as xp
+
+NUMERIC = ("int8", "uint16", "int64", "float32", "float64", "complex64", "complex128")
+
+
+def numbers(shape: tuple[int, ...], dtype: str = "float64", seed: int = 0) -> np.ndarray:
+    """Small whole numbers, so that products are exact in every dtype."""
+    rng = np.random.default_rng([seed, *shape])
+    values = rng.integers(0, 4, shape)
+    return (values + 1j * rng.integers(0, 4, shape) if "complex" in dtype else values).astype(dtype)
+
+
+def same(result: xp.Array, expected: np.ndarray) -> None:
+    assert str(result.dtype) == expected.dtype.name
+    assert result.shape == expected.shape
+    np.testing.assert_array_equal(np.asarray(result), expected)
+
+
+class TestMatmul:
+    @pytest.mark.parametrize("dtype", NUMERIC)
+    @pytest.mark.parametrize(
+        ("left", "right"),
+        [
+            ((2, 3), (3, 4)),
+            ((3,), (3,)),
+            ((3,), (3, 4)),
+            ((2, 3), (3,)),
+            ((3,), (5, 3, 2)),
+            ((5, 2, 3), (3,)),
+            ((5, 1, 2, 3), (4, 3, 2)),
+            ((2, 0), (0, 3)),
+            ((0, 2, 3), (1, 3, 2)),
+            ((0,), (0,)),
+        ],
+    )
+    def test_agrees_with_numpy(
+        self, left: tuple[int, ...], right: tuple[int, ...], dtype: str
+    ) -> None:
+        a, b = numbers(left, dtype, 1), numbers(right, dtype, 2)
+        same(xp.matmul(xp.asarray(a), xp.asarray(b)), np.matmul(a, b))
+        same(xp.asarray(a) @ xp.asarray(b), np.matmul(a, b))
+
+    def test_promotes(self) -> None:
+        a, b = numbers((2, 3), "int8"), numbers((3, 2), "float64")
+        same(xp.asarray(a) @ xp.asarray(b), a @ b)
+        assert (xp.ones((2, 2), dtype=xp.bool) @ xp.ones((2, 2), dtype=xp.bool))[0, 0] == 2
+
+    def test_strided_operands(self) -> None:
+        a = numbers((4, 6))
+        x = xp.asarray(a)
+        same(x[::-1, ::2] @ x[:3, :].mT[:3, :], a[::-1, ::2] @ a[:3].T[:3])
+
+    @pytest.mark.parametrize(
+        ("left", "right", "message"),
+        [
+            ((), (2,), "at least one dimension.*multiply"),
+            ((2, 2), (), "at least one dimension.*multiply"),
+            ((2, 3), (2, 3), "second last.*matrix_transpose"),
+            ((3,), (2,), "only size"),
+            ((2, 2, 3), (3, 3, 2), "do not broadcast"),
+        ],
+    )
+    def test_refuses_shapes(
+        self, left: tuple[int, ...], right: tuple[int, ...], message: str
+    ) -> None:
+        with pytest.raises(ValueError, match=message):
+            xp.matmul(xp.ones(left), xp.ones(right))
+
+    def test_refuses_what_is_no_array(self) -> None:
+        x = xp.ones((2, 2))
+        for other in (np.ones((2, 2)), [[1.0, 2.0]]):
+            with pytest.raises(TypeError, match="asarray"):
+                xp.matmul(x, other)  # type: ignore[arg-type]
+            with pytest.raises(TypeError, match="asarray"):
+                x @ other  # type: ignore[operator]
+            with pytest.raises(TypeError, match="asarray"):
+                other @ x  # type: ignore[operator]
+        for scalar in (2, 2.0, np.float64(2)):
+            with pytest.raises(TypeError, match=r"with \*"):
+                x @ scalar  # type: ignore[operator]
+            with pytest.raises(TypeError, match=r"with \*"):
+                scalar @ x  # type: ignore[operator]
+
+    def test_foreign_types_get_their_turn(self) -> None:
+        class Foreign:
+            def __matmul__(self, other: object) -> str:
+                return "left"
+
+            def __rmatmul__(self, other: object) -> str:
+                return "right"
+
+        x = xp.ones((2, 2))
+        assert x @ Foreign() == "right"  # type: ignore[operator]
+        assert Foreign() @ x == "left"
+
+
+class TestInPlaceMatmul:
+    def test_writes_to_the_same_memory(self) -> None:
+        a = numbers((3, 3))
+        x = xp.asarray(a, copy=True)
+        whole = x
+        x @= x.mT
+        assert x is whole
+        same(whole, a @ a.T)
+
+    def test_keeps_the_dtype(self) -> None:
+        x = xp.ones((2, 2), dtype=xp.float32)
+        x @= xp.ones((2, 2), dtype=xp.float64)
+        same(x, np.full((2, 2), 2, np.float32))
+
+    @pytest.mark.parametrize(
+        ("target", "columns", "error", "message"),
+        [
+            (lambda: xp.ones((2, 2)), 3, ValueError, "cannot change the shape"),
+            (lambda: xp.ones((2, 2), dtype=xp.int64), 2, TypeError, "loses data"),
+            (lambda: xp.broadcast_to(xp.ones((1, 2)), (2, 2)), 2, ValueError, "asarray"),
+        ],
+    )
+    def test_refuses_and_changes_nothing(
+        self,
+        target: Callable[[], xp.Array],
+        columns: int,
+        error: type[Exception],
+        message: str,
+    ) -> None:
+        x = target()
+        with pytest.raises(error, match=message):
+            x @= xp.ones((2, columns))
+        assert xp.all(x == 1)
+
+
+class TestMatrixTranspose:
+    @pytest.mark.parametrize("shape", [(2, 3), (4, 2, 3), (0, 3), (1, 1), (2, 1, 3, 2)])
+    def test_is_a_view(self, shape: tuple[int, ...]) -> None:
+        a = numbers(shape)
+        x = xp.asarray(a, copy=True)
+        result = xp.matrix_transpose(x)
+        same(result, np.matrix_transpose(a))
+        same(x.mT, np.matrix_transpose(a))
+        result += 1
+        same(x, a + 1)
+
+    def test_refuses_vectors(self) -> None:
+        with pytest.raises(ValueError, match=r"two dimensions.*expand_dims"):
+            xp.matrix_transpose(xp.ones(3))
+        with pytest.raises(TypeError, match="asarray"):
+            xp.matrix_transpose(np.ones((2, 2)))  # type: ignore[arg-type]
+
+
+class TestTensordot:
+    @given(data=st.data())
+    def test_agrees_with_numpy(self, data: st.DataObject) -> None:
+        paired = data.draw(st.lists(st.integers(0, 3), max_size=2))
+        shapes, axes = [], []
+        for _ in range(2):
+            free = data.draw(st.lists(st.integers(0, 3), max_size=2))
+            sizes: list[tuple[int, int | None]] = [(n, i) for i, n in enumerate(paired)]
+            sizes += [(n, None) for n in free]
+            sizes = data.draw(st.permutations(sizes))
+            shapes.append(tuple([n for n, _ in sizes]))
+            places = {which: axis for axis, (_, which) in enumerate(sizes) if which is not None}
+            signs = data.draw(st.lists(st.booleans(), min_size=len(paired), max_size=len(paired)))
+            axes.append(tuple([places[i] - len(sizes) * sign for i, sign in enumerate(signs)]))
+        dtype = data.draw(st.sampled_from(NUMERIC))
+        a, b = numbers(shapes[0], dtype, 1), numbers(shapes[1], dtype, 2)
+        result = xp.tensordot(xp.asarray(a), xp.asarray(b), axes=(axes[0], axes[1]))
+        same(result, np.asarray(np.tensordot(a, b, axes=(axes[0], axes[1]))))
+
+    @pytest.mark.parametrize("count", [0, 1, 2])
+    def test_number_of_axes(self, count: int) -> None:
+        a, b = numbers((3, 2, 2)), numbers((2, 2, 4))
+        result = xp.tensordot(xp.asarray(a), xp.asarray(b), axes=count)
+        same(result, np.tensordot(a, b, axes=count))
+
+    def test_contracts_two_axes_by_default(self) -> None:
+        a = numbers((2, 3))
+        same(xp.tensordot(xp.asarray(a), xp.asarray(a)), np.tensordot(a, a))
+
+    def test_does_not_conjugate(self) -> None:
+        x = xp.asarray([1j, 2.0])
+        assert complex(xp.tensordot(x, x, axes=1)) == 3
+
+    @pytest.mark.parametrize(
+        ("axes", "error", "message"),
+        [
+            (1, ValueError, "same size"),
+            (3, ValueError, "from 0 to 2"),
+            (-1, ValueError, "from 0 to 2"),
+            (([0, 0], [0, 0]), ValueError, "twice"),
+            (([0, 1], [0]), ValueError, "as many"),
+            (([0],), ValueError, "axes of x1"),
+            (([2], [0]), IndexError, "out of range"),
+        ],
+    )
+    def test_refuses_axes(self, axes: object, error: type[Exception], message: str) -> None:
+        x = xp.ones((2, 3))
+        with pytest.raises(error, match=message):
+            xp.tensordot(x, x, axes=axes)  # type: ignore[arg-type]
+
+    def test_refuses_too_many_dimensions(self) -> None:
+        x = xp.ones((1,) * 40)
+        with pytest.raises(ValueError, match="at most 64 dimensions"):
+            xp.tensordot(x, x, axes=0)
+
+
+class TestVecdot:
+    @pytest.mark.parametrize("dtype", NUMERIC)
+    @pytest.mark.parametrize(
+        ("left", "right", "axis"),
+        [
+            ((3,), (3,), -1),
+            ((2, 3), (2, 3), -1),
+            ((2, 3), (3,), -1),
+            ((3, 4), (5, 3, 1), -2),
+            ((2, 0), (0,), -1),
+            ((3, 2), (3, 2), 0),
+        ],
+    )
+    def test_agrees_with_numpy(
+        self, left: tuple[int, ...], right: tuple[int, ...], axis: int, dtype: str
+    ) -> None:
+        a, b = numbers(left, dtype, 1), numbers(right, dtype, 2)
+        result = xp.vecdot(xp.asarray(a), xp.asarray(b), axis=axis)
+        same(result, np.asarray(np.vecdot(a, b, axis=axis)))
+
+    def test_conjugates_the_first(self) -> None:
+        assert complex(xp.vecdot(xp.asarray([1j]), xp.asarray([2.0 + 0j]))) == -2j
+
+    @pytest.mark.parametrize(
+        ("call", "error", "message"),
+        [
+            (lambda: xp.vecdot(xp.ones(3), xp.ones(1)), ValueError, "sizes 3 and 1"),
+            (lambda: xp.vecdot(xp.ones((2, 3)), xp.ones((4, 3))), ValueError, "broadcast"),
+            (lambda: xp.vecdot(xp.ones(3), xp.ones(3), axis=1), IndexError, "out of range"),
+            (lambda: xp.vecdot(xp.ones(()), xp.ones(3)), IndexError, "0-dimensional"),
+            (lambda: xp.vecdot(xp.ones(3), 2.0), TypeError, "asarray"),  # type: ignore[arg-type]
+        ],
+    )
+    def test_refuses(
+        self, call: Callable[[], object], error: type[Exception], message: str
+    ) -> None:
+        with pytest.raises(error, match=message):
+            call()

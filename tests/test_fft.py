@@ -1,0 +1,232 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import array_api_nx as xp
+from array_api_nx import fft
+
+NORMS = ("backward", "ortho", "forward")
+COMPLEX_OF = {"float32": "complex64", "float64": "complex128"}
+
+
+def signal(shape: tuple[int, ...], dtype: str, seed: int = 0) -> np.ndarray:
+    rng = np.random.default_rng([seed, *shape])
+    values = rng.standard_normal(shape)
+    if "complex" in dtype:
+        values = values + 1j * rng.standard_normal(shape)
+    return values.astype(dtype)
+
+
+def close(result: xp.Array, expected: np.ndarray) -> None:
+    assert str(result.dtype) == expected.dtype.name
+    assert result.shape == expected.shape
+    tolerance = 1e-4 if expected.dtype.name in ("float32", "complex64") else 1e-12
+    np.testing.assert_allclose(np.asarray(result), expected, tolerance, tolerance)
+
+
+def inputs(name: str) -> st.SearchStrategy[str]:
+    """dtypes that a transform is defined on."""
+    real = name in ("rfft", "rfftn", "ihfft")
+    return st.sampled_from(["float32", "float64"] if real else ["complex64", "complex128"])
+
+
+class TestOneAxis:
+    @pytest.mark.parametrize("name", ["fft", "ifft", "rfft", "irfft", "hfft", "ihfft"])
+    @given(data=st.data())
+    def test_agrees_with_numpy(self, name: str, data: st.DataObject) -> None:
+        shape = tuple(data.draw(st.lists(st.integers(2, 5), min_size=1, max_size=3)))
+        options: dict[str, Any] = {
+            "n": data.draw(st.none() | st.integers(1, 9)),
+            "axis": data.draw(st.integers(-len(shape), len(shape) - 1)),
+            "norm": data.draw(st.sampled_from(NORMS)),
+        }
+        a = signal(shape, data.draw(inputs(name)))
+        close(getattr(fft, name)(xp.asarray(a), **options), getattr(np.fft, name)(a, **options))
+
+    @pytest.mark.parametrize(
+        ("forward", "inverse"), [("fft", "ifft"), ("rfft", "irfft"), ("ihfft", "hfft")]
+    )
+    @pytest.mark.parametrize("norm", NORMS)
+    @pytest.mark.parametrize("n", [6, 7])
+    def test_round_trip(self, forward: str, inverse: str, norm: str, n: int) -> None:
+        a = signal((2, n), "complex128" if forward == "fft" else "float64")
+        spectrum = getattr(fft, forward)(xp.asarray(a), norm=norm)
+        close(getattr(fft, inverse)(spectrum, n=n, norm=norm), a)
+
+    @pytest.mark.parametrize("name", ["fft", "ifft", "irfft", "hfft"])
+    @pytest.mark.parametrize("dtype", ["float32", "float64", "int8", "uint64", "bool"])
+    def test_real_input_is_converted(self, name: str, dtype: str) -> None:
+        a = np.asarray([1, 0, 1, 1]).astype(dtype)
+        expected = getattr(np.fft, name)(a.astype("complex64" if dtype == "float32" else "complex"))
+        close(getattr(fft, name)(xp.asarray(a)), expected)
+        close(
+            getattr(fft, name)(xp.asarray(a), n=9),
+            getattr(np.fft, name)(a.astype(COMPLEX_OF.get(dtype, "complex128")), n=9),
+        )
+
+    @pytest.mark.parametrize("name", ["rfft", "ihfft", "rfftn"])
+    def test_real_transforms_take_integers(self, name: str) -> None:
+        a = np.arange(5)
+        close(getattr(fft, name)(xp.asarray(a)), getattr(np.fft, name)(a))
+        with pytest.raises(TypeError, match=r"real input.*real"):
+            getattr(fft, name)(xp.asarray([1j, 2j]))
+
+    def test_stacks_without_elements(self) -> None:
+        assert fft.fft(xp.ones((0, 3))).shape == (0, 3)
+        assert fft.rfft(xp.ones((0, 3))).shape == (0, 2)
+        assert fft.irfft(xp.ones((0, 3))).shape == (0, 4)
+        assert xp.all(fft.fft(xp.ones((2, 0)), n=3) == 0)
+
+    def test_input_is_left_alone(self) -> None:
+        a = signal((4,), "complex128")
+        x = xp.asarray(a, copy=True)
+        for name in ("fft", "ifft", "irfft", "hfft", "fftshift", "ifftshift"):
+            result = getattr(fft, name)(x)
+            result += 1
+        close(x, a)
+
+
+class TestSeveralAxes:
+    @pytest.mark.parametrize("name", ["fftn", "ifftn", "rfftn", "irfftn"])
+    @given(data=st.data())
+    def test_agrees_with_numpy(self, name: str, data: st.DataObject) -> None:
+        shape = tuple(data.draw(st.lists(st.integers(2, 4), min_size=1, max_size=3)))
+        axes = data.draw(st.none() | st.permutations(range(len(shape))))
+        if axes is not None:
+            axes = axes[: data.draw(st.integers(1, len(axes)))]
+        sizes = None
+        if axes is not None:
+            one = st.integers(1, 6) | st.just(-1)
+            sizes = data.draw(st.none() | st.lists(one, min_size=len(axes), max_size=len(axes)))
+        norm: Any = data.draw(st.sampled_from(NORMS))
+        a = signal(shape, data.draw(inputs(name)))
+        oracle_sizes = sizes
+        if sizes is not None and name == "irfftn" and sizes[-1] == -1:
+            oracle_sizes = [*sizes[:-1], 2 * (shape[axes[-1]] - 1)]
+        expected = getattr(np.fft, name)(a, oracle_sizes, axes, norm)
+        close(getattr(fft, name)(xp.asarray(a), s=sizes, axes=axes, norm=norm), expected)
+
+    def test_sizes_alone_mean_the_last_axes(self) -> None:
+        a = signal((3, 4, 5), "complex128")
+        result = fft.fftn(xp.asarray(a), s=(2, 7))
+        close(result, np.fft.fftn(a, (2, 7), (-2, -1)))
+
+    @pytest.mark.parametrize("norm", NORMS)
+    def test_round_trip(self, norm: Any) -> None:
+        a = signal((3, 5), "float64")
+        x = xp.asarray(a)
+        spectrum = fft.rfftn(x, norm=norm)
+        close(fft.irfftn(spectrum, s=(3, 5), axes=(0, 1), norm=norm), a)
+        spectrum = fft.fftn(x, axes=[1, 0], norm=norm)
+        close(fft.ifftn(spectrum, norm=norm), a.astype(complex))
+
+
+class TestFrequencies:
+    @pytest.mark.parametrize("n", [1, 2, 5, 8, 101])
+    @pytest.mark.parametrize("d", [1.0, 0.25, 3, -2.0])
+    def test_agree_with_numpy(self, n: int, d: float) -> None:
+        close(fft.fftfreq(n, d=d), np.fft.fftfreq(n, d))
+        close(fft.rfftfreq(n, d=d), np.fft.rfftfreq(n, d))
+
+    def test_dtype_and_device(self) -> None:
+        assert fft.fftfreq(4).dtype is xp.float64
+        for function in (fft.fftfreq, fft.rfftfreq):
+            result = function(4, dtype=xp.float32, device="cpu")
+            assert result.dtype is xp.float32
+            assert str(result.device) == "cpu"
+        assert [float(f) for f in fft.fftfreq(5)] == [0, 1 / 5, 2 / 5, -2 / 5, -1 / 5]
+
+    @pytest.mark.parametrize(
+        ("call", "error", "message"),
+        [
+            (lambda: fft.fftfreq(0), ValueError, "at least one"),
+            (lambda: fft.rfftfreq(-3), ValueError, "at least one"),
+            (lambda: fft.fftfreq(3, d=0), ValueError, "distance"),
+            (lambda: fft.fftfreq(3, dtype=xp.int64), TypeError, "float32 or float64"),
+            (lambda: fft.rfftfreq(3, dtype=xp.complex64), TypeError, "float32 or float64"),
+            (lambda: fft.fftfreq(2.5), TypeError, "integer"),  # type: ignore[arg-type]
+        ],
+    )
+    def test_refuse(self, call: Callable[[], object], error: type[Exception], message: str) -> None:
+        with pytest.raises(error, match=message):
+            call()
+
+
+class TestShifts:
+    @given(data=st.data())
+    def test_agree_with_numpy(self, data: st.DataObject) -> None:
+        shape = tuple(data.draw(st.lists(st.integers(0, 5), min_size=1, max_size=3)))
+        ndim = len(shape)
+        axis = st.integers(-ndim, ndim - 1)
+        several = st.lists(axis, min_size=1, max_size=ndim, unique_by=lambda axis: axis % ndim)
+        chosen: Any = data.draw(st.none() | axis | several)
+        a = signal(shape, "float64")
+        x = xp.asarray(a)
+        close(fft.fftshift(x, axes=chosen), np.fft.fftshift(a, chosen))
+        close(fft.ifftshift(x, axes=chosen), np.fft.ifftshift(a, chosen))
+        close(fft.ifftshift(fft.fftshift(x, axes=chosen), axes=chosen), a)
+
+    def test_no_axes(self) -> None:
+        for x in (xp.asarray(2.0), xp.asarray([1.0, 2.0])):
+            result = fft.fftshift(x, axes=())
+            assert xp.all(result == x)
+            result += 1
+            assert xp.all(result == x + 1)
+
+    def test_refuse(self) -> None:
+        with pytest.raises(IndexError, match="out of range"):
+            fft.fftshift(xp.ones(3), axes=1)
+        with pytest.raises(ValueError, match="twice"):
+            fft.ifftshift(xp.ones(3), axes=(0, -1))
+
+
+class TestArguments:
+    @pytest.mark.parametrize("name", ["fft", "ifft", "rfft", "irfft", "hfft", "ihfft"])
+    def test_of_one_axis(self, name: str) -> None:
+        function = getattr(fft, name)
+        x = xp.ones((3, 4))
+        with pytest.raises(ValueError, match="'backward', 'ortho' or 'forward'"):
+            function(x, norm="none")
+        for n in (0, -1):
+            with pytest.raises(ValueError, match="at least one element"):
+                function(x, n=n)
+        with pytest.raises(IndexError, match="out of range"):
+            function(x, axis=2)
+        with pytest.raises(IndexError, match="0-dimensional"):
+            function(xp.ones(()))
+        with pytest.raises(ValueError, match=r"at least one element.*n="):
+            function(xp.ones((2, 0)))
+        with pytest.raises(TypeError, match="asarray"):
+            function(np.ones(3))
+        with pytest.raises(ValueError, match="span"):
+            function(x, n=2**62)
+
+    @pytest.mark.parametrize("name", ["fftn", "ifftn", "rfftn", "irfftn"])
+    def test_of_several_axes(self, name: str) -> None:
+        function = getattr(fft, name)
+        x = xp.ones((3, 4))
+        with pytest.raises(ValueError, match="'backward', 'ortho' or 'forward'"):
+            function(x, norm=None)
+        with pytest.raises(ValueError, match="equally many"):
+            function(x, s=(2,), axes=(0, 1))
+        with pytest.raises(ValueError, match="at least one element"):
+            function(x, s=(2, 0), axes=(0, 1))
+        with pytest.raises(ValueError, match="twice"):
+            function(x, axes=(0, -2))
+        with pytest.raises(ValueError, match="at least one axis"):
+            function(x, axes=())
+        with pytest.raises(ValueError, match="at least one axis"):
+            function(xp.ones(()))
+        with pytest.raises(TypeError, match="sequence of sizes"):
+            function(x, s=5)
+
+    def test_half_a_spectrum_of_one_element(self) -> None:
+        with pytest.raises(ValueError, match="n="):
+            fft.irfft(xp.ones((3, 1)))
+        assert fft.irfft(xp.ones((3, 1)), n=1).shape == (3, 1)
