@@ -175,6 +175,8 @@ class Array:
 
         Standard: indexing. Beyond it, index arrays mix with every other item, as in NumPy.
         """
+        if type(key) is Array:
+            return getitem(self, key)
         device = self._device
         backend = device.backend
         handle = self._handle

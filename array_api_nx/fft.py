@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import index
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final
 
 from . import primitives as p
 from .array import Array
+from .backends.base import Norm
 from .core.dtypes import COMPLEX, REAL_FLOATING, DType, as_dtype, float64
 from .core.shape import check_shape, normalise_axes
 from .device import Device, as_device
@@ -36,8 +37,6 @@ __all__ = [
     "rfftfreq",
     "rfftn",
 ]
-
-Norm: TypeAlias = 'Literal["backward", "ortho", "forward"]'
 
 _OPPOSITE: Final[dict[str, Norm]] = {
     "backward": "forward",

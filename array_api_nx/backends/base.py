@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -34,7 +34,7 @@ from ..core.view import Selection
 from ..primitives import Primitive
 from . import composed
 
-__all__ = ["Backend", "Handle", "Operand", "Padding", "Scalar"]
+__all__ = ["Backend", "Handle", "Norm", "Operand", "Padding", "Scalar"]
 
 Handle: TypeAlias = Any
 """An array of a backend; opaque to everyone else."""
@@ -42,6 +42,7 @@ Handle: TypeAlias = Any
 Scalar: TypeAlias = "bool | int | float | complex"
 Operand: TypeAlias = "Handle | Scalar"
 Padding: TypeAlias = "tuple[tuple[int, int], ...]"
+Norm: TypeAlias = 'Literal["backward", "ortho", "forward"]'
 
 
 class Backend(ABC):
@@ -306,8 +307,9 @@ class Backend(ABC):
     def cat(self, arrays: Sequence[Handle], axis: int) -> Handle:
         """The arrays joined along `axis`.
 
-        Frontend guarantees: at least one; same dtype; same shape but for `axis`.
-        Backend must: return memory of its own.
+        Frontend guarantees: at least one; same dtype; the first has the axis.
+        Backend must: return memory of its own; raise ValueError if the shapes differ but for
+        `axis`.
         """
 
     def repeat(self, x: Handle, repeats: int | Handle, axis: int) -> Handle:
@@ -497,19 +499,19 @@ class Backend(ABC):
     # divides by n), "ortho" (both divide by sqrt(n)) or "forward" (the forward one divides by n).
 
     @abstractmethod
-    def fft(self, x: Handle, axes: tuple[int, ...], norm: str) -> Handle:
+    def fft(self, x: Handle, axes: tuple[int, ...], norm: Norm) -> Handle:
         """Discrete Fourier transform of complex `x` over `axes`."""
 
     @abstractmethod
-    def ifft(self, x: Handle, axes: tuple[int, ...], norm: str) -> Handle:
+    def ifft(self, x: Handle, axes: tuple[int, ...], norm: Norm) -> Handle:
         """Inverse of `fft`."""
 
     @abstractmethod
-    def rfft(self, x: Handle, axes: tuple[int, ...], norm: str) -> Handle:
+    def rfft(self, x: Handle, axes: tuple[int, ...], norm: Norm) -> Handle:
         """`fft` of real `x`, without the redundant half of the last of `axes`."""
 
     @abstractmethod
-    def irfft(self, x: Handle, axes: tuple[int, ...], last_size: int, norm: str) -> Handle:
+    def irfft(self, x: Handle, axes: tuple[int, ...], last_size: int, norm: Norm) -> Handle:
         """Inverse of `rfft`; `last_size` is the result's size on the last of `axes`.
 
         Frontend guarantees: the last of `axes` has size last_size // 2 + 1.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
-from math import nan, prod
+from math import factorial, nan, pi, prod, sqrt
 from typing import TYPE_CHECKING, Any, Final
 
 from .. import primitives as p
@@ -110,14 +111,15 @@ def trunc_divide(backend: Backend, x1: Handle, x2: Handle) -> Handle:
 
 # ---------------------------------------------------------------------- error function
 
-# W. J. Cody, Rational Chebyshev approximations for the error function, Math. Comp. 23 (1969):
-# erf(x) = x * P(x^2) / Q(x^2) near 0; erfc(x) = exp(-x^2) * P(x) / Q(x) further out.
+# Near 0: the Taylor series of erf(x) / x - 1 in x^2, highest power first. Adding x times it to x
+# rounds less than multiplying by the whole quotient.
 _ERF_NEAR: Final = (
-    (1.85777706184603153e-1, 3.16112374387056560e0, 1.13864154151050156e2,
-     3.77485237685302021e2, 3.20937758913846947e3),
-    (1.0, 2.36012909523441209e1, 2.44024637934444173e2,
-     1.28261652607737228e3, 2.84423683343917062e3),
-)  # fmt: skip
+    *[2 / sqrt(pi) * (-1) ** n / (factorial(n) * (2 * n + 1)) for n in range(16, 0, -1)],
+    1.28379167095512574e-1,  # 2 / sqrt(pi) - 1
+)
+_ERF_NEAR_UP_TO: Final = 0.75
+# Further out erfc(x) = exp(-x^2) * P(x) / Q(x): W. J. Cody, Rational Chebyshev approximations for
+# the error function, Math. Comp. 23 (1969).
 _ERFC_MIDDLE: Final = (
     (2.15311535474403846e-8, 5.64188496988670089e-1, 8.88314979438837594e0,
      6.61191906371416295e1, 2.98635138197400131e2, 8.81952221241769090e2,
@@ -137,14 +139,15 @@ _ERFC_FAR: Final = (
 _RSQRT_PI: Final = 0.5641895835477562869
 
 
-def _ratio(backend: Backend, coefficients: Any, x: Handle) -> Handle:
-    values = []
-    for leading, *rest in coefficients:
-        value = backend.full((), backend.dtype(x), leading)
-        for coefficient in rest:
-            value = backend.binary(p.ADD, backend.binary(p.MULTIPLY, value, x), coefficient)
-        values.append(value)
-    return backend.binary(p.DIVIDE, *values)
+def _polynomial(backend: Backend, coefficients: Sequence[float], x: Handle) -> Handle:
+    value = backend.full((), backend.dtype(x), coefficients[0])
+    for coefficient in coefficients[1:]:
+        value = backend.binary(p.ADD, backend.binary(p.MULTIPLY, value, x), coefficient)
+    return value
+
+
+def _ratio(backend: Backend, coefficients: Sequence[Sequence[float]], x: Handle) -> Handle:
+    return backend.binary(p.DIVIDE, *[_polynomial(backend, each, x) for each in coefficients])
 
 
 def erf(backend: Backend, x: Handle) -> Handle:
@@ -154,12 +157,11 @@ def erf(backend: Backend, x: Handle) -> Handle:
         return backend.cast(erf(backend, backend.cast(x, d.float64)), dtype)
     size = backend.unary(p.ABS, x)
     # Every branch sees arguments from its own range only, so that none overflows.
-    near = backend.binary(p.MINIMUM, size, 0.5)
-    middle = backend.clip(size, 0.46875, 4.0)
+    near = backend.binary(p.MINIMUM, size, _ERF_NEAR_UP_TO)
+    middle = backend.clip(size, _ERF_NEAR_UP_TO, 4.0)
     far = backend.clip(size, 4.0, _ERF_ONE)
-    near = backend.binary(
-        p.MULTIPLY, near, _ratio(backend, _ERF_NEAR, backend.unary(p.SQUARE, near))
-    )
+    excess = _polynomial(backend, _ERF_NEAR, backend.unary(p.SQUARE, near))
+    near = backend.binary(p.ADD, near, backend.binary(p.MULTIPLY, near, excess))
     middle = backend.binary(
         p.SUBTRACT,
         1.0,
@@ -174,7 +176,7 @@ def erf(backend: Backend, x: Handle) -> Handle:
         p.SUBTRACT, 1.0, backend.binary(p.MULTIPLY, _gaussian(backend, far), tail)
     )
     result = backend.where(
-        backend.binary(p.LESS, size, 0.46875),
+        backend.binary(p.LESS, size, _ERF_NEAR_UP_TO),
         near,
         backend.where(backend.binary(p.LESS, size, 4.0), middle, far),
     )
@@ -297,7 +299,9 @@ def fold(
         1,
         add=True,
     )
-    bounds = [(before, before + size) for (before, _), size in zip(padding, output_size, strict=True)]
+    bounds = [
+        (before, before + size) for (before, _), size in zip(padding, output_size, strict=True)
+    ]
     total = backend.reshape(total, (*lead, *padded))
     return backend.shrink(total, (*[(0, size) for size in lead], *bounds))
 

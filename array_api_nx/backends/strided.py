@@ -88,25 +88,31 @@ class StridedBackend(Backend):
         """How `x` reads its storage."""
         return x.view or self.anchor(x)
 
-    # The movements below are hot. Each repeats the three assignments of `tensor_over`,
-    # because a call would cost as much as the rest.
+    # The movements below are hot. Each looks into the view's memo by itself and repeats the three
+    # assignments of `tensor_over`, because calls would cost as much as the rest.
 
     def expand(self, x: Tensor, shape: tuple[int, ...]) -> Tensor:
         view = x.view or self.anchor(x)
         result = Tensor()
         result.array = None
-        result.view = view.expand(shape)
+        try:
+            result.view = view.expanded[shape]
+        except KeyError:
+            result.view = view.expand(shape)
         result.storage = x.storage
         return result
 
     def try_reshape(self, x: Tensor, shape: tuple[int, ...]) -> Tensor | None:
         view = x.view or self.anchor(x)
-        view = view.reshape(shape)  # type: ignore[assignment]  # None is answered below
-        if view is None:
+        try:
+            reshaped = view.reshaped[shape]
+        except KeyError:
+            reshaped = view.reshape(shape)
+        if reshaped is None:
             return None
         result = Tensor()
         result.array = None
-        result.view = view
+        result.view = reshaped
         result.storage = x.storage
         return result
 
@@ -114,18 +120,24 @@ class StridedBackend(Backend):
         view = x.view or self.anchor(x)
         result = Tensor()
         result.array = None
-        result.view = view.permute(axes)
+        try:
+            result.view = view.permuted[axes]
+        except KeyError:
+            result.view = view.permute(axes)
         result.storage = x.storage
         return result
 
     def slice(self, x: Tensor, selection: Selection) -> Tensor:
         view = x.view or self.anchor(x)
-        view = view.slice(selection)  # type: ignore[assignment]  # None is answered below
-        if view is None:
+        try:
+            sliced = view.sliced[selection]
+        except KeyError:
+            sliced = view.slice(selection)
+        if sliced is None:
             return self.slice(self.materialise(x, 0), selection)
         result = Tensor()
         result.array = None
-        result.view = view
+        result.view = sliced
         result.storage = x.storage
         return result
 
@@ -133,7 +145,10 @@ class StridedBackend(Backend):
         view = x.view or self.anchor(x)
         result = Tensor()
         result.array = None
-        result.view = view.flip(axes)
+        try:
+            result.view = view.flipped[axes]
+        except KeyError:
+            result.view = view.flip(axes)
         result.storage = x.storage
         return result
 

@@ -64,15 +64,18 @@ class DType:
         Bytes per element.
     min, max : int or float
         Bounds of the Python ints that the type represents; infinite for floating-point types.
+    with_scalar : dict of type to DType
+        What it promotes to with a Python scalar of that type: a row of `SCALAR_PROMOTION`.
     """
 
-    __slots__ = ("__weakref__", "itemsize", "kind", "max", "min", "name")
+    __slots__ = ("__weakref__", "itemsize", "kind", "max", "min", "name", "with_scalar")
 
     name: str
     kind: str
     itemsize: int
     min: int | float
     max: int | float
+    with_scalar: dict[type, DType]
 
     def __init__(self, name: str, kind: str, itemsize: int) -> None:
         bits = 8 * itemsize
@@ -202,6 +205,11 @@ def _scalar_table() -> dict[tuple[DType, type], DType]:
 SCALAR_PROMOTION: Final = _scalar_table()
 """Result dtype of an array's dtype with the type of a Python scalar. Scalars are weak: they never
 widen a type of their own kind."""
+
+for _dtype in ALL:
+    _dtype.with_scalar = {
+        scalar: result for (dtype, scalar), result in SCALAR_PROMOTION.items() if dtype is _dtype
+    }
 
 _PYTHON_TYPES: Final[dict[object, DType]] = {
     builtins.bool: bool,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import index
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from .view import Selection
 
@@ -33,6 +33,9 @@ class IndexArray(NamedTuple):
     mask_shape: tuple[int, ...] | None
 
 
+_BASIC_TYPES: Final = frozenset({int, type(None), type(Ellipsis)})
+
+
 def hashable_key(key: object) -> object:
     """A stand-in for the basic index `key` to look it up by, or None if it has other items.
 
@@ -40,12 +43,23 @@ def hashable_key(key: object) -> object:
     """
     kind = type(key)
     if kind is tuple:
+        if len(key) == 2:  # type: ignore[arg-type]
+            # Pairs are most of all keys, and worth a loop unrolled.
+            first, second = key  # type: ignore[misc]  # a tuple, by the exact check above
+            if type(first) is slice:
+                first = first.start, first.stop, first.step
+            elif type(first) not in _BASIC_TYPES:
+                return None
+            if type(second) is slice:
+                second = second.start, second.stop, second.step
+            elif type(second) not in _BASIC_TYPES:
+                return None
+            return first, second
         items = []
-        for item in key:  # type: ignore[attr-defined]  # a tuple, by the exact check above
-            kind = type(item)
-            if kind is slice:
+        for item in key:  # type: ignore[attr-defined]
+            if type(item) is slice:
                 items.append((item.start, item.stop, item.step))
-            elif kind is int or item is Ellipsis or item is None:
+            elif type(item) in _BASIC_TYPES:
                 items.append(item)
             else:
                 return None

@@ -6,8 +6,8 @@ answers are possible: a view; ``None``, when the arguments are right but no view
 result (a copy can); an exception, when the arguments are wrong.
 
 Views are interned and their transforms memoised, because the same few shapes come by again and
-again: a repeated transform is one dictionary lookup. Both tables are bounded; when one is full it
-is emptied, which costs time and never correctness.
+again: a repeated transform is one dictionary lookup. The number of both is bounded; at the bound
+all are forgotten, which costs time and never correctness.
 
 Sizes and strides are ints, or `Dim` expressions (core/symbolic.py) in views of unknown size.
 """
@@ -15,10 +15,9 @@ Sizes and strides are ints, or `Dim` expressions (core/symbolic.py) in views of 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import count
-from math import gcd
-from typing import Final, TypeAlias, TypeVar, final
+from typing import Any, Final, TypeAlias, TypeGuard, TypeVar, final
 
+from .layout import common_factors, has_solution, regroup, sliced_range
 from .polynomial import Frozen, set_slot
 from .symbolic import Dim, SymbolicShape
 
@@ -37,8 +36,9 @@ _MAX_VIEWS: Final = 1 << 14
 _MAX_MEMOS: Final = 1 << 15
 
 _interned: Final[dict[tuple[object, ...], View]] = {}
-_memo: Final[dict[tuple[object, ...], View | None]] = {}
-_tokens: Final = count()
+_row_major_views: Final[dict[Shape, View]] = {}
+_filled: Final[list[dict[Any, Any]]] = []
+"""The memo that each remembered transform went into, so that all can be emptied together."""
 
 
 def _product(sizes: Sequence[Size]) -> Size:
@@ -57,7 +57,7 @@ def _row_major_strides(shape: Shape) -> Shape:
     return tuple(reversed(strides))
 
 
-def _is_concrete(sizes: Shape) -> bool:
+def _is_concrete(sizes: Shape) -> TypeGuard[tuple[int, ...]]:
     return all([type(size) is int for size in sizes])
 
 
@@ -93,20 +93,27 @@ class View(Frozen):
         Whether no size and no stride is symbolic.
     has_repeats : bool
         Whether elements share memory: an axis of size over 1 has stride 0.
+    reshaped, expanded, permuted, sliced, flipped : dict
+        What the transforms gave so far, by their argument. A caller in a hurry looks here first.
     """
 
     __slots__ = (
         "__weakref__",
+        "_byte_strides",
         "_column_major",
         "_row_major",
         "_size",
-        "_token",
+        "expanded",
+        "flipped",
         "has_repeats",
         "is_static",
         "mask",
         "ndim",
         "offset",
+        "permuted",
+        "reshaped",
         "shape",
+        "sliced",
         "strides",
     )
 
@@ -117,10 +124,15 @@ class View(Frozen):
     ndim: int
     is_static: bool
     has_repeats: bool
-    _token: int
+    reshaped: dict[Shape, View | None]
+    expanded: dict[Shape, View]
+    permuted: dict[tuple[int, ...], View]
+    sliced: dict[Selection, View | None]
+    flipped: dict[tuple[bool, ...], View]
     _size: Size
     _row_major: bool
     _column_major: bool
+    _byte_strides: dict[int, tuple[int, ...]]
 
     def __new__(
         cls,
@@ -164,11 +176,11 @@ class View(Frozen):
     @staticmethod
     def row_major(shape: Sequence[Size]) -> View:
         """The view whose last axis is stored contiguously (C order)."""
-        key = ("row_major", tuple(shape))
+        shape = tuple(shape)
         try:
-            return _memo[key]  # type: ignore[return-value]  # a layout is never None
+            return _row_major_views[shape]
         except KeyError:
-            return _remember(key, View(shape))
+            return _remember(_row_major_views, shape, View(shape))
 
     @staticmethod
     def column_major(shape: Sequence[Size]) -> View:
@@ -216,6 +228,17 @@ class View(Frozen):
         """Stride of `axis`, counted from the front."""
         return self.strides[self._axis(axis)]
 
+    def byte_strides(self, itemsize: int) -> tuple[int, ...]:
+        """The strides in bytes, for elements of `itemsize` bytes."""
+        try:
+            return self._byte_strides[itemsize]
+        except KeyError:
+            _, steps = self._concrete("byte_strides")
+            strides = tuple([step * itemsize for step in steps])
+            # There are only a few sizes of elements, so that this needs no bound.
+            self._byte_strides[itemsize] = strides
+            return strides
+
     @property
     def is_row_major(self) -> bool:
         """Whether the elements follow each other in memory in C order, wherever they begin."""
@@ -260,10 +283,9 @@ class View(Frozen):
         ValueError
             If a size is symbolic.
         """
-        self._require_concrete("extent")
-        box = self.mask or [(0, size) for size in self.shape]
+        shape, strides = self._concrete("extent")
         low = high = self.offset
-        for (start, end), stride in zip(box, self.strides, strict=True):
+        for (start, end), stride in zip(self.mask or _box(shape), strides, strict=True):
             if start == end:
                 return 0, 0
             ends = start * stride, (end - 1) * stride
@@ -319,11 +341,10 @@ class View(Frozen):
         ValueError
             If the numbers of elements differ.
         """
-        key = (self._token, "reshape", shape)
         try:
-            return _memo[key]
+            return self.reshaped[shape]
         except KeyError:
-            return _remember(key, self._reshape(shape))
+            return _remember(self.reshaped, shape, self._reshape(shape))
 
     def _reshape(self, shape: Shape) -> View | None:
         shape = _checked_shape(shape)
@@ -339,11 +360,12 @@ class View(Frozen):
             return _make(shape, _row_major_strides(shape), self.offset, None)
         if not (self.is_static and _is_concrete(shape)):
             return None
-        strides: list[Size] = []
+        old_shape, old_strides = self._concrete("reshape")
+        strides: list[int] = []
         mask: list[tuple[int, int]] = []
-        for old, new in _common_factors(self.shape, shape):
-            group = _regroup(
-                [(self.shape[a], self.strides[a]) for a in old],
+        for old, new in common_factors(old_shape, shape):
+            group = regroup(
+                [(old_shape[a], old_strides[a]) for a in old],
                 [self.mask[a] for a in old] if self.mask else None,
                 [shape[a] for a in new],
             )
@@ -361,11 +383,10 @@ class View(Frozen):
         ValueError
             If an axis of another size than 1 would change, or dimensions would be lost.
         """
-        key = (self._token, "expand", shape)
         try:
-            return _memo[key]  # type: ignore[return-value]  # an expansion is never None
+            return self.expanded[shape]
         except KeyError:
-            return _remember(key, self._expand(shape))
+            return _remember(self.expanded, shape, self._expand(shape))
 
     def _expand(self, shape: Shape) -> View:
         shape = _checked_shape(shape)
@@ -373,7 +394,14 @@ class View(Frozen):
             return self
         lead = len(shape) - self.ndim
         strides: list[Size] = [0] * lead
-        mask = [(0, size) for size in shape]
+        mask: list[tuple[int, int]] = []
+        if self.mask:
+            if not _is_concrete(shape):
+                raise ValueError(
+                    f"cannot expand a masked view to {_text(shape)}: a mask needs concrete sizes; "
+                    "bind or substitute the symbolic ones first"
+                )
+            mask = _box(shape)
         for axis, size in enumerate(self.shape):
             new = shape[lead + axis] if lead >= 0 else None
             if new == size:
@@ -399,11 +427,10 @@ class View(Frozen):
         ValueError
             If `axes` is not a permutation of the axes, counted from the front.
         """
-        key = (self._token, "permute", axes)
         try:
-            return _memo[key]  # type: ignore[return-value]  # a permutation is never None
+            return self.permuted[axes]
         except KeyError:
-            return _remember(key, self._permute(axes))
+            return _remember(self.permuted, axes, self._permute(axes))
 
     def _permute(self, axes: tuple[int, ...]) -> View:
         if sorted(axes) != list(range(self.ndim)):
@@ -426,7 +453,7 @@ class View(Frozen):
         ValueError
             If a size is symbolic, or a range does not lie within its axis.
         """
-        self._require_concrete("shrink")
+        self._concrete("shrink")
         if len(bounds) != self.ndim:
             raise ValueError(f"{len(bounds)} ranges do not fit {self.ndim} dimensions")
         for (start, end), size in zip(bounds, self.shape, strict=True):
@@ -457,16 +484,15 @@ class View(Frozen):
         ValueError
             If a size is symbolic, or an item does not lie within its axis.
         """
-        key = (self._token, "slice", selection)
         try:
-            return _memo[key]
+            return self.sliced[selection]
         except KeyError:
-            return _remember(key, self._slice(selection))
+            return _remember(self.sliced, selection, self._slice(selection))
 
     def _slice(self, selection: Selection) -> View | None:
-        self._require_concrete("slice")
+        old_shape, old_strides = self._concrete("slice")
         shape: list[int] = []
-        strides: list[Size] = []
+        strides: list[int] = []
         mask: list[tuple[int, int]] = []
         offset = self.offset
         axis = 0
@@ -478,7 +504,7 @@ class View(Frozen):
                 continue
             if axis == self.ndim:
                 raise ValueError(f"selection {selection} has more items than {self.ndim} axes")
-            size, stride = self.shape[axis], self.strides[axis]
+            size, stride = old_shape[axis], old_strides[axis]
             valid = self.mask[axis] if self.mask else (0, size)
             axis += 1
             if isinstance(item, int):
@@ -497,7 +523,7 @@ class View(Frozen):
             shape.append(length)
             # Where nothing is stepped over, a huge step must not make a huge stride.
             strides.append(step * stride if length > 1 else stride)
-            mask.append(_sliced_range(valid, start, length, step))
+            mask.append(sliced_range(valid, start, length, step))
         if axis != self.ndim:
             raise ValueError(f"selection {selection} does not name all {self.ndim} axes")
         return _make(tuple(shape), tuple(strides), offset, tuple(mask) if self.mask else None)
@@ -510,16 +536,15 @@ class View(Frozen):
         ValueError
             If a size is symbolic, or an amount is negative.
         """
-        self._require_concrete("pad")
+        old_shape, strides = self._concrete("pad")
         if len(padding) != self.ndim:
             raise ValueError(f"{len(padding)} pairs do not fit {self.ndim} dimensions")
         if any([before < 0 or after < 0 for before, after in padding]):
             raise ValueError(f"padding must not be negative, but is {padding}; shrink instead")
-        box = self.mask or [(0, size) for size in self.shape]
         offset = self.offset
         shape, mask = [], []
         for (before, after), (start, end), size, stride in zip(
-            padding, box, self.shape, self.strides, strict=True
+            padding, self.mask or _box(old_shape), old_shape, strides, strict=True
         ):
             offset -= before * stride
             shape.append(size + before + after)
@@ -527,7 +552,7 @@ class View(Frozen):
         if self._size == 0:
             # No element has memory: everything is padding, wherever the empty axes were.
             mask = [(0, 0)] * self.ndim
-        return _make(tuple(shape), self.strides, offset, tuple(mask))
+        return _make(tuple(shape), strides, offset, tuple(mask))
 
     def flip(self, axes: tuple[bool, ...]) -> View:
         """The axes marked True reversed.
@@ -537,21 +562,20 @@ class View(Frozen):
         ValueError
             If a size is symbolic.
         """
-        key = (self._token, "flip", axes)
         try:
-            return _memo[key]  # type: ignore[return-value]  # a reversal is never None
+            return self.flipped[axes]
         except KeyError:
-            return _remember(key, self._flip(axes))
+            return _remember(self.flipped, axes, self._flip(axes))
 
     def _flip(self, axes: tuple[bool, ...]) -> View:
-        self._require_concrete("flip")
+        shape, _ = self._concrete("flip")
         if len(axes) != self.ndim:
             raise ValueError(f"{len(axes)} marks do not fit {self.ndim} dimensions")
         view = self.slice(
             tuple(
                 [
                     (size - 1, size, -1) if flipped and size else (0, size, 1)
-                    for flipped, size in zip(axes, self.shape, strict=True)
+                    for flipped, size in zip(axes, shape, strict=True)
                 ]
             )
         )
@@ -569,12 +593,12 @@ class View(Frozen):
         ValueError
             If a size is symbolic, or the view is masked.
         """
-        self._require_concrete("merge_axes")
+        sizes, steps = self._concrete("merge_axes")
         if self.mask:
             raise ValueError("cannot merge the axes of a masked view; shrink it to its mask first")
         shape: list[int] = []
         strides: list[int] = []
-        for size, stride in zip(self.shape, self.strides, strict=True):
+        for size, stride in zip(sizes, steps, strict=True):
             if size == 1:
                 continue
             if shape and strides[-1] == size * stride:
@@ -607,7 +631,7 @@ class View(Frozen):
         bounds: dict[int, int] = {}
         for step, bound in (*_forward_steps(self), *_forward_steps(other)):
             bounds[step] = bounds.get(step, 0) + bound
-        return _has_solution(sorted(bounds.items(), reverse=True), other_high - 1 - low)
+        return has_solution(sorted(bounds.items(), reverse=True), other_high - 1 - low)
 
     # ------------------------------------------------------------------ helpers
 
@@ -616,13 +640,16 @@ class View(Frozen):
             raise IndexError(f"axis {axis} is not one of the {self.ndim} axes from 0 on")
         return axis
 
-    def _require_concrete(self, what: str) -> None:
-        if not self.is_static:
-            names = ", ".join([str(v) for v in SymbolicShape(self.shape + self.strides).vars])
+    def _concrete(self, what: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Shape and strides, for what works on numbers alone."""
+        shape, strides = self.shape, self.strides
+        if not (_is_concrete(shape) and _is_concrete(strides)):
+            names = ", ".join([str(v) for v in SymbolicShape(shape + strides).vars])
             raise ValueError(
                 f"{what} needs concrete sizes, but {self!r} has symbolic ones; "
                 f"bind or substitute {names} first"
             )
+        return shape, strides
 
 
 def _checked_shape(shape: Sequence[Size]) -> Shape:
@@ -635,6 +662,11 @@ def _checked_shape(shape: Sequence[Size]) -> Shape:
         if type(size) is int and size < 0:
             raise ValueError(f"sizes must not be negative, but the shape is {shape}")
     return shape
+
+
+def _box(shape: tuple[int, ...]) -> list[tuple[int, int]]:
+    """The mask that covers everything."""
+    return [(0, size) for size in shape]
 
 
 def _text(sizes: Shape) -> str:
@@ -668,7 +700,8 @@ def _make(shape: Shape, strides: Shape, offset: int, mask: Mask | None) -> View:
         [stride == 0 and n != 1 for n, stride in zip(shape, strides, strict=True)]
     )
     set_slot(view, "has_repeats", repeats)
-    set_slot(view, "_token", next(_tokens))
+    for memo in ("_byte_strides", "reshaped", "expanded", "permuted", "sliced", "flipped"):
+        set_slot(view, memo, {})
     if len(_interned) >= _MAX_VIEWS:
         _interned.clear()
     return _interned.setdefault(key, view)
@@ -677,10 +710,13 @@ def _make(shape: Shape, strides: Shape, offset: int, mask: Mask | None) -> View:
 _V = TypeVar("_V", "View", "View | None")
 
 
-def _remember(key: tuple[object, ...], view: _V) -> _V:
-    if len(_memo) >= _MAX_MEMOS:
-        _memo.clear()
-    _memo[key] = view
+def _remember(memo: dict[Any, _V], key: Any, view: _V) -> _V:
+    if len(_filled) >= _MAX_MEMOS:
+        for filled in _filled:
+            filled.clear()
+        _filled.clear()
+    _filled.append(memo)
+    memo[key] = view
     return view
 
 
@@ -697,106 +733,11 @@ def _is_packed(shape: Shape, strides: Shape, size: Size) -> bool:
     return True
 
 
-def _sliced_range(valid: tuple[int, int], start: int, length: int, step: int) -> tuple[int, int]:
-    """The indices i in [0, length) with valid[0] <= start + i*step < valid[1]."""
-    if length == 0:
-        return 0, 0
-    first, last = (valid[0], valid[1] - 1) if step > 0 else (valid[1] - 1, valid[0])
-    low = max(0, -((start - first) // step))  # ceil((first - start) / step)
-    high = min(length, (last - start) // step + 1)
-    return (low, high) if low < high else (0, 0)
-
-
-def _common_factors(
-    old: tuple[int, ...], new: tuple[int, ...]
-) -> list[tuple[range, range]]:
-    """The shortest runs of old and new axes, in step, with equal products. Sizes are nonzero."""
-    runs = []
-    i = j = 0
-    while i < len(old) or j < len(new):
-        i0, j0 = i, j
-        left = right = 1
-        if i < len(old):
-            left, i = old[i], i + 1
-        if j < len(new):
-            right, j = new[j], j + 1
-        while left != right:
-            if left < right:
-                left, i = left * old[i], i + 1
-            else:
-                right, j = right * new[j], j + 1
-        runs.append((range(i0, i), range(j0, j)))
-    return runs
-
-
-def _regroup(
-    old: list[tuple[int, int]], mask: list[tuple[int, int]] | None, new: list[int]
-) -> tuple[list[int], list[tuple[int, int]]] | None:
-    """Strides and valid ranges of the axes `new` that replace a run of old (size, stride)."""
-    axes = [axis for axis in range(len(old)) if old[axis][0] != 1]
-    total = 1
-    for axis in axes:
-        total *= old[axis][0]
-    # The run must step through memory as one axis.
-    for outer, inner in zip(axes, axes[1:], strict=False):
-        if old[outer][1] != old[inner][0] * old[inner][1]:
-            return None
-    step = old[axes[-1]][1] if axes else 0
-    strides = [step * s for s in _row_major_strides(tuple(new))]
-
-    valid = [(0, size) for size in new]
-    if mask is None or all([mask[a] == (0, old[a][0]) for a in range(len(old))]):
-        return strides, valid
-    # A range of whole slabs along the outermost axis stays a box if the new axes keep the slabs.
-    if not axes or any([mask[a] != (0, old[a][0]) for a in range(len(old)) if a != axes[0]]):
-        return None
-    slab = total // old[axes[0]][0]
-    start, end = mask[axes[0]][0] * slab, mask[axes[0]][1] * slab
-    outermost = next(axis for axis, size in enumerate(new) if size != 1)
-    slab = total // new[outermost]
-    if start % slab or end % slab:
-        return None
-    valid[outermost] = start // slab, end // slab
-    return strides, valid
-
-
 def _forward_steps(view: View) -> list[tuple[int, int]]:
     """(step, highest index) of the axes that move, all taken forwards; repeats do not move."""
-    box = view.mask or [(0, size) for size in view.shape]
+    shape, strides = view._concrete("overlaps")
     return [
         (abs(stride), end - start - 1)
-        for (start, end), stride in zip(box, view.strides, strict=True)
+        for (start, end), stride in zip(view.mask or _box(shape), strides, strict=True)
         if stride and end - start > 1
     ]
-
-
-_MAX_SEARCH: Final = 4096
-
-
-def _has_solution(steps: list[tuple[int, int]], target: int) -> bool:
-    """Whether sum(step * i) == target with 0 <= i <= bound has a solution; True if unsure.
-
-    Depth-first over the axes, largest step first; an axis' candidates are narrowed by what the
-    remaining axes can reach and by their greatest common divisor.
-    """
-    reach = [0] * (len(steps) + 1)
-    divisor = [0] * (len(steps) + 1)
-    for k in range(len(steps) - 1, -1, -1):
-        reach[k] = reach[k + 1] + steps[k][0] * steps[k][1]
-        divisor[k] = gcd(divisor[k + 1], steps[k][0])
-    work = 0
-    stack = [(0, target)]
-    while stack:
-        k, rest = stack.pop()
-        if not 0 <= rest <= reach[k] or (rest % divisor[k] if divisor[k] else rest):
-            continue
-        if k == len(steps):
-            return True
-        step, bound = steps[k]
-        low = max(0, -((reach[k + 1] - rest) // step))  # ceil((rest - reach) / step)
-        high = min(bound, rest // step)
-        work += max(0, high - low + 1)
-        if work > _MAX_SEARCH:
-            return True
-        stack.extend([(k + 1, rest - step * i) for i in range(low, high + 1)])
-    return False

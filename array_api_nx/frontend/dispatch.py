@@ -293,7 +293,7 @@ def binary(op: Primitive, x1: Operand, x2: Operand, foreign: Any = None) -> Arra
                     array._dtype = result
                     array._device = device
                     return array
-        elif SCALAR_PROMOTION.get((dtype, type(x2))) is dtype:
+        elif dtype.with_scalar.get(type(x2)) is dtype:
             result = op.results.get(dtype)
             if result is not None and (
                 type(x2) is not int or dtype.min <= x2 <= dtype.max  # type: ignore[operator]
@@ -395,7 +395,7 @@ def inplace(op: Primitive, x: Array, other: Operand) -> Array:
                 and backend.shape(other._handle) == backend.shape(x._handle)
             ):
                 value = other._handle
-        elif SCALAR_PROMOTION.get((dtype, type(other))) is dtype and (
+        elif dtype.with_scalar.get(type(other)) is dtype and (
             type(other) is not int or dtype.min <= other <= dtype.max  # type: ignore[operator]
         ):
             value = other
@@ -468,7 +468,7 @@ def reduce(
         axes = (axis,)
     else:
         axes = normalise_axes(axis, ndim)
-    if op in _WITHOUT_IDENTITY and 0 in [shape[a] for a in axes]:
+    if 0 in shape and op in _WITHOUT_IDENTITY and 0 in [shape[a] for a in axes]:
         _refuse_empty(op, shape, axis)
     if dtype is not None:
         result = dtype

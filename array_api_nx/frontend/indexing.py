@@ -129,8 +129,10 @@ def _stored(x: Array, value: Operand) -> Any:
     """`value` as a handle or scalar of the dtype of `x`."""
     dtype = x._dtype
     if type(value) is not Array:
-        if type(value) in _SCALARS and d.SCALAR_PROMOTION[dtype, type(value)] is dtype:
-            return check_scalar(value, dtype)
+        if dtype.with_scalar.get(type(value)) is dtype and (
+            type(value) is not int or dtype.min <= value <= dtype.max
+        ):
+            return value
         value = as_array(value, "the value")
         if type(value) is not Array:
             return check_scalar(value, dtype)

@@ -6,6 +6,7 @@ A result is a view of its argument's memory wherever strides can express it, as 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from operator import index
 from typing import Any, Final
 
@@ -176,34 +177,27 @@ def concat(arrays: tuple[Array, ...] | list[Array], /, *, axis: int | None = 0) 
 
     Standard: manipulation functions.
     """
-    items = _same_dtype(arrays, "concat")
-    if axis is None:
-        items = [reshape(x, (-1,)) for x in items]
-        axis = 0
-    first = items[0]
+    handles, first = _joinable(arrays, "concat")
     backend = first._device.backend
-    handles = [x._handle for x in items]
-    shape = backend.shape(handles[0])
-    ndim = len(shape)
+    if axis is None:
+        handles = [backend.reshape(h, (prod(backend.shape(h)),)) for h in handles]
+        axis = 0
+    ndim = len(backend.shape(handles[0]))
     if not ndim:
         raise ValueError("concat needs arrays of at least one dimension; use stack for 0-d arrays")
     position = axis if type(axis) is int and 0 <= axis < ndim else normalise_axis(axis, ndim)
-    for handle in handles:
-        other = backend.shape(handle)
-        if other != shape and (
-            len(other) != ndim
-            or other[:position] != shape[:position]
-            or other[position + 1 :] != shape[position + 1 :]
-        ):
-            raise ValueError(
-                f"concat along axis {axis} needs equal sizes on all other axes, but the shapes are "
-                f"{shape} and {other}; use broadcast_to or reshape first"
-            )
-    return _view(first, backend.cat(handles, position))
+    try:
+        return _view(first, backend.cat(handles, position))
+    except ValueError as error:
+        shapes = ", ".join([str(backend.shape(h)) for h in handles])
+        raise ValueError(
+            f"concat along axis {axis} needs equal sizes on all other axes, but the shapes are "
+            f"{shapes}; use broadcast_to or reshape first"
+        ) from error
 
 
-def _same_dtype(arrays: Sequence[Array], name: str) -> list[Array]:
-    """The arrays, checked, on one device and promoted to one dtype."""
+def _joinable(arrays: Sequence[Array], name: str) -> tuple[list[Any], Array]:
+    """Handles of the arrays, on one device and of one dtype, and an Array that has both."""
     if type(arrays) not in (list, tuple) and not isinstance(arrays, Sequence):
         raise TypeError(
             f"{name} takes a list or tuple of arrays, not a single {type(arrays).__name__}; "
@@ -211,17 +205,19 @@ def _same_dtype(arrays: Sequence[Array], name: str) -> list[Array]:
         )
     if not arrays:
         raise ValueError(f"{name} needs at least one array; use empty(...) to make one of no size")
-    for x in arrays:
-        if type(x) is not Array:
-            only_array(x, f"each argument of {name}")
     first = arrays[0]
-    dtype, device = first._dtype, first._device
+    handles = []
     for x in arrays:
-        if x._dtype is not dtype or x._device is not device:
-            common_device(arrays)
-            dtype = promote(*[x._dtype for x in arrays])
-            return [cast(x, dtype) for x in arrays]
-    return list(arrays)
+        if type(x) is not Array or x._dtype is not first._dtype or x._device is not first._device:
+            break
+        handles.append(x._handle)
+    else:
+        return handles, first
+    for x in arrays:
+        only_array(x, f"each argument of {name}")
+    common_device(arrays)
+    dtype = promote(*[x._dtype for x in arrays])
+    return [cast(x, dtype)._handle for x in arrays], cast(first, dtype)
 
 
 def expand_dims(x: Array, /, axis: int | tuple[int, ...]) -> Array:
@@ -629,20 +625,20 @@ def stack(arrays: tuple[Array, ...] | list[Array], /, *, axis: int = 0) -> Array
 
     Standard: manipulation functions.
     """
-    items = _same_dtype(arrays, "stack")
-    backend = items[0]._device.backend
-    handles = [x._handle for x in items]
+    handles, first = _joinable(arrays, "stack")
+    backend = first._device.backend
     shape = backend.shape(handles[0])
-    for handle in handles:
-        other = backend.shape(handle)
-        if other != shape:
-            raise ValueError(
-                f"stack needs equal shapes, but they are {shape} and {other}; "
-                "use broadcast_arrays first"
-            )
     position = normalise_axis(axis, len(shape) + 1)
     new = as_shape((*shape[:position], 1, *shape[position:]))
-    return _view(items[0], backend.cat([backend.try_reshape(h, new) for h in handles], position))
+    pieces = []
+    for handle in handles:
+        if backend.shape(handle) != shape:
+            raise ValueError(
+                f"stack needs equal shapes, but they are {shape} and {backend.shape(handle)}; "
+                "use broadcast_arrays first"
+            )
+        pieces.append(backend.try_reshape(handle, new))
+    return _view(first, backend.cat(pieces, position))
 
 
 def tile(x: Array, repetitions: tuple[int, ...], /) -> Array:

@@ -260,7 +260,7 @@ def where(
         if type(other) is Array:
             alike = other._dtype is dtype and other._device is device
         else:
-            alike = SCALAR_PROMOTION.get((dtype, type(other))) is dtype and (
+            alike = dtype.with_scalar.get(type(other)) is dtype and (
                 type(other) is not int or dtype.min <= other <= dtype.max
             )
         if alike and condition._device is device:

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.lib.stride_tricks import as_strided
 
-from array_api_nx.core import view as view_module
+from array_api_nx.core import layout
 from array_api_nx.core.symbolic import SymbolicShape, dynamic
 from array_api_nx.core.view import View
 
@@ -293,7 +293,7 @@ def test_a_search_cut_short_answers_that_views_may_overlap(monkeypatch):
     first, second = View((4, 4), (7, 3)), View((4, 4), (7, 3), 1)
     exact = bool(set(positions(first)) & set(positions(second)))
     assert first.overlaps(second) == exact
-    monkeypatch.setattr(view_module, "_MAX_SEARCH", 0)
+    monkeypatch.setattr(layout, "_MAX_SEARCH", 0)
     assert first.overlaps(second)
     assert not first.overlaps(View((4,), (1,), 100))
 

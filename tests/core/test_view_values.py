@@ -104,17 +104,17 @@ def _walk(sizes: range) -> list[View | None]:
 def test_tables_stay_within_their_bounds_and_forgetting_changes_nothing(monkeypatch):
     expected = _walk(range(1, 30))
     monkeypatch.setattr(view_module, "_interned", {})
-    monkeypatch.setattr(view_module, "_memo", {})
     monkeypatch.setattr(view_module, "_MAX_VIEWS", 7)
     monkeypatch.setattr(view_module, "_MAX_MEMOS", 5)
     results: list[View | None] = []
     for n in range(1, 30):
         results += _walk(range(n, n + 1))
         assert 0 < len(view_module._interned) <= 7
-        assert 0 < len(view_module._memo) <= 5
+        assert 0 < len(view_module._filled) <= 5
+        distinct = {id(memo): memo for memo in view_module._filled}.values()
+        assert sum(len(memo) for memo in distinct) <= 5
     assert results == expected
     view_module._interned.clear()
-    view_module._memo.clear()
     assert _walk(range(1, 30)) == expected
 
 

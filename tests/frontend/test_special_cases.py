@@ -211,7 +211,7 @@ EXP = expand(
 )
 EXPM1 = expand(
     [
-        (ZEROS, (0.0,), (ZEROS, 0.0)),
+        (ZEROS, (0.0,), (0.0, 0.0)),
         (FINITE, (inf,), NANS),
         (FINITE, NAN, NANS),
         ((inf,), (0.0,), (inf, 0.0)),
@@ -262,16 +262,9 @@ SQRT = expand(
         (NAN, NAN, NANS),
     ]
 )
-SIGN = expand(
-    [
-        # Zeros carry no sign here: -0 and +0 are both "0".
-        (ZEROS, ZEROS, (ZEROS, ZEROS)),
-        (NAN, (*FINITE, inf, nan), NANS),
-        ((*FINITE, inf), NAN, NANS),
-    ],
-    "odd",
-)
-
+# Every zero has the sign 0 + 0j, so that zeros have no mirror images here.
+SIGN: list[Case] = [((a, b), (0.0, 0.0)) for a, b in product(ZEROS, repeat=2)]
+SIGN += expand([(NAN, (*FINITE, inf, nan), NANS), ((*FINITE, inf), NAN, NANS)], "odd")
 
 COMPLEX: dict[str, list[Case]] = {
     "acos": ACOS,
@@ -335,7 +328,7 @@ UNARY_ROWS: dict[str, list[tuple[tuple[float, ...], object]]] = {
         (INFS, lambda a: copysign(0.0, a)),
     ],
     "round": [*TO_INTEGER, ((0.5,), 0.0), ((-0.5,), -0.0), ((1.5, 2.5), 2.0), ((-2.5,), -2.0)],
-    "sign": [(NAN, nan), (ZEROS, ZEROS), ((*POSITIVE, inf), 1.0), ((*NEGATIVE, -inf), -1.0)],
+    "sign": [(NAN, nan), (ZEROS, 0.0), ((*POSITIVE, inf), 1.0), ((*NEGATIVE, -inf), -1.0)],
     "sin": [((nan, *INFS), nan), (ZEROS, lambda a: a)],
     "sinh": [((nan, *ZEROS, *INFS), lambda a: a)],
     "sqrt": [((nan, *NEGATIVE, -inf), nan), ((*ZEROS, inf), lambda a: a)],
@@ -701,3 +694,47 @@ def test_sign_bits_of_nan(dtype: str) -> None:
     assert np.array_equal(xp.signbit(xp.asarray(x)), bits)
     copied = np.asarray(xp.copysign(xp.asarray(x[:, None]), xp.asarray(x)))
     assert np.array_equal(np.signbit(copied), np.broadcast_to(bits, (8, 8)))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_in_place_operators_mend_too(dtype: str) -> None:
+    x = xp.asarray(np.array([-inf, -0.0, 4.0], dtype=dtype))
+    x **= 0.5
+    assert np.asarray(x).tobytes() == np.array([inf, 0.0, 2.0], dtype=dtype).tobytes()
+    x = xp.asarray(np.array([-inf, -5.0, 4.0, inf], dtype=dtype))
+    x[1:] //= x[:-1]
+    expected = np.array([-inf, 0.0, -1.0, inf], dtype=dtype)
+    assert np.asarray(x).tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shape", [(), (1,), (3, 1), (1, 4)])
+def test_square_roots_by_pow_with_a_broadcast_exponent(dtype: str, shape: tuple[int, ...]) -> None:
+    x = np.full((3, 4), 4.0, dtype)
+    x[1, 2], x[2, 1] = -inf, -0.0
+    expected = np.full((3, 4), 2.0, dtype)
+    expected[1, 2], expected[2, 1] = inf, 0.0
+    half = xp.asarray(np.full(shape, 0.5, dtype))
+    for exponent in (half, xp.broadcast_to(half, (3, 4))):
+        assert np.asarray(xp.pow(xp.asarray(x), exponent)).tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize("name", [*COMPLEX, "reciprocal"])
+def test_complex_without_elements(name: str) -> None:
+    x = xp.asarray(np.empty((0, 3), "complex64"))
+    assert getattr(xp, name)(x).shape == (0, 3)
+
+
+@pytest.mark.parametrize("name", ["floor_divide", "pow"])
+def test_real_without_elements(name: str) -> None:
+    x = xp.asarray(np.empty((0, 3), "float32"))
+    for other in (x, 0.5, inf):
+        assert getattr(xp, name)(x, other).shape == (0, 3)
+
+
+@pytest.mark.parametrize("z", [complex(-0.0, 0.0), complex(0.0, -0.0), complex(-0.0, -0.0)])
+def test_complex_scalars_keep_the_signs_of_zeros(z: complex) -> None:
+    for x in (xp.full((3,), z), xp.asarray(z)):
+        found = np.asarray(x)
+        assert (np.signbit(found.real) == np.signbit(z.real)).all()
+        assert (np.signbit(found.imag) == np.signbit(z.imag)).all()

@@ -223,7 +223,11 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
 
     # ------------------------------------------------------------------ indexed access
 
-    def _keys(self, keys: tuple[Any, ...]) -> tuple[Any, ...]:
+    def _keys(self, keys: tuple[Any, ...]) -> Any:
+        """Keys of the contract as NumPy's."""
+        if keys.count(None) == len(keys) - 1 and keys[0] is not None:
+            # Whole axes after the only key need not be said.
+            return self.array(keys[0])
         return tuple(
             [
                 slice(None) if k is None else self.array(k) if type(k) is Tensor else k
@@ -232,7 +236,10 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         )
 
     def index_get(self, x: Tensor, keys: tuple[Any, ...]) -> Tensor:
-        return wrap(self.array(x)[self._keys(keys)])
+        array = x.array
+        if array is None:
+            array = self.bind(x)
+        return wrap(array[self._keys(keys)])
 
     def index_set(self, target: Tensor, keys: tuple[Any, ...], value: Operand) -> None:
         self.array(target)[self._keys(keys)] = self.array(value) if type(value) is Tensor else value

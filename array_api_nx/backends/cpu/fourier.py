@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..base import Norm
 from ..strided import Tensor
 from .memory import NumPyMemory, wrap
 
@@ -15,22 +16,22 @@ class FourierTransforms(NumPyMemory):
 
     # numpy.fft takes a detour for several axes, so one axis goes its own way.
 
-    def fft(self, x: Tensor, axes: tuple[int, ...], norm: str) -> Tensor:
+    def fft(self, x: Tensor, axes: tuple[int, ...], norm: Norm) -> Tensor:
         if len(axes) == 1:
             return wrap(np.fft.fft(self.array(x), None, axes[0], norm))
         return wrap(np.fft.fftn(self.array(x), None, axes, norm))
 
-    def ifft(self, x: Tensor, axes: tuple[int, ...], norm: str) -> Tensor:
+    def ifft(self, x: Tensor, axes: tuple[int, ...], norm: Norm) -> Tensor:
         if len(axes) == 1:
             return wrap(np.fft.ifft(self.array(x), None, axes[0], norm))
         return wrap(np.fft.ifftn(self.array(x), None, axes, norm))
 
-    def rfft(self, x: Tensor, axes: tuple[int, ...], norm: str) -> Tensor:
+    def rfft(self, x: Tensor, axes: tuple[int, ...], norm: Norm) -> Tensor:
         if len(axes) == 1:
             return wrap(np.fft.rfft(self.array(x), None, axes[0], norm))
         return wrap(np.fft.rfftn(self.array(x), None, axes, norm))
 
-    def irfft(self, x: Tensor, axes: tuple[int, ...], last_size: int, norm: str) -> Tensor:
+    def irfft(self, x: Tensor, axes: tuple[int, ...], last_size: int, norm: Norm) -> Tensor:
         if len(axes) == 1:
             return wrap(np.fft.irfft(self.array(x), last_size, axes[0], norm))
         sizes = [self.shape(x)[axis] for axis in axes[:-1]]

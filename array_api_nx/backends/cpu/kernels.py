@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from math import copysign, isinf
 from typing import Any, Final
 
 import numpy as np
@@ -73,6 +74,11 @@ def _expm1(x: NDArray) -> NDArray:
             mended.real -= 1
             result = np.asarray(result)
             result[~finite] = mended
+        nonzero = x.astype(bool)
+        if _count(nonzero) < nonzero.size:
+            # The real part is +0 for either zero.
+            result = np.asarray(result)
+            result.real[~nonzero] = 0.0
     return result
 
 
@@ -158,10 +164,14 @@ UNARY: Final[dict[Primitive, Callable[..., Any]]] = {
 # ---------------------------------------------------------------------- binary mends
 
 
+def _has_infinity(x: Any) -> bool:
+    return bool(_count(np.isinf(x))) if isinstance(x, np.ndarray) else isinf(x)
+
+
 def _floor_divide(x1: Any, x2: Any, out: NDArray | None = None) -> NDArray:
     kind = (x1 if isinstance(x1, np.ndarray) else x2).dtype.kind
     # The mend needs the operands as they were; `out` may overlap them.
-    if kind != "f" or not (_count(np.isinf(x1)) or _count(np.isinf(x2))):
+    if kind != "f" or not (_has_infinity(x1) or _has_infinity(x2)):
         return np.floor_divide(x1, x2, out=out)  # type: ignore[no-any-return]
     result = np.asarray(np.floor_divide(x1, x2))
     x1, x2 = np.broadcast_arrays(
@@ -181,7 +191,11 @@ def _floor_divide(x1: Any, x2: Any, out: NDArray | None = None) -> NDArray:
 
 def _pow(x1: Any, x2: Any, out: NDArray | None = None) -> NDArray:
     kind = (x1 if isinstance(x1, np.ndarray) else x2).dtype.kind
-    if kind != "f" or not (_is_constant_half(x1, x2) and _count(np.signbit(x1))):
+    if kind == "i" and out is not None:
+        # NumPy meets a negative exponent when a part of `out` is written.
+        np.copyto(out, np.power(x1, x2))
+        return out
+    if kind != "f" or not (_is_constant_half(x1, x2) and _has_sign_bit(x1)):
         return np.power(x1, x2, out=out)  # type: ignore[no-any-return]
     # NumPy takes the square root instead, which is NaN for -inf and -0.0 for -0.0. `out` may
     # overlap the operands.
@@ -207,6 +221,14 @@ def _is_constant_half(x1: Any, x2: Any) -> bool:
     if whole and x2.size > 1 and 0 not in x2.strides:
         return False
     return bool(_count(np.equal(x2, 0.5)))
+
+
+def _has_sign_bit(x: Any) -> bool:
+    """Whether a number in `x` is negative, -0.0 included."""
+    if not isinstance(x, np.ndarray):
+        return copysign(1, x) < 0
+    # Read as integers they are negative, too: one pass without a temporary array.
+    return x.size > 0 and bool(np.minimum.reduce(x.view(f"i{x.itemsize}"), axis=None) < 0)
 
 
 def _trunc_divide(x1: Any, x2: Any, out: NDArray | None = None) -> NDArray:

@@ -55,11 +55,11 @@ class NumPyMemory(StridedBackend):
             memory: NDArray = storage.memory
             itemsize = memory.itemsize
             array = _ndarray(
-                view.shape,
+                view.shape,  # type: ignore[arg-type]  # concrete, as all shapes of Tensors are
                 memory.dtype,
                 memory,
                 view.offset * itemsize,
-                [stride * itemsize for stride in view.strides],
+                view.byte_strides(itemsize),
             )
         x.array = array
         return array
@@ -107,6 +107,9 @@ class NumPyMemory(StridedBackend):
     def item(self, x: Tensor) -> Scalar:
         array = x.array
         if array is None:
+            view, storage = x.view, x.storage
+            if view.ndim == 0:  # type: ignore[union-attr]  # both are there if no array is
+                return storage.memory.item(view.offset)  # type: ignore[union-attr, no-any-return]
             array = self.bind(x)
         return array.item()  # type: ignore[no-any-return]
 

@@ -1,0 +1,1 @@
+"""The backend contract, primitive by primitive, on every layout and every backend."""

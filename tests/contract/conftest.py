@@ -1,0 +1,14 @@
+"""Every contract test runs on every backend."""
+
+from __future__ import annotations
+
+import pytest
+
+from array_api_nx.backends.base import Backend
+
+from .backends import BACKENDS
+
+
+@pytest.fixture(params=BACKENDS)
+def backend(request: pytest.FixtureRequest) -> Backend:
+    return BACKENDS[request.param]

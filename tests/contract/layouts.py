@@ -1,0 +1,275 @@
+"""Arrays in every layout, with the values that break things, and how to compare results.
+
+A layout takes values and gives a Tensor with the ndarray that it must read as. Its memory is
+read-only, so that a primitive that changes an argument fails at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from array_api_nx.backends.base import Backend
+from array_api_nx.backends.strided import Storage, Tensor, tensor_over
+from array_api_nx.core.dtypes import DType
+from array_api_nx.core.view import View
+
+NDArray = np.ndarray[Any, Any]
+Shape = tuple[int, ...]
+
+
+class Case(NamedTuple):
+    """An array under test."""
+
+    layout: str
+    handle: Tensor
+    oracle: NDArray
+
+
+def tensor(memory: NDArray, view: View, *, writable: bool = False) -> Tensor:
+    """A handle that reads 1-D `memory` through `view`."""
+    view.check_fits(memory.size)
+    memory.flags.writeable = writable
+    return tensor_over(Storage(memory), view)
+
+
+# ---------------------------------------------------------------------- layouts
+
+
+def _strided(memory: NDArray, window: NDArray) -> tuple[NDArray, View]:
+    """The flat `memory`, and the view of it that `window`, a view of the same block, is."""
+    flat = memory.reshape(-1)
+    start = window.__array_interface__["data"][0] - flat.__array_interface__["data"][0]
+    strides = tuple([step // flat.itemsize for step in window.strides])
+    return flat, View(window.shape, strides, start // flat.itemsize if window.size else 0)
+
+
+def _garbage(shape: Shape, dtype: np.dtype[Any]) -> NDArray:
+    return np.full(shape, 77, dtype)
+
+
+def row_major(values: NDArray) -> tuple[NDArray, View]:
+    return values.copy().reshape(-1), View.row_major(values.shape)
+
+
+def column_major(values: NDArray) -> tuple[NDArray, View]:
+    return values.flatten(order="F"), View.column_major(values.shape)
+
+
+def central(values: NDArray) -> tuple[NDArray, View]:
+    """The middle axis varies fastest, and has a gap behind it."""
+    middle = values.ndim // 2
+    if values.ndim == 0:
+        return row_major(values)
+    inside = np.moveaxis(values, middle, -1)
+    memory = _garbage((*inside.shape[:-1], inside.shape[-1] + 1), values.dtype)
+    memory[..., :-1] = inside
+    return _strided(memory, np.moveaxis(memory[..., :-1], -1, middle))
+
+
+def odd_units(values: NDArray) -> tuple[NDArray, View]:
+    """Axes of size 1 have strides that lead nowhere."""
+    memory, view = row_major(values)
+    strides = [s if n != 1 else -1001 - s for n, s in zip(view.shape, view.strides, strict=True)]
+    return memory, View(view.shape, strides)
+
+
+def flipped(values: NDArray) -> tuple[NDArray, View]:
+    backwards = tuple([slice(None, None, -1)] * values.ndim)
+    memory = values[backwards].copy()
+    return _strided(memory, memory[backwards])
+
+
+def stepped(values: NDArray) -> tuple[NDArray, View]:
+    every_second = tuple([slice(1, None, 2)] * values.ndim)
+    memory = _garbage(tuple([2 * n + 1 for n in values.shape]), values.dtype)
+    window = memory[every_second] if values.ndim else memory
+    window[...] = values
+    return _strided(memory, window)
+
+
+def offset(values: NDArray) -> tuple[NDArray, View]:
+    memory = np.concatenate([_garbage((5,), values.dtype), values.reshape(-1)])
+    strides = View.row_major(values.shape).strides
+    return memory, View(values.shape, strides, 5)
+
+
+def _repeated(values: NDArray, axis: int) -> tuple[NDArray, View]:
+    if values.size == 0 or values.ndim == 0:
+        return row_major(values)
+    memory = values.take([0], axis)
+    return _strided(memory, np.broadcast_to(memory, values.shape))
+
+
+def broadcast_first(values: NDArray) -> tuple[NDArray, View]:
+    return _repeated(values, 0)
+
+
+def broadcast_last(values: NDArray) -> tuple[NDArray, View]:
+    return _repeated(values, -1)
+
+
+def masked(values: NDArray) -> tuple[NDArray, View]:
+    """The borders of all axes longer than 2 are padding and read as zeros."""
+    padding = tuple([(1, 1) if n > 2 else (0, 0) for n in values.shape])
+    inside = values[tuple([slice(a, n - b) for (a, b), n in zip(padding, values.shape, strict=True)])]
+    memory, view = column_major(inside)
+    return memory, view.pad(padding)
+
+
+Layout = Callable[[NDArray], tuple[NDArray, View]]
+
+LAYOUTS: tuple[Layout, ...] = (
+    row_major,
+    column_major,
+    central,
+    odd_units,
+    flipped,
+    stepped,
+    offset,
+    broadcast_first,
+    broadcast_last,
+    masked,
+)
+
+ONE_TO_ONE: tuple[Layout, ...] = (
+    row_major, column_major, central, odd_units, flipped, stepped, offset,
+)  # fmt: skip
+"""The layouts that show exactly the values given: no repeats, no padding."""
+
+
+def read(memory: NDArray, view: View) -> NDArray:
+    """What `view` shows, element by element: zero where there is no memory."""
+    result = np.zeros(view.shape, memory.dtype)  # type: ignore[arg-type]  # no symbolic sizes here
+    for index in np.ndindex(result.shape):
+        if view.is_valid(index):
+            result[index] = memory[view.linear_index(index)]
+    return result
+
+
+def case(layout: Layout, values: NDArray, *, writable: bool = False) -> Case:
+    """`values` in one layout."""
+    memory, view = layout(values)
+    oracle = read(memory, view)
+    oracle.flags.writeable = False
+    return Case(layout.__name__, tensor(memory, view, writable=writable), oracle)
+
+
+def in_layouts(values: NDArray, layouts: Iterable[Layout] = LAYOUTS) -> list[Case]:
+    """`values` in every one of `layouts`."""
+    return [case(layout, values) for layout in layouts]
+
+
+# ---------------------------------------------------------------------- values
+
+
+@cache
+def limits(dtype: DType) -> NDArray:
+    """The values of `dtype` at which kernels go wrong, and some ordinary ones."""
+    kind = np.dtype(dtype.name)
+    if kind.kind == "b":
+        return np.array([False, True, True, False])
+    if kind.kind in "iu":
+        info = np.iinfo(kind)
+        values = [0, 1, 2, 3, 5, 100, info.max, info.max - 1]
+        if kind.kind == "i":
+            values += [-1, -2, -5, info.min, info.min + 1]
+        return np.array(values, kind)
+    if kind.kind == "f":
+        info = np.finfo(kind)
+        special = [0.0, -0.0, np.inf, -np.inf, np.nan]
+        extreme = [info.max, -info.max, info.tiny, -info.smallest_subnormal, 1 + info.eps]
+        return np.array([*special, *extreme, 1.0, -1.0, 0.5, -2.5, 3.0, -7.25, 100.0], kind)
+    parts = [0.0, -0.0, 1.5, -2.0, np.inf, -np.inf, np.nan]
+    pairs = np.empty((len(parts), len(parts)), kind)
+    pairs.real = np.array(parts)[:, None]
+    pairs.imag = np.array(parts)
+    return pairs.reshape(-1)
+
+
+def spread(values: NDArray, shape: Shape) -> NDArray:
+    """`values`, again and again, in the given shape."""
+    return np.resize(values, shape)
+
+
+def small(dtype: DType, shape: Shape, start: int = 0) -> NDArray:
+    """Small whole numbers, so that sums and products of a few are exact in every dtype."""
+    numbers = (np.arange(np.prod(shape, dtype=int)) * 7 + start) % 5
+    if dtype.name.startswith(("int", "float", "complex")):
+        numbers = numbers - 2
+    values = numbers.astype(dtype.name)
+    if values.dtype.kind == "c":
+        values.imag = np.roll(values.real, 1)
+    return values.reshape(shape)
+
+
+SHAPE = (2, 1, 5, 5)
+"""Axes of different sizes, one of them 1, and room for all `limits`."""
+
+
+@cache
+def cases(dtype: DType) -> tuple[Case, ...]:
+    """The limits of `dtype` in every layout, as a 0-d array, and empty."""
+    values = limits(dtype)
+    return (
+        *in_layouts(spread(values, SHAPE)),
+        *in_layouts(values[1:2].reshape(()), [row_major, offset]),
+        *in_layouts(values[:0], [row_major, flipped]),
+        *in_layouts(np.empty((3, 0, 2), values.dtype), [row_major, stepped]),
+    )
+
+
+# ---------------------------------------------------------------------- comparison
+
+
+def assert_same(actual: NDArray, expected: NDArray, ulp: float = 0, hint: object = "") -> None:
+    """Equal shape, dtype and elements, NaN included; with `ulp` 0 also the signs of zeros."""
+    assert actual.shape == expected.shape, hint
+    assert actual.dtype == expected.dtype, hint
+    if expected.dtype.kind == "c":
+        size = np.maximum(np.abs(expected.real), np.abs(expected.imag))
+        _assert_close(actual.real, expected.real, size, ulp, hint)
+        _assert_close(actual.imag, expected.imag, size, ulp, hint)
+    elif expected.dtype.kind == "f":
+        _assert_close(actual, expected, np.abs(expected), ulp, hint)
+    else:
+        np.testing.assert_array_equal(actual, expected, err_msg=str(hint))
+
+
+def _assert_close(
+    actual: NDArray, expected: NDArray, size: NDArray, ulp: float, hint: object
+) -> None:
+    with np.errstate(all="ignore"):
+        good = (actual == expected) | (np.isnan(actual) & np.isnan(expected))
+        if ulp:
+            good |= np.abs(actual - expected) <= ulp * np.spacing(size)
+        else:
+            good &= np.isnan(expected) | (np.signbit(actual) == np.signbit(expected))
+    if not good.all():
+        where = np.argwhere(~good)[0]
+        raise AssertionError(
+            f"{hint}: {actual[~good][0]!r} instead of {expected[~good][0]!r} at {where}, "
+            f"and {(~good).sum() - 1} more"
+        )
+
+
+def check(
+    backend: Backend,
+    result: Any,
+    expected: Any,
+    *arguments: Any,
+    ulp: float = 0,
+    hint: object = "",
+) -> None:
+    """`result` is what the oracle says, in memory that none of the argument handles has."""
+    expected = np.asarray(expected)
+    assert backend.shape(result) == expected.shape, hint
+    assert backend.dtype(result).name == expected.dtype.name, hint
+    actual = backend.to_host(result)
+    assert_same(actual, expected, ulp, hint)
+    for argument in arguments:
+        if isinstance(argument, Tensor):
+            assert not np.may_share_memory(actual, backend.to_host(argument)), hint
