@@ -173,7 +173,8 @@ class Array:
     def __getitem__(self, key: Index, /) -> Array:
         """The elements that `key` selects: a view for basic keys, a copy with index arrays.
 
-        Standard: indexing. Beyond it, index arrays mix with every other item, as in NumPy.
+        Standard: indexing. Beyond it, index arrays mix with every other item, as in NumPy, and may
+        be lists or NumPy arrays.
         """
         if type(key) is Array:
             return getitem(self, key)
@@ -209,8 +210,10 @@ class Array:
             raise TypeError("sum has no out=; assign the result with y[...] = x.sum()")
         return statistical.sum(self, axis=axis, dtype=dtype, keepdims=keepdims)
 
-    def reshape(self, *shape: Any, copy: bool | None = None) -> Array:
+    def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> Array:
         """The function ``reshape`` as a method; sizes as one tuple or as arguments."""
+        if order != "C":
+            raise ValueError(f"reshape is row-major, not order={order!r}; permute the axes first")
         return manipulation.reshape(self, shape[0] if len(shape) == 1 else shape, copy=copy)
 
     # ------------------------------------------------------------------ operators
@@ -356,10 +359,10 @@ class Array:
         return binary(p.NOT_EQUAL, self, other, NotImplemented)
 
     def __matmul__(self, other: Array, /) -> Array:
-        return matmul_operator(self, other)
+        return matmul_operator(self, other)  # type: ignore[no-any-return]
 
     def __rmatmul__(self, other: Array, /) -> Array:
-        return matmul_operator(other, self)
+        return matmul_operator(other, self)  # type: ignore[no-any-return]
 
     def __imatmul__(self, other: Array, /) -> Array:
         return inplace_matmul(self, other)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import numpy as np
 
@@ -218,7 +218,7 @@ def to_buffer(x: Array, flags: int) -> memoryview:
     array = to_numpy(x)
     if flags & 1 and not array.flags.writeable:
         raise BufferError("the array is read-only; copy it with asarray(x, copy=True)")
-    return memoryview(array)
+    return memoryview(array)  # type: ignore[arg-type]  # NumPy's stubs lack the protocol on 3.11
 
 
 # ---------------------------------------------------------------------- DLPack
@@ -241,7 +241,7 @@ def to_dlpack(
 def from_dlpack(x: Any, device: Any, copy: bool | None) -> Array:
     """Another library's array as ours: see `creation.from_dlpack`."""
     target = default_device if device is None else as_device(device)
-    place = None if device is None else "cpu"
+    place: Literal["cpu"] | None = None if device is None else "cpu"
     array = np.from_dlpack(x, device=place, copy=copy)
     try:
         return from_numpy(array, None, target, copy=False if copy is False else None)

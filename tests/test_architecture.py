@@ -35,8 +35,8 @@ THIRD_PARTY = {
 }
 
 MAX_LINES = 800
-# The elementwise chapter is long because the standard's is: 70 functions, each with its text.
-LONG = {"frontend/elementwise.py"}
+# Chapters of the standard that are long because it is: dozens of functions, each with its text.
+LONG = {"frontend/elementwise.py", "linalg.py"}
 
 
 def dotted(path: Path) -> str:

@@ -9,13 +9,15 @@ storage and view are worked out when a movement first needs them.
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, Final, final
+from itertools import product
+from math import prod
+from typing import Any, final
 
 from ..core.view import Selection, View
-from .base import Backend
+from .base import Backend, Padding
+from .composed import window_counts
 
 __all__ = ["Storage", "StridedBackend", "Tensor"]
-
 
 
 @final
@@ -154,8 +156,45 @@ class StridedBackend(Backend):
 
     def pad(self, x: Tensor, padding: tuple[tuple[int, int], ...], value: Any) -> Tensor:
         view = x.view or self.anchor(x)
+        if view.mask is not None:
+            # What is padding already stays 0.
+            return self.pad(self.materialise(x, 0), padding, value)
         return self.materialise(tensor_over(x.storage, view.pad(padding)), value)
 
     def contiguous(self, x: Tensor) -> Tensor:
         view = x.view or self.anchor(x)
         return x if view.is_row_major else self.copy(x)
+
+    def unfold(
+        self,
+        x: Tensor,
+        kernel_size: tuple[int, ...],
+        stride: tuple[int, ...],
+        dilation: tuple[int, ...],
+        padding: Padding,
+    ) -> Tensor:
+        # The padding stays virtual. The elements that one position in the kernel meets, over all
+        # windows, are a slice of the padded view, and its mask says which of them have memory.
+        sizes = self.shape(x)
+        ndim = len(sizes) - len(kernel_size)
+        lead = sizes[:ndim]
+        counts = window_counts(sizes[ndim:], kernel_size, stride, dilation, padding)
+        view = self.view(x).pad((*[(0, 0)] * ndim, *padding))
+        padded = tensor_over(x.storage, view)
+        shape = (*lead, prod(kernel_size), *counts)
+        if view.mask is None:
+            result = self.empty(shape, self.dtype(x))
+        else:
+            result = self.full(shape, self.dtype(x), 0)
+        whole = [(0, size, 1) for size in lead]
+        for row, position in enumerate(product(*[range(size) for size in kernel_size])):
+            steps = zip(position, dilation, counts, stride, strict=True)
+            selection = [(i * spread, count, step) for i, spread, count, step in steps]
+            windows = self.slice(padded, (*whole, *selection))
+            box = self.view(windows).mask or tuple([(0, size) for size in (*lead, *counts)])
+            target = [(start, end - start, 1) for start, end in box]
+            self.assign(
+                self.slice(result, (*target[:ndim], row, *target[ndim:])),
+                self.shrink(windows, box),
+            )
+        return self.reshape(result, (*lead, prod(kernel_size), prod(counts)))

@@ -152,8 +152,7 @@ def dtype_named(name: str) -> DType:
     return _BY_NAME[name]
 
 
-# Upper triangle, rows and columns in the order of ALL; b1 is bool.
-_ABBREVIATIONS = dict(zip("b1 i1 i2 i4 i8 u1 u2 u4 u8 f4 f8 c8 cc".split(), ALL, strict=True))
+# Upper triangle, rows and columns in the order of ALL. The first row, that of bool, names them all.
 _UPPER_TRIANGLE = """
     b1 i1 i2 i4 i8 u1 u2 u4 u8 f4 f8 c8 cc
        i1 i2 i4 i8 i2 i4 i8 f8 f4 f8 c8 cc
@@ -172,10 +171,12 @@ _UPPER_TRIANGLE = """
 
 
 def _promotion_table() -> dict[tuple[DType, DType], DType]:
+    rows = [line.split() for line in _UPPER_TRIANGLE.split("\n")[1:-1]]
+    named = dict(zip(rows[0], ALL, strict=True))
     table = {}
-    for row, line in enumerate(_UPPER_TRIANGLE.split("\n")[1:-1]):
-        for column, abbreviation in enumerate(line.split(), start=row):
-            result = _ABBREVIATIONS[abbreviation]
+    for row, abbreviations in enumerate(rows):
+        for column, abbreviation in enumerate(abbreviations, start=row):
+            result = named[abbreviation]
             table[ALL[row], ALL[column]] = table[ALL[column], ALL[row]] = result
     return table
 
@@ -250,7 +251,7 @@ _KIND_ORDER: Final = {
 
 
 def can_cast(from_: DType, to: DType) -> builtins.bool:
-    """Whether every promotion with `from_` that the table allows can end in `to`."""
+    """Whether `to` is what `from_` and `to` promote to."""
     return PROMOTION[from_, to] is to
 
 

@@ -36,16 +36,16 @@ class IndexArray(NamedTuple):
 _BASIC_TYPES: Final = frozenset({int, type(None), type(Ellipsis)})
 
 
-def hashable_key(key: object) -> object:
+def hashable_key(key: Any) -> object:
     """A stand-in for the basic index `key` to look it up by, or None if it has other items.
 
     Slices become triples (slice objects cannot be hashed before Python 3.12).
     """
     kind = type(key)
     if kind is tuple:
-        if len(key) == 2:  # type: ignore[arg-type]
+        if len(key) == 2:
             # Pairs are most of all keys, and worth a loop unrolled.
-            first, second = key  # type: ignore[misc]  # a tuple, by the exact check above
+            first, second = key
             if type(first) is slice:
                 first = first.start, first.stop, first.step
             elif type(first) not in _BASIC_TYPES:
@@ -56,7 +56,7 @@ def hashable_key(key: object) -> object:
                 return None
             return first, second
         items = []
-        for item in key:  # type: ignore[attr-defined]
+        for item in key:
             if type(item) is slice:
                 items.append((item.start, item.stop, item.step))
             elif type(item) in _BASIC_TYPES:
@@ -67,7 +67,7 @@ def hashable_key(key: object) -> object:
     if kind is int or key is Ellipsis:
         return key
     if kind is slice:
-        return "slice", key.start, key.stop, key.step  # type: ignore[attr-defined]
+        return "slice", key.start, key.stop, key.step
     return None
 
 

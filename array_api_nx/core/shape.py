@@ -100,7 +100,7 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
                 elif size != 1:
                     listing = ", ".join(map(str, shapes))
                     raise ValueError(
-                        f"shapes {listing} do not broadcast: axis {axis - len(longer)} has sizes "
+                        f"shapes {listing} cannot be broadcast: axis {axis - len(longer)} has sizes "
                         f"{sizes[axis]} and {size}, and sizes must agree or be 1; insert axes "
                         "with expand_dims or align them with permute_dims"
                     )
@@ -148,9 +148,7 @@ def normalise_axes(axes: int | Sequence[int] | None, ndim: int) -> tuple[int, ..
     return (normalise_axis(axes, ndim),)
 
 
-def reduced_shape(
-    shape: tuple[int, ...], axes: tuple[int, ...], keepdims: bool
-) -> tuple[int, ...]:
+def reduced_shape(shape: tuple[int, ...], axes: tuple[int, ...], keepdims: bool) -> tuple[int, ...]:
     """The shape of a reduction of `shape` over the (normalised) `axes`."""
     if keepdims:
         return tuple([1 if axis in axes else size for axis, size in enumerate(shape)])

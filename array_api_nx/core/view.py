@@ -515,8 +515,10 @@ class View(Frozen):
                 offset += item * stride
                 continue
             start, length, step = item
-            if length < 0 or (length and not 0 <= start < size) or (
-                length > 1 and not 0 <= start + (length - 1) * step < size
+            if (
+                length < 0
+                or (length and not 0 <= start < size)
+                or (length > 1 and not 0 <= start + (length - 1) * step < size)
             ):
                 raise ValueError(f"slice {item} does not lie within an axis of size {size}")
             offset += start * stride
@@ -693,9 +695,7 @@ def _make(shape: Shape, strides: Shape, offset: int, mask: Mask | None) -> View:
     set_slot(view, "is_static", _is_concrete(shape) and _is_concrete(strides))
     set_slot(view, "_size", size)
     set_slot(view, "_row_major", mask is None and _is_packed(shape, strides, size))
-    set_slot(
-        view, "_column_major", mask is None and _is_packed(shape[::-1], strides[::-1], size)
-    )
+    set_slot(view, "_column_major", mask is None and _is_packed(shape[::-1], strides[::-1], size))
     repeats = size != 0 and any(
         [stride == 0 and n != 1 for n, stride in zip(shape, strides, strict=True)]
     )

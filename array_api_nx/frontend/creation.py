@@ -55,7 +55,7 @@ def arange(
     start, stop, step : int or float
         With one number, that is `stop` and `start` is 0.
     dtype : DType, optional
-        int64 for ints, else float64.
+        int64 for ints, else float64. Not bool.
     device : Device or str, optional
 
     Returns
@@ -79,13 +79,13 @@ def arange(
         dtype = d.int64 if whole else d.float64
     else:
         dtype = as_dtype(dtype)
-    if dtype is d.bool or dtype in d.COMPLEX:
-        raise TypeError(f"arange makes integers or real floats, not {dtype}; convert with astype")
+    if dtype is d.bool:
+        raise TypeError("arange makes numbers, not bool; compare its result, as in arange(n) > k")
     if step == 0:
         raise ValueError("the step of arange must not be 0; use full for equal values")
     if not all([isfinite(x) for x in numbers]):
         raise ValueError(f"arange needs finite numbers, not {tuple(numbers)}")
-    length = max(0, -((start - stop) // step) if whole else ceil((stop - start) / step))
+    length = max(0, int(-((start - stop) // step)) if whole else ceil((stop - start) / step))
     check_shape((length,))
     target = as_device(device)
     if length == 0:
@@ -93,10 +93,10 @@ def arange(
     if dtype in d.INTEGRAL:
         for value in (start, start + (length - 1) * step):
             check_scalar(int(value), dtype)
-        if not whole:
-            # Each value is rounded on its own, as an explicit conversion would.
-            values = target.backend.arange(start, stop, step, d.float64)
-            return wrap(target.backend.cast(values, dtype), dtype, target)
+    if dtype in d.COMPLEX or (dtype in d.INTEGRAL and not whole):
+        # Each value is converted, and so rounded, on its own.
+        values = target.backend.arange(start, stop, step, d.float64)
+        return wrap(target.backend.cast(values, dtype), dtype, target)
     return wrap(target.backend.arange(start, stop, step, dtype), dtype, target)
 
 
@@ -439,7 +439,7 @@ def linspace(
         raise TypeError(f"complex values do not fit dtype {dtype}; use a complex dtype")
     target = as_device(device)
     if dtype not in d.FLOATING:
-        values = linspace(*ends, count, device=target, endpoint=endpoint)
+        values = linspace(ends[0], ends[1], count, device=target, endpoint=endpoint)
         return cast(unary(p.FLOOR, values), dtype)
     handle = target.backend.linspace(ends[0], ends[1], count, dtype, endpoint=endpoint)
     return wrap(handle, dtype, target)

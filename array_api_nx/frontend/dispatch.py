@@ -7,7 +7,8 @@ dtypes, and errors, which say what was wrong and which call mends it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
 
@@ -195,7 +196,7 @@ def operands(*values: object) -> tuple[list[Operand], DType, Device]:
     """
     result = [as_array(x, f"x{i}") for i, x in enumerate(values, start=1)]
     # A NumPy scalar goes wherever the arrays are.
-    arrays = [x for x, given in zip(result, values, strict=True) if type(given) is Array]
+    arrays: list[Array] = [x for x in values if type(x) is Array]
     arrays = arrays or [x for x in result if type(x) is Array]
     if not arrays:
         raise TypeError(
@@ -278,40 +279,42 @@ def binary(op: Primitive, x1: Operand, x2: Operand, foreign: Any = None) -> Arra
     `foreign` is what to return for an operand of a type that may know ours: NotImplemented from
     operators, so that Python asks the other side. None raises TypeError.
     """
+    first: Any
+    second: Any
     if type(x1) is Array:
-        dtype = x1._dtype
+        dtype, device = x1._dtype, x1._device
+        first = x1._handle
         if type(x2) is Array:
-            if x2._dtype is dtype and x2._device is x1._device:
-                result = op.results.get(dtype)
-                if result is not None:
-                    device = x1._device
-                    array = Array()
-                    try:
-                        array._handle = device.backend.binary(op, x1._handle, x2._handle)
-                    except ValueError as error:
-                        _explain(op, x1, x2, error)
-                    array._dtype = result
-                    array._device = device
-                    return array
-        elif dtype.with_scalar.get(type(x2)) is dtype:
-            result = op.results.get(dtype)
-            if result is not None and (
-                type(x2) is not int or dtype.min <= x2 <= dtype.max  # type: ignore[operator]
-            ):
-                device = x1._device
-                array = Array()
-                try:
-                    array._handle = device.backend.binary(op, x1._handle, x2)
-                except ValueError as error:
-                    _explain(op, x1, x2, error)
-                array._dtype = result
-                array._device = device
-                return array
-    return _binary(op, x1, x2, foreign)
+            alike = x2._dtype is dtype and x2._device is device
+            second = x2._handle
+        else:
+            alike = dtype.with_scalar.get(type(x2)) is dtype and (
+                type(x2) is not int or dtype.min <= x2 <= dtype.max
+            )
+            second = x2
+    elif type(x2) is Array:
+        dtype, device = x2._dtype, x2._device
+        alike = dtype.with_scalar.get(type(x1)) is dtype and (
+            type(x1) is not int or dtype.min <= x1 <= dtype.max
+        )
+        first, second = x1, x2._handle
+    else:
+        return _binary(op, x1, x2, foreign)
+    result = op.results.get(dtype)
+    if not alike or result is None:
+        return _binary(op, x1, x2, foreign)
+    array = Array()
+    try:
+        array._handle = device.backend.binary(op, first, second)
+    except ValueError as error:
+        _explain(op, x1, x2, error)
+    array._dtype = result
+    array._device = device
+    return array
 
 
 def _binary(op: Primitive, x1: Operand, x2: Operand, foreign: Any) -> Array:
-    """The rest of `binary`: reflected scalars, NumPy scalars, mixed dtypes, errors."""
+    """The rest of `binary`: NumPy scalars, mixed dtypes, scalars of other kinds, errors."""
     if foreign is NotImplemented and not (_is_operand(x1) and _is_operand(x2)):
         return foreign  # type: ignore[no-any-return]
     (a, b), dtype, device = operands(x1, x2)
@@ -325,20 +328,25 @@ def _binary(op: Primitive, x1: Operand, x2: Operand, foreign: Any) -> Array:
             return wrap(device.backend.binary(op, *handles), result, device)
         except ValueError as error:
             _explain(op, a, b, error)
-    # No element can equal a scalar outside the dtype; one comparison of bounds orders them all.
-    array, scalar = (a, b) if type(a) is Array else (b, a)
-    inside: Any = array._dtype.max if scalar > array._dtype.max else array._dtype.min  # type: ignore[operator]
-    verdict = _EXACT_WITH_SCALARS[op](*((inside, scalar) if array is a else (scalar, inside)))
-    return wrap(device.backend.full(array.shape, d.bool, bool(verdict)), d.bool, device)
+    # No element can equal a scalar outside the dtype; any bound of the dtype shows the order.
+    compare = _EXACT_WITH_SCALARS[op]
+    if type(a) is Array:
+        verdict = compare(a._dtype.min, b)
+        shape = a.shape
+    else:
+        assert type(b) is Array
+        verdict = compare(a, b._dtype.min)
+        shape = b.shape
+    return wrap(device.backend.full(shape, d.bool, verdict), d.bool, device)
 
 
-_EXACT_WITH_SCALARS: Final = {
-    p.EQUAL: lambda a, b: a == b,
-    p.NOT_EQUAL: lambda a, b: a != b,
-    p.LESS: lambda a, b: a < b,
-    p.LESS_EQUAL: lambda a, b: a <= b,
-    p.GREATER: lambda a, b: a > b,
-    p.GREATER_EQUAL: lambda a, b: a >= b,
+_EXACT_WITH_SCALARS: Final[dict[Primitive, Callable[[Any, Any], bool]]] = {
+    p.EQUAL: operator.eq,
+    p.NOT_EQUAL: operator.ne,
+    p.LESS: operator.lt,
+    p.LESS_EQUAL: operator.le,
+    p.GREATER: operator.gt,
+    p.GREATER_EQUAL: operator.ge,
 }
 
 
@@ -396,7 +404,7 @@ def inplace(op: Primitive, x: Array, other: Operand) -> Array:
             ):
                 value = other._handle
         elif dtype.with_scalar.get(type(other)) is dtype and (
-            type(other) is not int or dtype.min <= other <= dtype.max  # type: ignore[operator]
+            type(other) is not int or dtype.min <= other <= dtype.max
         ):
             value = other
         if value is not None and backend.read_only_reason(x._handle) is None:

@@ -162,10 +162,12 @@ def _item(x: Array, item: Any) -> Any:
         return int(item)
     if isinstance(item, bool | np.bool_):
         item = wrap(x._device.backend.full((), d.bool, bool(item)), d.bool, x._device)
-    elif isinstance(item, np.ndarray):
+    elif isinstance(item, np.ndarray | list):
         from .creation import asarray
 
-        item = asarray(item, device=x._device)
+        # An empty list selects nothing; it is not one of floats.
+        empty = isinstance(item, list) and not item
+        item = asarray(item, dtype=d.int64 if empty else None, device=x._device)
     if type(item) is not Array:
         return item
     common_device((x, item))

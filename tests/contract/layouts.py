@@ -78,15 +78,15 @@ def odd_units(values: NDArray) -> tuple[NDArray, View]:
 
 
 def flipped(values: NDArray) -> tuple[NDArray, View]:
-    backwards = tuple([slice(None, None, -1)] * values.ndim)
+    backwards = (..., *[slice(None, None, -1)] * values.ndim)
     memory = values[backwards].copy()
     return _strided(memory, memory[backwards])
 
 
 def stepped(values: NDArray) -> tuple[NDArray, View]:
-    every_second = tuple([slice(1, None, 2)] * values.ndim)
+    every_second = (..., *[slice(1, None, 2)] * values.ndim)
     memory = _garbage(tuple([2 * n + 1 for n in values.shape]), values.dtype)
-    window = memory[every_second] if values.ndim else memory
+    window = memory[every_second]
     window[...] = values
     return _strided(memory, window)
 

@@ -66,7 +66,7 @@ class TestMatmul:
             ((2, 2), (), "at least one dimension.*multiply"),
             ((2, 3), (2, 3), "second last.*matrix_transpose"),
             ((3,), (2,), "only size"),
-            ((2, 2, 3), (3, 3, 2), "do not broadcast"),
+            ((2, 2, 3), (3, 3, 2), "cannot be broadcast"),
         ],
     )
     def test_refuses_shapes(

@@ -239,7 +239,7 @@ class TestWhere:
             xp.where(condition, xp.ones(2), np.ones(2))  # type: ignore[arg-type]
         three = xp.ones(3)
         for x1, x2 in ((three, three), (three, 1), (1, three), (np.float64(1), three)):
-            with pytest.raises(ValueError, match=r"\(2,\).* do not broadcast"):
+            with pytest.raises(ValueError, match=r"\(2,\).* cannot be broadcast"):
                 xp.where(condition, x1, x2)
         with pytest.raises(OverflowError, match="300 is out of range for dtype uint8"):
             xp.where(condition, as_nx([1, 2], "uint8"), 300)

@@ -26,6 +26,7 @@ from .memory import wrap
 __all__ = ["CPUBackend"]
 
 _ndarray: Final = np.ndarray
+_sum: Final = REDUCE[p.SUM]
 _asarray: Final = np.asarray
 _matmul: Final = np.matmul
 _INT64: Final = TO_NUMPY[d.int64]
@@ -56,7 +57,8 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
     def arange(
         self, start: int | float, stop: int | float, step: int | float, dtype: DType
     ) -> Tensor:
-        return wrap(np.arange(start, stop, step, TO_NUMPY[dtype]))
+        array: NDArray = np.arange(start, stop, step, dtype=TO_NUMPY[dtype])
+        return wrap(array)
 
     def linspace(
         self, start: Scalar, stop: Scalar, num: int, dtype: DType, *, endpoint: bool
@@ -143,11 +145,11 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             target = TO_NUMPY[dtype] if dtype is not None else array.dtype if widens else None
             return wrap(kernel(array, axes, target, None, keepdims))
         if op is p.MEAN:
-            total = np.add.reduce(array, axes, None, None, keepdims)
+            total = _sum(array, axes, None, None, keepdims)
             return wrap(_divide(total, _count(array, axes)))
         if len(axes) == array.ndim and not keepdims:
             return wrap(np.asarray(np.count_nonzero(array), dtype=_INT64))
-        return wrap(np.add.reduce(array.astype(bool), axes, _INT64, None, keepdims))
+        return wrap(_sum(array.astype(bool), axes, _INT64, None, keepdims))
 
     def arg_reduce(self, op: Primitive, x: Tensor, axis: int, keepdims: bool) -> Tensor:
         method = getattr(self.array(x), ARG_REDUCE[op])
@@ -160,14 +162,14 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
 
     def var(self, x: Tensor, axes: tuple[int, ...], keepdims: bool, correction: float) -> Tensor:
         array = self.array(x)
-        mean = _divide(np.add.reduce(array, axes, None, None, True), _count(array, axes))
+        mean = _divide(_sum(array, axes, None, None, True), _count(array, axes))
         distance = _asarray(array - mean)
         if distance.dtype.kind == "c":
             squares = np.square(distance.real)
             squares += np.square(distance.imag)
         else:
             squares = np.multiply(distance, distance, out=distance)
-        total = np.add.reduce(squares, axes, None, None, keepdims)
+        total = _sum(squares, axes, None, None, keepdims)
         freedom = _count(array, axes) - correction
         return wrap(_divide(total, freedom if freedom > 0 else np.nan))
 
@@ -191,7 +193,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         return wrap(array.argsort(axis, "stable" if stable else None))
 
     def searchsorted(self, x: Tensor, values: Tensor, *, right: bool) -> Tensor:
-        side = "right" if right else "left"
+        side: Literal["right", "left"] = "right" if right else "left"
         return wrap(self.array(x).searchsorted(self.array(values), side))
 
     # ------------------------------------------------------------------ movement that copies

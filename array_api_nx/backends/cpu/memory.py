@@ -55,7 +55,7 @@ class NumPyMemory(StridedBackend):
             memory: NDArray = storage.memory
             itemsize = memory.itemsize
             array = _ndarray(
-                view.shape,  # type: ignore[arg-type]  # concrete, as all shapes of Tensors are
+                view.shape,
                 memory.dtype,
                 memory,
                 view.offset * itemsize,
