@@ -31,7 +31,14 @@ __all__ = [
 NDArray = np.ndarray[Any, Any]
 
 _TO_NUMPY: Final = {dtype: np.dtype(dtype.name) for dtype in d.ALL}
-_FROM_NUMPY: Final = {name: dtype for dtype, name in _TO_NUMPY.items()}
+_FROM_NUMPY: Final = {theirs: dtype for dtype, theirs in _TO_NUMPY.items()}
+
+# Integer types of C that have the same bits as another one, which NumPy prefers.
+_CHARACTERS: Final = {
+    character: np.dtype(np.dtype(character).name)
+    for character in np.typecodes["AllInteger"]
+    if np.dtype(np.dtype(character).name).char != character
+}
 
 # ---------------------------------------------------------------------- Python scalars
 
@@ -97,6 +104,10 @@ def scalar_value(value: Any, dtype: DType) -> Any:
 
 def as_numpy(obj: object, dtype: DType | None, copy: bool | None) -> NDArray:
     """Any object that `asarray` takes, except our arrays and Python scalars, as an ndarray."""
+    if type(obj) is np.ndarray:
+        return obj
+    if type(obj) is list or type(obj) is tuple:
+        return _from_sequence(obj, dtype, copy)
     if isinstance(obj, np.ma.MaskedArray):
         raise TypeError("a masked array would lose its mask; fill it with .filled(...) first")
     if isinstance(obj, np.ndarray | np.generic):
@@ -162,8 +173,31 @@ def from_numpy(
     ValueError
         If a copy is needed and `copy` is False.
     """
+    found = _FROM_NUMPY.get(array.dtype)
+    if found is not None and (dtype is None or dtype is found):
+        flags = array.flags
+        if flags.aligned and (flags.c_contiguous or _whole_strides(array)):
+            return wrap(device.backend.from_host(_canonical(array), copy=bool(copy)), found, device)
+    return _from_other(array, dtype, device, copy)
+
+
+def _whole_strides(array: NDArray) -> bool:
+    """Whether neighbours are whole elements apart."""
+    return not any([stride % array.itemsize for stride in array.strides])
+
+
+def _canonical(array: NDArray) -> NDArray:
+    """C's long and long long are one dtype of the standard; one of them is ours."""
+    ours = _CHARACTERS.get(array.dtype.char)
+    return array if ours is None else array.view(ours)
+
+
+def _from_other(
+    array: NDArray, dtype: DType | None, device: Device, copy: bool | None
+) -> Array:
+    """The rest of `from_numpy`: conversions, foreign memory, errors."""
     native = array.dtype.newbyteorder("=")
-    found = _FROM_NUMPY.get(np.dtype(native.name) if native.kind in "biufc" else native)
+    found = _FROM_NUMPY.get(native)
     if found is None:
         raise TypeError(
             f"the standard has no dtype for NumPy's {array.dtype}; convert the array with "
@@ -172,21 +206,15 @@ def from_numpy(
     reasons = []
     if not array.dtype.isnative:
         reasons.append("its bytes are in foreign order")
-    if not array.flags.aligned or any([s % array.itemsize for s in array.strides]):
+    if not array.flags.aligned or not _whole_strides(array):
         reasons.append("its elements are not aligned")
     dtype = dtype or found
     if dtype is not found:
         refuse_loss(found, dtype)
         reasons.append(f"its dtype is {found}, not {dtype}")
-    if reasons and copy is False:
+    if copy is False:
         raise ValueError(f"the array cannot be shared: {' and '.join(reasons)}; use copy=None")
-    if reasons:
-        array = array.astype(_TO_NUMPY[dtype])
-        copy = False
-    elif array.dtype != _TO_NUMPY[dtype] or array.dtype.char != _TO_NUMPY[dtype].char:
-        # C's long and long long are one dtype of the standard.
-        array = array.view(_TO_NUMPY[dtype])
-    return wrap(device.backend.from_host(array, copy=bool(copy)), dtype, device)
+    return wrap(device.backend.from_host(array.astype(_TO_NUMPY[dtype]), copy=False), dtype, device)
 
 
 def to_numpy(x: Array, dtype: Any = None, copy: bool | None = None) -> NDArray:

@@ -67,6 +67,15 @@ class CheckedBackend(CheckedMatrices):
         call.owes(result.dtype.isnative, "return native byte order")
         return result
 
+    def item(self, x: Handle) -> Scalar:
+        call = Call(self.inner, "item", x=x)
+        call.handles(x)
+        result = self.inner.item(x)
+        call.owes(prod(self.inner.shape(x)) == 1, "raise ValueError unless there is one element")
+        kind = type(self.inner.to_host(x).item())
+        call.owes(type(result) is kind, f"return a Python {kind.__name__}")
+        return result
+
     def dlpack_device(self) -> tuple[int, int]:
         return self.inner.dlpack_device()
 
@@ -459,7 +468,10 @@ class CheckedBackend(CheckedMatrices):
                 if self.inner.dtype(key) is d.bool:
                     covered = self.inner.shape(key)
                     end = axis + len(covered)
-                    call.guarantees(shape[axis:end] == covered, "a mask has its axes' shape")
+                    fitting = len(covered) == len(shape[axis:end]) and all(
+                        m in (n, 0) for m, n in zip(covered, shape[axis:end], strict=True)
+                    )
+                    call.guarantees(fitting, "a mask has the shape of its axes, or sizes of 0")
                     axis = end
                 else:
                     call.guarantees(self.inner.dtype(key) is d.int64, "int64 or boolean keys")

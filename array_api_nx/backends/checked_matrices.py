@@ -5,7 +5,7 @@ from __future__ import annotations
 from .. import primitives as p
 from ..core.dtypes import DType
 from ..primitives import Primitive
-from .base import Backend, Handle
+from .base import Backend, Handle, Norm
 from .checks import REAL_OF, Call, Shape
 
 __all__ = ["CheckedMatrices"]
@@ -44,21 +44,21 @@ class CheckedMatrices(Backend):
 
     # ------------------------------------------------------------------ Fourier transforms
 
-    def fft(self, x: Handle, axes: Shape, norm: str) -> Handle:
+    def fft(self, x: Handle, axes: Shape, norm: Norm) -> Handle:
         call, dtype = self._transforming(p.FFT, x, axes, norm)
         return call.returns(self.inner.fft(x, axes, norm), self.inner.shape(x), dtype)
 
-    def ifft(self, x: Handle, axes: Shape, norm: str) -> Handle:
+    def ifft(self, x: Handle, axes: Shape, norm: Norm) -> Handle:
         call, dtype = self._transforming(p.IFFT, x, axes, norm)
         return call.returns(self.inner.ifft(x, axes, norm), self.inner.shape(x), dtype)
 
-    def rfft(self, x: Handle, axes: Shape, norm: str) -> Handle:
+    def rfft(self, x: Handle, axes: Shape, norm: Norm) -> Handle:
         call, dtype = self._transforming(p.RFFT, x, axes, norm)
         shape = list(self.inner.shape(x))
         shape[axes[-1]] = shape[axes[-1]] // 2 + 1
         return call.returns(self.inner.rfft(x, axes, norm), tuple(shape), dtype)
 
-    def irfft(self, x: Handle, axes: Shape, last_size: int, norm: str) -> Handle:
+    def irfft(self, x: Handle, axes: Shape, last_size: int, norm: Norm) -> Handle:
         call, dtype = self._transforming(p.IRFFT, x, axes, norm)
         shape = list(self.inner.shape(x))
         call.guarantees(
@@ -69,7 +69,7 @@ class CheckedMatrices(Backend):
         return call.returns(self.inner.irfft(x, axes, last_size, norm), tuple(shape), dtype)
 
     def _transforming(
-        self, op: Primitive, x: Handle, axes: Shape, norm: str
+        self, op: Primitive, x: Handle, axes: Shape, norm: Norm
     ) -> tuple[Call, DType]:
         call = Call(self.inner, op.name, x=x, axes=axes, norm=norm)
         call.handles(x)

@@ -197,4 +197,5 @@ class StridedBackend(Backend):
                 self.slice(result, (*target[:ndim], row, *target[ndim:])),
                 self.shrink(windows, box),
             )
-        return self.reshape(result, (*lead, prod(kernel_size), prod(counts)))
+        flat: Tensor = self.reshape(result, (*lead, prod(kernel_size), prod(counts)))
+        return flat

@@ -356,7 +356,7 @@ class View(Frozen):
                 f"cannot reshape {_text(self.shape)} into {_text(shape)}: {self._size} elements "
                 f"cannot become {size}; give sizes whose product is {self._size}"
             )
-        if size == 0 or self._row_major:
+        if self._row_major:  # as is every view without elements
             return _make(shape, _row_major_strides(shape), self.offset, None)
         if not (self.is_static and _is_concrete(shape)):
             return None
@@ -551,9 +551,6 @@ class View(Frozen):
             offset -= before * stride
             shape.append(size + before + after)
             mask.append((start + before, end + before))
-        if self._size == 0:
-            # No element has memory: everything is padding, wherever the empty axes were.
-            mask = [(0, 0)] * self.ndim
         return _make(tuple(shape), strides, offset, tuple(mask))
 
     def flip(self, axes: tuple[bool, ...]) -> View:

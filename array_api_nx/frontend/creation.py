@@ -523,17 +523,12 @@ def _constant(shape: Any, dtype: DType | None, device: Any, value: int) -> Array
         dtype = as_dtype(dtype)
     target = default_device if device is None else as_device(device)
     array = Array()
-    array._handle = target.backend.full(as_shape(shape), dtype, _CONSTANTS[dtype.kind, value])
+    array._handle = target.backend.full(
+        as_shape(shape), dtype, value if dtype is not d.bool else bool(value)
+    )
     array._dtype = dtype
     array._device = target
     return array
-
-
-_CONSTANTS: Final = {
-    (dtype.kind, value): bool(value) if dtype is d.bool else value
-    for dtype in d.ALL
-    for value in (0, 1)
-}
 
 
 def ones_like(

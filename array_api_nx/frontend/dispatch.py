@@ -138,7 +138,7 @@ def as_array(x: object, name: str = "x") -> Operand:
     if type(x) is Array:
         return x
     if isinstance(x, np.generic):
-        dtype = _DTYPE_OF_GENERIC.get(x.dtype.name)
+        dtype = _DTYPE_OF_GENERIC.get(type(x)) or _DTYPE_OF_NAME.get(x.dtype.name)
         if dtype is None:
             raise TypeError(
                 f"{name} is a NumPy scalar of dtype {x.dtype}, which the standard lacks; "
@@ -154,7 +154,8 @@ def as_array(x: object, name: str = "x") -> Operand:
     )
 
 
-_DTYPE_OF_GENERIC: Final = {dtype.name: dtype for dtype in d.ALL}
+_DTYPE_OF_GENERIC: Final = {np.dtype(dtype.name).type: dtype for dtype in d.ALL}
+_DTYPE_OF_NAME: Final = {dtype.name: dtype for dtype in d.ALL}
 
 
 def common_device(arrays: Sequence[Array]) -> Device:
@@ -315,17 +316,24 @@ def binary(op: Primitive, x1: Operand, x2: Operand, foreign: Any = None) -> Arra
 
 def _binary(op: Primitive, x1: Operand, x2: Operand, foreign: Any) -> Array:
     """The rest of `binary`: NumPy scalars, mixed dtypes, scalars of other kinds, errors."""
-    if foreign is NotImplemented and not (_is_operand(x1) and _is_operand(x2)):
+    a: Any = as_array(x1) if isinstance(x1, np.generic) else x1
+    b: Any = as_array(x2) if isinstance(x2, np.generic) else x2
+    if type(a) is Array and type(b) is Array and a._device is b._device:
+        dtype, device = PROMOTION[a._dtype, b._dtype], a._device
+    elif type(a) is Array and type(b) in _SCALARS:
+        dtype, device = a._dtype.with_scalar[type(b)], a._device
+    elif type(b) is Array and type(a) in _SCALARS:
+        dtype, device = b._dtype.with_scalar[type(a)], b._device
+    elif foreign is NotImplemented and not (_is_operand(a) and _is_operand(b)):
         return foreign  # type: ignore[no-any-return]
-    (a, b), dtype, device = operands(x1, x2)
+    else:
+        (a, b), dtype, device = operands(x1, x2)
     if op not in _EXACT_WITH_SCALARS or not _out_of_range(a, b):
         compute, result = operand_dtypes(op, dtype)
-        handles = [
-            check_scalar(x, compute) if type(x) is not Array else cast(x, compute)._handle
-            for x in (a, b)
-        ]
+        first = cast(a, compute)._handle if type(a) is Array else check_scalar(a, compute)
+        second = cast(b, compute)._handle if type(b) is Array else check_scalar(b, compute)
         try:
-            return wrap(device.backend.binary(op, *handles), result, device)
+            return wrap(device.backend.binary(op, first, second), result, device)
         except ValueError as error:
             _explain(op, a, b, error)
     # No element can equal a scalar outside the dtype; any bound of the dtype shows the order.

@@ -189,7 +189,7 @@ def concat(arrays: tuple[Array, ...] | list[Array], /, *, axis: int | None = 0) 
     try:
         return _view(first, backend.cat(handles, position))
     except ValueError as error:
-        shapes = ", ".join([str(backend.shape(h)) for h in handles])
+        shapes = " and ".join([str(backend.shape(h)) for h in handles])
         raise ValueError(
             f"concat along axis {axis} needs equal sizes on all other axes, but the shapes are "
             f"{shapes}; use broadcast_to or reshape first"

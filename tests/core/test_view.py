@@ -284,6 +284,12 @@ def test_overlaps_that_are_easy_to_get_wrong():
     # Halves of a large matrix interleave row by row.
     assert not View((5000, 2500), (5000, 1)).overlaps(View((5000, 2500), (5000, 1), 2500))
     assert View((5000, 2501), (5000, 1)).overlaps(View((5000, 2500), (5000, 1), 2500))
+    # No common divisor of the strides divides the distance, however many ways there are to add up.
+    tangled = (50, 50, 50), (14, 22, 26)
+    assert not View(*tangled).overlaps(View(*tangled, 1))
+    # 14 is twice the stride of the first view, but its index stops at 1.
+    assert not View((2,), (7,)).overlaps(View((5,), (3,), 2))
+    assert View((3,), (7,)).overlaps(View((5,), (3,), 2))
     assert not View((0,)).overlaps(View((3,)))
     assert View((), offset=3).overlaps(View((4,)))
     assert not View((), offset=4).overlaps(View((4,)))

@@ -101,6 +101,7 @@ def test_reshape_keeps_a_mask_of_whole_slabs(shape, mask):
 
 def test_reshape_that_cuts_the_mask_is_none():
     assert View((3, 4), mask=((1, 3), (0, 4))).reshape((2, 6)) is None
+    assert View((3, 4), mask=((0, 2), (0, 4))).reshape((2, 6)) is None
     assert View((3, 4), mask=((0, 3), (1, 3))).reshape((12,)) is None
     assert View((12,), mask=((5, 12),)).reshape((3, 4)) is None
 

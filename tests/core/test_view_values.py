@@ -114,6 +114,10 @@ def test_tables_stay_within_their_bounds_and_forgetting_changes_nothing(monkeypa
         distinct = {id(memo): memo for memo in view_module._filled}.values()
         assert sum(len(memo) for memo in distinct) <= 5
     assert results == expected
+    view = View((60,))
+    for n in range(30):
+        assert view.slice(((0, n, 1),)) == View((n,))
+        assert len(view.sliced) <= 5
     view_module._interned.clear()
     assert _walk(range(1, 30)) == expected
 

@@ -44,7 +44,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         return wrap(np.empty(shape, TO_NUMPY[dtype]))
 
     def full(self, shape: tuple[int, ...], dtype: DType, value: Scalar) -> Tensor:
-        if value is False or (type(value) is int and value == 0):
+        if (type(value) is int and value == 0) or value is False:
             # Pages of zeros come from the system without being written.
             return wrap(np.zeros(shape, TO_NUMPY[dtype]))
         array = np.empty(shape, TO_NUMPY[dtype])
@@ -212,7 +212,11 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         array = x.array
         if array is None:
             array = self.bind(x)
-        return wrap(array.astype(TO_NUMPY[dtype]))
+        target = TO_NUMPY[dtype]
+        if array.dtype.kind == "c" and target.kind in "iuf":
+            # NumPy would warn of what the contract asks for.
+            array = array.real
+        return wrap(array.astype(target))
 
     def copy(self, x: Tensor) -> Tensor:
         return wrap(self.array(x).copy())
@@ -221,7 +225,12 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         array = target.array
         if array is None:
             array = self.bind(target)
-        array[...] = self.array(value) if type(value) is Tensor else value
+        if type(value) is Tensor:
+            value = self.array(value)
+            if array.ndim == 1 and array.strides != value.strides:
+                # From one axis to one axis, NumPy looks after overlaps of equal steps alone.
+                value = value.copy() if np.may_share_memory(array, value) else value
+        array[...] = value
 
     # ------------------------------------------------------------------ indexed access
 
@@ -229,13 +238,20 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         """Keys of the contract as NumPy's."""
         if keys.count(None) == len(keys) - 1 and keys[0] is not None:
             # Whole axes after the only key need not be said.
-            return self.array(keys[0])
+            return self._ordered(keys[0])
         return tuple(
             [
-                slice(None) if k is None else self.array(k) if type(k) is Tensor else k
+                slice(None) if k is None else self._ordered(k) if type(k) is Tensor else k
                 for k in keys
             ]
         )
+
+    def _ordered(self, x: Tensor) -> NDArray:
+        """`x` in row-major memory: NumPy writes in the order that keys and values lie in.
+
+        So the last of several values for one element is the last one in memory.
+        """
+        return _asarray(self.array(x), order="C")
 
     def index_get(self, x: Tensor, keys: tuple[Any, ...]) -> Tensor:
         array = x.array
@@ -244,7 +260,8 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         return wrap(array[self._keys(keys)])
 
     def index_set(self, target: Tensor, keys: tuple[Any, ...], value: Operand) -> None:
-        self.array(target)[self._keys(keys)] = self.array(value) if type(value) is Tensor else value
+        written = self._ordered(value) if type(value) is Tensor else value
+        self.array(target)[self._keys(keys)] = written
 
     def take(self, x: Tensor, indices: Tensor, axis: int) -> Tensor:
         return wrap(self.array(x).take(self.array(indices), axis))
@@ -260,7 +277,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         if add:
             np.add.at(result, keys, self.array(updates))
         else:
-            result[keys] = self.array(updates)
+            result[keys] = self._ordered(updates)
         return wrap(result)
 
     def nonzero(self, x: Tensor) -> tuple[Tensor, ...]:

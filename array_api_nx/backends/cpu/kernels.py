@@ -63,6 +63,17 @@ def _real(x: NDArray) -> NDArray:
 # scalar, writable.
 
 
+def _acosh(x: NDArray) -> NDArray:
+    result: NDArray = np.arccosh(x)
+    if x.dtype.kind == "c":
+        nans = np.isnan(result.imag)
+        if _count(nans):
+            # The C libraries of NumPy's older builds lose the imaginary part here.
+            result = np.asarray(result)
+            result.imag[nans & (x.real == 0) & np.isnan(x.imag)] = np.pi / 2
+    return result
+
+
 def _expm1(x: NDArray) -> NDArray:
     result: NDArray = np.expm1(x)
     if x.dtype.kind == "c":
@@ -123,7 +134,7 @@ def _tanh(x: NDArray) -> NDArray:
 UNARY: Final[dict[Primitive, Callable[..., Any]]] = {
     p.ABS: np.absolute,
     p.ACOS: np.arccos,
-    p.ACOSH: np.arccosh,
+    p.ACOSH: _acosh,
     p.ASIN: np.arcsin,
     p.ASINH: np.arcsinh,
     p.ATAN: np.arctan,

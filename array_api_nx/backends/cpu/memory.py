@@ -100,8 +100,11 @@ class NumPyMemory(StridedBackend):
             array = self.bind(x)
         if not array.flags.writeable:
             return "its memory was handed in as read-only"
-        if (x.view or self.anchor(x)).has_repeats:
+        view = x.view or self.anchor(x)
+        if view.has_repeats:
             return "several of its elements share memory, as after broadcast_to"
+        if view.mask is not None:
+            return "part of it is padding, which has no memory"
         return None
 
     def item(self, x: Tensor) -> Scalar:
