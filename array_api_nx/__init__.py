@@ -34,7 +34,6 @@ from .core.dtypes import (
     uint64,
 )
 from .device import Device
-
 from .frontend.creation import (
     arange,
     asarray,
@@ -99,9 +98,9 @@ from .frontend.elementwise import (
     less,
     less_equal,
     log,
-    log10,
     log1p,
     log2,
+    log10,
     logaddexp,
     logical_and,
     logical_not,
@@ -134,6 +133,7 @@ from .frontend.indexing import (
     take,
     take_along_axis,
 )
+from .frontend.inspection import __array_namespace_info__
 from .frontend.linear_algebra import (
     matmul,
     matrix_transpose,
@@ -192,7 +192,6 @@ from .frontend.utility import (
     any,
     diff,
 )
-from .frontend.inspection import __array_namespace_info__
 
 __version__ = "0.1.0"
 __array_api_version__ = "2025.12"

@@ -386,6 +386,6 @@ from .frontend import (
 )
 from .frontend.dispatch import binary, inplace, unary
 from .frontend.indexing import getitem, selections, setitem
-from .frontend.manipulation import transpose
 from .frontend.linear_algebra import inplace_matmul, matmul_operator
+from .frontend.manipulation import transpose
 from .interop import item

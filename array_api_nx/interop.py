@@ -11,7 +11,7 @@ from .array import Array
 from .core import dtypes as d
 from .core.dtypes import DType
 from .device import Device, as_device, default_device
-from .frontend.data_type import copy_array, refuse_loss
+from .frontend.data_type import refuse_loss
 from .frontend.dispatch import check_scalar, wrap
 
 __all__ = [
@@ -161,9 +161,7 @@ def _holds_python_int(obj: Any) -> bool:
     return isinstance(obj, int)
 
 
-def from_numpy(
-    array: NDArray, dtype: DType | None, device: Device, copy: bool | None
-) -> Array:
+def from_numpy(array: NDArray, dtype: DType | None, device: Device, copy: bool | None) -> Array:
     """An ndarray as an Array, sharing memory unless `copy` or a conversion prevents it.
 
     Raises
@@ -192,9 +190,7 @@ def _canonical(array: NDArray) -> NDArray:
     return array if ours is None else array.view(ours)
 
 
-def _from_other(
-    array: NDArray, dtype: DType | None, device: Device, copy: bool | None
-) -> Array:
+def _from_other(array: NDArray, dtype: DType | None, device: Device, copy: bool | None) -> Array:
     """The rest of `from_numpy`: conversions, foreign memory, errors."""
     native = array.dtype.newbyteorder("=")
     found = _FROM_NUMPY.get(native)
@@ -252,9 +248,7 @@ def to_buffer(x: Array, flags: int) -> memoryview:
 # ---------------------------------------------------------------------- DLPack
 
 
-def to_dlpack(
-    x: Array, stream: object, max_version: Any, dl_device: Any, copy: bool | None
-) -> Any:
+def to_dlpack(x: Array, stream: object, max_version: Any, dl_device: Any, copy: bool | None) -> Any:
     """`Array.__dlpack__`: see there.
 
     Raises

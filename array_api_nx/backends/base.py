@@ -148,9 +148,7 @@ class Backend(ABC):
         """
 
     @abstractmethod
-    def binary(
-        self, op: Primitive, x1: Operand, x2: Operand, out: Handle | None = None
-    ) -> Handle:
+    def binary(self, op: Primitive, x1: Operand, x2: Operand, out: Handle | None = None) -> Handle:
         """`op` of pairs of elements, after broadcasting.
 
         Frontend guarantees: `op` is of family "binary". At least one operand is a handle. Two

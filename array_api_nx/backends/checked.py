@@ -101,7 +101,7 @@ class CheckedBackend(CheckedMatrices):
         call.guarantees(array.dtype.name in dtypes, "a dtype with a counterpart in the table")
         call.guarantees(array.dtype.isnative, "native byte order")
         call.guarantees(array.flags.aligned, "aligned elements")
-        whole = not any([stride % array.itemsize for stride in array.strides])
+        whole = not any(stride % array.itemsize for stride in array.strides)
         call.guarantees(whole, "strides of whole elements")
         call.flags(copy)
         result = self.inner.from_host(array, copy=copy)
@@ -149,9 +149,7 @@ class CheckedBackend(CheckedMatrices):
         dtype = call.result_dtype(op, self.inner.dtype(x))
         return call.returns(self.inner.unary(op, x), self.inner.shape(x), dtype)
 
-    def binary(
-        self, op: Primitive, x1: Operand, x2: Operand, out: Handle | None = None
-    ) -> Handle:
+    def binary(self, op: Primitive, x1: Operand, x2: Operand, out: Handle | None = None) -> Handle:
         call = Call(self.inner, op.name, x1=x1, x2=x2, out=out)
         call.guarantees(op.family == "binary", "a primitive of family binary")
         operand_dtype, shapes = call.operands(x1, x2)
@@ -315,7 +313,7 @@ class CheckedBackend(CheckedMatrices):
         call.handles(x)
         call.guarantees(
             type(selection) is tuple
-            and all([item is None or type(item) in (int, tuple) for item in selection]),
+            and all(item is None or type(item) in (int, tuple) for item in selection),
             "`selection` is a tuple of ints, triples and None",
         )
         shape = selected_shape(self.inner.shape(x), selection)
@@ -332,7 +330,7 @@ class CheckedBackend(CheckedMatrices):
         call.guarantees(
             type(bounds) is tuple
             and len(bounds) == len(shape)
-            and all([0 <= start <= end <= n for (start, end), n in zip(bounds, shape, strict=True)]),
+            and all(0 <= start <= end <= n for (start, end), n in zip(bounds, shape, strict=True)),
             "0 <= start <= end <= size for every axis",
         )
         result = self.inner.shrink(x, bounds)
@@ -354,11 +352,13 @@ class CheckedBackend(CheckedMatrices):
         call.guarantees(
             type(padding) is tuple
             and len(padding) == len(shape)
-            and all([before >= 0 <= after for before, after in padding]),
+            and all(before >= 0 <= after for before, after in padding),
             "non-negative (before, after) for every axis",
         )
         call.scalar(value, dtype)
-        padded = tuple([before + n + after for (before, after), n in zip(padding, shape, strict=True)])
+        padded = tuple(
+            [before + n + after for (before, after), n in zip(padding, shape, strict=True)]
+        )
         return call.returns(self.inner.pad(x, padding, value), padded, dtype)
 
     def cat(self, arrays: Sequence[Handle], axis: int) -> Handle:
@@ -370,7 +370,7 @@ class CheckedBackend(CheckedMatrices):
         shapes = [self.inner.shape(x) for x in arrays]
         before, after = shapes[0][:axis], shapes[0][axis + 1 :]
         call.guarantees(
-            all([(shape[:axis], shape[axis + 1 :]) == (before, after) for shape in shapes]),
+            all((shape[:axis], shape[axis + 1 :]) == (before, after) for shape in shapes),
             "the same shape but for `axis`",
         )
         joined = (*before, sum([shape[axis] for shape in shapes]), *after)
@@ -634,8 +634,6 @@ class CheckedBackend(CheckedMatrices):
         call.is_shape(output_size)
         windows = call.windows(output_size, kernel_size, stride, dilation, padding)
         shape = self.inner.shape(x)
-        call.guarantees(
-            shape[-2:] == (prod(kernel_size), windows), "the shape that `unfold` gives"
-        )
+        call.guarantees(shape[-2:] == (prod(kernel_size), windows), "the shape that `unfold` gives")
         result = self.inner.fold(x, output_size, kernel_size, stride, dilation, padding)
         return call.returns(result, (*shape[:-2], *output_size), dtype)

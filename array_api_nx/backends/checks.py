@@ -84,7 +84,7 @@ class Call:
 
     def is_shape(self, shape: Any) -> None:
         self.guarantees(
-            type(shape) is tuple and all([type(n) is int and n >= 0 for n in shape]),
+            type(shape) is tuple and all(type(n) is int and n >= 0 for n in shape),
             "a shape is a tuple of non-negative ints",
         )
 
@@ -94,13 +94,13 @@ class Call:
     def axes(self, axes: Any, x: Handle) -> None:
         ndim = len(self.backend.shape(x))
         self.guarantees(
-            type(axes) is tuple and all([type(axis) is int and 0 <= axis < ndim for axis in axes]),
+            type(axes) is tuple and all(type(axis) is int and 0 <= axis < ndim for axis in axes),
             "axes are ints in range, counted from the front",
         )
         self.guarantees(len(set(axes)) == len(axes), "axes are distinct")
 
     def flags(self, *values: Any) -> None:
-        self.guarantees(all([type(value) is bool for value in values]), "flags are bools")
+        self.guarantees(all(type(value) is bool for value in values), "flags are bools")
 
     def result_dtype(self, op: Primitive, dtype: DType) -> DType:
         """The dtype that the row of `op` gives for `dtype`."""
@@ -149,12 +149,12 @@ class Call:
             "parameters of one length",
         )
         self.guarantees(
-            all([n > 0 for n in (*kernel_size, *stride, *dilation)]),
+            all(n > 0 for n in (*kernel_size, *stride, *dilation)),
             "sizes, strides and dilations are positive",
         )
-        self.guarantees(all([a >= 0 <= b for a, b in padding]), "padding is not negative")
+        self.guarantees(all(a >= 0 <= b for a, b in padding), "padding is not negative")
         counts = window_counts(sizes, kernel_size, stride, dilation, padding)
-        self.guarantees(all([count > 0 for count in counts]), "at least one window fits")
+        self.guarantees(all(count > 0 for count in counts), "at least one window fits")
         return prod(counts)
 
     # ------------------------------------------------------------------ what results are
@@ -208,7 +208,7 @@ def broadcasts_to(shape: Shape, target: Shape) -> bool:
 def fits(shape: Shape, target: Shape) -> bool:
     """Whether a value of shape `shape` can be written to `target`."""
     surplus = max(0, len(shape) - len(target))
-    return all([n == 1 for n in shape[:surplus]]) and broadcasts_to(shape[surplus:], target)
+    return all(n == 1 for n in shape[:surplus]) and broadcasts_to(shape[surplus:], target)
 
 
 def selected_shape(shape: Shape, selection: Selection) -> Shape | None:

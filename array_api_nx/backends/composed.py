@@ -172,9 +172,7 @@ def erf(backend: Backend, x: Handle) -> Handle:
     inverse = backend.unary(p.RECIPROCAL, backend.unary(p.SQUARE, far))
     tail = backend.binary(p.MULTIPLY, inverse, _ratio(backend, _ERFC_FAR, inverse))
     tail = backend.binary(p.DIVIDE, backend.binary(p.SUBTRACT, _RSQRT_PI, tail), far)
-    far = backend.binary(
-        p.SUBTRACT, 1.0, backend.binary(p.MULTIPLY, _gaussian(backend, far), tail)
-    )
+    far = backend.binary(p.SUBTRACT, 1.0, backend.binary(p.MULTIPLY, _gaussian(backend, far), tail))
     result = backend.where(
         backend.binary(p.LESS, size, _ERF_NEAR_UP_TO),
         near,
@@ -284,9 +282,7 @@ def fold(
     """See `Backend.fold`: every element is added at the position that it was taken from."""
     shape = backend.shape(x)
     lead = shape[:-2]
-    padded = tuple(
-        [size + sum(both) for size, both in zip(output_size, padding, strict=True)]
-    )
+    padded = tuple([size + sum(both) for size, both in zip(output_size, padding, strict=True)])
     # Unfolding the positions tells where each element of the windows came from.
     where = backend.try_reshape(backend.arange(0, prod(padded), 1, d.int64), padded)
     where = backend.unfold(where, kernel_size, stride, dilation, ((0, 0),) * len(padded))

@@ -10,6 +10,8 @@ from __future__ import annotations
 import builtins
 from typing import Final, final
 
+from .frozen import Frozen, set_slot
+
 __all__ = [
     "ALL",
     "BOOL_LIKE",
@@ -47,11 +49,11 @@ __all__ = [
 
 
 @final
-class DType:
+class DType(Frozen):
     """One data type of the standard.
 
     The thirteen instances are attributes of this module and of the public namespace; equality is
-    identity, so comparing a dtype with anything else is ``False`` and never raises.
+    identity, and comparing a dtype with anything else never raises.
 
     Attributes
     ----------
@@ -79,18 +81,21 @@ class DType:
 
     def __init__(self, name: str, kind: str, itemsize: int) -> None:
         bits = 8 * itemsize
-        self.name = name
-        self.kind = kind
-        self.itemsize = itemsize
+        bounds: tuple[int | float, int | float]
         match kind:
             case "bool":
-                self.min, self.max = 0, 1
+                bounds = 0, 1
             case "unsigned integer":
-                self.min, self.max = 0, 2**bits - 1
+                bounds = 0, 2**bits - 1
             case "signed integer":
-                self.min, self.max = -(2 ** (bits - 1)), 2 ** (bits - 1) - 1
+                bounds = -(2 ** (bits - 1)), 2 ** (bits - 1) - 1
             case _:
-                self.min, self.max = float("-inf"), float("inf")
+                bounds = float("-inf"), float("inf")
+        set_slot(self, "name", name)
+        set_slot(self, "kind", kind)
+        set_slot(self, "itemsize", itemsize)
+        set_slot(self, "min", bounds[0])
+        set_slot(self, "max", bounds[1])
 
     def __repr__(self) -> str:
         return f"array_api_nx.{self.name}"
@@ -100,12 +105,6 @@ class DType:
 
     def __reduce__(self) -> tuple[object, tuple[str]]:
         return dtype_named, (self.name,)
-
-    def __copy__(self) -> DType:
-        return self
-
-    def __deepcopy__(self, memo: object) -> DType:
-        return self
 
 
 bool: Final = DType("bool", "bool", 1)
@@ -208,9 +207,8 @@ SCALAR_PROMOTION: Final = _scalar_table()
 widen a type of their own kind."""
 
 for _dtype in ALL:
-    _dtype.with_scalar = {
-        scalar: result for (dtype, scalar), result in SCALAR_PROMOTION.items() if dtype is _dtype
-    }
+    _row = {kind: to for (dtype, kind), to in SCALAR_PROMOTION.items() if dtype is _dtype}
+    set_slot(_dtype, "with_scalar", _row)
 
 _PYTHON_TYPES: Final[dict[object, DType]] = {
     builtins.bool: bool,

@@ -66,6 +66,8 @@ def hashable_key(key: Any) -> object:
         return tuple(items)
     if kind is int or key is Ellipsis:
         return key
+    if key is None:
+        return (None,)
     if kind is slice:
         return "slice", key.start, key.stop, key.step
     return None

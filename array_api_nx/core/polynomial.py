@@ -19,31 +19,12 @@ import uuid
 import weakref
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, Self, TypeAlias
+from typing import Any, Final, TypeAlias
+
+from .frozen import Frozen, set_slot
 
 _ids = itertools.count(1)
 _lock = threading.RLock()
-
-
-class Frozen:
-    """Base of immutable classes: slots are set once, by `set_slot`; a copy is the object itself."""
-
-    __slots__ = ()
-
-    def __copy__(self) -> Self:
-        return self
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return self
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"{type(self).__name__} is immutable: cannot set {name!r}")
-
-    def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"{type(self).__name__} is immutable: cannot delete {name!r}")
-
-
-set_slot = object.__setattr__
 
 
 class Var(Frozen):

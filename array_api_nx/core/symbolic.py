@@ -25,6 +25,7 @@ from contextvars import ContextVar
 from typing import Any, Final, TypeAlias
 
 from . import polynomial as poly
+from .frozen import Frozen, set_slot
 from .polynomial import Var
 
 __all__ = [
@@ -61,7 +62,7 @@ class UndecidedError(ValueError):
     """A truth value was asked of an expression whose bounds leave it open."""
 
 
-class Dim(poly.Frozen):
+class Dim(Frozen):
     """A dimension that is not constant: an immutable expression in canonical form.
 
     Made by `dynamic`, `dim_of_var` and arithmetic. ``+``, ``-``, ``*``, ``//`` and ``%`` take ints
@@ -92,7 +93,7 @@ class Dim(poly.Frozen):
         bounds = self._bounds
         if bounds is None:
             bounds = poly.bounds(dict(self._terms))
-            poly.set_slot(self, "_bounds", bounds)
+            set_slot(self, "_bounds", bounds)
         return bounds
 
     @property
@@ -220,10 +221,10 @@ def _make(terms: poly.Terms) -> DimLike:
 
 def _dim(terms: poly.FrozenTerms) -> Dim:
     dim = object.__new__(Dim)
-    poly.set_slot(dim, "_terms", terms)
-    poly.set_slot(dim, "_hash", hash(terms))
-    poly.set_slot(dim, "_vars", poly.variables(terms))
-    poly.set_slot(dim, "_bounds", None)
+    set_slot(dim, "_terms", terms)
+    set_slot(dim, "_hash", hash(terms))
+    set_slot(dim, "_vars", poly.variables(terms))
+    set_slot(dim, "_bounds", None)
     return dim
 
 

@@ -17,8 +17,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final, TypeAlias, TypeGuard, TypeVar, final
 
+from .frozen import Frozen, set_slot
 from .layout import common_factors, has_solution, regroup, sliced_range
-from .polynomial import Frozen, set_slot
 from .symbolic import Dim, SymbolicShape
 
 __all__ = ["Mask", "Selection", "View"]

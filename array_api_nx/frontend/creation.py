@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import ceil, isfinite
 from operator import index
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +16,16 @@ from ..core.dtypes import DType, as_dtype
 from ..core.shape import as_shape, check_shape
 from ..device import Device, as_device, default_device
 from .data_type import astype, copy_array
-from .dispatch import PythonScalar, as_array, cast, check_scalar, only_array, scalar_type, unary, wrap
+from .dispatch import (
+    PythonScalar,
+    as_array,
+    cast,
+    check_scalar,
+    only_array,
+    scalar_type,
+    unary,
+    wrap,
+)
 from .manipulation import broadcast_to, expand_dims
 
 __all__ = [
@@ -607,9 +616,7 @@ def triu(x: Array, /, *, k: int = 0) -> Array:
 def _triangle(x: Array, k: int, name: str, *, upper: bool) -> Array:
     only_array(x)
     if x.ndim < 2:
-        raise ValueError(
-            f"{name} needs matrices, not shape {x.shape}; add axes with expand_dims"
-        )
+        raise ValueError(f"{name} needs matrices, not shape {x.shape}; add axes with expand_dims")
     rows, columns = x.shape[-2:]
     k = max(-rows - 1, min(index(k), columns + 1))
     return wrap(x._device.backend.triangle(x._handle, k, upper=upper), x._dtype, x._device)

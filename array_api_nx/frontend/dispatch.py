@@ -442,9 +442,7 @@ def _inplace(op: Primitive, x: Array, other: Operand) -> Array:
     reason = backend.read_only_reason(x._handle)
     if reason is not None:
         raise ValueError(f"cannot write to the array: {reason}; copy it with asarray(x, copy=True)")
-    handle = (
-        cast(value, compute)._handle if type(value) is Array else check_scalar(value, compute)
-    )
+    handle = cast(value, compute)._handle if type(value) is Array else check_scalar(value, compute)
     try:
         if compute is x._dtype is result:
             backend.binary(op, x._handle, handle, x._handle)

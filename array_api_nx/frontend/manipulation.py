@@ -677,7 +677,9 @@ def tile(x: Array, repetitions: tuple[int, ...], /) -> Array:
             if count == 0:
                 handle = backend.shrink(
                     handle,
-                    tuple([(0, 0 if a == axis else n) for a, n in enumerate(backend.shape(handle))]),
+                    tuple(
+                        [(0, 0 if a == axis else n) for a, n in enumerate(backend.shape(handle))]
+                    ),
                 )
             elif count > 1:
                 handle = backend.cat([handle] * count, axis)
@@ -718,8 +720,5 @@ def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
     before = [(0, n, 1) for n in shape[:position]]
     after = [(0, n, 1) for n in shape[position + 1 :]]
     return tuple(
-        [
-            _view(x, backend.slice(x._handle, (*before, i, *after)))
-            for i in range(shape[position])
-        ]
+        [_view(x, backend.slice(x._handle, (*before, i, *after))) for i in range(shape[position])]
     )

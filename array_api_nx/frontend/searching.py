@@ -7,7 +7,6 @@ from typing import Final, Literal, overload
 from .. import primitives as p
 from ..array import Array
 from ..core import dtypes as d
-from ..core.dtypes import SCALAR_PROMOTION
 from ..core.shape import broadcast_shapes
 from .dispatch import (
     Operand,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from .. import primitives as p
 from ..array import Array
 from ..core import dtypes as d
@@ -11,7 +9,6 @@ from ..core.shape import normalise_axis
 from .dispatch import as_array, only_array, refuse_dtype
 
 __all__ = ["argsort", "sort"]
-
 
 
 def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:

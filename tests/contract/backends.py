@@ -37,9 +37,7 @@ class MinimalBackend(_Irreducible):
     def unary(self, op: Primitive, x: Handle) -> Handle:
         return composed.erf(self, x) if op is p.ERF else self.inner.unary(op, x)
 
-    def binary(
-        self, op: Primitive, x1: Operand, x2: Operand, out: Handle | None = None
-    ) -> Handle:
+    def binary(self, op: Primitive, x1: Operand, x2: Operand, out: Handle | None = None) -> Handle:
         if op is not p.TRUNC_DIVIDE:
             return self.inner.binary(op, x1, x2, out)
         result = composed.trunc_divide(self, x1, x2)

@@ -351,7 +351,5 @@ def test_assign_of_overlapping_views(
         before = backend.to_host(tensor(memory.copy(), from_)).copy()
         expected = backend.to_host(tensor(memory.copy(), into, writable=True))
         expected[...] = before
-        backend.assign(
-            tensor(memory, into, writable=True), tensor(memory, from_, writable=True)
-        )
+        backend.assign(tensor(memory, into, writable=True), tensor(memory, from_, writable=True))
         check(backend, tensor(memory, into), expected, hint=dtype)

@@ -175,7 +175,8 @@ def test_unique(backend: Backend, dtype: DType) -> None:
 @pytest.mark.parametrize("name", ["float32", "float64", "complex64", "complex128"])
 def test_unique_counts_every_nan(backend: Backend, name: str) -> None:
     x = case(row_major, np.array([np.nan, 2, np.nan, 1, 2], name))
-    values, index, inverse, counts = [backend.to_host(result) for result in backend.unique(x.handle)]
+    results = backend.unique(x.handle)
+    values, index, inverse, counts = [backend.to_host(result) for result in results]
     np.testing.assert_array_equal(values, np.array([1, 2, np.nan, np.nan], name))
     np.testing.assert_array_equal(counts, [1, 2, 1, 1])
     np.testing.assert_array_equal(index[:2], [3, 1])

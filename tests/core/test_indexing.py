@@ -283,7 +283,8 @@ def test_different_keys_have_different_stand_ins():
     keys: list[Any] = [
         0, 1, slice(0), slice(1), slice(0, 1), slice(0, 1, 2), slice(None), ...,
         (), (0, 0), (slice(0), 0), (0, slice(0)), (None, 0), (..., 0), (0, ...), (0, None),
-        (0, 0, 0), (0, 1, 2), (None, None, None), (slice(0), 0, 0), (0, slice(0), 0), (0, 0, None), (0, 0, ...), (None, None),
+        (0, 0, 0), (0, 1, 2), (None, None, None), (slice(0), 0, 0), (0, slice(0), 0),
+        (0, 0, None), (0, 0, ...), (None, None),
     ]  # fmt: skip
     assert len({hashable_key(key) for key in keys}) == len(keys)
 

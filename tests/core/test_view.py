@@ -189,8 +189,9 @@ def test_a_mask_spoils_contiguity_and_standard_strides():
 
 
 def test_strides_of_an_unmasked_view():
-    view = View((2, 3), (1, 2), 5)
-    assert view.strides_opt == (1, 2)
+    view = View((2, 3), (1, -2), 5)
+    assert [view.byte_strides(size) for size in (1, 8, 1)] == [(1, -2), (8, -16), (1, -2)]
+    assert view.strides_opt == (1, -2)
     assert view.can_get_strides
     assert view.is_materializable
 
@@ -566,6 +567,7 @@ def test_symbolic_reshape_of_contiguous_views():
         ("slice", (((0, 1, 1), 0),)),
         ("merge_axes", ()),
         ("check_fits", (10,)),
+        ("byte_strides", (8,)),
         ("overlaps", (View((2,)),)),
     ],
 )
@@ -580,6 +582,8 @@ def test_a_mask_needs_concrete_sizes():
     n = dynamic("n", min=1)
     with pytest.raises(ValueError, match="a mask needs concrete sizes"):
         View((n,), mask=((0, 1),))
+    with pytest.raises(ValueError, match=r"cannot expand a masked view .*needs concrete sizes"):
+        View((1, 3)).pad(((0, 0), (1, 1))).expand((n, 5))
 
 
 def test_symbolic_views_are_values():

@@ -77,15 +77,13 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         kernel = UNARY.get(op)
         if kernel is None:
             return composed.erf(self, x)
-        array = kernel(array)
+        computed = kernel(array)
         result = Tensor()
-        result.array = array if type(array) is _ndarray else _asarray(array)
+        result.array = computed if type(computed) is _ndarray else _asarray(computed)
         result.view = result.storage = None
         return result
 
-    def binary(
-        self, op: Primitive, x1: Operand, x2: Operand, out: Tensor | None = None
-    ) -> Tensor:
+    def binary(self, op: Primitive, x1: Operand, x2: Operand, out: Tensor | None = None) -> Tensor:
         if type(x1) is Tensor:
             x1 = x1.array if x1.array is not None else self.bind(x1)
         if type(x2) is Tensor:
@@ -199,7 +197,9 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
     # ------------------------------------------------------------------ movement that copies
 
     def cat(self, arrays: Sequence[Tensor], axis: int) -> Tensor:
-        return wrap(np.concatenate([self.bind(x) if x.array is None else x.array for x in arrays], axis))
+        return wrap(
+            np.concatenate([self.bind(x) if x.array is None else x.array for x in arrays], axis)
+        )
 
     def repeat(self, x: Tensor, repeats: int | Tensor, axis: int) -> Tensor:
         counts = repeats if isinstance(repeats, int) else self.array(repeats)
@@ -247,9 +247,10 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         )
 
     def _ordered(self, x: Tensor) -> NDArray:
-        """`x` in row-major memory: NumPy writes in the order that keys and values lie in.
+        """The ndarray of `x`, made row-major.
 
-        So the last of several values for one element is the last one in memory.
+        NumPy goes through keys and values in the order of their memory, and the last value for an
+        element wins.
         """
         return _asarray(self.array(x), order="C")
 

@@ -1,0 +1,293 @@
+"""The checked backend notices every broken promise, on either side."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from array_api_nx import primitives as p
+from array_api_nx.backends.base import Backend
+from array_api_nx.backends.checked import CheckedBackend, ContractError
+from array_api_nx.backends.cpu import CPUBackend
+from array_api_nx.core import dtypes as d
+
+from .backends import BACKENDS
+from .layouts import case, row_major
+
+INNER = CPUBackend()
+CHECKED = CheckedBackend(INNER)
+
+
+def handle(values: Any, dtype: str = "float64", *, writable: bool = True) -> Any:
+    return case(row_major, np.asarray(values, dtype), writable=writable).handle
+
+
+X = handle(np.ones((2, 3)))
+VECTOR = handle(np.arange(3))
+INTS = handle([0, 1, 2], "int64")
+SMALL = handle([0, 1, 2], "int8")
+BOOLS = handle([True, False, True], "bool")
+CUBE = handle(np.ones((2, 3, 3)))
+COMPLEX = handle(np.ones((2, 3)), "complex128")
+EMPTY = handle(np.ones((2, 0)))
+FROZEN = handle(np.ones((2, 3)), writable=False)
+COUNTER = handle(np.ones((3, 2)), "uint32")
+KEY = handle([1, 2], "uint32")
+WINDOW = ((2,), (1,), (1,), ((0, 0),))
+
+Break = Callable[[Backend], Any]
+
+BROKEN: list[tuple[str, Break, str]] = [
+    ("shape", lambda b: b.shape(np.ones(3)), "a handle of this backend"),
+    ("dtype", lambda b: b.dtype(1.0), "a handle of this backend"),
+    ("read_only_reason", lambda b: b.read_only_reason(None), "a handle of this backend"),
+    ("to_host", lambda b: b.to_host([1.0]), "a handle of this backend"),
+    ("item", lambda b: b.item(3), "a handle of this backend"),
+    ("empty", lambda b: b.empty([2], d.int8), "a tuple of non-negative ints"),
+    ("empty", lambda b: b.empty((-1,), d.int8), "a tuple of non-negative ints"),
+    ("empty", lambda b: b.empty((np.int64(2),), d.int8), "a tuple of non-negative ints"),
+    ("full", lambda b: b.full((2,), d.int8, 128), "a Python scalar that int8 represents"),
+    ("full", lambda b: b.full((2,), d.int8, 1.0), "a Python scalar that int8 represents"),
+    ("full", lambda b: b.full((2,), d.bool, 1), "a Python scalar that bool represents"),
+    ("full", lambda b: b.full((2,), d.float32, 1j), "a Python scalar that float32 represents"),
+    ("full", lambda b: b.full((2,), d.float64, np.float64(1)), "a Python scalar that float64"),
+    ("from_host", lambda b: b.from_host([1], copy=True), "a NumPy array"),
+    ("from_host", lambda b: b.from_host(np.ones(2, "f2"), copy=True), "a counterpart"),
+    ("from_host", lambda b: b.from_host(np.ones(2, ">f8"), copy=True), "native byte order"),
+    (
+        "from_host",
+        lambda b: b.from_host(np.ones(17, "i1")[1:].view("f8"), copy=False),
+        "aligned elements",
+    ),
+    (
+        "from_host",
+        lambda b: b.from_host(np.zeros(3, [("a", "c16"), ("b", "f8")])["a"], copy=False),
+        "strides of whole elements",
+    ),
+    ("arange", lambda b: b.arange(0, 3, 0, d.int8), "a step that is not zero"),
+    ("arange", lambda b: b.arange(0, 300, 1, d.int8), "a Python scalar that int8 represents"),
+    ("arange", lambda b: b.arange(0, 3, 1, d.bool), "a dtype that arange takes"),
+    ("linspace", lambda b: b.linspace(0, 1, -1, d.float32, endpoint=True), "non-negative ints"),
+    ("linspace", lambda b: b.linspace(0, 1, 3, d.int8, endpoint=True), "a dtype that linspace"),
+    ("linspace", lambda b: b.linspace(0, 1, 3, d.float32, endpoint=1), "flags are bools"),
+    ("eye", lambda b: b.eye(-1, 2, 0, d.int8), "a tuple of non-negative ints"),
+    ("unary", lambda b: b.unary(p.ADD, X), "a primitive of family unary"),
+    ("unary", lambda b: b.unary(p.SIN, INTS), "a dtype that sin takes, not int64"),
+    ("unary", lambda b: b.unary(p.SIN, 1.0), "a handle of this backend"),
+    ("binary", lambda b: b.binary(p.SIN, X, X), "a primitive of family binary"),
+    ("binary", lambda b: b.binary(p.ADD, 1, 2), "at least one operand is a handle"),
+    ("binary", lambda b: b.binary(p.ADD, INTS, SMALL), "handles of one dtype"),
+    ("binary", lambda b: b.binary(p.ADD, SMALL, 200), "a Python scalar that int8 represents"),
+    ("binary", lambda b: b.binary(p.ADD, SMALL, 0.5), "a Python scalar that int8 represents"),
+    ("binary", lambda b: b.binary(p.DIVIDE, INTS, INTS), "a dtype that divide takes"),
+    ("binary", lambda b: b.binary(p.ADD, X, X, FROZEN), "the target may be written"),
+    ("binary", lambda b: b.binary(p.ADD, X, X, COMPLEX), "the result's dtype"),
+    ("binary", lambda b: b.binary(p.ADD, VECTOR, 1, X), "the result's shape"),
+    ("where", lambda b: b.where(INTS, INTS, 1), "a boolean condition"),
+    ("where", lambda b: b.where(BOOLS, 1, 2), "at least one operand is a handle"),
+    ("clip", lambda b: b.clip(X, None, None), "at least one limit"),
+    ("clip", lambda b: b.clip(COMPLEX, 0, 1), "a dtype that clip takes"),
+    ("clip", lambda b: b.clip(VECTOR, X, None), "limits broadcast to `x`"),
+    ("clip", lambda b: b.clip(SMALL, -200, 0), "a Python scalar that int8 represents"),
+    ("reduce", lambda b: b.reduce(p.ARGMAX, X, (0,), False), "a primitive of family reduce"),
+    ("reduce", lambda b: b.reduce(p.SUM, X, (-1,), False), "axes are ints in range"),
+    ("reduce", lambda b: b.reduce(p.SUM, X, 0, False), "axes are ints in range"),
+    ("reduce", lambda b: b.reduce(p.SUM, X, (0, 0), False), "axes are distinct"),
+    ("reduce", lambda b: b.reduce(p.SUM, X, (0,), None), "flags are bools"),
+    ("reduce", lambda b: b.reduce(p.SUM, BOOLS, (0,), False), "a dtype that sum takes, not bool"),
+    ("reduce", lambda b: b.reduce(p.MAX, X, (0,), False, d.int8), "for sum and prod only"),
+    ("reduce", lambda b: b.reduce(p.MAX, EMPTY, (1,), False), "no empty axis"),
+    ("arg_reduce", lambda b: b.arg_reduce(p.MAX, X, 0, False), "of family arg_reduce"),
+    ("arg_reduce", lambda b: b.arg_reduce(p.ARGMAX, EMPTY, 1, False), "no empty axis"),
+    ("scan", lambda b: b.scan(p.SUM, X, 0), "a primitive of family scan"),
+    ("scan", lambda b: b.scan(p.CUMULATIVE_SUM, X, 2), "axes are ints in range"),
+    ("scan", lambda b: b.scan(p.CUMULATIVE_MAX, X, 0, d.int8), "sums and products only"),
+    ("var", lambda b: b.var(INTS, (0,), False, 0), "a dtype that var takes"),
+    ("var", lambda b: b.var(X, (0,), False, None), "a correction that is a real number"),
+    ("sort", lambda b: b.sort(X, -1, descending=False, stable=True), "axes are ints in range"),
+    ("sort", lambda b: b.sort(COMPLEX, 0, descending=False, stable=True), "a dtype that sort"),
+    ("argsort", lambda b: b.argsort(X, 0, descending=0, stable=True), "flags are bools"),
+    ("searchsorted", lambda b: b.searchsorted(X, X, right=False), "a 1-D `x`"),
+    ("searchsorted", lambda b: b.searchsorted(INTS, SMALL, right=False), "handles of one dtype"),
+    ("expand", lambda b: b.expand(X, (3, 3)), "broadcasts to `shape`"),
+    ("expand", lambda b: b.expand(X, (3,)), "broadcasts to `shape`"),
+    ("try_reshape", lambda b: b.try_reshape(X, (-1,)), "a tuple of non-negative ints"),
+    ("reshape", lambda b: b.reshape(X, (5,)), "sizes with the same product"),
+    ("permute", lambda b: b.permute(X, (0,)), "a permutation of all axes"),
+    ("permute", lambda b: b.permute(X, (1, 1)), "axes are distinct"),
+    ("slice", lambda b: b.slice(X, (0,)), "names every axis"),
+    ("slice", lambda b: b.slice(X, (0, -1)), "names every axis and lies within the shape"),
+    ("slice", lambda b: b.slice(X, (0, (0, 4, 1))), "names every axis and lies within the shape"),
+    ("slice", lambda b: b.slice(X, (0, slice(None))), "a tuple of ints, triples and None"),
+    ("shrink", lambda b: b.shrink(X, ((0, 3), (0, 3))), "0 <= start <= end <= size"),
+    ("flip", lambda b: b.flip(X, (True,)), "a mark for every axis"),
+    ("pad", lambda b: b.pad(X, ((0, -1), (0, 0)), 0), "non-negative (before, after)"),
+    ("pad", lambda b: b.pad(SMALL, ((1, 1),), 0.5), "a Python scalar that int8 represents"),
+    ("cat", lambda b: b.cat([], 0), "at least one array"),
+    ("cat", lambda b: b.cat([X, COMPLEX], 0), "handles of one dtype"),
+    ("cat", lambda b: b.cat([X, CUBE], 0), "the same shape but for `axis`"),
+    ("cat", lambda b: b.cat([X, EMPTY], 0), "the same shape but for `axis`"),
+    ("repeat", lambda b: b.repeat(X, -1, 0), "repeats are not negative"),
+    ("repeat", lambda b: b.repeat(X, SMALL, 1), "int64 repeats"),
+    ("repeat", lambda b: b.repeat(X, INTS, 0), "repeats per element"),
+    ("repeat", lambda b: b.repeat(X, handle([1, -1], "int64"), 0), "repeats are not negative"),
+    ("triangle", lambda b: b.triangle(VECTOR, 0, upper=True), "at least two axes"),
+    ("cast", lambda b: b.cast(X, "int8"), "a dtype that cast takes"),
+    ("contiguous", lambda b: b.contiguous(2.0), "a handle of this backend"),
+    ("copy", lambda b: b.copy(2.0), "a handle of this backend"),
+    ("assign", lambda b: b.assign(FROZEN, 0.0), "the target may be written"),
+    ("assign", lambda b: b.assign(X, INTS), "handles of one dtype"),
+    ("assign", lambda b: b.assign(X, CUBE), "the shape of `value` broadcasts"),
+    ("assign", lambda b: b.assign(X, 1j), "a Python scalar that float64 represents"),
+    ("index_get", lambda b: b.index_get(X, (0, None)), "at least one key that is a handle"),
+    ("index_get", lambda b: b.index_get(X, (INTS,)), "keys for all axes"),
+    ("index_get", lambda b: b.index_get(X, (SMALL, None)), "int64 or boolean keys"),
+    ("index_get", lambda b: b.index_get(X, (-1, INTS)), "int keys are not negative"),
+    ("index_get", lambda b: b.index_get(X, (BOOLS, None)), "a mask has the shape of its axes"),
+    ("index_set", lambda b: b.index_set(FROZEN, (None, INTS), 0.0), "may be written"),
+    ("index_set", lambda b: b.index_set(X, (None, INTS), INTS), "handles of one dtype"),
+    ("take", lambda b: b.take(X, SMALL, 1), "int64 indices"),
+    ("gather", lambda b: b.gather(X, INTS, 0), "the shape of the array but for `axis`"),
+    ("scatter", lambda b: b.scatter(VECTOR, INTS, SMALL, 0, add=True), "handles of one dtype"),
+    (
+        "scatter",
+        lambda b: b.scatter(VECTOR, handle([0, -1], "int64"), handle([1, 1]), 0, add=True),
+        "indices from 0 to size - 1",
+    ),
+    ("scatter", lambda b: b.scatter(VECTOR, INTS, handle([1]), 0, add=True), "an update for every"),
+    ("nonzero", lambda b: b.nonzero(handle(1.0)), "at least one axis"),
+    ("unique", lambda b: b.unique(1.0), "a handle of this backend"),
+    ("unique_values", lambda b: b.unique_values(1.0), "a handle of this backend"),
+    ("threefry", lambda b: b.threefry(INTS, INTS), "a dtype that threefry takes"),
+    ("threefry", lambda b: b.threefry(COUNTER, COUNTER), "a key of shape (2,)"),
+    ("threefry", lambda b: b.threefry(KEY, handle([1], "uint32")), "counters of shape"),
+    ("unfold", lambda b: b.unfold(BOOLS, *WINDOW), "a dtype that unfold takes"),
+    ("unfold", lambda b: b.unfold(handle(1.0), *WINDOW), "an axis for every size"),
+    ("unfold", lambda b: b.unfold(VECTOR, (2,), (1, 1), (1,), ((0, 0),)), "of one length"),
+    ("unfold", lambda b: b.unfold(VECTOR, (2,), (0,), (1,), ((0, 0),)), "are positive"),
+    ("unfold", lambda b: b.unfold(VECTOR, (2,), (1,), (1,), ((-1, 0),)), "is not negative"),
+    ("unfold", lambda b: b.unfold(VECTOR, (9,), (1,), (1,), ((0, 0),)), "at least one window"),
+    ("fold", lambda b: b.fold(X, (9,), *WINDOW), "the shape that `unfold` gives"),
+    ("matmul", lambda b: b.matmul(X, X), "the contracted sizes agree"),
+    ("matmul", lambda b: b.matmul(X, handle(1.0)), "at least one axis each"),
+    ("vecdot", lambda b: b.vecdot(X, handle([1, 2])), "last axes of the same size"),
+    ("fft", lambda b: b.fft(X, (0,), "backward"), "a dtype that fft takes"),
+    ("ifft", lambda b: b.ifft(COMPLEX, (), "backward"), "at least one axis"),
+    ("rfft", lambda b: b.rfft(EMPTY, (1,), "backward"), "no empty axis"),
+    ("rfft", lambda b: b.rfft(X, (1,), "both"), "a legal norm"),
+    ("irfft", lambda b: b.irfft(COMPLEX, (1,), 9, "backward"), "the half of a spectrum"),
+    ("cholesky", lambda b: b.cholesky(X, upper=False), "a square matrix"),
+    ("cholesky", lambda b: b.cholesky(CUBE, upper=1), "flags are bools"),
+    ("qr", lambda b: b.qr(VECTOR, complete=False), "at least two axes"),
+    ("svd", lambda b: b.svd(CUBE, full_matrices=None), "flags are bools"),
+    ("svdvals", lambda b: b.svdvals(VECTOR), "at least two axes"),
+    ("eig", lambda b: b.eig(X), "a square matrix"),
+    ("eigvals", lambda b: b.eigvals(X), "a square matrix"),
+    ("eigh", lambda b: b.eigh(X), "a square matrix"),
+    ("eigvalsh", lambda b: b.eigvalsh(X), "a square matrix"),
+    ("solve", lambda b: b.solve(CUBE, X), "as many equations on both sides"),
+    ("solve", lambda b: b.solve(CUBE, VECTOR), "at least two axes"),
+    ("inv", lambda b: b.inv(X), "a square matrix"),
+    ("slogdet", lambda b: b.slogdet(X), "a square matrix"),
+    ("det", lambda b: b.det(X), "a square matrix"),
+    (
+        "triangular_solve",
+        lambda b: b.triangular_solve(X, X, upper=True, transpose=False, unit_diagonal=False),
+        "a square matrix",
+    ),
+]
+
+
+@pytest.mark.parametrize(("method", "call", "words"), BROKEN, ids=[each[0] for each in BROKEN])
+def test_the_frontend_must_keep_its_guarantees(method: str, call: Break, words: str) -> None:
+    with pytest.raises(ContractError) as caught:
+        call(CHECKED)
+    message = str(caught.value)
+    assert words in message
+    assert "the frontend must guarantee: " in message
+    assert "; called with " in message
+
+
+def test_every_method_is_checked() -> None:
+    methods = {
+        name
+        for name, member in vars(Backend).items()
+        if inspect.isfunction(member) and not name.startswith("_")
+    }
+    for name in methods:
+        assert getattr(CheckedBackend, name) is not getattr(Backend, name)
+    assert {method for method, _, _ in BROKEN} == methods - {"dlpack_device"}
+
+
+def test_a_broken_promise_says_which_of_whom_and_the_arguments() -> None:
+    with pytest.raises(AssertionError) as caught:
+        CHECKED.cat([X, EMPTY], 0)
+    assert str(caught.value) == (
+        "cat: the frontend must guarantee: the same shape but for `axis`; called with "
+        "arrays=[<float64 handle of shape (2, 3)>, <float64 handle of shape (2, 0)>], axis=0"
+    )
+
+
+class Faulty(CPUBackend):
+    """Breaks one promise per method."""
+
+    def unary(self, op: Any, x: Any) -> Any:
+        return {
+            p.ABS: lambda: self.slice(x, (None, *[(0, n, 1) for n in self.shape(x)])),
+            p.SIN: lambda: self.cast(x, d.float32),
+            p.POSITIVE: lambda: x,
+            p.COS: lambda: self.array(x),
+            p.NEGATIVE: lambda: super(Faulty, self).unary(op, x),
+        }[op]()
+
+    def binary(self, op: Any, x1: Any, x2: Any, out: Any = None) -> Any:
+        return super().binary(op, self.slice(x1, (0, (0, 3, 1))), 1.0)
+
+    def copy(self, x: Any) -> Any:
+        return self.permute(super().copy(self.permute(x, (1, 0))), (1, 0))
+
+    def item(self, x: Any) -> Any:
+        return self.array(x).reshape(-1)[0]
+
+    def nonzero(self, x: Any) -> Any:
+        return super().nonzero(x)[:1]
+
+
+FAULTS: list[tuple[Break, str]] = [
+    (lambda b: b.unary(p.ABS, X), "return shape (2, 3), not (1, 2, 3)"),
+    (lambda b: b.unary(p.SIN, X), "return float64, not float32"),
+    (lambda b: b.unary(p.POSITIVE, X), "return memory of its own"),
+    (lambda b: b.unary(p.COS, X), "return a handle"),
+    (lambda b: b.binary(p.ADD, X, 1.0, X), "return `out`"),
+    (lambda b: b.binary(p.ADD, X, EMPTY), "raise ValueError if shapes do not broadcast"),
+    (lambda b: b.copy(X), "return row-major memory"),
+    (lambda b: b.item(handle([1.0])), "return a Python float"),
+    (lambda b: b.item(X), "raise ValueError unless there is one element"),
+    (lambda b: b.nonzero(X), "return a tuple, one per axis"),
+]
+
+
+@pytest.mark.parametrize(("call", "words"), FAULTS, ids=[words for _, words in FAULTS])
+def test_the_backend_must_do_its_duties(call: Break, words: str) -> None:
+    with pytest.raises(ContractError) as caught:
+        call(CheckedBackend(Faulty()))
+    assert f"the backend must: {words}" in str(caught.value)
+
+
+def test_what_is_right_passes_unchanged() -> None:
+    result = CheckedBackend(Faulty()).unary(p.NEGATIVE, X)
+    np.testing.assert_array_equal(INNER.to_host(result), -np.ones((2, 3)))
+    assert CHECKED.contiguous(X) is X
+    assert CHECKED.binary(p.ADD, X, 0.0, X) is X
+
+
+def test_the_backends_under_test_are_what_they_are_called() -> None:
+    assert type(BACKENDS["cpu"]) is CPUBackend
+    assert type(BACKENDS["checked"]) is CheckedBackend
+    minimal = type(BACKENDS["minimal"])
+    composed = {"linspace", "eye", "clip", "var", "fold", "unfold", "threefry", "triangular_solve"}
+    assert all(getattr(minimal, name) is getattr(Backend, name) for name in composed)
