@@ -2,13 +2,13 @@
 
 It is loaded in the controlling process of pytest-xdist and in its workers. Workers limit the time
 of a test and note what only they can know; the controller writes one JSON line per event to
-``events.jsonl`` in the folder that ``--conformance-dir`` names, and leaves out the tests that
-``done.json`` lists there. The events:
+``events.jsonl`` in the folder that ``--conformance-dir`` names. What is to be run is in
+``plan.json`` there (`Plan`). The events:
 
 - ``{"event": "collected", "ids": [...]}``
 - ``{"event": "started", "id": ...}``
 - ``{"event": "finished", "id": ..., "outcome": ..., "duration": ..., "message": ...,
-  "longrepr": ...}``
+  "longrepr": ..., "repro": ..., "raised_in": ..., "uses": [...]}``
 
 The outcome is one of `OUTCOMES`.
 """
@@ -17,13 +17,23 @@ from __future__ import annotations
 
 import faulthandler
 import json
+import pkgutil
 import signal
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
+
+from . import known
+from .blame import blame, first_error
+from .functions import function_of
+from .repro import build
+from .suite import TESTS
 
 OUTCOMES = (
     "passed",
@@ -33,8 +43,51 @@ OUTCOMES = (
     "skipped",  # skipped by the suite's own code, whatever the module
 )
 EVENTS = "events.jsonl"
-DONE = "done.json"  # the ids of tests that are not to be run again
+PLAN = "plan.json"
+_SETTINGS = "_hypothesis_internal_use_settings"
 _NOTE = "conformance"  # the key of what workers note in a report's user properties
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be run.
+
+    Attributes
+    ----------
+    module : str
+        The namespace.
+    done : list of str
+        The tests that have a result already.
+    functions : dict of str to str
+        The standard's names and their chapters.
+    chapters : list of str
+        The chapters to run; all if empty.
+    known : list of str
+        Entries of a list of known failures: these are not shrunk.
+    skips : list of str
+        Entries of a list of tests to leave out.
+    device : str
+        The default device; empty for the namespace's own choice.
+    """
+
+    module: str
+    done: list[str] = field(default_factory=list)
+    functions: dict[str, str] = field(default_factory=dict)
+    chapters: list[str] = field(default_factory=list)
+    known: list[str] = field(default_factory=list)
+    skips: list[str] = field(default_factory=list)
+    device: str = ""
+
+    def includes(self, test: str) -> bool:
+        """Whether a test is to be run."""
+        if test in self.done or any(known.matches(each, test) for each in self.skips):
+            return False
+        chapter = self.functions.get(function_of(test, self.functions))
+        return not self.chapters or chapter in self.chapters
+
+
+def _read_plan(folder: Path) -> Plan:
+    return Plan(**json.loads((folder / PLAN).read_text()))
 
 
 class TimeLimitExceeded(BaseException):
@@ -49,6 +102,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
+    """Choose the device before the suite's conftest creates the first arrays."""
+    plan = _read_plan(Path(early_config.known_args_namespace.conformance_dir))
+    if plan.device:
+        pkgutil.resolve_name(plan.module).set_default_device(plan.device)
+
+
 def pytest_configure(config: pytest.Config) -> None:
     folder = Path(config.getoption("--conformance-dir"))
     limit = config.getoption("--conformance-time-limit")
@@ -56,7 +117,8 @@ def pytest_configure(config: pytest.Config) -> None:
     if worker_input is None:
         config.pluginmanager.register(Controller(folder, limit))
     else:
-        config.pluginmanager.register(Worker(folder, worker_input["workerid"], limit))
+        tests = config.rootpath / TESTS
+        config.pluginmanager.register(Worker(folder, worker_input["workerid"], limit, tests))
 
 
 def _trace_file(folder: Path, worker: str) -> Path:
@@ -66,22 +128,44 @@ def _trace_file(folder: Path, worker: str) -> Path:
 class Worker:
     """Runs in each worker process."""
 
-    def __init__(self, folder: Path, name: str, limit: float) -> None:
+    def __init__(self, folder: Path, name: str, limit: float, tests: Path) -> None:
         self._limit = limit
-        self._done = set(json.loads((folder / DONE).read_text()))
+        self._tests = tests
+        self._plan = _read_plan(folder)
+        self._known: set[str] = set()
+        self._origin: dict[str, Any] = {}  # of the failure of the test that runs
         self._trace = _trace_file(folder, name).open("w")
         faulthandler.enable(self._trace)
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        items[:] = [item for item in items if item.nodeid not in self._done]
+        items[:] = [item for item in items if self._plan.includes(item.nodeid)]
+        self._known = {
+            item.nodeid
+            for item in items
+            if any(known.matches(each, item.nodeid) for each in self._plan.known)
+        }
 
     def _expire(self, signum: int, frame: object) -> None:
         raise TimeLimitExceeded(_timeout_message(self._limit))
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
+        self._origin = {}
+        with self._time_limit(), _shrinking(item, item.nodeid not in self._known):
+            try:
+                return (yield)
+            except pytest.skip.Exception:
+                raise
+            except BaseException as error:
+                # While the test's frames are alive: they have the values of the example.
+                self._origin = self._find_origin(item.nodeid, error)
+                raise
+
+    @contextmanager
+    def _time_limit(self) -> Iterator[None]:
         if not self._limit:
-            return (yield)
+            yield
+            return
         # The alarm comes again every second, in case the test swallows the exception. Code that
         # never returns to the interpreter does not notice it: then the process has to die.
         faulthandler.dump_traceback_later(
@@ -90,10 +174,24 @@ class Worker:
         signal.signal(signal.SIGALRM, self._expire)
         signal.setitimer(signal.ITIMER_REAL, self._limit, 1.0)
         try:
-            return (yield)
+            yield
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
             faulthandler.cancel_dump_traceback_later()
+
+    def _find_origin(self, test: str, error: BaseException) -> dict[str, Any]:
+        if self._limit and isinstance(first_error(error), TimeLimitExceeded):
+            signal.setitimer(signal.ITIMER_REAL, self._limit)  # enough, and not every second
+        plan = self._plan
+        function = function_of(test, plan.functions)
+        found = blame(error, function, self._tests)
+        try:
+            namespace = pkgutil.resolve_name(plan.module)
+            repro = build(error, function, plan.module, namespace, self._tests, plan.device)
+        except (Exception, TimeLimitExceeded):
+            # Reading the example calls the namespace, which is known to be at fault.
+            repro = ""
+        return {"repro": repro, "raised_in": found.raised_in, "uses": found.uses}
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
@@ -105,8 +203,27 @@ class Worker:
             note["by_suite"] = _suite_skips(item)
         elif report.failed and call.excinfo is not None:
             note["message"] = shortest_message(call.excinfo.value)
+            note["origin"] = self._origin
         report.user_properties.append((_NOTE, note))
         return report
+
+
+@contextmanager
+def _shrinking(item: pytest.Item, wanted: bool) -> Iterator[None]:
+    """Let Hypothesis search, but not shrink and explain, unless that is wanted."""
+    function = getattr(item, "obj", None)
+    function = getattr(function, "__func__", function)
+    # The suite itself sets the attribute: settings for one test have no public place.
+    settings = getattr(function, _SETTINGS, None)
+    if wanted or settings is None:
+        yield
+        return
+    phases = [each for each in settings.phases if each.name not in ("shrink", "explain")]
+    setattr(function, _SETTINGS, hypothesis.settings(settings, phases=phases))
+    try:
+        yield
+    finally:
+        setattr(function, _SETTINGS, settings)
 
 
 class Controller:
@@ -125,7 +242,13 @@ class Controller:
         self._stream.flush()
 
     def _finish(
-        self, nodeid: str, outcome: str, duration: float, message: str, longrepr: str
+        self,
+        nodeid: str,
+        outcome: str,
+        duration: float,
+        message: str,
+        longrepr: str,
+        **origin: object,
     ) -> None:
         self._write(
             "finished",
@@ -134,6 +257,7 @@ class Controller:
             duration=round(duration, 4),
             message=message,
             longrepr=longrepr,
+            **origin,
         )
 
     @pytest.hookimpl(optionalhook=True)
@@ -162,7 +286,7 @@ class Controller:
         reports.append(report)
         if report.when == "teardown":
             duration = sum(each.duration for each in reports)
-            self._finish(report.nodeid, *_verdict(reports, duration))
+            self._finish(report.nodeid, *_verdict(reports, duration), **_origin(reports))
 
     def _report_death(self, report: pytest.TestReport) -> None:
         worker: Any = getattr(report, "node")  # noqa: B009 (xdist adds it; pytest does not declare it)
@@ -189,6 +313,15 @@ def _verdict(reports: list[pytest.TestReport], duration: float) -> tuple[str, fl
             outcome = "skipped" if note.get("by_suite") else "missing"
             return outcome, duration, _skip_reason(report), ""
     return "passed", duration, "", ""
+
+
+def _origin(reports: list[pytest.TestReport]) -> dict[str, object]:
+    """What the worker found out about the failure of a test."""
+    for report in reports:
+        note = dict(report.user_properties).get(_NOTE)
+        if isinstance(note, dict) and "origin" in note:
+            return dict(note["origin"])
+    return {}
 
 
 def _suite_skips(item: pytest.Item) -> bool:

@@ -11,15 +11,18 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from .plugin import DONE, EVENTS
+from .environment import environment
+from .known import Entry
+from .namespace import Module
+from .plugin import EVENTS, PLAN, Plan
+from .standard import Standard
 from .suite import TESTS, CannotRunError, Checkout
 
-REPOSITORY = Path(__file__).resolve().parent.parent
 # What has to be importable, and the requirement that provides it.
 REQUIREMENTS = {
     "pytest": "pytest>=8",
@@ -28,24 +31,13 @@ REQUIREMENTS = {
     "ndindex": "ndindex>=1.8",
     "pytest_jsonreport": "pytest-json-report",
 }
-# The environment of the suite: what a library needs to be found and to run, and nothing that
-# steers pytest, Hypothesis or the suite, or tells Hypothesis that this is a CI machine.
-KEPT_VARIABLES = {
-    "HOME", "LANG", "LD_LIBRARY_PATH", "LOGNAME", "PATH", "SYSTEMROOT", "TMPDIR", "TZ", "USER",
-    "VIRTUAL_ENV",
-}  # fmt: skip
-KEPT_PREFIXES = (
-    "ARRAY_API_NX_", "BLIS_", "CUDA_", "DASK_", "JAX_", "LC_", "MKL_", "OMP_", "OPENBLAS_",
-    "TORCH_", "XLA_",
-)  # fmt: skip
-IMPORT_SECONDS = 120.0
 _POLL_SECONDS = 0.1
-_PROBE = """
-import json, pathlib, pkgutil, sys
-module = pkgutil.resolve_name(sys.argv[1])
-versions = [str(getattr(module, name, "")) for name in ("__version__", "__array_api_version__")]
-pathlib.Path("versions").write_text(json.dumps(versions))
-"""
+
+End = Literal["finished", "interrupted", "out of time", "broken"]
+
+
+class _OutOfTime(Exception):
+    """The run has used up its budget."""
 
 
 @dataclass(frozen=True)
@@ -58,26 +50,30 @@ class Options:
     seed: int = 0
     select: tuple[str, ...] = ()
     time_limit: float = 600.0  # seconds per test; 0: none
-
-
-@dataclass(frozen=True)
-class Module:
-    """The module under test; a version is empty where the module declares none."""
-
-    name: str
-    version: str
-    api_version: str
+    budget: float = 0.0  # seconds for the whole run; 0: none
+    version: str = ""  # of the standard; empty: the one that the namespace declares
+    chapters: tuple[str, ...] = ()  # of the standard; empty: all
+    device: str = ""  # empty: the namespace's own default
+    known: tuple[Entry, ...] = ()
+    skips: tuple[Entry, ...] = ()
 
 
 @dataclass(frozen=True)
 class Result:
-    """What became of one test; see `conformance.plugin.OUTCOMES`."""
+    """What became of one test; see `conformance.plugin.OUTCOMES`.
+
+    ``repro``, ``raised_in`` and ``uses`` are what `conformance.repro` and `conformance.blame` made
+    of a failure.
+    """
 
     id: str
     outcome: str
     duration: float
     message: str
     longrepr: str
+    repro: str = ""
+    raised_in: str = ""
+    uses: tuple[str, ...] = ()
 
 
 @dataclass
@@ -89,7 +85,8 @@ class Run:
     options: Options
     started: datetime = field(default_factory=lambda: datetime.now(UTC))
     duration: float = 0.0
-    end: Literal["finished", "interrupted", "broken"] = "broken"
+    end: End = "broken"
+    standard: Standard = field(default_factory=lambda: Standard("", {}))
     collected: list[str] = field(default_factory=list)
     running: list[str] = field(default_factory=list)
     results: dict[str, Result] = field(default_factory=dict)
@@ -110,45 +107,17 @@ def missing_requirements() -> list[str]:
     ]
 
 
-def inspect_module(name: str) -> Module:
-    """Import the module in a process of its own and read its versions.
-
-    Raises
-    ------
-    CannotRunError
-        If it does not import.
-    """
-    # In an empty folder, because Python also imports from the current one.
-    with tempfile.TemporaryDirectory(prefix="conformance-") as scratch:
-        try:
-            done = subprocess.run(
-                [sys.executable, "-c", _PROBE, name],
-                cwd=scratch,
-                env=_environment(Path(scratch), name),
-                capture_output=True,
-                text=True,
-                timeout=IMPORT_SECONDS,
-            )
-        except subprocess.TimeoutExpired as error:
-            raise CannotRunError(
-                f"the module {name!r} does not import within {IMPORT_SECONDS:g} s"
-            ) from error
-        if done.returncode:
-            last = (done.stderr.strip() or f"exit status {done.returncode}").splitlines()[-1]
-            raise CannotRunError(
-                f"the module {name!r} does not import ({last});"
-                " give the importable name of an installed array namespace with --module"
-            )
-        version, api_version = json.loads((Path(scratch) / "versions").read_text())
-    return Module(name, version, api_version)
-
-
 def run_suite(
-    module: Module, checkout: Checkout, options: Options, show: Callable[[Run], None]
+    module: Module,
+    checkout: Checkout,
+    options: Options,
+    show: Callable[[Run], None],
+    standard: Standard | None = None,
 ) -> Run:
     """Run the suite; call `show` after every finished test and several times a second.
 
-    An interruption (KeyboardInterrupt) ends the run; what has run by then is returned.
+    An interruption (KeyboardInterrupt) ends the run, and so does the end of the time budget; what
+    has run by then is returned.
 
     Raises
     ------
@@ -156,6 +125,7 @@ def run_suite(
         If `options.select` names a file that the suite does not have.
     """
     run = Run(module, checkout, options)
+    run.standard = standard or run.standard
     workers = options.workers
     try:
         while True:
@@ -175,19 +145,22 @@ def run_suite(
     except KeyboardInterrupt:
         run.end = "interrupted"
         return run
+    except _OutOfTime:
+        run.end = "out of time"
+        return run
 
 
 def _run_pytest(run: Run, workers: int, show: Callable[[Run], None]) -> int:
     """Run the tests that have no result yet; pytest's exit status."""
     with tempfile.TemporaryDirectory(prefix="conformance-") as folder:
         scratch = Path(folder)
-        (scratch / DONE).write_text(json.dumps(list(run.results)))
+        (scratch / PLAN).write_text(json.dumps(asdict(_plan(run))))
         command = _command(run.checkout, run.options, workers, scratch)
         with (scratch / "log").open("w+", encoding="utf-8", errors="replace") as log:
             process = subprocess.Popen(
                 command,
                 cwd=scratch,
-                env=_environment(scratch, run.module.name),
+                env=environment(scratch, run.module.name, run.options.version),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
@@ -199,6 +172,8 @@ def _run_pytest(run: Run, workers: int, show: Callable[[Run], None]) -> int:
                     if event is not None:
                         _record(run, event)
                     show(run)
+                    if run.options.budget and run.duration > run.options.budget:
+                        raise _OutOfTime
                 return process.wait()
             finally:
                 if process.poll() is None:
@@ -206,6 +181,19 @@ def _run_pytest(run: Run, workers: int, show: Callable[[Run], None]) -> int:
                     process.wait()
                 log.seek(0)
                 run.log = log.read()
+
+
+def _plan(run: Run) -> Plan:
+    options = run.options
+    return Plan(
+        module=run.module.name,
+        done=list(run.results),
+        functions=dict(run.standard.functions),
+        chapters=list(options.chapters),
+        known=[entry.pattern for entry in options.known],
+        skips=[entry.pattern for entry in options.skips],
+        device=options.device,
+    )
 
 
 def _events(path: Path, process: subprocess.Popen[bytes]) -> Iterator[dict[str, Any] | None]:
@@ -233,7 +221,7 @@ def _record(run: Run, event: dict[str, Any]) -> None:
     elif kind == "started":
         run.running.append(event["id"])
     else:
-        result = Result(**event)
+        result = Result(**event | {"uses": tuple(event.get("uses", ()))})
         run.results[result.id] = result
         if result.id in run.running:
             run.running.remove(result.id)
@@ -249,7 +237,7 @@ def _command(checkout: Checkout, options: Options, workers: int, scratch: Path) 
         f"--rootdir={checkout.path}",
         # Only these plugins: others, found by chance, could rerun or excuse failures.
         "-p", "xdist", "-p", "hypothesispytest", "-p", "metadata", "-p", "pytest_jsonreport",
-        "-p", "conformance.plugin", "-p", "no:cacheprovider", "-p", "no:faulthandler",
+        "-p", f"{__package__}.plugin", "-p", "no:cacheprovider", "-p", "no:faulthandler",
         f"--conformance-dir={scratch}", f"--conformance-time-limit={options.time_limit}",
         f"--skips-file={empty}", f"--xfails-file={empty}",
         f"--max-examples={options.max_examples}", "--disable-deadline",
@@ -274,21 +262,3 @@ def _selection(tests: Path, select: tuple[str, ...]) -> tuple[list[str], str]:
             raise CannotRunError(f"--select {entry}: the suite has no such file; it has {known}")
         paths.append(f"{path}{separator}{test}")
     return paths or [str(tests)], " or ".join(expressions)
-
-
-def _environment(scratch: Path, module: str) -> dict[str, str]:
-    kept = {
-        name: value
-        for name, value in os.environ.items()
-        if name in KEPT_VARIABLES or name.startswith(KEPT_PREFIXES)
-    }
-    path = [str(REPOSITORY), *filter(None, [os.environ.get("PYTHONPATH")])]
-    return kept | {
-        "ARRAY_API_TESTS_MODULE": module,
-        "HYPOTHESIS_STORAGE_DIRECTORY": str(scratch / "hypothesis"),
-        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "PYTHONHASHSEED": "0",  # so that a seed repeats a run
-        "PYTHONPATH": os.pathsep.join(path),
-        "PYTHONUTF8": "1",
-    }

@@ -100,9 +100,9 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
                 elif size != 1:
                     listing = ", ".join(map(str, shapes))
                     raise ValueError(
-                        f"shapes {listing} cannot be broadcast: axis {axis - len(longer)} has sizes "
-                        f"{sizes[axis]} and {size}, and sizes must agree or be 1; insert axes "
-                        "with expand_dims or align them with permute_dims"
+                        f"shapes {listing} cannot be broadcast: axis {axis - len(longer)} has "
+                        f"sizes {sizes[axis]} and {size}, and sizes must agree or be 1; insert "
+                        "axes with expand_dims or align them with permute_dims"
                     )
         result = tuple(sizes)
     return result

@@ -115,9 +115,10 @@ def check_scalar(x: PythonScalar, dtype: DType) -> PythonScalar:
     """
     kind = scalar_type(x)
     if kind is None or SCALAR_PROMOTION[dtype, kind] is not dtype:
+        mend = "bool" if dtype is d.bool else "int" if dtype in d.INTEGRAL else "float"
         raise TypeError(
             f"the scalar {x!r} is no value of dtype {dtype}; convert the array with astype, or "
-            f"the scalar with {'bool' if dtype is d.bool else 'int' if dtype in d.INTEGRAL else 'float'}()"
+            f"the scalar with {mend}()"
         )
     if kind is int and not dtype.min <= x <= dtype.max:  # type: ignore[operator]
         raise OverflowError(

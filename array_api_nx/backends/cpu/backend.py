@@ -76,7 +76,8 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             array = self.bind(x)
         kernel = UNARY.get(op)
         if kernel is None:
-            return composed.erf(self, x)
+            only_composed: Tensor = composed.erf(self, x)
+            return only_composed
         computed = kernel(array)
         result = Tensor()
         result.array = computed if type(computed) is _ndarray else _asarray(computed)

@@ -1,0 +1,54 @@
+"""The environment of the processes in which a namespace is imported and tested."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+PACKAGE = Path(__file__).resolve().parent
+# What a library needs to be found and to run, and nothing that steers pytest, Hypothesis or the
+# suite, or tells Hypothesis that this is a CI machine.
+KEPT_VARIABLES = {
+    "HOME", "LANG", "LD_LIBRARY_PATH", "LOGNAME", "PATH", "SYSTEMROOT", "TMPDIR", "TZ", "USER",
+    "VIRTUAL_ENV",
+}  # fmt: skip
+KEPT_PREFIXES = (
+    "ARRAY_API_NX_", "BLIS_", "CUDA_", "DASK_", "JAX_", "LC_", "MKL_", "OMP_", "OPENBLAS_",
+    "TORCH_", "XLA_",
+)  # fmt: skip
+
+
+def environment(scratch: Path, module: str, version: str = "") -> dict[str, str]:
+    """The variables for a process that tests `module`.
+
+    Parameters
+    ----------
+    scratch : Path
+        A folder for what Hypothesis stores.
+    module : str
+        The namespace's importable name.
+    version : str
+        The version of the standard; empty for the one that the namespace declares.
+    """
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name in KEPT_VARIABLES or name.startswith(KEPT_PREFIXES)
+    }
+    path = [*_checkout(), *filter(None, [os.environ.get("PYTHONPATH")])]
+    chosen = {"ARRAY_API_TESTS_VERSION": version} if version else {}
+    return kept | chosen | {
+        "ARRAY_API_TESTS_MODULE": module,
+        "HYPOTHESIS_STORAGE_DIRECTORY": str(scratch / "hypothesis"),
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONHASHSEED": "0",  # so that a seed repeats a run
+        "PYTHONPATH": os.pathsep.join(path),
+        "PYTHONUTF8": "1",
+    }  # fmt: skip
+
+
+def _checkout() -> list[str]:
+    """The repository, where this package is used from a checkout; an installed one is found."""
+    root = PACKAGE.parent
+    return [str(root)] if (root / "pyproject.toml").is_file() else []

@@ -1,0 +1,130 @@
+"""Lists of known failures and of tests to leave out, in the format of the suite's own files.
+
+One test per line, as pytest prints it; a line can also name a file, a class, or a test without its
+parameters, and then stands for all of them. Blank lines and lines that begin with ``#`` are
+comments. A comment is the reason of the entries below it, up to the next comment or blank line;
+so a list with a reason for every entry is still a list that the suite itself can read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .suite import TESTS, CannotRunError
+
+NO_REASON = "no reason given"
+FAILING = ("failed", "error", "missing")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A line of a list, and why it is there."""
+
+    pattern: str
+    reason: str
+
+
+def read(paths: Iterable[Path]) -> list[Entry]:
+    """The entries of the lists in order.
+
+    Raises
+    ------
+    CannotRunError
+        If a list cannot be read, or has a line that names no test.
+    """
+    entries: list[Entry] = []
+    for path in paths:
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise CannotRunError(f"cannot read the list {path}: {error}") from error
+        entries += _parse(text, path)
+    return entries
+
+
+def _parse(text: str, path: Path) -> list[Entry]:
+    entries: list[Entry] = []
+    comments: list[str] = []
+    in_comment = False
+    for number, line in enumerate(text.splitlines(), start=1):
+        line = line.strip()
+        if line.startswith("#"):
+            comments = [*(comments if in_comment else []), line.lstrip("#").strip()]
+            in_comment = True
+            continue
+        in_comment = False
+        if not line:
+            comments = []
+        elif line.startswith((TESTS, "test_")):
+            pattern = line if line.startswith(TESTS) else f"{TESTS}/{line}"
+            entries.append(Entry(pattern, " ".join(filter(None, comments)) or NO_REASON))
+        else:
+            raise CannotRunError(
+                f"{path}, line {number}: {line!r} names no test; write"
+                f" {TESTS}/test_fft.py::test_fft, or begin the line with # for a comment"
+            )
+    return entries
+
+
+def matches(pattern: str, test: str) -> bool:
+    """Whether an entry stands for a test, by the suite's own rule."""
+    return (
+        test == pattern
+        or test.startswith(f"{pattern.removesuffix('/')}/")
+        or test.partition("[")[0] == pattern
+        or test.partition("::")[0] == pattern
+        or test.startswith(f"{pattern}::")
+    )
+
+
+def reason(entries: Iterable[Entry], test: str) -> str:
+    """The reason of the first entry that stands for `test`; empty if there is none."""
+    return next((entry.reason for entry in entries if matches(entry.pattern, test)), "")
+
+
+def stale(entries: Iterable[Entry], outcomes: Mapping[str, str]) -> dict[str, str]:
+    """The entries that are out of date, each with what is wrong with it.
+
+    Parameters
+    ----------
+    entries : iterable of Entry
+        The list.
+    outcomes : mapping of str to str
+        Each test that ran and its outcome; an entry is not judged by tests that did not run.
+    """
+    found: dict[str, str] = {}
+    for entry in entries:
+        ran = [outcome for test, outcome in outcomes.items() if matches(entry.pattern, test)]
+        if not ran:
+            found[entry.pattern] = "no such test ran"
+        elif not any(outcome in FAILING for outcome in ran):
+            found[entry.pattern] = f"does not fail any more ({', '.join(sorted(set(ran)))})"
+    return found
+
+
+def generate(run: Mapping[str, Any], kept: Iterable[Entry] = ()) -> str:
+    """The list of what failed in a run; the reasons are those of `kept`, or the messages.
+
+    Parameters
+    ----------
+    run : mapping
+        A run as in the results (docs/conformance-schema.md).
+    kept : iterable of Entry
+        An earlier list.
+    """
+    module, suite = run["module"], run["suite"]
+    kept = list(kept)
+    lines = [
+        f"# Known failures of {module['name']} {module['version']} in array-api-tests"
+        f" {suite['suite_commit'][:12]}, {run['started'][:10]}.",
+    ]
+    for test in run["tests"]:
+        if test["outcome"] in FAILING and test["verdict"] != "not applicable":
+            why = reason(kept, test["id"])
+            if why in ("", NO_REASON):
+                why = test["message"] or NO_REASON
+            lines += ["", f"# {' '.join(why.split())}", test["id"]]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,149 @@
+"""Asks a namespace, in a process of its own, what it is and which of the standard's names it has."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from .environment import environment
+from .suite import CannotRunError
+
+IMPORT_SECONDS = 120.0
+_FEWEST_NAMES = 0.1  # of the standard's; with fewer, a module is no array namespace
+_PROBE = """
+import json, pathlib, pkgutil, sys
+name, names, device = json.loads(sys.argv[1])
+module = pkgutil.resolve_name(name)
+said = {key: str(getattr(module, attribute, "")) for key, attribute in
+        [("version", "__version__"), ("api_version", "__array_api_version__")]}
+
+def has(owner, name):
+    try:
+        return hasattr(owner, name)
+    except Exception:
+        return True  # it is there, and raises
+
+try:
+    array = module.ones((1, 1))
+except Exception:
+    array = None
+try:
+    info = module.__array_namespace_info__()
+except Exception:
+    info = None
+owners = {"array": array, "info": info, "": module}
+present = []
+for kind, name in names:
+    owner = owners[kind] if kind in owners else getattr(module, kind, None)
+    if has(owner, name):
+        present.append([kind, name])
+said["present"] = present
+said["array"] = array is not None
+if device:
+    if not callable(getattr(module, "set_default_device", None)):
+        said["device"] = "no hook"
+    else:
+        try:
+            module.set_default_device(device)
+            said["device"] = str(module.ones((1, 1)).device)
+        except Exception as error:
+            said["device"] = f"{type(error).__name__}: {error}"
+pathlib.Path("said").write_text(json.dumps(said))
+"""
+
+
+@dataclass(frozen=True)
+class Module:
+    """The module under test; a version is empty where the module declares none.
+
+    ``absent`` are the standard's names that it lacks.
+    """
+
+    name: str
+    version: str
+    api_version: str
+    absent: tuple[str, ...] = ()
+
+
+def inspect_module(name: str, functions: Iterable[tuple[str, str]] = (), device: str = "") -> Module:
+    """Import the module in a process of its own, and see what it has.
+
+    Parameters
+    ----------
+    name : str
+        The importable name.
+    functions : iterable of (str, str)
+        The standard's names and their chapters.
+    device : str
+        The device that is to be the default one; empty for the module's own choice.
+
+    Raises
+    ------
+    CannotRunError
+        If it does not import, is no array namespace, or cannot be put on that device.
+    """
+    names = {_place(function, chapter): function for function, chapter in functions}
+    # In an empty folder, because Python also imports from the current one.
+    with tempfile.TemporaryDirectory(prefix="conformance-") as scratch:
+        try:
+            done = subprocess.run(
+                [sys.executable, "-c", _PROBE, json.dumps([name, list(names), device])],
+                cwd=scratch,
+                env=environment(Path(scratch), name),
+                capture_output=True,
+                text=True,
+                timeout=IMPORT_SECONDS,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise CannotRunError(
+                f"the module {name!r} does not import within {IMPORT_SECONDS:g} s"
+            ) from error
+        file = Path(scratch) / "said"
+        if done.returncode or not file.exists():
+            last = (done.stderr.strip() or f"exit status {done.returncode}").splitlines()[-1]
+            raise CannotRunError(
+                f"the module {name!r} does not import ({last});"
+                " give the importable name of an installed array namespace with --module"
+            )
+        said = json.loads(file.read_text())
+    present = {names[kind, function] for kind, function in said["present"]}
+    if len(present) < _FEWEST_NAMES * len(names):
+        raise CannotRunError(
+            f"the module {name!r} is no array namespace: it has {len(present)} of the"
+            f" standard's {len(names)} names; give the name of the namespace itself, such as"
+            " array_api_compat.torch, with --module"
+        )
+    if device and not _is_on(said["device"], device):
+        _refuse_device(name, device, said["device"])
+    # Without an array nothing is known about methods: the tests have to show it.
+    unknown = set() if said["array"] else {names[k] for k in names if k[0] == "array"}
+    absent = tuple(f for f in names.values() if f not in present and f not in unknown)
+    return Module(name, said["version"], said["api_version"], absent)
+
+
+def _place(function: str, chapter: str) -> tuple[str, str]:
+    """Where to look for a name, and under which name."""
+    owner, _, name = function.rpartition(".")
+    return ("array" if chapter == "array object" else owner), name
+
+
+def _is_on(device: str, wanted: str) -> bool:
+    return device == wanted or device.startswith(f"{wanted}:")
+
+
+def _refuse_device(name: str, device: str, said: str) -> None:
+    if said == "no hook":
+        raise CannotRunError(
+            f"the suite creates arrays on the default device, and {name} has no"
+            " set_default_device() to change that; leave --device out, and choose the device"
+            " by the library's own environment variables (JAX_PLATFORMS, CUDA_VISIBLE_DEVICES)"
+        )
+    raise CannotRunError(
+        f"{name}.set_default_device({device!r}) did not put new arrays there ({said});"
+        " name a device that this machine has"
+    )
