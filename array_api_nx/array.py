@@ -216,6 +216,24 @@ class Array:
             raise ValueError(f"reshape is row-major, not order={order!r}; permute the axes first")
         return manipulation.reshape(self, shape[0] if len(shape) == 1 else shape, copy=copy)
 
+    def view(self, dtype: DType | None = None) -> Array:
+        """The bytes of this array read as another dtype: a view.
+
+        Parameters
+        ----------
+        dtype : DType or Python type, optional
+            Numeric, as that of the array must be. If its elements are of another size, the last
+            axis shrinks or grows, and must be contiguous. That of the array by default.
+
+        Raises
+        ------
+        TypeError
+            If either dtype is bool.
+        ValueError
+            If the last axis is not contiguous, or is no whole number of new elements.
+        """
+        return data_type.view_as(self, dtype)
+
     # ------------------------------------------------------------------ operators
 
     __hash__ = None  # type: ignore[assignment]  # mutable

@@ -233,6 +233,7 @@ REPEAT: Final = Primitive("repeat", "movement", _same(d.ALL))
 TRIANGLE: Final = Primitive("triangle", "movement", _same(d.ALL))
 
 CAST: Final = Primitive("cast", "memory", _same(d.ALL))
+BITCAST: Final = Primitive("bitcast", "memory", _same(d.NUMERIC))
 CONTIGUOUS: Final = Primitive("contiguous", "memory", _same(d.ALL))
 COPY: Final = Primitive("copy", "memory", _same(d.ALL))
 ASSIGN: Final = Primitive("assign", "memory", _same(d.ALL))

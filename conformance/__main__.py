@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from . import suite
+from .namespace import inspect_module
 from .progress import Progress
 from .report import (
     CANNOT_RUN,
@@ -24,7 +25,7 @@ from .report import (
     log_tail,
     summary,
 )
-from .runner import Options, Run, inspect_module, missing_requirements, run_suite
+from .runner import Options, Run, missing_requirements, run_suite
 from .suite import CannotRunError, Pins
 
 

@@ -39,8 +39,8 @@ class Namespace:
         if isinstance(value, int | float | complex):
             return scalar(value)
         if isinstance(value, slice):
-            parts = (value.start, value.stop, value.step)
-            return f"slice({', '.join(self.literal(part) for part in parts)})"
+            bounds = (value.start, value.stop, value.step)
+            return f"slice({', '.join(self.literal(bound) for bound in bounds)})"
         if isinstance(value, tuple):
             parts = tuple(self.literal(part) for part in value)
             return f"({', '.join(parts)}{',' if len(parts) == 1 else ''})"

@@ -1,4 +1,4 @@
-"""Asks a namespace, in a process of its own, what it is and which of the standard's names it has."""
+"""Asks a namespace, in a process of its own, what it is and which standard names it has."""
 
 from __future__ import annotations
 
@@ -70,7 +70,9 @@ class Module:
     absent: tuple[str, ...] = ()
 
 
-def inspect_module(name: str, functions: Iterable[tuple[str, str]] = (), device: str = "") -> Module:
+def inspect_module(
+    name: str, functions: Iterable[tuple[str, str]] = (), device: str = ""
+) -> Module:
     """Import the module in a process of its own, and see what it has.
 
     Parameters

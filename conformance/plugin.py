@@ -248,7 +248,7 @@ class Controller:
         duration: float,
         message: str,
         longrepr: str,
-        **origin: object,
+        **origin: Any,
     ) -> None:
         self._write(
             "finished",
@@ -315,7 +315,7 @@ def _verdict(reports: list[pytest.TestReport], duration: float) -> tuple[str, fl
     return "passed", duration, "", ""
 
 
-def _origin(reports: list[pytest.TestReport]) -> dict[str, object]:
+def _origin(reports: list[pytest.TestReport]) -> dict[str, Any]:
     """What the worker found out about the failure of a test."""
     for report in reports:
         note = dict(report.user_properties).get(_NOTE)

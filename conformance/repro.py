@@ -99,7 +99,11 @@ class _Script:
         if test.endswith("_signature"):
             return self._signature()
         source = _function_source(self._frame.f_code.co_filename, test, self._line)
-        found = [node for node in ast.walk(source) if self._is_the_call(node)]
+        found = [
+            node
+            for node in ast.walk(source)
+            if isinstance(node, ast.expr | ast.stmt) and self._is_the_call(node)
+        ]
         if not found:
             raise UnprintableError("the test's call was not found")
         node = max(found, key=lambda each: (each.lineno, each.col_offset))
@@ -140,8 +144,8 @@ class _Script:
             f'print("standard:", {text!r})',
         ]
 
-    def _is_the_call(self, node: ast.AST) -> bool:
-        if not isinstance(node, ast.expr | ast.stmt) or node.lineno > self._line:
+    def _is_the_call(self, node: ast.expr | ast.stmt) -> bool:
+        if node.lineno > self._line:
             return False
         if self._name == "__setitem__":
             return isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Subscript)

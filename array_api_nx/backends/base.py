@@ -63,7 +63,7 @@ class Backend(ABC):
         """Why `x` may not be written to, or None if it may.
 
         Backend must: refuse memory that was handed in as read-only, and views in which several
-        elements share memory.
+        elements share memory or some have none.
         """
 
     @abstractmethod
@@ -123,7 +123,7 @@ class Backend(ABC):
     ) -> Handle:
         """`num` evenly spaced values from `start` on, the last one `stop` if `endpoint`.
 
-        Backend must: make the last value exactly `stop` then.
+        Backend must: make the last of several values exactly `stop` then.
         """
         return composed.linspace(self, start, stop, num, dtype, endpoint)
 
@@ -161,7 +161,8 @@ class Backend(ABC):
         copied before `out` is written, and return `out` if it is given. Follow the standard's
         special cases. `remainder` takes the divisor's sign, `fmod` the dividend's;
         `floor_divide` rounds down, `trunc_divide` towards zero; integer division by zero gives
-        some integer and never fails. Raise ValueError for an integer to a negative integer power.
+        some integer and never fails, as do shifts by the width or more. Raise ValueError, changing
+        nothing, for an integer to a negative integer power. `composed.trunc_divide` may help.
         """
 
     @abstractmethod
@@ -198,7 +199,7 @@ class Backend(ABC):
 
         Frontend guarantees: `op` is of family "reduce"; `max` and `min` meet no empty axis.
         `dtype`, if given, is what sum or prod converts elements to before it adds or multiplies
-        them.
+        them; then it is the row's operand dtype, and `x` may have any.
         Backend must: give sum and any 0, prod and all 1, mean NaN over no elements; propagate
         NaN in max and min; accumulate in the result's dtype. `composed.reduce` does mean and
         count_nonzero with the others.
@@ -229,7 +230,11 @@ class Backend(ABC):
 
     @abstractmethod
     def sort(self, x: Handle, axis: int, *, descending: bool, stable: bool) -> Handle:
-        """`x` sorted along `axis`. Backend must: put NaN last in either direction."""
+        """`x` sorted along `axis`.
+
+        Backend must: put NaN last in either direction; keep the order of equal elements (zeros
+        of either sign), in either direction, if `stable`.
+        """
 
     @abstractmethod
     def argsort(self, x: Handle, axis: int, *, descending: bool, stable: bool) -> Handle:
@@ -339,6 +344,15 @@ class Backend(ABC):
         parts, and take nonzero for True.
         """
 
+    @abstractmethod
+    def bitcast(self, x: Handle, dtype: DType) -> Handle:
+        """The bytes of `x` read as elements of another dtype, in the same memory.
+
+        Frontend guarantees: both dtypes are numeric. If their sizes differ, there is a last axis,
+        and its bytes are a whole number of new elements.
+        Backend must: raise ValueError if the sizes differ and the last axis is not contiguous.
+        """
+
     def contiguous(self, x: Handle) -> Handle:
         """`x` itself if it is row-major, else a copy that is."""
         return self.copy(x)
@@ -352,7 +366,8 @@ class Backend(ABC):
         """Write `value`, after broadcasting, into the memory of `target`.
 
         Frontend guarantees: `target` may be written; `value` is a handle of its dtype whose
-        shape broadcasts to that of `target`, or a Python scalar that the dtype represents.
+        shape broadcasts to that of `target` (further axes of size 1 in front do not count), or a
+        Python scalar that the dtype represents.
         Backend must: behave as if `value` had been copied first, since they may overlap.
         """
 
@@ -374,12 +389,13 @@ class Backend(ABC):
 
     @abstractmethod
     def index_set(self, target: Handle, keys: tuple[Any, ...], value: Operand) -> None:
-        """Write `value` to the elements that `index_get` would read; the last one wins.
+        """Write `value` to the elements that `index_get` would read.
 
         Frontend guarantees: as for `index_get`; `target` may be written; `value` has its dtype
         or is a scalar that it represents.
-        Backend must: raise as `index_get` does, and ValueError if `value` does not broadcast to
-        what is written; changing nothing.
+        Backend must: let the last of several values for one element win, in row-major order; act
+        as if keys and value had been copied first. Raise as `index_get` does, and ValueError if
+        `value` does not broadcast (as for `assign`) to what is written; changing nothing.
         """
 
     def take(self, x: Handle, indices: Handle, axis: int) -> Handle:
@@ -404,8 +420,8 @@ class Backend(ABC):
     ) -> Handle:
         """A copy of `template` with `updates` put in, or added, at `indices` along `axis`.
 
-        Frontend guarantees: `indices` (int64, in range) and `updates` have the shape of
-        `template` but for `axis`.
+        Frontend guarantees: `indices` (int64, from 0 to size - 1) and `updates` have the shape
+        of `template` but for `axis`.
         Backend must: let the last of several updates of one element win, or add them all.
         """
 

@@ -411,6 +411,19 @@ class CheckedBackend(CheckedMatrices):
         call.result_dtype(p.CAST, dtype)
         return call.returns(self.inner.cast(x, dtype), self.inner.shape(x), dtype)
 
+    def bitcast(self, x: Handle, dtype: DType) -> Handle:
+        call = Call(self.inner, "bitcast", x=x, dtype=dtype)
+        call.handles(x)
+        shape, old = self.inner.shape(x), self.inner.dtype(x)
+        call.guarantees(
+            {old, dtype} <= p.BITCAST.results.keys(), "both dtypes are numeric"
+        )
+        if old.itemsize != dtype.itemsize:
+            whole = bool(shape) and shape[-1] * old.itemsize % dtype.itemsize == 0
+            call.guarantees(whole, "the last axis is a whole number of new elements")
+            shape = (*shape[:-1], shape[-1] * old.itemsize // dtype.itemsize)
+        return call.returns(self.inner.bitcast(x, dtype), shape, dtype, own=False)
+
     def contiguous(self, x: Handle) -> Handle:
         call = Call(self.inner, "contiguous", x=x)
         call.handles(x)

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from operator import index
 from typing import Any, Final, NamedTuple
 
+from .shape import MAX_NDIM
 from .view import Selection
 
 __all__ = ["IndexArray", "basic_selection", "hashable_key", "mixed_selection"]
@@ -39,7 +40,8 @@ _BASIC_TYPES: Final = frozenset({int, type(None), type(Ellipsis)})
 def hashable_key(key: Any) -> object:
     """A stand-in for the basic index `key` to look it up by, or None if it has other items.
 
-    Slices become triples (slice objects cannot be hashed before Python 3.12).
+    Slices become triples (slice objects cannot be hashed before Python 3.12), if their bounds are
+    plain ints: floats are equal to ints, but no bounds.
     """
     kind = type(key)
     if kind is tuple:
@@ -47,18 +49,35 @@ def hashable_key(key: Any) -> object:
             # Pairs are most of all keys, and worth a loop unrolled.
             first, second = key
             if type(first) is slice:
-                first = first.start, first.stop, first.step
+                start, stop, step = first.start, first.stop, first.step
+                if (
+                    (start is not None and type(start) is not int)
+                    or (stop is not None and type(stop) is not int)
+                    or (step is not None and type(step) is not int)
+                ):
+                    return None
+                first = start, stop, step
             elif type(first) not in _BASIC_TYPES:
                 return None
             if type(second) is slice:
-                second = second.start, second.stop, second.step
+                start, stop, step = second.start, second.stop, second.step
+                if (
+                    (start is not None and type(start) is not int)
+                    or (stop is not None and type(stop) is not int)
+                    or (step is not None and type(step) is not int)
+                ):
+                    return None
+                second = start, stop, step
             elif type(second) not in _BASIC_TYPES:
                 return None
             return first, second
         items = []
         for item in key:
             if type(item) is slice:
-                items.append((item.start, item.stop, item.step))
+                bounds = item.start, item.stop, item.step
+                if not _plain(bounds):
+                    return None
+                items.append(bounds)
             elif type(item) in _BASIC_TYPES:
                 items.append(item)
             else:
@@ -69,8 +88,20 @@ def hashable_key(key: Any) -> object:
     if key is None:
         return (None,)
     if kind is slice:
-        return "slice", key.start, key.stop, key.step
+        bounds = key.start, key.stop, key.step
+        return ("slice", *bounds) if _plain(bounds) else None
+    if key is None:
+        return (None,)
     return None
+
+
+def _plain(bounds: tuple[Any, Any, Any]) -> bool:
+    start, stop, step = bounds
+    return (
+        (start is None or type(start) is int)
+        and (stop is None or type(stop) is int)
+        and (step is None or type(step) is int)
+    )
 
 
 def basic_selection(key: object, shape: tuple[int, ...]) -> Selection:
@@ -124,7 +155,8 @@ def mixed_selection(
         raise IndexError("an index may hold only one ellipsis (...); write the others as slices")
     if named > len(shape):
         raise IndexError(
-            f"the index names {named} axes, but the array has {len(shape)}: shape {shape}"
+            f"the index names {named} axes, but the array has {len(shape)}: shape {shape}; "
+            "leave out the others"
         )
     selection: list[int | tuple[int, int, int] | None] = []
     indices: list[Any] = []
@@ -168,6 +200,12 @@ def mixed_selection(
                 selection.append(position)
             axis += 1
     keep(len(shape) - axis)
+    ndim = sum([type(item) is not int for item in selection])
+    if ndim > MAX_NDIM:
+        raise IndexError(
+            f"an array has at most {MAX_NDIM} dimensions, but the index makes {ndim}; "
+            "leave out some of its Nones"
+        )
     return tuple(selection), indices if arrays else None
 
 
@@ -182,10 +220,14 @@ def _position(item: object, size: int, axis: int) -> int:
     except TypeError:
         raise IndexError(
             "an index must be an int, a slice, None, an ellipsis (...) or an array of integers "
-            f"or booleans, not {type(item).__name__}; convert sequences with asarray"
+            f"or booleans, not {type(item).__name__}; convert sequences with asarray, and arrays "
+            "of other libraries too"
         ) from None
     if not -size <= position < size:
-        raise IndexError(f"index {position} is out of range for axis {axis} of size {size}")
+        legal = f"from {-size} to {size - 1}" if size else "none"
+        raise IndexError(
+            f"index {position} is out of range for axis {axis} of size {size}; legal: {legal}"
+        )
     return position + size if position < 0 else position
 
 
@@ -196,4 +238,6 @@ def _slice_range(item: slice, size: int) -> tuple[int, int, int]:
         raise IndexError(
             f"the bounds of a slice must be ints or None, but it is {item}; convert them with int()"
         ) from None
+    except ValueError:
+        raise ValueError("the step of a slice must not be 0; leave it out to take all") from None
     return start, len(range(start, stop, step)), step

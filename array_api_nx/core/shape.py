@@ -9,6 +9,7 @@ from operator import index
 __all__ = [
     "MAX_NDIM",
     "MAX_SIZE",
+    "as_int",
     "as_shape",
     "broadcast_shapes",
     "check_shape",
@@ -108,6 +109,14 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     return result
 
 
+def as_int(value: object, name: str) -> int:
+    """`value` as an int; TypeError if it is none, which speaks of it as `name`."""
+    try:
+        return index(value)  # type: ignore[arg-type]  # the failure is the point
+    except TypeError:
+        raise TypeError(f"{name} must be an int, not {value!r}; convert it with int()") from None
+
+
 def normalise_axis(axis: int, ndim: int) -> int:
     """`axis` counted from the front.
 
@@ -121,7 +130,8 @@ def normalise_axis(axis: int, ndim: int) -> int:
     try:
         position = index(axis)
     except TypeError:
-        raise TypeError(f"an axis must be an int, not {axis!r}; convert it with int()") from None
+        mend = "name one" if axis is None else "convert it with int()"
+        raise TypeError(f"an axis must be an int, not {axis!r}; {mend}") from None
     if not -ndim <= position < ndim:
         legal = f"from {-ndim} to {ndim - 1}" if ndim else "none: the array is 0-dimensional"
         raise IndexError(f"axis {position} is out of range for {ndim} dimensions; legal: {legal}")

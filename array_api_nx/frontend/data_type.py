@@ -65,6 +65,31 @@ def refuse_loss(from_: DType, to: DType) -> None:
         )
 
 
+def view_as(x: Array, dtype: DType | None) -> Array:
+    """`Array.view`: see there."""
+    backend = x._device.backend
+    new = x._dtype if dtype is None else as_dtype(dtype)
+    if new is x._dtype:
+        return wrap(x._handle, new, x._device)
+    if d.bool in (x._dtype, new):
+        raise TypeError("bytes are not read from or as bool; convert with astype")
+    shape = backend.shape(x._handle)
+    if x._dtype.itemsize != new.itemsize and (
+        not shape or shape[-1] * x._dtype.itemsize % new.itemsize
+    ):
+        raise ValueError(
+            f"the last axis of shape {shape} of {x._dtype} is no whole number of {new} elements; "
+            "reshape the array first"
+        )
+    try:
+        return wrap(backend.bitcast(x._handle, new), new, x._device)
+    except ValueError as error:
+        raise ValueError(
+            f"reading {x._dtype} as {new} needs a contiguous last axis; copy the array with "
+            "asarray(x, copy=True) first"
+        ) from error
+
+
 def copy_array(x: Array) -> Array:
     """A row-major copy with memory of its own."""
     return wrap(x._device.backend.copy(x._handle), x._dtype, x._device)

@@ -18,7 +18,7 @@ from .. import primitives as p
 from ..array import Array
 from ..core import dtypes as d
 from ..core.dtypes import PROMOTION, SCALAR_PROMOTION, DType
-from ..core.shape import broadcast_shapes, normalise_axes, normalise_axis
+from ..core.shape import broadcast_shapes, check_shape, normalise_axes, normalise_axis
 from ..device import Device, default_device
 from ..primitives import Primitive
 
@@ -79,14 +79,17 @@ def only_array(x: object, name: str = "x") -> Array:
 
 def _describe(x: object) -> str:
     kind = type(x)
-    if kind.__module__ == "builtins":
-        return f"a {kind.__qualname__}"
-    return f"a {kind.__module__.partition('.')[0]} {kind.__qualname__}"
+    name = kind.__qualname__
+    if kind.__module__ != "builtins":
+        name = f"{kind.__module__.partition('.')[0]} {name}"
+    return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"
 
 
 def _mend(x: object) -> str:
     if hasattr(x, "__dlpack__") and not isinstance(x, np.ndarray | np.generic):
         return "convert it with from_dlpack(...) or asarray(...)"
+    if x is None or isinstance(x, str):
+        return "make an array with asarray(...)"
     return "convert it with asarray(...)"
 
 
@@ -121,8 +124,11 @@ def check_scalar(x: PythonScalar, dtype: DType) -> PythonScalar:
             f"the scalar with {mend}()"
         )
     if kind is int and not dtype.min <= x <= dtype.max:  # type: ignore[operator]
+        # Python refuses to print the longest ints.
+        bits = x.bit_length()  # type: ignore[union-attr]
         raise OverflowError(
-            f"the scalar {x} is out of range for dtype {dtype} ({dtype.min} to {dtype.max}); "
+            f"the scalar {x if bits <= 128 else f'of {bits} bits'} is out of range for dtype "
+            f"{dtype} ({dtype.min} to {dtype.max}); "
             "convert the array with astype to a wider dtype first"
         )
     return x
@@ -308,7 +314,7 @@ def binary(op: Primitive, x1: Operand, x2: Operand, foreign: Any = None) -> Arra
     array = Array()
     try:
         array._handle = device.backend.binary(op, first, second)
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         _explain(op, x1, x2, error)
     array._dtype = result
     array._device = device
@@ -335,7 +341,7 @@ def _binary(op: Primitive, x1: Operand, x2: Operand, foreign: Any) -> Array:
         second = cast(b, compute)._handle if type(b) is Array else check_scalar(b, compute)
         try:
             return wrap(device.backend.binary(op, first, second), result, device)
-        except ValueError as error:
+        except (ValueError, OverflowError) as error:
             _explain(op, a, b, error)
     # No element can equal a scalar outside the dtype; any bound of the dtype shows the order.
     compare = _EXACT_WITH_SCALARS[op]
@@ -377,10 +383,16 @@ def _is_operand(x: object) -> bool:
     )
 
 
-def _explain(op: Primitive, x1: Operand, x2: Operand, error: ValueError) -> NoReturn:
+def _explain(
+    op: Primitive, x1: Operand, x2: Operand, error: ValueError | OverflowError
+) -> NoReturn:
     """Raise the error that says why a backend could not combine two operands."""
     if type(x1) is Array and type(x2) is Array:
-        broadcast_shapes(x1.shape, x2.shape)
+        check_shape(broadcast_shapes(x1.shape, x2.shape))
+    if isinstance(error, OverflowError):
+        raise OverflowError(
+            "a Python int is out of range for floating-point numbers; give a float, such as inf"
+        ) from error
     if op is p.POW:
         raise ValueError(
             "integers cannot be raised to negative integer powers, as the result would not be "
@@ -419,7 +431,7 @@ def inplace(op: Primitive, x: Array, other: Operand) -> Array:
         if value is not None and backend.read_only_reason(x._handle) is None:
             try:
                 backend.binary(op, x._handle, value, x._handle)
-            except ValueError as error:
+            except (ValueError, OverflowError) as error:
                 _explain(op, x, other, error)
             return x
     return _inplace(op, x, other)
@@ -450,7 +462,7 @@ def _inplace(op: Primitive, x: Array, other: Operand) -> Array:
         else:
             new = backend.binary(op, cast(x, compute)._handle, handle)
             backend.assign(x._handle, backend.cast(new, x._dtype))
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         _explain(op, x, value, error)
     return x
 

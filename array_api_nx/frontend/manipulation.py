@@ -5,16 +5,22 @@ A result is a view of its argument's memory wherever strides can express it, as 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import prod
-from operator import index
 from typing import Any, Final
 
 from .. import primitives as p
 from ..array import Array
 from ..core import shape as core_shape
-from ..core.dtypes import int64, promote
-from ..core.shape import as_shape, normalise_axes, normalise_axis, resolve_reshape
+from ..core.dtypes import INTEGRAL, float64, int64, promote
+from ..core.shape import (
+    as_int,
+    as_shape,
+    check_shape,
+    normalise_axes,
+    normalise_axis,
+    resolve_reshape,
+)
 from .dispatch import binary, cast, common_device, only_array, reduce
 
 __all__ = [
@@ -38,7 +44,8 @@ __all__ = [
 
 
 # Axis arguments repeat: what one became, for a number of dimensions, is looked up the next time.
-# Bounded as the views' tables are: emptied when full.
+# The type of the argument, or of a tuple's sum, is a part of the key: 1.0 is equal to 1, but no
+# axis. Bounded as the views' tables are: emptied when full.
 _MAX_MEMOS: Final = 1 << 12
 _permutations: Final[dict[tuple[Any, ...], tuple[int, ...]]] = {}
 _moves: Final[dict[tuple[Any, ...], tuple[int, ...]]] = {}
@@ -49,14 +56,19 @@ _reshapes: Final[dict[tuple[Any, ...], tuple[int, ...]]] = {}
 _squeezes: Final[dict[tuple[Any, ...], tuple[int, ...]]] = {}
 
 
-def _remember(memo: dict[tuple[Any, ...], Any], key: tuple[Any, ...], value: Any) -> Any:
-    # Only plain ints may be keys: 1.0 and True are equal to 1, but no axes.
-    parts = [part for item in key for part in (item if type(item) is tuple else (item,))]
-    if all([type(part) is int or part is None for part in parts]):
+def _remember(
+    memo: dict[tuple[Any, ...], Any], argument: Any, kind: type | None, context: Any, value: Any
+) -> None:
+    """Note what `argument` became, if it is made of ints: `kind` is its part of the key."""
+    if kind is int or argument is None:
         if len(memo) >= _MAX_MEMOS:
             memo.clear()
-        memo[key] = value
-    return value
+        memo[argument, kind, context] = value
+
+
+def _named_axes(axes: Any, ndim: int) -> tuple[int, ...]:
+    """`axes` counted from the front, where None does not stand for all of them."""
+    return normalise_axes((axes,) if axes is None else axes, ndim)
 
 
 def _view(x: Array, handle: Any) -> Array:
@@ -140,9 +152,10 @@ def broadcast_to(x: Array, /, shape: tuple[int, ...]) -> Array:
     backend = x._device.backend
     handle = x._handle
     old = backend.shape(handle)
-    key = (old, shape)
+    kind = None
     try:
-        new = _expansions[key]
+        kind = type(sum(shape) if type(shape) is tuple else shape)
+        new = _expansions[shape, kind, old]
     except (KeyError, TypeError):
         new = as_shape(shape)
         lead = len(new) - len(old)
@@ -151,7 +164,7 @@ def broadcast_to(x: Array, /, shape: tuple[int, ...]) -> Array:
                 f"cannot broadcast shape {old} to {new}: sizes must agree or be 1, and new axes "
                 "come in front; insert axes with expand_dims first"
             ) from None
-        _remember(_expansions, key, new)
+        _remember(_expansions, shape, kind, old, new)
     return _view(x, backend.expand(handle, new))
 
 
@@ -186,14 +199,29 @@ def concat(arrays: tuple[Array, ...] | list[Array], /, *, axis: int | None = 0) 
     if not ndim:
         raise ValueError("concat needs arrays of at least one dimension; use stack for 0-d arrays")
     position = axis if type(axis) is int and 0 <= axis < ndim else normalise_axis(axis, ndim)
+    if len(handles) >= _MANY:
+        _check_concat([backend.shape(h) for h in handles], position)
     try:
         return _view(first, backend.cat(handles, position))
-    except ValueError as error:
-        shapes = " and ".join([str(backend.shape(h)) for h in handles])
+    except ValueError:
+        _check_concat([backend.shape(h) for h in handles], position)
+        raise
+
+
+# Fewer legal arrays than this can be joined without a size that overflows.
+_MANY: Final = 16
+
+
+def _check_concat(shapes: list[tuple[int, ...]], axis: int) -> None:
+    """Raise ValueError unless arrays of the `shapes` can be joined along `axis`."""
+    others = {(len(shape), shape[:axis], shape[axis + 1 :]) for shape in shapes}
+    if len(others) > 1:
         raise ValueError(
             f"concat along axis {axis} needs equal sizes on all other axes, but the shapes are "
-            f"{shapes}; use broadcast_to or reshape first"
-        ) from error
+            f"{' and '.join(map(str, dict.fromkeys(shapes)))}; use broadcast_to or reshape first"
+        )
+    total = sum([shape[axis] for shape in shapes])
+    check_shape((*shapes[0][:axis], total, *shapes[0][axis + 1 :]))
 
 
 def _joinable(arrays: Sequence[Array], name: str) -> tuple[list[Any], Array]:
@@ -248,16 +276,17 @@ def expand_dims(x: Array, /, axis: int | tuple[int, ...]) -> Array:
     backend = x._device.backend
     handle = x._handle
     shape = backend.shape(handle)
-    key = (axis, shape)
+    kind = None
     try:
-        new = _insertions[key]
+        kind = type(sum(axis) if type(axis) is tuple else axis)
+        new = _insertions[axis, kind, shape]
     except (KeyError, TypeError):
         count = len(axis) if isinstance(axis, Sequence) else 1
-        axes = normalise_axes(axis, len(shape) + count)
+        axes = _named_axes(axis, len(shape) + count)
         sizes = iter(shape)
         new = tuple([1 if a in axes else next(sizes) for a in range(len(shape) + count)])
-        core_shape.check_shape(new)
-        _remember(_insertions, key, new)
+        check_shape(new)
+        _remember(_insertions, axis, kind, shape, new)
     return _view(x, backend.try_reshape(handle, new))
 
 
@@ -287,12 +316,14 @@ def flip(x: Array, /, *, axis: int | tuple[int, ...] | None = None) -> Array:
     backend = x._device.backend
     handle = x._handle
     ndim = len(backend.shape(handle))
-    key = (axis, ndim)
+    kind = None
     try:
-        marks = _flips[key]
+        kind = type(sum(axis) if type(axis) is tuple else axis)
+        marks = _flips[axis, kind, ndim]
     except (KeyError, TypeError):
         axes = normalise_axes(axis, ndim)
-        marks = _remember(_flips, key, tuple([a in axes for a in range(ndim)]))
+        marks = tuple([a in axes for a in range(ndim)])
+        _remember(_flips, axis, kind, ndim, marks)
     return _view(x, backend.flip(handle, marks))
 
 
@@ -327,19 +358,24 @@ def moveaxis(
     backend = x._device.backend
     handle = x._handle
     ndim = len(backend.shape(handle))
-    key = (source, destination, ndim)
+    kind = None
+    move = source, destination
     try:
-        axes = _moves[key]
+        total: Any = sum(source) if type(source) is tuple else source
+        kind = type(total + (sum(destination) if type(destination) is tuple else destination))
+        axes = _moves[move, kind, ndim]
     except (KeyError, TypeError):
-        axes = _remember(_moves, key, _moved(source, destination, ndim))
+        axes = _moved(source, destination, ndim)
+        _remember(_moves, move, kind, ndim, axes)
     return _view(x, backend.permute(handle, axes))
 
 
 def _moved(source: Any, destination: Any, ndim: int) -> tuple[int, ...]:
-    sources, destinations = normalise_axes(source, ndim), normalise_axes(destination, ndim)
+    sources, destinations = _named_axes(source, ndim), _named_axes(destination, ndim)
     if len(sources) != len(destinations):
         raise ValueError(
-            f"moveaxis needs as many destinations as sources, not {destination} for {source}"
+            f"moveaxis needs as many destinations as sources, not {destination} for {source}; "
+            "name one destination per source"
         )
     placed = dict(zip(destinations, sources, strict=True))
     rest = iter([axis for axis in range(ndim) if axis not in sources])
@@ -372,17 +408,18 @@ def permute_dims(x: Array, /, axes: tuple[int, ...]) -> Array:
     backend = x._device.backend
     handle = x._handle
     ndim = len(backend.shape(handle))
-    key = (axes, ndim)
+    kind = None
     try:
-        permutation = _permutations[key]
+        kind = type(sum(axes) if type(axes) is tuple else axes)
+        permutation = _permutations[axes, kind, ndim]
     except (KeyError, TypeError):
-        permutation = normalise_axes(tuple(axes), ndim)
+        permutation = _named_axes(tuple(axes) if isinstance(axes, Iterable) else axes, ndim)
         if len(permutation) != ndim:
             raise ValueError(
-                f"axes {tuple(axes)} do not permute {ndim} dimensions; "
+                f"axes {axes} do not permute {ndim} dimensions; "
                 f"name each of {tuple(range(ndim))} once"
             ) from None
-        _remember(_permutations, key, permutation)
+        _remember(_permutations, axes, kind, ndim, permutation)
     return _view(x, backend.permute(handle, permutation))
 
 
@@ -429,26 +466,34 @@ def repeat(x: Array, repeats: int | Array, /, *, axis: int | None = None) -> Arr
         axis = 0
     position = normalise_axis(axis, len(x.shape))
     backend = x._device.backend
-    length = x.shape[position]
-    if type(repeats) is Array and repeats.size == 1 and length != 1:
-        repeats = int(repeats)
-    if type(repeats) is not Array:
-        number = index(repeats)
-        if number < 0:
-            raise ValueError(f"repeats must not be negative, but is {number}")
-        return _view(x, backend.repeat(x._handle, number, position))
-    common_device((x, repeats))
-    if repeats._dtype.kind not in ("signed integer", "unsigned integer"):
-        raise TypeError(f"repeats must be integers, not {repeats._dtype}; convert with astype")
-    if repeats.shape != (length,):
-        raise ValueError(
-            f"repeats of shape {repeats.shape} do not fit axis {axis} of size {length}; "
-            "give one number, or one per element"
-        )
-    counts = cast(repeats, int64)
-    if reduce(p.ANY, binary(p.LESS, counts, 0), None, False):
-        raise ValueError("repeats must not be negative, but some are")
-    return _view(x, backend.repeat(x._handle, counts._handle, position))
+    shape = x.shape
+    length = shape[position]
+    counts: Any
+    if type(repeats) is Array:
+        common_device((x, repeats))
+        if repeats._dtype not in INTEGRAL:
+            raise TypeError(f"repeats must be integers, not {repeats._dtype}; convert with astype")
+        if repeats.shape not in ((), (1,), (length,)):
+            raise ValueError(
+                f"repeats of shape {repeats.shape} do not fit axis {axis} of size {length}; "
+                "give one number, or one per element"
+            )
+    if type(repeats) is Array and repeats.shape == (length,):
+        if reduce(p.ANY, binary(p.LESS, repeats, 0), None, False):
+            raise ValueError("repeats must not be negative, but some are; clip them at 0")
+        # Summed up as floats, which do not overflow.
+        total = int(reduce(p.SUM, cast(repeats, float64), None, False))
+        counts = cast(repeats, int64)._handle
+    else:
+        counts = int(repeats) if type(repeats) is Array else as_int(repeats, "repeats")
+        if counts < 0:
+            raise ValueError(f"repeats must not be negative, but is {counts}; clip it at 0")
+        total = counts * length
+    check_shape((*shape[:position], total, *shape[position + 1 :]))
+    if total == 0:
+        # However often nothing is repeated.
+        counts = 0
+    return _view(x, backend.repeat(x._handle, counts, position))
 
 
 def reshape(x: Array, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Array:
@@ -478,14 +523,14 @@ def reshape(x: Array, /, shape: tuple[int, ...], *, copy: bool | None = None) ->
     backend = x._device.backend
     handle = x._handle
     old = backend.shape(handle)
-    key = (old, shape)
+    kind = None
     try:
-        new = _reshapes[key]
+        kind = type(sum(shape) if type(shape) is tuple else shape)
+        new = _reshapes[shape, kind, old]
     except (KeyError, TypeError):
-        sizes = tuple([index(n) for n in shape]) if isinstance(shape, Sequence) else (index(shape),)
-        new = resolve_reshape(old, sizes)
-        if type(shape) is tuple:
-            _remember(_reshapes, key, new)
+        several = shape if isinstance(shape, Sequence) else (shape,)
+        new = resolve_reshape(old, tuple([as_int(n, "a size") for n in several]))
+        _remember(_reshapes, shape, kind, old, new)
     if copy:
         return _view(x, backend.reshape(backend.copy(handle), new))
     view = backend.try_reshape(handle, new)
@@ -537,13 +582,16 @@ def roll(
     several = axis if isinstance(axis, Sequence) else (axis,)
     positions = [normalise_axis(a, len(x.shape)) for a in several]
     if isinstance(shift, Sequence):
-        shifts = [index(s) for s in shift]
+        shifts = [as_int(s, "a shift") for s in shift]
         if len(positions) == 1:
             positions *= len(shifts)
     else:
-        shifts = [index(shift)] * len(positions)
+        shifts = [as_int(shift, "a shift")] * len(positions)
     if len(shifts) != len(positions):
-        raise ValueError(f"roll needs one shift per axis, not shift={shift} for axis={axis}")
+        raise ValueError(
+            f"roll needs one shift per axis, not shift={shift} for axis={axis}; "
+            "give as many of each, or one shift for all"
+        )
     totals: dict[int, int] = {}
     for position, amount in zip(positions, shifts, strict=True):
         totals[position] = totals.get(position, 0) + amount
@@ -587,11 +635,12 @@ def squeeze(x: Array, /, axis: int | tuple[int, ...]) -> Array:
     backend = x._device.backend
     handle = x._handle
     shape = backend.shape(handle)
-    key = (axis, shape)
+    kind = None
     try:
-        new = _squeezes[key]
+        kind = type(sum(axis) if type(axis) is tuple else axis)
+        new = _squeezes[axis, kind, shape]
     except (KeyError, TypeError):
-        axes = normalise_axes(axis, len(shape))
+        axes = _named_axes(axis, len(shape))
         for a in axes:
             if shape[a] != 1:
                 raise ValueError(
@@ -599,7 +648,7 @@ def squeeze(x: Array, /, axis: int | tuple[int, ...]) -> Array:
                     "select an element with an index instead"
                 ) from None
         new = tuple([n for a, n in enumerate(shape) if a not in axes])
-        _remember(_squeezes, key, new)
+        _remember(_squeezes, axis, kind, shape, new)
     return _view(x, backend.try_reshape(handle, new))
 
 
@@ -629,7 +678,8 @@ def stack(arrays: tuple[Array, ...] | list[Array], /, *, axis: int = 0) -> Array
     backend = first._device.backend
     shape = backend.shape(handles[0])
     position = normalise_axis(axis, len(shape) + 1)
-    new = as_shape((*shape[:position], 1, *shape[position:]))
+    check_shape((*shape[:position], len(handles), *shape[position:]))
+    new = (*shape[:position], 1, *shape[position:])
     pieces = []
     for handle in handles:
         if backend.shape(handle) != shape:
@@ -669,27 +719,19 @@ def tile(x: Array, repetitions: tuple[int, ...], /) -> Array:
     ndim = max(len(counts), len(shape))
     counts = (1,) * (ndim - len(counts)) + counts
     shape = (1,) * (ndim - len(shape)) + shape
-    backend = x._device.backend
-    if ndim > core_shape.MAX_NDIM // 2:
-        # Twice the axes would be too many for one expansion.
-        handle = backend.try_reshape(x._handle, shape)
-        for axis, count in enumerate(counts):
-            if count == 0:
-                handle = backend.shrink(
-                    handle,
-                    tuple(
-                        [(0, 0 if a == axis else n) for a, n in enumerate(backend.shape(handle))]
-                    ),
-                )
-            elif count > 1:
-                handle = backend.cat([handle] * count, axis)
-        return _view(x, backend.copy(handle))
-    split = tuple([n for size in shape for n in (1, size)])
-    wide = tuple([n for pair in zip(counts, shape, strict=True) for n in pair])
     merged = tuple([count * size for count, size in zip(counts, shape, strict=True)])
-    core_shape.check_shape(merged)
-    handle = backend.expand(backend.try_reshape(x._handle, split), wide)
-    return _view(x, backend.reshape(backend.copy(handle), merged))
+    check_shape(merged)
+    backend = x._device.backend
+    if 0 in merged:
+        return _view(x, backend.empty(merged, x._dtype))
+    handle = backend.copy(x._handle)
+    for axis, count in enumerate(counts):
+        if count > 1:
+            # What the earlier axes have become, and what lies within one step of them.
+            outer, inner = prod(merged[:axis]), prod(shape[axis:])
+            rows = backend.reshape(handle, (outer, 1, inner))
+            handle = backend.copy(backend.expand(rows, (outer, count, inner)))
+    return _view(x, backend.reshape(handle, merged))
 
 
 def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:

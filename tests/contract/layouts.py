@@ -142,11 +142,14 @@ ONE_TO_ONE: tuple[Layout, ...] = (
 
 
 def read(memory: NDArray, view: View) -> NDArray:
-    """What `view` shows, element by element: zero where there is no memory."""
-    result = np.zeros(view.shape, memory.dtype)  # type: ignore[arg-type]  # no symbolic sizes here
-    for index in np.ndindex(result.shape):
-        if view.is_valid(index):
-            result[index] = memory[view.linear_index(index)]
+    """What `view` shows by its definition: zero where there is no memory."""
+    positions = np.full(view.shape, view.offset)
+    for axis, stride in enumerate(view.strides):
+        steps = stride * np.arange(view.shape[axis])
+        positions += steps.reshape(-1, *[1] * (view.ndim - axis - 1))
+    result = np.zeros(view.shape, memory.dtype)
+    valid = tuple([slice(*bounds) for bounds in view.mask]) if view.mask else ...
+    result[valid] = memory[positions[valid]]
     return result
 
 

@@ -161,8 +161,8 @@ def test_index_set(backend: Backend, dtype: DType) -> None:
                 given = written.oracle if isinstance(written, Case) else np.asarray(written)
                 given = given[0] if written is deep else given
                 values = np.broadcast_to(given, positions.shape)
-                for i, element in zip(positions.reshape(-1), values.reshape(-1), strict=True):
-                    expected[np.unravel_index(i, SHAPE)] = element
+                for i, value_there in zip(positions.reshape(-1), values.reshape(-1), strict=True):
+                    expected.reshape(-1)[i] = value_there
                 operand = written.handle if isinstance(written, Case) else written
                 assert backend.index_set(x.handle, handles(keys, which), operand) is None
                 check(backend, x.handle, expected, hint=(layout.__name__, keys))

@@ -353,3 +353,18 @@ def test_assign_of_overlapping_views(
         expected[...] = before
         backend.assign(tensor(memory, into, writable=True), tensor(memory, from_, writable=True))
         check(backend, tensor(memory, into), expected, hint=dtype)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [(d.complex128, d.float64), (d.float64, d.complex128), (d.int64, d.uint64)]
+)
+def test_bitcast(backend: Backend, old: DType, new: DType) -> None:
+    values = spread(limits(old), (3, 4))
+    expected = values.view(new.name)
+    x = case(row_major, values, writable=True)
+    result = backend.bitcast(x.handle, new)
+    assert_same(backend.to_host(result), expected)
+    assert np.shares_memory(backend.to_host(result), backend.to_host(x.handle))
+    if old.itemsize != new.itemsize:
+        with pytest.raises(ValueError, match="contiguous"):
+            backend.bitcast(case(stepped, values).handle, new)

@@ -61,19 +61,19 @@ def test_reduce(backend: Backend, op: Primitive) -> None:
     for dtype, result in op.results.items():
         # Sums of the limits depend on their order; sums of small whole numbers are exact.
         values = small(dtype, SHAPE) if op in EXACT_SUMS else np.resize(limits(dtype), SHAPE)
-        for layout, handle, oracle in in_layouts(values):
-            for axes in subsets(4):
-                for keepdims in (False, True):
-                    expected = np.asarray(REDUCE[op](oracle, axis=axes, keepdims=keepdims))
-                    assert expected.dtype.name == result.name
-                    check(
-                        backend,
-                        backend.reduce(op, handle, axes, keepdims),
-                        expected,
-                        handle,
-                        ulp=1 if op is p.MEAN else 0,
-                        hint=(dtype, layout, axes, keepdims),
-                    )
+        for i, (layout, handle, oracle) in enumerate(in_layouts(values)):
+            for j, axes in enumerate(subsets(4)):
+                keepdims = (i + j) % 2 == 1
+                expected = np.asarray(REDUCE[op](oracle, axis=axes, keepdims=keepdims))
+                assert expected.dtype.name == result.name
+                check(
+                    backend,
+                    backend.reduce(op, handle, axes, keepdims),
+                    expected,
+                    handle,
+                    ulp=1 if op is p.MEAN else 0,
+                    hint=(dtype, layout, axes, keepdims),
+                )
 
 
 IDENTITIES = {p.SUM: 0, p.PROD: 1, p.ANY: 0, p.ALL: 1, p.COUNT_NONZERO: 0, p.MEAN: np.nan}

@@ -238,7 +238,7 @@ def test_a_mask_stands_for_all_its_axes():
         (((0, 1),), IndexError, "not tuple"),
         (slice(1.0, None), IndexError, "bounds of a slice must be ints or None"),
         (slice("a"), IndexError, "bounds of a slice must be ints or None"),
-        (slice(None, None, 0), ValueError, "step cannot be zero"),
+        (slice(None, None, 0), ValueError, "step of a slice must not be 0"),
     ],
 )
 def test_wrong_keys_are_refused(key, error, message):

@@ -152,7 +152,7 @@ class TestSearchsorted:
             xp.searchsorted(x, x, sorter=as_nx([0, 1, 3]))
         with pytest.raises(TypeError, match="complex128"):
             xp.searchsorted(x, 1j)  # type: ignore[arg-type]
-        with pytest.raises(TypeError, match="x1 must be an array_api_nx array, not a int"):
+        with pytest.raises(TypeError, match="x1 must be an array_api_nx array, not an int"):
             xp.searchsorted(1, x)  # type: ignore[arg-type]
         with pytest.raises(OverflowError, match="astype to a wider dtype"):
             xp.searchsorted(as_nx([1], "int8"), 300)

@@ -219,6 +219,9 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             array = array.real
         return wrap(array.astype(target))
 
+    def bitcast(self, x: Tensor, dtype: DType) -> Tensor:
+        return wrap(self.array(x).view(TO_NUMPY[dtype]))
+
     def copy(self, x: Tensor) -> Tensor:
         return wrap(self.array(x).copy())
 
