@@ -206,6 +206,11 @@ def __getattr__(name: str) -> object:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
+def __dir__() -> list[str]:
+    # Without the submodules that this package happens to have imported.
+    return __all__
+
+
 __all__ = [
     # constants
     "e",

@@ -184,7 +184,7 @@ class Array:
         # A key together with a shape always makes the same selection.
         try:
             selection = selections[hashable_key(key), backend.shape(handle)]
-        except (KeyError, TypeError):
+        except KeyError:
             return getitem(self, key)
         array = Array()
         array._handle = backend.slice(handle, selection)

@@ -38,6 +38,11 @@ __all__ = [
     "rfftn",
 ]
 
+
+def __dir__() -> list[str]:
+    return __all__
+
+
 _OPPOSITE: Final[dict[str, Norm]] = {
     "backward": "forward",
     "ortho": "ortho",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -12,7 +12,7 @@ from .core import dtypes as d
 from .core.dtypes import DType
 from .device import Device, as_device, default_device
 from .frontend.data_type import refuse_loss
-from .frontend.dispatch import check_scalar, wrap
+from .frontend.dispatch import check_scalar, scalar_type, wrap
 
 __all__ = [
     "as_index",
@@ -63,7 +63,19 @@ def item(x: Array, kind: type) -> Any:
         raise TypeError(
             f"{kind.__name__}() cannot take a complex number; take real(x) or imag(x) first"
         )
+    if type(value) is float and kind is int:
+        return _whole(value)
     return value
+
+
+def _whole(value: Any) -> int:
+    """int(value), with a mend in the errors that Python raises for NaN and infinity."""
+    try:
+        return int(value)
+    except (OverflowError, ValueError) as error:
+        raise type(error)(
+            f"{value} has no integer value; replace it first, as with where(isfinite(x), x, 0)"
+        ) from None
 
 
 def as_index(x: Array) -> int:
@@ -84,7 +96,9 @@ def scalar_value(value: Any, dtype: DType) -> Any:
     TypeError
         If a complex number would lose its imaginary part.
     OverflowError
-        If an int is out of range.
+        If an int is out of range, or infinity is to be one.
+    ValueError
+        If NaN is to be an int.
     """
     if dtype is d.bool:
         return bool(value)
@@ -94,9 +108,7 @@ def scalar_value(value: Any, dtype: DType) -> Any:
                 f"the complex scalar {value} does not fit dtype {dtype}; take its .real or .imag"
             )
         return value
-    if dtype in d.INTEGRAL:
-        return check_scalar(int(value), dtype)
-    return value
+    return check_scalar(_whole(value) if dtype in d.INTEGRAL else value, dtype)
 
 
 # ---------------------------------------------------------------------- NumPy
@@ -140,25 +152,51 @@ def _from_sequence(obj: Sequence[Any], dtype: DType | None, copy: bool | None) -
             "a nested sequence must not be ragged: all sequences on one level need the same "
             "length; pad them, or convert them one by one"
         ) from error
-    if array.dtype.kind == "O":
-        raise TypeError(
-            "a sequence must hold numbers or booleans that a dtype represents; integers beyond "
-            "64 bits and other objects have none"
-        )
-    if dtype is None and array.dtype == np.uint64 and _holds_python_int(obj):
-        raise OverflowError(
-            "an integer in the sequence is out of range for int64; give dtype=uint64"
-        )
+    # NumPy makes objects, uint64 or rounded floats of Python ints beyond int64.
+    char = array.dtype.char
+    if char == "O" or (
+        char in "LQd" and _starts_with_int(obj) and np.max(np.abs(array)) >= 2.0**63
+    ):
+        array = _with_long_ints(obj, array, dtype)
     if dtype in d.INTEGRAL and array.dtype.kind in "iu" and array.size:
         for value in (array.max(), array.min()):
             check_scalar(int(value), dtype)
     return array
 
 
-def _holds_python_int(obj: Any) -> bool:
+def _starts_with_int(obj: Any) -> bool:
     while isinstance(obj, Sequence) and obj:
         obj = obj[0]
     return isinstance(obj, int)
+
+
+def _elements(obj: Sequence[Any]) -> Iterator[Any]:
+    for x in obj:
+        if isinstance(x, Sequence) and not isinstance(x, str | bytes):
+            yield from _elements(x)
+        else:
+            yield x
+
+
+def _with_long_ints(obj: Sequence[Any], array: NDArray, dtype: DType | None) -> NDArray:
+    """A sequence, of which NumPy made `array`, with its ints as ints: int64 by default."""
+    elements = list(_elements(obj))
+    kinds = {scalar_type(element) for element in elements}
+    if kinds <= {bool, int} and (dtype is None or dtype in d.INTEGRAL):
+        for value in (max(elements), min(elements)):
+            check_scalar(int(value), dtype or d.int64)
+        return np.asarray(elements, _TO_NUMPY[dtype or d.int64]).reshape(array.shape)
+    if array.dtype.kind != "O":
+        return array
+    if not kinds <= {bool, int, float, complex}:
+        raise TypeError(
+            "a sequence must hold numbers or booleans, not other objects; convert them, and "
+            "integers beyond 64 bits beside NumPy's numbers, with float()"
+        )
+    floating = d.complex128 if complex in kinds else d.float64
+    for element in elements:
+        check_scalar(element, floating)
+    return array.astype(_TO_NUMPY[floating])
 
 
 def from_numpy(array: NDArray, dtype: DType | None, device: Device, copy: bool | None) -> Array:
@@ -256,12 +294,21 @@ def to_dlpack(x: Array, stream: object, max_version: Any, dl_device: Any, copy: 
     BufferError
         If the memory cannot be exported as asked.
     """
+    if stream is not None:
+        raise BufferError(f"device {x._device} has no streams; leave out stream=")
     array = x._device.backend.to_host(x._handle)
-    return array.__dlpack__(stream=stream, max_version=max_version, dl_device=dl_device, copy=copy)
+    try:
+        return array.__dlpack__(max_version=max_version, dl_device=dl_device, copy=copy)
+    except BufferError as error:
+        raise BufferError(f"{error}; export a copy: asarray(x, device='cpu', copy=True)") from error
 
 
 def from_dlpack(x: Any, device: Any, copy: bool | None) -> Array:
     """Another library's array as ours: see `creation.from_dlpack`."""
+    if not hasattr(x, "__dlpack__"):
+        raise AttributeError(
+            f"from_dlpack takes objects with __dlpack__, not a {type(x).__name__}; use asarray"
+        )
     target = default_device if device is None else as_device(device)
     place: Literal["cpu"] | None = None if device is None else "cpu"
     array = np.from_dlpack(x, device=place, copy=copy)

@@ -60,6 +60,10 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 class EigResult(NamedTuple):
     """What `eig` returns."""
 

@@ -32,7 +32,7 @@ class Namespace:
         UnprintableError
             If there is none, or it would be too long.
         """
-        if hasattr(value, "dtype") and hasattr(value, "shape"):
+        if hasattr(value, "dtype") and hasattr(value, "shape") and not isinstance(value, type):
             return self._array(value)
         if value is ... or value is None or isinstance(value, bool | str):
             return "..." if value is ... else repr(value)

@@ -1,25 +1,19 @@
-"""Turns a run into chapters, a summary, JSON and an exit status."""
+"""The gate's summary of a run: chapters, failures, exit status."""
 
 from __future__ import annotations
 
-import platform
 import shlex
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import asdict
-from importlib.metadata import PackageNotFoundError, version
-from typing import Any
 
 from .plugin import OUTCOMES
 from .runner import Result, Run
 from .suite import TESTS
 
-SCHEMA = 1  # of the JSON; raised with every change that a reader would notice
 FAILURES = ("failed", "error", "missing")
 PASSED, FAILED, CANNOT_RUN, INTERRUPTED = 0, 1, 2, 130  # exit statuses
 _WIDTH = 200  # of a message in the summary; the JSON has all of it
 _LOG_LINES = 15
-_PACKAGES = ("numpy", "pytest", "pytest-xdist", "hypothesis", "ndindex")
 
 
 def exit_status(run: Run) -> int:
@@ -70,11 +64,13 @@ def heading(run: Run) -> str:
     module, options = run.module, run.options
     lines = [
         f"{module.name} {module.version or '(no version)'}, "
-        f"declares the standard's version {module.api_version or '(none)'}",
+        f"declares the standard's version {module.api_version or '(none)'}"
+        + (f", tested for {options.version}" if options.version else ""),
         f"array-api-tests {run.checkout.suite_commit[:12]}, "
         f"array-api {run.checkout.spec_commit[:12]}, at {run.checkout.path}",
         f"{options.max_examples} examples per test, seed {options.seed}, "
-        f"{options.workers} worker{'s' if options.workers > 1 else ''}",
+        f"{options.workers} worker{'s' if options.workers > 1 else ''}"
+        + (f", device {options.device}" if options.device else ""),
     ]
     lines += [f"NOT THE PINNED SUITE: {problem}" for problem in run.checkout.problems]
     return "\n".join(lines)
@@ -92,29 +88,6 @@ def summary(run: Run) -> str:
         _verdict(run),
     ]
     return "\n\n".join(block for block in blocks if block)
-
-
-def as_json(run: Run) -> dict[str, Any]:
-    """The run as JSON values.
-
-    ``schema`` is raised with every change that a reader would notice. ``tests`` holds the results
-    in the suite's order; ``not_run`` the tests that were collected and have none.
-    """
-    return {
-        "schema": SCHEMA,
-        "exit_status": exit_status(run),
-        "end": run.end,
-        "started": run.started.isoformat(timespec="seconds"),
-        "duration": round(run.duration, 1),
-        "module": asdict(run.module),
-        "suite": asdict(run.checkout) | {"path": str(run.checkout.path)},
-        "options": asdict(run.options),
-        "environment": _environment(),
-        "totals": counts(run.results.values()),
-        "chapters": chapters(run),
-        "tests": [asdict(result) | {"chapter": chapter(result.id)} for result in _in_order(run)],
-        "not_run": run.not_run,
-    }
 
 
 def _in_order(run: Run) -> list[Result]:
@@ -183,13 +156,3 @@ def _verdict(run: Run) -> str:
             ])  # fmt: skip
             lines.append(f"Again, one test: {again}")
     return "\n".join(lines)
-
-
-def _environment() -> dict[str, str]:
-    versions = {"python": platform.python_version(), "platform": platform.platform()}
-    for package in _PACKAGES:
-        try:
-            versions[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return versions

@@ -50,34 +50,44 @@ def build(
         The device that the run made the default one, if any.
     """
     error = first_error(error)
-    entry = next(
-        (
-            each
-            for each in suite_entries(error, tests)
-            if each.tb_frame.f_code.co_name.startswith("test_")
-        ),
-        None,
-    )
-    if entry is None:
+    # Hypothesis' wrapper of a test bears its name too; the test itself is further in.
+    entries = [
+        each
+        for each in suite_entries(error, tests)
+        if each.tb_frame.f_code.co_name.startswith("test_")
+    ]
+    if not entries:
         return ""
+    frame, line = entries[-1].tb_frame, entries[-1].tb_lineno
     try:
-        lines = _Script(function, Namespace(namespace), entry.tb_frame, entry.tb_lineno).lines()
+        lines = _Script(function, Namespace(namespace), frame, line).lines()
     except UnprintableError:
         return ""
     imports = [f"import {name}" for name in ("inspect", "operator") if f"{name}." in "".join(lines)]
     setup = [f"xp.set_default_device({device!r})"] if device else []
     head = [*imports, *([""] if imports else []), f"import {module} as xp", ""]
-    return "\n".join([*head, *setup, *lines, f'print("expected:", {expected(error)!r})', ""])
+    assertion = linecache.getline(frame.f_code.co_filename, line).strip().removeprefix("assert ")
+    wanted = f'print("expected:", {expected(error, assertion)!r})'
+    return "\n".join([*head, *setup, *lines, wanted, ""])
 
 
-def expected(error: BaseException) -> str:
-    """What the test expected instead, in the suite's words."""
+def expected(error: BaseException, assertion: str) -> str:
+    """What the test expected instead, in the suite's words.
+
+    Parameters
+    ----------
+    error : BaseException
+        What the test raised.
+    assertion : str
+        The source of the line that raised, for an assertion without a message.
+    """
     text = str(error).strip()
     if not isinstance(error, AssertionError):
         return f"no {type(error).__name__}"
-    line = text.splitlines()[0] if text else "another result"
+    line = text.splitlines()[0] if text else "assert"
     found = _SHOULD_BE.search(line)
-    return found[1] if found else line
+    # "assert" begins what pytest says where the suite says nothing.
+    return found[1] if found else assertion if line.startswith("assert") else line
 
 
 class _Script:

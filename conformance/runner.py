@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -98,13 +99,22 @@ class Run:
         return [test for test in self.collected if test not in self.results]
 
 
-def missing_requirements() -> list[str]:
-    """The requirements that are not installed."""
-    return [
+def require() -> None:
+    """Check that what the suite needs is installed.
+
+    Raises
+    ------
+    CannotRunError
+        If a package is missing; the message says how to install it.
+    """
+    missing = [
         requirement
         for name, requirement in REQUIREMENTS.items()
         if importlib.util.find_spec(name) is None
     ]
+    if missing:
+        install = shlex.join([sys.executable, "-m", "pip", "install", *missing])
+        raise CannotRunError(f"packages are missing; install them with\n    {install}")
 
 
 def run_suite(

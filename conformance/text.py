@@ -82,7 +82,8 @@ def _stale(run: Record) -> list[str]:
 def _incomplete(run: Record) -> list[str]:
     lines = []
     if run["end"] != "finished":
-        lines.append(f"The run ended early ({run['end']}); {len(run['not_run'])} tests did not run.")
+        left = len(run["not_run"])
+        lines.append(f"The run ended early ({run['end']}); {left} tests did not run.")
     if run["left_out"]:
         lines.append(f"Left out by a list: {len(run['left_out'])} entries.")
     return lines

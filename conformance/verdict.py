@@ -62,9 +62,10 @@ def judge(run: Run) -> dict[str, FunctionVerdict]:
     position = {test: number for number, test in enumerate(run.collected)}
     for result in sorted(run.results.values(), key=lambda each: position.get(each.id, -1)):
         name = function_of(result.id, names)
-        function = functions.setdefault(name, FunctionVerdict(name, OTHER))
-        absent = name in run.module.absent
-        function.tests.append(_judge_test(result, name, absent=absent))
+        test = _judge_test(result, name, absent=name in run.module.absent)
+        if name in names or test.verdict != NOT_APPLICABLE:  # not of later versions
+            function = functions.setdefault(name, FunctionVerdict(name, OTHER))
+            function.tests.append(test)
     _find_blocked(functions, set(run.module.absent))
     for function in functions.values():
         function.verdict = _worst(function.tests)

@@ -367,14 +367,15 @@ class CheckedBackend(CheckedMatrices):
         call.handles(*arrays)
         call.same_dtype(*arrays)
         call.axis(axis, arrays[0])
+        result = self.inner.cat(arrays, axis)
         shapes = [self.inner.shape(x) for x in arrays]
         before, after = shapes[0][:axis], shapes[0][axis + 1 :]
-        call.guarantees(
+        call.owes(
             all((shape[:axis], shape[axis + 1 :]) == (before, after) for shape in shapes),
-            "the same shape but for `axis`",
+            "raise ValueError if shapes differ but for `axis`",
         )
         joined = (*before, sum([shape[axis] for shape in shapes]), *after)
-        return call.returns(self.inner.cat(arrays, axis), joined, self.inner.dtype(arrays[0]))
+        return call.returns(result, joined, self.inner.dtype(arrays[0]))
 
     def repeat(self, x: Handle, repeats: int | Handle, axis: int) -> Handle:
         call = Call(self.inner, "repeat", x=x, repeats=repeats, axis=axis)
@@ -415,9 +416,7 @@ class CheckedBackend(CheckedMatrices):
         call = Call(self.inner, "bitcast", x=x, dtype=dtype)
         call.handles(x)
         shape, old = self.inner.shape(x), self.inner.dtype(x)
-        call.guarantees(
-            {old, dtype} <= p.BITCAST.results.keys(), "both dtypes are numeric"
-        )
+        call.guarantees({old, dtype} <= p.BITCAST.results.keys(), "both dtypes are numeric")
         if old.itemsize != dtype.itemsize:
             whole = bool(shape) and shape[-1] * old.itemsize % dtype.itemsize == 0
             call.guarantees(whole, "the last axis is a whole number of new elements")
@@ -594,59 +593,3 @@ class CheckedBackend(CheckedMatrices):
         call.guarantees(self.inner.shape(key) == (2,), "a key of shape (2,)")
         call.guarantees(shape[-1:] == (2,), "counters of shape (..., 2)")
         return call.returns(self.inner.threefry(key, counter), shape, d.uint32)
-
-    # ------------------------------------------------------------------ windows
-
-    def unfold(
-        self,
-        x: Handle,
-        kernel_size: Shape,
-        stride: Shape,
-        dilation: Shape,
-        padding: Padding,
-    ) -> Handle:
-        call = Call(
-            self.inner,
-            "unfold",
-            x=x,
-            kernel_size=kernel_size,
-            stride=stride,
-            dilation=dilation,
-            padding=padding,
-        )
-        call.handles(x)
-        dtype = call.result_dtype(p.UNFOLD, self.inner.dtype(x))
-        shape = self.inner.shape(x)
-        lead = len(shape) - len(kernel_size)
-        call.guarantees(lead >= 0, "an axis for every size of the kernel")
-        windows = call.windows(shape[lead:], kernel_size, stride, dilation, padding)
-        result = self.inner.unfold(x, kernel_size, stride, dilation, padding)
-        return call.returns(result, (*shape[:lead], prod(kernel_size), windows), dtype)
-
-    def fold(
-        self,
-        x: Handle,
-        output_size: Shape,
-        kernel_size: Shape,
-        stride: Shape,
-        dilation: Shape,
-        padding: Padding,
-    ) -> Handle:
-        call = Call(
-            self.inner,
-            "fold",
-            x=x,
-            output_size=output_size,
-            kernel_size=kernel_size,
-            stride=stride,
-            dilation=dilation,
-            padding=padding,
-        )
-        call.handles(x)
-        dtype = call.result_dtype(p.FOLD, self.inner.dtype(x))
-        call.is_shape(output_size)
-        windows = call.windows(output_size, kernel_size, stride, dilation, padding)
-        shape = self.inner.shape(x)
-        call.guarantees(shape[-2:] == (prod(kernel_size), windows), "the shape that `unfold` gives")
-        result = self.inner.fold(x, output_size, kernel_size, stride, dilation, padding)
-        return call.returns(result, (*shape[:-2], *output_size), dtype)

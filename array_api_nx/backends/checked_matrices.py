@@ -1,20 +1,78 @@
-"""The matrix chapters of the checked backend."""
+"""The last chapters of the checked backend: windows, matrices, transforms, linear algebra."""
 
 from __future__ import annotations
+
+from math import prod
 
 from .. import primitives as p
 from ..core.dtypes import DType
 from ..primitives import Primitive
-from .base import Backend, Handle, Norm
+from .base import Backend, Handle, Norm, Padding
 from .checks import REAL_OF, Call, Shape
 
 __all__ = ["CheckedMatrices"]
 
 
 class CheckedMatrices(Backend):
-    """The sections "matrices", "Fourier transforms" and "linear algebra" of `CheckedBackend`."""
+    """The sections of `CheckedBackend` from "windows" on."""
 
     inner: Backend
+
+    # ------------------------------------------------------------------ windows
+
+    def unfold(
+        self,
+        x: Handle,
+        kernel_size: Shape,
+        stride: Shape,
+        dilation: Shape,
+        padding: Padding,
+    ) -> Handle:
+        call = Call(
+            self.inner,
+            "unfold",
+            x=x,
+            kernel_size=kernel_size,
+            stride=stride,
+            dilation=dilation,
+            padding=padding,
+        )
+        call.handles(x)
+        dtype = call.result_dtype(p.UNFOLD, self.inner.dtype(x))
+        shape = self.inner.shape(x)
+        lead = len(shape) - len(kernel_size)
+        call.guarantees(lead >= 0, "an axis for every size of the kernel")
+        windows = call.windows(shape[lead:], kernel_size, stride, dilation, padding)
+        result = self.inner.unfold(x, kernel_size, stride, dilation, padding)
+        return call.returns(result, (*shape[:lead], prod(kernel_size), windows), dtype)
+
+    def fold(
+        self,
+        x: Handle,
+        output_size: Shape,
+        kernel_size: Shape,
+        stride: Shape,
+        dilation: Shape,
+        padding: Padding,
+    ) -> Handle:
+        call = Call(
+            self.inner,
+            "fold",
+            x=x,
+            output_size=output_size,
+            kernel_size=kernel_size,
+            stride=stride,
+            dilation=dilation,
+            padding=padding,
+        )
+        call.handles(x)
+        dtype = call.result_dtype(p.FOLD, self.inner.dtype(x))
+        call.is_shape(output_size)
+        windows = call.windows(output_size, kernel_size, stride, dilation, padding)
+        shape = self.inner.shape(x)
+        call.guarantees(shape[-2:] == (prod(kernel_size), windows), "the shape that `unfold` gives")
+        result = self.inner.fold(x, output_size, kernel_size, stride, dilation, padding)
+        return call.returns(result, (*shape[:-2], *output_size), dtype)
 
     # ------------------------------------------------------------------ matrices
 

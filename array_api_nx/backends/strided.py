@@ -27,7 +27,7 @@ class Storage:
     Attributes
     ----------
     memory : object
-        The engine's 1-D array over the block.
+        A contiguous array of the engine over the block.
     """
 
     __slots__ = ("memory",)

@@ -8,6 +8,7 @@ number) it gives what NumPy gives, because array-consuming libraries rely on tha
 from __future__ import annotations
 
 import builtins
+import sys
 from typing import Final, final
 
 from .frozen import Frozen, set_slot
@@ -64,8 +65,9 @@ class DType(Frozen):
         ``"complex floating"``: the words that ``isdtype`` takes.
     itemsize : int
         Bytes per element.
-    min, max : int or float
-        Bounds of the Python ints that the type represents; infinite for floating-point types.
+    min, max : int
+        Bounds of the Python ints that the type takes; for floating-point types, of those that
+        Python can make a float of.
     with_scalar : dict of type to DType
         What it promotes to with a Python scalar of that type: a row of `SCALAR_PROMOTION`.
     """
@@ -75,13 +77,13 @@ class DType(Frozen):
     name: str
     kind: str
     itemsize: int
-    min: int | float
-    max: int | float
+    min: int
+    max: int
     with_scalar: dict[type, DType]
 
     def __init__(self, name: str, kind: str, itemsize: int) -> None:
         bits = 8 * itemsize
-        bounds: tuple[int | float, int | float]
+        bounds: tuple[int, int]
         match kind:
             case "bool":
                 bounds = 0, 1
@@ -90,7 +92,7 @@ class DType(Frozen):
             case "signed integer":
                 bounds = -(2 ** (bits - 1)), 2 ** (bits - 1) - 1
             case _:
-                bounds = float("-inf"), float("inf")
+                bounds = -int(sys.float_info.max), int(sys.float_info.max)
         set_slot(self, "name", name)
         set_slot(self, "kind", kind)
         set_slot(self, "itemsize", itemsize)

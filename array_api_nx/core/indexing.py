@@ -90,8 +90,6 @@ def hashable_key(key: Any) -> object:
     if kind is slice:
         bounds = key.start, key.stop, key.step
         return ("slice", *bounds) if _plain(bounds) else None
-    if key is None:
-        return (None,)
     return None
 
 

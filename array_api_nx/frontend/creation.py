@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import ceil, isfinite
-from operator import index
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from .. import primitives as p
 from ..array import Array
 from ..core import dtypes as d
 from ..core.dtypes import DType, as_dtype
-from ..core.shape import as_shape, check_shape
+from ..core.shape import as_int, as_shape, check_shape
 from ..device import Device, as_device, default_device
 from .data_type import astype, copy_array
 from .dispatch import (
@@ -92,16 +91,21 @@ def arange(
         raise TypeError("arange makes numbers, not bool; compare its result, as in arange(n) > k")
     if step == 0:
         raise ValueError("the step of arange must not be 0; use full for equal values")
-    if not all([isfinite(x) for x in numbers]):
+    if not all([isinstance(x, int) or isfinite(x) for x in numbers]):
         raise ValueError(f"arange needs finite numbers, not {tuple(numbers)}")
-    length = max(0, int(-((start - stop) // step)) if whole else ceil((stop - start) / step))
+    try:
+        length = max(0, int(-((start - stop) // step)) if whole else ceil((stop - start) / step))
+    except OverflowError:
+        raise ValueError(
+            "arange would make more elements than floats can count; give a larger step"
+        ) from None
     check_shape((length,))
     target = as_device(device)
     if length == 0:
         return wrap(target.backend.empty((0,), dtype), dtype, target)
-    if dtype in d.INTEGRAL:
-        for value in (start, start + (length - 1) * step):
-            check_scalar(int(value), dtype)
+    last = start + (length - 1) * step
+    for value in (start, last):
+        check_scalar(int(value) if dtype in d.INTEGRAL else value, dtype)
     if dtype in d.COMPLEX or (dtype in d.INTEGRAL and not whole):
         # Each value is converted, and so rounded, on its own.
         values = target.backend.arange(start, stop, step, d.float64)
@@ -113,10 +117,15 @@ def _number(x: object, name: str) -> int | float:
     kind = scalar_type(x)
     if kind in (bool, int, float):
         return x if kind is not bool else int(x)  # type: ignore[call-overload, return-value]
-    if (type(x) is Array and x.size == 1) or isinstance(x, np.generic | np.ndarray):
-        value = x.item() if isinstance(x, np.generic | np.ndarray) else interop.item(x, object)
-        return _number(value, name)
-    raise TypeError(f"{name} must be an int or a float, not {type(x).__name__}")
+    if type(x) is Array and x.size == 1:
+        return _number(interop.item(x, object), name)
+    if isinstance(x, np.generic | np.ndarray) and x.size == 1:
+        return _number(x.item(), name)
+    shape = f" of shape {x.shape}" if isinstance(x, Array | np.ndarray) else ""
+    raise TypeError(
+        f"{name} must be an int or a float, not {type(x).__name__}{shape}; "
+        "convert it with int() or float()"
+    )
 
 
 def asarray(
@@ -276,7 +285,7 @@ def eye(
     rows, columns = as_shape((n_rows, n_rows if n_cols is None else n_cols))
     target = as_device(device)
     # A diagonal outside the matrix is as far away as one may need to say.
-    k = max(-rows, min(index(k), columns))
+    k = max(-rows, min(as_int(k, "k"), columns))
     return wrap(target.backend.eye(rows, columns, k, dtype), dtype, target)
 
 
@@ -417,7 +426,8 @@ def linspace(
     start, stop : int, float or complex
     num : int
     dtype : DType, optional
-        A floating-point dtype; float64 or complex128 by default. Integers are rounded down.
+        A floating-point dtype; float64 or complex128 by default. For an integer dtype the values
+        are rounded down.
     device : Device or str, optional
     endpoint : bool
         Whether `stop` is the last value.
@@ -429,15 +439,23 @@ def linspace(
 
     Raises
     ------
+    OverflowError
+        If `start` or `stop` is out of range for the dtype.
     ValueError
         If `num` is negative.
 
     Standard: creation functions.
     """
-    ends = []
+    ends: list[Any] = []
     for x, name in ((start, "start"), (stop, "stop")):
         value = as_array(x, name)
-        ends.append(interop.item(value, object) if type(value) is Array else value)
+        if type(value) is Array:
+            if value.size != 1:
+                raise ValueError(
+                    f"{name} must be one number, not an array of shape {value.shape}; index it"
+                )
+            value = interop.item(value, object)
+        ends.append(value)
     (count,) = as_shape(num)
     imaginary = any([isinstance(x, complex) for x in ends])
     if dtype is None:
@@ -447,6 +465,14 @@ def linspace(
     if imaginary and dtype not in d.COMPLEX:
         raise TypeError(f"complex values do not fit dtype {dtype}; use a complex dtype")
     target = as_device(device)
+    computed = dtype if dtype in d.FLOATING else d.float64
+    for x in ends:
+        check_scalar(x, computed)
+    # NumPy takes ints beyond int64 for objects.
+    ends = [float(x) if type(x) is int else x for x in ends]
+    if dtype in d.INTEGRAL:
+        for x in ends:
+            interop.scalar_value(x // 1, dtype)
     if dtype not in d.FLOATING:
         values = linspace(ends[0], ends[1], count, device=target, endpoint=endpoint)
         return cast(unary(p.FLOOR, values), dtype)
@@ -618,7 +644,7 @@ def _triangle(x: Array, k: int, name: str, *, upper: bool) -> Array:
     if x.ndim < 2:
         raise ValueError(f"{name} needs matrices, not shape {x.shape}; add axes with expand_dims")
     rows, columns = x.shape[-2:]
-    k = max(-rows - 1, min(index(k), columns + 1))
+    k = max(-rows - 1, min(as_int(k, "k"), columns + 1))
     return wrap(x._device.backend.triangle(x._handle, k, upper=upper), x._dtype, x._device)
 
 

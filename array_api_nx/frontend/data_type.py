@@ -200,7 +200,7 @@ def iinfo(type: DType | Array, /) -> IntInfo:
     dtype = _dtype_of(type)
     if dtype not in d.INTEGRAL:
         raise TypeError(f"iinfo takes integer dtypes, not {dtype}; use finfo for floats")
-    return IntInfo(8 * dtype.itemsize, int(dtype.max), int(dtype.min), dtype)
+    return IntInfo(8 * dtype.itemsize, dtype.max, dtype.min, dtype)
 
 
 def isdtype(dtype: DType, kind: DType | str | tuple[DType | str, ...]) -> bool:
@@ -233,6 +233,11 @@ def isdtype(dtype: DType, kind: DType | str | tuple[DType | str, ...]) -> bool:
             raise ValueError(f"no kind {kind!r} of dtypes; kinds: {', '.join(KINDS)}") from None
     if isinstance(kind, tuple):
         return any([isdtype(dtype, each) for each in kind])
+    if type(kind) is not DType and not isinstance(kind, type):
+        raise TypeError(
+            f"a kind must be a str, a dtype or a tuple of those, not {kind!r}; "
+            f"kinds: {', '.join(KINDS)}"
+        )
     return dtype is as_dtype(kind)
 
 

@@ -124,6 +124,10 @@ def check_scalar(x: PythonScalar, dtype: DType) -> PythonScalar:
             f"the scalar with {mend}()"
         )
     if kind is int and not dtype.min <= x <= dtype.max:  # type: ignore[operator]
+        if dtype in d.FLOATING:
+            raise OverflowError(
+                f"a Python int is out of range for dtype {dtype}; give a float, such as inf"
+            )
         # Python refuses to print the longest ints.
         bits = x.bit_length()  # type: ignore[union-attr]
         raise OverflowError(
@@ -314,7 +318,7 @@ def binary(op: Primitive, x1: Operand, x2: Operand, foreign: Any = None) -> Arra
     array = Array()
     try:
         array._handle = device.backend.binary(op, first, second)
-    except (ValueError, OverflowError) as error:
+    except ValueError as error:
         _explain(op, x1, x2, error)
     array._dtype = result
     array._device = device
@@ -341,7 +345,7 @@ def _binary(op: Primitive, x1: Operand, x2: Operand, foreign: Any) -> Array:
         second = cast(b, compute)._handle if type(b) is Array else check_scalar(b, compute)
         try:
             return wrap(device.backend.binary(op, first, second), result, device)
-        except (ValueError, OverflowError) as error:
+        except ValueError as error:
             _explain(op, a, b, error)
     # No element can equal a scalar outside the dtype; any bound of the dtype shows the order.
     compare = _EXACT_WITH_SCALARS[op]
@@ -383,16 +387,10 @@ def _is_operand(x: object) -> bool:
     )
 
 
-def _explain(
-    op: Primitive, x1: Operand, x2: Operand, error: ValueError | OverflowError
-) -> NoReturn:
+def _explain(op: Primitive, x1: Operand, x2: Operand, error: ValueError) -> NoReturn:
     """Raise the error that says why a backend could not combine two operands."""
     if type(x1) is Array and type(x2) is Array:
         check_shape(broadcast_shapes(x1.shape, x2.shape))
-    if isinstance(error, OverflowError):
-        raise OverflowError(
-            "a Python int is out of range for floating-point numbers; give a float, such as inf"
-        ) from error
     if op is p.POW:
         raise ValueError(
             "integers cannot be raised to negative integer powers, as the result would not be "
@@ -431,7 +429,7 @@ def inplace(op: Primitive, x: Array, other: Operand) -> Array:
         if value is not None and backend.read_only_reason(x._handle) is None:
             try:
                 backend.binary(op, x._handle, value, x._handle)
-            except (ValueError, OverflowError) as error:
+            except ValueError as error:
                 _explain(op, x, other, error)
             return x
     return _inplace(op, x, other)
@@ -462,7 +460,7 @@ def _inplace(op: Primitive, x: Array, other: Operand) -> Array:
         else:
             new = backend.binary(op, cast(x, compute)._handle, handle)
             backend.assign(x._handle, backend.cast(new, x._dtype))
-    except (ValueError, OverflowError) as error:
+    except ValueError as error:
         _explain(op, x, value, error)
     return x
 

@@ -42,12 +42,41 @@ def getitem(x: Array, key: Index) -> Array:
     if type(key) is Array:
         keys = _whole_key(x, key)
         if keys is not None:
-            return wrap(backend.index_get(handle, keys), x._dtype, device)
+            return wrap(_get(x, handle, keys), x._dtype, device)
     selection, keys = _select(x, key, hashable_key(key), backend.shape(handle))
     handle = backend.slice(handle, selection)
     if keys is not None:
-        handle = backend.index_get(handle, keys)
+        handle = _get(x, handle, keys)
     return wrap(handle, x._dtype, device)
+
+
+def _get(x: Array, handle: Any, keys: tuple[Any, ...]) -> Any:
+    """What index arrays select of `handle`, a view of `x`."""
+    try:
+        return x._device.backend.index_get(handle, keys)
+    except IndexError as error:
+        _refuse_indices(x, error)
+
+
+def _set(x: Array, handle: Any, keys: tuple[Any, ...], value: Any) -> None:
+    """Write where index arrays select of `handle`, a view of `x`."""
+    try:
+        x._device.backend.index_set(handle, keys, value)
+    except IndexError as error:
+        _refuse_indices(x, error)
+    except ValueError as error:
+        raise ValueError(
+            f"the value does not fit what the index selects: {error}; give one whose shape "
+            "broadcasts to the selection, which for a mask is as long as it has true elements"
+        ) from error
+
+
+def _refuse_indices(x: Array, error: IndexError) -> NoReturn:
+    raise IndexError(
+        f"cannot index an array of shape {x.shape}: {error}; indices must lie from -size to "
+        f"size - 1 of their axis, index arrays must broadcast, and at most {MAX_NDIM} dimensions "
+        "may come out"
+    ) from error
 
 
 def setitem(x: Array, key: Index, value: Operand) -> None:
@@ -61,18 +90,18 @@ def setitem(x: Array, key: Index, value: Operand) -> None:
     if type(key) is Array:
         keys = _whole_key(x, key)
         if keys is not None:
-            backend.index_set(handle, keys, stored)
+            _set(x, handle, keys, stored)
             return
     shape = backend.shape(handle)
     lookup = hashable_key(key)
     keys = None
     try:
         selection = selections[lookup, shape]
-    except (KeyError, TypeError):
+    except KeyError:
         selection, keys = _select(x, key, lookup, shape)
     target = backend.slice(handle, selection)
     if keys is not None:
-        backend.index_set(target, keys, stored)
+        _set(x, target, keys, stored)
         return
     if type(stored) not in _SCALARS:
         _check_fits(backend.shape(stored), backend.shape(target))
@@ -112,13 +141,9 @@ def _select(
         selection, indices = mixed_selection([_item(x, item) for item in items], shape)
         return selection, None if indices is None else tuple(indices)
     selection = basic_selection(key, shape)
-    try:
-        if len(selections) >= _MAX_SELECTIONS:
-            selections.clear()
-        selections[lookup, shape] = selection
-    except TypeError:
-        # A slice with bounds that cannot be hashed, such as 0-d arrays.
-        pass
+    if len(selections) >= _MAX_SELECTIONS:
+        selections.clear()
+    selections[lookup, shape] = selection
     return selection, None
 
 

@@ -72,7 +72,7 @@ class Info:
         as_device(device)
         kinds = kind if isinstance(kind, tuple) else (kind,)
         for each in kinds:
-            if each is not None and each not in KINDS:
+            if each is not None and (type(each) is not str or each not in KINDS):
                 raise ValueError(f"no kind {each!r} of dtypes; kinds: {', '.join(KINDS)}")
         wanted = {dtype for each in kinds for dtype in (ALL if each is None else KINDS[each])}
         return {dtype.name: dtype for dtype in ALL if dtype in wanted}

@@ -68,7 +68,8 @@ def _remember(
 
 def _named_axes(axes: Any, ndim: int) -> tuple[int, ...]:
     """`axes` counted from the front, where None does not stand for all of them."""
-    return normalise_axes((axes,) if axes is None else axes, ndim)
+    several: Any = (axes,) if axes is None else axes
+    return normalise_axes(several, ndim)
 
 
 def _view(x: Array, handle: Any) -> Array:

@@ -129,14 +129,15 @@ BROKEN: list[tuple[str, Break, str]] = [
     ("pad", lambda b: b.pad(SMALL, ((1, 1),), 0.5), "a Python scalar that int8 represents"),
     ("cat", lambda b: b.cat([], 0), "at least one array"),
     ("cat", lambda b: b.cat([X, COMPLEX], 0), "handles of one dtype"),
-    ("cat", lambda b: b.cat([X, CUBE], 0), "the same shape but for `axis`"),
-    ("cat", lambda b: b.cat([X, EMPTY], 0), "the same shape but for `axis`"),
+    ("cat", lambda b: b.cat([X, X], 2), "axes are ints in range"),
     ("repeat", lambda b: b.repeat(X, -1, 0), "repeats are not negative"),
     ("repeat", lambda b: b.repeat(X, SMALL, 1), "int64 repeats"),
     ("repeat", lambda b: b.repeat(X, INTS, 0), "repeats per element"),
     ("repeat", lambda b: b.repeat(X, handle([1, -1], "int64"), 0), "repeats are not negative"),
     ("triangle", lambda b: b.triangle(VECTOR, 0, upper=True), "at least two axes"),
     ("cast", lambda b: b.cast(X, "int8"), "a dtype that cast takes"),
+    ("bitcast", lambda b: b.bitcast(BOOLS, d.int8), "both dtypes are numeric"),
+    ("bitcast", lambda b: b.bitcast(handle([1], "int8"), d.int16), "a whole number of new"),
     ("contiguous", lambda b: b.contiguous(2.0), "a handle of this backend"),
     ("copy", lambda b: b.copy(2.0), "a handle of this backend"),
     ("assign", lambda b: b.assign(FROZEN, 0.0), "the target may be written"),
@@ -225,10 +226,11 @@ def test_every_method_is_checked() -> None:
 
 def test_a_broken_promise_says_which_of_whom_and_the_arguments() -> None:
     with pytest.raises(AssertionError) as caught:
-        CHECKED.cat([X, EMPTY], 0)
+        CHECKED.cat([X, EMPTY, INTS], 0)
     assert str(caught.value) == (
-        "cat: the frontend must guarantee: the same shape but for `axis`; called with "
-        "arrays=[<float64 handle of shape (2, 3)>, <float64 handle of shape (2, 0)>], axis=0"
+        "cat: the frontend must guarantee: handles of one dtype; called with "
+        "arrays=[<float64 handle of shape (2, 3)>, <float64 handle of shape (2, 0)>, "
+        "<int64 handle of shape (3,)>], axis=0"
     )
 
 
@@ -247,6 +249,9 @@ class Faulty(CPUBackend):
     def binary(self, op: Any, x1: Any, x2: Any, out: Any = None) -> Any:
         return super().binary(op, self.slice(x1, (0, (0, 3, 1))), 1.0)
 
+    def cat(self, arrays: Any, axis: int) -> Any:
+        return arrays[0]
+
     def copy(self, x: Any) -> Any:
         return self.permute(super().copy(self.permute(x, (1, 0))), (1, 0))
 
@@ -264,6 +269,8 @@ FAULTS: list[tuple[Break, str]] = [
     (lambda b: b.unary(p.COS, X), "return a handle"),
     (lambda b: b.binary(p.ADD, X, 1.0, X), "return `out`"),
     (lambda b: b.binary(p.ADD, X, EMPTY), "raise ValueError if shapes do not broadcast"),
+    (lambda b: b.cat([X, EMPTY], 0), "raise ValueError if shapes differ"),
+    (lambda b: b.cat([X, CUBE], 0), "raise ValueError if shapes differ"),
     (lambda b: b.copy(X), "return row-major memory"),
     (lambda b: b.item(handle([1.0])), "return a Python float"),
     (lambda b: b.item(X), "raise ValueError unless there is one element"),

@@ -195,6 +195,9 @@ def test_cat(backend: Backend) -> None:
         none = case(row_major, VALUES.take([], axis))
         both = backend.cat([none.handle, arrays[1].handle], axis)
         check(backend, both, arrays[1].oracle, arrays[1].handle)
+        for other in (VALUES[0], np.ones((7, 7, 7, 7))):
+            with pytest.raises(ValueError, match="dimension"):
+                backend.cat([arrays[0].handle, case(row_major, other).handle], axis)
 
 
 @pytest.mark.parametrize("dtype", d.ALL, ids=str)

@@ -118,7 +118,10 @@ class NumPyMemory(StridedBackend):
 
     def to_host(self, x: Tensor) -> NDArray:
         # A view of its own, so that nobody can reshape or freeze the cached one.
-        return self.array(x).view()
+        array = self.array(x).view()
+        if not array.flags.c_contiguous and (x.view or self.anchor(x)).has_repeats:
+            array.flags.writeable = False
+        return array
 
 
 def _flat(array: NDArray, length: int) -> NDArray:

@@ -1,0 +1,98 @@
+"""Failures that no namespace can avoid whose name the client does not know."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from ..suite import CannotRunError
+
+EXPLAINED = Path(__file__).with_name("explained.toml")
+_PLACE = re.compile(r"^(?P<file>\S+\.py):(?P<line>\d+): in .*\n(?:    (?P<source>.*))?", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a failure is the client's.
+
+    Attributes
+    ----------
+    name : str
+        What the report calls it.
+    tests : str
+        A regular expression for the test's id.
+    message : str
+        A regular expression for the failure's message.
+    line : str
+        The client's line at which the test fails, without indentation.
+    reason : str
+        Why that line fails for every namespace that the client does not know by name.
+    """
+
+    name: str
+    tests: str
+    message: str
+    line: str
+    reason: str
+
+    def covers(self, test: str, message: str, source: str) -> bool:
+        """Whether this is the explanation of a failure; `source` is the line where it failed."""
+        return (
+            self.line == source
+            and re.search(self.tests, test) is not None
+            and re.search(self.message, message) is not None
+        )
+
+
+def read(path: Path | None = None) -> list[Explanation]:
+    """The explanations in a TOML file: tables of the keys of `Explanation` without the name.
+
+    Raises
+    ------
+    CannotRunError
+        If the file is no such file.
+    """
+    path = EXPLAINED if path is None else path
+    try:
+        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+        return [_explanation(name, table) for name, table in tables.items()]
+    except (OSError, ValueError, TypeError, re.error) as error:
+        keys = ", ".join(each.name for each in fields(Explanation) if each.name != "name")
+        raise CannotRunError(
+            f"{path} is no file of explanations ({error}); each is a table with the keys {keys}"
+        ) from error
+
+
+def _explanation(name: str, table: dict[str, str]) -> Explanation:
+    explanation = Explanation(name, **table)
+    re.compile(explanation.tests)
+    re.compile(explanation.message)
+    return explanation
+
+
+def explain(explanations: Iterable[Explanation], test: str, message: str, source: str) -> str:
+    """The name of the first explanation that covers a failure; empty if there is none."""
+    return next((e.name for e in explanations if e.covers(test, message, source)), "")
+
+
+def place(longrepr: str, root: Path, package: str) -> tuple[str, str]:
+    """Where in the client a test failed: ``file:line``, and the source there.
+
+    Parameters
+    ----------
+    longrepr : str
+        The failure as pytest prints it with ``--tb=short``.
+    root : Path
+        The folder to which the result is relative.
+    package : str
+        The client's package, a folder in `root`.
+    """
+    inside = f"{root.name}/{package}/"
+    for found in reversed(list(_PLACE.finditer(longrepr))):
+        _, marker, rest = found["file"].rpartition(inside)
+        if marker:
+            return f"{package}/{rest}:{found['line']}", (found["source"] or "").strip()
+    return "", ""

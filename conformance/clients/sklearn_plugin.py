@@ -1,0 +1,85 @@
+"""A pytest plugin: scikit-learn's tests that are parametrised over namespaces get this one.
+
+scikit-learn lists the namespaces in three functions. The replacements name the namespace alone;
+for inputs that mix namespaces, they pair it with NumPy and with array-api-strict. It is never
+array-api-strict that computes, nor is it in scikit-learn's own list: it refuses integers with
+floats, which the metrics need.
+"""
+
+from __future__ import annotations
+
+import os
+import pkgutil
+from collections.abc import Iterator
+from functools import partial
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+_STRICT = "array_api_strict"
+
+
+def pytest_configure() -> None:
+    """Replace the lists, before the test modules read them."""
+    from sklearn.utils import _array_api
+
+    _replace(_array_api, os.environ["ARRAY_API_TESTS_MODULE"])
+
+
+def _replace(module: Any, name: str) -> None:
+    device = _device(pkgutil.resolve_name(name))
+    pair = module.NamespaceAndDevice
+
+    def namespaces(include_numpy_namespaces: bool = True) -> Iterator[str]:
+        yield name
+
+    def combinations(
+        include_numpy_namespaces: bool = True,
+    ) -> Iterator[tuple[str, str | None, str | None]]:
+        yield name, None, None
+        yield name, device, "float64"
+        yield name, device, "float32"
+
+    def mixed() -> Iterator[tuple[Any, Any, str]]:
+        others = [(name, "numpy"), ("numpy", name), (_STRICT, name)]
+        for one, other in others:
+            yield (
+                pair(one, "device1" if one == _STRICT else None),
+                pair(other, None),
+                f"{one} to {other}",
+            )
+
+    module.yield_namespaces = namespaces
+    module.yield_namespace_device_dtype_combinations = combinations
+    module.yield_mixed_namespace_input_permutations = mixed
+
+
+def _device(namespace: ModuleType) -> str | None:
+    """The default device's name, if the namespace takes one in place of a device."""
+    try:
+        name = str(namespace.__array_namespace_info__().default_device())
+        namespace.empty(0, device=name)
+    except Exception:  # whatever the namespace raises: it takes none
+        return None
+    return name
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave out the tests that do not use the namespace."""
+    name = os.environ["ARRAY_API_TESTS_MODULE"]
+    items[:] = [item for item in items if _mentions(_parameters(item), name)]
+
+
+def _parameters(item: pytest.Item) -> list[object]:
+    call = getattr(item, "callspec", None)
+    return list(call.params.values()) if call is not None else []
+
+
+def _mentions(value: object, name: str) -> bool:
+    """Whether the namespace's name is in a test's parameters, or in those of a partial check."""
+    if isinstance(value, partial):
+        return _mentions([value.func, *value.args, *value.keywords.values()], name)
+    if isinstance(value, list | tuple):
+        return any(_mentions(each, name) for each in value)
+    return isinstance(value, str) and value == name

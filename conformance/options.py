@@ -1,0 +1,237 @@
+"""The command line's options."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from . import suite
+
+_STATUS = "Exit status: 0 conforms, 1 does not, 2 nothing could be run, 130 interrupted."
+
+
+def program() -> str:
+    """How the user calls this program."""
+    name = Path(sys.argv[0]).name
+    return "python -m conformance" if name == "__main__.py" else name
+
+
+def gate_parser() -> argparse.ArgumentParser:
+    """The options without a sub-command."""
+    parser = argparse.ArgumentParser(
+        prog=program(),
+        description="Run the official Array API test suite against array_api_nx, or another"
+        " namespace, and excuse nothing.",
+        epilog=f"{_STATUS} Sub-commands, each with a --help of its own: run (judges any namespaces,"
+        " function by function), report (HTML, Markdown, badge), compare (two results), known"
+        " (lists of known failures).",
+    )
+    parser.add_argument("--module", default="array_api_nx", help="namespace to judge (%(default)s)")
+    parser.add_argument(
+        "--locate", action="store_true", help="print where the suite is, and run nothing"
+    )
+    _add_suite(parser)
+    _add_effort(parser)
+    _add_output(parser)
+    return parser
+
+
+def parser() -> argparse.ArgumentParser:
+    """The sub-commands."""
+    top = argparse.ArgumentParser(prog=program())
+    commands = top.add_subparsers(dest="command", required=True)
+    _add_run(commands.add_parser("run", help="judge namespaces", epilog=_STATUS))
+    _add_report(commands.add_parser("report", help="make HTML, Markdown or a badge of results"))
+    _add_compare(
+        commands.add_parser(
+            "compare",
+            help="print regressions and fixes",
+            epilog="Exit status: 0 no regressions, 1 regressions, 2 the files cannot be compared.",
+        )
+    )
+    _add_known(
+        commands.add_parser(
+            "known",
+            help="make a list of known failures from results",
+            epilog="Exit status: 0 the list is up to date, 1 entries of --keep are stale,"
+            " 2 a file cannot be read.",
+        )
+    )
+    return top
+
+
+def _add_run(run: argparse.ArgumentParser) -> None:
+    run.description = "Judge array namespaces by the official Array API test suite."
+    run.add_argument(
+        "--module",
+        action="append",
+        required=True,
+        metavar="NAME[,NAME]",
+        help="namespace to judge; several one after the other (repeat, or separate by commas)",
+    )
+    run.add_argument(
+        "--version",
+        default="",
+        metavar="YYYY.MM",
+        help="of the standard (the one that the namespace declares)",
+    )
+    run.add_argument(
+        "--chapters",
+        nargs="+",
+        default=[],
+        metavar="CHAPTER",
+        help="of the standard, or the beginnings of their names (linalg, elementwise, 'array')",
+    )
+    run.add_argument(
+        "--budget",
+        type=_seconds,
+        default=0.0,
+        metavar="SECONDS",
+        help="for each namespace; what has run by then is reported (no limit)",
+    )
+    run.add_argument(
+        "--device",
+        default="",
+        metavar="NAME",
+        help="default device, for namespaces with a set_default_device()",
+    )
+    run.add_argument(
+        "--known",
+        nargs="+",
+        type=Path,
+        default=[],
+        metavar="FILE",
+        help="lists of known failures (xfails): run without shrinking, and excused",
+    )
+    run.add_argument(
+        "--skips",
+        nargs="+",
+        type=Path,
+        default=[],
+        metavar="FILE",
+        help="lists of tests to leave out",
+    )
+    run.add_argument(
+        "--repro", type=Path, metavar="DIR", help="write a stand-alone script per failure there"
+    )
+    _add_suite(run)
+    _add_effort(run)
+    _add_output(run)
+    _add_reports(run)
+
+
+def _add_report(report: argparse.ArgumentParser) -> None:
+    report.description = "Make a report of results; Markdown on the terminal if no file is named."
+    report.add_argument("results", nargs="+", type=Path, metavar="RESULTS.json")
+    report.add_argument(
+        "--module", action="append", default=[], metavar="NAME", help="only these of the results"
+    )
+    _add_reports(report)
+
+
+def _add_compare(compare: argparse.ArgumentParser) -> None:
+    compare.description = "Print what became worse and what became better, and nothing else."
+    compare.add_argument("old", type=Path, metavar="OLD.json")
+    compare.add_argument("new", type=Path, metavar="NEW.json")
+
+
+def _add_known(known: argparse.ArgumentParser) -> None:
+    known.description = (
+        "Make a list of the failures in results, with a reason for each; the suite and"
+        " `run --known` read it."
+    )
+    known.add_argument("results", type=Path, metavar="RESULTS.json")
+    known.add_argument("--module", metavar="NAME", help="which of several runs in the results")
+    known.add_argument(
+        "--keep",
+        nargs="+",
+        type=Path,
+        default=[],
+        metavar="FILE",
+        help="earlier lists: their reasons are kept, their stale entries named and dropped",
+    )
+    known.add_argument("--output", type=Path, metavar="FILE", help="write the list there")
+
+
+def _add_suite(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--checkout",
+        type=Path,
+        metavar="DIR",
+        help=f"checkout of the suite; else ${suite.CHECKOUT_VARIABLE}, else the cache",
+    )
+    parser.add_argument(
+        "--cache",
+        type=Path,
+        metavar="DIR",
+        default=suite.cache_folder(),
+        help="folder that holds the suite, cloned when missing (%(default)s)",
+    )
+    parser.add_argument(
+        "--any-commit",
+        action="store_true",
+        help="run a checkout that is not at the pinned commits, or modified",
+    )
+
+
+def _add_effort(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--max-examples",
+        type=_at_least_one,
+        default=200,
+        metavar="N",
+        help="per test (%(default)s)",
+    )
+    parser.add_argument(
+        "--workers",
+        type=_at_least_one,
+        default=_cores(),
+        metavar="N",
+        help="processes (one per core: %(default)s)",
+    )
+    parser.add_argument("--seed", type=int, metavar="N", help="for Hypothesis (a new one each run)")
+    parser.add_argument(
+        "--select",
+        nargs="+",
+        default=[],
+        metavar="TEST",
+        help="files (test_fft.py), test ids (test_fft.py::test_fft), or expressions (linalg)",
+    )
+    parser.add_argument(
+        "--time-limit",
+        type=_seconds,
+        default=600.0,
+        metavar="SECONDS",
+        help="per test; a test that takes longer fails; 0: no limit (%(default)g)",
+    )
+
+
+def _add_output(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the results there")
+
+
+def _add_reports(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--html", type=Path, metavar="FILE", help="write one page there")
+    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write Markdown there")
+    parser.add_argument("--badge", type=Path, metavar="FILE", help="write an SVG there")
+
+
+def _cores() -> int:
+    # The cores that this process may use can be fewer than the machine has.
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _at_least_one(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{number} is less than 1")
+    return number
+
+
+def _seconds(text: str) -> float:
+    number = float(text)
+    if not 0 <= number < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is no time; 0 means no limit")
+    return number

@@ -1,0 +1,60 @@
+"""Results as one page of HTML that needs nothing else."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from typing import Any
+
+from .results import Record
+from .verdict import VERDICTS
+
+_DATA = "{{data}}"
+_SHOWN = ("fails", "missing", "blocked", "deviation", "skipped")
+_LONGEST = 6000  # of a traceback on the page; the JSON has all of it
+
+
+def render(runs: list[Record]) -> str:
+    """The page for namespaces side by side."""
+    template = files(__package__).joinpath("page.html").read_text(encoding="utf-8")
+    data = json.dumps(_data(runs), separators=(",", ":"))
+    # What would end the element that holds the data, or begin a comment in it.
+    data = data.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+    return template.replace(_DATA, data)
+
+
+def _data(runs: list[Record]) -> dict[str, Any]:
+    chapters: dict[str, str] = {}
+    for run in runs:
+        for name, function in run["functions"].items():
+            chapters.setdefault(name, function["chapter"])
+    order = list(dict.fromkeys(chapters.values()))
+    names = sorted(chapters, key=lambda name: (order.index(chapters[name]), name))
+    return {
+        "verdicts": VERDICTS,
+        "functions": [{"name": name, "chapter": chapters[name]} for name in names],
+        "runs": [_run(run) for run in runs],
+    }
+
+
+def _run(run: Record) -> dict[str, Any]:
+    return {
+        "module": run["module"],
+        "version": run["version"],
+        "date": run["started"][:10],
+        "end": run["end"],
+        "suite": run["suite"]["suite_commit"][:12],
+        "examples": run["options"]["max_examples"],
+        "seed": run["options"]["seed"],
+        "totals": run["totals"],
+        "functions": {
+            name: {"verdict": function["verdict"], "roots": function["roots"]}
+            for name, function in run["functions"].items()
+        },
+        "tests": [_test(test) for test in run["tests"] if test["verdict"] in _SHOWN],
+    }
+
+
+def _test(test: Record) -> dict[str, Any]:
+    kept = ("id", "function", "verdict", "message", "note", "known", "repro", "blocked_by")
+    return {key: test[key] for key in kept} | {"traceback": test["longrepr"][-_LONGEST:]}

@@ -1,0 +1,42 @@
+"""The failing tests' examples as files."""
+
+from __future__ import annotations
+
+import re
+
+from .results import Record
+from .verdict import BAD
+
+_LONGEST = 100  # of a file's name
+
+
+def scripts(runs: list[Record]) -> dict[str, str]:
+    """File names and texts: a stand-alone script for each failure that could be written down."""
+    found: dict[str, str] = {}
+    for run in runs:
+        module = run["module"]
+        for test in run["tests"]:
+            if test["repro"] and test["verdict"] in (*BAD, "deviation"):
+                name = _file_name(module["name"], test["id"], found)
+                found[name] = f"{_header(run, test)}\n{test['repro']}"
+    return found
+
+
+def _header(run: Record, test: Record) -> str:
+    module = run["module"]
+    lines = [
+        f"{test['function']} of {module['name']} {module['version']}: {test['verdict']}"
+        f" by the array API standard {run['version']}.",
+        f"{test['message']}",
+        f"{test['id']}, array-api-tests {run['suite']['suite_commit'][:12]}",
+    ]
+    return "\n".join(f"# {' '.join(line.split())}" for line in lines if line)
+
+
+def _file_name(module: str, test: str, taken: dict[str, str]) -> str:
+    stem = re.sub(r"\W+", "_", f"{module}-{test.partition('::')[2]}").strip("_")[:_LONGEST]
+    name, number = f"{stem}.py", 1
+    while name in taken:
+        number += 1
+        name = f"{stem}-{number}.py"
+    return name
