@@ -122,9 +122,11 @@ def as_numpy(obj: object, dtype: DType | None, copy: bool | None) -> NDArray:
         return _from_sequence(obj, dtype, copy)
     if isinstance(obj, np.ma.MaskedArray):
         raise TypeError("a masked array would lose its mask; fill it with .filled(...) first")
+    if isinstance(obj, np.generic) and copy is False:
+        raise ValueError("a NumPy scalar has no memory to share; use copy=None")
     if isinstance(obj, np.ndarray | np.generic):
         return np.asarray(obj)
-    if isinstance(obj, Sequence) and not isinstance(obj, str | bytes | bytearray | memoryview):
+    if isinstance(obj, Sequence) and not isinstance(obj, str) and not _has_buffer(obj):
         return _from_sequence(obj, dtype, copy)
     if hasattr(obj, "__dlpack__"):
         return np.from_dlpack(obj, device="cpu", copy=copy)
@@ -139,12 +141,17 @@ def as_numpy(obj: object, dtype: DType | None, copy: bool | None) -> NDArray:
         ) from None
 
 
+def _has_buffer(obj: Any) -> bool:
+    try:
+        memoryview(obj)
+    except TypeError:
+        return False
+    return True
+
+
 def _from_sequence(obj: Sequence[Any], dtype: DType | None, copy: bool | None) -> NDArray:
-    if copy is False and type(obj) in (list, tuple, range):
-        raise ValueError("a sequence has no memory to share; use copy=None")
     if copy is False:
-        # Such as array.array: a sequence with a buffer.
-        return np.asarray(memoryview(obj))  # type: ignore[arg-type]
+        raise ValueError("a sequence has no memory to share; use copy=None")
     try:
         array = np.asarray(obj)
     except ValueError as error:

@@ -13,12 +13,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import CodeType, FrameType, FunctionType, ModuleType, TracebackType
+from types import CodeType, FunctionType, ModuleType, TracebackType
 
 # The suite's names for the namespace under test; Hypothesis' strategies call it `self.xp`.
 _NAMESPACE = re.compile(r"(?:^|\.)_?xp\.((?:linalg\.|fft\.)?\w+)$|^((?:linalg|fft)\.\w+)$")
 # The suite's names for the function under test, where it is a parameter of the test.
 TESTED = ("func", "iop", "op", "ctx.func", "ctx.op")
+_REQUIRED = re.compile(r"does not have required attributes?: (\w+)")  # what Hypothesis says
 _HYPOTHESIS = str(Path("hypothesis", "extra", "array_api.py"))
 _BUILT_IN = {name: f"__{name}__" for name in ("bool", "int", "float", "complex", "abs")}
 _OPERATORS = {
@@ -54,7 +55,7 @@ def first_error(error: BaseException) -> BaseException:
     return error
 
 
-def blame(error: BaseException, function: str, tests: Path) -> Blame:
+def blame(error: BaseException, function: str, tests: Path, namespace: object) -> Blame:
     """Find what the failure of a test of `function` rests on.
 
     Parameters
@@ -65,17 +66,18 @@ def blame(error: BaseException, function: str, tests: Path) -> Blame:
         The function that the test is about.
     tests : Path
         The folder of the suite's tests.
+    namespace : object
+        The namespace under test.
     """
     error = first_error(error)
     entries = list(suite_entries(error, tests))
     if not entries:
         return Blame("", ())
     last = entries[-1]
-    uses: set[str] = set()
-    seen: set[CodeType] = set()
+    collector = _Collector(tests, namespace)
     for entry in entries:
-        _collect(entry.tb_frame.f_code, entry.tb_frame.f_globals, tests, uses, seen)
-    return Blame(_raised_in(error, last, function), tuple(sorted(uses)))
+        collector.add(entry.tb_frame.f_code, entry.tb_frame.f_globals)
+    return Blame(_raised_in(error, last, function, namespace), tuple(sorted(collector.uses)))
 
 
 def suite_entries(error: BaseException, tests: Path) -> Iterator[TracebackType]:
@@ -88,13 +90,17 @@ def suite_entries(error: BaseException, tests: Path) -> Iterator[TracebackType]:
         entry = entry.tb_next
 
 
-def _raised_in(error: BaseException, entry: TracebackType, function: str) -> str:
+def _raised_in(error: BaseException, entry: TracebackType, function: str, namespace: object) -> str:
     if isinstance(error, AttributeError) and isinstance(error.obj, ModuleType):
         return str(error.name)
+    if required := _REQUIRED.search(str(error)):
+        return required[1]
     undefined = entry.tb_frame.f_locals.get("self")
     if type(undefined).__name__ == "_UndefinedStub":  # the suite's stand-in for a missing name
         return str(vars(undefined)["name"])
-    return _called(_expression(entry), entry.tb_frame, function)
+    if isinstance(error, AssertionError) and entry.tb_next is None:
+        return ""  # an assert statement; its position is that of the comparison
+    return _called(_expression(entry), entry.tb_frame.f_globals, function, namespace)
 
 
 def _expression(entry: TracebackType) -> ast.expr | None:
@@ -113,7 +119,9 @@ def _expression(entry: TracebackType) -> ast.expr | None:
         return None
 
 
-def _called(expression: ast.expr | None, frame: FrameType, function: str) -> str:
+def _called(
+    expression: ast.expr | None, variables: dict[str, object], function: str, namespace: object
+) -> str:
     match expression:
         case ast.Call(func=callee):
             text = ast.unparse(callee)
@@ -121,6 +129,8 @@ def _called(expression: ast.expr | None, frame: FrameType, function: str) -> str
                 return function
             if found := _NAMESPACE.search(text):
                 return found[1] or found[2]
+            if _is_imported(text, variables, namespace):
+                return text
             if text in _BUILT_IN:
                 return _BUILT_IN[text]
             return callee.attr if isinstance(callee, ast.Attribute) and "__" in text else ""
@@ -133,30 +143,41 @@ def _called(expression: ast.expr | None, frame: FrameType, function: str) -> str
     return ""
 
 
-def _collect(
-    code: CodeType,
-    variables: dict[str, object],
-    tests: Path,
-    uses: set[str],
-    seen: set[CodeType],
-) -> None:
-    """Add the namespace's functions that `code` names, and those of the helpers that it calls."""
-    if code in seen or not code.co_filename.startswith(str(tests)):
-        return
-    seen.add(code)
-    owner: object = None
-    path = ""
-    for instruction in dis.get_instructions(code):
-        name = instruction.argval
-        if instruction.opname == "LOAD_GLOBAL":
-            owner, path = variables.get(name), name
-            helper = owner
-        elif instruction.opname in ("LOAD_ATTR", "LOAD_METHOD") and path:
-            path = f"{path}.{name}"
-            if found := _NAMESPACE.search(path):
-                uses.add(found[1] or found[2])
-            helper = owner = vars(owner).get(name) if isinstance(owner, ModuleType) else None
-        else:
-            path, helper = "", None
-        if isinstance(helper, FunctionType):
-            _collect(helper.__code__, helper.__globals__, tests, uses, seen)
+def _is_imported(name: str, variables: dict[str, object], namespace: object) -> bool:
+    """Whether a module's variable is the namespace's function of that name."""
+    value = variables.get(name)
+    return value is not None and value is getattr(namespace, name, None) and callable(value)
+
+
+class _Collector:
+    """Finds the namespace's functions that code names, and those that its helpers name."""
+
+    def __init__(self, tests: Path, namespace: object) -> None:
+        self.uses: set[str] = set()
+        self._tests = str(tests)
+        self._namespace = namespace
+        self._seen: set[CodeType] = set()
+
+    def add(self, code: CodeType, variables: dict[str, object]) -> None:
+        """Add what `code` names, in a module with these variables."""
+        if code in self._seen or not code.co_filename.startswith(self._tests):
+            return
+        self._seen.add(code)
+        owner: object = None
+        path = ""
+        for instruction in dis.get_instructions(code):
+            name = instruction.argval
+            if instruction.opname == "LOAD_GLOBAL":
+                owner, path = variables.get(name), name
+                helper = owner
+                if _is_imported(name, variables, self._namespace):
+                    self.uses.add(name)
+            elif instruction.opname in ("LOAD_ATTR", "LOAD_METHOD") and path:
+                path = f"{path}.{name}"
+                if found := _NAMESPACE.search(path):
+                    self.uses.add(found[1] or found[2])
+                helper = owner = vars(owner).get(name) if isinstance(owner, ModuleType) else None
+            else:
+                path, helper = "", None
+            if isinstance(helper, FunctionType):
+                self.add(helper.__code__, helper.__globals__)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from .results import Record, unexcused
-from .verdict import BAD, VERDICTS
+from .verdict import BAD, COLUMNS
 
 _LONGEST = 200  # of a message
 
@@ -16,7 +16,7 @@ def render(runs: list[Record]) -> str:
 
 
 def _overview(runs: list[Record]) -> str:
-    columns = [v for v in reversed(VERDICTS) if any(run["totals"][v] for run in runs)]
+    columns = [v for v in COLUMNS if any(run["totals"][v] for run in runs)]
     rows = [["namespace", "version", "standard", *columns, "conforms"]]
     for run in runs:
         module = run["module"]

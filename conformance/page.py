@@ -7,7 +7,7 @@ from importlib.resources import files
 from typing import Any
 
 from .results import Record
-from .verdict import VERDICTS
+from .verdict import COLUMNS
 
 _DATA = "{{data}}"
 _SHOWN = ("fails", "missing", "blocked", "deviation", "skipped")
@@ -31,7 +31,7 @@ def _data(runs: list[Record]) -> dict[str, Any]:
     order = list(dict.fromkeys(chapters.values()))
     names = sorted(chapters, key=lambda name: (order.index(chapters[name]), name))
     return {
-        "verdicts": VERDICTS,
+        "verdicts": COLUMNS,
         "functions": [{"name": name, "chapter": chapters[name]} for name in names],
         "runs": [_run(run) for run in runs],
     }

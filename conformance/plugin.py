@@ -184,9 +184,9 @@ class Worker:
             signal.setitimer(signal.ITIMER_REAL, self._limit)  # enough, and not every second
         plan = self._plan
         function = function_of(test, plan.functions)
-        found = blame(error, function, self._tests)
+        namespace = pkgutil.resolve_name(plan.module)
+        found = blame(error, function, self._tests, namespace)
         try:
-            namespace = pkgutil.resolve_name(plan.module)
             repro = build(error, function, plan.module, namespace, self._tests, plan.device)
         except (Exception, TimeLimitExceeded):
             # Reading the example calls the namespace, which is known to be at fault.

@@ -50,29 +50,33 @@ def build(
         The device that the run made the default one, if any.
     """
     error = first_error(error)
-    # Hypothesis' wrapper of a test bears its name too; the test itself is further in.
-    entries = [
-        each
-        for each in suite_entries(error, tests)
-        if each.tb_frame.f_code.co_name.startswith("test_")
-    ]
-    if not entries:
-        return ""
-    frame, line = entries[-1].tb_frame, entries[-1].tb_lineno
-    try:
-        lines = _Script(function, Namespace(namespace), frame, line).lines()
-    except UnprintableError:
-        return ""
+    # The innermost first: Hypothesis' wrapper of a test bears its name too, and some tests leave
+    # the call to a function that several share.
+    for entry in reversed(list(suite_entries(error, tests))):
+        frame, line = entry.tb_frame, entry.tb_lineno
+        if not frame.f_code.co_name.startswith(("test_", "_test_")):
+            continue
+        try:
+            lines = _Script(function, Namespace(namespace), frame, line).lines()
+        except UnprintableError:
+            continue
+        return _assemble(lines, error, frame, line, module, device)
+    return ""
+
+
+def _assemble(
+    lines: list[str], error: BaseException, frame: FrameType, line: int, module: str, device: str
+) -> str:
     imports = [f"import {name}" for name in ("inspect", "operator") if f"{name}." in "".join(lines)]
     setup = [f"xp.set_default_device({device!r})"] if device else []
     head = [*imports, *([""] if imports else []), f"import {module} as xp", ""]
     assertion = linecache.getline(frame.f_code.co_filename, line).strip().removeprefix("assert ")
-    wanted = f'print("expected:", {expected(error, assertion)!r})'
-    return "\n".join([*head, *setup, *lines, wanted, ""])
+    label, text = verdict(error, assertion)
+    return "\n".join([*head, *setup, *lines, f"print({label!r}, {text!r})", ""])
 
 
-def expected(error: BaseException, assertion: str) -> str:
-    """What the test expected instead, in the suite's words.
+def verdict(error: BaseException, assertion: str) -> tuple[str, str]:
+    """A label, and what the test expected, or said, in the suite's words.
 
     Parameters
     ----------
@@ -81,13 +85,13 @@ def expected(error: BaseException, assertion: str) -> str:
     assertion : str
         The source of the line that raised, for an assertion without a message.
     """
-    text = str(error).strip()
     if not isinstance(error, AssertionError):
-        return f"no {type(error).__name__}"
-    line = text.splitlines()[0] if text else "assert"
-    found = _SHOULD_BE.search(line)
+        return "expected:", f"no {type(error).__name__}"
+    line = (str(error).strip() or "assert").splitlines()[0]
+    if found := _SHOULD_BE.search(line):
+        return "expected:", found[1]
     # "assert" begins what pytest says where the suite says nothing.
-    return found[1] if found else assertion if line.startswith("assert") else line
+    return ("expected:", assertion) if line.startswith("assert") else ("the suite:", line)
 
 
 class _Script:

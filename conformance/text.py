@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .results import Record, unexcused
-from .verdict import BAD, VERDICTS
+from .verdict import BAD, COLUMNS, VERDICTS
 
 _WIDTH = 160
 
@@ -46,7 +46,7 @@ def conclusion(run: Record) -> str:
 def table(run: Record) -> str:
     """The verdicts per chapter."""
     rows = run["chapters"] | {"total": run["totals"]}
-    columns = [verdict for verdict in reversed(VERDICTS) if run["totals"][verdict]]
+    columns = [verdict for verdict in COLUMNS if run["totals"][verdict]]
     width = max(len(name) for name in [*rows, "chapter"])
     lines = ["  ".join(["chapter".ljust(width), *columns])]
     for name, row in rows.items():

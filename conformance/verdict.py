@@ -24,6 +24,7 @@ from .runner import Result, Run
 
 # Of a function, the worst first: a function has the worst verdict of its tests.
 VERDICTS = ("fails", "missing", "blocked", "deviation", "skipped", "passes", "not run")
+COLUMNS = ("passes", "fails", "missing", "blocked", "deviation", "skipped", "not run")  # of tables
 NOT_APPLICABLE = "not applicable"  # of a test: it belongs to a later version of the standard
 BAD = ("fails", "missing", "blocked")
 OTHER = "other"  # the chapter of tests that are about none of the standard's names

@@ -60,7 +60,8 @@ class TestRepr:
             return result if shape is None else result.reshape(shape)
 
         names = {str(dtype): str(dtype) for dtype in dtypes.ALL}
-        result = eval(text, {"Array": read, "nan": np.nan, "inf": np.inf, **names})
+        parts = {"nan": np.nan, "inf": np.inf, "nanj": np.nan * 1j, "infj": np.inf * 1j}
+        result = eval(text, {"Array": read, **parts, **names})
         assert result.dtype == array.dtype
         assert result.shape == array.shape
         if array.dtype.kind in "biu":

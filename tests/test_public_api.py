@@ -57,7 +57,10 @@ METHODS = [
 ATTRIBUTES = [
     name for name, entry in SECTIONS["array_object"].items() if entry["kind"] == "attribute"
 ]
-OPERATORS = "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift".split()
+OPERATORS = [
+    *["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul"],
+    *["and", "or", "xor", "lshift", "rshift"],
+]
 
 
 def namespace(place: str) -> types.ModuleType:

@@ -50,16 +50,23 @@ def as_shape(shape: int | Iterable[int]) -> tuple[int, ...]:
             if size <= _HARMLESS and len(shape) <= MAX_NDIM:
                 return shape
     try:
-        if isinstance(shape, Iterable):
-            sizes = tuple([index(size) for size in shape])
-        else:
-            sizes = (index(shape),)
+        # 0-d arrays are ints here, although they have an __iter__.
+        several = shape if isinstance(shape, Iterable) and not _is_int(shape) else (shape,)
+        sizes = tuple([index(size) for size in several])
     except TypeError:
         raise TypeError(
             f"a shape must be an int or a tuple of ints, not {shape!r}; convert sizes with int()"
         ) from None
     check_shape(sizes)
     return sizes
+
+
+def _is_int(value: object) -> bool:
+    try:
+        index(value)  # type: ignore[arg-type]  # the failure is the point
+    except TypeError:
+        return False
+    return True
 
 
 def check_shape(sizes: tuple[int, ...]) -> None:

@@ -11,7 +11,9 @@ from pathlib import Path
 from ..suite import CannotRunError
 
 EXPLAINED = Path(__file__).with_name("explained.toml")
-_PLACE = re.compile(r"^(?P<file>\S+\.py):(?P<line>\d+): in .*\n(?:    (?P<source>.*))?", re.MULTILINE)
+_PLACE = re.compile(
+    r"^(?P<file>\S+\.py):(?P<line>\d+): in .*\n(?:    (?P<source>.*))?", re.MULTILINE
+)
 
 
 @dataclass(frozen=True)
@@ -78,21 +80,19 @@ def explain(explanations: Iterable[Explanation], test: str, message: str, source
     return next((e.name for e in explanations if e.covers(test, message, source)), "")
 
 
-def place(longrepr: str, root: Path, package: str) -> tuple[str, str]:
+def place(longrepr: str, folder: Path) -> tuple[str, str]:
     """Where in the client a test failed: ``file:line``, and the source there.
 
     Parameters
     ----------
     longrepr : str
         The failure as pytest prints it with ``--tb=short``.
-    root : Path
-        The folder to which the result is relative.
-    package : str
-        The client's package, a folder in `root`.
+    folder : Path
+        The client's package; the result is relative to its parent.
     """
-    inside = f"{root.name}/{package}/"
+    inside = f"{folder.parent.name}/{folder.name}/"
     for found in reversed(list(_PLACE.finditer(longrepr))):
         _, marker, rest = found["file"].rpartition(inside)
         if marker:
-            return f"{package}/{rest}:{found['line']}", (found["source"] or "").strip()
+            return f"{folder.name}/{rest}:{found['line']}", (found["source"] or "").strip()
     return "", ""

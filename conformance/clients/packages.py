@@ -135,7 +135,7 @@ def _find_extra(client: Client) -> Installed | None:
         if folder := _folder(package):
             text = (folder / "__init__.py").read_text(encoding="utf-8")
             version = re.search(r'^__version__ = "(.+)"$', text, re.MULTILINE)
-            name = "" if package == client.package else f" in {package}"
+            name = "" if package == client.package else f" (in {package})"
             return Installed(client, f"{version[1] if version else '0'}{name}", _HERE, folder)
     return None
 

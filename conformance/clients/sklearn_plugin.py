@@ -22,9 +22,7 @@ _STRICT = "array_api_strict"
 
 def pytest_configure() -> None:
     """Replace the lists, before the test modules read them."""
-    from sklearn.utils import _array_api
-
-    _replace(_array_api, os.environ["ARRAY_API_TESTS_MODULE"])
+    _replace(pkgutil.resolve_name("sklearn.utils._array_api"), os.environ["ARRAY_API_TESTS_MODULE"])
 
 
 def _replace(module: Any, name: str) -> None:

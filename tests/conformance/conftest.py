@@ -134,6 +134,26 @@ def test_environment():
 }
 
 
+STUBS = {
+    "_types": "array = int\n",
+    "array_object": """
+class array:
+    def __init__(self): ...
+    def __add__(self, other, /): ...
+    @property
+    def shape(self): ...
+""",
+    "constants": '__all__ = ["pi"]\npi = 3.14\n',
+    "elementwise_functions": '__all__ = ["add"]\ndef add(x1, x2, /): ...\ndef exp(x, /): ...\n',
+    "fft": '__all__ = ["fft"]\ndef fft(x, /): ...\n',
+    "info": '__all__ = ["__array_namespace_info__", "devices"]\ndef devices(): ...\n'
+    "def __array_namespace_info__(): ...\n",
+}
+_FOLDER = "array-api/src/array_api_stubs"
+FILES |= {f"{_FOLDER}/_2025_12/{name}.py": text for name, text in STUBS.items()}
+FILES |= {f"{_FOLDER}/_2021_12/constants.py": STUBS["constants"]}
+
+
 @dataclass(frozen=True)
 class FakeSuite:
     """Where the fake suite lies, and its commits and addresses."""
@@ -182,7 +202,11 @@ def own_suite(tmp_path: Path) -> FakeSuite:
 def namespace_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with an importable namespace."""
     folder = tmp_path_factory.mktemp("namespace")
-    text = "__version__ = '3.2'\n__array_api_version__ = '2025.12'\n"
+    text = (
+        "__version__ = '3.2'\n__array_api_version__ = '2025.12'\npi = 3.14\n"
+        "def add(x1, x2, /):\n    return x1 + x2\n"
+        "def exp(x, /):\n    return x\n"
+    )
     (folder / f"{NAMESPACE}.py").write_text(text)
     return folder
 

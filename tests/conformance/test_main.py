@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from conformance import __main__ as command
-from conformance import runner
+from conformance import gate, runner
+from conformance.environment import PACKAGE
 from conformance.suite import CHECKOUT_VARIABLE
 
 from .conftest import FakeSuite
@@ -34,8 +35,8 @@ def test_a_module_that_conforms(
     assert "CONFORMS: 1 passed, 0 failed, 0 errors, 0 missing, 2 skipped by the suite" in out
     assert err == ""
     values = json.loads(file.read_text())
-    assert values["exit_status"] == 0
-    assert len(values["tests"]) == 3
+    assert values["runs"][0]["exit_status"] == 0
+    assert len(values["runs"][0]["tests"]) == 3
 
 
 def test_a_module_that_does_not(
@@ -60,10 +61,10 @@ def test_nothing_matches(
 def test_an_interruption_before_the_run(
     suite: FakeSuite, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def interrupt(name: str) -> None:
+    def interrupt(*arguments: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(command, "inspect_module", interrupt)
+    monkeypatch.setattr(gate, "inspect_module", interrupt)
     assert command.main(arguments(suite, "json"), suite.pins) == 130
     assert capsys.readouterr().err == "conformance: interrupted\n"
 
@@ -122,7 +123,7 @@ def test_bad_numbers(bad: list[str], capsys: pytest.CaptureFixture[str]) -> None
 
 def test_the_command_itself(tmp_path: Path) -> None:
     call = [sys.executable, "-m", "conformance", "--locate", "--checkout", str(tmp_path / "no")]
-    done = subprocess.run(call, cwd=runner.REPOSITORY, capture_output=True, text=True)
+    done = subprocess.run(call, cwd=PACKAGE.parent, capture_output=True, text=True)
     assert done.returncode == 2
     assert done.stdout == ""
     assert "data-apis/array-api-tests" in done.stderr

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from conformance.namespace import Module
 from conformance.progress import Progress
-from conformance.runner import Module, Options, Result, Run
+from conformance.runner import Options, Result, Run
 from conformance.suite import Checkout
 
 FAILED = Result("array_api_tests/test_a.py::test_b", "failed", 0.1, "ValueError: v", "")

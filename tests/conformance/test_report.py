@@ -1,13 +1,13 @@
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Literal
 
 import pytest
 
 from conformance import report
-from conformance.runner import Module, Options, Result, Run
+from conformance.namespace import Module
+from conformance.runner import Options, Result, Run
 from conformance.suite import Checkout
 
 
@@ -107,26 +107,3 @@ def test_heading_warns_about_another_suite() -> None:
     assert "NOT THE PINNED" not in report.heading(run)
     run.checkout = Checkout(Path("/suite"), "a" * 40, "b" * 40, ("it is modified",))
     assert "NOT THE PINNED SUITE: it is modified" in report.heading(run)
-
-
-def test_json() -> None:
-    failed = result("test_a.py::test_b", "failed", "ValueError: v")
-    run = make_run(PASS, failed, not_run=("test_a.py::test_c",), end="interrupted")
-    values = json.loads(json.dumps(report.as_json(run)))
-    assert values["schema"] == report.SCHEMA
-    assert values["exit_status"] == 130
-    assert values["module"] == {"name": "some.module", "version": "1.0", "api_version": "2025.12"}
-    assert values["suite"]["suite_commit"] == "a" * 40
-    assert values["options"]["seed"] == 5
-    assert values["totals"]["failed"] == values["chapters"]["a"]["failed"] == 1
-    assert [test["id"] for test in values["tests"]] == [PASS.id, failed.id]
-    assert values["tests"][1] == {
-        "id": failed.id,
-        "chapter": "a",
-        "outcome": "failed",
-        "duration": 0.5,
-        "message": "ValueError: v",
-        "longrepr": "",
-    }
-    assert values["not_run"] == ["array_api_tests/test_a.py::test_c"]
-    assert "numpy" in values["environment"]

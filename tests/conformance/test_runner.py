@@ -1,12 +1,11 @@
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 
-from conformance import runner
-from conformance.runner import Module, Options, Run, run_suite
+from conformance.namespace import Module
+from conformance.runner import Options, Run, run_suite
 from conformance.suite import CannotRunError, Checkout
 
 from .conftest import NAMESPACE, FakeSuite, git
@@ -130,33 +129,3 @@ def test_pytest_that_does_not_start(suite: FakeSuite) -> None:
 def test_an_unknown_file_is_refused(suite: FakeSuite) -> None:
     with pytest.raises(CannotRunError, match=r"no such file; it has .*test_good.py"):
         run(suite, Options(select=("test_godo.py",)))
-
-
-def test_versions_of_a_module(namespace: str) -> None:
-    assert runner.inspect_module(namespace) == MODULE
-    assert runner.inspect_module("json.decoder") == Module("json.decoder", "", "")
-
-
-@pytest.mark.parametrize("name", ["no_such_module", "json.nothing", "not a name", ""])
-def test_a_module_that_does_not_import(name: str) -> None:
-    with pytest.raises(CannotRunError, match=f"module '{name}' does not import \\(.*--module"):
-        runner.inspect_module(name)
-
-
-def test_a_module_that_dies_or_hangs_on_import(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "dying.py").write_text("import os\nos._exit(7)\n")
-    (tmp_path / "hanging.py").write_text("import time\nwhile True: time.sleep(1)\n")
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    with pytest.raises(CannotRunError, match="exit status 7"):
-        runner.inspect_module("dying")
-    monkeypatch.setattr(runner, "IMPORT_SECONDS", 0.2)
-    with pytest.raises(CannotRunError, match=r"does not import within 0.2 s"):
-        runner.inspect_module("hanging")
-
-
-def test_this_repository_goes_before_the_users_path(namespace: str, tmp_path: Path) -> None:
-    first, *others = runner._environment(tmp_path, namespace)["PYTHONPATH"].split(os.pathsep)
-    assert (Path(first) / "conformance" / "plugin.py").is_file()
-    assert others == [os.environ["PYTHONPATH"]]

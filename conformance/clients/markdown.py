@@ -1,0 +1,90 @@
+"""The results as Markdown, which is also what the terminal shows."""
+
+from __future__ import annotations
+
+from .report import Values
+
+_ABOUT = """\
+The test suites that SciPy and scikit-learn ship, and calls of array-api-extra's functions, with
+`{name}` as a namespace that they do not know by name. This page was written by
+`python -m conformance clients --markdown FILE`.
+
+Every test counted uses the namespace. *Skipped* and *expected to fail* are the client's own marks,
+among them those for all namespaces but NumPy. *Explained*: it fails for every namespace whose name
+the client does not know, or only the test is at fault; the reasons are below."""
+
+
+def render(record: Values) -> str:
+    """Tables of the counts, the causes of the failures, and their explanations."""
+    judged, *others = record["namespaces"]
+    environment = record["environment"]
+    names = ", ".join(f"`{each['name']}` {each['version']}" for each in record["namespaces"])
+    parts = [
+        f"# Clients' tests on {judged['name']}",
+        _ABOUT.format(name=judged["name"]),
+        f"{names}; NumPy {environment['numpy']}, Python {environment['python']},"
+        f" {record['started'][:10]}.",
+    ]
+    for name, client in judged["clients"].items():
+        beside = {each["name"]: each["clients"].get(name) for each in others}
+        parts += [f"## {name} {client['version']}", _counts(client, beside)]
+        if client["end"] != "finished":
+            parts.append(f"**Not complete ({client['end']}): {client['not_run']} tests not run.**")
+        if client["causes"]:
+            parts.append(_causes(client))
+    if record["explanations"]:
+        parts.append("## Explanations")
+        parts += [
+            f"**{name}**: {_code(each['line'])}\n\n{each['reason'].strip()}"
+            for name, each in record["explanations"].items()
+        ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _counts(client: Values, beside: dict[str, Values | None]) -> str:
+    rows = [
+        ["submodule", "tests", "skipped", "expected to fail", "passed", "failed", "explained"]
+        + [f"failed on {name}" for name in beside]
+    ]
+    for name, counts in [*client["submodules"].items(), ("all", client["totals"])]:
+        row = [name, counts["tests"], counts["skipped"], counts["expected"]]
+        row += [counts["passed"], counts["failed"], counts["explained"]]
+        row += [_failed(other, name) for other in beside.values()]
+        rows.append([str(cell) for cell in row])
+    return _table(rows)
+
+
+def _failed(client: Values | None, name: str) -> str:
+    """How many tests failed there; nothing if none ran."""
+    if client is None:
+        return ""
+    counts = client["totals"] if name == "all" else client["submodules"].get(name)
+    return "" if counts is None else str(counts["failed"])
+
+
+def _causes(client: Values) -> str:
+    rows = [["failed", "cause", "explained", "one of them"]]
+    for cause in client["causes"]:
+        example = next(
+            each
+            for each in client["failures"]
+            if (each["cause"], each["explanation"]) == (cause["message"], cause["explanation"])
+        )
+        explained = cause["explanation"] or "**no**"
+        rows.append([str(cause["tests"]), _code(cause["message"]), explained, _code(example["id"])])
+    return _table(rows)
+
+
+def _code(text: str) -> str:
+    return f"``{text}``" if "`" not in text else f"``` {text} ```"
+
+
+def _table(rows: list[list[str]]) -> str:
+    """Aligned, because a terminal shows it as it is."""
+    cells = [[cell.replace("|", "\\|") for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    cells.insert(1, ["-" * width for width in widths])
+    return "\n".join(
+        "| " + " | ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)) + " |"
+        for row in cells
+    )

@@ -1,0 +1,45 @@
+"""The installed clients themselves, a few tests of each; and the results that the docs show."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from conformance.clients import explain, markdown
+
+from .conftest import REPOSITORY, clients
+
+RESULTS = REPOSITORY / "conformance" / "results" / "clients.json"
+PAGE = REPOSITORY / "docs" / "clients.md"
+
+
+@pytest.mark.parametrize(
+    ("client", "select", "tests"),
+    [
+        ("scipy", "scipy.constants", 3),
+        ("scikit-learn", "sklearn/_loss/tests/test_link.py", 3),
+        ("array-api-extra", "extra_calls.py::test_agrees[cov]", 1),
+    ],
+)  # fmt: skip
+def test_a_few_tests_of_the_client(client: str, select: str, tests: int, tmp_path: Path) -> None:
+    pytest.importorskip("scipy", minversion="1.17")
+    pytest.importorskip("sklearn", minversion="1.9")
+    file = tmp_path / "a.json"
+    arguments = ("--client", client, "--select", select, "--workers", "1", "--json", file)
+    assert clients(*arguments) == 0
+    totals = json.loads(file.read_text())["namespaces"][0]["clients"][client]["totals"]
+    assert totals["tests"] >= tests
+    assert totals["passed"] == totals["tests"]
+
+
+def test_the_page_shows_the_results() -> None:
+    record = json.loads(RESULTS.read_text())
+    assert PAGE.read_text() == markdown.render(record)
+    assert record["exit_status"] == 0
+
+
+def test_every_explanation_is_needed_by_the_results() -> None:
+    record = json.loads(RESULTS.read_text())
+    assert list(record["explanations"]) == [each.name for each in explain.read()]

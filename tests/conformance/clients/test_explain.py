@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conformance.clients.explain import Explanation, explain, place, read
+from conformance.suite import CannotRunError
+
+EXPLANATION = Explanation("odd", r"test_half\[", "is odd$", "raise ValueError(x)", "because")
+LONGREPR = """\
+/site/scipy/stats/tests/test_a.py:31: in test_a
+    half(number)
+    ^^^^^^^^^^^^
+/site/scipy/stats/_half.py:4: in half
+    raise ValueError(x)
+/elsewhere/numpy/core.py:5: in f
+    raise ValueError
+E   ValueError: 3 is odd
+"""
+
+
+def test_the_last_line_in_the_client() -> None:
+    expected = ("scipy/stats/_half.py:4", "raise ValueError(x)")
+    assert place(LONGREPR, Path("/site/scipy")) == expected
+    assert place(LONGREPR.replace("/site/", "../../site/"), Path("/site/scipy")) == expected
+    assert place(LONGREPR, Path("/site/sklearn")) == ("", "")
+
+
+def test_an_explanation_covers_only_what_fits_in_all_parts() -> None:
+    test, message, source = "test_half[3]", "ValueError: 3 is odd", "raise ValueError(x)"
+    assert explain([EXPLANATION], test, message, source) == "odd"
+    assert explain([EXPLANATION], "test_third[3]", message, source) == ""
+    assert explain([EXPLANATION], test, "ValueError: 3 is odd!", source) == ""
+    assert explain([EXPLANATION], test, message, "raise ValueError(y)") == ""
+    assert explain([], test, message, source) == ""
+
+
+def test_our_own_explanations_can_be_read() -> None:
+    explanations = read()
+    assert "float16-optimize" in [each.name for each in explanations]
+    assert all(each.reason.strip() and each.line.strip() == each.line for each in explanations)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[a",
+        "[a]\ntests = 'x'",
+        "[a]\ntests = '('\nmessage = ''\nline = ''\nreason = ''",
+        "[a]\ntests = ''\nmessage = 3\nline = ''\nreason = ''",
+        "a = 3",
+    ],
+)
+def test_a_file_that_has_no_explanations(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "explained.toml"
+    file.write_text(text)
+    with pytest.raises(CannotRunError, match=r"no file of explanations .* tests, message, line"):
+        read(file)
+    with pytest.raises(CannotRunError, match="no file of explanations"):
+        read(tmp_path / "nowhere.toml")

@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.clients import markdown, report
+from conformance.clients.explain import Explanation
+from conformance.clients.packages import CLIENTS, Installed
+from conformance.clients.runner import ClientRun
+from conformance.namespace import Module
+from conformance.runner import Result
+
+SCIPY = Installed(CLIENTS["scipy"], "9.9", Path("/site"), Path("/site/scipy"))
+EXPLANATION = Explanation("three", r"::test_b", "is 3$", "check(x)", "It is\nthree.\n")
+
+
+def result(test: str, outcome: str, message: str = "") -> Result:
+    longrepr = f"/site/scipy/fft/a.py:7: in f\n    check(x)\nE   {message}\n" if message else ""
+    return Result(test, outcome, 0.1, message, longrepr)
+
+
+def a_run(name: str = "ours", *failing: str) -> ClientRun:
+    """A run of six tests, in which the two that fail are explained or not."""
+    results = [
+        result("scipy/fft/tests/test_fft.py::test_a[{}]", "passed"),
+        result("scipy/fft/tests/test_fft.py::test_b[{}-1]", "failed", "ValueError: 12 is 3"),
+        result("scipy/fft/tests/test_fft.py::test_b[{}-2]", "failed", "ValueError: 13 is 3"),
+        result("scipy/_lib/tests/test_a.py::test_c[{}]", "failed", "TypeError: a|b `c`"),
+        result("scipy/_lib/tests/test_a.py::test_d[{}]", "skipped", "np_only"),
+        result("scipy/_lib/tests/test_a.py::test_e[{}]", "expected", "known"),
+    ]
+    run = ClientRun(SCIPY, Module(name, "1.0", ""), end="finished")
+    for each in results:
+        test = each.id.format(name)
+        if each.outcome == "failed" and failing and test.rpartition("::")[2] not in failing:
+            each = result(test, "passed")
+        run.results[test] = Result(test, each.outcome, 0.1, each.message, each.longrepr)
+    run.collected = list(run.results)
+    return run
+
+
+@pytest.fixture
+def record() -> dict[str, Any]:
+    beside = a_run("theirs", "test_b[theirs-2]")
+    return report.record([[a_run()], [beside]], [EXPLANATION])
+
+
+def test_counts(record: dict[str, Any]) -> None:
+    client = record["namespaces"][0]["clients"]["scipy"]
+    assert client["submodules"] == {
+        "scipy._lib": {
+            "tests": 3, "passed": 0, "failed": 1, "expected": 1, "skipped": 1, "explained": 0,
+        },
+        "scipy.fft": {
+            "tests": 3, "passed": 1, "failed": 2, "expected": 0, "skipped": 0, "explained": 2,
+        },
+    }  # fmt: skip
+    assert client["totals"]["failed"] == 3
+
+
+def test_causes_and_explanations(record: dict[str, Any]) -> None:
+    client = record["namespaces"][0]["clients"]["scipy"]
+    assert client["causes"] == [
+        {"message": "ValueError: N is N", "tests": 2, "explanation": "three"},
+        {"message": "TypeError: a|b `c`", "tests": 1, "explanation": ""},
+    ]
+    assert record["explanations"] == {"three": {"line": "check(x)", "reason": "It is\nthree.\n"}}
+
+
+def test_the_failures_of_the_judged_namespace_alone(record: dict[str, Any]) -> None:
+    judged, beside = (each["clients"]["scipy"] for each in record["namespaces"])
+    assert [each["also"] for each in judged["failures"]] == [[], ["theirs"], []]
+    assert {each["at"] for each in judged["failures"]} == {"scipy/fft/a.py:7"}
+    assert "failures" not in beside
+    assert beside["totals"]["failed"] == 1
+
+
+def test_exit_status() -> None:
+    only_explained = a_run("ours", "test_b[ours-1]")
+    assert report.record([[a_run()]], [EXPLANATION])["exit_status"] == 1
+    assert report.record([[only_explained]], [EXPLANATION])["exit_status"] == 0
+    assert report.record([[only_explained]], [])["exit_status"] == 1
+    only_explained.end = "broken"
+    assert report.record([[only_explained]], [EXPLANATION])["exit_status"] == 1
+    only_explained.end = "interrupted"
+    assert report.record([[only_explained]], [EXPLANATION])["exit_status"] == 130
+    beside = [only_explained]
+    assert report.record([[a_run()], beside], [EXPLANATION])["exit_status"] == 130
+
+
+def test_a_failure_beside_is_no_failure() -> None:
+    good = a_run("ours", "none of them")
+    assert report.record([[good], [a_run("theirs")]], [])["exit_status"] == 0
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        ("at 0x7f3a: 3 != 4.5e-3", "at N: N != N"),
+        ("shape (2, -3) of float64 in x1", "shape (N, N) of float64 in x1"),
+        ("x" * 300, "x" * 157 + "..."),
+    ],
+)
+def test_what_differs_from_test_to_test_is_no_cause(message: str, expected: str) -> None:
+    assert report.normalised(message) == expected
+
+
+def test_markdown(record: dict[str, Any]) -> None:
+    text = markdown.render(record)
+    rows = [
+        [cell.strip(" |") for cell in line.split(" | ")]
+        for line in text.splitlines()
+        if line.startswith("| ")
+    ]
+    assert rows[0][-1] == "failed on theirs"
+    assert rows[2] == ["scipy._lib", "3", "1", "1", "0", "1", "0", "0"]
+    assert rows[4] == ["all", "6", "1", "1", "1", "3", "2", "1"]
+    assert rows[-2][:3] == ["2", "``ValueError: N is N``", "three"]
+    assert rows[-1][:3] == ["1", "``` TypeError: a\\|b `c` ```", "**no**"]
+    assert text.endswith("## Explanations\n\n**three**: ``check(x)``\n\nIt is\nthree.\n")
+
+
+def test_markdown_of_a_run_that_is_not_complete() -> None:
+    run = a_run()
+    run.end = "broken"
+    run.collected.append("more")
+    text = markdown.render(report.record([[run]], []))
+    assert "**Not complete (broken): 1 tests not run.**" in text
+    assert "## Explanations" not in text

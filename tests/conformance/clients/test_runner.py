@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conformance.clients.packages import chosen, find
+from conformance.clients.runner import RENAMED, ClientRun, prepared, run_client
+from conformance.namespace import Module
+from conformance.suite import CannotRunError
+
+from .conftest import NAMESPACE, contents, install
+
+
+def run(name: str, *select: str, workers: int = 1, interrupt: str = "") -> ClientRun:
+    def show(run: ClientRun) -> None:
+        if interrupt and interrupt in run.results:
+            raise KeyboardInterrupt
+
+    [client] = find([name])
+    targets = chosen([client], select)[name]
+    with prepared(NAMESPACE) as module:
+        return run_client(client, module, targets, workers=workers, time_limit=30, show=show)
+
+
+@pytest.fixture(scope="module")
+def scipy_run(site: Path) -> ClientRun:
+    """One run of the client in the shape of SciPy."""
+    with pytest.MonkeyPatch.context() as patch:
+        install(site, patch)
+        patch.setenv("PYTEST_ADDOPTS", "--exitfirst")
+        patch.delenv("OMP_NUM_THREADS", raising=False)
+        before = contents(site)
+        result = run("scipy", workers=2)
+        assert contents(site) == before
+        return result
+
+
+@pytest.mark.parametrize(
+    ("test", "outcome", "message"),
+    [
+        ("test_name[fake_space]", "passed", ""),
+        ("test_devices[fake_space]", "passed", ""),
+        ("test_skipped[fake_space]", "skipped", "np_only"),
+        ("test_marked[fake_space]", "expected", "known"),
+        ("test_half[fake_space-2]", "passed", ""),
+        ("test_half[fake_space-3]", "failed", "ValueError: 3 is odd"),
+        ("test_environment[fake_space]", "passed", ""),
+        ("test_dies[fake_space]", "failed", "crash: the process died while it ran this test"),
+    ],
+)
+def test_scipys_fixture_gets_the_namespace(
+    scipy_run: ClientRun, test: str, outcome: str, message: str
+) -> None:
+    result = scipy_run.results[f"scipy/stats/tests/test_stats.py::{test}"]
+    assert (result.outcome, result.message) == (outcome, message)
+
+
+def test_the_tests_that_use_the_namespace_run_and_no_others(scipy_run: ClientRun) -> None:
+    assert scipy_run.end == "finished"
+    assert len(scipy_run.results) == len(scipy_run.collected) == 10
+    assert "scipy/fft/tests/test_fft.py::test_fft[fake_space]" in scipy_run.results
+
+
+def test_scikit_learns_lists_name_the_namespace(installed: Path) -> None:
+    result = run("scikit-learn")
+    assert result.end == "finished"
+    assert {each.outcome for each in result.results.values()} == {"passed"}
+    assert [test.partition("::")[2] for test in result.collected] == [
+        "test_namespaces[fake_space]",
+        "test_combinations[fake_space-None-None]",
+        "test_combinations[fake_space-cpu-float64]",
+        "test_combinations[fake_space-cpu-float32]",
+        "test_mixed[one0-other0-fake_space to numpy]",
+        "test_mixed[one1-other1-numpy to fake_space]",
+        "test_mixed[one2-other2-array_api_strict to fake_space]",
+        "test_checks[check0]",
+    ]
+
+
+def test_an_interruption_keeps_what_has_run(installed: Path) -> None:
+    test = "scipy/stats/tests/test_stats.py::test_name[fake_space]"
+    result = run("scipy", "scipy.stats", interrupt=test)
+    assert result.end == "interrupted"
+    assert result.results[test].outcome == "passed"
+
+
+def test_pytest_that_does_not_start(installed: Path) -> None:
+    [client] = find(["scipy"])
+    module = Module("no_such_module", "", "")
+    result = run_client(
+        client, module, [str(client.folder)], workers=1, time_limit=0, show=lambda run: None
+    )
+    assert (result.end, result.results) == ("broken", {})
+    assert "No module named 'no_such_module'" in result.log
+
+
+def test_a_module_that_does_not_import() -> None:
+    with (
+        pytest.raises(CannotRunError, match="No module named 'no_such_module'"),
+        prepared("no_such_module"),
+    ):
+        pass
+
+
+def test_array_api_strict_under_another_name(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    code = f"import {RENAMED} as xp; print(xp.ones(1).__array_namespace__().__name__)"
+    with prepared(RENAMED) as module:
+        said = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        )
+    assert (module.name, said.stdout) == (RENAMED, f"{RENAMED}\n")
+    assert module.version
+    assert os.environ["PYTHONPATH"] == str(tmp_path)

@@ -1,0 +1,224 @@
+"""The sub-commands, on the fake suite."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from conformance import commands, results
+from conformance.__main__ import main
+from conformance.namespace import Module
+from conformance.runner import Run
+from conformance.suite import CHECKOUT_VARIABLE
+
+from .conftest import NAMESPACE, FakeSuite
+from .samples import make_record, passed, result, sample_records
+
+ONE_OF_TWO = ("test_bad_results.py::test_fails", "test_good.py::test_passes")  # one passes
+FAILED = result("test_x.py::test_exp", "failed", "ValueError: v")
+
+
+@pytest.fixture(autouse=True)
+def no_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(CHECKOUT_VARIABLE, raising=False)
+
+
+def run(suite: FakeSuite, *more: str) -> int:
+    given = ["run", "--checkout", str(suite.path), "--workers", "1", *more]
+    return main(given, suite.pins)
+
+
+def test_two_namespaces(
+    suite: FakeSuite,
+    namespace: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tested: list[str] = []
+
+    def fake(module: Module, checkout: object, options: object, *more: object) -> Run:
+        tested.append(module.name)
+        given: Run = original(module, checkout, options, *more)  # type: ignore[arg-type] # as given
+        return given
+
+    original = commands.run_suite
+    monkeypatch.setattr(commands, "run_suite", fake)
+    file, page = tmp_path / "results.json", tmp_path / "page.html"
+    status = run(suite, "--module", f"{namespace}, {namespace}", "--select", *ONE_OF_TWO,
+                 "--json", str(file), "--html", str(page), "--max-examples", "1")  # fmt: skip
+    assert status == 1
+    assert tested == [namespace, namespace]
+    out = capsys.readouterr().out
+    assert out.count(": DOES NOT CONFORM: 1 fails") == 2
+    assert [len(each["tests"]) for each in results.read(file)] == [2, 2]
+    assert NAMESPACE in page.read_text()
+
+
+def test_a_namespace_that_conforms(suite: FakeSuite, namespace: str) -> None:
+    assert run(suite, "--module", namespace, "--select", "test_good.py") == 0
+
+
+def test_known_failures_are_excused(
+    suite: FakeSuite, namespace: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    known = tmp_path / "xfails.txt"
+    known.write_text("# issue 1\ntest_bad_results.py::test_fails\ntest_good.py::test_passes\n")
+    given = ["--module", namespace, "--select", *ONE_OF_TWO]
+    assert run(suite, *given) == 1
+    capsys.readouterr()
+    assert run(suite, *given, "--known", str(known)) == 0
+    out = capsys.readouterr().out
+    assert "test_bad_results.py::test_fails: issue 1" in out
+    assert "test_good.py::test_passes: does not fail any more (passed)" in out
+
+
+def test_tests_that_are_left_out(suite: FakeSuite, namespace: str, tmp_path: Path) -> None:
+    skips, file = tmp_path / "skips.txt", tmp_path / "results.json"
+    skips.write_text("test_good.py::test_skipped_by_the_suite\n")
+    status = run(suite, "--module", namespace, "--select", "test_good.py", "--skips", str(skips),
+                 "--json", str(file))  # fmt: skip
+    assert status == 0
+    (record,) = results.read(file)
+    assert [test["id"] for test in record["tests"]] == ["array_api_tests/test_good.py::test_passes"]
+    assert list(record["left_out"]) == ["array_api_tests/test_good.py::test_skipped_by_the_suite"]
+
+
+def test_chapters(suite: FakeSuite, namespace: str, tmp_path: Path) -> None:
+    file = tmp_path / "results.json"
+    given = ["--module", namespace, "--select", "test_lacking.py", "--json", str(file)]
+    assert run(suite, *given, "--chapters", "fft") == 2  # none of them is in that chapter
+
+
+def test_a_budget(suite: FakeSuite, namespace: str, capsys: pytest.CaptureFixture[str]) -> None:
+    given = ["--module", namespace, "--select", "test_hangs_deaf", "--budget", "2"]
+    assert run(suite, *given) == 1
+    assert "OUT OF TIME" in capsys.readouterr().out
+
+
+def test_an_interruption_reports_what_has_run(
+    suite: FakeSuite, namespace: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(module: Module, checkout: object, options: object, *more: object) -> Run:
+        run = Run(module, checkout, options)  # type: ignore[arg-type] # as given
+        run.end = "interrupted"
+        run.results = {FAILED.id: FAILED}
+        return run
+
+    monkeypatch.setattr(commands, "run_suite", interrupted)
+    file = tmp_path / "results.json"
+    status = run(suite, "--module", f"{namespace},{namespace}", "--json", str(file))
+    assert status == 130
+    (record,) = results.read(file)  # the second namespace was not begun
+    assert (record["end"], len(record["tests"])) == ("interrupted", 1)
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--module", "no_such_module"], "No module named 'no_such_module'"),
+        (["--module", "json"], "is no array namespace"),
+        (["--module", ","], "--module names no namespace"),
+        (["--module", NAMESPACE, "--version", "2019.12"], "does not know version '2019.12'"),
+        (["--module", NAMESPACE, "--version", "x/../y"], "does not know version"),
+        (["--module", NAMESPACE, "--chapters", "bogus"], "no chapter 'bogus'; choose from array"),
+        (["--module", NAMESPACE, "--device", "gpu"], "no set_default_device"),
+        (["--module", NAMESPACE, "--known", "/no/file"], "cannot read the list /no/file"),
+        (["--module", NAMESPACE, "--html", "/no/where"], "cannot write --html /no/where"),
+        (["--module", NAMESPACE, "--repro", "/dev/null/x"], "cannot make --repro /dev/null/x"),
+        (["--module", f"{NAMESPACE},{NAMESPACE}", "--badge", "b.svg"], "--badge is for one"),
+        (["--module", NAMESPACE, "--select", "test_good.py", "nothing"], "no test of fake_n"),
+    ],
+)
+def test_bad_input(
+    suite: FakeSuite,
+    namespace: str,
+    capsys: pytest.CaptureFixture[str],
+    more: list[str],
+    message: str,
+) -> None:
+    assert run(suite, *more) == 2
+    err = capsys.readouterr().err
+    assert err.startswith("conformance: ")
+    assert message in err
+
+
+def test_a_missing_checkout(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "--module", "numpy", "--checkout", str(tmp_path / "no")]) == 2
+    assert "no checkout of the test suite" in capsys.readouterr().err
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "results.json"
+    results.write(path, sample_records())
+    return path
+
+
+def test_report_without_a_file_is_markdown(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["report", str(file)]) == 0
+    assert capsys.readouterr().out.startswith("### Array API conformance\n")
+
+
+def test_report_files(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names = {name: tmp_path / name for name in ("html", "markdown", "badge")}
+    options = [part for name, path in names.items() for part in (f"--{name}", str(path))]
+    assert main(["report", str(file), "--module", "two", *options]) == 0
+    assert capsys.readouterr().out == ""
+    assert names["html"].read_text().startswith("<!DOCTYPE html>")
+    assert "| two |" in names["markdown"].read_text()
+    assert "| one |" not in names["markdown"].read_text()
+    assert names["badge"].read_text().startswith("<svg ")
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--module", "three"], "no run of three; they have one, two"),
+        (["--badge", "b.svg"], "--badge is for one namespace, there are 2"),
+        (["--markdown", "/no/where"], "cannot write --markdown"),
+    ],
+)
+def test_reports_that_cannot_be_made(
+    file: Path, capsys: pytest.CaptureFixture[str], more: list[str], message: str
+) -> None:
+    assert main(["report", str(file), *more]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_compare(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    good, bad = tmp_path / "good.json", tmp_path / "bad.json"
+    results.write(good, [make_record(passed("exp"))])
+    results.write(bad, [make_record(FAILED)])
+    assert main(["compare", str(good), str(bad)]) == 1
+    assert capsys.readouterr().out.startswith("Regressions (1):")
+    assert main(["compare", str(bad), str(good)]) == 0
+    assert capsys.readouterr().out.startswith("Fixes (1):")
+    assert main(["compare", str(bad), str(tmp_path / "none")]) == 2
+    assert "cannot read" in capsys.readouterr().err
+
+
+def test_known(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, listed, old = tmp_path / "results.json", tmp_path / "list", tmp_path / "old"
+    results.write(file, [make_record(FAILED)])
+    assert main(["known", str(file), "--output", str(listed)]) == 0
+    assert listed.read_text().endswith(f"\n# ValueError: v\n{FAILED.id}\n")
+    old.write_text(f"# our issue\n{FAILED.id}\n\ntest_fft.py\n")
+    assert main(["known", str(file), "--keep", str(old)]) == 1
+    out, err = capsys.readouterr()
+    assert out.endswith(f"\n# our issue\n{FAILED.id}\n")
+    assert err == "stale: array_api_tests/test_fft.py: no such test ran\n"
+    results.write(file, sample_records())
+    assert main(["known", str(file)]) == 2
+    assert "choose with --module from one, two" in capsys.readouterr().err
+
+
+def test_the_schema_is_documented() -> None:
+    document = Path(__file__).parents[2] / "docs" / "conformance-schema.md"
+    text = document.read_text()
+    (record,) = [json.loads(json.dumps(each)) for each in sample_records()[:1]]
+    assert f'"schema": {results.SCHEMA}' in text
+    for key in [*record, *record["tests"][0], *record["functions"]["exp"], *record["options"]]:
+        assert f"`{key}`" in text, key

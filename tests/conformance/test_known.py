@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conformance import known
+from conformance.known import Entry
+from conformance.suite import CannotRunError
+
+from .samples import make_record, passed, result
+
+TEXT = """\
+# Failures of a library
+# (a heading)
+
+# https://example.org/issues/1
+array_api_tests/test_fft.py::test_fft
+array_api_tests/test_fft.py::test_ifft
+# no 2
+# and more
+test_linalg.py
+
+array_api_tests/test_x.py::test_y[a b]
+"""
+
+
+def test_reading_a_list(tmp_path: Path) -> None:
+    file = tmp_path / "xfails.txt"
+    file.write_text(TEXT)
+    assert known.read([file]) == [
+        Entry("array_api_tests/test_fft.py::test_fft", "https://example.org/issues/1"),
+        Entry("array_api_tests/test_fft.py::test_ifft", "https://example.org/issues/1"),
+        Entry("array_api_tests/test_linalg.py", "no 2 and more"),
+        Entry("array_api_tests/test_x.py::test_y[a b]", known.NO_REASON),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"nonsense\n", "line 1: 'nonsense' names no test"),
+        (b"\xff\xfe\n", "cannot read the list .*utf-8"),
+        (None, "cannot read the list .*No such file"),
+    ],
+)
+def test_a_list_that_cannot_be_read(tmp_path: Path, content: bytes | None, message: str) -> None:
+    file = tmp_path / "list"
+    if content is not None:
+        file.write_bytes(content)
+    with pytest.raises(CannotRunError, match=message):
+        known.read([file])
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expected"),
+    [
+        ("test_a.py::test_b[x]", True),
+        ("test_a.py::test_b", True),
+        ("test_a.py", True),
+        ("test_a.py::test_b[y]", False),
+        ("test_a.py::test", False),
+        ("test_aa.py", False),
+    ],
+)
+def test_matching(pattern: str, expected: bool) -> None:
+    test = "array_api_tests/test_a.py::test_b[x]"
+    assert known.matches(f"array_api_tests/{pattern}", test) == expected
+    assert known.matches("array_api_tests", test)
+
+
+def test_a_class_stands_for_its_tests() -> None:
+    assert known.matches("array_api_tests/test_a.py::TestA", "array_api_tests/test_a.py::TestA::b")
+
+
+def test_stale_entries() -> None:
+    entries = [Entry("t/a.py::x", ""), Entry("t/a.py::y", ""), Entry("t/a.py::gone", "")]
+    outcomes = {"t/a.py::x[1]": "passed", "t/a.py::x[2]": "failed", "t/a.py::y": "passed"}
+    assert known.stale(entries, outcomes) == {
+        "t/a.py::y": "does not fail any more (passed)",
+        "t/a.py::gone": "no such test ran",
+    }
+
+
+def test_a_generated_list_is_read_again(tmp_path: Path) -> None:
+    fails = result("test_x.py::test_exp", "failed", "ValueError: a\n b")
+    other = result("test_x.py::test_ones", "error", "crash")
+    record = make_record(fails, other, passed("zeros"))
+    file = tmp_path / "list"
+    file.write_text(known.generate(record, [Entry(other.id, "our issue 7")]))
+    assert known.read([file]) == [
+        Entry(fails.id, "ValueError: a b"),
+        Entry(other.id, "our issue 7"),
+    ]
+    assert file.read_text().startswith("# Known failures of some.module 1.0 in array-api-tests aaa")

@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conformance import namespace as tested
+from conformance.namespace import Module, inspect_module
+from conformance.suite import CannotRunError
+
+from .conftest import NAMESPACE
+
+NAMES = {"add": "elementwise functions", "tan": "elementwise functions", "fft.fft": "fft"}
+
+
+def test_versions_and_names_of_a_module(namespace: str) -> None:
+    assert inspect_module(namespace) == Module(NAMESPACE, "3.2", "2025.12")
+    assert inspect_module(namespace, NAMES.items()).absent == ("tan", "fft.fft")
+    assert inspect_module("json.decoder") == Module("json.decoder", "", "")
+
+
+def test_methods_extensions_and_inspection() -> None:
+    names = {
+        "__add__": "array object",
+        "mT": "array object",
+        "__nothing__": "array object",
+        "linalg.cross": "linalg",
+        "linalg.nothing": "linalg",
+        "info.devices": "inspection",
+        "info.nothing": "inspection",
+    }
+    module = inspect_module("numpy", names.items())
+    assert module.absent == ("__nothing__", "linalg.nothing", "info.nothing")
+
+
+def test_of_a_module_without_arrays_no_method_is_said_to_be_absent(namespace: str) -> None:
+    names = {"add": "elementwise functions", "__add__": "array object"}
+    assert inspect_module(namespace, names.items()).absent == ()
+
+
+@pytest.mark.parametrize("name", ["no_such_module", "json.nothing", "not a name", ""])
+def test_a_module_that_does_not_import(name: str) -> None:
+    with pytest.raises(CannotRunError, match=f"module '{name}' does not import \\(.*--module"):
+        inspect_module(name)
+
+
+def test_a_module_that_is_no_namespace() -> None:
+    with pytest.raises(CannotRunError, match=r"'json' is no array namespace: it has 0 of the .* 3"):
+        inspect_module("json", NAMES.items())
+
+
+def test_a_module_that_dies_or_hangs_on_import(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "dying.py").write_text("import os\nos._exit(7)\n")
+    (tmp_path / "hanging.py").write_text("import time\nwhile True: time.sleep(1)\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    with pytest.raises(CannotRunError, match="exit status 7"):
+        inspect_module("dying")
+    monkeypatch.setattr(tested, "IMPORT_SECONDS", 0.2)
+    with pytest.raises(CannotRunError, match=r"does not import within 0.2 s"):
+        inspect_module("hanging")
+
+
+def test_devices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "movable.py").write_text(
+        "class Array:\n"
+        "    def __init__(self, device): self.device = device\n"
+        "device = 'cpu:0'\n"
+        "def set_default_device(name):\n"
+        "    global device\n"
+        "    if name == 'broken': raise RuntimeError('no driver')\n"
+        "    device = name + ':0' if name != 'ignored' else device\n"
+        "def ones(shape): return Array(device)\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    names = {"ones": "creation functions"}
+    assert inspect_module("movable", names.items(), "gpu").name == "movable"
+    with pytest.raises(CannotRunError, match=r"set_default_device\('ignored'\) did not .*\(cpu:0"):
+        inspect_module("movable", names.items(), "ignored")
+    with pytest.raises(CannotRunError, match="RuntimeError: no driver"):
+        inspect_module("movable", names.items(), "broken")
+    with pytest.raises(CannotRunError, match=r"numpy has no set_default_device\(\)"):
+        inspect_module("numpy", names.items(), "gpu")

@@ -1,0 +1,248 @@
+"""Scripts from failures, and what the failures rest on, in a suite of a few lines."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import io
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+from conformance import repro, suite
+from conformance.__main__ import main
+from conformance.blame import blame
+from conformance.suite import CannotRunError, Pins
+
+SOURCE = """
+import operator
+import numpy as xp
+from numpy import equal
+import {helpers} as helpers
+
+class Stub:
+    name = "missing"
+
+def test_sum(x=None):
+    x = xp.asarray([1.0, float("nan")])
+    kw = dict(axis=0)
+    out = xp.sum(x, **kw)
+    assert out == 1, f"out={{out}}, but should be 1.0 [sum(axis=0)]"
+
+def test_add(func=operator.iadd):
+    x1 = xp.asarray([3], dtype=xp.int64)
+    x2 = xp.asarray([4])
+    res = xp.asarray(x1, copy=True)
+    res = func(res, x2)
+    assert res is None
+
+def test_setitem():
+    x = xp.zeros((2,))
+    res = xp.asarray(x, copy=True)
+    key, value = slice(None, 1), 5.0
+    res[key] = value
+    assert float(res[0]) == 6.0
+
+def test_getitem():
+    x = xp.asarray([[1, 2]])
+    key = (0, ...)
+    out = x[key]
+    helpers.compare(out, x)
+
+def test_reshape():
+    xp.reshape(xp.zeros((3,)), (2, 2))
+
+def test_exp():
+    assert equal(xp.ones((2, 1)), xp.ones((3, 2)))
+    xp.exp(1.0)
+
+def test_operator():
+    xp.zeros((2,)) + xp.zeros((3,))
+
+def test_no_call():
+    raise KeyError("k")
+
+def _test_shared(function):
+    x = xp.asarray([True])
+    out = function(x)
+    out = xp.all(x)
+    assert not out
+
+def test_all():
+    _test_shared(id)
+
+def test_object():
+    out = xp.any(object())
+    assert out is None
+"""
+HELPERS = """
+import numpy as xp
+
+def compare(x, y):
+    if not same(x, y):
+        raise AssertionError("they differ")
+
+def same(x, y):
+    return bool(xp.all(xp.isfinite(x)) and x.shape == y.shape)
+"""
+
+
+@pytest.fixture(scope="module")
+def tests(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("array_api_tests")
+
+
+@pytest.fixture(scope="module")
+def module(tests: Path) -> ModuleType:
+    def load(name: str, text: str) -> ModuleType:
+        file = tests / f"{name}.py"
+        file.write_text(text)
+        spec = importlib.util.spec_from_file_location(name, file)
+        assert spec is not None
+        assert spec.loader is not None
+        loaded = importlib.util.module_from_spec(spec)
+        sys.modules[name] = loaded
+        spec.loader.exec_module(loaded)
+        return loaded
+
+    load("sample_helpers", HELPERS)
+    return load("test_sample", SOURCE.format(helpers="sample_helpers"))
+
+
+def caught(test: Callable[[], None]) -> Exception:
+    with pytest.raises(Exception) as info:  # noqa: PT011 (any failure of the sample)
+        test()
+    return info.value
+
+
+def script(module: ModuleType, tests: Path, test: str, function: str, device: str = "") -> str:
+    error = caught(getattr(module, test))
+    return repro.build(error, function, "numpy", np, tests, device)
+
+
+def output(text: str) -> str:
+    with contextlib.redirect_stdout(io.StringIO()) as stream:
+        exec(text, {})
+    return stream.getvalue()
+
+
+def test_a_call_with_keywords(module: ModuleType, tests: Path) -> None:
+    text = script(module, tests, "test_sum", "sum")
+    assert text.splitlines() == [
+        "import numpy as xp",
+        "",
+        'x = xp.asarray([1.0, float("nan")], dtype=xp.float64)',
+        "kw = {'axis': 0}",
+        'print("got:     ", repr(xp.sum(x, **kw)))',
+        "print('expected:', '1.0')",
+    ]
+    assert output(text) == "got:      np.float64(nan)\nexpected: 1.0\n"
+
+
+def test_an_in_place_operator_starts_from_the_first_value(module: ModuleType, tests: Path) -> None:
+    text = script(module, tests, "test_add", "__add__")
+    assert "import operator" in text
+    assert output(text) == "got:      array([7])\nexpected: res is None\n"
+
+
+def test_assignment(module: ModuleType, tests: Path) -> None:
+    text = script(module, tests, "test_setitem", "__setitem__")
+    assert "res[key] = value" in text
+    assert output(text).startswith("got:      array([5., 0.])\n")
+
+
+def test_indexing(module: ModuleType, tests: Path) -> None:
+    text = script(module, tests, "test_getitem", "__getitem__")
+    assert output(text) == "got:      array([1, 2])\nthe suite: they differ\n"
+
+
+def test_a_call_that_raises(module: ModuleType, tests: Path) -> None:
+    text = script(module, tests, "test_reshape", "reshape")
+    assert "'no ValueError'" in text
+    with pytest.raises(ValueError, match="cannot reshape"):
+        exec(text, {})
+
+
+def test_a_call_in_a_shared_function(module: ModuleType, tests: Path) -> None:
+    text = script(module, tests, "test_all", "all")
+    assert output(text) == "got:      np.True_\nexpected: not out\n"
+
+
+def test_a_device(module: ModuleType, tests: Path) -> None:
+    assert "\nxp.set_default_device('gpu')\n" in script(module, tests, "test_all", "all", "gpu")
+
+
+@pytest.mark.parametrize(("test", "function"), [("test_no_call", "exp"), ("test_object", "any")])
+def test_where_there_is_no_script(
+    module: ModuleType, tests: Path, test: str, function: str
+) -> None:
+    assert script(module, tests, test, function) == ""
+
+
+@pytest.mark.parametrize(
+    ("test", "function", "raised_in"),
+    [
+        ("test_reshape", "reshape", "reshape"),
+        ("test_exp", "exp", "equal"),  # a name of its own, and not the tested function
+        ("test_operator", "zeros", "__add__"),
+        ("test_sum", "sum", ""),
+        ("test_getitem", "__getitem__", ""),
+        ("test_no_call", "exp", ""),
+    ],
+)
+def test_what_raised(
+    module: ModuleType, tests: Path, test: str, function: str, raised_in: str
+) -> None:
+    assert blame(caught(getattr(module, test)), function, tests, np).raised_in == raised_in
+
+
+def test_what_was_used(module: ModuleType, tests: Path) -> None:
+    used = blame(caught(module.test_getitem), "__getitem__", tests, np).uses
+    assert set(used) == {"asarray", "all", "isfinite"}  # the helpers' too
+    assert "equal" in blame(caught(module.test_exp), "exp", tests, np).uses
+
+
+def test_missing_names(tests: Path) -> None:
+    file = tests / "test_names.py"
+    file.write_text("import numpy as xp\ndef test_a():\n    xp.nothing(1)\n")
+    space: dict[str, Callable[[], None]] = {}
+    exec(compile(file.read_text(), str(file), "exec"), space)
+    assert blame(caught(space["test_a"]), "exp", tests, np).raised_in == "nothing"
+    file.write_text("def test_b():\n    raise ValueError('does not have required attribute: f')\n")
+    exec(compile(file.read_text(), str(file), "exec"), space)
+    assert blame(caught(space["test_b"]), "exp", tests, np).raised_in == "f"
+
+
+def test_errors_of_nowhere() -> None:
+    error = caught(lambda: int("x"))
+    assert blame(error, "exp", Path("/nowhere"), np).uses == ()
+    assert repro.build(error, "exp", "numpy", np, Path("/nowhere")) == ""
+
+
+@pytest.mark.parametrize("name", ["numpy", "array_api_strict"])
+def test_a_real_failure(name: str, tmp_path: Path) -> None:
+    """NumPy's complex expm1 differs from the standard, array-api-strict's too."""
+    try:
+        checkout = suite.find(None, suite.cache_folder(), Pins())
+    except CannotRunError:
+        pytest.skip("the official suite is not on this machine")
+    case = "expm1(real(x_i) is +infinity and imag(x_i) is +0) -> +infinity + 0j"
+    select = f"test_special_cases.py::test_unary[{case}]"
+    status = main(["run", "--module", name, "--checkout", str(checkout.path), "--select", select,
+                   "--workers", "1", "--repro", str(tmp_path / "repro")])  # fmt: skip
+    assert status == 1
+    (file,) = (tmp_path / "repro").iterdir()
+    shutil.copy(file, tmp_path / "alone.py")
+    command = [sys.executable, "-I", "alone.py"]  # without the suite, and without this package
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    got, expected = done.stdout.splitlines()
+    assert got.startswith("got:")
+    assert "inf+nanj" in got
+    assert expected == "expected: +infinity + 0j"

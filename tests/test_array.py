@@ -1,0 +1,408 @@
+"""The array object: attributes, operators, conversions to Python, iteration, copies, pickles."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import operator
+import pickle
+import weakref
+
+import numpy as np
+import pytest
+
+import array_api_nx as xp
+from array_api_nx import Array
+
+ARITHMETIC = ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow"]
+BITWISE = ["and_", "or_", "xor", "lshift", "rshift"]
+COMPARISONS = ["eq", "ne", "lt", "le", "gt", "ge"]
+
+
+def numpy_of(x: Array) -> np.ndarray:
+    return np.from_dlpack(x)
+
+
+def assert_same(x: Array, expected: object) -> None:
+    expected = np.asarray(expected)
+    assert type(x) is Array
+    assert (x.shape, str(x.dtype)) == (expected.shape, expected.dtype.name)
+    np.testing.assert_array_equal(numpy_of(x), expected)
+
+
+@pytest.fixture
+def x() -> Array:
+    return xp.asarray([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+
+
+# Attributes
+
+
+def test_attributes(x):
+    assert x.shape == (2, 3)
+    assert x.ndim == 2
+    assert x.size == 6
+    assert x.dtype is xp.float64
+    assert x.device == xp.Device("cpu")
+    assert all(type(n) is int for n in (*x.shape, x.ndim, x.size))
+    zero = xp.asarray(1)
+    assert (zero.shape, zero.ndim, zero.size) == ((), 0, 1)
+    assert (x[:0].shape, x[:0].size) == ((0, 3), 0)
+
+
+@pytest.mark.parametrize("name", ["shape", "dtype", "device", "ndim", "size", "T", "mT"])
+def test_attributes_cannot_be_set(x, name):
+    with pytest.raises(AttributeError):
+        setattr(x, name, getattr(x, name))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *["fit", "iloc", "flags", "pvalue", "strides", "data", "tolist", "astype"],
+        *["__array_interface__", "__array_struct__", "__array_ufunc__", "__torch_function__"],
+        *["__sklearn_array_api_convert__", "__cuda_array_interface__", "__round__"],
+    ],
+)
+def test_unknown_attributes_raise_attribute_error(x, name):
+    assert not hasattr(x, name)
+    with pytest.raises(AttributeError):
+        setattr(x, name, 1)
+
+
+def test_transposes(x):
+    assert_same(x.T, numpy_of(x).T)
+    assert_same(x.mT, numpy_of(x).T)
+    stack = xp.reshape(xp.arange(24), (2, 3, 4))
+    assert_same(stack.mT, np.swapaxes(numpy_of(stack), -1, -2))
+    for wrong in (stack, x[0], x[0, 0]):
+        with pytest.raises(ValueError, match="T needs two dimensions"):
+            _ = wrong.T
+    for wrong in (x[0], x[0, 0]):
+        with pytest.raises(ValueError, match="at least two dimensions"):
+            _ = wrong.mT
+
+
+def test_the_class_is_no_subclass_of_anything():
+    assert Array.__mro__ == (Array, object)
+
+
+# Operators
+
+
+@pytest.mark.parametrize("name", [*ARITHMETIC, *COMPARISONS])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int16", "uint8"])
+def test_operators_of_numbers(name, dtype):
+    apply = getattr(operator, name)
+    a = np.asarray([1, 2, 3, 7], dtype)
+    b = np.asarray([3, 2, 1, 2], dtype)
+    x, y = xp.asarray(a, copy=True), xp.asarray(b, copy=True)
+    assert_same(apply(x, y), apply(a, b))
+    assert_same(apply(x, 2), apply(a, 2))
+    assert_same(apply(2, x), apply(2, a))
+    assert_same(apply(x, y[:1]), apply(a, b[:1]))
+
+
+@pytest.mark.parametrize("name", BITWISE)
+def test_operators_of_bits(name):
+    apply = getattr(operator, name)
+    a, b = np.asarray([1, 2, 12]), np.asarray([3, 1, 2])
+    x, y = xp.asarray(a, copy=True), xp.asarray(b, copy=True)
+    assert_same(apply(x, y), apply(a, b))
+    assert_same(apply(x, 2), apply(a, 2))
+    assert_same(apply(2, x), apply(2, a))
+
+
+@pytest.mark.parametrize("name", ["and_", "or_", "xor"])
+def test_operators_of_booleans(name):
+    apply = getattr(operator, name)
+    a, b = np.asarray([True, True, False, False]), np.asarray([True, False, True, False])
+    x, y = xp.asarray(a, copy=True), xp.asarray(b, copy=True)
+    assert_same(apply(x, y), apply(a, b))
+    assert_same(apply(x, True), apply(a, True))
+    assert_same(apply(False, x), apply(False, a))
+
+
+def test_unary_operators(x):
+    a = numpy_of(x)
+    assert_same(-x, -a)
+    assert_same(+x, a)
+    assert_same(abs(-x), a)
+    assert_same(~xp.asarray([0, 5]), [-1, -6])
+    assert_same(~xp.asarray([True, False]), [False, True])
+
+
+def test_positive_is_a_copy(x):
+    y = +x
+    y += 1
+    assert_same(x, [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+
+
+def test_matmul_both_ways(x):
+    a = numpy_of(x)
+    assert_same(x @ x.T, a @ a.T)
+    assert_same(x @ x[0], a @ a[0])
+    assert_same(x[:, 0] @ x, a[:, 0] @ a)
+    with pytest.raises(TypeError, match="multiply by a scalar with"):
+        x @ 2.0
+    with pytest.raises(TypeError, match="multiply by a scalar with"):
+        2.0 @ x
+
+
+def test_operators_promote_dtypes():
+    small, large = xp.ones(2, dtype=xp.int8), xp.ones(2, dtype=xp.int32)
+    assert (small + large).dtype is xp.int32
+    assert (small + xp.ones(2)).dtype is xp.float64
+    assert (small + 1.5).dtype is xp.float64
+    assert (xp.ones(2, dtype=xp.float32) * 1.5).dtype is xp.float32
+    assert (xp.ones(2, dtype=xp.float32) * 1j).dtype is xp.complex64
+    assert (small < large).dtype is xp.bool
+
+
+@pytest.mark.parametrize("name", ["iadd", "isub", "imul", "itruediv", "ifloordiv", "imod", "ipow"])
+def test_in_place_operators_write_to_the_same_memory(name):
+    apply = getattr(operator, name)
+    a = np.asarray([1.0, 2.0, 7.5])
+    x = xp.asarray(a, copy=True)
+    view = x[1:]
+    for other, ours in ((2.0, 2.0), (a + 1, xp.asarray(a + 1, copy=True))):
+        a = apply(a, other)
+        before = x
+        x = apply(x, ours)
+        assert x is before
+        assert_same(x, a)
+        assert_same(view, a[1:])
+
+
+@pytest.mark.parametrize("name", ["iand", "ior", "ixor", "ilshift", "irshift"])
+def test_in_place_operators_of_bits(name):
+    apply = getattr(operator, name)
+    a = np.asarray([1, 6, 12], "int32")
+    x = before = xp.asarray(a, copy=True)
+    x = apply(x, 3)
+    assert x is before
+    assert_same(x, apply(a, 3))
+
+
+def test_in_place_matmul(x):
+    y = before = xp.asarray(x[:, :2], copy=True)
+    y @= xp.asarray([[0.0, 1.0], [1.0, 0.0]])
+    assert y is before
+    assert_same(y, [[2.0, 1.0], [5.0, 4.0]])
+    with pytest.raises(ValueError, match="x = x @ other"):
+        x @= x.T
+
+
+def test_in_place_operators_keep_the_dtype(x):
+    y = before = xp.ones(3, dtype=xp.float32)
+    y += xp.ones(3)
+    assert y is before
+    assert_same(y, np.full(3, 2, "float32"))
+    i = xp.ones(3, dtype=xp.int32)
+    i += xp.ones(3, dtype=xp.int64)
+    assert_same(i, np.full(3, 2, "int32"))
+    c = xp.ones(2, dtype=xp.complex64)
+    c *= xp.asarray([1j, 2])
+    assert_same(c, np.asarray([1j, 2], "complex64"))
+
+
+def test_in_place_with_a_broadcast_operand(x):
+    x += xp.asarray([10.0, 20.0, 30.0])
+    x *= xp.asarray([[1.0], [0.0]])
+    assert_same(x, [[11.0, 22.0, 33.0], [0.0, 0.0, 0.0]])
+
+
+@pytest.mark.parametrize("other", [None, "a", {1}, object()])
+def test_comparing_with_unrelated_objects(x, other):
+    assert (x == other) is False
+    assert (x != other) is True
+    with pytest.raises(TypeError):
+        x + other
+    with pytest.raises(TypeError):
+        _ = other < x
+
+
+def test_operators_ask_the_other_side():
+    class Other:
+        def __radd__(self, x: Array) -> str:
+            return "radd"
+
+        def __eq__(self, x: object) -> str:  # type: ignore[override]
+            return "eq"
+
+        __hash__ = None  # type: ignore[assignment]
+
+    assert xp.ones(2) + Other() == "radd"
+    assert (xp.ones(2) == Other()) == "eq"
+
+
+def test_arrays_are_not_hashable(x):
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(x)
+    with pytest.raises(TypeError, match="unhashable"):
+        _ = {x}
+
+
+# Conversion to Python
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"), [(2.75, (True, 2, 2.75, 2.75 + 0j)), (0, (False, 0, 0.0, 0j))]
+)
+def test_conversion_to_python_scalars(value, expected):
+    for x in (xp.asarray(value), xp.asarray([[value]])):
+        found = bool(x), int(x), float(x), complex(x)
+        assert found == expected
+        assert [type(y) for y in found] == [bool, int, float, complex]
+
+
+def test_conversion_of_booleans_and_complex_numbers():
+    assert (int(xp.asarray(True)), float(xp.asarray(True))) == (1, 1.0)
+    assert complex(xp.asarray(1 + 2j)) == 1 + 2j
+    assert bool(xp.asarray(1j)) is True
+    assert bool(xp.asarray(0j)) is False
+    assert bool(xp.asarray(float("nan"))) is True
+
+
+def test_conversion_is_exact_at_the_limits():
+    for dtype in (xp.int64, xp.uint64):
+        for bound in (dtype.min, dtype.max):
+            assert int(xp.asarray(bound, dtype=dtype)) == bound
+            assert operator.index(xp.asarray(bound, dtype=dtype)) == bound
+
+
+def test_conversion_of_views(x):
+    assert float(x[1, 2]) == 6.0
+    assert float(x.T[2, 1]) == 6.0
+    assert float(x[::-1, ::-1][0, 0]) == 6.0
+    assert float(x[1:, 1:2]) == 5.0
+
+
+def test_index():
+    assert [10, 20, 30][xp.asarray(1)] == 20
+    assert operator.index(xp.asarray(-3, dtype=xp.int8)) == -3
+    assert list(range(xp.asarray(2))) == [0, 1]
+    for wrong in (xp.asarray(1.0), xp.asarray([1]), xp.asarray(True)):
+        with pytest.raises(TypeError, match=r"can be an index.*convert with int"):
+            operator.index(wrong)
+
+
+def test_len_and_iteration(x):
+    assert len(x) == 2
+    rows = list(x)
+    assert [type(row) for row in rows] == [Array, Array]
+    assert_same(rows[1], [4.0, 5.0, 6.0])
+    assert [float(y) for y in x[0]] == [1.0, 2.0, 3.0]
+    assert len(x[:0]) == 0
+    assert list(x[:0]) == []
+    rows[0][0] = 9.0
+    assert float(x[0, 0]) == 9.0
+    _, second = x
+    assert_same(second, [4.0, 5.0, 6.0])
+    assert_same(next(reversed(x)), [4.0, 5.0, 6.0])
+
+
+@pytest.mark.parametrize("ask", [len, iter, list])
+def test_0d_arrays_have_no_length_and_no_iterator(ask):
+    with pytest.raises(TypeError, match="0-dimensional"):
+        ask(xp.asarray(1.0))
+
+
+def test_contains(x):
+    assert 5.0 in x
+    assert 7 not in x
+    assert x[0, 0] in x
+    assert float("nan") not in xp.asarray([float("nan")])
+    assert 300 not in xp.ones(2, dtype=xp.int8)
+    assert 1 not in x[:0]
+
+
+def test_truth_of_many_elements_or_none(x):
+    for wrong in (x, x[:0]):
+        with pytest.raises(TypeError, match="one element"):
+            bool(wrong)
+
+
+def test_printing_goes_by_format_too(x):
+    assert f"{x[0, 1]:.2f}" == "2.00"
+    assert f"{x[0]}" == str(x[0])
+    assert repr(x[0]) == "Array([1., 2., 3.], dtype=float64)"
+
+
+# Copies, pickles, references
+
+
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy])
+def test_copies_have_memory_of_their_own(x, duplicate):
+    for view in (x, x.T, x[::-1, 1:], x[0, 0], x[:0], xp.broadcast_to(x[0], (4, 3))):
+        twin = duplicate(view)
+        expected = numpy_of(view).copy()
+        assert twin is not view
+        assert_same(twin, expected)
+        twin[...] = 0.0
+        assert_same(view, expected)
+
+
+def test_deepcopy_of_a_container(x):
+    twin = copy.deepcopy({"x": [x, 1]})["x"][0]
+    assert_same(twin, numpy_of(x))
+    assert not np.shares_memory(numpy_of(twin), numpy_of(x))
+
+
+@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int64", "float32", "complex128"])
+def test_pickle(protocol, dtype):
+    whole = np.arange(12).reshape(3, 4).astype(dtype)
+    for a in (whole, whole.T, whole[::-1, ::2], whole[1, 2], whole[:0], whole[1:2]):
+        x = pickle.loads(pickle.dumps(xp.asarray(a), protocol))
+        assert_same(x, a)
+        assert x.device == xp.Device("cpu")
+        x[...] = True
+        assert bool(xp.all(x == 1))
+
+
+def test_pickle_of_a_small_view_of_a_large_array_is_small():
+    large = xp.zeros((1000, 100))
+    assert len(pickle.dumps(large[3, :5])) < 1000
+
+
+def test_pickle_of_read_only_memory_can_be_written():
+    x = pickle.loads(pickle.dumps(xp.broadcast_to(xp.asarray(1.0), (3,))))
+    x[0] = 5.0
+    assert_same(x, [5.0, 1.0, 1.0])
+
+
+def test_weak_references():
+    x = xp.ones(3)
+    reference = weakref.ref(x)
+    assert reference() is x
+    del x
+    gc.collect()
+    assert reference() is None
+
+
+def test_a_view_keeps_its_memory_alive():
+    view = xp.arange(1000)[500:502]
+    gc.collect()
+    assert_same(view, [500, 501])
+
+
+# The namespace, and NumPy's spelling
+
+
+def test_the_namespace_of_an_array(x):
+    assert x.__array_namespace__() is xp
+    assert x.__array_namespace__(api_version="2025.12") is xp
+    with pytest.raises(TypeError):
+        x.__array_namespace__("2025.12")
+
+
+def test_sum_and_reshape_as_methods(x):
+    assert_same(x.sum(), 21.0)
+    assert_same(x.sum(axis=0, keepdims=True), [[5.0, 7.0, 9.0]])
+    assert_same(np.sum(x), 21.0)
+    assert_same(x.reshape(3, 2), numpy_of(x).reshape(3, 2))
+    assert_same(x.reshape((3, -1)), numpy_of(x).reshape(3, 2))
+    assert_same(x.reshape(-1), numpy_of(x).reshape(-1))
+    with pytest.raises(TypeError, match="out="):
+        x.sum(out=x)

@@ -1,0 +1,350 @@
+"""Devices, and what happens between two of them: a second CPU backend plays the other one."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+import array_api_nx as xp
+from array_api_nx import Array, Device, device
+from array_api_nx.backends.cpu import CPUBackend
+
+CPU = Device("cpu")
+
+
+@pytest.fixture
+def fake() -> Iterator[Device]:
+    other = device.register("fake:0", CPUBackend)
+    try:
+        yield other
+    finally:
+        del device._devices["fake:0"]
+
+
+@pytest.fixture
+def x() -> Array:
+    return xp.asarray([[1.0, 2.0], [3.0, 5.0]])
+
+
+@pytest.fixture
+def y(x: Array, fake: Device) -> Array:
+    return x.to_device(fake)
+
+
+# Device objects
+
+
+def test_a_device_is_one_object_per_name():
+    assert Device("cpu") is CPU
+    assert Device(CPU) is CPU
+    assert xp.zeros(1).device is CPU
+    assert {Device("cpu"): 1}[CPU] == 1
+
+
+def test_devices_print_as_what_makes_them():
+    assert str(CPU) == "cpu"
+    assert repr(CPU) == "Device('cpu')"
+    assert eval(repr(CPU)) is CPU
+
+
+def test_devices_compare_with_anything(fake):
+    assert fake != CPU
+    assert (CPU == "cuda") is False
+    assert (CPU == None) is False  # noqa: E711  # what is tested
+
+
+@pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy])
+def test_copies_and_pickles_are_the_device_itself(duplicate, fake):
+    for each in (CPU, fake):
+        assert duplicate(each) is each
+        assert pickle.loads(pickle.dumps(each)) is each
+
+
+@pytest.mark.parametrize("name", ["gpu", "", "CPU", 3, None, [], ("cpu",)])
+def test_unknown_devices_are_refused(name):
+    with pytest.raises(ValueError, match=r"no device .*; known devices: 'cpu'"):
+        Device(name)
+
+
+def test_a_name_is_registered_once(fake):
+    with pytest.raises(ValueError, match=r"'fake:0' is registered already; choose another name"):
+        device.register("fake:0", CPUBackend)
+    assert Device("fake:0") is fake
+
+
+def test_a_backend_is_loaded_once_and_on_first_use():
+    loads: list[int] = []
+
+    def load() -> CPUBackend:
+        loads.append(1)
+        return CPUBackend()
+
+    lazy = device.register("lazy", load)
+    try:
+        assert Device("lazy") is lazy
+        assert loads == []
+        x = xp.zeros(3, device=lazy) + 1
+        assert loads == [1]
+        assert float(xp.sum(x)) == 3.0
+        assert loads == [1]
+    finally:
+        del device._devices["lazy"]
+
+
+def test_a_backend_that_cannot_be_loaded_says_why():
+    def load() -> CPUBackend:
+        raise ImportError("install the engine first")
+
+    broken = device.register("broken", load)
+    try:
+        for _ in range(2):
+            with pytest.raises(ImportError, match="install the engine first"):
+                xp.zeros(3, device=broken)
+    finally:
+        del device._devices["broken"]
+
+
+# Inspection
+
+
+def test_inspection_lists_the_devices(fake):
+    info = xp.__array_namespace_info__()
+    assert info.devices() == (CPU, fake)
+    assert info.default_device() is CPU
+    for each in (None, *info.devices(), "fake:0"):
+        assert info.dtypes(device=each) == info.dtypes()
+        assert info.default_dtypes(device=each)["real floating"] is xp.float64
+
+
+# Arrays go where they are told
+
+
+CREATORS = {
+    "arange": lambda device: xp.arange(3, device=device),
+    "arange_complex": lambda device: xp.arange(3, dtype=xp.complex64, device=device),
+    "arange_empty": lambda device: xp.arange(0, device=device),
+    "asarray_list": lambda device: xp.asarray([1, 2], device=device),
+    "asarray_scalar": lambda device: xp.asarray(1.5, device=device),
+    "asarray_numpy": lambda device: xp.asarray(np.ones(2), device=device),
+    "asarray_swapped": lambda device: xp.asarray(np.ones(2, ">f4"), device=device),
+    "asarray_array": lambda device: xp.asarray(xp.ones(2), device=device),
+    "asarray_dtype": lambda device: xp.asarray(xp.ones(2), dtype=xp.int8, device=device),
+    "astype": lambda device: xp.astype(xp.ones(2), xp.int8, device=device),
+    "astype_same": lambda device: xp.astype(xp.ones(2), xp.float64, copy=False, device=device),
+    "empty": lambda device: xp.empty(2, device=device),
+    "empty_like": lambda device: xp.empty_like(xp.ones(2), device=device),
+    "eye": lambda device: xp.eye(2, device=device),
+    "fftfreq": lambda device: xp.fft.fftfreq(4, device=device),
+    "from_dlpack": lambda device: xp.from_dlpack(np.ones(2), device=device),
+    "from_dlpack_own": lambda device: xp.from_dlpack(xp.ones(2), device=device),
+    "full": lambda device: xp.full(2, 3.0, device=device),
+    "full_array": lambda device: xp.full(2, xp.asarray(3.0), device=device),
+    "full_like": lambda device: xp.full_like(xp.ones(2), 3.0, device=device),
+    "linspace": lambda device: xp.linspace(0, 1, 3, device=device),
+    "linspace_int": lambda device: xp.linspace(0, 4, 3, dtype=xp.int8, device=device),
+    "ones": lambda device: xp.ones(2, device=device),
+    "ones_like": lambda device: xp.ones_like(xp.ones(2), device=device),
+    "rfftfreq": lambda device: xp.fft.rfftfreq(4, device=device),
+    "to_device": lambda device: xp.ones(2).to_device(device),
+    "zeros": lambda device: xp.zeros(2, device=device),
+    "zeros_like": lambda device: xp.zeros_like(xp.ones(2), device=device),
+}
+
+
+@pytest.mark.parametrize("name", CREATORS)
+def test_creation_on_a_device(name, fake):
+    there, by_name, here = [CREATORS[name](d) for d in (fake, "fake:0", CPU)]
+    assert there.device is by_name.device is fake
+    assert here.device is CPU
+    assert (there.shape, there.dtype) == (here.shape, here.dtype)
+    if not name.startswith("empty"):
+        assert np.array_equal(np.asarray(there), np.asarray(here))
+
+
+@pytest.mark.parametrize("name", CREATORS)
+def test_creation_on_an_unknown_device(name):
+    with pytest.raises(ValueError, match=r"no device 'gpu'; known devices: 'cpu'"):
+        CREATORS[name]("gpu")
+
+
+def test_like_functions_stay_on_the_device_of_their_argument(y, fake):
+    for made in (
+        xp.asarray(y, copy=True),
+        xp.asarray(y, dtype=xp.float32),
+        xp.astype(y, xp.int8),
+        xp.empty_like(y),
+        xp.full_like(y, 1),
+        xp.full((2,), y[0, 0]),
+        xp.ones_like(y),
+        xp.zeros_like(y),
+        xp.from_dlpack(y),
+    ):
+        assert made.device is fake
+
+
+def test_asarray_moves_only_when_told(x, y, fake):
+    assert xp.asarray(y) is y
+    assert xp.asarray(y, device=fake) is y
+    moved = xp.asarray(y, device="cpu")
+    assert moved.device is CPU
+    with pytest.raises(ValueError, match=r"on fake:0 to float64 on cpu without a copy; use copy"):
+        xp.asarray(y, device="cpu", copy=False)
+
+
+def test_to_device_both_ways(x, fake):
+    assert x.to_device("cpu") is x
+    there = x.to_device(fake)
+    back = there.to_device(CPU)
+    assert (there.device, back.device) == (fake, CPU)
+    assert np.array_equal(np.asarray(back), np.asarray(x))
+    there[0, 0] = 100.0
+    back[0, 1] = 200.0
+    assert np.asarray(x).tolist() == [[1.0, 2.0], [3.0, 5.0]]
+    assert float(back[0, 0]) == 1.0
+
+
+def test_to_device_of_views(x, fake):
+    for view in (x.T, x[::-1, 1:], x[:0], x[0, 0], xp.broadcast_to(x[0], (3, 2))):
+        there = view.to_device(fake)
+        assert np.array_equal(np.asarray(there), np.asarray(view))
+        there[...] = 0.0
+    assert float(x[0, 0]) == 1.0
+
+
+def test_streams_and_devices_that_do_not_exist(x, fake):
+    with pytest.raises(ValueError, match="no streams; leave out stream="):
+        x.to_device(fake, stream=1)
+    with pytest.raises(ValueError, match="known devices: 'cpu', 'fake:0'"):
+        x.to_device("gpu")
+
+
+# Operands
+
+
+CROSSINGS = {
+    "add": lambda x, y: x + y,
+    "radd": lambda x, y: y + x,
+    "mixed_dtypes": lambda x, y: x + xp.astype(y, xp.float32),
+    "compare": lambda x, y: x == y,
+    "iadd": lambda x, y: x.__iadd__(y),
+    "matmul": lambda x, y: x @ y,
+    "imatmul": lambda x, y: x.__imatmul__(y),
+    "where_condition": lambda x, y: xp.where(y > 1, x, x),
+    "where_value": lambda x, y: xp.where(x > 1, x, y),
+    "clip": lambda x, y: xp.clip(x, y, None),
+    "maximum": lambda x, y: xp.maximum(x, y),
+    "concat": lambda x, y: xp.concat([x, y]),
+    "stack": lambda x, y: xp.stack([x, y]),
+    "take": lambda x, y: xp.take(x, xp.astype(y[0], xp.int64), axis=0),
+    "take_along_axis": lambda x, y: xp.take_along_axis(x, xp.astype(y, xp.int64), axis=0),
+    "repeat": lambda x, y: xp.repeat(x, xp.astype(y[0], xp.int64), axis=0),
+    "searchsorted": lambda x, y: xp.searchsorted(x[0], y[0]),
+    "isin": lambda x, y: xp.isin(x, y),
+    "tensordot": lambda x, y: xp.tensordot(x, y),
+    "vecdot": lambda x, y: xp.vecdot(x, y),
+    "diff": lambda x, y: xp.diff(x, prepend=y),
+    "getitem": lambda x, y: x[xp.astype(y, xp.int64)],
+    "getitem_mask": lambda x, y: x[y > 1],
+    "getitem_tuple": lambda x, y: x[:, xp.astype(y[0], xp.int64)],
+    "setitem": lambda x, y: x.__setitem__(..., y),
+    "setitem_key": lambda x, y: x.__setitem__(y > 1, 0.0),
+    "solve": lambda x, y: xp.linalg.solve(x, y),
+    "cross": lambda x, y: xp.linalg.cross(xp.ones(3, device=x.device), xp.ones(3, device=y.device)),
+    "outer": lambda x, y: xp.linalg.outer(x[0], y[0]),
+}
+
+
+@pytest.mark.parametrize("name", CROSSINGS)
+def test_operands_on_different_devices(name, x, y):
+    with pytest.raises(ValueError, match=r"on different devices, .*; move them with to_device"):
+        CROSSINGS[name](x, y)
+    with pytest.raises(ValueError, match=r"cpu and fake:0|fake:0 and cpu"):
+        CROSSINGS[name](y, x)
+    assert np.asarray(x).tolist() == np.asarray(y).tolist() == [[1.0, 2.0], [3.0, 5.0]]
+
+
+RESULTS = {
+    "add": lambda x: x + x,
+    "scalar": lambda x: 2 * x,
+    "numpy_scalar": lambda x: np.float64(2) * x,
+    "mixed_dtypes": lambda x: x + xp.astype(x, xp.int8),
+    "out_of_range": lambda x: xp.astype(x, xp.int8) == 1000,
+    "unary": lambda x: xp.exp(x),
+    "unary_int": lambda x: xp.exp(xp.astype(x, xp.int8)),
+    "sum": lambda x: xp.sum(x),
+    "mean": lambda x: xp.mean(x, axis=0),
+    "var": lambda x: xp.var(x),
+    "argmax": lambda x: xp.argmax(x),
+    "cumulative_sum": lambda x: xp.cumulative_sum(x, axis=0, include_initial=True),
+    "where": lambda x: xp.where(x > 1, x, 0.0),
+    "clip": lambda x: xp.clip(x, 1, 2),
+    "getitem": lambda x: x[0],
+    "getitem_mask": lambda x: x[x > 1],
+    "getitem_list": lambda x: x[[0, 1]],
+    "getitem_bool": lambda x: x[True],
+    "iterate": lambda x: next(iter(x)),
+    "transpose": lambda x: x.T,
+    "reshape": lambda x: xp.reshape(x, (4,)),
+    "roll": lambda x: xp.roll(x, 1),
+    "tile": lambda x: xp.tile(x, (2, 2)),
+    "tile_empty": lambda x: xp.tile(x, (0,)),
+    "repeat": lambda x: xp.repeat(x, 2),
+    "concat": lambda x: xp.concat([x, x]),
+    "stack": lambda x: xp.stack([x, x]),
+    "unstack": lambda x: xp.unstack(x)[0],
+    "meshgrid": lambda x: xp.meshgrid(x[0], x[0])[0],
+    "tril": lambda x: xp.tril(x),
+    "sort": lambda x: xp.sort(x, descending=True),
+    "unique": lambda x: xp.unique_all(x).counts,
+    "isin": lambda x: xp.isin(x, 1.0),
+    "nonzero": lambda x: xp.nonzero(x)[0],
+    "matmul": lambda x: x @ x,
+    "inv": lambda x: xp.linalg.inv(x),
+    "svd": lambda x: xp.linalg.svd(x).S,
+    "matrix_rank": lambda x: xp.linalg.matrix_rank(x),
+    "fft": lambda x: xp.fft.fft(xp.astype(x, xp.complex128)),
+    "copy": lambda x: copy.copy(x),
+    "deepcopy": lambda x: copy.deepcopy(x),
+    "pickle": lambda x: pickle.loads(pickle.dumps(x)),
+    "all": lambda x: xp.all(x),
+    "diff": lambda x: xp.diff(x),
+    "take_along_axis": lambda x: xp.take_along_axis(
+        x, xp.zeros((1, 2), dtype=int, device=x.device)
+    ),
+    "numpy_index": lambda x: x[np.asarray([0, 1])],
+}
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_results_stay_on_the_device(name, x, y, fake):
+    here, there = RESULTS[name](x), RESULTS[name](y)
+    assert there.device is fake
+    assert here.device is CPU
+    assert np.array_equal(np.asarray(there), np.asarray(here))
+
+
+def test_setting_and_in_place_operators_on_the_device(y, fake):
+    y[0] = 7.0
+    y[:, 1] = xp.asarray([8.0, 9.0], device=fake)
+    y[np.asarray([True, False])] = np.float64(1)
+    y += 1
+    y *= np.float32(2)
+    assert y.device is fake
+    assert np.asarray(y).tolist() == [[4.0, 4.0], [8.0, 20.0]]
+
+
+def test_repr_names_the_device_only_where_it_is_not_the_default(x, y):
+    assert "device='fake:0'" in repr(y)
+    assert "device" not in repr(x)
+
+
+def test_unpickling_where_the_device_is_unknown(x):
+    device.register("gone", CPUBackend)
+    data = pickle.dumps(x.to_device("gone"))
+    del device._devices["gone"]
+    with pytest.raises(ValueError, match="no device 'gone'"):
+        pickle.loads(data)

@@ -1,0 +1,645 @@
+"""Exchange with NumPy, buffers and other libraries: what is shared, copied and refused."""
+
+from __future__ import annotations
+
+import array as arrays
+import importlib.util
+import operator
+import sys
+from typing import Any
+
+import array_api_strict
+import numpy as np
+import pytest
+
+import array_api_nx as xp
+from array_api_nx import Array
+
+DTYPES = [
+    *["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"],
+    *["float32", "float64", "complex64", "complex128"],
+]
+
+
+def address(a: np.ndarray) -> int:
+    return a.__array_interface__["data"][0]
+
+
+def shares(x: Any, y: Any) -> bool:
+    return np.shares_memory(np.asarray(x), np.asarray(y))
+
+
+def whole(dtype: str = "float64") -> np.ndarray:
+    return np.arange(12).reshape(3, 4).astype(dtype)
+
+
+def field(dtype: str) -> np.ndarray:
+    """Numbers that follow a single byte each, and so are not aligned."""
+    records = np.zeros(5, [("byte", "u1"), ("number", dtype)])
+    records["number"] = np.arange(5)
+    return records["number"]
+
+
+def read_only() -> np.ndarray:
+    a = whole()
+    a.flags.writeable = False
+    return a
+
+
+# What asarray can share as it is.
+SHARED = {
+    "row_major": whole,
+    "column_major": lambda: np.asfortranarray(whole()),
+    "transposed": lambda: whole().T,
+    "strided": lambda: whole()[::2, 1::2],
+    "negative_strides": lambda: whole()[::-1, ::-1],
+    "mixed_strides": lambda: whole()[:, ::-2].T,
+    "broadcast": lambda: np.broadcast_to(np.arange(4.0), (3, 4)),
+    "read_only": read_only,
+    "0d": lambda: np.asarray(2.5),
+    "empty": lambda: np.empty((0, 3)),
+    "size_one_axes": lambda: whole()[:1, None, 2:3],
+    "3d": lambda: np.arange(24.0).reshape(2, 3, 4).transpose(1, 2, 0),
+    "offset": lambda: np.arange(10.0)[3:],
+    "long_long": lambda: np.arange(3, dtype=np.longlong),
+    "unsigned_long_long": lambda: np.arange(3, dtype=np.ulonglong),
+    "intc": lambda: np.arange(3, dtype=np.intc),
+    "every_second_field": lambda: np.zeros(3, "i4,i4")["f1"],
+    "complex_part": lambda: (whole() + 1j).real,
+    "subclass": lambda: whole().view(type("Sub", (np.ndarray,), {})),
+}
+# What it must convert.
+CONVERTED = {
+    "swapped": lambda: np.arange(4, dtype=np.dtype("f8").newbyteorder()),
+    "swapped_int": lambda: np.arange(-2, 2, dtype=np.dtype("i2").newbyteorder()),
+    "swapped_complex": lambda: (np.arange(3) * 1j).astype(np.dtype("c16").newbyteorder()),
+    "swapped_long_long": lambda: np.arange(3, dtype=np.dtype("q").newbyteorder()),
+    "swapped_2d": lambda: whole().astype(np.dtype("f4").newbyteorder()).T,
+    "swapped_0d": lambda: np.asarray(7, np.dtype("i4").newbyteorder()),
+    "unaligned": lambda: field("f8"),
+    "unaligned_int": lambda: field("i4"),
+    "unaligned_complex": lambda: field("c16"),
+    "unaligned_swapped": lambda: field(np.dtype("f8").newbyteorder().str),
+    "between_elements": lambda: np.zeros(3, "f8,i4")["f0"],
+}
+
+
+# asarray of NumPy arrays
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_asarray_shares_memory(name):
+    a = SHARED[name]()
+    for x in (xp.asarray(a), xp.asarray(a, copy=False)):
+        assert type(x) is Array
+        assert (x.shape, str(x.dtype)) == (a.shape, a.dtype.name)
+        np.testing.assert_array_equal(np.asarray(x), a)
+        assert type(np.asarray(x)) is np.ndarray
+        assert a.size == 0 or address(np.asarray(x)) == address(a)
+        if a.flags.writeable and a.size:
+            a[...] = 5
+            assert bool(xp.all(x == 5))
+            x[...] = 6
+            assert (a == 6).all()
+
+
+@pytest.mark.parametrize("name", [*SHARED, *CONVERTED])
+def test_asarray_copies_when_told(name):
+    a = (SHARED | CONVERTED)[name]()
+    expected = np.array(a)
+    x = xp.asarray(a, copy=True)
+    np.testing.assert_array_equal(np.asarray(x), expected)
+    assert not shares(x, a)
+    x[...] = 9
+    np.testing.assert_array_equal(a, expected)
+
+
+@pytest.mark.parametrize("name", CONVERTED)
+def test_asarray_converts_foreign_memory(name):
+    a = CONVERTED[name]()
+    x = xp.asarray(a)
+    found = np.asarray(x)
+    assert found.dtype.isnative
+    assert found.flags.aligned
+    assert (x.shape, str(x.dtype)) == (a.shape, a.dtype.name)
+    np.testing.assert_array_equal(found, a)
+    with pytest.raises(ValueError, match=r"cannot be shared: its .*; use copy=None"):
+        xp.asarray(a, copy=False)
+    # The backend's arithmetic must see the same numbers.
+    np.testing.assert_array_equal(np.asarray(x + x), a + a)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_asarray_of_every_dtype(dtype):
+    a = whole(dtype)
+    assert xp.asarray(a).dtype is getattr(xp, dtype)
+    assert xp.asarray(a[0, 0]).dtype is getattr(xp, dtype)
+    assert xp.asarray([a[0], a[1]]).dtype is getattr(xp, dtype)
+
+
+@pytest.mark.parametrize("source", DTYPES)
+@pytest.mark.parametrize("target", ["bool", "int16", "uint64", "float32", "complex128"])
+def test_asarray_to_a_dtype(source, target):
+    a, dtype = whole(source), getattr(xp, target)
+    if source.startswith("complex") and target not in ("bool", "complex128"):
+        with pytest.raises(TypeError, match=r"drop imaginary parts; take real\(x\) or imag\(x\)"):
+            xp.asarray(a, dtype=dtype)
+        return
+    x = xp.asarray(a, dtype=dtype)
+    np.testing.assert_array_equal(np.asarray(x), a.astype(target))
+    assert x.dtype is dtype
+    assert shares(x, a) == (source == target)
+    if source != target:
+        with pytest.raises(ValueError, match=rf"its dtype is {source}, not {target}; use copy"):
+            xp.asarray(a, dtype=dtype, copy=False)
+        with pytest.raises(ValueError, match=r"without a copy; use copy=None"):
+            xp.asarray(xp.asarray(a), dtype=dtype, copy=False)
+
+
+@pytest.mark.filterwarnings("ignore:the matrix subclass:PendingDeprecationWarning")
+def test_asarray_of_a_matrix():
+    m = np.matrix([[1.0, 2.0]])
+    x = xp.asarray(m)
+    assert x.shape == (1, 2)
+    assert type(np.asarray(x)) is np.ndarray
+    assert (x * x).shape == (1, 2)
+    x[0, 0] = 5.0
+    assert m[0, 0] == 5.0
+
+
+def test_asarray_of_read_only_memory_stays_read_only():
+    for a in (read_only(), read_only()[::2].T, np.broadcast_to(np.ones(1), (3,))):
+        x = xp.asarray(a)
+        assert not np.asarray(x).flags.writeable
+        with pytest.raises(ValueError, match=r"read-only; copy it with asarray\(x, copy=True\)"):
+            x[...] = 0.0
+        with pytest.raises(ValueError, match=r"copy it with asarray\(x, copy=True\)"):
+            x += 1
+        y = xp.asarray(x, copy=True)
+        y[...] = 0.0
+        assert bool(xp.all(y == 0))
+
+
+def test_a_user_cannot_change_our_array_by_the_one_they_gave():
+    a = whole()
+    x = xp.asarray(a)
+    a.shape = (12,)
+    a.flags.writeable = False
+    assert x.shape == (3, 4)
+    x[0, 0] = 7.0
+    assert a[0] == 7.0
+
+
+def test_asarray_of_itself():
+    x = xp.ones((2, 3))
+    assert xp.asarray(x) is x
+    assert xp.asarray(x, copy=False) is x
+    assert xp.asarray(x, dtype=xp.float64, device="cpu") is x
+    y = xp.asarray(x, copy=True)
+    assert y is not x
+    assert not shares(x, y)
+
+
+# asarray of Python objects
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype"),
+    [
+        (True, "bool"),
+        (3, "int64"),
+        (-(2**63), "int64"),
+        (2.5, "float64"),
+        (1 + 2j, "complex128"),
+        ([], "float64"),
+        ([[], []], "float64"),
+        ([True, False], "bool"),
+        ([True, 2], "int64"),
+        ([1, 2.5], "float64"),
+        ([1, 2.5j], "complex128"),
+        ([[1, 2], (3, 4)], "int64"),
+        (range(4), "int64"),
+        ([np.float32(1), np.float32(2)], "float32"),
+        (np.uint8(3), "uint8"),
+        (np.longlong(3), "int64"),
+        ([np.arange(2), np.arange(2)], "int64"),
+        ([1.5, 2**70], "float64"),
+        ([np.uint64(2**63)], "uint64"),
+    ],
+)
+def test_asarray_of_python_objects(value, dtype):
+    x = xp.asarray(value)
+    expected = np.asarray(value, dtype)
+    assert (x.shape, str(x.dtype)) == (expected.shape, dtype)
+    np.testing.assert_array_equal(np.asarray(x), expected)
+
+
+def test_asarray_of_subclasses_of_python_scalars():
+    class Number(float):
+        pass
+
+    assert xp.asarray(Number(2.5)).dtype is xp.float64
+    assert float(xp.asarray(Number(2.5)) + Number(1)) == 3.5
+
+
+def test_asarray_of_lists_of_our_arrays():
+    x = xp.asarray([xp.asarray(1.0), xp.asarray(2.0)])
+    assert (x.shape, x.dtype) == ((2,), xp.float64)
+    halves = [xp.ones(2, dtype=xp.float32), xp.zeros(2, dtype=xp.float32)]
+    assert xp.asarray(halves).dtype is xp.float32
+    assert np.asarray(xp.asarray(halves)).tolist() == [[1.0, 1.0], [0.0, 0.0]]
+    assert xp.asarray([xp.asarray(1), 2.5]).dtype is xp.float64
+
+
+@pytest.mark.parametrize("value", [1, [1], (1, 2), range(3), [np.ones(2)], 2.5, np.int8(1)])
+def test_asarray_cannot_share_what_has_no_memory(value):
+    with pytest.raises(ValueError, match="no memory to share; use copy=None"):
+        xp.asarray(value, copy=False)
+
+
+@pytest.mark.parametrize(
+    ("value", "dtype"),
+    [
+        (2**63, None),
+        ([2**63], None),
+        ([1, 2**63], None),
+        ([-1, 2**63], None),
+        ([[1], [2**64]], None),
+        (range(2**63, 2**63 + 2), None),
+        (300, xp.int8),
+        ([1, 300], xp.int8),
+        ([-1], xp.uint8),
+        ([-1, 2**63], xp.uint64),
+        ([2**64], xp.uint64),
+        (2**1025, xp.float64),
+        ([2**1025, 1.5], None),
+        ([2**1025, 1.5], xp.float32),
+    ],
+)
+def test_integers_that_no_element_can_hold(value, dtype):
+    with pytest.raises(OverflowError, match=r"is out of range for .*; (convert|give)"):
+        xp.asarray(value, dtype=dtype)
+
+
+def test_integers_of_sequences_are_exact():
+    x = xp.asarray([1, 2**53 + 1, 2**64 - 1], dtype=xp.uint64)
+    assert [int(value) for value in x] == [1, 2**53 + 1, 2**64 - 1]
+    y = xp.asarray([2**63 - 1, -(2**63)])
+    assert [int(value) for value in y] == [2**63 - 1, -(2**63)]
+
+
+# Buffers
+
+
+@pytest.mark.parametrize(
+    ("buffer", "dtype", "writeable"),
+    [
+        (b"abc", "uint8", False),
+        (bytearray(b"abc"), "uint8", True),
+        (memoryview(b"abc"), "uint8", False),
+        (memoryview(bytearray(8)).cast("B", (2, 4)), "uint8", True),
+        (memoryview(bytearray(8)).cast("?"), "bool", True),
+        (memoryview(bytearray(32)).cast("d"), "float64", True),
+        (memoryview(bytearray(8))[::-2], "uint8", True),
+        (arrays.array("i", [1, -2]), "int32", True),
+        (arrays.array("d", [1.5]), "float64", True),
+        (arrays.array("Q", [2**64 - 1]), "uint64", True),
+    ],
+)
+def test_asarray_of_buffers(buffer, dtype, writeable):
+    expected = np.asarray(memoryview(buffer))
+    for copy in (None, False, True):
+        x = xp.asarray(buffer, copy=copy)
+        assert (x.shape, str(x.dtype)) == (expected.shape, dtype)
+        np.testing.assert_array_equal(np.asarray(x), expected)
+        assert shares(x, expected) == (copy is not True)
+        assert np.asarray(x).flags.writeable == (writeable or copy is True)
+
+
+@pytest.mark.parametrize(
+    "buffer", [memoryview(b"abc").cast("c"), arrays.array("u", "ab")], ids=["char", "unicode"]
+)
+def test_buffers_of_characters_are_refused(buffer):
+    with pytest.raises(TypeError, match="the standard has no dtype"):
+        xp.asarray(buffer)
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="Python asks classes for buffers since 3.12")
+def test_memoryview_of_an_array():
+    x = xp.asarray([[1.0, 2.0], [3.0, 4.0]])
+    view = memoryview(x)
+    assert (view.shape, view.format) == ((2, 2), "d")
+    view[0, 0] = 9.0
+    assert float(x[0, 0]) == 9.0
+    assert memoryview(xp.broadcast_to(x[0], (3, 2))).readonly
+
+
+def test_buffer_protocol():
+    x = xp.asarray([1.0, 2.0])
+    view = x.__buffer__(0)
+    view[0] = 9.0
+    assert float(x[0]) == 9.0
+    constant = xp.broadcast_to(xp.asarray(1.0), (3,))
+    assert constant.__buffer__(0).readonly
+    with pytest.raises(BufferError, match=r"read-only; copy it with asarray\(x, copy=True\)"):
+        constant.__buffer__(1)
+
+
+# To NumPy
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda x: x,
+        lambda x: x.T,
+        lambda x: x[::-1, 1:],
+        lambda x: x[1],
+        lambda x: x[1, 2],
+        lambda x: x[:0],
+        lambda x: xp.reshape(x, (4, 3)),
+        lambda x: xp.flip(x[:, ::2]),
+    ],
+)
+def test_numpy_sees_the_same_memory(view):
+    x = xp.asarray(whole(), copy=True)
+    y = view(x)
+    a = np.asarray(y)
+    assert type(a) is np.ndarray
+    assert a.flags.writeable
+    assert a.shape == y.shape
+    assert a.size == 0 or address(a) == address(np.asarray(y, copy=False))
+    a[...] = 50.0
+    assert bool(xp.all(y == 50.0))
+    y[...] = 60.0
+    assert (a == 60).all()
+    assert (np.asarray(x) == 60).sum() == a.size
+
+
+def test_numpy_conversion_with_dtype_and_copy():
+    x = xp.asarray([1.0, 2.0])
+    assert np.asarray(x, dtype="float32").dtype == np.float32
+    assert np.asarray(x, dtype=np.float64).dtype == np.float64
+    assert shares(np.asarray(x, dtype=np.float64), x)
+    assert not shares(np.array(x), x)
+    assert not shares(np.asarray(x, copy=True), x)
+    assert shares(np.asarray(x, copy=False), x)
+    assert np.asarray(x, dtype=complex).dtype == np.complex128
+    assert np.asarray(x, dtype=object).dtype == object
+    with pytest.raises(ValueError, match="without a copy"):
+        np.asarray(x, dtype="float32", copy=False)
+
+
+def test_exports_do_not_let_users_change_the_array_itself():
+    x = xp.asarray(whole(), copy=True)
+    for y in (x, x.T, x[1:]):
+        shape = y.shape
+        a = np.asarray(y)
+        a.flags.writeable = False
+        b = np.asarray(y)
+        assert b.flags.writeable
+        if b.flags.c_contiguous:
+            b.shape = (-1,)
+        b.dtype = "int64"
+        assert y.shape == shape
+        assert np.asarray(y).dtype == np.float64
+        y += 0.0
+
+
+def test_repeated_elements_are_exported_read_only():
+    x = xp.asarray([1.0, 2.0])
+    for y in (xp.broadcast_to(x, (3, 2)), xp.broadcast_to(x[:, None], (2, 3))[1:].T):
+        assert not np.asarray(y).flags.writeable
+        assert np.array(y).flags.writeable
+        exported = np.from_dlpack(y)
+        assert not exported.flags.writeable
+    assert np.asarray(xp.broadcast_to(x, (1, 2))).flags.writeable
+    assert np.asarray(xp.broadcast_to(x, (2,))).flags.writeable
+
+
+def test_a_view_of_a_view_of_foreign_memory():
+    a = whole()
+    x = xp.asarray(np.asarray(xp.asarray(a)[1:].T)[::-1])
+    x[0, 0] = 99.0
+    assert a[1, 3] == 99.0
+    assert np.asarray(x).base is not None
+
+
+def test_operators_with_numpy_scalars_stay_ours():
+    x = xp.asarray([1.0, 2.0])
+    for two in (np.float64(2), np.float32(2), np.int64(2), np.uint8(2)):
+        for y in (two * x, x * two):
+            assert type(y) is Array
+            assert np.asarray(y).tolist() == [2.0, 4.0]
+        assert type(two < x) is type(two == x) is Array
+        assert type(two**x) is type(two - x) is type(two / x) is Array
+    assert (np.float64(2) * xp.ones(2, dtype=xp.float32)).dtype is xp.float64
+    assert (np.float32(2) * xp.ones(2, dtype=xp.float32)).dtype is xp.float32
+    assert type(np.bool_(True) & xp.asarray([True])) is Array
+
+
+@pytest.mark.parametrize("scalar", [np.float16(1), np.longdouble(1), np.clongdouble(1)])
+def test_numpy_scalars_without_a_dtype_of_the_standard(scalar):
+    with pytest.raises(TypeError, match=r"the standard lacks; convert it with float\(\) or int"):
+        xp.ones(2) + scalar
+    with pytest.raises(TypeError, match="the standard has no dtype"):
+        xp.asarray(scalar)
+
+
+@pytest.mark.parametrize(
+    "apply",
+    [
+        lambda a, x: a @ x,
+        lambda a, x: x @ a,
+        lambda a, x: a + x,
+        lambda a, x: x - a,
+        lambda a, x: a == x,
+        lambda a, x: x < a,
+        lambda a, x: operator.iadd(x, a),
+        lambda a, x: operator.iadd(a, x),
+    ],
+)
+def test_operators_with_numpy_arrays_say_how_to_convert(apply):
+    a, x = np.ones((2, 2)), xp.ones((2, 2))
+    with pytest.raises(TypeError, match=r"not a numpy ndarray; convert it with asarray\(...\)"):
+        apply(a, x)
+    assert (a == 1).all()
+    assert bool(xp.all(x == 1))
+
+
+def test_numpys_functions_convert():
+    x = xp.asarray([0.0, 1.0])
+    assert type(np.sin(x)) is np.ndarray
+    np.testing.assert_array_equal(np.sin(x), np.sin(np.asarray(x)))
+    assert np.concatenate([x, x]).shape == (4,)
+    a = np.zeros(3)
+    a[:2] = x
+    assert a[xp.asarray([1])].tolist() == [1.0]
+
+
+# DLPack
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_dlpack_both_ways(dtype):
+    a = whole(dtype)[::2].T
+    x = xp.from_dlpack(a)
+    assert (x.shape, str(x.dtype)) == (a.shape, dtype)
+    assert shares(x, a)
+    b = np.from_dlpack(x[1:])
+    assert (b == a[1:]).all()
+    assert shares(b, a)
+    x[1, 0] = x[0, 1]
+    assert a[1, 0] == b[0, 0] == a[0, 1]
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (2, 0, 3), (1, 1)])
+def test_dlpack_of_degenerate_shapes(shape):
+    x = xp.from_dlpack(np.ones(shape))
+    assert x.shape == shape
+    assert np.from_dlpack(x).shape == shape
+
+
+def test_dlpack_copies_when_told():
+    a = whole()
+    x = xp.from_dlpack(a, copy=True)
+    assert not shares(x, a)
+    x[...] = 0.0
+    assert a[1, 1] == 5.0
+    assert shares(xp.from_dlpack(a, copy=False), a)
+    assert shares(xp.from_dlpack(a, device="cpu", copy=None), a)
+    y = xp.asarray(a)
+    assert shares(np.from_dlpack(y, copy=False), a)
+    assert not shares(np.from_dlpack(y, copy=True), a)
+    assert shares(np.from_dlpack(y, device="cpu"), a)
+
+
+def test_dlpack_of_our_own_arrays():
+    x = xp.ones(3)
+    y = xp.from_dlpack(x)
+    assert y is not x
+    assert shares(x, y)
+    assert not shares(x, xp.from_dlpack(x, copy=True))
+    y[0] = 5.0
+    assert float(x[0]) == 5.0
+
+
+def test_dlpack_of_read_only_memory():
+    x = xp.from_dlpack(read_only())
+    with pytest.raises(ValueError, match="read-only"):
+        x[0, 0] = 1.0
+    assert not np.from_dlpack(x).flags.writeable
+    with pytest.raises(BufferError, match=r"readonly.*copy: asarray\(x, device='cpu', copy=True\)"):
+        x.__dlpack__()
+    assert type(x.__dlpack__(max_version=(1, 0))).__name__ == "PyCapsule"
+
+
+def test_dlpack_keywords():
+    x = xp.ones(3)
+    assert x.__dlpack_device__() == (1, 0)
+    for keywords in (
+        {},
+        {"stream": None},
+        {"max_version": None},
+        {"max_version": (1, 0)},
+        {"max_version": (0, 8)},
+        {"dl_device": (1, 0)},
+        {"copy": False},
+        {"copy": True, "max_version": (1, 0), "dl_device": (1, 0), "stream": None},
+    ):
+        assert "dltensor" in repr(x.__dlpack__(**keywords))
+    assert "versioned" in repr(x.__dlpack__(max_version=(1, 0)))
+    assert "versioned" not in repr(x.__dlpack__())
+    with pytest.raises(BufferError, match="device cpu has no streams; leave out stream="):
+        x.__dlpack__(stream=1)
+    with pytest.raises(BufferError, match="device"):
+        x.__dlpack__(dl_device=(2, 0))
+    with pytest.raises(TypeError):
+        x.__dlpack__(None)
+
+
+def test_dlpack_of_what_cannot_be_exchanged():
+    with pytest.raises(AttributeError, match=r"objects with __dlpack__, not a list; use asarray"):
+        xp.from_dlpack([1, 2])
+    with pytest.raises(BufferError, match="the standard has no dtype for NumPy's float16"):
+        xp.from_dlpack(np.ones(2, "f2"))
+    with pytest.raises(BufferError):
+        xp.from_dlpack(np.ones(2, object))
+    with pytest.raises(BufferError):
+        xp.from_dlpack(np.ones(2, np.dtype("f8").newbyteorder()))
+    with pytest.raises(ValueError, match="known devices: 'cpu'"):
+        xp.from_dlpack(np.ones(2), device="gpu")
+
+
+def test_exchange_with_array_api_strict():
+    theirs = array_api_strict.asarray([[1.0, 2.0], [3.0, 4.0]])
+    for x in (xp.asarray(theirs), xp.from_dlpack(theirs)):
+        assert type(x) is Array
+        assert np.asarray(x).tolist() == [[1.0, 2.0], [3.0, 4.0]]
+    back = array_api_strict.from_dlpack(x.T)
+    assert back.shape == (2, 2)
+    assert float(back[0, 1]) == 3.0
+    with pytest.raises(TypeError, match=r"not an array_api_strict Array; convert it with from_dl"):
+        x + theirs
+    assert xp.asarray(array_api_strict.asarray([True, False])).dtype is xp.bool
+
+
+@pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed")
+def test_exchange_with_torch():
+    import torch
+
+    theirs = torch.arange(6.0).reshape(2, 3)
+    for x in (xp.asarray(theirs), xp.from_dlpack(theirs)):
+        x[0, 0] = 9.0
+        assert float(theirs[0, 0]) == 9.0
+    back = torch.from_dlpack(x.T)
+    assert back.shape == (3, 2)
+    with pytest.raises(TypeError, match="not a torch Tensor; convert it with from_dlpack"):
+        x + theirs
+
+
+class OnlyDLPack:
+    """An array of a library that knows nothing of NumPy."""
+
+    def __init__(self, a: np.ndarray) -> None:
+        self.a = a
+
+    def __dlpack__(self, **keywords: Any) -> Any:
+        return self.a.__dlpack__(**keywords)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.a.__dlpack_device__()
+
+
+class OnlyArray:
+    """An object that converts itself to NumPy."""
+
+    def __init__(self, a: np.ndarray) -> None:
+        self.a = a
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(self.a, dtype=dtype, copy=copy)
+
+
+class OnlyInterface:
+    """An object with NumPy's description of its memory."""
+
+    def __init__(self, a: np.ndarray) -> None:
+        self.a = a
+        self.__array_interface__ = a.__array_interface__
+
+
+@pytest.mark.parametrize("kind", [OnlyDLPack, OnlyArray, OnlyInterface])
+def test_asarray_of_objects_with_one_protocol(kind):
+    a = whole()
+    for copy in (None, False):
+        assert shares(xp.asarray(kind(a), copy=copy), a)
+    assert not shares(xp.asarray(kind(a), copy=True), a)
+    assert xp.asarray(kind(a), dtype=xp.float32).dtype is xp.float32
+    with pytest.raises(ValueError, match="copy"):
+        xp.asarray(kind(a), dtype=xp.float32, copy=False)
+
+
+def test_masked_arrays_are_refused():
+    with pytest.raises(TypeError, match=r"would lose its mask; fill it with .filled"):
+        xp.asarray(np.ma.masked_array([1.0, 2.0], [True, False]))
