@@ -35,6 +35,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         values = _values((3, 4))
         title = "Small calls that compute (12 elements)"
         figures["computing"] = _table(title, cases.COMPUTING, peers, values, options.turns, 0.004)
+        title = "Small calls that select with arrays, or write (12 elements)"
+        figures["writing"] = _table(title, cases.WRITING, peers, values, options.turns, 0.004)
         title = "Small calls that move and index (12 elements)"
         figures["moving"] = _table(title, cases.MOVING, peers, values, options.turns, 0.004)
     if not options.which or "large" in options.which:

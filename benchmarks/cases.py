@@ -38,11 +38,19 @@ COMPUTING = (
     "xp.sort(a)",
     "xp.cumulative_sum(a, axis=0)",
     "float(a[0, 0])",
-    "d += b",
-    "a[mask]",
-    "d[0, :] = 1.0",
 )
 """Small calls that compute."""
+
+WRITING = (
+    "a[mask]",
+    "a[i]",
+    "d[0, :] = 1.0",
+    "d[...] = b",
+    "d[mask] = 0.0",
+    "d += b",
+    "d *= 2.0",
+)
+"""Small calls that select with arrays, and that write."""
 
 MOVING = (
     "xp.permute_dims(a, (1, 0))",

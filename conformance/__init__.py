@@ -1,11 +1,29 @@
-"""Runs the official Array API test suite against an array namespace and judges the result.
+"""Judges array namespaces by the official Array API test suite.
 
-``python -m conformance`` from a checkout of the repository; ``--help`` lists the options.
-There is no skip list and no list of expected failures: what fails, fails. It needs a POSIX system.
+``python -m conformance`` from a checkout of the repository is the gate: one namespace, nothing
+excused. ``run``, ``report``, ``compare`` and ``known`` are for any namespace; ``--help`` lists the
+options. It needs a POSIX system.
 
+Before a run:
+
+- ``options``, ``commands``, ``gate``: the command line and what it does.
 - ``suite``: the pinned commits; finds, verifies and clones the suite.
+- ``standard``: the standard's names and chapters; ``functions``: which of them a test is about.
+- ``namespace``: imports the namespace in a process of its own and looks at it.
+- ``known``: lists of known failures.
+
+The run:
+
 - ``runner``: runs the suite in a subprocess and collects one result per test.
-- ``plugin``: the pytest plugin inside that subprocess, which hands the results over.
-- ``progress``: what is shown while the suite runs.
-- ``report``: chapters, summary, JSON, exit status.
+- ``environment``: the variables of that subprocess.
+- ``plugin``: the pytest plugin inside it, which hands the results over.
+- ``blame``, ``repro``, ``literals``: inside it too; what a failure rests on, and a script of it.
+- ``progress``: what is shown meanwhile.
+
+After it:
+
+- ``verdict``, ``deviations``: the verdict on each function.
+- ``records``: the JSON (docs/conformance-schema.md).
+- ``report`` (of the gate), ``text``, ``markdown``, ``page``, ``badge``, ``scripts``: forms of it.
+- ``compare``: what changed between two results.
 """

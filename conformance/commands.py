@@ -8,12 +8,12 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from . import badge, compare, known, markdown, page, results, scripts, standard, suite, text
+from . import badge, compare, known, markdown, page, records, scripts, standard, suite, text
 from .files import check_writable, make_folder, write
 from .namespace import Module, inspect_module
 from .progress import Progress
+from .records import Record
 from .report import FAILED, INTERRUPTED, PASSED, heading, log_tail
-from .results import Record
 from .runner import Options, Run, require, run_suite
 from .standard import Standard
 from .suite import CannotRunError, Pins
@@ -40,7 +40,7 @@ def run(options: argparse.Namespace, pins: Pins) -> int:
     seed = random.randrange(2**32) if options.seed is None else options.seed
     excused = tuple(known.read(options.known))
     skips = tuple(known.read(options.skips))
-    records: list[Record] = []
+    runs: list[Record] = []
     for module, version in zip(modules, versions, strict=True):
         chosen = Options(
             module=module.name,
@@ -56,11 +56,11 @@ def run(options: argparse.Namespace, pins: Pins) -> int:
             known=excused,
             skips=skips,
         )
-        records.append(_run_one(module, checkout, chosen, version))
-        _write_outputs(options, records)
-        if records[-1]["exit_status"] == INTERRUPTED:
+        runs.append(_run_one(module, checkout, chosen, version))
+        _write_outputs(options, runs)
+        if runs[-1]["exit_status"] == INTERRUPTED:
             break
-    return max(int(record["exit_status"]) for record in records)
+    return max(int(record["exit_status"]) for record in runs)
 
 
 def _run_one(
@@ -73,10 +73,10 @@ def _run_one(
     if not finished.results and finished.end not in ("interrupted", "out of time"):
         said = f"the last that pytest said:\n{log_tail(finished)}"
         raise CannotRunError(f"no test of {module.name} could be run; {said}")
-    record = results.record(finished, PASSED)
+    record = records.record(finished, PASSED)
     if finished.end == "interrupted":
         record["exit_status"] = INTERRUPTED
-    elif finished.end != "finished" or results.unexcused(record):
+    elif finished.end != "finished" or records.unexcused(record):
         record["exit_status"] = FAILED
     print(f"\n{text.verdicts(record)}\n", flush=True)
     return record
@@ -84,30 +84,30 @@ def _run_one(
 
 def report(options: argparse.Namespace, pins: Pins) -> int:
     """Make reports of results."""
-    records = _select([r for path in options.results for r in results.read(path)], options.module)
-    _check_outputs(options, len(records))
-    _write_outputs(options, records)
+    runs = _select([r for path in options.results for r in records.read(path)], options.module)
+    _check_outputs(options, len(runs))
+    _write_outputs(options, runs)
     if not any(getattr(options, name) for name in _REPORTS):
-        print(markdown.render(records))
+        print(markdown.render(runs))
     return PASSED
 
 
 def compare_results(options: argparse.Namespace, pins: Pins) -> int:
     """Print regressions and fixes."""
-    difference = compare.compare(results.read(options.old), results.read(options.new))
+    difference = compare.compare(records.read(options.old), records.read(options.new))
     print(difference.text())
     return FAILED if difference.regressions else PASSED
 
 
 def make_list(options: argparse.Namespace, pins: Pins) -> int:
     """Make a list of known failures."""
-    records = _select(results.read(options.results), [options.module] if options.module else [])
-    if len(records) > 1:
-        names = ", ".join(record["module"]["name"] for record in records)
+    runs = _select(records.read(options.results), [options.module] if options.module else [])
+    if len(runs) > 1:
+        names = ", ".join(record["module"]["name"] for record in runs)
         raise CannotRunError(f"the results have several runs: choose with --module from {names}")
     kept = known.read(options.keep)
-    listed = known.generate(records[0], kept)
-    stale = known.stale(kept, {test["id"]: test["outcome"] for test in records[0]["tests"]})
+    listed = known.generate(runs[0], kept)
+    stale = known.stale(kept, {test["id"]: test["outcome"] for test in runs[0]["tests"]})
     for pattern, why in stale.items():
         print(f"stale: {pattern}: {why}", file=sys.stderr)
     if options.output is None:
@@ -140,12 +140,12 @@ def _chapters(wanted: list[str], version: Standard) -> tuple[str, ...]:
     return tuple(dict.fromkeys(chosen))
 
 
-def _select(records: list[Record], names: list[str]) -> list[Record]:
-    there = [record["module"]["name"] for record in records]
+def _select(runs: list[Record], names: list[str]) -> list[Record]:
+    there = [record["module"]["name"] for record in runs]
     for name in names:
         if name not in there:
             raise CannotRunError(f"the results have no run of {name}; they have {', '.join(there)}")
-    return [record for record in records if not names or record["module"]["name"] in names]
+    return [record for record in runs if not names or record["module"]["name"] in names]
 
 
 def _check_outputs(options: argparse.Namespace, count: int) -> None:
@@ -161,15 +161,15 @@ def _check_outputs(options: argparse.Namespace, count: int) -> None:
         make_folder("--repro", options.repro)
 
 
-def _write_outputs(options: argparse.Namespace, records: list[Record]) -> None:
+def _write_outputs(options: argparse.Namespace, runs: list[Record]) -> None:
     if getattr(options, "json", None) is not None:
-        results.write(options.json, records)
+        records.write(options.json, runs)
     if options.html is not None:
-        write("--html", options.html, page.render(records))
+        write("--html", options.html, page.render(runs))
     if options.markdown is not None:
-        write("--markdown", options.markdown, markdown.render(records) + "\n")
+        write("--markdown", options.markdown, markdown.render(runs) + "\n")
     if options.badge is not None:
-        write("--badge", options.badge, badge.render(records[0]))
+        write("--badge", options.badge, badge.render(runs[0]))
     if getattr(options, "repro", None) is not None:
-        for name, script in scripts.scripts(records).items():
+        for name, script in scripts.scripts(runs).items():
             write("--repro", options.repro / name, script)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from .results import Record
+from .records import Record
 from .suite import CannotRunError
 from .verdict import BAD
 

@@ -6,7 +6,7 @@ import argparse
 import random
 import sys
 
-from . import results, standard, suite
+from . import records, standard, suite
 from .files import check_writable
 from .namespace import inspect_module
 from .progress import Progress
@@ -53,5 +53,5 @@ def gate(options: argparse.Namespace, pins: Pins) -> int:
         raise CannotRunError(f"no test could be run; the last that pytest said:\n{log_tail(run)}")
     print(f"\n{summary(run)}")
     if options.json is not None:
-        results.write(options.json, [results.record(run, status)])
+        records.write(options.json, [records.record(run, status)])
     return status

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .results import Record, unexcused
+from .records import Record, unexcused
 from .verdict import BAD, COLUMNS
 
 _LONGEST = 200  # of a message

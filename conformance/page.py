@@ -6,7 +6,7 @@ import json
 from importlib.resources import files
 from typing import Any
 
-from .results import Record
+from .records import Record
 from .verdict import COLUMNS
 
 _DATA = "{{data}}"

@@ -10,6 +10,7 @@ from .report import FAILURES, failure_text, short_id
 from .runner import Run
 
 SECONDS_BETWEEN_LINES = 15.0
+_BAR = 20  # cells
 
 
 class Progress:
@@ -37,7 +38,9 @@ class Progress:
                 self._stream.write(failure_text(result) + "\n")
         if self._terminal:
             self._clear()
-            self._stream.write(self._line(run)[: shutil.get_terminal_size().columns - 1])
+            self._stream.write(
+                f"{self._bar(run)}{self._line(run)}"[: shutil.get_terminal_size().columns - 1]
+            )
         elif time.monotonic() >= self._next:
             self._next = time.monotonic() + self._interval
             self._stream.write(self._line(run) + "\n")
@@ -51,6 +54,12 @@ class Progress:
     def _clear(self) -> None:
         if self._terminal:
             self._stream.write("\r\x1b[K")
+
+    def _bar(self, run: Run) -> str:
+        if not run.collected:
+            return ""
+        done = _BAR * min(self._seen, len(run.collected)) // len(run.collected)
+        return f"[{'#' * done}{'.' * (_BAR - done)}] "
 
     def _line(self, run: Run) -> str:
         if not run.collected:

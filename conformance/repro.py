@@ -225,7 +225,7 @@ class _Script:
         if ast.unparse(callee) in TESTED:
             called = self._evaluate(callee)
             if getattr(called, "__module__", "") == "_operator":
-                return f"operator.{getattr(called, '__name__')}"  # noqa: B009 (any callable)
+                return f"operator.{getattr(called, '__name__', '')}"
         if self._function.startswith("info."):
             return f"{_INFO}.{self._name}"
         if isinstance(callee, ast.Attribute) and _SPECIAL.fullmatch(self._name):

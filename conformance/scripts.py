@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .results import Record
+from .records import Record
 from .verdict import BAD
 
 _LONGEST = 100  # of a file's name

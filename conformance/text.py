@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .results import Record, unexcused
+from .records import Record, unexcused
 from .verdict import BAD, COLUMNS, VERDICTS
 
 _WIDTH = 160
@@ -38,7 +38,7 @@ def conclusion(run: Record) -> str:
     elif any(test["known"] and test["verdict"] in BAD for test in run["tests"]):
         word = "ONLY KNOWN FAILURES"
     else:
-        word = "CONFORMS"
+        word = "NO FAILURE IN WHAT RAN" if total["not run"] else "CONFORMS"
     name = run["module"]["name"]
     return f"{name}, {run['version']}: {word}: {counts}; {run['duration']:.0f} s"
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import index
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, final
 
 from .shape import MAX_NDIM
 from .view import Selection
 
-__all__ = ["IndexArray", "basic_selection", "hashable_key", "mixed_selection"]
+__all__ = ["IndexArray", "KnownSelection", "basic_selection", "hashable_key", "mixed_selection"]
 
 
 class IndexArray(NamedTuple):
@@ -32,6 +32,19 @@ class IndexArray(NamedTuple):
 
     payload: Any
     mask_shape: tuple[int, ...] | None
+
+
+@final
+class KnownSelection(tuple[int | tuple[int, int, int] | None, ...]):
+    """A selection that is told from others by identity.
+
+    It is kept and handed out again for the same key, and views find what it gave the last time
+    without hashing its parts.
+    """
+
+    __slots__ = ()
+    __hash__ = object.__hash__
+    __eq__ = object.__eq__
 
 
 _BASIC_TYPES: Final = frozenset({int, type(None), type(Ellipsis)})

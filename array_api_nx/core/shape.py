@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from math import prod
 from operator import index
+from typing import Any
 
 __all__ = [
     "MAX_NDIM",
@@ -51,7 +52,9 @@ def as_shape(shape: int | Iterable[int]) -> tuple[int, ...]:
                 return shape
     try:
         # 0-d arrays are ints here, although they have an __iter__.
-        several = shape if isinstance(shape, Iterable) and not _is_int(shape) else (shape,)
+        several: Iterable[Any] = (
+            shape if isinstance(shape, Iterable) and not _is_int(shape) else (shape,)
+        )
         sizes = tuple([index(size) for size in several])
     except TypeError:
         raise TypeError(

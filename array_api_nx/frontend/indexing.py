@@ -10,7 +10,7 @@ import numpy as np
 from .. import primitives as p
 from ..array import Array, Index
 from ..core import dtypes as d
-from ..core.indexing import IndexArray, basic_selection, hashable_key, mixed_selection
+from ..core.indexing import IndexArray, KnownSelection, basic_selection, hashable_key, mixed_selection
 from ..core.shape import MAX_NDIM, broadcast_shapes, normalise_axis
 from ..core.view import Selection
 from .dispatch import (
@@ -140,7 +140,7 @@ def _select(
     if lookup is None:
         selection, indices = mixed_selection([_item(x, item) for item in items], shape)
         return selection, None if indices is None else tuple(indices)
-    selection = basic_selection(key, shape)
+    selection = KnownSelection(basic_selection(key, shape))
     if len(selections) >= _MAX_SELECTIONS:
         selections.clear()
     selections[lookup, shape] = selection

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import prod
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from .. import primitives as p
 from ..array import Array
@@ -43,27 +43,38 @@ __all__ = [
 ]
 
 
-# Axis arguments repeat: what one became, for a number of dimensions, is looked up the next time.
-# The type of the argument, or of a tuple's sum, is a part of the key: 1.0 is equal to 1, but no
-# axis. Bounded as the views' tables are: emptied when full.
+# Axis arguments repeat: what one became, in a shape or for a number of dimensions, is looked up the
+# next time. 1.0 is equal to 1, but no axis: what is found counts if the argument is the very object
+# that was noted, as constants in a loop are, or is made of ints. Bounded as the views' tables are:
+# emptied when full.
 _MAX_MEMOS: Final = 1 << 12
-_permutations: Final[dict[tuple[Any, ...], tuple[int, ...]]] = {}
-_moves: Final[dict[tuple[Any, ...], tuple[int, ...]]] = {}
-_insertions: Final[dict[tuple[Any, ...], tuple[int, ...]]] = {}
-_expansions: Final[dict[tuple[Any, ...], tuple[int, ...]]] = {}
-_flips: Final[dict[tuple[Any, ...], tuple[bool, ...]]] = {}
-_reshapes: Final[dict[tuple[Any, ...], tuple[int, ...]]] = {}
-_squeezes: Final[dict[tuple[Any, ...], tuple[int, ...]]] = {}
+_Memo: TypeAlias = "dict[tuple[Any, Any], tuple[Any, Any]]"
+_permutations: Final[_Memo] = {}
+_moves: Final[_Memo] = {}
+_insertions: Final[_Memo] = {}
+_expansions: Final[_Memo] = {}
+_flips: Final[_Memo] = {}
+_reshapes: Final[_Memo] = {}
+_squeezes: Final[_Memo] = {}
 
 
-def _remember(
-    memo: dict[tuple[Any, ...], Any], argument: Any, kind: type | None, context: Any, value: Any
-) -> None:
-    """Note what `argument` became, if it is made of ints: `kind` is its part of the key."""
-    if kind is int or argument is None:
-        if len(memo) >= _MAX_MEMOS:
-            memo.clear()
-        memo[argument, kind, context] = value
+def _is_plain(argument: Any) -> bool:
+    """Whether an axis argument is None, an int, or a tuple of ints."""
+    if type(argument) is tuple:
+        return type(sum(argument)) is int
+    return argument is None or type(argument) is int
+
+
+def _remember(memo: _Memo, argument: Any, context: Any, value: Any) -> None:
+    """Note what `argument` became in a context, if it can be trusted the next time."""
+    if _is_plain(argument):
+        _note(memo, argument, context, value)
+
+
+def _note(memo: _Memo, argument: Any, context: Any, value: Any) -> None:
+    if len(memo) >= _MAX_MEMOS:
+        memo.clear()
+    memo[argument, context] = argument, value
 
 
 def _named_axes(axes: Any, ndim: int) -> tuple[int, ...]:
@@ -73,7 +84,10 @@ def _named_axes(axes: Any, ndim: int) -> tuple[int, ...]:
 
 
 def _view(x: Array, handle: Any) -> Array:
-    """A view of `x` with the dtype and device of `x`."""
+    """A view of `x` with the dtype and device of `x`.
+
+    The functions that NumPy does fastest repeat these lines: a call is a tenth of their time.
+    """
     array = Array()
     array._handle = handle
     array._dtype = x._dtype
@@ -153,10 +167,10 @@ def broadcast_to(x: Array, /, shape: tuple[int, ...]) -> Array:
     backend = x._device.backend
     handle = x._handle
     old = backend.shape(handle)
-    kind = None
     try:
-        kind = type(sum(shape) if type(shape) is tuple else shape)
-        new = _expansions[shape, kind, old]
+        noted, new = _expansions[shape, old]
+        if noted is not shape and not _is_plain(shape):
+            raise TypeError
     except (KeyError, TypeError):
         new = as_shape(shape)
         lead = len(new) - len(old)
@@ -165,7 +179,7 @@ def broadcast_to(x: Array, /, shape: tuple[int, ...]) -> Array:
                 f"cannot broadcast shape {old} to {new}: sizes must agree or be 1, and new axes "
                 "come in front; insert axes with expand_dims first"
             ) from None
-        _remember(_expansions, shape, kind, old, new)
+        _remember(_expansions, shape, old, new)
     return _view(x, backend.expand(handle, new))
 
 
@@ -277,17 +291,17 @@ def expand_dims(x: Array, /, axis: int | tuple[int, ...]) -> Array:
     backend = x._device.backend
     handle = x._handle
     shape = backend.shape(handle)
-    kind = None
     try:
-        kind = type(sum(axis) if type(axis) is tuple else axis)
-        new = _insertions[axis, kind, shape]
+        noted, new = _insertions[axis, shape]
+        if noted is not axis and not _is_plain(axis):
+            raise TypeError
     except (KeyError, TypeError):
         count = len(axis) if isinstance(axis, Sequence) else 1
         axes = _named_axes(axis, len(shape) + count)
         sizes = iter(shape)
         new = tuple([1 if a in axes else next(sizes) for a in range(len(shape) + count)])
         check_shape(new)
-        _remember(_insertions, axis, kind, shape, new)
+        _remember(_insertions, axis, shape, new)
     return _view(x, backend.try_reshape(handle, new))
 
 
@@ -317,14 +331,14 @@ def flip(x: Array, /, *, axis: int | tuple[int, ...] | None = None) -> Array:
     backend = x._device.backend
     handle = x._handle
     ndim = len(backend.shape(handle))
-    kind = None
     try:
-        kind = type(sum(axis) if type(axis) is tuple else axis)
-        marks = _flips[axis, kind, ndim]
+        noted, marks = _flips[axis, ndim]
+        if noted is not axis and not _is_plain(axis):
+            raise TypeError
     except (KeyError, TypeError):
         axes = normalise_axes(axis, ndim)
         marks = tuple([a in axes for a in range(ndim)])
-        _remember(_flips, axis, kind, ndim, marks)
+        _remember(_flips, axis, ndim, marks)
     return _view(x, backend.flip(handle, marks))
 
 
@@ -359,15 +373,16 @@ def moveaxis(
     backend = x._device.backend
     handle = x._handle
     ndim = len(backend.shape(handle))
-    kind = None
-    move = source, destination
     try:
-        total: Any = sum(source) if type(source) is tuple else source
-        kind = type(total + (sum(destination) if type(destination) is tuple else destination))
-        axes = _moves[move, kind, ndim]
+        noted, axes = _moves[(source, destination), ndim]
+        if (noted[0] is not source or noted[1] is not destination) and not (
+            _is_plain(source) and _is_plain(destination)
+        ):
+            raise TypeError
     except (KeyError, TypeError):
         axes = _moved(source, destination, ndim)
-        _remember(_moves, move, kind, ndim, axes)
+        if _is_plain(source) and _is_plain(destination):
+            _note(_moves, (source, destination), ndim, axes)
     return _view(x, backend.permute(handle, axes))
 
 
@@ -409,10 +424,10 @@ def permute_dims(x: Array, /, axes: tuple[int, ...]) -> Array:
     backend = x._device.backend
     handle = x._handle
     ndim = len(backend.shape(handle))
-    kind = None
     try:
-        kind = type(sum(axes) if type(axes) is tuple else axes)
-        permutation = _permutations[axes, kind, ndim]
+        noted, permutation = _permutations[axes, ndim]
+        if noted is not axes and not _is_plain(axes):
+            raise TypeError
     except (KeyError, TypeError):
         permutation = _named_axes(tuple(axes) if isinstance(axes, Iterable) else axes, ndim)
         if len(permutation) != ndim:
@@ -420,8 +435,12 @@ def permute_dims(x: Array, /, axes: tuple[int, ...]) -> Array:
                 f"axes {axes} do not permute {ndim} dimensions; "
                 f"name each of {tuple(range(ndim))} once"
             ) from None
-        _remember(_permutations, axes, kind, ndim, permutation)
-    return _view(x, backend.permute(handle, permutation))
+        _remember(_permutations, axes, ndim, permutation)
+    array = Array()
+    array._handle = backend.permute(handle, permutation)
+    array._dtype = x._dtype
+    array._device = x._device
+    return array
 
 
 def transpose(x: Array) -> Array:
@@ -433,7 +452,11 @@ def transpose(x: Array) -> Array:
             f"T needs two dimensions, but the shape is {x.shape}; use mT for stacks of matrices, "
             "or permute_dims"
         )
-    return _view(x, backend.permute(handle, (1, 0)))
+    array = Array()
+    array._handle = backend.permute(handle, (1, 0))
+    array._dtype = x._dtype
+    array._device = x._device
+    return array
 
 
 def repeat(x: Array, repeats: int | Array, /, *, axis: int | None = None) -> Array:
@@ -524,14 +547,14 @@ def reshape(x: Array, /, shape: tuple[int, ...], *, copy: bool | None = None) ->
     backend = x._device.backend
     handle = x._handle
     old = backend.shape(handle)
-    kind = None
     try:
-        kind = type(sum(shape) if type(shape) is tuple else shape)
-        new = _reshapes[shape, kind, old]
+        noted, new = _reshapes[shape, old]
+        if noted is not shape and not _is_plain(shape):
+            raise TypeError
     except (KeyError, TypeError):
         several = shape if isinstance(shape, Sequence) else (shape,)
         new = resolve_reshape(old, tuple([as_int(n, "a size") for n in several]))
-        _remember(_reshapes, shape, kind, old, new)
+        _remember(_reshapes, shape, old, new)
     if copy:
         return _view(x, backend.reshape(backend.copy(handle), new))
     view = backend.try_reshape(handle, new)
@@ -542,7 +565,11 @@ def reshape(x: Array, /, shape: tuple[int, ...], *, copy: bool | None = None) ->
                 "memory in that order; use copy=None"
             )
         view = backend.reshape(handle, new)
-    return _view(x, view)
+    array = Array()
+    array._handle = view
+    array._dtype = x._dtype
+    array._device = x._device
+    return array
 
 
 def roll(
@@ -636,10 +663,10 @@ def squeeze(x: Array, /, axis: int | tuple[int, ...]) -> Array:
     backend = x._device.backend
     handle = x._handle
     shape = backend.shape(handle)
-    kind = None
     try:
-        kind = type(sum(axis) if type(axis) is tuple else axis)
-        new = _squeezes[axis, kind, shape]
+        noted, new = _squeezes[axis, shape]
+        if noted is not axis and not _is_plain(axis):
+            raise TypeError
     except (KeyError, TypeError):
         axes = _named_axes(axis, len(shape))
         for a in axes:
@@ -649,8 +676,12 @@ def squeeze(x: Array, /, axis: int | tuple[int, ...]) -> Array:
                     "select an element with an index instead"
                 ) from None
         new = tuple([n for a, n in enumerate(shape) if a not in axes])
-        _remember(_squeezes, axis, kind, shape, new)
-    return _view(x, backend.try_reshape(handle, new))
+        _remember(_squeezes, axis, shape, new)
+    array = Array()
+    array._handle = backend.try_reshape(handle, new)
+    array._dtype = x._dtype
+    array._device = x._device
+    return array
 
 
 def stack(arrays: tuple[Array, ...] | list[Array], /, *, axis: int = 0) -> Array:

@@ -55,11 +55,11 @@ def _counts(client: Values, beside: dict[str, Values | None]) -> str:
 
 
 def _failed(client: Values | None, name: str) -> str:
-    """How many tests failed there; nothing if none ran."""
+    """How many tests failed there, of how many; nothing if there were none."""
     if client is None:
         return ""
     counts = client["totals"] if name == "all" else client["submodules"].get(name)
-    return "" if counts is None else str(counts["failed"])
+    return "" if counts is None else f"{counts['failed']} of {counts['tests']}"
 
 
 def _causes(client: Values) -> str:

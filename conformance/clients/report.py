@@ -33,6 +33,7 @@ Values = dict[str, Any]
 SCHEMA = 1
 _LONGEST = 160  # of a message
 # What differs between tests that fail for one cause.
+_ARRAY = re.compile(r"\barray\(\[.*", re.DOTALL)
 _VARIABLE = re.compile(r"\b0x[0-9a-f]+\b|(?<![\w.])[-+]?\d+(?:\.\d*)?(?:e[-+]?\d+)?\b")
 
 
@@ -142,8 +143,8 @@ def _counts(results: Iterable[Result], explained: set[str]) -> dict[str, int]:
 
 
 def normalised(message: str) -> str:
-    """A message without the numbers and addresses that differ from test to test."""
-    return _cut(_VARIABLE.sub("N", message))
+    """A message without the numbers, addresses and arrays that differ from test to test."""
+    return _cut(_ARRAY.sub("array(...)", _VARIABLE.sub("N", message)))
 
 
 def _cut(text: str) -> str:

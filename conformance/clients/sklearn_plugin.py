@@ -1,9 +1,10 @@
 """A pytest plugin: scikit-learn's tests that are parametrised over namespaces get this one.
 
-scikit-learn lists the namespaces in three functions. The replacements name the namespace alone;
-for inputs that mix namespaces, they pair it with NumPy and with array-api-strict. It is never
-array-api-strict that computes, nor is it in scikit-learn's own list: it refuses integers with
-floats, which the metrics need.
+scikit-learn lists the namespaces in three functions. The replacements name the namespace alone,
+with scikit-learn's own devices and dtypes if it knows the namespace, else with the default device
+and both floating-point dtypes. For inputs that mix namespaces, they pair it with NumPy and with
+array-api-strict. It is never array-api-strict that computes, nor is it in scikit-learn's own list:
+it refuses integers with floats, which the metrics need.
 """
 
 from __future__ import annotations
@@ -26,27 +27,36 @@ def pytest_configure() -> None:
 
 
 def _replace(module: Any, name: str) -> None:
+    listed_namespaces = module.yield_namespaces
+    listed_combinations = module.yield_namespace_device_dtype_combinations
+    known = name in listed_namespaces()
     device = _device(pkgutil.resolve_name(name))
     pair = module.NamespaceAndDevice
 
     def namespaces(include_numpy_namespaces: bool = True) -> Iterator[str]:
-        yield name
+        if not known or name in listed_namespaces(include_numpy_namespaces):
+            yield name
 
     def combinations(
         include_numpy_namespaces: bool = True,
     ) -> Iterator[tuple[str, str | None, str | None]]:
-        yield name, None, None
-        yield name, device, "float64"
-        yield name, device, "float32"
+        if known:
+            for each in listed_combinations(include_numpy_namespaces):
+                if each[0] == name:
+                    yield each
+        else:
+            yield name, None, None
+            yield name, device, "float64"
+            yield name, device, "float32"
 
     def mixed() -> Iterator[tuple[Any, Any, str]]:
-        others = [(name, "numpy"), ("numpy", name), (_STRICT, name)]
-        for one, other in others:
-            yield (
-                pair(one, "device1" if one == _STRICT else None),
-                pair(other, None),
-                f"{one} to {other}",
-            )
+        for one, other in ((name, "numpy"), ("numpy", name), (_STRICT, name)):
+            if one != other:
+                yield (
+                    pair(one, "device1" if one == _STRICT else None),
+                    pair(other, None),
+                    f"{one} to {other}",
+                )
 
     module.yield_namespaces = namespaces
     module.yield_namespace_device_dtype_combinations = combinations

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from conformance import commands, results
+from conformance import commands, records, runner
 from conformance.__main__ import main
 from conformance.namespace import Module
 from conformance.runner import Run
@@ -39,12 +40,11 @@ def test_two_namespaces(
 ) -> None:
     tested: list[str] = []
 
-    def fake(module: Module, checkout: object, options: object, *more: object) -> Run:
+    def fake(module: Module, *more: Any) -> Run:
         tested.append(module.name)
-        given: Run = original(module, checkout, options, *more)  # type: ignore[arg-type] # as given
-        return given
+        return original(module, *more)
 
-    original = commands.run_suite
+    original = runner.run_suite
     monkeypatch.setattr(commands, "run_suite", fake)
     file, page = tmp_path / "results.json", tmp_path / "page.html"
     status = run(suite, "--module", f"{namespace}, {namespace}", "--select", *ONE_OF_TWO,
@@ -53,7 +53,7 @@ def test_two_namespaces(
     assert tested == [namespace, namespace]
     out = capsys.readouterr().out
     assert out.count(": DOES NOT CONFORM: 1 fails") == 2
-    assert [len(each["tests"]) for each in results.read(file)] == [2, 2]
+    assert [len(each["tests"]) for each in records.read(file)] == [2, 2]
     assert NAMESPACE in page.read_text()
 
 
@@ -81,7 +81,7 @@ def test_tests_that_are_left_out(suite: FakeSuite, namespace: str, tmp_path: Pat
     status = run(suite, "--module", namespace, "--select", "test_good.py", "--skips", str(skips),
                  "--json", str(file))  # fmt: skip
     assert status == 0
-    (record,) = results.read(file)
+    (record,) = records.read(file)
     assert [test["id"] for test in record["tests"]] == ["array_api_tests/test_good.py::test_passes"]
     assert list(record["left_out"]) == ["array_api_tests/test_good.py::test_skipped_by_the_suite"]
 
@@ -101,8 +101,8 @@ def test_a_budget(suite: FakeSuite, namespace: str, capsys: pytest.CaptureFixtur
 def test_an_interruption_reports_what_has_run(
     suite: FakeSuite, namespace: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupted(module: Module, checkout: object, options: object, *more: object) -> Run:
-        run = Run(module, checkout, options)  # type: ignore[arg-type] # as given
+    def interrupted(module: Module, checkout: Any, options: Any, *more: object) -> Run:
+        run = Run(module, checkout, options)
         run.end = "interrupted"
         run.results = {FAILED.id: FAILED}
         return run
@@ -111,7 +111,7 @@ def test_an_interruption_reports_what_has_run(
     file = tmp_path / "results.json"
     status = run(suite, "--module", f"{namespace},{namespace}", "--json", str(file))
     assert status == 130
-    (record,) = results.read(file)  # the second namespace was not begun
+    (record,) = records.read(file)  # the second namespace was not begun
     assert (record["end"], len(record["tests"])) == ("interrupted", 1)
 
 
@@ -153,7 +153,7 @@ def test_a_missing_checkout(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     path = tmp_path / "results.json"
-    results.write(path, sample_records())
+    records.write(path, sample_records())
     return path
 
 
@@ -190,8 +190,8 @@ def test_reports_that_cannot_be_made(
 
 def test_compare(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     good, bad = tmp_path / "good.json", tmp_path / "bad.json"
-    results.write(good, [make_record(passed("exp"))])
-    results.write(bad, [make_record(FAILED)])
+    records.write(good, [make_record(passed("exp"))])
+    records.write(bad, [make_record(FAILED)])
     assert main(["compare", str(good), str(bad)]) == 1
     assert capsys.readouterr().out.startswith("Regressions (1):")
     assert main(["compare", str(bad), str(good)]) == 0
@@ -202,7 +202,7 @@ def test_compare(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_known(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file, listed, old = tmp_path / "results.json", tmp_path / "list", tmp_path / "old"
-    results.write(file, [make_record(FAILED)])
+    records.write(file, [make_record(FAILED)])
     assert main(["known", str(file), "--output", str(listed)]) == 0
     assert listed.read_text().endswith(f"\n# ValueError: v\n{FAILED.id}\n")
     old.write_text(f"# our issue\n{FAILED.id}\n\ntest_fft.py\n")
@@ -210,7 +210,7 @@ def test_known(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out, err = capsys.readouterr()
     assert out.endswith(f"\n# our issue\n{FAILED.id}\n")
     assert err == "stale: array_api_tests/test_fft.py: no such test ran\n"
-    results.write(file, sample_records())
+    records.write(file, sample_records())
     assert main(["known", str(file)]) == 2
     assert "choose with --module from one, two" in capsys.readouterr().err
 
@@ -219,6 +219,6 @@ def test_the_schema_is_documented() -> None:
     document = Path(__file__).parents[2] / "docs" / "conformance-schema.md"
     text = document.read_text()
     (record,) = [json.loads(json.dumps(each)) for each in sample_records()[:1]]
-    assert f'"schema": {results.SCHEMA}' in text
+    assert f'"schema": {records.SCHEMA}' in text
     for key in [*record, *record["tests"][0], *record["functions"]["exp"], *record["options"]]:
         assert f"`{key}`" in text, key

@@ -1,8 +1,13 @@
 from __future__ import annotations
 
-import pytest
+from types import SimpleNamespace
+from typing import Any
 
-from conformance.plugin import TimeLimitExceeded, shortest_message
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from conformance.plugin import Plan, TimeLimitExceeded, _shrinking, shortest_message
 
 
 @pytest.mark.parametrize(
@@ -30,3 +35,53 @@ def test_shortest_message(error: BaseException, message: str) -> None:
 
 def test_no_handler_of_exception_swallows_the_time_limit() -> None:
     assert not issubclass(TimeLimitExceeded, Exception)
+
+
+def test_a_plan_leaves_out_what_is_done_skipped_or_of_another_chapter() -> None:
+    plan = Plan(
+        "numpy",
+        done=["array_api_tests/test_x.py::test_done"],
+        skips=["array_api_tests/test_fft.py::test_fft"],
+        functions={"exp": "elementwise functions", "fft.fft": "fft", "fft.ifft": "fft"},
+        chapters=["fft"],
+    )
+    assert plan.includes("array_api_tests/test_fft.py::test_ifft")
+    assert not plan.includes("array_api_tests/test_fft.py::test_fft")
+    assert not plan.includes("array_api_tests/test_x.py::test_exp")
+    assert not plan.includes("array_api_tests/test_x.py::test_done")
+    assert not plan.includes("array_api_tests/test_x.py::test_something_else")
+    assert Plan("numpy").includes("array_api_tests/test_x.py::test_something_else")
+
+
+def item(function: object) -> Any:
+    """As much of a pytest item as shrinking needs."""
+    return SimpleNamespace(obj=function)
+
+
+def smallest_failure(wanted: bool) -> int:
+    seen: list[int] = []
+
+    @settings(max_examples=50, database=None, derandomize=True)
+    @given(st.integers(min_value=0))
+    def test(number: int) -> None:
+        if number > 1000:
+            seen.append(number)
+            raise ValueError(number)
+
+    before = vars(test)["_hypothesis_internal_use_settings"]
+    with _shrinking(item(test), wanted), pytest.raises(ValueError, match=r"\d+"):
+        test()
+    assert vars(test)["_hypothesis_internal_use_settings"] is before
+    return seen[-1]
+
+
+def test_known_failures_are_not_shrunk() -> None:
+    assert smallest_failure(True) == 1001
+    assert smallest_failure(False) != 1001
+
+
+def test_a_test_without_hypothesis_is_left_alone() -> None:
+    with _shrinking(item(len), False):
+        pass
+    with _shrinking(item(None), False):
+        pass

@@ -56,7 +56,7 @@ def test_a_file_gets_a_line_now_and_then(run: Run) -> None:
 
 
 def test_a_terminal_has_one_line_that_changes(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setenv("COLUMNS", "63")
     stream = Terminal()
     progress = Progress(stream)
     fill(run, PASSED)
@@ -67,8 +67,9 @@ def test_a_terminal_has_one_line_that_changes(run: Run, monkeypatch: pytest.Monk
     clear = "\r\x1b[K"
     assert stream.getvalue().split(clear) == [
         "",
-        "1/2 (50 %), 0 failures, 0 s; running te",  # cut, so that it stays one line
+        # Cut, so that it stays one line.
+        "[##########..........] 1/2 (50 %), 0 failures, 0 s; running te",
         FAILURE,
-        "2/2 (100 %), 1 failures, 0 s; running t",
+        "[####################] 2/2 (100 %), 1 failures, 0 s; running t",
         "",
     ]

@@ -8,7 +8,7 @@ import pytest
 
 from conformance import badge, markdown, scripts, text
 from conformance.known import Entry
-from conformance.results import Record
+from conformance.records import Record
 
 from .samples import make_record, passed, result, sample_records
 
@@ -30,10 +30,11 @@ def test_markdown() -> None:
 @pytest.mark.parametrize(
     ("record", "value"),
     [
-        (make_record(passed("exp")), "conforms"),
-        (make_record(passed("exp"), FAILED), "0 of 1 functions"),
+        (sample_records()[1], "conforms"),
+        (make_record(passed("exp")), "1 of 9 functions"),
+        (make_record(passed("exp"), FAILED), "0 of 9 functions"),
         (make_record(passed("exp"), end="interrupted"), "incomplete"),
-        (sample_records()[0], "3 of 6 functions"),
+        (sample_records()[0], "3 of 9 functions"),
     ],
 )
 def test_badge(record: Record, value: str) -> None:
@@ -71,7 +72,8 @@ def test_text_shows_the_root_cause_first() -> None:
 @pytest.mark.parametrize(
     ("record", "words"),
     [
-        (make_record(passed("exp")), "CONFORMS"),
+        (sample_records()[1], "CONFORMS"),
+        (make_record(passed("exp")), "NO FAILURE IN WHAT RAN"),
         (make_record(FAILED, known=(Entry(FAILED.id, "k"),)), "ONLY KNOWN FAILURES"),
         (make_record(passed("exp"), end="interrupted"), "INTERRUPTED"),
         (make_record(passed("exp"), end="out of time"), "OUT OF TIME"),

@@ -115,7 +115,7 @@ def module(tests: Path) -> ModuleType:
     return load("test_sample", SOURCE.format(helpers="sample_helpers"))
 
 
-def caught(test: Callable[[], None]) -> Exception:
+def caught(test: Callable[[], object]) -> Exception:
     with pytest.raises(Exception) as info:  # noqa: PT011 (any failure of the sample)
         test()
     return info.value

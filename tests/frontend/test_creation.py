@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -31,6 +31,7 @@ def assert_same(x: Array, expected: np.ndarray) -> None:
 
 
 @pytest.mark.parametrize("name", ["zeros", "ones"])
+@settings(max_examples=50)
 @given(shape=shapes, dtype=dtypes)
 def test_constants(name, shape, dtype):
     expected = getattr(np, name)(shape, dtype)
@@ -40,6 +41,7 @@ def test_constants(name, shape, dtype):
     assert_same(getattr(xp, f"{name}_like")(xp.empty(shape), dtype=ours), expected)
 
 
+@settings(max_examples=50)
 @given(shape=shapes, dtype=dtypes)
 def test_empty(shape, dtype):
     for x in (
@@ -51,6 +53,7 @@ def test_empty(shape, dtype):
         x[...] = x
 
 
+@settings(max_examples=50)
 @given(shape=shapes, dtype=dtypes, value=st.sampled_from([0, 1, 7, True, 2.75, -0.0]))
 def test_full(shape, dtype, value):
     if dtype.startswith("u") and value < 0:
@@ -128,6 +131,7 @@ def test_negative_zero_and_nan_are_kept():
 # arange
 
 
+@settings(max_examples=50)
 @given(
     st.integers(-50, 50),
     st.integers(-50, 50),
@@ -140,6 +144,7 @@ def test_arange_of_ints(start, stop, step, dtype):
     assert_same(xp.arange(start, stop, step, dtype=getattr(xp, dtype)), expected)
 
 
+@settings(max_examples=50)
 @given(
     st.floats(-50, 50),
     st.floats(-50, 50),
@@ -175,6 +180,7 @@ def test_arange_takes_what_holds_one_number():
 # linspace
 
 
+@settings(max_examples=50)
 @given(
     st.floats(-1e6, 1e6),
     st.floats(-1e6, 1e6),
@@ -200,6 +206,7 @@ def test_linspace_of_other_numbers():
 # eye, tril, triu
 
 
+@settings(max_examples=50)
 @given(st.integers(0, 5), st.none() | st.integers(0, 5), st.integers(-7, 7), st.sampled_from(ALL))
 def test_eye(rows, columns, k, dtype):
     assert_same(
@@ -215,6 +222,7 @@ def test_diagonals_far_outside(k):
     assert_same(xp.triu(x, k=k), np.ones((3, 4)) * (k < 0))
 
 
+@settings(max_examples=50)
 @given(
     hnp.arrays(
         st.sampled_from(["bool", "int8", "float32", "complex128"]),
@@ -233,6 +241,7 @@ def test_triangles(a, k, transpose):
 # meshgrid
 
 
+@settings(max_examples=50)
 @given(
     st.lists(st.integers(0, 4), max_size=4),
     st.sampled_from(["xy", "ij"]),

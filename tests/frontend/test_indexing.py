@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -17,7 +17,7 @@ shapes = hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=4)
 LAYOUTS = [
     lambda a: a,
     lambda a: a.T,
-    lambda a: a[tuple(slice(None, None, -1) for _ in a.shape)],
+    lambda a: a[(..., *[slice(None, None, -1) for _ in a.shape])],
     lambda a: np.repeat(a, 2, -1)[..., ::2] if a.ndim else a,
 ]
 
@@ -84,6 +84,7 @@ def ours(key: Any) -> Any:
 # Reading
 
 
+@settings(max_examples=60)
 @given(shapes, st.sampled_from(LAYOUTS), st.data())
 def test_basic_keys(shape, layout, data):
     a = numbers(shape, layout)
@@ -95,6 +96,7 @@ def test_basic_keys(shape, layout, data):
         assert found.size == 0 or np.shares_memory(np.asarray(found), a)
 
 
+@settings(max_examples=60)
 @given(shapes, st.sampled_from(LAYOUTS), st.data())
 def test_mixed_keys(shape, layout, data):
     a = numbers(shape, layout)
@@ -108,6 +110,7 @@ def test_mixed_keys(shape, layout, data):
         assert_same(xp.asarray(a)[ours(key)], expected)
 
 
+@settings(max_examples=60)
 @given(shapes, st.sampled_from(LAYOUTS), st.data())
 def test_masks(shape, layout, data):
     a = numbers(shape, layout)
@@ -143,7 +146,7 @@ def test_masks(shape, layout, data):
         (0, slice(None), [1, 2]),
         (True, 0),
         (0, True, slice(1)),
-        (False, [0, 1]),
+        (False, [0]),
         np.asarray([1, 0]),
         np.asarray([True, False]),
         np.asarray(1),
@@ -212,6 +215,7 @@ def test_an_index_of_an_axis_of_no_size():
 # Writing
 
 
+@settings(max_examples=60)
 @given(shapes, st.sampled_from(LAYOUTS), st.data())
 def test_setting_basic_keys(shape, layout, data):
     a = numbers(shape, layout)
@@ -221,7 +225,8 @@ def test_setting_basic_keys(shape, layout, data):
         st.one_of(
             st.just(np.asarray(-1)),
             st.just(-numbers(target) - 1),
-            st.just(-numbers((1, 1, *target)) - 1),
+            # NumPy has no more axes than the selection where that is an element.
+            st.just(-numbers((1, 1, *target) if target else ()) - 1),
             st.just(-numbers(target[1:]) - 1),
         )
     )
@@ -235,6 +240,7 @@ def test_setting_basic_keys(shape, layout, data):
     assert_same(x, b)
 
 
+@settings(max_examples=60)
 @given(shapes, st.sampled_from(LAYOUTS), st.data())
 def test_setting_mixed_keys(shape, layout, data):
     a = numbers(shape, layout)
@@ -254,6 +260,7 @@ def test_setting_mixed_keys(shape, layout, data):
     assert_same(x, b)
 
 
+@settings(max_examples=60)
 @given(shapes, st.sampled_from(LAYOUTS), st.data())
 def test_setting_masks(shape, layout, data):
     a = numbers(shape, layout)
@@ -342,6 +349,7 @@ def test_the_table_of_selections_is_bounded():
 # take and take_along_axis
 
 
+@settings(max_examples=60)
 @given(hnp.array_shapes(max_dims=4, max_side=4), st.sampled_from(LAYOUTS), st.data())
 def test_take(shape, layout, data):
     a = numbers(shape, layout)
@@ -356,6 +364,7 @@ def test_take(shape, layout, data):
         assert_same(xp.take(xp.asarray(a), xp.asarray(where[0]), axis=axis), expected)
 
 
+@settings(max_examples=60)
 @given(hnp.array_shapes(max_dims=4, max_side=4), st.sampled_from(LAYOUTS), st.data())
 def test_take_along_axis(shape, layout, data):
     a = numbers(shape, layout)

@@ -9,7 +9,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -52,6 +52,7 @@ def some_axes(data: st.DataObject, ndim: int) -> tuple[int, ...]:
 # One array
 
 
+@settings(max_examples=50)
 @given(arrays(), st.data())
 def test_expand_dims(a, data):
     axis = data.draw(st.integers(-a.ndim - 1, a.ndim))
@@ -61,6 +62,7 @@ def test_expand_dims(a, data):
     assert_same(xp.expand_dims(xp.asarray(a), axis=tuple(axes)), np.expand_dims(a, tuple(axes)))
 
 
+@settings(max_examples=50)
 @given(arrays(), st.data())
 def test_squeeze(a, data):
     axes = [axis for axis, n in enumerate(a.shape) if n == 1]
@@ -70,6 +72,7 @@ def test_squeeze(a, data):
         assert_same(xp.squeeze(xp.asarray(a), axis=axes[0]), np.squeeze(a, axes[0]))
 
 
+@settings(max_examples=50)
 @given(arrays(), st.data())
 def test_flip(a, data):
     assert_same(xp.flip(xp.asarray(a)), np.flip(a))
@@ -80,6 +83,7 @@ def test_flip(a, data):
         assert_same(xp.flip(xp.asarray(a), axis=axis), np.flip(a, axis))
 
 
+@settings(max_examples=50)
 @given(arrays(), st.data())
 def test_permute_dims(a, data):
     axes = data.draw(st.permutations(range(a.ndim)))
@@ -87,6 +91,7 @@ def test_permute_dims(a, data):
     assert_same(xp.permute_dims(xp.asarray(a), axes), np.transpose(a, axes))
 
 
+@settings(max_examples=50)
 @given(arrays(min_dims=1), st.data())
 def test_moveaxis(a, data):
     source, destination = axis_of(data, a.ndim), axis_of(data, a.ndim)
@@ -98,6 +103,7 @@ def test_moveaxis(a, data):
     assert_same(xp.moveaxis(x, sources, destinations), expected)
 
 
+@settings(max_examples=50)
 @given(arrays(), st.data(), st.sampled_from([None, True]))
 def test_reshape(a, data, copy):
     x = xp.asarray(a)
@@ -120,6 +126,7 @@ def test_reshape_takes_lists_and_ints():
     assert all(type(n) is int for n in xp.reshape(x, (np.int64(2), 3)).shape)
 
 
+@settings(max_examples=50)
 @given(arrays(), st.data())
 def test_broadcast_to(a, data):
     lead = tuple(data.draw(st.lists(st.integers(0, 3), max_size=2)))
@@ -128,6 +135,7 @@ def test_broadcast_to(a, data):
     assert xp.broadcast_shapes(a.shape, shape) == shape
 
 
+@settings(max_examples=50)
 @given(hnp.mutually_broadcastable_shapes(num_shapes=3, min_side=0))
 def test_broadcast_arrays_and_shapes(several):
     inputs = [np.arange(np.prod(shape)).reshape(shape) for shape in several.input_shapes]
@@ -150,6 +158,7 @@ def test_broadcast_arrays_keeps_dtypes():
     assert (x.dtype, y.dtype) == (xp.int8, xp.float32)
 
 
+@settings(max_examples=50)
 @given(arrays(min_dims=1), st.data())
 def test_unstack(a, data):
     axis = axis_of(data, a.ndim)
@@ -160,6 +169,7 @@ def test_unstack(a, data):
         assert_same(x, expected)
 
 
+@settings(max_examples=50)
 @given(arrays(), st.data())
 def test_roll(a, data):
     x = xp.asarray(a)
@@ -183,6 +193,7 @@ def test_roll_far_and_along_no_axes():
     assert_same(xp.roll(x, (), axis=()), np.arange(5))
 
 
+@settings(max_examples=50)
 @given(arrays(), st.data())
 def test_repeat(a, data):
     x = xp.asarray(a)
@@ -205,6 +216,7 @@ def test_repeating_nothing_any_number_of_times():
     assert xp.repeat(xp.ones((0,)), xp.ones((0,), dtype=xp.int64)).shape == (0,)
 
 
+@settings(max_examples=50)
 @given(arrays(), st.lists(st.integers(0, 3), max_size=5))
 def test_tile(a, counts):
     assert_same(xp.tile(xp.asarray(a), tuple(counts)), np.tile(a, counts))
@@ -221,6 +233,7 @@ def test_tile_at_the_limit_of_dimensions():
 # Several arrays
 
 
+@settings(max_examples=50)
 @given(arrays(min_dims=1), st.data())
 def test_concat(a, data):
     axis = axis_of(data, a.ndim)
@@ -240,6 +253,7 @@ def test_concat_of_different_lengths_shapes_and_many():
     assert_same(columns, np.asarray([[1.0, 1, 1, 0]] * 2))
 
 
+@settings(max_examples=50)
 @given(arrays(), st.data())
 def test_stack(a, data):
     axis = data.draw(st.integers(-a.ndim - 1, a.ndim))

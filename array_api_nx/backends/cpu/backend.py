@@ -142,7 +142,11 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             # NumPy would widen sums and products of small integers on its own.
             widens = op is p.SUM or op is p.PROD
             target = TO_NUMPY[dtype] if dtype is not None else array.dtype if widens else None
-            return wrap(kernel(array, axes, target, None, keepdims))
+            reduced = kernel(array, axes, target, None, keepdims)
+            result = Tensor()
+            result.array = reduced if type(reduced) is _ndarray else _asarray(reduced)
+            result.view = result.storage = None
+            return result
         if op is p.MEAN:
             total = _sum(array, axes, None, None, keepdims)
             return wrap(_divide(total, _count(array, axes)))
@@ -242,12 +246,15 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         """Keys of the contract as NumPy's."""
         if keys.count(None) == len(keys) - 1 and keys[0] is not None:
             # Whole axes after the only key need not be said.
-            return self._ordered(keys[0])
+            return self.array(keys[0])
         return tuple(
-            [
-                slice(None) if k is None else self._ordered(k) if type(k) is Tensor else k
-                for k in keys
-            ]
+            [slice(None) if k is None else self.array(k) if type(k) is Tensor else k for k in keys]
+        )
+
+    def _ordered_keys(self, keys: tuple[Any, ...]) -> Any:
+        """Keys of the contract as NumPy's, for writing: see `_ordered`."""
+        return self._keys(
+            tuple([wrap(self._ordered(k)) if type(k) is Tensor else k for k in keys])
         )
 
     def _ordered(self, x: Tensor) -> NDArray:
@@ -266,7 +273,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
 
     def index_set(self, target: Tensor, keys: tuple[Any, ...], value: Operand) -> None:
         written = self._ordered(value) if type(value) is Tensor else value
-        self.array(target)[self._keys(keys)] = written
+        self.array(target)[self._ordered_keys(keys)] = written
 
     def take(self, x: Tensor, indices: Tensor, axis: int) -> Tensor:
         return wrap(self.array(x).take(self.array(indices), axis))
@@ -278,7 +285,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         self, template: Tensor, indices: Tensor, updates: Tensor, axis: int, *, add: bool
     ) -> Tensor:
         result = self.array(template).copy()
-        keys = self._keys(composed.open_mesh(self, indices, axis))
+        keys = self._ordered_keys(composed.open_mesh(self, indices, axis))
         if add:
             np.add.at(result, keys, self.array(updates))
         else:

@@ -100,6 +100,7 @@ def test_a_failure_beside_is_no_failure() -> None:
     [
         ("at 0x7f3a: 3 != 4.5e-3", "at N: N != N"),
         ("shape (2, -3) of float64 in x1", "shape (N, N) of float64 in x1"),
+        ("assert 3.0 == array([[1,\n       2]])", "assert N == array(...)"),
         ("x" * 300, "x" * 157 + "..."),
     ],
 )
@@ -115,8 +116,8 @@ def test_markdown(record: dict[str, Any]) -> None:
         if line.startswith("| ")
     ]
     assert rows[0][-1] == "failed on theirs"
-    assert rows[2] == ["scipy._lib", "3", "1", "1", "0", "1", "0", "0"]
-    assert rows[4] == ["all", "6", "1", "1", "1", "3", "2", "1"]
+    assert rows[2] == ["scipy._lib", "3", "1", "1", "0", "1", "0", "0 of 3"]
+    assert rows[4] == ["all", "6", "1", "1", "1", "3", "2", "1 of 6"]
     assert rows[-2][:3] == ["2", "``ValueError: N is N``", "three"]
     assert rows[-1][:3] == ["1", "``` TypeError: a\\|b `c` ```", "**no**"]
     assert text.endswith("## Explanations\n\n**three**: ``check(x)``\n\nIt is\nthree.\n")

@@ -4,9 +4,11 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from conformance.clients import sklearn_plugin
 from conformance.clients.packages import chosen, find
 from conformance.clients.runner import RENAMED, ClientRun, prepared, run_client
 from conformance.namespace import Module
@@ -78,6 +80,26 @@ def test_scikit_learns_lists_name_the_namespace(installed: Path) -> None:
         "test_mixed[one1-other1-numpy to fake_space]",
         "test_mixed[one2-other2-array_api_strict to fake_space]",
         "test_checks[check0]",
+    ]
+
+
+def test_scikit_learns_own_list_for_a_namespace_that_it_knows() -> None:
+    lists = SimpleNamespace(
+        NamespaceAndDevice=lambda xp, device: (xp, device),
+        yield_namespaces=lambda numpy=True: ["numpy", "torch"] if numpy else ["torch"],
+        yield_namespace_device_dtype_combinations=lambda numpy=True: [
+            *([("numpy", None, None)] if numpy else []),
+            ("torch", "cpu", "float64"),
+        ],
+    )
+    sklearn_plugin._replace(lists, "numpy")
+    assert list(lists.yield_namespaces()) == ["numpy"]
+    assert list(lists.yield_namespaces(include_numpy_namespaces=False)) == []
+    combinations = lists.yield_namespace_device_dtype_combinations
+    assert list(combinations()) == [("numpy", None, None)]
+    assert list(combinations(include_numpy_namespaces=False)) == []
+    assert list(lists.yield_mixed_namespace_input_permutations()) == [
+        (("array_api_strict", "device1"), ("numpy", None), "array_api_strict to numpy")
     ]
 
 

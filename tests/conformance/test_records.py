@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance import results
+from conformance import records
 from conformance.known import Entry
 from conformance.suite import CannotRunError
 
@@ -43,9 +43,9 @@ def test_a_record() -> None:
 
 def test_what_counts_against_a_namespace() -> None:
     failed = result("test_x.py::test_exp", "failed", "ValueError: v")
-    assert [test["id"] for test in results.unexcused(make_record(failed))] == [EXP]
-    assert results.unexcused(make_record(failed, known=(Entry(EXP, "known"),))) == []
-    assert results.unexcused(sample_records()[1]) == []
+    assert [test["id"] for test in records.unexcused(make_record(failed))] == [EXP]
+    assert records.unexcused(make_record(failed, known=(Entry(EXP, "known"),))) == []
+    assert records.unexcused(sample_records()[1]) == []
 
 
 def test_an_unfinished_run_judges_no_list() -> None:
@@ -55,8 +55,8 @@ def test_an_unfinished_run_judges_no_list() -> None:
 
 def test_written_and_read(tmp_path: Path) -> None:
     file = tmp_path / "results.json"
-    results.write(file, sample_records())
-    assert results.read(file) == json.loads(json.dumps(sample_records()))
+    records.write(file, sample_records())
+    assert records.read(file) == json.loads(json.dumps(sample_records()))
 
 
 @pytest.mark.parametrize(
@@ -74,11 +74,11 @@ def test_files_that_are_no_results(tmp_path: Path, text: str, message: str) -> N
     file = tmp_path / "results.json"
     file.write_text(text)
     with pytest.raises(CannotRunError, match=message):
-        results.read(file)
+        records.read(file)
 
 
 def test_files_that_cannot_be_used(tmp_path: Path) -> None:
     with pytest.raises(CannotRunError, match=r"cannot read .*No such file"):
-        results.read(tmp_path / "nothing.json")
+        records.read(tmp_path / "nothing.json")
     with pytest.raises(CannotRunError, match=r"cannot write .*No such file"):
-        results.write(tmp_path / "no" / "where.json", [])
+        records.write(tmp_path / "no" / "where.json", [])
