@@ -18,6 +18,7 @@ from __future__ import annotations
 import faulthandler
 import json
 import pkgutil
+import random
 import signal
 import time
 from collections.abc import Generator, Iterator, Sequence
@@ -118,7 +119,9 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Controller(folder, limit))
     else:
         tests = config.rootpath / TESTS
-        config.pluginmanager.register(Worker(folder, worker_input["workerid"], limit, tests))
+        seed = config.getoption("--hypothesis-seed")
+        worker = Worker(folder, worker_input["workerid"], limit, tests, seed)
+        config.pluginmanager.register(worker)
 
 
 def _trace_file(folder: Path, worker: str) -> Path:
@@ -128,9 +131,10 @@ def _trace_file(folder: Path, worker: str) -> Path:
 class Worker:
     """Runs in each worker process."""
 
-    def __init__(self, folder: Path, name: str, limit: float, tests: Path) -> None:
+    def __init__(self, folder: Path, name: str, limit: float, tests: Path, seed: object) -> None:
         self._limit = limit
         self._tests = tests
+        self._seed = seed
         self._plan = _read_plan(folder)
         self._known: set[str] = set()
         self._origin: dict[str, Any] = {}  # of the failure of the test that runs
@@ -151,6 +155,9 @@ class Worker:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
         self._origin = {}
+        # Some tests draw a single example with Python's own generator: a seed repeats these too,
+        # on any worker and in any selection of tests.
+        random.seed(f"{self._seed} {item.nodeid}")
         with self._time_limit(), _shrinking(item, item.nodeid not in self._known):
             try:
                 return (yield)

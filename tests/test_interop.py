@@ -171,7 +171,7 @@ def test_asarray_of_read_only_memory_stays_read_only():
     for a in (read_only(), read_only()[::2].T, np.broadcast_to(np.ones(1), (3,))):
         x = xp.asarray(a)
         assert not np.asarray(x).flags.writeable
-        with pytest.raises(ValueError, match=r"read-only; copy it with asarray\(x, copy=True\)"):
+        with pytest.raises(ValueError, match=r"copy it with asarray\(x, copy=True\)"):
             x[...] = 0.0
         with pytest.raises(ValueError, match=r"copy it with asarray\(x, copy=True\)"):
             x += 1

@@ -380,7 +380,8 @@ class Backend(ABC):
         Frontend guarantees: going through the axes of `x` in order, `keys` has a None per axis
         that is kept whole, a non-negative int or an int64 handle per axis that is indexed, and
         one boolean handle per run of axes that a mask of their shape indexes; a mask may also
-        have sizes of 0, and then selects nothing. There is at least one handle.
+        have sizes of 0, and then selects nothing. Axes after the last key that is not None may
+        go unsaid. There is at least one handle.
         Backend must: broadcast the integer keys and the masks' nonzero positions together, and
         put their axes where the keys stand if those are neighbours, else in front. Raise
         IndexError, changing nothing, if an index is not in [-size, size) or the keys do not
@@ -403,8 +404,7 @@ class Backend(ABC):
 
         Backend must: raise IndexError if an index is not in [-size, size).
         """
-        shape = self.shape(x)
-        return self.index_get(x, tuple([indices if a == axis else None for a in range(len(shape))]))
+        return self.index_get(x, (*[None] * axis, indices))
 
     def gather(self, x: Handle, indices: Handle, axis: int) -> Handle:
         """Per position, the element of `x` with its own index on `axis`.

@@ -312,7 +312,7 @@ class CheckedBackend(CheckedMatrices):
         call = Call(self.inner, "slice", x=x, selection=selection)
         call.handles(x)
         call.guarantees(
-            type(selection) is tuple
+            isinstance(selection, tuple)
             and all(item is None or type(item) in (int, tuple) for item in selection),
             "`selection` is a tuple of ints, triples and None",
         )
@@ -488,7 +488,7 @@ class CheckedBackend(CheckedMatrices):
                 else:
                     call.guarantees(self.inner.dtype(key) is d.int64, "int64 or boolean keys")
                     axis += 1
-        call.guarantees(axis == len(shape), "keys for all axes")
+        call.guarantees(axis <= len(shape), "no more keys than axes")
         call.guarantees(indexed > 0, "at least one key that is a handle")
 
     def _indexed_shape(self, x: Handle, keys: tuple[Any, ...]) -> Shape | None:

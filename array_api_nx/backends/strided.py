@@ -28,14 +28,22 @@ class Storage:
     ----------
     memory : object
         A contiguous array of the engine over the block.
+    dtype : object
+        The engine's dtype of it.
+    itemsize : int
+        Bytes per element.
     """
 
-    __slots__ = ("memory",)
+    __slots__ = ("dtype", "itemsize", "memory")
 
     memory: Any
+    dtype: Any
+    itemsize: int
 
     def __init__(self, memory: Any) -> None:
         self.memory = memory
+        self.dtype = memory.dtype
+        self.itemsize = memory.itemsize
 
 
 @final
@@ -138,7 +146,8 @@ class StridedBackend(Backend):
         if sliced is None:
             return self.slice(self.materialise(x, 0), selection)
         result = Tensor()
-        result.array = None
+        # x[...] shows all of x: what was bound for it will do.
+        result.array = x.array if sliced is view else None
         result.view = sliced
         result.storage = x.storage
         return result

@@ -93,16 +93,17 @@ class View(Frozen):
         Whether no size and no stride is symbolic.
     has_repeats : bool
         Whether elements share memory: an axis of size over 1 has stride 0.
-    reshaped, expanded, permuted, sliced, flipped : dict
-        What the transforms gave so far, by their argument. A caller in a hurry looks here first.
+    byte_layouts, reshaped, expanded, permuted, sliced, flipped : dict
+        What `byte_layout` and the transforms gave so far, by their argument. A caller in a hurry
+        looks here first.
     """
 
     __slots__ = (
         "__weakref__",
-        "_byte_strides",
         "_column_major",
         "_row_major",
         "_size",
+        "byte_layouts",
         "expanded",
         "flipped",
         "has_repeats",
@@ -132,7 +133,7 @@ class View(Frozen):
     _size: Size
     _row_major: bool
     _column_major: bool
-    _byte_strides: dict[int, tuple[int, ...]]
+    byte_layouts: dict[int, tuple[int, tuple[int, ...]]]
 
     def __new__(
         cls,
@@ -228,16 +229,16 @@ class View(Frozen):
         """Stride of `axis`, counted from the front."""
         return self.strides[self._axis(axis)]
 
-    def byte_strides(self, itemsize: int) -> tuple[int, ...]:
-        """The strides in bytes, for elements of `itemsize` bytes."""
+    def byte_layout(self, itemsize: int) -> tuple[int, tuple[int, ...]]:
+        """Offset and strides in bytes, for elements of `itemsize` bytes."""
         try:
-            return self._byte_strides[itemsize]
+            return self.byte_layouts[itemsize]
         except KeyError:
-            _, steps = self._concrete("byte_strides")
-            strides = tuple([step * itemsize for step in steps])
+            _, steps = self._concrete("byte_layout")
+            layout = self.offset * itemsize, tuple([step * itemsize for step in steps])
             # There are only a few sizes of elements, so that this needs no bound.
-            self._byte_strides[itemsize] = strides
-            return strides
+            self.byte_layouts[itemsize] = layout
+            return layout
 
     @property
     def is_row_major(self) -> bool:
@@ -697,7 +698,7 @@ def _make(shape: Shape, strides: Shape, offset: int, mask: Mask | None) -> View:
         [stride == 0 and n != 1 for n, stride in zip(shape, strides, strict=True)]
     )
     set_slot(view, "has_repeats", repeats)
-    for memo in ("_byte_strides", "reshaped", "expanded", "permuted", "sliced", "flipped"):
+    for memo in ("byte_layouts", "reshaped", "expanded", "permuted", "sliced", "flipped"):
         set_slot(view, memo, {})
     if len(_interned) >= _MAX_VIEWS:
         _interned.clear()

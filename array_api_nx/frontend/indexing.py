@@ -10,7 +10,13 @@ import numpy as np
 from .. import primitives as p
 from ..array import Array, Index
 from ..core import dtypes as d
-from ..core.indexing import IndexArray, KnownSelection, basic_selection, hashable_key, mixed_selection
+from ..core.indexing import (
+    IndexArray,
+    KnownSelection,
+    basic_selection,
+    hashable_key,
+    mixed_selection,
+)
 from ..core.shape import MAX_NDIM, broadcast_shapes, normalise_axis
 from ..core.view import Selection
 from .dispatch import (
@@ -117,16 +123,9 @@ def _whole_key(x: Array, key: Array) -> tuple[Any, ...] | None:
     if not taken:
         return None
     shape = backend.shape(x._handle)
-    ndim = len(shape)
     if key._dtype is d.bool:
-        count = len(taken)
-        return (key._handle, *_WHOLE[: ndim - count]) if taken == shape[:count] else None
-    if key._dtype is d.int64 and ndim:
-        return (key._handle, *_WHOLE[: ndim - 1])
-    return None
-
-
-_WHOLE: Final = (None,) * MAX_NDIM
+        return (key._handle,) if taken == shape[: len(taken)] else None
+    return (key._handle,) if key._dtype is d.int64 and shape else None
 
 
 def _select(

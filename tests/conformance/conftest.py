@@ -120,6 +120,12 @@ def test_upsets_pytest():
 def test_after():
     pass
 """,
+    "array_api_tests/test_draws.py": """
+import random
+
+def test_draws():
+    raise ValueError(random.random())
+""",
     "array_api_tests/test_environment.py": """
 import importlib.util, os
 

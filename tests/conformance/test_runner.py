@@ -28,7 +28,7 @@ def everything(suite: FakeSuite, namespace_folder: Path) -> Run:
         patch.setenv("ARRAY_API_TESTS_VERSION", "2021.12")
         patch.setenv("ARRAY_API_NX_COLOUR", "green")
         patch.setenv("CI", "true")
-        select = ("not upsets",)
+        select = ("not upsets and not draws",)
         return run(suite, Options(NAMESPACE, 1, workers=2, time_limit=1.0, select=select))
 
 
@@ -124,6 +124,17 @@ def test_pytest_that_does_not_start(suite: FakeSuite) -> None:
     assert result.end == "broken"
     assert (result.collected, result.results) == ([], {})
     assert f"No module named '{NAMESPACE}'" in result.log
+
+
+def test_a_seed_repeats_what_tests_draw(suite: FakeSuite, namespace: str) -> None:
+    def draw(seed: int) -> str:
+        options = Options(module=namespace, seed=seed, select=("test_draws.py",))
+        (result,) = run(suite, options).results.values()
+        return result.message
+
+    first = draw(1)
+    assert draw(1) == first
+    assert draw(2) != first
 
 
 def test_an_unknown_file_is_refused(suite: FakeSuite) -> None:

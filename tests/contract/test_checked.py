@@ -145,7 +145,7 @@ BROKEN: list[tuple[str, Break, str]] = [
     ("assign", lambda b: b.assign(X, CUBE), "the shape of `value` broadcasts"),
     ("assign", lambda b: b.assign(X, 1j), "a Python scalar that float64 represents"),
     ("index_get", lambda b: b.index_get(X, (0, None)), "at least one key that is a handle"),
-    ("index_get", lambda b: b.index_get(X, (INTS,)), "keys for all axes"),
+    ("index_get", lambda b: b.index_get(X, (INTS, None, None)), "no more keys than axes"),
     ("index_get", lambda b: b.index_get(X, (SMALL, None)), "int64 or boolean keys"),
     ("index_get", lambda b: b.index_get(X, (-1, INTS)), "int keys are not negative"),
     ("index_get", lambda b: b.index_get(X, (BOOLS, None)), "a mask has the shape of its axes"),

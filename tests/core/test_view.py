@@ -190,7 +190,8 @@ def test_a_mask_spoils_contiguity_and_standard_strides():
 
 def test_strides_of_an_unmasked_view():
     view = View((2, 3), (1, -2), 5)
-    assert [view.byte_strides(size) for size in (1, 8, 1)] == [(1, -2), (8, -16), (1, -2)]
+    assert [view.byte_layout(size)[1] for size in (1, 8, 1)] == [(1, -2), (8, -16), (1, -2)]
+    assert view.byte_layout(8)[0] == 8 * view.offset
     assert view.strides_opt == (1, -2)
     assert view.can_get_strides
     assert view.is_materializable
@@ -567,7 +568,7 @@ def test_symbolic_reshape_of_contiguous_views():
         ("slice", (((0, 1, 1), 0),)),
         ("merge_axes", ()),
         ("check_fits", (10,)),
-        ("byte_strides", (8,)),
+        ("byte_layout", (8,)),
         ("overlaps", (View((2,)),)),
     ],
 )

@@ -52,7 +52,13 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         return wrap(array)
 
     def from_host(self, array: NDArray, *, copy: bool) -> Tensor:
-        return wrap(array.copy() if copy else array.view(_ndarray))
+        if copy:
+            return wrap(array.copy())
+        shared = array.view(_ndarray)
+        if any([s == 0 and n > 1 for n, s in zip(shared.shape, shared.strides, strict=True)]):
+            # Several elements share memory; whoever made it may have left it writable.
+            shared.flags.writeable = False
+        return wrap(shared)
 
     def arange(
         self, start: int | float, stop: int | float, step: int | float, dtype: DType
@@ -244,8 +250,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
 
     def _keys(self, keys: tuple[Any, ...]) -> Any:
         """Keys of the contract as NumPy's."""
-        if keys.count(None) == len(keys) - 1 and keys[0] is not None:
-            # Whole axes after the only key need not be said.
+        if len(keys) == 1:
             return self.array(keys[0])
         return tuple(
             [slice(None) if k is None else self.array(k) if type(k) is Tensor else k for k in keys]
@@ -253,9 +258,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
 
     def _ordered_keys(self, keys: tuple[Any, ...]) -> Any:
         """Keys of the contract as NumPy's, for writing: see `_ordered`."""
-        return self._keys(
-            tuple([wrap(self._ordered(k)) if type(k) is Tensor else k for k in keys])
-        )
+        return self._keys(tuple([wrap(self._ordered(k)) if type(k) is Tensor else k for k in keys]))
 
     def _ordered(self, x: Tensor) -> NDArray:
         """The ndarray of `x`, made row-major.

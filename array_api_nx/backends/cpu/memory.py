@@ -51,16 +51,15 @@ class NumPyMemory(StridedBackend):
         assert storage is not None
         if view.mask is not None:
             array: NDArray = self.materialise(x, 0).array
+            array.flags.writeable = False
         else:
-            memory: NDArray = storage.memory
-            itemsize = memory.itemsize
-            array = _ndarray(
-                view.shape,
-                memory.dtype,
-                memory,
-                view.offset * itemsize,
-                view.byte_strides(itemsize),
-            )
+            try:
+                offset, strides = view.byte_layouts[storage.itemsize]
+            except KeyError:
+                offset, strides = view.byte_layout(storage.itemsize)
+            array = _ndarray(view.shape, storage.dtype, storage.memory, offset, strides)
+            if view.has_repeats:
+                array.flags.writeable = False
         x.array = array
         return array
 
@@ -68,7 +67,7 @@ class NumPyMemory(StridedBackend):
         view, storage = x.view, x.storage
         assert view is not None
         assert storage is not None
-        result = np.full(view.shape, fill, storage.memory.dtype)
+        result = np.full(view.shape, fill, storage.dtype)
         if view.mask is None:
             result[...] = self.array(x)
         elif all([start < end for start, end in view.mask]):
@@ -90,22 +89,20 @@ class NumPyMemory(StridedBackend):
 
     def dtype(self, x: Tensor) -> DType:
         array = x.array
-        if array is None:
-            array = x.storage.memory  # type: ignore[union-attr]
-        return FROM_NUMPY[array.dtype]
+        return FROM_NUMPY[x.storage.dtype if array is None else array.dtype]  # type: ignore[union-attr]
 
     def read_only_reason(self, x: Tensor) -> str | None:
         array = x.array
         if array is None:
             array = self.bind(x)
-        if not array.flags.writeable:
-            return "its memory was handed in as read-only"
+        if array.flags.writeable:
+            return None
         view = x.view or self.anchor(x)
         if view.has_repeats:
             return "several of its elements share memory, as after broadcast_to"
         if view.mask is not None:
             return "part of it is padding, which has no memory"
-        return None
+        return "its memory was handed in as read-only"
 
     def item(self, x: Tensor) -> Scalar:
         array = x.array
