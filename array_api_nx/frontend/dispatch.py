@@ -33,8 +33,10 @@ __all__ = [
     "binary",
     "cast",
     "check_scalar",
+    "check_writable",
     "common_device",
     "inplace",
+    "is_operand",
     "only_array",
     "operands",
     "promote_arrays",
@@ -167,6 +169,13 @@ def as_array(x: object, name: str = "x") -> Operand:
 
 _DTYPE_OF_GENERIC: Final = {np.dtype(dtype.name).type: dtype for dtype in d.ALL}
 _DTYPE_OF_NAME: Final = {dtype.name: dtype for dtype in d.ALL}
+
+
+def check_writable(x: Array) -> None:
+    """ValueError, saying why, unless `x` may be written to."""
+    reason = x._device.backend.read_only_reason(x._handle)
+    if reason is not None:
+        raise ValueError(f"cannot write to the array: {reason}; copy it with asarray(x, copy=True)")
 
 
 def common_device(arrays: Sequence[Array]) -> Device:
@@ -335,7 +344,7 @@ def _binary(op: Primitive, x1: Operand, x2: Operand, foreign: Any) -> Array:
         dtype, device = a._dtype.with_scalar[type(b)], a._device
     elif type(b) is Array and type(a) in _SCALARS:
         dtype, device = b._dtype.with_scalar[type(a)], b._device
-    elif foreign is NotImplemented and not (_is_operand(a) and _is_operand(b)):
+    elif foreign is NotImplemented and not (is_operand(a) and is_operand(b)):
         return foreign  # type: ignore[no-any-return]
     else:
         (a, b), dtype, device = operands(x1, x2)
@@ -377,7 +386,7 @@ def _out_of_range(a: Operand, b: Operand) -> bool:
     return False
 
 
-def _is_operand(x: object) -> bool:
+def is_operand(x: object) -> bool:
     """Whether a binary operator has an opinion on `x`: it computes, or says how to convert."""
     return (
         type(x) is Array
@@ -450,9 +459,7 @@ def _inplace(op: Primitive, x: Array, other: Operand) -> Array:
             f"with {value.shape}; use the operator that makes a new array"
         )
     backend = device.backend
-    reason = backend.read_only_reason(x._handle)
-    if reason is not None:
-        raise ValueError(f"cannot write to the array: {reason}; copy it with asarray(x, copy=True)")
+    check_writable(x)
     handle = cast(value, compute)._handle if type(value) is Array else check_scalar(value, compute)
     try:
         if compute is x._dtype is result:

@@ -25,6 +25,7 @@ from .dispatch import (
     binary,
     cast,
     check_scalar,
+    check_writable,
     common_device,
     only_array,
     reduce,
@@ -90,9 +91,7 @@ def setitem(x: Array, key: Index, value: Operand) -> None:
     backend = x._device.backend
     handle = x._handle
     stored = _stored(x, value)
-    reason = backend.read_only_reason(handle)
-    if reason is not None:
-        raise ValueError(f"cannot write to the array: {reason}; copy it with asarray(x, copy=True)")
+    check_writable(x)
     if type(key) is Array:
         keys = _whole_key(x, key)
         if keys is not None:

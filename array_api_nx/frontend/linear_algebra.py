@@ -11,7 +11,15 @@ from .. import primitives as p
 from ..array import Array
 from ..core.dtypes import same_kind
 from ..core.shape import MAX_NDIM, broadcast_shapes, check_shape, normalise_axes, normalise_axis
-from .dispatch import _is_operand, cast, only_array, operand_dtypes, promote_arrays, wrap
+from .dispatch import (
+    cast,
+    check_writable,
+    is_operand,
+    only_array,
+    operand_dtypes,
+    promote_arrays,
+    wrap,
+)
 
 __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
 
@@ -88,7 +96,7 @@ def matmul_operator(x1: object, x2: object) -> Any:
     """`x1 @ x2`: NotImplemented if either is of a type that may know arrays better than we do."""
     if type(x1) is Array and type(x2) is Array:
         return matmul(x1, x2)
-    if not (_is_operand(x1) and _is_operand(x2)):
+    if not (is_operand(x1) and is_operand(x2)):
         return NotImplemented
     for x in (x1, x2):
         if isinstance(x, bool | int | float | complex):
@@ -107,9 +115,7 @@ def inplace_matmul(x: Array, other: Array) -> Array:
         If the product has another shape than `x`, or `x` is read-only.
     """
     backend = x._device.backend
-    reason = backend.read_only_reason(x._handle)
-    if reason is not None:
-        raise ValueError(f"cannot write to the array: {reason}; copy it with asarray(x, copy=True)")
+    check_writable(x)
     product = matmul(x, other)
     if product.shape != x.shape:
         raise ValueError(
