@@ -316,10 +316,8 @@ def test_asarray_of_buffers(buffer, dtype, writeable):
         assert np.asarray(x).flags.writeable == (writeable or copy is True)
 
 
-@pytest.mark.parametrize(
-    "buffer", [memoryview(b"abc").cast("c"), arrays.array("u", "ab")], ids=["char", "unicode"]
-)
-def test_buffers_of_characters_are_refused(buffer):
+def test_buffers_of_characters_are_refused():
+    buffer = memoryview(b"abc").cast("c")
     with pytest.raises(TypeError, match="the standard has no dtype"):
         xp.asarray(buffer)
 
@@ -386,7 +384,7 @@ def test_numpy_conversion_with_dtype_and_copy():
     assert shares(np.asarray(x, copy=False), x)
     assert np.asarray(x, dtype=complex).dtype == np.complex128
     assert np.asarray(x, dtype=object).dtype == object
-    with pytest.raises(ValueError, match="without a copy"):
+    with pytest.raises(ValueError, match="without a copy|avoid copy"):
         np.asarray(x, dtype="float32", copy=False)
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from .report import Values
+from .runner import RENAMED
 
 _ABOUT = """\
-The test suites that SciPy and scikit-learn ship, and calls of array-api-extra's functions, with
-`{name}` as a namespace that they do not know by name. This page was written by
-`python -m conformance clients --markdown FILE`.
+The test suites that SciPy and scikit-learn ship, and calls of array-api-extra's functions, run on
+`{name}`. This page was written by `python -m conformance clients --markdown FILE`.
 
 Every test counted uses the namespace. *Skipped* and *expected to fail* are the client's own marks,
 among them those for all namespaces but NumPy. *Explained*: it fails for every namespace whose name
-the client does not know, or only the test is at fault; the reasons are below."""
+the client does not know, or the test itself asks for what the standard does not have; the reasons
+are below."""
+_RENAMED = f"`{RENAMED}` is array_api_strict under a name that no client knows."
 
 
 def render(record: Values) -> str:
@@ -25,6 +27,8 @@ def render(record: Values) -> str:
         f"{names}; NumPy {environment['numpy']}, Python {environment['python']},"
         f" {record['started'][:10]}.",
     ]
+    if any(each["name"] == RENAMED for each in record["namespaces"]):
+        parts.append(_RENAMED)
     for name, client in judged["clients"].items():
         beside = {each["name"]: each["clients"].get(name) for each in others}
         parts += [f"## {name} {client['version']}", _counts(client, beside)]

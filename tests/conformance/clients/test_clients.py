@@ -1,4 +1,4 @@
-"""The installed clients themselves, a few tests of each."""
+"""The installed clients themselves, a few tests of each; and the results that the docs show."""
 
 from __future__ import annotations
 
@@ -7,7 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import clients
+from conformance.clients import explain, markdown
+
+from .conftest import REPOSITORY, clients
+
+RESULTS = REPOSITORY / "conformance" / "results" / "clients.json"
+PAGE = REPOSITORY / "docs" / "clients.md"
 
 
 @pytest.mark.parametrize(
@@ -27,3 +32,14 @@ def test_a_few_tests_of_the_client(client: str, select: str, tests: int, tmp_pat
     totals = json.loads(file.read_text())["namespaces"][0]["clients"][client]["totals"]
     assert totals["tests"] >= tests
     assert totals["passed"] == totals["tests"]
+
+
+def test_the_page_shows_the_results() -> None:
+    record = json.loads(RESULTS.read_text())
+    assert PAGE.read_text() == markdown.render(record)
+    assert record["exit_status"] == 0
+
+
+def test_every_explanation_is_needed_by_the_results() -> None:
+    record = json.loads(RESULTS.read_text())
+    assert list(record["explanations"]) == [each.name for each in explain.read()]

@@ -8,7 +8,7 @@ import pytest
 from conformance.clients import markdown, report
 from conformance.clients.explain import Explanation
 from conformance.clients.packages import CLIENTS, Installed
-from conformance.clients.runner import ClientRun
+from conformance.clients.runner import RENAMED, ClientRun
 from conformance.namespace import Module
 from conformance.runner import Result
 
@@ -121,6 +121,12 @@ def test_markdown(record: dict[str, Any]) -> None:
     assert rows[-2][:3] == ["2", "``ValueError: N is N``", "three"]
     assert rows[-1][:3] == ["1", "``` TypeError: a\\|b `c` ```", "**no**"]
     assert text.endswith("## Explanations\n\n**three**: ``check(x)``\n\nIt is\nthree.\n")
+
+
+@pytest.mark.parametrize("name", ["theirs", RENAMED])
+def test_markdown_says_what_the_renamed_namespace_is(name: str) -> None:
+    text = markdown.render(report.record([[a_run()], [a_run(name)]], []))
+    assert ("array_api_strict under a name" in text) == (name == RENAMED)
 
 
 def test_markdown_of_a_run_that_is_not_complete() -> None:
