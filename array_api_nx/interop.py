@@ -8,6 +8,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from .array import Array
+from .backends.host import FROM_NUMPY, TO_NUMPY
 from .core import dtypes as d
 from .core.dtypes import DType
 from .device import Device, as_device, default_device
@@ -29,9 +30,6 @@ __all__ = [
 ]
 
 NDArray = np.ndarray[Any, Any]
-
-_TO_NUMPY: Final = {dtype: np.dtype(dtype.name) for dtype in d.ALL}
-_FROM_NUMPY: Final = {theirs: dtype for dtype, theirs in _TO_NUMPY.items()}
 
 # Integer types of C that have the same bits as another one, which NumPy prefers.
 _CHARACTERS: Final = {
@@ -192,7 +190,7 @@ def _with_long_ints(obj: Sequence[Any], array: NDArray, dtype: DType | None) -> 
     if kinds <= {bool, int} and (dtype is None or dtype in d.INTEGRAL):
         for value in (max(elements), min(elements)):
             check_scalar(int(value), dtype or d.int64)
-        return np.asarray(elements, _TO_NUMPY[dtype or d.int64]).reshape(array.shape)
+        return np.asarray(elements, TO_NUMPY[dtype or d.int64]).reshape(array.shape)
     if array.dtype.kind != "O":
         return array
     if not kinds <= {bool, int, float, complex}:
@@ -203,7 +201,7 @@ def _with_long_ints(obj: Sequence[Any], array: NDArray, dtype: DType | None) -> 
     floating = d.complex128 if complex in kinds else d.float64
     for element in elements:
         check_scalar(element, floating)
-    return array.astype(_TO_NUMPY[floating])
+    return array.astype(TO_NUMPY[floating])
 
 
 def from_numpy(array: NDArray, dtype: DType | None, device: Device, copy: bool | None) -> Array:
@@ -216,7 +214,7 @@ def from_numpy(array: NDArray, dtype: DType | None, device: Device, copy: bool |
     ValueError
         If a copy is needed and `copy` is False.
     """
-    found = _FROM_NUMPY.get(array.dtype)
+    found = FROM_NUMPY.get(array.dtype)
     if found is not None and (dtype is None or dtype is found):
         flags = array.flags
         if flags.aligned and (flags.c_contiguous or _whole_strides(array)):
@@ -238,7 +236,7 @@ def _canonical(array: NDArray) -> NDArray:
 def _from_other(array: NDArray, dtype: DType | None, device: Device, copy: bool | None) -> Array:
     """The rest of `from_numpy`: conversions, foreign memory, errors."""
     native = array.dtype.newbyteorder("=")
-    found = _FROM_NUMPY.get(native)
+    found = FROM_NUMPY.get(native)
     if found is None:
         raise TypeError(
             f"the standard has no dtype for NumPy's {array.dtype}; convert the array with "
@@ -255,7 +253,7 @@ def _from_other(array: NDArray, dtype: DType | None, device: Device, copy: bool 
         reasons.append(f"its dtype is {found}, not {dtype}")
     if copy is False:
         raise ValueError(f"the array cannot be shared: {' and '.join(reasons)}; use copy=None")
-    return wrap(device.backend.from_host(array.astype(_TO_NUMPY[dtype]), copy=False), dtype, device)
+    return wrap(device.backend.from_host(array.astype(TO_NUMPY[dtype]), copy=False), dtype, device)
 
 
 def to_numpy(x: Array, dtype: Any = None, copy: bool | None = None) -> NDArray:

@@ -51,7 +51,6 @@ PythonScalar: TypeAlias = "bool | int | float | complex"
 Operand: TypeAlias = "Array | PythonScalar"
 
 _SCALARS: Final = frozenset({bool, int, float, complex})
-_MISSING: Final = object()
 
 
 def wrap(handle: Handle, dtype: DType, device: Device) -> Array:

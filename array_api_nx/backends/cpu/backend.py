@@ -17,9 +17,10 @@ from ...core.dtypes import DType
 from ...primitives import Primitive
 from .. import composed
 from ..base import Operand, Scalar
+from ..host import TO_NUMPY
 from ..strided import Tensor
 from .fourier import FourierTransforms
-from .kernels import ARG_REDUCE, BINARY, BINARY_NEW, REDUCE, SCAN, TO_NUMPY, UNARY, NDArray
+from .kernels import ARG_REDUCE, BINARY, BINARY_NEW, REDUCE, SCAN, UNARY, NDArray
 from .linear_algebra import LinearAlgebra
 from .memory import wrap
 

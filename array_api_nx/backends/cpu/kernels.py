@@ -14,18 +14,14 @@ from typing import Any, Final
 import numpy as np
 
 from ... import primitives as p
-from ...core import dtypes as d
-from ...core.dtypes import DType
 from ...primitives import Primitive
 
 __all__ = [
     "ARG_REDUCE",
     "BINARY",
     "BINARY_NEW",
-    "FROM_NUMPY",
     "REDUCE",
     "SCAN",
-    "TO_NUMPY",
     "UNARY",
     "NDArray",
 ]
@@ -34,10 +30,6 @@ NDArray = np.ndarray[Any, Any]
 
 # How mends look for what they mend: on booleans, several times as fast as any().
 _count: Final = np.count_nonzero
-
-TO_NUMPY: Final[dict[DType, np.dtype[Any]]] = {dtype: np.dtype(dtype.name) for dtype in d.ALL}
-FROM_NUMPY: Final[dict[np.dtype[Any], DType]] = {ours: dtype for dtype, ours in TO_NUMPY.items()}
-
 
 # ---------------------------------------------------------------------- unary mends
 

@@ -9,8 +9,9 @@ import numpy as np
 from ...core.dtypes import DType
 from ...core.view import View
 from ..base import Scalar
+from ..host import FROM_NUMPY
 from ..strided import Storage, StridedBackend, Tensor
-from .kernels import FROM_NUMPY, NDArray
+from .kernels import NDArray
 
 __all__ = ["NumPyMemory", "wrap"]
 
