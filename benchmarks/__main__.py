@@ -84,32 +84,52 @@ def _table(
     ratios: dict[str, dict[str, float]] = {}
     for statement in statements:
         times = _time([Timer(statement, "d = target", globals=s) for s in spaces], turns, seconds)
+        base = times[0]
+        assert base is not None
         # Ratios are taken within a turn, so that both sides saw the same machine.
         row = {
-            peer.name: median([t / base for t, base in zip(own, times[0], strict=True)])
+            peer.name: median([t / b for t, b in zip(own, base, strict=True)])
             for peer, own in zip(peers[1:], times[1:], strict=True)
+            if own is not None
         }
         ratios[statement] = row
-        print(f"{statement:36}{median(times[0]) * 1e6:12.2f}", end="")
-        print("".join([f"{ratio:9.2f}" for ratio in row.values()]), flush=True)
+        print(f"{statement:36}{median(base) * 1e6:12.2f}", end="")
+        print("".join([_cell(row.get(peer.name)) for peer in peers[1:]]), flush=True)
     print(f"{'geometric mean':36}{'':12}", end="")
-    means = [geometric_mean([row[peer.name] for row in ratios.values()]) for peer in peers[1:]]
-    print("".join([f"{mean:9.2f}" for mean in means]))
+    for peer in peers[1:]:
+        values_of_peer = [row[peer.name] for row in ratios.values() if peer.name in row]
+        print(_cell(geometric_mean(values_of_peer)), end="")
+    print()
     return ratios
 
 
-def _time(timers: list[Timer], turns: int, seconds: float) -> list[list[float]]:
-    """Seconds per call of each timer in each turn, which lasts about `seconds`."""
-    numbers = [max(1, int(seconds / max(timer.timeit(1), 1e-7))) for timer in timers]
-    numbers = [
-        max(1, int(seconds * number / max(timer.timeit(number), 1e-7)))
-        for timer, number in zip(timers, numbers, strict=True)
-    ]
-    times: list[list[float]] = [[] for _ in timers]
+def _cell(ratio: float | None) -> str:
+    return f"{'cannot':>9}" if ratio is None else f"{ratio:9.2f}"
+
+
+def _time(timers: list[Timer], turns: int, seconds: float) -> list[list[float] | None]:
+    """Seconds per call of each timer in each turn, which lasts about `seconds`.
+
+    None for a namespace that cannot do what is timed.
+    """
+    numbers = [_calls_in(timer, seconds) for timer in timers]
+    times: list[list[float] | None] = [None if number is None else [] for number in numbers]
     for _ in range(turns):
         for own, timer, number in zip(times, timers, numbers, strict=True):
-            own.append(timer.timeit(number) / number)
+            if own is not None and number is not None:
+                own.append(timer.timeit(number) / number)
     return times
+
+
+def _calls_in(timer: Timer, seconds: float) -> int | None:
+    """How many calls take about `seconds`; None if one call raises."""
+    number = 1
+    try:
+        for _ in range(2):
+            number = max(1, int(seconds * number / max(timer.timeit(number), 1e-7)))
+    except Exception:  # whatever a peer raises: it cannot
+        return None
+    return number
 
 
 if __name__ == "__main__":

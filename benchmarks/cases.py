@@ -43,7 +43,7 @@ COMPUTING = (
 
 WRITING = (
     "a[mask]",
-    "a[i]",
+    "a[i, ...]",
     "d[0, :] = 1.0",
     "d[...] = b",
     "d[mask] = 0.0",

@@ -34,4 +34,6 @@ def installed() -> list[Peer]:
 
 def _peer(name: str, module: str) -> Peer:
     xp = import_module(module)
-    return Peer(name, xp.__version__, xp, lambda x: xp.asarray(x, copy=True))
+    # The wrappers of array-api-compat have no version; what they wrap does.
+    wrapped = import_module(module.removeprefix("array_api_compat."))
+    return Peer(name, wrapped.__version__, xp, lambda x: xp.asarray(x, copy=True))
