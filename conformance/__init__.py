@@ -2,7 +2,7 @@
 
 ``python -m conformance`` from a checkout of the repository is the gate: one namespace, nothing
 excused. ``run``, ``report``, ``compare`` and ``known`` are for any namespace; ``--help`` lists the
-options. It needs a POSIX system.
+options. ``clients`` runs other packages' tests, see there. It needs a POSIX system.
 
 Before a run:
 
@@ -14,7 +14,8 @@ Before a run:
 
 The run:
 
-- ``runner``: runs the suite in a subprocess and collects one result per test.
+- ``pytest_run``: runs tests in a subprocess and collects one result per test; ``runner``: those
+  of the suite.
 - ``environment``: the variables of that subprocess.
 - ``plugin``: the pytest plugin inside it, which hands the results over.
 - ``blame``, ``repro``, ``literals``: inside it too; what a failure rests on, and a script of it.

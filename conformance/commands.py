@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from . import badge, compare, known, markdown, page, records, scripts, standard, suite, text
+from .clients import command as clients
 from .files import check_writable, make_folder, write
 from .namespace import Module, inspect_module
 from .progress import Progress
@@ -122,6 +123,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace, Pins], int]] = {
     "report": report,
     "compare": compare_results,
     "known": make_list,
+    "clients": lambda options, pins: clients.run(options),
 }
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from .records import Record, unexcused
+from .report import cut
 from .verdict import BAD, COLUMNS
 
 _LONGEST = 200  # of a message
@@ -23,7 +22,7 @@ def _overview(runs: list[Record]) -> str:
         conforms = run["end"] if run["end"] != "finished" else "no" if unexcused(run) else "yes"
         counts = [str(run["totals"][column]) for column in columns]
         rows.append([module["name"], module["version"], run["version"], *counts, conforms])
-    return _table(rows)
+    return table(rows)
 
 
 def _details(run: Record) -> str:
@@ -52,9 +51,8 @@ def _function(name: str, run: Record, tests: list[Record]) -> str:
         return f"- `{name}`: by {', '.join(f'`{root}`' for root in roots)}"
     known = " (known)" if own and all(test["known"] for test in own) else ""
     first = own[0]["message"] if own else ""
-    first = first if len(first) <= _LONGEST else f"{first[: _LONGEST - 3]}..."
     more = f" (and {len(own) - 1} more tests)" if len(own) > 1 else ""
-    return f"- `{name}`{known}: {_code(first)}{more}"
+    return f"- `{name}`{known}: {_code(cut(first, _LONGEST))}{more}"
 
 
 def _code(text: str) -> str:
@@ -64,7 +62,12 @@ def _code(text: str) -> str:
     return f"{fence}{padding}{text}{padding}{fence}" if text else ""
 
 
-def _table(rows: Iterable[list[str]]) -> str:
-    lines = [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows]
-    lines.insert(1, f"|{' --- |' * (lines[0].count(' | ') + 1)}")
-    return "\n".join(lines)
+def table(rows: list[list[str]]) -> str:
+    """A table; aligned, because a terminal shows it as it is. The first row is the header."""
+    cells = [[cell.replace("|", "\\|") for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    cells.insert(1, ["-" * width for width in widths])
+    return "\n".join(
+        "| " + " | ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)) + " |"
+        for row in cells
+    )

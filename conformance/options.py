@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 
 from . import suite
+from .clients.packages import CLIENTS
+from .clients.runner import RENAMED
 
 _STATUS = "Exit status: 0 conforms, 1 does not, 2 nothing could be run, 130 interrupted."
 
@@ -26,9 +28,10 @@ def gate_parser() -> argparse.ArgumentParser:
         " namespace, and excuse nothing.",
         epilog=f"{_STATUS} Sub-commands, each with a --help of its own: run (judges any namespaces,"
         " function by function), report (HTML, Markdown, badge), compare (two results), known"
-        " (lists of known failures).",
+        " (lists of known failures), clients (runs the tests of SciPy, scikit-learn and"
+        " array-api-extra).",
     )
-    parser.add_argument("--module", default="array_api_nx", help="namespace to judge (%(default)s)")
+    _add_module(parser)
     parser.add_argument(
         "--locate", action="store_true", help="print where the suite is, and run nothing"
     )
@@ -57,6 +60,14 @@ def parser() -> argparse.ArgumentParser:
             help="make a list of known failures from results",
             epilog="Exit status: 0 the list is up to date, 1 entries of --keep are stale,"
             " 2 a file cannot be read.",
+        )
+    )
+    _add_clients(
+        commands.add_parser(
+            "clients",
+            help="run the tests of SciPy, scikit-learn and array-api-extra on a namespace",
+            epilog="Exit status: 0 no failures but explained ones, 1 others, 2 nothing could be"
+            " run, 130 interrupted.",
         )
     )
     return top
@@ -155,6 +166,42 @@ def _add_known(known: argparse.ArgumentParser) -> None:
     known.add_argument("--output", type=Path, metavar="FILE", help="write the list there")
 
 
+def _add_clients(clients: argparse.ArgumentParser) -> None:
+    clients.description = (
+        "Run the tests that SciPy and scikit-learn ship, and calls of array-api-extra's functions,"
+        " on a namespace that they do not know. The installed packages are not touched."
+    )
+    _add_module(clients)
+    clients.add_argument(
+        "--beside",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="another namespace to compare with (repeat for several): numpy, array_api_strict, or"
+        f" {RENAMED}, which is array_api_strict under a name that no client knows",
+    )
+    clients.add_argument(
+        "--client", action="append", choices=list(CLIENTS), help="(all; repeat for several)"
+    )
+    clients.add_argument(
+        "--select",
+        nargs="+",
+        default=[],
+        metavar="TEST",
+        help="submodules (scipy.stats) or test ids (scipy/stats/tests/test_stats.py::TestMode)",
+    )
+    _add_processes(clients)
+    _add_output(clients)
+    clients.add_argument("--markdown", type=Path, metavar="FILE", help="write a page there")
+    clients.add_argument(
+        "--results", type=Path, metavar="FILE", help="run nothing, and report these results (JSON)"
+    )
+
+
+def _add_module(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--module", default="array_api_nx", help="namespace to judge (%(default)s)")
+
+
 def _add_suite(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--checkout",
@@ -184,13 +231,6 @@ def _add_effort(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="per test (%(default)s)",
     )
-    parser.add_argument(
-        "--workers",
-        type=_at_least_one,
-        default=_cores(),
-        metavar="N",
-        help="processes (one per core: %(default)s)",
-    )
     parser.add_argument("--seed", type=int, metavar="N", help="for Hypothesis (a new one each run)")
     parser.add_argument(
         "--select",
@@ -198,6 +238,17 @@ def _add_effort(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="TEST",
         help="files (test_fft.py), test ids (test_fft.py::test_fft), or expressions (linalg)",
+    )
+    _add_processes(parser)
+
+
+def _add_processes(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--workers",
+        type=_at_least_one,
+        default=_cores(),
+        metavar="N",
+        help="processes (one per core: %(default)s)",
     )
     parser.add_argument(
         "--time-limit",

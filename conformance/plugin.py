@@ -1,4 +1,4 @@
-"""The pytest plugin that hands every test's result to `conformance.runner`.
+"""The pytest plugin that hands every test's result to `conformance.pytest_run`.
 
 It is loaded in the controlling process of pytest-xdist and in its workers. Workers limit the time
 of a test and note what only they can know; the controller writes one JSON line per event to
@@ -10,7 +10,7 @@ of a test and note what only they can know; the controller writes one JSON line 
 - ``{"event": "finished", "id": ..., "outcome": ..., "duration": ..., "message": ...,
   "longrepr": ..., "repro": ..., "raised_in": ..., "uses": [...]}``
 
-The outcome is one of `OUTCOMES`.
+The outcome is one of `OUTCOMES`, or `XFAILED`.
 """
 
 from __future__ import annotations
@@ -43,6 +43,8 @@ OUTCOMES = (
     "missing",  # skipped, because the module lacks what the test needs
     "skipped",  # skipped by the suite's own code, whatever the module
 )
+# The test's own code marks it as failing, and gives the message as the reason.
+XFAILED = "xfailed"
 EVENTS = "events.jsonl"
 PLAN = "plan.json"
 _SETTINGS = "_hypothesis_internal_use_settings"
@@ -314,8 +316,8 @@ def _verdict(reports: list[pytest.TestReport], duration: float) -> tuple[str, fl
         if report.failed:
             outcome = "failed" if report.when == "call" else "error"
             return outcome, duration, note.get("message", ""), report.longreprtext
-        if hasattr(report, "wasxfail"):  # an excuse is no pass
-            return "failed", duration, f"expected to fail: {report.wasxfail}", report.longreprtext
+        if hasattr(report, "wasxfail"):
+            return XFAILED, duration, report.wasxfail, report.longreprtext
         if report.skipped:
             outcome = "skipped" if note.get("by_suite") else "missing"
             return outcome, duration, _skip_reason(report), ""

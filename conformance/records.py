@@ -15,7 +15,8 @@ from typing import Any
 
 from . import known
 from .plugin import OUTCOMES
-from .runner import Result, Run
+from .pytest_run import Result
+from .runner import Run
 from .suite import CannotRunError
 from .verdict import BAD, FunctionVerdict, judge, totals
 

@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Iterable
 
 from .plugin import OUTCOMES
-from .runner import Result, Run
+from .pytest_run import PytestRun, Result
+from .runner import Run
 from .suite import TESTS
 
 FAILURES = ("failed", "error", "missing")
@@ -53,10 +54,12 @@ def chapters(run: Run) -> dict[str, dict[str, int]]:
 
 def failure_text(result: Result) -> str:
     """A failure in two lines: what, and the shortest useful message."""
-    message = result.message
-    if len(message) > _WIDTH:
-        message = f"{message[: _WIDTH - 3]}..."
-    return f"{result.outcome.upper():8}{short_id(result.id)}\n        {message}"
+    return f"{result.outcome.upper():8}{short_id(result.id)}\n        {cut(result.message, _WIDTH)}"
+
+
+def cut(text: str, longest: int) -> str:
+    """The text, or its beginning if it has more than `longest` characters."""
+    return text if len(text) <= longest else f"{text[: longest - 3]}..."
 
 
 def heading(run: Run) -> str:
@@ -128,7 +131,7 @@ def _incomplete(run: Run) -> list[str]:
     return ["\n".join(lines)]
 
 
-def log_tail(run: Run) -> str:
+def log_tail(run: PytestRun) -> str:
     """The end of what pytest itself printed."""
     lines = [line for line in run.log.splitlines() if line.strip()][-_LOG_LINES:]
     return "\n".join(f"    {line}" for line in lines)

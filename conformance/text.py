@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .records import Record, unexcused
+from .report import cut
 from .verdict import BAD, COLUMNS, VERDICTS
 
 _WIDTH = 160
@@ -63,7 +64,7 @@ def _failure(name: str, run: Record) -> str:
     tests = [t for t in run["tests"] if t["function"] == name and t["verdict"] == "fails"]
     known = "known, " if all(test["known"] for test in tests) else ""
     text = f"  {name}  ({known}{len(tests)} test{'s' if len(tests) > 1 else ''})"
-    return f"{text}\n      {_cut(tests[0]['message'])}"
+    return f"{text}\n      {cut(tests[0]['message'], _WIDTH)}"
 
 
 def _blocked(name: str, run: Record) -> str:
@@ -72,7 +73,7 @@ def _blocked(name: str, run: Record) -> str:
 
 def _known(run: Record) -> list[str]:
     known = [test for test in run["tests"] if test["known"] and test["verdict"] in BAD]
-    return [f"  {test['id'].partition('/')[2]}: {_cut(test['known'])}" for test in known]
+    return [f"  {test['id'].partition('/')[2]}: {cut(test['known'], _WIDTH)}" for test in known]
 
 
 def _stale(run: Record) -> list[str]:
@@ -87,7 +88,3 @@ def _incomplete(run: Record) -> list[str]:
     if run["left_out"]:
         lines.append(f"Left out by a list: {len(run['left_out'])} entries.")
     return lines
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 3]}..."

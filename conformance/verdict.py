@@ -20,7 +20,8 @@ from dataclasses import dataclass, field
 
 from .deviations import permitted
 from .functions import function_of, is_about_behaviour, is_special_case
-from .runner import Result, Run
+from .pytest_run import Result
+from .runner import Run
 
 # Of a function, the worst first: a function has the worst verdict of its tests.
 VERDICTS = ("fails", "missing", "blocked", "deviation", "skipped", "passes", "not run")

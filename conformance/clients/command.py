@@ -10,65 +10,13 @@ from pathlib import Path
 
 from ..files import check_writable, write
 from ..namespace import Module
-from ..options import _at_least_one, _cores, _seconds
+from ..report import log_tail
 from ..runner import require
 from ..suite import CannotRunError
 from . import explain, markdown, report
 from .packages import CLIENTS, Installed, chosen, find
 from .progress import Progress
-from .runner import RENAMED, ClientRun, prepared, run_client
-
-_LOG_LINES = 15
-
-
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Add the sub-command."""
-    parser = subparsers.add_parser(
-        "clients",
-        help="run the tests of SciPy, scikit-learn and array-api-extra on a namespace",
-        description="Run the tests that SciPy and scikit-learn ship, and calls of array-api-extra's"
-        " functions, on a namespace that they do not know. The installed packages are not touched.",
-        epilog="Exit status: 0 no failures but explained ones, 1 others, 2 nothing could be run,"
-        " 130 interrupted.",
-    )
-    parser.add_argument("--module", default="array_api_nx", help="namespace to judge (%(default)s)")
-    parser.add_argument(
-        "--beside",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="another namespace to compare with (repeat for several): numpy, array_api_strict, or"
-        f" {RENAMED}, which is array_api_strict under a name that no client knows",
-    )
-    parser.add_argument(
-        "--client", action="append", choices=list(CLIENTS), help="(all; repeat for several)"
-    )
-    parser.add_argument(
-        "--select",
-        nargs="+",
-        default=[],
-        metavar="TEST",
-        help="submodules (scipy.stats) or test ids (scipy/stats/tests/test_stats.py::TestMode)",
-    )
-    parser.add_argument(
-        "--workers",
-        type=_at_least_one,
-        default=_cores(),
-        metavar="N",
-        help="processes (one per core: %(default)s)",
-    )
-    parser.add_argument(
-        "--time-limit",
-        type=_seconds,
-        default=600.0,
-        metavar="SECONDS",
-        help="per test; a test that takes longer fails; 0: no limit (%(default)g)",
-    )
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the results there")
-    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write a page there")
-    parser.add_argument(
-        "--results", type=Path, metavar="FILE", help="run nothing, and report these results (JSON)"
-    )
+from .runner import ClientRun, prepared, run_client
 
 
 def run(options: argparse.Namespace) -> int:
@@ -134,9 +82,8 @@ def _run_clients(
         if run.end == "interrupted":
             break
         if run.end == "broken":
-            lines = [f"    {line}" for line in run.log.splitlines() if line.strip()]
-            print("pytest ended early; the last that it said:", *lines[-_LOG_LINES:],
-                  sep="\n", file=sys.stderr)  # fmt: skip
+            said = f"pytest ended early; the last that it said:\n{log_tail(run)}"
+            print(said, file=sys.stderr)
     return runs
 
 

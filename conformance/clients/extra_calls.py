@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from array_api_compat import array_namespace
 
-from conformance.clients.packages import EXTRA_PACKAGES
+from .packages import EXTRA_PACKAGES
 
 Call = Callable[[Any, Any], Any]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..markdown import table
 from .report import Values
 from .runner import RENAMED
 
@@ -55,7 +56,7 @@ def _counts(client: Values, beside: dict[str, Values | None]) -> str:
         row += [counts["passed"], counts["failed"], counts["explained"]]
         row += [_failed(other, name) for other in beside.values()]
         rows.append([str(cell) for cell in row])
-    return _table(rows)
+    return table(rows)
 
 
 def _failed(client: Values | None, name: str) -> str:
@@ -76,19 +77,8 @@ def _causes(client: Values) -> str:
         )
         explained = cause["explanation"] or "**no**"
         rows.append([str(cause["tests"]), _code(cause["message"]), explained, _code(example["id"])])
-    return _table(rows)
+    return table(rows)
 
 
 def _code(text: str) -> str:
     return f"``{text}``" if "`" not in text else f"``` {text} ```"
-
-
-def _table(rows: list[list[str]]) -> str:
-    """Aligned, because a terminal shows it as it is."""
-    cells = [[cell.replace("|", "\\|") for cell in row] for row in rows]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    cells.insert(1, ["-" * width for width in widths])
-    return "\n".join(
-        "| " + " | ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)) + " |"
-        for row in cells
-    )

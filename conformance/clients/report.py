@@ -23,8 +23,8 @@ from collections.abc import Iterable
 from importlib.metadata import version
 from typing import Any
 
-from ..report import FAILED, INTERRUPTED, PASSED
-from ..runner import Result
+from ..pytest_run import Result
+from ..report import FAILED, INTERRUPTED, PASSED, cut
 from .explain import Explanation, explain, place
 from .packages import submodule
 from .runner import OUTCOMES, ClientRun
@@ -125,7 +125,7 @@ def _failure(result: Result, run: ClientRun, explanations: list[Explanation]) ->
     at, source = place(result.longrepr, run.client.folder)
     return {
         "id": result.id,
-        "message": _cut(result.message),
+        "message": cut(result.message, _LONGEST),
         "cause": normalised(result.message),
         "at": at,
         "explanation": explain(explanations, result.id, result.message, source),
@@ -144,8 +144,4 @@ def _counts(results: Iterable[Result], explained: set[str]) -> dict[str, int]:
 
 def normalised(message: str) -> str:
     """A message without the numbers, addresses and arrays that differ from test to test."""
-    return _cut(_ARRAY.sub("array(...)", _VARIABLE.sub("N", message)))
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+    return cut(_ARRAY.sub("array(...)", _VARIABLE.sub("N", message)), _LONGEST)

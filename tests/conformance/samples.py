@@ -1,14 +1,16 @@
-"""Runs made by hand, for tests of what comes after a run."""
+"""Runs made by hand, for tests of what comes after a run, and a terminal."""
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any
 
 from conformance import records
 from conformance.known import Entry
 from conformance.namespace import Module
-from conformance.runner import End, Options, Result, Run
+from conformance.pytest_run import End, Result
+from conformance.runner import Options, Run
 from conformance.standard import Standard
 from conformance.suite import Checkout
 
@@ -84,3 +86,10 @@ def sample_records() -> list[records.Record]:
 def every_passed(function: str) -> Result:
     """A passed test of any function of the standard."""
     return result(f"test_special_cases.py::test_any[{function}]", "passed")
+
+
+class Terminal(io.StringIO):
+    """A stream that says that it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True

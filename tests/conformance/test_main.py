@@ -10,7 +10,9 @@ import pytest
 from conformance import __main__ as command
 from conformance import gate, runner
 from conformance.environment import PACKAGE
-from conformance.suite import CHECKOUT_VARIABLE
+from conformance.namespace import Module
+from conformance.runner import Options, Run
+from conformance.suite import CHECKOUT_VARIABLE, Checkout
 
 from .conftest import FakeSuite
 
@@ -50,12 +52,18 @@ def test_a_module_that_does_not(
     assert "  test_lacking.py::test_needs_fft: fft not found in array module" in out
 
 
-def test_nothing_matches(
-    suite: FakeSuite, namespace: str, capsys: pytest.CaptureFixture[str]
+def test_no_test_can_be_run(
+    suite: FakeSuite,
+    namespace: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    given = arguments(suite, namespace, "--select", "test_good.py", "nothing_like_this")
-    assert command.main(given, suite.pins) == 2
-    assert "no test could be run" in capsys.readouterr().err
+    def nothing(module: Module, checkout: Checkout, options: Options, *more: object) -> Run:
+        return Run(module, checkout, options, log="deselected\n")
+
+    monkeypatch.setattr(gate, "run_suite", nothing)
+    assert command.main(arguments(suite, namespace), suite.pins) == 2
+    assert "no test could be run; the last that pytest said:\n    des" in capsys.readouterr().err
 
 
 def test_an_interruption_before_the_run(

@@ -7,17 +7,15 @@ import pytest
 
 from conformance.namespace import Module
 from conformance.progress import Progress
-from conformance.runner import Options, Result, Run
+from conformance.pytest_run import Result
+from conformance.runner import Options, Run
 from conformance.suite import Checkout
+
+from .samples import Terminal
 
 FAILED = Result("array_api_tests/test_a.py::test_b", "failed", 0.1, "ValueError: v", "")
 PASSED = Result("array_api_tests/test_a.py::test_a", "passed", 0.1, "", "")
 FAILURE = "FAILED  test_a.py::test_b\n        ValueError: v\n"
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
 
 
 @pytest.fixture

@@ -7,7 +7,8 @@ import pytest
 
 from conformance import report
 from conformance.namespace import Module
-from conformance.runner import Options, Result, Run
+from conformance.pytest_run import Result
+from conformance.runner import Options, Run
 from conformance.suite import Checkout
 
 

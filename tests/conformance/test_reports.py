@@ -17,8 +17,9 @@ FAILED = result("test_x.py::test_exp", "failed", "ValueError: v")
 
 def test_markdown() -> None:
     lines = markdown.render(sample_records()).splitlines()
-    assert "| one | 1.0 | 2025.12 | 1 | 1 | 1 | 1 | 1 | 1 | 3 | no |" in lines
-    assert any(line.startswith("| two |") and line.endswith("| yes |") for line in lines)
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
+    assert ["one", "1.0", "2025.12", *"1111113", "no"] in rows
+    assert any(row[:1] == ["two"] and row[-1] == "yes" for row in rows)
     fails, blocked = lines.index("**fails** (1)"), lines.index("**blocked** (1)")
     assert fails < blocked  # the root cause first
     assert "- `exp`: `` AssertionError: out=1 | 2 `x` </script> ``" in lines

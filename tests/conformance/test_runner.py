@@ -19,86 +19,86 @@ def run(suite: FakeSuite, options: Options, shown: list[int] | None = None) -> R
     return run_suite(MODULE, checkout, options, lambda run: counts.append(len(run.results)))
 
 
-@pytest.fixture(scope="module")
-def everything(suite: FakeSuite, namespace_folder: Path) -> Run:
-    """One run of all that can happen to a test."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", str(namespace_folder))
-        patch.setenv("PYTEST_ADDOPTS", "--exitfirst")
-        patch.setenv("ARRAY_API_TESTS_VERSION", "2021.12")
-        patch.setenv("ARRAY_API_NX_COLOUR", "green")
-        patch.setenv("CI", "true")
-        select = ("not upsets and not draws",)
-        return run(suite, Options(NAMESPACE, 1, workers=2, time_limit=1.0, select=select))
+OUTCOMES = {
+    "test_good.py::test_passes": ("passed", ""),
+    "test_good.py::test_skipped_by_the_suite[1]": ("skipped", "flaky"),
+    "test_good.py::test_skipped_by_the_suite[2]": ("skipped", "flaky"),
+    "test_lacking.py::test_needs_fft": ("missing", "fft not found in array module"),
+    "test_lacking.py::test_needs_complex": ("missing", "no complex dtypes"),
+    "test_lacking.py::test_parameter[f]": ("missing", "no f"),
+    "test_lacking.py::test_skips_itself": ("missing", "cannot evaluate"),
+    "test_lacking.py::test_excused": ("failed", "expected to fail: known"),
+    "test_bad_results.py::test_fails": ("failed", "AssertionError: first line"),
+    "test_bad_results.py::test_fails_twice": ("failed", "ValueError: one (and 1 more)"),
+    "test_bad_results.py::test_errs": ("error", "RuntimeError: no set-up"),
+    "test_rough.py::test_crashes": ("error", "crash: the process died while it ran this test"),
+    "test_rough.py::test_hangs": ("failed", "timeout: still running after 1 s"),
+    "test_rough.py::test_hangs_deaf_to_signals": ("failed", "timeout: still running after 1 s"),
+    "test_environment.py::test_environment": ("passed", ""),
+    "test_unimportable.py": ("error", "ImportError: no such thing"),
+}
 
 
-@pytest.mark.parametrize(
-    ("test", "outcome", "message"),
-    [
-        ("test_good.py::test_passes", "passed", ""),
-        ("test_good.py::test_skipped_by_the_suite[1]", "skipped", "flaky"),
-        ("test_good.py::test_skipped_by_the_suite[2]", "skipped", "flaky"),
-        ("test_lacking.py::test_needs_fft", "missing", "fft not found in array module"),
-        ("test_lacking.py::test_needs_complex", "missing", "no complex dtypes"),
-        ("test_lacking.py::test_parameter[f]", "missing", "no f"),
-        ("test_lacking.py::test_skips_itself", "missing", "cannot evaluate"),
-        ("test_lacking.py::test_excused", "failed", "expected to fail: known"),
-        ("test_bad_results.py::test_fails", "failed", "AssertionError: first line"),
-        ("test_bad_results.py::test_fails_twice", "failed", "ValueError: one (and 1 more)"),
-        ("test_bad_results.py::test_errs", "error", "RuntimeError: no set-up"),
-        ("test_rough.py::test_crashes", "error", "crash: the process died while it ran this test"),
-        ("test_rough.py::test_hangs", "failed", "timeout: still running after 1 s"),
-        ("test_rough.py::test_hangs_deaf_to_signals", "failed", "timeout: still running after 1 s"),
-        ("test_environment.py::test_environment", "passed", ""),
-        ("test_unimportable.py", "error", "ImportError: no such thing"),
-    ],
-)
-def test_outcomes(everything: Run, test: str, outcome: str, message: str) -> None:
-    result = everything.results[f"array_api_tests/{test}"]
-    assert (result.outcome, result.message) == (outcome, message)
-    assert bool(result.longrepr) == (outcome in ("failed", "error"))
-
-
-def test_nothing_is_left_out(everything: Run) -> None:
-    assert everything.end == "finished"
-    assert everything.not_run == []
-    assert everything.running == []
-    assert len(everything.collected) == 15
-    assert len(everything.results) == 16  # one file could not be collected
-
-
-def test_where_a_hang_was_is_known(everything: Run) -> None:
-    test = "array_api_tests/test_rough.py::test_hangs_deaf_to_signals"
-    assert "test_hangs_deaf_to_signals" in everything.results[test].longrepr
-    assert "Timeout" in everything.results[test].longrepr
-
-
-def test_the_checkout_stays_as_it_was(everything: Run, suite: FakeSuite) -> None:
+# Not a test for each: on several workers, each of them would make the run anew.
+def test_all_that_can_happen_to_a_test(
+    suite: FakeSuite, namespace: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTEST_ADDOPTS", "--exitfirst")
+    monkeypatch.setenv("ARRAY_API_TESTS_VERSION", "2021.12")
+    monkeypatch.setenv("ARRAY_API_NX_COLOUR", "green")
+    monkeypatch.setenv("CI", "true")
+    select = ("not upsets and not draws",)
+    done = run(suite, Options(namespace, 1, workers=2, time_limit=1.0, select=select))
+    results = {test.removeprefix("array_api_tests/"): each for test, each in done.results.items()}
+    assert {test: (each.outcome, each.message) for test, each in results.items()} == OUTCOMES
+    for each in results.values():
+        assert bool(each.longrepr) == (each.outcome in ("failed", "error"))
+    assert done.end == "finished"
+    assert done.not_run == []
+    assert done.running == []
+    assert len(done.collected) == len(OUTCOMES) - 1  # one file could not be collected
+    # Where a hang was is known.
+    hang = results["test_rough.py::test_hangs_deaf_to_signals"].longrepr
+    assert "test_hangs_deaf_to_signals" in hang
+    assert "Timeout" in hang
+    # The checkout stays as it was.
     assert git(suite.path, "status", "--porcelain", "--ignored") == ""
 
 
-def test_selected_files_tests_and_expressions(suite: FakeSuite, namespace: str) -> None:
-    select = ("test_good.py", "array_api_tests/test_lacking.py::test_needs_fft", "passes", "fft")
+def drawn(run: Run) -> str:
+    """What the test drew that draws a number."""
+    return run.results["array_api_tests/test_draws.py::test_draws"].message
+
+
+def test_selections_failures_of_pytest_itself_and_seeds(suite: FakeSuite, namespace: str) -> None:
+    select = ("test_good.py", "array_api_tests/test_lacking.py::test_needs_fft", "test_draws.py",
+              "passes", "fft", "draws")  # fmt: skip
     shown: list[int] = []
-    result = run(suite, Options(module=namespace, select=select), shown)
-    assert [test.partition("::")[2] for test in result.collected] == [
+    selected = run(suite, Options(module=namespace, select=select, seed=1), shown)
+    assert [test.partition("::")[2] for test in selected.collected] == [
         "test_passes",
         "test_needs_fft",
+        "test_draws",
     ]
-    assert result.end == "finished"
-    assert sorted(set(shown)) == [0, 1, 2]  # shown as it grows
+    assert selected.end == "finished"
+    assert sorted(set(shown)) == [0, 1, 2, 3]  # shown as it grows
 
-
-def test_the_rest_runs_when_pytest_itself_fails(suite: FakeSuite, namespace: str) -> None:
-    result = run(suite, Options(module=namespace, workers=2, select=("test_upsets.py",)))
-    assert result.end == "finished"
-    assert [test.partition("::")[2] for test in result.collected] == [
+    # The rest runs when pytest itself fails.
+    select = ("test_draws.py", "test_upsets.py")
+    upset = run(suite, Options(module=namespace, workers=2, select=select, seed=1))
+    assert upset.end == "finished"
+    assert [test.partition("::")[2] for test in upset.collected] == [
+        "test_draws",
         "test_before",
         "test_upsets_pytest",
         "test_after",
     ]
-    assert {each.outcome for each in result.results.values()} == {"passed"}
-    assert result.not_run == result.running == []
+    assert [each.outcome for each in upset.results.values()].count("passed") == 3
+    assert upset.not_run == upset.running == []
+
+    # A seed repeats what tests draw, in any selection of them.
+    other = run(suite, Options(module=namespace, seed=2, select=("test_draws.py",)))
+    assert drawn(selected) == drawn(upset) != drawn(other)
 
 
 def test_an_interruption_keeps_what_has_run(suite: FakeSuite, namespace: str) -> None:
@@ -126,15 +126,18 @@ def test_pytest_that_does_not_start(suite: FakeSuite) -> None:
     assert f"No module named '{NAMESPACE}'" in result.log
 
 
-def test_a_seed_repeats_what_tests_draw(suite: FakeSuite, namespace: str) -> None:
-    def draw(seed: int) -> str:
-        options = Options(module=namespace, seed=seed, select=("test_draws.py",))
-        (result,) = run(suite, options).results.values()
-        return result.message
-
-    first = draw(1)
-    assert draw(1) == first
-    assert draw(2) != first
+def test_pytest_that_dies_of_an_exception(
+    suite: FakeSuite, namespace: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Python itself ends with the status of a run in which tests failed.
+    folder = tmp_path / "pytest"
+    folder.mkdir()
+    (folder / "__init__.py").touch()
+    (folder / "__main__.py").write_text("raise OSError('no pytest today')\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    result = run(suite, Options(module=namespace))
+    assert (result.end, result.results) == ("broken", {})
+    assert "no pytest today" in result.log
 
 
 def test_an_unknown_file_is_refused(suite: FakeSuite) -> None:

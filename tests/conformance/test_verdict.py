@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from conformance.deviations import permitted
-from conformance.runner import Result
+from conformance.pytest_run import Result
 from conformance.verdict import FunctionVerdict, judge, totals
 
 from .samples import FLOOR, FLOOR_TEST, make_run, passed, result

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 from pathlib import Path
 
 import pytest
 
-from conformance.clients.command import add_parser, run
+from conformance.clients.command import run
+from conformance.options import parser
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 NAMESPACE = "fake_space"
@@ -183,16 +183,11 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def install(site: Path, patch: pytest.MonkeyPatch) -> None:
-    """Let the packages in `site` go before all others, here and in subprocesses."""
-    patch.syspath_prepend(str(site))
-    patch.setenv("PYTHONPATH", str(site))
-
-
 @pytest.fixture
 def installed(site: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder `site`, installed."""
-    install(site, monkeypatch)
+    """The folder `site`; its packages go before all others, here and in subprocesses."""
+    monkeypatch.syspath_prepend(str(site))
+    monkeypatch.setenv("PYTHONPATH", str(site))
     return site
 
 
@@ -207,6 +202,4 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 def clients(*arguments: str | os.PathLike[str]) -> int:
     """Run the sub-command; its exit status."""
-    parser = argparse.ArgumentParser()
-    add_parser(parser.add_subparsers())
-    return run(parser.parse_args(["clients", *map(str, arguments)]))
+    return run(parser().parse_args(["clients", *map(str, arguments)]))

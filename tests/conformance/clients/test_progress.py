@@ -7,12 +7,9 @@ from conformance.clients.packages import CLIENTS, Installed
 from conformance.clients.progress import Progress
 from conformance.clients.runner import ClientRun
 from conformance.namespace import Module
-from conformance.runner import Result
+from conformance.pytest_run import Result
 
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
+from ..samples import Terminal
 
 
 def a_run() -> ClientRun:

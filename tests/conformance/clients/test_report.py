@@ -10,7 +10,7 @@ from conformance.clients.explain import Explanation
 from conformance.clients.packages import CLIENTS, Installed
 from conformance.clients.runner import RENAMED, ClientRun
 from conformance.namespace import Module
-from conformance.runner import Result
+from conformance.pytest_run import Result
 
 SCIPY = Installed(CLIENTS["scipy"], "9.9", Path("/site"), Path("/site/scipy"))
 EXPLANATION = Explanation("three", r"::test_b", "is 3$", "check(x)", "It is\nthree.\n")

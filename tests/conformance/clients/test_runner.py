@@ -14,7 +14,9 @@ from conformance.clients.runner import RENAMED, ClientRun, prepared, run_client
 from conformance.namespace import Module
 from conformance.suite import CannotRunError
 
-from .conftest import NAMESPACE, contents, install
+from .conftest import NAMESPACE, contents
+
+STATS = "scipy/stats/tests/test_stats.py"
 
 
 def run(name: str, *select: str, workers: int = 1, interrupt: str = "") -> ClientRun:
@@ -28,43 +30,32 @@ def run(name: str, *select: str, workers: int = 1, interrupt: str = "") -> Clien
         return run_client(client, module, targets, workers=workers, time_limit=30, show=show)
 
 
-@pytest.fixture(scope="module")
-def scipy_run(site: Path) -> ClientRun:
-    """One run of the client in the shape of SciPy."""
-    with pytest.MonkeyPatch.context() as patch:
-        install(site, patch)
-        patch.setenv("PYTEST_ADDOPTS", "--exitfirst")
-        patch.delenv("OMP_NUM_THREADS", raising=False)
-        before = contents(site)
-        result = run("scipy", workers=2)
-        assert contents(site) == before
-        return result
-
-
-@pytest.mark.parametrize(
-    ("test", "outcome", "message"),
-    [
-        ("test_name[fake_space]", "passed", ""),
-        ("test_devices[fake_space]", "passed", ""),
-        ("test_skipped[fake_space]", "skipped", "np_only"),
-        ("test_marked[fake_space]", "expected", "known"),
-        ("test_half[fake_space-2]", "passed", ""),
-        ("test_half[fake_space-3]", "failed", "ValueError: 3 is odd"),
-        ("test_environment[fake_space]", "passed", ""),
-        ("test_dies[fake_space]", "failed", "crash: the process died while it ran this test"),
-    ],
-)
 def test_scipys_fixture_gets_the_namespace(
-    scipy_run: ClientRun, test: str, outcome: str, message: str
+    installed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    result = scipy_run.results[f"scipy/stats/tests/test_stats.py::{test}"]
-    assert (result.outcome, result.message) == (outcome, message)
-
-
-def test_the_tests_that_use_the_namespace_run_and_no_others(scipy_run: ClientRun) -> None:
-    assert scipy_run.end == "finished"
-    assert len(scipy_run.results) == len(scipy_run.collected) == 10
-    assert "scipy/fft/tests/test_fft.py::test_fft[fake_space]" in scipy_run.results
+    monkeypatch.setenv("PYTEST_ADDOPTS", "--exitfirst")
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    before = contents(installed)
+    done = run("scipy", workers=2)
+    assert contents(installed) == before
+    # The tests that use the namespace, and no others.
+    assert {test: (each.outcome, each.message) for test, each in done.results.items()} == {
+        f"{STATS}::test_name[fake_space]": ("passed", ""),
+        f"{STATS}::test_devices[fake_space]": ("passed", ""),
+        f"{STATS}::test_skipped[fake_space]": ("skipped", "np_only"),
+        f"{STATS}::test_marked[fake_space]": ("expected", "known"),
+        f"{STATS}::test_half[fake_space-2]": ("passed", ""),
+        f"{STATS}::test_half[fake_space-3]": ("failed", "ValueError: 3 is odd"),
+        f"{STATS}::test_half[fake_space-5]": ("failed", "ValueError: 5 is odd"),
+        f"{STATS}::test_environment[fake_space]": ("passed", ""),
+        f"{STATS}::test_dies[fake_space]": (
+            "failed",
+            "crash: the process died while it ran this test",
+        ),
+        "scipy/fft/tests/test_fft.py::test_fft[fake_space]": ("passed", ""),
+    }
+    assert done.end == "finished"
+    assert len(done.collected) == len(done.results)
 
 
 def test_scikit_learns_lists_name_the_namespace(installed: Path) -> None:
@@ -104,7 +95,7 @@ def test_scikit_learns_own_list_for_a_namespace_that_it_knows() -> None:
 
 
 def test_an_interruption_keeps_what_has_run(installed: Path) -> None:
-    test = "scipy/stats/tests/test_stats.py::test_name[fake_space]"
+    test = f"{STATS}::test_name[fake_space]"
     result = run("scipy", "scipy.stats", interrupt=test)
     assert result.end == "interrupted"
     assert result.results[test].outcome == "passed"
