@@ -23,7 +23,6 @@ import signal
 import time
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -33,60 +32,12 @@ import pytest
 from . import known
 from .blame import blame, first_error
 from .functions import function_of
+from .protocol import EVENTS, PLAN, XFAILED, Plan
 from .repro import build
 from .suite import TESTS
 
-OUTCOMES = (
-    "passed",
-    "failed",  # the test itself raised, or took too long
-    "error",  # set-up, tear-down or collection raised, or the process died
-    "missing",  # skipped, because the module lacks what the test needs
-    "skipped",  # skipped by the suite's own code, whatever the module
-)
-# The test's own code marks it as failing, and gives the message as the reason.
-XFAILED = "xfailed"
-EVENTS = "events.jsonl"
-PLAN = "plan.json"
 _SETTINGS = "_hypothesis_internal_use_settings"
 _NOTE = "conformance"  # the key of what workers note in a report's user properties
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What is to be run.
-
-    Attributes
-    ----------
-    module : str
-        The namespace.
-    done : list of str
-        The tests that have a result already.
-    functions : dict of str to str
-        The standard's names and their chapters.
-    chapters : list of str
-        The chapters to run; all if empty.
-    known : list of str
-        Entries of a list of known failures: these are not shrunk.
-    skips : list of str
-        Entries of a list of tests to leave out.
-    device : str
-        The default device; empty for the namespace's own choice.
-    """
-
-    module: str
-    done: list[str] = field(default_factory=list)
-    functions: dict[str, str] = field(default_factory=dict)
-    chapters: list[str] = field(default_factory=list)
-    known: list[str] = field(default_factory=list)
-    skips: list[str] = field(default_factory=list)
-    device: str = ""
-
-    def includes(self, test: str) -> bool:
-        """Whether a test is to be run."""
-        if test in self.done or any(known.matches(each, test) for each in self.skips):
-            return False
-        chapter = self.functions.get(function_of(test, self.functions))
-        return not self.chapters or chapter in self.chapters
 
 
 def _read_plan(folder: Path) -> Plan:

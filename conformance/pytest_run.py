@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from .plugin import EVENTS, PLAN, Plan
+from .protocol import EVENTS, PLAN, Plan
 
 _POLL_SECONDS = 0.1
 
@@ -28,7 +28,7 @@ class _OutOfTime(Exception):
 
 @dataclass(frozen=True)
 class Result:
-    """What became of one test; see `conformance.plugin.OUTCOMES`.
+    """What became of one test; see `conformance.protocol.OUTCOMES`.
 
     ``repro``, ``raised_in`` and ``uses`` are what `conformance.repro` and `conformance.blame` made
     of a failure.

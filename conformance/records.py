@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from . import known
-from .plugin import OUTCOMES
+from .protocol import OUTCOMES
 from .pytest_run import Result
 from .runner import Run
 from .suite import CannotRunError

@@ -6,7 +6,7 @@ import shlex
 from collections import Counter
 from collections.abc import Iterable
 
-from .plugin import OUTCOMES
+from .protocol import OUTCOMES
 from .pytest_run import PytestRun, Result
 from .runner import Run
 from .suite import TESTS

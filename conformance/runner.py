@@ -12,7 +12,7 @@ from pathlib import Path
 from .environment import environment
 from .known import Entry
 from .namespace import Module
-from .plugin import XFAILED, Plan
+from .protocol import XFAILED, Plan
 from .pytest_run import Call, PytestRun, Result, run_pytest
 from .standard import Standard
 from .suite import TESTS, CannotRunError, Checkout

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ..environment import environment
 from ..namespace import Module, inspect_module
-from ..plugin import XFAILED, Plan
+from ..protocol import XFAILED, Plan
 from ..pytest_run import Call, PytestRun, Result, run_pytest
 from ..suite import CannotRunError
 from .packages import Installed

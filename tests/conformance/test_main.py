@@ -135,3 +135,18 @@ def test_the_command_itself(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert done.stdout == ""
     assert "data-apis/array-api-tests" in done.stderr
+
+
+def test_without_its_requirements_the_command_says_what_to_install() -> None:
+    blocked = "import sys; sys.modules.update(dict.fromkeys(('hypothesis', 'pytest', 'xdist')))"
+    command = f"{blocked}; from conformance.__main__ import main; sys.exit(main(['run']))"
+    run = subprocess.run(
+        [sys.executable, "-c", command],
+        cwd=PACKAGE.parent,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 2
+    assert "pip install" in run.stderr
+    assert "Traceback" not in run.stderr

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conformance.plugin import Plan, TimeLimitExceeded, _shrinking, shortest_message
+from conformance.plugin import TimeLimitExceeded, _shrinking, shortest_message
+from conformance.protocol import Plan
 
 
 @pytest.mark.parametrize(
