@@ -384,7 +384,7 @@ def test_numpy_conversion_with_dtype_and_copy():
     assert shares(np.asarray(x, copy=False), x)
     assert np.asarray(x, dtype=complex).dtype == np.complex128
     assert np.asarray(x, dtype=object).dtype == object
-    with pytest.raises(ValueError, match="without a copy|avoid copy"):
+    with pytest.raises(ValueError, match=r"without a copy|avoid copy"):
         np.asarray(x, dtype="float32", copy=False)
 
 

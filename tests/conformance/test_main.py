@@ -139,7 +139,7 @@ def test_the_command_itself(tmp_path: Path) -> None:
 
 def test_without_its_requirements_the_command_says_what_to_install() -> None:
     blocked = "import sys; sys.modules.update(dict.fromkeys(('hypothesis', 'pytest', 'xdist')))"
-    command = f"{blocked}; from conformance.__main__ import main; sys.exit(main(['run']))"
+    command = f"{blocked}; from conformance.__main__ import main; sys.exit(main(['run', '--module', 'numpy']))"
     run = subprocess.run(
         [sys.executable, "-c", command],
         cwd=PACKAGE.parent,
