@@ -139,7 +139,8 @@ def test_the_command_itself(tmp_path: Path) -> None:
 
 def test_without_its_requirements_the_command_says_what_to_install() -> None:
     blocked = "import sys; sys.modules.update(dict.fromkeys(('hypothesis', 'pytest', 'xdist')))"
-    command = f"{blocked}; from conformance.__main__ import main; sys.exit(main(['run', '--module', 'numpy']))"
+    judge = "sys.exit(main(['run', '--module', 'numpy']))"
+    command = f"{blocked}; from conformance.__main__ import main; {judge}"
     run = subprocess.run(
         [sys.executable, "-c", command],
         cwd=PACKAGE.parent,
