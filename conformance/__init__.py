@@ -17,7 +17,7 @@ The run:
 - ``pytest_run``: runs tests in a subprocess and collects one result per test; ``runner``: those
   of the suite.
 - ``environment``: the variables of that subprocess.
-- ``plugin``: the pytest plugin inside it, which hands the results over.
+- ``plugin``: the pytest plugin inside it, which hands the results over; ``protocol``: in what form.
 - ``blame``, ``repro``, ``literals``: inside it too; what a failure rests on, and a script of it.
 - ``progress``: what is shown meanwhile.
 
