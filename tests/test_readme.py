@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -30,3 +31,17 @@ def test_examples_print_what_the_readme_says(example: str, output: str) -> None:
     )
     assert run.returncode == 0, run.stderr
     assert run.stdout == output
+
+
+def test_the_table_of_namespaces_is_that_of_the_results() -> None:
+    readme = (ROOT / "README.md").read_text()
+    results = json.loads((ROOT / "conformance" / "results" / "official.json").read_text())
+    for run in results["runs"]:
+        module, totals = run["module"], run["totals"]
+        cells = [
+            f"{module['name']} {module['version']}",
+            module["api_version"],
+            run["options"]["max_examples"],
+            *[totals[key] for key in ("passes", "fails", "missing", "blocked", "deviation")],
+        ]
+        assert f"| {' | '.join(map(str, cells))} |" in readme
