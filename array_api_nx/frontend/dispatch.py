@@ -16,6 +16,7 @@ import numpy as np
 
 from .. import primitives as p
 from ..array import Array
+from ..backends.host import FROM_NUMPY
 from ..core import dtypes as d
 from ..core.dtypes import PROMOTION, SCALAR_PROMOTION, DType
 from ..core.shape import broadcast_shapes, check_shape, normalise_axes, normalise_axis
@@ -150,7 +151,7 @@ def as_array(x: object, name: str = "x") -> Operand:
     if type(x) is Array:
         return x
     if isinstance(x, np.generic):
-        dtype = _DTYPE_OF_GENERIC.get(type(x)) or _DTYPE_OF_NAME.get(x.dtype.name)
+        dtype = FROM_NUMPY.get(x.dtype)
         if dtype is None:
             raise TypeError(
                 f"{name} is a NumPy scalar of dtype {x.dtype}, which the standard lacks; "
@@ -164,10 +165,6 @@ def as_array(x: object, name: str = "x") -> Operand:
     raise TypeError(
         f"{name} must be an array_api_nx array or a Python scalar, not {_describe(x)}; {_mend(x)}"
     )
-
-
-_DTYPE_OF_GENERIC: Final = {np.dtype(dtype.name).type: dtype for dtype in d.ALL}
-_DTYPE_OF_NAME: Final = {dtype.name: dtype for dtype in d.ALL}
 
 
 def check_writable(x: Array) -> None:

@@ -5,7 +5,7 @@ Chapters with many primitives have mixins of their own: linear_algebra.py and fo
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any, Final, Literal
 
@@ -249,20 +249,16 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
 
     # ------------------------------------------------------------------ indexed access
 
-    def _keys(self, keys: tuple[Any, ...]) -> Any:
-        """Keys of the contract as NumPy's."""
+    def _keys(self, keys: tuple[Any, ...], array: Callable[[Tensor], NDArray]) -> Any:
+        """Keys of the contract as NumPy's; `array` gives the ndarray of a handle."""
         if len(keys) == 1:
-            return self.array(keys[0])
+            return array(keys[0])
         return tuple(
-            [slice(None) if k is None else self.array(k) if type(k) is Tensor else k for k in keys]
+            [slice(None) if k is None else array(k) if type(k) is Tensor else k for k in keys]
         )
 
-    def _ordered_keys(self, keys: tuple[Any, ...]) -> Any:
-        """Keys of the contract as NumPy's, for writing: see `_ordered`."""
-        return self._keys(tuple([wrap(self._ordered(k)) if type(k) is Tensor else k for k in keys]))
-
     def _ordered(self, x: Tensor) -> NDArray:
-        """The ndarray of `x`, made row-major.
+        """The ndarray of `x`, made row-major: what keys and values must be for writing.
 
         NumPy goes through keys and values in the order of their memory, and the last value for an
         element wins.
@@ -273,11 +269,11 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         array = x.array
         if array is None:
             array = self.bind(x)
-        return wrap(array[self._keys(keys)])
+        return wrap(array[self._keys(keys, self.array)])
 
     def index_set(self, target: Tensor, keys: tuple[Any, ...], value: Operand) -> None:
         written = self._ordered(value) if type(value) is Tensor else value
-        self.array(target)[self._ordered_keys(keys)] = written
+        self.array(target)[self._keys(keys, self._ordered)] = written
 
     def take(self, x: Tensor, indices: Tensor, axis: int) -> Tensor:
         return wrap(self.array(x).take(self.array(indices), axis))
@@ -289,7 +285,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         self, template: Tensor, indices: Tensor, updates: Tensor, axis: int, *, add: bool
     ) -> Tensor:
         result = self.array(template).copy()
-        keys = self._ordered_keys(composed.open_mesh(self, indices, axis))
+        keys = self._keys(composed.open_mesh(self, indices, axis), self._ordered)
         if add:
             np.add.at(result, keys, self.array(updates))
         else:

@@ -116,10 +116,7 @@ class NumPyMemory(StridedBackend):
 
     def to_host(self, x: Tensor) -> NDArray:
         # A view of its own, so that nobody can reshape or freeze the cached one.
-        array = self.array(x).view()
-        if not array.flags.c_contiguous and (x.view or self.anchor(x)).has_repeats:
-            array.flags.writeable = False
-        return array
+        return self.array(x).view()
 
 
 def _flat(array: NDArray, length: int) -> NDArray:
