@@ -7,7 +7,8 @@ Use it as a namespace::
     x = xp.asarray([[1.0, 2.0], [3.0, 4.0]])
     xp.mean(x, axis=0)
 
-Beside the standard's names the top level holds `Array` and `Device` only.
+Beside the standard's names the top level holds controls only: `Array`, `Device`, `config_context`,
+`evaluate`, `explain` and `show_config`.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from math import e, inf, nan, pi
 from .array import Array  # isort: skip
 
 from . import extra, fft, linalg
+from .config import config_context
 from .core.dtypes import (
     bool,
     complex64,
@@ -34,6 +36,7 @@ from .core.dtypes import (
     uint64,
 )
 from .device import Device
+from .frontend.configuration import show_config
 from .frontend.creation import (
     arange,
     asarray,
@@ -129,6 +132,7 @@ from .frontend.elementwise import (
     tanh,
     trunc,
 )
+from .frontend.evaluation import evaluate, explain
 from .frontend.indexing import (
     take,
     take_along_axis,
@@ -384,7 +388,11 @@ __all__ = [
     "__array_api_version__",
     "__array_namespace_info__",
     "__version__",
-    # the array object
+    # the array object and controls
     "Array",
     "Device",
+    "config_context",
+    "evaluate",
+    "explain",
+    "show_config",
 ]

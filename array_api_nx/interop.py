@@ -204,8 +204,12 @@ def _with_long_ints(obj: Sequence[Any], array: NDArray, dtype: DType | None) -> 
     return array.astype(TO_NUMPY[floating])
 
 
-def from_numpy(array: NDArray, dtype: DType | None, device: Device, copy: bool | None) -> Array:
+def from_numpy(
+    array: NDArray, dtype: DType | None, device: Device, copy: bool | None, *, lent: bool = True
+) -> Array:
     """An ndarray as an Array, sharing memory unless `copy` or a conversion prevents it.
+
+    `lent` says whether others still hold the ndarray.
 
     Raises
     ------
@@ -218,7 +222,8 @@ def from_numpy(array: NDArray, dtype: DType | None, device: Device, copy: bool |
     if found is not None and (dtype is None or dtype is found):
         flags = array.flags
         if flags.aligned and (flags.c_contiguous or _whole_strides(array)):
-            return wrap(device.backend.from_host(_canonical(array), copy=bool(copy)), found, device)
+            handle = device.backend.from_host(_canonical(array), copy=bool(copy), lent=lent)
+            return wrap(handle, found, device)
     return _from_other(array, dtype, device, copy)
 
 
@@ -253,7 +258,8 @@ def _from_other(array: NDArray, dtype: DType | None, device: Device, copy: bool 
         reasons.append(f"its dtype is {found}, not {dtype}")
     if copy is False:
         raise ValueError(f"the array cannot be shared: {' and '.join(reasons)}; use copy=None")
-    return wrap(device.backend.from_host(array.astype(TO_NUMPY[dtype]), copy=False), dtype, device)
+    handle = device.backend.from_host(array.astype(TO_NUMPY[dtype]), copy=False, lent=False)
+    return wrap(handle, dtype, device)
 
 
 def to_numpy(x: Array, dtype: Any = None, copy: bool | None = None) -> NDArray:
@@ -318,7 +324,8 @@ def from_dlpack(x: Any, device: Any, copy: bool | None) -> Array:
     place: Literal["cpu"] | None = None if device is None else "cpu"
     array = np.from_dlpack(x, device=place, copy=copy)
     try:
-        return from_numpy(array, None, target, copy=False if copy is False else None)
+        kept = False if copy is False else None
+        return from_numpy(array, None, target, kept, lent=copy is not True)
     except TypeError as error:
         raise BufferError(str(error)) from None
 

@@ -16,13 +16,15 @@ class Peer(NamedTuple):
     version: str
     xp: Any
     asarray: Callable[[np.ndarray[Any, Any]], Any]
+    finish: Callable[[Any], Any] = lambda result: None
+    """Returns when the result is computed."""
 
 
 def installed() -> list[Peer]:
     """NumPy, array_api_nx, and every other peer that is installed."""
     peers = [
         Peer("numpy", np.__version__, np, np.array),
-        _peer("nx", "array_api_nx"),
+        _nx(),
     ]
     for name, module in (("strict", "array_api_strict"), ("torch", "array_api_compat.torch")):
         try:
@@ -30,6 +32,11 @@ def installed() -> list[Peer]:
         except ImportError:
             print(f"# {name} is not installed")
     return peers
+
+
+def _nx() -> Peer:
+    peer = _peer("nx", "array_api_nx")
+    return peer._replace(finish=peer.xp.evaluate)
 
 
 def _peer(name: str, module: str) -> Peer:

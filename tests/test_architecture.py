@@ -2,7 +2,7 @@
 
 The layers, from the top: the public faces (the package itself and its public submodules); the
 front end with the array, the device and what they need; the backends; the table of primitives;
-the core. A module may import its own layer and those below.
+the core; the settings. A module may import its own layer and those below.
 """
 
 from __future__ import annotations
@@ -21,18 +21,21 @@ import array_api_nx
 
 NAME = "array_api_nx"
 ROOT = Path(array_api_nx.__file__).parent
-LAYERS = ("core", "primitives", "backends", "frontend", "face")
-IN_FRONTEND = {"array", "config", "device", "formatting", "interop"}
+LAYERS = ("config", "core", "primitives", "backends", "frontend", "face")
+IN_FRONTEND = {"array", "device", "formatting", "interop"}
 MODULES = sorted(ROOT.rglob("*.py"))
 
 # What a module imports when it is loaded. Engines other than NumPy load on first use.
 THIRD_PARTY = {
+    "config": set[str](),
     "core": set[str](),
     "primitives": set[str](),
     "backends": {"numpy"},
     "frontend": {"numpy"},
     "face": {"numpy"},
 }
+# Layers that import nothing else, on first use neither.
+STANDARD_LIBRARY_ALONE = ("config", "core", "primitives")
 
 MAX_LINES = 800
 # Chapters of the standard that are long because it is: dozens of functions, each with its text.
@@ -88,6 +91,8 @@ def test_the_layers_are_there():
     assert {layer(name) for name in DOTTED} == set(LAYERS)
     assert layer(NAME) == layer(f"{NAME}.linalg") == "face"
     assert layer(f"{NAME}.core.view") == "core"
+    assert layer(f"{NAME}.config") == "config"
+    assert layer(f"{NAME}.frontend.configuration") == "frontend"
     assert layer(f"{NAME}.array") == layer(f"{NAME}.frontend.dispatch") == "frontend"
 
 
@@ -126,7 +131,7 @@ def test_imports_go_down_only(path):
         top = name.split(".")[0]
         if top == NAME:
             assert LAYERS.index(layer(name)) <= LAYERS.index(own), f"{ids(path)} imports {name}"
-        elif top not in sys.stdlib_module_names and (loading or own in ("core", "primitives")):
+        elif top not in sys.stdlib_module_names and (loading or own in STANDARD_LIBRARY_ALONE):
             assert top in THIRD_PARTY[own], f"{ids(path)} imports {name}"
 
 
@@ -158,17 +163,17 @@ def test_importing_the_package_loads_numpy_alone():
     assert loaded_by(f"import {NAME}") == {NAME, "numpy"}
 
 
-def test_the_core_alone_loads_nothing_else():
+def test_the_lowest_layers_alone_load_nothing_else():
     stub = (
         f"import types; package = types.ModuleType({NAME!r}); package.__path__ = [{str(ROOT)!r}]\n"
         f"sys.modules[{NAME!r}] = package\n"
     )
-    core = [name for name in sorted(DOTTED) if layer(name) in ("core", "primitives")]
-    assert len(core) > 5
-    assert loaded_by(stub + "\n".join(f"import {name}" for name in core)) == {NAME}
+    lowest = [name for name in sorted(DOTTED) if layer(name) in STANDARD_LIBRARY_ALONE]
+    assert len(lowest) > 5
+    assert loaded_by(stub + "\n".join(f"import {name}" for name in lowest)) == {NAME}
 
 
-def test_layers_are_ordered_from_the_core_up():
-    assert LAYERS[0] == "core"
+def test_layers_are_ordered_from_the_settings_up():
+    assert LAYERS[:2] == ("config", "core")
     for lower, upper in pairwise(LAYERS):
         assert THIRD_PARTY[lower] <= THIRD_PARTY[upper]

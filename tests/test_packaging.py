@@ -11,6 +11,8 @@ import array_api_nx
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+# Python, what the extension is made of, and the extension, where it is built in place.
+CODE = {".py", ".c", ".h", ".so", ".pyd"}
 SHIPPED = {"array_api_nx": "array_api_nx", "conformance": "array_api_nx_conformance"}
 
 
@@ -31,7 +33,7 @@ def test_every_data_file_is_shipped() -> None:
         for path in (ROOT / folder).rglob("*.*"):
             relative = path.relative_to(ROOT / folder)
             package = ".".join([name, *relative.parent.parts])
-            if path.is_dir() or "__pycache__" in path.parts or path.suffix == ".py":
+            if path.is_dir() or "__pycache__" in path.parts or path.suffix in CODE:
                 continue
             if relative.parts[0] == "results":
                 continue  # measured for the README, not needed to run

@@ -33,6 +33,7 @@ from ..core.dtypes import DType
 from ..core.view import Selection
 from ..primitives import Primitive
 from . import composed
+from .explanation import Explanation
 
 __all__ = ["Backend", "Handle", "Norm", "Operand", "Padding", "Scalar"]
 
@@ -81,9 +82,23 @@ class Backend(ABC):
         """
         return self.to_host(x).item()  # type: ignore[no-any-return]
 
+    def evaluate(self, *handles: Handle) -> None:  # noqa: B027  # most backends defer nothing
+        """Compute what of `handles` is still to be computed."""
+
+    def explain(self, x: Handle) -> Explanation:
+        """What of `x` is still to be computed, and how that would be done."""
+        return Explanation()
+
     def dlpack_device(self) -> tuple[int, int]:
         """The device type and id of DLPack; (1, 0), the CPU, by default."""
         return 1, 0
+
+    def facts(self) -> dict[str, Any]:
+        """What `show_config` tells of this backend, by name; nothing by default.
+
+        Backend must: use strings, numbers, booleans, None, and dicts of these.
+        """
+        return {}
 
     # ------------------------------------------------------------------ creation
 
@@ -100,11 +115,12 @@ class Backend(ABC):
         """
 
     @abstractmethod
-    def from_host(self, array: np.ndarray[Any, Any], *, copy: bool) -> Handle:
+    def from_host(self, array: np.ndarray[Any, Any], *, copy: bool, lent: bool = True) -> Handle:
         """A NumPy array's elements as an array of this backend.
 
         Frontend guarantees: the dtype has a counterpart in the table, bytes are in native order,
-        elements are aligned and strides are whole elements.
+        elements are aligned and strides are whole elements. Unless `lent`, nobody else holds the
+        array, so that nobody can write to it behind the backend's back.
         Backend must: own the memory if `copy`; otherwise share it where it can, respecting that
         it may be read-only.
         """

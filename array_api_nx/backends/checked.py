@@ -22,6 +22,7 @@ from ..primitives import Primitive
 from .base import Backend, Handle, Operand, Padding, Scalar
 from .checked_matrices import CheckedMatrices
 from .checks import Call, ContractError, Shape, broadcasts_to, fits, selected_shape
+from .explanation import Explanation
 
 __all__ = ["CheckedBackend", "ContractError"]
 
@@ -72,12 +73,26 @@ class CheckedBackend(CheckedMatrices):
         call.handles(x)
         result = self.inner.item(x)
         call.owes(prod(self.inner.shape(x)) == 1, "raise ValueError unless there is one element")
-        kind = type(self.inner.to_host(x).item())
+        dtype = self.inner.dtype(x)
+        kind = next(
+            kind for kind in (complex, float, int, bool) if dtype.with_scalar[kind] is dtype
+        )
         call.owes(type(result) is kind, f"return a Python {kind.__name__}")
         return result
 
+    def evaluate(self, *handles: Handle) -> None:
+        Call(self.inner, "evaluate", handles=handles).handles(*handles)
+        self.inner.evaluate(*handles)
+
+    def explain(self, x: Handle) -> Explanation:
+        Call(self.inner, "explain", x=x).handles(x)
+        return self.inner.explain(x)
+
     def dlpack_device(self) -> tuple[int, int]:
         return self.inner.dlpack_device()
+
+    def facts(self) -> dict[str, Any]:
+        return self.inner.facts()
 
     # ------------------------------------------------------------------ creation
 
@@ -94,7 +109,7 @@ class CheckedBackend(CheckedMatrices):
         call.scalar(value, dtype)
         return call.returns(self.inner.full(shape, dtype, value), shape, dtype, rows=True)
 
-    def from_host(self, array: np.ndarray[Any, Any], *, copy: bool) -> Handle:
+    def from_host(self, array: np.ndarray[Any, Any], *, copy: bool, lent: bool = True) -> Handle:
         call = Call(self.inner, "from_host", array=array, copy=copy)
         call.guarantees(isinstance(array, np.ndarray), "a NumPy array")
         dtypes = {dtype.name: dtype for dtype in p.FROM_HOST.results}
@@ -104,7 +119,7 @@ class CheckedBackend(CheckedMatrices):
         whole = not any(stride % array.itemsize for stride in array.strides)
         call.guarantees(whole, "strides of whole elements")
         call.flags(copy)
-        result = self.inner.from_host(array, copy=copy)
+        result = self.inner.from_host(array, copy=copy, lent=lent)
         return call.returns(result, array.shape, dtypes[array.dtype.name], own=copy)
 
     def arange(

@@ -177,21 +177,29 @@ class Call:
         self.owes(type(found) is tuple, "tell shapes as tuples")
         self.owes(found == shape, f"return shape {shape}, not {found}")
         self.owes(backend.dtype(result) is dtype, f"return {dtype}, not {backend.dtype(result)}")
-        # Only memory that the host can reach is looked at.
-        if isinstance(backend, StridedBackend) and backend.dlpack_device()[0] == 1:
-            memory = backend.to_host(result)
+        # What is still to be computed will get memory of its own.
+        memory = self._peek(result)
+        if memory is not None:
             self.owes(not rows or memory.flags.c_contiguous, "return row-major memory")
             if own and backend.read_only_reason(result) is None:
                 for x in self._arguments_in_memory():
                     self.owes(not np.may_share_memory(memory, x), "return memory of its own")
         return result
 
+    def _peek(self, x: Handle) -> np.ndarray[Any, Any] | None:
+        """The memory of a handle, if it has any yet and the host can reach it."""
+        if isinstance(self.backend, StridedBackend) and self.backend.dlpack_device()[0] == 1:
+            return self.backend.peek(x)  # type: ignore[no-any-return]
+        return None
+
     def _arguments_in_memory(self) -> list[np.ndarray[Any, Any]]:
         found = []
         for argument in self.arguments.values():
             for x in argument if isinstance(argument, list | tuple) else [argument]:
                 if self._is_handle(x):
-                    found.append(self.backend.to_host(x))
+                    memory = self._peek(x)
+                    if memory is not None:
+                        found.append(memory)
                 elif isinstance(x, np.ndarray):
                     found.append(x)
         return found

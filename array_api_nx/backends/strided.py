@@ -17,33 +17,48 @@ from ..core.view import Selection, View
 from .base import Backend, Padding
 from .composed import window_counts
 
-__all__ = ["Storage", "StridedBackend", "Tensor"]
+__all__ = ["Storage", "StridedBackend", "Tensor", "tensor_over"]
 
 
 @final
 class Storage:
-    """A flat block of memory that a backend owns or was lent.
+    """A flat block of memory that a backend owns or was lent, or will have computed.
 
     Attributes
     ----------
-    memory : object
-        A contiguous array of the engine over the block.
+    memory : object or None
+        A contiguous array of the engine over the block; None while the storage is deferred.
     dtype : object
         The engine's dtype of it.
     itemsize : int
         Bytes per element.
+    node : object or None
+        For a backend that defers: the expression that fills, or filled, the block.
+    shared : bool
+        Whether others can write the memory: it came in by reference, or was handed out.
+    tracked : bool
+        Whether the backend keeps account of who is yet to read the memory.
     """
 
-    __slots__ = ("dtype", "itemsize", "memory")
+    __slots__ = ("__weakref__", "dtype", "itemsize", "memory", "node", "shared", "tracked")
 
     memory: Any
     dtype: Any
     itemsize: int
+    node: Any
+    shared: bool
+    tracked: bool
 
-    def __init__(self, memory: Any) -> None:
+    def __init__(
+        self, memory: Any, *, node: Any = None, shared: bool = False, tracked: bool = False
+    ) -> None:
+        described = node if memory is None else memory
         self.memory = memory
-        self.dtype = memory.dtype
-        self.itemsize = memory.itemsize
+        self.dtype = described.dtype
+        self.itemsize = described.dtype.itemsize
+        self.node = node
+        self.shared = shared
+        self.tracked = tracked
 
 
 @final
@@ -53,7 +68,8 @@ class Tensor:
     Attributes
     ----------
     array : object or None
-        The engine's strided array, once there is one.
+        The engine's strided array, once there is one. A backend that defers keeps it out of here
+        where operations must not simply run on it.
     view : View or None
     storage : Storage or None
         Both None until a movement needs them, if the Tensor came out of a kernel; then `array`
@@ -97,6 +113,11 @@ class StridedBackend(Backend):
     def view(self, x: Tensor) -> View:
         """How `x` reads its storage."""
         return x.view or self.anchor(x)
+
+    @abstractmethod
+    def peek(self, x: Tensor) -> Any:
+        """The engine's array of `x` to look at, or None while there is none to be had without
+        computing anything. What looks at it neither writes nor keeps it."""
 
     # The movements below are hot. Each looks into the view's memo by itself and repeats the three
     # assignments of `tensor_over`, because calls would cost as much as the rest.

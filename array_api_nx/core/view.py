@@ -89,6 +89,8 @@ class View(Frozen):
         As given, or as completed from what was given.
     ndim : int
         Number of axes.
+    size : int or Dim
+        Number of elements, padding included; a Dim if any size is symbolic.
     is_static : bool
         Whether no size and no stride is symbolic.
     has_repeats : bool
@@ -101,8 +103,8 @@ class View(Frozen):
     __slots__ = (
         "__weakref__",
         "_column_major",
+        "_hash",
         "_row_major",
-        "_size",
         "byte_layouts",
         "expanded",
         "flipped",
@@ -114,6 +116,7 @@ class View(Frozen):
         "permuted",
         "reshaped",
         "shape",
+        "size",
         "sliced",
         "strides",
     )
@@ -123,6 +126,7 @@ class View(Frozen):
     offset: int
     mask: Mask | None
     ndim: int
+    size: Size
     is_static: bool
     has_repeats: bool
     reshaped: dict[Shape, View | None]
@@ -130,7 +134,7 @@ class View(Frozen):
     permuted: dict[tuple[int, ...], View]
     sliced: dict[Selection, View | None]
     flipped: dict[tuple[bool, ...], View]
-    _size: Size
+    _hash: int
     _row_major: bool
     _column_major: bool
     byte_layouts: dict[int, tuple[int, tuple[int, ...]]]
@@ -204,7 +208,7 @@ class View(Frozen):
         )
 
     def __hash__(self) -> int:
-        return hash((self.shape, self.strides, self.offset, self.mask))
+        return self._hash
 
     def __repr__(self) -> str:
         mask = "" if self.mask is None else f", mask={self.mask}"
@@ -215,11 +219,6 @@ class View(Frozen):
         return View, (self.shape, self.strides, self.offset, self.mask)
 
     # ------------------------------------------------------------------ properties
-
-    @property
-    def size(self) -> Size:
-        """Number of elements, padding included; a Dim if any size is symbolic."""
-        return self._size
 
     def dim(self, axis: int) -> Size:
         """Size of `axis`, counted from the front."""
@@ -352,10 +351,10 @@ class View(Frozen):
         if shape == self.shape:
             return self
         size = _product(shape)
-        if size != self._size:
+        if size != self.size:
             raise ValueError(
-                f"cannot reshape {_text(self.shape)} into {_text(shape)}: {self._size} elements "
-                f"cannot become {size}; give sizes whose product is {self._size}"
+                f"cannot reshape {_text(self.shape)} into {_text(shape)}: {self.size} elements "
+                f"cannot become {size}; give sizes whose product is {self.size}"
             )
         if self._row_major:  # as is every view without elements
             return _make(shape, _row_major_strides(shape), self.offset, None)
@@ -691,7 +690,8 @@ def _make(shape: Shape, strides: Shape, offset: int, mask: Mask | None) -> View:
     set_slot(view, "mask", mask)
     set_slot(view, "ndim", len(shape))
     set_slot(view, "is_static", _is_concrete(shape) and _is_concrete(strides))
-    set_slot(view, "_size", size)
+    set_slot(view, "_hash", hash(key))
+    set_slot(view, "size", size)
     set_slot(view, "_row_major", mask is None and _is_packed(shape, strides, size))
     set_slot(view, "_column_major", mask is None and _is_packed(shape[::-1], strides[::-1], size))
     repeats = size != 0 and any(

@@ -179,7 +179,9 @@ def asarray(
         value = interop.scalar_value(kind(obj), dtype)
         return wrap(target.backend.full((), dtype, value), dtype, target)
     array = interop.as_numpy(obj, dtype, copy)
-    return interop.from_numpy(array, dtype, as_device(device), copy)
+    # Of a sequence's elements nobody else has an array.
+    lent = not isinstance(obj, list | tuple)
+    return interop.from_numpy(array, dtype, as_device(device), copy, lent=lent)
 
 
 def _converted(x: Array, dtype: DType | None, device: Any, copy: bool | None) -> Array:

@@ -157,7 +157,7 @@ def as_array(x: object, name: str = "x") -> Operand:
                 f"{name} is a NumPy scalar of dtype {x.dtype}, which the standard lacks; "
                 "convert it with float() or int()"
             )
-        handle = default_device.backend.from_host(np.asarray(x), copy=False)
+        handle = default_device.backend.from_host(np.asarray(x), copy=False, lent=False)
         return wrap(handle, dtype, default_device)
     kind = scalar_type(x)
     if kind is not None:

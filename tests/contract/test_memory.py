@@ -102,6 +102,33 @@ def test_dlpack_device(backend: Backend) -> None:
     assert backend.dlpack_device() == (1, 0)
 
 
+def test_evaluate(backend: Backend) -> None:
+    backend.evaluate()
+    x = backend.from_host(np.arange(50_000.0), copy=True)
+    y = backend.binary(p.MULTIPLY, x, 2.0)
+    z = backend.reduce(p.SUM, y, (0,), False)
+    explanation = backend.explain(z)
+    assert explanation.pending == (explanation.operations > 0)
+    backend.evaluate(x, y, z)
+    for handle in (x, y, z):
+        assert not backend.explain(handle).pending
+    assert backend.item(z) == 2 * sum(range(50_000))
+    assert not backend.explain(backend.full((3,), d.int8, 1)).operations
+
+
+def test_explain(backend: Backend) -> None:
+    assert not backend.explain(backend.from_host(np.ones(3), copy=True)).pending
+
+
+def test_facts(backend: Backend) -> None:
+    def is_plain(fact: object) -> bool:
+        if isinstance(fact, dict):
+            return all(isinstance(name, str) and is_plain(part) for name, part in fact.items())
+        return fact is None or isinstance(fact, str | int | float | bool)
+
+    assert is_plain(backend.facts())
+
+
 # ---------------------------------------------------------------------- creation
 
 SHAPES = [(), (0,), (3,), (2, 0, 3), (2, 3, 4)]

@@ -12,6 +12,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from ... import primitives as p
+from ...config import hints
 from ...core import dtypes as d
 from ...core.dtypes import DType
 from ...primitives import Primitive
@@ -20,7 +21,17 @@ from ..base import Operand, Scalar
 from ..host import TO_NUMPY
 from ..strided import Tensor
 from .fourier import FourierTransforms
-from .kernels import ARG_REDUCE, BINARY, BINARY_NEW, REDUCE, SCAN, UNARY, NDArray
+from .fusion.executor import buffer
+from .kernels import (
+    ARG_REDUCE,
+    BINARY,
+    BINARY_NEW,
+    REDUCE,
+    SCAN,
+    UNARY,
+    NDArray,
+    divide_by_count,
+)
 from .linear_algebra import LinearAlgebra
 from .memory import wrap
 
@@ -32,19 +43,25 @@ _asarray: Final = np.asarray
 _matmul: Final = np.matmul
 _INT64: Final = TO_NUMPY[d.int64]
 
-# Below this size NumPy's clip spends more on its Python wrapper than on a second pass.
-_CLIP_AT_ONCE: Final = 4096
+_hints: Final = hints
 
 
 class CPUBackend(LinearAlgebra, FourierTransforms):
-    """Executes primitives with NumPy, eagerly."""
+    """Executes primitives with NumPy; on large arrays, element by element, when it must."""
 
     # ------------------------------------------------------------------ creation
 
     def empty(self, shape: tuple[int, ...], dtype: DType) -> Tensor:
+        size = prod(shape)
+        if size > _hints.threshold:
+            return wrap(buffer(size, TO_NUMPY[dtype]).reshape(shape))
         return wrap(np.empty(shape, TO_NUMPY[dtype]))
 
     def full(self, shape: tuple[int, ...], dtype: DType, value: Scalar) -> Tensor:
+        if _hints.lowered or prod(shape) > _hints.threshold:
+            deferred = self.defer_full(shape, dtype, value)
+            if deferred is not None:
+                return deferred
         if (type(value) is int and value == 0) or value is False:
             # Pages of zeros come from the system without being written.
             return wrap(np.zeros(shape, TO_NUMPY[dtype]))
@@ -52,14 +69,21 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         array.fill(value)
         return wrap(array)
 
-    def from_host(self, array: NDArray, *, copy: bool) -> Tensor:
+    def from_host(self, array: NDArray, *, copy: bool, lent: bool = True) -> Tensor:
         if copy:
-            return wrap(array.copy())
+            if array.size <= _hints.threshold:
+                return wrap(array.copy())
+            copied = buffer(array.size, array.dtype).reshape(array.shape)
+            np.copyto(copied, array)
+            return wrap(copied)
         shared = array.view(_ndarray)
         if any([s == 0 and n > 1 for n, s in zip(shared.shape, shared.strides, strict=True)]):
             # Several elements share memory; whoever made it may have left it writable.
             shared.flags.writeable = False
-        return wrap(shared)
+        result = wrap(shared)
+        if lent:
+            self.hand_out(result)
+        return result
 
     def arange(
         self, start: int | float, stop: int | float, step: int | float, dtype: DType
@@ -76,11 +100,18 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         return wrap(np.eye(rows, columns, k, TO_NUMPY[dtype]))
 
     # ------------------------------------------------------------------ element by element
+    #
+    # A Tensor of more than `_hints.threshold` elements has no array: that is how the methods below
+    # see, without a look at its size, that an operation may have to be deferred.
 
     def unary(self, op: Primitive, x: Tensor) -> Tensor:
         array = x.array
-        if array is None:
-            array = self.bind(x)
+        if array is None or _hints.lowered:
+            if _hints.lowered or x.view.size > _hints.threshold:  # type: ignore[union-attr]
+                deferred = self.defer_unary(op, x)
+                if deferred is not None:
+                    return deferred
+            array = self.array(x)
         kernel = UNARY.get(op)
         if kernel is None:
             only_composed: Tensor = composed.erf(self, x)
@@ -92,43 +123,86 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         return result
 
     def binary(self, op: Primitive, x1: Operand, x2: Operand, out: Tensor | None = None) -> Tensor:
-        if type(x1) is Tensor:
-            x1 = x1.array if x1.array is not None else self.bind(x1)
-        if type(x2) is Tensor:
-            x2 = x2.array if x2.array is not None else self.bind(x2)
         if out is not None:
-            BINARY[op](x1, x2, out=self.array(out))
-            return out
-        array = BINARY_NEW[op](x1, x2)
+            return self._binary_into(op, x1, x2, out)
+        first: Any = x1
+        second: Any = x2
+        if type(x1) is Tensor:
+            first = x1.array
+            if first is None:
+                return self._binary(op, x1, x2)
+        if type(x2) is Tensor:
+            second = x2.array
+            if second is None:
+                return self._binary(op, x1, x2)
+        if _hints.lowered:
+            return self._binary(op, x1, x2)
+        array = BINARY_NEW[op](first, second)
         result = Tensor()
         result.array = array if type(array) is _ndarray else _asarray(array)
         result.view = result.storage = None
         return result
 
-    def where(self, condition: Tensor, x1: Operand, x2: Operand) -> Tensor:
+    def _binary(self, op: Primitive, x1: Operand, x2: Operand) -> Tensor:
+        """The rest of `binary`: what may be deferred, and views that were not used before."""
+        if _hints.lowered or self._is_large(x1, x2):
+            deferred = self.defer_binary(op, x1, x2)
+            if deferred is not None:
+                return deferred
+        first = self.array(x1) if type(x1) is Tensor else x1
+        second = self.array(x2) if type(x2) is Tensor else x2
+        return wrap(BINARY_NEW[op](first, second))
+
+    def _is_large(self, *operands: Operand | None) -> bool:
+        """Whether operands may broadcast to more elements than the threshold."""
+        size: Any = 1
+        for x in operands:
+            if type(x) is Tensor:
+                size *= x.view.size if x.array is None else x.array.size  # type: ignore[union-attr]
+        return bool(size > _hints.threshold)
+
+    def _binary_into(self, op: Primitive, x1: Operand, x2: Operand, out: Tensor) -> Tensor:
+        if out.storage is not None and out.storage.tracked:
+            if self.store_binary(op, x1, x2, out):
+                return out
+            with self.writing(out):
+                self._compute_into(op, x1, x2, out)
+        else:
+            self._compute_into(op, x1, x2, out)
+        return out
+
+    def _compute_into(self, op: Primitive, x1: Operand, x2: Operand, out: Tensor) -> None:
         if type(x1) is Tensor:
-            x1 = x1.array if x1.array is not None else self.bind(x1)
+            x1 = self.array(x1)
         if type(x2) is Tensor:
-            x2 = x2.array if x2.array is not None else self.bind(x2)
+            x2 = self.array(x2)
+        BINARY[op](x1, x2, out=self.array(out))
+
+    def where(self, condition: Tensor, x1: Operand, x2: Operand) -> Tensor:
         mask = condition.array
-        if mask is None:
-            mask = self.bind(condition)
-        return wrap(np.where(mask, x1, x2))
+        first: Any = x1.array if type(x1) is Tensor else x1
+        second: Any = x2.array if type(x2) is Tensor else x2
+        if mask is None or first is None or second is None or _hints.lowered:
+            if _hints.lowered or self._is_large(condition, x1, x2):
+                deferred = self.defer_where(condition, x1, x2)
+                if deferred is not None:
+                    return deferred
+            mask = self.array(condition)
+            first = self.array(x1) if type(x1) is Tensor else x1
+            second = self.array(x2) if type(x2) is Tensor else x2
+        return wrap(np.where(mask, first, second))
 
     def clip(self, x: Tensor, low: Operand | None, high: Operand | None) -> Tensor:
-        if type(low) is Tensor:
-            low = self.array(low)
-        if type(high) is Tensor:
-            high = self.array(high)
         array = x.array
-        if array is None:
+        if array is None or _hints.lowered:
+            if _hints.lowered or x.view.size > _hints.threshold:  # type: ignore[union-attr]
+                limited: Tensor = super().clip(x, low, high)
+                return limited
             array = self.bind(x)
-        if low is not None and high is not None and array.size > _CLIP_AT_ONCE:
-            return wrap(array.clip(low, high))
         if low is not None:
-            array = np.maximum(array, low)
+            array = np.maximum(array, self.array(low) if type(low) is Tensor else low)
         if high is not None:
-            array = np.minimum(array, high)
+            array = np.minimum(array, self.array(high) if type(high) is Tensor else high)
         return wrap(array)
 
     # ------------------------------------------------------------------ reductions and scans
@@ -142,8 +216,12 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         dtype: DType | None = None,
     ) -> Tensor:
         array = x.array
-        if array is None:
-            array = self.bind(x)
+        if array is None or _hints.lowered:
+            if _hints.lowered or x.view.size > _hints.threshold:  # type: ignore[union-attr]
+                deferred = self.defer_reduce(op, x, axes, keepdims, dtype)
+                if deferred is not None:
+                    return deferred
+            array = self.array(x)
         kernel = REDUCE.get(op)
         if kernel is not None:
             # NumPy would widen sums and products of small integers on its own.
@@ -156,7 +234,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             return result
         if op is p.MEAN:
             total = _sum(array, axes, None, None, keepdims)
-            return wrap(_divide(total, _count(array, axes)))
+            return wrap(divide_by_count(total, _count(array, axes)))
         if len(axes) == array.ndim and not keepdims:
             return wrap(np.asarray(np.count_nonzero(array), dtype=_INT64))
         return wrap(_sum(array.astype(bool), axes, _INT64, None, keepdims))
@@ -171,8 +249,12 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         return wrap(SCAN[op](array, axis, array.dtype if dtype is None else TO_NUMPY[dtype]))
 
     def var(self, x: Tensor, axes: tuple[int, ...], keepdims: bool, correction: float) -> Tensor:
+        if _hints.lowered or self._is_large(x):
+            deferred = self.defer_var(x, axes, keepdims, correction)
+            if deferred is not None:
+                return deferred
         array = self.array(x)
-        mean = _divide(_sum(array, axes, None, None, True), _count(array, axes))
+        mean = divide_by_count(_sum(array, axes, None, None, True), _count(array, axes))
         distance = _asarray(array - mean)
         if distance.dtype.kind == "c":
             squares = np.square(distance.real)
@@ -181,7 +263,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             squares = np.multiply(distance, distance, out=distance)
         total = _sum(squares, axes, None, None, keepdims)
         freedom = _count(array, axes) - correction
-        return wrap(_divide(total, freedom if freedom > 0 else np.nan))
+        return wrap(divide_by_count(total, freedom if freedom > 0 else np.nan))
 
     # ------------------------------------------------------------------ sorting and searching
 
@@ -221,25 +303,44 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         return wrap((np.triu if upper else np.tril)(self.array(x), k))
 
     def cast(self, x: Tensor, dtype: DType) -> Tensor:
-        array = x.array
-        if array is None:
-            array = self.bind(x)
         target = TO_NUMPY[dtype]
+        array = x.array
+        if array is None or _hints.lowered:
+            if _hints.lowered or x.view.size > _hints.threshold:  # type: ignore[union-attr]
+                deferred = self.defer_cast(x, target)
+                if deferred is not None:
+                    return deferred
+            array = self.array(x)
         if array.dtype.kind == "c" and target.kind in "iuf":
             # NumPy would warn of what the contract asks for.
             array = array.real
         return wrap(array.astype(target))
 
     def bitcast(self, x: Tensor, dtype: DType) -> Tensor:
-        return wrap(self.array(x).view(TO_NUMPY[dtype]))
+        # From now on two storages lie over the same memory.
+        self.hand_out(x)
+        result = wrap(self.array(x).view(TO_NUMPY[dtype]))
+        self.hand_out(result)
+        return result
 
     def copy(self, x: Tensor) -> Tensor:
+        if self._is_large(x):
+            deferred = self.defer_copy(x)
+            if deferred is not None:
+                return deferred
         return wrap(self.array(x).copy())
 
     def assign(self, target: Tensor, value: Operand) -> None:
-        array = target.array
-        if array is None:
-            array = self.bind(target)
+        if target.storage is not None and target.storage.tracked:
+            if type(value) is Tensor and self.store(target, value):
+                return
+            with self.writing(target):
+                self._assign(target, value)
+        else:
+            self._assign(target, value)
+
+    def _assign(self, target: Tensor, value: Operand) -> None:
+        array = self.array(target)
         if type(value) is Tensor:
             value = self.array(value)
             if array.ndim == 1 and array.strides != value.strides:
@@ -273,7 +374,12 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
 
     def index_set(self, target: Tensor, keys: tuple[Any, ...], value: Operand) -> None:
         written = self._ordered(value) if type(value) is Tensor else value
-        self.array(target)[self._keys(keys, self._ordered)] = written
+        where = self._keys(keys, self._ordered)
+        if target.storage is not None and target.storage.tracked:
+            with self.writing(target):
+                self.array(target)[where] = written
+        else:
+            self.array(target)[where] = written
 
     def take(self, x: Tensor, indices: Tensor, axis: int) -> Tensor:
         return wrap(self.array(x).take(self.array(indices), axis))
@@ -320,25 +426,15 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         return result
 
     def vecdot(self, x1: Tensor, x2: Tensor) -> Tensor:
+        if self._is_large(x1, x2):
+            deferred = self.defer_vecdot(x1, x2)
+            if deferred is not None:
+                return deferred
         return wrap(np.vecdot(self.array(x1), self.array(x2)))
 
 
 def _count(array: NDArray, axes: tuple[int, ...]) -> int:
     return prod([array.shape[axis] for axis in axes])
-
-
-def _divide(total: Any, count: float) -> Any:
-    """`total` (an array or NumPy scalar) by `count`, in double precision even for float32.
-
-    A large count has no exact float32. Dividing by zero gives NaN, as for arrays.
-    """
-    if total.dtype.kind == "c":
-        # Complex division would let a NaN or an infinity in one part spoil the other.
-        result = np.empty_like(total)
-        result.real = np.true_divide(total.real, np.float64(count))
-        result.imag = np.true_divide(total.imag, np.float64(count))
-        return result
-    return np.true_divide(total, np.float64(count)).astype(total.dtype, copy=False)
 
 
 def _has_both_zeros(array: NDArray) -> bool:

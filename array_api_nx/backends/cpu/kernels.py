@@ -24,6 +24,7 @@ __all__ = [
     "SCAN",
     "UNARY",
     "NDArray",
+    "divide_by_count",
 ]
 
 NDArray = np.ndarray[Any, Any]
@@ -314,3 +315,17 @@ SCAN: Final[dict[Primitive, Callable[..., Any]]] = {
     p.CUMULATIVE_MAX: np.maximum.accumulate,
     p.CUMULATIVE_MIN: np.minimum.accumulate,
 }
+
+
+def divide_by_count(total: Any, count: float) -> Any:
+    """`total` (an array or NumPy scalar) by `count`, in double precision even for float32.
+
+    A large count has no exact float32. Dividing by zero gives NaN, as for arrays.
+    """
+    if total.dtype.kind == "c":
+        # Complex division would let a NaN or an infinity in one part spoil the other.
+        result = np.empty_like(total)
+        result.real = np.true_divide(total.real, np.float64(count))
+        result.imag = np.true_divide(total.imag, np.float64(count))
+        return result
+    return np.true_divide(total, np.float64(count)).astype(total.dtype, copy=False)

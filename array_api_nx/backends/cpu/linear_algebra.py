@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from ..strided import Tensor
+from .deferred import DeferredExecution
 from .kernels import NDArray
-from .memory import NumPyMemory, wrap
+from .memory import wrap
 
 __all__ = ["LinearAlgebra"]
 
 
-class LinearAlgebra(NumPyMemory):
+class LinearAlgebra(DeferredExecution):
     """The section "Linear algebra" of the contract."""
 
     def cholesky(self, x: Tensor, *, upper: bool) -> Tensor:

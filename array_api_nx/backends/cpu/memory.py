@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from threading import Lock
 from typing import Any, Final
 
 import numpy as np
 
+from ...config import hints
 from ...core.dtypes import DType
 from ...core.view import View
 from ..base import Scalar
 from ..host import FROM_NUMPY
-from ..strided import Storage, StridedBackend, Tensor
+from ..strided import Storage, StridedBackend, Tensor, tensor_over
 from .kernels import NDArray
 
 __all__ = ["NumPyMemory", "wrap"]
 
+_hints: Final = hints
+_lock: Final = Lock()
 _ndarray: Final = np.ndarray
 _asarray: Final = np.asarray
 
@@ -22,36 +27,64 @@ _asarray: Final = np.asarray
 def wrap(array: Any) -> Tensor:
     """A Tensor around what a NumPy kernel returned, which may be a NumPy scalar."""
     tensor = Tensor()
-    tensor.array = array if type(array) is _ndarray else _asarray(array)
+    tensor.array = array = array if type(array) is _ndarray else _asarray(array)
     tensor.view = tensor.storage = None
+    if array.size > _hints.threshold:
+        _anchor(tensor)
+        tensor.array = None
     return tensor
+
+
+def _anchor(x: Tensor) -> View:
+    """Work out storage and view of `x`, which has an array."""
+    array: NDArray = x.array
+    if array.flags.c_contiguous:
+        view = View.row_major(array.shape)
+        memory = array
+    else:
+        itemsize = array.itemsize
+        strides = tuple([stride // itemsize for stride in array.strides])
+        layout = View(array.shape, strides)
+        low, high = layout.extent
+        view = View(array.shape, strides, -low)
+        memory = _flat(array, high - low)
+    if array.size <= _hints.threshold:
+        # Two threads may come here at a time: each one's storage is as good, as nobody keeps
+        # account of who reads it.
+        x.storage = Storage(memory)
+        x.view = view
+        return view
+    with _lock:
+        if x.view is None:
+            x.storage = Storage(memory.reshape(-1), tracked=True)
+            x.view = view
+    return x.view
 
 
 class NumPyMemory(StridedBackend):
     """The part of the CPU backend that knows where elements lie."""
 
+    @abstractmethod
+    def force(self, storage: Storage) -> None:
+        """Give a deferred storage memory."""
+
+    @abstractmethod
+    def hand_out(self, x: Tensor) -> None:
+        """Before others get at the memory of `x`: from now on they may write it."""
+
     # ------------------------------------------------------------------ views and memory
 
     def anchor(self, x: Tensor) -> View:
-        array: NDArray = x.array
-        itemsize = array.itemsize
-        if array.flags.c_contiguous:
-            x.storage = Storage(array)
-            x.view = View.row_major(array.shape)
-            return x.view
-        strides = tuple([stride // itemsize for stride in array.strides])
-        layout = View(array.shape, strides)
-        low, high = layout.extent
-        x.storage = Storage(_flat(array, high - low))
-        x.view = View(array.shape, strides, -low)
-        return x.view
+        return _anchor(x)
 
     def bind(self, x: Tensor) -> NDArray:
         view, storage = x.view, x.storage
         assert view is not None
         assert storage is not None
+        if storage.memory is None:
+            self.force(storage)
         if view.mask is not None:
-            array: NDArray = self.materialise(x, 0).array
+            array = self.array(self.materialise(x, 0))
             array.flags.writeable = False
         else:
             try:
@@ -61,8 +94,14 @@ class NumPyMemory(StridedBackend):
             array = _ndarray(view.shape, storage.dtype, storage.memory, offset, strides)
             if view.has_repeats:
                 array.flags.writeable = False
-        x.array = array
+        if view.size <= _hints.threshold:
+            x.array = array
         return array
+
+    def peek(self, x: Tensor) -> NDArray | None:
+        if x.array is None and x.storage.memory is None:  # type: ignore[union-attr]
+            return None
+        return self.array(x)
 
     def materialise(self, x: Tensor, fill: Scalar) -> Tensor:
         view, storage = x.view, x.storage
@@ -72,8 +111,7 @@ class NumPyMemory(StridedBackend):
         if view.mask is None:
             result[...] = self.array(x)
         elif all([start < end for start, end in view.mask]):
-            inside = Tensor()
-            inside.view, inside.storage = view.shrink(view.mask), storage
+            inside = tensor_over(storage, view.shrink(view.mask))
             result[tuple([slice(*bounds) for bounds in view.mask])] = self.bind(inside)
         return wrap(result)
 
@@ -95,6 +133,10 @@ class NumPyMemory(StridedBackend):
     def read_only_reason(self, x: Tensor) -> str | None:
         array = x.array
         if array is None:
+            storage = x.storage
+            # What is still to be computed need not be, to answer this.
+            if storage.memory is None and x.view.mask is None and not x.view.has_repeats:  # type: ignore[union-attr]
+                return None
             array = self.bind(x)
         if array.flags.writeable:
             return None
@@ -109,12 +151,15 @@ class NumPyMemory(StridedBackend):
         array = x.array
         if array is None:
             view, storage = x.view, x.storage
-            if view.ndim == 0:  # type: ignore[union-attr]  # both are there if no array is
+            if storage.memory is None:  # type: ignore[union-attr]  # both are there if no array is
+                self.force(storage)  # type: ignore[arg-type]
+            if view.ndim == 0:  # type: ignore[union-attr]
                 return storage.memory.item(view.offset)  # type: ignore[union-attr, no-any-return]
             array = self.bind(x)
         return array.item()  # type: ignore[no-any-return]
 
     def to_host(self, x: Tensor) -> NDArray:
+        self.hand_out(x)
         # A view of its own, so that nobody can reshape or freeze the cached one.
         return self.array(x).view()
 

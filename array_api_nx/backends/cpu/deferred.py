@@ -1,0 +1,593 @@
+"""Deferral: operations on large arrays become expressions, and are computed when they must be.
+
+Arrays of more elements than the process's threshold, and all results of deferred operations, are
+*tracked*: their storage is there from the beginning, says whether others can write the memory, and
+leads to the node by which expressions read it. Smaller arrays that a pending expression reads are
+copied into it, so that nobody needs to know who reads them.
+
+The rules that make deferral safe, each in one place:
+
+- who reads memory that others can write is computed at once (`_deferred`, `defer_reduce`);
+- before tracked memory is written (`writing`, `_store`) or handed out (`hand_out`), every pending
+  value that reads it is computed, and equal values get memory of their own (`_settle`);
+- whoever writes tracked memory holds the lock, so that no expression comes to read it meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from math import prod
+from typing import Any, Final
+
+import numpy as np
+
+from ... import config
+from ... import primitives as p
+from ...core.dtypes import DType
+from ...core.shape import broadcast_shapes
+from ...core.view import View
+from ...primitives import Primitive
+from ..base import Operand, Scalar
+from ..explanation import Explanation
+from ..host import TO_NUMPY
+from ..strided import Storage, Tensor, tensor_over
+from .fusion import executor, expression, fperrors, loops
+from .fusion.explain import explanation
+from .fusion.expression import Node, Source
+from .fusion.facts import facts
+from .fusion.plan import Overlap
+from .kernels import NDArray
+from .memory import NumPyMemory
+
+__all__ = ["DeferredExecution"]
+
+_hints: Final = config.hints
+
+
+class DeferredExecution(NumPyMemory):
+    """The part of the CPU backend that defers operations and evaluates them.
+
+    Methods that defer return None where the operation must run at once, on NumPy's kernels: fusion
+    is off, the arrays are small, or no loop of NumPy's alone computes the operation.
+    """
+
+    # ------------------------------------------------------------------ evaluation
+
+    def evaluate(self, *handles: Tensor) -> None:
+        pending = [x.storage for x in handles if x.array is None and x.storage.memory is None]  # type: ignore[union-attr]
+        if not pending:
+            return
+        report: executor.Report = []
+        with expression.lock:
+            executor.evaluate([s.node for s in pending if s.node is not None], report)  # type: ignore[union-attr]
+            for storage in pending:
+                self._claim(storage)  # type: ignore[arg-type]
+        if report:
+            fperrors.report(report)
+
+    def explain(self, x: Tensor) -> Explanation:
+        storage = x.storage
+        with expression.lock:
+            if storage is None or storage.memory is not None:
+                return Explanation()
+            return explanation(storage.node)
+
+    def facts(self) -> dict[str, Any]:
+        return facts()
+
+    def force(self, storage: Storage) -> None:
+        """Give a deferred storage memory."""
+        report: executor.Report = []
+        with expression.lock:
+            if storage.memory is None:
+                executor.evaluate([storage.node], report)
+                self._claim(storage)
+        if report:
+            fperrors.report(report)
+
+    def _claim(self, storage: Storage) -> None:
+        """Let `storage` have the memory of its node, or a copy if another storage has it."""
+        if storage.memory is not None:
+            return
+        node: Node = storage.node
+        assert node.memory is not None
+        if any([other.memory is not None for other in node.live_storages()]):
+            storage.memory = _copied(node.memory)
+            storage.node = None
+        else:
+            storage.memory = node.memory
+
+    def _settle(self, storage: Storage, report: executor.Report) -> None:
+        """Compute every pending value that reads `storage`, and part it from its node."""
+        node: Node | None = storage.node
+        if node is None:
+            return
+        self._release(storage, report)
+        storage.node = None
+        expression.forget(node)
+
+    def _release(self, storage: Storage, report: executor.Report) -> None:
+        """The same, but the node stays for the one expression that is about to be computed."""
+        node: Node = storage.node
+        executor.evaluate(expression.dependants(node), report)
+        for other in node.live_storages():
+            if other is not storage and other.memory is None:
+                assert node.memory is not None
+                other.memory = _copied(node.memory)
+                other.node = None
+
+    @contextmanager
+    def writing(self, x: Tensor) -> Iterator[None]:
+        """Around a write to the tracked memory of `x`."""
+        storage = x.storage
+        assert storage is not None
+        report: executor.Report = []
+        with expression.lock:
+            self.force(storage)
+            self._settle(storage, report)
+            yield
+        if report:
+            fperrors.report(report)
+
+    def hand_out(self, x: Tensor) -> None:
+        """Before others get at the memory of `x`: from now on they may write it."""
+        if x.storage is None:
+            if x.array.size <= _hints.threshold:
+                return
+            self.anchor(x)
+        storage = x.storage
+        assert storage is not None
+        if storage.tracked:
+            with self.writing(x):
+                storage.shared = True
+
+    # ------------------------------------------------------------------ reading
+
+    def _source(self, x: Tensor, always: bool) -> tuple[Node, View, bool]:
+        """The node and the view by which an expression reads `x`, and whether it must do so now."""
+        if x.view is None:
+            self.anchor(x)
+        view, storage = x.view, x.storage
+        assert view is not None
+        assert storage is not None
+        if view.mask is not None:
+            x = self.materialise(x, 0)
+            return self._source(x, always)
+        if storage.memory is None:
+            return storage.node, view, False
+        distinct = tuple(
+            [1 if s == 0 else n for n, s in zip(view.shape, view.strides, strict=True)]
+        )
+        if prod(distinct) <= _hints.threshold:
+            # A copy costs less than to keep account of who reads it.
+            offset, strides = view.byte_layout(storage.itemsize)
+            array: NDArray = np.ndarray(
+                distinct,
+                storage.dtype,
+                storage.memory,
+                offset,
+                strides,
+            )
+            copied = expression.leaf(array.flatten())
+            return copied, View.row_major(distinct).expand(view.shape), False
+        if storage.shared and not always:
+            return expression.leaf(storage.memory), view, True
+        if storage.node is None:
+            expression.leaf(storage.memory).attach(storage)
+        return storage.node, view, False
+
+    # ------------------------------------------------------------------ deferral
+
+    def _deferred(
+        self, op: Primitive, loop: loops.Loop, operands: Sequence[Operand], shape: tuple[int, ...]
+    ) -> Tensor | None:
+        """An element-by-element operation over operands that broadcast to `shape`."""
+        settings = config.current()
+        if settings.fusion == "off" or prod(shape) <= settings.fusion_threshold:
+            return None
+        errors = fperrors.modes()
+        if errors is None:
+            return None
+        report: executor.Report = []
+        with expression.lock:
+            node, arrange, now = self._node(op, loop, operands, shape, errors, settings, report)
+            storage = Storage(None, node=node, tracked=True)
+            node.attach(storage)
+            if now:
+                executor.evaluate([node], report)
+                self._claim(storage)
+                # Others may write what it was computed from: an equal expression is another value.
+        if report:
+            fperrors.report(report)
+        return tensor_over(storage, arrange.undo(View.row_major(node.shape)))
+
+    def _node(
+        self,
+        op: Primitive,
+        loop: loops.Loop,
+        operands: Sequence[Operand],
+        shape: tuple[int, ...],
+        errors: int,
+        settings: config.Settings,
+        report: executor.Report,
+    ) -> tuple[Node, Arrangement, bool]:
+        """The node of an operation, the order of its axes, and whether it must be computed now."""
+        always = settings.fusion == "always"
+        read: list[tuple[Any, Any]] = []
+        now = False
+        for operand, dtype in zip(operands, loop.inputs, strict=True):
+            if type(operand) is Tensor:
+                node, view, at_once = self._source(operand, always)
+                read.append((node, view if view.shape == shape else view.expand(shape)))
+                now = now or at_once
+            else:
+                read.append((np.full(1, operand, dtype), None))
+        arrange = Arrangement.of([view for _, view in read if view is not None], shape)
+        sources: Any = tuple(
+            [(value, None if view is None else arrange.apply(view)) for value, view in read]
+        )
+        self._bound(sources, report)
+        return (
+            expression.elementwise(op, loop, sources, arrange.shape, errors),
+            arrange,
+            now,
+        )
+
+    def _bound(self, sources: Sequence[Source], report: executor.Report) -> None:
+        """Keep expressions bounded: compute the largest source until the rest is small enough."""
+        nodes = [value for value, view in sources if view is not None]
+        while True:
+            pending = frozenset().union(*[node.pending for node in nodes])  # type: ignore[union-attr]
+            leaves = frozenset().union(*[node.leaves for node in nodes])  # type: ignore[union-attr]
+            if (
+                len(pending) < expression.MAX_PENDING and len(leaves) < expression.MAX_LEAVES
+            ) or not pending:
+                return
+            largest = max(nodes, key=lambda node: (len(node.pending), len(node.leaves)))  # type: ignore[union-attr]
+            executor.evaluate([largest], report)  # type: ignore[list-item]
+
+    def defer_unary(self, op: Primitive, x: Tensor) -> Tensor | None:
+        """`unary`, deferred."""
+        loop = loops.find(op, _dtype(x))
+        return None if loop is None else self._deferred(op, loop, (x,), self.shape(x))
+
+    def defer_binary(self, op: Primitive, x1: Operand, x2: Operand) -> Tensor | None:
+        """`binary`, deferred."""
+        loop = self._binary_loop(op, x1, x2)
+        if loop is None:
+            return None
+        return self._deferred(op, loop, (x1, x2), self._broadcast(x1, x2))
+
+    def _binary_loop(self, op: Primitive, x1: Operand, x2: Operand) -> loops.Loop | None:
+        dtype = _dtype(x1 if type(x1) is Tensor else x2)
+        if op is p.POW and not _is_plain_power(dtype, x1, x2):
+            return None
+        return loops.find(op, dtype)
+
+    def _broadcast(self, *operands: Operand) -> tuple[int, ...]:
+        shapes = [self.shape(x) for x in operands if type(x) is Tensor]
+        if all([shape == shapes[0] for shape in shapes[1:]]):
+            return shapes[0]
+        return broadcast_shapes(*shapes)
+
+    def defer_where(self, condition: Tensor, x1: Operand, x2: Operand) -> Tensor | None:
+        """`where`, deferred."""
+        loop = loops.select(_dtype(x1 if type(x1) is Tensor else x2))
+        operands = (condition, x1, x2)
+        return self._deferred(p.WHERE, loop, operands, self._broadcast(*operands))
+
+    def defer_cast(self, x: Tensor, dtype: np.dtype[Any]) -> Tensor | None:
+        """`cast`, deferred; also to the dtype that `x` has."""
+        loop = loops.cast(_dtype(x), dtype)
+        return None if loop is None else self._deferred(p.CAST, loop, (x,), self.shape(x))
+
+    def defer_copy(self, x: Tensor) -> Tensor | None:
+        """`copy`: of a pending value, another storage of the same value."""
+        storage = x.storage
+        if storage is not None and storage.memory is None and x.view.is_c_contiguous:  # type: ignore[union-attr]
+            with expression.lock:
+                if storage.memory is None and x.view.size == prod(storage.node.shape):  # type: ignore[union-attr]
+                    twin = Storage(None, node=storage.node, tracked=True)
+                    storage.node.attach(twin)
+                    return tensor_over(twin, x.view)  # type: ignore[arg-type]
+        result = self.defer_cast(x, _dtype(x))
+        if result is not None:
+            self.evaluate(result)
+            # Row-major, whatever the order in which it was computed.
+            if not result.view.is_row_major:  # type: ignore[union-attr]
+                return None
+        return result
+
+    def defer_full(self, shape: tuple[int, ...], dtype: DType, value: Scalar) -> Tensor | None:
+        """`full`, deferred."""
+        settings = config.current()
+        size = prod(shape)
+        if settings.fusion == "off" or size <= settings.fusion_threshold:
+            return None
+        with expression.lock:
+            node = expression.fill(p.FULL, shape, np.full(1, value, TO_NUMPY[dtype]))
+            storage = Storage(None, node=node, tracked=True)
+            node.attach(storage)
+        return tensor_over(storage, View.row_major(shape))
+
+    # ------------------------------------------------------------------ reductions
+
+    def defer_reduce(
+        self,
+        op: Primitive,
+        x: Tensor,
+        axes: tuple[int, ...],
+        keepdims: bool,
+        dtype: DType | None,
+        divisor: float | None = None,
+    ) -> Tensor | None:
+        """`reduce`, deferred; a sum divided by `divisor` if it is given."""
+        settings = config.current()
+        shape = self.shape(x)
+        if (
+            settings.fusion == "off"
+            or prod(shape) <= settings.fusion_threshold
+            or all([shape[axis] == 1 for axis in axes])
+        ):
+            return None
+        if op in (p.ANY, p.ALL, p.COUNT_NONZERO):
+            target = np.dtype(bool)
+            if op is not p.COUNT_NONZERO and _dtype(x) == target and _is_leaf(x):
+                return None  # NumPy stops where the answer is known
+        else:
+            target = _dtype(x) if dtype is None else TO_NUMPY[dtype]
+        if op is p.MEAN:
+            op, divisor = p.SUM, prod([shape[axis] for axis in axes])
+        if op is p.PROD and target.kind == "c":
+            return None  # the sign of a zero part depends on what the product starts from
+        found = loops.reduction(op, target)
+        errors = fperrors.modes()
+        if found is None or errors is None:
+            return None
+        if _dtype(x) != target:
+            cast = self.defer_cast(x, target)
+            if cast is None:
+                return None
+            x = cast
+        loop, identity = found
+        report: executor.Report = []
+        with expression.lock:
+            node, view, now = self._source(x, settings.fusion == "always")
+            arrange = Arrangement.of([view], shape)
+            # An accumulator does not care in which direction it goes.
+            arrange = Arrangement(arrange.shape, arrange.axes, None)
+            source = (node, arrange.apply(view))
+            self._bound((source,), report)
+            reduced = tuple(
+                [i for i, axis in enumerate(arrange.axes or range(len(shape))) if axis in axes]
+            )
+            result = expression.reduction(
+                op, loop, identity, source, arrange.shape, reduced, divisor, errors
+            )
+            storage = Storage(None, node=result, tracked=True)
+            result.attach(storage)
+            if now:
+                executor.evaluate([result], report)
+                self._claim(storage)
+        if report:
+            fperrors.report(report)
+        return tensor_over(
+            storage, _reduced_view(result.shape, arrange.axes, len(shape), axes, keepdims)
+        )
+
+    def defer_var(
+        self, x: Tensor, axes: tuple[int, ...], keepdims: bool, correction: float
+    ) -> Tensor | None:
+        """`var` of real numbers, deferred: two passes, so that large means cost no digits."""
+        if _dtype(x).kind != "f":
+            return None
+        mean = self.defer_reduce(p.MEAN, x, axes, True, None)
+        distance = None if mean is None else self.defer_binary(p.SUBTRACT, x, mean)
+        if distance is None:
+            return None
+        squares = self.defer_binary(p.MULTIPLY, distance, distance)
+        if squares is None:
+            return None
+        shape = self.shape(x)
+        freedom = prod([shape[axis] for axis in axes]) - correction
+        divisor = freedom if freedom > 0 else np.nan
+        return self.defer_reduce(p.SUM, squares, axes, keepdims, None, divisor)
+
+    def defer_vecdot(self, x1: Tensor, x2: Tensor) -> Tensor | None:
+        """`vecdot`, deferred."""
+        if _dtype(x1).kind == "c":
+            conjugate = self.defer_unary(p.CONJ, x1)
+            if conjugate is None:
+                return None
+            x1 = conjugate
+        products = self.defer_binary(p.MULTIPLY, x1, x2)
+        if products is None:
+            return None
+        axis = len(self.shape(products)) - 1
+        return self.defer_reduce(p.SUM, products, (axis,), False, None)
+
+    # ------------------------------------------------------------------ writing
+
+    def store_binary(self, op: Primitive, x1: Operand, x2: Operand, out: Tensor) -> bool:
+        """`binary` into the tracked memory of `out`; False if NumPy must do it."""
+        loop = self._binary_loop(op, x1, x2)
+        if loop is None or loop.output != _dtype(out):
+            return False
+        return self._store(op, loop, (x1, x2), out)
+
+    def store(self, target: Tensor, value: Tensor) -> bool:
+        """`assign` to the tracked memory of `target`; False if NumPy must do it."""
+        shape = self.shape(value)
+        surplus = len(shape) - len(self.shape(target))
+        if surplus > 0:
+            value = self.try_reshape(value, shape[surplus:]) or value
+        dtype = _dtype(target)
+        loop = loops.cast(dtype, dtype)
+        return loop is not None and self._store(p.ASSIGN, loop, (value,), target)
+
+    def _store(
+        self, op: Primitive, loop: loops.Loop, operands: Sequence[Operand], out: Tensor
+    ) -> bool:
+        settings = config.current()
+        view, storage = out.view, out.storage
+        assert view is not None
+        assert storage is not None
+        errors = fperrors.modes()
+        if (
+            settings.fusion == "off"
+            or errors is None
+            or view.size <= settings.fusion_threshold
+            or view.mask is not None
+        ):
+            return False
+        report: executor.Report = []
+        shape: Any = view.shape
+        with expression.lock:
+            unread = storage.memory is None and view.size == prod(storage.node.shape)
+            if not unread or any([type(x) is Tensor and x.storage is storage for x in operands]):
+                self.force(storage)
+            node, arrange, _ = self._node(op, loop, operands, shape, errors, settings, report)
+            destination = arrange.apply(view)
+            memory = storage.memory
+            if memory is None:  # what is overwritten unread need not be computed
+                memory = executor.buffer(view.size, storage.dtype)  # type: ignore[arg-type]
+            elif storage.node is not None:
+                self._release(storage, report)
+            if node.memory is None and not node.live_storages():
+                try:
+                    executor.evaluate_into(node, memory, destination, report)
+                except Overlap:
+                    executor.evaluate([node], report)
+            else:
+                executor.evaluate([node], report)
+            if node.memory is not None:
+                offset, strides = destination.byte_layout(storage.itemsize)
+                array: NDArray = np.ndarray(
+                    destination.shape,
+                    storage.dtype,
+                    memory,
+                    offset,
+                    strides,
+                )
+                array[...] = node.memory.reshape(node.shape)
+            if storage.memory is None:
+                storage.memory = memory
+                storage.node = None
+            else:
+                self._settle(storage, report)
+        if report:
+            fperrors.report(report)
+        return True
+
+
+def _copied(memory: NDArray) -> NDArray:
+    copy = executor.buffer(memory.size, memory.dtype)
+    np.copyto(copy, memory)
+    return copy
+
+
+def _dtype(x: Any) -> np.dtype[Any]:
+    found: np.dtype[Any] = (x.storage if x.array is None else x.array).dtype
+    return found
+
+
+def _is_leaf(x: Tensor) -> bool:
+    return x.array is not None or x.storage.memory is not None  # type: ignore[union-attr]
+
+
+def _is_plain_power(dtype: np.dtype[Any], x1: Operand, x2: Any) -> bool:
+    """Whether the loop alone gives NumPy's power; see `kernels` for the cases where it does not."""
+    if dtype.kind == "f":
+        if type(x2) is not Tensor:
+            return bool(x2 != 0.5)
+        # NumPy takes an exponent that it meets as a constant for a special case.
+        x2_view = x2.view
+        if x2_view is None or x2_view.has_repeats or x2_view.size == 1:
+            return False
+        if type(x1) is not Tensor:
+            return True
+        return x1.view is not None and x1.view.shape == x2_view.shape
+    return dtype.kind in "iu" and type(x2) is not Tensor and x2 >= 0
+
+
+class Arrangement:
+    """In which order, and in which direction, an operation goes over its axes.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        In that order.
+    axes : tuple of int or None
+        Axis i of the operation is axis ``axes[i]`` of the result; None for no change.
+    flips : tuple of bool or None
+        Axes of the result that are gone over backwards.
+    """
+
+    __slots__ = ("axes", "flips", "shape")
+
+    def __init__(
+        self, shape: tuple[int, ...], axes: tuple[int, ...] | None, flips: tuple[bool, ...] | None
+    ) -> None:
+        self.shape = shape
+        self.axes = axes
+        self.flips = flips
+
+    @staticmethod
+    def of(views: Sequence[View], shape: tuple[int, ...]) -> Arrangement:
+        """The order in which the operands lie in memory, if they agree; else row-major."""
+        full = []
+        for view in views:
+            if view.is_row_major:
+                return Arrangement(shape, None, None)
+            if not view.has_repeats:
+                full.append(view)
+        if not full:
+            return Arrangement(shape, None, None)
+        flips: tuple[bool, ...] | None = tuple(
+            [
+                size > 1 and all([view.strides[axis] < 0 for view in full])
+                for axis, size in enumerate(shape)
+            ]
+        )
+        if len(full) < len(views) or not any(flips):  # type: ignore[arg-type]
+            flips = None
+        steps: Any = full[0].strides
+        axes: tuple[int, ...] | None = tuple(
+            sorted(range(len(shape)), key=lambda axis: -abs(steps[axis]) if shape[axis] > 1 else 0)
+        )
+        if axes == tuple(range(len(shape))):
+            axes = None
+        return Arrangement(shape if axes is None else tuple([shape[a] for a in axes]), axes, flips)
+
+    def apply(self, view: View) -> View:
+        """How the operation sees an operand of the result's shape."""
+        if self.flips is not None:
+            view = view.flip(self.flips)
+        return view if self.axes is None else view.permute(self.axes)
+
+    def undo(self, view: View) -> View:
+        """How the result looks of which the operation sees `view`."""
+        if self.axes is not None:
+            view = view.permute(tuple([self.axes.index(a) for a in range(len(self.axes))]))
+        return view if self.flips is None else view.flip(self.flips)
+
+
+def _reduced_view(
+    shape: tuple[int, ...],
+    order: tuple[int, ...] | None,
+    ndim: int,
+    axes: tuple[int, ...],
+    keepdims: bool,
+) -> View:
+    """How an array shows the row-major result of a reduction that went over its axes in `order`."""
+    view = View.row_major(shape)
+    kept = [axis for axis in order or range(ndim) if axis not in axes]
+    view = view.permute(tuple([kept.index(axis) for axis in sorted(kept)]))
+    if not keepdims:
+        return view
+    sizes = iter(view.shape)
+    selection = tuple([None if a in axes else (0, next(sizes), 1) for a in range(ndim)])
+    inserted = view.slice(selection)  # type: ignore[arg-type]
+    assert inserted is not None
+    return inserted

@@ -1,0 +1,143 @@
+"""Evaluation: pending expressions get memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+
+from ....core.view import View
+from ..kernels import NDArray, divide_by_count
+from . import pool, threads
+from .expression import Node
+from .plan import Graph, Plan, Stage, plan
+
+__all__ = ["Report", "buffer", "evaluate", "evaluate_into", "planned"]
+
+Report: TypeAlias = "list[tuple[str, int, int]]"
+"""Names of operations, the floating-point errors they met, and those to warn of (NumPy's bits)."""
+
+# Plans by the structure of what they compute; emptied when full.
+_MAX_PLANS: Final = 1 << 9
+_plans: Final[dict[Any, Plan]] = {}
+
+
+def planned(graph: Graph) -> Plan:
+    """The plan for `graph`, made anew only for a structure not seen before."""
+    try:
+        return _plans[graph.key]
+    except KeyError:
+        pass
+    if len(_plans) >= _MAX_PLANS:
+        _plans.clear()
+    stages = _plans[graph.key] = plan(graph)
+    return stages
+
+
+def evaluate(roots: Sequence[Node], report: Report) -> None:
+    """Give every root memory. Floating-point errors are added to `report`."""
+    roots = [node for node in roots if node.memory is None]
+    if not roots:
+        return
+    graph = Graph(roots)
+    for stage in planned(graph):
+        _run(stage, graph, report, None)
+    for node in roots:
+        if node.memory is None:  # a fill, which no kernel computes
+            node.realise(_filled(prod(node.shape), node.sources[0][0]))  # type: ignore[arg-type]
+
+
+def evaluate_into(node: Node, memory: NDArray, view: View, report: Report) -> None:
+    """Compute a pending element-by-element value into `memory`, where `view` shows it.
+
+    Raises
+    ------
+    Overlap
+        If elements would be overwritten that are still to be read; nothing is written then.
+    """
+    graph = Graph((node,))
+    # Which leaves lie in the same memory decides what may be overwritten: it belongs to the plan.
+    alias = frozenset([k for k, leaf in enumerate(graph.leaves) if leaf.memory is memory])
+    key = (graph.key, view, alias)
+    stages = _plans.get(key)
+    if stages is None:
+        stages = plan(graph, (view, alias))
+        if len(_plans) >= _MAX_PLANS:
+            _plans.clear()
+        _plans[key] = stages
+    for stage in stages:
+        _run(stage, graph, report, memory)
+
+
+def buffer(size: int, dtype: np.dtype[Any]) -> NDArray:
+    """Uninitialised memory for `size` elements."""
+    return pool.take(size * dtype.itemsize).view(dtype)
+
+
+def _filled(size: int, value: NDArray) -> NDArray:
+    if not value.view(np.uint8).any():
+        # Pages of zeros come from the system without being written.
+        return np.zeros(size, value.dtype)
+    memory = buffer(size, value.dtype)
+    memory.fill(value[0])
+    return memory
+
+
+def _run(stage: Stage, graph: Graph, report: Report, destination: NDArray | None) -> None:
+    """Run one stage, and hand what it computed to its nodes."""
+    nodes = graph.nodes
+    new: dict[int, NDArray] = {}
+    head = nodes[stage.head]
+    kernel = stage.kernel
+    for i in stage.stored:
+        new[i] = buffer(prod(nodes[i].shape), nodes[i].dtype)
+    if head.axes:
+        assert head.identity is not None
+        size = prod(head.shape)
+        copies = kernel.tasks if stage.partial else 1
+        accumulators = buffer(size * copies, head.dtype)
+        accumulators.fill(head.identity)
+        new[stage.head] = accumulators
+    elif destination is None or stage.head not in graph.roots:
+        new[stage.head] = buffer(prod(head.shape), head.dtype)
+    memories: list[tuple[NDArray, int]] = []
+    for kind, index, offset in stage.memories:
+        memory: Any
+        if kind == "leaf":
+            memory = graph.leaves[index].memory
+        elif kind == "scalar":
+            memory = graph.scalars[index]
+        elif kind == "destination":
+            memory = destination
+        else:
+            memory = new.get(index)
+            if memory is None:
+                memory = nodes[index].memory
+        memories.append((memory, offset))
+    flags = stage.program.run(memories, threads.count())
+    if any(flags):
+        report += [
+            (name, raised, errors)
+            for (name, errors), raised in zip(stage.names, flags, strict=True)
+            if raised & errors
+        ]
+    if head.axes:
+        new[stage.head] = _finished(head, new[stage.head], stage.partial, kernel.tasks)
+    for i, memory in new.items():
+        nodes[i].realise(memory)
+
+
+def _finished(node: Node, accumulators: NDArray, partial: bool, tasks: int) -> NDArray:
+    """The result of a reduction from what its tasks accumulated."""
+    assert node.loop is not None
+    total = accumulators
+    if partial:
+        assert node.loop.ufunc is not None
+        with np.errstate(all="ignore"):
+            total = node.loop.ufunc.reduce(accumulators.reshape(tasks, -1), axis=0)
+    if node.divisor is not None:
+        with np.errstate(all="ignore"):
+            total = divide_by_count(total, node.divisor)
+    return total

@@ -1,0 +1,250 @@
+/* The inner loops that are not a ufunc's: casts, selection, counting.
+
+   All have the signature of a ufunc's inner loop. A target may be the very memory of a source of the
+   same itemsize, so nothing here is `restrict`. */
+
+#ifndef ARRAY_API_NX_LOOPS_H
+#define ARRAY_API_NX_LOOPS_H
+
+enum { MAX_SOURCES = 3 };
+
+typedef struct {
+    PyUFuncGenericFunction function;
+    void *data;
+    int sources;
+    npy_intp itemsizes[MAX_SOURCES + 1]; /* of the sources, then of the target */
+} Loop;
+
+typedef struct {
+    npy_float real, imag;
+} Complex64;
+
+typedef struct {
+    npy_double real, imag;
+} Complex128;
+
+typedef struct {
+    npy_uint64 low, high;
+} Pair;
+
+#define LOOP(NAME) \
+    static void NAME(char **args, npy_intp const *count, npy_intp const *steps, void *data)
+
+/* Both bodies are the same loop; the compiler vectorizes the contiguous one. */
+#define EACH(CONTIGUOUS, I1, O1, VALUE)                                    \
+    do {                                                                   \
+        const npy_intp n = *count;                                         \
+        (void)data;                                                        \
+        if (CONTIGUOUS) {                                                  \
+            for (npy_intp i = 0; i < n; i++) {                             \
+                const I1 x = ((const I1 *)args[0])[i];                     \
+                ((O1 *)args[1])[i] = VALUE;                                \
+            }                                                              \
+        } else {                                                           \
+            for (npy_intp i = 0; i < n; i++) {                             \
+                const I1 x = *(const I1 *)(args[0] + i * steps[0]);        \
+                *(O1 *)(args[1] + i * steps[1]) = VALUE;                   \
+            }                                                              \
+        }                                                                  \
+    } while (0)
+
+#define CAST(NAME, FROM, TO, VALUE)                                                  \
+    LOOP(NAME)                                                                       \
+    {                                                                                \
+        EACH(steps[0] == sizeof(FROM) && steps[1] == sizeof(TO), FROM, TO, (VALUE)); \
+    }
+
+/* FROM is bool, an integer or real. Bools are 0 or 1 in memory, so they cast as integers do. */
+#define CASTS_TO_FLOATS(FROM)                                                     \
+    CAST(FROM##_to_float, npy_##FROM, npy_float, (npy_float)x)                    \
+    CAST(FROM##_to_double, npy_##FROM, npy_double, (npy_double)x)                 \
+    CAST(FROM##_to_complex64, npy_##FROM, Complex64, ((Complex64){(npy_float)x, 0})) \
+    CAST(FROM##_to_complex128, npy_##FROM, Complex128, ((Complex128){(npy_double)x, 0})) \
+    CAST(FROM##_to_bool, npy_##FROM, npy_bool, x != 0)
+
+#define CASTS_TO_INTEGERS(FROM)                               \
+    CAST(FROM##_to_int8, npy_##FROM, npy_int8, (npy_int8)x)     \
+    CAST(FROM##_to_int16, npy_##FROM, npy_int16, (npy_int16)x)  \
+    CAST(FROM##_to_int32, npy_##FROM, npy_int32, (npy_int32)x)  \
+    CAST(FROM##_to_int64, npy_##FROM, npy_int64, (npy_int64)x)  \
+    CAST(FROM##_to_uint8, npy_##FROM, npy_uint8, (npy_uint8)x)  \
+    CAST(FROM##_to_uint16, npy_##FROM, npy_uint16, (npy_uint16)x) \
+    CAST(FROM##_to_uint32, npy_##FROM, npy_uint32, (npy_uint32)x) \
+    CAST(FROM##_to_uint64, npy_##FROM, npy_uint64, (npy_uint64)x)
+
+#define CASTS_OF_INTEGER(FROM) CASTS_TO_FLOATS(FROM) CASTS_TO_INTEGERS(FROM)
+
+CASTS_OF_INTEGER(bool)
+CASTS_OF_INTEGER(int8)
+CASTS_OF_INTEGER(int16)
+CASTS_OF_INTEGER(int32)
+CASTS_OF_INTEGER(int64)
+CASTS_OF_INTEGER(uint8)
+CASTS_OF_INTEGER(uint16)
+CASTS_OF_INTEGER(uint32)
+CASTS_OF_INTEGER(uint64)
+CASTS_TO_FLOATS(float)
+CASTS_TO_FLOATS(double)
+
+CAST(complex64_to_complex64, Complex64, Complex64, x)
+CAST(complex64_to_complex128, Complex64, Complex128, ((Complex128){x.real, x.imag}))
+CAST(complex64_to_bool, Complex64, npy_bool, x.real != 0 || x.imag != 0)
+CAST(complex128_to_complex64, Complex128, Complex64,
+     ((Complex64){(npy_float)x.real, (npy_float)x.imag}))
+CAST(complex128_to_complex128, Complex128, Complex128, x)
+CAST(complex128_to_bool, Complex128, npy_bool, x.real != 0 || x.imag != 0)
+
+/* The standard's dtypes, in the order of the table below. */
+enum {
+    BOOL, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64,
+    FLOAT32, FLOAT64, COMPLEX64, COMPLEX128, DTYPES
+};
+
+static const int type_numbers[DTYPES] = {
+    NPY_BOOL, NPY_INT8, NPY_INT16, NPY_INT32, NPY_INT64, NPY_UINT8, NPY_UINT16, NPY_UINT32,
+    NPY_UINT64, NPY_FLOAT, NPY_DOUBLE, NPY_CFLOAT, NPY_CDOUBLE,
+};
+
+static const npy_intp itemsizes[DTYPES] = {1, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8, 8, 16};
+
+#define ROW_OF_INTEGER(FROM)                                                                  \
+    {FROM##_to_bool, FROM##_to_int8, FROM##_to_int16, FROM##_to_int32, FROM##_to_int64,       \
+     FROM##_to_uint8, FROM##_to_uint16, FROM##_to_uint32, FROM##_to_uint64, FROM##_to_float,  \
+     FROM##_to_double, FROM##_to_complex64, FROM##_to_complex128}
+
+#define ROW_OF_REAL(FROM)                                                                  \
+    {[BOOL] = FROM##_to_bool, [FLOAT32] = FROM##_to_float, [FLOAT64] = FROM##_to_double,   \
+     [COMPLEX64] = FROM##_to_complex64, [COMPLEX128] = FROM##_to_complex128}
+
+/* Missing: reals to integers, whose out-of-range results are each loop's own, and complex to real. */
+static const PyUFuncGenericFunction casts[DTYPES][DTYPES] = {
+    ROW_OF_INTEGER(bool),
+    ROW_OF_INTEGER(int8),
+    ROW_OF_INTEGER(int16),
+    ROW_OF_INTEGER(int32),
+    ROW_OF_INTEGER(int64),
+    ROW_OF_INTEGER(uint8),
+    ROW_OF_INTEGER(uint16),
+    ROW_OF_INTEGER(uint32),
+    ROW_OF_INTEGER(uint64),
+    ROW_OF_REAL(float),
+    ROW_OF_REAL(double),
+    {[BOOL] = complex64_to_bool, [COMPLEX64] = complex64_to_complex64,
+     [COMPLEX128] = complex64_to_complex128},
+    {[BOOL] = complex128_to_bool, [COMPLEX64] = complex128_to_complex64,
+     [COMPLEX128] = complex128_to_complex128},
+};
+
+static int dtype_index(int type_number)
+{
+    int i = 0;
+    while (i < DTYPES && type_numbers[i] != type_number) {
+        i++;
+    }
+    return i;
+}
+
+/* Whether there is such a loop. */
+static int find_cast(int from, int to, Loop *loop)
+{
+    const int i = dtype_index(from);
+    const int j = dtype_index(to);
+    if (i == DTYPES || j == DTYPES || casts[i][j] == NULL) {
+        return 0;
+    }
+    *loop = (Loop){casts[i][j], NULL, 1, {itemsizes[i], itemsizes[j]}};
+    return 1;
+}
+
+/* target = condition ? first : second. Whole values are selected, whatever they mean. */
+#define SELECT(NAME, TYPE)                                                             \
+    LOOP(NAME)                                                                         \
+    {                                                                                  \
+        const npy_intp n = *count;                                                     \
+        const npy_intp size = sizeof(TYPE);                                            \
+        (void)data;                                                                    \
+        if (steps[0] == 1 && steps[1] == size && steps[2] == size && steps[3] == size) { \
+            for (npy_intp i = 0; i < n; i++) {                                         \
+                const TYPE first = ((const TYPE *)args[1])[i];                         \
+                const TYPE second = ((const TYPE *)args[2])[i];                        \
+                ((TYPE *)args[3])[i] = args[0][i] ? first : second;                    \
+            }                                                                          \
+        } else {                                                                       \
+            for (npy_intp i = 0; i < n; i++) {                                         \
+                const TYPE first = *(const TYPE *)(args[1] + i * steps[1]);            \
+                const TYPE second = *(const TYPE *)(args[2] + i * steps[2]);           \
+                *(TYPE *)(args[3] + i * steps[3]) = args[0][i * steps[0]] ? first : second; \
+            }                                                                          \
+        }                                                                              \
+    }
+
+SELECT(select_1, npy_uint8)
+SELECT(select_2, npy_uint16)
+SELECT(select_4, npy_uint32)
+SELECT(select_8, npy_uint64)
+SELECT(select_16, Pair)
+
+/* Whether there is such a loop. */
+static int find_select(npy_intp itemsize, Loop *loop)
+{
+    PyUFuncGenericFunction function;
+    switch (itemsize) {
+        case 1: function = select_1; break;
+        case 2: function = select_2; break;
+        case 4: function = select_4; break;
+        case 8: function = select_8; break;
+        case 16: function = select_16; break;
+        default: return 0;
+    }
+    *loop = (Loop){function, NULL, 3, {1, itemsize, itemsize, itemsize}};
+    return 1;
+}
+
+/* (int64, bool) -> int64: the sum. */
+LOOP(count_true)
+{
+    const npy_intp n = *count;
+    (void)data;
+    if (args[0] == args[2] && steps[0] == 0 && steps[2] == 0) {
+        npy_int64 total = 0;
+        if (steps[1] == 1) {
+            for (npy_intp i = 0; i < n; i++) {
+                total += args[1][i] != 0;
+            }
+        } else {
+            for (npy_intp i = 0; i < n; i++) {
+                total += args[1][i * steps[1]] != 0;
+            }
+        }
+        *(npy_int64 *)args[2] += total;
+    } else {
+        for (npy_intp i = 0; i < n; i++) {
+            const npy_int64 before = *(const npy_int64 *)(args[0] + i * steps[0]);
+            *(npy_int64 *)(args[2] + i * steps[2]) = before + (args[1][i * steps[1]] != 0);
+        }
+    }
+}
+
+static const Loop count_loop = {count_true, NULL, 2, {8, 1, 8}};
+
+/* The ufunc's loop for exactly these dtypes. Whether there is one. */
+static int find_ufunc(const PyUFuncObject *ufunc, const int *types, const npy_intp *sizes, Loop *loop)
+{
+    for (int i = 0; i < ufunc->ntypes; i++) {
+        int same = 1;
+        for (int j = 0; j < ufunc->nargs; j++) {
+            same = same && ufunc->types[i * ufunc->nargs + j] == types[j];
+        }
+        if (same && ufunc->functions[i] != NULL) {
+            *loop = (Loop){ufunc->functions[i], ufunc->data ? (void *)ufunc->data[i] : NULL,
+                           ufunc->nin, {0}};
+            for (int j = 0; j < ufunc->nargs; j++) {
+                loop->itemsizes[j] = sizes[j];
+            }
+            return 1;
+        }
+    }
+    return 0;
+}
+
+#endif

@@ -1,0 +1,460 @@
+/* From the Kernel of kernel.py to the structs of tiles.h, with every rule checked that keeps the
+   machine inside its memory. */
+
+#ifndef ARRAY_API_NX_PARSE_H
+#define ARRAY_API_NX_PARSE_H
+
+static const char *const LOOP_NAME = "array_api_nx.loop";
+
+/* Sizes up to here can be added up without overflow. */
+#define MAX_BYTES (NPY_MAX_INTP / 256)
+
+static void free_kernel(Kernel *kernel)
+{
+    if (kernel != NULL) {
+        PyMem_Free(kernel->operands);
+        PyMem_Free(kernel->registers);
+        PyMem_Free(kernel->steps);
+        PyMem_Free(kernel);
+    }
+}
+
+/* ValueError; returns 0, as all functions here do that fail. */
+static int refuse(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    PyErr_FormatV(PyExc_ValueError, format, arguments);
+    va_end(arguments);
+    return 0;
+}
+
+static int read_int(PyObject *value, npy_intp low, npy_intp high, const char *name, npy_intp *result)
+{
+    *result = PyLong_AsSsize_t(value);
+    if (*result == -1 && PyErr_Occurred()) {
+        return 0;
+    }
+    if (*result < low || *result > high) {
+        return refuse("%s must be from %zd to %zd, not %zd", name, low, high, *result);
+    }
+    return 1;
+}
+
+/* Whether `value` is a tuple of `low` to `high` items. */
+static int check_tuple(PyObject *value, npy_intp low, npy_intp high, const char *name)
+{
+    if (!PyTuple_Check(value)) {
+        PyErr_Format(PyExc_TypeError, "%s must be a tuple, not %.100s", name,
+                     Py_TYPE(value)->tp_name);
+        return 0;
+    }
+    const npy_intp size = PyTuple_GET_SIZE(value);
+    if (size < low || size > high) {
+        return refuse("%s must have %zd to %zd items, not %zd", name, low, high, size);
+    }
+    return 1;
+}
+
+/* ------------------------------------------------------------------ the iteration space */
+
+static int read_space(Kernel *kernel, PyObject *description)
+{
+    PyObject *dims = PyTuple_GET_ITEM(description, 0);
+    PyObject *tile = PyTuple_GET_ITEM(description, 1);
+    npy_intp split;
+    if (!check_tuple(dims, 2, MAX_DIMS, "dims") || !check_tuple(tile, 2, 2, "tile")) {
+        return 0;
+    }
+    kernel->ndim = (int)PyTuple_GET_SIZE(dims);
+    for (int i = 0; i < kernel->ndim; i++) {
+        if (!read_int(PyTuple_GET_ITEM(dims, i), 0, MAX_BYTES, "a dim", &kernel->dims[i])) {
+            return 0;
+        }
+    }
+    if (!read_int(PyTuple_GET_ITEM(tile, 0), 1, MAX_BYTES, "a tile's rows", &kernel->tile_rows) ||
+        !read_int(PyTuple_GET_ITEM(tile, 1), 1, MAX_BYTES, "a tile's columns",
+                  &kernel->tile_columns) ||
+        !read_int(PyTuple_GET_ITEM(description, 2), 0, kernel->ndim - 1, "split", &split) ||
+        !read_int(PyTuple_GET_ITEM(description, 3), 1, MAX_BYTES, "step", &kernel->step) ||
+        !read_int(PyTuple_GET_ITEM(description, 4), 0, MAX_BYTES, "tasks", &kernel->tasks)) {
+        return 0;
+    }
+    kernel->split = (int)split;
+    const npy_intp extent = kernel->dims[split];
+    if (extent > 0 && kernel->tasks != (extent - 1) / kernel->step + 1) {
+        return refuse("%zd tasks of step %zd do not fit dim %zd, which has %zd", kernel->tasks,
+                      kernel->step, split, extent);
+    }
+    const npy_intp whole = split == kernel->ndim - 1   ? kernel->tile_columns
+                           : split == kernel->ndim - 2 ? kernel->tile_rows
+                                                       : 1;
+    if (kernel->tasks > 1 && kernel->step % whole != 0) {
+        return refuse("step %zd must be a multiple of the tile's %zd along dim %zd", kernel->step,
+                      whole, split);
+    }
+    return 1;
+}
+
+/* Elements of the largest tile, which is all that buffers hold; 0 if they are too many. */
+static npy_intp largest_tile(const Kernel *kernel)
+{
+    npy_intp rows = kernel->dims[kernel->ndim - 2];
+    npy_intp columns = kernel->dims[kernel->ndim - 1];
+    rows = rows < kernel->tile_rows ? rows : kernel->tile_rows;
+    columns = columns < kernel->tile_columns ? columns : kernel->tile_columns;
+    if (rows > 0 && columns > MAX_BYTES / MAX_ITEMSIZE / 256 / rows) {
+        return refuse("tiles of %zd by %zd are too large for scratch memory", rows, columns);
+    }
+    return rows * columns > 0 ? rows * columns : 1;
+}
+
+/* ------------------------------------------------------------------ slots */
+
+static int read_itemsize(PyObject *value, npy_intp *itemsize)
+{
+    if (!read_int(value, 1, MAX_ITEMSIZE, "an itemsize", itemsize)) {
+        return 0;
+    }
+    if ((*itemsize & (*itemsize - 1)) != 0) {
+        return refuse("an itemsize must be a power of 2, not %zd", *itemsize);
+    }
+    return 1;
+}
+
+/* Alignment that the loops expect; complex numbers are aligned as their parts. */
+static npy_intp alignment(npy_intp itemsize)
+{
+    return itemsize < 8 ? itemsize : 8;
+}
+
+/* Widen the operand's extent by `count` steps of `stride` bytes. */
+static int widen(Operand *operand, npy_intp count, npy_intp stride, int number)
+{
+    const npy_intp steps = count > 0 ? count - 1 : 0;
+    if (steps > 0 && (stride > MAX_BYTES / steps || stride < -MAX_BYTES / steps)) {
+        return refuse("operand %d steps by %zd bytes, too far for %zd elements", number, stride,
+                      count);
+    }
+    if (stride % alignment(operand->itemsize) != 0) {
+        return refuse("operand %d steps by %zd bytes, which breaks the alignment of %zd bytes",
+                      number, stride, alignment(operand->itemsize));
+    }
+    *(stride < 0 ? &operand->low : &operand->high) += steps * stride;
+    return 1;
+}
+
+static int read_access(PyObject *value, Access *access)
+{
+    static const char *const names[] = {"direct", "packed", "steady"};
+    for (int i = 0; PyUnicode_Check(value) && i < 3; i++) {
+        if (PyUnicode_CompareWithASCIIString(value, names[i]) == 0) {
+            *access = (Access)i;
+            return 1;
+        }
+    }
+    return refuse("access must be 'direct', 'packed' or 'steady', not %R", value);
+}
+
+static int read_operand(const Kernel *kernel, Operand *operand, PyObject *value, int number)
+{
+    if (!check_tuple(value, 4, 4, "an operand")) {
+        return 0;
+    }
+    PyObject *strides = PyTuple_GET_ITEM(value, 1);
+    if (!read_itemsize(PyTuple_GET_ITEM(value, 0), &operand->itemsize) ||
+        !check_tuple(strides, kernel->ndim, kernel->ndim, "an operand's strides") ||
+        !read_int(PyTuple_GET_ITEM(value, 2), 0, MAX_BYTES, "task_stride", &operand->task_stride) ||
+        !read_access(PyTuple_GET_ITEM(value, 3), &operand->access)) {
+        return 0;
+    }
+    operand->high = operand->itemsize;
+    for (int i = 0; i < kernel->ndim; i++) {
+        if (!read_int(PyTuple_GET_ITEM(strides, i), -MAX_BYTES, MAX_BYTES, "a stride",
+                      &operand->strides[i]) ||
+            !widen(operand, kernel->dims[i], operand->strides[i], number)) {
+            return 0;
+        }
+    }
+    return widen(operand, kernel->tasks, operand->task_stride, number);
+}
+
+/* ------------------------------------------------------------------ steps */
+
+static int read_slot(const Kernel *kernel, PyObject *value, npy_intp itemsize, int *slot)
+{
+    npy_intp number;
+    const int last = kernel->operand_count + kernel->register_count - 1;
+    if (!read_int(value, 0, last, "a slot", &number)) {
+        return 0;
+    }
+    *slot = (int)number;
+    const npy_intp size = number < kernel->operand_count
+                              ? kernel->operands[number].itemsize
+                              : kernel->registers[number - kernel->operand_count].itemsize;
+    if (size != itemsize) {
+        return refuse("slot %zd has elements of %zd bytes, its loop wants %zd", number, size,
+                      itemsize);
+    }
+    return 1;
+}
+
+static int read_loop(PyObject *value, Step *step)
+{
+    PyObject *pointer = PyObject_GetAttrString(value, "pointer");
+    if (pointer == NULL) {
+        return 0;
+    }
+    const Loop *found = PyCapsule_GetPointer(pointer, LOOP_NAME);
+    if (found != NULL) {
+        step->loop = *found;
+    }
+    Py_DECREF(pointer); /* the loop keeps it */
+    PyObject *cost = found == NULL ? NULL : PyObject_GetAttrString(value, "cost");
+    if (cost == NULL) {
+        return 0;
+    }
+    step->cost = PyFloat_AsDouble(cost);
+    Py_DECREF(cost);
+    return !PyErr_Occurred();
+}
+
+static int read_instruction(const Kernel *kernel, Step *step, PyObject *value)
+{
+    PyObject *sources = PyTuple_GET_ITEM(value, 1);
+    const Loop *loop = &step->loop;
+    if (!check_tuple(sources, loop->sources, loop->sources, "an instruction's sources")) {
+        return 0;
+    }
+    for (int i = 0; i < loop->sources; i++) {
+        if (!read_slot(kernel, PyTuple_GET_ITEM(sources, i), loop->itemsizes[i],
+                       &step->sources[i])) {
+            return 0;
+        }
+    }
+    return read_slot(kernel, PyTuple_GET_ITEM(value, 2), loop->itemsizes[loop->sources],
+                     &step->target);
+}
+
+static int read_reduction(const Kernel *kernel, Step *step, PyObject *value)
+{
+    const Loop *loop = &step->loop;
+    PyObject *identity = PyTuple_GET_ITEM(value, 5);
+    step->reduces = 1;
+    step->rows = PyObject_IsTrue(PyTuple_GET_ITEM(value, 3));
+    step->columns = PyObject_IsTrue(PyTuple_GET_ITEM(value, 4));
+    if (loop->sources != 2 || loop->itemsizes[0] != loop->itemsizes[2]) {
+        return refuse("a reduction's loop must take (accumulator, element) to an accumulator");
+    }
+    if (!PyArray_Check(identity) || PyArray_NDIM((PyArrayObject *)identity) != 0 ||
+        PyArray_ITEMSIZE((PyArrayObject *)identity) != loop->itemsizes[0]) {
+        return refuse("a reduction's identity must be a 0-d ndarray of %zd bytes",
+                      loop->itemsizes[0]);
+    }
+    memcpy(step->identity, PyArray_DATA((PyArrayObject *)identity), (size_t)loop->itemsizes[0]);
+    if (!read_slot(kernel, PyTuple_GET_ITEM(value, 1), loop->itemsizes[1], &step->sources[1]) ||
+        !read_slot(kernel, PyTuple_GET_ITEM(value, 2), loop->itemsizes[0], &step->target)) {
+        return 0;
+    }
+    step->sources[0] = step->target;
+    if (step->target >= kernel->operand_count) {
+        return refuse("a reduction's target must be an operand, not register %d", step->target);
+    }
+    return 1;
+}
+
+static int read_step(const Kernel *kernel, Step *step, PyObject *value)
+{
+    if (!check_tuple(value, 3, 6, "a step of the program") ||
+        !read_loop(PyTuple_GET_ITEM(value, 0), step)) {
+        return 0;
+    }
+    return PyTuple_GET_SIZE(value) == 3 ? read_instruction(kernel, step, value)
+                                        : check_tuple(value, 6, 6, "a reduction") &&
+                                              read_reduction(kernel, step, value);
+}
+
+/* ------------------------------------------------------------------ the whole */
+
+/* Which steps pack and write out operands: before the first reading, after the last writing. */
+static int place_copies(Kernel *kernel)
+{
+    char touched[MAX_OPERANDS + MAX_REGISTERS] = {0};
+    Step *last_write[MAX_OPERANDS] = {NULL};
+    for (int i = 0; i < kernel->step_count; i++) {
+        Step *step = &kernel->steps[i];
+        for (int j = step->reduces; j < step->loop.sources; j++) {
+            const int slot = step->sources[j];
+            if (slot >= kernel->operand_count) {
+                if (!touched[slot]) {
+                    return refuse("step %d reads register %d, which no step before has written", i,
+                                  slot);
+                }
+                continue;
+            }
+            if (kernel->operands[slot].accumulates) {
+                return refuse("step %d reads operand %d, which holds accumulators", i, slot);
+            }
+            if (!touched[slot] && kernel->operands[slot].access == PACKED) {
+                step->loads[step->load_count++] = slot;
+            }
+            touched[slot] = 1;
+        }
+        touched[step->target] = 1;
+        if (step->target < kernel->operand_count) {
+            Operand *operand = &kernel->operands[step->target];
+            if (operand->written && operand->accumulates != step->reduces) {
+                return refuse("operand %d is both an output and accumulators", step->target);
+            }
+            operand->written = 1;
+            operand->accumulates = step->reduces;
+            last_write[step->target] = step;
+        }
+    }
+    for (int i = 0; i < kernel->operand_count; i++) {
+        if (last_write[i] != NULL && kernel->operands[i].access == PACKED) {
+            last_write[i]->stores = !last_write[i]->reduces;
+        }
+    }
+    return 1;
+}
+
+/* Share out among the steps, by their costs, what is fetched ahead. */
+static void share_out(Kernel *kernel)
+{
+    double total = 0, before = 0;
+    for (int i = 0; i < kernel->step_count; i++) {
+        total += kernel->steps[i].cost;
+    }
+    for (int i = 0; i < kernel->step_count; i++) {
+        before += kernel->steps[i].cost;
+        kernel->steps[i].part = total > 0 ? (npy_intp)(SHARE * (before / total)) : 0;
+    }
+}
+
+/* How the operand's access fits its strides and its use. */
+static int check_access(const Kernel *kernel, const Operand *operand, int number)
+{
+    const int columns = kernel->ndim - 1;
+    const npy_intp column = kernel->dims[columns] > 1 ? operand->strides[columns] : 0;
+    if (operand->accumulates) {
+        return 1;
+    }
+    if (operand->access == DIRECT && column != 0 && column != operand->itemsize) {
+        return refuse("operand %d steps by %zd bytes along the columns; pack it", number, column);
+    }
+    if (operand->access == STEADY) {
+        int steady = !operand->written && operand->task_stride == 0;
+        for (int i = 0; i < columns; i++) {
+            steady = steady && (operand->strides[i] == 0 || kernel->dims[i] <= 1);
+        }
+        if (!steady || (column != 0 && kernel->tile_columns < kernel->dims[columns])) {
+            return refuse("operand %d is not the same for all tiles of a task; pack it", number);
+        }
+    }
+    for (int i = 0; i < kernel->ndim; i++) {
+        if (operand->written && operand->strides[i] == 0 && kernel->dims[i] > 1) {
+            return refuse("operand %d is an output and cannot be broadcast", number);
+        }
+    }
+    return 1;
+}
+
+/* Lay out the scratch memory. Buffers lie apart: NumPy's loops take adjacent ones for overlapping,
+   and addresses that agree in their last twelve bits hold up the processor. */
+static void lay_out(Kernel *kernel, npy_intp cells)
+{
+    const npy_intp gap = 3 * 64;
+    npy_intp position = 0;
+    for (int i = 0; i < kernel->register_count; i++) {
+        kernel->registers[i].buffer = position;
+        position += (kernel->registers[i].itemsize * cells + 63) / 64 * 64 + gap;
+    }
+    for (int i = 0; i < kernel->operand_count; i++) {
+        if (kernel->operands[i].access != DIRECT) {
+            kernel->operands[i].buffer = position;
+            position += (kernel->operands[i].itemsize * cells + 63) / 64 * 64 + gap;
+        }
+    }
+    kernel->results = position;
+    for (int i = 0; i < kernel->step_count; i++) {
+        if (kernel->steps[i].reduces) {
+            kernel->scratch = kernel->results + MAX_ITEMSIZE * cells;
+            return;
+        }
+    }
+    kernel->scratch = position;
+}
+
+static int read_parts(Kernel *kernel, PyObject *description)
+{
+    PyObject *operands = PyTuple_GET_ITEM(description, 5);
+    PyObject *registers = PyTuple_GET_ITEM(description, 6);
+    PyObject *program = PyTuple_GET_ITEM(description, 7);
+    if (!read_space(kernel, description) ||
+        !check_tuple(operands, 1, MAX_OPERANDS, "operands") ||
+        !check_tuple(registers, 0, MAX_REGISTERS, "registers") ||
+        !check_tuple(program, 1, MAX_STEPS, "the program")) {
+        return 0;
+    }
+    kernel->operand_count = (int)PyTuple_GET_SIZE(operands);
+    kernel->register_count = (int)PyTuple_GET_SIZE(registers);
+    kernel->step_count = (int)PyTuple_GET_SIZE(program);
+    kernel->operands = PyMem_Calloc((size_t)kernel->operand_count, sizeof(Operand));
+    kernel->registers = PyMem_Calloc((size_t)kernel->register_count + 1, sizeof(Register));
+    kernel->steps = PyMem_Calloc((size_t)kernel->step_count, sizeof(Step));
+    if (kernel->operands == NULL || kernel->registers == NULL || kernel->steps == NULL) {
+        PyErr_NoMemory();
+        return 0;
+    }
+    for (int i = 0; i < kernel->operand_count; i++) {
+        if (!read_operand(kernel, &kernel->operands[i], PyTuple_GET_ITEM(operands, i), i)) {
+            return 0;
+        }
+    }
+    for (int i = 0; i < kernel->register_count; i++) {
+        if (!read_itemsize(PyTuple_GET_ITEM(registers, i), &kernel->registers[i].itemsize)) {
+            return 0;
+        }
+    }
+    for (int i = 0; i < kernel->step_count; i++) {
+        if (!read_step(kernel, &kernel->steps[i], PyTuple_GET_ITEM(program, i))) {
+            return 0;
+        }
+    }
+    if (!place_copies(kernel)) {
+        return 0;
+    }
+    share_out(kernel);
+    for (int i = 0; i < kernel->operand_count; i++) {
+        if (!check_access(kernel, &kernel->operands[i], i)) {
+            return 0;
+        }
+    }
+    const npy_intp cells = largest_tile(kernel);
+    if (cells == 0) {
+        return 0;
+    }
+    lay_out(kernel, cells);
+    return 1;
+}
+
+/* A kernel of its own memory; NULL with an exception set if the description breaks a rule. */
+static Kernel *parse_kernel(PyObject *description)
+{
+    if (!check_tuple(description, 8, 8, "a kernel")) {
+        return NULL;
+    }
+    Kernel *kernel = PyMem_Calloc(1, sizeof(Kernel));
+    if (kernel == NULL) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    if (!read_parts(kernel, description)) {
+        free_kernel(kernel);
+        return NULL;
+    }
+    return kernel;
+}
+
+#endif

@@ -1,0 +1,462 @@
+"""From pending expressions to kernels: what is computed together, and what is stored in between.
+
+A kernel computes one value, its *head*, and everything below that can be computed along with it,
+element by element. Values below it that must lie in memory first get kernels of their own:
+reductions, and values that are read in another order than they are computed in. A value that is
+costly and needed by several kernels is stored by the first one; a cheap one is computed anew in
+each.
+
+A plan names nodes by their position, so that it serves every expression of the same structure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
+
+from ....core.view import View
+from . import loops
+from .expression import Node, scalar_key, walk
+from .kernel import Instruction, Kernel, Reduction
+from .machine import Program, prepare
+from .schedule import Layout, schedule
+
+__all__ = ["Graph", "Memory", "Plan", "Stage", "plan"]
+
+WORTH_STORING: Final = 3.0
+"""Nanoseconds per element above which computing a value again costs more than memory traffic."""
+
+MAX_OPERANDS: Final = 48
+
+
+class Memory(NamedTuple):
+    """What an operand of a kernel is bound to.
+
+    Attributes
+    ----------
+    kind : {"leaf", "scalar", "node", "destination"}
+        Memory that was there before, a scalar, a value of the plan, or where the caller wants the
+        root to be.
+    position : int
+        Which one of its kind.
+    offset : int
+        Bytes to the first element.
+    """
+
+    kind: Literal["leaf", "scalar", "node", "destination"]
+    position: int
+    offset: int
+
+
+class Stage(NamedTuple):
+    """One kernel of a plan.
+
+    Attributes
+    ----------
+    head : int
+        The position of the node that it computes.
+    stored : tuple of int
+        Positions of the other nodes that it stores.
+    kernel : Kernel
+    program : Program
+        The kernel, ready to run.
+    memories : tuple of Memory
+        One per operand.
+    accumulators : int
+        The operand of the accumulators, or -1.
+    partial : bool
+        Whether each task has accumulators of its own.
+    names : tuple of (str, int)
+        Per step what NumPy calls it, and the floating-point errors to warn of.
+    """
+
+    head: int
+    stored: tuple[int, ...]
+    kernel: Kernel
+    program: Program
+    memories: tuple[Memory, ...]
+    accumulators: int
+    partial: bool
+    names: tuple[tuple[str, int], ...]
+
+
+Plan: TypeAlias = "tuple[Stage, ...]"
+"""Stages in the order in which they run. A fill that is a head has none: nothing is computed."""
+
+
+class Graph:
+    """Pending nodes, operands first, with everything they read numbered.
+
+    Attributes
+    ----------
+    nodes : list of Node
+    leaves : list of Node
+        Values in memory.
+    scalars : list of ndarray
+    sources : list of tuple
+        Per node its sources: ("node" | "leaf" | "scalar", position, view or None).
+    roots : frozenset of int
+    live : frozenset of int
+        Nodes whose elements some array shows.
+    key : tuple
+        Equal for graphs of the same structure.
+    """
+
+    def __init__(self, roots: Sequence[Node]) -> None:
+        self.nodes = walk(roots, lambda node: node.memory is None)
+        position = {node.serial: i for i, node in enumerate(self.nodes)}
+        self.leaves: list[Node] = []
+        self.scalars: list[Any] = []
+        leaf_position: dict[int, int] = {}
+        scalar_position: dict[Any, int] = {}
+        self.sources: list[tuple[tuple[str, int, View | None], ...]] = []
+        parts: list[Any] = []
+        self.roots = frozenset([position[node.serial] for node in roots])
+        live = []
+        for i, node in enumerate(self.nodes):
+            refs: list[tuple[str, int, View | None]] = []
+            for value, view in node.sources:
+                if view is None:
+                    bits = scalar_key(value)  # type: ignore[arg-type]
+                    k = scalar_position.setdefault(bits, len(self.scalars))
+                    if k == len(self.scalars):
+                        self.scalars.append(value)
+                    refs.append(("scalar", k, None))
+                elif value.memory is None:  # type: ignore[union-attr]
+                    refs.append(("node", position[value.serial], view))  # type: ignore[union-attr]
+                else:
+                    serial = value.serial  # type: ignore[union-attr]
+                    k = leaf_position.setdefault(serial, len(self.leaves))
+                    if k == len(self.leaves):
+                        self.leaves.append(value)  # type: ignore[arg-type]
+                    refs.append(("leaf", k, view))
+            self.sources.append(tuple(refs))
+            if node.live_storages():
+                live.append(i)
+            parts.append(
+                (node.loop, node.op, node.space, node.axes, node.errors, refs and tuple(refs))
+            )
+        self.live = frozenset(live)
+        self.key = (*parts, self.roots, self.live)
+
+
+def plan(graph: Graph, destination: tuple[View, frozenset[int]] | None = None) -> Plan:
+    """The stages that compute the roots of `graph`.
+
+    Parameters
+    ----------
+    graph : Graph
+    destination : (View, frozenset of int), optional
+        Where in other memory the only root is to be stored, and which leaves are that memory.
+
+    Raises
+    ------
+    Overlap
+        If storing there would overwrite elements that are still to be read.
+    """
+    return _Planner(graph, destination).plan()
+
+
+class Overlap(Exception):
+    """A destination overlaps what is read, in another order."""
+
+
+class _Planner:
+    def __init__(self, graph: Graph, destination: tuple[View, frozenset[int]] | None) -> None:
+        self.graph = graph
+        self.destination = destination
+        self.stages: list[Stage] = []
+        self.stored: set[int] = set()
+        self._classify()
+
+    def plan(self) -> Plan:
+        for i in range(len(self.graph.nodes)):
+            if i in self.heads and i in self.graph.roots:
+                self._emit(i)
+        return tuple(self.stages)
+
+    # ------------------------------------------------------------------ what is stored
+
+    def _classify(self) -> None:
+        """Decide which nodes have kernels of their own, and which are stored along the way."""
+        graph = self.graph
+        count = len(graph.nodes)
+        consumers: list[list[int]] = [[] for _ in range(count)]
+        heads = set()
+        for i, refs in enumerate(graph.sources):
+            if graph.nodes[i].axes:
+                heads.add(i)
+            for kind, j, view in refs:
+                if kind != "node":
+                    continue
+                if self._is_fill(j):
+                    continue
+                if self._in_order(j, view):
+                    consumers[j].append(i)
+                else:
+                    heads.add(j)
+        heads.update([i for i in graph.roots if not consumers[i]])
+        homes: list[frozenset[int]] = [frozenset()] * count
+        for i in reversed(range(count)):
+            homes[i] = (
+                frozenset((i,))
+                if i in heads
+                else frozenset().union(*[homes[c] for c in consumers[i]])
+            )
+        sides = set()
+        cost = [0.0] * count
+        for i, refs in enumerate(graph.sources):
+            loop = graph.nodes[i].loop
+            total = (loop.cost if loop else 0.0) + sum(
+                [cost[j] for kind, j, _ in refs if kind == "node"]
+            )
+            if i in heads:
+                continue
+            shared = len(homes[i]) > 1 and any([homes[c] != homes[i] for c in consumers[i]])
+            if i in graph.roots or (total >= WORTH_STORING and (shared or i in graph.live)):
+                sides.add(i)
+            else:
+                cost[i] = total
+        self.heads = heads
+        self.sides = sides
+
+    def _is_fill(self, i: int) -> bool:
+        return self.graph.nodes[i].loop is None
+
+    def _in_order(self, j: int, view: View | None) -> bool:
+        """Whether `view` reads node j in the order in which it is computed."""
+        node = self.graph.nodes[j]
+        assert view is not None
+        size = 1
+        for n in node.shape:
+            size *= n
+        return not node.axes and view.is_c_contiguous and view.size == size
+
+    # ------------------------------------------------------------------ kernels
+
+    def _emit(self, head: int) -> None:
+        """Append the stage that computes `head`, after those that it needs."""
+        if head in self.stored or self._is_fill(head):
+            return
+        while True:
+            inlined: list[int] = []
+            first = self._gather(head, self.graph.nodes[head].space, inlined, set())
+            if first is None:
+                break
+            self._emit(first)
+        kernel = _KernelBuilder(self, head, inlined)
+        self.stages.append(kernel.stage())
+        self.stored.add(head)
+        self.stored.update(kernel.side_outputs)
+
+    def _gather(
+        self, i: int, space: tuple[int, ...], inlined: list[int], seen: set[int]
+    ) -> int | None:
+        """Collect what is computed along with a head; or the node that must be stored before."""
+        seen.add(i)
+        for kind, j, view in self.graph.sources[i]:
+            if kind == "scalar" or (kind == "node" and self._is_fill(j)):
+                continue
+            assert view is not None
+            if kind == "leaf" or j in self.stored:
+                if _reshaped(view, space) is None:
+                    return i
+            elif j in self.heads or not self._in_order(j, view):
+                return j
+            elif j not in seen:
+                first = self._gather(j, space, inlined, seen)
+                if first is not None:
+                    return first
+        inlined.append(i)
+        return None
+
+
+def _reshaped(view: View, space: tuple[int, ...]) -> View | None:
+    return view if view.shape == space else view.reshape(space)
+
+
+class _KernelBuilder:
+    """Builds the stage of one head."""
+
+    def __init__(self, planner: _Planner, head: int, inlined: list[int]) -> None:
+        self.graph = planner.graph
+        self.stored = planner.stored
+        self.head = head
+        self.inlined = inlined
+        self.space: Any = self.graph.nodes[head].space
+        self.destination = planner.destination if head in self.graph.roots else None
+        self.side_outputs = [i for i in inlined if i in planner.sides and i != head]
+        self.memories: list[Memory] = []
+        self.layouts: list[Layout] = []
+        self.operands: dict[Any, int] = {}
+
+    # ------------------------------------------------------------------ operands
+
+    def _operand(
+        self, key: Any, memory: Memory, strides: tuple[int, ...], itemsize: int, role: Any
+    ) -> int:
+        slot = self.operands.get(key)
+        if slot is None:
+            slot = self.operands[key] = len(self.memories)
+            self.memories.append(memory)
+            self.layouts.append(Layout(strides, itemsize, role, 0))
+        return slot
+
+    def _input(self, kind: str, j: int, view: View | None) -> int:
+        graph = self.graph
+        if kind == "node" and graph.nodes[j].loop is None:
+            kind, j, view = graph.sources[j][0]
+        if kind == "scalar":
+            zeros = (0,) * len(self.space)
+            itemsize = graph.scalars[j].itemsize
+            return self._operand(("scalar", j), Memory("scalar", j, 0), zeros, itemsize, "input")
+        assert view is not None
+        view = _reshaped(view, self.space)
+        assert view is not None
+        itemsize = (graph.leaves if kind == "leaf" else graph.nodes)[j].dtype.itemsize
+        if self.destination is not None and kind == "leaf" and j in self.destination[1]:
+            target = self.destination[0]
+            if view is not target and view != target and view.overlaps(target):
+                raise Overlap
+        offset, strides = view.byte_layout(itemsize)
+        memory = Memory("leaf" if kind == "leaf" else "node", j, offset)
+        return self._operand((kind, j, view), memory, strides, itemsize, "input")
+
+    def _output(self, i: int) -> int:
+        node = self.graph.nodes[i]
+        itemsize = node.dtype.itemsize
+        if i == self.head and self.destination is not None:
+            offset, strides = self.destination[0].byte_layout(itemsize)
+            return self._operand(
+                "out", Memory("destination", 0, offset), strides, itemsize, "output"
+            )
+        _, strides = View.row_major(self.space).byte_layout(itemsize)
+        return self._operand(("out", i), Memory("node", i, 0), strides, itemsize, "output")
+
+    def _accumulators(self) -> int:
+        node = self.graph.nodes[self.head]
+        itemsize = node.dtype.itemsize
+        _, kept = View.row_major(node.shape).byte_layout(itemsize)
+        remaining = list(kept)
+        strides = tuple([0 if a in node.axes else remaining.pop(0) for a in range(len(self.space))])
+        return self._operand("out", Memory("node", self.head, 0), strides, itemsize, "accumulator")
+
+    # ------------------------------------------------------------------ the program
+
+    def stage(self) -> Stage:
+        graph = self.graph
+        head = graph.nodes[self.head]
+        outputs = {*self.side_outputs} if head.axes else {*self.side_outputs, self.head}
+        # Values are operands (numbers) or what steps compute (("step", k)).
+        values: dict[int, Any] = {}
+        known: dict[Any, Any] = {}
+        steps: list[tuple[loops.Loop, tuple[Any, ...], int | None, int]] = []
+        for i in self.inlined:
+            node = graph.nodes[i]
+            if i == self.head and head.axes:
+                continue
+            assert node.loop is not None
+            sources = tuple(
+                [
+                    values[j] if kind == "node" and j in values else self._input(kind, j, view)
+                    for kind, j, view in graph.sources[i]
+                ]
+            )
+            output = self._output(i) if i in outputs else None
+            key = (node.loop, sources)
+            value = known.get(key)
+            if value is None or output is not None:
+                loop = node.loop
+                if value is not None:
+                    # The same value stored twice.
+                    copy = loops.cast(node.dtype, node.dtype)
+                    assert copy is not None
+                    loop, sources = copy, (value,)
+                value = output if output is not None else ("step", len(steps))
+                steps.append((loop, sources, output, node.errors))
+                known[key] = value
+            values[i] = value
+        return self._compile(steps, values)
+
+    def _compile(
+        self,
+        steps: list[tuple[loops.Loop, tuple[Any, ...], int | None, int]],
+        values: dict[int, Any],
+    ) -> Stage:
+        graph = self.graph
+        head = graph.nodes[self.head]
+        final: Any = None
+        accumulators = -1
+        if head.axes:
+            kind, j, view = graph.sources[self.head][0]
+            final = values[j] if kind == "node" and j in values else self._input(kind, j, view)
+            accumulators = self._accumulators()
+        last_use = {value: k for k, (_, sources, _, _) in enumerate(steps) for value in sources}
+        last_use[final] = len(steps)
+        registers: list[int] = []
+        free: list[int] = []
+        where: dict[Any, int] = {}
+        base = len(self.memories)
+        program: list[Instruction | Reduction] = []
+        names: list[tuple[str, int]] = []
+        uses = [0] * base
+        for k, (loop, sources, output, errors) in enumerate(steps):
+            slots = tuple([where[s] if type(s) is tuple else s for s in sources])
+            for slot in slots:
+                if slot < base:
+                    uses[slot] += 1
+            for value in {s for s in sources if type(s) is tuple}:
+                if last_use[value] == k:
+                    free.append(where[value])
+            if output is None:
+                itemsize = loop.output.itemsize
+                target = next((r for r in reversed(free) if registers[r - base] == itemsize), None)
+                if target is None:
+                    target = base + len(registers)
+                    registers.append(itemsize)
+                else:
+                    free.remove(target)
+                where["step", k] = target
+            else:
+                target = output
+            program.append(Instruction(loop, slots, target))
+            names.append((loop.name, errors))
+        layouts = [
+            layout._replace(uses=count) for layout, count in zip(self.layouts, uses, strict=True)
+        ]
+        timetable = schedule(self.space, tuple(layouts), sum(registers))
+        if head.axes:
+            source = where[final] if type(final) is tuple else final
+            assert head.loop is not None
+            assert head.identity is not None
+            program.append(
+                Reduction(
+                    head.loop,
+                    source,
+                    accumulators,
+                    timetable.reduced[-2],
+                    timetable.reduced[-1],
+                    head.identity,
+                )
+            )
+            names.append(("reduce", head.errors))
+        kernel = Kernel(
+            timetable.dims,
+            timetable.tile,
+            timetable.split,
+            timetable.step,
+            timetable.tasks,
+            timetable.operands,
+            tuple(registers),
+            tuple(program),
+        )
+        return Stage(
+            self.head,
+            tuple(self.side_outputs),
+            kernel,
+            prepare(kernel),
+            tuple(self.memories),
+            accumulators,
+            timetable.partial,
+            tuple(names),
+        )

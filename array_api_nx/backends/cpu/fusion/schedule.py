@@ -1,0 +1,347 @@
+"""In which tiles, and in which tasks, a kernel goes over its elements.
+
+A schedule follows from the shape, the strides and the sizes of elements alone: not from addresses,
+and not from the number of threads, so that results are the same wherever a kernel runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Final, Literal, NamedTuple
+
+from .kernel import Access, Operand
+
+__all__ = ["Layout", "Schedule", "schedule"]
+
+NEAR_BYTES: Final = 2**14
+FAR_BYTES: Final = 2**18
+"""What a tile of all registers and operands may take together: half of a core's first level of
+cache, or a share of its second."""
+
+MIN_CELLS: Final = 256
+MAX_CELLS: Final = 8192
+"""Elements of a tile. With fewer the calls take longer than the work."""
+
+MANY_STREAMS: Final = 4
+MIN_STREAM_CELLS: Final = 768
+"""With that many operands as large as the iteration space, memory delivers well only if the pieces
+that are read of each are longer."""
+
+ACCUMULATED_COLUMNS: Final = 2**11
+ACCUMULATED_CELLS: Final = 2**16
+ACCUMULATED_BYTES: Final = 2**19
+"""Columns, elements and bytes of registers of a tile whose rows are reduced. Per tile the sums are
+read and written once: they should stay in the cache, and many rows share the cost."""
+
+TRANSPOSED_CELLS: Final = 2**12
+TRANSPOSED_BYTES: Final = 128
+TRANSPOSED_ROWS: Final = 16
+"""Elements of a tile if an operand steps further by column than by row; bytes of a row of it, and
+what its rows are a multiple of. Such an operand is read down the columns. The processor fetches
+ahead for few columns at a time, and tiles should end where cache lines do."""
+
+PACKED_COLUMNS: Final = 32
+STEADY_COLUMNS: Final = 64
+"""Up to so many columns it pays to pack tiles rather than to call the loops row by row; steady
+tiles, which are packed only once, up to some more."""
+
+FEW: Final = 16
+"""Rows or columns of which there are too few for calls on them alone."""
+
+SMALL_TILE: Final = 512
+"""Elements of the last two dims below which a larger dim takes the place of one of them."""
+
+MIN_TASK: Final = 2**15
+"""Elements that are worth a task of their own."""
+
+MAX_TASKS: Final = 32
+ENOUGH_TASKS: Final = 8
+MAX_PARTIALS: Final = 2**20
+"""Elements of all partial accumulators together."""
+
+_LINE: Final = 64
+
+
+class Layout(NamedTuple):
+    """How an operand lies in memory.
+
+    Attributes
+    ----------
+    strides : tuple of int
+        Bytes per axis of the shape. 0 where an input is broadcast, and where accumulators are
+        reduced; accumulators are row-major over the other axes.
+    itemsize : int
+    role : {"input", "output", "accumulator"}
+    uses : int
+        How many instructions read it.
+    """
+
+    strides: tuple[int, ...]
+    itemsize: int
+    role: Literal["input", "output", "accumulator"]
+    uses: int
+
+
+class Schedule(NamedTuple):
+    """Tiles and tasks of a kernel.
+
+    Attributes
+    ----------
+    dims, tile, split, step, tasks
+        As in `Kernel`.
+    operands : tuple of Operand
+        One per layout.
+    reduced : tuple of bool
+        Per dim, whether the accumulators stay where they are along it.
+    partial : bool
+        Whether each task has accumulators of its own, task t `t * task_stride` bytes behind the
+        first one.
+    """
+
+    dims: tuple[int, ...]
+    tile: tuple[int, int]
+    split: int
+    step: int
+    tasks: int
+    operands: tuple[Operand, ...]
+    reduced: tuple[bool, ...]
+    partial: bool
+
+
+class _Dim(NamedTuple):
+    """A dim of the iteration space: its size, the operands' strides, and whether it is reduced."""
+
+    size: int
+    strides: tuple[int, ...]
+    reduced: bool
+
+
+def schedule(shape: tuple[int, ...], layouts: Sequence[Layout], width: int) -> Schedule:
+    """How to go over an iteration space.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        The iteration space.
+    layouts : sequence of Layout
+        All accumulators have the same reduced axes.
+    width : int
+        Bytes of registers that the program needs per element of a tile.
+
+    Returns
+    -------
+    Schedule
+        Its dims are the axes, apart from those of size 1: merged where all operands step through
+        them as through one, and in another order where that suits the memory.
+    """
+    dims = _arranged(_merged(_by_memory(_dims(shape, layouts), layouts), len(layouts)))
+    tile = _tile(dims, layouts, width)
+    split, partial = _tasks(dims, tile)
+    kept = prod([dim.size for dim in dims if not dim.reduced])
+    operands = []
+    for k, layout in enumerate(layouts):
+        strides = tuple([dim.strides[k] for dim in dims])
+        copies = partial and layout.role == "accumulator"
+        task_stride = kept * layout.itemsize if copies else 0
+        operands.append(
+            Operand(layout.itemsize, strides, task_stride, _access(layout, strides, dims, tile))
+        )
+    return Schedule(
+        tuple([dim.size for dim in dims]),
+        tile,
+        *split,
+        tuple(operands),
+        tuple([dim.reduced for dim in dims]),
+        partial,
+    )
+
+
+# ------------------------------------------------------------------ dims
+
+
+def _dims(shape: tuple[int, ...], layouts: Sequence[Layout]) -> list[_Dim]:
+    accumulators = next((x for x in layouts if x.role == "accumulator"), None)
+    return [
+        _Dim(
+            size,
+            tuple([layout.strides[axis] for layout in layouts]),
+            accumulators is not None and accumulators.strides[axis] == 0,
+        )
+        for axis, size in enumerate(shape)
+        if size != 1
+    ]
+
+
+def _by_memory(dims: list[_Dim], layouts: Sequence[Layout]) -> list[_Dim]:
+    """The dims sorted so that most of the memory is stepped through from the outside in.
+
+    Each operand has a say on two dims that it is not broadcast along, by the size of its elements.
+    Accumulators have none: they are read and written once per tile.
+    """
+    voters = [(k, x.itemsize) for k, x in enumerate(layouts) if x.role != "accumulator"]
+    ordered: list[_Dim] = []
+    for dim in dims:
+        place = len(ordered)
+        for k in reversed(range(len(ordered))):
+            votes = 0
+            for voter, itemsize in voters:
+                outer, inner = abs(ordered[k].strides[voter]), abs(dim.strides[voter])
+                if outer and inner and outer != inner:
+                    votes += itemsize if outer < inner else -itemsize
+            if votes < 0:
+                break
+            if votes > 0:
+                place = k
+        ordered.insert(place, dim)
+    return ordered
+
+
+def _merged(dims: list[_Dim], operands: int) -> list[_Dim]:
+    """At least two dims, neighbours merged where every operand steps through them as one."""
+    merged: list[_Dim] = []
+    for dim in dims:
+        if merged:
+            outer = merged[-1]
+            steps = tuple([stride * dim.size for stride in dim.strides])
+            if outer.reduced == dim.reduced and outer.strides == steps:
+                merged[-1] = dim._replace(size=outer.size * dim.size)
+                continue
+        merged.append(dim)
+    reduced = bool(merged) and merged[0].reduced
+    padding = [_Dim(1, (0,) * operands, reduced)] * (2 - len(merged))
+    return [*padding, *merged]
+
+
+def _arranged(dims: list[_Dim]) -> list[_Dim]:
+    """The dims with two at the end that make tiles of many elements, and good columns."""
+    *outer, rows, columns = dims
+    if outer and rows.size * columns.size < SMALL_TILE:
+        largest = max(outer, key=lambda dim: dim.size)
+        if largest.size > rows.size:
+            outer.remove(largest)
+            if columns.size < FEW:
+                outer.append(rows)
+                rows, columns = columns, largest
+            else:
+                outer.append(rows)
+                rows = largest
+    if columns.reduced and not rows.reduced and columns.size < min(FEW, rows.size):
+        # Few elements after each other are added up as rows, many sums at a time.
+        rows, columns = columns, rows
+    return [*outer, rows, columns]
+
+
+# ------------------------------------------------------------------ tiles
+
+
+def _tile(dims: list[_Dim], layouts: Sequence[Layout], width: int) -> tuple[int, int]:
+    """Rows and columns of a tile."""
+    rows, columns = dims[-2:]
+    cells = _cells(dims, layouts, width)
+    transposed = [
+        layout.itemsize
+        for layout, outer, inner in zip(layouts, rows.strides, columns.strides, strict=True)
+        if layout.role != "accumulator" and 0 < abs(outer) < abs(inner)
+    ]
+    if transposed and rows.size <= FEW:
+        together = max(1, rows.size)
+        most = max(_LINE, cells // together // _LINE * _LINE)
+        return together, _even(columns.size, most, _LINE)
+    if transposed and columns.size > FEW:
+        most = min(PACKED_COLUMNS, TRANSPOSED_BYTES // max(transposed))
+        across = columns.size if columns.size <= 4 * most else most
+        return _even(rows.size, TRANSPOSED_CELLS // across, TRANSPOSED_ROWS), across
+    most = cells
+    if rows.reduced and not columns.reduced and columns.size >= FEW:
+        cells = min(ACCUMULATED_CELLS, ACCUMULATED_BYTES // max(1, width))
+        most = max(ACCUMULATED_COLUMNS, cells // max(1, rows.size) // _LINE * _LINE)
+    across = _even(columns.size, most, _LINE)
+    return _even(rows.size, max(1, cells // across), 1), across
+
+
+def _cells(dims: list[_Dim], layouts: Sequence[Layout], width: int) -> int:
+    """About how many elements a tile has."""
+    rows, columns = dims[-2:]
+    loaded, packed, streams = 0, 0, 0
+    for k, layout in enumerate(layouts):
+        if rows.strides[k] or columns.strides[k]:
+            loaded += layout.itemsize
+        if layout.role == "accumulator":
+            continue
+        if columns.strides[k] not in (0, layout.itemsize):
+            packed += layout.itemsize
+        if all([dim.strides[k] for dim in dims if dim.size > 1]):
+            streams += 1
+    size = max(1, width + loaded + packed)
+    cells = NEAR_BYTES // size
+    least = MIN_STREAM_CELLS if streams >= MANY_STREAMS else MIN_CELLS
+    # What is in the cache once and never again need not be near.
+    if cells < least or not width + packed:
+        cells = max(FAR_BYTES // size, MIN_CELLS)
+    return min(cells, MAX_CELLS) // _LINE * _LINE
+
+
+def _even(size: int, most: int, multiple: int) -> int:
+    """The size of parts of at most `most`: one, or several alike, of a multiple if that can be."""
+    if size <= most:
+        return max(1, size)
+    part = _ceil(_ceil(size, _ceil(size, most)), multiple) * multiple
+    return part if part <= most else most - most % multiple or most
+
+
+def _ceil(a: int, b: int) -> int:
+    return -(-a // b)
+
+
+def _access(
+    layout: Layout, strides: tuple[int, ...], dims: list[_Dim], tile: tuple[int, int]
+) -> Access:
+    if layout.role == "accumulator":
+        return "direct"
+    *outer, row, column = strides
+    rows, columns = tile
+    is_input = layout.role == "input"
+    flat = rows == 1 or row == columns * column
+    # Every tile reads the same elements: all columns, of the same row repeated.
+    steady = is_input and not any(outer) and columns == dims[-1].size and row == 0
+    adjacent = column == layout.itemsize or (is_input and column == 0)
+    if adjacent and (flat or columns > (STEADY_COLUMNS if steady else PACKED_COLUMNS)):
+        return "direct"
+    return "steady" if steady else "packed"
+
+
+# ------------------------------------------------------------------ tasks
+
+
+class _Split(NamedTuple):
+    dim: int
+    step: int
+    tasks: int
+
+
+def _tasks(dims: list[_Dim], tile: tuple[int, int]) -> tuple[_Split, bool]:
+    """What the tasks are, and whether each needs accumulators of its own."""
+    units = (*[1] * (len(dims) - 2), *tile)
+    kept = [k for k, dim in enumerate(dims) if not dim.reduced]
+    reduced = [k for k, dim in enumerate(dims) if dim.reduced]
+    size = prod([dim.size for dim in dims])
+    sums = prod([dims[k].size for k in kept])
+    wanted = min(MAX_TASKS, size // MIN_TASK)
+    whole = _split(dims, units, kept, wanted)
+    if not reduced or whole.tasks >= min(ENOUGH_TASKS, wanted):
+        return whole, False
+    # Combining what the tasks accumulate must not cost as much as accumulating it.
+    affordable = min(MAX_PARTIALS, size // 16) // max(1, sums)
+    parts = _split(dims, units, reduced, min(wanted, affordable))
+    return (parts, True) if parts.tasks > whole.tasks else (whole, False)
+
+
+def _split(dims: list[_Dim], units: tuple[int, ...], among: list[int], wanted: int) -> _Split:
+    """About `wanted` tasks along one of the dims `among`, each of whole tiles."""
+    tiles = [_ceil(dim.size, unit) for dim, unit in zip(dims, units, strict=True)]
+    # The outermost dim that suffices: then a task keeps to one region of the memory.
+    best = max(among, key=lambda k: min(tiles[k], wanted), default=0)
+    most = max(1, wanted) if among else 1
+    each = max(1, _ceil(tiles[best], most))
+    return _Split(best, each * units[best], max(1, _ceil(tiles[best], each)))

@@ -1,0 +1,500 @@
+/* What a kernel is, and how one of its tasks runs, tile by tile. Nothing here touches Python. */
+
+#ifndef ARRAY_API_NX_TILES_H
+#define ARRAY_API_NX_TILES_H
+
+#include <fenv.h>
+#include <string.h>
+
+enum { MAX_DIMS = 32, MAX_OPERANDS = 64, MAX_REGISTERS = 64, MAX_STEPS = 256, MAX_ITEMSIZE = 16 };
+
+/* Fewer columns than this are reduced over the rows one by one: calls on few elements cost most. */
+enum { FEW_COLUMNS = 16 };
+
+typedef enum { DIRECT, PACKED, STEADY } Access;
+
+typedef struct {
+    npy_intp itemsize;
+    npy_intp strides[MAX_DIMS];
+    npy_intp task_stride;
+    Access access;
+    int written, accumulates;
+    npy_intp low, high; /* bytes from the first element to the lowest byte, and behind the highest */
+    npy_intp buffer;    /* where in the scratch its packed tile is */
+} Operand;
+
+typedef struct {
+    npy_intp itemsize;
+    npy_intp buffer;
+} Register;
+
+typedef struct {
+    Loop loop;
+    int sources[MAX_SOURCES]; /* slots; of a reduction the accumulators, then the elements */
+    int target;
+    int loads[MAX_SOURCES]; /* operands to pack before */
+    int load_count;
+    int stores; /* whether the target is then written out of its packed tile */
+    int reduces, rows, columns;
+    char identity[MAX_ITEMSIZE];
+    double cost; /* nanoseconds per element, roughly */
+    npy_intp part; /* of all steps' cost, what this and those before take, in SHAREs */
+} Step;
+
+typedef struct {
+    int ndim;
+    npy_intp dims[MAX_DIMS];
+    npy_intp tile_rows, tile_columns;
+    int split;
+    npy_intp step, tasks;
+    int operand_count, register_count, step_count;
+    Operand *operands;
+    Register *registers;
+    Step *steps;
+    npy_intp results; /* where in the scratch the reductions of a tile are */
+    npy_intp scratch; /* bytes */
+} Kernel;
+
+/* Where a slot's part of the tile is. */
+typedef struct {
+    char *data;
+    npy_intp row, column; /* bytes to step */
+} View;
+
+/* Cache lines of the next tile of an operand that are fetched while this one is computed. */
+typedef struct {
+    const char *start;
+    npy_intp stride; /* bytes from one run of lines to the next */
+    npy_intp run;    /* lines */
+    npy_intp lines;  /* in all */
+    int written;
+} Ahead;
+
+/* One thread's state while it works on a kernel. */
+typedef struct {
+    const Kernel *kernel;
+    char *const *memories; /* per operand, its element at index (0, ..., 0) */
+    char *scratch;
+    char *corners[MAX_OPERANDS]; /* the first elements at the outer dims' indices */
+    View views[MAX_OPERANDS + MAX_REGISTERS];
+    View memory[MAX_OPERANDS]; /* views of the operands' own memory, packed or not */
+    Ahead ahead[MAX_OPERANDS];
+    int ahead_count;
+    npy_uint8 flags[MAX_STEPS];
+} Frame;
+
+/* ------------------------------------------------------------------ copies of tiles */
+
+/* Rows that a transposed tile is copied by: what one cache line of the source holds, or more. */
+enum { BAND = 16 };
+
+static npy_intp magnitude(npy_intp stride)
+{
+    return stride < 0 ? -stride : stride;
+}
+
+static int is_transposed(View view)
+{
+    return magnitude(view.row) < magnitude(view.column);
+}
+
+#define COPY(NAME, TYPE)                                                                        \
+    static void NAME(View to, View from, npy_intp rows, npy_intp columns)                       \
+    {                                                                                           \
+        if (!is_transposed(to) && !is_transposed(from)) {                                       \
+            for (npy_intp row = 0; row < rows; row++) {                                         \
+                const char *source = from.data + row * from.row;                                \
+                char *target = to.data + row * to.row;                                          \
+                for (npy_intp column = 0; column < columns; column++) {                         \
+                    *(TYPE *)(target + column * to.column) =                                    \
+                        *(const TYPE *)(source + column * from.column);                         \
+                }                                                                               \
+            }                                                                                   \
+            return;                                                                             \
+        }                                                                                       \
+        for (npy_intp first = 0; first < rows; first += BAND) {                                 \
+            const npy_intp stop = first + BAND < rows ? first + BAND : rows;                    \
+            for (npy_intp column = 0; column < columns; column++) {                             \
+                const char *source = from.data + column * from.column;                          \
+                char *target = to.data + column * to.column;                                    \
+                for (npy_intp row = first; row < stop; row++) {                                 \
+                    *(TYPE *)(target + row * to.row) = *(const TYPE *)(source + row * from.row); \
+                }                                                                               \
+            }                                                                                   \
+        }                                                                                       \
+    }
+
+COPY(copy_1, npy_uint8)
+COPY(copy_2, npy_uint16)
+COPY(copy_4, npy_uint32)
+COPY(copy_8, npy_uint64)
+COPY(copy_16, Pair)
+
+static void copy_tile(View to, View from, npy_intp itemsize, npy_intp rows, npy_intp columns)
+{
+    if (to.column == itemsize && from.column == itemsize) {
+        const npy_intp length = columns * itemsize;
+        for (npy_intp row = 0; row < rows; row++) {
+            memcpy(to.data + row * to.row, from.data + row * from.row, (size_t)length);
+        }
+        return;
+    }
+    switch (itemsize) {
+        case 1: copy_1(to, from, rows, columns); break;
+        case 2: copy_2(to, from, rows, columns); break;
+        case 4: copy_4(to, from, rows, columns); break;
+        case 8: copy_8(to, from, rows, columns); break;
+        default: copy_16(to, from, rows, columns); break;
+    }
+}
+
+static void fill(char *to, const char *value, npy_intp itemsize, npy_intp count)
+{
+    for (npy_intp i = 0; i < count; i++) {
+        memcpy(to + i * itemsize, value, (size_t)itemsize);
+    }
+}
+
+/* ------------------------------------------------------------------ one step on one tile */
+
+enum { EXCEPTIONS = FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW | FE_INVALID };
+
+/* NumPy's bits for what was raised since the last call. */
+static npy_uint8 take_flags(void)
+{
+    const int raised = fetestexcept(EXCEPTIONS);
+    if (raised == 0) {
+        return 0;
+    }
+    feclearexcept(EXCEPTIONS);
+    return (npy_uint8)((raised & FE_DIVBYZERO ? NPY_FPE_DIVIDEBYZERO : 0) |
+                       (raised & FE_OVERFLOW ? NPY_FPE_OVERFLOW : 0) |
+                       (raised & FE_UNDERFLOW ? NPY_FPE_UNDERFLOW : 0) |
+                       (raised & FE_INVALID ? NPY_FPE_INVALID : 0));
+}
+
+static void call(const Loop *loop, const View *views, npy_intp rows, npy_intp columns)
+{
+    char *args[MAX_SOURCES + 1];
+    npy_intp steps[MAX_SOURCES + 1];
+    int flat = 1;
+    for (int i = 0; i <= loop->sources; i++) {
+        args[i] = views[i].data;
+        steps[i] = views[i].column;
+        flat = flat && (rows == 1 || views[i].row == columns * views[i].column);
+    }
+    if (flat) {
+        const npy_intp count = rows * columns;
+        loop->function(args, &count, steps, loop->data);
+        return;
+    }
+    for (npy_intp row = 0; row < rows; row++) {
+        for (int i = 0; i <= loop->sources; i++) {
+            args[i] = views[i].data + row * views[i].row;
+        }
+        loop->function(args, &columns, steps, loop->data);
+    }
+}
+
+/* accumulator = loop(accumulator, elements), for `count` elements that lie `step` apart. */
+static void fold(const Loop *loop, char *accumulator, char *elements, npy_intp step, npy_intp count)
+{
+    char *args[3] = {accumulator, elements, accumulator};
+    const npy_intp steps[3] = {0, step, 0};
+    loop->function(args, &count, steps, loop->data);
+}
+
+/* Reduce the tile `from` into `to`, which lies along its rows, along its columns, or is one. */
+static void reduce_tile(const Step *step, char *to, npy_intp to_step, View from, npy_intp rows,
+                        npy_intp columns)
+{
+    const Loop *loop = &step->loop;
+    if (step->rows && step->columns) {
+        if (rows == 1 || from.row == columns * from.column) {
+            fold(loop, to, from.data, from.column, rows * columns);
+        } else {
+            for (npy_intp row = 0; row < rows; row++) {
+                fold(loop, to, from.data + row * from.row, from.column, columns);
+            }
+        }
+    } else if (step->columns) {
+        for (npy_intp row = 0; row < rows; row++) {
+            fold(loop, to + row * to_step, from.data + row * from.row, from.column, columns);
+        }
+    } else if (columns < FEW_COLUMNS) {
+        for (npy_intp column = 0; column < columns; column++) {
+            fold(loop, to + column * to_step, from.data + column * from.column, from.row, rows);
+        }
+    } else {
+        const npy_intp steps[3] = {to_step, from.column, to_step};
+        for (npy_intp row = 0; row < rows; row++) {
+            char *args[3] = {to, from.data + row * from.row, to};
+            loop->function(args, &columns, steps, loop->data);
+        }
+    }
+}
+
+static void reduce(Frame *frame, const Step *step, npy_intp rows, npy_intp columns)
+{
+    const Loop *loop = &step->loop;
+    const View from = frame->views[step->sources[1]];
+    const View to = frame->memory[step->target];
+    if (!step->rows && !step->columns) {
+        const View views[3] = {to, from, to};
+        call(loop, views, rows, columns);
+        return;
+    }
+    const npy_intp to_step = step->rows ? (step->columns ? 0 : to.column) : to.row;
+    if (loop->itemsizes[0] != loop->itemsizes[1]) {
+        /* What is counted adds up exactly, in any order. */
+        reduce_tile(step, to.data, to_step, from, rows, columns);
+        return;
+    }
+    char *results = frame->scratch + frame->kernel->results;
+    const npy_intp itemsize = loop->itemsizes[0];
+    npy_intp count = step->rows ? (step->columns ? 1 : columns) : rows;
+    fill(results, step->identity, itemsize, count);
+    reduce_tile(step, results, itemsize, from, rows, columns);
+    char *args[3] = {to.data, results, to.data};
+    const npy_intp steps[3] = {to_step, itemsize, to_step};
+    loop->function(args, &count, steps, loop->data);
+}
+
+static void run_step(Frame *frame, const Step *step, npy_intp rows, npy_intp columns)
+{
+    for (int i = 0; i < step->load_count; i++) {
+        const int slot = step->loads[i];
+        copy_tile(frame->views[slot], frame->memory[slot], frame->kernel->operands[slot].itemsize,
+                  rows, columns);
+    }
+    if (step->reduces) {
+        reduce(frame, step, rows, columns);
+    } else {
+        View views[MAX_SOURCES + 1];
+        for (int i = 0; i < step->loop.sources; i++) {
+            views[i] = frame->views[step->sources[i]];
+        }
+        views[step->loop.sources] = frame->views[step->target];
+        call(&step->loop, views, rows, columns);
+    }
+    frame->flags[step - frame->kernel->steps] |= take_flags();
+    if (step->stores) {
+        const int slot = step->target;
+        copy_tile(frame->memory[slot], frame->views[slot], frame->kernel->operands[slot].itemsize,
+                  rows, columns);
+    }
+}
+
+/* ------------------------------------------------------------------ fetching ahead
+
+   The loops over one tile alternate between waiting for memory and computing from the cache. So
+   that the memory is busy all the time, each step first asks for a part of the next tile. */
+
+enum { LINE = 64, SHARE = 1024 };
+
+#ifdef __GNUC__
+#define FETCH(address) __builtin_prefetch(address, 0, 2)
+#define FETCH_TO_WRITE(address) __builtin_prefetch(address, 1, 2)
+#else
+#define FETCH(address) ((void)(address))
+#define FETCH_TO_WRITE(address) ((void)(address))
+#endif
+
+/* Note what to fetch of a tile of the operand `slot`, which begins at `corner`. */
+static void plan_fetch(Frame *frame, int slot, const char *corner, npy_intp rows, npy_intp columns)
+{
+    const Operand *operand = &frame->kernel->operands[slot];
+    npy_intp run = columns, stride = frame->memory[slot].column;
+    npy_intp runs = rows, run_stride = frame->memory[slot].row;
+    if (operand->access == STEADY || operand->accumulates) {
+        return;
+    }
+    if (columns == 1 || (rows > 1 && magnitude(run_stride) < magnitude(stride))) {
+        run = rows, stride = frame->memory[slot].row;
+        runs = columns, run_stride = frame->memory[slot].column;
+    }
+    if (stride == 0 || magnitude(stride) > LINE) {
+        return;
+    }
+    if (run_stride == 0) {
+        runs = 1;
+    }
+    const npy_intp bytes = (run - 1) * magnitude(stride) + operand->itemsize;
+    Ahead *ahead = &frame->ahead[frame->ahead_count++];
+    ahead->start = stride < 0 ? corner + operand->itemsize - bytes : corner;
+    ahead->run = bytes / LINE + 1;
+    ahead->stride = run_stride;
+    ahead->lines = ahead->run * runs;
+    ahead->written = operand->written;
+    if (run_stride == bytes) {
+        ahead->run = ahead->lines = bytes * runs / LINE + 1;
+    }
+}
+
+/* Fetch what falls to the step, which begins where the one before ended. */
+static void fetch(const Frame *frame, const Step *step)
+{
+    const npy_intp before = step == frame->kernel->steps ? 0 : step[-1].part;
+    for (int i = 0; i < frame->ahead_count; i++) {
+        const Ahead *ahead = &frame->ahead[i];
+        const npy_intp stop = ahead->lines * step->part / SHARE;
+        npy_intp line = ahead->lines * before / SHARE;
+        while (line < stop) {
+            const npy_intp run = line / ahead->run;
+            const npy_intp end = (run + 1) * ahead->run < stop ? (run + 1) * ahead->run : stop;
+            const char *address = ahead->start + run * ahead->stride + line % ahead->run * LINE;
+            for (; line < end; line++, address += LINE) {
+                if (ahead->written) {
+                    FETCH_TO_WRITE(address);
+                } else {
+                    FETCH(address);
+                }
+            }
+        }
+    }
+}
+
+/* ------------------------------------------------------------------ tasks */
+
+static void start_frame(Frame *frame, const Kernel *kernel, char *const *memories, char *scratch)
+{
+    frame->kernel = kernel;
+    frame->memories = memories;
+    frame->scratch = scratch;
+    memset(frame->flags, 0, (size_t)kernel->step_count);
+    const int rows = kernel->ndim - 2;
+    for (int i = 0; i < kernel->operand_count; i++) {
+        const Operand *operand = &kernel->operands[i];
+        frame->memory[i].row = operand->strides[rows];
+        frame->memory[i].column = operand->strides[rows + 1];
+        frame->views[i] = (View){scratch + operand->buffer, 0, operand->itemsize};
+    }
+    for (int i = 0; i < kernel->register_count; i++) {
+        const Register *each = &kernel->registers[i];
+        frame->views[kernel->operand_count + i] = (View){scratch + each->buffer, 0, each->itemsize};
+    }
+    take_flags();
+}
+
+/* Buffers hold tiles of this many columns from now on. */
+static void set_columns(Frame *frame, npy_intp columns)
+{
+    const Kernel *kernel = frame->kernel;
+    const int slots = kernel->operand_count + kernel->register_count;
+    for (int i = 0; i < slots; i++) {
+        if (i >= kernel->operand_count || kernel->operands[i].access != DIRECT) {
+            frame->views[i].row = columns * frame->views[i].column;
+        }
+    }
+}
+
+static npy_intp least(npy_intp a, npy_intp b)
+{
+    return a < b ? a : b;
+}
+
+/* Plan what to fetch while the tile at (row, column) is computed: the tile after it. */
+static void look_ahead(Frame *frame, npy_intp row, npy_intp column, npy_intp all_rows,
+                       npy_intp all_columns)
+{
+    const Kernel *kernel = frame->kernel;
+    frame->ahead_count = 0;
+    column += kernel->tile_columns;
+    if (column >= all_columns) {
+        column = 0;
+        row += kernel->tile_rows;
+    }
+    if (row >= all_rows) {
+        return;
+    }
+    const npy_intp rows = least(kernel->tile_rows, all_rows - row);
+    const npy_intp columns = least(kernel->tile_columns, all_columns - column);
+    for (int i = 0; i < kernel->operand_count; i++) {
+        const View *memory = &frame->memory[i];
+        plan_fetch(frame, i, frame->corners[i] + row * memory->row + column * memory->column, rows,
+                   columns);
+    }
+}
+
+static void run_tiles(Frame *frame, npy_intp all_rows, npy_intp all_columns)
+{
+    const Kernel *kernel = frame->kernel;
+    npy_intp columns_before = 0;
+    for (npy_intp row = 0; row < all_rows; row += kernel->tile_rows) {
+        const npy_intp rows = least(kernel->tile_rows, all_rows - row);
+        for (npy_intp column = 0; column < all_columns; column += kernel->tile_columns) {
+            const npy_intp columns = least(kernel->tile_columns, all_columns - column);
+            for (int i = 0; i < kernel->operand_count; i++) {
+                View *memory = &frame->memory[i];
+                memory->data = frame->corners[i] + row * memory->row + column * memory->column;
+                if (kernel->operands[i].access == DIRECT) {
+                    frame->views[i] = *memory;
+                }
+            }
+            if (columns != columns_before) {
+                set_columns(frame, columns);
+                columns_before = columns;
+            }
+            look_ahead(frame, row, column, all_rows, all_columns);
+            for (int i = 0; i < kernel->step_count; i++) {
+                fetch(frame, &kernel->steps[i]);
+                run_step(frame, &kernel->steps[i], rows, columns);
+            }
+        }
+    }
+}
+
+static void pack_steady(Frame *frame, npy_intp rows, npy_intp columns)
+{
+    const Kernel *kernel = frame->kernel;
+    rows = least(rows, kernel->tile_rows);
+    columns = least(columns, kernel->tile_columns);
+    set_columns(frame, columns);
+    for (int i = 0; i < kernel->operand_count; i++) {
+        if (kernel->operands[i].access == STEADY) {
+            frame->memory[i].data = frame->corners[i];
+            copy_tile(frame->views[i], frame->memory[i], kernel->operands[i].itemsize, rows, columns);
+        }
+    }
+}
+
+static void run_task(Frame *frame, npy_intp task)
+{
+    const Kernel *kernel = frame->kernel;
+    const int outer = kernel->ndim - 2;
+    const npy_intp begin = task * kernel->step;
+    npy_intp extents[MAX_DIMS];
+    npy_intp index[MAX_DIMS] = {0};
+    for (int dim = 0; dim < kernel->ndim; dim++) {
+        extents[dim] = kernel->dims[dim];
+    }
+    extents[kernel->split] -= begin;
+    if (extents[kernel->split] > kernel->step) {
+        extents[kernel->split] = kernel->step;
+    }
+    for (int i = 0; i < kernel->operand_count; i++) {
+        const Operand *operand = &kernel->operands[i];
+        frame->corners[i] = frame->memories[i] + task * operand->task_stride +
+                            begin * operand->strides[kernel->split];
+    }
+    pack_steady(frame, extents[outer], extents[outer + 1]);
+    for (;;) {
+        run_tiles(frame, extents[outer], extents[outer + 1]);
+        int dim = outer - 1;
+        while (dim >= 0 && index[dim] + 1 == extents[dim]) {
+            for (int i = 0; i < kernel->operand_count; i++) {
+                frame->corners[i] -= index[dim] * kernel->operands[i].strides[dim];
+            }
+            index[dim--] = 0;
+        }
+        if (dim < 0) {
+            return;
+        }
+        index[dim]++;
+        for (int i = 0; i < kernel->operand_count; i++) {
+            frame->corners[i] += kernel->operands[i].strides[dim];
+        }
+    }
+}
+
+#endif

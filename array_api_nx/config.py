@@ -1,0 +1,220 @@
+"""Settings of fused execution: their defaults, and how a `with` statement changes them.
+
+The lowest layer: it imports the standard library alone, and every layer may import it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from contextlib import ContextDecorator
+from contextvars import ContextVar
+from operator import index
+from threading import Lock
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
+
+__all__ = ["DEFAULTS", "Fusion", "Settings", "config_context", "current", "hints"]
+
+Fusion: TypeAlias = Literal["auto", "off", "always"]
+
+
+class Settings(NamedTuple):
+    """What fused execution goes by.
+
+    Attributes
+    ----------
+    fusion : {"auto", "off", "always"}
+        "auto" defers operations whose results cannot depend on when they run; "off" runs every
+        operation at once; "always" defers also what reads memory that others can write.
+    fusion_threshold : int
+        Arrays with more elements than this are deferred.
+    num_threads : int or None
+        Threads to use; None for as many as the process may use.
+    """
+
+    fusion: Fusion = "auto"
+    fusion_threshold: int = 32768
+    num_threads: int | None = None
+
+
+def _as_fusion(name: str, value: Any) -> str:
+    problem = f"{name} must be 'auto', 'off' or 'always', not {value!r}; 'auto' is the default"
+    if not isinstance(value, str):
+        raise TypeError(problem)
+    if value not in ("auto", "off", "always"):
+        raise ValueError(problem)
+    return value
+
+
+def _as_integer(name: str, value: Any, least: int, example: int) -> int:
+    problem = f"{name} must be an integer of at least {least}, not {value!r}; try {example}"
+    if isinstance(value, bool):
+        raise TypeError(problem)
+    try:
+        number = index(value)
+    except TypeError:
+        raise TypeError(problem) from None
+    if number < least:
+        raise ValueError(problem)
+    return number
+
+
+_CHECKS: Final[dict[str, Callable[[str, Any], Any]]] = {
+    "fusion": _as_fusion,
+    "fusion_threshold": lambda name, value: _as_integer(name, value, 0, 32768),
+    "num_threads": lambda name, value: _as_integer(name, value, 1, 2),
+}
+
+
+def from_environment(environ: Mapping[str, str]) -> Settings:
+    """The settings that environment variables ask for; an empty one counts as not set.
+
+    Raises
+    ------
+    ValueError
+        If a variable has an illegal value.
+    """
+    changes: dict[str, Any] = {}
+    for field, check in _CHECKS.items():
+        name = f"ARRAY_API_NX_{field.upper()}"
+        text = environ.get(name)
+        if text:
+            value = int(text) if text.removeprefix("-").isdecimal() else text
+            try:
+                changes[field] = check(name, value)
+            except TypeError as error:
+                raise ValueError(*error.args) from None
+    return Settings(**changes)
+
+
+DEFAULTS: Final = from_environment(os.environ)
+"""The settings outside any `config_context`."""
+
+# The settings in force and those around them. They live in the context and not in the objects that
+# `with` statements enter, so that one object can serve several threads at a time.
+_stack: Final[ContextVar[tuple[Settings, ...]]] = ContextVar(
+    "array_api_nx.config", default=(DEFAULTS,)
+)
+
+
+def current() -> Settings:
+    """The settings in force here: in this thread, or in this task of an event loop."""
+    return _stack.get()[-1]
+
+
+class Hints:
+    """What hot paths may read in place of `current()`.
+
+    A hint, not an answer. An array of at most `threshold` elements need not be looked at any
+    further while `lowered` is False, since then no `config_context` asks to defer it; otherwise
+    `current()` decides. `lowered` is True while *any* thread is inside a `config_context` with
+    ``fusion="always"`` or a threshold below the process's default, whoever reads it. It does not
+    know of tasks that began inside such a `with` statement and go on after it: what they could
+    defer runs at once.
+
+    Attributes
+    ----------
+    lowered : bool
+    threshold : int
+        The process's default.
+    """
+
+    __slots__ = ("lowered", "threshold")
+
+    lowered: bool
+    threshold: int
+
+
+hints: Final = Hints()
+hints.lowered = DEFAULTS.fusion == "always"
+hints.threshold = DEFAULTS.fusion_threshold
+
+_lock: Final = Lock()
+_lowering = 0  # contexts entered that ask for more than the default
+
+if hasattr(os, "register_at_fork"):
+    # Another thread may hold the lock at a fork, and does not exist in the child.
+    os.register_at_fork(
+        before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release
+    )
+
+
+def _count_lowering(change: int) -> None:
+    global _lowering
+    with _lock:
+        _lowering += change
+        hints.lowered = _lowering > 0 or DEFAULTS.fusion == "always"
+
+
+class config_context(ContextDecorator):
+    """Change settings for a `with` statement, or for the calls of a decorated function.
+
+    What is not given stays as it is around the statement. Settings hold for the thread, or the
+    task of an event loop, that enters; threads that start inside begin with the defaults, which
+    come from the environment variables ``ARRAY_API_NX_FUSION``, ``ARRAY_API_NX_FUSION_THRESHOLD``
+    and ``ARRAY_API_NX_NUM_THREADS``. Entering the same object again, also from another thread at
+    the same time, is allowed.
+
+    Parameters
+    ----------
+    fusion : {"auto", "off", "always"}, optional
+        "auto", the default of the process, defers operations on large arrays where their results
+        cannot depend on when they run. "off" runs every operation at once. "always" defers also
+        what reads memory that others can write, such as an imported NumPy array's: a promise that
+        nobody writes it before the results are used.
+    fusion_threshold : int, optional
+        Arrays with more elements than this are deferred; 32768 by default.
+    num_threads : int, optional
+        The largest number of threads that a computation may use; by default as many as the
+        process may run on.
+
+    Raises
+    ------
+    TypeError
+        If an argument has the wrong type.
+    ValueError
+        If an argument is out of range.
+
+    Examples
+    --------
+    >>> import array_api_nx as xp
+    >>> x = xp.ones(1_000_000)
+    >>> with xp.config_context(num_threads=1):
+    ...     float(xp.sum(2 * x + 1))
+    3000000.0
+    >>> @xp.config_context(fusion="off")
+    ... def step(x):
+    ...     return 2 * x + 1
+    """
+
+    def __init__(
+        self,
+        *,
+        fusion: Fusion | None = None,
+        fusion_threshold: int | None = None,
+        num_threads: int | None = None,
+    ) -> None:
+        given = {
+            "fusion": fusion,
+            "fusion_threshold": fusion_threshold,
+            "num_threads": num_threads,
+        }
+        self._changes = {
+            field: _CHECKS[field](field, value)
+            for field, value in given.items()
+            if value is not None
+        }
+        threshold = self._changes.get("fusion_threshold", DEFAULTS.fusion_threshold)
+        self._lowers = fusion == "always" or threshold < DEFAULTS.fusion_threshold
+
+    def __enter__(self) -> None:
+        stack = _stack.get()
+        _stack.set((*stack, stack[-1]._replace(**self._changes)))
+        if self._lowers:
+            _count_lowering(1)
+
+    def __exit__(self, *exception: object) -> None:
+        # A generator that was suspended inside may be closed in a context that never entered.
+        _stack.set(_stack.get()[:-1] or (DEFAULTS,))
+        if self._lowers:
+            _count_lowering(-1)

@@ -1,0 +1,70 @@
+"""Control over deferred computation: compute now, and show what would be computed."""
+
+from __future__ import annotations
+
+from ..array import Array
+from ..backends.explanation import Explanation
+from ..device import Device
+from .dispatch import only_array
+
+__all__ = ["evaluate", "explain"]
+
+
+def evaluate(*arrays: Array) -> None:
+    """Compute arrays whose computation was deferred.
+
+    Never needed for a right result: whatever looks at the elements computes them first. It says
+    when to compute, for instance to measure it, and computes several arrays together, which share
+    what they have in common.
+
+    Parameters
+    ----------
+    *arrays : Array
+        Arrays that are computed already are left alone.
+
+    Raises
+    ------
+    TypeError
+        If an argument is no array; nothing is computed then.
+
+    Examples
+    --------
+    >>> import array_api_nx as xp
+    >>> x = xp.linspace(0.0, 1.0, 1_000_000)
+    >>> y = xp.sin(x) ** 2 + xp.cos(x) ** 2
+    >>> xp.evaluate(y)
+    """
+    by_device: dict[Device, list[Array]] = {}
+    for i, x in enumerate(arrays, start=1):
+        by_device.setdefault(only_array(x, f"argument {i}")._device, []).append(x)
+    for device, group in by_device.items():
+        device.backend.evaluate(*[x._handle for x in group])
+
+
+def explain(x: Array, /) -> Explanation:
+    """What of an array is still to be computed, and how that would be done. Computes nothing.
+
+    Parameters
+    ----------
+    x : Array
+
+    Returns
+    -------
+    Explanation
+        ``pending``, ``operations`` and ``passes``; a text when printed, a picture in a notebook
+        or as ``svg()``.
+
+    Raises
+    ------
+    TypeError
+        If `x` is no array.
+
+    Examples
+    --------
+    >>> import array_api_nx as xp
+    >>> x = xp.linspace(0.0, 1.0, 1_000_000)
+    >>> xp.explain(xp.sum(2 * x)).pending
+    True
+    """
+    only_array(x)
+    return x._device.backend.explain(x._handle)

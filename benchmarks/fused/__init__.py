@@ -1,0 +1,1 @@
+"""``python -m benchmarks fused``: expressions over large arrays, by NumPy, us and compilers."""

@@ -1,0 +1,41 @@
+"""The optional extension; everything else about the build is in pyproject.toml.
+
+Where there is no C compiler, or it fails, the package is installed without it and runs on NumPy
+calls instead.
+"""
+
+from __future__ import annotations
+
+from glob import glob
+
+import numpy as np
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+
+FUSION = "array_api_nx/backends/cpu/fusion"
+
+
+class BuildExtension(build_ext):
+    """Builds with the flags that the compiler at hand understands."""
+
+    def build_extensions(self) -> None:
+        if self.compiler.compiler_type in ("unix", "mingw32"):
+            # In place, a cast reads and writes the same memory as two types.
+            flags = ["-std=c99", "-O3", "-fno-strict-aliasing", "-Wall", "-Wextra"]
+            for extension in self.extensions:
+                extension.extra_compile_args.extend(flags)
+        super().build_extensions()
+
+
+setup(
+    cmdclass={"build_ext": BuildExtension},
+    ext_modules=[
+        Extension(
+            "array_api_nx.backends.cpu.fusion._blocks",
+            sources=[f"{FUSION}/_blocks.c"],
+            depends=glob(f"{FUSION}/*.h"),
+            include_dirs=[np.get_include()],
+            optional=True,
+        )
+    ],
+)

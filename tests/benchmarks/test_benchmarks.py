@@ -1,0 +1,159 @@
+"""The benchmarks run, and all that they compare gives the same results. Nothing is timed here."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from timeit import Timer
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from benchmarks.__main__ import main
+from benchmarks.fused.cases import CASES, Case, inputs
+from benchmarks.fused.measure import disagreement, measure
+from benchmarks.fused.memory import extra_memory
+from benchmarks.fused.peers import NAMES, Peer, installed
+from benchmarks.fused.report import summary
+from benchmarks.timing import in_turns, ratio
+
+DTYPES = ("float64", "float32")
+COMPILERS = ("numba", "jax.jit", "torch.compile")
+FEW = ("softmax of rows",)
+
+
+def peer_named(name: str) -> Peer:
+    for peer in installed([name]):
+        if peer.name == name:
+            return peer
+    pytest.skip(f"{name} is not installed, or lacks what it needs")
+
+
+def check(peer: Peer, case: Case, dtype: str, elements: int) -> None:
+    arrays = inputs(case, elements, dtype)
+    call = peer.prepare(case, arrays)
+    assert call is not None
+    expected = np.asarray(case.function(np, *arrays))
+    assert disagreement(peer.export(call()), expected) == ""
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@pytest.mark.parametrize("elements", [200, 100_000])  # at once, and deferred
+def test_nx_agrees_with_numpy(case: Case, dtype: str, elements: int) -> None:
+    check(peer_named("nx"), case, dtype, elements)
+
+
+# Peers warn of what they like.
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in ("numpy", "nx")])
+def test_peers_agree_with_numpy(name: str) -> None:
+    peer = peer_named(name)
+    for case in CASES:
+        # Compilation takes seconds; the benchmark checks the rest whenever it runs.
+        if name not in COMPILERS:
+            check(peer, case, "float64", 200)
+            check(peer, case, "float32", 200)
+        elif case.name in FEW:
+            check(peer, case, "float32", 200)
+
+
+def test_names_of_cases_are_those_of_the_peers_own_versions() -> None:
+    names = [case.name for case in CASES]
+    assert len(set(names)) == len(names)
+    by = pytest.importorskip("benchmarks.fused.by_numexpr", exc_type=ImportError)
+    assert set(by.FUNCTIONS) <= set(names)
+
+
+@pytest.mark.parametrize(
+    ("result", "problem"),
+    [
+        (np.ones(3), "shape"),
+        (np.ones(2, np.float32), "float32"),
+        (np.asarray([1.0, 1.1]), "values"),
+        (np.asarray([1.0, np.nan]), "values"),
+    ],
+)
+def test_disagreements_are_found(result: Any, problem: str) -> None:
+    assert problem in disagreement(result, np.ones(2))
+
+
+def test_a_peer_that_cannot_or_errs_is_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    def fail(case: Case, arrays: Any) -> Any:
+        raise TypeError("no such thing")
+
+    peers = [
+        *installed(["numpy"]),
+        Peer("unable", "1", lambda case, arrays: None),
+        Peer("failing", "1", fail),
+        Peer("wrong", "1", lambda case, arrays: lambda: arrays[0]),
+    ]
+    result = measure(CASES[0], "float64", 100, peers, turns=2)
+    assert list(result.speed) == ["numpy", "nx"]
+    assert result.speed["numpy"] == 1
+    errors = capsys.readouterr().err
+    assert "failing, 2*a + 3*b: TypeError: no such thing" in errors
+    assert "wrong, 2*a + 3*b: other values" in errors
+    assert set(summary([result])["geometric mean"]) == {"numpy", "nx"}
+
+
+def test_turns_and_ratios() -> None:
+    def fail() -> None:
+        raise ValueError
+
+    calls: list[int] = []
+    times = in_turns([Timer(lambda: calls.append(1)), Timer(fail)], turns=3, seconds=0.0)
+    assert times[0] is not None
+    assert len(times[0]) == 3
+    assert times[1] is None
+    assert len(calls) == 3 + 2  # two more to find out how long a call takes
+    assert ratio([2.0, 8.0, 3.0], [1.0, 2.0, 1.0]) == 3
+
+
+def test_memory_of_a_call_includes_its_result() -> None:
+    figures = extra_memory(installed(["numpy"])[:1], CASES[:1], "float64", 10**6)
+    if not figures["numpy"]:
+        pytest.skip("this system does not tell the peak")
+    assert figures["numpy"][CASES[0].name] > 10**6 * 8 / 2**20 - 1
+
+
+def test_the_command_writes_json_and_a_plot(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("matplotlib")
+    run_fused(tmp_path, ["--plot", str(tmp_path / "plot.svg")])
+    root = ElementTree.parse(tmp_path / "plot.svg").getroot()
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+
+
+def test_the_command_writes_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    figures = run_fused(tmp_path, [])
+    assert set(figures) == {"fused"}
+    fused = figures["fused"]
+    assert set(fused["peers"]) == {"numpy", "nx"}
+    assert len(fused["results"]) == len(DTYPES) * len(CASES)
+    for result in fused["results"]:
+        assert result["elements"] == 300
+        for times in ("milliseconds", "fastest_milliseconds", "speed", "first_milliseconds"):
+            assert set(result[times]) == {"numpy", "nx"}
+            assert all(value > 0 for value in result[times].values())
+    assert [entry["dtype"] for entry in fused["summaries"]] == list(DTYPES)
+    assert all(case.name in capsys.readouterr().out for case in CASES[:1])
+
+
+def run_fused(folder: Path, options: list[str]) -> Any:
+    file = folder / "figures.json"
+    run = ["fused", "--sizes", "3e2", "--turns", "1", "--peers", "nx", "--json", str(file)]
+    assert main(run + options) == 0
+    return json.loads(file.read_text(), parse_constant=lambda name: pytest.fail(name))
+
+
+def test_scipys_functions(tmp_path: Path) -> None:
+    pytest.importorskip("scipy")
+    file = tmp_path / "figures.json"
+    assert main(["scipy", "--sizes", "2e4", "--turns", "1", "--json", str(file)]) == 0
+    figures = json.loads(file.read_text())["scipy"]
+    assert len(figures["speed"]) == 18
+    assert figures["geometric_mean"] > 0

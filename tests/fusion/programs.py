@@ -1,0 +1,105 @@
+"""What the tests of deferred execution share: the ways to run a program, and how to compare.
+
+Programs are functions of a namespace, so that one text runs on our arrays and on NumPy's, which
+are the oracle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
+
+import numpy as np
+
+import array_api_nx as xp
+from array_api_nx.config import hints
+
+NDArray = np.ndarray[Any, Any]
+
+SETTINGS: dict[str, dict[str, Any]] = {
+    "off": {"fusion": "off"},
+    "context": {"fusion": "auto", "fusion_threshold": 0},
+    "process": {"fusion": "auto", "fusion_threshold": 0},
+    "always": {"fusion": "always", "fusion_threshold": 0},
+}
+"""How a program on small arrays may be run; it must give the same results in each way.
+
+With "process" and "always", 0 is the threshold of the process too, as if the environment said so:
+then small arrays are treated in all respects as large ones are by default.
+"""
+
+THRESHOLD = 32768
+"""The default of the settings; the environment may say otherwise."""
+
+ABOVE = THRESHOLD + 1
+"""The smallest number of elements that the default threshold defers."""
+
+
+@contextmanager
+def _of_process(configuration: dict[str, Any]) -> Iterator[None]:
+    kept = hints.threshold
+    hints.threshold = 0
+    try:
+        with xp.config_context(**configuration):
+            yield
+    finally:
+        hints.threshold = kept
+
+
+def settings(mode: str, **more: Any) -> AbstractContextManager[Any]:
+    """The configuration of one of `SETTINGS`, or "default", for a with statement."""
+    known = {**SETTINGS, "default": {"fusion": "auto", "fusion_threshold": THRESHOLD}}
+    configuration = {**known[mode], **more}
+    if mode in ("process", "always"):
+        return _of_process(configuration)
+    return xp.config_context(**configuration)
+
+
+def deferring() -> AbstractContextManager[Any]:
+    """Everything is deferred that can be."""
+    return settings("context")
+
+
+def numpy_of(x: Any) -> NDArray:
+    """The elements of an array of either namespace, in memory that nobody else has."""
+    return np.array(np.asarray(x))
+
+
+def pending(x: xp.Array) -> bool:
+    """Whether the elements of `x` are still to be computed."""
+    return bool(xp.explain(x).pending)
+
+
+def different_bits(actual: NDArray, expected: NDArray) -> str | None:
+    """What is wrong with `actual`: None if it has the very elements of `expected`.
+
+    All NaN are one value.
+    """
+    if actual.shape != expected.shape:
+        return f"shape {actual.shape} instead of {expected.shape}"
+    if actual.dtype != expected.dtype:
+        return f"dtype {actual.dtype} instead of {expected.dtype}"
+    if actual.tobytes() == expected.tobytes():
+        return None
+    kind = expected.dtype.kind
+    if kind == "c":
+        actual = np.stack([actual.real, actual.imag], axis=-1)
+        expected = np.stack([expected.real, expected.imag], axis=-1)
+    same = actual == expected
+    if kind in "cf":
+        same &= np.signbit(actual) == np.signbit(expected)
+        same |= np.isnan(actual) & np.isnan(expected)
+    if same.all():
+        return None
+    where = tuple([int(i) for i in np.argwhere(~same)[0]])
+    return (
+        f"{actual[where]!r} instead of {expected[where]!r} at {where}, "
+        f"and {int((~same).sum()) - 1} more"
+    )
+
+
+def assert_same(actual: Any, expected: Any, hint: object = "") -> None:
+    """Equal shape, dtype and elements, bit for bit but for the kinds of NaN."""
+    wrong = different_bits(np.asarray(actual), np.asarray(expected))
+    assert wrong is None, f"{hint}: {wrong}"

@@ -1,0 +1,59 @@
+#!/bin/sh
+# Run tests with the extension under AddressSanitizer and UndefinedBehaviorSanitizer, or under valgrind.
+#
+#     tests/sanitize.sh address [pytest arguments]
+#     tests/sanitize.sh valgrind [pytest arguments]
+#
+# Without arguments the tests of the machine and of its loops run. PYTHON and CC say which to use.
+# The extension is built in a copy of the sources, so that the one in use stays as it is.
+set -eu
+
+tool=$1
+shift
+[ $# -gt 0 ] || set -- -q tests/backends/cpu/fusion/test_machine.py \
+    tests/backends/cpu/fusion/test_loops.py
+python=${PYTHON:-python3}
+cc=${CC:-cc}
+
+copy=$(mktemp -d)
+trap 'rm -rf "$copy"' EXIT
+cd "$(dirname "$0")/.."
+tar -cf - --exclude=./.git . | tar -xf - -C "$copy"
+cd "$copy"
+fusion=array_api_nx/backends/cpu/fusion
+rm -f $fusion/_blocks*.so
+include=$($python -c 'import numpy, sysconfig
+print("-I" + numpy.get_include(), "-I" + sysconfig.get_path("include"))')
+suffix=$($python -c 'import sysconfig; print(sysconfig.get_config_var("EXT_SUFFIX"))')
+build() {
+    # shellcheck disable=SC2086
+    $cc -std=c99 -Wall -Wextra -g -fno-strict-aliasing -fPIC -shared $include "$@" \
+        $fusion/_blocks.c -o "$fusion/_blocks$suffix"
+}
+
+export PYTHONMALLOC=malloc
+case $tool in
+address)
+    build -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
+    # Python does not free everything at its end.
+    export ASAN_OPTIONS=detect_leaks=0
+    LD_PRELOAD="$($cc -print-file-name=libasan.so) $($cc -print-file-name=libubsan.so)" \
+        $python -m pytest -p no:cacheprovider --capture=sys "$@"
+    ;;
+valgrind)
+    build -O1
+    valgrind --trace-children=yes --num-callers=30 --log-file="$copy/valgrind.%p" \
+        "$($python -c 'import sys; print(sys.executable)')" \
+        -m pytest -p no:cacheprovider --capture=sys "$@"
+    # Python and the loader have findings of their own; ours have a frame in our sources.
+    ! cat "$copy"/valgrind.* | awk '
+        /^==[0-9]+== *$/ { if (ours) printf "%s", text; text = ""; ours = 0; next }
+        { text = text $0 "\n" }
+        /\((_blocks\.c|loops\.h|parse\.h|threads\.h|tiles\.h):/ { ours = 1 }
+    ' | grep .
+    ;;
+*)
+    echo "first argument: address or valgrind" >&2
+    exit 2
+    ;;
+esac

@@ -1,0 +1,329 @@
+"""Settings: defaults, the environment, `config_context`, and what show_config tells."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+
+import array_api_nx as xp
+from array_api_nx.config import DEFAULTS, Settings, config_context, current, from_environment, hints
+
+EVERYWHERE = "ARRAY_API_NX_FUSION"
+
+
+def elsewhere(function: Callable[[], Any]) -> Any:
+    """What `function` returns in a new thread."""
+    with ThreadPoolExecutor(1) as executor:
+        return executor.submit(function).result()
+
+
+# ---------------------------------------------------------------------- the environment
+
+
+def test_defaults_without_variables():
+    assert from_environment({}) == Settings("auto", 32768, None)
+    names = [EVERYWHERE, f"{EVERYWHERE}_THRESHOLD", "ARRAY_API_NX_NUM_THREADS"]
+    assert from_environment(dict.fromkeys(names, "")) == Settings()
+
+
+def test_defaults_from_variables():
+    variables = {
+        "ARRAY_API_NX_FUSION": "always",
+        "ARRAY_API_NX_FUSION_THRESHOLD": "0",
+        "ARRAY_API_NX_NUM_THREADS": "3",
+        "ARRAY_API_NX_OTHER": "7",
+    }
+    assert from_environment(variables) == Settings("always", 0, 3)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "rule"),
+    [
+        ("FUSION", "on", "must be 'auto', 'off' or 'always', not 'on'; 'auto' is the default"),
+        ("FUSION", "1", "must be 'auto', 'off' or 'always', not 1; 'auto' is the default"),
+        ("FUSION_THRESHOLD", "-1", "must be an integer of at least 0, not -1; try 32768"),
+        ("FUSION_THRESHOLD", "1e5", "must be an integer of at least 0, not '1e5'; try 32768"),
+        ("NUM_THREADS", "0", "must be an integer of at least 1, not 0; try 2"),
+        ("NUM_THREADS", "all", "must be an integer of at least 1, not 'all'; try 2"),
+        ("NUM_THREADS", "--2", "must be an integer of at least 1, not '--2'; try 2"),
+    ],
+)
+def test_illegal_variables(name, value, rule):
+    with pytest.raises(ValueError, match="must be") as caught:
+        from_environment({f"ARRAY_API_NX_{name}": value})
+    assert str(caught.value) == f"ARRAY_API_NX_{name} {rule}"
+
+
+def run(code: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    environ = {k: v for k, v in os.environ.items() if not k.startswith(EVERYWHERE)}
+    return subprocess.run(
+        [sys.executable, "-c", code], env=environ | variables, capture_output=True, text=True
+    )
+
+
+def test_variables_are_read_at_import():
+    code = "from array_api_nx.config import *; print(*current(), hints.threshold, hints.lowered)"
+    found = run(code, ARRAY_API_NX_FUSION="always", ARRAY_API_NX_FUSION_THRESHOLD="12")
+    assert found.stdout.split()[:2] + found.stdout.split()[3:] == ["always", "12", "12", "True"]
+    found = run("import array_api_nx", ARRAY_API_NX_FUSION="fast")
+    assert found.returncode == 1
+    assert found.stderr.splitlines()[-1] == (
+        "ValueError: ARRAY_API_NX_FUSION must be 'auto', 'off' or 'always', not 'fast'; "
+        "'auto' is the default"
+    )
+
+
+# ---------------------------------------------------------------------- config_context
+
+
+def test_the_public_one_is_the_same():
+    assert xp.config_context is config_context
+
+
+def test_what_is_not_given_stays():
+    assert current() == DEFAULTS
+    with config_context(fusion="off", num_threads=2):
+        assert current() == DEFAULTS._replace(fusion="off", num_threads=2)
+        with config_context(fusion_threshold=5, num_threads=1):
+            assert current() == Settings("off", 5, 1)
+        with config_context():
+            assert current() == DEFAULTS._replace(fusion="off", num_threads=2)
+    assert current() == DEFAULTS
+
+
+def test_settings_come_back_after_an_exception():
+    with pytest.raises(KeyError, match="'x'"), config_context(fusion="always"):
+        raise KeyError("x")
+    assert current() == DEFAULTS
+    assert hints.lowered is (DEFAULTS.fusion == "always")
+
+
+def test_one_object_can_be_entered_again():
+    context = config_context(fusion_threshold=7)
+    for _ in range(2):
+        with context, config_context(fusion_threshold=9):
+            with context:
+                assert current().fusion_threshold == 7
+            assert current().fusion_threshold == 9
+    assert current() == DEFAULTS
+
+
+def test_a_decorated_function_and_its_recursion():
+    @config_context(num_threads=4)
+    def factorial(n: int) -> int:
+        """n!"""
+        assert current().num_threads == 4
+        return n * factorial(n - 1) if n else 1
+
+    assert factorial(4) == 24
+    assert factorial.__doc__ == "n!"
+    assert current() == DEFAULTS
+
+
+def test_one_object_in_several_threads_at_a_time():
+    both_inside, one_outside = threading.Barrier(2), threading.Barrier(2)
+    context = config_context(fusion_threshold=11)
+
+    def first() -> Settings:
+        with context:
+            both_inside.wait(10)
+        one_outside.wait(10)
+        return current()
+
+    def second() -> Settings:
+        with config_context(fusion="off"), context:
+            both_inside.wait(10)
+            one_outside.wait(10)
+            return current()
+
+    with ThreadPoolExecutor(2) as executor:
+        found = [executor.submit(first), executor.submit(second)]
+        assert found[0].result() == DEFAULTS
+        assert found[1].result() == DEFAULTS._replace(fusion="off", fusion_threshold=11)
+
+
+@pytest.mark.skipif(
+    bool(getattr(sys.flags, "thread_inherit_context", False)),
+    reason="threads begin with a copy of their starter's context",
+)
+def test_a_new_thread_starts_with_the_defaults():
+    with config_context(fusion="off", fusion_threshold=1, num_threads=1):
+        assert elsewhere(current) == DEFAULTS
+
+
+def test_a_task_has_settings_of_its_own():
+    async def inner(threads: int) -> list[int | None]:
+        with config_context(num_threads=threads):
+            await asyncio.sleep(0)
+            return [current().num_threads]
+
+    async def outer() -> list[list[int | None]]:
+        with config_context(num_threads=9):
+            found = await asyncio.gather(inner(1), inner(2))
+            return [*found, [current().num_threads]]
+
+    assert asyncio.run(outer()) == [[1], [2], [9]]
+
+
+def test_a_generator_may_be_closed_where_it_was_not_entered():
+    def suspended():
+        with config_context(fusion="off"):
+            yield current()
+
+    generator = suspended()
+    assert next(generator).fusion == "off"
+
+    def close() -> Settings:
+        generator.close()
+        return current()
+
+    assert elsewhere(close) == DEFAULTS
+    with config_context(num_threads=1):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("argument", "error", "rule"),
+    [
+        ({"fusion": "on"}, ValueError, "fusion must be 'auto', 'off' or 'always', not 'on'"),
+        ({"fusion": True}, TypeError, "fusion must be 'auto', 'off' or 'always', not True"),
+        ({"fusion": np.ones(2)}, TypeError, "fusion must be 'auto', 'off' or 'always'"),
+        ({"fusion_threshold": -1}, ValueError, "fusion_threshold must be an integer of at least 0"),
+        ({"fusion_threshold": 1.0}, TypeError, "fusion_threshold must be an integer of at least"),
+        ({"fusion_threshold": "5"}, TypeError, "fusion_threshold must be an integer of at least"),
+        ({"num_threads": 0}, ValueError, "num_threads must be an integer of at least 1, not 0; "),
+        ({"num_threads": True}, TypeError, "num_threads must be an integer of at least 1, not T"),
+    ],
+)
+def test_illegal_arguments(argument, error, rule):
+    with pytest.raises(error) as caught:
+        config_context(**argument)
+    assert str(caught.value).startswith(rule)
+    assert ";" in str(caught.value)
+
+
+def test_illegal_calls():
+    with pytest.raises(TypeError, match="positional"):
+        config_context("off")  # type: ignore[misc]
+    with pytest.raises(TypeError, match="unexpected keyword argument 'threads'"):
+        config_context(threads=2)  # type: ignore[call-arg]
+
+
+def test_integers_of_other_types_become_ints():
+    with config_context(fusion_threshold=np.int64(3), num_threads=np.uint8(2)):
+        assert current()[1:] == (3, 2)
+        assert {type(n) for n in current()[1:]} == {int}
+
+
+# ---------------------------------------------------------------------- hints
+
+needs_auto = pytest.mark.skipif(DEFAULTS.fusion == "always", reason="always lowered then")
+
+
+def test_the_hint_names_the_default_threshold():
+    with config_context(fusion_threshold=DEFAULTS.fusion_threshold + 1):
+        assert hints.threshold == DEFAULTS.fusion_threshold
+
+
+@needs_auto
+@pytest.mark.parametrize(
+    ("arguments", "lowers"),
+    [
+        ({"fusion": "always"}, True),
+        ({"fusion": "auto"}, False),
+        ({"fusion": "off"}, False),
+        ({"num_threads": 1}, False),
+        ({"fusion_threshold": DEFAULTS.fusion_threshold}, False),
+        ({"fusion_threshold": DEFAULTS.fusion_threshold + 1}, False),
+        ({"fusion_threshold": DEFAULTS.fusion_threshold + 1, "fusion": "always"}, True),
+    ],
+)
+def test_what_lowers(arguments, lowers):
+    assert hints.lowered is False
+    with config_context(**arguments):
+        assert hints.lowered is lowers
+        assert elsewhere(lambda: hints.lowered) is lowers
+    assert hints.lowered is False
+
+
+@needs_auto
+@pytest.mark.skipif(DEFAULTS.fusion_threshold == 0, reason="nothing is lower")
+def test_the_hint_lasts_until_the_last_one_leaves():
+    lower = config_context(fusion_threshold=DEFAULTS.fusion_threshold - 1)
+    with lower:
+        with lower, config_context(fusion_threshold=10**9):
+            assert hints.lowered is True
+        assert hints.lowered is True
+    assert hints.lowered is False
+
+
+@needs_auto
+def test_many_threads_leave_the_hint_as_it_was():
+    always = config_context(fusion="always")
+
+    def enter() -> bool:
+        seen = True
+        for _ in range(200):
+            with always:
+                seen = seen and hints.lowered
+        return seen
+
+    with ThreadPoolExecutor(8) as executor:
+        assert all(future.result() for future in [executor.submit(enter) for _ in range(8)])
+    assert hints.lowered is False
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_child_process_can_enter():
+    code = """
+import os
+from array_api_nx.config import config_context, current, hints
+with config_context(fusion="always"):
+    child = os.fork()
+    if not child:
+        with config_context(fusion_threshold=0):
+            os._exit(0 if current()[:2] == ("always", 0) and hints.lowered else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+"""
+    assert run(code).returncode == 0
+
+
+# ---------------------------------------------------------------------- show_config
+
+
+def test_show_config_as_a_dict():
+    with config_context(fusion="off", fusion_threshold=17, num_threads=1):
+        found = xp.show_config("dict")
+    assert found is not None
+    assert found["settings"] == {"fusion": "off", "fusion_threshold": 17, "num_threads": 1}
+    assert found["versions"]["array_api_nx"] == xp.__version__
+    assert found["versions"]["standard"] == "2025.12"
+    assert found["versions"]["numpy"] == np.__version__
+    assert found["versions"]["array-api-compat"].count(".") >= 1
+    assert list(found["devices"]) == [d.name for d in xp.__array_namespace_info__().devices()]
+
+
+def test_show_config_prints_the_same(capsys):
+    assert xp.show_config() is None
+    lines = capsys.readouterr().out.splitlines()
+    assert "versions:" in lines
+    assert f"  numpy: {np.__version__}" in lines
+    assert f"  fusion: {current().fusion}" in lines
+    assert f"  fusion_threshold: {current().fusion_threshold}" in lines
+    xp.show_config(mode="text")
+    again = capsys.readouterr().out.splitlines()
+    assert [line.partition(":")[0] for line in again] == [line.partition(":")[0] for line in lines]
+
+
+def test_show_config_has_two_modes():
+    with pytest.raises(ValueError, match="mode must be 'text' or 'dict', not 'json'; 'text' pri"):
+        xp.show_config("json")  # type: ignore[arg-type]
