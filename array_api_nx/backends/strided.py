@@ -52,10 +52,9 @@ class Storage:
     def __init__(
         self, memory: Any, *, node: Any = None, shared: bool = False, tracked: bool = False
     ) -> None:
-        described = node if memory is None else memory
         self.memory = memory
-        self.dtype = described.dtype
-        self.itemsize = described.dtype.itemsize
+        self.dtype = (node if memory is None else memory).dtype
+        self.itemsize = self.dtype.itemsize
         self.node = node
         self.shared = shared
         self.tracked = tracked

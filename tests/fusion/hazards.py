@@ -339,6 +339,11 @@ def by_pending_indices(ns: Any, x: Any, b: Any) -> None:
     x[ns.astype(ns.abs(b[0, :3]), ns.int64) % 4] = 5.0
 
 
+def by_own_indices(ns: Any, x: Any, b: Any) -> None:
+    rows = ns.astype(ns.abs(x[0, :3]), ns.int64) % 4
+    x[rows] = x[0] + 1.0
+
+
 def through_flat(ns: Any, x: Any, b: Any) -> None:
     flat = ns.reshape(x, (24,))
     flat[5:9] = -1.0
@@ -391,8 +396,8 @@ WRITES: tuple[Write, ...] = (
     written_element_of_own, written_column_of_sums, written_plus_sums, written_extreme,
     written_where, in_place_scalar, in_place_array, in_place_pending, in_place_itself,
     in_place_flipped, in_place_row, in_place_shifted, in_place_sums, in_place_view, by_mask,
-    by_pending_mask, by_index_arrays, by_index_arrays_of_own, by_pending_indices, through_flat,
-    through_transposed, through_rows, one_after_another, after_export, by_numpy,
+    by_pending_mask, by_index_arrays, by_index_arrays_of_own, by_pending_indices, by_own_indices,
+    through_flat, through_transposed, through_rows, one_after_another, after_export, by_numpy,
     the_other_operand,
 )  # fmt: skip
 

@@ -9,6 +9,7 @@ import gc
 import operator
 import pickle
 import sys
+import tracemalloc
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -427,9 +428,9 @@ def test_probing_a_pending_array(x):
 # ---------------------------------------------------------------------- np.errstate
 
 
+@pytest.mark.parametrize("second", ["ignore", "warn", "raise"])
 @pytest.mark.parametrize("first", ["ignore", "warn"])
-def test_errstate_is_that_of_the_call(first, x):
-    second = "warn" if first == "ignore" else "ignore"
+def test_errstate_is_that_of_the_call(first, second, x):
     zero = xp.asarray(np.zeros(SHAPE), copy=True)
     with deferring():
         with np.errstate(all=first):
@@ -491,6 +492,48 @@ def test_warnings_that_are_errors_leave_everything_intact(x):
             assert_same(numpy_of(z), a * 2.0)
             x[...] = 5.0
         assert_same(numpy_of(x), np.full(SHAPE, 5.0))
+
+
+# ---------------------------------------------------------------------- memory
+
+
+def test_results_that_do_not_fit_into_memory(x):
+    with deferring():
+        y = x[0] * 2.0
+        huge = xp.broadcast_to(y, (1 << 43, 6)) + x[1]
+        assert huge.shape == (1 << 43, 6)
+        for _ in range(2):
+            with pytest.raises(MemoryError):
+                xp.evaluate(huge)
+        with pytest.raises(MemoryError):
+            x[...] = huge[:4] * 2.0
+        # While it lives, what it reads cannot be handed out.
+        del huge
+        assert_same(numpy_of(y), numbers(SHAPE)[0] * 2.0)
+        x[...] = 3.0
+        assert_same(numpy_of(x), np.full(SHAPE, 3.0))
+
+
+def test_nothing_is_kept_of_what_is_dropped():
+    size, rounds = 2 * ABOVE, 120
+    x = xp.asarray(np.ones(size), copy=True)
+    tracemalloc.start()
+    try:
+        with settings("default"):
+            for i in range(rounds):
+                y = x * float(i)
+                z, twin = y + 1.0, x * float(i)
+                y[0] = 5.0
+                xp.evaluate(z)
+                total = xp.sum(twin - z)
+                x += 1.0
+                del y, z, twin
+                assert float(total) == -size
+        held, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    # A tenth of what one array per round would be, or the bounded pool.
+    assert held < rounds * size * 8 / 10 + (64 << 20) / 10
 
 
 # ---------------------------------------------------------------------- caps

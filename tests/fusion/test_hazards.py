@@ -15,7 +15,21 @@ import pytest
 
 import array_api_nx as xp
 
-from .hazards import KEYED, KEYS, ORIGINS, READS, VIEWS, WRITES, Read, memory, numbers
+from .hazards import (
+    KEYED,
+    KEYS,
+    ORIGINS,
+    READS,
+    VIEWS,
+    WRITES,
+    Read,
+    evaluated,
+    exported,
+    memory,
+    numbers,
+    pending_sum,
+    pending_twin,
+)
 from .programs import SETTINGS, NDArray, assert_same, deferring, numpy_of, settings
 
 
@@ -57,13 +71,20 @@ def test_parts_written_while_parts_are_read(view, key, mode):
         check(mode, memory, view, read, KEYED[(first + i) % len(KEYED)], key)
 
 
-def name_of(function: Any) -> str:
-    return function.__name__
+def name_of(value: Any) -> str:
+    return value if isinstance(value, str) else value.__name__
 
 
-@pytest.mark.parametrize("mode", SETTINGS)
+RUNS = [
+    *[("process", origin) for origin in ORIGINS],
+    *[("context", origin) for origin in (memory, pending_sum, pending_twin, evaluated)],
+    *[("always", origin) for origin in (memory, pending_twin, exported)],
+    ("off", memory),
+]
+
+
+@pytest.mark.parametrize(("mode", "origin"), RUNS, ids=name_of)
 @pytest.mark.parametrize("write", WRITES, ids=name_of)
-@pytest.mark.parametrize("origin", ORIGINS, ids=name_of)
 def test_every_write_after_every_read(origin, write, mode):
     views = list(VIEWS)
     first = WRITES.index(write)

@@ -51,7 +51,7 @@ def assert_alike(program: list[Step], shape: tuple[int, ...], *runs: Run, limit:
                 assert_same(x, y, f"{run}, seen {i}")
 
 
-@hypothesis_settings(max_examples=150)
+@hypothesis_settings(max_examples=250)
 @given(programs(), SMALL)
 def test_programs(program, shape):
     assert_alike(
@@ -63,7 +63,7 @@ def test_programs(program, shape):
     )
 
 
-@hypothesis_settings(max_examples=150)
+@hypothesis_settings(max_examples=250)
 @given(programs(WITHIN), SMALL)
 def test_programs_that_hand_nothing_out(program, shape):
     assert_alike(program, shape, {"mode": "process"}, {"mode": "process", "num_threads": 1})

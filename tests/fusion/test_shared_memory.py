@@ -138,6 +138,54 @@ def test_two_arrays_over_one_lent_memory():
         assert_same(numpy_of(w), oracle[:8] * 2.0)
 
 
+def _twice(a: NDArray) -> tuple[xp.Array, xp.Array]:
+    return xp.asarray(a), xp.asarray(a)
+
+
+def _exported(a: NDArray) -> tuple[xp.Array, xp.Array]:
+    x = xp.asarray(a)
+    return x, xp.from_dlpack(x)
+
+
+def _parts(a: NDArray) -> tuple[xp.Array, xp.Array]:
+    """Two imports of which neither begins where the block does, put together again."""
+    x, y = xp.asarray(a[::-1]), xp.asarray(a)
+    return x[::-1], y
+
+
+MEETINGS: dict[str, tuple[Any, Any]] = {
+    "forwards": (slice(3, None), slice(None, -3)),
+    "backwards": (slice(None, -3), slice(3, None)),
+    "flipped": (slice(None), slice(None, None, -1)),
+    "the same": (slice(None), slice(None)),
+    "stepped": (slice(None, 10, 2), slice(3, 8)),
+}
+
+
+@pytest.mark.parametrize("size", [12, ABOVE + 1000])
+@pytest.mark.parametrize("lend", [_twice, _exported, _parts])
+@pytest.mark.parametrize("name", MEETINGS)
+def test_two_arrays_over_one_memory_that_overlap(name, lend, size):
+    # Only the addresses tell that they do.
+    target, source = MEETINGS[name]
+    for write in (
+        lambda t, s: t.__setitem__(..., s),
+        lambda t, s: t.__setitem__(..., s * 2.0 + 1.0),
+        lambda t, s: t.__setitem__(..., t - s),
+        lambda t, s: t.__iadd__(s),
+        lambda t, s: t.__isub__(s * 2.0),
+    ):
+        a = numbers((size,))
+        oracle = a.copy()
+        write(oracle[target], oracle[source].copy())
+        with settings("default" if size > ABOVE else "context"):
+            x, y = lend(a)
+            earlier = y * 3.0
+            write(x[target], y[source])
+            assert_same(a, oracle, name)
+            assert_same(numpy_of(earlier), numbers((size,)) * 3.0)
+
+
 def test_read_only_lent_memory():
     a = numbers(SHAPE)
     owner = a.copy()

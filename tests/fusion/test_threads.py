@@ -12,6 +12,7 @@ import threading
 import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from .programs import ABOVE, NDArray, assert_same, deferring, numpy_of, pending,
 pytestmark = pytest.mark.usefixtures("threshold")
 
 SHAPE = (4, 6)
-PATIENCE = 120.0
+PATIENCE = 30.0
 """Seconds after which threads are taken to wait for each other for ever."""
 
 
@@ -310,8 +311,56 @@ def test_warnings_go_to_the_thread_that_computes(x):
 
 # ---------------------------------------------------------------------- fork
 
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
+
+def forked(check: Callable[[], bool]) -> int:
+    """The exit status of a child process: 0 if `check` holds there."""
+    with warnings.catch_warnings():
+        # Python 3.12 warns of forks while there are threads; this is what they must survive.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
+    if child == 0:
+        # A child that waits for threads it has not inherited must not wait for ever.
+        signal.alarm(int(PATIENCE))
+        status = 1
+        try:
+            status = 0 if check() else 2
+        finally:
+            os._exit(status)
+    _, status = os.waitpid(child, 0)
+    return os.waitstatus_to_exitcode(status)
+
+
+def agree(x: xp.Array, oracle: NDArray) -> bool:
+    return bool(np.array_equal(numpy_of(x), oracle))
+
+
+@needs_fork
+def test_a_fork_while_other_threads_compute():
+    a = numbers((8, ABOVE // 4))
+    x = xp.asarray(a, copy=True)
+    done = threading.Event()
+
+    def busy() -> None:
+        own = xp.asarray(a, copy=True)
+        while not done.is_set():
+            xp.evaluate(own * 2.0 + 1.0, xp.sum(own - 1.0))
+            own[0] = 1.0
+
+    def forks() -> None:
+        try:
+            for i in range(10):
+                y = x * float(i)
+                assert forked(partial(agree, y, a * float(i))) == 0
+        finally:
+            done.set()
+
+    with settings("default"):
+        together(busy, forks, busy)
+
+
+@needs_fork
 @pytest.mark.parametrize("threads", [1, 4])
 def test_a_forked_child_computes(threads):
     shape = (64, ABOVE // 8)
@@ -330,18 +379,5 @@ def test_a_forked_child_computes(threads):
         x = xp.asarray(a, copy=True)
         waiting = x - 3.0
         assert not np.array_equal(numpy_of(x * 3.0), a)
-        with warnings.catch_warnings():
-            # Python 3.12 warns of forks while there are threads; this is what they must survive.
-            warnings.simplefilter("ignore", DeprecationWarning)
-            child = os.fork()
-        if child == 0:
-            # A child that waits for threads it has not inherited must not wait for ever.
-            signal.alarm(int(PATIENCE))
-            status = 1
-            try:
-                status = 0 if compute(x) else 2
-            finally:
-                os._exit(status)
-        _, status = os.waitpid(child, 0)
-        assert os.waitstatus_to_exitcode(status) == 0
+        assert forked(lambda: compute(x)) == 0
         assert compute(x)

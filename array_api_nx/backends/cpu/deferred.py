@@ -34,7 +34,7 @@ from ..host import TO_NUMPY
 from ..strided import Storage, Tensor, tensor_over
 from .fusion import executor, expression, fperrors, loops
 from .fusion.explain import explanation
-from .fusion.expression import Node, Source
+from .fusion.expression import Node
 from .fusion.facts import facts
 from .fusion.plan import Overlap
 from .kernels import NDArray
@@ -105,12 +105,18 @@ class DeferredExecution(NumPyMemory):
             return
         self._release(storage, report)
         storage.node = None
-        expression.forget(node)
+        if node.memory is storage.memory:
+            expression.forget(node)
 
     def _release(self, storage: Storage, report: executor.Report) -> None:
         """The same, but the node stays for the one expression that is about to be computed."""
         node: Node = storage.node
-        executor.evaluate(expression.dependants(node), report)
+        try:
+            executor.evaluate(expression.dependants(node), report)
+        except MemoryError:
+            # They go on waiting, and read a copy.
+            assert node.memory is not None
+            node.memory = _copied(node.memory)
         for other in node.live_storages():
             if other is not storage and other.memory is None:
                 assert node.memory is not None
@@ -146,31 +152,24 @@ class DeferredExecution(NumPyMemory):
 
     def _source(self, x: Tensor, always: bool) -> tuple[Node, View, bool]:
         """The node and the view by which an expression reads `x`, and whether it must do so now."""
-        if x.view is None:
-            self.anchor(x)
-        view, storage = x.view, x.storage
-        assert view is not None
-        assert storage is not None
+        view = x.view or self.anchor(x)
+        storage: Any = x.storage
         if view.mask is not None:
-            x = self.materialise(x, 0)
-            return self._source(x, always)
+            return self._source(self.materialise(x, 0), always)
         if storage.memory is None:
             return storage.node, view, False
-        distinct = tuple(
-            [1 if s == 0 else n for n, s in zip(view.shape, view.strides, strict=True)]
-        )
-        if prod(distinct) <= _hints.threshold:
-            # A copy costs less than to keep account of who reads it.
-            offset, strides = view.byte_layout(storage.itemsize)
-            array: NDArray = np.ndarray(
-                distinct,
-                storage.dtype,
-                storage.memory,
-                offset,
-                strides,
+        if view.has_repeats or view.size <= _hints.threshold:
+            distinct: Any = tuple(
+                [1 if s == 0 else n for n, s in zip(view.shape, view.strides, strict=True)]
             )
-            copied = expression.leaf(array.flatten())
-            return copied, View.row_major(distinct).expand(view.shape), False
+            if prod(distinct) <= _hints.threshold:
+                # A copy costs less than to keep account of who reads it.
+                offset, strides = view.byte_layout(storage.itemsize)
+                array: NDArray = np.ndarray(
+                    distinct, storage.dtype, storage.memory, offset, strides
+                )
+                copied = expression.leaf(array.flatten())
+                return copied, View.row_major(distinct).expand(view.shape), False
         if storage.shared and not always:
             return expression.leaf(storage.memory), view, True
         if storage.node is None:
@@ -180,7 +179,13 @@ class DeferredExecution(NumPyMemory):
     # ------------------------------------------------------------------ deferral
 
     def _deferred(
-        self, op: Primitive, loop: loops.Loop, operands: Sequence[Operand], shape: tuple[int, ...]
+        self,
+        op: Primitive,
+        loop: loops.Loop,
+        operands: Sequence[Operand],
+        shape: tuple[int, ...],
+        *,
+        row_major: bool = False,
     ) -> Tensor | None:
         """An element-by-element operation over operands that broadcast to `shape`."""
         settings = config.current()
@@ -191,16 +196,18 @@ class DeferredExecution(NumPyMemory):
             return None
         report: executor.Report = []
         with expression.lock:
-            node, arrange, now = self._node(op, loop, operands, shape, errors, settings, report)
-            storage = Storage(None, node=node, tracked=True)
-            node.attach(storage)
+            node, arrange, now = self._node(
+                op, loop, operands, shape, errors, settings, report, row_major
+            )
+            storage = _pending(node)
             if now:
+                # Others may write what it is computed from.
                 executor.evaluate([node], report)
                 self._claim(storage)
-                # Others may write what it was computed from: an equal expression is another value.
         if report:
             fperrors.report(report)
-        return tensor_over(storage, arrange.undo(View.row_major(node.shape)))
+        view = View.row_major(node.shape)
+        return tensor_over(storage, view if arrange is None else arrange.undo(view))
 
     def _node(
         self,
@@ -211,41 +218,43 @@ class DeferredExecution(NumPyMemory):
         errors: int,
         settings: config.Settings,
         report: executor.Report,
-    ) -> tuple[Node, Arrangement, bool]:
+        row_major: bool = False,
+    ) -> tuple[Node, Arrangement | None, bool]:
         """The node of an operation, the order of its axes, and whether it must be computed now."""
         always = settings.fusion == "always"
-        read: list[tuple[Any, Any]] = []
+        sources: list[Any] = []
         now = False
         for operand, dtype in zip(operands, loop.inputs, strict=True):
             if type(operand) is Tensor:
-                node, view, at_once = self._source(operand, always)
-                read.append((node, view if view.shape == shape else view.expand(shape)))
+                value, view, at_once = self._source(operand, always)
+                sources.append((value, view if view.shape == shape else view.expand(shape)))
                 now = now or at_once
+                row_major = row_major or view.is_row_major
             else:
-                read.append((np.full(1, operand, dtype), None))
-        arrange = Arrangement.of([view for _, view in read if view is not None], shape)
-        sources: Any = tuple(
-            [(value, None if view is None else arrange.apply(view)) for value, view in read]
-        )
-        self._bound(sources, report)
-        return (
-            expression.elementwise(op, loop, sources, arrange.shape, errors),
-            arrange,
-            now,
-        )
-
-    def _bound(self, sources: Sequence[Source], report: executor.Report) -> None:
-        """Keep expressions bounded: compute the largest source until the rest is small enough."""
-        nodes = [value for value, view in sources if view is not None]
+                sources.append((expression.scalar(operand, dtype), None))
+        arrange = None
+        if not row_major:
+            arrange = Arrangement.of([view for _, view in sources if view is not None], shape)
+        if arrange is not None:
+            shape = arrange.shape
+            sources = [
+                (value, None if view is None else arrange.apply(view)) for value, view in sources
+            ]
         while True:
-            pending = frozenset().union(*[node.pending for node in nodes])  # type: ignore[union-attr]
-            leaves = frozenset().union(*[node.leaves for node in nodes])  # type: ignore[union-attr]
+            node = expression.elementwise(op, loop, tuple(sources), shape, errors)
             if (
-                len(pending) < expression.MAX_PENDING and len(leaves) < expression.MAX_LEAVES
-            ) or not pending:
-                return
-            largest = max(nodes, key=lambda node: (len(node.pending), len(node.leaves)))  # type: ignore[union-attr]
-            executor.evaluate([largest], report)  # type: ignore[list-item]
+                len(node.pending) <= expression.MAX_PENDING
+                and len(node.leaves) <= expression.MAX_LEAVES
+            ):
+                return node, arrange, now
+            self._shorten(node, report)
+
+    def _shorten(self, node: Node, report: executor.Report) -> None:
+        """Compute the largest source of a new expression that became too large, and drop it."""
+        values: list[Any] = [value for value, view in node.sources if view is not None]
+        largest = max(values, key=lambda value: (len(value.pending), len(value.leaves)))
+        expression.forget(node)
+        executor.evaluate([largest], report)
 
     def defer_unary(self, op: Primitive, x: Tensor) -> Tensor | None:
         """`unary`, deferred."""
@@ -283,21 +292,11 @@ class DeferredExecution(NumPyMemory):
         return None if loop is None else self._deferred(p.CAST, loop, (x,), self.shape(x))
 
     def defer_copy(self, x: Tensor) -> Tensor | None:
-        """`copy`: of a pending value, another storage of the same value."""
-        storage = x.storage
-        if storage is not None and storage.memory is None and x.view.is_c_contiguous:  # type: ignore[union-attr]
-            with expression.lock:
-                if storage.memory is None and x.view.size == prod(storage.node.shape):  # type: ignore[union-attr]
-                    twin = Storage(None, node=storage.node, tracked=True)
-                    storage.node.attach(twin)
-                    return tensor_over(twin, x.view)  # type: ignore[arg-type]
-        result = self.defer_cast(x, _dtype(x))
-        if result is not None:
-            self.evaluate(result)
-            # Row-major, whatever the order in which it was computed.
-            if not result.view.is_row_major:  # type: ignore[union-attr]
-                return None
-        return result
+        """`copy`, deferred: row-major, whatever the order in which `x` lies."""
+        loop = loops.cast(_dtype(x), _dtype(x))
+        if loop is None:
+            return None
+        return self._deferred(p.COPY, loop, (x,), self.shape(x), row_major=True)
 
     def defer_full(self, shape: tuple[int, ...], dtype: DType, value: Scalar) -> Tensor | None:
         """`full`, deferred."""
@@ -306,9 +305,8 @@ class DeferredExecution(NumPyMemory):
         if settings.fusion == "off" or size <= settings.fusion_threshold:
             return None
         with expression.lock:
-            node = expression.fill(p.FULL, shape, np.full(1, value, TO_NUMPY[dtype]))
-            storage = Storage(None, node=node, tracked=True)
-            node.attach(storage)
+            node = expression.fill(p.FULL, shape, expression.scalar(value, TO_NUMPY[dtype]))
+            storage = _pending(node)
         return tensor_over(storage, View.row_major(shape))
 
     # ------------------------------------------------------------------ reductions
@@ -354,27 +352,29 @@ class DeferredExecution(NumPyMemory):
         report: executor.Report = []
         with expression.lock:
             node, view, now = self._source(x, settings.fusion == "always")
-            arrange = Arrangement.of([view], shape)
+            arrange = None if view.is_row_major else Arrangement.of([view], shape)
+            order = tuple(range(len(shape))) if arrange is None else arrange.order
+            space = tuple([shape[axis] for axis in order])
             # An accumulator does not care in which direction it goes.
-            arrange = Arrangement(arrange.shape, arrange.axes, None)
-            source = (node, arrange.apply(view))
-            self._bound((source,), report)
-            reduced = tuple(
-                [i for i, axis in enumerate(arrange.axes or range(len(shape))) if axis in axes]
-            )
-            result = expression.reduction(
-                op, loop, identity, source, arrange.shape, reduced, divisor, errors
-            )
-            storage = Storage(None, node=result, tracked=True)
-            result.attach(storage)
+            seen = view if arrange is None else view.permute(order)
+            reduced = tuple([i for i, axis in enumerate(order) if axis in axes])
+            while True:
+                result = expression.reduction(
+                    op, loop, identity, (node, seen), space, reduced, divisor, errors
+                )
+                if (
+                    len(result.pending) <= expression.MAX_PENDING
+                    and len(result.leaves) <= expression.MAX_LEAVES
+                ):
+                    break
+                self._shorten(result, report)
+            storage = _pending(result)
             if now:
                 executor.evaluate([result], report)
                 self._claim(storage)
         if report:
             fperrors.report(report)
-        return tensor_over(
-            storage, _reduced_view(result.shape, arrange.axes, len(shape), axes, keepdims)
-        )
+        return tensor_over(storage, _reduced_view(result.shape, order, axes, keepdims))
 
     def defer_var(
         self, x: Tensor, axes: tuple[int, ...], keepdims: bool, correction: float
@@ -448,7 +448,7 @@ class DeferredExecution(NumPyMemory):
             if not unread or any([type(x) is Tensor and x.storage is storage for x in operands]):
                 self.force(storage)
             node, arrange, _ = self._node(op, loop, operands, shape, errors, settings, report)
-            destination = arrange.apply(view)
+            destination = view if arrange is None else arrange.apply(view)
             memory = storage.memory
             if memory is None:  # what is overwritten unread need not be computed
                 memory = executor.buffer(view.size, storage.dtype)  # type: ignore[arg-type]
@@ -518,76 +518,72 @@ class Arrangement:
     ----------
     shape : tuple of int
         In that order.
-    axes : tuple of int or None
-        Axis i of the operation is axis ``axes[i]`` of the result; None for no change.
-    flips : tuple of bool or None
+    order : tuple of int
+        Axis i of the operation is axis ``order[i]`` of the result.
+    flips : tuple of bool
         Axes of the result that are gone over backwards.
     """
 
-    __slots__ = ("axes", "flips", "shape")
+    __slots__ = ("flips", "order", "shape")
 
     def __init__(
-        self, shape: tuple[int, ...], axes: tuple[int, ...] | None, flips: tuple[bool, ...] | None
+        self, shape: tuple[int, ...], order: tuple[int, ...], flips: tuple[bool, ...]
     ) -> None:
-        self.shape = shape
-        self.axes = axes
+        self.shape = tuple([shape[axis] for axis in order])
+        self.order = order
         self.flips = flips
 
     @staticmethod
-    def of(views: Sequence[View], shape: tuple[int, ...]) -> Arrangement:
-        """The order in which the operands lie in memory, if they agree; else row-major."""
-        full = []
-        for view in views:
-            if view.is_row_major:
-                return Arrangement(shape, None, None)
-            if not view.has_repeats:
-                full.append(view)
-        if not full:
-            return Arrangement(shape, None, None)
-        flips: tuple[bool, ...] | None = tuple(
+    def of(views: Sequence[View], shape: tuple[int, ...]) -> Arrangement | None:
+        """The order in which the operands lie in memory, if they agree; None for row-major."""
+        full = [view for view in views if not view.has_repeats]
+        if not full or any([view.is_row_major for view in views]):
+            return None
+        backwards = tuple(
             [
-                size > 1 and all([view.strides[axis] < 0 for view in full])
+                size > 1
+                and len(full) == len(views)
+                and all([view.strides[axis] < 0 for view in full])
                 for axis, size in enumerate(shape)
             ]
         )
-        if len(full) < len(views) or not any(flips):  # type: ignore[arg-type]
-            flips = None
         steps: Any = full[0].strides
-        axes: tuple[int, ...] | None = tuple(
+        order = tuple(
             sorted(range(len(shape)), key=lambda axis: -abs(steps[axis]) if shape[axis] > 1 else 0)
         )
-        if axes == tuple(range(len(shape))):
-            axes = None
-        return Arrangement(shape if axes is None else tuple([shape[a] for a in axes]), axes, flips)
+        if order == tuple(range(len(shape))) and not any(backwards):
+            return None
+        return Arrangement(shape, order, backwards)
 
     def apply(self, view: View) -> View:
         """How the operation sees an operand of the result's shape."""
-        if self.flips is not None:
-            view = view.flip(self.flips)
-        return view if self.axes is None else view.permute(self.axes)
+        return (view.flip(self.flips) if any(self.flips) else view).permute(self.order)
 
     def undo(self, view: View) -> View:
         """How the result looks of which the operation sees `view`."""
-        if self.axes is not None:
-            view = view.permute(tuple([self.axes.index(a) for a in range(len(self.axes))]))
-        return view if self.flips is None else view.flip(self.flips)
+        view = view.permute(tuple([self.order.index(axis) for axis in range(len(self.order))]))
+        return view.flip(self.flips) if any(self.flips) else view
+
+
+def _pending(node: Node) -> Storage:
+    """A new storage of the elements of `node`."""
+    storage = Storage(None, node=node, tracked=True)
+    node.attach(storage)
+    return storage
 
 
 def _reduced_view(
-    shape: tuple[int, ...],
-    order: tuple[int, ...] | None,
-    ndim: int,
-    axes: tuple[int, ...],
-    keepdims: bool,
+    shape: tuple[int, ...], order: tuple[int, ...], axes: tuple[int, ...], keepdims: bool
 ) -> View:
     """How an array shows the row-major result of a reduction that went over its axes in `order`."""
     view = View.row_major(shape)
-    kept = [axis for axis in order or range(ndim) if axis not in axes]
-    view = view.permute(tuple([kept.index(axis) for axis in sorted(kept)]))
+    kept = [axis for axis in order if axis not in axes]
+    if kept != sorted(kept):
+        view = view.permute(tuple([kept.index(axis) for axis in sorted(kept)]))
     if not keepdims:
         return view
     sizes = iter(view.shape)
-    selection = tuple([None if a in axes else (0, next(sizes), 1) for a in range(ndim)])
-    inserted = view.slice(selection)  # type: ignore[arg-type]
+    selection: Any = tuple([None if a in axes else (0, next(sizes), 1) for a in range(len(order))])
+    inserted = view.slice(selection)
     assert inserted is not None
     return inserted

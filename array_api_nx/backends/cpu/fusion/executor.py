@@ -12,7 +12,7 @@ from ....core.view import View
 from ..kernels import NDArray, divide_by_count
 from . import pool, threads
 from .expression import Node
-from .plan import Graph, Plan, Stage, plan
+from .plan import Graph, Overlap, Plan, Stage, plan
 
 __all__ = ["Report", "buffer", "evaluate", "evaluate_into", "planned"]
 
@@ -46,7 +46,7 @@ def evaluate(roots: Sequence[Node], report: Report) -> None:
         _run(stage, graph, report, None)
     for node in roots:
         if node.memory is None:  # a fill, which no kernel computes
-            node.realise(_filled(prod(node.shape), node.sources[0][0]))  # type: ignore[arg-type]
+            node.realise(_filled(prod(node.shape), node.sources[0][0].array))  # type: ignore[union-attr]
 
 
 def evaluate_into(node: Node, memory: NDArray, view: View, report: Report) -> None:
@@ -58,6 +58,10 @@ def evaluate_into(node: Node, memory: NDArray, view: View, report: Report) -> No
         If elements would be overwritten that are still to be read; nothing is written then.
     """
     graph = Graph((node,))
+    for leaf in graph.leaves:
+        # Two arrays may have come in by reference over one memory.
+        if leaf.memory is not memory and np.may_share_memory(leaf.memory, memory):  # type: ignore[arg-type]
+            raise Overlap
     # Which leaves lie in the same memory decides what may be overwritten: it belongs to the plan.
     alias = frozenset([k for k, leaf in enumerate(graph.leaves) if leaf.memory is memory])
     key = (graph.key, view, alias)
@@ -108,7 +112,7 @@ def _run(stage: Stage, graph: Graph, report: Report, destination: NDArray | None
         if kind == "leaf":
             memory = graph.leaves[index].memory
         elif kind == "scalar":
-            memory = graph.scalars[index]
+            memory = graph.scalars[index].array
         elif kind == "destination":
             memory = destination
         else:

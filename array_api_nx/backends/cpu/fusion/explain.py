@@ -31,7 +31,7 @@ def _filling(node: Node, graph: Graph) -> Pass:
     """The pass of a value that is the same everywhere, which no kernel computes."""
     size = prod(node.shape)
     result = Memory("result", "result", str(node.dtype), node.shape, size * node.dtype.itemsize)
-    step = Step("full", (str(graph.scalars[0][0]),), "result")
+    step = Step("full", (str(graph.scalars[0].array[0]),), "result")
     return Pass((size,), (1, size), 1, (), (result,), 0, (step,))
 
 
@@ -65,7 +65,7 @@ class _Translator:
         for slot, (memory, operand) in enumerate(zip(stage.memories, kernel.operands, strict=True)):
             kind, j, offset = memory
             if kind == "scalar":
-                names.append(str(self.graph.scalars[j][0]))
+                names.append(str(self.graph.scalars[j].array[0]))
             elif slot in written:
                 outputs.append(self._output(stage, j, operand))
                 names.append(outputs[-1].name)

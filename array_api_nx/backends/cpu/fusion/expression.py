@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import count
 from threading import RLock
 from typing import Any, Final, TypeAlias, final
-from weakref import WeakValueDictionary, ref
+from weakref import ref
 
 import numpy as np
 
@@ -27,6 +27,7 @@ __all__ = [
     "MAX_LEAVES",
     "MAX_PENDING",
     "Node",
+    "Scalar",
     "Source",
     "dependants",
     "elementwise",
@@ -35,13 +36,13 @@ __all__ = [
     "leaf",
     "lock",
     "reduction",
-    "scalar_key",
+    "scalar",
     "walk",
 ]
 
 NDArray: TypeAlias = np.ndarray[Any, Any]
 
-Source: TypeAlias = "tuple[Node, View] | tuple[NDArray, None]"
+Source: TypeAlias = "tuple[Node, View] | tuple[Scalar, None]"
 """What an operation reads: a value through a view of its elements, or a scalar."""
 
 lock: Final = RLock()
@@ -52,8 +53,51 @@ MAX_PENDING: Final = 64
 MAX_LEAVES: Final = 24
 """How many different blocks of memory and scalars a pending expression may read."""
 
-_serials: Final = count()
-_nodes: Final[WeakValueDictionary[tuple[Any, ...], Node]] = WeakValueDictionary()
+_keys: Final = count()
+
+# Living nodes by what they are. Those that died are swept out when the dict has doubled.
+_nodes: Final[dict[tuple[Any, ...], ref[Node]]] = {}
+_MIN_SWEEP: Final = 1 << 10
+_next_sweep = _MIN_SWEEP
+
+
+@final
+class Scalar:
+    """A number in an expression.
+
+    Attributes
+    ----------
+    array : ndarray
+        Of one element.
+    key : tuple
+        Its bits and dtype: 0.0 and -0.0 are equal, but not the same.
+    """
+
+    __slots__ = ("array", "key")
+
+    array: NDArray
+    key: tuple[bytes, str]
+
+    def __init__(self, array: NDArray) -> None:
+        self.array = array
+        self.key = array.tobytes(), array.dtype.char
+
+
+_MAX_SCALARS: Final = 1 << 10
+_scalars: Final[dict[tuple[type, Any, np.dtype[Any]], Scalar]] = {}
+
+
+def scalar(value: Any, dtype: np.dtype[Any]) -> Scalar:
+    """A Python scalar as a value of `dtype`."""
+    if not value:  # -0.0 would be found for 0.0
+        return Scalar(np.full(1, value, dtype))
+    key = type(value), value, dtype
+    found = _scalars.get(key)
+    if found is None:
+        if len(_scalars) >= _MAX_SCALARS:
+            _scalars.clear()
+        found = _scalars[key] = Scalar(np.full(1, value, dtype))
+    return found
 
 
 @final
@@ -87,6 +131,10 @@ class Node:
         One-dimensional; None while the value is pending, and again once a storage took it away.
     storages : list of weak references to Storage
         Those whose elements this value is. One of them may hold the memory.
+    key : int
+        No other node ever has the same.
+    table_key : tuple or None
+        What an equal expression looks for.
     """
 
     __slots__ = (
@@ -104,11 +152,11 @@ class Node:
         "memory",
         "op",
         "pending",
-        "serial",
         "shape",
         "sources",
         "space",
         "storages",
+        "table_key",
     )
 
     op: Primitive | None
@@ -125,8 +173,8 @@ class Node:
     leaves: frozenset[Any]
     memory: NDArray | None
     storages: list[ref[Storage]]
-    serial: int
-    key: tuple[Any, ...] | None
+    key: int
+    table_key: tuple[Any, ...] | None
     _consumers: list[ref[Node]]
     _next_prune: int
 
@@ -136,7 +184,7 @@ class Node:
 
     def live_storages(self) -> list[Storage]:
         """The storages that still exist and whose elements this is."""
-        return [storage for reference in self.storages if (storage := reference()) is not None]
+        return [s for r in self.storages if (s := r()) is not None and s.node is self]
 
     def consumers(self) -> Iterator[Node]:
         """Pending nodes that read this one."""
@@ -148,7 +196,8 @@ class Node:
     def attach(self, storage: Storage) -> None:
         """Make this the value of `storage`."""
         storage.node = self
-        self.storages = [r for r in self.storages if r() is not None]
+        if self.storages:
+            self.storages = [r for r in self.storages if r() is not None]
         self.storages.append(ref(storage))
 
     def realise(self, memory: NDArray) -> None:
@@ -156,7 +205,7 @@ class Node:
         self.memory = memory
         self.sources = ()
         self.pending = frozenset()
-        self.leaves = frozenset((self.serial,))
+        self.leaves = frozenset((self.key,))
 
     def _add_consumer(self, node: Node) -> None:
         if len(self._consumers) >= self._next_prune:
@@ -165,113 +214,115 @@ class Node:
         self._consumers.append(ref(node))
 
 
-def _new() -> Node:
+def _new(
+    op: Primitive | None, loop: Loop | None, sources: tuple[Source, ...], space: tuple[int, ...]
+) -> Node:
     node = Node()
-    node.serial = next(_serials)
-    node._consumers = []
-    node._next_prune = 8
-    node.storages = []
+    node.key = next(_keys)
+    node.op = op
+    node.loop = loop
+    node.sources = sources
+    node.space = node.shape = space
     node.memory = None
-    node.key = None
-    node.op = None
-    node.loop = None
-    node.sources = ()
+    node.table_key = None
     node.axes = ()
     node.identity = None
     node.divisor = None
     node.errors = 0
-    node.pending = frozenset()
+    node.storages = []
+    node._consumers = []
+    node._next_prune = 8
     return node
 
 
 def leaf(memory: NDArray) -> Node:
     """The contents of `memory`, which is one-dimensional and contiguous."""
-    node = _new()
-    node.space = node.shape = memory.shape
+    node = _new(None, None, (), memory.shape)
     node.dtype = memory.dtype
-    node.memory = memory
-    node.leaves = frozenset((node.serial,))
+    node.realise(memory)
     return node
 
 
-def fill(op: Primitive, shape: tuple[int, ...], value: NDArray) -> Node:
+def fill(op: Primitive, shape: tuple[int, ...], value: Scalar) -> Node:
     """The scalar `value` everywhere."""
-    return _interned((op, shape, scalar_key(value)), op, None, ((value, None),), shape, 0)
+    key = op, shape, value.key
+    node = _known(key)
+    if node is None:
+        node = _new(op, None, ((value, None),), shape)
+        node.dtype = value.array.dtype
+        _remember(key, node)
+    return node
 
 
 def elementwise(
     op: Primitive, loop: Loop, sources: tuple[Source, ...], space: tuple[int, ...], errors: int
 ) -> Node:
     """``loop`` of the sources, element by element."""
-    key = (loop, errors, space, *[_source_key(source) for source in sources])
-    return _interned(key, op, loop, sources, space, errors)
+    key = loop, errors, space, *[(value.key, view) for value, view in sources]
+    node = _known(key)
+    if node is None:
+        node = _new(op, loop, sources, space)
+        node.errors = errors
+        node.dtype = loop.output
+        _remember(key, node)
+    return node
 
 
 def reduction(
     op: Primitive,
     loop: Loop,
     identity: NDArray,
-    source: Source,
+    source: tuple[Node, View],
     space: tuple[int, ...],
     axes: tuple[int, ...],
     divisor: float | None,
     errors: int,
 ) -> Node:
     """``loop`` over the `axes` of the source, divided by `divisor` if it is given."""
-    # NaN is not equal to itself, but is the same divisor.
-    key = (loop, errors, space, axes, repr(divisor), op, _source_key(source))
-    node = _interned(key, op, loop, (source,), space, errors)
-    node.axes = axes
-    node.shape = tuple([size for axis, size in enumerate(space) if axis not in axes])
-    node.identity = identity
-    node.divisor = divisor
-    # An accumulator may be wider than the elements.
-    node.dtype = identity.dtype
-    return node
-
-
-def _source_key(source: Source) -> Any:
     value, view = source
-    return scalar_key(value) if view is None else (value.serial, view)  # type: ignore[union-attr, arg-type]
-
-
-def scalar_key(value: NDArray) -> tuple[bytes, str]:
-    # By bits: 0.0 and -0.0 are equal, but not the same.
-    return value.tobytes(), value.dtype.char
-
-
-def _interned(
-    key: tuple[Any, ...],
-    op: Primitive,
-    loop: Loop | None,
-    sources: tuple[Source, ...],
-    space: tuple[int, ...],
-    errors: int,
-) -> Node:
-    known = _nodes.get(key)
-    if known is not None:
-        return known
-    node = _new()
-    node.op = op
-    node.loop = loop
-    node.sources = sources
-    node.space = node.shape = space
-    node.errors = errors
-    pending: list[frozenset[int]] = []
-    leaves: list[frozenset[Any]] = []
-    for value, view in sources:
-        if view is None:
-            leaves.append(frozenset((scalar_key(value),)))  # type: ignore[arg-type]
-        else:
-            pending.append(value.pending)  # type: ignore[union-attr]
-            leaves.append(value.leaves)  # type: ignore[union-attr]
-            value._add_consumer(node)  # type: ignore[union-attr]
-    node.pending = frozenset((node.serial,)).union(*pending)
-    node.leaves = leaves[0].union(*leaves[1:])
-    node.dtype = sources[0][0].dtype if loop is None else loop.output
-    node.key = key
-    _nodes[key] = node
+    # NaN is not equal to itself, but is the same divisor.
+    key = loop, errors, space, axes, repr(divisor), op, value.key, view
+    node = _known(key)
+    if node is None:
+        node = _new(op, loop, (source,), space)
+        node.errors = errors
+        node.axes = axes
+        node.shape = tuple([size for axis, size in enumerate(space) if axis not in axes])
+        node.identity = identity
+        node.divisor = divisor
+        # An accumulator may be wider than the elements.
+        node.dtype = identity.dtype
+        _remember(key, node)
     return node
+
+
+def _known(key: tuple[Any, ...]) -> Node | None:
+    found = _nodes.get(key)
+    return None if found is None else found()
+
+
+def _remember(key: tuple[Any, ...], node: Node) -> None:
+    """Make a new node known to those that look for it, and to those that it reads."""
+    global _next_sweep
+    node.table_key = key
+    pending = [frozenset((node.key,))]
+    leaves = []
+    for value, view in node.sources:
+        if view is None:
+            leaves.append(frozenset((value.key,)))
+        else:
+            assert isinstance(value, Node)
+            pending.append(value.pending)
+            leaves.append(value.leaves)
+            value._add_consumer(node)
+    node.pending = pending[0].union(*pending[1:])
+    node.leaves = leaves[0].union(*leaves[1:])
+    if len(_nodes) >= _next_sweep:
+        for known, reference in list(_nodes.items()):
+            if reference() is None:
+                del _nodes[known]
+        _next_sweep = max(_MIN_SWEEP, 2 * len(_nodes))
+    _nodes[key] = ref(node)
 
 
 def dependants(node: Node, without: Node | None = None) -> list[Node]:
@@ -280,13 +331,13 @@ def dependants(node: Node, without: Node | None = None) -> list[Node]:
     `without` is not among them, but what needs it is.
     """
     found: list[Node] = []
-    seen = {node.serial}
+    seen = {node.key}
     stack = [node]
     while stack:
         for consumer in stack.pop().consumers():
-            if consumer.serial in seen:
+            if consumer.key in seen:
                 continue
-            seen.add(consumer.serial)
+            seen.add(consumer.key)
             if consumer is not without and consumer.live_storages():
                 found.append(consumer)
             else:
@@ -298,9 +349,9 @@ def forget(node: Node) -> None:
     """The memory of `node` is about to change: nothing may find the value there any more."""
     node.memory = None
     node.sources = ()
-    if node.key is not None:
-        _nodes.pop(node.key, None)
-        node.key = None
+    if node.table_key is not None:
+        _nodes.pop(node.table_key, None)
+        node.table_key = None
 
 
 def walk(roots: Iterable[Node], inside: Callable[[Node], bool]) -> list[Node]:
@@ -313,9 +364,9 @@ def walk(roots: Iterable[Node], inside: Callable[[Node], bool]) -> list[Node]:
         if done:
             order.append(node)
             continue
-        if node.serial in seen or not inside(node):
+        if node.key in seen or not inside(node):
             continue
-        seen.add(node.serial)
+        seen.add(node.key)
         stack.append((node, True))
         for value, view in reversed(node.sources):
             if view is not None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import reduce
 from itertools import product
@@ -18,7 +18,7 @@ from typing import Any, Final, Protocol, TypeAlias
 import numpy as np
 
 from .compiled import extension
-from .kernel import Kernel, Reduction
+from .kernel import Access, Kernel, Reduction
 
 __all__ = ["Memories", "NumPyProgram", "Program", "extension", "prepare", "run"]
 
@@ -28,8 +28,16 @@ Memories: TypeAlias = Sequence[tuple[NDArray, int]]
 # What the extension has as well: fewer columns than this are reduced over the rows one by one.
 _FEW_COLUMNS: Final = 16
 
-# Elements of a tile where nothing but speed depends on it.
-_CELLS: Final = 16384
+# What is computed at once where no bit depends on it: so many elements that the calls from Python,
+# for which other threads wait, take but a part of the time, in buffers of so many bytes together.
+_CELLS: Final = 1 << 17
+_BYTES: Final = 1 << 22
+
+# A step of a program for tiles of one shape: what to call (None for a reduction), its sources and
+# its target (arrays, or slots of operands in memory), and what to pack before.
+_Bound: TypeAlias = tuple[
+    Callable[..., object] | None, list[NDArray | int], NDArray | int, list[tuple[int, NDArray]]
+]
 
 
 class Program(Protocol):
@@ -88,38 +96,59 @@ def run(kernel: Kernel, memories: Memories, threads: int) -> tuple[int, ...]:
 class NumPyProgram:
     """A kernel that runs with NumPy calls.
 
-    Parameters
+    Attributes
     ----------
     kernel : Kernel
+    tile : (int, int)
+        Rows and columns that are computed at once: the kernel's, or more of them where no bit
+        depends on that.
+    dtypes : tuple of dtype
+        Of the operands.
+    loads : list of list of int
+        Per step the packed operands that are to be copied before it.
+    stores : list of bool
+        Per step whether its target is to be copied out after it.
     """
 
-    __slots__ = ("_dtypes", "_last_writes", "kernel", "tile")
+    __slots__ = ("dtypes", "kernel", "loads", "stores", "tile")
 
     kernel: Kernel
     tile: tuple[int, int]
-    _dtypes: list[np.dtype[Any]]
-    _last_writes: dict[int, int]
+    dtypes: tuple[np.dtype[Any], ...]
+    loads: list[list[int]]
+    stores: list[bool]
 
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
-        self.tile = kernel.tile
-        if not any([isinstance(step, Reduction) for step in kernel.program]):
-            # No bit depends on the tiles then, and calls from Python want larger ones.
-            columns = min(max(kernel.tile[1], _CELLS), kernel.dims[-1])
-            self.tile = max(kernel.tile[0], _CELLS // max(columns, 1)), max(columns, 1)
+        self.tile = _largest_tile(kernel)
         dtypes: dict[int, np.dtype[Any]] = {}
-        self._last_writes = {}
+        last_writes: dict[int, int] = {}
+        self.loads = []
         for number, step in enumerate(kernel.program):
             if isinstance(step, Reduction):
-                dtypes[step.source] = step.loop.inputs[1]
+                sources = {step.source: step.loop.inputs[1]}
             else:
-                dtypes.update(zip(step.sources, step.loop.inputs, strict=True))
+                sources = dict(zip(step.sources, step.loop.inputs, strict=True))
+                last_writes[step.target] = number
+            self.loads.append(
+                [slot for slot in sources if slot not in dtypes and self._accesses(slot, "packed")]
+            )
+            dtypes.update(sources)
             dtypes[step.target] = step.loop.output
-            self._last_writes[step.target] = number
-        self._dtypes = [
-            dtypes.get(slot, np.dtype(f"V{operand.itemsize}"))
-            for slot, operand in enumerate(kernel.operands)
+        self.stores = [
+            self._accesses(step.target, "packed") and last_writes.get(step.target) == number
+            for number, step in enumerate(kernel.program)
         ]
+        self.dtypes = tuple(
+            [
+                dtypes.get(slot, np.dtype(f"V{operand.itemsize}"))
+                for slot, operand in enumerate(kernel.operands)
+            ]
+        )
+
+    def _accesses(self, slot: int, access: Access) -> bool:
+        operands = self.kernel.operands
+        return slot < len(operands) and operands[slot].access == access
 
     def run(self, memories: Memories, threads: int) -> tuple[int, ...]:
         """Run all tasks; see the function `run`."""
@@ -140,9 +169,8 @@ class NumPyProgram:
             for helper in helpers:
                 if not helper.cancel():
                     helper.result()
-        return tuple(
-            [reduce(or_, raised) for raised in zip(*[w.flags for w in workers], strict=True)]
-        )
+        raised = zip(*[worker.flags for worker in workers], strict=True)
+        return tuple([reduce(or_, flags) for flags in raised])
 
     def _view(self, slot: int, memory: NDArray, offset: int) -> NDArray:
         """The operand with an axis for the task, then one per dim."""
@@ -157,37 +185,51 @@ class NumPyProgram:
             raise ValueError(
                 f"operand {slot} covers the bytes {low} to {high}, its memory has {memory.nbytes}"
             )
-        if slot in self._last_writes and not memory.flags.writeable:
+        if not memory.flags.writeable and slot in [step.target for step in kernel.program]:
             raise ValueError(f"operand {slot} is written, but its memory is read-only")
-        return np.ndarray(shape, self._dtypes[slot], memory, offset, strides)
+        return np.ndarray(shape, self.dtypes[slot], memory, offset, strides)
 
-    def stores(self, number: int, slot: int) -> bool:
-        """Whether after that step a packed operand is to be written out."""
-        return self._last_writes[slot] == number
+
+def _largest_tile(kernel: Kernel) -> tuple[int, int]:
+    """The tile to compute at once, because calls from Python take long."""
+    packed = [operand.itemsize for operand in kernel.operands if operand.access != "direct"]
+    cells = min(_CELLS, _BYTES // max(sum(packed) + sum(kernel.registers), 1))
+    rows, columns = kernel.tile
+    reductions = [step for step in kernel.program if isinstance(step, Reduction)]
+    if not reductions:
+        columns = min(max(columns, cells), max(kernel.dims[-1], 1))
+    elif kernel.dims[-2] == 1 and reductions[0].columns:
+        columns *= max(1, cells // columns)  # `_reduce` takes tile by tile
+    if not any([step.rows for step in reductions]):
+        rows = max(rows, cells // columns)
+    return rows, columns
 
 
 class _Worker:
     """One thread's state while it works on a kernel."""
 
-    __slots__ = ("_blocks", "_program", "_registers", "_steady", "_step", "_views", "flags")
+    __slots__ = ("_bound", "_buffers", "_program", "_steady", "_step", "_views", "flags")
 
     flags: list[int]
     _program: NumPyProgram
     _views: list[NDArray]
-    _registers: dict[int, NDArray]
-    _steady: dict[tuple[int, ...], NDArray]  # by slot, rows and columns; of one task
-    _blocks: dict[int, NDArray]  # operands of one tile, by slot
+    _buffers: dict[int, NDArray]  # bytes, by slot: of registers and operands that are packed
+    _bound: dict[tuple[int, ...], list[_Bound]]  # steps, by the shape of a tile
+    _steady: tuple[int, ...] | None  # the shape that steady operands are packed for
     _step: int
 
     def __init__(self, program: NumPyProgram, views: list[NDArray]) -> None:
         kernel = program.kernel
         cells = min(program.tile[0], kernel.dims[-2]) * min(program.tile[1], kernel.dims[-1])
+        itemsizes = [*[operand.itemsize for operand in kernel.operands], *kernel.registers]
         self._program = program
         self._views = views
-        self._registers = {
+        self._buffers = {
             slot: np.empty(cells * itemsize, np.uint8)
-            for slot, itemsize in enumerate(kernel.registers, start=len(kernel.operands))
+            for slot, itemsize in enumerate(itemsizes)
+            if slot >= len(kernel.operands) or kernel.operands[slot].access != "direct"
         }
+        self._bound = {}
         self.flags = [0] * len(kernel.program)
 
     def run(self, tasks: deque[int]) -> None:
@@ -210,7 +252,7 @@ class _Worker:
         begin = task * kernel.step
         ranges[kernel.split] = range(begin, min(begin + kernel.step, kernel.dims[kernel.split]))
         rows, columns = ranges[-2:]
-        self._steady = {}
+        self._steady = None
         for index in product(*ranges[:-2]):
             planes = [view[(task, *index)] for view in self._views]
             for row in rows[::tile_rows]:
@@ -222,59 +264,55 @@ class _Worker:
                     self._run_tile([plane[tile] for plane in planes])
 
     def _run_tile(self, memory: list[NDArray]) -> None:
-        kernel = self._program.kernel
-        operands = kernel.operands
+        program = self._program
         shape = memory[0].shape
-        self._blocks = {}
-        for number, step in enumerate(kernel.program):
+        bound = self._bound.get(shape)
+        if bound is None:
+            bound = self._bound[shape] = self._bind(shape)
+        if self._steady != shape:
+            self._steady = shape
+            for slot, operand in enumerate(program.kernel.operands):
+                if operand.access == "steady":
+                    np.copyto(self._buffer(slot, program.dtypes[slot], shape), memory[slot])
+        for number, (call, sources, target, loads) in enumerate(bound):
             self._step = number
-            target = step.target
+            for slot, buffer in loads:
+                np.copyto(buffer, memory[slot])
+            blocks = [memory[each] if type(each) is int else each for each in sources]
+            if call is None:
+                step = program.kernel.program[number]
+                _reduce(step, blocks[0], memory[step.target], program.kernel.tile[1])  # type: ignore[arg-type]
+                continue
+            call(*blocks, out=memory[target] if type(target) is int else target)
+            if program.stores[number]:
+                np.copyto(memory[program.kernel.program[number].target], target)  # type: ignore[arg-type]
+
+    def _bind(self, shape: tuple[int, ...]) -> list[_Bound]:
+        """The steps, with arrays for what is in buffers."""
+        program = self._program
+        bound: list[_Bound] = []
+
+        def place(slot: int, dtype: np.dtype[Any]) -> NDArray | int:
+            return self._buffer(slot, dtype, shape) if slot in self._buffers else slot
+
+        for step, loads in zip(program.kernel.program, program.loads, strict=True):
+            packed = [(slot, self._buffer(slot, program.dtypes[slot], shape)) for slot in loads]
             if isinstance(step, Reduction):
-                source = self._read(step.source, step.loop.inputs[1], memory, shape)
-                _reduce(step, source, memory[target])
+                bound.append((None, [place(step.source, step.loop.inputs[1])], -1, packed))
                 continue
             sources = [
-                self._read(slot, dtype, memory, shape)
+                place(slot, dtype)
                 for slot, dtype in zip(step.sources, step.loop.inputs, strict=True)
             ]
-            if target >= len(operands):
-                step.loop.call(*sources, out=self._register(target, step.loop.output, shape))
-            elif operands[target].access == "direct":
-                step.loop.call(*sources, out=memory[target])
-            else:
-                block = self._blocks.get(target)
-                if block is None:
-                    block = self._blocks[target] = np.empty(shape, step.loop.output)
-                step.loop.call(*sources, out=block)
-                if self._program.stores(number, target):
-                    np.copyto(memory[target], block)
+            bound.append((step.loop.call, sources, place(step.target, step.loop.output), packed))
+        return bound
 
-    def _register(self, slot: int, dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray:
-        return np.ndarray(shape, dtype, self._registers[slot])
-
-    def _read(
-        self, slot: int, dtype: np.dtype[Any], memory: list[NDArray], shape: tuple[int, ...]
-    ) -> NDArray:
-        operands = self._program.kernel.operands
-        if slot >= len(operands):
-            return self._register(slot, dtype, shape)
-        access = operands[slot].access
-        if access == "direct":
-            return memory[slot]
-        block = self._blocks.get(slot)
-        if block is None:
-            if access == "packed":
-                block = memory[slot].copy()
-            else:
-                block = self._steady.get((slot, *shape))
-                if block is None:
-                    block = self._steady[(slot, *shape)] = memory[slot].copy()
-            self._blocks[slot] = block
-        return block
+    def _buffer(self, slot: int, dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray:
+        return np.ndarray(shape, dtype, self._buffers[slot])
 
 
-def _reduce(step: Reduction, block: NDArray, accumulators: NDArray) -> None:
-    """Fold a tile into its accumulators, in the order of the extension."""
+def _reduce(step: Reduction, block: NDArray, accumulators: NDArray, tile_columns: int) -> None:
+    """Fold a block into its accumulators, in the order of the extension."""
     loop = step.loop
     ufunc = loop.ufunc
     assert ufunc is not None
@@ -282,15 +320,26 @@ def _reduce(step: Reduction, block: NDArray, accumulators: NDArray) -> None:
     if not step.rows and not step.columns:
         loop.call(accumulators, block, out=accumulators)
         return
-    # Reversed memory would be reduced from its end. Columns stay strided, as loops can see that.
+    # Memory that runs backwards would be reduced from its end. (Columns stay apart, as they are.)
     if block.strides[0] < 0:
         wide = np.empty((rows, columns + 1), block.dtype)[:, :columns]
         wide[...] = block
         block = wide
     settings: Any = {"dtype": loop.output, "initial": step.identity}
-    if step.rows and step.columns:
-        into = accumulators[:1, :1]
-        if rows == 1 or block.flags.c_contiguous:
+    if step.columns and rows == 1:
+        # Tile by tile.
+        whole = columns // tile_columns * tile_columns
+        row = block[0]
+        results = ufunc.reduce(row[:whole].reshape(-1, tile_columns), axis=1, **settings)
+        into = accumulators[0, :1]
+        for result in results:
+            ufunc(into, result, out=into)
+        if whole == columns:
+            return
+        result = ufunc.reduce(row[whole:], **settings)
+    elif step.rows and step.columns:
+        into = accumulators[0, :1]
+        if block.flags.c_contiguous:
             result = ufunc.reduce(block.ravel(), **settings)
         elif block.strides == (0, 0):
             result = ufunc.reduce(np.broadcast_to(block[0, 0], (block.size,)), **settings)
@@ -299,10 +348,10 @@ def _reduce(step: Reduction, block: NDArray, accumulators: NDArray) -> None:
             for row in block:
                 result = ufunc.reduce(row, dtype=loop.output, initial=result)
     elif step.columns:
-        into = accumulators[:, :1]
-        result = ufunc.reduce(block, axis=1, keepdims=True, **settings)
+        into = accumulators[:, 0]
+        result = ufunc.reduce(block, axis=1, **settings)
     else:
-        into = accumulators[:1]
+        into = accumulators[0]
         if columns < _FEW_COLUMNS:
             result = np.array([ufunc.reduce(column, **settings) for column in block.T])
         else:

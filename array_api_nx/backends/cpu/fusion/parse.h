@@ -199,7 +199,7 @@ static int read_slot(const Kernel *kernel, PyObject *value, npy_intp itemsize, i
     return 1;
 }
 
-static int read_loop(PyObject *value, Step *step)
+static int read_loop(PyObject *value, Loop *loop)
 {
     PyObject *pointer = PyObject_GetAttrString(value, "pointer");
     if (pointer == NULL) {
@@ -207,16 +207,10 @@ static int read_loop(PyObject *value, Step *step)
     }
     const Loop *found = PyCapsule_GetPointer(pointer, LOOP_NAME);
     if (found != NULL) {
-        step->loop = *found;
+        *loop = *found;
     }
     Py_DECREF(pointer); /* the loop keeps it */
-    PyObject *cost = found == NULL ? NULL : PyObject_GetAttrString(value, "cost");
-    if (cost == NULL) {
-        return 0;
-    }
-    step->cost = PyFloat_AsDouble(cost);
-    Py_DECREF(cost);
-    return !PyErr_Occurred();
+    return found != NULL;
 }
 
 static int read_instruction(const Kernel *kernel, Step *step, PyObject *value)
@@ -266,7 +260,7 @@ static int read_reduction(const Kernel *kernel, Step *step, PyObject *value)
 static int read_step(const Kernel *kernel, Step *step, PyObject *value)
 {
     if (!check_tuple(value, 3, 6, "a step of the program") ||
-        !read_loop(PyTuple_GET_ITEM(value, 0), step)) {
+        !read_loop(PyTuple_GET_ITEM(value, 0), &step->loop)) {
         return 0;
     }
     return PyTuple_GET_SIZE(value) == 3 ? read_instruction(kernel, step, value)
@@ -319,19 +313,6 @@ static int place_copies(Kernel *kernel)
     return 1;
 }
 
-/* Share out among the steps, by their costs, what is fetched ahead. */
-static void share_out(Kernel *kernel)
-{
-    double total = 0, before = 0;
-    for (int i = 0; i < kernel->step_count; i++) {
-        total += kernel->steps[i].cost;
-    }
-    for (int i = 0; i < kernel->step_count; i++) {
-        before += kernel->steps[i].cost;
-        kernel->steps[i].part = total > 0 ? (npy_intp)(SHARE * (before / total)) : 0;
-    }
-}
-
 /* How the operand's access fits its strides and its use. */
 static int check_access(const Kernel *kernel, const Operand *operand, int number)
 {
@@ -358,6 +339,19 @@ static int check_access(const Kernel *kernel, const Operand *operand, int number
         }
     }
     return 1;
+}
+
+/* Whether it pays to fetch tiles ahead; see tiles.h. */
+static int alternates(const Kernel *kernel)
+{
+    int result = kernel->step_count > 1;
+    for (int i = 0; i < kernel->operand_count; i++) {
+        const Operand *operand = &kernel->operands[i];
+        const npy_intp row = magnitude(operand->strides[kernel->ndim - 2]);
+        const npy_intp column = magnitude(operand->strides[kernel->ndim - 1]);
+        result = result || (operand->access == PACKED && row > 0 && row < column);
+    }
+    return result;
 }
 
 /* Lay out the scratch memory. Buffers lie apart: NumPy's loops take adjacent ones for overlapping,
@@ -425,7 +419,6 @@ static int read_parts(Kernel *kernel, PyObject *description)
     if (!place_copies(kernel)) {
         return 0;
     }
-    share_out(kernel);
     for (int i = 0; i < kernel->operand_count; i++) {
         if (!check_access(kernel, &kernel->operands[i], i)) {
             return 0;
@@ -435,6 +428,7 @@ static int read_parts(Kernel *kernel, PyObject *description)
     if (cells == 0) {
         return 0;
     }
+    kernel->alternates = alternates(kernel);
     lay_out(kernel, cells);
     return 1;
 }

@@ -16,7 +16,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from ....core.view import View
 from . import loops
-from .expression import Node, scalar_key, walk
+from .expression import Node, Scalar, walk
 from .kernel import Instruction, Kernel, Reduction
 from .machine import Program, prepare
 from .schedule import Layout, schedule
@@ -104,38 +104,35 @@ class Graph:
 
     def __init__(self, roots: Sequence[Node]) -> None:
         self.nodes = walk(roots, lambda node: node.memory is None)
-        position = {node.serial: i for i, node in enumerate(self.nodes)}
+        position = {node.key: i for i, node in enumerate(self.nodes)}
         self.leaves: list[Node] = []
-        self.scalars: list[Any] = []
-        leaf_position: dict[int, int] = {}
-        scalar_position: dict[Any, int] = {}
+        self.scalars: list[Scalar] = []
+        found: dict[Any, int] = {}
         self.sources: list[tuple[tuple[str, int, View | None], ...]] = []
         parts: list[Any] = []
-        self.roots = frozenset([position[node.serial] for node in roots])
+        self.roots = frozenset([position[node.key] for node in roots])
         live = []
         for i, node in enumerate(self.nodes):
             refs: list[tuple[str, int, View | None]] = []
             for value, view in node.sources:
-                if view is None:
-                    bits = scalar_key(value)  # type: ignore[arg-type]
-                    k = scalar_position.setdefault(bits, len(self.scalars))
+                key = value.key
+                if type(value) is Scalar:
+                    k = found.setdefault(key, len(self.scalars))
                     if k == len(self.scalars):
                         self.scalars.append(value)
                     refs.append(("scalar", k, None))
-                elif value.memory is None:  # type: ignore[union-attr]
-                    refs.append(("node", position[value.serial], view))  # type: ignore[union-attr]
+                elif value.memory is None:
+                    refs.append(("node", position[key], view))  # type: ignore[index]
                 else:
-                    serial = value.serial  # type: ignore[union-attr]
-                    k = leaf_position.setdefault(serial, len(self.leaves))
+                    k = found.setdefault(key, len(self.leaves))
                     if k == len(self.leaves):
-                        self.leaves.append(value)  # type: ignore[arg-type]
+                        self.leaves.append(value)
                     refs.append(("leaf", k, view))
-            self.sources.append(tuple(refs))
+            sources = tuple(refs)
+            self.sources.append(sources)
             if node.live_storages():
                 live.append(i)
-            parts.append(
-                (node.loop, node.op, node.space, node.axes, node.errors, refs and tuple(refs))
-            )
+            parts.append((node.loop, node.op, node.space, node.axes, node.errors, sources))
         self.live = frozenset(live)
         self.key = (*parts, self.roots, self.live)
 
@@ -308,7 +305,7 @@ class _KernelBuilder:
             kind, j, view = graph.sources[j][0]
         if kind == "scalar":
             zeros = (0,) * len(self.space)
-            itemsize = graph.scalars[j].itemsize
+            itemsize = graph.scalars[j].array.itemsize
             return self._operand(("scalar", j), Memory("scalar", j, 0), zeros, itemsize, "input")
         assert view is not None
         view = _reshaped(view, self.space)

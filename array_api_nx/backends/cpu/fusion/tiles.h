@@ -37,8 +37,6 @@ typedef struct {
     int stores; /* whether the target is then written out of its packed tile */
     int reduces, rows, columns;
     char identity[MAX_ITEMSIZE];
-    double cost; /* nanoseconds per element, roughly */
-    npy_intp part; /* of all steps' cost, what this and those before take, in SHAREs */
 } Step;
 
 typedef struct {
@@ -51,6 +49,7 @@ typedef struct {
     Operand *operands;
     Register *registers;
     Step *steps;
+    int alternates;   /* between memory and the cache, so that it pays to fetch ahead */
     npy_intp results; /* where in the scratch the reductions of a tile are */
     npy_intp scratch; /* bytes */
 } Kernel;
@@ -67,7 +66,6 @@ typedef struct {
     npy_intp stride; /* bytes from one run of lines to the next */
     npy_intp run;    /* lines */
     npy_intp lines;  /* in all */
-    int written;
 } Ahead;
 
 /* One thread's state while it works on a kernel. */
@@ -287,18 +285,24 @@ static void run_step(Frame *frame, const Step *step, npy_intp rows, npy_intp col
 
 /* ------------------------------------------------------------------ fetching ahead
 
-   The loops over one tile alternate between waiting for memory and computing from the cache. So
-   that the memory is busy all the time, each step first asks for a part of the next tile. */
+   The steps on one tile alternate between waiting for memory and computing from the cache. So that
+   the memory is busy all the time, each of them first asks for a part of the next tile. (In equal
+   parts, whatever the steps cost: too many requests at once hold up the processor. A single step
+   alternates between nothing, and there it only disturbs; except where an operand is transposed,
+   which the processor does not see through.) */
 
-enum { LINE = 64, SHARE = 1024 };
+enum { LINE = 64 };
 
 #ifdef __GNUC__
-#define FETCH(address) __builtin_prefetch(address, 0, 2)
-#define FETCH_TO_WRITE(address) __builtin_prefetch(address, 1, 2)
+#define FETCH(address) __builtin_prefetch(address, 0, 2) /* into the second level of the cache */
 #else
 #define FETCH(address) ((void)(address))
-#define FETCH_TO_WRITE(address) ((void)(address))
 #endif
+
+static npy_intp least(npy_intp a, npy_intp b)
+{
+    return a < b ? a : b;
+}
 
 /* Note what to fetch of a tile of the operand `slot`, which begins at `corner`. */
 static void plan_fetch(Frame *frame, int slot, const char *corner, npy_intp rows, npy_intp columns)
@@ -325,30 +329,24 @@ static void plan_fetch(Frame *frame, int slot, const char *corner, npy_intp rows
     ahead->run = bytes / LINE + 1;
     ahead->stride = run_stride;
     ahead->lines = ahead->run * runs;
-    ahead->written = operand->written;
     if (run_stride == bytes) {
         ahead->run = ahead->lines = bytes * runs / LINE + 1;
     }
 }
 
-/* Fetch what falls to the step, which begins where the one before ended. */
-static void fetch(const Frame *frame, const Step *step)
+/* Fetch what falls to the step of that number. */
+static void fetch(const Frame *frame, int number)
 {
-    const npy_intp before = step == frame->kernel->steps ? 0 : step[-1].part;
     for (int i = 0; i < frame->ahead_count; i++) {
         const Ahead *ahead = &frame->ahead[i];
-        const npy_intp stop = ahead->lines * step->part / SHARE;
-        npy_intp line = ahead->lines * before / SHARE;
+        const npy_intp stop = ahead->lines * (number + 1) / frame->kernel->step_count;
+        npy_intp line = ahead->lines * number / frame->kernel->step_count;
         while (line < stop) {
             const npy_intp run = line / ahead->run;
-            const npy_intp end = (run + 1) * ahead->run < stop ? (run + 1) * ahead->run : stop;
+            const npy_intp end = least((run + 1) * ahead->run, stop);
             const char *address = ahead->start + run * ahead->stride + line % ahead->run * LINE;
             for (; line < end; line++, address += LINE) {
-                if (ahead->written) {
-                    FETCH_TO_WRITE(address);
-                } else {
-                    FETCH(address);
-                }
+                FETCH(address);
             }
         }
     }
@@ -388,11 +386,6 @@ static void set_columns(Frame *frame, npy_intp columns)
     }
 }
 
-static npy_intp least(npy_intp a, npy_intp b)
-{
-    return a < b ? a : b;
-}
-
 /* Plan what to fetch while the tile at (row, column) is computed: the tile after it. */
 static void look_ahead(Frame *frame, npy_intp row, npy_intp column, npy_intp all_rows,
                        npy_intp all_columns)
@@ -404,7 +397,7 @@ static void look_ahead(Frame *frame, npy_intp row, npy_intp column, npy_intp all
         column = 0;
         row += kernel->tile_rows;
     }
-    if (row >= all_rows) {
+    if (row >= all_rows || !kernel->alternates) {
         return;
     }
     const npy_intp rows = least(kernel->tile_rows, all_rows - row);
@@ -437,7 +430,7 @@ static void run_tiles(Frame *frame, npy_intp all_rows, npy_intp all_columns)
             }
             look_ahead(frame, row, column, all_rows, all_columns);
             for (int i = 0; i < kernel->step_count; i++) {
-                fetch(frame, &kernel->steps[i]);
+                fetch(frame, i);
                 run_step(frame, &kernel->steps[i], rows, columns);
             }
         }
