@@ -60,7 +60,7 @@ def evaluate_into(node: Node, memory: NDArray, view: View, report: Report) -> No
     graph = Graph((node,))
     for leaf in graph.leaves:
         # Two arrays may have come in by reference over one memory.
-        if leaf.memory is not memory and np.may_share_memory(leaf.memory, memory):  # type: ignore[arg-type]
+        if leaf.memory is not memory and np.may_share_memory(leaf.memory, memory):
             raise Overlap
     # Which leaves lie in the same memory decides what may be overwritten: it belongs to the plan.
     alias = frozenset([k for k, leaf in enumerate(graph.leaves) if leaf.memory is memory])

@@ -17,10 +17,11 @@ from .loops import Loop
 
 __all__ = ["Access", "Instruction", "Kernel", "Operand", "Reduction"]
 
-Access: TypeAlias = Literal["direct", "packed", "steady"]
+Access: TypeAlias = Literal["direct", "packed", "steady", "streamed"]
 """How the loops reach an operand. "direct": on its memory, row by row where a tile is not flat.
 "packed": in a contiguous copy of the tile, made before, or for a target written out afterwards.
-"steady": packed, but the same for every tile of a task, and so packed once per task."""
+"steady": packed, but the same for every tile of a task, and so packed once per task.
+"streamed": a target that is packed, and written out past the caches."""
 
 
 class Operand(NamedTuple):
@@ -34,7 +35,7 @@ class Operand(NamedTuple):
         are reduced.
     task_stride : int
         Bytes from one task's accumulators to the next task's; 0 if the tasks share the operand.
-    access : {"direct", "packed", "steady"}
+    access : {"direct", "packed", "steady", "streamed"}
     """
 
     itemsize: int

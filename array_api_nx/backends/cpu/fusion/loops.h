@@ -8,6 +8,13 @@
 
 enum { MAX_SOURCES = 3 };
 
+/* Loops that are compiled once more for newer processors, and chosen when the extension loads. */
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__gnu_linux__)
+#define CLONED __attribute__((target_clones("avx2", "default")))
+#else
+#define CLONED
+#endif
+
 typedef struct {
     PyUFuncGenericFunction function;
     void *data;
@@ -156,9 +163,10 @@ static int find_cast(int from, int to, Loop *loop)
     return 1;
 }
 
-/* target = condition ? first : second. Whole values are selected, whatever they mean. */
+/* target = condition ? first : second. Whole values are selected, by their bits: no processor can
+   guess a condition that is as good as random. */
 #define SELECT(NAME, TYPE)                                                             \
-    LOOP(NAME)                                                                         \
+    CLONED LOOP(NAME)                                                                         \
     {                                                                                  \
         const npy_intp n = *count;                                                     \
         const npy_intp size = sizeof(TYPE);                                            \
@@ -167,13 +175,15 @@ static int find_cast(int from, int to, Loop *loop)
             for (npy_intp i = 0; i < n; i++) {                                         \
                 const TYPE first = ((const TYPE *)args[1])[i];                         \
                 const TYPE second = ((const TYPE *)args[2])[i];                        \
-                ((TYPE *)args[3])[i] = args[0][i] ? first : second;                    \
+                const TYPE mask = (TYPE)-(args[0][i] != 0);                            \
+                ((TYPE *)args[3])[i] = second ^ ((first ^ second) & mask);             \
             }                                                                          \
         } else {                                                                       \
             for (npy_intp i = 0; i < n; i++) {                                         \
                 const TYPE first = *(const TYPE *)(args[1] + i * steps[1]);            \
                 const TYPE second = *(const TYPE *)(args[2] + i * steps[2]);           \
-                *(TYPE *)(args[3] + i * steps[3]) = args[0][i * steps[0]] ? first : second; \
+                const TYPE mask = (TYPE)-(args[0][i * steps[0]] != 0);                 \
+                *(TYPE *)(args[3] + i * steps[3]) = second ^ ((first ^ second) & mask); \
             }                                                                          \
         }                                                                              \
     }
@@ -182,7 +192,16 @@ SELECT(select_1, npy_uint8)
 SELECT(select_2, npy_uint16)
 SELECT(select_4, npy_uint32)
 SELECT(select_8, npy_uint64)
-SELECT(select_16, Pair)
+
+LOOP(select_16)
+{
+    (void)data;
+    for (npy_intp i = 0; i < *count; i++) {
+        const char *chosen =
+            args[0][i * steps[0]] ? args[1] + i * steps[1] : args[2] + i * steps[2];
+        *(Pair *)(args[3] + i * steps[3]) = *(const Pair *)chosen;
+    }
+}
 
 /* Whether there is such a loop. */
 static int find_select(npy_intp itemsize, Loop *loop)

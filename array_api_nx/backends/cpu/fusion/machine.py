@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import reduce
 from itertools import product
@@ -18,7 +18,7 @@ from typing import Any, Final, Protocol, TypeAlias
 import numpy as np
 
 from .compiled import extension
-from .kernel import Access, Kernel, Reduction
+from .kernel import Access, Instruction, Kernel, Reduction
 
 __all__ = ["Memories", "NumPyProgram", "Program", "extension", "prepare", "run"]
 
@@ -33,10 +33,10 @@ _FEW_COLUMNS: Final = 16
 _CELLS: Final = 1 << 17
 _BYTES: Final = 1 << 22
 
-# A step of a program for tiles of one shape: what to call (None for a reduction), its sources and
-# its target (arrays, or slots of operands in memory), and what to pack before.
+# A step of a program for tiles of one shape: its sources and its target, which are arrays or slots
+# of operands in memory, and what to pack before.
 _Bound: TypeAlias = tuple[
-    Callable[..., object] | None, list[NDArray | int], NDArray | int, list[tuple[int, NDArray]]
+    Instruction | Reduction, list[NDArray | int], NDArray | int, list[tuple[int, NDArray]]
 ]
 
 
@@ -119,7 +119,11 @@ class NumPyProgram:
     stores: list[bool]
 
     def __init__(self, kernel: Kernel) -> None:
-        self.kernel = kernel
+        # NumPy writes through the caches, and what it writes need not be packed for that.
+        operands = [
+            o._replace(access="direct") if o.access == "streamed" else o for o in kernel.operands
+        ]
+        self.kernel = kernel = kernel._replace(operands=tuple(operands))
         self.tile = _largest_tile(kernel)
         dtypes: dict[int, np.dtype[Any]] = {}
         last_writes: dict[int, int] = {}
@@ -274,18 +278,18 @@ class _Worker:
             for slot, operand in enumerate(program.kernel.operands):
                 if operand.access == "steady":
                     np.copyto(self._buffer(slot, program.dtypes[slot], shape), memory[slot])
-        for number, (call, sources, target, loads) in enumerate(bound):
+        for number, (step, sources, target, loads) in enumerate(bound):
             self._step = number
             for slot, buffer in loads:
                 np.copyto(buffer, memory[slot])
-            blocks = [memory[each] if type(each) is int else each for each in sources]
-            if call is None:
-                step = program.kernel.program[number]
-                _reduce(step, blocks[0], memory[step.target], program.kernel.tile[1])  # type: ignore[arg-type]
+            blocks = [memory[each] if isinstance(each, int) else each for each in sources]
+            if isinstance(step, Reduction):
+                _reduce(step, blocks[0], memory[step.target], program.kernel.tile[1])
                 continue
-            call(*blocks, out=memory[target] if type(target) is int else target)
+            out = memory[target] if isinstance(target, int) else target
+            step.loop.call(*blocks, out=out)
             if program.stores[number]:
-                np.copyto(memory[program.kernel.program[number].target], target)  # type: ignore[arg-type]
+                np.copyto(memory[step.target], out)
 
     def _bind(self, shape: tuple[int, ...]) -> list[_Bound]:
         """The steps, with arrays for what is in buffers."""
@@ -297,14 +301,10 @@ class _Worker:
 
         for step, loads in zip(program.kernel.program, program.loads, strict=True):
             packed = [(slot, self._buffer(slot, program.dtypes[slot], shape)) for slot in loads]
-            if isinstance(step, Reduction):
-                bound.append((None, [place(step.source, step.loop.inputs[1])], -1, packed))
-                continue
-            sources = [
-                place(slot, dtype)
-                for slot, dtype in zip(step.sources, step.loop.inputs, strict=True)
-            ]
-            bound.append((step.loop.call, sources, place(step.target, step.loop.output), packed))
+            slots = (step.source,) if isinstance(step, Reduction) else step.sources
+            dtypes = step.loop.inputs[-len(slots) :]
+            sources = [place(slot, dtype) for slot, dtype in zip(slots, dtypes, strict=True)]
+            bound.append((step, sources, place(step.target, step.loop.output), packed))
         return bound
 
     def _buffer(self, slot: int, dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray:

@@ -146,14 +146,14 @@ static int widen(Operand *operand, npy_intp count, npy_intp stride, int number)
 
 static int read_access(PyObject *value, Access *access)
 {
-    static const char *const names[] = {"direct", "packed", "steady"};
-    for (int i = 0; PyUnicode_Check(value) && i < 3; i++) {
+    static const char *const names[] = {"direct", "packed", "steady", "streamed"};
+    for (int i = 0; PyUnicode_Check(value) && i < 4; i++) {
         if (PyUnicode_CompareWithASCIIString(value, names[i]) == 0) {
             *access = (Access)i;
             return 1;
         }
     }
-    return refuse("access must be 'direct', 'packed' or 'steady', not %R", value);
+    return refuse("access must be 'direct', 'packed', 'steady' or 'streamed', not %R", value);
 }
 
 static int read_operand(const Kernel *kernel, Operand *operand, PyObject *value, int number)
@@ -289,7 +289,8 @@ static int place_copies(Kernel *kernel)
             if (kernel->operands[slot].accumulates) {
                 return refuse("step %d reads operand %d, which holds accumulators", i, slot);
             }
-            if (!touched[slot] && kernel->operands[slot].access == PACKED) {
+            const Access access = kernel->operands[slot].access;
+            if (!touched[slot] && (access == PACKED || access == STREAMED)) {
                 step->loads[step->load_count++] = slot;
             }
             touched[slot] = 1;
@@ -306,7 +307,8 @@ static int place_copies(Kernel *kernel)
         }
     }
     for (int i = 0; i < kernel->operand_count; i++) {
-        if (last_write[i] != NULL && kernel->operands[i].access == PACKED) {
+        const Access access = kernel->operands[i].access;
+        if (last_write[i] != NULL && (access == PACKED || access == STREAMED)) {
             last_write[i]->stores = !last_write[i]->reduces;
         }
     }

@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
+import numpy as np
+
 from ....core.view import View
 from . import loops
 from .expression import Node, Scalar, walk
@@ -26,7 +28,8 @@ __all__ = ["Graph", "Memory", "Plan", "Stage", "plan"]
 WORTH_STORING: Final = 3.0
 """Nanoseconds per element above which computing a value again costs more than memory traffic."""
 
-MAX_OPERANDS: Final = 48
+# NumPy has vector instructions for two arrays here, but not for an array and a scalar.
+_SLOW_WITH_SCALARS: Final = (np.maximum, np.minimum)
 
 
 class Memory(NamedTuple):
@@ -290,23 +293,31 @@ class _KernelBuilder:
     # ------------------------------------------------------------------ operands
 
     def _operand(
-        self, key: Any, memory: Memory, strides: tuple[int, ...], itemsize: int, role: Any
+        self,
+        key: Any,
+        memory: Memory,
+        strides: tuple[int, ...],
+        itemsize: int,
+        role: Any,
+        spread: bool = False,
     ) -> int:
         slot = self.operands.get(key)
         if slot is None:
             slot = self.operands[key] = len(self.memories)
             self.memories.append(memory)
-            self.layouts.append(Layout(strides, itemsize, role, 0))
+            self.layouts.append(Layout(strides, itemsize, role, spread))
         return slot
 
-    def _input(self, kind: str, j: int, view: View | None) -> int:
+    def _input(self, kind: str, j: int, view: View | None, loop: loops.Loop | None = None) -> int:
         graph = self.graph
         if kind == "node" and graph.nodes[j].loop is None:
             kind, j, view = graph.sources[j][0]
         if kind == "scalar":
             zeros = (0,) * len(self.space)
             itemsize = graph.scalars[j].array.itemsize
-            return self._operand(("scalar", j), Memory("scalar", j, 0), zeros, itemsize, "input")
+            spread = loop is not None and loop.ufunc in _SLOW_WITH_SCALARS
+            memory = Memory("scalar", j, 0)
+            return self._operand((kind, j, spread), memory, zeros, itemsize, "input", spread)
         assert view is not None
         view = _reshaped(view, self.space)
         assert view is not None
@@ -355,15 +366,16 @@ class _KernelBuilder:
             assert node.loop is not None
             sources = tuple(
                 [
-                    values[j] if kind == "node" and j in values else self._input(kind, j, view)
+                    values[j]
+                    if kind == "node" and j in values
+                    else self._input(kind, j, view, node.loop)
                     for kind, j, view in graph.sources[i]
                 ]
             )
             output = self._output(i) if i in outputs else None
-            key = (node.loop, sources)
+            key = (loop, sources)
             value = known.get(key)
             if value is None or output is not None:
-                loop = node.loop
                 if value is not None:
                     # The same value stored twice.
                     copy = loops.cast(node.dtype, node.dtype)
@@ -396,12 +408,8 @@ class _KernelBuilder:
         base = len(self.memories)
         program: list[Instruction | Reduction] = []
         names: list[tuple[str, int]] = []
-        uses = [0] * base
         for k, (loop, sources, output, errors) in enumerate(steps):
             slots = tuple([where[s] if type(s) is tuple else s for s in sources])
-            for slot in slots:
-                if slot < base:
-                    uses[slot] += 1
             for value in {s for s in sources if type(s) is tuple}:
                 if last_use[value] == k:
                     free.append(where[value])
@@ -418,10 +426,7 @@ class _KernelBuilder:
                 target = output
             program.append(Instruction(loop, slots, target))
             names.append((loop.name, errors))
-        layouts = [
-            layout._replace(uses=count) for layout, count in zip(self.layouts, uses, strict=True)
-        ]
-        timetable = schedule(self.space, tuple(layouts), sum(registers))
+        timetable = schedule(self.space, self.layouts, sum(registers))
         if head.axes:
             source = where[final] if type(final) is tuple else final
             assert head.loop is not None

@@ -14,19 +14,13 @@ from .kernel import Access, Operand
 
 __all__ = ["Layout", "Schedule", "schedule"]
 
-NEAR_BYTES: Final = 2**14
-FAR_BYTES: Final = 2**18
-"""What a tile of all registers and operands may take together: half of a core's first level of
-cache, or a share of its second."""
+TILE_BYTES: Final = 2**13
+"""Bytes of a tile of one operand or register, so that a few of them fit into a core's first level
+of cache: enough elements that the calls cost little, and that memory delivers in long pieces."""
 
 MIN_CELLS: Final = 256
 MAX_CELLS: Final = 8192
-"""Elements of a tile. With fewer the calls take longer than the work."""
-
-MANY_STREAMS: Final = 4
-MIN_STREAM_CELLS: Final = 768
-"""With that many operands as large as the iteration space, memory delivers well only if the pieces
-that are read of each are longer."""
+"""Elements of a tile; the most where nothing is read again."""
 
 ACCUMULATED_COLUMNS: Final = 2**11
 ACCUMULATED_CELLS: Final = 2**16
@@ -60,6 +54,12 @@ ENOUGH_TASKS: Final = 8
 MAX_PARTIALS: Final = 2**20
 """Elements of all partial accumulators together."""
 
+STREAMED_BYTES: Final = 2**24
+"""Bytes of an output that do not stay in the caches until they are read again."""
+
+STREAMED_ROW: Final = 256
+"""Bytes of a tile's row that are worth streaming."""
+
 _LINE: Final = 64
 
 
@@ -73,14 +73,14 @@ class Layout(NamedTuple):
         reduced; accumulators are row-major over the other axes.
     itemsize : int
     role : {"input", "output", "accumulator"}
-    uses : int
-        How many instructions read it.
+    spread : bool
+        Whether a scalar is to be spread out over a tile, for loops that are slow with scalars.
     """
 
     strides: tuple[int, ...]
     itemsize: int
     role: Literal["input", "output", "accumulator"]
-    uses: int
+    spread: bool = False
 
 
 class Schedule(NamedTuple):
@@ -262,24 +262,17 @@ def _tile(dims: list[_Dim], layouts: Sequence[Layout], width: int) -> tuple[int,
 
 def _cells(dims: list[_Dim], layouts: Sequence[Layout], width: int) -> int:
     """About how many elements a tile has."""
-    rows, columns = dims[-2:]
-    loaded, packed, streams = 0, 0, 0
-    for k, layout in enumerate(layouts):
-        if rows.strides[k] or columns.strides[k]:
-            loaded += layout.itemsize
-        if layout.role == "accumulator":
-            continue
-        if columns.strides[k] not in (0, layout.itemsize):
-            packed += layout.itemsize
-        if all([dim.strides[k] for dim in dims if dim.size > 1]):
-            streams += 1
-    size = max(1, width + loaded + packed)
-    cells = NEAR_BYTES // size
-    least = MIN_STREAM_CELLS if streams >= MANY_STREAMS else MIN_CELLS
-    # What is in the cache once and never again need not be near.
-    if cells < least or not width + packed:
-        cells = max(FAR_BYTES // size, MIN_CELLS)
-    return min(cells, MAX_CELLS) // _LINE * _LINE
+    *_, columns = dims
+    packed = any(
+        [
+            layout.role != "accumulator" and stride not in (0, layout.itemsize)
+            for layout, stride in zip(layouts, columns.strides, strict=True)
+        ]
+    )
+    if not width and not packed and columns.reduced:
+        return MAX_CELLS
+    largest = max([layout.itemsize for layout in layouts])
+    return max(MIN_CELLS, TILE_BYTES // largest)
 
 
 def _even(size: int, most: int, multiple: int) -> int:
@@ -301,11 +294,21 @@ def _access(
         return "direct"
     *outer, row, column = strides
     rows, columns = tile
+    if layout.spread:
+        return "steady"
     is_input = layout.role == "input"
     flat = rows == 1 or row == columns * column
     # Every tile reads the same elements: all columns, of the same row repeated.
     steady = is_input and not any(outer) and columns == dims[-1].size and row == 0
     adjacent = column == layout.itemsize or (is_input and column == 0)
+    total = layout.itemsize * prod([dim.size for dim in dims])
+    if (
+        layout.role == "output"
+        and column == layout.itemsize
+        and total >= STREAMED_BYTES
+        and columns * column >= STREAMED_ROW
+    ):
+        return "streamed"
     if adjacent and (flat or columns > (STEADY_COLUMNS if steady else PACKED_COLUMNS)):
         return "direct"
     return "steady" if steady else "packed"

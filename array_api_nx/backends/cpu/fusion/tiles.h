@@ -5,13 +5,16 @@
 
 #include <fenv.h>
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 enum { MAX_DIMS = 32, MAX_OPERANDS = 64, MAX_REGISTERS = 64, MAX_STEPS = 256, MAX_ITEMSIZE = 16 };
 
 /* Fewer columns than this are reduced over the rows one by one: calls on few elements cost most. */
 enum { FEW_COLUMNS = 16 };
 
-typedef enum { DIRECT, PACKED, STEADY } Access;
+typedef enum { DIRECT, PACKED, STEADY, STREAMED } Access;
 
 typedef struct {
     npy_intp itemsize;
@@ -96,16 +99,31 @@ static int is_transposed(View view)
     return magnitude(view.row) < magnitude(view.column);
 }
 
+/* Steps that the compiler knows make quicker loops: one value repeated, backwards, every other. */
+#define COPY_ROW(TYPE, STEP)                                                                    \
+    for (npy_intp column = 0; column < columns; column++) {                                     \
+        ((TYPE *)target)[column] = ((const TYPE *)source)[column * (STEP)];                     \
+    }
+
 #define COPY(NAME, TYPE)                                                                        \
-    static void NAME(View to, View from, npy_intp rows, npy_intp columns)                       \
+    CLONED static void NAME(View to, View from, npy_intp rows, npy_intp columns)                \
     {                                                                                           \
-        if (!is_transposed(to) && !is_transposed(from)) {                                       \
+        const npy_intp size = sizeof(TYPE);                                                     \
+        if (rows == 1 || (!is_transposed(to) && !is_transposed(from))) {                        \
             for (npy_intp row = 0; row < rows; row++) {                                         \
                 const char *source = from.data + row * from.row;                                \
                 char *target = to.data + row * to.row;                                          \
-                for (npy_intp column = 0; column < columns; column++) {                         \
-                    *(TYPE *)(target + column * to.column) =                                    \
-                        *(const TYPE *)(source + column * from.column);                         \
+                if (to.column == size && from.column == 0) {                                    \
+                    COPY_ROW(TYPE, 0)                                                           \
+                } else if (to.column == size && from.column == -size) {                         \
+                    COPY_ROW(TYPE, -1)                                                          \
+                } else if (to.column == size && from.column == 2 * size) {                      \
+                    COPY_ROW(TYPE, 2)                                                           \
+                } else {                                                                        \
+                    for (npy_intp column = 0; column < columns; column++) {                     \
+                        *(TYPE *)(target + column * to.column) =                                \
+                            *(const TYPE *)(source + column * from.column);                     \
+                    }                                                                           \
                 }                                                                               \
             }                                                                                   \
             return;                                                                             \
@@ -146,6 +164,44 @@ static void copy_tile(View to, View from, npy_intp itemsize, npy_intp rows, npy_
     }
 }
 
+/* A result that does not fit into the caches goes past them: otherwise every line of it would be
+   read from memory before it is written. */
+static void stream(char *to, const char *from, npy_intp length)
+{
+    npy_intp i = 0;
+#ifdef __SSE2__
+    enum { WORD = 16 };
+    const npy_intp head = (WORD - (npy_intp)((npy_uintp)to % WORD)) % WORD;
+    i = head < length ? head : length;
+    memcpy(to, from, (size_t)i);
+    for (; i + 4 * WORD <= length; i += 4 * WORD) {
+        const __m128i *source = (const __m128i *)(from + i);
+        __m128i *target = (__m128i *)(to + i);
+        const __m128i first = _mm_loadu_si128(source), second = _mm_loadu_si128(source + 1);
+        const __m128i third = _mm_loadu_si128(source + 2), fourth = _mm_loadu_si128(source + 3);
+        _mm_stream_si128(target, first);
+        _mm_stream_si128(target + 1, second);
+        _mm_stream_si128(target + 2, third);
+        _mm_stream_si128(target + 3, fourth);
+    }
+#endif
+    memcpy(to + i, from + i, (size_t)(length - i));
+}
+
+static void stream_tile(View to, View from, npy_intp itemsize, npy_intp rows, npy_intp columns)
+{
+    const npy_intp length = columns * itemsize;
+    if (to.column != itemsize || from.column != itemsize) {
+        copy_tile(to, from, itemsize, rows, columns);
+    } else if (to.row == length && from.row == length) {
+        stream(to.data, from.data, rows * length);
+    } else {
+        for (npy_intp row = 0; row < rows; row++) {
+            stream(to.data + row * to.row, from.data + row * from.row, length);
+        }
+    }
+}
+
 static void fill(char *to, const char *value, npy_intp itemsize, npy_intp count)
 {
     for (npy_intp i = 0; i < count; i++) {
@@ -160,6 +216,13 @@ enum { EXCEPTIONS = FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW | FE_INVALID };
 /* NumPy's bits for what was raised since the last call. */
 static npy_uint8 take_flags(void)
 {
+#ifdef __x86_64__
+    /* No loop uses the old coprocessor, at whose flags fetestexcept would look as well. */
+    const unsigned int state = _mm_getcsr();
+    if ((state & (FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW | FE_INVALID)) == 0) {
+        return 0;
+    }
+#endif
     const int raised = fetestexcept(EXCEPTIONS);
     if (raised == 0) {
         return 0;
@@ -278,8 +341,9 @@ static void run_step(Frame *frame, const Step *step, npy_intp rows, npy_intp col
     frame->flags[step - frame->kernel->steps] |= take_flags();
     if (step->stores) {
         const int slot = step->target;
-        copy_tile(frame->memory[slot], frame->views[slot], frame->kernel->operands[slot].itemsize,
-                  rows, columns);
+        const Operand *operand = &frame->kernel->operands[slot];
+        (operand->access == STREAMED ? stream_tile : copy_tile)(
+            frame->memory[slot], frame->views[slot], operand->itemsize, rows, columns);
     }
 }
 
@@ -310,7 +374,7 @@ static void plan_fetch(Frame *frame, int slot, const char *corner, npy_intp rows
     const Operand *operand = &frame->kernel->operands[slot];
     npy_intp run = columns, stride = frame->memory[slot].column;
     npy_intp runs = rows, run_stride = frame->memory[slot].row;
-    if (operand->access == STEADY || operand->accumulates) {
+    if (operand->access == STEADY || operand->access == STREAMED || operand->accumulates) {
         return;
     }
     if (columns == 1 || (rows > 1 && magnitude(run_stride) < magnitude(stride))) {
@@ -481,6 +545,9 @@ static void run_task(Frame *frame, npy_intp task)
             index[dim--] = 0;
         }
         if (dim < 0) {
+#ifdef __SSE2__
+            _mm_sfence(); /* what was streamed is to be seen by whoever sees the task done */
+#endif
             return;
         }
         index[dim]++;

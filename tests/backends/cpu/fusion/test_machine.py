@@ -149,6 +149,8 @@ def cases(draw: st.DrawFn) -> Case:
         allowed: list[Access] = ["packed"]
         if strides[-1] in (0, itemsize):
             allowed.append("direct")
+        if output:
+            allowed.append("streamed")
         if not output and not any(strides[:-1]) and (tile[1] >= dims[-1] or strides[-1] == 0):
             allowed.append("steady")
         return draw(st.sampled_from(allowed))
@@ -354,6 +356,35 @@ def test_reductions(op: Primitive, tile: tuple[int, int], mode: tuple[bool, bool
                     )
 
 
+@pytest.mark.parametrize("mode", [(False, True), (True, True)])
+@pytest.mark.parametrize("op", [p.SUM, p.MAX, p.ANY, p.COUNT_NONZERO])
+def test_reductions_of_single_rows(op: Primitive, mode: tuple[bool, bool]) -> None:
+    for dtype in [F4, F8, I8] if op in (p.SUM, p.MAX) else [B1]:
+        for columns, tile in ((40, 8), (45, 8), (45, 20), (45, 1), (45, 50)):
+            x = numbers(dtype, 2 * columns, 1).reshape(2, 1, columns)
+            check_case(reduction_case(op, x, (1, tile), mode, "direct"))
+
+
+@pytest.mark.parametrize("make", MACHINES)
+@pytest.mark.parametrize("dtype", [F4, F8, B1], ids=str)
+def test_streamed_results(make: Any, dtype: np.dtype[Any]) -> None:
+    # All beginnings and lengths, in rows of which some are whole tiles.
+    x = numbers(dtype, 3 * 200, 0)
+    loop = casting(dtype, dtype)
+    for first, columns, tile in product(range(5), (1, 2, 9, 40, 77, 150), (70, 200)):
+        out = np.zeros_like(x)
+        size = dtype.itemsize
+        strides = 200 * size, size
+        operands = Operand(size, strides, 0, "direct"), Operand(size, strides, 0, "streamed")
+        program = (Instruction(loop, (0,), 1),)
+        kernel = Kernel((3, columns), (2, tile), 0, 2, 2, operands, (), program)
+        make(kernel).run([(x, first * size), (out, first * size)], 1)
+        expected = np.zeros((3, 200), dtype)
+        part = slice(first, first + columns)
+        expected[:, part] = x.reshape(3, 200)[:, part]
+        assert same_bits(out, expected.ravel())
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_long_sums_lose_no_more_than_numpys(mode: tuple[bool, bool]) -> None:
     x = np.random.default_rng(0).random((2, 1000, 40), F4)
@@ -480,7 +511,7 @@ WRONG_OPERANDS: dict[str, tuple[Operand, ...]] = {
     "an itemsize must be from 1 to 16, not 32": (Operand(32, (0, 8), 0, "direct"),),
     "an itemsize must be a power of 2": (Operand(6, (0, 8), 0, "direct"),),
     "strides must have 2 to 2 items": (Operand(8, (0, 8, 8), 0, "direct"),),
-    "access must be 'direct', 'packed' or 'steady'": (Operand(8, (0, 8), 0, "copied"),),  # type: ignore[arg-type]
+    "access must be 'direct', 'packed', 'steady' or 'streamed'": (Operand(8, (0, 8), 0, "copied"),),  # type: ignore[arg-type]
     "operand 0 steps by 16 bytes along the columns; pack it": (Operand(8, (0, 16), 0, "direct"),),
     "operand 0 is not the same for all tiles": (Operand(8, (0, 8), 0, "steady"),),
     "operand 0 steps by 12 bytes, which breaks the alignment": (Operand(8, (0, 12), 0, "packed"),),
