@@ -166,7 +166,7 @@ def test_the_default_threshold(fusion):
         assert pending(xp.sum(large))
         assert pending(xp.zeros((ABOVE,)))
         # What counts is the result's elements, and for a reduction those that it reads.
-        assert pending(small[:300] + xp.reshape(small[:300], (300, 1)))
+        assert pending(small[:400] + xp.reshape(small[:400], (400, 1)))
         assert float(xp.sum(large + 1.0)) == 2.0 * ABOVE
 
 
@@ -245,10 +245,8 @@ def test_what_does_not_force(name, x):
 
 
 FORCES: dict[str, Callable[[xp.Array], object]] = {
-    "float": lambda y: float(y[0, 0]),
-    "int": lambda y: int(y[0, 0]),
-    "bool": lambda y: bool(y[0, 0]),
-    "complex": lambda y: complex(y[0, 0]),
+    "many elements": lambda y: [float(y[0, i]) for i in range(5)],
+    "a row": lambda y: [float(x) for x in y[0] + 1.0],
     "NumPy": np.asarray,
     "NumPy of a view": lambda y: np.asarray(y[1:]),
     "dlpack": lambda y: np.from_dlpack(y),
@@ -283,6 +281,22 @@ def test_what_forces(name, x):
         FORCES[name](y)
         assert not pending(y)
         assert_same(numpy_of(y), numbers(SHAPE) * 2.0)
+
+
+@pytest.mark.parametrize("kind", [float, int, bool, complex])
+def test_a_look_at_an_element_or_two_computes_no_others(kind, x):
+    oracle = numbers(SHAPE) * 2.0 + 1.0
+    with deferring():
+        y = xp.permute_dims(x * 2.0 + 1.0, (1, 0))
+        assert kind(y[2, 1]) == kind(oracle[1, 2])
+        assert bool(xp.any(xp.reshape(y, (-1,))[0])) == bool(oracle[0, 0])
+        assert pending(y)
+        y[2, 1] = 7.0
+        oracle[1, 2] = 7.0
+        assert kind(y[2, 1]) == kind(7.0)
+        assert_same(numpy_of(y), oracle.T)
+        # Below a reduction there is nothing but to compute it.
+        assert kind((x - xp.max(x))[0, 0]) == kind(numbers(SHAPE)[0, 0] - numbers(SHAPE).max())
 
 
 def test_index(x):

@@ -187,6 +187,34 @@ def test_large_elementwise_programs_give_the_same_bits(choices, seed, shape):
             assert_same(x, y, f"result {i}")
 
 
+EQUAL_SCALARS: list[tuple[Any, Any]] = [
+    (0.0, -0.0),
+    (1.5j, complex(-0.0, 1.5)),
+    (1.5 + 0j, complex(1.5, -0.0)),
+    (0, -0.0),
+    (1, True),
+    (2, 2.0),
+    (2.0, 2 + 0j),
+    (float("nan"), -float("nan")),
+]
+
+
+@pytest.mark.parametrize("scalars", [*EQUAL_SCALARS, *[pair[::-1] for pair in EQUAL_SCALARS]])
+def test_scalars_that_are_equal_but_not_the_same(scalars):
+    seen = []
+    for mode in ("off", "process"):
+        with settings(mode):
+            x = xp.asarray(np.array([1.0, -2.0, 0.0]), copy=True)
+            results = []
+            for scalar in scalars:
+                results += [x * scalar, scalar - x, xp.where(x > 0, x, scalar)]
+                results += [xp.full((3,), scalar), xp.astype(x, xp.complex128) * scalar]
+                results += [xp.full((3,), scalar, dtype=xp.complex128), xp.equal(x, scalar)]
+            seen.append([numpy_of(y) for y in results])
+    for i, (actual, oracle) in enumerate(zip(seen[1], seen[0], strict=True)):
+        assert_same(actual, oracle, f"result {i}")
+
+
 # ---------------------------------------------------------------------- rounding of reductions
 
 

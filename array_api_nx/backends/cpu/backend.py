@@ -324,7 +324,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         return result
 
     def copy(self, x: Tensor) -> Tensor:
-        if self._is_large(x):
+        if _hints.lowered or self._is_large(x):
             deferred = self.defer_copy(x)
             if deferred is not None:
                 return deferred
@@ -426,7 +426,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         return result
 
     def vecdot(self, x1: Tensor, x2: Tensor) -> Tensor:
-        if self._is_large(x1, x2):
+        if _hints.lowered or self._is_large(x1, x2):
             deferred = self.defer_vecdot(x1, x2)
             if deferred is not None:
                 return deferred

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from threading import Lock
 from typing import Any, Final
 
 import numpy as np
@@ -14,12 +13,12 @@ from ...core.view import View
 from ..base import Scalar
 from ..host import FROM_NUMPY
 from ..strided import Storage, StridedBackend, Tensor, tensor_over
+from .fusion.expression import lock
 from .kernels import NDArray
 
 __all__ = ["NumPyMemory", "wrap"]
 
 _hints: Final = hints
-_lock: Final = Lock()
 _ndarray: Final = np.ndarray
 _asarray: Final = np.asarray
 
@@ -54,7 +53,7 @@ def _anchor(x: Tensor) -> View:
         x.storage = Storage(memory)
         x.view = view
         return view
-    with _lock:
+    with lock:
         if x.view is None:
             x.storage = Storage(memory.reshape(-1), tracked=True)
             x.view = view
@@ -67,6 +66,11 @@ class NumPyMemory(StridedBackend):
     @abstractmethod
     def force(self, storage: Storage) -> None:
         """Give a deferred storage memory."""
+
+    @abstractmethod
+    def probe(self, x: Tensor) -> NDArray | None:
+        """The array of a deferred `x` of one element, to be read only, if it can be had without
+        computing the others; None otherwise."""
 
     @abstractmethod
     def hand_out(self, x: Tensor) -> None:
@@ -82,6 +86,9 @@ class NumPyMemory(StridedBackend):
         assert view is not None
         assert storage is not None
         if storage.memory is None:
+            probed = self.probe(x) if view.size == 1 else None
+            if probed is not None:
+                return probed
             self.force(storage)
         if view.mask is not None:
             array = self.array(self.materialise(x, 0))
@@ -151,9 +158,8 @@ class NumPyMemory(StridedBackend):
         array = x.array
         if array is None:
             view, storage = x.view, x.storage
-            if storage.memory is None:  # type: ignore[union-attr]  # both are there if no array is
-                self.force(storage)  # type: ignore[arg-type]
-            if view.ndim == 0:  # type: ignore[union-attr]
+            # Both are there if no array is.
+            if view.ndim == 0 and storage.memory is not None:  # type: ignore[union-attr]
                 return storage.memory.item(view.offset)  # type: ignore[union-attr, no-any-return]
             array = self.bind(x)
         return array.item()  # type: ignore[no-any-return]

@@ -14,7 +14,7 @@ from . import pool, threads
 from .expression import Node
 from .plan import Graph, Overlap, Plan, Stage, plan
 
-__all__ = ["Report", "buffer", "evaluate", "evaluate_into", "planned"]
+__all__ = ["Report", "buffer", "element", "evaluate", "evaluate_into", "planned"]
 
 Report: TypeAlias = "list[tuple[str, int, int]]"
 """Names of operations, the floating-point errors they met, and those to warn of (NumPy's bits)."""
@@ -75,6 +75,47 @@ def evaluate_into(node: Node, memory: NDArray, view: View, report: Report) -> No
         _run(stage, graph, report, memory)
 
 
+def element(node: Node, position: int, known: dict[Any, Any] | None = None) -> NDArray | None:
+    """One element of a value, as an array of one, without computing the others.
+
+    None if a reduction is still pending below it. `known` holds what was found so far.
+    """
+    if node.memory is not None:
+        return node.memory[position : position + 1]
+    if node.axes:
+        return None
+    known = {} if known is None else known
+    try:
+        found: NDArray = known[node.key, position]
+        return found
+    except KeyError:
+        pass
+    index = []
+    rest = position
+    for size in reversed(node.space):
+        rest, i = divmod(rest, size)
+        index.append(i)
+    index.reverse()
+    read: list[NDArray] = []
+    for value, view in node.sources:
+        if view is None:
+            read.append(value.array)  # type: ignore[union-attr]
+        else:
+            one = element(value, int(view.linear_index(index)), known)  # type: ignore[arg-type]
+            if one is None:
+                return None
+            read.append(one)
+    if node.loop is None:
+        result = read[0]
+    else:
+        result = np.empty(1, node.dtype)
+        # Whoever computes all elements warns.
+        with np.errstate(all="ignore"):
+            node.loop.call(*read, result)
+    known[node.key, position] = result
+    return result
+
+
 def buffer(size: int, dtype: np.dtype[Any]) -> NDArray:
     """Uninitialised memory for `size` elements."""
     return pool.take(size * dtype.itemsize).view(dtype)
@@ -120,7 +161,7 @@ def _run(stage: Stage, graph: Graph, report: Report, destination: NDArray | None
             if memory is None:
                 memory = nodes[index].memory
         memories.append((memory, offset))
-    flags = stage.program.run(memories, threads.count())
+    flags = stage.program.run(memories, min(threads.count(), stage.threads))
     if any(flags):
         report += [
             (name, raised, errors)

@@ -10,6 +10,7 @@ still needs the value is computed, and the storage leaves its node: see `dependa
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from itertools import count
 from threading import RLock
@@ -47,6 +48,12 @@ Source: TypeAlias = "tuple[Node, View] | tuple[Scalar, None]"
 
 lock: Final = RLock()
 """Held whenever expressions are made, evaluated or settled."""
+
+if hasattr(os, "register_at_fork"):
+    # A child has one thread alone, which must find neither the lock taken nor work half done.
+    os.register_at_fork(
+        before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release
+    )
 
 MAX_PENDING: Final = 64
 """How many operations may be pending in one expression."""
@@ -89,7 +96,7 @@ _scalars: Final[dict[tuple[type, Any, np.dtype[Any]], Scalar]] = {}
 
 def scalar(value: Any, dtype: np.dtype[Any]) -> Scalar:
     """A Python scalar as a value of `dtype`."""
-    if not value:  # -0.0 would be found for 0.0
+    if not value or type(value) is complex:  # -0.0 would be found for 0.0
         return Scalar(np.full(1, value, dtype))
     key = type(value), value, dtype
     found = _scalars.get(key)
@@ -131,6 +138,8 @@ class Node:
         One-dimensional; None while the value is pending, and again once a storage took it away.
     storages : list of weak references to Storage
         Those whose elements this value is. One of them may hold the memory.
+    probes : int
+        How often one element alone was looked at.
     key : int
         No other node ever has the same.
     table_key : tuple or None
@@ -152,6 +161,7 @@ class Node:
         "memory",
         "op",
         "pending",
+        "probes",
         "shape",
         "sources",
         "space",
@@ -173,6 +183,7 @@ class Node:
     leaves: frozenset[Any]
     memory: NDArray | None
     storages: list[ref[Storage]]
+    probes: int
     key: int
     table_key: tuple[Any, ...] | None
     _consumers: list[ref[Node]]
@@ -229,6 +240,7 @@ def _new(
     node.identity = None
     node.divisor = None
     node.errors = 0
+    node.probes = 0
     node.storages = []
     node._consumers = []
     node._next_prune = 8

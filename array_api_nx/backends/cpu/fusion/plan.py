@@ -12,6 +12,7 @@ A plan names nodes by their position, so that it serves every expression of the 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -27,6 +28,10 @@ __all__ = ["Graph", "Memory", "Plan", "Stage", "plan"]
 
 WORTH_STORING: Final = 3.0
 """Nanoseconds per element above which computing a value again costs more than memory traffic."""
+
+WORTH_A_THREAD: Final = 100_000.0
+"""Nanoseconds of work for each thread beyond the first. To wake one takes some microseconds, but
+where other processes keep the cores busy, to wait for it may take milliseconds."""
 
 # NumPy has vector instructions for two arrays here, but not for an array and a scalar.
 _SLOW_WITH_SCALARS: Final = (np.maximum, np.minimum)
@@ -71,6 +76,8 @@ class Stage(NamedTuple):
         Whether each task has accumulators of its own.
     names : tuple of (str, int)
         Per step what NumPy calls it, and the floating-point errors to warn of.
+    threads : int
+        The most threads that are worth their while.
     """
 
     head: int
@@ -81,6 +88,7 @@ class Stage(NamedTuple):
     accumulators: int
     partial: bool
     names: tuple[tuple[str, int], ...]
+    threads: int
 
 
 Plan: TypeAlias = "tuple[Stage, ...]"
@@ -363,12 +371,13 @@ class _KernelBuilder:
             node = graph.nodes[i]
             if i == self.head and head.axes:
                 continue
-            assert node.loop is not None
+            loop = node.loop
+            assert loop is not None
             sources = tuple(
                 [
                     values[j]
                     if kind == "node" and j in values
-                    else self._input(kind, j, view, node.loop)
+                    else self._input(kind, j, view, loop)
                     for kind, j, view in graph.sources[i]
                 ]
             )
@@ -461,4 +470,5 @@ class _KernelBuilder:
             accumulators,
             timetable.partial,
             tuple(names),
+            1 + int(prod(self.space) * sum([step.loop.cost for step in program]) / WORTH_A_THREAD),
         )

@@ -18,9 +18,8 @@ TILE_BYTES: Final = 2**13
 """Bytes of a tile of one operand or register, so that a few of them fit into a core's first level
 of cache: enough elements that the calls cost little, and that memory delivers in long pieces."""
 
-MIN_CELLS: Final = 256
-MAX_CELLS: Final = 8192
-"""Elements of a tile; the most where nothing is read again."""
+REDUCED_CELLS: Final = 2**13
+"""Elements of a tile that is only reduced, and then not read again."""
 
 ACCUMULATED_COLUMNS: Final = 2**11
 ACCUMULATED_CELLS: Final = 2**16
@@ -262,7 +261,7 @@ def _tile(dims: list[_Dim], layouts: Sequence[Layout], width: int) -> tuple[int,
 
 def _cells(dims: list[_Dim], layouts: Sequence[Layout], width: int) -> int:
     """About how many elements a tile has."""
-    *_, columns = dims
+    columns = dims[-1]
     packed = any(
         [
             layout.role != "accumulator" and stride not in (0, layout.itemsize)
@@ -270,9 +269,8 @@ def _cells(dims: list[_Dim], layouts: Sequence[Layout], width: int) -> int:
         ]
     )
     if not width and not packed and columns.reduced:
-        return MAX_CELLS
-    largest = max([layout.itemsize for layout in layouts])
-    return max(MIN_CELLS, TILE_BYTES // largest)
+        return REDUCED_CELLS
+    return TILE_BYTES // max([layout.itemsize for layout in layouts])
 
 
 def _even(size: int, most: int, multiple: int) -> int:
@@ -290,24 +288,20 @@ def _ceil(a: int, b: int) -> int:
 def _access(
     layout: Layout, strides: tuple[int, ...], dims: list[_Dim], tile: tuple[int, int]
 ) -> Access:
+    """How the loops reach an operand."""
     if layout.role == "accumulator":
         return "direct"
-    *outer, row, column = strides
-    rows, columns = tile
     if layout.spread:
         return "steady"
+    *outer, row, column = strides
+    rows, columns = tile
     is_input = layout.role == "input"
     flat = rows == 1 or row == columns * column
     # Every tile reads the same elements: all columns, of the same row repeated.
     steady = is_input and not any(outer) and columns == dims[-1].size and row == 0
     adjacent = column == layout.itemsize or (is_input and column == 0)
-    total = layout.itemsize * prod([dim.size for dim in dims])
-    if (
-        layout.role == "output"
-        and column == layout.itemsize
-        and total >= STREAMED_BYTES
-        and columns * column >= STREAMED_ROW
-    ):
+    large = layout.itemsize * prod([dim.size for dim in dims]) >= STREAMED_BYTES
+    if adjacent and not is_input and large and columns * column >= STREAMED_ROW:
         return "streamed"
     if adjacent and (flat or columns > (STEADY_COLUMNS if steady else PACKED_COLUMNS)):
         return "direct"

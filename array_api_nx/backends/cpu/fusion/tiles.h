@@ -216,13 +216,6 @@ enum { EXCEPTIONS = FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW | FE_INVALID };
 /* NumPy's bits for what was raised since the last call. */
 static npy_uint8 take_flags(void)
 {
-#ifdef __x86_64__
-    /* No loop uses the old coprocessor, at whose flags fetestexcept would look as well. */
-    const unsigned int state = _mm_getcsr();
-    if ((state & (FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW | FE_INVALID)) == 0) {
-        return 0;
-    }
-#endif
     const int raised = fetestexcept(EXCEPTIONS);
     if (raised == 0) {
         return 0;

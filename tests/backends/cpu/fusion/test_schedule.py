@@ -17,11 +17,8 @@ from array_api_nx.backends.cpu.fusion.schedule import Layout, Schedule, schedule
 
 # The limits made small, so that small spaces have many tiles and tasks.
 SMALL = {
-    "NEAR_BYTES": 64,
-    "FAR_BYTES": 256,
-    "MIN_CELLS": 4,
-    "MAX_CELLS": 64,
-    "MIN_STREAM_CELLS": 12,
+    "TILE_BYTES": 64,
+    "REDUCED_CELLS": 64,
     "ACCUMULATED_COLUMNS": 8,
     "ACCUMULATED_CELLS": 32,
     "ACCUMULATED_BYTES": 256,
@@ -32,6 +29,8 @@ SMALL = {
     "STEADY_COLUMNS": 6,
     "FEW": 3,
     "SMALL_TILE": 8,
+    "STREAMED_BYTES": 256,
+    "STREAMED_ROW": 16,
     "MIN_TASK": 8,
     "MAX_TASKS": 6,
     "ENOUGH_TASKS": 3,
@@ -49,12 +48,12 @@ def accumulators(shape: tuple[int, ...], axes: tuple[int, ...], itemsize: int = 
     strides = [0] * len(shape)
     for axis, stride in zip(kept, inner, strict=True):
         strides[axis] = stride
-    return Layout(tuple(strides), itemsize, "accumulator", 0)
+    return Layout(tuple(strides), itemsize, "accumulator")
 
 
 def of(array: np.ndarray, shape: tuple[int, ...], role: str = "input") -> Layout:
     """The layout of `array` broadcast to `shape`."""
-    return Layout(np.broadcast_to(array, shape).strides, array.itemsize, role, 1)
+    return Layout(np.broadcast_to(array, shape).strides, array.itemsize, role)
 
 
 def empty(*shape: int) -> np.ndarray:
@@ -123,7 +122,7 @@ def problems(draw: st.DrawFn) -> tuple[tuple[int, ...], list[Layout], int]:
     axes = range(len(shape))
     itemsizes = st.sampled_from([1, 2, 4, 8, 16])
 
-    def spread(itemsize: int) -> list[int]:
+    def anywhere(itemsize: int) -> list[int]:
         """The strides of some array: axes in any order, with gaps, flipped."""
         strides = [0] * len(shape)
         step = itemsize
@@ -139,13 +138,16 @@ def problems(draw: st.DrawFn) -> tuple[tuple[int, ...], list[Layout], int]:
     layouts = []
     for _ in range(draw(st.integers(0, 4))):
         itemsize = draw(itemsizes)
-        strides = [draw(st.sampled_from([1, 1, 0])) * stride for stride in spread(itemsize)]
-        layouts.append(Layout(tuple(strides), itemsize, "input", draw(st.integers(0, 3))))
+        strides = [draw(st.sampled_from([1, 1, 0])) * stride for stride in anywhere(itemsize)]
+        layouts.append(Layout(tuple(strides), itemsize, "input"))
+    for _ in range(draw(st.integers(0, 2))):
+        scalar = (0,) * len(shape)
+        layouts.append(Layout(scalar, draw(itemsizes), "input", draw(st.booleans())))
     reduced = tuple(axis for axis in axes if draw(st.booleans()))
     reduces = draw(st.booleans())
     for _ in range(draw(st.integers(0 if reduces else 1, 2))):
         itemsize = draw(itemsizes)
-        layouts.append(Layout(tuple(spread(itemsize)), itemsize, "output", 0))
+        layouts.append(Layout(tuple(anywhere(itemsize)), itemsize, "output"))
     if reduces:
         layouts.append(accumulators(shape, reduced, draw(itemsizes)))
     return shape, layouts, draw(st.sampled_from([0, 1, 8, 24, 100]))
@@ -217,14 +219,21 @@ def test_access_is_legal(problem):
             assert operand.access == "direct"
         elif operand.access == "direct":
             assert column in (0, operand.itemsize)
+        elif operand.access == "streamed":
+            assert layout.role == "output"
+            assert operand.strides[-1] == operand.itemsize
+            assert operand.itemsize * prod(plan.dims) >= SMALL["STREAMED_BYTES"]
+            assert operand.itemsize * plan.tile[1] >= SMALL["STREAMED_ROW"]
         elif operand.access == "steady":
             assert layout.role == "input"
             copies: dict[int, np.ndarray] = {}
             for task, tile in blocks(plan):
                 here = positions(operand.strides, tile).reshape(len(tile[-2]), len(tile[-1]))
                 first = copies.setdefault(task, here)
-                assert here.shape[1] == first.shape[1]
-                np.testing.assert_array_equal(here, first[: len(here)])
+                assert here.shape[1] == first.shape[1] or not first.any()
+                np.testing.assert_array_equal(here, first[: len(here), : here.shape[1]])
+        if layout.spread:
+            assert operand.access == "steady"
 
 
 @given(problems())
@@ -241,6 +250,13 @@ N = 8_000_000
 def elementwise(shape: tuple[int, ...], *inputs: np.ndarray, width: int = 8) -> Schedule:
     layouts = [of(each, shape) for each in inputs]
     return schedule(shape, [*layouts, of(empty(*shape), shape, "output")], width)
+
+
+def reduction(
+    shape: tuple[int, ...], axes: tuple[int, ...], *inputs: np.ndarray, width: int = 0
+) -> Schedule:
+    layouts = [of(each, shape) for each in inputs or (empty(*shape),)]
+    return schedule(shape, [*layouts, accumulators(shape, axes)], width)
 
 
 def access(plan: Schedule) -> list[str]:
@@ -262,7 +278,7 @@ def test_contiguous_operands_make_one_long_dim(shape):
     assert plan.dims == (1, N)
     assert plan.tile[0] == 1
     assert plan.split == 1
-    assert access(plan) == ["direct"] * 3
+    assert access(plan) == ["direct", "direct", "streamed"]
     assert [operand.strides for operand in plan.operands] == [(0, 8)] * 3
     assert plan.reduced == (False, False)
     assert balanced(plan)
@@ -292,7 +308,7 @@ def test_a_space_of_one_element():
 def test_a_space_of_no_element(shape):
     strides = tuple(range(8, 8 * len(shape) + 8, 8))
     for inner in (strides, strides[::-1]):
-        layouts = [Layout(inner, 8, "input", 1), Layout(strides[::-1], 8, "output", 0)]
+        layouts = [Layout(inner, 8, "input"), Layout(strides[::-1], 8, "output")]
         plan = schedule(shape, layouts, 8)
         assert 0 in plan.dims
         assert plan.tasks == 1
@@ -300,14 +316,98 @@ def test_a_space_of_no_element(shape):
         assert visited(plan).size == 0
 
 
-def test_registers_make_tiles_that_fit_the_cache():
-    sizes = [cells(elementwise((N,), empty(N), width=width)) for width in (8, 16, 24, 40)]
-    assert sizes == sorted(sizes, reverse=True)
-    for width, size in zip((8, 16, 24, 40), sizes, strict=True):
-        assert module.MIN_CELLS <= size <= module.NEAR_BYTES // (width + 16)
-    # What passes the cache only once is read in long pieces, and so are many operands.
-    assert cells(elementwise((N,), empty(N), width=0)) == module.MAX_CELLS
-    assert cells(elementwise((N,), empty(N), empty(N), empty(N), width=16)) > 2000
+@pytest.mark.parametrize("itemsize", [1, 2, 4, 8, 16])
+@pytest.mark.parametrize("width", [0, 8, 40])
+def test_tiles_are_of_so_many_bytes(itemsize, width):
+    vector = Layout((itemsize,), itemsize, "input")
+    for layouts in ([vector], [Layout((1,), 1, "input"), vector, vector]):
+        plan = schedule((N,), [*layouts, vector._replace(role="output")], width)
+        assert plan.tile[0] == 1
+        # Tiles of one size, so less than that by at most a cache line's elements.
+        assert 0 <= module.TILE_BYTES // itemsize - plan.tile[1] < module._LINE
+
+
+def test_the_largest_elements_make_the_tiles():
+    layouts = [Layout((8,), 8, "input"), Layout((1,), 1, "output")]
+    assert schedule((N,), layouts, 8).tile == schedule((N,), layouts[:1], 8).tile
+    assert cells(schedule((N,), layouts[1:], 8)) > 4 * cells(schedule((N,), layouts, 8))
+
+
+def test_what_is_only_reduced_is_read_in_long_pieces():
+    x = empty(2 * N)
+    near = module.TILE_BYTES // 8
+    assert near < cells(reduction((N,), (0,), x[:N])) <= module.REDUCED_CELLS
+    # Not so registers and packed tiles, which are read again, and outputs.
+    assert cells(reduction((N,), (0,), x[:N], width=8)) <= near
+    assert cells(reduction((N,), (0,), x[::2])) <= near
+    assert cells(elementwise((N,), x[:N], width=0)) <= near
+
+
+# ---------------------------------------------------------------------- streamed and spread
+
+
+@pytest.mark.parametrize("itemsize", [1, 4, 8, 16])
+def test_large_outputs_are_streamed(itemsize):
+    size = module.STREAMED_BYTES // itemsize
+    layouts = [Layout((itemsize,), itemsize, role) for role in ("input", "output", "output")]
+    assert access(schedule((size,), layouts, 8)) == ["direct", "streamed", "streamed"]
+    assert access(schedule((size - 1,), layouts, 8)) == ["direct"] * 3
+
+
+def test_each_output_is_streamed_by_its_own_size():
+    size = module.STREAMED_BYTES // 8
+    layouts = [Layout((itemsize,), itemsize, "output") for itemsize in (4, 8, 16)]
+    assert access(schedule((size,), layouts, 8)) == ["direct", "streamed", "streamed"]
+
+
+@pytest.mark.parametrize("step", [-8, 16, -16])
+def test_only_contiguous_columns_are_streamed(step):
+    layouts = [Layout((8,), 8, "input"), Layout((step,), 8, "output")]
+    assert access(schedule((N,), layouts, 8)) == ["direct", "packed"]
+
+
+@pytest.mark.parametrize("gap", [0, 8, 4096])
+def test_only_long_rows_are_streamed(gap):
+    least = module.STREAMED_ROW // 8
+    for columns in (least - 1, least, 1000):
+        shape = (N // columns, columns)
+        layouts = [of(empty(*shape), shape), Layout((8 * columns + gap, 8), 8, "output")]
+        # Another input keeps the rows apart where there is no gap.
+        plan = schedule(shape, [*layouts, of(empty(columns), shape)], 8)
+        assert plan.dims == shape
+        assert (plan.operands[1].access == "streamed") == (columns >= least)
+
+
+def test_a_transposed_output_is_not_streamed():
+    shape = (3000, 2000)
+    layouts = [of(empty(*shape), shape)] * 2
+    plan = schedule(shape, [*layouts, of(empty(2000, 3000).T, shape, "output")], 8)
+    assert plan.operands[2].strides == (8, 24_000)
+    assert plan.operands[2].access == "packed"
+
+
+def test_accumulators_are_not_streamed():
+    shape = (2, N)
+    for axes in ((), (0,), (1,)):
+        assert "streamed" not in access(reduction(shape, axes))
+
+
+@pytest.mark.parametrize("shape", [(N,), (N // 10, 10), (50, 4), (3, 3, N // 9), (1,), ()])
+def test_scalars_that_are_spread_are_packed_once(shape):
+    scalar = Layout((0,) * len(shape), 8, "input")
+    layouts = [of(empty(*shape), shape), scalar, of(empty(*shape), shape, "output")]
+    direct = schedule(shape, layouts, 8)
+    layouts[1] = scalar._replace(spread=True)
+    spread = schedule(shape, layouts, 8)
+    assert access(direct)[1] == "direct"
+    assert access(spread)[1] == "steady"
+    # All else is as it was.
+    operands = [direct.operands[0], spread.operands[1], direct.operands[2]]
+    assert spread == direct._replace(operands=tuple(operands))
+    assert spread.operands[1] == direct.operands[1]._replace(access="steady")
+
+
+# ---------------------------------------------------------------------- rows and columns
 
 
 @pytest.mark.parametrize("columns", [3, 10, 50])
@@ -318,7 +418,8 @@ def test_short_rows_with_a_row_for_all(columns):
     assert plan.dims == shape
     assert plan.tile[1] == columns
     assert plan.tile[0] > 1
-    assert access(plan) == ["direct", "steady", "direct"]
+    output = "streamed" if columns == 50 else "direct"
+    assert access(plan) == ["direct", "steady", output]
     assert plan.split == 0
     assert balanced(plan)
 
@@ -327,18 +428,21 @@ def test_short_rows_with_a_row_for_all(columns):
 def test_long_rows_with_a_row_for_all(columns):
     shape = (N // columns, columns)
     plan = elementwise(shape, empty(*shape), empty(columns))
-    assert access(plan) == ["direct"] * 3
+    assert access(plan) == ["direct", "direct", "streamed"]
     assert plan.tile[1] > module.PACKED_COLUMNS
     assert plan.split == 0
     assert balanced(plan)
 
 
-@pytest.mark.parametrize(("columns", "repeated"), [(3, "packed"), (10, "packed"), (1000, "direct")])
-def test_a_column_for_all(columns, repeated):
+@pytest.mark.parametrize(
+    ("columns", "repeated", "output"),
+    [(3, "packed", "direct"), (10, "packed", "direct"), (1000, "direct", "streamed")],
+)
+def test_a_column_for_all(columns, repeated, output):
     shape = (N // columns, columns)
     plan = elementwise(shape, empty(*shape), empty(shape[0], 1))
     assert plan.dims == shape
-    assert access(plan) == ["direct", repeated, "direct"]
+    assert access(plan) == ["direct", repeated, output]
     assert balanced(plan)
 
 
@@ -347,9 +451,9 @@ def test_strided_operands_are_packed():
     plan = elementwise((N,), x[::2], x[:N][::-1], width=0)
     assert plan.dims == (1, N)
     assert plan.operands[1].strides == (0, -8)
-    assert access(plan) == ["packed", "packed", "direct"]
+    assert access(plan) == ["packed", "packed", "streamed"]
     # Their packed tiles are in the cache as registers are.
-    assert module.MIN_CELLS <= cells(plan) <= module.NEAR_BYTES // (3 * 8 + 2 * 8)
+    assert cells(plan) <= module.TILE_BYTES // 8
 
 
 def test_a_transposed_operand_is_read_along_its_memory():
@@ -385,7 +489,7 @@ def test_an_outer_product():
     plan = elementwise((2000, 4000), empty(2000, 1), empty(4000))
     assert plan.dims == (2000, 4000)
     assert [operand.strides for operand in plan.operands] == [(8, 0), (0, 8), (32000, 8)]
-    assert access(plan) == ["direct"] * 3
+    assert access(plan) == ["direct", "direct", "streamed"]
 
 
 def test_many_small_matrices_do_not_make_small_tiles():
@@ -400,13 +504,6 @@ def test_many_small_matrices_do_not_make_small_tiles():
 
 
 # ---------------------------------------------------------------------- reductions
-
-
-def reduction(
-    shape: tuple[int, ...], axes: tuple[int, ...], *inputs: np.ndarray, width: int = 0
-) -> Schedule:
-    layouts = [of(each, shape) for each in inputs or (empty(*shape),)]
-    return schedule(shape, [*layouts, accumulators(shape, axes)], width)
 
 
 @pytest.mark.parametrize("shape", [(N,), (200, 200, 200)])
