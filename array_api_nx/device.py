@@ -111,7 +111,9 @@ def as_device(device: Any) -> Device:
 
 def _load_cpu() -> Backend:
     from .backends.cpu import CPUBackend
+    from .backends.cpu.fusion.threads import register_controller
 
+    register_controller()
     backend = CPUBackend()
     if os.environ.get("ARRAY_API_NX_CHECKED", "0") not in ("", "0"):
         from .backends.checked import CheckedBackend

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .device import default_device
+from .interop import host_copy
 
 if TYPE_CHECKING:
     from .array import Array
@@ -29,7 +30,7 @@ def array_repr(x: Array) -> str:
     size = prod(shape)
     if (size == 0 and shape != (0,)) or size > options["threshold"]:
         tail = f", shape={shape}" + tail
-    host = x._device.backend.to_host(x._handle)
+    host = host_copy(x)
     text = np.array2string(host, separator=", ", prefix=_PREFIX, suffix=")")
     last_line = len(text) - text.rfind("\n") - 1 + (0 if "\n" in text else len(_PREFIX))
     if last_line + len(tail) > options["linewidth"]:
@@ -39,7 +40,7 @@ def array_repr(x: Array) -> str:
 
 def array_str(x: Array) -> str:
     """The elements alone; large arrays abbreviated."""
-    return str(x._device.backend.to_host(x._handle))
+    return str(host_copy(x))
 
 
 def array_format(x: Array, spec: str) -> str:
@@ -58,4 +59,4 @@ def array_format(x: Array, spec: str) -> str:
             f"the format {spec!r} is for scalars, not for an array of shape {shape}; "
             "format its elements one by one, or leave out the format"
         )
-    return format(x._device.backend.to_host(x._handle).item(), spec)
+    return format(host_copy(x).item(), spec)

@@ -20,6 +20,7 @@ __all__ = [
     "as_numpy",
     "from_dlpack",
     "from_numpy",
+    "host_copy",
     "item",
     "reduce",
     "scalar_value",
@@ -278,12 +279,22 @@ def to_numpy(x: Array, dtype: Any = None, copy: bool | None = None) -> NDArray:
             f"an array on {x._device} is not converted to NumPy silently; "
             "move it with x.to_device('cpu') first"
         )
+    if copy:
+        array = host_copy(x)
+        return array if dtype is None else array.astype(dtype, copy=False)
     array = backend.to_host(x._handle)
     if dtype is not None and array.dtype != dtype:
         if copy is False:
             raise ValueError(f"cannot convert {array.dtype} to {dtype} without a copy")
         return array.astype(dtype)
-    return array.copy() if copy else array
+    return array
+
+
+def host_copy(x: Array) -> NDArray:
+    """The elements of `x` as a NumPy array of its own, so that `x` need not be handed out."""
+    backend = x._device.backend
+    backend.evaluate(x._handle)
+    return backend.to_host(backend.copy(x._handle))
 
 
 def to_buffer(x: Array, flags: int) -> memoryview:
@@ -345,9 +356,9 @@ def to_device(x: Array, device: Any, stream: object) -> Array:
 
 
 def _restore(array: NDArray, device: str) -> Array:
-    return from_numpy(array, None, as_device(device), None)
+    return from_numpy(array, None, as_device(device), None, lent=False)
 
 
 def reduce(x: Array) -> tuple[Any, ...]:
     """`Array.__reduce__`: the elements, packed, and the name of the device."""
-    return _restore, (x._device.backend.to_host(x._handle), x._device.name)
+    return _restore, (host_copy(x), x._device.name)

@@ -36,10 +36,14 @@ ABOVE = THRESHOLD + 1
 """The smallest number of elements that the default threshold defers."""
 
 
+LARGE = 32768 + 1
+"""The smallest number of elements that "large" defers."""
+
+
 @contextmanager
 def _of_process(configuration: dict[str, Any]) -> Iterator[None]:
     kept = hints.threshold
-    hints.threshold = 0
+    hints.threshold = configuration["fusion_threshold"]
     try:
         with xp.config_context(**configuration):
             yield
@@ -48,10 +52,19 @@ def _of_process(configuration: dict[str, Any]) -> Iterator[None]:
 
 
 def settings(mode: str, **more: Any) -> AbstractContextManager[Any]:
-    """The configuration of one of `SETTINGS`, or "default", for a with statement."""
-    known = {**SETTINGS, "default": {"fusion": "auto", "fusion_threshold": THRESHOLD}}
+    """The configuration of one of `SETTINGS`, or another one, for a with statement.
+
+    "default" is what no setting changes; with "large" the process begins to defer where several
+    tiles and threads come in, at sizes that a test can afford. Only the main thread may enter
+    "process", "always" and "large".
+    """
+    known = {
+        **SETTINGS,
+        "default": {"fusion": "auto", "fusion_threshold": THRESHOLD},
+        "large": {"fusion": "auto", "fusion_threshold": LARGE - 1},
+    }
     configuration = {**known[mode], **more}
-    if mode in ("process", "always"):
+    if mode in ("process", "always", "large"):
         return _of_process(configuration)
     return xp.config_context(**configuration)
 

@@ -16,7 +16,7 @@ import pytest
 import array_api_nx as xp
 
 from .hazards import numbers
-from .programs import ABOVE, SETTINGS, NDArray, assert_same, numpy_of, settings
+from .programs import LARGE, SETTINGS, NDArray, assert_same, numpy_of, settings
 
 # Each writes the view t and reads the view s; t0 is t as it was before. On NumPy both are copies.
 # What they return must be what it was when it was called.
@@ -156,7 +156,7 @@ def test_all_pairs_of_windows(form, mode):
 
 # ---------------------------------------------------------------------- several tiles
 
-LONG = 2 * ABOVE + 101
+LONG = 2 * LARGE + 101
 SHIFTS = (1, 3, 64, 1000, 4096, LONG // 3)
 
 
@@ -171,7 +171,7 @@ def _long_pairs() -> list[tuple[slice, slice]]:
     return [(t, s) for t, s in pairs if len(range(LONG)[t]) == len(range(LONG)[s])]
 
 
-@pytest.mark.parametrize("mode", ["default", "off"])
+@pytest.mark.parametrize("mode", ["large", "off"])
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__name__)
 def test_long_arrays(form, mode):
     a = numbers((LONG,))
@@ -201,7 +201,7 @@ REPEATED: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__name__)
 def test_large_blocks(form, threads):
     a = numbers((SIDE, SIDE))
-    with settings("default", num_threads=threads):
+    with settings("large", num_threads=threads):
         for name in ("top", "one row on", "transposed", "flipped"):
             for other, source in {**BLOCKS, **REPEATED}.items():
                 check(form, a, BLOCKS[name], source, f"{name} of {other}")
@@ -272,7 +272,7 @@ def momentum(ns: Any, x: Any) -> Any:
 
 
 @pytest.mark.parametrize("shape", [(5, 8), (190, 180)], ids=str)
-@pytest.mark.parametrize("mode", [*SETTINGS, "default"])
+@pytest.mark.parametrize("mode", [*SETTINGS, "large"])
 @pytest.mark.parametrize(
     "algorithm",
     [stencil, elimination, rows_swapped, running_sum, butterfly, momentum],

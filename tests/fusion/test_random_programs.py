@@ -20,17 +20,17 @@ import array_api_nx as xp
 from array_api_nx import Array
 
 from .interpreter import STEPS, WITHIN, Step, execute, programs
-from .programs import ABOVE, NDArray, assert_same, deferring, numpy_of, settings
+from .programs import LARGE, NDArray, assert_same, deferring, numpy_of, settings
 
-SMALL = st.sampled_from([(3, 4), (2, 3, 2), (12,), (1, 6), (5, 1), (4, 4), ()])
-LARGE = st.sampled_from([(ABOVE,), (130, 256), (3, 20_000), (20_000, 2), (40, 30, 31)])
+SMALL_SHAPES = st.sampled_from([(3, 4), (2, 3, 2), (12,), (1, 6), (5, 1), (4, 4), ()])
+LARGE_SHAPES = st.sampled_from([(LARGE,), (130, 256), (3, 20_000), (20_000, 2), (40, 30, 31)])
 
 
 Run = dict[str, Any]
 LARGE_RUNS: tuple[Run, ...] = (
     {"mode": "off"},
-    {"mode": "default", "num_threads": 1},
-    {"mode": "default", "num_threads": 4},
+    {"mode": "large", "num_threads": 1},
+    {"mode": "large", "num_threads": 4},
 )
 
 
@@ -52,7 +52,7 @@ def assert_alike(program: list[Step], shape: tuple[int, ...], *runs: Run, limit:
 
 
 @hypothesis_settings(max_examples=250)
-@given(programs(), SMALL)
+@given(programs(), SMALL_SHAPES)
 def test_programs(program, shape):
     assert_alike(
         program,
@@ -64,13 +64,13 @@ def test_programs(program, shape):
 
 
 @hypothesis_settings(max_examples=250)
-@given(programs(WITHIN), SMALL)
+@given(programs(WITHIN), SMALL_SHAPES)
 def test_programs_that_hand_nothing_out(program, shape):
     assert_alike(program, shape, {"mode": "process"}, {"mode": "process", "num_threads": 1})
 
 
 @hypothesis_settings(max_examples=25)
-@given(programs(), LARGE)
+@given(programs(), LARGE_SHAPES)
 def test_programs_above_the_default_threshold(program, shape):
     assert_alike(program, shape, *LARGE_RUNS[1:], limit=100_000)
 
@@ -171,7 +171,7 @@ def test_elementwise_programs_give_the_same_bits_and_warnings(choices, seed, sha
 
 
 @hypothesis_settings(max_examples=20)
-@given(_choices, st.integers(0, 2**20), st.sampled_from([(ABOVE,), (7, 6000), (9001, 5)]))
+@given(_choices, st.integers(0, 2**20), st.sampled_from([(LARGE,), (7, 6000), (9001, 5)]))
 def test_large_elementwise_programs_give_the_same_bits(choices, seed, shape):
     seen = []
     with np.errstate(all="ignore"):
@@ -242,7 +242,7 @@ LAYOUTS: dict[str, Callable[[Array], Array]] = {
     "repeated": lambda x: xp.broadcast_to(x[:1, ...], x.shape),
     "computed": lambda x: (x + x) * 0.5,
 }
-SHAPES = [(ABOVE,), (200_003,), (300, 301), (7, 40_000), (40_000, 7), (50, 40, 41), (2, 3, 20_000)]
+SHAPES = [(LARGE,), (200_003,), (300, 301), (7, 40_000), (40_000, 7), (50, 40, 41), (2, 3, 20_000)]
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "complex128"])
@@ -315,11 +315,11 @@ def test_reductions_that_are_exact(shape):
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, -0.0, 5e-324], ids=str)
-@pytest.mark.parametrize("position", [0, 1, 20_000, ABOVE + 49, -1])
+@pytest.mark.parametrize("position", [0, 1, 20_000, LARGE + 49, -1])
 def test_special_values_reach_the_result_of_a_reduction(position, value):
-    a = np.full(ABOVE + 50, -0.0)
+    a = np.full(LARGE + 50, -0.0)
     a[position] = value
-    with settings("default"):
+    with settings("large"):
         x = xp.asarray(a, copy=True)
         for name in ("max", "min", "sum", "any"):
             actual = numpy_of(getattr(xp, name)(x + 0.0))

@@ -18,7 +18,7 @@ import pytest
 import array_api_nx as xp
 
 from .hazards import READS, VIEWS, numbers
-from .programs import ABOVE, NDArray, assert_same, deferring, numpy_of, pending, settings
+from .programs import LARGE, NDArray, assert_same, deferring, numpy_of, pending, settings
 
 pytestmark = pytest.mark.usefixtures("threshold")
 
@@ -76,13 +76,13 @@ def test_lent_memory_is_read_at_once(lend, view):
 
 
 def test_lent_memory_above_the_default_threshold():
-    a = np.arange(float(ABOVE))
-    with settings("default"):
+    a = np.arange(float(LARGE))
+    with settings("large"):
         x = xp.asarray(a)
         y, total = x * 2.0 + 1.0, xp.sum(x[1:] * 3.0)
         a[...] = 0.0
-    assert_same(numpy_of(y), np.arange(float(ABOVE)) * 2.0 + 1.0)
-    assert_same(numpy_of(total), np.sum(np.arange(1.0, ABOVE) * 3.0))
+    assert_same(numpy_of(y), np.arange(float(LARGE)) * 2.0 + 1.0)
+    assert_same(numpy_of(total), np.sum(np.arange(1.0, LARGE) * 3.0))
 
 
 @pytest.mark.parametrize("lend", LENT)
@@ -162,7 +162,7 @@ MEETINGS: dict[str, tuple[Any, Any]] = {
 }
 
 
-@pytest.mark.parametrize("size", [12, ABOVE + 1000])
+@pytest.mark.parametrize("size", [12, LARGE + 1000])
 @pytest.mark.parametrize("lend", [_twice, _exported, _parts])
 @pytest.mark.parametrize("name", MEETINGS)
 def test_two_arrays_over_one_memory_that_overlap(name, lend, size):
@@ -178,7 +178,7 @@ def test_two_arrays_over_one_memory_that_overlap(name, lend, size):
         a = numbers((size,))
         oracle = a.copy()
         write(oracle[target], oracle[source].copy())
-        with settings("default" if size > ABOVE else "context"):
+        with settings("large" if size > LARGE else "context"):
             x, y = lend(a)
             earlier = y * 3.0
             write(x[target], y[source])
@@ -423,8 +423,8 @@ HOLDERS: dict[str, Callable[[xp.Array], Any]] = {
     ],
 )
 def test_memory_is_kept_for_whoever_still_reads_it(name, above):
-    shape = SHAPE if not above else (4, ABOVE // 4 + 8)
-    with settings("default" if above else "context"):
+    shape = SHAPE if not above else (4, LARGE // 4 + 8)
+    with settings("large" if above else "context"):
         x = xp.asarray(numbers(shape), copy=True) * 3.0
         held = HOLDERS[name](x)
         if isinstance(held, Lender):
@@ -453,9 +453,9 @@ class _Capsule:
 
 @pytest.mark.parametrize("above", [False, True])
 def test_memory_is_kept_for_pending_expressions(above):
-    shape = SHAPE if not above else (4, ABOVE // 4 + 8)
+    shape = SHAPE if not above else (4, LARGE // 4 + 8)
     a = numbers(shape)
-    with settings("default" if above else "context"):
+    with settings("large" if above else "context"):
         x = xp.asarray(a, copy=True) * 3.0
         xp.evaluate(x)
         y, row = x + 1.0, x[2]

@@ -21,7 +21,7 @@ import pytest
 import array_api_nx as xp
 
 from .hazards import numbers
-from .programs import ABOVE, NDArray, assert_same, deferring, numpy_of, pending, settings
+from .programs import LARGE, NDArray, assert_same, deferring, numpy_of, pending, settings
 
 pytestmark = pytest.mark.usefixtures("threshold")
 
@@ -50,6 +50,11 @@ def together(*functions: Callable[[], object]) -> None:
     if errors:
         raise errors[0]
     assert not any([thread.is_alive() for thread in threads])
+
+
+def deferring_large() -> xp.config_context:
+    """Large arrays are deferred; for any thread."""
+    return xp.config_context(fusion="auto", fusion_threshold=LARGE - 1)
 
 
 @pytest.fixture
@@ -138,7 +143,7 @@ def test_settings_are_those_of_the_thread(x):
 @pytest.mark.parametrize("round_", range(8))
 @pytest.mark.parametrize("large", [False, True])
 def test_all_threads_ask_for_the_same_expression(large, round_):
-    a = numbers((4, ABOVE // 4 + 1) if large else SHAPE) + float(round_)
+    a = numbers((4, LARGE // 4 + 1) if large else SHAPE) + float(round_)
     x = xp.asarray(a, copy=True)
     with deferring():
         y = x * 2.0 + 1.0
@@ -189,7 +194,7 @@ def test_equal_expressions_in_all_threads(x):
 @pytest.mark.parametrize("large", [False, True])
 def test_threads_write_parts_that_no_other_one_reads(large):
     threads, rounds = 4, 6 if large else 30
-    shape = (threads, ABOVE + 1 if large else 5)
+    shape = (threads, LARGE + 1 if large else 5)
     x = xp.asarray(numbers(shape), copy=True)
     b = xp.asarray(numbers(shape[1:], 3), copy=True)
     expected = numbers(shape)
@@ -201,7 +206,7 @@ def test_threads_write_parts_that_no_other_one_reads(large):
             row += row[::-1].copy()
 
     def work(row: xp.Array) -> None:
-        with settings("default" if large else "context"):
+        with deferring_large() if large else deferring():
             for i in range(rounds):
                 before = row * 2.0
                 # Deferred, never asked for: someone else's write must not be troubled by it.
@@ -233,8 +238,9 @@ def test_threads_write_columns_of_a_pending_array():
 
 def test_many_arrays_come_and_go():
     # Results of the same size take over each other's memory.
-    size = ABOVE + 3
+    size = LARGE + 3
 
+    @deferring_large()
     def work(t: int) -> None:
         held: list[tuple[xp.Array, float]] = []
         for i in range(25):
@@ -266,11 +272,16 @@ def test_a_pool_of_threads():
 
 
 def test_results_of_a_pool_are_read_elsewhere():
-    a = numbers((8, ABOVE))
+    a = numbers((8, LARGE))
+
+    @deferring_large()
+    def work(row: xp.Array) -> xp.Array:
+        return xp.abs(row) * 2.0 + 1.0
+
     with ThreadPoolExecutor(4) as pool:
-        x = xp.asarray(a, copy=True)
-        futures = [pool.submit(lambda row: xp.abs(row) * 2.0 + 1.0, row) for row in x]
+        futures = [pool.submit(work, row) for row in xp.asarray(a, copy=True)]
         rows = [future.result(PATIENCE) for future in futures]
+    assert all([pending(row) for row in rows])
     total = rows[0]
     for row in rows[1:]:
         total = total + row
@@ -338,16 +349,18 @@ def agree(x: xp.Array, oracle: NDArray) -> bool:
 
 @needs_fork
 def test_a_fork_while_other_threads_compute():
-    a = numbers((8, ABOVE // 4))
+    a = numbers((8, LARGE // 4))
     x = xp.asarray(a, copy=True)
     done = threading.Event()
 
+    @deferring_large()
     def busy() -> None:
         own = xp.asarray(a, copy=True)
         while not done.is_set():
             xp.evaluate(own * 2.0 + 1.0, xp.sum(own - 1.0))
             own[0] = 1.0
 
+    @deferring_large()
     def forks() -> None:
         try:
             for i in range(10):
@@ -356,14 +369,13 @@ def test_a_fork_while_other_threads_compute():
         finally:
             done.set()
 
-    with settings("default"):
-        together(busy, forks, busy)
+    together(busy, forks, busy)
 
 
 @needs_fork
 @pytest.mark.parametrize("threads", [1, 4])
 def test_a_forked_child_computes(threads):
-    shape = (64, ABOVE // 8)
+    shape = (64, LARGE // 8)
     a = numbers(shape)
 
     def compute(x: xp.Array) -> bool:
@@ -375,7 +387,7 @@ def test_a_forked_child_computes(threads):
             and np.array_equal(numpy_of(waiting), a - 3.0)
         )
 
-    with settings("default", num_threads=threads):
+    with settings("large", num_threads=threads):
         x = xp.asarray(a, copy=True)
         waiting = x - 3.0
         assert not np.array_equal(numpy_of(x * 3.0), a)

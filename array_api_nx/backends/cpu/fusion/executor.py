@@ -42,8 +42,10 @@ def evaluate(roots: Sequence[Node], report: Report) -> None:
     if not roots:
         return
     graph = Graph(roots)
+    raised = [0] * len(graph.nodes)
     for stage in planned(graph):
-        _run(stage, graph, report, None)
+        _run(stage, graph, raised, None)
+    _note(graph, raised, report)
     for node in roots:
         if node.memory is None:  # a fill, which no kernel computes
             node.realise(_filled(prod(node.shape), node.sources[0][0].array))  # type: ignore[union-attr]
@@ -71,8 +73,19 @@ def evaluate_into(node: Node, memory: NDArray, view: View, report: Report) -> No
         if len(_plans) >= _MAX_PLANS:
             _plans.clear()
         _plans[key] = stages
+    raised = [0] * len(graph.nodes)
     for stage in stages:
-        _run(stage, graph, report, memory)
+        _run(stage, graph, raised, memory)
+    _note(graph, raised, report)
+
+
+def _note(graph: Graph, raised: list[int], report: Report) -> None:
+    """Report the floating-point errors of an evaluation, of each operation once."""
+    for node, met in zip(graph.nodes, raised, strict=True):
+        if met & node.errors and node.loop is not None:
+            report.append(("reduce" if node.axes else node.loop.name, met, node.errors))
+        # It may be computed again as a part of something else.
+        node.errors = 0
 
 
 def element(node: Node, position: int, known: dict[Any, Any] | None = None) -> NDArray | None:
@@ -111,7 +124,7 @@ def element(node: Node, position: int, known: dict[Any, Any] | None = None) -> N
         result = np.empty(1, node.dtype)
         # Whoever computes all elements warns.
         with np.errstate(all="ignore"):
-            node.loop.call(*read, result)
+            node.loop.call(*read, out=result)
     known[node.key, position] = result
     return result
 
@@ -130,8 +143,11 @@ def _filled(size: int, value: NDArray) -> NDArray:
     return memory
 
 
-def _run(stage: Stage, graph: Graph, report: Report, destination: NDArray | None) -> None:
-    """Run one stage, and hand what it computed to its nodes."""
+def _run(stage: Stage, graph: Graph, raised: list[int], destination: NDArray | None) -> None:
+    """Run one stage, and hand what it computed to its nodes.
+
+    Per node, the floating-point errors that it meets are added to `raised`.
+    """
     nodes = graph.nodes
     new: dict[int, NDArray] = {}
     head = nodes[stage.head]
@@ -163,11 +179,8 @@ def _run(stage: Stage, graph: Graph, report: Report, destination: NDArray | None
         memories.append((memory, offset))
     flags = stage.program.run(memories, min(threads.count(), stage.threads))
     if any(flags):
-        report += [
-            (name, raised, errors)
-            for (name, errors), raised in zip(stage.names, flags, strict=True)
-            if raised & errors
-        ]
+        for i, met in zip(stage.steps, flags, strict=True):
+            raised[i] |= met
     if head.axes:
         new[stage.head] = _finished(head, new[stage.head], stage.partial, kernel.tasks)
     for i, memory in new.items():

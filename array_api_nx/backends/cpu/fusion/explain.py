@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from ....core.view import View
 from ...explanation import Explanation, Memory, Pass, Step
 from .executor import planned
 from .expression import Node
-from .kernel import Instruction, Kernel, Operand, Reduction
+from .kernel import Access, Instruction, Kernel, Operand, Reduction
 from .loops import Loop
 from .plan import Graph, Stage
 
 __all__ = ["explanation"]
+
+_ACCESSES: Final[dict[Access, str]] = {
+    "packed": "copied tile by tile",
+    "steady": "copied once per task",
+    "streamed": "written past the caches",
+}
 
 
 def explanation(node: Node) -> Explanation:
@@ -128,8 +134,8 @@ class _Translator:
         notes = _layout(distinct)
         if distinct.shape != shape:
             notes.append("broadcast")
-        if operand.access != "direct":
-            notes.append("copied tile by tile")
+        if operand.access in _ACCESSES:
+            notes.append(_ACCESSES[operand.access])
         kind: Literal["given", "stored"] = "given" if source == "leaf" else "stored"
         if kind == "given":
             name = self._array(j, (distinct.offset, distinct.merge_axes()), taken)
@@ -171,8 +177,8 @@ class _Translator:
             notes.append(f"in {stage.kernel.tasks} parts, put together at the end")
         if i in self.graph.live and kind == "stored":
             notes.append("kept for another array")
-        if operand.access != "direct":
-            notes.append("copied tile by tile")
+        if operand.access in _ACCESSES:
+            notes.append(_ACCESSES[operand.access])
         return Memory(name, kind, str(node.dtype), node.shape, size, ", ".join(notes))
 
     # ------------------------------------------------------------------ steps
@@ -201,6 +207,8 @@ class _Translator:
         loop: Loop = step.loop
         sources = tuple([names[slot] for slot in step.sources])
         if loop.name == "cast":
+            if loop.inputs == (loop.output,):
+                return "copy", sources
             return "astype", (*sources, str(loop.output))
         return self.operations[loop], sources
 
@@ -239,6 +247,9 @@ def _layout(view: View) -> list[str]:
 
 
 def _scratch(kernel: Kernel) -> int:
-    """Bytes for the registers and the copied tiles of one thread."""
+    """Bytes for the registers and the copied tiles of one thread.
+
+    Tiles are copied for scalars, too, if a loop is slow with them.
+    """
     copied = [operand.itemsize for operand in kernel.operands if operand.access != "direct"]
     return kernel.tile[0] * kernel.tile[1] * (sum(kernel.registers) + sum(copied))

@@ -180,11 +180,7 @@ def _of_ufunc(
         cost *= 4 if cost < 0.4 else 20  # the C library's functions
     elif inputs[0] == np.float32 and cost > 0.4:
         cost /= 2
-
-    def call(*arrays: NDArray) -> None:
-        ufunc(*arrays[:-1], out=arrays[-1])
-
-    return Loop(name, inputs, output, cost, ufunc, call, pointer)
+    return Loop(name, inputs, output, cost, ufunc, ufunc, pointer)
 
 
 def _make(op: Primitive, dtype: DType) -> Loop | None:

@@ -119,11 +119,7 @@ class NumPyProgram:
     stores: list[bool]
 
     def __init__(self, kernel: Kernel) -> None:
-        # NumPy writes through the caches, and what it writes need not be packed for that.
-        operands = [
-            o._replace(access="direct") if o.access == "streamed" else o for o in kernel.operands
-        ]
-        self.kernel = kernel = kernel._replace(operands=tuple(operands))
+        self.kernel = kernel = _without_streams(kernel)
         self.tile = _largest_tile(kernel)
         dtypes: dict[int, np.dtype[Any]] = {}
         last_writes: dict[int, int] = {}
@@ -192,6 +188,25 @@ class NumPyProgram:
         if not memory.flags.writeable and slot in [step.target for step in kernel.program]:
             raise ValueError(f"operand {slot} is written, but its memory is read-only")
         return np.ndarray(shape, self.dtypes[slot], memory, offset, strides)
+
+
+def _without_streams(kernel: Kernel) -> Kernel:
+    """The kernel with targets in memory or packed that were to be streamed.
+
+    NumPy cannot write past the caches. Where nothing reads a target, it need not be packed either.
+    """
+    read = {
+        slot
+        for step in kernel.program
+        for slot in ((step.source,) if isinstance(step, Reduction) else step.sources)
+    }
+    operands = [
+        operand._replace(access="packed" if slot in read else "direct")
+        if operand.access == "streamed"
+        else operand
+        for slot, operand in enumerate(kernel.operands)
+    ]
+    return kernel._replace(operands=tuple(operands))
 
 
 def _largest_tile(kernel: Kernel) -> tuple[int, int]:

@@ -74,8 +74,8 @@ class Stage(NamedTuple):
         The operand of the accumulators, or -1.
     partial : bool
         Whether each task has accumulators of its own.
-    names : tuple of (str, int)
-        Per step what NumPy calls it, and the floating-point errors to warn of.
+    steps : tuple of int
+        Per step of the kernel the position of the node that it computes.
     threads : int
         The most threads that are worth their while.
     """
@@ -87,7 +87,7 @@ class Stage(NamedTuple):
     memories: tuple[Memory, ...]
     accumulators: int
     partial: bool
-    names: tuple[tuple[str, int], ...]
+    steps: tuple[int, ...]
     threads: int
 
 
@@ -382,7 +382,7 @@ class _KernelBuilder:
                 ]
             )
             output = self._output(i) if i in outputs else None
-            key = (loop, sources)
+            key = (loop, sources, node.errors)
             value = known.get(key)
             if value is None or output is not None:
                 if value is not None:
@@ -391,7 +391,7 @@ class _KernelBuilder:
                     assert copy is not None
                     loop, sources = copy, (value,)
                 value = output if output is not None else ("step", len(steps))
-                steps.append((loop, sources, output, node.errors))
+                steps.append((loop, sources, output, i))
                 known[key] = value
             values[i] = value
         return self._compile(steps, values)
@@ -416,8 +416,8 @@ class _KernelBuilder:
         where: dict[Any, int] = {}
         base = len(self.memories)
         program: list[Instruction | Reduction] = []
-        names: list[tuple[str, int]] = []
-        for k, (loop, sources, output, errors) in enumerate(steps):
+        computes: list[int] = []
+        for k, (loop, sources, output, i) in enumerate(steps):
             slots = tuple([where[s] if type(s) is tuple else s for s in sources])
             for value in {s for s in sources if type(s) is tuple}:
                 if last_use[value] == k:
@@ -434,7 +434,7 @@ class _KernelBuilder:
             else:
                 target = output
             program.append(Instruction(loop, slots, target))
-            names.append((loop.name, errors))
+            computes.append(i)
         timetable = schedule(self.space, self.layouts, sum(registers))
         if head.axes:
             source = where[final] if type(final) is tuple else final
@@ -450,7 +450,7 @@ class _KernelBuilder:
                     head.identity,
                 )
             )
-            names.append(("reduce", head.errors))
+            computes.append(self.head)
         kernel = Kernel(
             timetable.dims,
             timetable.tile,
@@ -469,6 +469,6 @@ class _KernelBuilder:
             tuple(self.memories),
             accumulators,
             timetable.partial,
-            tuple(names),
+            tuple(computes),
             1 + int(prod(self.space) * sum([step.loop.cost for step in program]) / WORTH_A_THREAD),
         )

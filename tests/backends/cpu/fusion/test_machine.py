@@ -385,6 +385,23 @@ def test_streamed_results(make: Any, dtype: np.dtype[Any]) -> None:
         assert same_bits(out, expected.ravel())
 
 
+@pytest.mark.parametrize("access", ["direct", "packed", "streamed"])
+def test_results_are_reduced_as_well(access: Access) -> None:
+    x = np.random.default_rng(0).standard_normal(7 * 40).astype(F4)
+    operands = (
+        Operand(4, (160, 4), 0, "direct"),
+        Operand(4, (200, 4), 0, access),
+        Operand(4, (0, 0), 0, "direct"),
+    )
+    loop, identity = reducing(p.SUM, F4)
+    program = (
+        Instruction(found(p.MULTIPLY, F4), (0, 0), 1),
+        Reduction(loop, 1, 2, True, True, identity),
+    )
+    kernel = Kernel((7, 37), (4, 37), 0, 8, 1, operands, (), program)
+    check_case(Case(kernel, [(x, 0), (np.zeros(7 * 50, F4), 0), (np.zeros(1, F4), 0)]))
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_long_sums_lose_no_more_than_numpys(mode: tuple[bool, bool]) -> None:
     x = np.random.default_rng(0).random((2, 1000, 40), F4)

@@ -77,7 +77,7 @@ def check(
     expected = out.copy()
     place = np.ndarray(dims, target.view.dtype, expected, first, target.view.strides)
     result = np.empty(dims, target.view.dtype)
-    loop.call(*[view for view, _ in sources], result)
+    loop.call(*[view for view, _ in sources], out=result)
     place[...] = result
     for make, threads in product(MACHINES, (1, 3)):
         actual = out.copy()
