@@ -44,6 +44,9 @@ __all__ = ["DeferredExecution"]
 
 _hints: Final = config.hints
 
+# So many elements no machine computes: NumPy says so at once.
+_TOO_LARGE: Final = 2**48
+
 # How many elements are computed one by one before all are computed at once.
 _MAX_PROBES: Final = 4
 
@@ -209,7 +212,8 @@ class DeferredExecution(NumPyMemory):
     ) -> Tensor | None:
         """An element-by-element operation over operands that broadcast to `shape`."""
         settings = config.current()
-        if settings.fusion == "off" or prod(shape) <= settings.fusion_threshold:
+        size = prod(shape)
+        if settings.fusion == "off" or not settings.fusion_threshold < size < _TOO_LARGE:
             return None
         errors = fperrors.modes()
         if errors is None:
@@ -322,7 +326,7 @@ class DeferredExecution(NumPyMemory):
         """`full`, deferred."""
         settings = config.current()
         size = prod(shape)
-        if settings.fusion == "off" or size <= settings.fusion_threshold:
+        if settings.fusion == "off" or not settings.fusion_threshold < size < _TOO_LARGE:
             return None
         with expression.lock:
             node = expression.fill(p.FULL, shape, expression.scalar(value, TO_NUMPY[dtype]))

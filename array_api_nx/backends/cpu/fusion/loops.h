@@ -1,7 +1,7 @@
 /* The inner loops that are not a ufunc's: casts, selection, counting.
 
-   All have the signature of a ufunc's inner loop. A target may be the very memory of a source of the
-   same itemsize, so nothing here is `restrict`. */
+   All have the signature of a ufunc's inner loop. A target may be the very memory of a source of
+   the same itemsize, so nothing here is `restrict`. */
 
 #ifndef ARRAY_API_NX_LOOPS_H
 #define ARRAY_API_NX_LOOPS_H
@@ -38,21 +38,21 @@ typedef struct {
     static void NAME(char **args, npy_intp const *count, npy_intp const *steps, void *data)
 
 /* Both bodies are the same loop; the compiler vectorizes the contiguous one. */
-#define EACH(CONTIGUOUS, I1, O1, VALUE)                                    \
-    do {                                                                   \
-        const npy_intp n = *count;                                         \
-        (void)data;                                                        \
-        if (CONTIGUOUS) {                                                  \
-            for (npy_intp i = 0; i < n; i++) {                             \
-                const I1 x = ((const I1 *)args[0])[i];                     \
-                ((O1 *)args[1])[i] = VALUE;                                \
-            }                                                              \
-        } else {                                                           \
-            for (npy_intp i = 0; i < n; i++) {                             \
-                const I1 x = *(const I1 *)(args[0] + i * steps[0]);        \
-                *(O1 *)(args[1] + i * steps[1]) = VALUE;                   \
-            }                                                              \
-        }                                                                  \
+#define EACH(CONTIGUOUS, I1, O1, VALUE)                             \
+    do {                                                            \
+        const npy_intp n = *count;                                  \
+        (void)data;                                                 \
+        if (CONTIGUOUS) {                                           \
+            for (npy_intp i = 0; i < n; i++) {                      \
+                const I1 x = ((const I1 *)args[0])[i];              \
+                ((O1 *)args[1])[i] = VALUE;                         \
+            }                                                       \
+        } else {                                                    \
+            for (npy_intp i = 0; i < n; i++) {                      \
+                const I1 x = *(const I1 *)(args[0] + i * steps[0]); \
+                *(O1 *)(args[1] + i * steps[1]) = VALUE;            \
+            }                                                       \
+        }                                                           \
     } while (0)
 
 #define CAST(NAME, FROM, TO, VALUE)                                                  \
@@ -62,19 +62,19 @@ typedef struct {
     }
 
 /* FROM is bool, an integer or real. Bools are 0 or 1 in memory, so they cast as integers do. */
-#define CASTS_TO_FLOATS(FROM)                                                     \
-    CAST(FROM##_to_float, npy_##FROM, npy_float, (npy_float)x)                    \
-    CAST(FROM##_to_double, npy_##FROM, npy_double, (npy_double)x)                 \
-    CAST(FROM##_to_complex64, npy_##FROM, Complex64, ((Complex64){(npy_float)x, 0})) \
+#define CASTS_TO_FLOATS(FROM)                                                            \
+    CAST(FROM##_to_float, npy_##FROM, npy_float, (npy_float)x)                           \
+    CAST(FROM##_to_double, npy_##FROM, npy_double, (npy_double)x)                        \
+    CAST(FROM##_to_complex64, npy_##FROM, Complex64, ((Complex64){(npy_float)x, 0}))     \
     CAST(FROM##_to_complex128, npy_##FROM, Complex128, ((Complex128){(npy_double)x, 0})) \
     CAST(FROM##_to_bool, npy_##FROM, npy_bool, x != 0)
 
-#define CASTS_TO_INTEGERS(FROM)                               \
-    CAST(FROM##_to_int8, npy_##FROM, npy_int8, (npy_int8)x)     \
-    CAST(FROM##_to_int16, npy_##FROM, npy_int16, (npy_int16)x)  \
-    CAST(FROM##_to_int32, npy_##FROM, npy_int32, (npy_int32)x)  \
-    CAST(FROM##_to_int64, npy_##FROM, npy_int64, (npy_int64)x)  \
-    CAST(FROM##_to_uint8, npy_##FROM, npy_uint8, (npy_uint8)x)  \
+#define CASTS_TO_INTEGERS(FROM)                                   \
+    CAST(FROM##_to_int8, npy_##FROM, npy_int8, (npy_int8)x)       \
+    CAST(FROM##_to_int16, npy_##FROM, npy_int16, (npy_int16)x)    \
+    CAST(FROM##_to_int32, npy_##FROM, npy_int32, (npy_int32)x)    \
+    CAST(FROM##_to_int64, npy_##FROM, npy_int64, (npy_int64)x)    \
+    CAST(FROM##_to_uint8, npy_##FROM, npy_uint8, (npy_uint8)x)    \
     CAST(FROM##_to_uint16, npy_##FROM, npy_uint16, (npy_uint16)x) \
     CAST(FROM##_to_uint32, npy_##FROM, npy_uint32, (npy_uint32)x) \
     CAST(FROM##_to_uint64, npy_##FROM, npy_uint64, (npy_uint64)x)
@@ -101,10 +101,10 @@ CAST(complex128_to_complex64, Complex128, Complex64,
 CAST(complex128_to_complex128, Complex128, Complex128, x)
 CAST(complex128_to_bool, Complex128, npy_bool, x.real != 0 || x.imag != 0)
 
-/* The standard's dtypes, in the order of the table below. */
+/* Where the standard's dtypes are in the tables below. */
 enum {
-    BOOL, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64,
-    FLOAT32, FLOAT64, COMPLEX64, COMPLEX128, DTYPES
+    AT_BOOL, AT_INT8, AT_INT16, AT_INT32, AT_INT64, AT_UINT8, AT_UINT16, AT_UINT32, AT_UINT64,
+    AT_FLOAT32, AT_FLOAT64, AT_COMPLEX64, AT_COMPLEX128, DTYPES
 };
 
 static const int type_numbers[DTYPES] = {
@@ -114,16 +114,17 @@ static const int type_numbers[DTYPES] = {
 
 static const npy_intp itemsizes[DTYPES] = {1, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8, 8, 16};
 
-#define ROW_OF_INTEGER(FROM)                                                                  \
-    {FROM##_to_bool, FROM##_to_int8, FROM##_to_int16, FROM##_to_int32, FROM##_to_int64,       \
-     FROM##_to_uint8, FROM##_to_uint16, FROM##_to_uint32, FROM##_to_uint64, FROM##_to_float,  \
+#define ROW_OF_INTEGER(FROM)                                                                 \
+    {FROM##_to_bool, FROM##_to_int8, FROM##_to_int16, FROM##_to_int32, FROM##_to_int64,      \
+     FROM##_to_uint8, FROM##_to_uint16, FROM##_to_uint32, FROM##_to_uint64, FROM##_to_float, \
      FROM##_to_double, FROM##_to_complex64, FROM##_to_complex128}
 
-#define ROW_OF_REAL(FROM)                                                                  \
-    {[BOOL] = FROM##_to_bool, [FLOAT32] = FROM##_to_float, [FLOAT64] = FROM##_to_double,   \
-     [COMPLEX64] = FROM##_to_complex64, [COMPLEX128] = FROM##_to_complex128}
+#define ROW_OF_REAL(FROM)                                                                         \
+    {[AT_BOOL] = FROM##_to_bool, [AT_FLOAT32] = FROM##_to_float, [AT_FLOAT64] = FROM##_to_double, \
+     [AT_COMPLEX64] = FROM##_to_complex64, [AT_COMPLEX128] = FROM##_to_complex128}
 
-/* Missing: reals to integers, whose out-of-range results are each loop's own, and complex to real. */
+/* Missing: reals to integers, whose results that do not fit are each loop's own, and complex to
+   real. */
 static const PyUFuncGenericFunction casts[DTYPES][DTYPES] = {
     ROW_OF_INTEGER(bool),
     ROW_OF_INTEGER(int8),
@@ -136,10 +137,10 @@ static const PyUFuncGenericFunction casts[DTYPES][DTYPES] = {
     ROW_OF_INTEGER(uint64),
     ROW_OF_REAL(float),
     ROW_OF_REAL(double),
-    {[BOOL] = complex64_to_bool, [COMPLEX64] = complex64_to_complex64,
-     [COMPLEX128] = complex64_to_complex128},
-    {[BOOL] = complex128_to_bool, [COMPLEX64] = complex128_to_complex64,
-     [COMPLEX128] = complex128_to_complex128},
+    {[AT_BOOL] = complex64_to_bool, [AT_COMPLEX64] = complex64_to_complex64,
+     [AT_COMPLEX128] = complex64_to_complex128},
+    {[AT_BOOL] = complex128_to_bool, [AT_COMPLEX64] = complex128_to_complex64,
+     [AT_COMPLEX128] = complex128_to_complex128},
 };
 
 static int dtype_index(int type_number)
@@ -165,27 +166,27 @@ static int find_cast(int from, int to, Loop *loop)
 
 /* target = condition ? first : second. Whole values are selected, by their bits: no processor can
    guess a condition that is as good as random. */
-#define SELECT(NAME, TYPE)                                                             \
-    CLONED LOOP(NAME)                                                                         \
-    {                                                                                  \
-        const npy_intp n = *count;                                                     \
-        const npy_intp size = sizeof(TYPE);                                            \
-        (void)data;                                                                    \
+#define SELECT(NAME, TYPE)                                                               \
+    CLONED LOOP(NAME)                                                                    \
+    {                                                                                    \
+        const npy_intp n = *count;                                                       \
+        const npy_intp size = sizeof(TYPE);                                              \
+        (void)data;                                                                      \
         if (steps[0] == 1 && steps[1] == size && steps[2] == size && steps[3] == size) { \
-            for (npy_intp i = 0; i < n; i++) {                                         \
-                const TYPE first = ((const TYPE *)args[1])[i];                         \
-                const TYPE second = ((const TYPE *)args[2])[i];                        \
-                const TYPE mask = (TYPE)-(args[0][i] != 0);                            \
-                ((TYPE *)args[3])[i] = second ^ ((first ^ second) & mask);             \
-            }                                                                          \
-        } else {                                                                       \
-            for (npy_intp i = 0; i < n; i++) {                                         \
-                const TYPE first = *(const TYPE *)(args[1] + i * steps[1]);            \
-                const TYPE second = *(const TYPE *)(args[2] + i * steps[2]);           \
-                const TYPE mask = (TYPE)-(args[0][i * steps[0]] != 0);                 \
-                *(TYPE *)(args[3] + i * steps[3]) = second ^ ((first ^ second) & mask); \
-            }                                                                          \
-        }                                                                              \
+            for (npy_intp i = 0; i < n; i++) {                                           \
+                const TYPE first = ((const TYPE *)args[1])[i];                           \
+                const TYPE second = ((const TYPE *)args[2])[i];                          \
+                const TYPE mask = (TYPE)-(args[0][i] != 0);                              \
+                ((TYPE *)args[3])[i] = second ^ ((first ^ second) & mask);               \
+            }                                                                            \
+        } else {                                                                         \
+            for (npy_intp i = 0; i < n; i++) {                                           \
+                const TYPE first = *(const TYPE *)(args[1] + i * steps[1]);              \
+                const TYPE second = *(const TYPE *)(args[2] + i * steps[2]);             \
+                const TYPE mask = (TYPE)-(args[0][i * steps[0]] != 0);                   \
+                *(TYPE *)(args[3] + i * steps[3]) = second ^ ((first ^ second) & mask);  \
+            }                                                                            \
+        }                                                                                \
     }
 
 SELECT(select_1, npy_uint8)
@@ -247,7 +248,8 @@ LOOP(count_true)
 static const Loop count_loop = {count_true, NULL, 2, {8, 1, 8}};
 
 /* The ufunc's loop for exactly these dtypes. Whether there is one. */
-static int find_ufunc(const PyUFuncObject *ufunc, const int *types, const npy_intp *sizes, Loop *loop)
+static int find_ufunc(const PyUFuncObject *ufunc, const int *types, const npy_intp *sizes,
+                      Loop *loop)
 {
     for (int i = 0; i < ufunc->ntypes; i++) {
         int same = 1;

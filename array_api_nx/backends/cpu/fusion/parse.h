@@ -29,7 +29,8 @@ static int refuse(const char *format, ...)
     return 0;
 }
 
-static int read_int(PyObject *value, npy_intp low, npy_intp high, const char *name, npy_intp *result)
+static int read_int(PyObject *value, npy_intp low, npy_intp high, const char *name,
+                    npy_intp *result)
 {
     *result = PyLong_AsSsize_t(value);
     if (*result == -1 && PyErr_Occurred()) {

@@ -22,7 +22,7 @@ typedef struct {
     npy_intp task_stride;
     Access access;
     int written, accumulates;
-    npy_intp low, high; /* bytes from the first element to the lowest byte, and behind the highest */
+    npy_intp low, high; /* bytes from the first element to the lowest and behind the highest */
     npy_intp buffer;    /* where in the scratch its packed tile is */
 } Operand;
 
@@ -503,7 +503,8 @@ static void pack_steady(Frame *frame, npy_intp rows, npy_intp columns)
     for (int i = 0; i < kernel->operand_count; i++) {
         if (kernel->operands[i].access == STEADY) {
             frame->memory[i].data = frame->corners[i];
-            copy_tile(frame->views[i], frame->memory[i], kernel->operands[i].itemsize, rows, columns);
+            copy_tile(frame->views[i], frame->memory[i], kernel->operands[i].itemsize, rows,
+                      columns);
         }
     }
 }
