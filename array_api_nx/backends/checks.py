@@ -177,13 +177,13 @@ class Call:
         self.owes(type(found) is tuple, "tell shapes as tuples")
         self.owes(found == shape, f"return shape {shape}, not {found}")
         self.owes(backend.dtype(result) is dtype, f"return {dtype}, not {backend.dtype(result)}")
+        if rows and isinstance(backend, StridedBackend):
+            self.owes(backend.view(result).is_row_major, "return row-major memory")
         # What is still to be computed will get memory of its own.
         memory = self._peek(result)
-        if memory is not None:
-            self.owes(not rows or memory.flags.c_contiguous, "return row-major memory")
-            if own and backend.read_only_reason(result) is None:
-                for x in self._arguments_in_memory():
-                    self.owes(not np.may_share_memory(memory, x), "return memory of its own")
+        if memory is not None and own and backend.read_only_reason(result) is None:
+            for x in self._arguments_in_memory():
+                self.owes(not np.may_share_memory(memory, x), "return memory of its own")
         return result
 
     def _peek(self, x: Handle) -> np.ndarray[Any, Any] | None:

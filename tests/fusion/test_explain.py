@@ -180,7 +180,7 @@ def test_two_views_of_one_array(make, shape, note):
 
 
 def test_an_operation_goes_over_memory_in_order():
-    only = only_pass(lambda x: -x.T[::-1], array())
+    only = only_pass(lambda x: -x.T, array())
     assert only.inputs[0].note == ""
     assert only.shape == (40_000,)
 

@@ -1,8 +1,8 @@
 """Values that read the memory they are stored in.
 
 The right side is read as if it were computed before anything is written, however the two views lie
-over each other. On small arrays every pair of views of one shape; above the default threshold those
-that meet in different tiles.
+over each other. On small arrays every pair of views of one shape; on large ones those that meet in
+different tiles.
 """
 
 from __future__ import annotations

@@ -71,7 +71,7 @@ def test_programs_that_hand_nothing_out(program, shape):
 
 @hypothesis_settings(max_examples=25)
 @given(programs(), LARGE_SHAPES)
-def test_programs_above_the_default_threshold(program, shape):
+def test_large_programs(program, shape):
     assert_alike(program, shape, *LARGE_RUNS[1:], limit=100_000)
 
 

@@ -75,7 +75,7 @@ def test_lent_memory_is_read_at_once(lend, view):
                 assert_same(numpy_of(result), right, f"{lend}, {view}, {read.__name__}")
 
 
-def test_lent_memory_above_the_default_threshold():
+def test_large_lent_memory():
     a = np.arange(float(LARGE))
     with settings("large"):
         x = xp.asarray(a)

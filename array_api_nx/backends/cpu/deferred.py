@@ -379,8 +379,7 @@ class DeferredExecution(NumPyMemory):
             arrange = None if view.is_row_major else Arrangement.of([view], shape)
             order = tuple(range(len(shape))) if arrange is None else arrange.order
             space = tuple([shape[axis] for axis in order])
-            # An accumulator does not care in which direction it goes.
-            seen = view if arrange is None else view.permute(order)
+            seen = view if arrange is None else arrange.apply(view)
             reduced = tuple([i for i, axis in enumerate(order) if axis in axes])
             while True:
                 result = expression.reduction(
@@ -536,7 +535,7 @@ def _is_plain_power(dtype: np.dtype[Any], x1: Operand, x2: Any) -> bool:
 
 
 class Arrangement:
-    """In which order, and in which direction, an operation goes over its axes.
+    """In which order an operation goes over its axes: as NumPy would lay out the result.
 
     Attributes
     ----------
@@ -544,18 +543,13 @@ class Arrangement:
         In that order.
     order : tuple of int
         Axis i of the operation is axis ``order[i]`` of the result.
-    flips : tuple of bool
-        Axes of the result that are gone over backwards.
     """
 
-    __slots__ = ("flips", "order", "shape")
+    __slots__ = ("order", "shape")
 
-    def __init__(
-        self, shape: tuple[int, ...], order: tuple[int, ...], flips: tuple[bool, ...]
-    ) -> None:
+    def __init__(self, shape: tuple[int, ...], order: tuple[int, ...]) -> None:
         self.shape = tuple([shape[axis] for axis in order])
         self.order = order
-        self.flips = flips
 
     @staticmethod
     def of(views: Sequence[View], shape: tuple[int, ...]) -> Arrangement | None:
@@ -563,30 +557,19 @@ class Arrangement:
         full = [view for view in views if not view.has_repeats]
         if not full or any([view.is_row_major for view in views]):
             return None
-        backwards = tuple(
-            [
-                size > 1
-                and len(full) == len(views)
-                and all([view.strides[axis] < 0 for view in full])
-                for axis, size in enumerate(shape)
-            ]
-        )
         steps: Any = full[0].strides
         order = tuple(
             sorted(range(len(shape)), key=lambda axis: -abs(steps[axis]) if shape[axis] > 1 else 0)
         )
-        if order == tuple(range(len(shape))) and not any(backwards):
-            return None
-        return Arrangement(shape, order, backwards)
+        return None if order == tuple(range(len(shape))) else Arrangement(shape, order)
 
     def apply(self, view: View) -> View:
         """How the operation sees an operand of the result's shape."""
-        return (view.flip(self.flips) if any(self.flips) else view).permute(self.order)
+        return view.permute(self.order)
 
     def undo(self, view: View) -> View:
         """How the result looks of which the operation sees `view`."""
-        view = view.permute(tuple([self.order.index(axis) for axis in range(len(self.order))]))
-        return view.flip(self.flips) if any(self.flips) else view
+        return view.permute(tuple([self.order.index(axis) for axis in range(len(self.order))]))
 
 
 def _pending(node: Node) -> Storage:

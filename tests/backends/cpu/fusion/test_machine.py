@@ -711,3 +711,26 @@ def test_threadpoolctl_finds_the_limit() -> None:
     finally:
         library.array_api_nx_set_num_threads(limit)
         extension.set_default_threads(told)
+
+
+@pytest.mark.parametrize("make", MACHINES)
+@pytest.mark.parametrize("dtype", ["i1", "i2", "i4", "i8"])
+def test_flags_of_integer_loops(make: Any, dtype: str) -> None:
+    # NumPy raises an overflow by hand, of which the C library may tell the x87 unit alone.
+    limits = np.iinfo(dtype)
+    row = Operand(limits.bits // 8, (0, limits.bits // 8), 0, "direct")
+    program = (Instruction(found(p.FLOOR_DIVIDE, np.dtype(dtype)), (0, 1), 2),)
+    kernel = Kernel((1, 4), (1, 4), 1, 4, 1, (row,) * 3, (), program)
+    for first, second, flags in ((limits.min, -1, 2), (1, 0, 1), (1, 1, 0)):
+        memories = [(np.full(4, value, dtype), 0) for value in (first, second, 0)]
+        assert make(kernel).run(memories, 1) == (flags,)
+
+
+@pytest.mark.parametrize("make", MACHINES)
+def test_flags_of_float32_exponentials(make: Any) -> None:
+    row = Operand(4, (0, 4), 0, "direct")
+    program = (Instruction(found(p.EXP, F4), (0,), 1),)
+    kernel = Kernel((1, 20), (1, 20), 1, 20, 1, (row,) * 2, (), program)
+    for value, flags in ((1000, 2), (-1000, 4), (1, 0)):
+        memories = [(np.full(20, value, F4), 0), (np.zeros(20, F4), 0)]
+        assert make(kernel).run(memories, 1) == (flags,)
