@@ -29,9 +29,9 @@ __all__ = ["Graph", "Memory", "Plan", "Stage", "plan"]
 WORTH_STORING: Final = 3.0
 """Nanoseconds per element above which computing a value again costs more than memory traffic."""
 
-WORTH_A_THREAD: Final = 100_000.0
+WORTH_A_THREAD: Final = 250_000.0
 """Nanoseconds of work for each thread beyond the first. To wake one takes some microseconds, but
-where other processes keep the cores busy, to wait for it may take milliseconds."""
+where it sleeps deeply or other processes keep the cores busy, much longer."""
 
 # NumPy has vector instructions for two arrays here, but not for an array and a scalar.
 _SLOW_WITH_SCALARS: Final = (np.maximum, np.minimum)
