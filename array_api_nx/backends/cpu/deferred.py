@@ -266,10 +266,7 @@ class DeferredExecution(NumPyMemory):
             ]
         while True:
             node = expression.elementwise(op, loop, tuple(sources), shape, errors)
-            if (
-                len(node.pending) <= expression.MAX_PENDING
-                and len(node.leaves) <= expression.MAX_LEAVES
-            ):
+            if expression.is_bounded(node):
                 return node, arrange, now
             self._shorten(node, report)
 
@@ -385,10 +382,7 @@ class DeferredExecution(NumPyMemory):
                 result = expression.reduction(
                     op, loop, identity, (node, seen), space, reduced, divisor, errors
                 )
-                if (
-                    len(result.pending) <= expression.MAX_PENDING
-                    and len(result.leaves) <= expression.MAX_LEAVES
-                ):
+                if expression.is_bounded(result):
                     break
                 self._shorten(result, report)
             storage = _pending(result)

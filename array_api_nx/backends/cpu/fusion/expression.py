@@ -34,6 +34,7 @@ __all__ = [
     "elementwise",
     "fill",
     "forget",
+    "is_bounded",
     "leaf",
     "lock",
     "reduction",
@@ -335,6 +336,11 @@ def _remember(key: tuple[Any, ...], node: Node) -> None:
                 del _nodes[known]
         _next_sweep = max(_MIN_SWEEP, 2 * len(_nodes))
     _nodes[key] = ref(node)
+
+
+def is_bounded(node: Node) -> bool:
+    """Whether an expression is small enough to wait."""
+    return len(node.pending) <= MAX_PENDING and len(node.leaves) <= MAX_LEAVES
 
 
 def dependants(node: Node, without: Node | None = None) -> list[Node]:
