@@ -18,6 +18,9 @@ TILE_BYTES: Final = 2**13
 """Bytes of a tile of one operand or register, so that a few of them fit into a core's first level
 of cache: enough elements that the calls cost little, and that memory delivers in long pieces."""
 
+PACKED_SHARE: Final = 4
+"""By how much a tile is smaller if operands are packed."""
+
 REDUCED_CELLS: Final = 2**13
 """Elements of a tile that is only reduced, and then not read again."""
 
@@ -270,7 +273,9 @@ def _cells(dims: list[_Dim], layouts: Sequence[Layout], width: int) -> int:
     )
     if not width and not packed and columns.reduced:
         return REDUCED_CELLS
-    return TILE_BYTES // max([layout.itemsize for layout in layouts])
+    cells = TILE_BYTES // max([layout.itemsize for layout in layouts])
+    # A packed tile takes room twice, and what lies between its elements in memory takes some, too.
+    return cells // PACKED_SHARE if packed else cells
 
 
 def _even(size: int, most: int, multiple: int) -> int:
