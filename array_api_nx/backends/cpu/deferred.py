@@ -223,11 +223,7 @@ class DeferredExecution(NumPyMemory):
             node, arrange, now = self._node(
                 op, loop, operands, shape, errors, settings, report, row_major
             )
-            storage = _pending(node)
-            if now:
-                # Others may write what it is computed from.
-                executor.evaluate([node], report)
-                self._claim(storage)
+            storage = self._storage(node, now, report)
         if report:
             fperrors.report(report)
         view = View.row_major(node.shape)
@@ -269,6 +265,15 @@ class DeferredExecution(NumPyMemory):
             if expression.is_bounded(node):
                 return node, arrange, now
             self._shorten(node, report)
+
+    def _storage(self, node: Node, now: bool, report: executor.Report) -> Storage:
+        """A new storage of the elements of `node`, with memory if they must be computed now,
+        because others may write what they are computed from."""
+        storage = _pending(node)
+        if now:
+            executor.evaluate([node], report)
+            self._claim(storage)
+        return storage
 
     def _shorten(self, node: Node, report: executor.Report) -> None:
         """Compute the largest source of a new expression that became too large, and drop it."""
@@ -385,10 +390,7 @@ class DeferredExecution(NumPyMemory):
                 if expression.is_bounded(result):
                     break
                 self._shorten(result, report)
-            storage = _pending(result)
-            if now:
-                executor.evaluate([result], report)
-                self._claim(storage)
+            storage = self._storage(result, now, report)
         if report:
             fperrors.report(report)
         return tensor_over(storage, _reduced_view(result.shape, order, axes, keepdims))

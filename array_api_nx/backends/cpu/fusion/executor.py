@@ -24,15 +24,15 @@ _MAX_PLANS: Final = 1 << 9
 _plans: Final[dict[Any, Plan]] = {}
 
 
-def planned(graph: Graph) -> Plan:
-    """The plan for `graph`, made anew only for a structure not seen before."""
-    try:
-        return _plans[graph.key]
-    except KeyError:
-        pass
-    if len(_plans) >= _MAX_PLANS:
-        _plans.clear()
-    stages = _plans[graph.key] = plan(graph)
+def planned(graph: Graph, destination: tuple[View, frozenset[int]] | None = None) -> Plan:
+    """What `plan` gives, made anew only for a structure not seen before."""
+    key = graph.key, destination
+    stages = _plans.get(key)
+    if stages is None:
+        stages = plan(graph, destination)
+        if len(_plans) >= _MAX_PLANS:
+            _plans.clear()
+        _plans[key] = stages
     return stages
 
 
@@ -42,10 +42,7 @@ def evaluate(roots: Sequence[Node], report: Report) -> None:
     if not roots:
         return
     graph = Graph(roots)
-    raised = [0] * len(graph.nodes)
-    for stage in planned(graph):
-        _run(stage, graph, raised, None)
-    _note(graph, raised, report)
+    _compute(planned(graph), graph, None, report)
     for node in roots:
         if node.memory is None:  # a fill, which no kernel computes
             node.realise(_filled(prod(node.shape), node.sources[0][0].array))  # type: ignore[union-attr]
@@ -66,16 +63,14 @@ def evaluate_into(node: Node, memory: NDArray, view: View, report: Report) -> No
             raise Overlap
     # Which leaves lie in the same memory decides what may be overwritten: it belongs to the plan.
     alias = frozenset([k for k, leaf in enumerate(graph.leaves) if leaf.memory is memory])
-    key = (graph.key, view, alias)
-    stages = _plans.get(key)
-    if stages is None:
-        stages = plan(graph, (view, alias))
-        if len(_plans) >= _MAX_PLANS:
-            _plans.clear()
-        _plans[key] = stages
+    _compute(planned(graph, (view, alias)), graph, memory, report)
+
+
+def _compute(stages: Plan, graph: Graph, destination: NDArray | None, report: Report) -> None:
+    """Run all stages."""
     raised = [0] * len(graph.nodes)
     for stage in stages:
-        _run(stage, graph, raised, memory)
+        _run(stage, graph, raised, destination)
     _note(graph, raised, report)
 
 

@@ -11,7 +11,7 @@ still needs the value is computed, and the storage leaves its node: see `dependa
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import count
 from threading import RLock
 from typing import Any, Final, TypeAlias, final
@@ -343,11 +343,8 @@ def is_bounded(node: Node) -> bool:
     return len(node.pending) <= MAX_PENDING and len(node.leaves) <= MAX_LEAVES
 
 
-def dependants(node: Node, without: Node | None = None) -> list[Node]:
-    """The pending values of living arrays that need the memory of `node`.
-
-    `without` is not among them, but what needs it is.
-    """
+def dependants(node: Node) -> list[Node]:
+    """The pending values of living arrays that need the memory of `node`."""
     found: list[Node] = []
     seen = {node.key}
     stack = [node]
@@ -356,7 +353,7 @@ def dependants(node: Node, without: Node | None = None) -> list[Node]:
             if consumer.key in seen:
                 continue
             seen.add(consumer.key)
-            if consumer is not without and consumer.live_storages():
+            if consumer.live_storages():
                 found.append(consumer)
             else:
                 stack.append(consumer)
@@ -372,8 +369,8 @@ def forget(node: Node) -> None:
         node.table_key = None
 
 
-def walk(roots: Iterable[Node], inside: Callable[[Node], bool]) -> list[Node]:
-    """The nodes that `roots` need and for which `inside` holds, operands first."""
+def walk(roots: Iterable[Node]) -> list[Node]:
+    """The pending nodes that `roots` need, themselves among them, operands first."""
     order: list[Node] = []
     seen: set[int] = set()
     stack: list[tuple[Node, bool]] = [(node, False) for node in roots]
@@ -382,7 +379,7 @@ def walk(roots: Iterable[Node], inside: Callable[[Node], bool]) -> list[Node]:
         if done:
             order.append(node)
             continue
-        if node.key in seen or not inside(node):
+        if node.key in seen or node.memory is not None:
             continue
         seen.add(node.key)
         stack.append((node, True))

@@ -70,8 +70,6 @@ class Stage(NamedTuple):
         The kernel, ready to run.
     memories : tuple of Memory
         One per operand.
-    accumulators : int
-        The operand of the accumulators, or -1.
     partial : bool
         Whether each task has accumulators of its own.
     steps : tuple of int
@@ -85,7 +83,6 @@ class Stage(NamedTuple):
     kernel: Kernel
     program: Program
     memories: tuple[Memory, ...]
-    accumulators: int
     partial: bool
     steps: tuple[int, ...]
     threads: int
@@ -114,7 +111,7 @@ class Graph:
     """
 
     def __init__(self, roots: Sequence[Node]) -> None:
-        self.nodes = walk(roots, lambda node: node.memory is None)
+        self.nodes = walk(roots)
         position = {node.key: i for i, node in enumerate(self.nodes)}
         self.leaves: list[Node] = []
         self.scalars: list[Scalar] = []
@@ -195,9 +192,7 @@ class _Planner:
             if graph.nodes[i].axes:
                 heads.add(i)
             for kind, j, view in refs:
-                if kind != "node":
-                    continue
-                if self._is_fill(j):
+                if kind != "node" or self._is_fill(j):
                     continue
                 if self._in_order(j, view):
                     consumers[j].append(i)
@@ -235,10 +230,7 @@ class _Planner:
         """Whether `view` reads node j in the order in which it is computed."""
         node = self.graph.nodes[j]
         assert view is not None
-        size = 1
-        for n in node.shape:
-            size *= n
-        return not node.axes and view.is_c_contiguous and view.size == size
+        return not node.axes and view.is_c_contiguous and view.size == prod(node.shape)
 
     # ------------------------------------------------------------------ kernels
 
@@ -288,7 +280,6 @@ class _KernelBuilder:
 
     def __init__(self, planner: _Planner, head: int, inlined: list[int]) -> None:
         self.graph = planner.graph
-        self.stored = planner.stored
         self.head = head
         self.inlined = inlined
         self.space: Any = self.graph.nodes[head].space
@@ -332,7 +323,7 @@ class _KernelBuilder:
         itemsize = (graph.leaves if kind == "leaf" else graph.nodes)[j].dtype.itemsize
         if self.destination is not None and kind == "leaf" and j in self.destination[1]:
             target = self.destination[0]
-            if view is not target and view != target and view.overlaps(target):
+            if view != target and view.overlaps(target):
                 raise Overlap
         offset, strides = view.byte_layout(itemsize)
         memory = Memory("leaf" if kind == "leaf" else "node", j, offset)
@@ -467,7 +458,6 @@ class _KernelBuilder:
             kernel,
             prepare(kernel),
             tuple(self.memories),
-            accumulators,
             timetable.partial,
             tuple(computes),
             1 + int(prod(self.space) * sum([step.loop.cost for step in program]) / WORTH_A_THREAD),
