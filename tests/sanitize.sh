@@ -11,7 +11,7 @@ set -eu
 tool=$1
 shift
 [ $# -gt 0 ] || set -- -q tests/backends/cpu/fusion/test_machine.py \
-    tests/backends/cpu/fusion/test_loops.py
+    tests/backends/cpu/fusion/test_loops.py tests/backends/cpu/fusion/test_pool.py
 python=${PYTHON:-python3}
 cc=${CC:-cc}
 
@@ -50,7 +50,7 @@ valgrind)
     ! cat "$copy"/valgrind.* | awk '
         /^==[0-9]+== *$/ { if (ours) printf "%s", text; text = ""; ours = 0; next }
         { text = text $0 "\n" }
-        /\((_blocks\.c|loops\.h|parse\.h|threads\.h|tiles\.h):/ { ours = 1 }
+        /\((_blocks\.c|loops\.h|memory\.h|parse\.h|threads\.h|tiles\.h):/ { ours = 1 }
     ' | grep .
     ;;
 *)

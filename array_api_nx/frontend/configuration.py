@@ -21,7 +21,7 @@ def show_config(mode: Literal["text", "dict"] = "text") -> dict[str, Any] | None
 
     Versions, the platform, the settings in force here (see `config_context`), and for each device
     what its backend tells: on ``cpu`` whether the compiled extension is in use, how many threads
-    computations use and why, the sizes of the caches, and the pool of released buffers.
+    computations use and why, the sizes of the caches, and the pool of released memory.
 
     Parameters
     ----------

@@ -18,10 +18,10 @@ from ...core.dtypes import DType
 from ...primitives import Primitive
 from .. import composed
 from ..base import Operand, Scalar
-from ..host import TO_NUMPY
+from ..host import FROM_NUMPY, TO_NUMPY
 from ..strided import Tensor
 from .fourier import FourierTransforms
-from .fusion.executor import buffer
+from .fusion.pool import empty
 from .kernels import (
     ARG_REDUCE,
     BINARY,
@@ -38,12 +38,17 @@ from .memory import wrap
 __all__ = ["CPUBackend"]
 
 _ndarray: Final = np.ndarray
+_ufunc: Final = np.ufunc
 _sum: Final = REDUCE[p.SUM]
 _asarray: Final = np.asarray
 _matmul: Final = np.matmul
 _INT64: Final = TO_NUMPY[d.int64]
 
 _hints: Final = hints
+
+_POOLED: Final = 2**14
+"""Elements above which results are written to memory of the pool: to have NumPy allocate them
+would often cost more than to compute them."""
 
 
 class CPUBackend(LinearAlgebra, FourierTransforms):
@@ -52,10 +57,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
     # ------------------------------------------------------------------ creation
 
     def empty(self, shape: tuple[int, ...], dtype: DType) -> Tensor:
-        size = prod(shape)
-        if size > _hints.threshold:
-            return wrap(buffer(size, TO_NUMPY[dtype]).reshape(shape))
-        return wrap(np.empty(shape, TO_NUMPY[dtype]))
+        return wrap(empty(shape, TO_NUMPY[dtype]))
 
     def full(self, shape: tuple[int, ...], dtype: DType, value: Scalar) -> Tensor:
         if _hints.lowered or prod(shape) > _hints.threshold:
@@ -71,9 +73,9 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
 
     def from_host(self, array: NDArray, *, copy: bool, lent: bool = True) -> Tensor:
         if copy:
-            if array.size <= _hints.threshold:
+            if array.size <= _POOLED:
                 return wrap(array.copy())
-            copied = buffer(array.size, array.dtype).reshape(array.shape)
+            copied = empty(array.shape, array.dtype)
             np.copyto(copied, array)
             return wrap(copied)
         shared = array.view(_ndarray)
@@ -116,6 +118,10 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         if kernel is None:
             only_composed: Tensor = composed.erf(self, x)
             return only_composed
+        if array.size > _POOLED and type(kernel) is _ufunc:
+            out = _like(array, op.results[FROM_NUMPY[array.dtype]])
+            if out is not None:
+                return wrap(kernel(array, out=out))
         computed = kernel(array)
         result = Tensor()
         result.array = computed if type(computed) is _ndarray else _asarray(computed)
@@ -129,11 +135,15 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         second: Any = x2
         if type(x1) is Tensor:
             first = x1.array
-            if first is None:
+            if first is None or first.size > _POOLED:
                 return self._binary(op, x1, x2)
-        if type(x2) is Tensor:
-            second = x2.array
-            if second is None:
+            if type(x2) is Tensor:
+                second = x2.array
+                if second is None:
+                    return self._binary(op, x1, x2)
+        else:
+            second = x2.array  # type: ignore[union-attr]
+            if second is None or second.size > _POOLED:
                 return self._binary(op, x1, x2)
         if _hints.lowered:
             return self._binary(op, x1, x2)
@@ -144,13 +154,29 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         return result
 
     def _binary(self, op: Primitive, x1: Operand, x2: Operand) -> Tensor:
-        """The rest of `binary`: what may be deferred, and views that were not used before."""
-        if _hints.lowered or self._is_large(x1, x2):
-            deferred = self.defer_binary(op, x1, x2)
-            if deferred is not None:
-                return deferred
-        first = self.array(x1) if type(x1) is Tensor else x1
-        second = self.array(x2) if type(x2) is Tensor else x2
+        """The rest of `binary`: large operands, and views that were not used before."""
+        first: Any = x1 if type(x1) is not Tensor else x1.array
+        second: Any = x2 if type(x2) is not Tensor else x2.array
+        if _hints.lowered or first is None or second is None:
+            if _hints.lowered or self._is_large(x1, x2):
+                deferred = self.defer_binary(op, x1, x2)
+                if deferred is not None:
+                    return deferred
+            first = self.array(x1) if type(x1) is Tensor else x1
+            second = self.array(x2) if type(x2) is Tensor else x2
+        array, other = (first, second) if type(x1) is Tensor else (second, first)
+        kernel = BINARY[op]
+        if array.size > _POOLED and type(kernel) is _ufunc:
+            scalar = type(other) is not _ndarray or other.ndim == 0
+            same = scalar or other.shape == array.shape
+            if scalar or (same and other.strides == array.strides):
+                out = _like(array, op.results[FROM_NUMPY[array.dtype]])
+                if out is not None:
+                    return wrap(kernel(first, second, out=out))
+            elif not same and self._is_large(x1, x2):
+                deferred = self.defer_binary(op, x1, x2)
+                if deferred is not None:
+                    return deferred
         return wrap(BINARY_NEW[op](first, second))
 
     def _is_large(self, *operands: Operand | None) -> bool:
@@ -314,6 +340,10 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         if array.dtype.kind == "c" and target.kind in "iuf":
             # NumPy would warn of what the contract asks for.
             array = array.real
+        out = _like(array, dtype) if array.size > _POOLED else None
+        if out is not None:
+            np.copyto(out, array, casting="unsafe")
+            return wrap(out)
         return wrap(array.astype(target))
 
     def bitcast(self, x: Tensor, dtype: DType) -> Tensor:
@@ -431,6 +461,16 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             if deferred is not None:
                 return deferred
         return wrap(np.vecdot(self.array(x1), self.array(x2)))
+
+
+def _like(array: NDArray, dtype: DType) -> NDArray | None:
+    """Memory of the pool for a result that lies as `array` does; None if it lies in neither order
+    of its axes."""
+    if array.flags.c_contiguous:
+        return empty(array.shape, TO_NUMPY[dtype])
+    if array.flags.f_contiguous:
+        return empty(array.shape[::-1], TO_NUMPY[dtype]).T
+    return None
 
 
 def _count(array: NDArray, axes: tuple[int, ...]) -> int:

@@ -19,6 +19,7 @@
 #include "tiles.h"
 #include "threads.h"
 #include "parse.h"
+#include "memory.h"
 /* clang-format on */
 
 /* ------------------------------------------------------------------ loops */
@@ -329,7 +330,8 @@ static PyObject *forget_threads(PyObject *module, PyObject *ignored)
 {
     (void)module;
     (void)ignored;
-    if (!make_pool()) {
+    spares.lock = PyThread_allocate_lock();
+    if (spares.lock == NULL || !make_pool()) {
         return PyErr_NoMemory();
     }
     Py_RETURN_NONE;
@@ -343,6 +345,9 @@ static int execute(PyObject *module)
     import_umath1(-1);
     if (pool == NULL && !make_pool()) {
         PyErr_NoMemory();
+        return -1;
+    }
+    if (block_type == NULL && !make_spares()) {
         return -1;
     }
     PyObject *type = PyType_FromModuleAndSpec(module, &kernel_spec, NULL);
@@ -371,6 +376,15 @@ static PyMethodDef methods[] = {
      "set_default_threads(count)\n--\n\nWhat threadpoolctl is told while it has set no limit."},
     {"forget_threads", forget_threads, METH_NOARGS,
      "forget_threads()\n--\n\nStart afresh without threads, as a forked child has to."},
+    {"empty", empty, METH_VARARGS,
+     "empty(shape, dtype)\n--\n\n"
+     "An uninitialised row-major ndarray. Large ones lie in memory that is kept afterwards."},
+    {"limit_spares", limit_spares, METH_O,
+     "limit_spares(bytes)\n--\n\nKeep at most so much memory. Larger arrays are NumPy's."},
+    {"release_spares", release_spares, METH_NOARGS,
+     "release_spares()\n--\n\nGive all memory that waits back to the system."},
+    {"count_spares", count_spares, METH_NOARGS,
+     "count_spares()\n--\n\n(bytes that wait, in how many blocks, limit, hits, misses)."},
     {NULL, NULL, 0, NULL},
 };
 

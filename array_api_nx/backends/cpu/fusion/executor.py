@@ -126,7 +126,7 @@ def element(node: Node, position: int, known: dict[Any, Any] | None = None) -> N
 
 def buffer(size: int, dtype: np.dtype[Any]) -> NDArray:
     """Uninitialised memory for `size` elements."""
-    return pool.take(size * dtype.itemsize).view(dtype)
+    return pool.empty((size,), dtype)
 
 
 def _filled(size: int, value: NDArray) -> NDArray:

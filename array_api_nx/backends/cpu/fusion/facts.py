@@ -13,7 +13,7 @@ __all__ = ["cache_sizes", "facts"]
 
 
 def facts() -> dict[str, Any]:
-    """The extension, the threads, the processor's caches (bytes) and the pool of buffers."""
+    """The extension, the threads, the processor's caches (bytes) and the pool of memory."""
     return {
         "extension": {
             "built": find_spec("._blocks", __package__) is not None,
