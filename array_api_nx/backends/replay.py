@@ -18,7 +18,7 @@ from .program import Operand, Program
 if TYPE_CHECKING:
     from .base import Backend, Handle
 
-__all__ = ["Run", "prepare"]
+__all__ = ["Run", "inverse", "prepare", "resolved"]
 
 Run: TypeAlias = "Callable[..., tuple[Handle, ...]]"
 
@@ -31,18 +31,18 @@ def prepare(backend: Backend, program: Program, sizes: tuple[int, ...]) -> Run:
     if text is None:
         text = _written[program] = _Text(program)
     numbers = dict(zip(program.symbols, program.evaluate(*sizes), strict=True))
-    constants = [_resolved(x, numbers) for x in text.constants]
+    constants = [resolved(x, numbers) for x in text.constants]
     return text.make(backend, constants)  # type: ignore[no-any-return]
 
 
-def _resolved(x: Any, numbers: dict[Any, Any]) -> Any:
+def resolved(x: Any, numbers: dict[Any, Any]) -> Any:
     """`x` with numbers for expressions."""
     if isinstance(x, Dim | Real):
         return numbers[x]
     if isinstance(x, View):
         return x.at(tuple([numbers.get(n, n) for n in (*x.shape, *x.strides, x.offset)]))
     if isinstance(x, tuple):
-        return tuple([_resolved(part, numbers) for part in x])
+        return tuple([resolved(part, numbers) for part in x])
     return x
 
 
@@ -104,7 +104,7 @@ class _Text:
             if given.written is not None:
                 view = View.row_major(program.values[given.written].shape)
                 if given.order is not None:
-                    view = view.permute(_inverse(given.order))
+                    view = view.permute(inverse(given.order))
                 value = self._argument(Operand(given.written, view))
                 lines.append(f"{self._call('assign')}(w{i}, {value})")
         outputs = [self._output(operand) for operand in program.outputs]
@@ -164,5 +164,5 @@ class _Text:
         return f"k{number}"
 
 
-def _inverse(order: Sequence[int]) -> tuple[int, ...]:
+def inverse(order: Sequence[int]) -> tuple[int, ...]:
     return tuple([order.index(axis) for axis in range(len(order))])

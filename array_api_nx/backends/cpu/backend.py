@@ -16,10 +16,12 @@ from ...config import hints
 from ...core import dtypes as d
 from ...core.dtypes import DType
 from ...primitives import Primitive
-from .. import composed
+from .. import composed, replay
 from ..base import Operand, Scalar
 from ..host import FROM_NUMPY, TO_NUMPY
+from ..program import Program
 from ..strided import Tensor
+from . import programs
 from .fourier import FourierTransforms
 from .fusion.pool import empty
 from .kernels import (
@@ -53,6 +55,11 @@ would often cost more than to compute them."""
 
 class CPUBackend(LinearAlgebra, FourierTransforms):
     """Executes primitives with NumPy; on large arrays, element by element, when it must."""
+
+    # ------------------------------------------------------------------ programs
+
+    def prepare(self, program: Program, sizes: tuple[int, ...]) -> replay.Run:
+        return programs.prepare(self, program, sizes)
 
     # ------------------------------------------------------------------ creation
 

@@ -181,7 +181,8 @@ class DeferredExecution(NumPyMemory):
             return self._source(self.materialise(x, 0), always)
         if storage.memory is None:
             return storage.node, view, False
-        if view.has_repeats or view.size <= _hints.threshold:
+        small = view.has_repeats or view.size <= _hints.threshold
+        if small and executor.planner.get() is None:
             distinct: Any = tuple(
                 [1 if s == 0 else n for n, s in zip(view.shape, view.strides, strict=True)]
             )

@@ -116,6 +116,8 @@ typedef struct {
     PyObject *description; /* keeps the loops alive */
 } KernelObject;
 
+static PyTypeObject *kernel_type;
+
 static PyObject *kernel_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
     PyObject *description;
@@ -286,6 +288,10 @@ static PyType_Spec kernel_spec = {
     .slots = kernel_slots,
 };
 
+/* clang-format off */
+#include "sequence.h"
+/* clang-format on */
+
 /* ------------------------------------------------------------------ the number of threads */
 
 /* What threadpoolctl finds in the dynamic symbol table. Ints are read and written whole. */
@@ -350,7 +356,11 @@ static int execute(PyObject *module)
     if (block_type == NULL && !make_spares()) {
         return -1;
     }
-    PyObject *type = PyType_FromModuleAndSpec(module, &kernel_spec, NULL);
+    kernel_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &kernel_spec, NULL);
+    if (kernel_type == NULL || PyModule_AddType(module, kernel_type) < 0) {
+        return -1;
+    }
+    PyObject *type = PyType_FromModuleAndSpec(module, &sequence_spec, NULL);
     if (type == NULL) {
         return -1;
     }

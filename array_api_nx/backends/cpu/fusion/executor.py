@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from math import prod
 from typing import Any, Final, TypeAlias
 
@@ -14,10 +15,27 @@ from . import pool, threads
 from .expression import Node
 from .plan import Graph, Overlap, Plan, Stage, plan
 
-__all__ = ["Report", "buffer", "element", "evaluate", "evaluate_into", "planned"]
+__all__ = [
+    "Report",
+    "begin",
+    "buffer",
+    "element",
+    "end",
+    "evaluate",
+    "evaluate_into",
+    "filled",
+    "planned",
+    "planner",
+]
 
 Report: TypeAlias = "list[tuple[str, int, int]]"
 """Names of operations, the floating-point errors they met, and those to warn of (NumPy's bits)."""
+
+planner: Final[ContextVar[Callable[[Sequence[Node]], None] | None]] = ContextVar(
+    "array_api_nx.planner", default=None
+)
+"""Where it is set, nothing is computed: it is called instead, and gives pending nodes placeholders
+for memory."""
 
 # Plans by the structure of what they compute; emptied when full.
 _MAX_PLANS: Final = 1 << 9
@@ -41,11 +59,15 @@ def evaluate(roots: Sequence[Node], report: Report) -> None:
     roots = [node for node in roots if node.memory is None]
     if not roots:
         return
+    instead = planner.get()
+    if instead is not None:
+        instead(roots)
+        return
     graph = Graph(roots)
     _compute(planned(graph), graph, None, report)
     for node in roots:
         if node.memory is None:  # a fill, which no kernel computes
-            node.realise(_filled(prod(node.shape), node.sources[0][0].array))  # type: ignore[union-attr]
+            node.realise(filled(prod(node.shape), node.sources[0][0].array))  # type: ignore[union-attr]
 
 
 def evaluate_into(node: Node, memory: NDArray, view: View, report: Report) -> None:
@@ -129,7 +151,8 @@ def buffer(size: int, dtype: np.dtype[Any]) -> NDArray:
     return pool.empty((size,), dtype)
 
 
-def _filled(size: int, value: NDArray) -> NDArray:
+def filled(size: int, value: NDArray) -> NDArray:
+    """Memory for `size` elements that all are `value`, an array of one."""
     if not value.view(np.uint8).any():
         # Pages of zeros come from the system without being written.
         return np.zeros(size, value.dtype)
@@ -146,16 +169,10 @@ def _run(stage: Stage, graph: Graph, raised: list[int], destination: NDArray | N
     nodes = graph.nodes
     new: dict[int, NDArray] = {}
     head = nodes[stage.head]
-    kernel = stage.kernel
     for i in stage.stored:
         new[i] = buffer(prod(nodes[i].shape), nodes[i].dtype)
     if head.axes:
-        assert head.identity is not None
-        size = prod(head.shape)
-        copies = kernel.tasks if stage.partial else 1
-        accumulators = buffer(size * copies, head.dtype)
-        accumulators.fill(head.identity)
-        new[stage.head] = accumulators
+        new[stage.head] = begin(head, stage)
     elif destination is None or stage.head not in graph.roots:
         new[stage.head] = buffer(prod(head.shape), head.dtype)
     memories: list[tuple[NDArray, int]] = []
@@ -177,20 +194,29 @@ def _run(stage: Stage, graph: Graph, raised: list[int], destination: NDArray | N
         for i, met in zip(stage.steps, flags, strict=True):
             raised[i] |= met
     if head.axes:
-        new[stage.head] = _finished(head, new[stage.head], stage.partial, kernel.tasks)
+        new[stage.head] = end(head, stage, new[stage.head])
     for i, memory in new.items():
         nodes[i].realise(memory)
 
 
-def _finished(node: Node, accumulators: NDArray, partial: bool, tasks: int) -> NDArray:
+def begin(head: Node, stage: Stage) -> NDArray:
+    """What the stage of a reduction accumulates in."""
+    assert head.identity is not None
+    copies = stage.kernel.tasks if stage.partial else 1
+    accumulators = buffer(prod(head.shape) * copies, head.dtype)
+    accumulators.fill(head.identity)
+    return accumulators
+
+
+def end(head: Node, stage: Stage, accumulators: NDArray) -> NDArray:
     """The result of a reduction from what its tasks accumulated."""
-    assert node.loop is not None
+    assert head.loop is not None
     total = accumulators
-    if partial:
-        assert node.loop.ufunc is not None
+    if stage.partial:
+        assert head.loop.ufunc is not None
         with np.errstate(all="ignore"):
-            total = node.loop.ufunc.reduce(accumulators.reshape(tasks, -1), axis=0)
-    if node.divisor is not None:
+            total = head.loop.ufunc.reduce(accumulators.reshape(stage.kernel.tasks, -1), axis=0)
+    if head.divisor is not None:
         with np.errstate(all="ignore"):
-            total = divide_by_count(total, node.divisor)
+            total = divide_by_count(total, head.divisor)
     return total
