@@ -89,7 +89,7 @@ def _number(x: Any, values: dict[Var, int]) -> Any:
 class Compiled:
     """A function that is traced once for each kind of arguments; see `compile`."""
 
-    __slots__ = ("__dict__", "__weakref__", "_bound", "_calls", "_kinds", "_traces")
+    __slots__ = ("__dict__", "__weakref__", "_bound", "_calls", "_kinds", "_lowered", "_traces")
 
     __wrapped__: Callable[..., Any]
 
@@ -97,6 +97,7 @@ class Compiled:
         update_wrapper(self, function)
         self._kinds: dict[Any, list[Trace]] = {}
         self._bound: dict[Any, _Bound] = {}
+        self._lowered: dict[Any, Program] = {}
         self._traces = 0
         self._calls = 0
 
@@ -215,12 +216,18 @@ class Compiled:
             sizes are equal.
         """
         leaves, structure = flatten((args, kwargs), is_leaf)
-        specs = named_specs(leaves, _SMALLEST)
-        arguments = [Argument(x.shape, x.dtype, x.device, None, None) for x in specs]
-        for known in self._kinds.get(self._kind(structure, arguments), ()):
-            if [given.shape for given in known.program.inputs] == [x.shape for x in specs]:
-                return known.program
-        return self._trace(self._kind(structure, arguments), structure, arguments, None).program
+        specs = [ShapeSpec(x.shape, x.dtype, x.device) for x in leaves]
+        key = structure, tuple(specs)
+        program = self._lowered.get(key)
+        if program is None:
+            named = named_specs(specs, _SMALLEST)
+            arguments = [Argument(x.shape, x.dtype, x.device, None, None) for x in named]
+            kind = self._kind(structure, arguments)
+            if len(self._lowered) >= _MAX_KINDS:
+                self._lowered.clear()
+            program = self._trace(kind, structure, arguments, None).program
+            self._lowered[key] = program
+        return program
 
 
 _NAMES: Final = "nmklpqrstuvw"

@@ -7,11 +7,15 @@ answers and a guard is noted; where there is none, an error says what to give.
 
 from __future__ import annotations
 
+import linecache
 import os
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
+from itertools import islice
 from math import nan
+from types import FrameType
 from typing import Any, Final, NoReturn, final
 
 from ..core.dtypes import DType
@@ -20,7 +24,7 @@ from ..core.symbolic import Dim, UnboundError, UndecidedError, Var, deciding, di
 from ..core.view import View
 from .program import Guard, Input, Operand, Program, Step, Value, symbols_in
 
-__all__ = ["Block", "Recorder", "TraceError", "Traced", "current", "place", "refuse"]
+__all__ = ["Block", "Recorder", "TraceError", "Traced", "current", "place", "refuse", "refuse_use"]
 
 
 class TraceError(RuntimeError):
@@ -31,6 +35,14 @@ class TraceError(RuntimeError):
 
 
 _PACKAGE: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+
+
+def _calling_frame() -> FrameType:
+    """That of the code that called the package."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame = frame.f_back
+    return frame
 
 
 def place() -> tuple[str, str]:
@@ -57,15 +69,32 @@ _MENDS: Final = {
 }
 
 
-def refuse(what: str, mend: str = "") -> NoReturn:
-    """Raise the TraceError for what the calling code asked."""
+_NAMES: Final = {
+    "__array__": "conversion to NumPy",
+    "__buffer__": "the buffer protocol",
+    "__contains__": "in",
+    "__dlpack__": "from_dlpack",
+    "__format__": "a format",
+    "__getitem__": "an index",
+    "__reduce__": "pickle",
+    "__reduce_ex__": "pickle",
+}
+
+
+def refuse(what: str) -> NoReturn:
+    """Raise the TraceError for what the calling code asked of an array's elements."""
     where, name = place()
-    mend = mend or _MENDS.get(name, "do it outside of the function, on its arguments or results")
-    called = f"{name.strip('_')}(): " if name else ""
+    mend = _MENDS.get(name, "do it outside of the function, on its arguments or results")
+    called = _NAMES.get(name, f"{name.strip('_')}()")
     raise TraceError(
-        f"{where}: {called}{what}, but while a function is traced arrays have a shape and a dtype "
-        f"only; {mend}"
+        f"{where}: {called} {what}, but while a function is traced its arrays have no elements; "
+        f"{mend}"
     )
+
+
+def refuse_use(what: str, mend: str) -> NoReturn:
+    """Raise the TraceError for a use of an array that no program can repeat."""
+    raise TraceError(f"{place()[0]}: {what}; {mend}")
 
 
 @final
@@ -104,12 +133,18 @@ class Traced:
         self.block = block
         self.view = view
 
-    def __getattr__(self, name: str) -> NoReturn:
-        # Whoever looks for more has found it after its trace has ended.
+    def _gone(self, *args: Any, **kwargs: Any) -> NoReturn:
+        # Whoever wants more of a handle has found it after its trace has ended.
         raise TraceError(
             "this array was made while a function was traced, and has no elements now; return it "
             "from the function instead of storing it elsewhere"
         )
+
+    __getattr__ = __array__ = __array_ufunc__ = _gone
+    __add__ = __sub__ = __mul__ = __truediv__ = __floordiv__ = __mod__ = __pow__ = _gone
+    __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = __rmod__ = __rpow__ = _gone
+    __lt__ = __le__ = __gt__ = __ge__ = __and__ = __or__ = __xor__ = __lshift__ = _gone
+    __rshift__ = _gone
 
 
 current: ContextVar[Recorder | None] = ContextVar("recorder", default=None)
@@ -213,7 +248,7 @@ class Recorder:
     def fresh(self, name: str, highest: Any, asked: str) -> Dim:
         """A size that depends on elements, from 0 to `highest`."""
         if not self.invents:
-            refuse(f"{asked} depends on the elements")
+            refuse(f"gives a size that depends on the elements ({asked})")
         bound = highest.bounds[1] if isinstance(highest, Dim) else highest
         return dim_of_var(Var(name, 0, bound))
 
@@ -242,6 +277,20 @@ class Recorder:
         number = self._number(expression)
         self._guard(expression, "==", number)
         return number
+
+    def is_nan_test(self) -> bool:
+        """See `core.symbolic.Decider`.
+
+        Libraries ask ``math.isnan`` whether a size is known, as some arrays have NaN for one that
+        is not. A guard for the very size would make each of them a function for that size alone.
+        """
+        frame = _calling_frame()
+        positions = next(islice(frame.f_code.co_positions(), frame.f_lasti // 2, None))
+        line, last, start, end = positions
+        if line is None or line != last:
+            return False
+        text = linecache.getline(frame.f_code.co_filename, line).encode()[start:end].decode()
+        return re.match(r"(\w+\.)*isnan\(", text) is not None
 
     def _number(self, expression: Any) -> Any:
         assert self.example is not None

@@ -29,7 +29,7 @@ from ..core.view import View
 from ..primitives import Primitive
 from .base import Backend, Operand, Padding, Scalar
 from .host import FROM_NUMPY
-from .trace import Traced, current, refuse
+from .trace import Traced, current, refuse, refuse_use
 from .tracing_matrices import CAPTURED, TracingMatrices
 
 __all__ = ["Switch", "TracingBackend"]
@@ -74,7 +74,7 @@ class TracingBackend(TracingMatrices):
         return None if x.block.reason is CAPTURED else x.block.reason
 
     def to_host(self, x: Any) -> np.ndarray[Any, Any]:
-        refuse("the elements are handed to NumPy, to another library, or to pickle")
+        refuse("hands out the elements")
 
     def item(self, x: Any) -> Scalar:
         x = self.traced(x)
@@ -83,7 +83,7 @@ class TracingBackend(TracingMatrices):
             raise ValueError(f"{size} elements")
         if x.block.value in x.recorder.numbers:
             return x.recorder.numbers[x.block.value]  # type: ignore[no-any-return]
-        refuse("it needs the value of an element")
+        refuse("needs the value of an element")
 
     def evaluate(self, *handles: Any) -> None:
         """Nothing is computed before the program runs."""
@@ -311,7 +311,7 @@ class TracingBackend(TracingMatrices):
             shape[axis] = shape[axis] * repeats
         else:
             repeats = self.traced(repeats)
-            shape[axis] = x.recorder.fresh("k", _MANY, "how many elements there are then")
+            shape[axis] = x.recorder.fresh("k", _MANY, "the sum of the repeats")
         return self.step("repeat", (x, repeats, axis), (tuple(shape), x.block.dtype))[0]
 
     def triangle(self, x: Any, k: int, *, upper: bool) -> Traced:
@@ -348,8 +348,8 @@ class TracingBackend(TracingMatrices):
 
     def _writable(self, target: Any) -> Traced:
         if type(target) is not Traced or target.block.reason is CAPTURED:
-            refuse(
-                "it writes to an array that the function found outside of itself",
+            refuse_use(
+                "a traced function must not write to an array that it found outside of itself",
                 "pass the array as an argument, or write to a copy: asarray(x, copy=True)",
             )
         return target
@@ -416,12 +416,12 @@ class TracingBackend(TracingMatrices):
 
     def nonzero(self, x: Any) -> tuple[Traced, ...]:
         x = self.traced(x)
-        shape = (x.recorder.fresh("k", prod(x.view.shape), "how many nonzero elements there are"),)
+        shape = (x.recorder.fresh("k", prod(x.view.shape), "the number of nonzero ones"),)
         return tuple(self.step("nonzero", (x,), *[(shape, d.int64)] * x.view.ndim))
 
     def unique(self, x: Any) -> tuple[Traced, Traced, Traced, Traced]:
         x = self.traced(x)
-        count = (x.recorder.fresh("k", prod(x.view.shape), "how many distinct elements there are"),)
+        count = (x.recorder.fresh("k", prod(x.view.shape), "the number of distinct ones"),)
         values, index, inverse, counts = self.step(
             "unique",
             (x,),
@@ -434,7 +434,7 @@ class TracingBackend(TracingMatrices):
 
     def unique_values(self, x: Any) -> Traced:
         x = self.traced(x)
-        count = (x.recorder.fresh("k", prod(x.view.shape), "how many distinct elements there are"),)
+        count = (x.recorder.fresh("k", prod(x.view.shape), "the number of distinct ones"),)
         return self.step("unique_values", (x,), (count, x.block.dtype))[0]
 
     # ------------------------------------------------------------------ random bits
@@ -496,7 +496,7 @@ def _indexed_shape(x: Traced, keys: tuple[Any, ...]) -> Shape:
             taken = len(key.view.shape)
             size = prod(sizes[:taken])
             del sizes[:taken]
-            shapes.append((x.recorder.fresh("k", size, "how many elements a mask selects"),))
+            shapes.append((x.recorder.fresh("k", size, "the number that the mask selects"),))
         else:
             sizes.pop(0)
             shapes.append(key.view.shape if type(key) is Traced else ())

@@ -11,7 +11,7 @@ from ..core.shape import broadcast_shapes
 from ..core.symbolic import UndecidedError, Var, dim_of_var
 from .base import Backend, Norm, Padding
 from .composed import window_counts
-from .trace import Traced, current, refuse
+from .trace import Traced, current, refuse_use
 
 __all__ = ["CAPTURED", "TracingMatrices"]
 
@@ -53,8 +53,8 @@ class TracingMatrices(Backend):
         recorder = current.get()
         assert recorder is not None
         if recorder.home not in (None, self):
-            refuse(
-                "it would compute on two devices",
+            refuse_use(
+                "a traced function must not compute on two devices",
                 "compile a function for each device, and move arrays between them outside",
             )
         recorder.home = self

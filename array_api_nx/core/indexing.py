@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from operator import index
 from typing import Any, Final, NamedTuple, final
 
-from .shape import MAX_NDIM
+from .shape import MAX_NDIM, as_int
 from .symbolic import Dim
 from .view import Selection
 
@@ -259,7 +259,7 @@ def _slice_range(item: slice, size: int) -> tuple[int, int, int]:
 
 def _symbolic_range(item: slice, size: Any) -> tuple[Any, Any, Any]:
     """`_slice_range` for a symbolic size or bound; what bounds leave open is asked."""
-    step = 1 if item.step is None else index(item.step)
+    step = 1 if item.step is None else as_int(item.step, "the step of a slice")
     if step == 0:
         raise ValueError("the step of a slice must not be 0; leave it out to take all")
     lowest, highest = (0, size) if step > 0 else (-1, size - 1)
@@ -267,7 +267,7 @@ def _symbolic_range(item: slice, size: Any) -> tuple[Any, Any, Any]:
     def bound(given: Any, default: Any) -> Any:
         if given is None:
             return default
-        position = given if type(given) is Dim else index(given)
+        position = as_int(given, "the bound of a slice")
         if position < 0:
             position = position + size
             return lowest if position < lowest else position

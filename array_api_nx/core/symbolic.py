@@ -236,6 +236,12 @@ class Dim(Frozen):
             )
         return poly.evaluate(self._terms, values, {})
 
+    def __float__(self) -> float:
+        decider = _decider.get()
+        if decider is not None and decider.is_nan_test():
+            return 1.0
+        return float(operator.index(self))
+
     def __repr__(self) -> str:
         return poly.text(_terms(self), _scope.get())
 
@@ -619,6 +625,9 @@ class Decider(Protocol):
 
     def value(self, expression: Any) -> Any:
         """The number that an expression is to be."""
+
+    def is_nan_test(self) -> bool:
+        """Whether the code that runs calls ``isnan``, for which all numbers are the same."""
 
 
 _decider: ContextVar[Decider | None] = ContextVar("decider", default=None)

@@ -15,6 +15,7 @@ from ..backends.tracing import Switch
 from ..core.dtypes import DType, as_dtype
 from ..core.frozen import Frozen, set_slot
 from ..core.polynomial import Var
+from ..core.shape import check_shape
 from ..core.symbolic import Dim, SymbolicShape, deciding, dim_of_var
 from ..device import Device, as_device, default_device
 from .dispatch import wrap
@@ -67,6 +68,7 @@ class ShapeSpec(Frozen):
         device: Device | str | None = None,
     ) -> None:
         sizes = tuple([_checked_size(size) for size in shape])
+        check_shape(tuple([size for size in sizes if not isinstance(size, str)]))
         set_slot(self, "shape", sizes)
         set_slot(self, "dtype", as_dtype(dtype))
         set_slot(self, "device", as_device(device))

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ..core.symbolic import SymbolicShape
+
 __all__ = ["build", "flatten", "map_leaves"]
 
 
@@ -28,7 +30,7 @@ def _joined(shape: Any, parts: list[Any]) -> Any:
     """The inverse of `_parts`."""
     kind, names = shape
     if issubclass(kind, tuple):
-        if kind is tuple:
+        if kind in (tuple, SymbolicShape):
             return tuple(parts)
         return kind._make(parts) if hasattr(kind, "_make") else kind(*parts)
     if issubclass(kind, list):
