@@ -47,7 +47,7 @@ class CacheInfo(NamedTuple):
 class _Bound:
     """A program made ready for one set of sizes."""
 
-    __slots__ = ("finish", "run", "writes")
+    __slots__ = ("dtype", "finish", "quick", "run", "writes")
 
     def __init__(self, found: Trace, sizes: tuple[int, ...]) -> None:
         program, device = found.program, found.device
@@ -56,6 +56,9 @@ class _Bound:
             [i for i, given in enumerate(program.inputs) if given.written is not None]
         )
         self.finish = _finish(found, sizes)
+        single = type(found.result) is Output
+        self.quick = getattr(self.run, "quick", None) if single else None
+        self.dtype = found.result.dtype if single else None
 
 
 def _finish(found: Trace, sizes: tuple[int, ...]) -> Callable[[Any, Any], Any]:
@@ -89,7 +92,16 @@ def _number(x: Any, values: dict[Var, int]) -> Any:
 class Compiled:
     """A function that is traced once for each kind of arguments; see `compile`."""
 
-    __slots__ = ("__dict__", "__weakref__", "_bound", "_calls", "_kinds", "_lowered", "_traces")
+    __slots__ = (
+        "__dict__",
+        "__weakref__",
+        "_bound",
+        "_calls",
+        "_kinds",
+        "_last",
+        "_lowered",
+        "_traces",
+    )
 
     __wrapped__: Callable[..., Any]
 
@@ -98,10 +110,28 @@ class Compiled:
         self._kinds: dict[Any, list[Trace]] = {}
         self._bound: dict[Any, _Bound] = {}
         self._lowered: dict[Any, Program] = {}
+        self._last: Any = None
         self._traces = 0
         self._calls = 0
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        last = self._last
+        if last is not None and not kwargs:
+            # The way of small programs, where every tenth of a microsecond counts.
+            quick, dtype, device, count = last
+            try:
+                handles = [x._handle for x in args if x._device is device]
+            except AttributeError:
+                handles = []
+            if len(handles) == count == len(args):
+                handle = quick(handles)
+                if handle is not None:
+                    self._calls += 1
+                    array = Array()
+                    array._handle = handle
+                    array._dtype = dtype
+                    array._device = device
+                    return array
         if current.get() is not None:
             # Part of a function that is being traced itself.
             return self.__wrapped__(*args, **kwargs)
@@ -123,6 +153,8 @@ class Compiled:
             bound = self._bind(tuple(key), *flatten((args, kwargs), is_leaf))
         if bound.writes and _is_unsafe(bound, args):
             return self.__wrapped__(*args)
+        if bound.quick is not None:
+            self._last = bound.quick, bound.dtype, device, len(args)
         return bound.finish(bound.run(*handles), args)
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:

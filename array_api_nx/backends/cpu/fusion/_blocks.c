@@ -360,8 +360,9 @@ static int execute(PyObject *module)
     if (kernel_type == NULL || PyModule_AddType(module, kernel_type) < 0) {
         return -1;
     }
+    array_name = PyUnicode_InternFromString("array");
     PyObject *type = PyType_FromModuleAndSpec(module, &sequence_spec, NULL);
-    if (type == NULL) {
+    if (array_name == NULL || type == NULL) {
         return -1;
     }
     const int failed = PyModule_AddType(module, (PyTypeObject *)type);

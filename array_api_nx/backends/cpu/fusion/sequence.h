@@ -6,6 +6,8 @@
 #ifndef ARRAY_API_NX_SEQUENCE_H
 #define ARRAY_API_NX_SEQUENCE_H
 
+static PyObject *array_name; /* "array" */
+
 typedef struct {
     PyArray_Descr *dtype;
     int ndim;
@@ -254,6 +256,13 @@ static PyObject *sequence_run(PyObject *object, PyObject *arrays)
     const int given = (int)PyList_GET_SIZE(arrays);
     for (int i = 0; i < given; i++) {
         PyObject *array = PyList_GET_ITEM(arrays, i);
+        if (!PyArray_CheckExact(array)) {
+            array = PyObject_GetAttr(array, array_name);
+            if (array == NULL) {
+                return NULL;
+            }
+            PyList_SetItem(arrays, i, array);
+        }
         if (!is_expected(&self->given[i], array)) {
             Py_RETURN_FALSE;
         }
@@ -305,8 +314,8 @@ static PyObject *sequence_run(PyObject *object, PyObject *arrays)
 static PyMethodDef sequence_methods[] = {
     {"run", sequence_run, METH_O,
      "run(arrays)\n--\n\n"
-     "Run all passes over the list of arrays given; those that are missing at its end are made and "
-     "appended.\n\n"
+     "Run all passes over the list of arrays given, or of objects whose attribute `array` is one, "
+     "which then takes their place; those that are missing at its end are made and appended.\n\n"
      "False, with nothing done, if an array is not what is expected; else floating-point flags per "
      "pass and step, or None if there are none."},
     {NULL, NULL, 0, NULL},

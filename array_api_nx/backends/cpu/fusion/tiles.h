@@ -216,6 +216,12 @@ enum { EXCEPTIONS = FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW | FE_INVALID };
 /* NumPy's bits for what was raised since the last call. */
 static npy_uint8 take_flags(void)
 {
+#ifdef __SSE2__
+    enum { ANY = _MM_EXCEPT_INVALID | _MM_EXCEPT_DIV_ZERO | _MM_EXCEPT_OVERFLOW | _MM_EXCEPT_UNDERFLOW };
+    if ((_mm_getcsr() & ANY) == 0) { /* what fetestexcept asks, without the x87's part */
+        return 0;
+    }
+#endif
     const int raised = fetestexcept(EXCEPTIONS);
     if (raised == 0) {
         return 0;
