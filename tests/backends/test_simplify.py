@@ -41,7 +41,7 @@ GONE: list[tuple[Any, tuple[Any, ...]]] = [
     (lambda x: x + 0, (xp.int8,)),
     (lambda x: 0 + x, (xp.int8,)),
     (lambda x: +x, (xp.float64, xp.complex128, xp.int8)),
-    (lambda x: -(-x), (xp.float64, xp.complex64, xp.int8)),
+    (lambda x: xp.negative(-x), (xp.float64, xp.complex64, xp.int8)),
     (lambda x: ~~x, (xp.int8,)),
     (lambda x: xp.conj(xp.conj(x)), (xp.complex128, xp.float64)),
     (lambda x: xp.real(x), (xp.float64,)),
