@@ -305,6 +305,29 @@ def test_symbolic_specs(call: Callable[..., Any], arguments: tuple[Any, ...]) ->
     assert [spec.at(n=N) for spec in leaves] == expected
 
 
+@pytest.mark.parametrize(
+    ("call", "arguments"),
+    [
+        pytest.param(call, arguments, id=f"{name}-{i}")
+        for name, calls in FRESH.items()
+        for i, (call, arguments) in enumerate(calls)
+    ],
+)
+def test_sizes_that_elements_decide(call: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+    _, expected = described(call(*arguments))
+    for letters in ({}, {N: "n"}):
+        found = xp.eval_shape(call, *specs_of(arguments, letters))
+        leaves, _ = flatten(found, lambda x: type(x) is ShapeSpec)
+        for spec, true in zip(leaves, expected, strict=True):
+            assert spec.dtype == true.dtype
+            assert len(spec.shape) == len(true.shape)
+            for size, n in zip(spec.at(n=N).shape, true.shape, strict=True):
+                low, high = (size, size) if type(size) is int else size.bounds
+                assert low <= n <= high
+        if call is not FRESH["isin"][0][0]:
+            assert "k" in repr(found)
+
+
 @pytest.mark.parametrize(("call", "arguments"), CASES)
 def test_compiled(
     request: pytest.FixtureRequest, call: Callable[..., Any], arguments: tuple[Any, ...]

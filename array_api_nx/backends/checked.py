@@ -23,6 +23,8 @@ from .base import Backend, Handle, Operand, Padding, Scalar
 from .checked_matrices import CheckedMatrices
 from .checks import Call, ContractError, Shape, broadcasts_to, fits, selected_shape
 from .explanation import Explanation
+from .program import Program
+from .replay import Run
 
 __all__ = ["CheckedBackend", "ContractError"]
 
@@ -91,6 +93,14 @@ class CheckedBackend(CheckedMatrices):
         axes = list(range(len(self.inner.shape(x))))
         call.owes(order is None or sorted(order) == axes, "return a permutation or None")
         return order
+
+    def prepare(self, program: Program, sizes: tuple[int, ...]) -> Run:
+        call = Call(self.inner, "prepare", program=program, sizes=sizes)
+        call.guarantees(len(sizes) == len(program.variables), "a size for each variable")
+        fitting = zip(sizes, program.variables, strict=True)
+        call.guarantees(all([v.min <= n <= v.max for n, v in fitting]), "sizes within bounds")
+        # Step by step, so that each of them is checked.
+        return super().prepare(program, sizes)
 
     def evaluate(self, *handles: Handle) -> None:
         Call(self.inner, "evaluate", handles=handles).handles(*handles)

@@ -20,6 +20,7 @@ from typing import Any, Final, TypeAlias, TypeGuard, TypeVar, final
 from .frozen import Frozen, set_slot
 from .layout import common_factors, has_solution, regroup, sliced_range
 from .symbolic import Dim, SymbolicShape
+from .symbolic_layout import is_static_selection, packed_order, regrouped, sliced
 
 __all__ = ["Mask", "Selection", "View"]
 
@@ -265,19 +266,7 @@ class View(Frozen):
     @property
     def packed_order(self) -> tuple[int, ...] | None:
         """The order of axes in which this unmasked view is row-major; None if there is none."""
-        if self.mask:
-            return None
-        left = [axis for axis, size in enumerate(self.shape) if size != 1]
-        order: list[int] = []
-        step: Size = 1
-        while left:
-            inner = next((axis for axis in reversed(left) if self.strides[axis] == step), None)
-            if inner is None:
-                return None
-            left.remove(inner)
-            order.insert(0, inner)
-            step = step * self.shape[inner]
-        return (*[axis for axis, size in enumerate(self.shape) if size == 1], *order)
+        return None if self.mask else packed_order(self.shape, self.strides)
 
     @property
     def can_get_strides(self) -> bool:
@@ -379,7 +368,8 @@ class View(Frozen):
         if self._row_major:  # as is every view without elements
             return _make(shape, _row_major_strides(shape), self.offset, None)
         if not (self.is_static and _is_concrete(shape)):
-            return None if self.mask else self._reshape_symbolic(shape)
+            strides_now = None if self.mask else regrouped(self.shape, self.strides, shape)
+            return None if strides_now is None else _make(shape, strides_now, self.offset, None)
         old_shape, old_strides, _ = self._concrete("reshape")
         strides: list[int] = []
         mask: list[tuple[int, int]] = []
@@ -394,31 +384,6 @@ class View(Frozen):
             strides += group[0]
             mask += group[1]
         return _make(shape, tuple(strides), self.offset, tuple(mask) if self.mask else None)
-
-    def _reshape_symbolic(self, shape: Shape) -> View | None:
-        """`_reshape` where sizes are symbolic, as far as their structure shows how axes go."""
-        old = [(n, s) for n, s in zip(self.shape, self.strides, strict=True) if n != 1]
-        new = [n for n in shape if n != 1]
-        strides: list[Size] = []
-        while old or new:
-            if not (old and new):
-                return None
-            size, stride = old.pop()
-            group = [new.pop()]
-            product = group[0]
-            while size != product:
-                if size % product == 0 and new:
-                    group.append(new.pop())
-                    product = product * group[-1]
-                elif product % size == 0 and old and old[-1][1] == size * stride:
-                    size = size * old.pop()[0]
-                else:
-                    return None
-            for n in group:
-                strides.append(stride)
-                stride = stride * n
-        rest = iter(reversed(strides))
-        return _make(shape, tuple([0 if n == 1 else next(rest) for n in shape]), self.offset, None)
 
     def expand(self, shape: Shape) -> View:
         """Axes of size 1 repeated to the sizes of `shape`, and new axes put in front.
@@ -535,8 +500,11 @@ class View(Frozen):
             return _remember(self.sliced, selection, self._slice(selection))
 
     def _slice(self, selection: Selection) -> View | None:
-        if not (self.is_static and _is_static_selection(selection)):
-            return self._slice_symbolic(selection)
+        if not (self.is_static and is_static_selection(selection)):
+            if self.mask:
+                raise ValueError(f"cannot slice the masked {self!r} by symbolic sizes")
+            parts = sliced(self.shape, self.strides, self.offset, selection)
+            return _make(*parts, None)
         old_shape, old_strides, offset = self._concrete("slice")
         shape: list[int] = []
         strides: list[int] = []
@@ -575,34 +543,6 @@ class View(Frozen):
         if axis != self.ndim:
             raise ValueError(f"selection {selection} does not name all {self.ndim} axes")
         return _make(tuple(shape), tuple(strides), offset, tuple(mask) if self.mask else None)
-
-    def _slice_symbolic(self, selection: tuple[Any, ...]) -> View:
-        """`_slice` where sizes are symbolic: what lies within them is the caller's business."""
-        if self.mask:
-            raise ValueError(f"cannot slice the masked {self!r} by symbolic sizes")
-        shape: list[Size] = []
-        strides: list[Size] = []
-        offset = self.offset
-        axes = iter(zip(self.shape, self.strides, strict=True))
-        for item in selection:
-            if item is None:
-                shape.append(1)
-                strides.append(0)
-                continue
-            size, stride = next(axes, (None, 0))
-            if size is None:
-                raise ValueError(f"selection {selection} has more items than {self.ndim} axes")
-            if not isinstance(item, tuple):
-                offset = offset + item * stride
-                continue
-            start, length, step = item
-            offset = offset + start * stride
-            shape.append(length)
-            is_short = type(length) is int and length <= 1
-            strides.append(stride if is_short else step * stride)
-        if next(axes, None) is not None:
-            raise ValueError(f"selection {selection} does not name all {self.ndim} axes")
-        return _make(tuple(shape), tuple(strides), offset, None)
 
     def pad(self, padding: tuple[tuple[int, int], ...]) -> View:
         """Each axis extended by (before, after) elements of padding, which have no memory.
@@ -739,13 +679,6 @@ def _checked_shape(shape: Sequence[Size]) -> Shape:
         if type(size) is int and size < 0:
             raise ValueError(f"sizes must not be negative, but the shape is {shape}")
     return shape
-
-
-def _is_static_selection(selection: Selection) -> bool:
-    for item in selection:
-        if isinstance(item, Dim) or (isinstance(item, tuple) and not _is_concrete(item)):
-            return False
-    return True
 
 
 def _box(shape: tuple[int, ...]) -> list[tuple[int, int]]:
