@@ -56,9 +56,9 @@ class _Bound:
             [i for i, given in enumerate(program.inputs) if given.written is not None]
         )
         self.finish = _finish(found, sizes)
-        single = type(found.result) is Output
-        self.quick = getattr(self.run, "quick", None) if single else None
-        self.dtype = found.result.dtype if single else None
+        self.dtype = found.result.dtype if type(found.result) is Output else None
+        usual = self.dtype is not None or len(program.outputs) > 1
+        self.quick = getattr(self.run, "quick", None) if usual else None
 
 
 def _finish(found: Trace, sizes: tuple[int, ...]) -> Callable[[Any, Any], Any]:
@@ -67,6 +67,9 @@ def _finish(found: Trace, sizes: tuple[int, ...]) -> Callable[[Any, Any], Any]:
     if type(found.result) is Output:
         dtype = found.result.dtype
         return lambda handles, given: wrap(handles[0], dtype, device)
+    if type(found.result) is tuple and all([type(x) is Output for x in found.result]):
+        outputs = [(x.position, x.dtype) for x in found.result]
+        return lambda handles, given: tuple([wrap(handles[i], t, device) for i, t in outputs])
     values = dict(zip(found.program.variables, sizes, strict=True))
 
     def finish(handles: Any, given: Any) -> Any:
@@ -118,7 +121,7 @@ class Compiled:
         last = self._last
         if last is not None and not kwargs:
             # The way of small programs, where every tenth of a microsecond counts.
-            quick, dtype, device, count = last
+            quick, finish, dtype, device, count = last
             try:
                 handles = [x._handle for x in args if x._device is device]
             except AttributeError:
@@ -127,6 +130,8 @@ class Compiled:
                 handle = quick(handles)
                 if handle is not None:
                     self._calls += 1
+                    if dtype is None:
+                        return finish(handle, args)
                     array = Array()
                     array._handle = handle
                     array._dtype = dtype
@@ -154,7 +159,7 @@ class Compiled:
         if bound.writes and _is_unsafe(bound, args):
             return self.__wrapped__(*args)
         if bound.quick is not None:
-            self._last = bound.quick, bound.dtype, device, len(args)
+            self._last = bound.quick, bound.finish, bound.dtype, device, len(args)
         return bound.finish(bound.run(*handles), args)
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:

@@ -112,12 +112,12 @@ static int read_sequence(SequenceObject *self, PyObject *given, PyObject *fixed,
 {
     if (!check_tuple(given, 0, MAX_SEQUENCE, "the arrays given") ||
         !check_tuple(fixed, 0, MAX_SEQUENCE, "the arrays fixed") ||
-        !check_tuple(passes, 1, MAX_SEQUENCE, "the passes")) {
+        !check_tuple(passes, 0, MAX_SEQUENCE, "the passes")) {
         return 0;
     }
     self->given = PyMem_Calloc((size_t)PyTuple_GET_SIZE(given) + 1, sizeof(Expected));
     self->fixed = PyMem_Calloc((size_t)PyTuple_GET_SIZE(fixed) + 1, sizeof(PyArrayObject *));
-    self->passes = PyMem_Calloc((size_t)PyTuple_GET_SIZE(passes), sizeof(Pass));
+    self->passes = PyMem_Calloc((size_t)PyTuple_GET_SIZE(passes) + 1, sizeof(Pass));
     if (self->given == NULL || self->fixed == NULL || self->passes == NULL) {
         PyErr_NoMemory();
         return 0;

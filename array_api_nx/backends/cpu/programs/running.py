@@ -7,12 +7,13 @@ everything that is run over them is put together once; see small.py.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from ....config import hints
+from ....core.view import View
 from ... import replay
 from ...program import Operand, Program
 from ...strided import Storage, Tensor, tensor_over
@@ -49,7 +50,8 @@ class PlannedRun:
     ----------
     plan : Plan
     quick : callable or None
-        See `Small.quick`.
+        For the commonest small programs: a function from the list of the handles to the result, or
+        to a tuple of several; None, with nothing done, if something is out of the ordinary.
     """
 
     __slots__ = ("_idle", "_plain", "plan", "quick")
@@ -58,8 +60,13 @@ class PlannedRun:
         self.plan = plan
         self._plain = plain
         # Who pops it has it for the length of a run.
-        self._idle = [Small(plan)] if plan.small else []
-        self.quick = self._idle[0].quick() if plan.small else None
+        self._idle: list[Small] = []
+        self.quick: Callable[[list[Any]], Any] | None = None
+        if plan.small:
+            small = Small(plan)
+            self._idle.append(small)
+            if plan.is_simple:
+                self.quick = small.reentrant() or self._quick
 
     def __call__(self, *handles: Tensor) -> tuple[Tensor, ...]:
         if fperrors.modes() is None:
@@ -67,14 +74,39 @@ class PlannedRun:
             return self._plain(*handles)
         if not self.plan.small:
             return self.plan.run(handles)
+        given = self.plan.arguments(handles)
+        report: executor.Report = []
+        self._run_small(given, report)
+        return self.plan.finish(handles, given, report)
+
+    def _quick(self, handles: list[Any]) -> Any:
+        if fperrors.modes() is None:
+            return None
+        plan = self.plan
+        report: executor.Report = []
+        handles += plan.constants
+        if not self._run_small(handles, report):
+            return None
+        if report:
+            fperrors.report(report)
+        results = []
+        for array in handles[plan.first_result :]:
+            result = Tensor()
+            result.array = array
+            result.view = result.storage = None
+            results.append(result)
+        return results[0] if len(results) == 1 else [results[i] for i in plan.order]
+
+    def _run_small(self, given: list[Any], report: executor.Report) -> bool:
         try:
             small = self._idle.pop()
         except IndexError:
             small = Small(self.plan)
-        outputs = self.plan.run_small(small, handles)
-        if not self._idle:
-            self._idle.append(small)
-        return outputs
+        try:
+            return small.run(given, report)
+        finally:
+            if not self._idle:
+                self._idle.append(small)
 
 
 class Plan:
@@ -99,6 +131,8 @@ class Plan:
         Those that outputs and stores show.
     given : list of slot
         Those of the arguments, of the constants, and the results.
+    order : list of int
+        If the program is simple, which result each output is.
     places : list of (slot, int)
         What lies in the arena, and at which byte.
     arena : int
@@ -121,6 +155,9 @@ class Plan:
         count = len(self.orders) + len(self.constants)
         self.results = sorted([slot for slot in shown if slot >= count])
         self.given = [*range(count), *self.results]
+        self.order: list[int] = []
+        if self.is_simple:
+            self.order = [self.results.index(x.slot) for x in self.outputs]  # type: ignore[union-attr]
         self._measure()
         own = set(range(len(self.slots))) - {*self.given, *self.scalars}
         total = sum([x.size * x.dtype.itemsize for x in map(self.slots.__getitem__, own)])
@@ -162,7 +199,7 @@ class Plan:
             slots[slot] = np.ndarray((described.size,), described.dtype, memory, position)
         for slot, scalar in self.scalars.items():
             slots[slot] = scalar
-        for slot, array in enumerate(self._arguments(handles)):
+        for slot, array in enumerate(self.arguments(handles)):
             slots[slot] = array.reshape(-1)
         for slot in self.results:
             described = self.slots[slot]
@@ -174,18 +211,26 @@ class Plan:
             for slot in action.uses():
                 if self.slots[slot].last == number and slot not in self.results:
                     slots[slot] = None
-        return self._finish(handles, slots, report)
+        arrays = [slots[slot] for slot in self.given]
+        return self.finish(handles, arrays, report)
 
-    def run_small(self, small: Small, handles: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        """Run the program over the memory of `small`."""
-        given = self._arguments(handles)
-        report: executor.Report = []
-        small.run(given, report)
-        arrays = dict(zip(self.given, given, strict=True))
-        slots = {slot: arrays[slot].reshape(-1) for slot in self.results}
-        return self._finish(handles, slots, report)
+    @property
+    def is_simple(self) -> bool:
+        """Whether arguments are taken as they are, and each output is a result of its own."""
+        if self.stores or any(self.orders):
+            return False
+        shown = [x.slot for x in self.outputs if type(x) is Read and self._shows_all(x)]
+        return len(set(shown)) == len(shown) == len(self.outputs)
 
-    def _arguments(self, handles: tuple[Tensor, ...]) -> list[NDArray]:
+    def _shows_all(self, x: Read) -> bool:
+        return x.slot in self.results and x.view == View.row_major(self.slots[x.slot].shape)
+
+    @property
+    def first_result(self) -> int:
+        """Where results begin in `given`."""
+        return len(self.given) - len(self.results)
+
+    def arguments(self, handles: tuple[Tensor, ...]) -> list[NDArray]:
         """The row-major arrays of the arguments and the constants."""
         array = self.backend.array
         arrays = [
@@ -195,11 +240,12 @@ class Plan:
         arrays += [array(handle) for handle in self.constants]
         return [x if x.flags.c_contiguous else x.copy() for x in arrays]
 
-    def _finish(
-        self, handles: tuple[Tensor, ...], slots: Any, report: executor.Report
+    def finish(
+        self, handles: tuple[Tensor, ...], given: list[NDArray], report: executor.Report
     ) -> tuple[Tensor, ...]:
         """Write arguments, give warnings, and return the outputs."""
         storages: dict[Slot, Storage] = {}
+        slots = dict(zip(self.given, given, strict=True))
         outputs = []
         for x in self.outputs:
             if isinstance(x, Operand):
@@ -207,12 +253,12 @@ class Plan:
                 continue
             storage = storages.get(x.slot)
             if storage is None:
-                memory = slots[x.slot]
+                memory = slots[x.slot].reshape(-1)
                 tracked = memory.size > hints.threshold
                 storage = storages[x.slot] = Storage(memory, tracked=tracked)
             outputs.append(tensor_over(storage, x.view))
         for i, read in self.stores:
-            value, order = tensor(slots[read.slot], read.view), self.orders[i]
+            value, order = tensor(slots[read.slot].reshape(-1), read.view), self.orders[i]
             if order is not None:
                 value = self._permuted(value, replay.inverse(order))
             self.backend.assign(handles[i], value)
@@ -220,7 +266,7 @@ class Plan:
             fperrors.report(report)
         return tuple(outputs)
 
-    def _argument(self, handles: tuple[Tensor, ...], value: int) -> Tensor:
+    def _argument(self, handles: tuple[Tensor, ...], value: int) -> Any:
         if value >= len(handles):
             return self.constants[self._numbers.index(value)]
         handle, order = handles[value], self.orders[value]

@@ -54,42 +54,39 @@ class Small:
             self._fixed[slot] = np.ndarray((described.size,), described.dtype, memory, position)
         self._names: list[tuple[str, ...]] = []
         self._work = self._bind()
+        self._open: Callable[[Given], bool | None] = self._open_in_python
+        if extension is not None:
+            expected = tuple([plan.expected(slot) for slot in plan.given])
+            self._open = extension.Sequence(expected, (), (), True).run
 
     # ------------------------------------------------------------------ running
 
-    def run(self, given: Given, report: executor.Report) -> None:
-        """Compute the results, which are appended to `given`."""
-        plan = self._plan
-        for slot in plan.results:
-            given.append(empty(*plan.expected(slot)))
+    def run(self, given: Given, report: executor.Report) -> bool:
+        """Compute the results, which are appended to `given`.
+
+        False, with nothing done, unless `given` are contiguous arrays of the shapes and dtypes
+        planned for, or objects with an attribute `array` that is one.
+        """
+        if self._open(given) is False:
+            return False
         for work in self._work:
             work(given, report)
+        return True
 
-    def quick(self) -> Callable[[list[Any]], Tensor | None] | None:
-        """A function from the arguments' handles to the only result, for programs that are one
-        sequence over no memory of their own; any number of runs may use it at a time.
-
-        It returns None, and has done nothing, where the arguments are not as they should be, or
-        floating-point errors want more than warnings.
-        """
-        sequence = self._alone()
-        if sequence is None or self._plan.arena:
-            return None
-        run, names = sequence.run, self._names
-
-        def quick(arrays: list[Any]) -> Tensor | None:
-            flags = run(arrays)
-            if flags is not None:
-                warned = fperrors.modes()
-                if flags is False or warned is None:
-                    return None
-                fperrors.report(_raised(names, flags, warned))
-            result = Tensor()
-            result.array = arrays[-1]
-            result.view = result.storage = None
-            return result
-
-        return quick
+    def _open_in_python(self, given: Given) -> bool:
+        """What a sequence without passes does."""
+        plan = self._plan
+        for i, slot in enumerate(plan.given):
+            if i == len(given):
+                given.append(empty(*plan.expected(slot)))
+            array: Any = given[i]
+            array = array if type(array) is np.ndarray else array.array
+            if type(array) is not np.ndarray or not array.flags.c_contiguous:
+                return False
+            if (array.shape, array.dtype) != plan.expected(slot):
+                return False
+            given[i] = array
+        return True
 
     # ------------------------------------------------------------------ binding
 
@@ -109,23 +106,33 @@ class Small:
                 found.append(self._single(action))
         return found
 
-    def _alone(self) -> Any:
-        """The sequence that is all of the program, with one result; None if there is more to do."""
+    def reentrant(self) -> Callable[[list[Any]], Tensor | None] | None:
+        """For programs that are one sequence over no memory of their own, with one result: a
+        function from the arguments' handles to it, which any number of runs may use at a time.
+
+        It returns None, with nothing done, where the arguments are not as they should be, or
+        floating-point errors want more than warnings.
+        """
         plan = self._plan
-        simple = (
-            len(plan.actions) == len(self._names)
-            and not plan.stores
-            and not plan.constants
-            and not any(plan.orders)
-            and len(plan.outputs) == len(plan.results) == 1
-        )
-        if not simple or len(self._work) != 1:
+        if plan.arena or len(plan.actions) != len(self._names) or len(self._work) != 1:
             return None
-        (output,) = plan.outputs
-        alike = type(output) is Read and output.view == View.row_major(
-            plan.expected(plan.results[0])[0]
-        )
-        return self._last_sequence if alike else None
+        if plan.constants or len(plan.outputs) != 1:
+            return None
+        run, names = self._last_sequence.run, self._names
+
+        def quick(arrays: list[Any]) -> Tensor | None:
+            flags = run(arrays)
+            if flags is not None:
+                warned = fperrors.modes()
+                if flags is False or warned is None:
+                    return None
+                fperrors.report(_raised(names, flags, warned))
+            result = Tensor()
+            result.array = arrays[-1]
+            result.view = result.storage = None
+            return result
+
+        return quick
 
     def _sequence(self, passes: list[Pass]) -> Work:
         plan = self._plan
@@ -164,11 +171,15 @@ class Small:
         return work
 
     def _single(self, action: Action) -> Work:
-        if type(action) is Call and action.method == "matmul":
-            return self._matmul(action)
-        if type(action) is Call and action.method == "reduce":
-            return self._reduction(action)
-        return self._any(action)
+        if type(action) is not Call:
+            return self._any(action)
+        special = {
+            "arg_reduce": self._position,
+            "inv": self._inverse,
+            "matmul": self._matmul,
+            "reduce": self._reduction,
+        }
+        return special.get(action.method, self._any)(action)
 
     def _any(self, action: Action) -> Work:
         """Any action, run as in large programs; what it finds is copied into its slot."""
@@ -191,9 +202,36 @@ class Small:
         first, second = [self._reader(x) for x in action.arguments]
         out = self._result(action)
         matmul = np.matmul
+        if all([type(x) is _Fixed for x in (first, second, out)]):
+            # The arrays are always the same ones.
+            x1, x2, target = first([]), second([]), out([])
+
+            def fixed(given: Given, report: executor.Report) -> None:
+                matmul(x1, x2, target)
+
+            return fixed
 
         def work(given: Given, report: executor.Report) -> None:
             matmul(first(given), second(given), out(given))
+
+        return work
+
+    def _position(self, action: Call) -> Work:
+        op, x, axis, keepdims = action.arguments
+        read, out = self._reader(x), self._result(action)
+        find: Any = np.argmax if op is p.ARGMAX else np.argmin
+
+        def work(given: Given, report: executor.Report) -> None:
+            find(read(given), axis, out(given), keepdims=keepdims)
+
+        return work
+
+    def _inverse(self, action: Call) -> Work:
+        read, out = self._reader(action.arguments[0]), self._result(action)
+        inv = np.linalg.inv
+
+        def work(given: Given, report: executor.Report) -> None:
+            out(given)[...] = inv(read(given))
 
         return work
 
@@ -225,8 +263,7 @@ class Small:
         view = x.view
         memory = self._fixed.get(x.slot)
         if memory is not None:
-            array = as_array(memory, view)
-            return lambda given: array
+            return _Fixed(as_array(memory, view))
         number = self._numbers[x.slot]
         if view == View.row_major(self._plan.expected(x.slot)[0]):
             return lambda given: given[number]
@@ -236,6 +273,18 @@ class Small:
         """How to get at the memory for the only result of a call."""
         (slot,) = action.results
         return self._reader(Read(slot, View.row_major(self._plan.slots[slot].shape)))
+
+
+class _Fixed:
+    """Reads an array that is always the same."""
+
+    __slots__ = ("array",)
+
+    def __init__(self, array: NDArray) -> None:
+        self.array = array
+
+    def __call__(self, given: Given) -> NDArray:
+        return self.array
 
 
 def _is_native(action: Action | None) -> bool:
