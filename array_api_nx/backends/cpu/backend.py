@@ -148,8 +148,8 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
                 second = x2.array
                 if second is None:
                     return self._binary(op, x1, x2)
-        else:
-            second = x2.array  # type: ignore[union-attr]
+        elif type(x2) is Tensor:
+            second = x2.array
             if second is None or second.size > _POOLED:
                 return self._binary(op, x1, x2)
         if _hints.lowered:

@@ -259,7 +259,11 @@ static PyObject *sequence_run(PyObject *object, PyObject *arrays)
         if (!PyArray_CheckExact(array)) {
             array = PyObject_GetAttr(array, array_name);
             if (array == NULL) {
-                return NULL;
+                if (!PyErr_ExceptionMatches(PyExc_AttributeError)) {
+                    return NULL;
+                }
+                PyErr_Clear();
+                Py_RETURN_FALSE;
             }
             PyList_SetItem(arrays, i, array);
         }

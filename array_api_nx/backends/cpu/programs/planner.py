@@ -7,6 +7,7 @@ expression, as always, and where expressions would be evaluated their plan is no
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
@@ -68,11 +69,21 @@ class Unplannable(Exception):
     """A program whose expressions share memory in a way that slots cannot say."""
 
 
+class _NeedsElements(Exception):
+    """What was to be deferred cannot be."""
+
+
+def _refuse(x: Tensor) -> NDArray:
+    raise _NeedsElements
+
+
 class Planner:
     """Makes the actions of a program; see the module's text."""
 
     def __init__(self, backend: CPUBackend, program: Program, sizes: tuple[int, ...]) -> None:
-        self.backend = backend
+        # Has no elements to look at.
+        self.backend = copy(backend)
+        self.backend.bind = _refuse  # type: ignore[method-assign]
         self.program = program
         self.numbers = dict(zip(program.symbols, program.evaluate(*sizes), strict=True))
         self.bindings = dict(zip(program.variables, sizes, strict=True))
@@ -145,11 +156,15 @@ class Planner:
         arguments = self._resolved(step.arguments)
         keywords = tuple([(name, self._resolved(x)) for name, x in step.keywords])
         if step.method in _DEFERRED and not _follows_numpy(step.method, arguments):
-            result = getattr(self.backend, step.method)(*arguments, **dict(keywords))
-            if result.array is None and result.storage.memory is None:
-                self._tensors[step.results[0]] = result
-                self._values[result.storage.node.key] = step.results[0]
-                return
+            try:
+                result = getattr(self.backend, step.method)(*arguments, **dict(keywords))
+            except _NeedsElements:
+                pass
+            else:
+                if result.array is None and result.storage.memory is None:
+                    self._tensors[step.results[0]] = result
+                    self._values[result.storage.node.key] = step.results[0]
+                    return
         self._evaluate((arguments, keywords))
         arguments, keywords = self._noted(arguments), self._noted(keywords)
         for value in step.results:
@@ -166,7 +181,8 @@ class Planner:
         (result,) = step.results
         if self.program.reuses_base(position) and base.view.is_c_contiguous:
             self._tensors[result] = base
-            # Its memory will hold something else now.
+            # Its memory will hold something else: what reads it comes first.
+            executor.evaluate(expression.dependants(base.storage.node), [])
             base.storage.node = None
             expression.leaf(base.storage.memory).attach(base.storage)
             self.slots[source].value = result

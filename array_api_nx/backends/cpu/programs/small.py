@@ -80,7 +80,7 @@ class Small:
             if i == len(given):
                 given.append(empty(*plan.expected(slot)))
             array: Any = given[i]
-            array = array if type(array) is np.ndarray else array.array
+            array = array if type(array) is np.ndarray else getattr(array, "array", None)
             if type(array) is not np.ndarray or not array.flags.c_contiguous:
                 return False
             if (array.shape, array.dtype) != plan.expected(slot):
