@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import doctest
 import math
 import pickle
+import sys
 import threading
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,7 +26,7 @@ from array_api_nx.backends.trace import TraceError
 from array_api_nx.core.symbolic import UnboundError, UndecidedError, dynamic, eval_dim
 
 from .fusion.interpreter import WITHIN, Interpreter, programs
-from .fusion.programs import assert_same, numpy_of
+from .fusion.programs import assert_same, numpy_of, settings
 
 rng = np.random.default_rng(5)
 
@@ -78,15 +81,16 @@ def inputs(shape: tuple[int, ...], seed: int) -> list[Array]:
     ]
 
 
-@hypothesis_settings(max_examples=150)
-@given(
-    programs(STEPS),
-    st.lists(st.tuples(st.integers(1, 6), st.integers(1, 5)), min_size=2, max_size=4),
-)
-def test_random_programs(program, shapes):
-    """Compiled and eager agree, also in what is written to the arguments."""
+SHAPES = st.lists(st.tuples(st.integers(1, 6), st.integers(1, 5)), min_size=2, max_size=4)
+
+
+@pytest.mark.parametrize("mode", ["default", "process"])
+@hypothesis_settings(max_examples=100)
+@given(program=programs(STEPS), shapes=SHAPES)
+def test_random_programs(program, shapes, mode):
+    """Compiled and eager agree, fused or not, also in what is written to the arguments."""
     function = xp.compile(lambda *arrays: run(program, *arrays))
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"), settings(mode):
         for seed, shape in enumerate(shapes):
             mine, eager = inputs(shape, seed), inputs(shape, seed)
             seen, live = function(*mine)
@@ -245,6 +249,21 @@ def test_sizes_compute(call):
             assert_same(found, expected)
         assert i or function.cache_info().traces == 1
     assert function.cache_info().traces <= 2
+
+
+def test_examples_of_the_documentation():
+    module = sys.modules["array_api_nx.compile"]
+    failed, tried = doctest.testmod(module, optionflags=doctest.ELLIPSIS)
+    assert tried >= 7
+    assert not failed
+    text = (Path(__file__).parents[1] / "docs" / "compile.md").read_text()
+    examples = doctest.DocTestParser().get_doctest(
+        text.replace("```", "\n"), {"xp": xp, "standardise": xp.compile(standardise)}, "compile.md",
+        None, None,
+    )  # fmt: skip
+    runner = doctest.DocTestRunner()
+    runner.run(examples)
+    assert runner.summarize() == (0, 4)
 
 
 # ---------------------------------------------------------------------- arguments and results

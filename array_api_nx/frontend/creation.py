@@ -84,7 +84,7 @@ def arange(
         start, stop = 0, start
     numbers = [_number(x, name) for x, name in ((start, "start"), (stop, "stop"), (step, "step"))]
     start, stop, step = numbers
-    whole = all([isinstance(x, int | Dim) for x in numbers])
+    whole = all([isinstance(x, int) or type(x) is Dim for x in numbers])
     if dtype is None:
         dtype = d.int64 if whole else d.float64
     else:
