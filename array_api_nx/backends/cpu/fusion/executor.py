@@ -8,10 +8,12 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
+from .... import primitives as p
 from ....core.view import View
 from ..kernels import NDArray, divide_by_count
-from . import pool, threads
+from . import expression, pool, threads
 from .expression import Node
+from .folding import combined
 from .plan import Graph, Overlap, Plan, Stage, plan
 
 __all__ = ["Report", "buffer", "element", "evaluate", "evaluate_into", "planned"]
@@ -119,6 +121,7 @@ def element(node: Node, position: int, known: dict[Any, Any] | None = None) -> N
         result = np.empty(1, node.dtype)
         # Whoever computes all elements warns.
         with np.errstate(all="ignore"):
+            assert node.loop.call is not None
             node.loop.call(*read, out=result)
     known[node.key, position] = result
     return result
@@ -153,7 +156,7 @@ def _run(stage: Stage, graph: Graph, raised: list[int], destination: NDArray | N
         assert head.identity is not None
         size = prod(head.shape)
         copies = kernel.tasks if stage.partial else 1
-        accumulators = buffer(size * copies, head.dtype)
+        accumulators = buffer(size * copies, head.identity.dtype)
         accumulators.fill(head.identity)
         new[stage.head] = accumulators
     elif destination is None or stage.head not in graph.roots:
@@ -176,7 +179,12 @@ def _run(stage: Stage, graph: Graph, raised: list[int], destination: NDArray | N
     if any(flags):
         for i, met in zip(stage.steps, flags, strict=True):
             raised[i] |= met
-    if head.axes:
+    if head.op is p.VAR:
+        mean, new[stage.head] = _variance(head, new[stage.head])
+        waiting = expression.mean_of(head)
+        if waiting is not None:
+            waiting.realise(mean)
+    elif head.axes:
         new[stage.head] = _finished(head, new[stage.head], stage.partial, kernel.tasks)
     for i, memory in new.items():
         nodes[i].realise(memory)
@@ -194,3 +202,11 @@ def _finished(node: Node, accumulators: NDArray, partial: bool, tasks: int) -> N
         with np.errstate(all="ignore"):
             total = divide_by_count(total, node.divisor)
     return total
+
+
+def _variance(node: Node, accumulators: NDArray) -> tuple[NDArray, NDArray]:
+    """Mean and variance from the moments that the tasks accumulated."""
+    assert node.divisor is not None
+    mean, squares = combined(accumulators.reshape(-1, prod(node.shape)))
+    with np.errstate(all="ignore"):
+        return mean.astype(node.dtype), (squares / node.divisor).astype(node.dtype)

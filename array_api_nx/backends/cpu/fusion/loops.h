@@ -15,8 +15,15 @@ enum { MAX_SOURCES = 3 };
 #define CLONED
 #endif
 
+/* Becomes a part of the loop that calls it, and so is compiled for the same processors. */
+#ifdef __GNUC__
+#define INLINE inline __attribute__((always_inline))
+#else
+#define INLINE inline
+#endif
+
 typedef struct {
-    PyUFuncGenericFunction function;
+    PyUFuncGenericFunction function; /* NULL: moments, see sums.h */
     void *data;
     int sources;
     npy_intp itemsizes[MAX_SOURCES + 1]; /* of the sources, then of the target */

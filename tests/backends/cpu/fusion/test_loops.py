@@ -269,6 +269,7 @@ def test_reductions(op: Primitive) -> None:
             total = identity.copy()
             for each in (x[:1], x[1:]) if dtype.kind not in "fc" else (x,):
                 assert loop.ufunc is not None
+                assert loop.call is not None
                 loop.call(
                     total, loop.ufunc.reduce(each, dtype=loop.output, initial=identity), out=total
                 )
