@@ -104,7 +104,7 @@ def test_one_pass():
     assert steps(only) == [
         "r0 = multiply(a, b)",
         "r0 = add(r0, c)",
-        "r0 = pow(r0, 2.0)",
+        "r0 = square(r0)",
         "r0 = negative(r0)",
         "r0 = exp(r0)",
         "r1 = subtract(a, b)",

@@ -292,6 +292,9 @@ class DeferredExecution(NumPyMemory):
 
     def defer_binary(self, op: Primitive, x1: Operand, x2: Operand) -> Tensor | None:
         """`binary`, deferred."""
+        if op is p.POW and type(x1) is Tensor and type(x2) is not Tensor and x2 == 2:
+            squared = loops.squared(_dtype(x1))
+            return squared and self._deferred(p.SQUARE, squared, (x1,), self.shape(x1))
         loop = self._binary_loop(op, x1, x2)
         if loop is None:
             return None
