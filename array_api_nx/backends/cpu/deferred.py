@@ -47,6 +47,9 @@ _hints: Final = config.hints
 # So many elements no machine computes: NumPy says so at once.
 _TOO_LARGE: Final = 2**48
 
+# Of fewer elements each, variances take two passes: moments would take too much memory.
+_MIN_MOMENTS: Final = 32
+
 # How many elements are computed one by one before all are computed at once.
 _MAX_PROBES: Final = 4
 
@@ -290,6 +293,9 @@ class DeferredExecution(NumPyMemory):
 
     def defer_binary(self, op: Primitive, x1: Operand, x2: Operand) -> Tensor | None:
         """`binary`, deferred."""
+        if op is p.POW and type(x1) is Tensor and type(x2) is not Tensor and x2 == 2:
+            squared = loops.squared(_dtype(x1))
+            return squared and self._deferred(p.SQUARE, squared, (x1,), self.shape(x1))
         loop = self._binary_loop(op, x1, x2)
         if loop is None:
             return None
@@ -399,19 +405,19 @@ class DeferredExecution(NumPyMemory):
     def defer_var(
         self, x: Tensor, axes: tuple[int, ...], keepdims: bool, correction: float
     ) -> Tensor | None:
-        """`var` of real numbers, deferred: two passes, so that large means cost no digits."""
+        """`var` of real numbers, deferred."""
         if _dtype(x).kind != "f":
             return None
+        shape = self.shape(x)
+        count = prod([shape[axis] for axis in axes])
+        divisor = count - correction if count > correction else np.nan
+        if count >= _MIN_MOMENTS:
+            return self.defer_reduce(p.VAR, x, axes, keepdims, None, divisor)
         mean = self.defer_reduce(p.MEAN, x, axes, True, None)
         distance = None if mean is None else self.defer_binary(p.SUBTRACT, x, mean)
-        if distance is None:
-            return None
-        squares = self.defer_binary(p.MULTIPLY, distance, distance)
+        squares = None if distance is None else self.defer_binary(p.MULTIPLY, distance, distance)
         if squares is None:
             return None
-        shape = self.shape(x)
-        freedom = prod([shape[axis] for axis in axes]) - correction
-        divisor = freedom if freedom > 0 else np.nan
         return self.defer_reduce(p.SUM, squares, axes, keepdims, None, divisor)
 
     def defer_vecdot(self, x1: Tensor, x2: Tensor) -> Tensor | None:

@@ -11,11 +11,15 @@
 #include <numpy/arrayobject.h>
 #include <numpy/ufuncobject.h>
 
+#include <fenv.h>
 #include <limits.h>
+#include <math.h>
 #include <stdarg.h>
+#include <string.h>
 
 /* clang-format off: each builds on those before it */
 #include "loops.h"
+#include "sums.h"
 #include "tiles.h"
 #include "threads.h"
 #include "parse.h"
@@ -106,6 +110,24 @@ static PyObject *get_count_loop(PyObject *module, PyObject *ignored)
     (void)module;
     (void)ignored;
     return wrap_loop(&count_loop);
+}
+
+static PyObject *sum_loop(PyObject *module, PyObject *dtype)
+{
+    Loop loop;
+    (void)module;
+    return PyArray_DescrCheck(dtype)
+               ? found_loop(find_sum(((PyArray_Descr *)dtype)->type_num, &loop), &loop)
+               : found_loop(0, NULL);
+}
+
+static PyObject *moments_loop(PyObject *module, PyObject *dtype)
+{
+    Loop loop;
+    (void)module;
+    return PyArray_DescrCheck(dtype)
+               ? found_loop(find_moments(((PyArray_Descr *)dtype)->type_num, &loop), &loop)
+               : found_loop(0, NULL);
 }
 
 /* ------------------------------------------------------------------ Kernel */
@@ -381,6 +403,13 @@ static PyMethodDef methods[] = {
      "A loop (bool, value, value) -> value that takes the first value where true, or None."},
     {"count_loop", get_count_loop, METH_NOARGS,
      "count_loop()\n--\n\nA loop (int64, bool) -> int64 that adds."},
+    {"sum_loop", sum_loop, METH_O,
+     "sum_loop(dtype)\n--\n\n"
+     "A loop (accumulator, element) -> accumulator that adds up real numbers, or None."},
+    {"moments_loop", moments_loop, METH_O,
+     "moments_loop(dtype)\n--\n\n"
+     "What folds real numbers into pairs of their mean and their squared distances from it, or "
+     "None."},
     {"thread_limit", thread_limit, METH_NOARGS,
      "thread_limit()\n--\n\nThe upper limit on threads that threadpoolctl has set."},
     {"set_default_threads", set_default_threads, METH_O,

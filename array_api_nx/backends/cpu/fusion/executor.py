@@ -9,10 +9,12 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
+from .... import primitives as p
 from ....core.view import View
 from ..kernels import NDArray, divide_by_count
-from . import pool, threads
+from . import expression, pool, threads
 from .expression import Node
+from .folding import combined
 from .plan import Graph, Overlap, Plan, Stage, plan
 
 __all__ = [
@@ -141,6 +143,7 @@ def element(node: Node, position: int, known: dict[Any, Any] | None = None) -> N
         result = np.empty(1, node.dtype)
         # Whoever computes all elements warns.
         with np.errstate(all="ignore"):
+            assert node.loop.call is not None
             node.loop.call(*read, out=result)
     known[node.key, position] = result
     return result
@@ -194,7 +197,11 @@ def _run(stage: Stage, graph: Graph, raised: list[int], destination: NDArray | N
         for i, met in zip(stage.steps, flags, strict=True):
             raised[i] |= met
     if head.axes:
-        new[stage.head] = end(head, stage, new[stage.head])
+        new[stage.head], mean = end(head, stage, new[stage.head])
+        waiting = None if mean is None else expression.mean_of(head)
+        if waiting is not None:
+            assert mean is not None
+            waiting.realise(mean)
     for i, memory in new.items():
         nodes[i].realise(memory)
 
@@ -203,20 +210,23 @@ def begin(head: Node, stage: Stage) -> NDArray:
     """What the stage of a reduction accumulates in."""
     assert head.identity is not None
     copies = stage.kernel.tasks if stage.partial else 1
-    accumulators = buffer(prod(head.shape) * copies, head.dtype)
+    accumulators = buffer(prod(head.shape) * copies, head.identity.dtype)
     accumulators.fill(head.identity)
     return accumulators
 
 
-def end(head: Node, stage: Stage, accumulators: NDArray) -> NDArray:
-    """The result of a reduction from what its tasks accumulated."""
+def end(head: Node, stage: Stage, accumulators: NDArray) -> tuple[NDArray, NDArray | None]:
+    """The result of a reduction from what its tasks accumulated; of a variance also the mean."""
     assert head.loop is not None
-    total = accumulators
-    if stage.partial:
-        assert head.loop.ufunc is not None
-        with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"):
+        if head.op is p.VAR:
+            assert head.divisor is not None
+            mean, squares = combined(accumulators.reshape(-1, prod(head.shape)))
+            return (squares / head.divisor).astype(head.dtype), mean.astype(head.dtype)
+        total = accumulators
+        if stage.partial:
+            assert head.loop.ufunc is not None
             total = head.loop.ufunc.reduce(accumulators.reshape(stage.kernel.tasks, -1), axis=0)
-    if head.divisor is not None:
-        with np.errstate(all="ignore"):
+        if head.divisor is not None:
             total = divide_by_count(total, head.divisor)
-    return total
+        return total, None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any, Final, Literal
 
+from .... import primitives as p
 from ....core.view import View
 from ...explanation import Explanation, Memory, Pass, Step
 from .executor import planned
@@ -75,6 +76,8 @@ class _Translator:
             elif slot in written:
                 outputs.append(self._output(stage, j, operand))
                 names.append(outputs[-1].name)
+                if j == stage.head:
+                    outputs += [self._output(stage, mean, operand) for mean in self._means(stage)]
             else:
                 view = reads[kind, j, offset].pop(0)
                 inputs.append(self._input(kind, j, view, operand, names))
@@ -173,7 +176,7 @@ class _Translator:
         size = prod(node.shape) * node.dtype.itemsize
         notes = []
         if stage.partial and i == stage.head:
-            size *= stage.kernel.tasks
+            size = prod(node.shape) * operand.itemsize * stage.kernel.tasks
             notes.append(f"in {stage.kernel.tasks} parts, put together at the end")
         if i in self.graph.live and kind == "stored":
             notes.append("kept for another array")
@@ -223,9 +226,15 @@ class _Translator:
         source, target = names[step.source], names[step.target]
         assert head.op is not None
         steps = [Step(head.op.name, (source, *over), target, "reduction")]
-        if head.divisor is not None:
+        if head.op is not p.VAR and head.divisor is not None:
             steps.append(Step("divide", (target, str(float(head.divisor))), target, "final"))
+        for mean in self._means(stage):
+            steps.append(Step("mean", (source, *over), self.stored[mean], "reduction"))
         return steps
+
+    def _means(self, stage: Stage) -> list[int]:
+        """The mean that comes with a variance."""
+        return [mean for mean, i in self.graph.variances.items() if i == stage.head]
 
 
 def _layout(view: View) -> list[str]:

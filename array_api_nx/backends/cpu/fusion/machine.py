@@ -18,15 +18,13 @@ from typing import Any, Final, Protocol, TypeAlias
 import numpy as np
 
 from .compiled import extension
+from .folding import fold
 from .kernel import Access, Instruction, Kernel, Reduction
 
 __all__ = ["Memories", "NumPyProgram", "Program", "extension", "prepare", "run"]
 
 NDArray: TypeAlias = np.ndarray[Any, Any]
 Memories: TypeAlias = Sequence[tuple[NDArray, int]]
-
-# What the extension has as well: fewer columns than this are reduced over the rows one by one.
-_FEW_COLUMNS: Final = 16
 
 # What is computed at once where no bit depends on it: so many elements that the calls from Python,
 # for which other threads wait, take but a part of the time, in buffers of so many bytes together.
@@ -218,7 +216,7 @@ def _largest_tile(kernel: Kernel) -> tuple[int, int]:
     if not reductions:
         columns = min(max(columns, cells), max(kernel.dims[-1], 1))
     elif kernel.dims[-2] == 1 and reductions[0].columns:
-        columns *= max(1, cells // columns)  # `_reduce` takes tile by tile
+        columns *= max(1, cells // columns)  # `fold` takes tile by tile
     if not any([step.rows for step in reductions]):
         rows = max(rows, cells // columns)
     return rows, columns
@@ -299,9 +297,10 @@ class _Worker:
                 np.copyto(buffer, memory[slot])
             blocks = [memory[each] if isinstance(each, int) else each for each in sources]
             if isinstance(step, Reduction):
-                _reduce(step, blocks[0], memory[step.target], program.kernel.tile[1])
+                fold(step, blocks[0], memory[step.target], program.kernel.tile[1])
                 continue
             out = memory[target] if isinstance(target, int) else target
+            assert step.loop.call is not None
             step.loop.call(*blocks, out=out)
             if program.stores[number]:
                 np.copyto(memory[step.target], out)
@@ -324,54 +323,6 @@ class _Worker:
 
     def _buffer(self, slot: int, dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray:
         return np.ndarray(shape, dtype, self._buffers[slot])
-
-
-def _reduce(step: Reduction, block: NDArray, accumulators: NDArray, tile_columns: int) -> None:
-    """Fold a block into its accumulators, in the order of the extension."""
-    loop = step.loop
-    ufunc = loop.ufunc
-    assert ufunc is not None
-    rows, columns = block.shape
-    if not step.rows and not step.columns:
-        loop.call(accumulators, block, out=accumulators)
-        return
-    # Memory that runs backwards would be reduced from its end. (Columns stay apart, as they are.)
-    if block.strides[0] < 0:
-        wide = np.empty((rows, columns + 1), block.dtype)[:, :columns]
-        wide[...] = block
-        block = wide
-    settings: Any = {"dtype": loop.output, "initial": step.identity}
-    if step.columns and rows == 1:
-        # Tile by tile.
-        whole = columns // tile_columns * tile_columns
-        row = block[0]
-        results = ufunc.reduce(row[:whole].reshape(-1, tile_columns), axis=1, **settings)
-        into = accumulators[0, :1]
-        for result in results:
-            ufunc(into, result, out=into)
-        if whole == columns:
-            return
-        result = ufunc.reduce(row[whole:], **settings)
-    elif step.rows and step.columns:
-        into = accumulators[0, :1]
-        if block.flags.c_contiguous:
-            result = ufunc.reduce(block.ravel(), **settings)
-        elif block.strides == (0, 0):
-            result = ufunc.reduce(np.broadcast_to(block[0, 0], (block.size,)), **settings)
-        else:
-            result = step.identity
-            for row in block:
-                result = ufunc.reduce(row, dtype=loop.output, initial=result)
-    elif step.columns:
-        into = accumulators[:, 0]
-        result = ufunc.reduce(block, axis=1, **settings)
-    else:
-        into = accumulators[0]
-        if columns < _FEW_COLUMNS:
-            result = np.array([ufunc.reduce(column, **settings) for column in block.T])
-        else:
-            result = ufunc.reduce(block, axis=0, **settings)
-    ufunc(into, result, out=into)
 
 
 # ---------------------------------------------------------------------- threads

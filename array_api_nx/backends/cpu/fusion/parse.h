@@ -218,6 +218,9 @@ static int read_instruction(const Kernel *kernel, Step *step, PyObject *value)
 {
     PyObject *sources = PyTuple_GET_ITEM(value, 1);
     const Loop *loop = &step->loop;
+    if (loop->function == NULL) {
+        return refuse("the loop of moments reduces, it makes no instruction");
+    }
     if (!check_tuple(sources, loop->sources, loop->sources, "an instruction's sources")) {
         return 0;
     }
@@ -374,13 +377,14 @@ static void lay_out(Kernel *kernel, npy_intp cells)
         }
     }
     kernel->results = position;
+    npy_intp itemsize = 0;
     for (int i = 0; i < kernel->step_count; i++) {
-        if (kernel->steps[i].reduces) {
-            kernel->scratch = kernel->results + MAX_ITEMSIZE * cells;
-            return;
+        const Step *step = &kernel->steps[i];
+        if (step->reduces && step->loop.function != NULL && step->loop.itemsizes[0] > itemsize) {
+            itemsize = step->loop.itemsizes[0];
         }
     }
-    kernel->scratch = position;
+    kernel->scratch = kernel->results + itemsize * cells;
 }
 
 static int read_parts(Kernel *kernel, PyObject *description)

@@ -19,7 +19,7 @@ import numpy as np
 
 from ....core.view import View
 from . import loops
-from .expression import Node, Scalar, walk
+from .expression import Node, Scalar, mean_of, walk
 from .kernel import Instruction, Kernel, Reduction
 from .machine import Program, prepare
 from .schedule import Layout, schedule
@@ -106,6 +106,8 @@ class Graph:
     roots : frozenset of int
     live : frozenset of int
         Nodes whose elements some array shows.
+    variances : dict
+        Per mean the variance of the same elements, in whose pass it is computed as well.
     key : tuple
         Equal for graphs of the same structure.
     """
@@ -142,7 +144,12 @@ class Graph:
                 live.append(i)
             parts.append((node.loop, node.op, node.space, node.axes, node.errors, sources))
         self.live = frozenset(live)
-        self.key = (*parts, self.roots, self.live)
+        self.variances: dict[int, int] = {}
+        for i, node in enumerate(self.nodes):
+            mean = mean_of(node)
+            if mean is not None and mean.key in position:
+                self.variances[position[mean.key]] = i
+        self.key = (*parts, self.roots, self.live, *self.variances.items())
 
 
 def plan(graph: Graph, destination: tuple[View, frozenset[int]] | None = None) -> Plan:
@@ -237,6 +244,10 @@ class _Planner:
     def _emit(self, head: int) -> None:
         """Append the stage that computes `head`, after those that it needs."""
         if head in self.stored or self._is_fill(head):
+            return
+        if head in self.graph.variances:
+            self._emit(self.graph.variances[head])
+            self.stored.add(head)
             return
         while True:
             inlined: list[int] = []
@@ -342,7 +353,8 @@ class _KernelBuilder:
 
     def _accumulators(self) -> int:
         node = self.graph.nodes[self.head]
-        itemsize = node.dtype.itemsize
+        assert node.identity is not None
+        itemsize = node.identity.dtype.itemsize
         _, kept = View.row_major(node.shape).byte_layout(itemsize)
         remaining = list(kept)
         strides = tuple([0 if a in node.axes else remaining.pop(0) for a in range(len(self.space))])

@@ -3,13 +3,13 @@
 #ifndef ARRAY_API_NX_TILES_H
 #define ARRAY_API_NX_TILES_H
 
-#include <fenv.h>
-#include <string.h>
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
 
-enum { MAX_DIMS = 32, MAX_OPERANDS = 64, MAX_REGISTERS = 64, MAX_STEPS = 256, MAX_ITEMSIZE = 16 };
+enum { MAX_DIMS = 32, MAX_OPERANDS = 64, MAX_REGISTERS = 64, MAX_STEPS = 256 };
+
+enum { MAX_ITEMSIZE = sizeof(Moments) };
 
 /* Fewer columns than this are reduced over the rows one by one: calls on few elements cost most. */
 enum { FEW_COLUMNS = 16 };
@@ -211,17 +211,9 @@ static void fill(char *to, const char *value, npy_intp itemsize, npy_intp count)
 
 /* ------------------------------------------------------------------ one step on one tile */
 
-enum { EXCEPTIONS = FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW | FE_INVALID };
-
 /* NumPy's bits for what was raised since the last call. */
 static npy_uint8 take_flags(void)
 {
-#ifdef __SSE2__
-    enum { ANY = _MM_EXCEPT_INVALID | _MM_EXCEPT_DIV_ZERO | _MM_EXCEPT_OVERFLOW | _MM_EXCEPT_UNDERFLOW };
-    if ((_mm_getcsr() & ANY) == 0) { /* what fetestexcept asks, without the x87's part */
-        return 0;
-    }
-#endif
     const int raised = fetestexcept(EXCEPTIONS);
     if (raised == 0) {
         return 0;
@@ -294,11 +286,46 @@ static void reduce_tile(const Step *step, char *to, npy_intp to_step, View from,
     }
 }
 
+/* Fold the tile `from` into the moments `to`. */
+static void fold_moments(const Step *step, View to, View from, npy_intp rows, npy_intp columns)
+{
+    const npy_intp itemsize = step->loop.itemsizes[1];
+    if (step->rows && step->columns && from.row == columns * from.column) {
+        columns *= rows;
+        rows = 1;
+    }
+    if (step->columns) {
+        for (npy_intp row = 0; row < rows; row++) {
+            fold_run((Moments *)(to.data + (step->rows ? 0 : row * to.row)),
+                     from.data + row * from.row, from.column, columns, itemsize);
+        }
+        return;
+    }
+    const npy_intp bands = step->rows ? 1 : rows;
+    const npy_intp height = step->rows ? rows : 1;
+    for (npy_intp band = 0; band < bands; band++) {
+        char *moments = to.data + band * to.row;
+        const char *first = from.data + band * from.row;
+        if (columns >= FEW_COLUMNS && from.column == itemsize) {
+            fold_columns(moments, to.column, first, from.row, height, columns, itemsize);
+            continue;
+        }
+        for (npy_intp column = 0; column < columns; column++) {
+            fold_run((Moments *)(moments + column * to.column), first + column * from.column,
+                     from.row, height, itemsize);
+        }
+    }
+}
+
 static void reduce(Frame *frame, const Step *step, npy_intp rows, npy_intp columns)
 {
     const Loop *loop = &step->loop;
     const View from = frame->views[step->sources[1]];
     const View to = frame->memory[step->target];
+    if (loop->function == NULL) {
+        fold_moments(step, to, from, rows, columns);
+        return;
+    }
     if (!step->rows && !step->columns) {
         const View views[3] = {to, from, to};
         call(loop, views, rows, columns);

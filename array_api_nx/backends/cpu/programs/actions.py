@@ -45,6 +45,8 @@ class Pass(NamedTuple):
         What is computed last.
     stores : tuple of slot
         What else is written, and, if it is no reduction, the result.
+    mean : slot or None
+        Where the mean is wanted that the pass of a variance finds.
     """
 
     stage: Stage
@@ -53,6 +55,7 @@ class Pass(NamedTuple):
     head: Node | None
     result: Slot
     stores: tuple[Slot, ...]
+    mean: Slot | None
 
     def run(self, backend: CPUBackend, slots: list[Any], report: executor.Report) -> None:
         head, stage = self.head, self.stage
@@ -66,13 +69,17 @@ class Pass(NamedTuple):
                 (name, met, warned) for name, met in zip(self.names, flags, strict=True) if met
             ]
         if head is not None:
-            slots[self.result] = executor.end(head, stage, accumulators)
+            slots[self.result], mean = executor.end(head, stage, accumulators)
+            if self.mean is not None:
+                slots[self.mean] = mean
 
     def uses(self) -> list[Slot]:
-        return [slot for slot, _ in self.sources]
+        return [*[slot for slot, _ in self.sources], *self.finds()]
 
     def finds(self) -> tuple[Slot, ...]:
-        return () if self.head is None else (self.result,)
+        if self.head is None:
+            return ()
+        return (self.result,) if self.mean is None else (self.result, self.mean)
 
 
 class Fill(NamedTuple):

@@ -238,7 +238,8 @@ class Planner:
         found: dict[int, Slot] = {}
         leaves = [self._find(leaf.memory) for leaf in graph.leaves]
         for stage in executor.planned(graph):
-            for i in (*stage.stored, stage.head):
+            means = [i for i, variance in graph.variances.items() if variance == stage.head]
+            for i in (*stage.stored, stage.head, *means):
                 found[i] = self._slot(nodes[i])
             sources = []
             for kind, index, offset in stage.memories:
@@ -261,6 +262,7 @@ class Planner:
                     found[stage.head],
                     tuple([found[i] for i in stage.stored])
                     + (() if head.axes else (found[stage.head],)),
+                    found[means[0]] if means else None,
                 )
             )
         for i, slot in found.items():

@@ -292,7 +292,9 @@ def _is_native(action: Action | None) -> bool:
     if extension is None or type(action) is not Pass:
         return False
     head = action.head
-    return head is None or not (action.stage.partial or head.divisor is not None)
+    return head is None or not (
+        action.stage.partial or head.divisor is not None or head.op is p.VAR
+    )
 
 
 def _raised(names: list[tuple[str, ...]], flags: Any, warned: int) -> executor.Report:
