@@ -68,8 +68,11 @@ def _finish(found: Trace, sizes: tuple[int, ...]) -> Callable[[Any, Any], Any]:
         dtype = found.result.dtype
         return lambda handles, given: wrap(handles[0], dtype, device)
     if type(found.result) is tuple and all([type(x) is Output for x in found.result]):
-        outputs = [(x.position, x.dtype) for x in found.result]
-        return lambda handles, given: tuple([wrap(handles[i], t, device) for i, t in outputs])
+        # In the order of the outputs.
+        dtypes = [x.dtype for x in found.result]
+        return lambda handles, given: tuple(
+            [wrap(handle, dtype, device) for handle, dtype in zip(handles, dtypes, strict=True)]
+        )
     values = dict(zip(found.program.variables, sizes, strict=True))
 
     def finish(handles: Any, given: Any) -> Any:
@@ -141,26 +144,33 @@ class Compiled:
             # Part of a function that is being traced itself.
             return self.__wrapped__(*args, **kwargs)
         self._calls += 1
-        key: list[Any] = []
-        handles = []
-        for x in args:
-            if type(x) is not Array:
-                return self._call(args, kwargs)
-            handle = x._handle
-            device = x._device
-            backend = device.backend
-            key += (backend.shape(handle), x._dtype, device, backend.axis_order(handle))
-            handles.append(handle)
         if kwargs:
             return self._call(args, kwargs)
+        key: list[Any] = []
+        arrays = []
+        handles = []
+        for x in args:
+            kind = type(x)
+            if kind is Array:
+                handle = x._handle
+                device = x._device
+                backend = device.backend
+                key += (backend.shape(handle), x._dtype, device, backend.axis_order(handle))
+                arrays.append(x)
+                handles.append(handle)
+            elif kind in _PLAIN:
+                # 0.0 is equal to -0.0, and 1 to True, but what they give is not the same.
+                key += (kind, repr(x) if kind is float else x)
+            else:
+                return self._call(args, kwargs)
         bound = self._bound.get(tuple(key))
         if bound is None:
             bound = self._bind(tuple(key), *flatten((args, kwargs), is_leaf))
-        if bound.writes and _is_unsafe(bound, args):
+        if bound.writes and _is_unsafe(bound, arrays):
             return self.__wrapped__(*args)
-        if bound.quick is not None:
+        if bound.quick is not None and len(arrays) == len(args) > 0:
             self._last = bound.quick, bound.finish, bound.dtype, device, len(args)
-        return bound.finish(bound.run(*handles), args)
+        return bound.finish(bound.run(*handles), arrays)
 
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         return self if instance is None else MethodType(self, instance)
@@ -169,7 +179,7 @@ class Compiled:
         return f"<compiled {getattr(self, '__qualname__', repr(self.__wrapped__))}>"
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """The rest of `__call__`: containers, and arguments that are no arrays."""
+        """The rest of `__call__`: keywords, containers, and other values than numbers."""
         leaves, structure = flatten((args, kwargs), is_leaf)
         if any([type(x) is ShapeSpec for x in leaves]):
             raise TypeError(
@@ -267,6 +277,7 @@ class Compiled:
         return program
 
 
+_PLAIN: Final = frozenset({bool, int, float, str, type(None)})
 _NAMES: Final = "nmklpqrstuvw"
 
 

@@ -84,7 +84,7 @@ def arange(
         start, stop = 0, start
     numbers = [_number(x, name) for x, name in ((start, "start"), (stop, "stop"), (step, "step"))]
     start, stop, step = numbers
-    whole = all([isinstance(x, int) or type(x) is Dim for x in numbers])
+    whole = all([isinstance(x, (int, Dim)) for x in numbers])
     if dtype is None:
         dtype = d.int64 if whole else d.float64
     else:
@@ -179,7 +179,8 @@ def asarray(
         if dtype is None:
             dtype = as_dtype(kind)
         target = as_device(device)
-        value = interop.scalar_value(as_array(obj), dtype)
+        scalar = obj if kind is type(obj) else as_array(obj)
+        value = interop.scalar_value(scalar, dtype)
         return wrap(target.backend.full((), dtype, value), dtype, target)
     array = interop.as_numpy(obj, dtype, copy)
     # Of a sequence's elements nobody else has an array.
