@@ -78,6 +78,13 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         array.fill(value)
         return wrap(array)
 
+    def pad(self, x: Tensor, padding: tuple[tuple[int, int], ...], value: Scalar) -> Tensor:
+        if _hints.lowered or self._is_large(x):
+            deferred = self.defer_pad(x, padding, value)
+            if deferred is not None:
+                return deferred
+        return super().pad(x, padding, value)
+
     def from_host(self, array: NDArray, *, copy: bool, lent: bool = True) -> Tensor:
         if copy:
             if array.size <= _POOLED:

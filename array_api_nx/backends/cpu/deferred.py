@@ -331,6 +331,41 @@ class DeferredExecution(NumPyMemory):
             return None
         return self._deferred(p.COPY, loop, (x,), self.shape(x), row_major=True)
 
+    def defer_pad(
+        self, x: Tensor, padding: tuple[tuple[int, int], ...], fill: Scalar
+    ) -> Tensor | None:
+        """`pad`, deferred: what reads the result reads `x`, and `fill` around it."""
+        if not any([before or after for before, after in padding]):
+            return self.defer_copy(x)
+        settings = config.current()
+        shape = self.shape(x)
+        size = prod([a + n + b for (a, b), n in zip(padding, shape, strict=True)])
+        if (
+            settings.fusion == "off"
+            or not settings.fusion_threshold < size < _TOO_LARGE
+            or prod(shape) == 0
+        ):
+            return None
+        value = expression.scalar(fill, _dtype(x))
+        report: executor.Report = []
+        with expression.lock:
+            node, view, now = self._source(x, settings.fusion == "always")
+            if node.op is p.PAD and node.memory is None and view is View.row_major(node.shape):
+                (inside, around), (known, _) = node.sources
+                if known.key == value.key:
+                    node, view = inside, around  # type: ignore[assignment]
+            if node.memory is None and node.loop is None:
+                return None  # a fill, which has no memory to be read
+            while True:
+                padded = expression.padding(node, view.pad(padding), value)
+                if expression.is_bounded(padded):
+                    break
+                self._shorten(padded, report)
+            storage = self._storage(padded, now, report)
+        if report:
+            fperrors.report(report)
+        return tensor_over(storage, View.row_major(padded.shape))
+
     def defer_full(self, shape: tuple[int, ...], dtype: DType, value: Scalar) -> Tensor | None:
         """`full`, deferred."""
         settings = config.current()

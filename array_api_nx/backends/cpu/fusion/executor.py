@@ -128,8 +128,10 @@ def element(node: Node, position: int, known: dict[Any, Any] | None = None) -> N
         rest, i = divmod(rest, size)
         index.append(i)
     index.reverse()
+    if node.op is p.PAD and not node.sources[0][1].is_valid(index):  # type: ignore[union-attr]
+        return node.sources[1][0].array  # type: ignore[union-attr]
     read: list[NDArray] = []
-    for value, view in node.sources:
+    for value, view in node.sources[: node.loop and len(node.loop.inputs)]:
         if view is None:
             read.append(value.array)  # type: ignore[union-attr]
         else:

@@ -80,7 +80,8 @@ class _Translator:
                     outputs += [self._output(stage, mean, operand) for mean in self._means(stage)]
             else:
                 view = reads[kind, j, offset].pop(0)
-                inputs.append(self._input(kind, j, view, operand, names))
+                fill = None if operand.fill is None else stage.memories[operand.fill].position
+                inputs.append(self._input(kind, j, view, operand, names, fill))
                 names.append(inputs[-1].name)
         names += [f"r{i}" for i in range(len(kernel.registers))]
         padding = 0
@@ -114,10 +115,12 @@ class _Translator:
             for kind, j, _ in graph.sources[i]:
                 if kind == "node" and j not in self.stored and j not in seen:
                     visit(j)
+            *_, last = graph.sources[i]
+            fill = last[1] if graph.nodes[i].op is p.PAD else None
             for kind, j, view in graph.sources[i]:
                 if view is None or (kind == "node" and j not in self.stored):
                     continue
-                read = kind, j, view.reshape(space)
+                read = kind, j, view.reshape(space), fill
                 if read not in seen:
                     seen.add(read)
                     value = graph.leaves[j] if kind == "leaf" else graph.nodes[j]
@@ -127,8 +130,19 @@ class _Translator:
         visit(head)
         return found
 
-    def _input(self, source: str, j: int, view: View, operand: Operand, taken: list[str]) -> Memory:
-        """What a stage reads. `taken` are the names of its other operands."""
+    def _input(
+        self,
+        source: str,
+        j: int,
+        view: View,
+        operand: Operand,
+        taken: list[str],
+        fill: int | None,
+    ) -> Memory:
+        """What a stage reads, with which scalar around it. `taken` are the names of its other
+        operands."""
+        if view.mask is not None:
+            view = view.shrink(view.mask)
         shape: tuple[int, ...] = view.shape  # type: ignore[assignment]
         strides: tuple[int, ...] = view.strides  # type: ignore[assignment]
         distinct = view.shrink(
@@ -137,6 +151,8 @@ class _Translator:
         notes = _layout(distinct)
         if distinct.shape != shape:
             notes.append("broadcast")
+        if fill is not None:
+            notes.append(f"padded with {self.graph.scalars[fill].array[0]}")
         if operand.access in _ACCESSES:
             notes.append(_ACCESSES[operand.access])
         kind: Literal["given", "stored"] = "given" if source == "leaf" else "stored"

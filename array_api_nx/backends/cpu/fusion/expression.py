@@ -41,6 +41,7 @@ __all__ = [
     "leaf",
     "lock",
     "mean_of",
+    "padding",
     "reduction",
     "scalar",
     "walk",
@@ -269,6 +270,14 @@ def fill(op: Primitive, shape: tuple[int, ...], value: Scalar) -> Node:
         node.dtype = value.array.dtype
         _remember(key, node)
     return node
+
+
+def padding(value: Node, view: View, fill: Scalar) -> Node:
+    """What `view` shows of a value, and `fill` where it has no memory."""
+    loop = loops.cast(value.dtype, value.dtype)
+    assert loop is not None
+    sources: tuple[Source, ...] = (value, view), (fill, None)
+    return elementwise(p.PAD, loop, sources, view.shape, 0)  # type: ignore[arg-type]
 
 
 def elementwise(

@@ -137,6 +137,9 @@ class NumPyProgram:
             self._accesses(step.target, "packed") and last_writes.get(step.target) == number
             for number, step in enumerate(kernel.program)
         ]
+        for slot, operand in enumerate(kernel.operands):
+            if operand.fill is not None and slot in dtypes:
+                dtypes.setdefault(operand.fill, dtypes[slot])
         self.dtypes = tuple(
             [
                 dtypes.get(slot, np.dtype(f"V{operand.itemsize}"))
@@ -171,11 +174,15 @@ class NumPyProgram:
         return tuple([reduce(or_, flags) for flags in raised])
 
     def _view(self, slot: int, memory: NDArray, offset: int) -> NDArray:
-        """The operand with an axis for the task, then one per dim."""
+        """The operand where it has memory, with an axis for the task, then one per dim."""
         kernel = self.kernel
         operand = kernel.operands[slot]
         shape = kernel.tasks, *kernel.dims
         strides = operand.task_stride, *operand.strides
+        if operand.box is not None:
+            shape = kernel.tasks, *[end - start for start, end in operand.box]
+            starts = [start for start, _ in operand.box]
+            offset += sum([a * stride for a, stride in zip(starts, operand.strides, strict=True)])
         reach = [(n - 1) * stride for n, stride in zip(shape, strides, strict=True)]
         low = offset + sum([min(0, each) for each in reach])
         high = offset + sum([max(0, each) for each in reach]) + operand.itemsize
@@ -271,14 +278,40 @@ class _Worker:
         rows, columns = ranges[-2:]
         self._steady = None
         for index in product(*ranges[:-2]):
-            planes = [view[(task, *index)] for view in self._views]
             for row in rows[::tile_rows]:
                 for column in columns[::tile_columns]:
                     tile = (
                         slice(row, min(row + tile_rows, rows.stop)),
                         slice(column, min(column + tile_columns, columns.stop)),
                     )
-                    self._run_tile([plane[tile] for plane in planes])
+                    place: tuple[Any, ...] = task, *index, *tile
+                    self._run_tile(
+                        [
+                            view[place] if operand.box is None else self._padded(slot, index, tile)
+                            for slot, (view, operand) in enumerate(
+                                zip(self._views, kernel.operands, strict=True)
+                            )
+                        ]
+                    )
+
+    def _padded(self, slot: int, index: tuple[int, ...], tile: tuple[slice, slice]) -> NDArray:
+        """The tile of an operand that has memory only in its box."""
+        operand = self._program.kernel.operands[slot]
+        assert operand.box is not None
+        assert operand.fill is not None
+        fill = self._views[operand.fill]
+        result: NDArray = np.full([each.stop - each.start for each in tile], fill.flat[0])
+        outer = list(zip(index, operand.box[:-2], strict=True))
+        if all([start <= i < end for i, (start, end) in outer]):
+            source: list[Any] = [0, *[i - start for i, (start, _) in outer]]
+            target = []
+            for each, (start, end) in zip(tile, operand.box[-2:], strict=True):
+                first = max(each.start, start)
+                last = max(first, min(each.stop, end))
+                source.append(slice(first - start, last - start))
+                target.append(slice(first - each.start, last - each.start))
+            result[tuple(target)] = self._views[slot][tuple(source)]
+        return result
 
     def _run_tile(self, memory: list[NDArray]) -> None:
         program = self._program

@@ -17,10 +17,11 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from .... import primitives as p
 from ....core.view import View
 from . import loops
 from .expression import Node, Scalar, mean_of, walk
-from .kernel import Instruction, Kernel, Reduction
+from .kernel import Box, Instruction, Kernel, Reduction
 from .machine import Program, prepare
 from .schedule import Layout, schedule
 
@@ -299,6 +300,7 @@ class _KernelBuilder:
         self.memories: list[Memory] = []
         self.layouts: list[Layout] = []
         self.operands: dict[Any, int] = {}
+        self.fills: dict[int, int] = {}
 
     # ------------------------------------------------------------------ operands
 
@@ -310,15 +312,23 @@ class _KernelBuilder:
         itemsize: int,
         role: Any,
         spread: bool = False,
+        box: Box | None = None,
     ) -> int:
         slot = self.operands.get(key)
         if slot is None:
             slot = self.operands[key] = len(self.memories)
             self.memories.append(memory)
-            self.layouts.append(Layout(strides, itemsize, role, spread))
+            self.layouts.append(Layout(strides, itemsize, role, spread, box))
         return slot
 
-    def _input(self, kind: str, j: int, view: View | None, loop: loops.Loop | None = None) -> int:
+    def _input(
+        self,
+        kind: str,
+        j: int,
+        view: View | None,
+        loop: loops.Loop | None = None,
+        fill: int | None = None,
+    ) -> int:
         graph = self.graph
         if kind == "node" and graph.nodes[j].loop is None:
             kind, j, view = graph.sources[j][0]
@@ -338,7 +348,16 @@ class _KernelBuilder:
                 raise Overlap
         offset, strides = view.byte_layout(itemsize)
         memory = Memory("leaf" if kind == "leaf" else "node", j, offset)
-        return self._operand((kind, j, view), memory, strides, itemsize, "input")
+        box: Any = view.mask
+        return self._operand((kind, j, view, fill), memory, strides, itemsize, "input", box=box)
+
+    def _padded(self, i: int) -> int:
+        """The operand that a node of padding reads."""
+        (kind, j, view), (_, value, _) = self.graph.sources[i]
+        fill = self._input("scalar", value, None)
+        slot = self._input(kind, j, view, fill=fill)
+        self.fills[slot] = fill
+        return slot
 
     def _output(self, i: int) -> int:
         node = self.graph.nodes[i]
@@ -376,14 +395,20 @@ class _KernelBuilder:
                 continue
             loop = node.loop
             assert loop is not None
-            sources = tuple(
-                [
-                    values[j]
-                    if kind == "node" and j in values
-                    else self._input(kind, j, view, loop)
-                    for kind, j, view in graph.sources[i]
-                ]
-            )
+            if node.op is p.PAD:
+                sources: tuple[Any, ...] = (self._padded(i),)
+                if i not in outputs:
+                    values[i] = sources[0]
+                    continue
+            else:
+                sources = tuple(
+                    [
+                        values[j]
+                        if kind == "node" and j in values
+                        else self._input(kind, j, view, loop)
+                        for kind, j, view in graph.sources[i]
+                    ]
+                )
             output = self._output(i) if i in outputs else None
             key = (loop, sources, node.errors)
             value = known.get(key)
@@ -454,13 +479,17 @@ class _KernelBuilder:
                 )
             )
             computes.append(self.head)
+        operands = [
+            operand._replace(fill=self.fills.get(slot))
+            for slot, operand in enumerate(timetable.operands)
+        ]
         kernel = Kernel(
             timetable.dims,
             timetable.tile,
             timetable.split,
             timetable.step,
             timetable.tasks,
-            timetable.operands,
+            tuple(operands),
             tuple(registers),
             tuple(program),
         )

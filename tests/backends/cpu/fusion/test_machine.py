@@ -492,6 +492,62 @@ def test_long_sums_lose_no_more_than_numpys(mode: tuple[bool, bool]) -> None:
     np.testing.assert_allclose(actual, expected, rtol=2e-6)
 
 
+@st.composite
+def boxed_cases(draw: st.DrawFn) -> tuple[Case, NDArray]:
+    """A kernel that copies and adds up an input with a box, and what it should see of it."""
+    dims = draw(st.tuples(st.integers(1, 3), st.integers(1, 9), st.integers(1, 70)))
+    box = tuple(
+        [tuple(sorted(draw(st.sets(st.integers(0, n), min_size=2, max_size=2)))) for n in dims]
+    )
+    dtype = draw(st.sampled_from([F8, F4, B1]))
+    shape = tuple([end - start for start, end in box])
+    inside = numbers(dtype, int(np.prod(shape)), draw(st.integers(1, 2))).reshape(shape)
+    order = draw(st.permutations(range(3)))
+    laid_out = np.ascontiguousarray(inside.transpose(order)).transpose(np.argsort(order))
+    if draw(st.booleans()):
+        laid_out = laid_out[:, ::-1]
+    whole = np.full(dims, dtype.type(1))
+    whole[tuple([slice(*each) for each in box])] = laid_out
+    memory = np.array(inside.size * [0], dtype)
+    strides = laid_out.strides
+    low = sum([min(0, (n - 1) * stride) for n, stride in zip(shape, strides, strict=True)])
+    np.ndarray(shape, dtype, memory, -low, strides)[...] = laid_out
+    first = -low - sum([start * s for (start, _), s in zip(box, strides, strict=True)])
+    tile = draw(st.integers(1, dims[1])), draw(st.integers(1, dims[2]))
+    split = draw(st.integers(0, 2))
+    step = (1, *tile)[split] * draw(st.integers(1, 3))
+    size = dtype.itemsize
+    row_major = dims[1] * dims[2] * size, dims[2] * size, size
+    loop, identity = reducing(p.ANY if dtype == B1 else p.MAX, dtype)
+    tasks = -(-dims[split] // step)
+    operands = (
+        Operand(size, strides, 0, "packed", box, 1),  # type: ignore[arg-type]
+        Operand(size, (0, 0, 0), 0, "direct"),
+        Operand(size, row_major, 0, draw(st.sampled_from(["direct", "packed"]))),
+        Operand(size, (0, 0, 0), size, "direct"),
+    )
+    program = (
+        Instruction(casting(dtype, dtype), (0,), 2),
+        Reduction(loop, 0, 3, True, True, identity),
+    )
+    kernel = Kernel(dims, tile, split, step, tasks, operands, (), program)
+    out, accumulators = np.zeros(whole.size, dtype), np.full(tasks, identity, dtype)
+    return Case(
+        kernel, [(memory, first), (np.ones(1, dtype), 0), (out, 0), (accumulators, 0)]
+    ), whole
+
+
+@settings(max_examples=200)
+@given(boxed_cases())
+def test_boxes(case: tuple[Case, NDArray]) -> None:
+    described, whole = case
+    for make in MACHINES:
+        memories = described.copies()
+        make(described.kernel).run(memories, 2)
+        assert same_bits(memories[2][0], whole.ravel())
+        assert memories[3][0].max() == whole.max()
+
+
 # ---------------------------------------------------------------------- errors
 
 
@@ -604,6 +660,17 @@ def test_wrong_kernels(message: str) -> None:
 
 WRONG_OPERANDS: dict[str, tuple[Operand, ...]] = {
     "an itemsize must be from 1 to 32, not 64": (Operand(64, (0, 8), 0, "direct"),),
+    "a box must have 2 to 2 items": (Operand(8, (0, 8), 0, "packed", ((0, 1),), 1),),
+    "start must be from 0 to 6, not 7": (Operand(8, (0, 8), 0, "packed", ((0, 1), (7, 8)), 1),),
+    "end must be from 3 to 6, not 7": (Operand(8, (0, 8), 0, "packed", ((0, 1), (2, 7)), 1),),
+    "end must be from 3 to 6, not 2": (Operand(8, (0, 8), 0, "packed", ((0, 1), (2, 2)), 1),),
+    "fill must be from 0 to 2, not 3": (Operand(8, (0, 8), 0, "packed", ((0, 1), (2, 4)), 3),),
+    "operand 0 has a box; it must be an input, and packed": (
+        Operand(8, (0, 8), 0, "direct", ((0, 1), (2, 4)), 1),
+    ),
+    "operand 0 must be filled with one element of its own size": (
+        Operand(8, (0, 8), 0, "packed", ((0, 1), (2, 4)), 2),
+    ),
     "an itemsize must be a power of 2": (Operand(6, (0, 8), 0, "direct"),),
     "strides must have 2 to 2 items": (Operand(8, (0, 8, 8), 0, "direct"),),
     "access must be 'direct', 'packed', 'steady' or 'streamed'": (Operand(8, (0, 8), 0, "copied"),),  # type: ignore[arg-type]
