@@ -7,8 +7,8 @@ Use it as a namespace::
     x = xp.asarray([[1.0, 2.0], [3.0, 4.0]])
     xp.mean(x, axis=0)
 
-Beside the standard's names the top level holds controls only: `Array`, `Device`, `config_context`,
-`evaluate`, `explain` and `show_config`.
+Beside the standard's names the top level holds controls only: `Array`, `Device`, `ShapeSpec`,
+`compile`, `config_context`, `eval_shape`, `evaluate`, `explain` and `show_config`.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from math import e, inf, nan, pi
 from .array import Array  # isort: skip
 
 from . import extra, fft, linalg
+from .compile import ShapeSpec, compile, eval_shape
 from .config import config_context
 from .core.dtypes import (
     bool,
@@ -391,7 +392,10 @@ __all__ = [
     # the array object and controls
     "Array",
     "Device",
+    "ShapeSpec",
+    "compile",
     "config_context",
+    "eval_shape",
     "evaluate",
     "explain",
     "show_config",

@@ -9,14 +9,13 @@ both divide by its square root. All results are new arrays.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from operator import index
 from typing import Any, Final
 
 from . import primitives as p
 from .array import Array
 from .backends.base import Norm
 from .core.dtypes import COMPLEX, REAL_FLOATING, DType, as_dtype, float64
-from .core.shape import check_shape, normalise_axes
+from .core.shape import as_int, check_shape, normalise_axes
 from .device import Device, as_device
 from .frontend import elementwise, manipulation
 from .frontend.dispatch import cast, only_array, operand_dtypes, wrap
@@ -612,7 +611,7 @@ def _one(n: int | None) -> tuple[int] | None:
 
 
 def _at_least_one(n: int, name: str) -> int:
-    size = index(n)
+    size = as_int(n, name)
     if size < 1:
         raise ValueError(f"a transform needs at least one element, but {name} is {size}")
     return size
@@ -645,7 +644,7 @@ def _axes_and_sizes(
             own if n == -1 else _at_least_one(n, "a size in s")
             for n, own in zip(s, sizes, strict=True)
         ]
-    if min(sizes) < 1:
+    if any([size < 1 for size in sizes]):
         raise ValueError(
             f"{op.name} needs at least one element on each axis, but of shape {shape} it would "
             f"have {sizes} on axes {along}; give sizes with n=... or s=..."
@@ -694,8 +693,8 @@ def _resized(x: Array, axes: tuple[int, ...], sizes: list[int]) -> Array:
     handle = x._handle
     pairs = list(zip(old, new, strict=True))
     if any(n < m for m, n in pairs):
-        handle = backend.shrink(handle, tuple([(0, min(m, n)) for m, n in pairs]))
+        handle = backend.shrink(handle, tuple([(0, n if n < m else m) for m, n in pairs]))
     if any(n > m for m, n in pairs):
         zero = False if x._dtype.kind == "bool" else 0
-        handle = backend.pad(handle, tuple([(0, max(n - m, 0)) for m, n in pairs]), zero)
+        handle = backend.pad(handle, tuple([(0, n - m if n > m else 0) for m, n in pairs]), zero)
     return wrap(handle, x._dtype, x._device)

@@ -21,6 +21,8 @@ _PREFIX = "Array("
 def array_repr(x: Array) -> str:
     """The elements with dtype, with the shape where they do not show it, and with the device
     where it is not the default one; large arrays abbreviated."""
+    if not x._device.backend.has_elements(x._handle):
+        return _without_elements(x)
     options = np.get_printoptions()
     shape = x.shape
     tail = f", dtype={x.dtype}"
@@ -40,7 +42,13 @@ def array_repr(x: Array) -> str:
 
 def array_str(x: Array) -> str:
     """The elements alone; large arrays abbreviated."""
+    if not x._device.backend.has_elements(x._handle):
+        return _without_elements(x)
     return str(host_copy(x))
+
+
+def _without_elements(x: Array) -> str:
+    return f"Array(shape={x.shape}, dtype={x.dtype}, being traced)"
 
 
 def array_format(x: Array, spec: str) -> str:

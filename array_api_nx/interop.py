@@ -11,6 +11,7 @@ from .array import Array
 from .backends.host import FROM_NUMPY, TO_NUMPY
 from .core import dtypes as d
 from .core.dtypes import DType
+from .core.symbolic import Dim
 from .device import Device, as_device, default_device
 from .frontend.data_type import refuse_loss
 from .frontend.dispatch import check_scalar, scalar_type, wrap
@@ -101,6 +102,8 @@ def scalar_value(value: Any, dtype: DType) -> Any:
     """
     if dtype is d.bool:
         return bool(value)
+    if type(value) is Dim:
+        return check_scalar(value, dtype)  # type: ignore[arg-type]  # it stands for an int
     if type(value) is complex:
         if dtype not in d.COMPLEX:
             raise TypeError(

@@ -29,7 +29,10 @@ ELSEWHERE = ("array_object", "data_types", "info", "fft", "linalg")
 MAIN = {name for section in SECTIONS if section not in ELSEWHERE for name in SECTIONS[section]}
 INSPECTION = {"__array_api_version__", "__array_namespace_info__"}
 NAMES = MAIN | DTYPES | INSPECTION | {"fft", "linalg"}
-CONTROLS = {"Array", "Device", "config_context", "evaluate", "explain", "show_config"}
+CONTROLS = {
+    *["Array", "Device", "ShapeSpec", "compile", "config_context", "eval_shape", "evaluate"],
+    *["explain", "show_config"],
+}
 OURS = CONTROLS | {"__version__"}
 
 # Where a function takes more than the standard asks for. Every legal call stays legal.

@@ -30,10 +30,11 @@ import numpy as np
 from .. import primitives as p
 from ..core import dtypes as d
 from ..core.dtypes import DType
-from ..core.view import Selection
+from ..core.view import Selection, View
 from ..primitives import Primitive
-from . import composed
+from . import composed, replay
 from .explanation import Explanation
+from .program import Program
 
 __all__ = ["Backend", "Handle", "Norm", "Operand", "Padding", "Scalar"]
 
@@ -81,6 +82,24 @@ class Backend(ABC):
         Backend must: raise ValueError if there is not exactly one.
         """
         return self.to_host(x).item()  # type: ignore[no-any-return]
+
+    def has_elements(self, x: Handle) -> bool:
+        """Whether there are elements to look at; False for what stands for an array in a trace."""
+        return True
+
+    def axis_order(self, x: Handle) -> tuple[int, ...] | None:
+        """The permutation of axes that makes `x` row-major; None if it is, or if none does."""
+        return None
+
+    def prepare(self, program: Program, sizes: tuple[int, ...]) -> replay.Run:
+        """Make ready to run a program for given sizes.
+
+        Frontend guarantees: `sizes` are the values of ``program.variables``, and its guards hold.
+        Backend must: return a function from the handles of the inputs, in order, to those of the
+        outputs, which may be called any number of times; it gives the results that calling the
+        steps' methods gives. Write the inputs that the program writes, and nothing else.
+        """
+        return replay.prepare(self, program, sizes)
 
     def evaluate(self, *handles: Handle) -> None:  # noqa: B027  # most backends defer nothing
         """Compute what of `handles` is still to be computed."""
@@ -315,6 +334,14 @@ class Backend(ABC):
             x, tuple([(n - 1, n, -1) if mark and n else (0, n, 1) for n, mark in marked])
         )
 
+    def strided(self, x: Handle, view: View) -> Handle:
+        """The elements that `view` shows of the elements of `x`, taken in row-major order.
+
+        Frontend guarantees: `view` has no mask, and lies within a block of the size of `x`.
+        The result may share the memory of `x`.
+        """
+        return composed.strided(self, x, view)
+
     @abstractmethod
     def pad(self, x: Handle, padding: Padding, value: Scalar) -> Handle:
         """`x` extended by (before, after) elements of `value` per axis.
@@ -386,6 +413,15 @@ class Backend(ABC):
         Python scalar that the dtype represents.
         Backend must: behave as if `value` had been copied first, since they may overlap.
         """
+
+    def assign_strided(self, target: Handle, view: View, value: Operand) -> None:
+        """Write `value`, after broadcasting, where `view` shows elements of `target`.
+
+        Frontend guarantees: `target` is row-major and may be written; `view` as for `strided`,
+        without repeated elements; `value` as for `assign`, in no more dimensions than `view`.
+        Backend must: behave as if `value` had been copied first.
+        """
+        composed.assign_strided(self, target, view, value)
 
     # ------------------------------------------------------------------ indexed access
 

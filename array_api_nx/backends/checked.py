@@ -17,12 +17,14 @@ from .. import primitives as p
 from ..core import dtypes as d
 from ..core.dtypes import DType
 from ..core.shape import reduced_shape
-from ..core.view import Selection
+from ..core.view import Selection, View
 from ..primitives import Primitive
 from .base import Backend, Handle, Operand, Padding, Scalar
 from .checked_matrices import CheckedMatrices
 from .checks import Call, ContractError, Shape, broadcasts_to, fits, selected_shape
 from .explanation import Explanation
+from .program import Program
+from .replay import Run
 
 __all__ = ["CheckedBackend", "ContractError"]
 
@@ -79,6 +81,26 @@ class CheckedBackend(CheckedMatrices):
         )
         call.owes(type(result) is kind, f"return a Python {kind.__name__}")
         return result
+
+    def has_elements(self, x: Handle) -> bool:
+        Call(self.inner, "has_elements", x=x).handles(x)
+        return self.inner.has_elements(x)
+
+    def axis_order(self, x: Handle) -> tuple[int, ...] | None:
+        call = Call(self.inner, "axis_order", x=x)
+        call.handles(x)
+        order = self.inner.axis_order(x)
+        axes = list(range(len(self.inner.shape(x))))
+        call.owes(order is None or sorted(order) == axes, "return a permutation or None")
+        return order
+
+    def prepare(self, program: Program, sizes: tuple[int, ...]) -> Run:
+        call = Call(self.inner, "prepare", program=program, sizes=sizes)
+        call.guarantees(len(sizes) == len(program.variables), "a size for each variable")
+        fitting = zip(sizes, program.variables, strict=True)
+        call.guarantees(all([v.min <= n <= v.max for n, v in fitting]), "sizes within bounds")
+        # Step by step, so that each of them is checked.
+        return super().prepare(program, sizes)
 
     def evaluate(self, *handles: Handle) -> None:
         Call(self.inner, "evaluate", handles=handles).handles(*handles)
@@ -338,6 +360,15 @@ class CheckedBackend(CheckedMatrices):
         result = self.inner.slice(x, selection)
         return call.returns(result, shape, self.inner.dtype(x), own=False)
 
+    def strided(self, x: Handle, view: View) -> Handle:
+        call = Call(self.inner, "strided", x=x, view=view)
+        call.handles(x)
+        call.guarantees(view.is_materializable, "an unmasked view of concrete sizes")
+        low, high = view.extent
+        call.guarantees(low >= 0 and high <= prod(self.inner.shape(x)), "a view inside the block")
+        shape: Any = view.shape
+        return call.returns(self.inner.strided(x, view), shape, self.inner.dtype(x), own=False)
+
     def shrink(self, x: Handle, bounds: tuple[tuple[int, int], ...]) -> Handle:
         call = Call(self.inner, "shrink", x=x, bounds=bounds)
         call.handles(x)
@@ -461,6 +492,17 @@ class CheckedBackend(CheckedMatrices):
         self.inner.assign(target, value)
 
     # ------------------------------------------------------------------ indexed access
+
+    def assign_strided(self, target: Handle, view: View, value: Operand) -> None:
+        call = Call(self.inner, "assign_strided", target=target, view=view, value=value)
+        call.handles(target)
+        call.writable(target)
+        call.guarantees(view.is_materializable, "an unmasked view of concrete sizes")
+        call.guarantees(not view.has_repeats, "a view without repeated elements")
+        low, high = view.extent
+        size = prod(self.inner.shape(target))
+        call.guarantees(low >= 0 and high <= size, "a view inside the block")
+        self.inner.assign_strided(target, view, value)
 
     def index_get(self, x: Handle, keys: tuple[Any, ...]) -> Handle:
         call = Call(self.inner, "index_get", x=x, keys=keys)

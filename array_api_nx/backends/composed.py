@@ -10,18 +10,21 @@ from typing import TYPE_CHECKING, Any, Final
 from .. import primitives as p
 from ..core import dtypes as d
 from ..core.dtypes import DType
+from ..core.view import View
 from ..primitives import Primitive
 
 if TYPE_CHECKING:
-    from .base import Backend, Handle, Padding, Scalar
+    from .base import Backend, Handle, Operand, Padding, Scalar
 
 __all__ = [
+    "assign_strided",
     "erf",
     "fold",
     "linspace",
     "open_mesh",
     "reduce",
     "repeat",
+    "strided",
     "threefry",
     "triangular_solve",
     "trunc_divide",
@@ -88,6 +91,31 @@ def repeat(backend: Backend, x: Handle, repeats: int | Handle, axis: int) -> Han
     total = int(backend.to_host(ends)[-1]) if shape[axis] else 0
     positions = backend.arange(0, total, 1, d.int64)
     return backend.take(x, backend.searchsorted(ends, positions, right=True), axis)
+
+
+def strided(backend: Backend, x: Handle, view: View) -> Handle:
+    """See `Backend.strided`: the elements are looked up by their positions."""
+    flat = backend.reshape(x, (prod(backend.shape(x)),))
+    return backend.take(flat, _positions(backend, view), 0)
+
+
+def assign_strided(backend: Backend, target: Handle, view: View, value: Operand) -> None:
+    """See `Backend.assign_strided`."""
+    flat = backend.try_reshape(target, (prod(backend.shape(target)),))
+    backend.index_set(flat, (_positions(backend, view),), value)
+
+
+def _positions(backend: Backend, view: View) -> Handle:
+    """Where in a block the elements are that `view` shows."""
+    shape: Any = view.shape
+    strides: Any = view.strides
+    offset: Any = view.offset
+    positions = backend.full(shape, d.int64, offset)
+    for axis, (length, stride) in enumerate(zip(shape, strides, strict=True)):
+        column = tuple([length if a == axis else 1 for a in range(view.ndim)])
+        steps = backend.binary(p.MULTIPLY, backend.arange(0, length, 1, d.int64), stride)
+        positions = backend.binary(p.ADD, positions, backend.reshape(steps, column))
+    return positions
 
 
 def open_mesh(backend: Backend, indices: Handle, axis: int) -> tuple[Any, ...]:

@@ -14,7 +14,7 @@ from math import prod
 from typing import Any, final
 
 from ..core.view import Selection, View
-from .base import Backend, Padding
+from .base import Backend, Operand, Padding
 from .composed import window_counts
 
 __all__ = ["Storage", "StridedBackend", "Tensor", "tensor_over"]
@@ -182,6 +182,22 @@ class StridedBackend(Backend):
             result.view = view.flip(axes)
         result.storage = x.storage
         return result
+
+    def strided(self, x: Tensor, view: View) -> Tensor:
+        x = self.contiguous(x)
+        base = x.view or self.anchor(x)
+        if base.offset:
+            view = View(view.shape, view.strides, view.offset + base.offset)
+        return tensor_over(x.storage, view)
+
+    def assign_strided(self, target: Tensor, view: View, value: Operand) -> None:
+        self.assign(self.strided(target, view), value)
+
+    def axis_order(self, x: Tensor) -> tuple[int, ...] | None:
+        view = x.view or self.anchor(x)
+        if view.is_row_major:
+            return None
+        return view.packed_order
 
     def pad(self, x: Tensor, padding: tuple[tuple[int, int], ...], value: Any) -> Tensor:
         view = x.view or self.anchor(x)

@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from operator import index
 from typing import Any, Final, NamedTuple, final
 
-from .shape import MAX_NDIM
+from .shape import MAX_NDIM, as_int
+from .symbolic import Dim
 from .view import Selection
 
 __all__ = ["IndexArray", "KnownSelection", "basic_selection", "hashable_key", "mixed_selection"]
@@ -227,7 +228,7 @@ def _mask_fits(mask: tuple[int, ...], covered: tuple[int, ...]) -> bool:
 
 def _position(item: object, size: int, axis: int) -> int:
     try:
-        position = index(item)  # type: ignore[arg-type]  # the failure is the point
+        position: Any = item if type(item) is Dim else index(item)  # type: ignore[arg-type]
     except TypeError:
         raise IndexError(
             "an index must be an int, a slice, None, an ellipsis (...) or an array of integers "
@@ -239,10 +240,12 @@ def _position(item: object, size: int, axis: int) -> int:
         raise IndexError(
             f"index {position} is out of range for axis {axis} of size {size}; legal: {legal}"
         )
-    return position + size if position < 0 else position
+    return position + size if position < 0 else position  # type: ignore[no-any-return]
 
 
 def _slice_range(item: slice, size: int) -> tuple[int, int, int]:
+    if Dim in (type(size), type(item.start), type(item.stop)):
+        return _symbolic_range(item, size)
     try:
         start, stop, step = item.indices(size)
     except TypeError:
@@ -252,3 +255,26 @@ def _slice_range(item: slice, size: int) -> tuple[int, int, int]:
     except ValueError:
         raise ValueError("the step of a slice must not be 0; leave it out to take all") from None
     return start, len(range(start, stop, step)), step
+
+
+def _symbolic_range(item: slice, size: Any) -> tuple[Any, Any, Any]:
+    """`_slice_range` for a symbolic size or bound; what bounds leave open is asked."""
+    step = 1 if item.step is None else as_int(item.step, "the step of a slice")
+    if step == 0:
+        raise ValueError("the step of a slice must not be 0; leave it out to take all")
+    lowest, highest = (0, size) if step > 0 else (-1, size - 1)
+
+    def bound(given: Any, default: Any) -> Any:
+        if given is None:
+            return default
+        position = as_int(given, "the bound of a slice")
+        if position < 0:
+            position = position + size
+            return lowest if position < lowest else position
+        return highest if position > highest else position
+
+    start = bound(item.start, lowest if step > 0 else highest)
+    stop = bound(item.stop, highest if step > 0 else lowest)
+    distance = stop - start if step > 0 else start - stop
+    count = -(-distance // abs(step))
+    return (start, count, step) if distance > 0 else (start, 0, step)

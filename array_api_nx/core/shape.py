@@ -7,6 +7,8 @@ from math import prod
 from operator import index
 from typing import Any
 
+from .symbolic import Dim
+
 __all__ = [
     "MAX_NDIM",
     "MAX_SIZE",
@@ -30,7 +32,7 @@ _HARMLESS = 2**40
 
 
 def as_shape(shape: int | Iterable[int]) -> tuple[int, ...]:
-    """`shape` as a tuple of sizes.
+    """`shape` as a tuple of sizes; dimensions that are symbolic stay so.
 
     Raises
     ------
@@ -55,13 +57,17 @@ def as_shape(shape: int | Iterable[int]) -> tuple[int, ...]:
         several: Iterable[Any] = (
             shape if isinstance(shape, Iterable) and not _is_int(shape) else (shape,)
         )
-        sizes = tuple([index(size) for size in several])
+        sizes = tuple([size if _is_symbolic(size) else index(size) for size in several])
     except TypeError:
         raise TypeError(
             f"a shape must be an int or a tuple of ints, not {shape!r}; convert sizes with int()"
         ) from None
     check_shape(sizes)
     return sizes
+
+
+def _is_symbolic(size: object) -> bool:
+    return type(size) is Dim
 
 
 def _is_int(value: object) -> bool:
@@ -82,8 +88,9 @@ def check_shape(sizes: tuple[int, ...]) -> None:
             f"an array has at most {MAX_NDIM} dimensions, not {len(sizes)}; "
             "merge some of them with reshape"
         )
-    # 16 bytes is the largest element; zero sizes do not hide an overflow of the others.
-    if prod([size for size in sizes if size]) > MAX_SIZE // 16:
+    # 16 bytes is the largest element; zero sizes do not hide an overflow of the others. What
+    # symbolic sizes come to is for those to say who put in numbers.
+    if prod([size for size in sizes if not _is_symbolic(size) and size]) > MAX_SIZE // 16:
         raise ValueError(
             f"an array of shape {sizes} would span more than 2**63 bytes; give smaller sizes"
         )
@@ -99,20 +106,27 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     """
     result: tuple[int, ...] = ()
     for shape in shapes:
-        if shape == result:
+        # Lengths first: sizes that do not meet must not be asked about.
+        if len(shape) == len(result) and shape == result:
             continue
         longer, shorter = (shape, result) if len(shape) > len(result) else (result, shape)
         lead = len(longer) - len(shorter)
         sizes = list(longer)
         for axis, size in enumerate(shorter, start=lead):
-            if size != sizes[axis]:
-                if sizes[axis] == 1:
+            # Whether a symbolic size is 1 is asked last.
+            if type(size) is int and size == 1:
+                continue
+            other = sizes[axis]
+            if type(other) is int and other == 1:
+                sizes[axis] = size
+            elif size != other:
+                if other == 1:
                     sizes[axis] = size
                 elif size != 1:
                     listing = ", ".join(map(str, shapes))
                     raise ValueError(
                         f"shapes {listing} cannot be broadcast: axis {axis - len(longer)} has "
-                        f"sizes {sizes[axis]} and {size}, and sizes must agree or be 1; insert "
+                        f"sizes {other} and {size}, and sizes must agree or be 1; insert "
                         "axes with expand_dims or align them with permute_dims"
                     )
         result = tuple(sizes)
@@ -120,7 +134,9 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def as_int(value: object, name: str) -> int:
-    """`value` as an int; TypeError if it is none, which speaks of it as `name`."""
+    """`value` as an int, or the Dim that it is; TypeError, which names it, for anything else."""
+    if _is_symbolic(value):
+        return value  # type: ignore[return-value]
     try:
         return index(value)  # type: ignore[arg-type]  # the failure is the point
     except TypeError:
@@ -184,9 +200,10 @@ def resolve_reshape(old: tuple[int, ...], new: tuple[int, ...]) -> tuple[int, ..
         If there is more than one -1, another negative size, or the numbers of elements differ.
     """
     size = prod(old)
-    known = prod([n for n in new if n != -1])
-    unknown = new.count(-1)
-    if unknown > 1 or any(n < -1 for n in new):
+    is_given = [_is_symbolic(n) or n != -1 for n in new]
+    known = prod([n for n, given in zip(new, is_given, strict=True) if given])
+    unknown = is_given.count(False)
+    if unknown > 1 or any([n < 0 for n, given in zip(new, is_given, strict=True) if given]):
         raise ValueError(
             f"cannot reshape {old} into {new}: at most one size may be -1, none lower; "
             "give the others"
@@ -197,7 +214,7 @@ def resolve_reshape(old: tuple[int, ...], new: tuple[int, ...]) -> tuple[int, ..
                 f"cannot reshape {old} into {new}: no size in place of -1 makes {size} elements; "
                 "give sizes whose product divides it"
             )
-        new = tuple([size // known if n == -1 else n for n in new])
+        new = tuple([n if given else size // known for n, given in zip(new, is_given, strict=True)])
     elif known != size:
         raise ValueError(
             f"cannot reshape {old} into {new}: {size} elements cannot become {known}; "

@@ -22,7 +22,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 from . import polynomial as poly
 from .frozen import Frozen, set_slot
@@ -32,6 +32,7 @@ __all__ = [
     "INFER",
     "Bindings",
     "BoundsError",
+    "Decider",
     "Dim",
     "DimLike",
     "SymbolicShape",
@@ -39,6 +40,7 @@ __all__ = [
     "UndecidedError",
     "Var",
     "bind",
+    "deciding",
     "dim_of_var",
     "dynamic",
     "eval_dim",
@@ -70,11 +72,13 @@ class Dim(Frozen):
     is constant. ``a // b`` is exact where the division of the polynomials is, constant where the
     bounds decide it, and otherwise an atom with bounds of its own; ``a % b`` is
     ``a - (a // b) * b``. Cancelling assumes that a divisor is not zero: ``n*m // m`` is ``n``.
+    ``/``, ``**`` with a fraction, and arithmetic with floats give a `Real` (core/real.py).
 
     ``==`` compares expressions and ignores bindings: a `Dim` never equals an ``int``, and equal
     expressions have equal values. ``<``, ``<=``, ``>``, ``>=`` and ``bool`` answer where the
     bounds, or else the bindings in scope, decide; ``int`` and ``operator.index`` give the value
-    under the bindings in scope.
+    under the bindings in scope. Within `deciding` somebody else answers what these leave open,
+    ``==`` included.
     """
 
     __slots__ = ("_bounds", "_hash", "_terms", "_vars")
@@ -103,19 +107,20 @@ class Dim(Frozen):
 
     def __add__(self, other: DimLike) -> DimLike:
         if not isinstance(other, (int, Dim)):
-            return NotImplemented
+            return _real("+", self, other)
         return _make(poly.add(_terms(self), _terms(other)))
 
-    __radd__ = __add__
+    def __radd__(self, other: DimLike) -> DimLike:
+        return self + other if isinstance(other, int) else _real("+", other, self)
 
     def __sub__(self, other: DimLike) -> DimLike:
         if not isinstance(other, (int, Dim)):
-            return NotImplemented
+            return _real("-", self, other)
         return _make(poly.add(_terms(self), poly.negate(_terms(other))))
 
     def __rsub__(self, other: DimLike) -> DimLike:
         if not isinstance(other, (int, Dim)):
-            return NotImplemented
+            return _real("-", other, self)
         return -self + other
 
     def __neg__(self) -> DimLike:
@@ -123,57 +128,90 @@ class Dim(Frozen):
 
     def __mul__(self, other: DimLike) -> DimLike:
         if not isinstance(other, (int, Dim)):
-            return NotImplemented
+            return _real("*", self, other)
         return _make(poly.multiply(_terms(self), _terms(other)))
 
-    __rmul__ = __mul__
+    def __rmul__(self, other: DimLike) -> DimLike:
+        return self * other if isinstance(other, int) else _real("*", other, self)
+
+    def __truediv__(self, other: DimLike | float) -> Any:
+        return _real("/", self, other)
+
+    def __rtruediv__(self, other: DimLike | float) -> Any:
+        return _real("/", other, self)
+
+    def __pow__(self, other: DimLike | float) -> Any:
+        if isinstance(other, int) and other >= 0:
+            return math.prod([self] * other)
+        return _real("**", self, other)
+
+    def __rpow__(self, other: float) -> Any:
+        if isinstance(other, int):
+            return other ** operator.index(self)
+        return _real("**", other, self)
+
+    def __abs__(self) -> DimLike:
+        return -self if self < 0 else self
+
+    def __divmod__(self, other: DimLike) -> tuple[DimLike, DimLike]:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: int) -> tuple[DimLike, DimLike]:
+        return other // self, other % self
 
     def __floordiv__(self, other: DimLike) -> DimLike:
         if not isinstance(other, (int, Dim)):
-            return NotImplemented
+            return _real("//", self, other)
         return _make(poly.floor_divide(_terms(self), _terms(other)))
 
     def __rfloordiv__(self, other: DimLike) -> DimLike:
         if not isinstance(other, (int, Dim)):
-            return NotImplemented
+            return _real("//", other, self)
         return _make(poly.floor_divide(_terms(other), _terms(self)))
 
     def __mod__(self, other: DimLike) -> DimLike:
         if not isinstance(other, (int, Dim)):
-            return NotImplemented
+            return _real("%", self, other)
         return self - self // other * other
 
     def __rmod__(self, other: DimLike) -> DimLike:
         if not isinstance(other, (int, Dim)):
-            return NotImplemented
+            return _real("%", other, self)
         return other - other // self * self
 
     def __eq__(self, other: object) -> bool:
+        decider = _decider.get()
         if not isinstance(other, Dim):
-            return NotImplemented
-        return self is other or (self._hash == other._hash and self._terms == other._terms)
+            if decider is None or not isinstance(other, int):
+                return NotImplemented
+        elif self is other or (self._hash == other._hash and self._terms == other._terms):
+            return True
+        elif decider is None:
+            return False
+        lo, hi = _bounds_in_scope(self - other)
+        return lo <= 0 <= hi and (lo == hi or decider.decide(self, "==", other))
 
     def __hash__(self) -> int:
         return self._hash
 
     def __lt__(self, other: DimLike) -> bool:
         if not isinstance(other, (int, Dim)):
-            return NotImplemented
+            return _compared(self, "<", other)
         return _below(self - other, 0, (self, "<", other))
 
     def __le__(self, other: DimLike) -> bool:
         if not isinstance(other, (int, Dim)):
-            return NotImplemented
+            return _compared(self, "<=", other)
         return _below(self - other, 1, (self, "<=", other))
 
     def __gt__(self, other: DimLike) -> bool:
         if not isinstance(other, (int, Dim)):
-            return NotImplemented
+            return _compared(self, ">", other)
         return _below(other - self, 0, (self, ">", other))
 
     def __ge__(self, other: DimLike) -> bool:
         if not isinstance(other, (int, Dim)):
-            return NotImplemented
+            return _compared(self, ">=", other)
         return _below(other - self, 1, (self, ">=", other))
 
     def __bool__(self) -> bool:
@@ -182,18 +220,27 @@ class Dim(Frozen):
             return True
         if lo == hi:
             return False
-        raise _undecided((self, "!=", 0), self, lo, hi)
+        return _decided((self, "!=", 0), self, lo, hi)
 
     def __index__(self) -> int:
         values = _scope.get()
         missing = [v for v in self._vars if v not in values]
         if missing:
+            decider = _decider.get()
+            if decider is not None:
+                return int(decider.value(self))
             names = ", ".join(map(str, missing))
             raise UnboundError(
                 f"{self} has no value: {names} not bound; enter `with bind(...)` with a value for "
                 "each, or pass bindings to eval_dim"
             )
         return poly.evaluate(self._terms, values, {})
+
+    def __float__(self) -> float:
+        decider = _decider.get()
+        if decider is not None and decider.is_nan_test():
+            return 1.0
+        return float(operator.index(self))
 
     def __repr__(self) -> str:
         return poly.text(_terms(self), _scope.get())
@@ -393,6 +440,14 @@ class SymbolicShape(tuple[DimLike, ...]):
     def __new__(cls, dims: Iterable[DimLike] = ()) -> SymbolicShape:
         return super().__new__(cls, (d if isinstance(d, Dim) else static(d) for d in dims))
 
+    def __eq__(self, other: object) -> bool:
+        # Lengths first: tuples would compare the sizes that both have, which may be a question.
+        if not isinstance(other, tuple):
+            return NotImplemented
+        return len(self) == len(other) and tuple.__eq__(self, other)
+
+    __hash__ = tuple.__hash__
+
     @property
     def rank(self) -> int:
         """The number of dimensions."""
@@ -547,15 +602,57 @@ def _below(difference: DimLike, limit: int, question: tuple[DimLike, str, DimLik
         return True
     if lo >= limit:
         return False
-    raise _undecided(question, difference, lo, hi)
+    return _decided(question, difference, lo, hi)
 
 
-def _undecided(
-    question: tuple[DimLike, str, DimLike], dim: DimLike, lo: int, hi: int
-) -> UndecidedError:
+def _decided(question: tuple[DimLike, str, DimLike], dim: DimLike, lo: int, hi: int) -> bool:
+    decider = _decider.get()
+    if decider is not None:
+        return decider.decide(*question)
     free = [v for v in SymbolicShape((dim,)).vars if v not in _scope.get()]
     names = ", ".join(f"{v} in [{v.min}, {v.max}]" for v in free)
-    return UndecidedError(
+    raise UndecidedError(
         f"cannot decide {' '.join(map(str, question))}: {dim} lies in [{lo}, {hi}]; "
         f"bind the variables ({names}) or give them tighter bounds"
     )
+
+
+class Decider(Protocol):
+    """Answers what bounds and bindings leave open."""
+
+    def decide(self, left: Any, relation: str, right: Any) -> bool:
+        """Whether ``left relation right``, for one of ``== != < <= > >=``."""
+
+    def value(self, expression: Any) -> Any:
+        """The number that an expression is to be."""
+
+    def is_nan_test(self) -> bool:
+        """Whether the code that runs calls ``isnan``, for which all numbers are the same."""
+
+
+_decider: ContextVar[Decider | None] = ContextVar("decider", default=None)
+
+
+@contextmanager
+def deciding(decider: Decider | None) -> Iterator[None]:
+    """Let `decider` answer, for the length of a ``with`` block, what is undecided; None: nobody."""
+    token = _decider.set(decider)
+    try:
+        yield
+    finally:
+        _decider.reset(token)
+
+
+# Real numbers
+
+
+def _real(operation: str, *operands: Any) -> Any:
+    from .real import real
+
+    return real(operation, *operands)
+
+
+def _compared(left: Any, relation: str, right: Any) -> bool:
+    from .real import compare
+
+    return compare(left, relation, right)

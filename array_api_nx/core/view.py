@@ -20,6 +20,7 @@ from typing import Any, Final, TypeAlias, TypeGuard, TypeVar, final
 from .frozen import Frozen, set_slot
 from .layout import common_factors, has_solution, regroup, sliced_range
 from .symbolic import Dim, SymbolicShape
+from .symbolic_layout import is_static_selection, packed_order, regrouped, sliced
 
 __all__ = ["Mask", "Selection", "View"]
 
@@ -30,7 +31,8 @@ Mask: TypeAlias = "tuple[tuple[int, int], ...]"
 
 Selection: TypeAlias = "tuple[int | tuple[int, int, int] | None, ...]"
 """A normalised basic index. Per axis of the view, in order: an index, which drops the axis, or
-(start, count, step), which keeps it. None, in between, makes a new axis of size 1."""
+(start, count, step), which keeps it. None, in between, makes a new axis of size 1. In a selection
+of a symbolic view, Dims may stand for ints."""
 
 _MAX_VIEWS: Final = 1 << 14
 _MAX_MEMOS: Final = 1 << 15
@@ -72,7 +74,7 @@ class View(Frozen):
     strides : tuple of int or Dim, optional
         Elements to step per axis; 0 repeats, a negative stride runs backwards. Row-major if not
         given; for symbolic sizes these are products of dimensions.
-    offset : int
+    offset : int or Dim
         Position of the element at index (0, ..., 0). It may lie outside the block where a mask
         hides that element. Forced to 0 for a view without elements.
     mask : tuple of (start, end), optional
@@ -92,7 +94,7 @@ class View(Frozen):
     size : int or Dim
         Number of elements, padding included; a Dim if any size is symbolic.
     is_static : bool
-        Whether no size and no stride is symbolic.
+        Whether no size, no stride and not the offset is symbolic.
     has_repeats : bool
         Whether elements share memory: an axis of size over 1 has stride 0.
     byte_layouts, reshaped, expanded, permuted, sliced, flipped : dict
@@ -123,7 +125,7 @@ class View(Frozen):
 
     shape: Shape
     strides: Shape
-    offset: int
+    offset: Size
     mask: Mask | None
     ndim: int
     size: Size
@@ -143,12 +145,14 @@ class View(Frozen):
         cls,
         shape: Sequence[Size],
         strides: Sequence[Size] | None = None,
-        offset: int = 0,
+        offset: Size = 0,
         mask: Sequence[tuple[int, int]] | None = None,
     ) -> View:
         shape = _checked_shape(shape)
-        if type(offset) is not int:
-            raise TypeError(f"an offset must be an int, not {offset!r}; convert it with int()")
+        if type(offset) is not int and type(offset) is not Dim:
+            raise TypeError(
+                f"an offset must be an int or a Dim, not {offset!r}; convert it with int()"
+            )
         if strides is not None:
             strides = tuple(strides)
             for stride in strides:
@@ -233,8 +237,8 @@ class View(Frozen):
         try:
             return self.byte_layouts[itemsize]
         except KeyError:
-            _, steps = self._concrete("byte_layout")
-            layout = self.offset * itemsize, tuple([step * itemsize for step in steps])
+            _, steps, offset = self._concrete("byte_layout")
+            layout = offset * itemsize, tuple([step * itemsize for step in steps])
             # There are only a few sizes of elements, so that this needs no bound.
             self.byte_layouts[itemsize] = layout
             return layout
@@ -260,6 +264,11 @@ class View(Frozen):
         return self._column_major and self.offset == 0
 
     @property
+    def packed_order(self) -> tuple[int, ...] | None:
+        """The order of axes in which this unmasked view is row-major; None if there is none."""
+        return None if self.mask else packed_order(self.shape, self.strides)
+
+    @property
     def can_get_strides(self) -> bool:
         """Whether a standard strided layout, one without a mask, expresses this view."""
         return self.mask is None
@@ -283,8 +292,8 @@ class View(Frozen):
         ValueError
             If a size is symbolic.
         """
-        shape, strides = self._concrete("extent")
-        low = high = self.offset
+        shape, strides, low = self._concrete("extent")
+        high = low
         for (start, end), stride in zip(self.mask or _box(shape), strides, strict=True):
             if start == end:
                 return 0, 0
@@ -359,8 +368,9 @@ class View(Frozen):
         if self._row_major:  # as is every view without elements
             return _make(shape, _row_major_strides(shape), self.offset, None)
         if not (self.is_static and _is_concrete(shape)):
-            return None
-        old_shape, old_strides = self._concrete("reshape")
+            strides_now = None if self.mask else regrouped(self.shape, self.strides, shape)
+            return None if strides_now is None else _make(shape, strides_now, self.offset, None)
+        old_shape, old_strides, _ = self._concrete("reshape")
         strides: list[int] = []
         mask: list[tuple[int, int]] = []
         for old, new in common_factors(old_shape, shape):
@@ -490,11 +500,15 @@ class View(Frozen):
             return _remember(self.sliced, selection, self._slice(selection))
 
     def _slice(self, selection: Selection) -> View | None:
-        old_shape, old_strides = self._concrete("slice")
+        if not (self.is_static and is_static_selection(selection)):
+            if self.mask:
+                raise ValueError(f"cannot slice the masked {self!r} by symbolic sizes")
+            parts = sliced(self.shape, self.strides, self.offset, selection)
+            return _make(*parts, None)
+        old_shape, old_strides, offset = self._concrete("slice")
         shape: list[int] = []
         strides: list[int] = []
         mask: list[tuple[int, int]] = []
-        offset = self.offset
         axis = 0
         for item in selection:
             if item is None:
@@ -538,12 +552,11 @@ class View(Frozen):
         ValueError
             If a size is symbolic, or an amount is negative.
         """
-        old_shape, strides = self._concrete("pad")
+        old_shape, strides, offset = self._concrete("pad")
         if len(padding) != self.ndim:
             raise ValueError(f"{len(padding)} pairs do not fit {self.ndim} dimensions")
         if any([before < 0 or after < 0 for before, after in padding]):
             raise ValueError(f"padding must not be negative, but is {padding}; shrink instead")
-        offset = self.offset
         shape, mask = [], []
         for (before, after), (start, end), size, stride in zip(
             padding, self.mask or _box(old_shape), old_shape, strides, strict=True
@@ -554,32 +567,37 @@ class View(Frozen):
         return _make(tuple(shape), strides, offset, tuple(mask))
 
     def flip(self, axes: tuple[bool, ...]) -> View:
-        """The axes marked True reversed.
-
-        Raises
-        ------
-        ValueError
-            If a size is symbolic.
-        """
+        """The axes marked True reversed."""
         try:
             return self.flipped[axes]
         except KeyError:
             return _remember(self.flipped, axes, self._flip(axes))
 
     def _flip(self, axes: tuple[bool, ...]) -> View:
-        shape, _ = self._concrete("flip")
+        sizes: tuple[Any, ...] = self.shape
         if len(axes) != self.ndim:
             raise ValueError(f"{len(axes)} marks do not fit {self.ndim} dimensions")
         view = self.slice(
             tuple(
                 [
-                    (size - 1, size, -1) if flipped and size else (0, size, 1)
-                    for flipped, size in zip(axes, shape, strict=True)
+                    (size - 1, size, -1) if flipped and size != 0 else (0, size, 1)
+                    for flipped, size in zip(axes, sizes, strict=True)
                 ]
             )
         )
         assert view is not None  # only a dropped axis can make a slice inexpressible
         return view
+
+    def at(self, sizes: Shape, offset: int = 0) -> View:
+        """This unmasked view with numbers for its shape, strides and offset, `offset` further on.
+
+        Parameters
+        ----------
+        sizes : tuple of int
+            The values of ``(*shape, *strides, offset)``.
+        """
+        n = self.ndim
+        return _make(sizes[:n], sizes[n:-1], sizes[-1] + offset, None)
 
     def merge_axes(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Shape and strides with the fewest axes that visit the same elements in the same order.
@@ -592,7 +610,7 @@ class View(Frozen):
         ValueError
             If a size is symbolic, or the view is masked.
         """
-        sizes, steps = self._concrete("merge_axes")
+        sizes, steps, _ = self._concrete("merge_axes")
         if self.mask:
             raise ValueError("cannot merge the axes of a masked view; shrink it to its mask first")
         shape: list[int] = []
@@ -639,16 +657,16 @@ class View(Frozen):
             raise IndexError(f"axis {axis} is not one of the {self.ndim} axes from 0 on")
         return axis
 
-    def _concrete(self, what: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Shape and strides, for what works on numbers alone."""
-        shape, strides = self.shape, self.strides
-        if not (_is_concrete(shape) and _is_concrete(strides)):
-            names = ", ".join([str(v) for v in SymbolicShape(shape + strides).vars])
+    def _concrete(self, what: str) -> tuple[tuple[int, ...], tuple[int, ...], int]:
+        """Shape, strides and offset, for what works on numbers alone."""
+        shape, strides, offset = self.shape, self.strides, self.offset
+        if not (_is_concrete(shape) and _is_concrete(strides) and type(offset) is int):
+            names = ", ".join([str(v) for v in SymbolicShape((*shape, *strides, offset)).vars])
             raise ValueError(
                 f"{what} needs concrete sizes, but {self!r} has symbolic ones; "
                 f"bind or substitute {names} first"
             )
-        return shape, strides
+        return shape, strides, offset
 
 
 def _checked_shape(shape: Sequence[Size]) -> Shape:
@@ -672,7 +690,7 @@ def _text(sizes: Shape) -> str:
     return str(sizes) if _is_concrete(sizes) else str(SymbolicShape(sizes))
 
 
-def _make(shape: Shape, strides: Shape, offset: int, mask: Mask | None) -> View:
+def _make(shape: Shape, strides: Shape, offset: Size, mask: Mask | None) -> View:
     """The interned view with these (checked) parts."""
     size = _product(shape)
     if size == 0:
@@ -689,7 +707,8 @@ def _make(shape: Shape, strides: Shape, offset: int, mask: Mask | None) -> View:
     set_slot(view, "offset", offset)
     set_slot(view, "mask", mask)
     set_slot(view, "ndim", len(shape))
-    set_slot(view, "is_static", _is_concrete(shape) and _is_concrete(strides))
+    is_static = _is_concrete(shape) and _is_concrete(strides) and type(offset) is int
+    set_slot(view, "is_static", is_static)
     set_slot(view, "_hash", hash(key))
     set_slot(view, "size", size)
     set_slot(view, "_row_major", mask is None and _is_packed(shape, strides, size))
@@ -733,7 +752,7 @@ def _is_packed(shape: Shape, strides: Shape, size: Size) -> bool:
 
 def _forward_steps(view: View) -> list[tuple[int, int]]:
     """(step, highest index) of the axes that move, all taken forwards; repeats do not move."""
-    shape, strides = view._concrete("overlaps")
+    shape, strides, _ = view._concrete("overlaps")
     return [
         (abs(stride), end - start - 1)
         for (start, end), stride in zip(view.mask or _box(shape), strides, strict=True)

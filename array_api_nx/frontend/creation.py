@@ -12,7 +12,9 @@ from .. import primitives as p
 from ..array import Array
 from ..core import dtypes as d
 from ..core.dtypes import DType, as_dtype
+from ..core.real import real
 from ..core.shape import as_int, as_shape, check_shape
+from ..core.symbolic import Dim
 from ..device import Device, as_device, default_device
 from .data_type import astype, copy_array
 from .dispatch import (
@@ -82,7 +84,7 @@ def arange(
         start, stop = 0, start
     numbers = [_number(x, name) for x, name in ((start, "start"), (stop, "stop"), (step, "step"))]
     start, stop, step = numbers
-    whole = all([isinstance(x, int) for x in numbers])
+    whole = all([isinstance(x, (int, Dim)) for x in numbers])
     if dtype is None:
         dtype = d.int64 if whole else d.float64
     else:
@@ -91,10 +93,11 @@ def arange(
         raise TypeError("arange makes numbers, not bool; compare its result, as in arange(n) > k")
     if step == 0:
         raise ValueError("the step of arange must not be 0; use full for equal values")
-    if not all([isinstance(x, int) or isfinite(x) for x in numbers]):
+    if not all([type(x) is not float or isfinite(x) for x in numbers]):
         raise ValueError(f"arange needs finite numbers, not {tuple(numbers)}")
     try:
-        length = max(0, int(-((start - stop) // step)) if whole else ceil((stop - start) / step))
+        length: Any = -((start - stop) // step) if whole else ceil((stop - start) / step)
+        length = length if length > 0 else 0
     except OverflowError:
         raise ValueError(
             "arange would make more elements than floats can count; give a larger step"
@@ -105,7 +108,7 @@ def arange(
         return wrap(target.backend.empty((0,), dtype), dtype, target)
     last = start + (length - 1) * step
     for value in (start, last):
-        check_scalar(int(value) if dtype in d.INTEGRAL else value, dtype)
+        check_scalar(int(value) if dtype in d.INTEGRAL and not whole else value, dtype)
     if dtype in d.COMPLEX or (dtype in d.INTEGRAL and not whole):
         # Each value is converted, and so rounded, on its own.
         values = target.backend.arange(start, stop, step, d.float64)
@@ -176,7 +179,8 @@ def asarray(
         if dtype is None:
             dtype = as_dtype(kind)
         target = as_device(device)
-        value = interop.scalar_value(kind(obj), dtype)
+        scalar = obj if kind is type(obj) else as_array(obj)
+        value = interop.scalar_value(scalar, dtype)
         return wrap(target.backend.full((), dtype, value), dtype, target)
     array = interop.as_numpy(obj, dtype, copy)
     # Of a sequence's elements nobody else has an array.
@@ -370,7 +374,7 @@ def full(
         value = astype(value, value._dtype if dtype is None else as_dtype(dtype), copy=False)
         value = value.to_device(target)
         return copy_array(broadcast_to(value, sizes))
-    dtype = as_dtype(type(value)) if dtype is None else as_dtype(dtype)
+    dtype = as_dtype(scalar_type(value)) if dtype is None else as_dtype(dtype)
     target = as_device(device)
     return wrap(
         target.backend.full(sizes, dtype, interop.scalar_value(value, dtype)), dtype, target
@@ -471,7 +475,7 @@ def linspace(
     for x in ends:
         check_scalar(x, computed)
     # NumPy takes ints beyond int64 for objects.
-    ends = [float(x) if type(x) is int else x for x in ends]
+    ends = [real("float", x) if isinstance(x, int | Dim) else x for x in ends]
     if dtype in d.INTEGRAL:
         for x in ends:
             interop.scalar_value(x // 1, dtype)

@@ -19,7 +19,9 @@ from ..array import Array
 from ..backends.host import FROM_NUMPY
 from ..core import dtypes as d
 from ..core.dtypes import PROMOTION, SCALAR_PROMOTION, DType
+from ..core.real import Real
 from ..core.shape import broadcast_shapes, check_shape, normalise_axes, normalise_axis
+from ..core.symbolic import Dim
 from ..device import Device, default_device
 from ..primitives import Primitive
 
@@ -52,6 +54,7 @@ PythonScalar: TypeAlias = "bool | int | float | complex"
 Operand: TypeAlias = "Array | PythonScalar"
 
 _SCALARS: Final = frozenset({bool, int, float, complex})
+_SYMBOLIC: Final[dict[type, type]] = {Dim: int, Real: float}
 
 
 def wrap(handle: Handle, dtype: DType, device: Device) -> Array:
@@ -96,12 +99,17 @@ def _mend(x: object) -> str:
 
 
 def scalar_type(x: object) -> type | None:
-    """The Python type bool, int, float or complex that `x` is a (possibly derived) scalar of."""
+    """The Python type bool, int, float or complex that `x` is a (possibly derived) scalar of.
+
+    Symbolic dimensions are ints, and real numbers made of them floats.
+    """
     kind = type(x)
     if kind in _SCALARS:
         return kind
     if isinstance(x, np.generic):
         return None
+    if kind in _SYMBOLIC:
+        return _SYMBOLIC[kind]
     for scalar in (bool, int, float, complex):
         if isinstance(x, scalar):
             return scalar
@@ -131,7 +139,7 @@ def check_scalar(x: PythonScalar, dtype: DType) -> PythonScalar:
                 f"a Python int is out of range for dtype {dtype}; give a float, such as inf"
             )
         # Python refuses to print the longest ints.
-        bits = x.bit_length()  # type: ignore[union-attr]
+        bits = int(x).bit_length()  # type: ignore[arg-type]
         raise OverflowError(
             f"the scalar {x if bits <= 128 else f'of {bits} bits'} is out of range for dtype "
             f"{dtype} ({dtype.min} to {dtype.max}); "
@@ -161,7 +169,7 @@ def as_array(x: object, name: str = "x") -> Operand:
         return wrap(handle, dtype, default_device)
     kind = scalar_type(x)
     if kind is not None:
-        return kind(x)  # type: ignore[no-any-return]
+        return x if type(x) in _SYMBOLIC else kind(x)  # type: ignore[return-value]
     raise TypeError(
         f"{name} must be an array_api_nx array or a Python scalar, not {_describe(x)}; {_mend(x)}"
     )
@@ -227,7 +235,9 @@ def operands(*values: object) -> tuple[list[Operand], DType, Device]:
     dtype = d.promote(*[x._dtype for x in result if type(x) is Array])
     for x in result:
         if type(x) is not Array:
-            dtype = SCALAR_PROMOTION[dtype, type(x)]
+            kind = scalar_type(x)
+            assert kind is not None
+            dtype = SCALAR_PROMOTION[dtype, kind]
     return result, dtype, device
 
 
@@ -376,8 +386,9 @@ _EXACT_WITH_SCALARS: Final[dict[Primitive, Callable[[Any, Any], bool]]] = {
 
 def _out_of_range(a: Operand, b: Operand) -> bool:
     """Whether one is an integer array and the other an int outside its bounds."""
-    for array, scalar in ((a, b), (b, a)):
-        if type(array) is Array and type(scalar) is int and array._dtype in d.INTEGRAL:
+    pairs: tuple[tuple[Any, Any], ...] = ((a, b), (b, a))
+    for array, scalar in pairs:
+        if type(array) is Array and scalar_type(scalar) is int and array._dtype in d.INTEGRAL:
             return not array._dtype.min <= scalar <= array._dtype.max
     return False
 
@@ -387,6 +398,7 @@ def is_operand(x: object) -> bool:
     return (
         type(x) is Array
         or isinstance(x, bool | int | float | complex | np.generic | np.ndarray | list | tuple)
+        or type(x) in _SYMBOLIC
         or hasattr(x, "__array_namespace__")
         or hasattr(x, "__dlpack__")
     )

@@ -200,13 +200,16 @@ def _item(x: Array, item: Any) -> Any:
         raise IndexError(
             f"index arrays must be integers or booleans, not {item._dtype}; convert with astype"
         )
-    if item.shape == ():
+    if item.shape == () and item._device.backend.has_elements(item._handle):
         return int(item)
     return IndexArray(_as_int64(item)._handle, None)
 
 
 def _as_int64(indices: Array) -> Array:
     """Indices as int64; IndexError for a uint64 that would wrap around."""
+    if indices._dtype is d.uint64 and not indices._device.backend.has_elements(indices._handle):
+        # Too large an index stays too large, and is refused when there are elements.
+        return cast(binary(p.MINIMUM, indices, int(d.int64.max)), d.int64)
     if indices._dtype is d.uint64 and reduce(
         p.ANY, binary(p.GREATER, indices, int(d.int64.max)), None, False
     ):

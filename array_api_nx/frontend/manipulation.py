@@ -502,6 +502,9 @@ def repeat(x: Array, repeats: int | Array, /, *, axis: int | None = None) -> Arr
                 f"repeats of shape {repeats.shape} do not fit axis {axis} of size {length}; "
                 "give one number, or one per element"
             )
+        if not backend.has_elements(repeats._handle):
+            counts = broadcast_to(cast(repeats, int64), (length,))._handle
+            return _view(x, backend.repeat(x._handle, counts, position))
     if type(repeats) is Array and repeats.shape == (length,):
         if reduce(p.ANY, binary(p.LESS, repeats, 0), None, False):
             raise ValueError("repeats must not be negative, but some are; clip them at 0")
@@ -515,8 +518,7 @@ def repeat(x: Array, repeats: int | Array, /, *, axis: int | None = None) -> Arr
         total = counts * length
     check_shape((*shape[:position], total, *shape[position + 1 :]))
     if total == 0:
-        # However often nothing is repeated.
-        counts = 0
+        counts = 0  # however often nothing is repeated
     return _view(x, backend.repeat(x._handle, counts, position))
 
 

@@ -182,6 +182,7 @@ class TestSignatures:
             function
             for name in module.__all__
             if isinstance(function := getattr(module, name), FunctionType)
+            and name != "eval_shape"  # which hands its arguments on
         ]
         assert len(functions) > 10
         for function in functions:

@@ -13,7 +13,10 @@ from array_api_nx import primitives as p
 from array_api_nx.backends.base import Backend
 from array_api_nx.backends.checked import CheckedBackend, ContractError
 from array_api_nx.backends.cpu import CPUBackend
+from array_api_nx.backends.program import Input, Program, Value
 from array_api_nx.core import dtypes as d
+from array_api_nx.core.symbolic import dynamic
+from array_api_nx.core.view import View
 
 from .backends import BACKENDS
 from .layouts import case, row_major
@@ -37,6 +40,8 @@ EMPTY = handle(np.ones((2, 0)))
 FROZEN = handle(np.ones((2, 3)), writable=False)
 COUNTER = handle(np.ones((3, 2)), "uint32")
 KEY = handle([1, 2], "uint32")
+N = dynamic("n", min=2)
+PROGRAM = Program(N.vars, (Input((N,), None, None),), (Value((N,), d.int8),), {}, (), (), ())
 WINDOW = ((2,), (1,), (1,), ((0, 0),))
 
 Break = Callable[[Backend], Any]
@@ -49,6 +54,10 @@ BROKEN: list[tuple[str, Break, str]] = [
     ("item", lambda b: b.item(3), "a handle of this backend"),
     ("evaluate", lambda b: b.evaluate(X, 3), "a handle of this backend"),
     ("explain", lambda b: b.explain(3), "a handle of this backend"),
+    ("has_elements", lambda b: b.has_elements(3), "a handle of this backend"),
+    ("axis_order", lambda b: b.axis_order(3), "a handle of this backend"),
+    ("prepare", lambda b: b.prepare(PROGRAM, ()), "a size for each variable"),
+    ("prepare", lambda b: b.prepare(PROGRAM, (1,)), "sizes within bounds"),
     ("empty", lambda b: b.empty([2], d.int8), "a tuple of non-negative ints"),
     ("empty", lambda b: b.empty((-1,), d.int8), "a tuple of non-negative ints"),
     ("empty", lambda b: b.empty((np.int64(2),), d.int8), "a tuple of non-negative ints"),
@@ -127,6 +136,16 @@ BROKEN: list[tuple[str, Break, str]] = [
     ("slice", lambda b: b.slice(X, (0, slice(None))), "a tuple of ints, triples and None"),
     ("shrink", lambda b: b.shrink(X, ((0, 3), (0, 3))), "0 <= start <= end <= size"),
     ("flip", lambda b: b.flip(X, (True,)), "a mark for every axis"),
+    ("strided", lambda b: b.strided(3, View((2,))), "a handle of this backend"),
+    ("strided", lambda b: b.strided(X, View((N,))), "an unmasked view of concrete sizes"),
+    ("strided", lambda b: b.strided(X, View((2, 3), (3, 1), 1)), "a view inside the block"),
+    (
+        "assign_strided",
+        lambda b: b.assign_strided(X, View((2,), (0,)), 1.0),
+        "a view without repeated elements",
+    ),
+    ("assign_strided", lambda b: b.assign_strided(FROZEN, View((2,)), 1.0), "may be written"),
+    ("assign_strided", lambda b: b.assign_strided(X, View((7,)), 1.0), "a view inside the block"),
     ("pad", lambda b: b.pad(X, ((0, -1), (0, 0)), 0), "non-negative (before, after)"),
     ("pad", lambda b: b.pad(SMALL, ((1, 1),), 0.5), "a Python scalar that int8 represents"),
     ("cat", lambda b: b.cat([], 0), "at least one array"),

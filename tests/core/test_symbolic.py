@@ -334,13 +334,13 @@ def test_division_by_zero(n):
 
 @pytest.mark.parametrize("op", list(OPERATORS.values()))
 def test_other_operands_are_refused(op, n):
-    for other in (1.5, None, object()):
+    for other in (1j, None, object()):
         with pytest.raises(TypeError):
             op(n, other)
         with pytest.raises(TypeError):
             op(other, n)
     with pytest.raises(TypeError):
-        operator.lt(n, 1.5)
+        operator.lt(n, "1")
     assert n != 1.5
 
 

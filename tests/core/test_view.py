@@ -564,8 +564,6 @@ def test_symbolic_reshape_of_contiguous_views():
     [
         ("shrink", (((0, 1), (0, 1)),)),
         ("pad", (((0, 1), (0, 1)),)),
-        ("flip", ((True, False),)),
-        ("slice", (((0, 1, 1), 0),)),
         ("merge_axes", ()),
         ("check_fits", (10,)),
         ("byte_layout", (8,)),
@@ -577,6 +575,22 @@ def test_what_needs_numbers_names_the_variable(name, arguments):
     for view in (View((n, 4)), View((2, 2), (n, 1))):
         with pytest.raises(ValueError, match=f"needs concrete sizes.*bind or substitute {n} first"):
             getattr(view, name)(*arguments)
+
+
+def test_symbolic_slices_and_flips():
+    n = dynamic("n", min=2)
+    view = View((n, 4)).slice(((1, n - 1, 1), None, (0, 2, 2)))
+    assert view == View((n - 1, 1, 2), (4, 0, 2), 4)
+    assert View((n, 4)).slice((n - 1, (0, 4, 1))) == View((4,), (1,), 4 * n - 4)
+    flipped = View((n, 4)).flip((True, False))
+    assert flipped == View((n, 4), (-4, 1), 4 * n - 4)
+    assert not flipped.is_static
+    assert flipped.at((3, 4, -4, 1, 8), 2) == View((3, 4), (-4, 1), 10)
+    for selection in ((n - 1,), (n - 1, 0, 0)):
+        with pytest.raises(ValueError, match="selection"):
+            View((n, 4)).slice(selection)
+    with pytest.raises(ValueError, match="cannot slice the masked"):
+        View((3,)).pad(((1, 1),)).slice(((0, n, 1),))
 
 
 def test_a_mask_needs_concrete_sizes():

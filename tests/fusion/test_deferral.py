@@ -65,9 +65,9 @@ REDUCTIONS: dict[str, Callable[[xp.Array], xp.Array]] = {
     "var": lambda x: xp.var(x, axis=0),
     "std": lambda x: xp.std(x),
     "standardised": lambda x: (x - xp.mean(x, axis=0)) / xp.std(x, axis=0),
-    "softmax": lambda x: (
-        xp.exp(x - xp.max(x, axis=-1, keepdims=True))
-        / xp.sum(xp.exp(x - xp.max(x, axis=-1, keepdims=True)), axis=-1, keepdims=True)
+    "rows by the sum of their squares": lambda x: (
+        xp.square(x - xp.max(x, axis=-1, keepdims=True))
+        / xp.sum(xp.square(x - xp.max(x, axis=-1, keepdims=True)), axis=-1, keepdims=True)
     ),
 }
 MOVEMENT: dict[str, Callable[[xp.Array], Any]] = {

@@ -16,10 +16,12 @@ from ...config import hints
 from ...core import dtypes as d
 from ...core.dtypes import DType
 from ...primitives import Primitive
-from .. import composed
+from .. import composed, replay
 from ..base import Operand, Scalar
 from ..host import FROM_NUMPY, TO_NUMPY
+from ..program import Program
 from ..strided import Tensor
+from . import programs
 from .fourier import FourierTransforms
 from .fusion.pool import empty
 from .kernels import (
@@ -54,6 +56,11 @@ would often cost more than to compute them."""
 class CPUBackend(LinearAlgebra, FourierTransforms):
     """Executes primitives with NumPy; on large arrays, element by element, when it must."""
 
+    # ------------------------------------------------------------------ programs
+
+    def prepare(self, program: Program, sizes: tuple[int, ...]) -> replay.Run:
+        return programs.prepare(self, program, sizes)
+
     # ------------------------------------------------------------------ creation
 
     def empty(self, shape: tuple[int, ...], dtype: DType) -> Tensor:
@@ -70,6 +77,13 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         array = np.empty(shape, TO_NUMPY[dtype])
         array.fill(value)
         return wrap(array)
+
+    def pad(self, x: Tensor, padding: tuple[tuple[int, int], ...], value: Scalar) -> Tensor:
+        if _hints.lowered or self._is_large(x):
+            deferred = self.defer_pad(x, padding, value)
+            if deferred is not None:
+                return deferred
+        return super().pad(x, padding, value)
 
     def from_host(self, array: NDArray, *, copy: bool, lent: bool = True) -> Tensor:
         if copy:
@@ -141,8 +155,8 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
                 second = x2.array
                 if second is None:
                     return self._binary(op, x1, x2)
-        else:
-            second = x2.array  # type: ignore[union-attr]
+        elif type(x2) is Tensor:
+            second = x2.array
             if second is None or second.size > _POOLED:
                 return self._binary(op, x1, x2)
         if _hints.lowered:

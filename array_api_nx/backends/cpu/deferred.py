@@ -47,6 +47,9 @@ _hints: Final = config.hints
 # So many elements no machine computes: NumPy says so at once.
 _TOO_LARGE: Final = 2**48
 
+# Of fewer elements each, variances take two passes: moments would take too much memory.
+_MIN_MOMENTS: Final = 32
+
 # How many elements are computed one by one before all are computed at once.
 _MAX_PROBES: Final = 4
 
@@ -181,7 +184,8 @@ class DeferredExecution(NumPyMemory):
             return self._source(self.materialise(x, 0), always)
         if storage.memory is None:
             return storage.node, view, False
-        if view.has_repeats or view.size <= _hints.threshold:
+        small = view.has_repeats or view.size <= _hints.threshold
+        if small and executor.planner.get() is None:
             distinct: Any = tuple(
                 [1 if s == 0 else n for n, s in zip(view.shape, view.strides, strict=True)]
             )
@@ -289,6 +293,9 @@ class DeferredExecution(NumPyMemory):
 
     def defer_binary(self, op: Primitive, x1: Operand, x2: Operand) -> Tensor | None:
         """`binary`, deferred."""
+        if op is p.POW and type(x1) is Tensor and type(x2) is not Tensor and x2 == 2:
+            squared = loops.squared(_dtype(x1))
+            return squared and self._deferred(p.SQUARE, squared, (x1,), self.shape(x1))
         loop = self._binary_loop(op, x1, x2)
         if loop is None:
             return None
@@ -323,6 +330,41 @@ class DeferredExecution(NumPyMemory):
         if loop is None:
             return None
         return self._deferred(p.COPY, loop, (x,), self.shape(x), row_major=True)
+
+    def defer_pad(
+        self, x: Tensor, padding: tuple[tuple[int, int], ...], fill: Scalar
+    ) -> Tensor | None:
+        """`pad`, deferred: what reads the result reads `x`, and `fill` around it."""
+        if not any([before or after for before, after in padding]):
+            return self.defer_copy(x)
+        settings = config.current()
+        shape = self.shape(x)
+        size = prod([a + n + b for (a, b), n in zip(padding, shape, strict=True)])
+        if (
+            settings.fusion == "off"
+            or not settings.fusion_threshold < size < _TOO_LARGE
+            or prod(shape) == 0
+        ):
+            return None
+        value = expression.scalar(fill, _dtype(x))
+        report: executor.Report = []
+        with expression.lock:
+            node, view, now = self._source(x, settings.fusion == "always")
+            if node.op is p.PAD and node.memory is None and view is View.row_major(node.shape):
+                (inside, around), (known, _) = node.sources
+                if known.key == value.key:
+                    node, view = inside, around  # type: ignore[assignment]
+            if node.memory is None and node.loop is None:
+                return None  # a fill, which has no memory to be read
+            while True:
+                padded = expression.padding(node, view.pad(padding), value)
+                if expression.is_bounded(padded):
+                    break
+                self._shorten(padded, report)
+            storage = self._storage(padded, now, report)
+        if report:
+            fperrors.report(report)
+        return tensor_over(storage, View.row_major(padded.shape))
 
     def defer_full(self, shape: tuple[int, ...], dtype: DType, value: Scalar) -> Tensor | None:
         """`full`, deferred."""
@@ -398,19 +440,19 @@ class DeferredExecution(NumPyMemory):
     def defer_var(
         self, x: Tensor, axes: tuple[int, ...], keepdims: bool, correction: float
     ) -> Tensor | None:
-        """`var` of real numbers, deferred: two passes, so that large means cost no digits."""
+        """`var` of real numbers, deferred."""
         if _dtype(x).kind != "f":
             return None
+        shape = self.shape(x)
+        count = prod([shape[axis] for axis in axes])
+        divisor = count - correction if count > correction else np.nan
+        if count >= _MIN_MOMENTS:
+            return self.defer_reduce(p.VAR, x, axes, keepdims, None, divisor)
         mean = self.defer_reduce(p.MEAN, x, axes, True, None)
         distance = None if mean is None else self.defer_binary(p.SUBTRACT, x, mean)
-        if distance is None:
-            return None
-        squares = self.defer_binary(p.MULTIPLY, distance, distance)
+        squares = None if distance is None else self.defer_binary(p.MULTIPLY, distance, distance)
         if squares is None:
             return None
-        shape = self.shape(x)
-        freedom = prod([shape[axis] for axis in axes]) - correction
-        divisor = freedom if freedom > 0 else np.nan
         return self.defer_reduce(p.SUM, squares, axes, keepdims, None, divisor)
 
     def defer_vecdot(self, x1: Tensor, x2: Tensor) -> Tensor | None:

@@ -11,11 +11,15 @@
 #include <numpy/arrayobject.h>
 #include <numpy/ufuncobject.h>
 
+#include <fenv.h>
 #include <limits.h>
+#include <math.h>
 #include <stdarg.h>
+#include <string.h>
 
 /* clang-format off: each builds on those before it */
 #include "loops.h"
+#include "sums.h"
 #include "tiles.h"
 #include "threads.h"
 #include "parse.h"
@@ -108,6 +112,24 @@ static PyObject *get_count_loop(PyObject *module, PyObject *ignored)
     return wrap_loop(&count_loop);
 }
 
+static PyObject *sum_loop(PyObject *module, PyObject *dtype)
+{
+    Loop loop;
+    (void)module;
+    return PyArray_DescrCheck(dtype)
+               ? found_loop(find_sum(((PyArray_Descr *)dtype)->type_num, &loop), &loop)
+               : found_loop(0, NULL);
+}
+
+static PyObject *moments_loop(PyObject *module, PyObject *dtype)
+{
+    Loop loop;
+    (void)module;
+    return PyArray_DescrCheck(dtype)
+               ? found_loop(find_moments(((PyArray_Descr *)dtype)->type_num, &loop), &loop)
+               : found_loop(0, NULL);
+}
+
 /* ------------------------------------------------------------------ Kernel */
 
 typedef struct {
@@ -115,6 +137,8 @@ typedef struct {
     Kernel *kernel;
     PyObject *description; /* keeps the loops alive */
 } KernelObject;
+
+static PyTypeObject *kernel_type;
 
 static PyObject *kernel_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
@@ -286,6 +310,10 @@ static PyType_Spec kernel_spec = {
     .slots = kernel_slots,
 };
 
+/* clang-format off */
+#include "sequence.h"
+/* clang-format on */
+
 /* ------------------------------------------------------------------ the number of threads */
 
 /* What threadpoolctl finds in the dynamic symbol table. Ints are read and written whole. */
@@ -350,8 +378,13 @@ static int execute(PyObject *module)
     if (block_type == NULL && !make_spares()) {
         return -1;
     }
-    PyObject *type = PyType_FromModuleAndSpec(module, &kernel_spec, NULL);
-    if (type == NULL) {
+    kernel_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &kernel_spec, NULL);
+    if (kernel_type == NULL || PyModule_AddType(module, kernel_type) < 0) {
+        return -1;
+    }
+    array_name = PyUnicode_InternFromString("array");
+    PyObject *type = PyType_FromModuleAndSpec(module, &sequence_spec, NULL);
+    if (array_name == NULL || type == NULL) {
         return -1;
     }
     const int failed = PyModule_AddType(module, (PyTypeObject *)type);
@@ -370,6 +403,13 @@ static PyMethodDef methods[] = {
      "A loop (bool, value, value) -> value that takes the first value where true, or None."},
     {"count_loop", get_count_loop, METH_NOARGS,
      "count_loop()\n--\n\nA loop (int64, bool) -> int64 that adds."},
+    {"sum_loop", sum_loop, METH_O,
+     "sum_loop(dtype)\n--\n\n"
+     "A loop (accumulator, element) -> accumulator that adds up real numbers, or None."},
+    {"moments_loop", moments_loop, METH_O,
+     "moments_loop(dtype)\n--\n\n"
+     "What folds real numbers into pairs of their mean and their squared distances from it, or "
+     "None."},
     {"thread_limit", thread_limit, METH_NOARGS,
      "thread_limit()\n--\n\nThe upper limit on threads that threadpoolctl has set."},
     {"set_default_threads", set_default_threads, METH_O,

@@ -2,22 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from math import prod
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 
+from .... import primitives as p
 from ....core.view import View
 from ..kernels import NDArray, divide_by_count
-from . import pool, threads
+from . import expression, pool, threads
 from .expression import Node
+from .folding import combined
 from .plan import Graph, Overlap, Plan, Stage, plan
 
-__all__ = ["Report", "buffer", "element", "evaluate", "evaluate_into", "planned"]
+__all__ = [
+    "Report",
+    "begin",
+    "buffer",
+    "element",
+    "end",
+    "evaluate",
+    "evaluate_into",
+    "filled",
+    "planned",
+    "planner",
+]
 
 Report: TypeAlias = "list[tuple[str, int, int]]"
 """Names of operations, the floating-point errors they met, and those to warn of (NumPy's bits)."""
+
+planner: Final[ContextVar[Callable[[Sequence[Node]], None] | None]] = ContextVar(
+    "array_api_nx.planner", default=None
+)
+"""Where it is set, nothing is computed: it is called instead, and gives pending nodes placeholders
+for memory."""
 
 # Plans by the structure of what they compute; emptied when full.
 _MAX_PLANS: Final = 1 << 9
@@ -41,11 +61,15 @@ def evaluate(roots: Sequence[Node], report: Report) -> None:
     roots = [node for node in roots if node.memory is None]
     if not roots:
         return
+    instead = planner.get()
+    if instead is not None:
+        instead(roots)
+        return
     graph = Graph(roots)
     _compute(planned(graph), graph, None, report)
     for node in roots:
         if node.memory is None:  # a fill, which no kernel computes
-            node.realise(_filled(prod(node.shape), node.sources[0][0].array))  # type: ignore[union-attr]
+            node.realise(filled(prod(node.shape), node.sources[0][0].array))  # type: ignore[union-attr]
 
 
 def evaluate_into(node: Node, memory: NDArray, view: View, report: Report) -> None:
@@ -104,8 +128,10 @@ def element(node: Node, position: int, known: dict[Any, Any] | None = None) -> N
         rest, i = divmod(rest, size)
         index.append(i)
     index.reverse()
+    if node.op is p.PAD and not node.sources[0][1].is_valid(index):  # type: ignore[union-attr]
+        return node.sources[1][0].array  # type: ignore[union-attr]
     read: list[NDArray] = []
-    for value, view in node.sources:
+    for value, view in node.sources[: node.loop and len(node.loop.inputs)]:
         if view is None:
             read.append(value.array)  # type: ignore[union-attr]
         else:
@@ -119,6 +145,7 @@ def element(node: Node, position: int, known: dict[Any, Any] | None = None) -> N
         result = np.empty(1, node.dtype)
         # Whoever computes all elements warns.
         with np.errstate(all="ignore"):
+            assert node.loop.call is not None
             node.loop.call(*read, out=result)
     known[node.key, position] = result
     return result
@@ -129,7 +156,8 @@ def buffer(size: int, dtype: np.dtype[Any]) -> NDArray:
     return pool.empty((size,), dtype)
 
 
-def _filled(size: int, value: NDArray) -> NDArray:
+def filled(size: int, value: NDArray) -> NDArray:
+    """Memory for `size` elements that all are `value`, an array of one."""
     if not value.view(np.uint8).any():
         # Pages of zeros come from the system without being written.
         return np.zeros(size, value.dtype)
@@ -146,16 +174,10 @@ def _run(stage: Stage, graph: Graph, raised: list[int], destination: NDArray | N
     nodes = graph.nodes
     new: dict[int, NDArray] = {}
     head = nodes[stage.head]
-    kernel = stage.kernel
     for i in stage.stored:
         new[i] = buffer(prod(nodes[i].shape), nodes[i].dtype)
     if head.axes:
-        assert head.identity is not None
-        size = prod(head.shape)
-        copies = kernel.tasks if stage.partial else 1
-        accumulators = buffer(size * copies, head.dtype)
-        accumulators.fill(head.identity)
-        new[stage.head] = accumulators
+        new[stage.head] = begin(head, stage)
     elif destination is None or stage.head not in graph.roots:
         new[stage.head] = buffer(prod(head.shape), head.dtype)
     memories: list[tuple[NDArray, int]] = []
@@ -177,20 +199,36 @@ def _run(stage: Stage, graph: Graph, raised: list[int], destination: NDArray | N
         for i, met in zip(stage.steps, flags, strict=True):
             raised[i] |= met
     if head.axes:
-        new[stage.head] = _finished(head, new[stage.head], stage.partial, kernel.tasks)
+        new[stage.head], mean = end(head, stage, new[stage.head])
+        waiting = None if mean is None else expression.mean_of(head)
+        if waiting is not None:
+            assert mean is not None
+            waiting.realise(mean)
     for i, memory in new.items():
         nodes[i].realise(memory)
 
 
-def _finished(node: Node, accumulators: NDArray, partial: bool, tasks: int) -> NDArray:
-    """The result of a reduction from what its tasks accumulated."""
-    assert node.loop is not None
-    total = accumulators
-    if partial:
-        assert node.loop.ufunc is not None
-        with np.errstate(all="ignore"):
-            total = node.loop.ufunc.reduce(accumulators.reshape(tasks, -1), axis=0)
-    if node.divisor is not None:
-        with np.errstate(all="ignore"):
-            total = divide_by_count(total, node.divisor)
-    return total
+def begin(head: Node, stage: Stage) -> NDArray:
+    """What the stage of a reduction accumulates in."""
+    assert head.identity is not None
+    copies = stage.kernel.tasks if stage.partial else 1
+    accumulators = buffer(prod(head.shape) * copies, head.identity.dtype)
+    accumulators.fill(head.identity)
+    return accumulators
+
+
+def end(head: Node, stage: Stage, accumulators: NDArray) -> tuple[NDArray, NDArray | None]:
+    """The result of a reduction from what its tasks accumulated; of a variance also the mean."""
+    assert head.loop is not None
+    with np.errstate(all="ignore"):
+        if head.op is p.VAR:
+            assert head.divisor is not None
+            mean, squares = combined(accumulators.reshape(-1, prod(head.shape)))
+            return (squares / head.divisor).astype(head.dtype), mean.astype(head.dtype)
+        total = accumulators
+        if stage.partial:
+            assert head.loop.ufunc is not None
+            total = head.loop.ufunc.reduce(accumulators.reshape(stage.kernel.tasks, -1), axis=0)
+        if head.divisor is not None:
+            total = divide_by_count(total, head.divisor)
+        return total, None

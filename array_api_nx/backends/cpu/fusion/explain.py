@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any, Final, Literal
 
+from .... import primitives as p
 from ....core.view import View
 from ...explanation import Explanation, Memory, Pass, Step
 from .executor import planned
@@ -75,9 +76,12 @@ class _Translator:
             elif slot in written:
                 outputs.append(self._output(stage, j, operand))
                 names.append(outputs[-1].name)
+                if j == stage.head:
+                    outputs += [self._output(stage, mean, operand) for mean in self._means(stage)]
             else:
                 view = reads[kind, j, offset].pop(0)
-                inputs.append(self._input(kind, j, view, operand, names))
+                fill = None if operand.fill is None else stage.memories[operand.fill].position
+                inputs.append(self._input(kind, j, view, operand, names, fill))
                 names.append(inputs[-1].name)
         names += [f"r{i}" for i in range(len(kernel.registers))]
         padding = 0
@@ -111,10 +115,12 @@ class _Translator:
             for kind, j, _ in graph.sources[i]:
                 if kind == "node" and j not in self.stored and j not in seen:
                     visit(j)
+            *_, last = graph.sources[i]
+            fill = last[1] if graph.nodes[i].op is p.PAD else None
             for kind, j, view in graph.sources[i]:
                 if view is None or (kind == "node" and j not in self.stored):
                     continue
-                read = kind, j, view.reshape(space)
+                read = kind, j, view.reshape(space), fill
                 if read not in seen:
                     seen.add(read)
                     value = graph.leaves[j] if kind == "leaf" else graph.nodes[j]
@@ -124,8 +130,19 @@ class _Translator:
         visit(head)
         return found
 
-    def _input(self, source: str, j: int, view: View, operand: Operand, taken: list[str]) -> Memory:
-        """What a stage reads. `taken` are the names of its other operands."""
+    def _input(
+        self,
+        source: str,
+        j: int,
+        view: View,
+        operand: Operand,
+        taken: list[str],
+        fill: int | None,
+    ) -> Memory:
+        """What a stage reads, with which scalar around it. `taken` are the names of its other
+        operands."""
+        if view.mask is not None:
+            view = view.shrink(view.mask)
         shape: tuple[int, ...] = view.shape  # type: ignore[assignment]
         strides: tuple[int, ...] = view.strides  # type: ignore[assignment]
         distinct = view.shrink(
@@ -134,6 +151,8 @@ class _Translator:
         notes = _layout(distinct)
         if distinct.shape != shape:
             notes.append("broadcast")
+        if fill is not None:
+            notes.append(f"padded with {self.graph.scalars[fill].array[0]}")
         if operand.access in _ACCESSES:
             notes.append(_ACCESSES[operand.access])
         kind: Literal["given", "stored"] = "given" if source == "leaf" else "stored"
@@ -173,7 +192,7 @@ class _Translator:
         size = prod(node.shape) * node.dtype.itemsize
         notes = []
         if stage.partial and i == stage.head:
-            size *= stage.kernel.tasks
+            size = prod(node.shape) * operand.itemsize * stage.kernel.tasks
             notes.append(f"in {stage.kernel.tasks} parts, put together at the end")
         if i in self.graph.live and kind == "stored":
             notes.append("kept for another array")
@@ -223,9 +242,15 @@ class _Translator:
         source, target = names[step.source], names[step.target]
         assert head.op is not None
         steps = [Step(head.op.name, (source, *over), target, "reduction")]
-        if head.divisor is not None:
+        if head.op is not p.VAR and head.divisor is not None:
             steps.append(Step("divide", (target, str(float(head.divisor))), target, "final"))
+        for mean in self._means(stage):
+            steps.append(Step("mean", (source, *over), self.stored[mean], "reduction"))
         return steps
+
+    def _means(self, stage: Stage) -> list[int]:
+        """The mean that comes with a variance."""
+        return [mean for mean, i in self.graph.variances.items() if i == stage.head]
 
 
 def _layout(view: View) -> list[str]:

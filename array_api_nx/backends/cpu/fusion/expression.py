@@ -13,15 +13,18 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from itertools import count
+from math import prod
 from threading import RLock
 from typing import Any, Final, TypeAlias, final
 from weakref import ref
 
 import numpy as np
 
+from .... import primitives as p
 from ....core.view import View
 from ....primitives import Primitive
 from ...strided import Storage
+from . import loops
 from .loops import Loop
 
 __all__ = [
@@ -37,6 +40,8 @@ __all__ = [
     "is_bounded",
     "leaf",
     "lock",
+    "mean_of",
+    "padding",
     "reduction",
     "scalar",
     "walk",
@@ -267,6 +272,14 @@ def fill(op: Primitive, shape: tuple[int, ...], value: Scalar) -> Node:
     return node
 
 
+def padding(value: Node, view: View, fill: Scalar) -> Node:
+    """What `view` shows of a value, and `fill` where it has no memory."""
+    loop = loops.cast(value.dtype, value.dtype)
+    assert loop is not None
+    sources: tuple[Source, ...] = (value, view), (fill, None)
+    return elementwise(p.PAD, loop, sources, view.shape, 0)  # type: ignore[arg-type]
+
+
 def elementwise(
     op: Primitive, loop: Loop, sources: tuple[Source, ...], space: tuple[int, ...], errors: int
 ) -> Node:
@@ -292,9 +305,7 @@ def reduction(
     errors: int,
 ) -> Node:
     """``loop`` over the `axes` of the source, divided by `divisor` if it is given."""
-    value, view = source
-    # NaN is not equal to itself, but is the same divisor.
-    key = loop, errors, space, axes, repr(divisor), op, value.key, view
+    key = _reduction_key(op, loop, errors, space, axes, divisor, source)
     node = _known(key)
     if node is None:
         node = _new(op, loop, (source,), space)
@@ -303,10 +314,37 @@ def reduction(
         node.shape = tuple([size for axis, size in enumerate(space) if axis not in axes])
         node.identity = identity
         node.divisor = divisor
-        # An accumulator may be wider than the elements.
-        node.dtype = identity.dtype
+        # An accumulator may be wider than the elements, or hold more than the result.
+        node.dtype = loop.inputs[1] if op is p.VAR else identity.dtype
         _remember(key, node)
     return node
+
+
+def _reduction_key(
+    op: Primitive,
+    loop: Loop,
+    errors: int,
+    space: tuple[int, ...],
+    axes: tuple[int, ...],
+    divisor: float | None,
+    source: Source,
+) -> tuple[Any, ...]:
+    value, view = source
+    # NaN is not equal to itself, but is the same divisor.
+    return loop, errors, space, axes, repr(divisor), op, value.key, view
+
+
+def mean_of(node: Node) -> Node | None:
+    """The mean of what a pending `node` is the variance of, if something waits for it."""
+    if node.op is not p.VAR:
+        return None
+    count = prod(node.space) // prod(node.shape)
+    found = loops.reduction(p.SUM, node.dtype)
+    assert found is not None
+    mean = _known(
+        _reduction_key(p.SUM, found[0], node.errors, node.space, node.axes, count, node.sources[0])
+    )
+    return None if mean is None or mean.memory is not None else mean
 
 
 def _known(key: tuple[Any, ...]) -> Node | None:

@@ -15,13 +15,16 @@ import numpy as np
 
 from .loops import Loop
 
-__all__ = ["Access", "Instruction", "Kernel", "Operand", "Reduction"]
+__all__ = ["Access", "Box", "Instruction", "Kernel", "Operand", "Reduction"]
 
 Access: TypeAlias = Literal["direct", "packed", "steady", "streamed"]
 """How the loops reach an operand. "direct": on its memory, row by row where a tile is not flat.
 "packed": in a contiguous copy of the tile, made before, or for a target written out afterwards.
 "steady": packed, but the same for every tile of a task, and so packed once per task.
 "streamed": a target that is packed, and written out past the caches."""
+
+
+Box: TypeAlias = tuple[tuple[int, int], ...]
 
 
 class Operand(NamedTuple):
@@ -36,12 +39,19 @@ class Operand(NamedTuple):
     task_stride : int
         Bytes from one task's accumulators to the next task's; 0 if the tasks share the operand.
     access : {"direct", "packed", "steady", "streamed"}
+    box : tuple of (int, int), optional
+        Per dim the indices at which a packed input has memory, from start to below end; around
+        them it has the element of `fill`.
+    fill : int, optional
+        Slot of an input that is the same everywhere.
     """
 
     itemsize: int
     strides: tuple[int, ...]
     task_stride: int
     access: Access
+    box: Box | None = None
+    fill: int | None = None
 
 
 class Instruction(NamedTuple):

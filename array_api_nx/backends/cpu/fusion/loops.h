@@ -15,8 +15,15 @@ enum { MAX_SOURCES = 3 };
 #define CLONED
 #endif
 
+/* Becomes a part of the loop that calls it, and so is compiled for the same processors. */
+#ifdef __GNUC__
+#define INLINE inline __attribute__((always_inline))
+#else
+#define INLINE inline
+#endif
+
 typedef struct {
-    PyUFuncGenericFunction function;
+    PyUFuncGenericFunction function; /* NULL: moments, see sums.h */
     void *data;
     int sources;
     npy_intp itemsizes[MAX_SOURCES + 1]; /* of the sources, then of the target */
@@ -37,22 +44,34 @@ typedef struct {
 #define LOOP(NAME) \
     static void NAME(char **args, npy_intp const *count, npy_intp const *steps, void *data)
 
+/* A loop whose rounds do not depend on each other, although a target may be a source. */
+#if defined(__clang__)
+#define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#elif defined(__GNUC__)
+#define INDEPENDENT _Pragma("GCC ivdep")
+#else
+#define INDEPENDENT
+#endif
+
 /* Both bodies are the same loop; the compiler vectorizes the contiguous one. */
-#define EACH(CONTIGUOUS, I1, O1, VALUE)                             \
-    do {                                                            \
-        const npy_intp n = *count;                                  \
-        (void)data;                                                 \
-        if (CONTIGUOUS) {                                           \
-            for (npy_intp i = 0; i < n; i++) {                      \
-                const I1 x = ((const I1 *)args[0])[i];              \
-                ((O1 *)args[1])[i] = VALUE;                         \
-            }                                                       \
-        } else {                                                    \
-            for (npy_intp i = 0; i < n; i++) {                      \
-                const I1 x = *(const I1 *)(args[0] + i * steps[0]); \
-                *(O1 *)(args[1] + i * steps[1]) = VALUE;            \
-            }                                                       \
-        }                                                           \
+#define EACH(CONTIGUOUS, I1, O1, VALUE)                            \
+    do {                                                           \
+        const npy_intp n = *count;                                 \
+        const char *source = args[0];                              \
+        char *target = args[1];                                    \
+        (void)data;                                                \
+        if (CONTIGUOUS) {                                          \
+            INDEPENDENT                                            \
+            for (npy_intp i = 0; i < n; i++) {                     \
+                const I1 x = ((const I1 *)source)[i];              \
+                ((O1 *)target)[i] = VALUE;                         \
+            }                                                      \
+        } else {                                                   \
+            for (npy_intp i = 0; i < n; i++) {                     \
+                const I1 x = *(const I1 *)(source + i * steps[0]); \
+                *(O1 *)(target + i * steps[1]) = VALUE;            \
+            }                                                      \
+        }                                                          \
     } while (0)
 
 #define CAST(NAME, FROM, TO, VALUE)                                                  \
@@ -164,29 +183,41 @@ static int find_cast(int from, int to, Loop *loop)
     return 1;
 }
 
-/* target = condition ? first : second. Whole values are selected, by their bits: no processor can
-   guess a condition that is as good as random. */
-#define SELECT(NAME, TYPE)                                                               \
-    CLONED LOOP(NAME)                                                                    \
-    {                                                                                    \
-        const npy_intp n = *count;                                                       \
-        const npy_intp size = sizeof(TYPE);                                              \
-        (void)data;                                                                      \
-        if (steps[0] == 1 && steps[1] == size && steps[2] == size && steps[3] == size) { \
-            for (npy_intp i = 0; i < n; i++) {                                           \
-                const TYPE first = ((const TYPE *)args[1])[i];                           \
-                const TYPE second = ((const TYPE *)args[2])[i];                          \
-                const TYPE mask = (TYPE)-(args[0][i] != 0);                              \
-                ((TYPE *)args[3])[i] = second ^ ((first ^ second) & mask);               \
-            }                                                                            \
-        } else {                                                                         \
-            for (npy_intp i = 0; i < n; i++) {                                           \
-                const TYPE first = *(const TYPE *)(args[1] + i * steps[1]);              \
-                const TYPE second = *(const TYPE *)(args[2] + i * steps[2]);             \
-                const TYPE mask = (TYPE)-(args[0][i * steps[0]] != 0);                   \
-                *(TYPE *)(args[3] + i * steps[3]) = second ^ ((first ^ second) & mask);  \
-            }                                                                            \
-        }                                                                                \
+/* Whole values are selected, by their bits: no processor can guess a condition that is as good as
+   random. */
+#define SELECT_EACH(TYPE, FIRST, SECOND)                                    \
+    INDEPENDENT                                                             \
+    for (npy_intp i = 0; i < n; i++) {                                      \
+        const TYPE one = FIRST;                                             \
+        const TYPE other = SECOND;                                          \
+        target[i] = other ^ ((one ^ other) & (TYPE) - (condition[i] != 0)); \
+    }
+
+/* target = condition ? first : second, each of which may be a scalar. */
+#define SELECT(NAME, TYPE)                                                                     \
+    CLONED LOOP(NAME)                                                                          \
+    {                                                                                          \
+        const npy_intp n = *count;                                                             \
+        const npy_intp size = sizeof(TYPE);                                                    \
+        const char *condition = args[0];                                                       \
+        const TYPE *first = (const TYPE *)args[1], *second = (const TYPE *)args[2];            \
+        TYPE *target = (TYPE *)args[3];                                                        \
+        (void)data;                                                                            \
+        if (steps[0] == 1 && steps[1] == size && steps[2] == size && steps[3] == size) {       \
+            SELECT_EACH(TYPE, first[i], second[i])                                             \
+        } else if (steps[0] == 1 && steps[1] == size && steps[2] == 0 && steps[3] == size) {   \
+            const TYPE scalar = *second;                                                       \
+            SELECT_EACH(TYPE, first[i], scalar)                                                \
+        } else if (steps[0] == 1 && steps[1] == 0 && steps[2] == size && steps[3] == size) {   \
+            const TYPE scalar = *first;                                                        \
+            SELECT_EACH(TYPE, scalar, second[i])                                               \
+        } else {                                                                               \
+            for (npy_intp i = 0; i < n; i++) {                                                 \
+                const char *chosen =                                                           \
+                    condition[i * steps[0]] ? args[1] + i * steps[1] : args[2] + i * steps[2]; \
+                *(TYPE *)(args[3] + i * steps[3]) = *(const TYPE *)chosen;                     \
+            }                                                                                  \
+        }                                                                                      \
     }
 
 SELECT(select_1, npy_uint8)

@@ -15,7 +15,7 @@ from .... import primitives as p
 from ....primitives import Primitive
 from .compiled import extension
 
-__all__ = ["Loop", "cast", "find", "reduction", "select"]
+__all__ = ["MOMENTS", "Loop", "cast", "find", "reduction", "select", "squared"]
 
 DType: TypeAlias = np.dtype[Any]
 NDArray: TypeAlias = np.ndarray[Any, Any]
@@ -37,8 +37,9 @@ class Loop:
     cost : float
         Roughly the nanoseconds that an element in cache takes.
     ufunc : ufunc or None
-    call : callable
-        ``call(*inputs, out)`` computes with NumPy into `out`, which may be one of the inputs.
+    call : callable or None
+        ``call(*inputs, out)`` computes with NumPy into `out`, which may be one of the inputs. None
+        for moments, which are not folded element by element (see `.folding`).
     pointer : capsule or None
         The extension's name for it; None without the extension.
     """
@@ -50,7 +51,7 @@ class Loop:
     output: DType
     cost: float
     ufunc: np.ufunc | None
-    call: Callable[..., object]
+    call: Callable[..., object] | None
     pointer: Any
 
     def __init__(
@@ -60,7 +61,7 @@ class Loop:
         output: DType,
         cost: float,
         ufunc: np.ufunc | None,
-        call: Callable[..., object],
+        call: Callable[..., object] | None,
         pointer: Any,
     ) -> None:
         self.name = name
@@ -216,6 +217,21 @@ def find(op: Primitive, dtype: DType) -> Loop | None:
         return _found.setdefault(key, _make(op, dtype))
 
 
+_squares: Final[dict[DType, Loop | None]] = {}
+
+
+def squared(dtype: DType) -> Loop | None:
+    """The loop of real numbers to the power of 2, which warns like one of POW but is quicker."""
+    try:
+        return _squares[dtype]
+    except KeyError:
+        pass
+    loop = None
+    if dtype.kind in "iuf":
+        loop = _of_ufunc(np.square, (dtype,), dtype, 0.2, np.power.__name__)
+    return _squares.setdefault(dtype, loop)
+
+
 # ---------------------------------------------------------------------- casts and selection
 
 
@@ -294,12 +310,32 @@ _REDUCTIONS: Final[dict[Primitive, np.ufunc]] = {
 }
 
 
+MOMENTS: Final = np.dtype([(name, "f8") for name in ("reference", "offset", "squares", "count")])
+"""What is known of real numbers: their mean, which is reference + offset, the sum of their squared
+distances from it, and how many they are. Where numbers lie near each other and far from 0, one
+number could not hold the mean well enough."""
+
+
 def _count_loop() -> Loop:
     pointer = None if extension is None else extension.count_loop()
     return Loop("reduce", (_INT64, _BOOL), _INT64, 0.1, np.add, np.add, pointer)
 
 
+def _sum_loop(dtype: DType) -> Loop:
+    pointer = None if extension is None else extension.sum_loop(dtype)
+    return Loop("reduce", (dtype, dtype), dtype, 0.1, np.add, np.add, pointer)
+
+
+def _moments_loop(dtype: DType) -> Loop:
+    pointer = None if extension is None else extension.moments_loop(dtype)
+    return Loop("reduce", (MOMENTS, dtype), MOMENTS, 0.3, None, None, pointer)
+
+
 def _make_reduction(op: Primitive, dtype: DType) -> tuple[Loop, NDArray] | None:
+    if dtype.kind == "f" and op is p.SUM:
+        return _sum_loop(dtype), _identity(op, dtype)
+    if op is p.VAR:
+        return (_moments_loop(dtype), np.zeros((), MOMENTS)) if dtype.kind == "f" else None
     if op is p.COUNT_NONZERO:
         return (_count_loop(), _identity(op, _INT64)) if dtype == _BOOL else None
     ufunc = _REDUCTIONS.get(op)
@@ -317,8 +353,9 @@ def reduction(op: Primitive, dtype: DType) -> tuple[Loop, NDArray] | None:
     """The loop (accumulator, `dtype`) -> accumulator of a reduction, and its identity, 0-d.
 
     None for what is no reduction by a loop, and for dtypes it does not take: SUM and PROD take
-    numbers, MAX and MIN bools and real numbers, ANY, ALL and COUNT_NONZERO bools. Accumulators
-    have the elements' dtype; those of COUNT_NONZERO are int64.
+    numbers, MAX and MIN bools and real numbers, ANY, ALL and COUNT_NONZERO bools, VAR real
+    floating-point numbers. Accumulators have the elements' dtype; those of COUNT_NONZERO are int64,
+    those of VAR MOMENTS.
     """
     key = op, dtype
     try:

@@ -18,15 +18,13 @@ from typing import Any, Final, Protocol, TypeAlias
 import numpy as np
 
 from .compiled import extension
+from .folding import fold
 from .kernel import Access, Instruction, Kernel, Reduction
 
 __all__ = ["Memories", "NumPyProgram", "Program", "extension", "prepare", "run"]
 
 NDArray: TypeAlias = np.ndarray[Any, Any]
 Memories: TypeAlias = Sequence[tuple[NDArray, int]]
-
-# What the extension has as well: fewer columns than this are reduced over the rows one by one.
-_FEW_COLUMNS: Final = 16
 
 # What is computed at once where no bit depends on it: so many elements that the calls from Python,
 # for which other threads wait, take but a part of the time, in buffers of so many bytes together.
@@ -139,6 +137,9 @@ class NumPyProgram:
             self._accesses(step.target, "packed") and last_writes.get(step.target) == number
             for number, step in enumerate(kernel.program)
         ]
+        for slot, operand in enumerate(kernel.operands):
+            if operand.fill is not None and slot in dtypes:
+                dtypes.setdefault(operand.fill, dtypes[slot])
         self.dtypes = tuple(
             [
                 dtypes.get(slot, np.dtype(f"V{operand.itemsize}"))
@@ -173,11 +174,15 @@ class NumPyProgram:
         return tuple([reduce(or_, flags) for flags in raised])
 
     def _view(self, slot: int, memory: NDArray, offset: int) -> NDArray:
-        """The operand with an axis for the task, then one per dim."""
+        """The operand where it has memory, with an axis for the task, then one per dim."""
         kernel = self.kernel
         operand = kernel.operands[slot]
         shape = kernel.tasks, *kernel.dims
         strides = operand.task_stride, *operand.strides
+        if operand.box is not None:
+            shape = kernel.tasks, *[end - start for start, end in operand.box]
+            starts = [start for start, _ in operand.box]
+            offset += sum([a * stride for a, stride in zip(starts, operand.strides, strict=True)])
         reach = [(n - 1) * stride for n, stride in zip(shape, strides, strict=True)]
         low = offset + sum([min(0, each) for each in reach])
         high = offset + sum([max(0, each) for each in reach]) + operand.itemsize
@@ -218,7 +223,7 @@ def _largest_tile(kernel: Kernel) -> tuple[int, int]:
     if not reductions:
         columns = min(max(columns, cells), max(kernel.dims[-1], 1))
     elif kernel.dims[-2] == 1 and reductions[0].columns:
-        columns *= max(1, cells // columns)  # `_reduce` takes tile by tile
+        columns *= max(1, cells // columns)  # `fold` takes tile by tile
     if not any([step.rows for step in reductions]):
         rows = max(rows, cells // columns)
     return rows, columns
@@ -273,14 +278,40 @@ class _Worker:
         rows, columns = ranges[-2:]
         self._steady = None
         for index in product(*ranges[:-2]):
-            planes = [view[(task, *index)] for view in self._views]
             for row in rows[::tile_rows]:
                 for column in columns[::tile_columns]:
                     tile = (
                         slice(row, min(row + tile_rows, rows.stop)),
                         slice(column, min(column + tile_columns, columns.stop)),
                     )
-                    self._run_tile([plane[tile] for plane in planes])
+                    place: tuple[Any, ...] = task, *index, *tile
+                    self._run_tile(
+                        [
+                            view[place] if operand.box is None else self._padded(slot, index, tile)
+                            for slot, (view, operand) in enumerate(
+                                zip(self._views, kernel.operands, strict=True)
+                            )
+                        ]
+                    )
+
+    def _padded(self, slot: int, index: tuple[int, ...], tile: tuple[slice, slice]) -> NDArray:
+        """The tile of an operand that has memory only in its box."""
+        operand = self._program.kernel.operands[slot]
+        assert operand.box is not None
+        assert operand.fill is not None
+        fill = self._views[operand.fill]
+        result: NDArray = np.full([each.stop - each.start for each in tile], fill.flat[0])
+        outer = list(zip(index, operand.box[:-2], strict=True))
+        if all([start <= i < end for i, (start, end) in outer]):
+            source: list[Any] = [0, *[i - start for i, (start, _) in outer]]
+            target = []
+            for each, (start, end) in zip(tile, operand.box[-2:], strict=True):
+                first = max(each.start, start)
+                last = max(first, min(each.stop, end))
+                source.append(slice(first - start, last - start))
+                target.append(slice(first - each.start, last - each.start))
+            result[tuple(target)] = self._views[slot][tuple(source)]
+        return result
 
     def _run_tile(self, memory: list[NDArray]) -> None:
         program = self._program
@@ -299,9 +330,10 @@ class _Worker:
                 np.copyto(buffer, memory[slot])
             blocks = [memory[each] if isinstance(each, int) else each for each in sources]
             if isinstance(step, Reduction):
-                _reduce(step, blocks[0], memory[step.target], program.kernel.tile[1])
+                fold(step, blocks[0], memory[step.target], program.kernel.tile[1])
                 continue
             out = memory[target] if isinstance(target, int) else target
+            assert step.loop.call is not None
             step.loop.call(*blocks, out=out)
             if program.stores[number]:
                 np.copyto(memory[step.target], out)
@@ -324,54 +356,6 @@ class _Worker:
 
     def _buffer(self, slot: int, dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray:
         return np.ndarray(shape, dtype, self._buffers[slot])
-
-
-def _reduce(step: Reduction, block: NDArray, accumulators: NDArray, tile_columns: int) -> None:
-    """Fold a block into its accumulators, in the order of the extension."""
-    loop = step.loop
-    ufunc = loop.ufunc
-    assert ufunc is not None
-    rows, columns = block.shape
-    if not step.rows and not step.columns:
-        loop.call(accumulators, block, out=accumulators)
-        return
-    # Memory that runs backwards would be reduced from its end. (Columns stay apart, as they are.)
-    if block.strides[0] < 0:
-        wide = np.empty((rows, columns + 1), block.dtype)[:, :columns]
-        wide[...] = block
-        block = wide
-    settings: Any = {"dtype": loop.output, "initial": step.identity}
-    if step.columns and rows == 1:
-        # Tile by tile.
-        whole = columns // tile_columns * tile_columns
-        row = block[0]
-        results = ufunc.reduce(row[:whole].reshape(-1, tile_columns), axis=1, **settings)
-        into = accumulators[0, :1]
-        for result in results:
-            ufunc(into, result, out=into)
-        if whole == columns:
-            return
-        result = ufunc.reduce(row[whole:], **settings)
-    elif step.rows and step.columns:
-        into = accumulators[0, :1]
-        if block.flags.c_contiguous:
-            result = ufunc.reduce(block.ravel(), **settings)
-        elif block.strides == (0, 0):
-            result = ufunc.reduce(np.broadcast_to(block[0, 0], (block.size,)), **settings)
-        else:
-            result = step.identity
-            for row in block:
-                result = ufunc.reduce(row, dtype=loop.output, initial=result)
-    elif step.columns:
-        into = accumulators[:, 0]
-        result = ufunc.reduce(block, axis=1, **settings)
-    else:
-        into = accumulators[0]
-        if columns < _FEW_COLUMNS:
-            result = np.array([ufunc.reduce(column, **settings) for column in block.T])
-        else:
-            result = ufunc.reduce(block, axis=0, **settings)
-    ufunc(into, result, out=into)
 
 
 # ---------------------------------------------------------------------- threads

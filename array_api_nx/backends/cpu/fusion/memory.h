@@ -155,6 +155,15 @@ static PyObject *new_over_block(int ndim, npy_intp *shape, PyArray_Descr *dtype,
     return array;
 }
 
+/* An uninitialised row-major array of so many bytes. Steals the reference to the dtype. */
+static PyObject *new_array(int ndim, npy_intp *shape, PyArray_Descr *dtype, npy_intp size)
+{
+    if (size < SMALLEST_SPARE || size > spares.limit) {
+        return PyArray_Empty(ndim, shape, dtype, 0);
+    }
+    return new_over_block(ndim, shape, dtype, size);
+}
+
 static PyObject *empty(PyObject *module, PyObject *args)
 {
     PyArray_Dims shape = {NULL, 0};
@@ -172,11 +181,7 @@ static PyObject *empty(PyObject *module, PyObject *args)
         /* What is negative or too large is NumPy's to refuse. */
         size = length < 0 || (length > 0 && size > NPY_MAX_INTP / length) ? -1 : size * length;
     }
-    if (size < SMALLEST_SPARE || size > spares.limit) {
-        result = PyArray_Empty(shape.len, shape.ptr, dtype, 0);
-    } else {
-        result = new_over_block(shape.len, shape.ptr, dtype, size);
-    }
+    result = new_array(shape.len, shape.ptr, dtype, size);
     PyDimMem_FREE(shape.ptr);
     return result;
 }

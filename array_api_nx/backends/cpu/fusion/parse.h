@@ -129,19 +129,21 @@ static npy_intp alignment(npy_intp itemsize)
     return itemsize < 8 ? itemsize : 8;
 }
 
-/* Widen the operand's extent by `count` steps of `stride` bytes. */
-static int widen(Operand *operand, npy_intp count, npy_intp stride, int number)
+/* Widen the operand's extent by the indices from `start` to below `end`, with `stride` bytes from
+   one to the next. */
+static int widen(Operand *operand, npy_intp start, npy_intp end, npy_intp stride, int number)
 {
-    const npy_intp steps = count > 0 ? count - 1 : 0;
+    const npy_intp steps = end > start ? end - 1 : start;
     if (steps > 0 && (stride > MAX_BYTES / steps || stride < -MAX_BYTES / steps)) {
         return refuse("operand %d steps by %zd bytes, too far for %zd elements", number, stride,
-                      count);
+                      steps + 1);
     }
     if (stride % alignment(operand->itemsize) != 0) {
         return refuse("operand %d steps by %zd bytes, which breaks the alignment of %zd bytes",
                       number, stride, alignment(operand->itemsize));
     }
-    *(stride < 0 ? &operand->low : &operand->high) += steps * stride;
+    operand->low += (stride < 0 ? steps : start) * stride;
+    operand->high += (stride < 0 ? start : steps) * stride;
     return 1;
 }
 
@@ -157,27 +159,58 @@ static int read_access(PyObject *value, Access *access)
     return refuse("access must be 'direct', 'packed', 'steady' or 'streamed', not %R", value);
 }
 
+/* Where the operand has memory: everywhere, or in a box with another operand around it. */
+static int read_box(const Kernel *kernel, Operand *operand, PyObject *box, PyObject *fill)
+{
+    for (int i = 0; i < kernel->ndim; i++) {
+        operand->start[i] = 0;
+        operand->end[i] = kernel->dims[i];
+    }
+    operand->fill = -1;
+    if (box == Py_None && fill == Py_None) {
+        return 1;
+    }
+    npy_intp slot;
+    if (!check_tuple(box, kernel->ndim, kernel->ndim, "a box") ||
+        !read_int(fill, 0, kernel->operand_count - 1, "fill", &slot)) {
+        return 0;
+    }
+    operand->fill = (int)slot;
+    for (int i = 0; i < kernel->ndim; i++) {
+        PyObject *range = PyTuple_GET_ITEM(box, i);
+        if (!check_tuple(range, 2, 2, "a range of a box") ||
+            !read_int(PyTuple_GET_ITEM(range, 0), 0, kernel->dims[i], "start",
+                      &operand->start[i]) ||
+            !read_int(PyTuple_GET_ITEM(range, 1), operand->start[i] + 1, kernel->dims[i], "end",
+                      &operand->end[i])) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
 static int read_operand(const Kernel *kernel, Operand *operand, PyObject *value, int number)
 {
-    if (!check_tuple(value, 4, 4, "an operand")) {
+    if (!check_tuple(value, 6, 6, "an operand")) {
         return 0;
     }
     PyObject *strides = PyTuple_GET_ITEM(value, 1);
     if (!read_itemsize(PyTuple_GET_ITEM(value, 0), &operand->itemsize) ||
         !check_tuple(strides, kernel->ndim, kernel->ndim, "an operand's strides") ||
         !read_int(PyTuple_GET_ITEM(value, 2), 0, MAX_BYTES, "task_stride", &operand->task_stride) ||
-        !read_access(PyTuple_GET_ITEM(value, 3), &operand->access)) {
+        !read_access(PyTuple_GET_ITEM(value, 3), &operand->access) ||
+        !read_box(kernel, operand, PyTuple_GET_ITEM(value, 4), PyTuple_GET_ITEM(value, 5))) {
         return 0;
     }
     operand->high = operand->itemsize;
     for (int i = 0; i < kernel->ndim; i++) {
         if (!read_int(PyTuple_GET_ITEM(strides, i), -MAX_BYTES, MAX_BYTES, "a stride",
                       &operand->strides[i]) ||
-            !widen(operand, kernel->dims[i], operand->strides[i], number)) {
+            !widen(operand, operand->start[i], operand->end[i], operand->strides[i], number)) {
             return 0;
         }
     }
-    return widen(operand, kernel->tasks, operand->task_stride, number);
+    return widen(operand, 0, kernel->tasks, operand->task_stride, number);
 }
 
 /* ------------------------------------------------------------------ steps */
@@ -218,6 +251,9 @@ static int read_instruction(const Kernel *kernel, Step *step, PyObject *value)
 {
     PyObject *sources = PyTuple_GET_ITEM(value, 1);
     const Loop *loop = &step->loop;
+    if (loop->function == NULL) {
+        return refuse("the loop of moments reduces, it makes no instruction");
+    }
     if (!check_tuple(sources, loop->sources, loop->sources, "an instruction's sources")) {
         return 0;
     }
@@ -321,6 +357,16 @@ static int check_access(const Kernel *kernel, const Operand *operand, int number
 {
     const int columns = kernel->ndim - 1;
     const npy_intp column = kernel->dims[columns] > 1 ? operand->strides[columns] : 0;
+    if (operand->fill >= 0) {
+        const Operand *fill = &kernel->operands[operand->fill];
+        if (operand->access != PACKED || operand->written || operand->task_stride != 0) {
+            return refuse("operand %d has a box; it must be an input, and packed", number);
+        }
+        if (fill->low != 0 || fill->high != operand->itemsize || fill->written ||
+            fill->fill >= 0) {
+            return refuse("operand %d must be filled with one element of its own size", number);
+        }
+    }
     if (operand->accumulates) {
         return 1;
     }
@@ -374,13 +420,14 @@ static void lay_out(Kernel *kernel, npy_intp cells)
         }
     }
     kernel->results = position;
+    npy_intp itemsize = 0;
     for (int i = 0; i < kernel->step_count; i++) {
-        if (kernel->steps[i].reduces) {
-            kernel->scratch = kernel->results + MAX_ITEMSIZE * cells;
-            return;
+        const Step *step = &kernel->steps[i];
+        if (step->reduces && step->loop.function != NULL && step->loop.itemsizes[0] > itemsize) {
+            itemsize = step->loop.itemsizes[0];
         }
     }
-    kernel->scratch = position;
+    kernel->scratch = kernel->results + itemsize * cells;
 }
 
 static int read_parts(Kernel *kernel, PyObject *description)

@@ -17,10 +17,11 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from .... import primitives as p
 from ....core.view import View
 from . import loops
-from .expression import Node, Scalar, walk
-from .kernel import Instruction, Kernel, Reduction
+from .expression import Node, Scalar, mean_of, walk
+from .kernel import Box, Instruction, Kernel, Reduction
 from .machine import Program, prepare
 from .schedule import Layout, schedule
 
@@ -106,6 +107,8 @@ class Graph:
     roots : frozenset of int
     live : frozenset of int
         Nodes whose elements some array shows.
+    variances : dict
+        Per mean the variance of the same elements, in whose pass it is computed as well.
     key : tuple
         Equal for graphs of the same structure.
     """
@@ -142,7 +145,12 @@ class Graph:
                 live.append(i)
             parts.append((node.loop, node.op, node.space, node.axes, node.errors, sources))
         self.live = frozenset(live)
-        self.key = (*parts, self.roots, self.live)
+        self.variances: dict[int, int] = {}
+        for i, node in enumerate(self.nodes):
+            mean = mean_of(node)
+            if mean is not None and mean.key in position:
+                self.variances[position[mean.key]] = i
+        self.key = (*parts, self.roots, self.live, *self.variances.items())
 
 
 def plan(graph: Graph, destination: tuple[View, frozenset[int]] | None = None) -> Plan:
@@ -238,6 +246,10 @@ class _Planner:
         """Append the stage that computes `head`, after those that it needs."""
         if head in self.stored or self._is_fill(head):
             return
+        if head in self.graph.variances:
+            self._emit(self.graph.variances[head])
+            self.stored.add(head)
+            return
         while True:
             inlined: list[int] = []
             first = self._gather(head, self.graph.nodes[head].space, inlined, set())
@@ -288,6 +300,7 @@ class _KernelBuilder:
         self.memories: list[Memory] = []
         self.layouts: list[Layout] = []
         self.operands: dict[Any, int] = {}
+        self.fills: dict[int, int] = {}
 
     # ------------------------------------------------------------------ operands
 
@@ -299,15 +312,23 @@ class _KernelBuilder:
         itemsize: int,
         role: Any,
         spread: bool = False,
+        box: Box | None = None,
     ) -> int:
         slot = self.operands.get(key)
         if slot is None:
             slot = self.operands[key] = len(self.memories)
             self.memories.append(memory)
-            self.layouts.append(Layout(strides, itemsize, role, spread))
+            self.layouts.append(Layout(strides, itemsize, role, spread, box))
         return slot
 
-    def _input(self, kind: str, j: int, view: View | None, loop: loops.Loop | None = None) -> int:
+    def _input(
+        self,
+        kind: str,
+        j: int,
+        view: View | None,
+        loop: loops.Loop | None = None,
+        fill: int | None = None,
+    ) -> int:
         graph = self.graph
         if kind == "node" and graph.nodes[j].loop is None:
             kind, j, view = graph.sources[j][0]
@@ -327,7 +348,16 @@ class _KernelBuilder:
                 raise Overlap
         offset, strides = view.byte_layout(itemsize)
         memory = Memory("leaf" if kind == "leaf" else "node", j, offset)
-        return self._operand((kind, j, view), memory, strides, itemsize, "input")
+        box: Any = view.mask
+        return self._operand((kind, j, view, fill), memory, strides, itemsize, "input", box=box)
+
+    def _padded(self, i: int) -> int:
+        """The operand that a node of padding reads."""
+        (kind, j, view), (_, value, _) = self.graph.sources[i]
+        fill = self._input("scalar", value, None)
+        slot = self._input(kind, j, view, fill=fill)
+        self.fills[slot] = fill
+        return slot
 
     def _output(self, i: int) -> int:
         node = self.graph.nodes[i]
@@ -342,7 +372,8 @@ class _KernelBuilder:
 
     def _accumulators(self) -> int:
         node = self.graph.nodes[self.head]
-        itemsize = node.dtype.itemsize
+        assert node.identity is not None
+        itemsize = node.identity.dtype.itemsize
         _, kept = View.row_major(node.shape).byte_layout(itemsize)
         remaining = list(kept)
         strides = tuple([0 if a in node.axes else remaining.pop(0) for a in range(len(self.space))])
@@ -364,14 +395,20 @@ class _KernelBuilder:
                 continue
             loop = node.loop
             assert loop is not None
-            sources = tuple(
-                [
-                    values[j]
-                    if kind == "node" and j in values
-                    else self._input(kind, j, view, loop)
-                    for kind, j, view in graph.sources[i]
-                ]
-            )
+            if node.op is p.PAD:
+                sources: tuple[Any, ...] = (self._padded(i),)
+                if i not in outputs:
+                    values[i] = sources[0]
+                    continue
+            else:
+                sources = tuple(
+                    [
+                        values[j]
+                        if kind == "node" and j in values
+                        else self._input(kind, j, view, loop)
+                        for kind, j, view in graph.sources[i]
+                    ]
+                )
             output = self._output(i) if i in outputs else None
             key = (loop, sources, node.errors)
             value = known.get(key)
@@ -442,13 +479,17 @@ class _KernelBuilder:
                 )
             )
             computes.append(self.head)
+        operands = [
+            operand._replace(fill=self.fills.get(slot))
+            for slot, operand in enumerate(timetable.operands)
+        ]
         kernel = Kernel(
             timetable.dims,
             timetable.tile,
             timetable.split,
             timetable.step,
             timetable.tasks,
-            timetable.operands,
+            tuple(operands),
             tuple(registers),
             tuple(program),
         )

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import Final, Literal, NamedTuple
 
-from .kernel import Access, Operand
+from .kernel import Access, Box, Operand
 
 __all__ = ["Layout", "Schedule", "schedule"]
 
@@ -77,12 +77,15 @@ class Layout(NamedTuple):
     role : {"input", "output", "accumulator"}
     spread : bool
         Whether a scalar is to be spread out over a tile, for loops that are slow with scalars.
+    box : tuple of (int, int), optional
+        Per axis the indices at which an input has memory, from start to below end; never none.
     """
 
     strides: tuple[int, ...]
     itemsize: int
     role: Literal["input", "output", "accumulator"]
     spread: bool = False
+    box: Box | None = None
 
 
 class Schedule(NamedTuple):
@@ -112,11 +115,13 @@ class Schedule(NamedTuple):
 
 
 class _Dim(NamedTuple):
-    """A dim of the iteration space: its size, the operands' strides, and whether it is reduced."""
+    """A dim of the iteration space: its size, the operands' strides, whether it is reduced, and
+    where the operands have memory."""
 
     size: int
     strides: tuple[int, ...]
     reduced: bool
+    ranges: Box
 
 
 def schedule(shape: tuple[int, ...], layouts: Sequence[Layout], width: int) -> Schedule:
@@ -146,9 +151,9 @@ def schedule(shape: tuple[int, ...], layouts: Sequence[Layout], width: int) -> S
         strides = tuple([dim.strides[k] for dim in dims])
         copies = partial and layout.role == "accumulator"
         task_stride = kept * layout.itemsize if copies else 0
-        operands.append(
-            Operand(layout.itemsize, strides, task_stride, _access(layout, strides, dims, tile))
-        )
+        access = _access(layout, strides, dims, tile)
+        box = None if layout.box is None else tuple([dim.ranges[k] for dim in dims])
+        operands.append(Operand(layout.itemsize, strides, task_stride, access, box))
     return Schedule(
         tuple([dim.size for dim in dims]),
         tile,
@@ -169,6 +174,7 @@ def _dims(shape: tuple[int, ...], layouts: Sequence[Layout]) -> list[_Dim]:
             size,
             tuple([layout.strides[axis] for layout in layouts]),
             accumulators is not None and accumulators.strides[axis] == 0,
+            tuple([(0, size) if layout.box is None else layout.box[axis] for layout in layouts]),
         )
         for axis, size in enumerate(shape)
         if size != 1
@@ -206,12 +212,17 @@ def _merged(dims: list[_Dim], operands: int) -> list[_Dim]:
         if merged:
             outer = merged[-1]
             steps = tuple([stride * dim.size for stride in dim.strides])
-            if outer.reduced == dim.reduced and outer.strides == steps:
-                merged[-1] = dim._replace(size=outer.size * dim.size)
+            if (
+                outer.reduced == dim.reduced
+                and outer.strides == steps
+                and dim.ranges == ((0, dim.size),) * operands
+            ):
+                ranges = tuple([(start * dim.size, end * dim.size) for start, end in outer.ranges])
+                merged[-1] = dim._replace(size=outer.size * dim.size, ranges=ranges)
                 continue
         merged.append(dim)
     reduced = bool(merged) and merged[0].reduced
-    padding = [_Dim(1, (0,) * operands, reduced)] * (2 - len(merged))
+    padding = [_Dim(1, (0,) * operands, reduced, ((0, 1),) * operands)] * (2 - len(merged))
     return [*padding, *merged]
 
 
@@ -267,7 +278,8 @@ def _cells(dims: list[_Dim], layouts: Sequence[Layout], width: int) -> int:
     columns = dims[-1]
     packed = any(
         [
-            layout.role != "accumulator" and stride not in (0, layout.itemsize)
+            layout.role != "accumulator"
+            and (stride not in (0, layout.itemsize) or layout.box is not None)
             for layout, stride in zip(layouts, columns.strides, strict=True)
         ]
     )
@@ -296,6 +308,8 @@ def _access(
     """How the loops reach an operand."""
     if layout.role == "accumulator":
         return "direct"
+    if layout.box is not None:
+        return "packed"
     if layout.spread:
         return "steady"
     *outer, row, column = strides

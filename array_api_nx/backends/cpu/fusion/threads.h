@@ -11,6 +11,9 @@
 
 enum { MAX_WORKERS = 255, ALIGNMENT = 64 };
 
+/* Passes of one sequence, and arrays of either kind. */
+enum { MAX_SEQUENCE = 64 };
+
 /* Polls of a signal before a thread goes to sleep for it: some tens of microseconds. */
 enum { POLLS = 2000 };
 

@@ -3,13 +3,13 @@
 #ifndef ARRAY_API_NX_TILES_H
 #define ARRAY_API_NX_TILES_H
 
-#include <fenv.h>
-#include <string.h>
 #ifdef __SSE2__
 #include <emmintrin.h>
 #endif
 
-enum { MAX_DIMS = 32, MAX_OPERANDS = 64, MAX_REGISTERS = 64, MAX_STEPS = 256, MAX_ITEMSIZE = 16 };
+enum { MAX_DIMS = 32, MAX_OPERANDS = 64, MAX_REGISTERS = 64, MAX_STEPS = 256 };
+
+enum { MAX_ITEMSIZE = sizeof(Moments) };
 
 /* Fewer columns than this are reduced over the rows one by one: calls on few elements cost most. */
 enum { FEW_COLUMNS = 16 };
@@ -21,6 +21,8 @@ typedef struct {
     npy_intp strides[MAX_DIMS];
     npy_intp task_stride;
     Access access;
+    npy_intp start[MAX_DIMS], end[MAX_DIMS]; /* per dim, where there is memory */
+    int fill; /* the operand around it, or -1: there is memory everywhere */
     int written, accumulates;
     npy_intp low, high; /* bytes from the first element to the lowest and behind the highest */
     npy_intp buffer;    /* where in the scratch its packed tile is */
@@ -76,6 +78,7 @@ typedef struct {
     const Kernel *kernel;
     char *const *memories; /* per operand, its element at index (0, ..., 0) */
     char *scratch;
+    npy_intp first[MAX_DIMS];    /* indices of the tile's first element */
     char *corners[MAX_OPERANDS]; /* the first elements at the outer dims' indices */
     View views[MAX_OPERANDS + MAX_REGISTERS];
     View memory[MAX_OPERANDS]; /* views of the operands' own memory, packed or not */
@@ -88,6 +91,11 @@ typedef struct {
 
 /* Rows that a transposed tile is copied by: what one cache line of the source holds, or more. */
 enum { BAND = 16 };
+
+static npy_intp least(npy_intp a, npy_intp b)
+{
+    return a < b ? a : b;
+}
 
 static npy_intp magnitude(npy_intp stride)
 {
@@ -211,8 +219,6 @@ static void fill(char *to, const char *value, npy_intp itemsize, npy_intp count)
 
 /* ------------------------------------------------------------------ one step on one tile */
 
-enum { EXCEPTIONS = FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW | FE_INVALID };
-
 /* NumPy's bits for what was raised since the last call. */
 static npy_uint8 take_flags(void)
 {
@@ -288,11 +294,46 @@ static void reduce_tile(const Step *step, char *to, npy_intp to_step, View from,
     }
 }
 
+/* Fold the tile `from` into the moments `to`. */
+static void fold_moments(const Step *step, View to, View from, npy_intp rows, npy_intp columns)
+{
+    const npy_intp itemsize = step->loop.itemsizes[1];
+    if (step->rows && step->columns && from.row == columns * from.column) {
+        columns *= rows;
+        rows = 1;
+    }
+    if (step->columns) {
+        for (npy_intp row = 0; row < rows; row++) {
+            fold_run((Moments *)(to.data + (step->rows ? 0 : row * to.row)),
+                     from.data + row * from.row, from.column, columns, itemsize);
+        }
+        return;
+    }
+    const npy_intp bands = step->rows ? 1 : rows;
+    const npy_intp height = step->rows ? rows : 1;
+    for (npy_intp band = 0; band < bands; band++) {
+        char *moments = to.data + band * to.row;
+        const char *first = from.data + band * from.row;
+        if (columns >= FEW_COLUMNS && from.column == itemsize) {
+            fold_columns(moments, to.column, first, from.row, height, columns, itemsize);
+            continue;
+        }
+        for (npy_intp column = 0; column < columns; column++) {
+            fold_run((Moments *)(moments + column * to.column), first + column * from.column,
+                     from.row, height, itemsize);
+        }
+    }
+}
+
 static void reduce(Frame *frame, const Step *step, npy_intp rows, npy_intp columns)
 {
     const Loop *loop = &step->loop;
     const View from = frame->views[step->sources[1]];
     const View to = frame->memory[step->target];
+    if (loop->function == NULL) {
+        fold_moments(step, to, from, rows, columns);
+        return;
+    }
     if (!step->rows && !step->columns) {
         const View views[3] = {to, from, to};
         call(loop, views, rows, columns);
@@ -314,12 +355,51 @@ static void reduce(Frame *frame, const Step *step, npy_intp rows, npy_intp colum
     loop->function(args, &count, steps, loop->data);
 }
 
+/* Of `size` indices from `first` on, how many are below `limit`. */
+static npy_intp below(npy_intp limit, npy_intp first, npy_intp size)
+{
+    return limit <= first ? 0 : least(limit - first, size);
+}
+
+/* Pack the tile of an operand that has memory only in a box. */
+static void pack_boxed(const Frame *frame, int slot, npy_intp rows, npy_intp columns)
+{
+    const Kernel *kernel = frame->kernel;
+    const Operand *operand = &kernel->operands[slot];
+    const npy_intp *first = frame->first;
+    const int outer = kernel->ndim - 2;
+    const npy_intp above = below(operand->start[outer], first[outer], rows);
+    const npy_intp left = below(operand->start[outer + 1], first[outer + 1], columns);
+    npy_intp height = below(operand->end[outer], first[outer], rows) - above;
+    const npy_intp width = below(operand->end[outer + 1], first[outer + 1], columns) - left;
+    for (int dim = 0; dim < outer; dim++) {
+        if (first[dim] < operand->start[dim] || first[dim] >= operand->end[dim]) {
+            height = 0;
+        }
+    }
+    View to = frame->views[slot];
+    if (height < rows || width < columns) {
+        const View fill = {frame->corners[operand->fill], 0, 0};
+        copy_tile(to, fill, operand->itemsize, rows, columns);
+    }
+    if (height > 0 && width > 0) {
+        View from = frame->memory[slot];
+        to.data += above * to.row + left * to.column;
+        from.data += above * from.row + left * from.column;
+        copy_tile(to, from, operand->itemsize, height, width);
+    }
+}
+
 static void run_step(Frame *frame, const Step *step, npy_intp rows, npy_intp columns)
 {
     for (int i = 0; i < step->load_count; i++) {
         const int slot = step->loads[i];
-        copy_tile(frame->views[slot], frame->memory[slot], frame->kernel->operands[slot].itemsize,
-                  rows, columns);
+        const Operand *operand = &frame->kernel->operands[slot];
+        if (operand->fill >= 0) {
+            pack_boxed(frame, slot, rows, columns);
+        } else {
+            copy_tile(frame->views[slot], frame->memory[slot], operand->itemsize, rows, columns);
+        }
     }
     if (step->reduces) {
         reduce(frame, step, rows, columns);
@@ -355,11 +435,6 @@ enum { LINE = 64 };
 #else
 #define FETCH(address) ((void)(address))
 #endif
-
-static npy_intp least(npy_intp a, npy_intp b)
-{
-    return a < b ? a : b;
-}
 
 /* Note what to fetch of a tile of the operand `slot`, which begins at `corner`. */
 static void plan_fetch(Frame *frame, int slot, const char *corner, npy_intp rows, npy_intp columns)
@@ -469,6 +544,8 @@ static void look_ahead(Frame *frame, npy_intp row, npy_intp column, npy_intp all
 static void run_tiles(Frame *frame, npy_intp all_rows, npy_intp all_columns)
 {
     const Kernel *kernel = frame->kernel;
+    npy_intp *first = frame->first + kernel->ndim - 2;
+    const npy_intp first_row = first[0], first_column = first[1];
     npy_intp columns_before = 0;
     for (npy_intp row = 0; row < all_rows; row += kernel->tile_rows) {
         const npy_intp rows = least(kernel->tile_rows, all_rows - row);
@@ -485,6 +562,8 @@ static void run_tiles(Frame *frame, npy_intp all_rows, npy_intp all_columns)
                 set_columns(frame, columns);
                 columns_before = columns;
             }
+            first[0] = first_row + row;
+            first[1] = first_column + column;
             look_ahead(frame, row, column, all_rows, all_columns);
             for (int i = 0; i < kernel->step_count; i++) {
                 fetch(frame, i);
@@ -492,6 +571,8 @@ static void run_tiles(Frame *frame, npy_intp all_rows, npy_intp all_columns)
             }
         }
     }
+    first[0] = first_row;
+    first[1] = first_column;
 }
 
 static void pack_steady(Frame *frame, npy_intp rows, npy_intp columns)
@@ -518,7 +599,9 @@ static void run_task(Frame *frame, npy_intp task)
     npy_intp index[MAX_DIMS] = {0};
     for (int dim = 0; dim < kernel->ndim; dim++) {
         extents[dim] = kernel->dims[dim];
+        frame->first[dim] = 0;
     }
+    frame->first[kernel->split] = begin;
     extents[kernel->split] -= begin;
     if (extents[kernel->split] > kernel->step) {
         extents[kernel->split] = kernel->step;
@@ -536,6 +619,7 @@ static void run_task(Frame *frame, npy_intp task)
             for (int i = 0; i < kernel->operand_count; i++) {
                 frame->corners[i] -= index[dim] * kernel->operands[i].strides[dim];
             }
+            frame->first[dim] -= index[dim];
             index[dim--] = 0;
         }
         if (dim < 0) {
@@ -545,6 +629,7 @@ static void run_task(Frame *frame, npy_intp task)
             return;
         }
         index[dim]++;
+        frame->first[dim]++;
         for (int i = 0; i < kernel->operand_count; i++) {
             frame->corners[i] += kernel->operands[i].strides[dim];
         }

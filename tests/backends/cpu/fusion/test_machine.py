@@ -59,6 +59,8 @@ def reducing(op: Primitive, dtype: np.dtype[Any]) -> tuple[loops.Loop, NDArray]:
 
 def same_bits(actual: NDArray, expected: NDArray) -> bool:
     """Whether all bits agree, the payload and sign of NaNs apart."""
+    if actual.dtype == loops.MOMENTS:
+        actual, expected = actual.view(F8), expected.view(F8)
     if actual.dtype.kind == "f":
         nans = np.isnan(actual)
         if not (nans == np.isnan(expected)).all():
@@ -95,6 +97,7 @@ OPERATIONS: list[loops.Loop] = [
 ]
 REDUCTIONS = [
     *[reducing(op, dtype) for op in (p.SUM, p.MAX) for dtype in (F4, F8, I8)],
+    *[reducing(p.VAR, dtype) for dtype in (F4, F8)],
     reducing(p.ANY, B1),
     reducing(p.COUNT_NONZERO, B1),
 ]
@@ -242,7 +245,8 @@ def evaluated(case: Case) -> list[NDArray]:
             axes = tuple(
                 [i for i, stride in enumerate(kernel.operands[step.target].strides) if stride == 0]
             )
-            assert step.loop.ufunc is not None
+            if step.loop.ufunc is None:
+                continue  # `test_moments`
             result = step.loop.ufunc.reduce(
                 slots[step.source], axis=axes, dtype=step.loop.output, initial=step.identity
             )
@@ -250,6 +254,7 @@ def evaluated(case: Case) -> list[NDArray]:
             continue
         # Copies, because NumPy's own bits differ where it reads memory backwards.
         result = np.empty(kernel.dims, step.loop.output)
+        assert step.loop.call is not None
         step.loop.call(*[slots[slot].copy() for slot in step.sources], out=result)
         if step.target < len(memories):
             slots[step.target][...] = result
@@ -281,7 +286,8 @@ def check_case(case: Case) -> None:
             assert same_bits(actual, wanted)
             continue
         step = reductions[slot]
-        assert step.loop.ufunc is not None
+        if step.loop.ufunc is None:
+            continue  # `test_moments`
         if kernel.operands[slot].task_stride:
             parts = actual.reshape(kernel.tasks, -1)
             with np.errstate(all="ignore"):
@@ -356,10 +362,82 @@ def test_reductions(op: Primitive, tile: tuple[int, int], mode: tuple[bool, bool
                     )
 
 
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("tile", [(5, 37), (5, 20), (40, 11), (3, 16), (7, 18)])
+def test_moments(tile: tuple[int, int], mode: tuple[bool, bool]) -> None:
+    axes = tuple([dim for dim in (1, 2) if mode[dim - 1]])
+    for dtype, shift in product([F4, F8], [0, 1000]):
+        x = (np.random.default_rng(0).standard_normal((3, 11, 37)) + shift).astype(dtype)
+        for view in (x, x[:, ::-1], x.transpose(0, 2, 1).copy().transpose(0, 2, 1)):
+            access: Access = "direct" if view.strides[-1] == view.itemsize else "packed"
+            case = reduction_case(p.VAR, view, tile, mode, access)
+            check_case(case)
+            memories = case.copies()
+            prepare(case.kernel).run(memories, 2)
+            moments = memories[1][0].reshape(3, -1)
+            assert (moments["count"] == x[0].size // moments[0].size).all()
+            exact = view.astype(F8)
+            mean = exact.mean(axis=axes).reshape(3, -1)
+            squares = (exact.var(axis=axes) * (exact[0].size // mean[0].size)).reshape(3, -1)
+            error = 4 * np.finfo(dtype).eps * (1 + shift)
+            np.testing.assert_allclose(
+                moments["reference"] + moments["offset"], mean, atol=error, rtol=1e-15
+            )
+            np.testing.assert_allclose(moments["squares"], squares, rtol=error)
+
+
+@pytest.mark.parametrize("make", MACHINES)
+@pytest.mark.parametrize(
+    "values",
+    [
+        [3.0] * 70,
+        [0.1] * 70,
+        [1.0, np.inf, 2.0, 5.0],
+        [np.inf, -np.inf, 1.0],
+        [np.nan, 1.0],
+        [1e200] * 3 + [-1e200] * 3,
+        [1e308] * 40,
+        [-0.0] * 3,
+    ],
+    ids=str,
+)
+def test_moments_of_special_values(make: Any, values: list[float]) -> None:
+    x = np.array(values)
+    for tile, columns in product((1, 2, len(x)), (False, True)):
+        shape = (1, 1, len(x)) if columns else (1, len(x), 1)
+        case = reduction_case(
+            p.VAR, x.reshape(shape), (tile, tile), (not columns, columns), "direct"
+        )
+        make(case.kernel).run(case.memories, 1)
+        moments = case.memories[1][0]
+        actual = (moments["reference"] + moments["offset"])[0]
+        with np.errstate(all="ignore"):
+            mean, squares = np.mean(x), np.var(x) * len(x)
+        if np.isinf(mean) and np.isfinite(x).all():
+            # The sum of a tile overflows, or does not.
+            assert actual in (mean, x[0])
+            assert moments["squares"][0] in (squares, 0)
+            continue
+        np.testing.assert_allclose(actual, mean, rtol=1e-15, atol=1e-15)
+        np.testing.assert_allclose(moments["squares"][0], squares, atol=1e-30)
+
+
+@pytest.mark.parametrize("dtype", [F4, F8], ids=str)
+@given(length=st.integers(1, 3000), step=st.sampled_from([1, 2, -1]), seed=st.integers(0, 5))
+def test_runs_of_all_lengths(dtype: np.dtype[Any], length: int, step: int, seed: int) -> None:
+    x = numbers(dtype, length * abs(step), seed)[::step]
+    access: Access = "direct" if step == 1 else "packed"
+    for op, shape in product((p.SUM, p.VAR), ((1, 1, length), (1, length, 1))):
+        tile = 1 << 10, 1 << 12
+        check_case(reduction_case(op, x.reshape(shape), tile, (True, True), access))
+
+
 @pytest.mark.parametrize("mode", [(False, True), (True, True)])
-@pytest.mark.parametrize("op", [p.SUM, p.MAX, p.ANY, p.COUNT_NONZERO])
+@pytest.mark.parametrize("op", [p.SUM, p.VAR, p.MAX, p.ANY, p.COUNT_NONZERO])
 def test_reductions_of_single_rows(op: Primitive, mode: tuple[bool, bool]) -> None:
-    for dtype in [F4, F8, I8] if op in (p.SUM, p.MAX) else [B1]:
+    floats = [F4, F8]
+    others = [*floats, I8] if op in (p.SUM, p.MAX) else [B1]
+    for dtype in floats if op is p.VAR else others:
         for columns, tile in ((40, 8), (45, 8), (45, 20), (45, 1), (45, 50)):
             x = numbers(dtype, 2 * columns, 1).reshape(2, 1, columns)
             check_case(reduction_case(op, x, (1, tile), mode, "direct"))
@@ -412,6 +490,62 @@ def test_long_sums_lose_no_more_than_numpys(mode: tuple[bool, bool]) -> None:
     axes = (0, *[dim for dim in (1, 2) if mode[dim - 1]])
     expected = x.sum(axis=axes, dtype=F8).ravel()
     np.testing.assert_allclose(actual, expected, rtol=2e-6)
+
+
+@st.composite
+def boxed_cases(draw: st.DrawFn) -> tuple[Case, NDArray]:
+    """A kernel that copies and adds up an input with a box, and what it should see of it."""
+    dims = draw(st.tuples(st.integers(1, 3), st.integers(1, 9), st.integers(1, 70)))
+    box = tuple(
+        [tuple(sorted(draw(st.sets(st.integers(0, n), min_size=2, max_size=2)))) for n in dims]
+    )
+    dtype = draw(st.sampled_from([F8, F4, B1]))
+    shape = tuple([end - start for start, end in box])
+    inside = numbers(dtype, int(np.prod(shape)), draw(st.integers(1, 2))).reshape(shape)
+    order = draw(st.permutations(range(3)))
+    laid_out = np.ascontiguousarray(inside.transpose(order)).transpose(np.argsort(order))
+    if draw(st.booleans()):
+        laid_out = laid_out[:, ::-1]
+    whole = np.full(dims, dtype.type(1))
+    whole[tuple([slice(*each) for each in box])] = laid_out
+    memory = np.array(inside.size * [0], dtype)
+    strides = laid_out.strides
+    low = sum([min(0, (n - 1) * stride) for n, stride in zip(shape, strides, strict=True)])
+    np.ndarray(shape, dtype, memory, -low, strides)[...] = laid_out
+    first = -low - sum([start * s for (start, _), s in zip(box, strides, strict=True)])
+    tile = draw(st.integers(1, dims[1])), draw(st.integers(1, dims[2]))
+    split = draw(st.integers(0, 2))
+    step = (1, *tile)[split] * draw(st.integers(1, 3))
+    size = dtype.itemsize
+    row_major = dims[1] * dims[2] * size, dims[2] * size, size
+    loop, identity = reducing(p.ANY if dtype == B1 else p.MAX, dtype)
+    tasks = -(-dims[split] // step)
+    operands = (
+        Operand(size, strides, 0, "packed", box, 1),  # type: ignore[arg-type]
+        Operand(size, (0, 0, 0), 0, "direct"),
+        Operand(size, row_major, 0, draw(st.sampled_from(["direct", "packed"]))),
+        Operand(size, (0, 0, 0), size, "direct"),
+    )
+    program = (
+        Instruction(casting(dtype, dtype), (0,), 2),
+        Reduction(loop, 0, 3, True, True, identity),
+    )
+    kernel = Kernel(dims, tile, split, step, tasks, operands, (), program)
+    out, accumulators = np.zeros(whole.size, dtype), np.full(tasks, identity, dtype)
+    return Case(
+        kernel, [(memory, first), (np.ones(1, dtype), 0), (out, 0), (accumulators, 0)]
+    ), whole
+
+
+@settings(max_examples=200)
+@given(boxed_cases())
+def test_boxes(case: tuple[Case, NDArray]) -> None:
+    described, whole = case
+    for make in MACHINES:
+        memories = described.copies()
+        make(described.kernel).run(memories, 2)
+        assert same_bits(memories[2][0], whole.ravel())
+        assert memories[3][0].max() == whole.max()
 
 
 # ---------------------------------------------------------------------- errors
@@ -525,7 +659,18 @@ def test_wrong_kernels(message: str) -> None:
 
 
 WRONG_OPERANDS: dict[str, tuple[Operand, ...]] = {
-    "an itemsize must be from 1 to 16, not 32": (Operand(32, (0, 8), 0, "direct"),),
+    "an itemsize must be from 1 to 32, not 64": (Operand(64, (0, 8), 0, "direct"),),
+    "a box must have 2 to 2 items": (Operand(8, (0, 8), 0, "packed", ((0, 1),), 1),),
+    "start must be from 0 to 6, not 7": (Operand(8, (0, 8), 0, "packed", ((0, 1), (7, 8)), 1),),
+    "end must be from 3 to 6, not 7": (Operand(8, (0, 8), 0, "packed", ((0, 1), (2, 7)), 1),),
+    "end must be from 3 to 6, not 2": (Operand(8, (0, 8), 0, "packed", ((0, 1), (2, 2)), 1),),
+    "fill must be from 0 to 2, not 3": (Operand(8, (0, 8), 0, "packed", ((0, 1), (2, 4)), 3),),
+    "operand 0 has a box; it must be an input, and packed": (
+        Operand(8, (0, 8), 0, "direct", ((0, 1), (2, 4)), 1),
+    ),
+    "operand 0 must be filled with one element of its own size": (
+        Operand(8, (0, 8), 0, "packed", ((0, 1), (2, 4)), 2),
+    ),
     "an itemsize must be a power of 2": (Operand(6, (0, 8), 0, "direct"),),
     "strides must have 2 to 2 items": (Operand(8, (0, 8, 8), 0, "direct"),),
     "access must be 'direct', 'packed', 'steady' or 'streamed'": (Operand(8, (0, 8), 0, "copied"),),  # type: ignore[arg-type]
@@ -554,6 +699,9 @@ ADD, EXP = found(p.ADD, F8), found(p.EXP, F8)
 SUM, ZERO = reducing(p.SUM, F8)
 WRONG_PROGRAMS: dict[str, tuple[Instruction | Reduction, ...]] = {
     "sources must have 2 to 2 items, not 1": (Instruction(ADD, (0,), 2),),
+    "the loop of moments reduces, it makes no instruction": (
+        Instruction(reducing(p.VAR, F8)[0], (0, 0), 2),
+    ),
     "a slot must be from 0 to 3, not 4": (Instruction(ADD, (0, 4), 2),),
     "a slot must be from 0 to 3, not -1": (Instruction(ADD, (0, 0), -1),),
     "step 0 reads register 3, which no step before has written": (Instruction(EXP, (3,), 2),),

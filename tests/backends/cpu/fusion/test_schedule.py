@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from array_api_nx.backends.cpu.fusion import schedule as module
+from array_api_nx.backends.cpu.fusion.kernel import Operand
 from array_api_nx.backends.cpu.fusion.schedule import Layout, Schedule, schedule
 
 # The limits made small, so that small spaces have many tiles and tasks.
@@ -512,7 +513,7 @@ def test_all_axes(shape):
     assert plan.dims == (1, N)
     assert plan.reduced == (True, True)
     assert plan.partial
-    assert plan.operands[1] == (8, (0, 0), 8, "direct")
+    assert plan.operands[1] == Operand(8, (0, 0), 8, "direct")
     assert balanced(plan)
 
 
@@ -520,7 +521,7 @@ def test_no_axes():
     plan = reduction((N,), ())
     assert plan.reduced == (False, False)
     assert not plan.partial
-    assert plan.operands[1] == (8, (0, 8), 0, "direct")
+    assert plan.operands[1] == Operand(8, (0, 8), 0, "direct")
 
 
 @pytest.mark.parametrize("columns", [50, 1000, 20_000])
@@ -554,7 +555,7 @@ def test_the_first_axis(columns):
     assert plan.dims == (N // columns, columns)
     assert plan.reduced == (True, False)
     assert (plan.split, plan.partial) == (0, True)
-    assert plan.operands[1] == (8, (0, 8), 8 * columns, "direct")
+    assert plan.operands[1] == Operand(8, (0, 8), 8 * columns, "direct")
     assert plan.tile[1] == columns
     assert plan.tile[0] >= 32
     assert balanced(plan)
@@ -629,3 +630,27 @@ def test_an_output_besides_the_accumulators():
     plan = schedule(shape, [*layouts, accumulators(shape, (1,))], 8)
     assert plan.reduced == (False, True)
     assert [operand.strides for operand in plan.operands] == [(8000, 8), (8000, 8), (8, 0)]
+
+
+# ---------------------------------------------------------------------- padding
+
+
+@pytest.mark.parametrize(
+    ("box", "dims", "merged"),
+    [
+        (((1, 9), (0, 20), (0, 30)), (1, 6000), ((0, 1), (600, 5400))),
+        (((0, 10), (2, 20), (0, 30)), (10, 600), ((0, 10), (60, 600))),
+        (((0, 10), (0, 20), (0, 7)), (200, 30), ((0, 200), (0, 7))),
+        (((1, 9), (2, 20), (3, 30)), (10, 20, 30), ((1, 9), (2, 20), (3, 30))),
+    ],
+)
+def test_boxes_keep_axes_apart(
+    box: tuple[tuple[int, int], ...], dims: tuple[int, ...], merged: tuple[tuple[int, int], ...]
+) -> None:
+    strides = row_major((10, 20, 30), 8)
+    layouts = [Layout(strides, 8, "input", box=box), Layout(strides, 8, "output")]
+    plan = schedule((10, 20, 30), layouts, 0)
+    assert plan.dims == dims
+    assert plan.operands[0].box == merged
+    assert plan.operands[0].access == "packed"
+    assert plan.operands[1].box is None

@@ -1,0 +1,346 @@
+/* Several kernels, one after the other, in one call.
+
+   The memory that they work on is numbered: arrays that come with each call, then arrays that stay
+   the same. Everything but what comes with a call is checked when the sequence is made. */
+
+#ifndef ARRAY_API_NX_SEQUENCE_H
+#define ARRAY_API_NX_SEQUENCE_H
+
+static PyObject *array_name; /* "array" */
+
+typedef struct {
+    PyArray_Descr *dtype;
+    int ndim;
+    npy_intp shape[NPY_MAXDIMS];
+    npy_intp size; /* bytes */
+    int written;
+} Expected;
+
+typedef struct {
+    const Kernel *kernel;
+    npy_intp threads;
+    int arrays[MAX_OPERANDS];
+    npy_intp offsets[MAX_OPERANDS];
+} Pass;
+
+typedef struct {
+    PyObject_HEAD
+    int given_count, fixed_count, pass_count;
+    int brief; /* whether it is over before another thread could use the GIL */
+    Expected *given;
+    PyArrayObject **fixed;
+    Pass *passes;
+    PyObject *description; /* keeps the kernels alive */
+} SequenceObject;
+
+static int read_expected(Expected *expected, PyObject *description)
+{
+    PyArray_Dims shape = {NULL, 0};
+    if (!PyArg_ParseTuple(description, "O&O!:an array", PyArray_IntpConverter, &shape,
+                          &PyArrayDescr_Type, &expected->dtype)) {
+        return 0;
+    }
+    Py_INCREF(expected->dtype);
+    expected->ndim = shape.len;
+    expected->size = PyDataType_ELSIZE(expected->dtype);
+    for (int i = 0; i < shape.len; i++) {
+        expected->shape[i] = shape.ptr[i];
+        expected->size *= shape.ptr[i];
+    }
+    PyDimMem_FREE(shape.ptr);
+    return expected->size <= MAX_BYTES || refuse("an array has too many bytes");
+}
+
+static int read_pass(SequenceObject *self, Pass *pass, PyObject *description)
+{
+    PyObject *kernel, *sources;
+    if (!check_tuple(description, 3, 3, "a pass")) {
+        return 0;
+    }
+    kernel = PyTuple_GET_ITEM(description, 0);
+    sources = PyTuple_GET_ITEM(description, 1);
+    if (Py_TYPE(kernel) != kernel_type) {
+        PyErr_SetString(PyExc_TypeError, "a pass begins with a Kernel");
+        return 0;
+    }
+    pass->kernel = ((KernelObject *)kernel)->kernel;
+    const int count = pass->kernel->operand_count;
+    if (!check_tuple(sources, count, count, "sources") ||
+        !read_int(PyTuple_GET_ITEM(description, 2), 1, NPY_MAX_INTP, "threads", &pass->threads)) {
+        return 0;
+    }
+    for (int i = 0; i < count; i++) {
+        const Operand *operand = &pass->kernel->operands[i];
+        PyObject *source = PyTuple_GET_ITEM(sources, i);
+        npy_intp number;
+        if (!check_tuple(source, 2, 2, "a source") ||
+            !read_int(PyTuple_GET_ITEM(source, 0), 0, self->given_count + self->fixed_count - 1,
+                      "an array's number", &number) ||
+            !read_int(PyTuple_GET_ITEM(source, 1), -MAX_BYTES, MAX_BYTES, "an offset",
+                      &pass->offsets[i])) {
+            return 0;
+        }
+        pass->arrays[i] = (int)number;
+        npy_intp size;
+        if (number < self->given_count) {
+            size = self->given[number].size;
+            self->given[number].written |= operand->written;
+        } else {
+            PyArrayObject *array = self->fixed[number - self->given_count];
+            size = PyArray_NBYTES(array);
+            if (operand->written && !PyArray_ISWRITEABLE(array)) {
+                return refuse("array %zd is written, but it is read-only", number);
+            }
+        }
+        if (!is_empty(pass->kernel) && (pass->offsets[i] + operand->low < 0 ||
+                                        pass->offsets[i] + operand->high > size)) {
+            return refuse("operand %d covers the bytes %zd to %zd, its memory has %zd", i,
+                          pass->offsets[i] + operand->low, pass->offsets[i] + operand->high, size);
+        }
+        if (pass->offsets[i] % alignment(operand->itemsize) != 0) {
+            return refuse("operand %d is not aligned to %zd bytes", i,
+                          alignment(operand->itemsize));
+        }
+        if (operand->task_stride != 0) {
+            return refuse("a pass of a sequence has no accumulators per task");
+        }
+    }
+    return 1;
+}
+
+static int read_sequence(SequenceObject *self, PyObject *given, PyObject *fixed, PyObject *passes)
+{
+    if (!check_tuple(given, 0, MAX_SEQUENCE, "the arrays given") ||
+        !check_tuple(fixed, 0, MAX_SEQUENCE, "the arrays fixed") ||
+        !check_tuple(passes, 0, MAX_SEQUENCE, "the passes")) {
+        return 0;
+    }
+    self->given = PyMem_Calloc((size_t)PyTuple_GET_SIZE(given) + 1, sizeof(Expected));
+    self->fixed = PyMem_Calloc((size_t)PyTuple_GET_SIZE(fixed) + 1, sizeof(PyArrayObject *));
+    self->passes = PyMem_Calloc((size_t)PyTuple_GET_SIZE(passes) + 1, sizeof(Pass));
+    if (self->given == NULL || self->fixed == NULL || self->passes == NULL) {
+        PyErr_NoMemory();
+        return 0;
+    }
+    for (; self->given_count < PyTuple_GET_SIZE(given); self->given_count++) {
+        if (!read_expected(&self->given[self->given_count],
+                           PyTuple_GET_ITEM(given, self->given_count))) {
+            return 0;
+        }
+    }
+    for (; self->fixed_count < PyTuple_GET_SIZE(fixed); self->fixed_count++) {
+        PyArrayObject *array = (PyArrayObject *)PyTuple_GET_ITEM(fixed, self->fixed_count);
+        if (!PyArray_Check(array) || !PyArray_IS_C_CONTIGUOUS(array) || !PyArray_ISALIGNED(array)) {
+            return refuse("fixed array %d is no contiguous ndarray", self->fixed_count);
+        }
+        self->fixed[self->fixed_count] = (PyArrayObject *)Py_NewRef(array);
+    }
+    for (; self->pass_count < PyTuple_GET_SIZE(passes); self->pass_count++) {
+        if (!read_pass(self, &self->passes[self->pass_count],
+                       PyTuple_GET_ITEM(passes, self->pass_count))) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static void sequence_dealloc(PyObject *object)
+{
+    SequenceObject *self = (SequenceObject *)object;
+    PyTypeObject *type = Py_TYPE(object);
+    for (int i = 0; self->given != NULL && i < self->given_count; i++) {
+        Py_DECREF(self->given[i].dtype);
+    }
+    for (int i = 0; i < self->fixed_count; i++) {
+        Py_DECREF(self->fixed[i]);
+    }
+    PyMem_Free(self->given);
+    PyMem_Free(self->fixed);
+    PyMem_Free(self->passes);
+    Py_XDECREF(self->description);
+    type->tp_free(object);
+    Py_DECREF(type);
+}
+
+static PyObject *sequence_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
+{
+    PyObject *given, *fixed, *passes;
+    int brief;
+    if (keywords != NULL && PyDict_GET_SIZE(keywords) > 0) {
+        PyErr_SetString(PyExc_TypeError, "Sequence takes its description by position");
+        return NULL;
+    }
+    if (!PyArg_ParseTuple(args, "OOOp:Sequence", &given, &fixed, &passes, &brief)) {
+        return NULL;
+    }
+    SequenceObject *self = (SequenceObject *)type->tp_alloc(type, 0);
+    if (self == NULL) {
+        return NULL;
+    }
+    self->brief = brief;
+    self->description = Py_NewRef(passes);
+    if (!read_sequence(self, given, fixed, passes)) {
+        Py_DECREF(self);
+        return NULL;
+    }
+    return (PyObject *)self;
+}
+
+/* Whether an array that came with a call is what was expected. */
+static int is_expected(const Expected *expected, PyObject *object)
+{
+    if (!PyArray_CheckExact(object)) {
+        return 0;
+    }
+    PyArrayObject *array = (PyArrayObject *)object;
+    if (PyArray_TYPE(array) != expected->dtype->type_num || PyArray_NDIM(array) != expected->ndim ||
+        !PyArray_CHKFLAGS(array, NPY_ARRAY_CARRAY_RO) || !PyArray_ISNOTSWAPPED(array) ||
+        (expected->written && !PyArray_ISWRITEABLE(array))) {
+        return 0;
+    }
+    for (int i = 0; i < expected->ndim; i++) {
+        if (PyArray_DIM(array, i) != expected->shape[i]) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static void start_accumulators(const Kernel *kernel, char *const *addresses)
+{
+    for (int i = 0; i < kernel->step_count; i++) {
+        const Step *step = &kernel->steps[i];
+        if (step->reduces) {
+            const Operand *operand = &kernel->operands[step->target];
+            fill(addresses[step->target] + operand->low, step->identity, operand->itemsize,
+                 (operand->high - operand->low) / operand->itemsize);
+        }
+    }
+}
+
+/* The flags of the steps of all passes as one tuple; None if there are none. */
+static PyObject *sequence_flags(const SequenceObject *self, npy_uint8 (*flags)[MAX_STEPS])
+{
+    int any = 0;
+    for (int i = 0; i < self->pass_count; i++) {
+        for (int j = 0; j < self->passes[i].kernel->step_count; j++) {
+            any |= flags[i][j];
+        }
+    }
+    if (!any) {
+        Py_RETURN_NONE;
+    }
+    PyObject *result = PyTuple_New(self->pass_count);
+    for (int i = 0; result != NULL && i < self->pass_count; i++) {
+        PyObject *each = flags_tuple(self->passes[i].kernel, flags[i]);
+        if (each == NULL) {
+            Py_CLEAR(result);
+        } else {
+            PyTuple_SET_ITEM(result, i, each);
+        }
+    }
+    return result;
+}
+
+static PyObject *sequence_run(PyObject *object, PyObject *arrays)
+{
+    SequenceObject *self = (SequenceObject *)object;
+    char *bases[2 * MAX_SEQUENCE];
+    char *addresses[MAX_OPERANDS];
+    npy_uint8 flags[MAX_SEQUENCE][MAX_STEPS];
+    int complete = 1;
+    if (!PyList_Check(arrays) || PyList_GET_SIZE(arrays) > self->given_count) {
+        PyErr_Format(PyExc_TypeError, "run takes a list of at most %d arrays", self->given_count);
+        return NULL;
+    }
+    const int given = (int)PyList_GET_SIZE(arrays);
+    for (int i = 0; i < given; i++) {
+        PyObject *array = PyList_GET_ITEM(arrays, i);
+        if (!PyArray_CheckExact(array)) {
+            array = PyObject_GetAttr(array, array_name);
+            if (array == NULL) {
+                if (!PyErr_ExceptionMatches(PyExc_AttributeError)) {
+                    return NULL;
+                }
+                PyErr_Clear();
+                Py_RETURN_FALSE;
+            }
+            PyList_SetItem(arrays, i, array);
+        }
+        if (!is_expected(&self->given[i], array)) {
+            Py_RETURN_FALSE;
+        }
+        bases[i] = PyArray_BYTES((PyArrayObject *)array);
+    }
+    for (int i = given; i < self->given_count; i++) {
+        Expected *expected = &self->given[i];
+        Py_INCREF(expected->dtype);
+        PyObject *array = new_array(expected->ndim, expected->shape, expected->dtype, expected->size);
+        if (array == NULL || PyList_Append(arrays, array) < 0) {
+            Py_XDECREF(array);
+            return NULL;
+        }
+        bases[i] = PyArray_BYTES((PyArrayObject *)array);
+        Py_DECREF(array); /* the list has it */
+    }
+    for (int i = 0; i < self->fixed_count; i++) {
+        bases[self->given_count + i] = PyArray_BYTES(self->fixed[i]);
+    }
+    for (int i = 0; i < self->pass_count; i++) {
+        const Pass *pass = &self->passes[i];
+        const Kernel *kernel = pass->kernel;
+        Crew crew;
+        memset(flags[i], 0, (size_t)kernel->step_count);
+        for (int j = 0; j < kernel->operand_count; j++) {
+            addresses[j] = bases[pass->arrays[j]] + pass->offsets[j];
+        }
+        if (is_empty(kernel)) {
+            start_accumulators(kernel, addresses);
+            continue;
+        }
+        complete = muster(&crew, kernel, pass->threads);
+        if (complete) {
+            PyThreadState *state = self->brief ? NULL : PyEval_SaveThread();
+            start_accumulators(kernel, addresses);
+            run_kernel(&crew, kernel, addresses, flags[i]);
+            if (state != NULL) {
+                PyEval_RestoreThread(state);
+            }
+        }
+        dismiss(&crew);
+        if (!complete) {
+            return PyErr_NoMemory();
+        }
+    }
+    return sequence_flags(self, flags);
+}
+
+static PyMethodDef sequence_methods[] = {
+    {"run", sequence_run, METH_O,
+     "run(arrays)\n--\n\n"
+     "Run all passes over the list of arrays given, or of objects whose attribute `array` is one, "
+     "which then takes their place; those that are missing at its end are made and appended.\n\n"
+     "False, with nothing done, if an array is not what is expected; else floating-point flags per "
+     "pass and step, or None if there are none."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot sequence_slots[] = {
+    {Py_tp_doc, "Sequence(given, fixed, passes, brief)\n--\n\n"
+                "Kernels to run one after the other.\n\n"
+                "given: (shape, dtype) per array that comes with a call; fixed: arrays; passes: "
+                "(Kernel, ((array's number, byte offset) per operand), threads)."},
+    {Py_tp_new, sequence_new},
+    {Py_tp_dealloc, sequence_dealloc},
+    {Py_tp_methods, sequence_methods},
+    {0, NULL},
+};
+
+static PyType_Spec sequence_spec = {
+    .name = "array_api_nx.backends.cpu.fusion._blocks.Sequence",
+    .basicsize = sizeof(SequenceObject),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = sequence_slots,
+};
+
+#endif

@@ -1,0 +1,204 @@
+"""What is done when a program runs: actions over numbered slots of memory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from ....core.view import View
+from ...strided import Tensor
+from ..fusion import executor, fperrors, threads
+from ..fusion.expression import Node
+from ..fusion.plan import Stage
+from ..kernels import NDArray
+
+if TYPE_CHECKING:
+    from ..backend import CPUBackend
+
+__all__ = ["Action", "Call", "Fill", "Pass", "Read", "Slot", "Update", "as_array", "tensor"]
+
+Slot: TypeAlias = int
+"""The number of a block of memory."""
+
+
+class Read(NamedTuple):
+    """What a call gets for an operand: a slot read through a view."""
+
+    slot: Slot
+    view: View
+
+
+class Pass(NamedTuple):
+    """One pass of a fused kernel over memory.
+
+    Attributes
+    ----------
+    stage : Stage
+    names : tuple of str
+        Per step of the kernel, what warnings call it.
+    sources : tuple of (slot, int)
+        Per operand; and bytes to the first element.
+    head : Node or None
+        If it is a reduction: how to begin and how to end.
+    result : slot
+        What is computed last.
+    stores : tuple of slot
+        What else is written, and, if it is no reduction, the result.
+    mean : slot or None
+        Where the mean is wanted that the pass of a variance finds.
+    """
+
+    stage: Stage
+    names: tuple[str, ...]
+    sources: tuple[tuple[Slot, int], ...]
+    head: Node | None
+    result: Slot
+    stores: tuple[Slot, ...]
+    mean: Slot | None
+
+    def run(self, backend: CPUBackend, slots: list[Any], report: executor.Report) -> None:
+        head, stage = self.head, self.stage
+        if head is not None:
+            slots[self.result] = accumulators = executor.begin(head, stage)
+        memories = [(slots[slot], offset) for slot, offset in self.sources]
+        flags = stage.program.run(memories, min(threads.count(), stage.threads))
+        if any(flags):
+            warned = fperrors.modes() or 0
+            report += [
+                (name, met, warned) for name, met in zip(self.names, flags, strict=True) if met
+            ]
+        if head is not None:
+            slots[self.result], mean = executor.end(head, stage, accumulators)
+            if self.mean is not None:
+                slots[self.mean] = mean
+
+    def uses(self) -> list[Slot]:
+        return [*[slot for slot, _ in self.sources], *self.finds()]
+
+    def finds(self) -> tuple[Slot, ...]:
+        if self.head is None:
+            return ()
+        return (self.result,) if self.mean is None else (self.result, self.mean)
+
+
+class Fill(NamedTuple):
+    """A slot filled with one value."""
+
+    slot: Slot
+    value: NDArray
+
+    def run(self, backend: CPUBackend, slots: list[Any], report: executor.Report) -> None:
+        slots[self.slot].fill(self.value[0])
+
+    @property
+    def stores(self) -> tuple[Slot, ...]:
+        return (self.slot,)
+
+    def uses(self) -> list[Slot]:
+        return [self.slot]
+
+    def finds(self) -> tuple[Slot, ...]:
+        return ()
+
+
+class Update(NamedTuple):
+    """A slot written to in part, after it was copied from another one unless that is the same."""
+
+    source: Slot
+    target: Slot
+    view: View
+    keys: tuple[Any, ...] | None
+    value: Any
+
+    def run(self, backend: CPUBackend, slots: list[Any], report: executor.Report) -> None:
+        if self.source != self.target:
+            np.copyto(slots[self.target], slots[self.source])
+        target = tensor(slots[self.target], self.view)
+        value = _handles(self.value, slots)
+        if self.keys is None:
+            backend.assign(target, value)
+        else:
+            backend.index_set(target, _handles(self.keys, slots), value)
+
+    @property
+    def stores(self) -> tuple[Slot, ...]:
+        return (self.target,)
+
+    def uses(self) -> list[Slot]:
+        return [self.source, self.target, *[x.slot for x in _reads((self.keys, self.value))]]
+
+    def finds(self) -> tuple[Slot, ...]:
+        return ()
+
+
+class Call(NamedTuple):
+    """A call of a method of the backend, with `Read` for handles."""
+
+    method: str
+    arguments: tuple[Any, ...]
+    keywords: tuple[tuple[str, Any], ...]
+    results: tuple[Slot, ...]
+
+    def run(self, backend: CPUBackend, slots: list[Any], report: executor.Report) -> None:
+        keywords = {name: _handles(x, slots) for name, x in self.keywords}
+        found = getattr(backend, self.method)(*_handles(self.arguments, slots), **keywords)
+        for slot, handle in zip(self.results, _as_tuple(found), strict=True):
+            array = np.ascontiguousarray(backend.array(handle))
+            if not array.flags.owndata and any(
+                [np.may_share_memory(array, slots[x.slot]) for x in _reads(self.arguments)]
+            ):
+                array = array.copy()
+            slots[slot] = array.reshape(-1)
+
+    @property
+    def stores(self) -> tuple[Slot, ...]:
+        return ()
+
+    def uses(self) -> list[Slot]:
+        reads = _reads((self.arguments, self.keywords))
+        return [*[x.slot for x in reads], *self.results]
+
+    def finds(self) -> tuple[Slot, ...]:
+        return self.results
+
+
+Action: TypeAlias = "Pass | Fill | Update | Call"
+"""What is done when a program runs. ``uses()`` are all slots that it touches; `stores` those whose
+memory must be there for it to write; ``finds()`` those that it puts memory of its own into."""
+
+
+def _handles(x: Any, slots: list[Any]) -> Any:
+    """`x` with handles for what is to be read."""
+    if type(x) is Read:
+        return tensor(slots[x.slot], x.view)
+    if type(x) is tuple:
+        return tuple([_handles(part, slots) for part in x])
+    return x
+
+
+def as_array(memory: NDArray, view: View) -> NDArray:
+    """`memory` seen through `view`."""
+    shape: Any = view.shape
+    if view.is_c_contiguous and view.size == memory.size:
+        return memory.reshape(shape)
+    offset, strides = view.byte_layout(memory.itemsize)
+    return np.ndarray(shape, memory.dtype, memory, offset, strides)
+
+
+def tensor(memory: NDArray, view: View) -> Tensor:
+    """A handle of `memory` seen through `view`. With an array, so that nothing is deferred."""
+    result = Tensor()
+    result.array = as_array(memory, view)
+    result.view = result.storage = None
+    return result
+
+
+def _reads(x: Any) -> list[Read]:
+    if type(x) is Read:
+        return [x]
+    return [read for part in x for read in _reads(part)] if type(x) is tuple else []
+
+
+def _as_tuple(x: Any) -> tuple[Any, ...]:
+    return x if isinstance(x, tuple) else (x,)

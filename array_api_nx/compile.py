@@ -1,0 +1,395 @@
+"""Functions traced once, with symbolic sizes, and replayed at any; and shapes without data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import update_wrapper
+from types import MethodType
+from typing import Any, Final, NamedTuple
+
+from .array import Array
+from .backends.program import Program
+from .backends.trace import current
+from .core.polynomial import Var
+from .core.real import Real, evaluated
+from .core.symbolic import Dim, bind, dim_of_var
+from .frontend.dispatch import check_writable, wrap
+from .frontend.traces import (
+    LARGEST,
+    Argument,
+    Echo,
+    Output,
+    ShapeSpec,
+    Trace,
+    is_leaf,
+    named_specs,
+    trace,
+)
+from .frontend.trees import flatten, map_leaves
+
+__all__ = ["CacheInfo", "Compiled", "ShapeSpec", "compile", "eval_shape"]
+
+_MAX_KINDS: Final = 64
+_MAX_PROGRAMS: Final = 16
+_MAX_BOUND: Final = 256
+_SMALLEST: Final = 2
+"""Sizes of 0 and 1 behave in ways of their own, and so are never variables."""
+
+
+class CacheInfo(NamedTuple):
+    """How often a compiled function was traced, how many programs it keeps, and its calls."""
+
+    traces: int
+    programs: int
+    calls: int
+
+
+class _Bound:
+    """A program made ready for one set of sizes."""
+
+    __slots__ = ("dtype", "finish", "quick", "run", "writes")
+
+    def __init__(self, found: Trace, sizes: tuple[int, ...]) -> None:
+        program, device = found.program, found.device
+        self.run = device.backend.prepare(program, sizes)
+        self.writes = tuple(
+            [i for i, given in enumerate(program.inputs) if given.written is not None]
+        )
+        self.finish = _finish(found, sizes)
+        self.dtype = found.result.dtype if type(found.result) is Output else None
+        usual = self.dtype is not None or len(program.outputs) > 1
+        self.quick = getattr(self.run, "quick", None) if usual else None
+
+
+def _finish(found: Trace, sizes: tuple[int, ...]) -> Callable[[Any, Any], Any]:
+    """The function from the outputs' handles and the arrays given to the result."""
+    device = found.device
+    if type(found.result) is Output:
+        dtype = found.result.dtype
+        return lambda handles, given: wrap(handles[0], dtype, device)
+    if type(found.result) is tuple and all([type(x) is Output for x in found.result]):
+        # In the order of the outputs.
+        dtypes = [x.dtype for x in found.result]
+        return lambda handles, given: tuple(
+            [wrap(handle, dtype, device) for handle, dtype in zip(handles, dtypes, strict=True)]
+        )
+    values = dict(zip(found.program.variables, sizes, strict=True))
+
+    def finish(handles: Any, given: Any) -> Any:
+        def leaf(x: Any) -> Any:
+            if type(x) is Output:
+                return wrap(handles[x.position], x.dtype, device)
+            if type(x) is Echo:
+                return x.array if x.argument is None else given[x.argument]
+            return _number(x, values)
+
+        return map_leaves(leaf, found.result)
+
+    return finish
+
+
+def _number(x: Any, values: dict[Var, int]) -> Any:
+    if not isinstance(x, Dim | Real):
+        return x
+    with bind(values):
+        return evaluated(x)
+
+
+class Compiled:
+    """A function that is traced once for each kind of arguments; see `compile`."""
+
+    __slots__ = (
+        "__dict__",
+        "__weakref__",
+        "_bound",
+        "_calls",
+        "_kinds",
+        "_last",
+        "_lowered",
+        "_traces",
+    )
+
+    __wrapped__: Callable[..., Any]
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        update_wrapper(self, function)
+        self._kinds: dict[Any, list[Trace]] = {}
+        self._bound: dict[Any, _Bound] = {}
+        self._lowered: dict[Any, Program] = {}
+        self._last: Any = None
+        self._traces = 0
+        self._calls = 0
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        last = self._last
+        if last is not None and not kwargs:
+            # The way of small programs, where every tenth of a microsecond counts.
+            quick, finish, dtype, device, count = last
+            try:
+                handles = [x._handle for x in args if x._device is device]
+            except AttributeError:
+                handles = []
+            if len(handles) == count == len(args):
+                handle = quick(handles)
+                if handle is not None:
+                    self._calls += 1
+                    if dtype is None:
+                        return finish(handle, args)
+                    array = Array()
+                    array._handle = handle
+                    array._dtype = dtype
+                    array._device = device
+                    return array
+        if current.get() is not None:
+            # Part of a function that is being traced itself.
+            return self.__wrapped__(*args, **kwargs)
+        self._calls += 1
+        if kwargs:
+            return self._call(args, kwargs)
+        key: list[Any] = []
+        arrays = []
+        handles = []
+        for x in args:
+            kind = type(x)
+            if kind is Array:
+                handle = x._handle
+                device = x._device
+                backend = device.backend
+                key += (backend.shape(handle), x._dtype, device, backend.axis_order(handle))
+                arrays.append(x)
+                handles.append(handle)
+            elif kind in _PLAIN:
+                # 0.0 is equal to -0.0, and 1 to True, but what they give is not the same.
+                key += (kind, repr(x) if kind is float else x)
+            else:
+                return self._call(args, kwargs)
+        bound = self._bound.get(tuple(key))
+        if bound is None:
+            bound = self._bind(tuple(key), *flatten((args, kwargs), is_leaf))
+        if bound.writes and _is_unsafe(bound, arrays):
+            return self.__wrapped__(*args)
+        if bound.quick is not None and len(arrays) == len(args) > 0:
+            self._last = bound.quick, bound.finish, bound.dtype, device, len(args)
+        return bound.finish(bound.run(*handles), arrays)
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        return self if instance is None else MethodType(self, instance)
+
+    def __repr__(self) -> str:
+        return f"<compiled {getattr(self, '__qualname__', repr(self.__wrapped__))}>"
+
+    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The rest of `__call__`: keywords, containers, and other values than numbers."""
+        leaves, structure = flatten((args, kwargs), is_leaf)
+        if any([type(x) is ShapeSpec for x in leaves]):
+            raise TypeError(
+                "a call computes, and a ShapeSpec has no elements; use lower(...) to build a "
+                "program from specs, or eval_shape for the shapes of the results"
+            )
+        key: list[Any] = [structure]
+        for x in leaves:
+            backend = x._device.backend
+            key += (backend.shape(x._handle), x._dtype, x._device, backend.axis_order(x._handle))
+        bound = self._bound.get(tuple(key))
+        if bound is None:
+            bound = self._bind(tuple(key), leaves, structure)
+        if bound.writes and _is_unsafe(bound, leaves):
+            return self.__wrapped__(*args, **kwargs)
+        return bound.finish(bound.run(*[x._handle for x in leaves]), leaves)
+
+    def _bind(self, key: Any, leaves: list[Any], structure: Any) -> _Bound:
+        found, sizes = self._find(leaves, structure)
+        if len(self._bound) >= _MAX_BOUND:
+            self._bound.clear()
+        bound = self._bound[key] = _Bound(found, sizes)
+        return bound
+
+    def _find(self, leaves: list[Any], structure: Any) -> tuple[Trace, tuple[int, ...]]:
+        """The program for arguments, traced if there is none yet, and its sizes."""
+        shapes = tuple([x.shape for x in leaves])
+        kind = self._kind(structure, [_argument(x, x.shape) for x in leaves])
+        for known in self._kinds.get(kind, ()):
+            sizes = known.program.match(shapes)
+            if sizes is not None:
+                return known, sizes
+        dims = {n: dim_of_var(Var(name, _SMALLEST, LARGEST)) for name, n in _named(shapes)}
+        arguments = [_argument(x, tuple([dims.get(n, n) for n in x.shape])) for x in leaves]
+        example = {dim.vars[0]: n for n, dim in dims.items()}
+        found = self._trace(kind, structure, arguments, example)
+        sizes = found.program.match(shapes)
+        assert sizes is not None
+        return found, sizes
+
+    @staticmethod
+    def _kind(structure: Any, arguments: list[Argument]) -> Any:
+        return structure, tuple([(len(x.shape), x.dtype, x.device, x.order) for x in arguments])
+
+    def _trace(self, kind: Any, structure: Any, arguments: list[Argument], example: Any) -> Trace:
+        found = trace(self.__wrapped__, structure, arguments, example)
+        _ = found.program.match  # says so if a size cannot be found from the arguments
+        self._traces += 1
+        if len(self._kinds) >= _MAX_KINDS:
+            self._kinds.clear()
+        known = self._kinds.setdefault(kind, [])
+        known.insert(0, found)
+        del known[_MAX_PROGRAMS:]
+        return found
+
+    def cache_info(self) -> CacheInfo:
+        """How often the function was traced, how many programs are kept, and how often it ran."""
+        programs = sum([len(known) for known in self._kinds.values()])
+        return CacheInfo(self._traces, programs, self._calls)
+
+    def explain(self, *args: Any, **kwargs: Any) -> Program:
+        """The program that a call with these arguments runs; nothing is computed.
+
+        Print it: inputs with symbolic shapes, guards with the lines that asked, steps, outputs,
+        and the peak of memory.
+        """
+        leaves, structure = flatten((args, kwargs), is_leaf)
+        if any([type(x) is ShapeSpec for x in leaves]):
+            return self.lower(*args, **kwargs)
+        return self._find(leaves, structure)[0].program
+
+    def lower(self, *args: Any, **kwargs: Any) -> Program:
+        """Build the program for arguments that are described by `ShapeSpec`, without data.
+
+        Calls with arrays that fit the specs use it.
+
+        Raises
+        ------
+        UndecidedError
+            If the function asks for something that the specs leave open, such as whether two
+            sizes are equal.
+        """
+        leaves, structure = flatten((args, kwargs), is_leaf)
+        specs = [ShapeSpec(x.shape, x.dtype, x.device) for x in leaves]
+        key = structure, tuple(specs)
+        program = self._lowered.get(key)
+        if program is None:
+            named = named_specs(specs, _SMALLEST)
+            arguments = [Argument(x.shape, x.dtype, x.device, None, None) for x in named]
+            kind = self._kind(structure, arguments)
+            if len(self._lowered) >= _MAX_KINDS:
+                self._lowered.clear()
+            program = self._trace(kind, structure, arguments, None).program
+            self._lowered[key] = program
+        return program
+
+
+_PLAIN: Final = frozenset({bool, int, float, str, type(None)})
+_NAMES: Final = "nmklpqrstuvw"
+
+
+def _named(shapes: tuple[tuple[int, ...], ...]) -> list[tuple[str, int]]:
+    """A name for every size that becomes a variable."""
+    found = [n for shape in shapes for n in shape if _SMALLEST <= n <= LARGEST]
+    return [
+        (_NAMES[i] if i < len(_NAMES) else f"n{i}", n) for i, n in enumerate(dict.fromkeys(found))
+    ]
+
+
+def _argument(x: Any, shape: tuple[Any, ...]) -> Argument:
+    if type(x) is ShapeSpec:
+        return Argument(shape, x.dtype, x.device, None, None)
+    backend = x._device.backend
+    handle = x._handle
+    reason = backend.read_only_reason(handle)
+    return Argument(shape, x._dtype, x._device, backend.axis_order(handle), reason)
+
+
+def _is_unsafe(bound: _Bound, arrays: Any) -> bool:
+    """Whether arrays that the program writes must not be taken for independent of the others."""
+    for i in bound.writes:
+        check_writable(arrays[i])
+    return len({id(x._handle) for x in arrays}) < len(arrays)
+
+
+def compile(function: Callable[..., Any], /) -> Compiled:
+    """Trace a function once, with symbolic sizes, and replay it at any size.
+
+    Parameters
+    ----------
+    function : callable
+        Over arrays, nested in tuples, lists, dicts and dataclasses, and hashable Python values.
+        What it does must depend on its arguments alone: it runs once per kind of arguments, and
+        later calls repeat what it did with arrays then. Arrays that it finds outside of itself
+        are read at each call, and may not be written; a name that is bound anew is not seen.
+
+    Returns
+    -------
+    Compiled
+        To be called like `function`. It is traced anew for other containers, numbers of
+        dimensions, dtypes, devices or Python values, and where a size makes a difference that
+        its code asked for: sizes of 0 and 1, sizes compared with each other or with a number.
+        ``cache_info()`` counts, ``explain(...)`` shows the program, ``lower(...)`` builds it
+        from `ShapeSpec`, and ``__wrapped__`` is the function.
+
+    Raises
+    ------
+    TraceError
+        From a call that traces, where the function needs the elements of an array: in
+        ``if``, ``float``, ``x[mask]``, ``nonzero``, or on the way to NumPy.
+
+    Examples
+    --------
+    >>> import array_api_nx as xp
+    >>> @xp.compile
+    ... def standardise(x):
+    ...     return (x - xp.mean(x, axis=0)) / xp.std(x, axis=0)
+    >>> standardise(xp.ones((2, 3))).shape, standardise(xp.ones((100, 3))).shape
+    ((2, 3), (100, 3))
+    >>> standardise.cache_info()
+    CacheInfo(traces=1, programs=1, calls=2)
+    """
+    return Compiled(function)
+
+
+def eval_shape(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """The shapes and dtypes that a function gives, without elements and without memory.
+
+    Parameters
+    ----------
+    function : callable
+        Over arrays; see `compile`.
+    *args, **kwargs
+        Its arguments, with a `ShapeSpec` for each array; an array stands for its own spec.
+
+    Returns
+    -------
+    nested containers of ShapeSpec
+        As the function returns arrays. Sizes that the elements decide, as of ``nonzero(x)``, are
+        variables of their own.
+
+    Raises
+    ------
+    UndecidedError
+        If something depends on a size of which too little is known.
+    TraceError
+        If something depends on the elements.
+    Exception
+        What the function raises for arrays of such shapes and dtypes.
+
+    Examples
+    --------
+    >>> import array_api_nx as xp
+    >>> x = xp.ShapeSpec(("n", 3), xp.float32)
+    >>> xp.eval_shape(lambda x: xp.concat([x, x])[1:, 0], x)
+    ShapeSpec((2*n - 1,), float32)
+    """
+    leaves, structure = flatten((args, kwargs), is_leaf)
+    specs = named_specs([ShapeSpec(x.shape, x.dtype, x.device) for x in leaves], _SMALLEST)
+    arguments = [Argument(x.shape, x.dtype, x.device, None, None) for x in specs]
+    found = trace(function, structure, arguments, None, invents=True)
+
+    def leaf(x: Any) -> Any:
+        if type(x) is Output:
+            return ShapeSpec(x.shape, x.dtype, found.device)
+        if type(x) is Echo:
+            if x.argument is not None:
+                return specs[x.argument]
+            assert x.array is not None
+            return ShapeSpec(x.array.shape, x.array.dtype, x.array.device)
+        return x
+
+    return map_leaves(leaf, found.result)

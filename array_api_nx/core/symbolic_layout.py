@@ -1,0 +1,91 @@
+"""The arithmetic under views whose sizes are symbolic.
+
+Nothing is decided here that the structure of the expressions does not show: where that leaves open
+how axes go together, there is no view.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .symbolic import Dim
+
+__all__ = ["is_static_selection", "packed_order", "regrouped", "sliced"]
+
+Sizes = tuple[Any, ...]
+
+
+def packed_order(shape: Sizes, strides: Sizes) -> tuple[int, ...] | None:
+    """The order of axes in which these strides are row-major; None if there is none."""
+    left = [axis for axis, size in enumerate(shape) if size != 1]
+    order: list[int] = []
+    step: Any = 1
+    while left:
+        inner = next((axis for axis in reversed(left) if strides[axis] == step), None)
+        if inner is None:
+            return None
+        left.remove(inner)
+        order.insert(0, inner)
+        step = step * shape[inner]
+    return (*[axis for axis, size in enumerate(shape) if size == 1], *order)
+
+
+def regrouped(shape: Sizes, strides: Sizes, new: Sizes) -> Sizes | None:
+    """The strides of the same elements under the sizes `new`; None if they have none."""
+    old = [(n, s) for n, s in zip(shape, strides, strict=True) if n != 1]
+    left = [n for n in new if n != 1]
+    found: list[Any] = []
+    while old or left:
+        if not (old and left):
+            return None
+        size, stride = old.pop()
+        group = [left.pop()]
+        product = group[0]
+        while size != product:
+            if size % product == 0 and left:
+                group.append(left.pop())
+                product = product * group[-1]
+            elif product % size == 0 and old and old[-1][1] == size * stride:
+                size = size * old.pop()[0]
+            else:
+                return None
+        for n in group:
+            found.append(stride)
+            stride = stride * n
+    rest = iter(reversed(found))
+    return tuple([0 if n == 1 else next(rest) for n in new])
+
+
+def is_static_selection(selection: Sequence[Any]) -> bool:
+    """Whether a selection (see `core.view.Selection`) holds no symbolic number."""
+    parts = [part for item in selection for part in (item if type(item) is tuple else (item,))]
+    return not any([isinstance(part, Dim) for part in parts])
+
+
+def sliced(
+    shape: Sizes, strides: Sizes, offset: Any, selection: Sequence[Any]
+) -> tuple[Sizes, Sizes, Any]:
+    """Shape, strides and offset of a selection, whose items are taken to lie within the axes."""
+    sizes: list[Any] = []
+    steps: list[Any] = []
+    axes = iter(zip(shape, strides, strict=True))
+    for item in selection:
+        if item is None:
+            sizes.append(1)
+            steps.append(0)
+            continue
+        size, stride = next(axes, (None, 0))
+        if size is None:
+            raise ValueError(f"selection {selection} has more items than {len(shape)} axes")
+        if not isinstance(item, tuple):
+            offset = offset + item * stride
+            continue
+        start, length, step = item
+        offset = offset + start * stride
+        sizes.append(length)
+        is_short = type(length) is int and length <= 1
+        steps.append(stride if is_short else step * stride)
+    if next(axes, None) is not None:
+        raise ValueError(f"selection {selection} does not name all {len(shape)} axes")
+    return tuple(sizes), tuple(steps), offset

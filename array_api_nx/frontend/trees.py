@@ -1,0 +1,116 @@
+"""Nested arguments and results: tuples, lists, dicts and dataclasses with arrays at the leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from ..core.symbolic import SymbolicShape
+
+__all__ = ["build", "flatten", "map_leaves"]
+
+
+def _parts(x: Any) -> tuple[Any, list[Any]] | None:
+    """What tells the container `x` from others, and what is in it; None for a leaf."""
+    kind = type(x)
+    if isinstance(x, tuple | list):
+        return (kind, len(x)), list(x)
+    if isinstance(x, dict):
+        return (kind, tuple(x)), list(x.values())
+    if is_dataclass(x) and not isinstance(x, type):
+        names = tuple([field.name for field in fields(x)])
+        return (kind, names), [getattr(x, name) for name in names]
+    return None
+
+
+def _joined(shape: Any, parts: list[Any]) -> Any:
+    """The inverse of `_parts`."""
+    kind, names = shape
+    if issubclass(kind, tuple):
+        if kind in (tuple, SymbolicShape):
+            return tuple(parts)
+        return kind._make(parts) if hasattr(kind, "_make") else kind(*parts)
+    if issubclass(kind, list):
+        return kind(parts)
+    if issubclass(kind, dict):
+        return kind(zip(names, parts, strict=True))
+    # As the object was, without running its constructor again.
+    result = object.__new__(kind)
+    for name, part in zip(names, parts, strict=True):
+        object.__setattr__(result, name, part)
+    return result
+
+
+def flatten(x: Any, is_leaf: Callable[[Any], bool]) -> tuple[list[Any], Any]:
+    """The leaves that are arrays, in order, and the rest: hashable, and equal for equal structure.
+
+    Parameters
+    ----------
+    x : object
+    is_leaf : callable
+        Whether an object is an array.
+
+    Raises
+    ------
+    TypeError
+        If something that is no array is not hashable.
+    """
+    leaves: list[Any] = []
+
+    def visit(x: Any) -> Any:
+        if is_leaf(x):
+            leaves.append(x)
+            return _ARRAY
+        parts = _parts(x)
+        if parts is None:
+            return _static(x)
+        shape, inside = parts
+        return shape, tuple([visit(part) for part in inside])
+
+    return leaves, visit(x)
+
+
+_ARRAY = "an array"
+
+
+def _static(x: Any) -> Any:
+    if isinstance(x, np.ndarray):
+        raise TypeError(
+            "a compiled function takes no NumPy array; convert it with asarray(...) first"
+        )
+    try:
+        hash(x)
+    except TypeError:
+        raise TypeError(
+            f"a compiled function takes arrays, containers of them, and hashable values, not a "
+            f"{type(x).__name__}; make it hashable, or close over it"
+        ) from None
+    # 1, 1.0 and True are equal, as are 0.0 and -0.0; what a function makes of them is not.
+    return type(x), repr(x) if isinstance(x, float | complex) else None, x
+
+
+def build(structure: Any, leaves: Sequence[Any]) -> Any:
+    """The object of which `flatten` gave `structure`, with other leaves."""
+    rest = iter(leaves)
+
+    def visit(structure: Any) -> Any:
+        if structure is _ARRAY:
+            return next(rest)
+        if len(structure) == 3:
+            return structure[2]
+        shape, inside = structure
+        return _joined(shape, [visit(part) for part in inside])
+
+    return visit(structure)
+
+
+def map_leaves(function: Callable[[Any], Any], x: Any) -> Any:
+    """A copy of nested containers in which `function` was applied to what is in them."""
+    parts = _parts(x)
+    if parts is None:
+        return function(x)
+    shape, inside = parts
+    return _joined(shape, [map_leaves(function, part) for part in inside])

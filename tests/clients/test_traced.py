@@ -1,0 +1,83 @@
+"""Functions of SciPy and array-api-extra, traced: `compile` and `eval_shape`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import array_api_nx as xp
+from array_api_nx import Array, ShapeSpec
+from array_api_nx.backends.trace import TraceError
+from array_api_nx.frontend.trees import flatten
+
+pytest.importorskip("scipy", minversion="1.17")
+
+from scipy import fft, integrate, special, stats
+from scipy._lib import array_api_extra as xpx
+
+# The second number says how many programs three sizes take: some functions ask NumPy about shapes,
+# which takes plain ints.
+FUNCTIONS: dict[str, tuple[Callable[[Array], Any], int]] = {
+    "special.logsumexp": (lambda x: special.logsumexp(x, axis=0), 3),
+    "special.softmax": (lambda x: special.softmax(x, axis=1), 1),
+    "special.log_softmax": (lambda x: special.log_softmax(x, axis=0), 1),
+    "special.xlogy": (lambda x: special.xlogy(x, x), 3),
+    "stats.zscore": (lambda x: stats.zscore(x, axis=0), 3),
+    "stats.gmean": (lambda x: stats.gmean(x, axis=0), 3),
+    "stats.kurtosis": (lambda x: stats.kurtosis(x, axis=0), 3),
+    "stats.sem": (lambda x: stats.sem(x, axis=0), 3),
+    "integrate.trapezoid": (lambda x: integrate.trapezoid(x, axis=0), 3),
+    "integrate.cumulative_trapezoid": (lambda x: integrate.cumulative_trapezoid(x, axis=0), 1),
+    "fft.fft": (lambda x: fft.fft(x, axis=0), 1),
+    "fft.rfftn": (lambda x: fft.rfftn(x), 1),
+    "xpx.cov": (lambda x: xpx.cov(x.T), 1),
+    "xpx.kron": (lambda x: xpx.kron(x, x), 1),
+    "xpx.pad": (lambda x: xpx.pad(x, 1), 1),
+    "xpx.sinc": (lambda x: xpx.sinc(x), 1),
+    "xpx.atleast_nd": (lambda x: xpx.atleast_nd(x, ndim=3), 1),
+    "xpx.expand_dims": (lambda x: xpx.expand_dims(x, axis=(0, -1)), 1),
+    "xpx.create_diagonal": (lambda x: xpx.create_diagonal(x[:, 0]), 1),
+    "xpx.at": (lambda x: xpx.at(x, (slice(None), 0)).set(1.0), 1),
+    "xpx.one_hot": (lambda x: xpx.one_hot(xp.astype(x[:, 0], xp.int64), 4), 1),
+    "xpx.nan_to_num": (lambda x: xpx.nan_to_num(x), 1),
+}
+CASES = [pytest.param(*case, id=name) for name, case in FUNCTIONS.items()]
+
+
+def sample(n: int) -> Array:
+    return xp.asarray(np.random.default_rng(n).random((n, 3)) + 0.1)
+
+
+def specs(result: Any) -> list[ShapeSpec]:
+    leaves, _ = flatten(result, lambda x: type(x) in (Array, ShapeSpec))
+    return [ShapeSpec(x.shape, x.dtype) for x in leaves]
+
+
+@pytest.mark.parametrize(("call", "programs"), CASES)
+def test_compiled(call, programs):
+    function = xp.compile(call)
+    for n in (6, 9, 4):
+        # SciPy has other ways for arrays that are lazy, which may round otherwise.
+        found, expected = function(sample(n)), call(sample(n))
+        assert found.dtype == expected.dtype
+        np.testing.assert_allclose(np.asarray(found), np.asarray(expected), rtol=1e-13, atol=1e-15)
+    assert function.cache_info() == (programs, programs, 3)
+
+
+@pytest.mark.parametrize(("call", "programs"), CASES)
+def test_shapes(call, programs):
+    for n in (6, 9):
+        expected = specs(call(sample(n)))
+        assert specs(xp.eval_shape(call, ShapeSpec((n, 3), xp.float64))) == expected
+        if programs == 1:
+            found = xp.eval_shape(call, ShapeSpec(("n", 3), xp.float64))
+            assert [spec.at(n=n) for spec in specs(found)] == expected
+
+
+def test_what_goes_through_numpy_is_refused():
+    for call in (special.expit, special.gammaln, lambda x: stats.ttest_1samp(x, 0.5)):
+        with pytest.raises(TraceError, match="conversion to NumPy hands out the elements"):
+            xp.compile(call)(sample(5))

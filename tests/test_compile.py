@@ -1,0 +1,671 @@
+"""Compiled functions: what is traced when, what they do, and what they refuse."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import doctest
+import math
+import pickle
+import sys
+import threading
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+import array_api_nx as xp
+from array_api_nx import Array, ShapeSpec
+from array_api_nx.backends.checks import ContractError
+from array_api_nx.backends.program import Program
+from array_api_nx.backends.trace import TraceError
+from array_api_nx.core.symbolic import UnboundError, UndecidedError, dynamic, eval_dim
+
+from .fusion.interpreter import WITHIN, Interpreter, programs
+from .fusion.programs import assert_same, numpy_of, settings
+
+rng = np.random.default_rng(5)
+
+
+def normal(*shape: int) -> Array:
+    return xp.asarray(rng.standard_normal(shape))
+
+
+def standardise(x: Array) -> Array:
+    return (x - xp.mean(x, axis=0)) / xp.std(x, axis=0)
+
+
+# ---------------------------------------------------------------------- traces and guards
+
+
+def test_one_trace_for_many_sizes():
+    function = xp.compile(standardise)
+    for i, n in enumerate((2, 7, 100, 100_000, 3), start=1):
+        x = xp.asarray(normal(n, 3), copy=True)
+        assert_same(function(x), standardise(x))
+        assert function.cache_info() == (1, 1, i)
+    # Nothing asked whether there are as many rows as columns.
+    assert function.explain(normal(7, 3)).guards == ()
+
+
+# ---------------------------------------------------------------------- random programs
+
+STEPS = tuple([name for name in WITHIN if name != "evaluate"])
+
+
+class Traceable(Interpreter):
+    """Steps that can be traced."""
+
+    def create(self, a: int, b: int, c: int) -> Array:
+        # NumPy's memory stays outside of the function.
+        return super().create(a, b, c + (c % 5 == 3))
+
+
+def run(program: list[Any], *arrays: Array) -> tuple[list[Any], list[Array]]:
+    """What the interpreter of fused execution's tests saw, and the arrays it was left with."""
+    interpreter = Traceable((), 400)
+    interpreter.live = list(arrays)
+    for step in program:
+        interpreter.step(step)
+    return interpreter.seen, interpreter.live
+
+
+def inputs(shape: tuple[int, ...], seed: int) -> list[Array]:
+    whole = np.random.default_rng(seed).integers(-8, 9, shape)
+    return [
+        xp.asarray(whole, dtype=dtype, copy=True) for dtype in (xp.float64, xp.float32, xp.int64)
+    ]
+
+
+SHAPES = st.lists(st.tuples(st.integers(1, 6), st.integers(1, 5)), min_size=2, max_size=4)
+
+
+@pytest.mark.parametrize("mode", ["default", "process"])
+@hypothesis_settings(max_examples=100)
+@given(program=programs(STEPS), shapes=SHAPES)
+def test_random_programs(program, shapes, mode):
+    """Compiled and eager agree, fused or not, also in what is written to the arguments."""
+    function = xp.compile(lambda *arrays: run(program, *arrays))
+    with np.errstate(all="ignore"), settings(mode):
+        for seed, shape in enumerate(shapes):
+            mine, eager = inputs(shape, seed), inputs(shape, seed)
+            seen, live = function(*mine)
+            expected_seen, expected = run(program, *eager)
+            assert seen == expected_seen
+            for i, (x, y) in enumerate(zip([*live, *mine], [*expected, *eager], strict=True)):
+                assert_same(numpy_of(x), numpy_of(y), (shape, i, function.explain(*mine)))
+
+
+# ---------------------------------------------------------------------- guards
+
+
+def test_what_makes_a_new_trace():
+    function = xp.compile(lambda x, k=2: xp.sum(x, axis=0) * k)
+    calls: list[tuple[tuple[Any, ...], int]] = [
+        ((normal(3, 4),), 1),
+        ((normal(5, 6),), 1),
+        ((normal(4, 4),), 1),  # equal sizes fit a program that does not care
+        ((normal(3),), 2),  # another number of dimensions
+        ((xp.astype(normal(3, 4), xp.float32),), 3),
+        ((normal(1, 4),), 4),  # sizes of 0 and 1 are fixed
+        ((normal(0, 4),), 5),
+        ((normal(1, 9),), 5),
+        ((normal(3, 4), 2), 6),  # another way to pass arguments
+        ((normal(3, 4), 2.0), 7),  # 2.0 is not 2
+        ((normal(5, 4), True), 8),
+    ]
+    for count, (arguments, traces) in enumerate(calls, start=1):
+        assert_same(function(*arguments), function.__wrapped__(*arguments))
+        assert function.cache_info() == (traces, traces, count)
+    assert function.cache_info().traces == 8
+
+
+def test_equal_sizes_share_a_variable_until_they_differ():
+    function = xp.compile(lambda x, y: x @ y + x.shape[1])
+    for i, (m, k, n) in enumerate([(2, 3, 4), (5, 6, 7), (3, 3, 3), (9, 2, 4)]):
+        x, y = normal(m, k), normal(k, n)
+        assert_same(function(x, y), function.__wrapped__(x, y))
+        assert function.cache_info() == (1, 1, i + 1)
+    with pytest.raises(ValueError, match="matmul of shapes"):
+        function(normal(2, 3), normal(4, 5))
+
+    square = xp.compile(lambda x: x + x.shape[0])
+    square(normal(3, 3))
+    square(normal(4, 4))
+    assert square.cache_info().traces == 1
+    square(normal(4, 5))
+    assert square.cache_info().traces == 2
+
+
+def branches(x: Array) -> Array:
+    if x.shape[0] == 4:
+        return x * 4
+    if x.shape[0] < x.shape[1]:
+        return x - 1
+    if x.shape[0] % 2:
+        return x / x.shape[0]
+    return x[: x.shape[0] // 2, :]
+
+
+def test_guards():
+    function = xp.compile(branches)
+    seen = []
+    for shape in [(4, 3), (4, 9), (2, 3), (5, 9), (7, 3), (9, 2), (8, 2), (6, 3)]:
+        x = normal(*shape)
+        assert_same(function(x), branches(x))
+        seen.append(function.cache_info().traces)
+    assert seen == [1, 1, 2, 2, 3, 3, 4, 4]
+    texts = str(function.explain(normal(8, 2)))
+    line = branches.__code__.co_firstlineno
+    assert f"n != 4    ({__file__}:{line + 1})" in texts
+    assert f"n >= m    ({__file__}:{line + 3})" in texts
+    assert f"n - 2*(n//2) == 0    ({__file__}:{line + 5})" in texts
+
+
+def test_numbers_of_a_size_are_guards():
+    for ask in (
+        lambda x: x * len(x),
+        lambda x: x * int(x.shape[0]),
+        lambda x: x * math.sqrt(x.shape[0]),
+        lambda x: x * [1, 2, 3, 4, 5, 6][x.shape[0]],
+        lambda x: sum(list(x), start=xp.zeros(x.shape[1])),
+        lambda x: sum([x[i, ...] for i in range(x.shape[0])], start=xp.zeros(x.shape[1])),
+    ):
+        function = xp.compile(ask)
+        for i, n in enumerate((2, 3, 2, 3)):
+            x = normal(n, 7)
+            assert_same(function(x), ask(x))
+            assert function.cache_info() == (min(i + 1, 2), min(i + 1, 2), i + 1)
+
+
+def test_programs_are_bounded():
+    function = xp.compile(lambda x: x * len(x))
+    for n in range(2, 40):
+        function(normal(n))
+    assert function.cache_info() == (38, 16, 38)
+
+
+# ---------------------------------------------------------------------- sizes in the function
+
+
+SIZES: list[Any] = [
+    lambda x: x / x.shape[0],
+    lambda x: 1 / x.shape[0] * x,
+    lambda x: x.shape[0] * x,
+    lambda x: x - x.shape[1] / 2,
+    lambda x: x * x.shape[0] ** 0.5,
+    lambda x: x + (x.shape[0] - 1.5) % 2 - -x.shape[0] / 3.0,
+    lambda x: xp.astype(x * 3, xp.int32) // x.shape[0] + x.shape[1],
+    lambda x: xp.astype(x * 3, xp.int8) < x.shape[0],
+    lambda x: xp.zeros((x.shape[0] + 1, 2)),
+    lambda x: xp.full(x.shape[0], x.shape[0]),
+    lambda x: xp.full(2, x.shape[0] / 2),
+    lambda x: xp.arange(x.shape[0]),
+    lambda x: xp.arange(0, x.shape[0], 2),
+    lambda x: xp.arange(x.shape[0], -1, -1),
+    lambda x: xp.linspace(0, x.shape[0], x.shape[0] + 1),
+    lambda x: xp.eye(x.shape[0], x.shape[1]),
+    lambda x: x[: x.shape[0] // 2],
+    lambda x: x[-2:, ::-1],
+    lambda x: x[::2, 1:],
+    lambda x: x[x.shape[0] - 1],
+    lambda x: xp.reshape(x, (x.shape[0] * x.shape[1],)),
+    lambda x: xp.reshape(x, (x.shape[1], -1)),
+    lambda x: xp.reshape(x.T, (-1,)),
+    lambda x: xp.broadcast_to(x[:1, :], x.shape),
+    lambda x: xp.broadcast_to(x, (2, *x.shape)),
+    lambda x: xp.concat([x, xp.zeros((1, x.shape[1]))]),
+    lambda x: xp.sum(x, axis=0) / (x.shape[0] - 1),
+    lambda x: xp.zeros(math.ceil(x.shape[0] / 2)) + math.floor(x.shape[1] / 2),
+    lambda x: xp.roll(x, x.shape[0] // 2, axis=0),
+    lambda x: xp.tile(x, (2, 1)),
+    lambda x: (x.shape[0], x.shape, x.size, x.shape[0] / 2, x.ndim),
+    lambda x: xp.asarray(x.shape[0]) + xp.asarray(x.shape[0] / 2),
+    lambda x: x[xp.arange(x.shape[0]), 0],
+    lambda x: abs(1 - x.shape[0]) * x,
+    lambda x: divmod(x.shape[0], 3)[1] * x + x.shape[1] ** 2,
+    lambda x: xp.diff(x, axis=0) + xp.mean(x[1:], axis=0),
+    lambda x: xp.fft.rfft(x, axis=0),
+    lambda x: xp.repeat(x, x.shape[1], axis=0),
+    lambda x: xp.where(xp.arange(x.shape[0])[:, None] < x.shape[0] // 2, x, -x),
+]
+
+
+@pytest.mark.parametrize("call", SIZES)
+def test_sizes_compute(call):
+    """Programs that use sizes give what eager code gives, bit for bit, at sizes not seen before."""
+    function = xp.compile(call)
+    for i, shape in enumerate([(5, 3), (9, 3), (8, 4), (21, 6), (3, 2)]):
+        x = normal(*shape)
+        found, expected = function(x), call(x)
+        if isinstance(expected, tuple):
+            assert found == expected
+            assert [type(n) for n in found] == [type(n) for n in expected]
+        else:
+            assert_same(found, expected)
+        assert i or function.cache_info().traces == 1
+    assert function.cache_info().traces <= 2
+
+
+def test_examples_of_the_documentation():
+    module = sys.modules["array_api_nx.compile"]
+    failed, tried = doctest.testmod(module, optionflags=doctest.ELLIPSIS)
+    assert tried >= 7
+    assert not failed
+    text = (Path(__file__).parents[1] / "docs" / "compile.md").read_text()
+    examples = doctest.DocTestParser().get_doctest(
+        text.replace("```", "\n"), {"xp": xp, "standardise": xp.compile(standardise)}, "compile.md",
+        None, None,
+    )  # fmt: skip
+    runner = doctest.DocTestRunner()
+    runner.run(examples)
+    assert runner.summarize() == (0, 4)
+
+
+# ---------------------------------------------------------------------- arguments and results
+
+
+class Pair(NamedTuple):
+    first: Any
+    second: Any
+
+
+@dataclasses.dataclass(frozen=True)
+class Model:
+    weights: Any
+    bias: Any
+    name: str = "m"
+
+
+def test_nested_arguments_and_results():
+    def step(model: Model, batch: dict[str, Any], *rest: Any, scale: float = 1.0) -> Any:
+        weights = model.weights - scale * batch["x"][0]
+        return Model(weights, [model.bias, batch["x"][1] * 2], model.name), Pair(rest, None)
+
+    function = xp.compile(step)
+    for n in (4, 6):
+        w, b, x, y = normal(n), normal(2), normal(n), normal(n, n)
+        model, pair = function(Model(w, b), {"x": (x, y)}, (w, [b]), 3, scale=2.0)
+        assert type(model) is Model
+        assert model.name == "m"
+        assert_same(model.weights, w - 2.0 * x)
+        assert model.bias[0] is b
+        assert_same(model.bias[1], y * 2)
+        assert type(pair) is Pair
+        assert pair.second is None
+        assert pair.first[0][0] is w
+        assert pair.first[1] == 3
+    assert function.cache_info() == (1, 1, 2)
+    function(Model(w, b, "other"), {"x": (x, y)}, (w, [b]), 3, scale=2.0)
+    assert function.cache_info().traces == 2
+
+
+def test_values_that_are_equal_but_not_the_same():
+    function = xp.compile(lambda x, value: xp.copysign(xp.ones_like(x), x * 0 + value))
+    x = xp.ones(3)
+    for value in (0.0, -0.0, 1, 1.0, True):
+        assert_same(function(x, value), function.__wrapped__(x, value))
+    assert function.cache_info().traces == 5
+
+
+def test_arguments_that_are_refused():
+    function = xp.compile(lambda x: x)
+    with pytest.raises(TypeError, match=r"takes no NumPy array; convert it with asarray"):
+        function(np.ones(3))
+    with pytest.raises(TypeError, match="hashable values, not a set; make it hashable"):
+        function({1, 2})
+    with pytest.raises(TypeError, match=r"a ShapeSpec has no elements; use lower"):
+        function(ShapeSpec((3,), xp.float64))
+    assert function.cache_info().traces == 0
+
+
+def test_methods_and_metadata():
+    class Scaler:
+        def __init__(self, factor: float) -> None:
+            self.factor = factor
+
+        @xp.compile
+        def apply(self, x: Array) -> Array:
+            """Scale it."""
+            return x * self.factor
+
+    x = normal(3)
+    two, three = Scaler(2.0), Scaler(3.0)
+    assert_same(two.apply(x), x * 2.0)
+    assert_same(three.apply(x), x * 3.0)
+    assert Scaler.apply.__doc__ == "Scale it."
+    assert Scaler.apply.__name__ == "apply"
+    assert "Scaler.apply" in repr(Scaler.apply)
+    assert Scaler.apply.cache_info() == (2, 2, 2)
+
+
+def test_compiled_functions_within_others():
+    inner = xp.compile(standardise)
+    outer = xp.compile(lambda x: inner(x) + inner(2 * x))
+    x = normal(6, 2)
+    assert_same(outer(x), standardise(x) + standardise(2 * x))
+    assert outer.cache_info() == (1, 1, 1)
+    assert inner.cache_info() == (0, 0, 0)
+
+
+# ---------------------------------------------------------------------- memory
+
+
+def test_results_have_memory_of_their_own():
+    one = xp.asarray([1.0, 2.0, 3.0])
+
+    def call(x: Array) -> Any:
+        return (
+            x * 1,
+            x * 1,
+            xp.asarray(x, copy=True),
+            +x,
+            xp.asarray([5.0, 6.0]),
+            one,
+            one[1:],
+            x[1:],
+        )
+
+    function = xp.compile(call)
+    for _ in range(2):
+        x = normal(3)
+        kept = numpy_of(x)
+        *fresh, literal, captured, part, view = function(x)
+        for result in fresh:
+            assert_same(result, kept)
+            result[...] = 0.0
+        assert_same(x, kept)
+        assert_same(literal, np.asarray([5.0, 6.0]))
+        literal[...] = 0.0
+        assert captured is one
+        assert np.shares_memory(np.asarray(part), np.asarray(one))
+        assert np.shares_memory(np.asarray(view), np.asarray(x))
+
+
+def test_arguments_are_written_as_in_eager_code():
+    def call(x: Array, y: Array) -> Any:
+        part = x[1:, ...]
+        part += y
+        x[0, ...] = part[-1, ...] * 2
+        y *= 1
+        x[:, 0] = -1.0
+        x[x > 1.0] = 1.0
+        view = x[::-1, :]
+        x += 1
+        return x, view, part * 1
+
+    function = xp.compile(call)
+    for transposed in (False, True):
+        for n in (3, 5):
+            x, y = normal(n, 4), normal(4)
+            if transposed:
+                x = xp.asarray(np.array(np.asarray(x), order="F"))
+            mine, eager = xp.asarray(numpy_of(x)), xp.asarray(numpy_of(x))
+            if transposed:
+                mine = xp.asarray(np.asfortranarray(numpy_of(x)))
+            same, view, part = function(mine, y)
+            _, expected_view, expected_part = call(eager, y)
+            assert same is mine
+            assert_same(mine, eager)
+            assert_same(view, expected_view)
+            assert_same(part, expected_part)
+            mine[...] = 7.0
+            assert_same(view, np.full((n, 4), 7.0))
+    assert function.cache_info() == (2, 2, 4)
+
+
+def test_arguments_that_are_one_array():
+    def call(x: Array, y: Array) -> Array:
+        x += 1
+        return x + y
+
+    function = xp.compile(call)
+    x = xp.ones(3)
+    assert_same(function(x, xp.ones(3)), np.full(3, 3.0))
+    assert_same(function(x, x), np.full(3, 6.0))
+    assert_same(x, np.full(3, 3.0))
+
+
+def test_read_only_arguments():
+    def call(x: Array) -> Array:
+        x += 1
+        return x
+
+    function = xp.compile(call)
+    locked = np.ones(3)
+    locked.flags.writeable = False
+    for _ in range(2):
+        with pytest.raises(ValueError, match="cannot write to the array: its memory was handed in"):
+            function(xp.asarray(locked))
+        with pytest.raises(ValueError, match="several of its elements share memory"):
+            function(xp.broadcast_to(xp.ones(1), (3,)))
+        assert_same(function(xp.ones(3)), np.full(3, 2.0))
+    assert_same(locked, np.ones(3))
+
+
+def test_arrays_from_outside_are_read_at_each_call():
+    weights = xp.asarray([1.0, 2.0, 3.0])
+    function = xp.compile(lambda x: x * weights + weights[0])
+    x = normal(4, 3)
+    for _ in range(2):
+        assert_same(function(x), x * weights + weights[0])
+        weights *= 2
+    assert function.cache_info().traces == 1
+
+
+def test_layouts():
+    call = xp.compile(lambda x: (xp.sum(x + 1, axis=0), x * 2, xp.mean(x.T * x.T, axis=0)))
+    x = rng.standard_normal((40, 30, 20))
+    layouts = [x, x.transpose(2, 0, 1), x.transpose(1, 0, 2), x[::2], x[:, ::-1], x[..., :1]]
+    for array in layouts:
+        mine = xp.asarray(array[..., 0] if array.ndim == 3 else array)
+        for found, expected in zip(call(mine), call.__wrapped__(mine), strict=True):
+            np.testing.assert_allclose(np.asarray(found), np.asarray(expected), rtol=1e-13)
+
+
+# ---------------------------------------------------------------------- what cannot be traced
+
+
+OUTSIDE = xp.asarray([1.0, 2.0, 3.0])
+
+
+def _write_outside(x: Array) -> None:
+    OUTSIDE[0] = x[0, 0]
+
+
+def _add_outside(x: Array) -> None:
+    y = OUTSIDE
+    y += x[0, :]
+
+
+REFUSED: list[tuple[Any, str]] = [
+    (lambda x: 1 if xp.any(x > 0) else 2, r"bool\(\) needs the value of an element.*where\(cond"),
+    (lambda x: [row for row in [1] if x[0, 0]], r"bool\(\) needs the value"),
+    (lambda x: 0 < x[0, 0] < 1, r"bool\(\) needs the value"),
+    (lambda x: float(xp.sum(x)), r"float\(\) needs the value of an element.*Python value"),
+    (lambda x: int(x[0, 0]), r"int\(\) needs the value of an element.*Python value"),
+    (lambda x: complex(x[0, 0]), r"complex\(\) needs the value of an element.*Python value"),
+    (lambda x: [1, 2][xp.argmax(x)], r"index\(\) needs the value.*index array"),
+    (lambda x: 3.0 in x, r"in needs the value of an element.*any\(x == value\)"),
+    (lambda x: f"{x[0, 0]:.3f}", r"a format hands out the elements"),
+    (lambda x: xp.nonzero(x), r"nonzero\(\) gives a size that depends on the elements.*mask"),
+    (lambda x: xp.where(x > 0), r"where\(\) gives a size that depends on the elements"),
+    (lambda x: x[x > 0], r"an index gives a size that depends .*where\(mask, x, 0\)"),
+    (lambda x: xp.unique_values(x), r"unique_values\(\) gives a size that depends on the elem"),
+    (lambda x: xp.unique_all(x), r"unique_all\(\) gives a size that depends on the elements"),
+    (lambda x: xp.unique_counts(x), r"unique_counts\(\) gives a size that depends on the elem"),
+    (lambda x: xp.unique_inverse(x), r"unique_inverse\(\) gives a size that depends on the el"),
+    (
+        lambda x: xp.repeat(x, xp.astype(x[:, 0], xp.int64), axis=0),
+        r"repeat\(\) gives a size that depends on the elements.*as a Python int",
+    ),
+    (lambda x: np.asarray(x), r"conversion to NumPy hands out the elements.*outside of the func"),
+    (lambda x: np.exp(x), r"conversion to NumPy hands out the elements"),
+    (lambda x: np.from_dlpack(x), r"from_dlpack hands out the elements"),
+    (lambda x: x.__buffer__(0), r"the buffer protocol hands out the elements"),
+    (lambda x: pickle.dumps(x), r"pickle hands out the elements"),
+    (_write_outside, r"must not write to an array that it found outside.*copy=True"),
+    (_add_outside, r"must not write to an array that it found outside.*as an argument"),
+]
+
+
+@pytest.mark.parametrize(("call", "message"), REFUSED)
+def test_refused(call, message):
+    function = xp.compile(call)
+    with pytest.raises(TraceError, match=message) as caught:
+        function(normal(4, 3))
+    line = call.__code__.co_firstlineno
+    place = str(caught.value).partition(": ")[0]
+    name, _, number = place.rpartition(":")
+    assert name == __file__
+    assert line <= int(number) <= line + 2
+    assert function.cache_info().traces == 0
+    # Everything is as it was.
+    assert float(xp.sum(xp.ones(3))) == 3.0
+    assert_same(OUTSIDE, np.asarray([1.0, 2.0, 3.0]))
+
+
+def test_arrays_that_left_a_trace():
+    kept: list[Array] = []
+    function = xp.compile(lambda x: kept.append(x + 1))
+    function(normal(3))
+    for use in (lambda x: x + 1, lambda x: xp.sum(x), np.asarray, lambda x: x.shape):
+        # A checked backend sees first that the handle is none of its own.
+        with pytest.raises(
+            (TraceError, ContractError), match=r"made while a function was traced.*return it|handle"
+        ):
+            use(kept[0])
+
+
+def test_printing_shows_no_elements(capsys):
+    function = xp.compile(lambda x: print(x, repr(x), f"{x}"))
+    function(normal(4, 3))
+    lines = capsys.readouterr().out
+    assert lines.count("dtype=float64, being traced)") == 3
+
+
+def test_elements_that_do_not_depend_on_arguments():
+    def call(x: Array) -> Array:
+        if xp.asarray(True):
+            x = x * float(xp.asarray(3.0)) * int(xp.full((), 2))
+        return x + xp.asarray([1.0, 2.0, 3.0]) * np.float64(0.5)
+
+    x = normal(5, 3)
+    assert_same(xp.compile(call)(x), call(x))
+
+
+def test_copies_of_arrays():
+    def call(x: Array) -> Any:
+        y, z = copy.copy(x), copy.deepcopy(x)
+        y += 1
+        return y, z
+
+    x = normal(3)
+    kept = numpy_of(x)
+    y, z = xp.compile(call)(x)
+    assert_same(y, kept + 1)
+    assert_same(z, kept)
+    assert_same(x, kept)
+
+
+def test_other_threads_compute_meanwhile():
+    inside, done = threading.Event(), threading.Event()
+    results: list[Any] = []
+
+    def call(x: Array) -> Array:
+        inside.set()
+        assert done.wait(30)
+        return x + 1
+
+    def other() -> None:
+        assert inside.wait(30)
+        results.append(float(xp.sum(xp.ones(3) * 2)))
+        done.set()
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    x = normal(3)
+    assert_same(xp.compile(call)(x), numpy_of(x) + 1)
+    thread.join()
+    assert results == [6.0]
+
+
+def test_errors_are_those_of_eager_code():
+    for call in (lambda x: xp.reshape(x, (7, 7)), lambda x: x + xp.ones(5), lambda x: x[9, 9]):
+        with pytest.raises((ValueError, IndexError)) as eager:
+            call(normal(4, 3))
+        with pytest.raises(type(eager.value)):
+            xp.compile(call)(normal(4, 3))
+
+
+# ---------------------------------------------------------------------- without data
+
+
+def test_lower():
+    function = xp.compile(standardise)
+    program = function.lower(ShapeSpec(("rows", 3), xp.float32))
+    assert isinstance(program, Program)
+    assert function.lower(ShapeSpec(("rows", 3), xp.float32)) is program
+    x = xp.astype(normal(6, 3), xp.float32)
+    assert function.explain(x) is program
+    assert_same(function(x), standardise(x))
+    traces = function.cache_info().traces
+    assert function(xp.astype(normal(6, 4), xp.float32)).shape == (6, 4)
+    assert function.cache_info().traces == traces + 1
+    assert "rows" in str(program)
+
+
+def test_lower_with_expressions():
+    n = dynamic("n", min=3, max=10)
+    function = xp.compile(lambda x, y: x + y[::2][: x.shape[0]])
+    program = function.lower(ShapeSpec((n,), xp.float64), ShapeSpec((2 * n + 1,), xp.float64))
+    x, y = normal(4), normal(9)
+    assert function.explain(x, y) is program
+    assert_same(function(x, y), function.__wrapped__(x, y))
+    assert function.explain(normal(4), normal(8)) is not program
+    assert function.explain(normal(11), normal(23)) is not program
+    with pytest.raises(ValueError, match=r"no argument has the size n#.* itself"):
+        xp.compile(xp.sum).lower(ShapeSpec((2 * n,), xp.float64))
+
+
+def test_what_specs_leave_open():
+    x, y = ShapeSpec(("n",), xp.float64), ShapeSpec(("m",), xp.float64)
+    with pytest.raises(UndecidedError, match=r"test_compile.py:\d+: whether .* == .* not known"):
+        xp.eval_shape(lambda x, y: x + y, x, y)
+    with pytest.raises(UnboundError, match=r"test_compile.py:\d+: the number that n#\d+ stands"):
+        xp.compile(lambda x: x * len(x)).lower(x)
+    with pytest.raises(TraceError, match="nonzero"):
+        xp.compile(xp.nonzero).lower(x)
+    same = xp.eval_shape(lambda x, y: x + y, x, x)
+    assert repr(same) == "ShapeSpec((n,), float64)"
+
+
+def test_specs():
+    spec = ShapeSpec(("n", 3, "n"), float)
+    assert repr(spec) == "ShapeSpec((n, 3, n), float64)"
+    assert spec == ShapeSpec(["n", 3, "n"], xp.float64, "cpu")
+    assert hash(spec) == hash(ShapeSpec(("n", 3, "n"), xp.float64))
+    assert spec != ShapeSpec(("n", 3, "m"), xp.float64)
+    assert pickle.loads(pickle.dumps(spec)) == spec
+    assert spec.at(n=4).shape == (4, 3, 4)
+    result = xp.eval_shape(lambda x: xp.concat([x, x[1:, ...]]), spec)
+    assert repr(result) == "ShapeSpec((2*n - 1, 3, n), float64)"
+    assert result.at(n=5) == ShapeSpec((9, 3, 5), xp.float64)
+    for shape, error in ((("2n",), ValueError), ((-1,), ValueError), ((1.5,), TypeError)):
+        with pytest.raises(error):
+            ShapeSpec(shape, xp.float64)
+    with pytest.raises(AttributeError, match="immutable"):
+        spec.shape = (3,)
+
+
+def test_peak_bytes():
+    function = xp.compile(lambda x: xp.sum((x + 1) * (x - 1), axis=0))
+    program = function.lower(ShapeSpec(("n", 4), xp.float64))
+    # The two operands and the product; then the product and the sums.
+    n = program.variables[0]
+    assert eval_dim(program.peak_bytes, {n: 10}) == 3 * 10 * 4 * 8
+    assert xp.compile(lambda x: x[1:]).lower(ShapeSpec((4,), xp.int8)).peak_bytes == 0
