@@ -1,10 +1,11 @@
-"""``python -m benchmarks [small] [large] [fused] [scipy]``: running times against NumPy's.
+"""``python -m benchmarks [small] [large] [fused] [compiled] [scipy]``: times against NumPy's.
 
 All peers are timed in one run, in turns, and the median of the turns counts: a machine that is
 disturbed for a while disturbs all of them.
 
 small, large: ratios of the times of single calls; below 1 is faster than NumPy.
 fused: speed of expressions relative to NumPy, beside numexpr, Numba, blosc2, jax.jit, PyTorch.
+compiled: speed of compiled functions relative to NumPy, beside jax.jit and torch.compile.
 scipy: speed of SciPy's functions on our arrays, relative to NumPy arrays.
 """
 
@@ -24,7 +25,7 @@ from typing import Any
 from . import calls
 from .peers import Peer, installed
 
-GROUPS = ("small", "large", "fused", "scipy")
+GROUPS = ("small", "large", "fused", "compiled", "scipy")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -44,6 +45,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             figures["ratios"] |= calls.large(peers, options.turns)
     if "fused" in groups:
         figures["fused"] = _fused(options)
+    if "compiled" in groups:
+        figures["compiled"] = _compiled(options)
     if "scipy" in groups:
         figures["scipy"] = _scipy(options)
     if options.json:
@@ -60,8 +63,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("which", nargs="*", choices=[[], *GROUPS], help="default: all")
     parser.add_argument("--turns", type=int, default=15, help="turns per case (default: 15)")
     parser.add_argument("--json", metavar="FILE", help="also write the figures to this file")
-    fused = parser.add_argument_group("fused")
-    fused.add_argument("--sizes", type=_sizes, help="default: 1e3,1e5,8e6; scipy: 4e6")
+    fused = parser.add_argument_group("fused, compiled")
+    sizes = "default: 1e3,1e5,8e6; compiled: 1e3,1e6; scipy: 4e6"
+    fused.add_argument("--sizes", type=_sizes, help=sizes)
     fused.add_argument("--dtypes", type=_words, help="default: float64,float32")
     fused.add_argument("--peers", type=_words, default=[], help="default: all that are installed")
     fused.add_argument("--case", default="", help="only cases whose names contain this")
@@ -98,6 +102,21 @@ def _fused(options: argparse.Namespace) -> dict[str, Any]:
 
         plot(figures, options.plot)
     return figures
+
+
+def _compiled(options: argparse.Namespace) -> dict[str, Any]:
+    from .fused import command
+    from .fused.programs import PROGRAMS
+
+    return command.run(
+        options.sizes or command.PROGRAM_SIZES,
+        options.dtypes or command.DTYPES,
+        options.turns,
+        options.peers or command.PROGRAM_PEERS,
+        options.case,
+        False,
+        PROGRAMS,
+    )
 
 
 def _scipy(options: argparse.Namespace) -> Any:

@@ -22,11 +22,15 @@ class Case(NamedTuple):
     layout: Literal["flat", "table", "square"] = "flat"
     missing: bool = False
     """Whether the last input has NaNs."""
+    make: Callable[[np.random.Generator, int], list[np.ndarray[Any, Any]]] | None = None
+    """The inputs for about so many elements, where they have several shapes."""
 
 
 def inputs(case: Case, elements: int, dtype: str) -> list[np.ndarray[Any, Any]]:
     """The inputs of `case`: at most `elements` random numbers in [0, 1) each, always the same."""
     rng = np.random.default_rng(20)
+    if case.make is not None:
+        return [x.astype(dtype) for x in case.make(rng, elements)]
     shape = _shape(case.layout, elements)
     arrays = [rng.random(shape, dtype=np.dtype(dtype)) for _ in range(case.arrays)]
     if case.missing:

@@ -9,13 +9,15 @@ from collections.abc import Sequence
 from datetime import date
 from typing import Any
 
-from .cases import CASES
+from .cases import CASES, Case
 from .measure import Result, measure
 from .memory import extra_memory
 from .peers import installed
 from .report import print_costs, print_speed, summary
 
 SIZES = (10**3, 10**5, 8 * 10**6)
+PROGRAM_SIZES = (10**3, 10**6)
+PROGRAM_PEERS = ("nx.compile", "jax.jit", "torch.compile")
 DTYPES = ("float64", "float32")
 _SMALLEST_FOR_MEMORY = 10**6
 """Elements below which a peak drowns in pages and arenas."""
@@ -28,13 +30,14 @@ def run(
     names: Sequence[str],
     wanted: str,
     memory: bool,
+    among: Sequence[Case] = CASES,
 ) -> dict[str, Any]:
     """Time the cases whose names contain `wanted`, at all sizes and dtypes, and print tables."""
     # What a peer has to say about its compilation belongs to none of the tables.
     warnings.simplefilter("ignore")
     peers = installed(names)
     columns = [peer.name for peer in peers]
-    cases = [case for case in CASES if wanted in case.name]
+    cases = [case for case in among if wanted in case.name]
     print("# " + ", ".join([f"{peer.name} {peer.version}" for peer in peers]))
     figures: dict[str, Any] = {
         "date": date.today().isoformat(),

@@ -40,7 +40,7 @@ class Result(NamedTuple):
 def measure(case: Case, dtype: str, elements: int, peers: Sequence[Peer], turns: int) -> Result:
     """Time `case` on all peers, after checking that each agrees with the first, NumPy."""
     arrays = inputs(case, elements, dtype)
-    expected = np.asarray(case.function(np, *arrays))
+    expected = case.function(np, *arrays)
     calls: dict[str, Callable[[], Any]] = {}
     first: dict[str, float] = {}
     for peer in peers:
@@ -74,8 +74,12 @@ def measure(case: Case, dtype: str, elements: int, peers: Sequence[Peer], turns:
     )
 
 
-def disagreement(result: Any, expected: np.ndarray[Any, Any]) -> str:
+def disagreement(result: Any, expected: Any) -> str:
     """What is wrong with `result`; empty if nothing is. A Python number may have any dtype."""
+    if isinstance(expected, tuple):
+        pairs = zip(result, expected, strict=True)
+        return next((problem for pair in pairs if (problem := disagreement(*pair))), "")
+    expected = np.asarray(expected)
     if isinstance(result, bool | int | float):
         result = np.asarray(result, dtype=expected.dtype)
     result = np.asarray(result)

@@ -27,10 +27,14 @@ class Peer(NamedTuple):
 
 
 def installed(names: Sequence[str] = ()) -> list[Peer]:
-    """NumPy, array_api_nx and all other peers that are installed, or those of them in `names`."""
+    """NumPy, array_api_nx and all other peers that are installed, or those of them in `names`.
+
+    Compiled functions only if they are named.
+    """
+    names = names or [name for name in _MAKERS if name != "nx.compile"]
     peers = []
     for name, make in _MAKERS.items():
-        if names and name not in names and name not in ("numpy", "nx"):
+        if name not in names and name not in ("numpy", "nx"):
             continue
         try:
             peers.append(make())
@@ -51,13 +55,25 @@ def _nx() -> Peer:
 
         def call() -> Any:
             result = case.function(xp, *own)
-            xp.evaluate(result)
+            xp.evaluate(*(result if isinstance(result, tuple) else (result,)))
             return result
 
         return call
 
     pool: Any = import_module("array_api_nx.backends.cpu.fusion.pool")
     return Peer("nx", xp.__version__, prepare, release=pool.release)
+
+
+def _nx_compile() -> Peer:
+    xp: Any = import_module("array_api_nx")
+
+    def prepare(case: Case, arrays: Arrays) -> Callable[[], Any]:
+        own = [xp.asarray(x, copy=True) for x in arrays]
+        compiled = xp.compile(lambda *arrays: case.function(xp, *arrays))
+        return lambda: compiled(*own)
+
+    pool: Any = import_module("array_api_nx.backends.cpu.fusion.pool")
+    return Peer("nx.compile", xp.__version__, prepare, release=pool.release)
 
 
 def _numexpr() -> Peer:
@@ -93,7 +109,7 @@ def _jax() -> Peer:
     def prepare(case: Case, arrays: Arrays) -> Callable[[], Any]:
         own = [xp.asarray(x, copy=True) for x in arrays]
         compiled = jax.jit(lambda *arrays: case.function(xp, *arrays))
-        return lambda: compiled(*own).block_until_ready()
+        return lambda: jax.block_until_ready(compiled(*own))
 
     return Peer("jax.jit", jax.__version__, prepare)
 
@@ -127,6 +143,7 @@ def _torch_compile() -> Peer:
 _MAKERS: dict[str, Callable[[], Peer]] = {
     "numpy": _numpy,
     "nx": _nx,
+    "nx.compile": _nx_compile,
     "numexpr": _numexpr,
     "numba": _numba,
     "blosc2": _blosc2,

@@ -46,20 +46,21 @@ def summary(results: Sequence[Result]) -> dict[str, dict[str, float]]:
         # The second is what remains if the machine was disturbed in many turns.
         for title, of in (("geometric mean", rows), ("the same of the fastest turns", fastest))
     }
-    rows = [row for row in rows if "nx" in row]
+    ours = "nx.compile" if "nx.compile" in peers else "nx"
+    rows = [row for row in rows if ours in row]
     against = {
-        peer: [row["nx"] / row[peer] for row in rows if peer in row]
+        peer: [row[ours] / row[peer] for row in rows if peer in row]
         for peer in peers
-        if peer not in ("numpy", "nx")
+        if peer not in ("numpy", ours)
     }
     if against:
-        means["nx relative to it"] = {
+        means[f"{ours} relative to it"] = {
             peer: geometric_mean(ratios) for peer, ratios in against.items() if ratios
         }
     rivals = [[row[peer] for peer in RIVALS if peer in row] for row in rows]
-    best = [row["nx"] / max(own) for row, own in zip(rows, rivals, strict=True) if own]
+    best = [row[ours] / max(own) for row, own in zip(rows, rivals, strict=True) if own]
     if best:
-        means["nx relative to the best in each case"] = {"nx": geometric_mean(best)}
+        means[f"{ours} relative to the best in each case"] = {ours: geometric_mean(best)}
     return means
 
 

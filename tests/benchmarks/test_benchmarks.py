@@ -16,6 +16,7 @@ from benchmarks.fused.cases import CASES, Case, inputs
 from benchmarks.fused.measure import disagreement, measure
 from benchmarks.fused.memory import extra_memory
 from benchmarks.fused.peers import NAMES, Peer, installed
+from benchmarks.fused.programs import PROGRAMS
 from benchmarks.fused.report import summary
 from benchmarks.timing import in_turns, ratio
 
@@ -35,7 +36,7 @@ def check(peer: Peer, case: Case, dtype: str, elements: int) -> None:
     arrays = inputs(case, elements, dtype)
     call = peer.prepare(case, arrays)
     assert call is not None
-    expected = np.asarray(case.function(np, *arrays))
+    expected = case.function(np, *arrays)
     assert disagreement(peer.export(call()), expected) == ""
 
 
@@ -44,6 +45,14 @@ def check(peer: Peer, case: Case, dtype: str, elements: int) -> None:
 @pytest.mark.parametrize("elements", [200, 100_000])  # at once, and deferred
 def test_nx_agrees_with_numpy(case: Case, dtype: str, elements: int) -> None:
     check(peer_named("nx"), case, dtype, elements)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("case", PROGRAMS, ids=lambda case: case.name)
+@pytest.mark.parametrize("elements", [200, 40_000])  # small programs, and others
+@pytest.mark.parametrize("name", ["nx", "nx.compile"])
+def test_programs_agree_with_numpy(name: str, case: Case, dtype: str, elements: int) -> None:
+    check(peer_named(name), case, dtype, elements)
 
 
 # Peers warn of what they like.

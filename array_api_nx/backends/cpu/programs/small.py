@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import prod
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
 from .... import primitives as p
 from ....core.view import View
+from ... import replay
 from ...strided import Tensor
 from ..fusion import executor, fperrors
 from ..fusion.compiled import extension
@@ -30,10 +31,8 @@ __all__ = ["Small"]
 Given: TypeAlias = "list[NDArray]"
 """The arrays of a run that are not the program's own: arguments, constants, then results."""
 
-Work: TypeAlias = "Callable[[Given, executor.Report], None]"
-Reader: TypeAlias = "Callable[[Given], NDArray]"
-
-_MAX_PASSES = 64
+_MAX_PASSES: Final = 64
+"""In one sequence."""
 
 
 class Small:
@@ -52,7 +51,15 @@ class Small:
         for slot, position in plan.places:
             described = plan.slots[slot]
             self._fixed[slot] = np.ndarray((described.size,), described.dtype, memory, position)
-        self._names: list[tuple[str, ...]] = []
+        self._sequences: list[tuple[Any, list[tuple[str, ...]]]] = []
+        self._names: dict[str, Any] = {
+            "add": np.add.reduce,
+            "as_array": as_array,
+            "divide_by_count": divide_by_count,
+            "inv": np.linalg.inv,
+            "matmul": np.matmul,
+            "raised": _raised,
+        }
         self._work = self._bind()
         self._open: Callable[[Given], bool | None] = self._open_in_python
         if extension is not None:
@@ -69,8 +76,7 @@ class Small:
         """
         if self._open(given) is False:
             return False
-        for work in self._work:
-            work(given, report)
+        self._work(given, report)
         return True
 
     def _open_in_python(self, given: Given) -> bool:
@@ -88,24 +94,6 @@ class Small:
             given[i] = array
         return True
 
-    # ------------------------------------------------------------------ binding
-
-    def _bind(self) -> list[Work]:
-        found: list[Work] = []
-        passes: list[Pass] = []
-        for action in [*self._plan.actions, None]:
-            if _is_native(action) and len(passes) < _MAX_PASSES:
-                passes.append(action)  # type: ignore[arg-type]
-                continue
-            if passes:
-                found.append(self._sequence(passes))
-                passes = []
-            if _is_native(action):
-                passes.append(action)  # type: ignore[arg-type]
-            elif action is not None:
-                found.append(self._single(action))
-        return found
-
     def reentrant(self) -> Callable[[list[Any]], Tensor | None] | None:
         """For programs that are one sequence over no memory of their own, with one result: a
         function from the arguments' handles to it, which any number of runs may use at a time.
@@ -114,19 +102,19 @@ class Small:
         floating-point errors want more than warnings.
         """
         plan = self._plan
-        if plan.arena or len(plan.actions) != len(self._names) or len(self._work) != 1:
+        if plan.arena or plan.constants or len(plan.outputs) != 1 or len(self._sequences) != 1:
             return None
-        if plan.constants or len(plan.outputs) != 1:
+        sequence, names = self._sequences[0]
+        if len(names) != len(plan.actions):
             return None
-        run, names = self._last_sequence.run, self._names
+        run = sequence.run
 
         def quick(arrays: list[Any]) -> Tensor | None:
             flags = run(arrays)
             if flags is not None:
-                warned = fperrors.modes()
-                if flags is False or warned is None:
+                if flags is False or fperrors.modes() is None:
                     return None
-                fperrors.report(_raised(names, flags, warned))
+                fperrors.report(_raised(names, flags))
             result = Tensor()
             result.array = arrays[-1]
             result.view = result.storage = None
@@ -134,7 +122,36 @@ class Small:
 
         return quick
 
-    def _sequence(self, passes: list[Pass]) -> Work:
+    # ------------------------------------------------------------------ binding
+
+    def _bind(self) -> Callable[[Given, executor.Report], None]:
+        """The function that does what the actions say, one line for each."""
+        lines: list[str] = []
+        passes: list[Pass] = []
+        for action in self._plan.actions:
+            if _is_native(action) and len(passes) < _MAX_PASSES:
+                passes.append(action)  # type: ignore[arg-type]
+                continue
+            if passes:
+                lines += self._sequence(passes)
+                passes = []
+            if _is_native(action):
+                passes.append(action)  # type: ignore[arg-type]
+            else:
+                lines.append(self._single(action))
+        if passes:
+            lines += self._sequence(passes)
+        code = "\n".join(["def run(given, report):", *[f"    {x}" for x in lines], "    return"])
+        exec(code, self._names)
+        return self._names["run"]  # type: ignore[no-any-return]
+
+    def _name(self, x: Any) -> str:
+        """A name for something that the function uses."""
+        name = f"k{len(self._names)}"
+        self._names[name] = x
+        return name
+
+    def _sequence(self, passes: list[Pass]) -> list[str]:
         plan = self._plan
         slots = sorted({slot for each in passes for slot, _ in each.sources})
         fixed = [slot for slot in slots if slot in self._fixed]
@@ -158,30 +175,38 @@ class Small:
             ),
             True,
         )
-        names = [each.names for each in passes]
-        self._names += names
-        self._last_sequence = sequence
-        run = sequence.run
+        steps = [each.names for each in passes]
+        self._sequences.append((sequence, steps))
+        return [
+            f"flags = {self._name(sequence.run)}(given)",
+            f"if flags is not None: report += raised({self._name(steps)}, flags)",
+        ]
 
-        def work(given: Given, report: executor.Report) -> None:
-            flags = run(given)
-            if flags is not None:
-                report += _raised(names, flags, fperrors.modes() or 0)
+    def _single(self, action: Action) -> str:
+        """The line of an action that is no pass of the extension's."""
+        if type(action) is Call:
+            read = [self._array(x) for x in action.arguments if type(x) is Read]
+            if action.method == "matmul":
+                return f"matmul({', '.join(read)}, {self._result(action)})"
+            if action.method == "inv":
+                return f"{self._result(action)}[...] = inv({read[0]})"
+            if action.method == "arg_reduce":
+                op, _, axis, keepdims = action.arguments
+                find = self._name(np.argmax if op is p.ARGMAX else np.argmin)
+                return f"{find}({read[0]}, {axis}, {self._result(action)}, keepdims={keepdims})"
+            if action.method == "reduce":
+                op, x, axes, keepdims, *_ = action.arguments
+                # Sums of these need no dtype: they accumulate in their own.
+                plain = self._plan.slots[x.slot].dtype == self._plan.slots[action.results[0]].dtype
+                if op is p.SUM and plain:
+                    return f"add({read[0]}, {axes}, None, {self._result(action)}, {keepdims})"
+                if op is p.MEAN and plain:
+                    total = f"add({read[0]}, {axes}, None, None, {keepdims})"
+                    count = prod([x.view.shape[axis] for axis in axes])
+                    return f"{self._result(action)}[...] = divide_by_count({total}, {count})"
+        return f"{self._name(self._any(action))}(given, report)"
 
-        return work
-
-    def _single(self, action: Action) -> Work:
-        if type(action) is not Call:
-            return self._any(action)
-        special = {
-            "arg_reduce": self._position,
-            "inv": self._inverse,
-            "matmul": self._matmul,
-            "reduce": self._reduction,
-        }
-        return special.get(action.method, self._any)(action)
-
-    def _any(self, action: Action) -> Work:
+    def _any(self, action: Action) -> Callable[[Given, executor.Report], None]:
         """Any action, run as in large programs; what it finds is copied into its slot."""
         plan = self._plan
         fixed: list[Any] = [self._fixed.get(slot) for slot in range(len(plan.slots))]
@@ -198,96 +223,28 @@ class Small:
 
         return work
 
-    def _matmul(self, action: Call) -> Work:
-        first, second = [self._reader(x) for x in action.arguments]
-        out = self._result(action)
-        matmul = np.matmul
-        if all([type(x) is _Fixed for x in (first, second, out)]):
-            # The arrays are always the same ones.
-            x1, x2, target = first([]), second([]), out([])
-
-            def fixed(given: Given, report: executor.Report) -> None:
-                matmul(x1, x2, target)
-
-            return fixed
-
-        def work(given: Given, report: executor.Report) -> None:
-            matmul(first(given), second(given), out(given))
-
-        return work
-
-    def _position(self, action: Call) -> Work:
-        op, x, axis, keepdims = action.arguments
-        read, out = self._reader(x), self._result(action)
-        find: Any = np.argmax if op is p.ARGMAX else np.argmin
-
-        def work(given: Given, report: executor.Report) -> None:
-            find(read(given), axis, out(given), keepdims=keepdims)
-
-        return work
-
-    def _inverse(self, action: Call) -> Work:
-        read, out = self._reader(action.arguments[0]), self._result(action)
-        inv = np.linalg.inv
-
-        def work(given: Given, report: executor.Report) -> None:
-            out(given)[...] = inv(read(given))
-
-        return work
-
-    def _reduction(self, action: Call) -> Work:
-        op, x, axes, keepdims, *rest = action.arguments
-        source = self._plan.slots[x.slot].dtype
-        dtype = rest[0] if rest else dict(action.keywords).get("dtype")
-        if op not in (p.SUM, p.MEAN) or dtype is not None or source.kind != "f":
-            return self._any(action)
-        read, out = self._reader(x), self._result(action)
-        add: Any = np.add.reduce
-        if op is p.SUM:
-
-            def total(given: Given, report: executor.Report) -> None:
-                add(read(given), axes, None, out(given), keepdims)
-
-            return total
-        count = prod([x.view.shape[axis] for axis in axes])
-
-        def mean(given: Given, report: executor.Report) -> None:
-            out(given)[...] = divide_by_count(add(read(given), axes, None, None, keepdims), count)
-
-        return mean
-
-    # ------------------------------------------------------------------ arrays
-
-    def _reader(self, x: Read) -> Reader:
-        """How to get at what `x` shows."""
+    def _array(self, x: Read) -> str:
+        """What in the function is the array that `x` shows."""
         view = x.view
         memory = self._fixed.get(x.slot)
         if memory is not None:
-            return _Fixed(as_array(memory, view))
-        number = self._numbers[x.slot]
-        if view == View.row_major(self._plan.expected(x.slot)[0]):
-            return lambda given: given[number]
-        return lambda given: as_array(given[number].reshape(-1), view)
+            return self._name(as_array(memory, view))
+        array = f"given[{self._numbers[x.slot]}]"
+        shape = self._plan.expected(x.slot)[0]
+        if view == View.row_major(shape):
+            return array
+        order = view.packed_order
+        if order is not None and view.permute(order) == View.row_major(shape):
+            return f"{array}.transpose({replay.inverse(order)})"
+        return f"as_array({array}.reshape(-1), {self._name(view)})"
 
-    def _result(self, action: Call) -> Reader:
-        """How to get at the memory for the only result of a call."""
+    def _result(self, action: Call) -> str:
+        """What in the function is the memory for the only result of a call."""
         (slot,) = action.results
-        return self._reader(Read(slot, View.row_major(self._plan.slots[slot].shape)))
+        return self._array(Read(slot, View.row_major(self._plan.slots[slot].shape)))
 
 
-class _Fixed:
-    """Reads an array that is always the same."""
-
-    __slots__ = ("array",)
-
-    def __init__(self, array: NDArray) -> None:
-        self.array = array
-
-    def __call__(self, given: Given) -> NDArray:
-        return self.array
-
-
-def _is_native(action: Action | None) -> bool:
+def _is_native(action: Action) -> bool:
     """Whether the extension alone runs an action."""
     if extension is None or type(action) is not Pass:
         return False
@@ -297,8 +254,9 @@ def _is_native(action: Action | None) -> bool:
     )
 
 
-def _raised(names: list[tuple[str, ...]], flags: Any, warned: int) -> executor.Report:
+def _raised(names: list[tuple[str, ...]], flags: Any) -> executor.Report:
     """Per step that met floating-point errors: its name, the errors, and which to warn of."""
+    warned = fperrors.modes() or 0
     return [
         (name, met, warned)
         for each, raised in zip(names, flags, strict=True)
