@@ -9,6 +9,7 @@ import math
 import pickle
 import sys
 import threading
+import warnings
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -236,6 +237,17 @@ SIZES: list[Any] = [
 ]
 
 
+def test_guards_that_divide_by_zero():
+    def call(x: Array) -> Array:
+        return x * 2 if 12 % (x.shape[0] - 3) == 0 else x
+
+    function = xp.compile(call)
+    for n in (5, 6, 8):
+        assert_same(function(xp.ones(n)), call(xp.ones(n)))
+    with pytest.raises(ZeroDivisionError):
+        function(xp.ones(3))
+
+
 @pytest.mark.parametrize("call", SIZES)
 def test_sizes_compute(call):
     """Programs that use sizes give what eager code gives, bit for bit, at sizes not seen before."""
@@ -308,9 +320,38 @@ def test_nested_arguments_and_results():
 def test_values_that_are_equal_but_not_the_same():
     function = xp.compile(lambda x, value: xp.copysign(xp.ones_like(x), x * 0 + value))
     x = xp.ones(3)
-    for value in (0.0, -0.0, 1, 1.0, True):
+    for value in (0.0, -0.0, 1, 1.0, True, math.nan):
         assert_same(function(x, value), function.__wrapped__(x, value))
-    assert function.cache_info().traces == 5
+    assert function.cache_info().traces == 6
+
+
+def test_settings_of_errstate_within_the_function():
+    def call(x: Array) -> Any:
+        with np.errstate(divide="ignore"):
+            quiet = 1.0 / x
+        with np.errstate(all="raise"):
+            checked = x * 2
+        return quiet, checked, xp.log(x + 1)
+
+    function = xp.compile(call)
+    assert "with errstate(divide='ignore')" in str(function.explain(normal(3)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for x in (xp.asarray([1.0, 0.0]), xp.asarray([0.0, 2.0, 3.0])):
+            for found, expected in zip(function(x), call(x), strict=True):
+                assert_same(found, expected)
+        with pytest.raises(RuntimeWarning, match="divide by zero encountered in log"):
+            function(xp.asarray([1.0, -1.0]))
+        with pytest.raises(FloatingPointError, match="overflow"):
+            function(xp.asarray([1.0, 1e308]))
+    assert function.cache_info().traces == 1
+
+
+def test_nan_is_one_value():
+    function = xp.compile(lambda x, values: x + values[0])
+    for _ in range(3):
+        function(xp.ones(2), [float("nan")])
+    assert function.cache_info().traces == 1
 
 
 def test_arguments_that_are_refused():
