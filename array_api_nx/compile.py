@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from .array import Array
 from .backends.program import Program
-from .backends.trace import current
+from .backends.trace import TraceError, current
 from .core.polynomial import Var
 from .core.real import Real, evaluated
 from .core.symbolic import Dim, bind, dim_of_var
@@ -27,7 +27,7 @@ from .frontend.traces import (
 )
 from .frontend.trees import flatten, map_leaves
 
-__all__ = ["CacheInfo", "Compiled", "ShapeSpec", "compile", "eval_shape"]
+__all__ = ["CacheInfo", "Compiled", "ShapeSpec", "TraceError", "compile", "eval_shape"]
 
 _MAX_KINDS: Final = 64
 _MAX_PROGRAMS: Final = 16
@@ -47,7 +47,7 @@ class CacheInfo(NamedTuple):
 class _Bound:
     """A program made ready for one set of sizes."""
 
-    __slots__ = ("dtype", "finish", "quick", "run", "writes")
+    __slots__ = ("constants", "dtype", "finish", "quick", "run", "writes")
 
     def __init__(self, found: Trace, sizes: tuple[int, ...]) -> None:
         program, device = found.program, found.device
@@ -55,6 +55,7 @@ class _Bound:
         self.writes = tuple(
             [i for i, given in enumerate(program.inputs) if given.written is not None]
         )
+        self.constants = tuple(program.constants.values())
         self.finish = _finish(found, sizes)
         self.dtype = found.result.dtype if type(found.result) is Output else None
         usual = self.dtype is not None or len(program.outputs) > 1
@@ -298,11 +299,16 @@ def _argument(x: Any, shape: tuple[Any, ...]) -> Argument:
     return Argument(shape, x._dtype, x._device, backend.axis_order(handle), reason)
 
 
-def _is_unsafe(bound: _Bound, arrays: Any) -> bool:
-    """Whether arrays that the program writes must not be taken for independent of the others."""
+def _is_unsafe(bound: _Bound, arrays: list[Array]) -> bool:
+    """Whether an array that the program writes shares memory with another one that it reads."""
     for i in bound.writes:
-        check_writable(arrays[i])
-    return len({id(x._handle) for x in arrays}) < len(arrays)
+        written = arrays[i]
+        check_writable(written)
+        others = [x._handle for j, x in enumerate(arrays) if j != i]
+        may_overlap = written._device.backend.may_overlap
+        if any([may_overlap(written._handle, x) for x in [*others, *bound.constants]]):
+            return True
+    return False
 
 
 def compile(function: Callable[..., Any], /) -> Compiled:

@@ -9,6 +9,7 @@ import math
 import pickle
 import sys
 import threading
+import warnings
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,7 +23,8 @@ import array_api_nx as xp
 from array_api_nx import Array, ShapeSpec
 from array_api_nx.backends.checks import ContractError
 from array_api_nx.backends.program import Program
-from array_api_nx.backends.trace import TraceError
+from array_api_nx.backends.tracing import Switch
+from array_api_nx.compile import TraceError
 from array_api_nx.core.symbolic import UnboundError, UndecidedError, dynamic, eval_dim
 
 from .fusion.interpreter import WITHIN, Interpreter, programs
@@ -235,6 +237,17 @@ SIZES: list[Any] = [
 ]
 
 
+def test_guards_that_divide_by_zero():
+    def call(x: Array) -> Array:
+        return x * 2 if 12 % (x.shape[0] - 3) == 0 else x
+
+    function = xp.compile(call)
+    for n in (5, 6, 8):
+        assert_same(function(xp.ones(n)), call(xp.ones(n)))
+    with pytest.raises(ZeroDivisionError):
+        function(xp.ones(3))
+
+
 @pytest.mark.parametrize("call", SIZES)
 def test_sizes_compute(call):
     """Programs that use sizes give what eager code gives, bit for bit, at sizes not seen before."""
@@ -307,9 +320,38 @@ def test_nested_arguments_and_results():
 def test_values_that_are_equal_but_not_the_same():
     function = xp.compile(lambda x, value: xp.copysign(xp.ones_like(x), x * 0 + value))
     x = xp.ones(3)
-    for value in (0.0, -0.0, 1, 1.0, True):
+    for value in (0.0, -0.0, 1, 1.0, True, math.nan):
         assert_same(function(x, value), function.__wrapped__(x, value))
-    assert function.cache_info().traces == 5
+    assert function.cache_info().traces == 6
+
+
+def test_settings_of_errstate_within_the_function():
+    def call(x: Array) -> Any:
+        with np.errstate(divide="ignore"):
+            quiet = 1.0 / x
+        with np.errstate(all="raise"):
+            checked = x * 2
+        return quiet, checked, xp.log(x + 1)
+
+    function = xp.compile(call)
+    assert "with errstate(divide='ignore')" in str(function.explain(normal(3)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for x in (xp.asarray([1.0, 0.0]), xp.asarray([0.0, 2.0, 3.0])):
+            for found, expected in zip(function(x), call(x), strict=True):
+                assert_same(found, expected)
+        with pytest.raises(RuntimeWarning, match="divide by zero encountered in log"):
+            function(xp.asarray([1.0, -1.0]))
+        with pytest.raises(FloatingPointError, match="overflow"):
+            function(xp.asarray([1.0, 1e308]))
+    assert function.cache_info().traces == 1
+
+
+def test_nan_is_one_value():
+    function = xp.compile(lambda x, values: x + values[0])
+    for _ in range(3):
+        function(xp.ones(2), [float("nan")])
+    assert function.cache_info().traces == 1
 
 
 def test_arguments_that_are_refused():
@@ -418,7 +460,7 @@ def test_arguments_are_written_as_in_eager_code():
     assert function.cache_info() == (2, 2, 4)
 
 
-def test_arguments_that_are_one_array():
+def test_arguments_that_share_memory():
     def call(x: Array, y: Array) -> Array:
         x += 1
         return x + y
@@ -428,6 +470,22 @@ def test_arguments_that_are_one_array():
     assert_same(function(x, xp.ones(3)), np.full(3, 3.0))
     assert_same(function(x, x), np.full(3, 6.0))
     assert_same(x, np.full(3, 3.0))
+    assert_same(function(x, x[::-1]), np.full(3, 8.0))
+    assert_same(function(x, xp.asarray(np.asarray(x))), np.full(3, 10.0))
+    assert function.cache_info() == (1, 1, 4)
+
+
+def test_arguments_that_share_memory_with_arrays_from_outside():
+    outside = xp.ones(3)
+
+    def call(x: Array) -> Array:
+        x += 1
+        return x + outside
+
+    function = xp.compile(call)
+    assert_same(function(xp.ones(3)), np.full(3, 3.0))
+    assert_same(function(outside[:]), np.full(3, 4.0))
+    assert_same(outside, np.full(3, 2.0))
 
 
 def test_read_only_arguments():
@@ -594,6 +652,30 @@ def test_other_threads_compute_meanwhile():
     assert results == [6.0]
 
 
+def test_threads_trace_at_the_same_time():
+    barrier = threading.Barrier(2, timeout=30)
+    results: dict[int, Any] = {}
+
+    def call(x: Array, k: int) -> Array:
+        barrier.wait()
+        x = xp.sin(x) * k
+        barrier.wait()
+        return xp.sum(x, axis=0)
+
+    x = normal(4, 3)
+    function = xp.compile(call)
+    threads = [
+        threading.Thread(target=lambda k=k: results.update({k: function(x, k)})) for k in (2, 3)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for k in (2, 3):
+        assert_same(results[k], xp.sum(xp.sin(x) * k, axis=0))
+    assert type(x.device.backend) is not Switch
+
+
 def test_errors_are_those_of_eager_code():
     for call in (lambda x: xp.reshape(x, (7, 7)), lambda x: x + xp.ones(5), lambda x: x[9, 9]):
         with pytest.raises((ValueError, IndexError)) as eager:
@@ -660,6 +742,20 @@ def test_specs():
             ShapeSpec(shape, xp.float64)
     with pytest.raises(AttributeError, match="immutable"):
         spec.shape = (3,)
+
+
+def test_pickled_programs():
+    program = xp.compile(standardise).lower(ShapeSpec(("n", 3), xp.float32))
+    assert program.match(((5, 3),)) == (5,)
+    again = pickle.loads(pickle.dumps(program))
+    assert str(again) == str(program)
+    x = xp.astype(normal(5, 3), xp.float32)
+    run = x.device.backend.prepare(again, again.match((x.shape,)))
+    (handle,) = run(x._handle)
+    assert_same(x.device.backend.to_host(handle), standardise(x))
+    outside = xp.ones(3)
+    with pytest.raises(TypeError, match=r"reads 1 arrays from outside.*make them arguments"):
+        pickle.dumps(xp.compile(lambda x: x + outside).explain(normal(3)))
 
 
 def test_peak_bytes():

@@ -91,6 +91,10 @@ class Backend(ABC):
         """The permutation of axes that makes `x` row-major; None if it is, or if none does."""
         return None
 
+    def may_overlap(self, x1: Handle, x2: Handle) -> bool:
+        """Whether what is written to `x1` may show in `x2`. Backend must: say True if in doubt."""
+        return True
+
     def prepare(self, program: Program, sizes: tuple[int, ...]) -> replay.Run:
         """Make ready to run a program for given sizes.
 

@@ -94,6 +94,10 @@ class CheckedBackend(CheckedMatrices):
         call.owes(order is None or sorted(order) == axes, "return a permutation or None")
         return order
 
+    def may_overlap(self, x1: Handle, x2: Handle) -> bool:
+        Call(self.inner, "may_overlap", x1=x1, x2=x2).handles(x1, x2)
+        return self.inner.may_overlap(x1, x2)
+
     def prepare(self, program: Program, sizes: tuple[int, ...]) -> Run:
         call = Call(self.inner, "prepare", program=program, sizes=sizes)
         call.guarantees(len(sizes) == len(program.variables), "a size for each variable")

@@ -23,7 +23,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from math import prod
 from typing import Any, NamedTuple
@@ -57,12 +57,24 @@ class Operand(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A call of the contract's `method`; `results` are the numbers of the values that it gives."""
+    """A call of a method of the contract.
+
+    Attributes
+    ----------
+    method : str
+    arguments, keywords : tuple
+        See the module's text.
+    results : tuple of int
+        The numbers of the values that it gives.
+    errors : tuple
+        The settings of NumPy's ``errstate``, as (name, setting), that the function made for it.
+    """
 
     method: str
     arguments: tuple[Any, ...]
     keywords: tuple[tuple[str, Any], ...]
     results: tuple[int, ...]
+    errors: tuple[tuple[str, str], ...] = ()
 
 
 class Input(NamedTuple):
@@ -165,10 +177,14 @@ class Program:
         ]
         found = "".join([f"{names[v]}, " for v in self.variables])
         condition = " and ".join(tests) or "True"
+        # Sizes for which a guard divides by zero are none for which it was asked.
         return _function(
             f"def match(shapes):\n"
             f"    ({pattern}) = shapes\n"
-            f"    return ({found}) if {condition} else None\n"
+            f"    try:\n"
+            f"        return ({found}) if {condition} else None\n"
+            f"    except ArithmeticError:\n"
+            f"        return None\n"
         )
 
     @cached_property
@@ -242,6 +258,14 @@ class Program:
         read = [x.value for x in operands_in(step.arguments[1:])]
         return self.last_uses[base] == position and base not in read
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self.constants:
+            raise TypeError(
+                f"the program reads {len(self.constants)} arrays from outside of its function, "
+                "which cannot be pickled with it; make them arguments"
+            )
+        return Program, tuple([getattr(self, field.name) for field in fields(self)])
+
     # ------------------------------------------------------------------ text
 
     def __str__(self) -> str:
@@ -262,9 +286,11 @@ class Program:
             arguments += [f"{name}={_text(x)}" for name, x in step.keywords]
             results = ", ".join([f"v{number}" for number in step.results])
             value = self.values[step.results[0]]
+            errors = ", ".join([f"{name}={setting!r}" for name, setting in step.errors])
             lines.append(
                 f"  {results}: {value.dtype} {_text(value.shape)} = "
                 f"{step.method}({', '.join(arguments)})"
+                + (f"    with errstate({errors})" if errors else "")
             )
         lines.append(f"outputs: {', '.join([_text(x) for x in self.outputs])}")
         lines.append(f"peak bytes: {self.peak_bytes}")

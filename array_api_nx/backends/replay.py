@@ -10,10 +10,12 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+import numpy as np
+
 from ..core.real import Real
 from ..core.symbolic import Dim
 from ..core.view import View
-from .program import Operand, Program
+from .program import Operand, Program, Step
 
 if TYPE_CHECKING:
     from .base import Backend, Handle
@@ -74,7 +76,7 @@ class _Text:
                 "    return run",
             ]
         )
-        namespace: dict[str, Any] = {}
+        namespace: dict[str, Any] = {"errstate": np.errstate}
         exec(code, namespace)
         self.make = namespace["make"]
 
@@ -89,13 +91,13 @@ class _Text:
         for number, handle in program.constants.items():
             lines.append(f"v{number} = {self._constant(handle)}")
         for position, step in enumerate(program.steps):
-            if step.method.startswith("update"):
-                lines += self._update(position)
-            else:
-                arguments = [self._argument(x) for x in step.arguments]
-                arguments += [f"{name}={self._argument(x)}" for name, x in step.keywords]
-                results = ", ".join([f"v{number}" for number in step.results])
-                lines.append(f"{results} = {self._call(step.method)}({', '.join(arguments)})")
+            called = (
+                self._update(position) if step.method.startswith("update") else self._step(step)
+            )
+            if step.errors:
+                lines.append(f"with errstate(**{dict(step.errors)}):")
+                called = [f"    {line}" for line in called]
+            lines += called
             ended = [v for v, last in program.last_uses.items() if last == position]
             unused = [v for v in step.results if v not in program.last_uses]
             if ended or unused:
@@ -110,6 +112,12 @@ class _Text:
         outputs = [self._output(operand) for operand in program.outputs]
         lines.append(f"return ({''.join([f'{output}, ' for output in outputs])})")
         return lines
+
+    def _step(self, step: Step) -> list[str]:
+        arguments = [self._argument(x) for x in step.arguments]
+        arguments += [f"{name}={self._argument(x)}" for name, x in step.keywords]
+        results = ", ".join([f"v{number}" for number in step.results])
+        return [f"{results} = {self._call(step.method)}({', '.join(arguments)})"]
 
     def _update(self, position: int) -> list[str]:
         step = self.program.steps[position]

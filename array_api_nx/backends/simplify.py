@@ -46,12 +46,12 @@ def _merged(program: Program) -> Program:
 
     for step in program.steps:
         arguments, keywords = moved(step.arguments), moved(step.keywords)
-        step = Step(step.method, arguments, keywords, step.results)
+        step = step._replace(arguments=arguments, keywords=keywords)
         unchanged = _unchanged(step, program.values, made)
         if unchanged is not None:
             same[step.results[0]] = unchanged
             continue
-        key = step.method, _key(arguments), _key(keywords)
+        key = step.method, _key(arguments), _key(keywords), step.errors
         if step.method not in _UNDETERMINED and key in seen:
             same.update(zip(step.results, seen[key], strict=True))
             continue

@@ -18,6 +18,8 @@ from math import nan
 from types import FrameType
 from typing import Any, Final, NoReturn, final
 
+import numpy as np
+
 from ..core.dtypes import DType
 from ..core.real import source, variables
 from ..core.symbolic import Dim, UnboundError, UndecidedError, Var, deciding, dim_of_var
@@ -178,6 +180,7 @@ class Recorder:
         self.home: object = None
         """The tracing backend whose steps these are."""
         self._captured: dict[int, Traced] = {}
+        self._errors: dict[str, Any] = dict(np.geterr())
 
     # ------------------------------------------------------------------ values
 
@@ -223,7 +226,9 @@ class Recorder:
             numbers = tuple([self._value(shape, dtype) for shape, dtype in results])
             given = tuple([self._argument(x) for x in arguments])
             named = tuple([(name, self._argument(x)) for name, x in keywords.items()])
-            self.steps.append(Step(method, given, named, numbers))
+            settings: dict[str, Any] = dict(np.geterr())
+            errors = tuple([x for x in settings.items() if self._errors[x[0]] != x[1]])
+            self.steps.append(Step(method, given, named, numbers, errors))
             return [
                 Traced(self, Block(number, shape, dtype), View.row_major(shape))
                 for number, (shape, dtype) in zip(numbers, results, strict=True)

@@ -88,8 +88,23 @@ def _static(x: Any) -> Any:
             f"a compiled function takes arrays, containers of them, and hashable values, not a "
             f"{type(x).__name__}; make it hashable, or close over it"
         ) from None
-    # 1, 1.0 and True are equal, as are 0.0 and -0.0; what a function makes of them is not.
-    return type(x), repr(x) if isinstance(x, float | complex) else None, x
+    return _Static(x)
+
+
+class _Static:
+    """A value that is no array. 1, 1.0 and True are equal, as are 0.0 and -0.0, but not here."""
+
+    __slots__ = ("key", "value")
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        self.key = type(value), repr(value) if isinstance(value, float | complex) else value
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is _Static and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
 
 
 def build(structure: Any, leaves: Sequence[Any]) -> Any:
@@ -99,8 +114,8 @@ def build(structure: Any, leaves: Sequence[Any]) -> Any:
     def visit(structure: Any) -> Any:
         if structure is _ARRAY:
             return next(rest)
-        if len(structure) == 3:
-            return structure[2]
+        if type(structure) is _Static:
+            return structure.value
         shape, inside = structure
         return _joined(shape, [visit(part) for part in inside])
 

@@ -56,6 +56,7 @@ BROKEN: list[tuple[str, Break, str]] = [
     ("explain", lambda b: b.explain(3), "a handle of this backend"),
     ("has_elements", lambda b: b.has_elements(3), "a handle of this backend"),
     ("axis_order", lambda b: b.axis_order(3), "a handle of this backend"),
+    ("may_overlap", lambda b: b.may_overlap(X, 3), "a handle of this backend"),
     ("prepare", lambda b: b.prepare(PROGRAM, ()), "a size for each variable"),
     ("prepare", lambda b: b.prepare(PROGRAM, (1,)), "sizes within bounds"),
     ("empty", lambda b: b.empty([2], d.int8), "a tuple of non-negative ints"),

@@ -11,6 +11,7 @@ from array_api_nx.core import dtypes as d
 from array_api_nx.core.symbolic import dynamic
 from array_api_nx.core.view import View
 
+from .backends import MinimalBackend
 from .layouts import check, in_layouts, row_major, tensor
 
 VALUES = np.arange(1.0, 25.0).reshape(2, 3, 4)
@@ -69,6 +70,20 @@ def test_axis_order(backend: Backend) -> None:
 
 def test_has_elements(backend: Backend) -> None:
     assert backend.has_elements(tensor(*row_major(VALUES)))
+
+
+def test_may_overlap(backend: Backend) -> None:
+    memory = np.arange(24.0)
+    whole = tensor(memory, View((24,)), writable=True)
+    part = backend.slice(whole, ((3, 5, 2),))
+    again = tensor(memory, View((4, 6)), writable=True)
+    for other in (whole, part, again):
+        assert backend.may_overlap(whole, other)
+        assert backend.may_overlap(other, whole)
+    fresh = tensor(np.arange(24.0), View((24,)), writable=True)
+    if not isinstance(backend, MinimalBackend):
+        assert not backend.may_overlap(whole, fresh)
+        assert not backend.may_overlap(part, backend.slice(whole, ((4, 5, 2),)))
 
 
 def test_prepare(backend: Backend) -> None:

@@ -154,6 +154,17 @@ class NumPyMemory(StridedBackend):
             return "part of it is padding, which has no memory"
         return "its memory was handed in as read-only"
 
+    def may_overlap(self, x1: Tensor, x2: Tensor) -> bool:
+        view1, view2 = x1.view or self.anchor(x1), x2.view or self.anchor(x2)
+        storage1, storage2 = x1.storage, x2.storage
+        assert storage1 is not None
+        assert storage2 is not None
+        if storage1 is storage2:
+            return view1.overlaps(view2)
+        # Two storages over one memory both have it.
+        memory1, memory2 = storage1.memory, storage2.memory
+        return memory1 is not None and memory2 is not None and np.may_share_memory(memory1, memory2)
+
     def item(self, x: Tensor) -> Scalar:
         array = x.array
         if array is None:
