@@ -12,11 +12,21 @@ import warnings
 from collections.abc import Iterable
 from contextvars import ContextVar, copy_context
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-__all__ = ["DIVIDE", "INVALID", "OVERFLOW", "UNDERFLOW", "Modes", "modes", "report"]
+__all__ = [
+    "DIVIDE",
+    "INVALID",
+    "OVERFLOW",
+    "UNDERFLOW",
+    "Modes",
+    "Settings",
+    "modes",
+    "planned",
+    "report",
+]
 
 # NumPy's bits for the flags that an operation raises.
 DIVIDE: Final = 1
@@ -53,6 +63,46 @@ _variable: Final = _find_variable()
 _last: tuple[Any, Modes | None] = (object(), None)
 
 
+planned: Final[ContextVar[Modes | None]] = ContextVar("array_api_nx.planned_modes", default=None)
+"""What `modes` is to say where operations are planned rather than called; see `Settings`."""
+
+
+class Settings(NamedTuple):
+    """What a program's function says itself of the errors of an operation.
+
+    Attributes
+    ----------
+    warned, ignored : int
+        Flags. Of the others, what is set where the program runs counts.
+    """
+
+    warned: Modes
+    ignored: Modes
+
+    @staticmethod
+    def of(errstate: Iterable[tuple[str, str]]) -> Settings | None:
+        """From the arguments of `numpy.errstate`; None unless all are "warn" or "ignore"."""
+        warned = ignored = 0
+        bits = {name: bit for bit, name, _ in _CATEGORIES}
+        for name, mode in errstate:
+            if mode == "warn":
+                warned |= bits[name]
+            elif mode == "ignore":
+                ignored |= bits[name]
+            else:
+                return None
+        return Settings(warned, ignored)
+
+    def code(self) -> Modes:
+        """A number for `planned`."""
+        return self.warned | self.ignored << 4
+
+    @staticmethod
+    def asked(code: Modes, here: Modes) -> Modes:
+        """Which flags to warn of, where `here` are those by NumPy's settings."""
+        return here & ~(code >> 4) | code & 15
+
+
 def modes() -> Modes | None:
     """How NumPy treats floating-point errors here: which flags it warns of.
 
@@ -63,6 +113,9 @@ def modes() -> Modes | None:
         the computation cannot be put off.
     """
     global _last
+    code = planned.get()
+    if code is not None:
+        return code
     if _variable is None:
         return _read()
     state = _variable.get(None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -16,7 +17,18 @@ from ..kernels import NDArray
 if TYPE_CHECKING:
     from ..backend import CPUBackend
 
-__all__ = ["Action", "Call", "Fill", "Pass", "Read", "Slot", "Update", "as_array", "tensor"]
+__all__ = [
+    "Action",
+    "Call",
+    "Fill",
+    "Pass",
+    "Read",
+    "Slot",
+    "Update",
+    "as_array",
+    "raised",
+    "tensor",
+]
 
 Slot: TypeAlias = int
 """The number of a block of memory."""
@@ -35,8 +47,8 @@ class Pass(NamedTuple):
     Attributes
     ----------
     stage : Stage
-    names : tuple of str
-        Per step of the kernel, what warnings call it.
+    names : tuple of (str, int)
+        Per step of the kernel what warnings call it, and the code of its `fperrors.Settings`.
     sources : tuple of (slot, int)
         Per operand; and bytes to the first element.
     head : Node or None
@@ -50,7 +62,7 @@ class Pass(NamedTuple):
     """
 
     stage: Stage
-    names: tuple[str, ...]
+    names: tuple[tuple[str, int], ...]
     sources: tuple[tuple[Slot, int], ...]
     head: Node | None
     result: Slot
@@ -64,10 +76,7 @@ class Pass(NamedTuple):
         memories = [(slots[slot], offset) for slot, offset in self.sources]
         flags = stage.program.run(memories, min(threads.count(), stage.threads))
         if any(flags):
-            warned = fperrors.modes() or 0
-            report += [
-                (name, met, warned) for name, met in zip(self.names, flags, strict=True) if met
-            ]
+            report += raised([self.names], [flags])
         if head is not None:
             slots[self.result], mean = executor.end(head, stage, accumulators)
             if self.mean is not None:
@@ -133,16 +142,18 @@ class Update(NamedTuple):
 
 
 class Call(NamedTuple):
-    """A call of a method of the backend, with `Read` for handles."""
+    """A call of a method of the backend, with `Read` for handles, and within an errstate."""
 
     method: str
     arguments: tuple[Any, ...]
     keywords: tuple[tuple[str, Any], ...]
     results: tuple[Slot, ...]
+    errors: tuple[tuple[str, str], ...]
 
     def run(self, backend: CPUBackend, slots: list[Any], report: executor.Report) -> None:
         keywords = {name: _handles(x, slots) for name, x in self.keywords}
-        found = getattr(backend, self.method)(*_handles(self.arguments, slots), **keywords)
+        with np.errstate(**dict(self.errors)):  # type: ignore[arg-type]  # NumPy's own settings
+            found = getattr(backend, self.method)(*_handles(self.arguments, slots), **keywords)
         for slot, handle in zip(self.results, _as_tuple(found), strict=True):
             array = np.ascontiguousarray(backend.array(handle))
             if not array.flags.owndata and any(
@@ -202,3 +213,22 @@ def _reads(x: Any) -> list[Read]:
 
 def _as_tuple(x: Any) -> tuple[Any, ...]:
     return x if isinstance(x, tuple) else (x,)
+
+
+def raised(names: Sequence[tuple[tuple[str, int], ...]], flags: Any) -> executor.Report:
+    """Per step that met floating-point errors: its name, the errors, and which to warn of.
+
+    Parameters
+    ----------
+    names : sequence of tuple
+        Per pass, as in `Pass`.
+    flags : sequence of tuple of int
+        Per pass and step, as NumPy's bits.
+    """
+    here = fperrors.modes() or 0
+    return [
+        (name, met, fperrors.Settings.asked(code, here))
+        for steps, all_met in zip(names, flags, strict=True)
+        for (name, code), met in zip(steps, all_met, strict=True)
+        if met
+    ]

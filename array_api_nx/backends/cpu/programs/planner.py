@@ -21,7 +21,7 @@ from ... import replay
 from ...host import TO_NUMPY
 from ...program import Operand, Program, Step
 from ...strided import Storage, Tensor, tensor_over
-from ..fusion import executor, expression
+from ..fusion import executor, expression, fperrors
 from ..fusion.expression import Node
 from ..fusion.plan import Graph
 from ..kernels import NDArray
@@ -98,11 +98,9 @@ class Planner:
     def plan(self) -> tuple[list[tuple[int, Read]], list[Read | Operand]]:
         """Make the actions; what they store in arguments, and the outputs; see `_finish`."""
         program = self.program
-        with (
-            np.errstate(all="ignore"),
-            config_context(fusion="always", fusion_threshold=0),
-        ):
+        with config_context(fusion="always", fusion_threshold=0):
             token = executor.planner.set(self._note)
+            modes = fperrors.planned.set(0)
             try:
                 for i in range(len(program.inputs)):
                     self._tensors[i] = self._placeholder(i)
@@ -114,6 +112,7 @@ class Planner:
                         self._tensors.pop(v, None)
                 return self._finish()
             finally:
+                fperrors.planned.reset(modes)
                 executor.planner.reset(token)
 
     # ------------------------------------------------------------------ slots
@@ -150,6 +149,10 @@ class Planner:
     # ------------------------------------------------------------------ steps
 
     def _step(self, position: int, step: Step) -> None:
+        settings = fperrors.Settings.of(step.errors)
+        if settings is None:
+            raise Unplannable
+        fperrors.planned.set(settings.code())
         if step.method.startswith("update"):
             self._update(position, step)
             return
@@ -170,7 +173,7 @@ class Planner:
         for value in step.results:
             self._tensors[value] = self._placeholder(value)
         results = tuple([self._find(self._tensors[v].storage.memory) for v in step.results])  # type: ignore[union-attr]
-        self.actions.append(Call(step.method, arguments, keywords, results))
+        self.actions.append(Call(step.method, arguments, keywords, results, step.errors))
 
     def _update(self, position: int, step: Step) -> None:
         operand, view, *rest = step.arguments
@@ -250,8 +253,8 @@ class Planner:
                 sources.append((slot, offset))
             head = nodes[stage.head]
             names = [
-                "reduce" if nodes[i].axes else nodes[i].loop.name  # type: ignore[union-attr]
-                for i in stage.steps
+                ("reduce" if node.axes else node.loop.name, node.errors)  # type: ignore[union-attr]
+                for node in [nodes[i] for i in stage.steps]
             ]
             self.actions.append(
                 Pass(

@@ -21,7 +21,7 @@ from ..fusion import executor, fperrors
 from ..fusion.compiled import extension
 from ..fusion.pool import empty
 from ..kernels import NDArray, divide_by_count
-from .actions import Action, Call, Pass, Read, Slot, as_array
+from .actions import Action, Call, Pass, Read, Slot, as_array, raised
 
 if TYPE_CHECKING:
     from .running import Plan
@@ -51,14 +51,14 @@ class Small:
         for slot, position in plan.places:
             described = plan.slots[slot]
             self._fixed[slot] = np.ndarray((described.size,), described.dtype, memory, position)
-        self._sequences: list[tuple[Any, list[tuple[str, ...]]]] = []
+        self._sequences: list[tuple[Any, list[Any]]] = []
         self._names: dict[str, Any] = {
             "add": np.add.reduce,
             "as_array": as_array,
             "divide_by_count": divide_by_count,
             "inv": np.linalg.inv,
             "matmul": np.matmul,
-            "raised": _raised,
+            "raised": raised,
         }
         self._work = self._bind()
         self._open: Callable[[Given], bool | None] = self._open_in_python
@@ -114,7 +114,7 @@ class Small:
             if flags is not None:
                 if flags is False or fperrors.modes() is None:
                     return None
-                fperrors.report(_raised(names, flags))
+                fperrors.report(raised(names, flags))
             result = Tensor()
             result.array = arrays[-1]
             result.view = result.storage = None
@@ -184,7 +184,7 @@ class Small:
 
     def _single(self, action: Action) -> str:
         """The line of an action that is no pass of the extension's."""
-        if type(action) is Call:
+        if type(action) is Call and not action.errors:
             read = [self._array(x) for x in action.arguments if type(x) is Read]
             if action.method == "matmul":
                 return f"matmul({', '.join(read)}, {self._result(action)})"
@@ -252,14 +252,3 @@ def _is_native(action: Action) -> bool:
     return head is None or not (
         action.stage.partial or head.divisor is not None or head.op is p.VAR
     )
-
-
-def _raised(names: list[tuple[str, ...]], flags: Any) -> executor.Report:
-    """Per step that met floating-point errors: its name, the errors, and which to warn of."""
-    warned = fperrors.modes() or 0
-    return [
-        (name, met, warned)
-        for each, raised in zip(names, flags, strict=True)
-        for name, met in zip(each, raised, strict=True)
-        if met
-    ]
