@@ -282,7 +282,8 @@ def _cells(dims: list[_Dim], layouts: Sequence[Layout], width: int) -> int:
             for layout, stride in zip(layouts, columns.strides, strict=True)
         ]
     )
-    if not width and not packed and columns.reduced:
+    boxed = any([layout.box is not None for layout in layouts])
+    if not width and not packed and not boxed and columns.reduced:
         return REDUCED_CELLS
     itemsizes = [layout.itemsize for layout in layouts if layout.role != "accumulator"]
     cells = TILE_BYTES // max(itemsizes, default=1)
