@@ -154,14 +154,14 @@ def _run(stage: Stage, graph: Graph, raised: list[int], destination: NDArray | N
     kernel = stage.kernel
     for i in stage.stored:
         new[i] = buffer(prod(nodes[i].shape), nodes[i].dtype)
-    if head.axes:
-        assert head.identity is not None
+    for i in stage.reductions:
+        identity = nodes[i].identity
+        assert identity is not None
         size = prod(head.shape)
         copies = kernel.tasks if stage.partial else 1
-        accumulators = buffer(size * copies, head.identity.dtype)
-        accumulators.fill(head.identity)
-        new[stage.head] = accumulators
-    elif destination is None or stage.head not in graph.roots:
+        new[i] = buffer(size * copies, identity.dtype)
+        new[i].fill(identity)
+    if not stage.reductions and (destination is None or stage.head not in graph.roots):
         new[stage.head] = buffer(prod(head.shape), head.dtype)
     memories: list[tuple[NDArray, int]] = []
     for kind, index, offset in stage.memories:
@@ -181,13 +181,15 @@ def _run(stage: Stage, graph: Graph, raised: list[int], destination: NDArray | N
     if any(flags):
         for i, met in zip(stage.steps, flags, strict=True):
             raised[i] |= met
-    if head.op is p.VAR:
-        mean, new[stage.head] = _variance(head, new[stage.head])
-        waiting = expression.mean_of(head)
-        if waiting is not None:
-            waiting.realise(mean)
-    elif head.axes:
-        new[stage.head] = _finished(head, new[stage.head], stage.partial, kernel.tasks)
+    for i in stage.reductions:
+        node = nodes[i]
+        if node.op is p.VAR:
+            mean, new[i] = _variance(node, new[i])
+            waiting = expression.mean_of(node)
+            if waiting is not None:
+                waiting.realise(mean)
+        else:
+            new[i] = _finished(node, new[i], stage.partial, kernel.tasks)
     for i, memory in new.items():
         nodes[i].realise(memory)
 

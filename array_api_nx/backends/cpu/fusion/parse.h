@@ -117,7 +117,7 @@ static int read_itemsize(PyObject *value, npy_intp *itemsize)
     if (!read_int(value, 1, MAX_ITEMSIZE, "an itemsize", itemsize)) {
         return 0;
     }
-    if ((*itemsize & (*itemsize - 1)) != 0) {
+    if (*itemsize != sizeof(Moments) && (*itemsize & (*itemsize - 1)) != 0) {
         return refuse("an itemsize must be a power of 2, not %zd", *itemsize);
     }
     return 1;
