@@ -176,9 +176,9 @@ def _run(stage: Stage, graph: Graph, raised: list[int], destination: NDArray | N
     head = nodes[stage.head]
     for i in stage.stored:
         new[i] = buffer(prod(nodes[i].shape), nodes[i].dtype)
-    if head.axes:
-        new[stage.head] = begin(head, stage)
-    elif destination is None or stage.head not in graph.roots:
+    for i in stage.reductions:
+        new[i] = begin(nodes[i], stage)
+    if not stage.reductions and (destination is None or stage.head not in graph.roots):
         new[stage.head] = buffer(prod(head.shape), head.dtype)
     memories: list[tuple[NDArray, int]] = []
     for kind, index, offset in stage.memories:
@@ -198,9 +198,9 @@ def _run(stage: Stage, graph: Graph, raised: list[int], destination: NDArray | N
     if any(flags):
         for i, met in zip(stage.steps, flags, strict=True):
             raised[i] |= met
-    if head.axes:
-        new[stage.head], mean = end(head, stage, new[stage.head])
-        waiting = None if mean is None else expression.mean_of(head)
+    for i in stage.reductions:
+        new[i], mean = end(nodes[i], stage, new[i])
+        waiting = None if mean is None else expression.mean_of(nodes[i])
         if waiting is not None:
             assert mean is not None
             waiting.realise(mean)
@@ -209,7 +209,7 @@ def _run(stage: Stage, graph: Graph, raised: list[int], destination: NDArray | N
 
 
 def begin(head: Node, stage: Stage) -> NDArray:
-    """What the stage of a reduction accumulates in."""
+    """What a stage accumulates one of its reductions in."""
     assert head.identity is not None
     copies = stage.kernel.tasks if stage.partial else 1
     accumulators = buffer(prod(head.shape) * copies, head.identity.dtype)

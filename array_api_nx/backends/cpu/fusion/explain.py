@@ -67,7 +67,7 @@ class _Translator:
         names: list[str] = []
         inputs: list[Memory] = []
         outputs: list[Memory] = []
-        reads = self._reads(stage.head)
+        reads = self._reads(stage.reductions or (stage.head,))
         written = {step.target for step in kernel.program}
         for slot, (memory, operand) in enumerate(zip(stage.memories, kernel.operands, strict=True)):
             kind, j, offset = memory
@@ -76,8 +76,7 @@ class _Translator:
             elif slot in written:
                 outputs.append(self._output(stage, j, operand))
                 names.append(outputs[-1].name)
-                if j == stage.head:
-                    outputs += [self._output(stage, mean, operand) for mean in self._means(stage)]
+                outputs += [self._output(stage, mean, operand) for mean in self._means(j)]
             else:
                 view = reads[kind, j, offset].pop(0)
                 fill = None if operand.fill is None else stage.memories[operand.fill].position
@@ -100,21 +99,24 @@ class _Translator:
 
     # ------------------------------------------------------------------ memory
 
-    def _reads(self, head: int) -> dict[tuple[str, int, int], list[View]]:
+    def _reads(self, heads: tuple[int, ...]) -> dict[tuple[str, int, int], list[View]]:
         """The views through which a stage reads memory, by what it reads and from which byte on.
 
         Views with that in common are in the order of the stage's operands.
         """
         graph = self.graph
-        space = graph.nodes[head].space
+        space = graph.nodes[heads[0]].space
         found: dict[tuple[str, int, int], list[View]] = {}
         seen: set[Any] = set()
 
         def visit(i: int) -> None:
-            seen.add(i)
             for kind, j, _ in graph.sources[i]:
                 if kind == "node" and j not in self.stored and j not in seen:
+                    seen.add(j)
                     visit(j)
+                    note(j)
+
+        def note(i: int) -> None:
             *_, last = graph.sources[i]
             fill = last[1] if graph.nodes[i].op is p.PAD else None
             for kind, j, view in graph.sources[i]:
@@ -127,7 +129,10 @@ class _Translator:
                     offset, _ = view.byte_layout(value.dtype.itemsize)
                     found.setdefault((kind, j, offset), []).append(view)
 
-        visit(head)
+        for head in heads:
+            visit(head)
+        for head in heads:
+            note(head)
         return found
 
     def _input(
@@ -191,7 +196,7 @@ class _Translator:
         self.stored[i] = name
         size = prod(node.shape) * node.dtype.itemsize
         notes = []
-        if stage.partial and i == stage.head:
+        if stage.partial and i in stage.reductions:
             size = prod(node.shape) * operand.itemsize * stage.kernel.tasks
             notes.append(f"in {stage.kernel.tasks} parts, put together at the end")
         if i in self.graph.live and kind == "stored":
@@ -234,23 +239,24 @@ class _Translator:
     def _reduction(
         self, stage: Stage, step: Reduction, names: list[str], padding: int
     ) -> list[Step]:
-        head = self.graph.nodes[stage.head]
+        head = stage.memories[step.target].position
+        node = self.graph.nodes[head]
         dims, strides = stage.kernel.dims, stage.kernel.operands[step.target].strides
         kept = [k for k, n in enumerate(dims) if n > 1 and strides[k] != 0]
         axes = [k - padding for k in range(padding, len(dims)) if strides[k] == 0]
         over = [f"axis={axes[0] if len(axes) == 1 else tuple(axes)}"] if kept else []
         source, target = names[step.source], names[step.target]
-        assert head.op is not None
-        steps = [Step(head.op.name, (source, *over), target, "reduction")]
-        if head.op is not p.VAR and head.divisor is not None:
-            steps.append(Step("divide", (target, str(float(head.divisor))), target, "final"))
-        for mean in self._means(stage):
+        assert node.op is not None
+        steps = [Step(node.op.name, (source, *over), target, "reduction")]
+        if node.op is not p.VAR and node.divisor is not None:
+            steps.append(Step("divide", (target, str(float(node.divisor))), target, "final"))
+        for mean in self._means(head):
             steps.append(Step("mean", (source, *over), self.stored[mean], "reduction"))
         return steps
 
-    def _means(self, stage: Stage) -> list[int]:
+    def _means(self, head: int) -> list[int]:
         """The mean that comes with a variance."""
-        return [mean for mean, i in self.graph.variances.items() if i == stage.head]
+        return [mean for mean, i in self.graph.variances.items() if i == head]
 
 
 def _layout(view: View) -> list[str]:

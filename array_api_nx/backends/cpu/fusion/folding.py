@@ -137,22 +137,24 @@ def _lane_sums(block: NDArray) -> NDArray:
     return parts[:, 0]
 
 
-_Moments: TypeAlias = tuple[NDArray, NDArray, NDArray]
-"""Rounded means, and the sums of the distances from them and of their squares."""
+_Found: TypeAlias = tuple[NDArray, NDArray, NDArray, NDArray]
+"""Sums, rounded means, and the sums of the distances from these and of their squares."""
 
 
-def _moments_along(block: NDArray) -> _Moments:
+def _moments_along(block: NDArray) -> _Found:
     """The moments of each row."""
-    means = _lane_sums(block) / block.dtype.type(block.shape[1])
+    sums = _lane_sums(block)
+    means = sums / block.dtype.type(block.shape[1])
     distances = block - means[:, np.newaxis]
-    return means, _lane_sums(distances), _lane_sums(distances * distances)
+    return sums, means, _lane_sums(distances), _lane_sums(distances * distances)
 
 
-def _moments_down(block: NDArray) -> _Moments:
+def _moments_down(block: NDArray) -> _Found:
     """The moments of each column."""
-    means = _group_sums(block) / block.dtype.type(len(block))
+    sums = _group_sums(block)
+    means = sums / block.dtype.type(len(block))
     distances = block - means
-    return means, _group_sums(distances), _group_sums(distances * distances)
+    return sums, means, _group_sums(distances), _group_sums(distances * distances)
 
 
 def _group_sums(block: NDArray) -> NDArray:
@@ -175,8 +177,8 @@ def _fold_moments(
         elif _is_flat(block):
             parts = [np.ascontiguousarray(block).reshape(1, -1)]
         for part in parts:
-            for mean, distance, squares in zip(*_moments_along(part), strict=True):
-                _merge(accumulators[0, :1], part.shape[1], (mean, distance, squares))
+            for sums, means, distances, squares in zip(*_moments_along(part), strict=True):
+                _merge(accumulators[0, :1], part.shape[1], (sums, means, distances, squares))
     elif step.columns:
         _merge(accumulators[:, 0], columns, _moments_along(block))
     elif not step.rows:
@@ -188,26 +190,23 @@ def _fold_moments(
         _merge(accumulators[0], rows, _moments_down(block))
 
 
-def _merge(moments: NDArray, count: int, found: _Moments) -> None:
+def _merge(moments: NDArray, count: int, found: _Found) -> None:
     """Merge the moments of `count` elements into those of others."""
     with np.errstate(all="ignore"):
-        means, distances, squares = [np.asarray(each, np.float64) for each in found]
+        sums, means, distances, squares = [np.asarray(each, np.float64) for each in found]
         before = moments["count"].copy()
         weight = count / (before + count)
         parts = distances / count
         rest = np.fmax(squares - distances * parts, 0)
-        squares = np.where(np.isfinite(squares), rest, squares)
-        parts = np.where(np.isfinite(parts), parts, 0)
         references = np.where(before == 0, means, moments["reference"])
         steps = (means - references) + (parts - moments["offset"])
         apart = steps * steps * (weight * before)
-        near = moments["offset"] + steps * weight
-        known = moments["reference"] + moments["offset"]
-        far = known * (1 - weight) + (means + parts) * weight
-        moments["reference"] = np.where(np.isfinite(steps), references, 0)
-        moments["offset"] = np.where(np.isfinite(steps), near, far)
-        moments["squares"] += squares + np.where(np.isnan(apart), 0, apart)
+        squares = np.where(np.isfinite(squares), rest, squares)
         moments["count"] = before + count
+        moments["sum"] += sums
+        moments["reference"] = references
+        moments["offset"] += steps * weight
+        moments["squares"] += squares + np.where(np.isnan(apart), 0, apart)
 
 
 def combined(parts: NDArray) -> tuple[NDArray, NDArray]:
@@ -216,12 +215,10 @@ def combined(parts: NDArray) -> tuple[NDArray, NDArray]:
     No row is empty.
     """
     with np.errstate(all="ignore"):
-        weights = parts["count"] / parts["count"].sum(axis=0)
-        references = parts["reference"]
-        steps = (references - references[0]) + parts["offset"]
-        step = (weights * steps).sum(axis=0)
-        apart = parts["count"] * np.square(steps - step)
+        counts = parts["count"]
+        count = counts.sum(axis=0)
+        means = (parts["reference"] - parts["reference"][0]) + parts["offset"]
+        steps = means - (counts * means).sum(axis=0) / count
+        apart = counts * np.square(steps)
         squares = parts["squares"] + np.where(np.isnan(apart), 0, apart)
-        far = (weights * (references + parts["offset"])).sum(axis=0)
-        means = np.where(np.isfinite(step), references[0] + step, far)
-        return means, squares.sum(axis=0)
+        return parts["sum"].sum(axis=0) / count, squares.sum(axis=0)

@@ -310,10 +310,11 @@ _REDUCTIONS: Final[dict[Primitive, np.ufunc]] = {
 }
 
 
-MOMENTS: Final = np.dtype([(name, "f8") for name in ("reference", "offset", "squares", "count")])
-"""What is known of real numbers: their mean, which is reference + offset, the sum of their squared
-distances from it, and how many they are. Where numbers lie near each other and far from 0, one
-number could not hold the mean well enough."""
+_FIELDS: Final = ("count", "sum", "reference", "offset", "squares")
+MOMENTS: Final = np.dtype([(name, "f8") for name in _FIELDS])
+"""What is known of real numbers: how many they are, their sum, their mean as reference + offset,
+and the sum of their squared distances from it. Of numbers that lie near each other and far from 0,
+one number could not hold the mean well enough to compare it with that of others."""
 
 
 def _count_loop() -> Loop:

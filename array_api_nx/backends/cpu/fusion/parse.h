@@ -117,7 +117,7 @@ static int read_itemsize(PyObject *value, npy_intp *itemsize)
     if (!read_int(value, 1, MAX_ITEMSIZE, "an itemsize", itemsize)) {
         return 0;
     }
-    if ((*itemsize & (*itemsize - 1)) != 0) {
+    if (*itemsize != sizeof(Moments) && (*itemsize & (*itemsize - 1)) != 0) {
         return refuse("an itemsize must be a power of 2, not %zd", *itemsize);
     }
     return 1;
@@ -267,7 +267,7 @@ static int read_instruction(const Kernel *kernel, Step *step, PyObject *value)
                      &step->target);
 }
 
-static int read_reduction(const Kernel *kernel, Step *step, PyObject *value)
+static int read_reduction(Kernel *kernel, Step *step, PyObject *value)
 {
     const Loop *loop = &step->loop;
     PyObject *identity = PyTuple_GET_ITEM(value, 5);
@@ -288,13 +288,14 @@ static int read_reduction(const Kernel *kernel, Step *step, PyObject *value)
         return 0;
     }
     step->sources[0] = step->target;
+    kernel->folds_tiles = kernel->folds_tiles || (step->rows && step->columns);
     if (step->target >= kernel->operand_count) {
         return refuse("a reduction's target must be an operand, not register %d", step->target);
     }
     return 1;
 }
 
-static int read_step(const Kernel *kernel, Step *step, PyObject *value)
+static int read_step(Kernel *kernel, Step *step, PyObject *value)
 {
     if (!check_tuple(value, 3, 6, "a step of the program") ||
         !read_loop(PyTuple_GET_ITEM(value, 0), &step->loop)) {

@@ -1,10 +1,10 @@
 """From pending expressions to kernels: what is computed together, and what is stored in between.
 
 A kernel computes one value, its *head*, and everything below that can be computed along with it,
-element by element. Values below it that must lie in memory first get kernels of their own:
-reductions, and values that are read in another order than they are computed in. A value that is
-costly and needed by several kernels is stored by the first one; a cheap one is computed anew in
-each.
+element by element; or several reductions over the same axes of what it reads. Values below it that
+must lie in memory first get kernels of their own: reductions, and values that are read in another
+order than they are computed in. A value that is costly and needed by several kernels is stored by
+the first one; a cheap one is computed anew in each.
 
 A plan names nodes by their position, so that it serves every expression of the same structure.
 """
@@ -29,6 +29,9 @@ __all__ = ["Graph", "Memory", "Plan", "Stage", "plan"]
 
 WORTH_STORING: Final = 3.0
 """Nanoseconds per element above which computing a value again costs more than memory traffic."""
+
+MAX_READS: Final = 32
+"""How much a pass of several reductions may read."""
 
 WORTH_A_THREAD: Final = 250_000.0
 """Nanoseconds of work for each thread beyond the first. To wake one takes some microseconds, but
@@ -64,6 +67,8 @@ class Stage(NamedTuple):
     ----------
     head : int
         The position of the node that it computes.
+    reductions : tuple of int
+        Positions of the reductions that it computes, the head among them.
     stored : tuple of int
         Positions of the other nodes that it stores.
     kernel : Kernel
@@ -80,6 +85,7 @@ class Stage(NamedTuple):
     """
 
     head: int
+    reductions: tuple[int, ...]
     stored: tuple[int, ...]
     kernel: Kernel
     program: Program
@@ -256,10 +262,47 @@ class _Planner:
             if first is None:
                 break
             self._emit(first)
-        kernel = _KernelBuilder(self, head, inlined)
+        reductions = self._reductions(head, inlined)
+        kernel = _KernelBuilder(self, head, reductions, inlined)
         self.stages.append(kernel.stage())
-        self.stored.add(head)
-        self.stored.update(kernel.side_outputs)
+        self.stored.update((head, *reductions, *kernel.side_outputs))
+
+    def _reductions(self, head: int, inlined: list[int]) -> list[int]:
+        """The reductions that one pass computes if `head` is one: over the same axes, of what
+        reads the same memory. What they need is added to `inlined`."""
+        nodes = self.graph.nodes
+        if not nodes[head].axes:
+            return []
+        reductions = [head]
+        reads = self._reads(inlined)
+        for i in range(len(nodes)):
+            if (
+                i == head
+                or i in self.stored
+                or i in self.graph.variances
+                or nodes[i].axes != nodes[head].axes
+                or nodes[i].space != nodes[head].space
+                or nodes[i].leaves.isdisjoint(nodes[head].leaves)
+            ):
+                continue
+            needed: list[int] = []
+            if self._gather(i, nodes[i].space, needed, set()) is not None:
+                continue
+            others = self._reads(needed)
+            if len(reads | others) <= MAX_READS and reads & others:
+                reads |= others
+                reductions.append(i)
+                inlined += [j for j in needed if j not in inlined]
+        return reductions
+
+    def _reads(self, inlined: list[int]) -> set[Any]:
+        """What is read to compute these nodes."""
+        return {
+            (kind, j, view)
+            for i in inlined
+            for kind, j, view in self.graph.sources[i]
+            if kind != "node" or j not in inlined
+        }
 
     def _gather(
         self, i: int, space: tuple[int, ...], inlined: list[int], seen: set[int]
@@ -288,11 +331,14 @@ def _reshaped(view: View, space: tuple[int, ...]) -> View | None:
 
 
 class _KernelBuilder:
-    """Builds the stage of one head."""
+    """Builds the stage of one head, or of several reductions."""
 
-    def __init__(self, planner: _Planner, head: int, inlined: list[int]) -> None:
+    def __init__(
+        self, planner: _Planner, head: int, reductions: list[int], inlined: list[int]
+    ) -> None:
         self.graph = planner.graph
         self.head = head
+        self.reductions = reductions
         self.inlined = inlined
         self.space: Any = self.graph.nodes[head].space
         self.destination = planner.destination if head in self.graph.roots else None
@@ -370,28 +416,27 @@ class _KernelBuilder:
         _, strides = View.row_major(self.space).byte_layout(itemsize)
         return self._operand(("out", i), Memory("node", i, 0), strides, itemsize, "output")
 
-    def _accumulators(self) -> int:
-        node = self.graph.nodes[self.head]
+    def _accumulators(self, i: int) -> int:
+        node = self.graph.nodes[i]
         assert node.identity is not None
         itemsize = node.identity.dtype.itemsize
         _, kept = View.row_major(node.shape).byte_layout(itemsize)
         remaining = list(kept)
         strides = tuple([0 if a in node.axes else remaining.pop(0) for a in range(len(self.space))])
-        return self._operand("out", Memory("node", self.head, 0), strides, itemsize, "accumulator")
+        return self._operand(("out", i), Memory("node", i, 0), strides, itemsize, "accumulator")
 
     # ------------------------------------------------------------------ the program
 
     def stage(self) -> Stage:
         graph = self.graph
-        head = graph.nodes[self.head]
-        outputs = {*self.side_outputs} if head.axes else {*self.side_outputs, self.head}
+        outputs = {*self.side_outputs} if self.reductions else {*self.side_outputs, self.head}
         # Values are operands (numbers) or what steps compute (("step", k)).
         values: dict[int, Any] = {}
         known: dict[Any, Any] = {}
         steps: list[tuple[loops.Loop, tuple[Any, ...], int | None, int]] = []
         for i in self.inlined:
             node = graph.nodes[i]
-            if i == self.head and head.axes:
+            if node.axes:
                 continue
             loop = node.loop
             assert loop is not None
@@ -430,15 +475,16 @@ class _KernelBuilder:
         values: dict[int, Any],
     ) -> Stage:
         graph = self.graph
-        head = graph.nodes[self.head]
-        final: Any = None
-        accumulators = -1
-        if head.axes:
-            kind, j, view = graph.sources[self.head][0]
-            final = values[j] if kind == "node" and j in values else self._input(kind, j, view)
-            accumulators = self._accumulators()
+        reduced: list[Any] = []
+        accumulators: list[int] = []
+        for i in self.reductions:
+            kind, j, view = graph.sources[i][0]
+            reduced.append(
+                values[j] if kind == "node" and j in values else self._input(kind, j, view)
+            )
+            accumulators.append(self._accumulators(i))
         last_use = {value: k for k, (_, sources, _, _) in enumerate(steps) for value in sources}
-        last_use[final] = len(steps)
+        last_use.update(dict.fromkeys(reduced, len(steps)))
         registers: list[int] = []
         free: list[int] = []
         where: dict[Any, int] = {}
@@ -464,21 +510,14 @@ class _KernelBuilder:
             program.append(Instruction(loop, slots, target))
             computes.append(i)
         timetable = schedule(self.space, self.layouts, sum(registers))
-        if head.axes:
-            source = where[final] if type(final) is tuple else final
-            assert head.loop is not None
-            assert head.identity is not None
-            program.append(
-                Reduction(
-                    head.loop,
-                    source,
-                    accumulators,
-                    timetable.reduced[-2],
-                    timetable.reduced[-1],
-                    head.identity,
-                )
-            )
-            computes.append(self.head)
+        for i, value, target in zip(self.reductions, reduced, accumulators, strict=True):
+            node = graph.nodes[i]
+            assert node.loop is not None
+            assert node.identity is not None
+            source = where[value] if type(value) is tuple else value
+            rows, columns = timetable.reduced[-2:]
+            program.append(Reduction(node.loop, source, target, rows, columns, node.identity))
+            computes.append(i)
         operands = [
             operand._replace(fill=self.fills.get(slot))
             for slot, operand in enumerate(timetable.operands)
@@ -495,6 +534,7 @@ class _KernelBuilder:
         )
         return Stage(
             self.head,
+            tuple(self.reductions),
             tuple(self.side_outputs),
             kernel,
             prepare(kernel),

@@ -278,14 +278,15 @@ def _cells(dims: list[_Dim], layouts: Sequence[Layout], width: int) -> int:
     columns = dims[-1]
     packed = any(
         [
-            layout.role != "accumulator"
-            and (stride not in (0, layout.itemsize) or layout.box is not None)
+            layout.role != "accumulator" and stride not in (0, layout.itemsize)
             for layout, stride in zip(layouts, columns.strides, strict=True)
         ]
     )
-    if not width and not packed and columns.reduced:
+    boxed = any([layout.box is not None for layout in layouts])
+    if not width and not packed and not boxed and columns.reduced:
         return REDUCED_CELLS
-    cells = TILE_BYTES // max([layout.itemsize for layout in layouts])
+    itemsizes = [layout.itemsize for layout in layouts if layout.role != "accumulator"]
+    cells = TILE_BYTES // max(itemsizes, default=1)
     # A packed tile takes room twice, and what lies between its elements in memory takes some, too.
     return cells // PACKED_SHARE if packed else cells
 

@@ -17,12 +17,11 @@ enum { LENGTH = 16, GROUP = 8, LEVELS = 8 * sizeof(npy_intp) };
 /* Columns that are worked on at a time where rows are reduced. */
 enum { BAND_COLUMNS = 128 };
 
-/* What is known of the elements folded so far. Their mean is `reference + offset`: of numbers that
-   lie near each other and far from 0, one number could not hold it well enough. */
+/* What is known of the elements folded so far. They are `squares` away from their mean, which is
+   `reference + offset`: of numbers that lie near each other and far from 0, one number could not
+   hold it well enough to compare it with the mean of others. */
 typedef struct {
-    npy_double reference, offset;
-    npy_double squares; /* of the distances from the mean */
-    npy_double count;
+    npy_double count, sum, reference, offset, squares;
 } Moments;
 
 enum { EXCEPTIONS = FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW | FE_INVALID };
@@ -38,29 +37,27 @@ static void keep_exceptions(int raised)
 
 #define IS_FINITE(x) ((x) - (x) == 0)
 
-/* Fold `count` elements with that mean, `distance` and `squares` the sums of their distances from
-   it and of the squares of these. The mean is rounded, and so not all of the distance is 0. Without
-   branches, so that the compiler vectorizes loops of it; exceptions that are raised here mean
-   nothing. */
-static INLINE void merge_moments(Moments *moments, npy_double count, npy_double mean,
-                                 npy_double distance, npy_double squares)
+/* Fold `count` elements with that sum and mean, `distance` and `squares` the sums of their distances
+   from it and of the squares of these. The mean is rounded, and so not all of the distance is 0.
+   Where elements are not finite, or their sum is not, the squares are not either, and the rest of
+   it does not matter. Without branches, so that the compiler vectorizes loops of it; exceptions
+   that are raised here mean nothing. */
+static INLINE void merge_moments(Moments *moments, npy_double count, npy_double sum,
+                                 npy_double mean, npy_double distance, npy_double squares)
 {
     const npy_double before = moments->count;
     const npy_double weight = count / (before + count);
-    npy_double part = distance / count;
+    const npy_double part = distance / count;
     const npy_double rest = squares - distance * part;
-    part = IS_FINITE(part) ? part : 0;
-    squares = IS_FINITE(squares) ? (isgreater(rest, 0) ? rest : 0) : squares;
     const npy_double reference = before == 0 ? mean : moments->reference;
     const npy_double step = (mean - reference) + (part - moments->offset);
     const npy_double apart = step * step * (weight * before);
-    const npy_double near = moments->offset + step * weight;
-    const npy_double far =
-        (moments->reference + moments->offset) * (1 - weight) + (mean + part) * weight;
-    moments->reference = IS_FINITE(step) ? reference : 0;
-    moments->offset = IS_FINITE(step) ? near : far;
-    moments->squares += squares + (apart == apart ? apart : 0);
+    squares = IS_FINITE(squares) ? (isgreater(rest, 0) ? rest : 0) : squares;
     moments->count = before + count;
+    moments->sum += sum;
+    moments->reference = reference;
+    moments->offset += step * weight;
+    moments->squares += squares + (apart == apart ? apart : 0);
 }
 
 #define DEFINE_SUMS(TYPE)                                                                          \
@@ -171,7 +168,7 @@ static INLINE void merge_moments(Moments *moments, npy_double count, npy_double 
     CLONED static void fold_run_##TYPE(Moments *moments, const char *run, npy_intp step,           \
                                        npy_intp count)                                             \
     {                                                                                              \
-        const TYPE mean = sum_run_##TYPE(run, step, count) / (TYPE)count;                          \
+        const TYPE total = sum_run_##TYPE(run, step, count), mean = total / (TYPE)count;           \
         const npy_double all = (npy_double)count;                                                  \
         TYPE room[BLOCK_##TYPE], sums[LANES_##TYPE], squares[LANES_##TYPE];                        \
         Pairs_##TYPE distance = {.depth = 0, .count = 0}, square = {.depth = 0, .count = 0};       \
@@ -207,7 +204,8 @@ static INLINE void merge_moments(Moments *moments, npy_double count, npy_double 
             add_block_##TYPE(&square, squares);                                                    \
         }                                                                                          \
         const int raised = fetestexcept(EXCEPTIONS);                                               \
-        merge_moments(moments, all, mean, total_##TYPE(&distance), total_##TYPE(&square));         \
+        merge_moments(moments, all, total, mean, total_##TYPE(&distance),                          \
+                      total_##TYPE(&square));                                                      \
         keep_exceptions(raised);                                                                   \
     }                                                                                              \
                                                                                                    \
@@ -216,8 +214,9 @@ static INLINE void merge_moments(Moments *moments, npy_double count, npy_double 
                                            npy_intp step, npy_intp rows, npy_intp columns)         \
     {                                                                                              \
         const npy_intp pitch = step / (npy_intp)sizeof(TYPE);                                      \
-        TYPE means[BAND_COLUMNS], sums[BAND_COLUMNS], squares[BAND_COLUMNS];                       \
-        memset(means, 0, sizeof(means));                                                           \
+        TYPE totals[BAND_COLUMNS], means[BAND_COLUMNS];                                            \
+        TYPE sums[BAND_COLUMNS], squares[BAND_COLUMNS];                                            \
+        memset(totals, 0, sizeof(totals));                                                         \
         memset(sums, 0, sizeof(sums));                                                             \
         memset(squares, 0, sizeof(squares));                                                       \
         npy_intp row = 0;                                                                          \
@@ -228,17 +227,17 @@ static INLINE void merge_moments(Moments *moments, npy_double count, npy_double 
                 for (int next = 1; next < GROUP; next++) {                                         \
                     sum += x[next * pitch + column];                                               \
                 }                                                                                  \
-                means[column] += sum;                                                              \
+                totals[column] += sum;                                                             \
             }                                                                                      \
         }                                                                                          \
         for (; row < rows; row++) {                                                                \
             const TYPE *x = (const TYPE *)(tile + row * step);                                     \
             for (npy_intp column = 0; column < columns; column++) {                                \
-                means[column] += x[column];                                                        \
+                totals[column] += x[column];                                                       \
             }                                                                                      \
         }                                                                                          \
         for (npy_intp column = 0; column < columns; column++) {                                    \
-            means[column] /= (TYPE)rows;                                                           \
+            means[column] = totals[column] / (TYPE)rows;                                           \
         }                                                                                          \
         for (row = 0; row + GROUP <= rows; row += GROUP) {                                         \
             const TYPE *x = (const TYPE *)(tile + row * step);                                     \
@@ -268,8 +267,8 @@ static INLINE void merge_moments(Moments *moments, npy_double count, npy_double 
             merged[column] = *(Moments *)(moments + column * moments_step);                        \
         }                                                                                          \
         for (npy_intp column = 0; column < columns; column++) {                                    \
-            merge_moments(&merged[column], (npy_double)rows, means[column], sums[column],          \
-                          squares[column]);                                                        \
+            merge_moments(&merged[column], (npy_double)rows, totals[column], means[column],        \
+                          sums[column], squares[column]);                                          \
         }                                                                                          \
         for (npy_intp column = 0; column < columns; column++) {                                    \
             *(Moments *)(moments + column * moments_step) = merged[column];                        \

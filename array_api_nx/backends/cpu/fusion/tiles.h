@@ -54,6 +54,7 @@ typedef struct {
     Operand *operands;
     Register *registers;
     Step *steps;
+    int folds_tiles;  /* whether a step reduces whole tiles to one element */
     int alternates;   /* between memory and the cache, so that it pays to fetch ahead */
     npy_intp results; /* where in the scratch the reductions of a tile are */
     npy_intp scratch; /* bytes */
@@ -361,6 +362,28 @@ static npy_intp below(npy_intp limit, npy_intp first, npy_intp size)
     return limit <= first ? 0 : least(limit - first, size);
 }
 
+/* Whether a tile that lies in the operand's box can be read there as if it were packed: in the
+   same order, which reductions to one element depend on. */
+static int reads_in_box(const Frame *frame, int slot, npy_intp rows, npy_intp columns)
+{
+    const Kernel *kernel = frame->kernel;
+    const Operand *operand = &kernel->operands[slot];
+    const View *memory = &frame->memory[slot];
+    const int outer = kernel->ndim - 2;
+    if (memory->column != operand->itemsize ||
+        (kernel->folds_tiles && rows > 1 && memory->row != columns * memory->column)) {
+        return 0;
+    }
+    for (int dim = 0; dim < kernel->ndim; dim++) {
+        const npy_intp size = dim < outer ? 1 : dim == outer ? rows : columns;
+        if (frame->first[dim] < operand->start[dim] ||
+            frame->first[dim] + size > operand->end[dim]) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
 /* Pack the tile of an operand that has memory only in a box. */
 static void pack_boxed(const Frame *frame, int slot, npy_intp rows, npy_intp columns)
 {
@@ -395,10 +418,10 @@ static void run_step(Frame *frame, const Step *step, npy_intp rows, npy_intp col
     for (int i = 0; i < step->load_count; i++) {
         const int slot = step->loads[i];
         const Operand *operand = &frame->kernel->operands[slot];
-        if (operand->fill >= 0) {
-            pack_boxed(frame, slot, rows, columns);
-        } else {
+        if (operand->fill < 0) {
             copy_tile(frame->views[slot], frame->memory[slot], operand->itemsize, rows, columns);
+        } else if (frame->views[slot].data != frame->memory[slot].data) {
+            pack_boxed(frame, slot, rows, columns);
         }
     }
     if (step->reduces) {
@@ -564,6 +587,15 @@ static void run_tiles(Frame *frame, npy_intp all_rows, npy_intp all_columns)
             }
             first[0] = first_row + row;
             first[1] = first_column + column;
+            for (int i = 0; i < kernel->operand_count; i++) {
+                const Operand *operand = &kernel->operands[i];
+                if (operand->fill >= 0) {
+                    frame->views[i] = reads_in_box(frame, i, rows, columns)
+                                          ? frame->memory[i]
+                                          : (View){frame->scratch + operand->buffer,
+                                                   columns * operand->itemsize, operand->itemsize};
+                }
+            }
             look_ahead(frame, row, column, all_rows, all_columns);
             for (int i = 0; i < kernel->step_count; i++) {
                 fetch(frame, i);

@@ -51,44 +51,38 @@ class Pass(NamedTuple):
         Per step of the kernel what warnings call it, and the code of its `fperrors.Settings`.
     sources : tuple of (slot, int)
         Per operand; and bytes to the first element.
-    head : Node or None
-        If it is a reduction: how to begin and how to end.
-    result : slot
-        What is computed last.
+    reductions : tuple of (Node, slot, slot or None)
+        What it accumulates, and where the result goes; for a variance also where the mean goes if
+        that is wanted.
     stores : tuple of slot
-        What else is written, and, if it is no reduction, the result.
-    mean : slot or None
-        Where the mean is wanted that the pass of a variance finds.
+        What else is written.
     """
 
     stage: Stage
     names: tuple[tuple[str, int], ...]
     sources: tuple[tuple[Slot, int], ...]
-    head: Node | None
-    result: Slot
+    reductions: tuple[tuple[Node, Slot, Slot | None], ...]
     stores: tuple[Slot, ...]
-    mean: Slot | None
 
     def run(self, backend: CPUBackend, slots: list[Any], report: executor.Report) -> None:
-        head, stage = self.head, self.stage
-        if head is not None:
-            slots[self.result] = accumulators = executor.begin(head, stage)
+        stage = self.stage
+        for node, result, _ in self.reductions:
+            slots[result] = executor.begin(node, stage)
         memories = [(slots[slot], offset) for slot, offset in self.sources]
         flags = stage.program.run(memories, min(threads.count(), stage.threads))
         if any(flags):
             report += raised([self.names], [flags])
-        if head is not None:
-            slots[self.result], mean = executor.end(head, stage, accumulators)
-            if self.mean is not None:
-                slots[self.mean] = mean
+        for node, result, mean in self.reductions:
+            slots[result], found = executor.end(node, stage, slots[result])
+            if mean is not None:
+                slots[mean] = found
 
     def uses(self) -> list[Slot]:
         return [*[slot for slot, _ in self.sources], *self.finds()]
 
     def finds(self) -> tuple[Slot, ...]:
-        if self.head is None:
-            return ()
-        return (self.result,) if self.mean is None else (self.result, self.mean)
+        found = [slot for _, *slots in self.reductions for slot in slots]
+        return tuple([slot for slot in found if slot is not None])
 
 
 class Fill(NamedTuple):

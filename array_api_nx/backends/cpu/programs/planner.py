@@ -34,7 +34,7 @@ __all__ = ["Planner", "SlotInfo", "Unplannable"]
 
 # Of what is not among these, the operands are computed before, all together.
 _DEFERRED: Final = frozenset(
-    {"binary", "cast", "clip", "copy", "full", "reduce", "unary", "var", "vecdot", "where"}
+    {"binary", "cast", "clip", "copy", "full", "pad", "reduce", "unary", "var", "vecdot", "where"}
 )
 
 
@@ -241,8 +241,13 @@ class Planner:
         found: dict[int, Slot] = {}
         leaves = [self._find(leaf.memory) for leaf in graph.leaves]
         for stage in executor.planned(graph):
-            means = [i for i, variance in graph.variances.items() if variance == stage.head]
-            for i in (*stage.stored, stage.head, *means):
+            means = {
+                variance: i
+                for i, variance in graph.variances.items()
+                if variance in stage.reductions
+            }
+            outputs = [*stage.stored, *([] if stage.reductions else [stage.head])]
+            for i in (*outputs, *stage.reductions, *means.values()):
                 found[i] = self._slot(nodes[i])
             sources = []
             for kind, index, offset in stage.memories:
@@ -251,21 +256,21 @@ class Planner:
                 else:
                     slot = leaves[index] if kind == "leaf" else found[index]
                 sources.append((slot, offset))
-            head = nodes[stage.head]
             names = [
                 ("reduce" if node.axes else node.loop.name, node.errors)  # type: ignore[union-attr]
                 for node in [nodes[i] for i in stage.steps]
+            ]
+            reductions = [
+                (nodes[i], found[i], found[means[i]] if i in means else None)
+                for i in stage.reductions
             ]
             self.actions.append(
                 Pass(
                     stage,
                     tuple(names),
                     tuple(sources),
-                    head if head.axes else None,
-                    found[stage.head],
-                    tuple([found[i] for i in stage.stored])
-                    + (() if head.axes else (found[stage.head],)),
-                    found[means[0]] if means else None,
+                    tuple(reductions),
+                    tuple([found[i] for i in outputs]),
                 )
             )
         for i, slot in found.items():

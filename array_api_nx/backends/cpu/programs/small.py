@@ -248,7 +248,9 @@ def _is_native(action: Action) -> bool:
     """Whether the extension alone runs an action."""
     if extension is None or type(action) is not Pass:
         return False
-    head = action.head
-    return head is None or not (
-        action.stage.partial or head.divisor is not None or head.op is p.VAR
+    return not any(
+        [
+            action.stage.partial or node.divisor is not None or node.op is p.VAR
+            for node, *_ in action.reductions
+        ]
     )
