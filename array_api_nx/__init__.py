@@ -206,7 +206,7 @@ newaxis = None
 def __getattr__(name: str) -> object:
     # SciPy's RBFInterpolator calls diag, and its tests logspace, as if the standard had them. They
     # are found, but listed nowhere: portable code takes them from `extra`.
-    if name in extra.__all__:
+    if name in ("diag", "logspace"):
         return getattr(extra, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
