@@ -59,8 +59,10 @@ class MinimalBackend(_Irreducible):
         return self.inner.reduce(op, x, axes, keepdims, dtype)
 
 
-BACKENDS: dict[str, Backend] = {
-    "cpu": CPUBackend(),
-    "checked": CheckedBackend(CPUBackend()),
-    "minimal": MinimalBackend(CheckedBackend(CPUBackend())),
+CPU = CPUBackend()
+
+BACKENDS: dict[str, Callable[[], Backend]] = {
+    "cpu": lambda: CPU,
+    "checked": lambda: CheckedBackend(CPU),
+    "minimal": lambda: MinimalBackend(CheckedBackend(CPU)),
 }
