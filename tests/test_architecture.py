@@ -36,6 +36,11 @@ THIRD_PARTY = {
 }
 # The contract tests, which pytest loads and nothing else does.
 TESTING = "testing/contract/"
+# The modules of engines, which load on first use, and what they load.
+ENGINES = {
+    "backends/engines/torch.py": {"torch", "array_api_compat"},
+    "backends/engines/torch_kernels.py": {"torch"},
+}
 # Layers that import nothing else, on first use neither.
 STANDARD_LIBRARY_ALONE = ("config", "core", "primitives")
 
@@ -134,8 +139,10 @@ def test_imports_go_down_only(path):
         if top == NAME:
             assert LAYERS.index(layer(name)) <= LAYERS.index(own), f"{ids(path)} imports {name}"
         elif top not in sys.stdlib_module_names and (loading or own in STANDARD_LIBRARY_ALONE):
-            allowed = {"numpy", "pytest", "hypothesis"} if ids(path).startswith(TESTING) else set()
-            assert top in allowed | THIRD_PARTY[own], f"{ids(path)} imports {name}"
+            allowed = THIRD_PARTY[own] | ENGINES.get(ids(path), set())
+            if ids(path).startswith(TESTING):
+                allowed = {"numpy", "pytest", "hypothesis"}
+            assert top in allowed, f"{ids(path)} imports {name}"
 
 
 @pytest.mark.parametrize("path", MODULES, ids=ids)
