@@ -201,18 +201,33 @@ def test_to_device_both_ways(x, fake):
     back = there.to_device(CPU)
     assert (there.device, back.device) == (fake, CPU)
     assert np.array_equal(np.asarray(back), np.asarray(x))
+
+
+def test_devices_that_see_the_same_memory_share_it(x, fake):
+    there = x.to_device(fake)
+    back = there.to_device(CPU)
     there[0, 0] = 100.0
     back[0, 1] = 200.0
-    assert np.asarray(x).tolist() == [[1.0, 2.0], [3.0, 5.0]]
-    assert float(back[0, 0]) == 1.0
+    for each in (x, there, back):
+        assert np.asarray(each).tolist() == [[100.0, 200.0], [3.0, 5.0]]
+    copied = xp.asarray(x, device=fake, copy=True)
+    copied[...] = 0.0
+    assert float(x[0, 0]) == 100.0
 
 
 def test_to_device_of_views(x, fake):
-    for view in (x.T, x[::-1, 1:], x[:0], x[0, 0], xp.broadcast_to(x[0], (3, 2))):
+    for view in (x.T, x[::-1, 1:], x[:0], x[0, 0]):
         there = view.to_device(fake)
         assert np.array_equal(np.asarray(there), np.asarray(view))
-        there[...] = 0.0
-    assert float(x[0, 0]) == 1.0
+        there *= 2.0
+        assert np.array_equal(np.asarray(there), np.asarray(view))
+
+
+def test_to_device_of_what_cannot_be_written_copies(x, fake):
+    view = xp.broadcast_to(x[0], (3, 2))
+    there = view.to_device(fake)
+    there[...] = 0.0
+    assert np.asarray(x).tolist() == [[1.0, 2.0], [3.0, 5.0]]
 
 
 def test_streams_and_devices_that_do_not_exist(x, fake):

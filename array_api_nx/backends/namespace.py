@@ -212,6 +212,9 @@ class NamespaceBackend(StridedBackend):
     def native(self, x: Tensor) -> Native:
         return self.array(x)
 
+    def available_dtypes(self) -> tuple[DType, ...]:
+        return tuple(self.dtypes)
+
     # ------------------------------------------------------------------ creation
 
     def empty(self, shape: tuple[int, ...], dtype: DType) -> Tensor:
@@ -334,7 +337,8 @@ class NamespaceBackend(StridedBackend):
             reverse = self._reversed_order(x)
             ascending = self.sort(reverse, axis, descending=False, stable=stable)
             return self._reversed_order(ascending)
-        return self.gather(x, self.argsort(x, axis, descending=False, stable=stable), axis)
+        order = self.argsort(x, axis, descending=False, stable=stable)
+        return self.gather(x, order, axis)  # type: ignore[no-any-return]
 
     def argsort(self, x: Tensor, axis: int, *, descending: bool, stable: bool) -> Tensor:
         if descending:
@@ -484,7 +488,8 @@ class NamespaceBackend(StridedBackend):
         sizes: tuple[int, ...] | None,
     ) -> Tensor:
         array = self.array(x)
-        if 0 in array.shape:
+        empty = 0 in array.shape
+        if empty:
             # Engines refuse empty batches: let them transform one of zeros, and take none of it.
             shape = [max(size, 1) for size in array.shape]
             array = self.xp.zeros(shape, dtype=array.dtype, device=self.place)
@@ -492,12 +497,10 @@ class NamespaceBackend(StridedBackend):
             result = getattr(self.xp.fft, name)(array, s=sizes, axes=axes, norm=norm)
         except self.errors as error:
             self.refuse(error)
-        if 0 in self.shape(x):
-            return self.shrink(
-                wrap(result),
-                tuple([(0, n and m) for n, m in zip(self.shape(x), result.shape, strict=True)]),
-            )  # type: ignore[no-any-return]
-        return wrap(result)
+        if not empty:
+            return wrap(result)
+        whole = zip(self.shape(x), result.shape, strict=True)
+        return wrap(result[tuple([slice(0, n and m) for n, m in whole])])
 
     # ------------------------------------------------------------------ linear algebra
 

@@ -138,7 +138,7 @@ class TorchBackend(NamespaceBackend):
     def unload(self, x: Tensor) -> NDArray:
         view, storage = x.view, x.storage
         if view is None or view.mask is not None:
-            return self.array(x).detach().cpu().numpy()
+            return np.asarray(self.array(x).detach().cpu())
         assert storage is not None
         memory = storage.memory.detach().cpu().numpy()
         offset, strides = view.byte_layout(storage.itemsize)
@@ -314,7 +314,7 @@ def _layout(view: View) -> _Layout:
 
 
 def _share(x: Native, y: Native) -> bool:
-    return x.untyped_storage().data_ptr() == y.untyped_storage().data_ptr()
+    return bool(x.untyped_storage().data_ptr() == y.untyped_storage().data_ptr())
 
 
 def _writable(array: NDArray) -> NDArray:

@@ -176,7 +176,7 @@ def _subtract(x1: Any, x2: Any) -> Tensor:
         x1 = int(x1)
     elif type(x2) is bool:
         x2 = int(x2)
-    return x1 - x2  # type: ignore[no-any-return]
+    return x1 - x2
 
 
 def _trunc_divide(x1: Tensor, x2: Tensor) -> Tensor:

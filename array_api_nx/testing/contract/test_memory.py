@@ -91,6 +91,29 @@ def test_to_host_shares_memory(backend: Backend) -> None:
         assert_same(backend.to_host(x.handle), expected, hint=layout)
 
 
+def test_native(backend: Backend) -> None:
+    for layout, handle, oracle in in_layouts(backend, spread(limits(d.float64), SHAPE)):
+        array = backend.native(handle)
+        assert tuple(array.shape) == SHAPE
+        assert callable(array.__dlpack__)
+        check(backend, backend.from_native(array), oracle, hint=layout)
+
+
+def test_from_native(backend: Backend) -> None:
+    for dtype in backend.available_dtypes():
+        x = case(backend, row_major, small(dtype, SHAPE), writable=True)
+        result = backend.from_native(backend.native(x.handle))
+        check(backend, result, x.oracle, hint=dtype)
+        assert_shares(backend, result, x.handle)
+
+
+def test_available_dtypes(backend: Backend) -> None:
+    found = backend.available_dtypes()
+    assert set(found) <= set(d.ALL)
+    for dtype in found:
+        assert backend.dtype(backend.empty((2,), dtype)) is dtype
+
+
 @pytest.mark.parametrize("dtype", d.ALL, ids=str)
 def test_item(backend: Backend, dtype: DType) -> None:
     for value in limits(dtype):
