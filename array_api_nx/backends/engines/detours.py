@@ -14,8 +14,9 @@ from ... import primitives as p
 from ...core import dtypes as d
 from ...core.dtypes import DType
 from ...primitives import Primitive
+from ..cpu.kernels import BINARY, UNARY
 
-__all__ = ["DETOURS", "WAYS", "Detour", "apply"]
+__all__ = ["DETOURS", "WAYS", "Detour", "apply", "host_kernel"]
 
 
 class Detour(NamedTuple):
@@ -24,6 +25,7 @@ class Detour(NamedTuple):
     Attributes
     ----------
     engine : str
+        Of all its devices, or of one kind of them: "torch", "torch:cuda".
     operations : tuple of Primitive
     dtypes : tuple of DType
         Of the operands.
@@ -53,14 +55,28 @@ WAYS: Final[dict[str, str]] = {
     "parts": "real and imaginary parts on their own",
     "guarded": "divisors 0 and -1 replaced, and their results put in afterwards",
     "special": "where an operand or the result is not finite, NumPy's answer for those elements",
+    "zero": "where the operand is zero, NumPy's answer for those elements",
+    "corner": "where a part is zero or not finite, NumPy's answer for those elements",
+    "opposite": "the imaginary part given the sign that the operand's has not",
     "nan": "NaN put in where it was",
     "host": "by NumPy; on a device with memory of its own the elements go to the host and back",
     "signed": "zeros given the sign of the divisor",
+    "expanded": "operands broadcast before, not while, they are combined",
+    "float64": "as float64, and back",
+    "none": "nothing",
 }
 """What each way does, in words."""
 
 _UNSIGNED: Final = (d.uint16, d.uint32, d.uint64)
 _DIVISIONS: Final = (p.FLOOR_DIVIDE, p.REMAINDER, p.FMOD, p.TRUNC_DIVIDE)
+_TRANSCENDENTAL: Final = (
+    p.ABS, p.ACOS, p.ACOSH, p.ASIN, p.ASINH, p.ATAN, p.ATANH, p.COS, p.COSH, p.EXP, p.EXPM1, p.LOG,
+    p.LOG10, p.LOG1P, p.LOG2, p.RECIPROCAL, p.SIGN, p.SIN, p.SINH, p.SQRT, p.SQUARE, p.TAN, p.TANH,
+    p.POW, p.DIVIDE, p.MULTIPLY,
+)  # fmt: skip
+_OF_FLOATS: Final = tuple(
+    [op for op in p.of_family("unary", "binary") if d.float64 in {*op.results, *op.detours}]
+)
 _NO_UNSIGNED: Final = "uint16, uint32 and uint64 have few kernels"
 _UNSIGNED_ISSUE: Final = "https://github.com/pytorch/pytorch/issues/58734"
 
@@ -134,10 +150,40 @@ DETOURS: Final[tuple[Detour, ...]] = (
     ),
     Detour(
         "torch",
-        (p.EXPM1, p.LOG1P, p.SIGN, p.POW),
+        (p.EXPM1, p.LOG1P, p.SIGN, p.POW, p.SQUARE, p.TAN, p.TANH),
         d.COMPLEX,
         "special",
-        "infinities and NaN give other parts than in C",
+        "infinities and NaN give other parts than the standard says",
+        False,
+        "https://github.com/pytorch/pytorch/issues/141487",
+    ),
+    Detour(
+        "torch:cuda",
+        (
+            p.ABS, p.ACOS, p.ACOSH, p.ASIN, p.ASINH, p.ATAN, p.ATANH, p.COS, p.COSH, p.EXP, p.LOG,
+            p.LOG10, p.LOG2, p.RECIPROCAL, p.SIN, p.SINH, p.SQRT, p.DIVIDE,
+        ),
+        d.COMPLEX,
+        "special",
+        "infinities and NaN give other parts than on the CPU",
+        False,
+        "https://github.com/pytorch/pytorch/issues/141487",
+    ),
+    Detour(
+        "torch",
+        (p.EXPM1, p.LOG1P),
+        d.COMPLEX,
+        "zero",
+        "the real part of -0 is -0",
+        False,
+        "https://github.com/pytorch/pytorch/issues/141487",
+    ),
+    Detour(
+        "torch",
+        (p.ACOS,),
+        d.COMPLEX,
+        "opposite",
+        "an imaginary part of 0 does not change its sign",
         False,
         "https://github.com/pytorch/pytorch/issues/141487",
     ),
@@ -168,6 +214,69 @@ DETOURS: Final[tuple[Detour, ...]] = (
         False,
         "https://github.com/pytorch/pytorch/issues/193755",
     ),
+    Detour(
+        "jax:cpu",
+        _OF_FLOATS,
+        d.REAL_FLOATING,
+        "none",
+        "numbers nearer to zero than the smallest normal one are zeros",
+        True,
+        "https://github.com/jax-ml/jax/issues/26658",
+    ),
+    Detour(
+        "jax",
+        (p.DIVIDE,),
+        d.REAL_FLOATING,
+        "expanded",
+        "what is broadcast is inverted first, and the inverse of a large number is 0",
+        False,
+        "https://github.com/jax-ml/jax/issues/26658",
+    ),
+    Detour(
+        "jax",
+        (p.ERF,),
+        (d.float32,),
+        "float64",
+        "wrong by several units in the last place",
+        False,
+        "https://github.com/jax-ml/jax/issues/26658",
+    ),
+    Detour(
+        "jax:cpu",
+        (p.FLOOR_DIVIDE, p.REMAINDER, p.FMOD),
+        d.REAL_FLOATING,
+        "host",
+        "quotients that overflow, infinities, and the signs of zeros",
+        False,
+        "https://github.com/jax-ml/jax/issues/26658",
+    ),
+    Detour(
+        "jax:cuda",
+        (p.FLOOR_DIVIDE, p.REMAINDER, p.FMOD),
+        d.REAL_FLOATING,
+        "corner",
+        "quotients that overflow, infinities, and the signs of zeros",
+        False,
+        "https://github.com/jax-ml/jax/issues/26658",
+    ),
+    Detour(
+        "jax:cpu",
+        _TRANSCENDENTAL,
+        d.COMPLEX,
+        "host",
+        "zeros lose their signs, and infinities and NaN give other parts than the standard says",
+        False,
+        "https://github.com/jax-ml/jax/issues/19007",
+    ),
+    Detour(
+        "jax:cuda",
+        _TRANSCENDENTAL,
+        d.COMPLEX,
+        "corner",
+        "zeros lose their signs, and infinities and NaN give other parts than the standard says",
+        False,
+        "https://github.com/jax-ml/jax/issues/19007",
+    ),
 )  # fmt: skip
 """All rows, those of one kernel in the order in which they apply: the first is the innermost."""
 
@@ -181,16 +290,25 @@ def apply(
 ) -> Callable[..., Any]:
     """`kernel` of an engine, led round what the rows for `op` and `dtype` say.
 
-    `ways` has the engine's functions from (op, kernel) to a kernel.
+    `engine` is its name and the kind of device, as in "torch:cuda"; `ways` has the engine's
+    functions from (op, kernel) to a kernel.
     """
     for way in _ways(engine, op, dtype):
         kernel = ways[way](op, kernel)
     return kernel
 
 
+def host_kernel(op: Primitive) -> Callable[..., Any]:
+    """NumPy's kernel, mended where it is not the standard's."""
+    return UNARY[op] if op in UNARY else BINARY[op]
+
+
 def _ways(engine: str, op: Primitive, dtype: DType) -> Iterable[str]:
     return [
         row.way
         for row in DETOURS
-        if row.engine == engine and op in row.operations and dtype in row.dtypes
+        if row.way != "none"
+        and f"{engine}:".startswith(f"{row.engine}:")
+        and op in row.operations
+        and dtype in row.dtypes
     ]

@@ -60,8 +60,8 @@ class TorchBackend(NamespaceBackend):
             lacking = (d.float64, d.complex128)
             self.dtypes = {ours: to for ours, to in TO_TORCH.items() if ours not in lacking}
         super().__init__(name)
-        self.unaries = unary_kernels()
-        self.binaries = binary_kernels()
+        self.unaries = unary_kernels(self.place.type)
+        self.binaries = binary_kernels(self.place.type)
         self._layouts: dict[View, _Layout] = {}
         try:
             torch.empty((0,), device=self.place)

@@ -16,8 +16,6 @@ from ... import primitives as p
 from ...core import dtypes as d
 from ...core.dtypes import DType
 from ...primitives import Primitive
-from ..cpu.kernels import BINARY as HOST_BINARY
-from ..cpu.kernels import UNARY as HOST_UNARY
 from . import detours
 
 __all__ = ["BITS", "FROM_TORCH", "TO_TORCH", "binary_kernels", "from_bits", "on_host", "ordered"]
@@ -262,7 +260,7 @@ def _by_nan(op: Primitive, kernel: Kernel) -> Kernel:
 
 
 def _by_host(op: Primitive, kernel: Kernel) -> Kernel:
-    numpys = _host_kernel(op)
+    numpys = detours.host_kernel(op)
 
     def detour(*operands: Any) -> Tensor:
         return on_host(numpys, *operands)
@@ -270,19 +268,41 @@ def _by_host(op: Primitive, kernel: Kernel) -> Kernel:
     return detour
 
 
-def _by_special(op: Primitive, kernel: Kernel) -> Kernel:
-    numpys = _host_kernel(op)
+def _not_finite(result: Tensor, *operands: Tensor) -> Tensor:
+    odd = ~torch.isfinite(result)
+    for x in operands:
+        odd = odd | ~torch.isfinite(x)
+    return odd
 
-    def detour(*operands: Any) -> Tensor:
-        whole = tensors(*operands)
-        result = kernel(*whole)
-        odd = ~torch.isfinite(result)
-        for x in whole:
-            odd = odd | ~torch.isfinite(x)
-        if not bool(odd.any()):
-            return result
-        chosen = [torch.broadcast_to(x, result.shape)[odd] for x in whole]
-        return result.masked_scatter(odd, on_host(numpys, *chosen))
+
+def _is_zero(result: Tensor, x: Tensor) -> Tensor:
+    return x == 0
+
+
+def _by_elements(which: Callable[..., Tensor]) -> Callable[[Primitive, Kernel], Kernel]:
+    """A way on which NumPy computes the elements that `which` finds."""
+
+    def way(op: Primitive, kernel: Kernel) -> Kernel:
+        numpys = detours.host_kernel(op)
+
+        def detour(*operands: Any) -> Tensor:
+            whole = tensors(*operands)
+            result = kernel(*whole)
+            odd = which(result, *whole)
+            if not bool(odd.any()):
+                return result
+            chosen = [torch.broadcast_to(x, result.shape)[odd] for x in whole]
+            return result.masked_scatter(odd, on_host(numpys, *chosen))
+
+        return detour
+
+    return way
+
+
+def _by_opposite(op: Primitive, kernel: Kernel) -> Kernel:
+    def detour(x: Tensor) -> Tensor:
+        result = kernel(x)
+        return torch.complex(result.real, torch.copysign(result.imag, -x.imag))
 
     return detour
 
@@ -314,10 +334,6 @@ def _by_sign(op: Primitive, kernel: Kernel) -> Kernel:
     return detour
 
 
-def _host_kernel(op: Primitive) -> Kernel:
-    return HOST_UNARY[op] if op in HOST_UNARY else HOST_BINARY[op]
-
-
 def _result(op: Primitive, x: Tensor) -> Any:
     return TO_TORCH[op.results[FROM_TORCH[x.dtype]]]
 
@@ -329,16 +345,21 @@ _WAYS: Final[dict[str, Callable[[Primitive, Kernel], Kernel]]] = {
     "parts": _by_parts,
     "nan": _by_nan,
     "host": _by_host,
-    "special": _by_special,
+    "special": _by_elements(_not_finite),
+    "zero": _by_elements(_is_zero),
+    "opposite": _by_opposite,
     "guarded": _by_guard,
     "signed": _by_sign,
 }
 
 
-def _kernels(table: dict[Primitive, Kernel]) -> dict[Any, dict[Primitive, Kernel]]:
+Kernels: TypeAlias = "dict[Any, dict[Primitive, Kernel]]"
+
+
+def _kernels(table: dict[Primitive, Kernel], kind: str) -> Kernels:
     return {
         theirs: {
-            op: detours.apply("torch", op, ours, kernel, _WAYS)
+            op: detours.apply(f"torch:{kind}", op, ours, kernel, _WAYS)
             for op, kernel in table.items()
             if ours in op.results
         }
@@ -346,11 +367,11 @@ def _kernels(table: dict[Primitive, Kernel]) -> dict[Any, dict[Primitive, Kernel
     }
 
 
-def unary_kernels() -> dict[Any, dict[Primitive, Kernel]]:
-    """By dtype and primitive, the kernel that conforms."""
-    return _kernels(UNARY)
+def unary_kernels(kind: str) -> Kernels:
+    """By dtype and primitive, the kernels that conform on a kind of device ("cpu", "cuda")."""
+    return _kernels(UNARY, kind)
 
 
-def binary_kernels() -> dict[Any, dict[Primitive, Kernel]]:
-    """By dtype and primitive, the kernel that conforms."""
-    return _kernels(BINARY)
+def binary_kernels(kind: str) -> Kernels:
+    """As `unary_kernels`."""
+    return _kernels(BINARY, kind)

@@ -24,8 +24,10 @@ from .layouts import (
     cases,
     check,
     everything,
+    flushes,
     in_layouts,
     limits,
+    normal,
     row_major,
     small,
     spread,
@@ -114,8 +116,8 @@ INEXACT = {
     p.LOG10, p.LOG1P, p.LOG2, p.SIN, p.SINH, p.TAN, p.TANH, p.ATAN2, p.HYPOT, p.LOGADDEXP, p.POW,
 }  # fmt: skip
 
-# Of zeros of either sign, either one is the larger.
-ANY_ZERO = {p.MAXIMUM, p.MINIMUM}
+# Of zeros of either sign, either one is the larger, and the sign of either.
+ANY_ZERO = {p.MAXIMUM, p.MINIMUM, p.SIGN}
 
 # Where NumPy's complex special cases are not the standard's; tests/frontend/test_special_cases.py
 # has those.
@@ -125,6 +127,9 @@ MENDED = {p.EXPM1, p.RECIPROCAL, p.SIGN, p.TAN, p.TANH}
 def tolerance(op: Primitive, dtype: DType) -> float:
     if dtype in d.COMPLEX:
         return 8 if op not in (p.CONJ, p.NEGATIVE, p.POSITIVE, p.REAL, p.IMAG, p.ROUND) else 0
+    if op in (p.COSH, p.SINH):
+        # Engines take the exponential of large arguments as a product.
+        return 32
     return 4 if op in INEXACT else 1 if op in ANY_ZERO else 0
 
 
@@ -159,6 +164,7 @@ def test_erf_is_accurate_in_all_ranges(backend: Backend, dtype: DType, ulp: floa
     tiny = np.logspace(-320, 0, 400)
     values = np.concatenate([near, tiny, np.nextafter(near, 0), np.nextafter(near, 8)])
     values = np.concatenate([values, -values]).astype(dtype.name)
+    values = normal(values) if flushes(backend) else values
     exact = np.array([math.erf(x) for x in values.tolist()]).astype(dtype.name)
     result = backend.to_host(
         backend.unary(p.ERF, tensor(backend, values, View.row_major(values.shape)))
@@ -400,6 +406,7 @@ def test_binary_out_may_overlap_its_operands(backend: Backend, op: Primitive) ->
         if result_dtype is not dtype:
             continue
         values = right_values(op, dtype)[:13] if dtype in d.INTEGRAL else left_values(op, dtype)
+        values = normal(values) if flushes(backend) else values
         for hint, x1, x2, out in overlaps(backend, dtype, values):
             arrays = [
                 np.asarray(x, dtype.name) if type(x) in (int, bool) else backend.to_host(x).copy()
