@@ -191,7 +191,9 @@ class JaxBackend(NamespaceBackend):
         view = x.view or self.anchor(x)
         if self.dtype(x).itemsize != dtype.itemsize and view.strides[-1] != 1:
             raise ValueError("the last axis must be contiguous to be read as another dtype")
-        return wrap(self.array(x).view(TO_NUMPY[dtype]))
+        # JAX would take a part of a complex number for a number of its own, and compute with it.
+        host = np.ascontiguousarray(self.array(x)).view(TO_NUMPY[dtype])
+        return wrap(self.load(host, copy=True))
 
     def where(self, condition: Tensor, x1: Operand, x2: Operand) -> Tensor:
         first = self.array(x1) if type(x1) is Tensor else x1
