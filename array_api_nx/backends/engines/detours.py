@@ -14,9 +14,8 @@ from ... import primitives as p
 from ...core import dtypes as d
 from ...core.dtypes import DType
 from ...primitives import Primitive
-from ..cpu.kernels import BINARY, UNARY
 
-__all__ = ["DETOURS", "WAYS", "Detour", "apply", "host_kernel"]
+__all__ = ["DETOURS", "WAYS", "Detour", "apply"]
 
 
 class Detour(NamedTuple):
@@ -63,6 +62,7 @@ WAYS: Final[dict[str, str]] = {
     "signed": "zeros given the sign of the divisor",
     "expanded": "operands broadcast before, not while, they are combined",
     "float64": "as float64, and back",
+    "unsigned": "zeros without a sign",
     "none": "nothing",
 }
 """What each way does, in words."""
@@ -234,6 +234,15 @@ DETOURS: Final[tuple[Detour, ...]] = (
     ),
     Detour(
         "jax",
+        (p.SIGN,),
+        d.REAL_FLOATING,
+        "unsigned",
+        "the sign of -0 is -0",
+        False,
+        "https://github.com/jax-ml/jax/issues/26658",
+    ),
+    Detour(
+        "jax",
         (p.ERF,),
         (d.float32,),
         "float64",
@@ -277,6 +286,24 @@ DETOURS: Final[tuple[Detour, ...]] = (
         False,
         "https://github.com/jax-ml/jax/issues/19007",
     ),
+    Detour(
+        "cupy",
+        tuple([op for op in _TRANSCENDENTAL if op not in (p.ABS, p.SQUARE, p.MULTIPLY, p.DIVIDE)]),
+        d.COMPLEX,
+        "host",
+        "some functions take no complex numbers, others give other special values",
+        False,
+        "https://github.com/cupy/cupy/issues/3335",
+    ),
+    Detour(
+        "cupy",
+        (p.FLOOR_DIVIDE, p.REMAINDER, p.FMOD),
+        d.REAL_FLOATING,
+        "special",
+        "quotients that overflow, and infinities",
+        False,
+        "https://github.com/cupy/cupy/issues/3335",
+    ),
 )  # fmt: skip
 """All rows, those of one kernel in the order in which they apply: the first is the innermost."""
 
@@ -296,11 +323,6 @@ def apply(
     for way in _ways(engine, op, dtype):
         kernel = ways[way](op, kernel)
     return kernel
-
-
-def host_kernel(op: Primitive) -> Callable[..., Any]:
-    """NumPy's kernel, mended where it is not the standard's."""
-    return UNARY[op] if op in UNARY else BINARY[op]
 
 
 def _ways(engine: str, op: Primitive, dtype: DType) -> Iterable[str]:

@@ -198,7 +198,7 @@ class JaxBackend(NamespaceBackend):
     def where(self, condition: Tensor, x1: Operand, x2: Operand) -> Tensor:
         first = self.array(x1) if type(x1) is Tensor else x1
         second = self.array(x2) if type(x2) is Tensor else x2
-        dtype = (first if type(x1) is Tensor else second).dtype
+        dtype = self.array(x1 if type(x1) is Tensor else x2).dtype
         chosen = jnp.where(self.array(condition), first, second)
         return wrap(chosen if chosen.dtype == dtype else chosen.astype(dtype))
 

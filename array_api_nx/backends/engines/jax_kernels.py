@@ -6,7 +6,6 @@ Every kernel takes JAX arrays or Python scalars, at least one of them an array, 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
 import jax
@@ -17,10 +16,10 @@ from ... import primitives as p
 from ...primitives import Primitive
 from ..host import FROM_NUMPY
 from . import detours
+from .ways import Kernel, Way, common_ways
 
 __all__ = ["binary_kernels", "unary_kernels"]
 
-Kernel: TypeAlias = Callable[..., Any]
 Native: TypeAlias = Any
 
 
@@ -135,55 +134,26 @@ BINARY: Final[dict[Primitive, Kernel]] = {
 # ---------------------------------------------------------------------- the ways
 
 
-def _not_finite(result: Native, *operands: Native) -> Native:
-    odd = ~jnp.isfinite(result)
-    for x in operands:
-        odd = odd | ~jnp.isfinite(x)
-    return odd
-
-
-def _is_corner(result: Native, *operands: Native) -> Native:
-    odd = ~jnp.isfinite(result)
-    for x in operands:
-        odd = odd | ~jnp.isfinite(x) | (jnp.real(x) == 0) | (jnp.imag(x) == 0)
-    return odd
-
-
-def _on_host(op: Primitive, *operands: Any) -> Any:
-    numpys = detours.host_kernel(op)
+def _on_host(numpys: Kernel, *operands: Native) -> Native:
     with np.errstate(all="ignore"):
-        return np.asarray(numpys(*[np.asarray(x) for x in operands]))
+        computed = np.asarray(numpys(*[np.asarray(x) for x in operands]))
+    return jax.device_put(computed, operands[0].device)
 
 
-def _by_host(op: Primitive, kernel: Kernel) -> Kernel:
-    def detour(*operands: Any) -> Native:
-        whole = arrays(*operands)
-        return jax.device_put(_on_host(op, *whole), whole[0].device)
-
-    return detour
-
-
-def _by_elements(which: Callable[..., Native]) -> Callable[[Primitive, Kernel], Kernel]:
-    """A way on which NumPy computes the elements that `which` finds."""
-
-    def way(op: Primitive, kernel: Kernel) -> Kernel:
-        def detour(*operands: Any) -> Native:
-            whole = arrays(*operands)
-            result = kernel(*whole)
-            odd = which(result, *whole)
-            if not bool(jnp.any(odd)):
-                return result
-            chosen = [jnp.broadcast_to(x, result.shape)[odd] for x in whole]
-            return result.at[odd].set(_on_host(op, *chosen))
-
-        return detour
-
-    return way
+def _put(result: Native, mask: Native, values: Native) -> Native:
+    return result.at[mask].set(values)
 
 
 def _by_expanding(op: Primitive, kernel: Kernel) -> Kernel:
     def detour(x1: Any, x2: Any) -> Native:
         return kernel(*jnp.broadcast_arrays(*arrays(x1, x2)))
+
+    return detour
+
+
+def _by_unsigned(op: Primitive, kernel: Kernel) -> Kernel:
+    def detour(x: Native) -> Native:
+        return jnp.where(x == 0, jnp.zeros_like(x), kernel(x))
 
     return detour
 
@@ -195,12 +165,11 @@ def _by_float64(op: Primitive, kernel: Kernel) -> Kernel:
     return detour
 
 
-_WAYS: Final[dict[str, Callable[[Primitive, Kernel], Kernel]]] = {
-    "host": _by_host,
-    "special": _by_elements(_not_finite),
-    "corner": _by_elements(_is_corner),
+_WAYS: Final[dict[str, Way]] = {
+    **common_ways(jnp, arrays, _on_host, _put),
     "expanded": _by_expanding,
     "float64": _by_float64,
+    "unsigned": _by_unsigned,
 }
 
 Kernels: TypeAlias = "dict[Any, dict[Primitive, Kernel]]"

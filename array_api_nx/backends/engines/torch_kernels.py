@@ -6,7 +6,6 @@ Every kernel takes tensors or Python scalars, at least one of them a tensor, of 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -17,11 +16,11 @@ from ...core import dtypes as d
 from ...core.dtypes import DType
 from ...primitives import Primitive
 from . import detours
+from .ways import Kernel, Way, common_ways
 
 __all__ = ["BITS", "FROM_TORCH", "TO_TORCH", "binary_kernels", "from_bits", "on_host", "ordered"]
 __all__ += ["to_bits", "unary_kernels"]
 
-Kernel: TypeAlias = Callable[..., Any]
 Tensor: TypeAlias = Any
 
 TO_TORCH: Final[dict[DType, Any]] = {dtype: getattr(torch, dtype.name) for dtype in d.ALL}
@@ -252,53 +251,6 @@ def _by_parts(op: Primitive, kernel: Kernel) -> Kernel:
     return detour
 
 
-def _by_nan(op: Primitive, kernel: Kernel) -> Kernel:
-    def detour(x: Tensor) -> Tensor:
-        return torch.where(torch.isnan(x), x, kernel(x))
-
-    return detour
-
-
-def _by_host(op: Primitive, kernel: Kernel) -> Kernel:
-    numpys = detours.host_kernel(op)
-
-    def detour(*operands: Any) -> Tensor:
-        return on_host(numpys, *operands)
-
-    return detour
-
-
-def _not_finite(result: Tensor, *operands: Tensor) -> Tensor:
-    odd = ~torch.isfinite(result)
-    for x in operands:
-        odd = odd | ~torch.isfinite(x)
-    return odd
-
-
-def _is_zero(result: Tensor, x: Tensor) -> Tensor:
-    return x == 0
-
-
-def _by_elements(which: Callable[..., Tensor]) -> Callable[[Primitive, Kernel], Kernel]:
-    """A way on which NumPy computes the elements that `which` finds."""
-
-    def way(op: Primitive, kernel: Kernel) -> Kernel:
-        numpys = detours.host_kernel(op)
-
-        def detour(*operands: Any) -> Tensor:
-            whole = tensors(*operands)
-            result = kernel(*whole)
-            odd = which(result, *whole)
-            if not bool(odd.any()):
-                return result
-            chosen = [torch.broadcast_to(x, result.shape)[odd] for x in whole]
-            return result.masked_scatter(odd, on_host(numpys, *chosen))
-
-        return detour
-
-    return way
-
-
 def _by_opposite(op: Primitive, kernel: Kernel) -> Kernel:
     def detour(x: Tensor) -> Tensor:
         result = kernel(x)
@@ -338,15 +290,12 @@ def _result(op: Primitive, x: Tensor) -> Any:
     return TO_TORCH[op.results[FROM_TORCH[x.dtype]]]
 
 
-_WAYS: Final[dict[str, Callable[[Primitive, Kernel], Kernel]]] = {
+_WAYS: Final[dict[str, Way]] = {
+    **common_ways(torch, tensors, on_host, torch.Tensor.masked_scatter),
     "bits": _by_bits,
     "order": _by_order,
     "int64": _by_int64,
     "parts": _by_parts,
-    "nan": _by_nan,
-    "host": _by_host,
-    "special": _by_elements(_not_finite),
-    "zero": _by_elements(_is_zero),
     "opposite": _by_opposite,
     "guarded": _by_guard,
     "signed": _by_sign,
