@@ -318,6 +318,9 @@ def to_dlpack(x: Array, stream: object, max_version: Any, dl_device: Any, copy: 
         If the memory cannot be exported as asked.
     """
     backend = x._device.backend
+    if max_version is not None and tuple(max_version) < (1, 0):
+        # Before versions there was one kind of capsule, which is what None asks for.
+        max_version = None
     options = {"max_version": max_version, "dl_device": dl_device, "copy": copy}
     if backend.dlpack_device()[0] != 1:
         options["stream"] = stream

@@ -38,6 +38,9 @@ THIRD_PARTY = {
 TESTING = "testing/contract/"
 # The modules of engines, which load on first use, and what they load.
 ENGINES = {
+    "backends/engines/cupy.py": {"cupy", "cupyx", "array_api_compat", "numpy"},
+    "backends/engines/jax.py": {"jax"},
+    "backends/engines/jax_kernels.py": {"jax"},
     "backends/engines/torch.py": {"torch", "array_api_compat"},
     "backends/engines/torch_kernels.py": {"torch"},
 }

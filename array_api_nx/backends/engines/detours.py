@@ -63,6 +63,7 @@ WAYS: Final[dict[str, str]] = {
     "expanded": "operands broadcast before, not while, they are combined",
     "float64": "as float64, and back",
     "unsigned": "zeros without a sign",
+    "zeroless": "divisors of 0 replaced, and 0 put in for their quotients",
     "none": "nothing",
 }
 """What each way does, in words."""
@@ -225,6 +226,15 @@ DETOURS: Final[tuple[Detour, ...]] = (
     ),
     Detour(
         "jax",
+        (p.FLOOR_DIVIDE, p.TRUNC_DIVIDE, p.REMAINDER, p.FMOD),
+        d.INTEGRAL,
+        "zeroless",
+        "division by zero gives what the hardware gives",
+        False,
+        "https://github.com/jax-ml/jax/issues/37819",
+    ),
+    Detour(
+        "jax",
         (p.DIVIDE,),
         d.REAL_FLOATING,
         "expanded",
@@ -257,7 +267,7 @@ DETOURS: Final[tuple[Detour, ...]] = (
         "host",
         "quotients that overflow, infinities, and the signs of zeros",
         False,
-        "https://github.com/jax-ml/jax/issues/26658",
+        "https://github.com/jax-ml/jax/issues/40028",
     ),
     Detour(
         "jax:cuda",
@@ -266,7 +276,7 @@ DETOURS: Final[tuple[Detour, ...]] = (
         "corner",
         "quotients that overflow, infinities, and the signs of zeros",
         False,
-        "https://github.com/jax-ml/jax/issues/26658",
+        "https://github.com/jax-ml/jax/issues/40028",
     ),
     Detour(
         "jax:cpu",
@@ -275,7 +285,7 @@ DETOURS: Final[tuple[Detour, ...]] = (
         "host",
         "zeros lose their signs, and infinities and NaN give other parts than the standard says",
         False,
-        "https://github.com/jax-ml/jax/issues/19007",
+        "https://github.com/jax-ml/jax/issues/25679",
     ),
     Detour(
         "jax:cuda",
@@ -284,7 +294,7 @@ DETOURS: Final[tuple[Detour, ...]] = (
         "corner",
         "zeros lose their signs, and infinities and NaN give other parts than the standard says",
         False,
-        "https://github.com/jax-ml/jax/issues/19007",
+        "https://github.com/jax-ml/jax/issues/25679",
     ),
     Detour(
         "cupy",
@@ -293,7 +303,7 @@ DETOURS: Final[tuple[Detour, ...]] = (
         "host",
         "some functions take no complex numbers, others give other special values",
         False,
-        "https://github.com/cupy/cupy/issues/3335",
+        "https://github.com/cupy/cupy/issues/1281",
     ),
     Detour(
         "cupy",
@@ -302,7 +312,7 @@ DETOURS: Final[tuple[Detour, ...]] = (
         "special",
         "quotients that overflow, and infinities",
         False,
-        "https://github.com/cupy/cupy/issues/3335",
+        "https://github.com/cupy/cupy/issues/1281",
     ),
 )  # fmt: skip
 """All rows, those of one kernel in the order in which they apply: the first is the innermost."""

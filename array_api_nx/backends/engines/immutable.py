@@ -27,8 +27,10 @@ class Steps(NamedTuple):
 
     Attributes
     ----------
+    start : int
+        Where the lowest element lies; what comes before is left out.
     length : int
-        How long the memory has to be for `base`; it is padded if it is shorter.
+        How long the rest has to be for `base`; it is padded if it is shorter, and cut if longer.
     base : tuple of int
         The shape to give it.
     box : tuple of slice
@@ -39,6 +41,7 @@ class Steps(NamedTuple):
         Then, the shape with 1 for the axes that repeat; the view's own shape is broadcast from it.
     """
 
+    start: int
     length: int
     base: tuple[int, ...]
     box: tuple[slice, ...]
@@ -71,22 +74,20 @@ def _steps(view: View, size: int) -> Steps | None:
     if any([wide % narrow for wide, narrow in pairwise(widths)]):
         return None
     # The memory as digits: how often each stride fits into the one before.
-    length = -(-size // widths[0]) * widths[0] if widths else size
+    length = -(-(size - offset) // widths[0]) * widths[0] if widths else 1
     limits = [length, *widths]
     base = tuple([wide // narrow for wide, narrow in zip(limits, [*widths, 1], strict=True)])
     box = []
-    for axis, width, room in zip(axes, widths, base, strict=False):
-        start, offset = divmod(offset, width)
-        stop = start + shape[axis]
-        if stop > room:
+    for axis, room in zip(axes, base, strict=False):
+        count = shape[axis]
+        if count > room:
             return None
-        backwards = slice(stop - 1, start - 1 if start else None, -1)
-        box.append(backwards if strides[axis] < 0 else slice(start, stop))
+        box.append(slice(count - 1, None, -1) if strides[axis] < 0 else slice(0, count))
     # The last digit says where between two neighbours of the narrowest stride.
-    box.append(slice(offset, offset + 1))
+    box.append(slice(0, 1))
     order = tuple([axes.index(axis) for axis in sorted(axes)])
     kept = tuple([n if axis in axes else 1 for axis, n in enumerate(shape)])
-    return Steps(length, base, tuple(box), (*order, len(axes)), kept)
+    return Steps(offset, length, base, tuple(box), (*order, len(axes)), kept)
 
 
 def positions(view: View) -> np.ndarray[Any, Any]:

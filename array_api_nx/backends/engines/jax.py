@@ -28,7 +28,7 @@ from ..base import Backend, Operand, Scalar
 from ..host import TO_NUMPY
 from ..namespace import NamespaceBackend, Native, wrap
 from ..strided import Storage, Tensor
-from .immutable import positions, steps
+from .immutable import Steps, positions, steps
 from .jax_kernels import binary_kernels, unary_kernels
 
 __all__ = ["JaxBackend"]
@@ -110,9 +110,7 @@ class JaxBackend(NamespaceBackend):
         flat = memory.reshape(-1)
         if way is None:
             return flat[positions(view)], False
-        if way.length > size:
-            flat = jnp.pad(flat, (0, way.length - size))
-        boxed = flat.reshape(way.base)[way.box].transpose(way.order)
+        boxed = _fitted(flat, way).reshape(way.base)[way.box].transpose(way.order)
         return jnp.broadcast_to(boxed.reshape(way.kept), shape), False
 
     def write(self, target: Tensor, value: Native | Scalar) -> None:
@@ -132,13 +130,13 @@ class JaxBackend(NamespaceBackend):
         if way is None:
             storage.memory = flat.at[positions(view)].set(value)
             return
-        if way.length > size:
-            flat = jnp.pad(flat, (0, way.length - size))
-        based = flat.reshape(way.base)
+        based = _fitted(flat, way).reshape(way.base)
         moved = value.reshape([n for n in way.kept if n > 1] + [1])
         back = [way.order.index(axis) for axis in range(len(way.order))]
         based = based.at[way.box].set(moved.transpose(back))
-        storage.memory = based.reshape(-1)[:size]
+        written = based.reshape(-1)[: size - way.start]
+        end = way.start + int(written.size)
+        storage.memory = flat.at[way.start : end].set(written)
 
     def put(self, storage: Storage, positions: Native, values: Native | Scalar) -> None:
         flat = storage.memory.reshape(-1)
@@ -198,7 +196,7 @@ class JaxBackend(NamespaceBackend):
     def where(self, condition: Tensor, x1: Operand, x2: Operand) -> Tensor:
         first = self.array(x1) if type(x1) is Tensor else x1
         second = self.array(x2) if type(x2) is Tensor else x2
-        dtype = self.array(x1 if type(x1) is Tensor else x2).dtype
+        dtype = next(x.dtype for x in (first, second) if isinstance(x, jax.Array))
         chosen = jnp.where(self.array(condition), first, second)
         return wrap(chosen if chosen.dtype == dtype else chosen.astype(dtype))
 
@@ -268,6 +266,13 @@ class JaxBackend(NamespaceBackend):
             jnp.all(jnp.isfinite(self.array(x)))
         ):
             raise np.linalg.LinAlgError(rule)
+
+
+def _fitted(flat: Native, way: Steps) -> Native:
+    """The part of the memory that `way` reads, as long as it wants it."""
+    part = flat[way.start : way.start + way.length]
+    missing = way.length - int(part.size)
+    return jnp.pad(part, (0, missing)) if missing else part
 
 
 def _in_64_bits(method: Callable[..., Any]) -> Callable[..., Any]:

@@ -158,6 +158,18 @@ def _by_unsigned(op: Primitive, kernel: Kernel) -> Kernel:
     return detour
 
 
+def _without_zeros(op: Primitive, kernel: Kernel) -> Kernel:
+    def detour(x1: Any, x2: Any) -> Native:
+        if not isinstance(x2, jax.Array) and x2 != 0:
+            return kernel(x1, x2)
+        x1, x2 = arrays(x1, x2)
+        zero = x2 == 0
+        result = kernel(x1, jnp.where(zero, jnp.ones_like(x2), x2))
+        return jnp.where(zero, jnp.zeros_like(result), result)
+
+    return detour
+
+
 def _by_float64(op: Primitive, kernel: Kernel) -> Kernel:
     def detour(x: Native) -> Native:
         return kernel(x.astype(np.float64)).astype(x.dtype)
@@ -170,6 +182,7 @@ _WAYS: Final[dict[str, Way]] = {
     "expanded": _by_expanding,
     "float64": _by_float64,
     "unsigned": _by_unsigned,
+    "zeroless": _without_zeros,
 }
 
 Kernels: TypeAlias = "dict[Any, dict[Primitive, Kernel]]"
