@@ -49,7 +49,9 @@ def test_scipy(name: str) -> None:
     device = find("torch:cpu")
     pytest.importorskip("scipy")
     call = scipy_calls()[name]
-    result = call(xp.asarray(X, device=device), xp.asarray(Y, device=device))
+    # Some functions make new arrays where there is no telling from their arguments.
+    with xp.config_context(default_device=device):
+        result = call(xp.asarray(X), xp.asarray(Y))
     assert type(result) is xp.Array
     assert result.device is device
     np.testing.assert_allclose(np.asarray(result), call(X, Y), rtol=1e-10, atol=1e-12)

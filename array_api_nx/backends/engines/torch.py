@@ -162,7 +162,7 @@ class TorchBackend(NamespaceBackend):
 
     def explained(self, error: Exception) -> Exception:
         text = _first_line(error)
-        if isinstance(error, torch.OutOfMemoryError) or "not enough memory" in text:
+        if isinstance(error, torch.OutOfMemoryError) or "allocate memory" in text:
             return MemoryError(
                 f"device {self.name} has not enough memory: {text}; delete arrays, or move some "
                 "elsewhere with to_device('cpu')"
