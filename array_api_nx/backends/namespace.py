@@ -12,7 +12,7 @@ Elementwise kernels are not looked up in it: they are the engine's functions, in
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from math import prod
 from typing import Any, NoReturn, TypeAlias
 from weakref import WeakSet
@@ -28,15 +28,34 @@ from ..primitives import Primitive
 from . import composed
 from .base import Norm, Operand, Scalar
 from .engines.indices import Selected, resolve
+from .host import FROM_NUMPY
 from .strided import Storage, StridedBackend, Tensor, tensor_over
 
-__all__ = ["NamespaceBackend"]
+__all__ = ["Dtypes", "NamespaceBackend", "Native", "wrap"]
 
 Native: TypeAlias = Any
 """An array of the engine."""
 
 NDArray = np.ndarray[Any, Any]
 Kernels: TypeAlias = "dict[Any, dict[Primitive, Callable[..., Native]]]"
+
+
+class Dtypes(dict[DType, Any]):
+    """The engine's dtypes by ours; asking for one that the device lacks is a TypeError."""
+
+    def __init__(self, name: str, dtypes: dict[DType, Any]) -> None:
+        super().__init__(dtypes)
+        self._name = name
+
+    def __missing__(self, dtype: DType) -> NoReturn:
+        raise TypeError(
+            f"device {self._name} has no {dtype}; convert to another dtype first, as with "
+            f"astype(..., {next(_narrower(dtype, self), dtype)}), or use another device"
+        )
+
+
+def _narrower(dtype: DType, there: dict[DType, Any]) -> Iterator[DType]:
+    return iter([other for other in there if other.kind == dtype.kind])
 
 
 def wrap(array: Native) -> Tensor:
@@ -58,8 +77,8 @@ class NamespaceBackend(StridedBackend):
         The standard's functions over the engine's arrays.
     place : object
         The engine's own object for the device.
-    dtypes : dict of DType to object
-        The engine's dtypes.
+    dtypes : Dtypes
+        Those that the device has.
     unaries, binaries : dict
         Kernels by the engine's dtype and primitive.
     """
@@ -67,13 +86,14 @@ class NamespaceBackend(StridedBackend):
     name: str
     xp: Any
     place: Any
-    dtypes: dict[DType, Any]
+    dtypes: Dtypes
     unaries: Kernels
     binaries: Kernels
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, dtypes: dict[DType, Any]) -> None:
         self.name = name
-        self._ours = {theirs: ours for ours, theirs in self.dtypes.items()}
+        self.dtypes = Dtypes(name, dtypes)
+        self._ours = {theirs: ours for ours, theirs in dtypes.items()}
         self._read_only: WeakSet[Storage] = WeakSet()
 
     # ------------------------------------------------------------------ what an engine must say
@@ -230,6 +250,7 @@ class NamespaceBackend(StridedBackend):
             self.refuse(error)
 
     def from_host(self, array: NDArray, *, copy: bool, lent: bool = True) -> Tensor:
+        self.dtypes[FROM_NUMPY[array.dtype]]  # refuses what the device lacks
         try:
             result = wrap(self.load(array, copy))
         except self.errors as error:

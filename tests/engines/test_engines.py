@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 import sys
 import warnings
-from typing import Any
 
 import numpy as np
 import pytest
@@ -311,8 +310,41 @@ def test_inspection_of_an_engine(device: xp.Device) -> None:
     assert info.default_dtypes(device=device)["real floating"] is xp.float64
 
 
-def test_arrays_without_double_precision(monkeypatch: pytest.MonkeyPatch) -> None:
-    device: Any = xp.Device("torch:mps") if find("torch:cpu") else None
+def test_arrays_without_double_precision() -> None:
+    find("torch:cpu")
+    device = xp.Device("torch:mps")
     assert (device.real, device.complex) == (xp.float32, xp.complex64)
     defaults = xp.__array_namespace_info__().default_dtypes(device=device)
     assert defaults["real floating"] is xp.float32
+
+
+def test_dtypes_that_a_device_lacks() -> None:
+    find("torch:cpu")
+    from array_api_nx.backends.engines.torch import TorchBackend
+    from array_api_nx.backends.namespace import Dtypes
+
+    backend = TorchBackend("torch:cpu", "cpu")
+    backend.dtypes = Dtypes("torch:mps", {xp.float32: backend.dtypes[xp.float32]})
+    assert backend.available_dtypes() == (xp.float32,)
+    x = backend.from_host(np.ones(2, np.float32), copy=True)
+    for attempt in (
+        lambda: backend.full((2,), xp.float64, 1.0),
+        lambda: backend.from_host(np.ones(2), copy=True),
+        lambda: backend.cast(x, xp.float64),
+    ):
+        with pytest.raises(TypeError, match=r"torch:mps has no float64; .*astype\(..., float32\)"):
+            attempt()
+
+
+def test_products_of_integers_without_a_kernel() -> None:
+    find("torch:cpu")
+    import torch
+
+    from array_api_nx.backends.engines.torch_kernels import integer_product
+
+    shapes = [((2, 3), (3, 4)), ((3,), (3, 4)), ((2, 3), (3,)), ((3,), (3,))]
+    shapes += [((5, 1, 2, 3), (4, 3, 2)), ((2, 0), (0, 3))]
+    for shape, other in shapes:
+        x1 = torch.randint(-100, 100, shape, dtype=torch.int8)
+        x2 = torch.randint(-100, 100, other, dtype=torch.int8)
+        assert torch.equal(integer_product(x1, x2), torch.matmul(x1, x2))

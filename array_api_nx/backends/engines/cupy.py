@@ -120,11 +120,10 @@ class CupyBackend(NamespaceBackend):
     """
 
     xp = xp
-    dtypes = TO_NUMPY
     errors = (RuntimeError,)
 
     def __init__(self, name: str, number: int) -> None:
-        super().__init__(name)
+        super().__init__(name, TO_NUMPY)
         try:
             self.place = cupy.cuda.Device(number)
             self.place.compute_capability  # noqa: B018  # asks the driver

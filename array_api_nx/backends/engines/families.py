@@ -115,7 +115,13 @@ def _device_of_jax_array(x: Any) -> str | None:
     jax = sys.modules["jax"]
     if not isinstance(x, jax.Array) or isinstance(x, jax.core.Tracer):
         return None
-    (device,) = x.devices()
+    devices = x.devices()
+    if len(devices) > 1:
+        raise TypeError(
+            f"a JAX array on {len(devices)} devices is on none of ours; "
+            "put it on one with jax.device_put(x, device)"
+        )
+    (device,) = devices
     return "cpu" if device.platform == "cpu" else f"cuda:{device.id}"
 
 

@@ -64,11 +64,10 @@ class JaxBackend(NamespaceBackend):
     """
 
     xp = jnp
-    dtypes = TO_NUMPY
     errors = (RuntimeError, TypeError)
 
     def __init__(self, name: str, place: str) -> None:
-        super().__init__(name)
+        super().__init__(name, TO_NUMPY)
         kind, _, number = place.partition(":")
         try:
             self.place = jax.devices(kind)[int(number or 0)]

@@ -20,6 +20,7 @@ from .torch_kernels import (
     TO_TORCH,
     binary_kernels,
     from_bits,
+    integer_product,
     ordered,
     to_bits,
     unary_kernels,
@@ -50,16 +51,13 @@ class TorchBackend(NamespaceBackend):
     """
 
     xp = xp
-    dtypes = TO_TORCH
     errors = (RuntimeError,)
 
     def __init__(self, name: str, place: str) -> None:
         self.place = torch.device(place)
-        if place == "mps":
-            # It has no double precision.
-            lacking = (d.float64, d.complex128)
-            self.dtypes = {ours: to for ours, to in TO_TORCH.items() if ours not in lacking}
-        super().__init__(name)
+        # MPS has no double precision.
+        lacking = (d.float64, d.complex128) if place == "mps" else ()
+        super().__init__(name, {ours: to for ours, to in TO_TORCH.items() if ours not in lacking})
         self.unaries = unary_kernels(self.place.type)
         self.binaries = binary_kernels(self.place.type)
         self._layouts: dict[View, _Layout] = {}
@@ -137,10 +135,10 @@ class TorchBackend(NamespaceBackend):
 
     def unload(self, x: Tensor) -> NDArray:
         view, storage = x.view, x.storage
-        if view is None or view.mask is not None:
+        if view is None or view.mask is not None or self.place.type != "cpu":
             return np.asarray(self.array(x).detach().cpu())
         assert storage is not None
-        memory = storage.memory.detach().cpu().numpy()
+        memory = storage.memory.detach().numpy()
         offset, strides = view.byte_layout(storage.itemsize)
         shape: Any = view.shape
         return np.ndarray(shape, memory.dtype, memory, offset, strides)
@@ -196,7 +194,7 @@ class TorchBackend(NamespaceBackend):
 
     def cast(self, x: Tensor, dtype: DType) -> Tensor:
         array = self.array(x)
-        target = TO_TORCH[dtype]
+        target = self.dtypes[dtype]
         if dtype is d.bool:
             return wrap(array != 0)
         if array.is_complex() and not target.is_complex:
@@ -204,7 +202,7 @@ class TorchBackend(NamespaceBackend):
         return wrap(array.to(target, copy=True))
 
     def bitcast(self, x: Tensor, dtype: DType) -> Tensor:
-        array, target = self.array(x), TO_TORCH[dtype]
+        array, target = self.array(x), self.dtypes[dtype]
         if array.itemsize != target.itemsize and array.stride(-1) != 1 and array.shape[-1] != 1:
             raise ValueError("the last axis must be contiguous to be read as another dtype")
         return wrap(array.view(target))
@@ -238,7 +236,7 @@ class TorchBackend(NamespaceBackend):
 
     def scan(self, op: Primitive, x: Tensor, axis: int, dtype: DType | None = None) -> Tensor:
         array = self.array(x)
-        target = array.dtype if dtype is None else TO_TORCH[dtype]
+        target = array.dtype if dtype is None else self.dtypes[dtype]
         if op is p.CUMULATIVE_SUM or op is p.CUMULATIVE_PROD:
             function = torch.cumsum if op is p.CUMULATIVE_SUM else torch.cumprod
             return wrap(function(array, axis, dtype=_WIDE.get(target, target)).to(target))
@@ -286,7 +284,9 @@ class TorchBackend(NamespaceBackend):
         return from_bits(added, array.dtype)
 
     def product(self, x1: Native, x2: Native) -> Native:
-        return from_bits(torch.matmul(to_bits(x1), to_bits(x2)), x1.dtype)
+        if x1.is_cpu or x1.is_floating_point() or x1.is_complex():
+            return from_bits(torch.matmul(to_bits(x1), to_bits(x2)), x1.dtype)
+        return from_bits(integer_product(to_bits(x1), to_bits(x2)), x1.dtype)
 
 
 _Layout = tuple[tuple[int, ...], tuple[int, ...], int, tuple[int, ...]]

@@ -18,8 +18,16 @@ from ...primitives import Primitive
 from . import detours
 from .ways import Kernel, Way, common_ways
 
-__all__ = ["BITS", "FROM_TORCH", "TO_TORCH", "binary_kernels", "from_bits", "on_host", "ordered"]
-__all__ += ["to_bits", "unary_kernels"]
+__all__ = [
+    "FROM_TORCH",
+    "TO_TORCH",
+    "binary_kernels",
+    "from_bits",
+    "integer_product",
+    "ordered",
+    "to_bits",
+    "unary_kernels",
+]
 
 Tensor: TypeAlias = Any
 
@@ -60,6 +68,19 @@ def on_host(kernel: Kernel, *operands: Any) -> Tensor:
     # The engine does not warn of infinities and NaN.
     with np.errstate(all="ignore"):
         return torch.from_numpy(np.asarray(kernel(*arrays))).to(device)
+
+
+def integer_product(x1: Tensor, x2: Tensor) -> Tensor:
+    """The matrix product of integers, which accelerators have no kernel for."""
+    left = x1[None] if x1.ndim == 1 else x1
+    right = x2[:, None] if x2.ndim == 1 else x2
+    terms = left[..., :, :, None] * right[..., None, :, :]
+    result = torch.sum(terms, -2, dtype=x1.dtype)
+    if x2.ndim == 1:
+        result = result[..., 0]
+    if x1.ndim == 1:
+        result = result[0] if x2.ndim == 1 else result[..., 0, :]
+    return result
 
 
 def tensors(*operands: Any) -> list[Tensor]:
