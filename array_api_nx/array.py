@@ -88,7 +88,10 @@ class Array:
         return inspection.namespace(api_version)
 
     def to_device(self, device: Device | str, /, *, stream: object = None) -> Array:
-        """This array on `device`: itself if it is there already, else a copy.
+        """This array on `device`: itself if it is there already.
+
+        Devices that see the same memory, such as ``cpu`` and ``torch:cpu``, share it if it may be
+        written: then a write to either array shows in the other. Everything else is copied.
 
         Raises
         ------

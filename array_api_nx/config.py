@@ -1,4 +1,4 @@
-"""Settings of fused execution: their defaults, and how a `with` statement changes them.
+"""Settings: their defaults, and how a `with` statement changes them.
 
 The lowest layer: it imports the standard library alone, and every layer may import it.
 """
@@ -13,13 +13,21 @@ from operator import index
 from threading import Lock
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
-__all__ = ["DEFAULTS", "Fusion", "Settings", "config_context", "current", "hints"]
+__all__ = [
+    "DEFAULTS",
+    "Fusion",
+    "Settings",
+    "config_context",
+    "current",
+    "hints",
+    "use_devices",
+]
 
 Fusion: TypeAlias = Literal["auto", "off", "always"]
 
 
 class Settings(NamedTuple):
-    """What fused execution goes by.
+    """What fused execution, and the creation of arrays, go by.
 
     Attributes
     ----------
@@ -30,11 +38,14 @@ class Settings(NamedTuple):
         Arrays with more elements than this are deferred.
     num_threads : int or None
         Threads to use; None for as many as the process may use.
+    default_device : str
+        The name of the device of new arrays.
     """
 
     fusion: Fusion = "auto"
     fusion_threshold: int = 131072
     num_threads: int | None = None
+    default_device: str = "cpu"
 
 
 def _as_fusion(name: str, value: Any) -> str:
@@ -63,6 +74,8 @@ _CHECKS: Final[dict[str, Callable[[str, Any], Any]]] = {
     "fusion": _as_fusion,
     "fusion_threshold": lambda name, value: _as_integer(name, value, 0, 131072),
     "num_threads": lambda name, value: _as_integer(name, value, 1, 2),
+    # The devices, which are a layer above, say later what is one.
+    "default_device": lambda name, value: str(value),
 }
 
 
@@ -117,20 +130,28 @@ class Hints:
     lowered : bool
     threshold : int
         The process's default.
+    device : Device or None
+        The process's default device; None while any thread is inside a `config_context` with
+        another one, when `current()` decides.
     """
 
-    __slots__ = ("lowered", "threshold")
+    __slots__ = ("device", "lowered", "threshold")
 
     lowered: bool
     threshold: int
+    device: Any
 
 
 hints: Final = Hints()
 hints.lowered = DEFAULTS.fusion == "always"
 hints.threshold = DEFAULTS.fusion_threshold
 
+hints.device = None
+
 _lock: Final = Lock()
 _lowering = 0  # contexts entered that ask for more than the default
+_moving = 0  # contexts entered that ask for another device
+_process_device: Any = None
 
 if hasattr(os, "register_at_fork"):
     # Another thread may hold the lock at a fork, and does not exist in the child.
@@ -146,14 +167,38 @@ def _count_lowering(change: int) -> None:
         hints.lowered = _lowering > 0 or DEFAULTS.fusion == "always"
 
 
+def use_devices(check: Callable[[str, Any], str], device: Callable[[str], Any]) -> None:
+    """Let the devices check the setting `default_device`, and make the process's one.
+
+    Parameters
+    ----------
+    check : callable
+        From the name of the setting and a value to the name of a device.
+    device : callable
+        From the name of a device to the device.
+    """
+    global _process_device
+    _CHECKS["default_device"] = check
+    name = "ARRAY_API_NX_DEFAULT_DEVICE" if os.environ.get("ARRAY_API_NX_DEFAULT_DEVICE") else ""
+    _process_device = device(check(name or "default_device", DEFAULTS.default_device))
+    hints.device = _process_device
+
+
+def _count_moving(change: int) -> None:
+    global _moving
+    with _lock:
+        _moving += change
+        hints.device = None if _moving else _process_device
+
+
 class config_context(ContextDecorator):
     """Change settings for a `with` statement, or for the calls of a decorated function.
 
     What is not given stays as it is around the statement. Settings hold for the thread, or the
     task of an event loop, that enters; threads that start inside begin with the defaults, which
-    come from the environment variables ``ARRAY_API_NX_FUSION``, ``ARRAY_API_NX_FUSION_THRESHOLD``
-    and ``ARRAY_API_NX_NUM_THREADS``. Entering the same object again, also from another thread at
-    the same time, is allowed.
+    come from the environment variables ``ARRAY_API_NX_FUSION``, ``ARRAY_API_NX_FUSION_THRESHOLD``,
+    ``ARRAY_API_NX_NUM_THREADS`` and ``ARRAY_API_NX_DEFAULT_DEVICE``. Entering the same object
+    again, also from another thread at the same time, is allowed.
 
     Parameters
     ----------
@@ -167,6 +212,8 @@ class config_context(ContextDecorator):
     num_threads : int, optional
         The largest number of threads that a computation may use; by default as many as the
         process may run on.
+    default_device : Device or str, optional
+        Where new arrays live unless they are told otherwise; ``cpu`` by default.
 
     Raises
     ------
@@ -193,11 +240,13 @@ class config_context(ContextDecorator):
         fusion: Fusion | None = None,
         fusion_threshold: int | None = None,
         num_threads: int | None = None,
+        default_device: Any = None,
     ) -> None:
         given = {
             "fusion": fusion,
             "fusion_threshold": fusion_threshold,
             "num_threads": num_threads,
+            "default_device": default_device,
         }
         self._changes = {
             field: _CHECKS[field](field, value)
@@ -206,15 +255,20 @@ class config_context(ContextDecorator):
         }
         threshold = self._changes.get("fusion_threshold", DEFAULTS.fusion_threshold)
         self._lowers = fusion == "always" or threshold < DEFAULTS.fusion_threshold
+        self._moves = default_device is not None
 
     def __enter__(self) -> None:
         stack = _stack.get()
         _stack.set((*stack, stack[-1]._replace(**self._changes)))
         if self._lowers:
             _count_lowering(1)
+        if self._moves:
+            _count_moving(1)
 
     def __exit__(self, *exception: object) -> None:
         # A generator that was suspended inside may be closed in a context that never entered.
         _stack.set(_stack.get()[:-1] or (DEFAULTS,))
         if self._lowers:
             _count_lowering(-1)
+        if self._moves:
+            _count_moving(-1)

@@ -3,12 +3,34 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
+from importlib.util import find_spec
 from typing import Any, Final, final
 
+from . import config
 from .backends.base import Backend
+from .backends.engines.families import FAMILIES, Family
+from .core import dtypes as d
+from .core.dtypes import DType, as_dtype
 
-__all__ = ["Device", "as_device", "default_device", "known_devices", "register"]
+__all__ = [
+    "Device",
+    "as_device",
+    "default_device",
+    "default_dtype",
+    "device_of",
+    "is_loaded",
+    "known_devices",
+    "options_of",
+    "register",
+    "register_engine",
+]
+
+ENTRY_POINTS: Final = "array_api_nx.backends"
+"""The group of entry points by which other packages register backends. The name of an entry point
+is what the names of its devices begin with; it leads to a function that takes the rest of a
+device's name, after the first colon, and returns the backend."""
 
 
 @final
@@ -18,37 +40,48 @@ class Device:
     Parameters
     ----------
     name : str or Device
-        The string that names it, such as ``"cpu"``.
+        The string that names it: ``"cpu"``, or an engine and one of its devices, such as
+        ``"torch:cuda:0"``. The engine alone stands for its first device.
+    **options
+        Settings that the device takes, if any. They become a part of its name:
+        ``Device("dask", chunks="64MiB")`` is ``Device("dask:chunks=64MiB")``.
 
     Raises
     ------
     ValueError
-        If no such device is known.
+        If no such device is known; the error lists what there is.
+    ImportError
+        If the engine is not installed; the error says how to install it.
 
     Notes
     -----
-    Equal by name, and the same object for the same name. The backend is loaded on first use.
+    Equal by name, and the same object for the same name. The engine is imported on first use.
 
     Attributes
     ----------
     name : str
     backend : Backend
         Executes primitives on this device.
+    real, complex : DType
+        The dtypes of new arrays.
     """
 
-    __slots__ = ("backend", "name")
+    __slots__ = ("backend", "complex", "name", "real")
 
     name: str
     backend: Backend
+    real: DType
+    complex: DType
 
-    def __new__(cls, name: str | Device, /) -> Device:
+    def __new__(cls, name: str | Device, /, **options: Any) -> Device:
+        if options:
+            name = _with_options(str(name), options)
         if isinstance(name, Device):
             return name
         try:
             return _devices[name]
         except (KeyError, TypeError):
-            known = ", ".join(map(repr, _devices))
-            raise ValueError(f"no device {name!r}; known devices: {known}") from None
+            return _resolve(name)
 
     def __repr__(self) -> str:
         return f"Device({self.name!r})"
@@ -61,6 +94,9 @@ class Device:
 
 
 _devices: Final[dict[str, Device]] = {}
+_families: Final[dict[str, Family]] = {}
+_resolved: Final[dict[str, Device]] = {}
+"""Devices of engines: under the names that users gave, and under their own."""
 
 
 class _NotLoaded:
@@ -74,8 +110,31 @@ class _NotLoaded:
         self._load = load
 
     def __getattr__(self, name: str) -> Any:
-        self._device.backend = self._load()
-        return getattr(self._device.backend, name)
+        backend = self._load()
+        if os.environ.get("ARRAY_API_NX_CHECKED", "0") not in ("", "0"):
+            from .backends.checked import CheckedBackend
+
+            backend = CheckedBackend(backend)
+        self._device.backend = backend
+        return getattr(backend, name)
+
+
+def _make(name: str, load: Callable[[], Backend]) -> Device:
+    device: Device = object.__new__(Device)
+    device.name = name
+    device.backend = _NotLoaded(device, load)  # type: ignore[assignment]  # until it is used
+    device.real, device.complex = d.float64, d.complex128
+    if name == "torch:mps":
+        # It has no double precision.
+        device.real, device.complex = d.float32, d.complex64
+    return device
+
+
+def default_dtype(kind: type, device: Device) -> DType:
+    """The dtype of new arrays of Python scalars of type `kind`."""
+    if kind is float:
+        return device.real
+    return device.complex if kind is complex else as_dtype(kind)
 
 
 def register(name: str, load: Callable[[], Backend]) -> Device:
@@ -90,23 +149,139 @@ def register(name: str, load: Callable[[], Backend]) -> Device:
     """
     if name in _devices:
         raise ValueError(f"device {name!r} is registered already; choose another name")
-    device: Device = object.__new__(Device)
-    device.name = name
-    device.backend = _NotLoaded(device, load)  # type: ignore[assignment]  # until it is used
-    _devices[name] = device
+    device = _devices[name] = _make(name, load)
     return device
 
 
+def register_engine(family: Family) -> None:
+    """Make the devices of an engine known, by the beginning of their names.
+
+    Parameters
+    ----------
+    family : Family
+        See there. Its `resolve` sees options as a part of the name; `options_of` reads them.
+
+    Raises
+    ------
+    ValueError
+        If there is an engine of that name.
+    """
+    if family.name in _families:
+        raise ValueError(f"engine {family.name!r} is registered already; choose another name")
+    _families[family.name] = family
+
+
+def _with_options(name: str, options: dict[str, Any]) -> str:
+    text = ",".join([f"{key}={options[key]}" for key in sorted(options)])
+    return f"{name}{',' if '=' in name else ':'}{text}"
+
+
+def options_of(rest: str) -> dict[str, str]:
+    """The options in the rest of a device's name: ``"a=1,b=2"`` as a dict.
+
+    Raises
+    ------
+    ValueError
+        If it is anything else.
+    """
+    options = {}
+    for part in filter(None, rest.split(",")):
+        key, equals, value = part.partition("=")
+        if not equals or not key.isidentifier():
+            raise ValueError(f"options are written key=value,key=value, not {rest!r}")
+        options[key] = value
+    return options
+
+
+def _resolve(name: Any) -> Device:
+    """The device of an engine, or of an entry point, by a name that is not registered."""
+    if type(name) is not str:
+        raise _unknown(name)
+    found = _resolved.get(name)
+    if found is not None:
+        return found
+    prefix, _, rest = name.partition(":")
+    family = _families.get(prefix)
+    if family is not None:
+        try:
+            canonical = f"{prefix}:{family.resolve(rest)}".removesuffix(":")
+        except ValueError as error:
+            raise _unknown(name, f"; {error}") from None
+        if find_spec(family.requires) is None:
+            raise ImportError(
+                f"device {name!r} needs {family.requires}, which is not installed; "
+                f"install it with: pip install {family.install}"
+            )
+        if canonical not in _resolved:
+            _resolved[canonical] = _make(canonical, partial(family.load, canonical))
+        _resolved[name] = _resolved[canonical]
+        return _resolved[name]
+    for entry in _entry_points():
+        if entry.name == prefix:
+            _resolved[name] = _make(name, partial(_load_entry, entry, rest))
+            return _resolved[name]
+    raise _unknown(name)
+
+
+def _load_entry(entry: Any, rest: str) -> Backend:
+    backend: Backend = entry.load()(rest)
+    return backend
+
+
+def _unknown(name: Any, hint: str = "") -> ValueError:
+    known = ", ".join([repr(device.name) for device in known_devices()])
+    return ValueError(f"no device {name!r}; known devices: {known}{hint}")
+
+
+def _entry_points() -> Iterator[Any]:
+    # Slow to import, and seldom needed.
+    from importlib.metadata import entry_points
+
+    yield from entry_points(group=ENTRY_POINTS)
+
+
 def known_devices() -> tuple[Device, ...]:
-    """All devices of this machine, the default one first."""
-    return tuple(_devices.values())
+    """The devices of this machine, as far as they are known without importing an engine.
+
+    ``cpu`` first, then what was registered, then the devices of the installed engines: their
+    accelerators are known once they are imported.
+    """
+    found = [*_devices.values()]
+    for family in _families.values():
+        found += [Device(f"{family.name}:{rest}".removesuffix(":")) for rest in family.offers()]
+    names = {device.name for device in found}
+    for entry in _entry_points():
+        if entry.name not in names and entry.name not in _families:
+            found.append(Device(entry.name))
+    return tuple(found)
+
+
+def is_loaded(device: Device) -> bool:
+    """Whether the backend of a device is loaded."""
+    return not isinstance(device.backend, _NotLoaded)
+
+
+def device_of(obj: object) -> Device | None:
+    """The device that another library's array is on; None if no engine here knows it."""
+    owner = type(obj).__module__.partition(".")[0]
+    for family in _families.values():
+        if owner in family.owns:
+            rest = family.device_of(obj)
+            return None if rest is None else Device(f"{family.name}:{rest}".removesuffix(":"))
+    return None
 
 
 def as_device(device: Any) -> Device:
     """`device` as a Device: itself, the one of that name, or the default one for None."""
     if device is None:
-        return default_device
+        return default_device()
     return Device(device)
+
+
+def default_device() -> Device:
+    """Where new arrays live unless they are told otherwise, here and now."""
+    device: Device | None = config.hints.device
+    return Device(config.current().default_device) if device is None else device
 
 
 def _load_cpu() -> Backend:
@@ -114,13 +289,21 @@ def _load_cpu() -> Backend:
     from .backends.cpu.fusion.threads import register_controller
 
     register_controller()
-    backend = CPUBackend()
-    if os.environ.get("ARRAY_API_NX_CHECKED", "0") not in ("", "0"):
-        from .backends.checked import CheckedBackend
-
-        return CheckedBackend(backend)
-    return backend
+    return CPUBackend()
 
 
-default_device: Final = register("cpu", _load_cpu)
-"""Where new arrays live unless they are told otherwise."""
+CPU: Final = register("cpu", _load_cpu)
+
+for _family in FAMILIES:
+    register_engine(_family)
+
+
+def _as_device_name(name: str, value: Any) -> str:
+    """The check of the setting `default_device`."""
+    try:
+        return Device(value).name
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
+
+
+config.use_devices(_as_device_name, Device)

@@ -12,11 +12,12 @@ from .backends.host import FROM_NUMPY, TO_NUMPY
 from .core import dtypes as d
 from .core.dtypes import DType
 from .core.symbolic import Dim
-from .device import Device, as_device, default_device
+from .device import Device, as_device, default_device, device_of
 from .frontend.data_type import refuse_loss
 from .frontend.dispatch import check_scalar, scalar_type, wrap
 
 __all__ = [
+    "adopt",
     "as_index",
     "as_numpy",
     "from_dlpack",
@@ -319,12 +320,24 @@ def to_dlpack(x: Array, stream: object, max_version: Any, dl_device: Any, copy: 
     BufferError
         If the memory cannot be exported as asked.
     """
-    if stream is not None:
+    backend = x._device.backend
+    if max_version is not None and tuple(max_version) < (1, 0):
+        # Before versions there was one kind of capsule, which is what None asks for.
+        max_version = None
+    options = {"max_version": max_version, "dl_device": dl_device, "copy": copy}
+    if backend.dlpack_device()[0] != 1:
+        options["stream"] = stream
+    elif stream is not None:
         raise BufferError(f"device {x._device} has no streams; leave out stream=")
-    array = x._device.backend.to_host(x._handle)
     try:
-        return array.__dlpack__(max_version=max_version, dl_device=dl_device, copy=copy)
-    except BufferError as error:
+        try:
+            return backend.native(x._handle).__dlpack__(**options)
+        except BufferError:
+            # NumPy can do more than some engines, with the same memory or a copy of it.
+            if backend.dlpack_device()[0] != 1 or copy is False:
+                raise
+            return backend.to_host(x._handle).__dlpack__(**options)
+    except (BufferError, ValueError) as error:
         raise BufferError(f"{error}; export a copy: asarray(x, device='cpu', copy=True)") from error
 
 
@@ -334,7 +347,9 @@ def from_dlpack(x: Any, device: Any, copy: bool | None) -> Array:
         raise AttributeError(
             f"from_dlpack takes objects with __dlpack__, not a {type(x).__name__}; use asarray"
         )
-    target = default_device if device is None else as_device(device)
+    if x.__dlpack_device__()[0] != 1:
+        return _from_accelerator(x, device, copy)
+    target = default_device() if device is None else as_device(device)
     place: Literal["cpu"] | None = None if device is None else "cpu"
     array = np.from_dlpack(x, device=place, copy=copy)
     try:
@@ -344,18 +359,48 @@ def from_dlpack(x: Any, device: Any, copy: bool | None) -> Array:
         raise BufferError(str(error)) from None
 
 
+def _from_accelerator(x: Any, device: Any, copy: bool | None) -> Array:
+    """`from_dlpack` for memory that is not the host's: it stays with the engine that made it."""
+    there = device_of(x)
+    if there is None:
+        raise BufferError(
+            f"no engine here knows where a {type(x).__name__} on DLPack device "
+            f"{x.__dlpack_device__()} lives; move it to the CPU first"
+        )
+    adopted = adopt(x, there)
+    target = there if device is None else as_device(device)
+    if copy is False and target is not there:
+        raise ValueError(f"cannot move an array from {there} to {target} without a copy")
+    if copy and target is there:
+        return wrap(target.backend.copy(adopted._handle), adopted._dtype, target)
+    return to_device(adopted, target, None)
+
+
+def adopt(x: Any, device: Device) -> Array:
+    """An engine's own array, on that device, as ours, in the same memory."""
+    backend = device.backend
+    handle = backend.from_native(x)
+    return wrap(handle, backend.dtype(handle), device)
+
+
 # ---------------------------------------------------------------------- devices and pickle
 
 
 def to_device(x: Array, device: Any, stream: object) -> Array:
-    """`Array.to_device`: see there."""
+    """`Array.to_device`: see there. Devices that see the same memory share it."""
     target = as_device(device)
     if stream is not None:
         raise ValueError(f"device {target} has no streams; leave out stream=")
     if target is x._device:
         return x
-    array = x._device.backend.to_host(x._handle)
-    return wrap(target.backend.from_host(array, copy=True), x._dtype, target)
+    source, backend = x._device.backend, target.backend
+    kind = source.dlpack_device()[0]
+    if kind != 1 and kind == backend.dlpack_device()[0]:
+        return wrap(backend.from_native(source.native(x._handle)), x._dtype, target)
+    array = source.to_host(x._handle)
+    # What cannot be written here can be there, in memory of its own.
+    handle = backend.from_host(array, copy=not array.flags.writeable)
+    return wrap(handle, x._dtype, target)
 
 
 def _restore(array: NDArray, device: str) -> Array:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import copy
+import os
 import pickle
+import subprocess
+import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
 import array_api_nx as xp
-from array_api_nx import Array, Device, device
+from array_api_nx import Array, Device, config, device
 from array_api_nx.backends.cpu import CPUBackend
+from array_api_nx.backends.engines.families import Family
 
 CPU = Device("cpu")
 
@@ -108,14 +113,190 @@ def test_a_backend_that_cannot_be_loaded_says_why():
         del device._devices["broken"]
 
 
+# Engines: families of devices, known by the beginning of their names
+
+
+@pytest.fixture
+def engine() -> Iterator[Family]:
+    def resolve(rest: str) -> str:
+        if rest in ("", "0", "1"):
+            return rest or "0"
+        options = device.options_of(rest)
+        if set(options) - {"chunks", "depth"}:
+            raise ValueError("its devices are engine:0 and engine:1")
+        return ",".join([f"{key}={options[key]}" for key in sorted(options)])
+
+    def device_of(x: object) -> str | None:
+        return "1" if isinstance(x, Foreign) else None
+
+    family = Family(
+        "engine",
+        resolve,
+        lambda name: CPUBackend(),
+        lambda: ("0", "1"),
+        "numpy",
+        "numpy",
+        (Foreign.__module__.partition(".")[0],),
+        device_of,
+    )
+    device.register_engine(family)
+    try:
+        yield family
+    finally:
+        del device._families["engine"]
+        for name in [name for name in device._resolved if name.startswith("engine")]:
+            del device._resolved[name]
+
+
+class Foreign:
+    """Another library's array."""
+
+    dtype = np.dtype("float32")
+
+
+def test_devices_of_an_engine(engine):
+    first = Device("engine:0")
+    assert Device("engine") is Device("engine:0") is first
+    assert (first.name, repr(first)) == ("engine:0", "Device('engine:0')")
+    assert Device("engine:1") is not first
+    assert pickle.loads(pickle.dumps(Device("engine:1"))) is Device("engine:1")
+    assert not device.is_loaded(first)
+    assert (xp.ones(2, device="engine") + 1).device is first
+    assert device.is_loaded(first)
+    assert xp.__array_namespace_info__().devices()[:3][0] is CPU
+    assert {first, Device("engine:1")} <= set(xp.__array_namespace_info__().devices())
+
+
+def test_an_unknown_device_of_a_known_engine(engine):
+    with pytest.raises(
+        ValueError, match=r"no device 'engine:9'; .*; options are written key=value"
+    ):
+        Device("engine:9")
+    with pytest.raises(ValueError, match=r"known devices: 'cpu'.*; its devices are engine:0 and"):
+        Device("engine:size=3")
+
+
+def test_options_are_a_part_of_the_name(engine):
+    made = Device("engine", chunks="64MiB", depth=2)
+    assert str(made) == "engine:chunks=64MiB,depth=2"
+    assert Device("engine:depth=2,chunks=64MiB") is made
+    assert Device("engine:chunks=64MiB", depth=2) is made
+    assert pickle.loads(pickle.dumps(made)) is made
+    assert eval(repr(made)) is made
+
+
+@pytest.mark.parametrize("rest", ["chunks", "=3", "1=2", "a=1,b"])
+def test_options_that_are_not_written_so_are_refused(rest):
+    with pytest.raises(ValueError, match="options are written key=value,key=value"):
+        device.options_of(rest)
+
+
+def test_an_engine_is_registered_once(engine):
+    with pytest.raises(ValueError, match="engine 'engine' is registered already"):
+        device.register_engine(engine)
+
+
+def test_an_engine_that_is_not_installed(engine):
+    missing = engine._replace(name="lacking", requires="no_such_module", install="no-such-module")
+    device.register_engine(missing)
+    try:
+        with pytest.raises(
+            ImportError,
+            match=r"device 'lacking:0' needs no_such_module, which is not installed; install it "
+            r"with: pip install no-such-module",
+        ):
+            xp.zeros(3, device="lacking:0")
+    finally:
+        del device._families["lacking"]
+
+
+def test_the_device_of_another_librarys_array(engine):
+    assert device.device_of(Foreign()) is Device("engine:1")
+    assert device.device_of(3) is None
+    assert device.device_of(test_devices_of_an_engine) is None
+
+
+def test_entry_points_register_backends(tmp_path, monkeypatch):
+    package = tmp_path / "thirdparty"
+    package.mkdir()
+    (package / "__init__.py").write_text(
+        "from array_api_nx.backends.cpu import CPUBackend\n"
+        "class Backend(CPUBackend):\n"
+        "    def __init__(self, rest):\n"
+        "        self.rest = rest\n"
+    )
+    metadata = tmp_path / "thirdparty-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: thirdparty\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text(
+        "[array_api_nx.backends]\nthirdparty = thirdparty:Backend\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    try:
+        assert "thirdparty" in [each.name for each in xp.__array_namespace_info__().devices()]
+        x = xp.arange(3, device="thirdparty:fast:2") + 1
+        assert str(x.device) == "thirdparty:fast:2"
+        backend = x.device.backend
+        assert getattr(backend, "inner", backend).rest == "fast:2"
+        assert np.asarray(x).tolist() == [1, 2, 3]
+    finally:
+        for name in [name for name in device._resolved if name.startswith("thirdparty")]:
+            del device._resolved[name]
+
+
+# The default device
+
+
+def test_the_default_device_of_a_context(fake):
+    with xp.config_context(default_device="fake:0"):
+        assert xp.zeros(2).device is fake
+        assert xp.__array_namespace_info__().default_device() is fake
+        with xp.config_context(default_device=CPU):
+            assert xp.asarray([1]).device is CPU
+        with xp.config_context(num_threads=1):
+            assert xp.arange(3).device is fake
+        assert "device" not in repr(xp.zeros(1))
+        assert "device='cpu'" in repr(xp.zeros(1, device="cpu"))
+        with ThreadPoolExecutor(1) as executor:
+            assert executor.submit(xp.ones, 2).result().device is CPU
+    assert xp.zeros(2).device is CPU
+
+
+def test_the_default_device_comes_back_after_an_exception(fake):
+    with pytest.raises(KeyError), xp.config_context(default_device=fake):
+        raise KeyError
+    assert xp.zeros(2).device is CPU
+    assert config.hints.device is CPU
+
+
+def test_an_unknown_default_device():
+    with pytest.raises(ValueError, match="default_device: no device 'gpu'; known devices: 'cpu'"):
+        xp.config_context(default_device="gpu")
+
+
+def test_the_default_device_of_the_process():
+    code = (
+        "import array_api_nx as xp; print(xp.zeros(1).device, xp.show_config('dict')['settings'])"
+    )
+    environ = os.environ | {"ARRAY_API_NX_DEFAULT_DEVICE": "cpu"}
+    done = subprocess.run([sys.executable, "-c", code], env=environ, capture_output=True, text=True)
+    assert done.stdout.startswith("cpu ")
+    assert "'default_device': 'cpu'" in done.stdout
+    environ["ARRAY_API_NX_DEFAULT_DEVICE"] = "gpu"
+    done = subprocess.run([sys.executable, "-c", code], env=environ, capture_output=True, text=True)
+    assert done.stderr.splitlines()[-1].startswith(
+        "ValueError: ARRAY_API_NX_DEFAULT_DEVICE: no device 'gpu'; known devices: 'cpu'"
+    )
+
+
 # Inspection
 
 
 def test_inspection_lists_the_devices(fake):
     info = xp.__array_namespace_info__()
-    assert info.devices() == (CPU, fake)
+    assert info.devices()[:2] == (CPU, fake)
     assert info.default_device() is CPU
-    for each in (None, *info.devices(), "fake:0"):
+    for each in (None, CPU, fake, "fake:0"):
         assert info.dtypes(device=each) == info.dtypes()
         assert info.default_dtypes(device=each)["real floating"] is xp.float64
 
@@ -201,18 +382,33 @@ def test_to_device_both_ways(x, fake):
     back = there.to_device(CPU)
     assert (there.device, back.device) == (fake, CPU)
     assert np.array_equal(np.asarray(back), np.asarray(x))
+
+
+def test_devices_that_see_the_same_memory_share_it(x, fake):
+    there = x.to_device(fake)
+    back = there.to_device(CPU)
     there[0, 0] = 100.0
     back[0, 1] = 200.0
-    assert np.asarray(x).tolist() == [[1.0, 2.0], [3.0, 5.0]]
-    assert float(back[0, 0]) == 1.0
+    for each in (x, there, back):
+        assert np.asarray(each).tolist() == [[100.0, 200.0], [3.0, 5.0]]
+    copied = xp.asarray(x, device=fake, copy=True)
+    copied[...] = 0.0
+    assert float(x[0, 0]) == 100.0
 
 
 def test_to_device_of_views(x, fake):
-    for view in (x.T, x[::-1, 1:], x[:0], x[0, 0], xp.broadcast_to(x[0], (3, 2))):
+    for view in (x.T, x[::-1, 1:], x[:0], x[0, 0]):
         there = view.to_device(fake)
         assert np.array_equal(np.asarray(there), np.asarray(view))
-        there[...] = 0.0
-    assert float(x[0, 0]) == 1.0
+        there *= 2.0
+        assert np.array_equal(np.asarray(there), np.asarray(view))
+
+
+def test_to_device_of_what_cannot_be_written_copies(x, fake):
+    view = xp.broadcast_to(x[0], (3, 2))
+    there = view.to_device(fake)
+    there[...] = 0.0
+    assert np.asarray(x).tolist() == [[1.0, 2.0], [3.0, 5.0]]
 
 
 def test_streams_and_devices_that_do_not_exist(x, fake):

@@ -34,6 +34,7 @@ from ..core.view import Selection, View
 from ..primitives import Primitive
 from . import composed, replay
 from .explanation import Explanation
+from .host import FROM_NUMPY
 from .program import Program
 
 __all__ = ["Backend", "Handle", "Norm", "Operand", "Padding", "Scalar"]
@@ -75,6 +76,27 @@ class Backend(ABC):
         Backend must: share memory where the host can reach it, so that writing to either shows
         in the other, and copy otherwise.
         """
+
+    def native(self, x: Handle) -> Any:
+        """`x` as an array of the engine, for DLPack and for those who use the engine itself.
+
+        Backend must: share memory where the engine has such an array, and copy otherwise. The
+        array has ``__dlpack__``.
+        """
+        return self.to_host(x)
+
+    def from_native(self, array: Any) -> Handle:
+        """An array of the engine, or of another one in memory that it can reach, as a handle.
+
+        Backend must: share its memory; raise TypeError for a dtype that is not in the table.
+        """
+        if array.dtype not in FROM_NUMPY:
+            raise TypeError(f"the standard has no dtype for {array.dtype}; convert the array first")
+        return self.from_host(array, copy=False)
+
+    def available_dtypes(self) -> tuple[DType, ...]:
+        """The dtypes that arrays can have here; all of the table's by default."""
+        return d.ALL
 
     def item(self, x: Handle) -> Scalar:
         """The only element of `x` as a Python scalar.

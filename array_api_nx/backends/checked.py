@@ -70,6 +70,22 @@ class CheckedBackend(CheckedMatrices):
         call.owes(result.dtype.isnative, "return native byte order")
         return result
 
+    def native(self, x: Handle) -> Any:
+        call = Call(self.inner, "native", x=x)
+        call.handles(x)
+        result = self.inner.native(x)
+        call.owes(tuple(result.shape) == self.inner.shape(x), "keep the shape")
+        return result
+
+    def from_native(self, array: Any) -> Handle:
+        call = Call(self.inner, "from_native")
+        result = self.inner.from_native(array)
+        dtype = self.inner.dtype(result)
+        return call.returns(result, tuple(array.shape), dtype, own=False)
+
+    def available_dtypes(self) -> tuple[DType, ...]:
+        return self.inner.available_dtypes()
+
     def item(self, x: Handle) -> Scalar:
         call = Call(self.inner, "item", x=x)
         call.handles(x)

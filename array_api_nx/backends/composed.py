@@ -29,6 +29,7 @@ __all__ = [
     "triangular_solve",
     "trunc_divide",
     "unfold",
+    "unique",
     "var",
     "window_counts",
 ]
@@ -116,6 +117,50 @@ def _positions(backend: Backend, view: View) -> Handle:
         steps = backend.binary(p.MULTIPLY, backend.arange(0, length, 1, d.int64), stride)
         positions = backend.binary(p.ADD, positions, backend.reshape(steps, column))
     return positions
+
+
+def unique(backend: Backend, x: Handle) -> tuple[Handle, Handle, Handle, Handle]:
+    """See `Backend.unique`: by sorting, and comparing neighbours."""
+    shape, dtype = backend.shape(x), backend.dtype(x)
+    size = prod(shape)
+    flat = backend.reshape(x, (size,))
+    if size == 0:
+        empty = backend.empty((0,), d.int64)
+        return backend.copy(flat), empty, backend.empty(shape, d.int64), backend.copy(empty)
+    order = _lexicographic_order(backend, flat, dtype)
+    ascending = backend.take(flat, order, 0)
+    neighbours = [backend.shrink(ascending, (bounds,)) for bounds in ((1, size), (0, size - 1))]
+    first = backend.cat(
+        [backend.full((1,), d.bool, True), backend.binary(p.NOT_EQUAL, *neighbours)], 0
+    )
+    (starts,) = backend.nonzero(first)
+    # The sort is stable: the first of equal elements is the one that came first.
+    indices = backend.take(order, starts, 0)
+    group = backend.binary(
+        p.SUBTRACT, backend.scan(p.CUMULATIVE_SUM, backend.cast(first, d.int64), 0), 1
+    )
+    inverse = backend.scatter(backend.empty((size,), d.int64), order, group, 0, add=False)
+    ends = backend.cat([starts, backend.full((1,), d.int64, size)], 0)
+    number = backend.shape(starts)[0]
+    counts = backend.binary(
+        p.SUBTRACT, *[backend.shrink(ends, (b,)) for b in ((1, number + 1), (0, number))]
+    )
+    return (
+        backend.take(ascending, starts, 0),
+        indices,
+        backend.reshape(inverse, shape),
+        counts,
+    )
+
+
+def _lexicographic_order(backend: Backend, x: Handle, dtype: DType) -> Handle:
+    """The indices that sort 1-D `x`, complex numbers by their real parts first; stable."""
+    if dtype not in d.COMPLEX:
+        return backend.argsort(x, 0, descending=False, stable=True)
+    parts = [backend.unary(op, x) for op in (p.IMAG, p.REAL)]
+    order = backend.argsort(parts[0], 0, descending=False, stable=True)
+    by_real = backend.argsort(backend.take(parts[1], order, 0), 0, descending=False, stable=True)
+    return backend.take(order, by_real, 0)
 
 
 def open_mesh(backend: Backend, indices: Handle, axis: int) -> tuple[Any, ...]:

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from .. import config
-from ..device import known_devices
+from ..device import Device, is_loaded, known_devices
 from .inspection import namespace
 
 __all__ = ["show_config"]
@@ -62,12 +62,19 @@ def show_config(mode: Literal["text", "dict"] = "text") -> dict[str, Any] | None
             "free-threaded": not getattr(sys, "_is_gil_enabled", lambda: True)(),
         },
         "settings": config.current()._asdict(),
-        "devices": {device.name: device.backend.facts() for device in known_devices()},
+        "devices": {device.name: _facts(device) for device in known_devices()},
     }
     if mode == "dict":
         return found
     print("\n".join(_lines(found, "")))
     return None
+
+
+def _facts(device: Device) -> dict[str, Any]:
+    # To ask a backend is to load it, and its engine.
+    if device.name == "cpu" or is_loaded(device):
+        return device.backend.facts()
+    return {"loaded": False}
 
 
 def _version(distribution: str) -> str | None:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from math import ceil, isfinite
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from .. import interop
 from .. import primitives as p
 from ..array import Array
+from ..config import hints
 from ..core import dtypes as d
 from ..core.dtypes import DType, as_dtype
 from ..core.real import real
 from ..core.shape import as_int, as_shape, check_shape
 from ..core.symbolic import Dim
-from ..device import Device, as_device, default_device
+from ..device import Device, as_device, default_dtype, device_of
 from .data_type import astype, copy_array
 from .dispatch import (
     PythonScalar,
@@ -47,6 +48,8 @@ __all__ = [
     "zeros",
     "zeros_like",
 ]
+
+_hints: Final = hints
 
 
 def arange(
@@ -85,8 +88,9 @@ def arange(
     numbers = [_number(x, name) for x, name in ((start, "start"), (stop, "stop"), (step, "step"))]
     start, stop, step = numbers
     whole = all([isinstance(x, (int, Dim)) for x in numbers])
+    target = as_device(device)
     if dtype is None:
-        dtype = d.int64 if whole else d.float64
+        dtype = d.int64 if whole else target.real
     else:
         dtype = as_dtype(dtype)
     if dtype is d.bool:
@@ -103,7 +107,6 @@ def arange(
             "arange would make more elements than floats can count; give a larger step"
         ) from None
     check_shape((length,))
-    target = as_device(device)
     if length == 0:
         return wrap(target.backend.empty((0,), dtype), dtype, target)
     last = start + (length - 1) * step
@@ -144,12 +147,13 @@ def asarray(
     Parameters
     ----------
     obj : object
-        An array (ours; NumPy's; another library's with DLPack), a Python or NumPy scalar, a
-        nested sequence of those, or an object with the buffer protocol.
+        An array (ours; NumPy's; an engine's, such as a PyTorch tensor; another library's with
+        DLPack), a Python or NumPy scalar, a nested sequence of those, or an object with the buffer
+        protocol.
     dtype : DType, optional
         That of `obj` by default; for Python scalars bool, int64, float64 or complex128.
     device : Device or str, optional
-        That of `obj` if it is one of our arrays, else the default one.
+        That of `obj` if it is one of our arrays or an engine's, else the default one.
     copy : bool or None
         True always copies; False never does; None copies only if it must.
 
@@ -176,12 +180,16 @@ def asarray(
     if kind is not None:
         if copy is False:
             raise ValueError("a Python scalar has no memory to share; use copy=None")
-        if dtype is None:
-            dtype = as_dtype(kind)
         target = as_device(device)
+        if dtype is None:
+            dtype = default_dtype(kind, target)
         scalar = obj if kind is type(obj) else as_array(obj)
         value = interop.scalar_value(scalar, dtype)
         return wrap(target.backend.full((), dtype, value), dtype, target)
+    if type(obj) is not np.ndarray and not isinstance(obj, list | tuple):
+        there = device_of(obj)
+        if there is not None:
+            return _converted(interop.adopt(obj, there), dtype, device, copy)
     array = interop.as_numpy(obj, dtype, copy)
     # Of a sequence's elements nobody else has an array.
     lent = not isinstance(obj, list | tuple)
@@ -198,7 +206,7 @@ def _converted(x: Array, dtype: DType | None, device: Any, copy: bool | None) ->
             f"cannot convert an array of {x._dtype} on {x._device} to {dtype} on {target} without "
             "a copy; use copy=None"
         )
-    return astype(x, dtype, copy=False, device=target)
+    return astype(x, dtype, copy=bool(copy), device=target)
 
 
 def empty(
@@ -227,8 +235,8 @@ def empty(
 
     Standard: creation functions.
     """
-    dtype = d.float64 if dtype is None else as_dtype(dtype)
     target = as_device(device)
+    dtype = target.real if dtype is None else as_dtype(dtype)
     return wrap(target.backend.empty(as_shape(shape), dtype), dtype, target)
 
 
@@ -287,9 +295,9 @@ def eye(
 
     Standard: creation functions.
     """
-    dtype = d.float64 if dtype is None else as_dtype(dtype)
-    rows, columns = as_shape((n_rows, n_rows if n_cols is None else n_cols))
     target = as_device(device)
+    dtype = target.real if dtype is None else as_dtype(dtype)
+    rows, columns = as_shape((n_rows, n_rows if n_cols is None else n_cols))
     # A diagonal outside the matrix is as far away as one may need to say.
     k = max(-rows, min(as_int(k, "k"), columns))
     return wrap(target.backend.eye(rows, columns, k, dtype), dtype, target)
@@ -374,8 +382,13 @@ def full(
         value = astype(value, value._dtype if dtype is None else as_dtype(dtype), copy=False)
         value = value.to_device(target)
         return copy_array(broadcast_to(value, sizes))
-    dtype = as_dtype(scalar_type(value)) if dtype is None else as_dtype(dtype)
     target = as_device(device)
+    if dtype is None:
+        kind = scalar_type(value)
+        assert kind is not None
+        dtype = default_dtype(kind, target)
+    else:
+        dtype = as_dtype(dtype)
     return wrap(
         target.backend.full(sizes, dtype, interop.scalar_value(value, dtype)), dtype, target
     )
@@ -464,13 +477,13 @@ def linspace(
         ends.append(value)
     (count,) = as_shape(num)
     imaginary = any([isinstance(x, complex) for x in ends])
+    target = as_device(device)
     if dtype is None:
-        dtype = d.complex128 if imaginary else d.float64
+        dtype = target.complex if imaginary else target.real
     else:
         dtype = as_dtype(dtype)
     if imaginary and dtype not in d.COMPLEX:
         raise TypeError(f"complex values do not fit dtype {dtype}; use a complex dtype")
-    target = as_device(device)
     computed = dtype if dtype in d.FLOATING else d.float64
     for x in ends:
         check_scalar(x, computed)
@@ -558,11 +571,11 @@ def ones(
 
 
 def _constant(shape: Any, dtype: DType | None, device: Any, value: int) -> Array:
+    target = (_hints.device or as_device(None)) if device is None else as_device(device)
     if dtype is None:
-        dtype = d.float64
+        dtype = target.real
     elif type(dtype) is not DType:
         dtype = as_dtype(dtype)
-    target = default_device if device is None else as_device(device)
     array = Array()
     array._handle = target.backend.full(
         as_shape(shape), dtype, value if dtype is not d.bool else bool(value)

@@ -50,7 +50,9 @@ def astype(
     if device is not None:
         target = as_device(device)
         if target is not x._device:
-            return astype(x.to_device(target), dtype, copy=False)
+            # Where both see the same memory, moving alone shares it.
+            both = target.backend.dlpack_device() == x._device.backend.dlpack_device()
+            return astype(x.to_device(target), dtype, copy=copy and both)
     if dtype is x._dtype:
         return copy_array(x) if copy else x
     refuse_loss(x._dtype, dtype)

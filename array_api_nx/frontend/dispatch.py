@@ -165,8 +165,9 @@ def as_array(x: object, name: str = "x") -> Operand:
                 f"{name} is a NumPy scalar of dtype {x.dtype}, which the standard lacks; "
                 "convert it with float() or int()"
             )
-        handle = default_device.backend.from_host(np.asarray(x), copy=False, lent=False)
-        return wrap(handle, dtype, default_device)
+        device = default_device()
+        handle = device.backend.from_host(np.asarray(x), copy=False, lent=False)
+        return wrap(handle, dtype, device)
     kind = scalar_type(x)
     if kind is not None:
         return x if type(x) in _SYMBOLIC else kind(x)  # type: ignore[return-value]

@@ -6,7 +6,7 @@ import sys
 from types import ModuleType
 from typing import Final
 
-from ..core.dtypes import ALL, KINDS, DType, complex128, float64, int64
+from ..core.dtypes import ALL, KINDS, DType, int64
 from ..core.shape import MAX_NDIM
 from ..device import Device, as_device, default_device, known_devices
 
@@ -43,20 +43,23 @@ class Info:
 
     def default_device(self) -> Device:
         """The device of new arrays."""
-        return default_device
+        return default_device()
 
     def default_dtypes(self, *, device: Device | str | None = None) -> dict[str, DType]:
         """The dtypes of new arrays, by kind."""
-        as_device(device)
+        target = as_device(device)
         return {
-            "real floating": float64,
-            "complex floating": complex128,
+            "real floating": target.real,
+            "complex floating": target.complex,
             "integral": int64,
             "indexing": int64,
         }
 
     def devices(self) -> tuple[Device, ...]:
-        """The devices of this machine."""
+        """The devices of this machine, as far as they are known without importing an engine.
+
+        The accelerators of PyTorch, JAX and CuPy are listed once the engine is imported.
+        """
         return known_devices()
 
     def dtypes(
@@ -69,13 +72,13 @@ class Info:
         ValueError
             If there is no such kind or device.
         """
-        as_device(device)
+        there = as_device(device).backend.available_dtypes()
         kinds = kind if isinstance(kind, tuple) else (kind,)
         for each in kinds:
             if each is not None and (type(each) is not str or each not in KINDS):
                 raise ValueError(f"no kind {each!r} of dtypes; kinds: {', '.join(KINDS)}")
         wanted = {dtype for each in kinds for dtype in (ALL if each is None else KINDS[each])}
-        return {dtype.name: dtype for dtype in ALL if dtype in wanted}
+        return {dtype.name: dtype for dtype in there if dtype in wanted}
 
 
 _info: Final = Info()

@@ -97,7 +97,7 @@ class ShapeSpec(Frozen):
     def __repr__(self) -> str:
         sizes = [size if isinstance(size, str) else _plain(size) for size in self.shape]
         shape = f"({', '.join(sizes)}{',' if len(sizes) == 1 else ''})"
-        device = "" if self.device is default_device else f", device={str(self.device)!r}"
+        device = "" if self.device is default_device() else f", device={str(self.device)!r}"
         return f"ShapeSpec({shape}, {self.dtype}{device})"
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -155,11 +155,12 @@ _traces = 0
 def _recording(recorder: Recorder, devices: Sequence[Device]) -> Iterator[None]:
     """Let this context's calls go to `recorder` instead of the devices' backends."""
     global _traces
-    for device in (default_device, *devices):
+    default = default_device()
+    for device in (default, *devices):
         device.backend.dlpack_device()  # so that it is loaded
     with _lock:
         _traces += 1
-        for device in {default_device, *devices}:
+        for device in {default, *devices}:
             backend: Any = device.backend
             if type(backend) is not Switch:
                 backend = Switch(backend)
@@ -258,7 +259,7 @@ def trace(
         args, kwargs = build(structure, given)
         result = function(*args, **kwargs)
         outputs: list[Any] = []
-        device = devices[0] if devices else default_device
+        device = devices[0] if devices else default_device()
 
         def place(x: Any) -> Any:
             if type(x) is not Array:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from importlib.util import find_spec
 from typing import Any
 
+import pytest
+
+from array_api_nx import Device
 from array_api_nx import primitives as p
 from array_api_nx.backends import composed
 from array_api_nx.backends.base import Backend, Handle, Operand
@@ -59,8 +64,29 @@ class MinimalBackend(_Irreducible):
         return self.inner.reduce(op, x, axes, keepdims, dtype)
 
 
-BACKENDS: dict[str, Backend] = {
-    "cpu": CPUBackend(),
-    "checked": CheckedBackend(CPUBackend()),
-    "minimal": MinimalBackend(CheckedBackend(CPUBackend())),
+def of_device(name: str) -> Backend:
+    """The backend of an engine's device; skips, saying why, where there is none."""
+    module = name.partition(":")[0]
+    if find_spec(module) is None:
+        pytest.skip(f"{module} is not installed")
+    if name == "jax:cpu" and not os.environ.get("ARRAY_API_NX_SLOW_TESTS"):
+        pytest.skip("JAX compiles each call, for minutes; set ARRAY_API_NX_SLOW_TESTS=1 to wait")
+    device = Device(name)
+    try:
+        device.backend.evaluate()
+    except (RuntimeError, ImportError) as error:
+        pytest.skip(f"there is no {name} here: {error}")
+    return device.backend
+
+
+CPU = CPUBackend()
+
+BACKENDS: dict[str, Callable[[], Backend]] = {
+    "cpu": lambda: CPU,
+    "checked": lambda: CheckedBackend(CPU),
+    "minimal": lambda: MinimalBackend(CheckedBackend(CPU)),
+    "torch:cpu": lambda: of_device("torch:cpu"),
+    "torch:cuda:0": lambda: of_device("torch:cuda:0"),
+    "jax:cpu": lambda: of_device("jax:cpu"),
+    "cupy:0": lambda: of_device("cupy:0"),
 }

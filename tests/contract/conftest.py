@@ -9,6 +9,6 @@ from array_api_nx.backends.base import Backend
 from .backends import BACKENDS
 
 
-@pytest.fixture(params=BACKENDS)
+@pytest.fixture(scope="session", params=BACKENDS)
 def backend(request: pytest.FixtureRequest) -> Backend:
-    return BACKENDS[request.param]
+    return BACKENDS[request.param]()

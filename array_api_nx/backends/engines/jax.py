@@ -1,0 +1,288 @@
+"""JAX behind the adapter.
+
+JAX's arrays cannot be written: a storage is a cell that holds one, and a write puts another in its
+place, which all views of the storage then show. What was handed out before does not change.
+
+All primitives run with 64-bit types enabled, by a context of this thread: the rest of the process
+keeps its own setting.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from inspect import isfunction
+from threading import Lock
+from typing import Any, Final
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ... import primitives as p
+from ...core import dtypes as d
+from ...core.dtypes import DType
+from ...core.view import View
+from ...primitives import Primitive
+from ..base import Backend, Operand, Scalar
+from ..host import TO_NUMPY
+from ..namespace import NamespaceBackend, Native, wrap
+from ..strided import Storage, Tensor
+from .immutable import Steps, positions, steps
+from .jax_kernels import binary_kernels, unary_kernels
+
+__all__ = ["JaxBackend"]
+
+NDArray = np.ndarray[Any, Any]
+
+_anchoring: Final = Lock()
+_SCANS: Final = {p.CUMULATIVE_MAX: jax.lax.cummax, p.CUMULATIVE_MIN: jax.lax.cummin}
+_REDUCTIONS: Final = {
+    p.SUM: jnp.sum,
+    p.PROD: jnp.prod,
+    p.MAX: jnp.max,
+    p.MIN: jnp.min,
+    p.ANY: jnp.any,
+    p.ALL: jnp.all,
+}
+
+
+class JaxBackend(NamespaceBackend):
+    """Executes primitives with JAX on one of its devices.
+
+    Parameters
+    ----------
+    name : str
+        The device that users name.
+    place : str
+        "cpu", or "cuda:N".
+
+    Raises
+    ------
+    RuntimeError
+        If this machine has no such device.
+    """
+
+    xp = jnp
+    errors = (RuntimeError, TypeError)
+
+    def __init__(self, name: str, place: str) -> None:
+        super().__init__(name, TO_NUMPY)
+        kind, _, number = place.partition(":")
+        try:
+            self.place = jax.devices(kind)[int(number or 0)]
+        except (RuntimeError, IndexError) as error:
+            raise RuntimeError(
+                f"device {name!r} does not work: {error}; "
+                "xp.__array_namespace_info__().devices() lists what there is"
+            ) from error
+        self.unaries = unary_kernels(kind)
+        self.binaries = binary_kernels(kind)
+
+    # ------------------------------------------------------------------ memory
+
+    def anchor(self, x: Tensor) -> View:
+        # From here on the storage says what is in the memory, and not the array.
+        with _anchoring:
+            if x.view is None:
+                x.storage = Storage(x.array)
+                x.view = View.row_major(tuple(x.array.shape))
+                x.array = None
+        return x.view
+
+    def flatten(self, array: Native) -> tuple[Native, View]:
+        return array, View.row_major(tuple(array.shape))
+
+    def array(self, x: Tensor) -> Native:
+        # Read once: another thread may anchor the tensor.
+        array = x.array
+        return self.bind(x) if array is None else array
+
+    def read(self, memory: Native, view: View) -> tuple[Native, bool]:
+        shape: Any = view.shape
+        size = int(memory.size)
+        if view.is_row_major and view.size == size:
+            return (memory if memory.shape == shape else memory.reshape(shape)), False
+        if 0 in shape:
+            return jnp.zeros(shape, memory.dtype, device=self.place), False
+        way = steps(view, size)
+        flat = memory.reshape(-1)
+        if way is None:
+            return flat[positions(view)], False
+        boxed = _fitted(flat, way).reshape(way.base)[way.box].transpose(way.order)
+        return jnp.broadcast_to(boxed.reshape(way.kept), shape), False
+
+    def write(self, target: Tensor, value: Native | Scalar) -> None:
+        view = target.view or self.anchor(target)
+        storage = target.storage
+        assert storage is not None
+        memory, shape = storage.memory, view.shape
+        value = jnp.broadcast_to(jnp.asarray(value, memory.dtype), shape)
+        size = int(memory.size)
+        if view.is_row_major and view.size == size:
+            storage.memory = jax.device_put(value, self.place)
+            return
+        if not view.size:
+            return
+        way = steps(view, size)
+        flat = memory.reshape(-1)
+        if way is None:
+            storage.memory = flat.at[positions(view)].set(value)
+            return
+        based = _fitted(flat, way).reshape(way.base)
+        moved = value.reshape([n for n in way.kept if n > 1] + [1])
+        back = [way.order.index(axis) for axis in range(len(way.order))]
+        based = based.at[way.box].set(moved.transpose(back))
+        written = based.reshape(-1)[: size - way.start]
+        end = way.start + int(written.size)
+        storage.memory = flat.at[way.start : end].set(written)
+
+    def put(self, storage: Storage, positions: Native, values: Native | Scalar) -> None:
+        flat = storage.memory.reshape(-1)
+        storage.memory = flat.at[positions].set(values)
+
+    def load(self, array: NDArray, copy: bool) -> Native:
+        # Never in the same memory: JAX counts on nobody writing it.
+        return jax.device_put(jnp.array(array, copy=True), self.place)
+
+    def unload(self, x: Tensor) -> NDArray:
+        return np.array(self.array(x))
+
+    def dlpack_device(self) -> tuple[int, int]:
+        return (1, 0) if self.place.platform == "cpu" else (2, self.place.id)
+
+    def from_native(self, array: Any) -> Tensor:
+        if not isinstance(array, jax.Array):
+            array = jnp.from_dlpack(array)
+        if array.dtype not in self._ours:
+            raise TypeError(
+                f"the standard has no dtype for JAX's {array.dtype}; convert the array with its "
+                "own .astype(...) first"
+            )
+        return wrap(jax.device_put(array, self.place))
+
+    def explained(self, error: Exception) -> Exception:
+        text = str(error).strip().partition("\n")[0]
+        if "RESOURCE_EXHAUSTED" in text or "Out of memory" in text:
+            return MemoryError(
+                f"device {self.name} has not enough memory: {text}; delete arrays, or move some "
+                "elsewhere with to_device('cpu')"
+            )
+        if "ncompatible shapes" in text or "broadcast" in text:
+            return ValueError(f"the shapes do not broadcast: {text}")
+        if "UNAVAILABLE" in text or "INTERNAL" in text:
+            return RuntimeError(
+                f"device {self.name} failed: {text}; it may need a new process, and arrays on "
+                "other devices are as they were"
+            )
+        return error
+
+    # ------------------------------------------------------------------ what JAX does itself
+
+    def copy(self, x: Tensor) -> Tensor:
+        # A cell of its own: the array in it cannot change.
+        return wrap(self.array(x))
+
+    def bitcast(self, x: Tensor, dtype: DType) -> Tensor:
+        """A copy: a cell holds an array of one dtype."""
+        view = x.view or self.anchor(x)
+        if self.dtype(x).itemsize != dtype.itemsize and view.strides[-1] != 1:
+            raise ValueError("the last axis must be contiguous to be read as another dtype")
+        # JAX would take a part of a complex number for a number of its own, and compute with it.
+        host = np.ascontiguousarray(self.array(x)).view(TO_NUMPY[dtype])
+        return wrap(self.load(host, copy=True))
+
+    def where(self, condition: Tensor, x1: Operand, x2: Operand) -> Tensor:
+        first = self.array(x1) if type(x1) is Tensor else x1
+        second = self.array(x2) if type(x2) is Tensor else x2
+        dtype = next(x.dtype for x in (first, second) if isinstance(x, jax.Array))
+        chosen = jnp.where(self.array(condition), first, second)
+        return wrap(chosen if chosen.dtype == dtype else chosen.astype(dtype))
+
+    def cast(self, x: Tensor, dtype: DType) -> Tensor:
+        array = self.array(x)
+        if dtype is d.bool:
+            return wrap(array != 0)
+        if array.dtype.kind == "c" and dtype not in d.COMPLEX:
+            array = jnp.real(array)
+        return wrap(array.astype(TO_NUMPY[dtype]))
+
+    def reduction(
+        self, op: Primitive, array: Native, axes: tuple[int, ...], keepdims: bool, dtype: Any
+    ) -> Native:
+        if op is p.SUM or op is p.PROD:
+            return _REDUCTIONS[op](array, axis=axes, dtype=dtype, keepdims=keepdims)
+        if op is p.ANY or op is p.ALL:
+            array = array != 0
+        return _REDUCTIONS[op](array, axis=axes, keepdims=keepdims)
+
+    def arg_reduce(self, op: Primitive, x: Tensor, axis: int, keepdims: bool) -> Tensor:
+        extreme = jnp.argmax if op is p.ARGMAX else jnp.argmin
+        return wrap(extreme(self.array(x), axis=axis, keepdims=keepdims).astype(np.int64))
+
+    def scan(self, op: Primitive, x: Tensor, axis: int, dtype: DType | None = None) -> Tensor:
+        array = self.array(x)
+        if op in _SCANS:
+            if array.dtype.kind == "b":
+                return wrap(_SCANS[op](array.astype(np.uint8), axis) != 0)
+            return wrap(_SCANS[op](array, axis))
+        target = array.dtype if dtype is None else TO_NUMPY[dtype]
+        function = jnp.cumsum if op is p.CUMULATIVE_SUM else jnp.cumprod
+        return wrap(function(array, axis, dtype=target))
+
+    def argsort(self, x: Tensor, axis: int, *, descending: bool, stable: bool) -> Tensor:
+        if descending:
+            x = self._reversed_order(x)
+        return wrap(jnp.argsort(self.array(x), axis, stable=stable).astype(np.int64))
+
+    def searchsorted(self, x: Tensor, values: Tensor, *, right: bool) -> Tensor:
+        side = "right" if right else "left"
+        found = jnp.searchsorted(self.array(x), self.array(values), side=side)
+        return wrap(found.astype(np.int64))
+
+    def add_at(self, array: Native, positions: Native, values: Native) -> Native:
+        return array.at[positions].add(values)
+
+    # Decompositions that do not exist come out as NaN.
+
+    def cholesky(self, x: Tensor, *, upper: bool) -> Tensor:
+        result: Tensor = super().cholesky(x, upper=upper)
+        self._must_be_finite(result, x, "the matrix is not positive definite")
+        return result
+
+    def solve(self, x1: Tensor, x2: Tensor) -> Tensor:
+        result: Tensor = super().solve(x1, x2)
+        self._must_be_finite(result, x1, "the matrix is singular")
+        return result
+
+    def inv(self, x: Tensor) -> Tensor:
+        result: Tensor = super().inv(x)
+        self._must_be_finite(result, x, "the matrix is singular")
+        return result
+
+    def _must_be_finite(self, result: Tensor, x: Tensor, rule: str) -> None:
+        if not bool(jnp.all(jnp.isfinite(self.array(result)))) and bool(
+            jnp.all(jnp.isfinite(self.array(x)))
+        ):
+            raise np.linalg.LinAlgError(rule)
+
+
+def _fitted(flat: Native, way: Steps) -> Native:
+    """The part of the memory that `way` reads, as long as it wants it."""
+    part = flat[way.start : way.start + way.length]
+    missing = way.length - int(part.size)
+    return jnp.pad(part, (0, missing)) if missing else part
+
+
+def _in_64_bits(method: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(method)
+    def primitive(*arguments: Any, **options: Any) -> Any:
+        with jax.enable_x64(True):
+            return method(*arguments, **options)
+
+    return primitive
+
+
+for _name, _member in vars(Backend).items():
+    if isfunction(_member) and _name not in ("shape", "dtype", "dlpack_device"):
+        setattr(JaxBackend, _name, _in_64_bits(getattr(JaxBackend, _name)))

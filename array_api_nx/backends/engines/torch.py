@@ -1,0 +1,339 @@
+"""PyTorch behind the adapter: views share memory, and gradients pass through."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import array_api_compat.torch as xp
+import numpy as np
+import torch
+
+from ... import primitives as p
+from ...core import dtypes as d
+from ...core.dtypes import DType
+from ...core.view import View
+from ...primitives import Primitive
+from ..base import Operand, Scalar
+from ..namespace import NamespaceBackend, Native, wrap
+from ..strided import Storage, Tensor
+from .torch_kernels import (
+    TO_TORCH,
+    binary_kernels,
+    from_bits,
+    integer_product,
+    ordered,
+    to_bits,
+    unary_kernels,
+)
+
+__all__ = ["TorchBackend"]
+
+NDArray = np.ndarray[Any, Any]
+
+_DLPACK_TYPES: Final = {"cpu": 1, "cuda": 2, "mps": 8, "xpu": 14}
+_MAX_LAYOUTS: Final = 1 << 13
+
+
+class TorchBackend(NamespaceBackend):
+    """Executes primitives with PyTorch on one of its devices.
+
+    Parameters
+    ----------
+    name : str
+        The device that users name.
+    place : str
+        PyTorch's name for it.
+
+    Raises
+    ------
+    RuntimeError
+        If this machine has no such device, or it does not work.
+    """
+
+    xp = xp
+    errors = (RuntimeError,)
+
+    def __init__(self, name: str, place: str) -> None:
+        self.place = torch.device(place)
+        # MPS has no double precision.
+        lacking = (d.float64, d.complex128) if place == "mps" else ()
+        super().__init__(name, {ours: to for ours, to in TO_TORCH.items() if ours not in lacking})
+        self.unaries = unary_kernels(self.place.type)
+        self.binaries = binary_kernels(self.place.type)
+        self._layouts: dict[View, _Layout] = {}
+        try:
+            torch.empty((0,), device=self.place)
+        except (RuntimeError, AssertionError) as error:
+            raise RuntimeError(
+                f"device {name!r} does not work: {_first_line(error)}; "
+                "xp.__array_namespace_info__().devices() lists what there is"
+            ) from error
+
+    # ------------------------------------------------------------------ memory
+
+    def flatten(self, array: Native) -> tuple[Native, View]:
+        shape = tuple(array.shape)
+        if array.is_contiguous():
+            return array.view(-1), View.row_major(shape)
+        view = View(shape, array.stride())
+        low, high = view.extent
+        return array.as_strided((high - low,), (1,), array.storage_offset()), view
+
+    def read(self, memory: Native, view: View) -> tuple[Native, bool]:
+        shape, strides, offset, flipped = self._layout(view)
+        array = memory.as_strided(shape, strides, memory.storage_offset() + offset)
+        if not flipped:
+            return array, True
+        return from_bits(torch.flip(to_bits(array), flipped), array.dtype), False
+
+    def _layout(self, view: View) -> _Layout:
+        """A view as PyTorch takes it: without negative strides, and the axes to flip."""
+        try:
+            return self._layouts[view]
+        except KeyError:
+            if len(self._layouts) >= _MAX_LAYOUTS:
+                self._layouts.clear()
+            layout = self._layouts[view] = _layout(view)
+            return layout
+
+    def write(self, target: Tensor, value: Native | Scalar) -> None:
+        view, storage = target.view, target.storage
+        if target.array is not None:
+            array = target.array
+        else:
+            assert view is not None
+            assert storage is not None
+            memory = storage.memory
+            shape, strides, offset, flipped = self._layout(view)
+            array = memory.as_strided(shape, strides, memory.storage_offset() + offset)
+            if flipped and isinstance(value, torch.Tensor):
+                value = torch.broadcast_to(value, shape)
+                value = from_bits(torch.flip(to_bits(value), flipped), value.dtype)
+        try:
+            if not isinstance(value, torch.Tensor):
+                array.fill_(value)
+            elif _share(array, value):
+                array.copy_(value.clone())
+            else:
+                array.copy_(value)
+        except RuntimeError as error:
+            self.refuse(error)
+
+    def put(self, storage: Storage, positions: Native, values: Native | Scalar) -> None:
+        memory = to_bits(storage.memory)
+        if isinstance(values, torch.Tensor):
+            values = to_bits(values)
+            memory[positions] = values.clone() if _share(memory, values) else values
+        else:
+            whole = torch.scalar_tensor(values, dtype=storage.dtype, device=memory.device)
+            memory[positions] = to_bits(whole)
+
+    def load(self, array: NDArray, copy: bool) -> Native:
+        if copy or any([step < 0 for step in array.strides]):
+            array = array.copy()
+        return torch.from_numpy(_writable(array)).to(self.place)
+
+    def unload(self, x: Tensor) -> NDArray:
+        view, storage = x.view, x.storage
+        if view is None or view.mask is not None or self.place.type != "cpu":
+            return np.asarray(self.array(x).detach().cpu())
+        assert storage is not None
+        memory = storage.memory.detach().numpy()
+        offset, strides = view.byte_layout(storage.itemsize)
+        shape: Any = view.shape
+        return np.ndarray(shape, memory.dtype, memory, offset, strides)
+
+    def dlpack_device(self) -> tuple[int, int]:
+        return _DLPACK_TYPES.get(self.place.type, 1), self.place.index or 0
+
+    def from_native(self, array: Any) -> Tensor:
+        if not isinstance(array, torch.Tensor):
+            array = torch.from_dlpack(array)
+        if array.dtype not in self._ours:
+            raise TypeError(
+                f"the standard has no dtype for PyTorch's {array.dtype}; convert the tensor with "
+                "its own .to(...) first"
+            )
+        if array.layout is not torch.strided:
+            raise TypeError(f"a tensor of layout {array.layout} has no strides; use .to_dense()")
+        return wrap(array.to(self.place).resolve_conj().resolve_neg())
+
+    def explained(self, error: Exception) -> Exception:
+        text = _first_line(error)
+        if isinstance(error, torch.OutOfMemoryError) or "allocate memory" in text:
+            return MemoryError(
+                f"device {self.name} has not enough memory: {text}; delete arrays, or move some "
+                "elsewhere with to_device('cpu')"
+            )
+        if isinstance(error, torch.linalg.LinAlgError):
+            return np.linalg.LinAlgError(text)
+        if "must match" in text or "broadcast" in text:
+            return ValueError(f"the shapes do not broadcast: {text}")
+        if isinstance(error, getattr(torch, "AcceleratorError", ())) or "CUDA error" in text:
+            return RuntimeError(
+                f"device {self.name} failed: {text}; it may need a new process, and arrays on "
+                "other devices are as they were"
+            )
+        if isinstance(error, NotImplementedError):
+            return TypeError(
+                f"device {self.name} cannot compute this: {text}; "
+                "move the array with to_device('cpu'), or convert it with astype"
+            )
+        return error
+
+    def movable(self, array: Native) -> Native:
+        return to_bits(array)
+
+    def moved(self, array: Native, dtype: Any) -> Native:
+        return from_bits(array, dtype)
+
+    def sortable(self, array: Native) -> Native:
+        return array.to(torch.uint8) if array.dtype is torch.bool else ordered(array)
+
+    # ------------------------------------------------------------------ what PyTorch does itself
+
+    def cast(self, x: Tensor, dtype: DType) -> Tensor:
+        array = self.array(x)
+        target = self.dtypes[dtype]
+        if dtype is d.bool:
+            return wrap(array != 0)
+        if array.is_complex() and not target.is_complex:
+            array = torch.real(array)
+        return wrap(array.to(target, copy=True))
+
+    def bitcast(self, x: Tensor, dtype: DType) -> Tensor:
+        array, target = self.array(x), self.dtypes[dtype]
+        if array.itemsize != target.itemsize and array.stride(-1) != 1 and array.shape[-1] != 1:
+            raise ValueError("the last axis must be contiguous to be read as another dtype")
+        return wrap(array.view(target))
+
+    def copy(self, x: Tensor) -> Tensor:
+        return wrap(self.array(x).clone(memory_format=torch.contiguous_format))
+
+    def reduction(
+        self, op: Primitive, array: Native, axes: tuple[int, ...], keepdims: bool, dtype: Any
+    ) -> Native:
+        if op is p.SUM:
+            if dtype in _WIDE:
+                return torch.sum(array, axes, keepdims, dtype=_WIDE[dtype]).to(dtype)
+            return torch.sum(array, axes, keepdims, dtype=dtype)
+        if op is p.PROD:
+            wide = _WIDE.get(dtype, dtype)
+            for axis in sorted(axes, reverse=True):
+                array = torch.prod(array, axis, keepdims, dtype=wide)
+            return array.to(dtype)
+        if op is p.MAX or op is p.MIN:
+            source = array.dtype
+            extreme = torch.amax if op is p.MAX else torch.amin
+            array = extreme(ordered(array), axes, keepdims)
+            return ordered(array.view(source)).view(source) if source in _WIDE else array
+        return (torch.any if op is p.ANY else torch.all)(array != 0, axes, keepdims)
+
+    def arg_reduce(self, op: Primitive, x: Tensor, axis: int, keepdims: bool) -> Tensor:
+        array = self.sortable(self.array(x))
+        extreme = torch.argmax if op is p.ARGMAX else torch.argmin
+        return wrap(extreme(array, axis, keepdims))
+
+    def scan(self, op: Primitive, x: Tensor, axis: int, dtype: DType | None = None) -> Tensor:
+        array = self.array(x)
+        target = array.dtype if dtype is None else self.dtypes[dtype]
+        if op is p.CUMULATIVE_SUM or op is p.CUMULATIVE_PROD:
+            function = torch.cumsum if op is p.CUMULATIVE_SUM else torch.cumprod
+            return wrap(function(array, axis, dtype=_WIDE.get(target, target)).to(target))
+        if not array.numel():
+            return self.copy(x)
+        extreme = torch.cummax if op is p.CUMULATIVE_MAX else torch.cummin
+        values = extreme(self.sortable(array), axis).values
+        if target is torch.bool:
+            return wrap(values != 0)
+        return wrap(ordered(values.view(target)).view(target) if target in _WIDE else values)
+
+    def linspace(
+        self, start: Scalar, stop: Scalar, num: int, dtype: DType, *, endpoint: bool
+    ) -> Tensor:
+        values = np.linspace(start, stop, num, endpoint=endpoint, dtype=dtype.name)
+        return self.from_host(values, copy=False, lent=False)
+
+    def sort(self, x: Tensor, axis: int, *, descending: bool, stable: bool) -> Tensor:
+        array = self.array(x)
+        if descending or array.dtype is torch.bool or array.dtype in _WIDE:
+            result: Tensor = super().sort(x, axis, descending=descending, stable=stable)
+            return result
+        return wrap(torch.sort(array, dim=axis, stable=stable).values)
+
+    def argsort(self, x: Tensor, axis: int, *, descending: bool, stable: bool) -> Tensor:
+        if descending:
+            x = self._reversed_order(x)
+        array = self.sortable(self.array(x))
+        return wrap(torch.sort(array, dim=axis, stable=stable).indices)
+
+    def searchsorted(self, x: Tensor, values: Tensor, *, right: bool) -> Tensor:
+        haystack, needles = self.sortable(self.array(x)), self.sortable(self.array(values))
+        return wrap(torch.searchsorted(haystack.contiguous(), needles.contiguous(), right=right))
+
+    def where(self, condition: Tensor, x1: Operand, x2: Operand) -> Tensor:
+        first = self.array(x1) if type(x1) is Tensor else x1
+        second = self.array(x2) if type(x2) is Tensor else x2
+        try:
+            return wrap(torch.where(self.array(condition), first, second))
+        except RuntimeError as error:
+            self.refuse(error)
+
+    def add_at(self, array: Native, positions: Native, values: Native) -> Native:
+        added = to_bits(array).clone().index_put_((positions,), to_bits(values), accumulate=True)
+        return from_bits(added, array.dtype)
+
+    def product(self, x1: Native, x2: Native) -> Native:
+        if x1.is_cpu or x1.is_floating_point() or x1.is_complex():
+            return from_bits(torch.matmul(to_bits(x1), to_bits(x2)), x1.dtype)
+        return from_bits(integer_product(to_bits(x1), to_bits(x2)), x1.dtype)
+
+
+_Layout = tuple[tuple[int, ...], tuple[int, ...], int, tuple[int, ...]]
+
+# Sums and products of unsigned integers wrap around as those of signed ones do.
+_WIDE: Final = {
+    torch.uint16: torch.int64,
+    torch.uint32: torch.int64,
+    torch.uint64: torch.int64,
+}
+
+
+def _layout(view: View) -> _Layout:
+    shape: Any = view.shape
+    if 0 in shape:
+        return shape, (1,) * len(shape), 0, ()
+    offset: Any = view.offset
+    strides, flipped = [], []
+    for axis, (size, stride) in enumerate(zip(shape, view.strides, strict=True)):
+        step = int(stride) if size > 1 else 1
+        if step < 0:
+            offset += (size - 1) * step
+            flipped.append(axis)
+        strides.append(abs(step))
+    return shape, tuple(strides), offset, tuple(flipped)
+
+
+def _share(x: Native, y: Native) -> bool:
+    return bool(x.untyped_storage().data_ptr() == y.untyped_storage().data_ptr())
+
+
+def _writable(array: NDArray) -> NDArray:
+    """`array` as memory that may be written; that it must not be, the adapter remembers."""
+    if array.flags.writeable:
+        return array
+    return np.asarray(_Shared(array))
+
+
+class _Shared:
+    """Shows an ndarray's memory without its flags."""
+
+    def __init__(self, array: NDArray) -> None:
+        self._array = array
+        interface = dict(array.__array_interface__)
+        interface["data"] = (interface["data"][0], False)
+        self.__array_interface__ = interface
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0]

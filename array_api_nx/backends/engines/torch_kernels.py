@@ -1,0 +1,347 @@
+"""PyTorch's functions per primitive, and the ways that lead round what they do not do.
+
+Every kernel takes tensors or Python scalars, at least one of them a tensor, of one dtype.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import torch
+
+from ... import primitives as p
+from ...core import dtypes as d
+from ...core.dtypes import DType
+from ...primitives import Primitive
+from . import detours
+from .ways import Kernel, Way, common_ways
+
+__all__ = [
+    "FROM_TORCH",
+    "TO_TORCH",
+    "binary_kernels",
+    "from_bits",
+    "integer_product",
+    "ordered",
+    "to_bits",
+    "unary_kernels",
+]
+
+Tensor: TypeAlias = Any
+
+TO_TORCH: Final[dict[DType, Any]] = {dtype: getattr(torch, dtype.name) for dtype in d.ALL}
+FROM_TORCH: Final = {theirs: ours for ours, theirs in TO_TORCH.items()}
+
+BITS: Final = {
+    torch.uint16: torch.int16,
+    torch.uint32: torch.int32,
+    torch.uint64: torch.int64,
+}
+"""The signed integers of the same size, for the unsigned ones that have few kernels."""
+
+
+def to_bits(x: Tensor) -> Tensor:
+    """`x` with its bits as a signed integer, where PyTorch has few kernels for its own dtype."""
+    signed = BITS.get(x.dtype)
+    return x if signed is None else x.view(signed)
+
+
+def from_bits(x: Tensor, dtype: Any) -> Tensor:
+    """The inverse of `to_bits` for a result."""
+    return x.view(dtype) if dtype in BITS else x
+
+
+def ordered(x: Tensor) -> Tensor:
+    """Integers that are ordered as `x` is, in a dtype that has kernels; its own inverse in bits."""
+    signed = BITS.get(x.dtype)
+    if signed is None:
+        return x
+    return x.view(signed) ^ torch.iinfo(signed).min
+
+
+def on_host(kernel: Kernel, *operands: Any) -> Tensor:
+    """`kernel` of NumPy on tensors, which it shares memory with where they are on the CPU."""
+    device = next(x.device for x in operands if isinstance(x, torch.Tensor))
+    arrays = [x.detach().cpu().numpy() if isinstance(x, torch.Tensor) else x for x in operands]
+    # The engine does not warn of infinities and NaN.
+    with np.errstate(all="ignore"):
+        return torch.from_numpy(np.asarray(kernel(*arrays))).to(device)
+
+
+def integer_product(x1: Tensor, x2: Tensor) -> Tensor:
+    """The matrix product of integers, which accelerators have no kernel for."""
+    left = x1[None] if x1.ndim == 1 else x1
+    right = x2[:, None] if x2.ndim == 1 else x2
+    terms = left[..., :, :, None] * right[..., None, :, :]
+    result = torch.sum(terms, -2, dtype=x1.dtype)
+    if x2.ndim == 1:
+        result = result[..., 0]
+    if x1.ndim == 1:
+        result = result[0] if x2.ndim == 1 else result[..., 0, :]
+    return result
+
+
+def tensors(*operands: Any) -> list[Tensor]:
+    """Operands as tensors: scalars become 0-d tensors of the dtype of the others."""
+    like = next(x for x in operands if isinstance(x, torch.Tensor))
+    return [
+        x
+        if isinstance(x, torch.Tensor)
+        else torch.scalar_tensor(x, dtype=like.dtype, device=like.device)
+        for x in operands
+    ]
+
+
+# ---------------------------------------------------------------------- the engine's functions
+
+
+def _imag(x: Tensor) -> Tensor:
+    return torch.imag(x).clone() if x.is_complex() else torch.zeros_like(x)
+
+
+def _real(x: Tensor) -> Tensor:
+    return torch.real(x).clone() if x.is_complex() else x.clone()
+
+
+def _conj(x: Tensor) -> Tensor:
+    return torch.conj_physical(x) if x.is_complex() else x.clone()
+
+
+def _rounding(function: Kernel) -> Kernel:
+    def kernel(x: Tensor) -> Tensor:
+        return function(x) if x.is_floating_point() or x.is_complex() else x.clone()
+
+    return kernel
+
+
+def _magnitude(x: Tensor) -> Tensor:
+    return x.clone() if x.dtype in BITS or x.dtype is torch.uint8 else torch.abs(x)
+
+
+def _sign(x: Tensor) -> Tensor:
+    return (x != 0).to(x.dtype) if x.dtype in BITS else torch.sgn(x)
+
+
+UNARY: Final[dict[Primitive, Kernel]] = {
+    p.ABS: _magnitude,
+    p.ACOS: torch.acos,
+    p.ACOSH: torch.acosh,
+    p.ASIN: torch.asin,
+    p.ASINH: torch.asinh,
+    p.ATAN: torch.atan,
+    p.ATANH: torch.atanh,
+    p.BITWISE_INVERT: torch.bitwise_not,
+    p.CEIL: _rounding(torch.ceil),
+    p.CONJ: _conj,
+    p.COS: torch.cos,
+    p.COSH: torch.cosh,
+    p.ERF: torch.erf,
+    p.EXP: torch.exp,
+    p.EXPM1: torch.expm1,
+    p.FLOOR: _rounding(torch.floor),
+    p.IMAG: _imag,
+    p.ISFINITE: torch.isfinite,
+    p.ISINF: torch.isinf,
+    p.ISNAN: torch.isnan,
+    p.LOG: torch.log,
+    p.LOG10: torch.log10,
+    p.LOG1P: torch.log1p,
+    p.LOG2: torch.log2,
+    p.LOGICAL_NOT: torch.logical_not,
+    p.NEGATIVE: torch.neg,
+    p.POSITIVE: torch.clone,
+    p.REAL: _real,
+    p.RECIPROCAL: torch.reciprocal,
+    p.ROUND: _rounding(torch.round),
+    p.SIGN: _sign,
+    p.SIGNBIT: torch.signbit,
+    p.SIN: torch.sin,
+    p.SINH: torch.sinh,
+    p.SQRT: torch.sqrt,
+    p.SQUARE: torch.square,
+    p.TAN: torch.tan,
+    p.TANH: torch.tanh,
+    p.TRUNC: _rounding(torch.trunc),
+}
+
+
+def _of_tensors(function: Kernel) -> Kernel:
+    """`function`, which takes no scalars."""
+
+    def kernel(x1: Any, x2: Any) -> Any:
+        if isinstance(x1, torch.Tensor) and isinstance(x2, torch.Tensor):
+            return function(x1, x2)
+        return function(*tensors(x1, x2))
+
+    return kernel
+
+
+def _pow(x1: Any, x2: Any) -> Tensor:
+    if not isinstance(x1, torch.Tensor):
+        x1, x2 = tensors(x1, x2)
+    if not (x1.is_floating_point() or x1.is_complex()):
+        negative = x2 < 0 if not isinstance(x2, torch.Tensor) else bool((to_bits(x2) < 0).any())
+        if negative and x1.dtype not in BITS and x1.dtype is not torch.uint8:
+            raise ValueError("integers to negative integer powers are not allowed")
+    return torch.pow(x1, x2)
+
+
+def _subtract(x1: Any, x2: Any) -> Tensor:
+    # PyTorch takes a bool for the mistake of subtracting masks.
+    if type(x1) is bool:
+        x1 = int(x1)
+    elif type(x2) is bool:
+        x2 = int(x2)
+    return x1 - x2
+
+
+def _trunc_divide(x1: Tensor, x2: Tensor) -> Tensor:
+    return torch.div(x1, x2, rounding_mode="trunc")
+
+
+# Operators reach the same kernels by a shorter way than the functions, and take scalars.
+BINARY: Final[dict[Primitive, Kernel]] = {
+    p.ADD: operator.add,
+    p.ATAN2: _of_tensors(torch.atan2),
+    p.BITWISE_AND: operator.and_,
+    p.BITWISE_LEFT_SHIFT: _of_tensors(torch.bitwise_left_shift),
+    p.BITWISE_OR: operator.or_,
+    p.BITWISE_RIGHT_SHIFT: _of_tensors(torch.bitwise_right_shift),
+    p.BITWISE_XOR: operator.xor,
+    p.COPYSIGN: _of_tensors(torch.copysign),
+    p.DIVIDE: operator.truediv,
+    p.EQUAL: operator.eq,
+    p.FLOOR_DIVIDE: _of_tensors(torch.floor_divide),
+    p.FMOD: _of_tensors(torch.fmod),
+    p.GREATER: operator.gt,
+    p.GREATER_EQUAL: operator.ge,
+    p.HYPOT: _of_tensors(torch.hypot),
+    p.LESS: operator.lt,
+    p.LESS_EQUAL: operator.le,
+    p.LOGADDEXP: _of_tensors(torch.logaddexp),
+    p.LOGICAL_AND: _of_tensors(torch.logical_and),
+    p.LOGICAL_OR: _of_tensors(torch.logical_or),
+    p.LOGICAL_XOR: _of_tensors(torch.logical_xor),
+    p.MAXIMUM: _of_tensors(torch.maximum),
+    p.MINIMUM: _of_tensors(torch.minimum),
+    p.MULTIPLY: operator.mul,
+    p.NEXTAFTER: _of_tensors(torch.nextafter),
+    p.NOT_EQUAL: operator.ne,
+    p.POW: _pow,
+    p.REMAINDER: _of_tensors(torch.remainder),
+    p.SUBTRACT: _subtract,
+    p.TRUNC_DIVIDE: _of_tensors(_trunc_divide),
+}
+
+# ---------------------------------------------------------------------- the ways
+
+
+def _by_bits(op: Primitive, kernel: Kernel) -> Kernel:
+    def detour(*operands: Any) -> Tensor:
+        whole = tensors(*operands)
+        return from_bits(kernel(*map(to_bits, whole)), _result(op, whole[0]))
+
+    return detour
+
+
+def _by_order(op: Primitive, kernel: Kernel) -> Kernel:
+    def detour(*operands: Any) -> Tensor:
+        whole = tensors(*operands)
+        result = kernel(*map(ordered, whole))
+        if result.dtype is torch.bool:
+            return result
+        return ordered(result.view(whole[0].dtype)).view(whole[0].dtype)
+
+    return detour
+
+
+def _by_int64(op: Primitive, kernel: Kernel) -> Kernel:
+    def detour(*operands: Any) -> Tensor:
+        whole = tensors(*operands)
+        return kernel(*[x.to(torch.int64) for x in whole]).to(whole[0].dtype)
+
+    return detour
+
+
+def _by_parts(op: Primitive, kernel: Kernel) -> Kernel:
+    def detour(*operands: Any) -> Tensor:
+        return torch.view_as_complex(kernel(*map(torch.view_as_real, tensors(*operands))))
+
+    return detour
+
+
+def _by_opposite(op: Primitive, kernel: Kernel) -> Kernel:
+    def detour(x: Tensor) -> Tensor:
+        result = kernel(x)
+        return torch.complex(result.real, torch.copysign(result.imag, -x.imag))
+
+    return detour
+
+
+def _by_guard(op: Primitive, kernel: Kernel) -> Kernel:
+    quotient = op in (p.FLOOR_DIVIDE, p.TRUNC_DIVIDE)
+
+    def detour(x1: Any, x2: Any) -> Tensor:
+        if not isinstance(x2, torch.Tensor) and x2 not in (0, -1):
+            return kernel(x1, x2)
+        x1, x2 = tensors(x1, x2)
+        zero = x2 == 0
+        minus_one = x2 == -1 if x2.dtype.is_signed else torch.zeros_like(zero)
+        result = kernel(x1, torch.where(zero | minus_one, 1, x2))
+        if not quotient:
+            return result
+        result = torch.where(minus_one, -result, result)
+        return torch.where(zero, 0, result)
+
+    return detour
+
+
+def _by_sign(op: Primitive, kernel: Kernel) -> Kernel:
+    def detour(x1: Any, x2: Any) -> Tensor:
+        x1, x2 = tensors(x1, x2)
+        result = kernel(x1, x2)
+        return torch.where(result == 0, torch.copysign(result, x2), result)
+
+    return detour
+
+
+def _result(op: Primitive, x: Tensor) -> Any:
+    return TO_TORCH[op.results[FROM_TORCH[x.dtype]]]
+
+
+_WAYS: Final[dict[str, Way]] = {
+    **common_ways(torch, tensors, on_host, torch.Tensor.masked_scatter),
+    "bits": _by_bits,
+    "order": _by_order,
+    "int64": _by_int64,
+    "parts": _by_parts,
+    "opposite": _by_opposite,
+    "guarded": _by_guard,
+    "signed": _by_sign,
+}
+
+
+Kernels: TypeAlias = "dict[Any, dict[Primitive, Kernel]]"
+
+
+def _kernels(table: dict[Primitive, Kernel], kind: str) -> Kernels:
+    return {
+        theirs: {
+            op: detours.apply(f"torch:{kind}", op, ours, kernel, _WAYS)
+            for op, kernel in table.items()
+            if ours in op.results
+        }
+        for theirs, ours in FROM_TORCH.items()
+    }
+
+
+def unary_kernels(kind: str) -> Kernels:
+    """By dtype and primitive, the kernels that conform on a kind of device ("cpu", "cuda")."""
+    return _kernels(UNARY, kind)
+
+
+def binary_kernels(kind: str) -> Kernels:
+    """As `unary_kernels`."""
+    return _kernels(BINARY, kind)

@@ -1,0 +1,64 @@
+"""Tests for those who write backends: `backend_contract` runs the contract's on any of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..backends.base import Backend
+
+__all__ = ["backend_contract"]
+
+
+def backend_contract(backend: Backend, arguments: Sequence[str] = ()) -> int:
+    """Run the tests of the backend contract on a backend.
+
+    ``python -m array_api_nx.testing DEVICE`` does the same for the backend of a device.
+
+    Parameters
+    ----------
+    backend : Backend
+        For another device, ``array_api_nx.Device(name).backend``.
+    arguments : sequence of str
+        For pytest, such as ``["-k", "sort", "-x"]``.
+
+    Returns
+    -------
+    int
+        The exit status of pytest: 0 if all tests pass.
+
+    Raises
+    ------
+    ImportError
+        If pytest or Hypothesis is missing.
+    """
+    missing = [name for name in ("pytest", "hypothesis") if find_spec(name) is None]
+    if missing:
+        raise ImportError(
+            f"the contract tests need {' and '.join(missing)}; "
+            f"install with pip install {' '.join(missing)}"
+        )
+    import pytest
+
+    plugin = ModuleType("backend_under_test")
+    plugin.backend = pytest.fixture(scope="session", name="backend")(lambda: backend)  # type: ignore[attr-defined]
+    here = Path(__file__).with_name("contract")
+    return int(
+        pytest.main(
+            [
+                str(here),
+                # No settings of whatever project this runs in.
+                f"--config-file={os.devnull}",
+                f"--rootdir={here}",
+                "--import-mode=importlib",
+                "-pno:cacheprovider",
+                *arguments,
+            ],
+            plugins=[plugin],
+        )
+    )

@@ -1,0 +1,127 @@
+"""The contract's part for programs: how a backend runs them, and what a trace asks of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ... import primitives as p
+from ...backends.base import Backend
+from ...backends.cpu import CPUBackend
+from ...backends.program import Input, Operand, Program, Step, Value
+from ...core import dtypes as d
+from ...core.symbolic import dynamic
+from ...core.view import View
+from .layouts import check, in_layouts, row_major, tensor
+
+VALUES = np.arange(1.0, 25.0).reshape(2, 3, 4)
+
+
+def test_strided(backend: Backend) -> None:
+    views: list[Any] = [
+        View((2, 3, 4)),
+        View((24,)),
+        View((4, 3), (1, 4), 12),
+        View((3, 2), (-4, -12), 23),
+        View((5, 2), (0, 3), 1),
+        View((), (), 7),
+        View((0, 3), (1, 1)),
+    ]
+    for layout, handle, oracle in in_layouts(backend, VALUES):
+        flat = oracle.flatten()
+        for view in views:
+            expected = np.lib.stride_tricks.as_strided(
+                flat[view.offset :], view.shape, [8 * step for step in view.strides]
+            )
+            result = backend.strided(handle, view)
+            check(backend, result, expected, hint=(layout, view))
+        check(backend, handle, oracle, hint=layout)
+
+
+def test_assign_strided(backend: Backend) -> None:
+    for view in (
+        View((4, 3), (1, 4), 12),
+        View((3, 2), (-4, -12), 23),
+        View((2, 3, 4)),
+        View((0,)),
+    ):
+        target = tensor(backend, *row_major(VALUES), writable=True)
+        expected = VALUES.copy()
+        layout: Any = view
+        shown = np.lib.stride_tricks.as_strided(
+            expected.reshape(-1)[layout.offset :],
+            layout.shape,
+            [8 * step for step in layout.strides],
+        )
+        shown[...] = 5.0
+        backend.assign_strided(target, view, 5.0)
+        check(backend, target, expected)
+        value = -np.arange(float(view.size)).reshape(view.shape)
+        shown[...] = value
+        backend.assign_strided(target, view, tensor(backend, *row_major(value)))
+        check(backend, target, expected)
+
+
+def test_axis_order(backend: Backend) -> None:
+    for layout, handle, oracle in in_layouts(backend, VALUES):
+        order = backend.axis_order(handle)
+        if order is not None:
+            moved = backend.permute(handle, order)
+            assert backend.axis_order(moved) is None
+            check(backend, moved, oracle.transpose(order), hint=layout)
+
+
+def test_has_elements(backend: Backend) -> None:
+    assert backend.has_elements(tensor(backend, *row_major(VALUES)))
+
+
+def test_may_overlap(backend: Backend) -> None:
+    memory = np.arange(24.0)
+    whole = tensor(backend, memory, View((24,)), writable=True)
+    part = backend.slice(whole, ((3, 5, 2),))
+    for other in (whole, part):
+        assert backend.may_overlap(whole, other)
+        assert backend.may_overlap(other, whole)
+    fresh = tensor(backend, np.arange(24.0), View((24,)), writable=True)
+    if isinstance(backend, CPUBackend):
+        again = tensor(backend, memory, View((4, 6)), writable=True)
+        assert backend.may_overlap(whole, again)
+        assert not backend.may_overlap(whole, fresh)
+        assert not backend.may_overlap(part, backend.slice(whole, ((4, 5, 2),)))
+
+
+def test_prepare(backend: Backend) -> None:
+    n = dynamic("n", min=2)
+    shape = (n, 3)
+    identity = View.row_major(shape)
+    steps = (
+        Step("binary", (p.MULTIPLY, Operand(0, identity), 2.0), (), (1,)),
+        Step(
+            "update",
+            (Operand(1, identity), View((n,), (3,), 1), Operand(0, View((), ()))),
+            (),
+            (2,),
+        ),
+        Step("reduce", (p.SUM, Operand(2, identity), (0,), False, None), (), (3,)),
+    )
+    program = Program(
+        n.vars,
+        (Input(shape, None, 2),),
+        (*[Value(shape, d.float64)] * 3, Value((3,), d.float64)),
+        {},
+        steps,
+        (Operand(3, View((3,))), Operand(2, View((3, n), (1, 3)))),
+        (),
+    )
+    for size in (2, 5):
+        run = backend.prepare(program, (size,))
+        for _ in range(2):
+            values = np.arange(1.0, 3 * size + 1).reshape(size, 3)
+            handle = tensor(backend, *row_major(values), writable=True)
+            total, moved = run(handle)
+            written = values * 2
+            written[:, 1] = 1.0
+            check(backend, handle, written)
+            check(backend, total, written.sum(axis=0))
+            check(backend, moved, written.T)

@@ -1,0 +1,224 @@
+"""The contract's section "sorting and searching"."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ... import primitives as p
+from ...backends.base import Backend
+from ...core.dtypes import DType
+from ...core.view import View
+from .layouts import NDArray, case, check, in_layouts, limits, row_major, spread, tensor
+
+SHAPE = (2, 1, 5, 7)
+EMPTY = (3, 0, 2)
+
+
+def sorted_indices(values: list[Any], descending: bool) -> list[int]:
+    """A stable sort in plain Python: ties keep their order, NaN comes last."""
+    numbers = [i for i, value in enumerate(values) if value == value]
+    nans = [i for i, value in enumerate(values) if value != value]
+    # With reverse=True Python keeps the order of equal elements as well.
+    return sorted(numbers, key=values.__getitem__, reverse=descending) + nans
+
+
+def argsorted(x: NDArray, axis: int, descending: bool) -> NDArray:
+    result = np.empty(x.shape, np.int64)
+    lanes, targets = np.moveaxis(x, axis, -1), np.moveaxis(result, axis, -1)
+    for index in np.ndindex(lanes.shape[:-1]):
+        targets[index] = sorted_indices(lanes[index].tolist(), descending)
+    return result
+
+
+@pytest.mark.parametrize("dtype", p.SORT.results, ids=str)
+def test_sort(backend: Backend, dtype: DType) -> None:
+    for layout, handle, oracle in in_layouts(backend, spread(limits(dtype), SHAPE)):
+        for axis in range(4):
+            for descending in (False, True):
+                order = argsorted(oracle, axis, descending)
+                expected = np.take_along_axis(oracle, order, axis)
+                hint = dtype, layout, axis, descending
+                result = backend.sort(handle, axis, descending=descending, stable=True)
+                check(backend, result, expected, handle, hint=hint)
+                result = backend.sort(handle, axis, descending=descending, stable=False)
+                np.testing.assert_array_equal(backend.to_host(result), expected, err_msg=str(hint))
+
+
+@pytest.mark.parametrize("dtype", p.SORT.results, ids=str)
+def test_sort_of_many_and_of_none(backend: Backend, dtype: DType) -> None:
+    rng = np.random.default_rng(1)
+    for values in (rng.choice(limits(dtype), (3, 2000)), np.empty(EMPTY, dtype.name)):
+        x = case(backend, row_major, values)
+        for descending in (False, True):
+            order = argsorted(values, 1, descending)
+            expected = np.take_along_axis(values, order, 1)
+            result = backend.sort(x.handle, 1, descending=descending, stable=True)
+            check(backend, result, expected, x.handle, hint=(dtype, descending))
+
+
+@pytest.mark.parametrize("dtype", p.ARGSORT.results, ids=str)
+def test_argsort(backend: Backend, dtype: DType) -> None:
+    for layout, handle, oracle in in_layouts(backend, spread(limits(dtype), SHAPE)):
+        for axis in range(4):
+            for descending in (False, True):
+                expected = argsorted(oracle, axis, descending)
+                hint = dtype, layout, axis, descending
+                result = backend.argsort(handle, axis, descending=descending, stable=True)
+                check(backend, result, expected, handle, hint=hint)
+                result = backend.argsort(handle, axis, descending=descending, stable=False)
+                order = backend.to_host(result)
+                np.testing.assert_array_equal(
+                    np.take_along_axis(oracle, order, axis),
+                    np.take_along_axis(oracle, expected, axis),
+                    err_msg=str(hint),
+                )
+                np.testing.assert_array_equal(np.sort(order, axis), np.sort(expected, axis))
+
+
+@pytest.mark.parametrize("dtype", p.ARGSORT.results, ids=str)
+def test_argsort_of_many_and_of_none(backend: Backend, dtype: DType) -> None:
+    rng = np.random.default_rng(2)
+    for values in (rng.choice(limits(dtype), (3, 500)), np.empty(EMPTY, dtype.name)):
+        x = case(backend, row_major, values)
+        for descending in (False, True):
+            result = backend.argsort(x.handle, 1, descending=descending, stable=True)
+            check(backend, result, argsorted(values, 1, descending), x.handle)
+
+
+@pytest.mark.parametrize("dtype", p.SEARCHSORTED.results, ids=str)
+def test_searchsorted(backend: Backend, dtype: DType) -> None:
+    values = limits(dtype)
+    ascending = np.sort(np.repeat(values[values == values], 2))
+    haystacks = [x for x in in_layouts(backend, ascending) if (x.oracle[1:] >= x.oracle[:-1]).all()]
+    needles = in_layouts(backend, spread(values[values == values], SHAPE))
+    assert len(haystacks) >= 7
+    for i, x in enumerate(needles):
+        haystack = haystacks[i % len(haystacks)]
+        for right in (False, True):
+            expected = np.empty(SHAPE, np.int64)
+            for index in np.ndindex(SHAPE):
+                needle = x.oracle[index]
+                before = haystack.oracle <= needle if right else haystack.oracle < needle
+                expected[index] = before.sum()
+            result = backend.searchsorted(haystack.handle, x.handle, right=right)
+            hint = dtype, haystack.layout, x.layout, right
+            check(backend, result, expected, haystack.handle, x.handle, hint=hint)
+
+
+@pytest.mark.parametrize("right", [False, True])
+def test_searchsorted_of_none_and_in_none(backend: Backend, right: bool) -> None:
+    nothing = case(backend, row_major, np.empty(0))
+    some = case(backend, row_major, np.array([1.0, 2.0]))
+    one = case(backend, row_major, np.array(1.5))
+    for x, values, expected in (
+        (some, nothing, np.empty(0, np.int64)),
+        (nothing, some, np.zeros(2, np.int64)),
+        (some, one, np.int64(1)),
+    ):
+        check(backend, backend.searchsorted(x.handle, values.handle, right=right), expected)
+
+
+# ---------------------------------------------------------------------- which elements there are
+
+
+def distinct(x: NDArray) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+    """Values, first indices, inverse and counts; every NaN is a value of its own."""
+    flat = x.reshape(-1)
+    order = sorted(range(flat.size), key=lambda i: _ordered(flat[i]))
+    firsts: list[int] = []
+    counts: list[int] = []
+    inverse = np.empty(flat.size, np.int64)
+    for i in order:
+        if not firsts or flat[i] != flat[firsts[-1]]:
+            firsts.append(i)
+            counts.append(0)
+        inverse[i] = len(firsts) - 1
+        counts[-1] += 1
+    return (
+        flat[firsts],
+        np.array(firsts, np.int64),
+        inverse.reshape(x.shape),
+        np.array(counts, np.int64),
+    )
+
+
+def _ordered(value: Any) -> tuple[Any, ...]:
+    """A key that sorts complex numbers by their real parts first."""
+    return value.real, value.imag
+
+
+def finite(dtype: DType) -> NDArray:
+    values = limits(dtype)
+    return values[np.isfinite(values)]
+
+
+@pytest.mark.parametrize("dtype", p.UNIQUE.results, ids=str)
+def test_unique(backend: Backend, dtype: DType) -> None:
+    for layout, handle, oracle in in_layouts(backend, spread(finite(dtype), SHAPE)):
+        expected = distinct(oracle)
+        results = backend.unique(handle)
+        values, index, inverse, counts = [backend.to_host(result) for result in results]
+        np.testing.assert_array_equal(values, expected[0], err_msg=layout)
+        for actual, right in ((index, 1), (inverse, 2), (counts, 3)):
+            assert actual.dtype == np.int64
+            np.testing.assert_array_equal(actual, expected[right], err_msg=f"{dtype} {layout}")
+        # The zero of either sign that comes first stands for both.
+        np.testing.assert_array_equal(values[inverse], oracle)
+        for result in results:
+            assert not np.may_share_memory(backend.to_host(result), backend.to_host(handle))
+
+
+@pytest.mark.parametrize("name", ["float32", "float64", "complex64", "complex128"])
+def test_unique_counts_every_nan(backend: Backend, name: str) -> None:
+    x = case(backend, row_major, np.array([np.nan, 2, np.nan, 1, 2], name))
+    results = backend.unique(x.handle)
+    values, index, inverse, counts = [backend.to_host(result) for result in results]
+    np.testing.assert_array_equal(values, np.array([1, 2, np.nan, np.nan], name))
+    np.testing.assert_array_equal(counts, [1, 2, 1, 1])
+    np.testing.assert_array_equal(index[:2], [3, 1])
+    assert sorted(index[2:].tolist()) == [0, 2]
+    np.testing.assert_array_equal(values[inverse], x.oracle)
+    check(backend, backend.unique_values(x.handle), values)
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (0, 3)], ids=str)
+def test_unique_of_no_axes_and_of_no_elements(backend: Backend, shape: tuple[int, ...]) -> None:
+    x = case(backend, row_major, np.full(shape, 7.0))
+    values, index, inverse, counts = backend.unique(x.handle)
+    size = x.oracle.size
+    check(backend, values, np.full(size, 7.0))
+    check(backend, index, np.zeros(size, np.int64))
+    check(backend, inverse, np.zeros(shape, np.int64))
+    check(backend, counts, np.ones(size, np.int64))
+
+
+@pytest.mark.parametrize("dtype", p.UNIQUE.results, ids=str)
+def test_unique_values(backend: Backend, dtype: DType) -> None:
+    for layout, handle, oracle in in_layouts(backend, spread(finite(dtype), SHAPE)):
+        result = backend.to_host(backend.unique_values(handle))
+        np.testing.assert_array_equal(result, distinct(oracle)[0], err_msg=layout)
+        assert result.dtype == oracle.dtype
+        assert not np.may_share_memory(result, backend.to_host(handle))
+
+
+@pytest.mark.parametrize("dtype", p.NONZERO.results, ids=str)
+def test_nonzero(backend: Backend, dtype: DType) -> None:
+    shapes = [SHAPE, (0,), EMPTY]
+    for x in [x for shape in shapes for x in in_layouts(backend, spread(limits(dtype), shape))]:
+        positions = [index for index in np.ndindex(x.oracle.shape) if x.oracle[index] != 0]
+        results = backend.nonzero(x.handle)
+        assert len(results) == x.oracle.ndim
+        for axis, result in enumerate(results):
+            expected = np.array([index[axis] for index in positions], np.int64)
+            check(backend, result, expected, x.handle, hint=(dtype, x.layout))
+
+
+def test_sort_keeps_the_order_of_zeros_of_either_sign(backend: Backend) -> None:
+    zeros = np.where(np.arange(3000) % 3 == 0, -0.0, 0.0)
+    x = tensor(backend, np.concatenate([zeros, [1.0, -1.0]]), View((3002,)))
+    for descending in (False, True):
+        result = backend.to_host(backend.sort(x, 0, descending=descending, stable=True))
+        np.testing.assert_array_equal(np.signbit(result[1:-1]), np.signbit(zeros))

@@ -1,0 +1,28 @@
+"""Tests of this folder run on every engine."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+import array_api_nx as xp
+
+from .devices import NAMES
+from .devices import device as find
+
+# SciPy reads this when it is first imported, and scikit-learn insists on it for its dispatch.
+os.environ["SCIPY_ARRAY_API"] = "1"
+
+
+@pytest.fixture(params=NAMES)
+def device(request: pytest.FixtureRequest) -> xp.Device:
+    return find(request.param)
+
+
+@pytest.fixture
+def torch_default() -> Iterator[xp.Device]:
+    found = find("torch:cpu")
+    with xp.config_context(default_device=found):
+        yield found

@@ -1,0 +1,55 @@
+"""The contract tests in one call, and in one command, as third parties run them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from array_api_nx.testing import backend_contract
+
+WRONG = """
+import sys
+from array_api_nx import primitives as p
+from array_api_nx.backends.cpu import CPUBackend
+from array_api_nx.testing import backend_contract
+
+class Wrong(CPUBackend):
+    def item(self, x):
+        return super().item(x) or 1
+
+sys.exit(backend_contract(Wrong(), ["-q", "-k", "test_item or test_dlpack_device"]))
+"""
+
+
+def run(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    # In a folder of its own, as another project's.
+    return subprocess.run([sys.executable, *arguments], cwd=folder, capture_output=True, text=True)
+
+
+def test_one_command_runs_them_on_a_device(tmp_path: Path) -> None:
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --no-such-option\n")
+    done = run("-m", "array_api_nx.testing", "cpu", "-q", "-k", "test_item", folder=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "13 passed" in done.stdout
+
+
+def test_a_wrong_backend_fails(tmp_path: Path) -> None:
+    done = run("-c", WRONG, folder=tmp_path)
+    assert done.returncode == 1
+    assert "1 passed" in done.stdout
+    assert "test_item[int8]" in done.stdout
+
+
+def test_a_command_without_a_device_says_how(tmp_path: Path) -> None:
+    done = run("-m", "array_api_nx.testing", folder=tmp_path)
+    assert done.returncode == 1
+    assert "usage: python -m array_api_nx.testing DEVICE" in done.stderr
+
+
+def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("array_api_nx.testing.find_spec", lambda name: None)
+    with pytest.raises(ImportError, match="install with pip install pytest hypothesis"):
+        backend_contract(None)  # type: ignore[arg-type]
