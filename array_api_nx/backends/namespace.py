@@ -267,6 +267,12 @@ class NamespaceBackend(StridedBackend):
         values = np.arange(start, stop, step, dtype=dtype.name)
         return self.from_host(values, copy=False, lent=False)
 
+    def linspace(
+        self, start: Scalar, stop: Scalar, num: int, dtype: DType, *, endpoint: bool
+    ) -> Tensor:
+        values = np.linspace(start, stop, num, endpoint=endpoint, dtype=dtype.name)
+        return self.from_host(values, copy=False, lent=False)
+
     # ------------------------------------------------------------------ element by element
 
     def unary(self, op: Primitive, x: Tensor) -> Tensor:

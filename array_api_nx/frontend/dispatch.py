@@ -17,6 +17,7 @@ import numpy as np
 from .. import primitives as p
 from ..array import Array
 from ..backends.host import FROM_NUMPY
+from ..config import hints
 from ..core import dtypes as d
 from ..core.dtypes import PROMOTION, SCALAR_PROMOTION, DType
 from ..core.real import Real
@@ -165,7 +166,7 @@ def as_array(x: object, name: str = "x") -> Operand:
                 f"{name} is a NumPy scalar of dtype {x.dtype}, which the standard lacks; "
                 "convert it with float() or int()"
             )
-        device = default_device()
+        device = hints.device or default_device()
         handle = device.backend.from_host(np.asarray(x), copy=False, lent=False)
         return wrap(handle, dtype, device)
     kind = scalar_type(x)

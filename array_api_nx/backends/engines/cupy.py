@@ -184,7 +184,7 @@ class CupyBackend(NamespaceBackend):
                 f"the standard has no dtype for CuPy's {array.dtype}; convert the array with its "
                 "own .astype(...) first"
             )
-        return wrap(xp.to_device(array, self.place))
+        return wrap(cupy.asarray(array))
 
     def explained(self, error: Exception) -> Exception:
         text = str(error).strip().partition("\n")[0]

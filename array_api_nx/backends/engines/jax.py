@@ -143,7 +143,7 @@ class JaxBackend(NamespaceBackend):
 
     def load(self, array: NDArray, copy: bool) -> Native:
         # Never in the same memory: JAX counts on nobody writing it.
-        return jax.device_put(jnp.array(array, copy=True), self.place)
+        return jax.device_put(array.copy(), self.place)
 
     def unload(self, x: Tensor) -> NDArray:
         return np.array(self.array(x))
@@ -178,6 +178,24 @@ class JaxBackend(NamespaceBackend):
         return error
 
     # ------------------------------------------------------------------ what JAX does itself
+
+    # On the CPU nothing is compiled, for each shape anew, only to fill memory.
+
+    def empty(self, shape: tuple[int, ...], dtype: DType) -> Tensor:
+        return self.full(shape, dtype, False if dtype is d.bool else 0)
+
+    def full(self, shape: tuple[int, ...], dtype: DType, value: Scalar) -> Tensor:
+        if self.place.platform != "cpu":
+            result: Tensor = super().full(shape, dtype, value)
+            return result
+        filled = np.full(shape, value, TO_NUMPY[dtype])
+        return wrap(jax.device_put(filled, self.place))
+
+    def eye(self, rows: int, columns: int, k: int, dtype: DType) -> Tensor:
+        if self.place.platform != "cpu":
+            result: Tensor = super().eye(rows, columns, k, dtype)
+            return result
+        return wrap(jax.device_put(np.eye(rows, columns, k, TO_NUMPY[dtype]), self.place))
 
     def copy(self, x: Tensor) -> Tensor:
         # A cell of its own: the array in it cannot change.

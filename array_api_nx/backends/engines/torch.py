@@ -248,12 +248,6 @@ class TorchBackend(NamespaceBackend):
             return wrap(values != 0)
         return wrap(ordered(values.view(target)).view(target) if target in _WIDE else values)
 
-    def linspace(
-        self, start: Scalar, stop: Scalar, num: int, dtype: DType, *, endpoint: bool
-    ) -> Tensor:
-        values = np.linspace(start, stop, num, endpoint=endpoint, dtype=dtype.name)
-        return self.from_host(values, copy=False, lent=False)
-
     def sort(self, x: Tensor, axis: int, *, descending: bool, stable: bool) -> Tensor:
         array = self.array(x)
         if descending or array.dtype is torch.bool or array.dtype in _WIDE:
