@@ -77,13 +77,21 @@ def run(program: list[Any], *arrays: Array) -> tuple[list[Any], list[Array]]:
 
 
 def inputs(shape: tuple[int, ...], seed: int) -> list[Array]:
+    """Arrays of three dtypes that lie in memory in three ways."""
     whole = np.random.default_rng(seed).integers(-8, 9, shape)
-    return [
+    x, y, z = [
         xp.asarray(whole, dtype=dtype, copy=True) for dtype in (xp.float64, xp.float32, xp.int64)
     ]
+    match seed % 3:
+        case 1:
+            y = xp.asarray(y.T, copy=True).T
+        case 2:
+            z = xp.flip(xp.asarray(xp.flip(z), copy=True))
+    return [x, y, z]
 
 
-SHAPES = st.lists(st.tuples(st.integers(1, 6), st.integers(1, 5)), min_size=2, max_size=4)
+_size = st.integers(1, 3) | st.integers(1, 6)
+SHAPES = st.lists(st.tuples(_size, _size), min_size=2, max_size=4)
 
 
 @pytest.mark.parametrize("mode", ["default", "process"])

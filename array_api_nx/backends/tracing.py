@@ -232,11 +232,11 @@ class TracingBackend(TracingMatrices):
         if type(x) is not Traced and not any([isinstance(n, Dim) for n in shape]):
             return self.real.expand(x, shape)
         x = self.traced(x)
-        old = x.recorder.pinned(x.view.shape)
+        old, target = x.recorder.pinned(x.view.shape), x.recorder.pinned(shape)
         with deciding(None):
             lead = len(shape) - len(old)
             strides: list[Any] = [0] * lead
-            for size, stride, new in zip(old, x.view.strides, shape[lead:], strict=True):
+            for size, stride, new in zip(old, x.view.strides, target[lead:], strict=True):
                 # What is no 1, the frontend has found to agree.
                 is_one = type(size) is int and size == 1
                 strides.append(0 if is_one and new != 1 else stride)
