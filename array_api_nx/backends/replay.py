@@ -91,8 +91,8 @@ class _Text:
         for number, handle in program.constants.items():
             lines.append(f"v{number} = {self._constant(handle)}")
         ended: list[list[int]] = [[] for _ in range(len(program.steps) + 1)]
-        for value, last in program.last_uses.items():
-            ended[last].append(value)
+        for number, last in program.last_uses.items():
+            ended[last].append(number)
         for position, step in enumerate(program.steps):
             called = (
                 self._update(position) if step.method.startswith("update") else self._step(step)
