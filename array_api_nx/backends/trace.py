@@ -180,6 +180,7 @@ class Recorder:
         self.home: object = None
         """The tracing backend whose steps these are."""
         self._captured: dict[int, Traced] = {}
+        self._invented: dict[tuple[int, View, str], Dim] = {}
         self._errors: dict[str, Any] = dict(np.geterr())
 
     # ------------------------------------------------------------------ values
@@ -250,12 +251,16 @@ class Recorder:
         )
         block.value = result.block.value
 
-    def fresh(self, name: str, highest: Any, asked: str) -> Dim:
-        """A size that depends on elements, from 0 to `highest`."""
+    def fresh(self, x: Traced, highest: Any, asked: str) -> Dim:
+        """A size that depends on the elements of `x`, from 0 to `highest`; the same for the same."""
         if not self.invents:
             refuse(f"gives a size that depends on the elements ({asked})")
-        bound = highest.bounds[1] if isinstance(highest, Dim) else highest
-        return dim_of_var(Var(name, 0, bound))
+        with deciding(None):
+            key = x.block.value, x.view, asked
+            if key not in self._invented:
+                bound = highest.bounds[1] if isinstance(highest, Dim) else highest
+                self._invented[key] = dim_of_var(Var("k", 0, bound))
+            return self._invented[key]
 
     # ------------------------------------------------------------------ questions
 
