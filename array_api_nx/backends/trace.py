@@ -252,7 +252,7 @@ class Recorder:
         block.value = result.block.value
 
     def fresh(self, x: Traced, highest: Any, asked: str) -> Dim:
-        """A size that depends on the elements of `x`, from 0 to `highest`; the same for the same."""
+        """A size that the elements of `x` decide, from 0 to `highest`: one size for one `x`."""
         if not self.invents:
             refuse(f"gives a size that depends on the elements ({asked})")
         with deciding(None):
