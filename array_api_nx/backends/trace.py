@@ -178,7 +178,7 @@ class Recorder:
         self.same: dict[Dim, int] = {}
         """Sizes that guards have pinned to a number."""
         self.home: object = None
-        """The tracing backend whose steps these are."""
+        """The tracing backend of the device on which the program runs."""
         self._captured: dict[int, Traced] = {}
         self._invented: dict[tuple[int, View, str], Dim] = {}
         self._errors: dict[str, Any] = dict(np.geterr())
@@ -202,6 +202,15 @@ class Recorder:
             block = Block(self._value(whole, dtype), whole, dtype, reason)
         self.inputs.append((shape, order, block))
         return Traced(self, block, view)
+
+    def settle(self, home: object) -> None:
+        """Note that the program runs on the device of a tracing backend; there must be only one."""
+        if self.home not in (None, home):
+            refuse_use(
+                "a traced function must not compute on two devices",
+                "compile a function for each device, and move arrays between them outside",
+            )
+        self.home = home
 
     def constant(
         self, handle: Any, shape: tuple[int, ...], dtype: DType, reason: str | None

@@ -42,10 +42,10 @@ class Switch:
 
     def __init__(self, backend: Backend) -> None:
         self.backend = backend
-        self._tracing = TracingBackend(backend)
+        self.tracing = TracingBackend(backend)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self.backend if current.get() is None else self._tracing, name)
+        return getattr(self.backend if current.get() is None else self.tracing, name)
 
 
 class TracingBackend(TracingMatrices):
