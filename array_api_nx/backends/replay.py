@@ -125,9 +125,15 @@ class _Text:
         step = self.program.steps[position]
         base, view, *rest = step.arguments
         (result,) = step.results
-        keep = "contiguous" if self.program.reuses_base(position) else "copy"
         shown = self._constant(view)
-        lines = [f"v{result} = {self._call(keep)}(v{base.value})"]
+        old = f"v{base.value}"
+        lines = [f"v{result} = {self._call('copy')}({old})"]
+        if self.program.reuses_base(position):
+            # Results of steps may be read-only.
+            lines = [
+                f"v{result} = {self._call('contiguous')}({old}) "
+                f"if {self._call('read_only_reason')}({old}) is None else copy({old})"
+            ]
         value = self._argument(rest[-1])
         if step.method == "update_indexed":
             # Where the view is a copy, it is written back.
