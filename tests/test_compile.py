@@ -97,7 +97,7 @@ SHAPES = st.lists(st.tuples(_size, _size), min_size=2, max_size=4)
 
 
 @pytest.mark.parametrize("mode", ["default", "process"])
-@hypothesis_settings(max_examples=100)
+@hypothesis_settings(max_examples=60)
 @given(program=programs(STEPS), shapes=SHAPES)
 def test_random_programs(program, shapes, mode):
     """Compiled and eager agree, fused or not, also in what is written to the arguments."""
