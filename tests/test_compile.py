@@ -10,6 +10,7 @@ import pickle
 import sys
 import threading
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,8 +21,9 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 import array_api_nx as xp
-from array_api_nx import Array, ShapeSpec
+from array_api_nx import Array, Device, ShapeSpec, device
 from array_api_nx.backends.checks import ContractError
+from array_api_nx.backends.cpu import CPUBackend
 from array_api_nx.backends.program import Program
 from array_api_nx.backends.tracing import Switch
 from array_api_nx.compile import TraceError
@@ -77,17 +79,25 @@ def run(program: list[Any], *arrays: Array) -> tuple[list[Any], list[Array]]:
 
 
 def inputs(shape: tuple[int, ...], seed: int) -> list[Array]:
+    """Arrays of three dtypes that lie in memory in three ways."""
     whole = np.random.default_rng(seed).integers(-8, 9, shape)
-    return [
+    x, y, z = [
         xp.asarray(whole, dtype=dtype, copy=True) for dtype in (xp.float64, xp.float32, xp.int64)
     ]
+    match seed % 3:
+        case 1:
+            y = xp.asarray(y.T, copy=True).T
+        case 2:
+            z = xp.flip(xp.asarray(xp.flip(z), copy=True))
+    return [x, y, z]
 
 
-SHAPES = st.lists(st.tuples(st.integers(1, 6), st.integers(1, 5)), min_size=2, max_size=4)
+_size = st.integers(1, 3) | st.integers(1, 6)
+SHAPES = st.lists(st.tuples(_size, _size), min_size=2, max_size=4)
 
 
 @pytest.mark.parametrize("mode", ["default", "process"])
-@hypothesis_settings(max_examples=100)
+@hypothesis_settings(max_examples=60)
 @given(program=programs(STEPS), shapes=SHAPES)
 def test_random_programs(program, shapes, mode):
     """Compiled and eager agree, fused or not, also in what is written to the arguments."""
@@ -674,6 +684,41 @@ def test_threads_trace_at_the_same_time():
     for k in (2, 3):
         assert_same(results[k], xp.sum(xp.sin(x) * k, axis=0))
     assert type(x.device.backend) is not Switch
+
+
+@pytest.fixture
+def fake() -> Iterator[Device]:
+    other = device.register("fake:0", CPUBackend)
+    try:
+        yield other
+    finally:
+        del device._devices["fake:0"]
+
+
+def test_other_devices(fake):
+    x, y = xp.ones(3), xp.ones(3, device=fake)
+    function = xp.compile(lambda x, y: (y + xp.ones_like(y), y[1:]))
+    for _ in range(2):
+        for result in function(x, y):
+            assert result.device is fake
+    assert function(x, y)[0].device is fake
+    assert function.cache_info().traces == 1
+    function(x, x)
+    assert function.cache_info().traces == 2
+    assert xp.eval_shape(lambda y: y * 2, ShapeSpec((3,), xp.float64, fake)).device is fake
+
+    def write(x: Array, y: Array) -> None:
+        y += 1
+
+    xp.compile(write)(x, y)
+    assert_same(y.to_device("cpu"), np.full(3, 2.0))
+    for call in (lambda x, y: (x + 1, y + 1), lambda x, y: (x[1:], y[1:])):
+        with pytest.raises(TraceError, match=r"must not compute on two devices; compile a func"):
+            xp.compile(call)(x, y)
+    with pytest.raises(TraceError, match=r"to_device\(\) hands out the elements"):
+        xp.compile(lambda x: x.to_device(fake))(x)
+    with pytest.raises(ValueError, match="different devices"):
+        xp.compile(lambda x, y: x + y)(x, y)
 
 
 def test_errors_are_those_of_eager_code():

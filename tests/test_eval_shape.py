@@ -254,6 +254,7 @@ FRESH: dict[str, list[Call]] = {
         (lambda x, b: x[b], (A, B)),
         (lambda x, b: x[b[:, 0], :1], (A, B)),
         (lambda x, b: x[:, b[0, ...]], (A, B)),
+        (lambda x, b: x[b] + 2 * x[b] + xp.nonzero(b)[0], (A, B)),
     ],
     "repeat": [(lambda x, i: xp.repeat(x, i, axis=0), (A, INDEX))],
     "isin": [(xp.isin, (C, C[0, ...]))],

@@ -273,41 +273,44 @@ class Program:
         for i, given in enumerate(self.inputs):
             order = "" if given.order is None else f", its axes in the order {given.order}"
             written = "" if given.written is None else f", written: v{given.written}"
-            lines.append(f"  v{i}: {self.values[i].dtype} {_text(given.shape)}{order}{written}")
+            lines.append(
+                f"  v{i}: {self.values[i].dtype} {self._text(given.shape)}{order}{written}"
+            )
         for number in self.constants:
             value = self.values[number]
-            lines.append(f"  v{number}: {value.dtype} {_text(value.shape)}, a constant")
+            lines.append(f"  v{number}: {value.dtype} {self._text(value.shape)}, a constant")
         if self.guards:
             lines.append("guards:")
             lines += [f"  {guard}    ({guard.where})" for guard in self.guards]
         lines.append("steps:")
         for step in self.steps:
-            arguments = [_text(x) for x in step.arguments]
-            arguments += [f"{name}={_text(x)}" for name, x in step.keywords]
+            arguments = [self._text(x) for x in step.arguments]
+            arguments += [f"{name}={self._text(x)}" for name, x in step.keywords]
             results = ", ".join([f"v{number}" for number in step.results])
             value = self.values[step.results[0]]
             errors = ", ".join([f"{name}={setting!r}" for name, setting in step.errors])
             lines.append(
-                f"  {results}: {value.dtype} {_text(value.shape)} = "
+                f"  {results}: {value.dtype} {self._text(value.shape)} = "
                 f"{step.method}({', '.join(arguments)})"
                 + (f"    with errstate({errors})" if errors else "")
             )
-        lines.append(f"outputs: {', '.join([_text(x) for x in self.outputs])}")
+        lines.append(f"outputs: {', '.join([self._text(x) for x in self.outputs])}")
         lines.append(f"peak bytes: {self.peak_bytes}")
         return re.sub(r"#\d+", "", "\n".join(lines))
 
-
-def _text(x: Any) -> str:
-    if isinstance(x, Operand):
-        return f"v{x.value}" if x.view.is_c_contiguous else f"v{x.value}[{_text(x.view)}]"
-    if isinstance(x, View):
-        offset = f", offset={x.offset}" if x.offset != 0 else ""
-        return f"shape={_text(x.shape)}, strides={_text(x.strides)}{offset}"
-    if isinstance(x, Primitive):
-        return x.name
-    if isinstance(x, tuple | list):
-        return f"({', '.join(map(_text, x))}{',' if len(x) == 1 else ''})"
-    return str(x)
+    def _text(self, x: Any) -> str:
+        if isinstance(x, Operand):
+            whole = View.row_major(self.values[x.value].shape)
+            return f"v{x.value}" if x.view == whole else f"v{x.value}[{self._text(x.view)}]"
+        if isinstance(x, View):
+            offset = f", offset={x.offset}" if x.offset != 0 else ""
+            strides = "" if x.is_row_major else f", strides={self._text(x.strides)}"
+            return f"shape={self._text(x.shape)}{strides}{offset}"
+        if isinstance(x, Primitive):
+            return x.name
+        if isinstance(x, tuple | list):
+            return f"({', '.join(map(self._text, x))}{',' if len(x) == 1 else ''})"
+        return str(x)
 
 
 def _function(code: str) -> Callable[..., Any]:

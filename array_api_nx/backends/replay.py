@@ -90,6 +90,9 @@ class _Text:
                 lines.append(f"v{i} = {self._call('permute')}(v{i}, {self._constant(given.order)})")
         for number, handle in program.constants.items():
             lines.append(f"v{number} = {self._constant(handle)}")
+        ended: list[list[int]] = [[] for _ in range(len(program.steps) + 1)]
+        for number, last in program.last_uses.items():
+            ended[last].append(number)
         for position, step in enumerate(program.steps):
             called = (
                 self._update(position) if step.method.startswith("update") else self._step(step)
@@ -98,10 +101,9 @@ class _Text:
                 lines.append(f"with errstate(**{dict(step.errors)}):")
                 called = [f"    {line}" for line in called]
             lines += called
-            ended = [v for v, last in program.last_uses.items() if last == position]
-            unused = [v for v in step.results if v not in program.last_uses]
-            if ended or unused:
-                lines.append(f"del {', '.join([f'v{v}' for v in [*ended, *unused]])}")
+            gone = ended[position] + [v for v in step.results if v not in program.last_uses]
+            if gone:
+                lines.append(f"del {', '.join([f'v{v}' for v in gone])}")
         for i, given in enumerate(program.inputs):
             if given.written is not None:
                 view = View.row_major(program.values[given.written].shape)
@@ -123,9 +125,15 @@ class _Text:
         step = self.program.steps[position]
         base, view, *rest = step.arguments
         (result,) = step.results
-        keep = "contiguous" if self.program.reuses_base(position) else "copy"
         shown = self._constant(view)
-        lines = [f"v{result} = {self._call(keep)}(v{base.value})"]
+        old = f"v{base.value}"
+        lines = [f"v{result} = {self._call('copy')}({old})"]
+        if self.program.reuses_base(position):
+            # Results of steps may be read-only.
+            lines = [
+                f"v{result} = {self._call('contiguous')}({old}) "
+                f"if {self._call('read_only_reason')}({old}) is None else copy({old})"
+            ]
         value = self._argument(rest[-1])
         if step.method == "update_indexed":
             # Where the view is a copy, it is written back.

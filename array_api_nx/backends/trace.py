@@ -178,8 +178,9 @@ class Recorder:
         self.same: dict[Dim, int] = {}
         """Sizes that guards have pinned to a number."""
         self.home: object = None
-        """The tracing backend whose steps these are."""
+        """The tracing backend of the device on which the program runs."""
         self._captured: dict[int, Traced] = {}
+        self._invented: dict[tuple[int, View, str], Dim] = {}
         self._errors: dict[str, Any] = dict(np.geterr())
 
     # ------------------------------------------------------------------ values
@@ -201,6 +202,15 @@ class Recorder:
             block = Block(self._value(whole, dtype), whole, dtype, reason)
         self.inputs.append((shape, order, block))
         return Traced(self, block, view)
+
+    def settle(self, home: object) -> None:
+        """Note that the program runs on the device of a tracing backend; there must be only one."""
+        if self.home not in (None, home):
+            refuse_use(
+                "a traced function must not compute on two devices",
+                "compile a function for each device, and move arrays between them outside",
+            )
+        self.home = home
 
     def constant(
         self, handle: Any, shape: tuple[int, ...], dtype: DType, reason: str | None
@@ -250,12 +260,16 @@ class Recorder:
         )
         block.value = result.block.value
 
-    def fresh(self, name: str, highest: Any, asked: str) -> Dim:
-        """A size that depends on elements, from 0 to `highest`."""
+    def fresh(self, x: Traced, highest: Any, asked: str) -> Dim:
+        """A size that the elements of `x` decide, from 0 to `highest`: one size for one `x`."""
         if not self.invents:
             refuse(f"gives a size that depends on the elements ({asked})")
-        bound = highest.bounds[1] if isinstance(highest, Dim) else highest
-        return dim_of_var(Var(name, 0, bound))
+        with deciding(None):
+            key = x.block.value, x.view, asked
+            if key not in self._invented:
+                bound = highest.bounds[1] if isinstance(highest, Dim) else highest
+                self._invented[key] = dim_of_var(Var("k", 0, bound))
+            return self._invented[key]
 
     # ------------------------------------------------------------------ questions
 

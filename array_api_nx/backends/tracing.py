@@ -42,10 +42,10 @@ class Switch:
 
     def __init__(self, backend: Backend) -> None:
         self.backend = backend
-        self._tracing = TracingBackend(backend)
+        self.tracing = TracingBackend(backend)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self.backend if current.get() is None else self._tracing, name)
+        return getattr(self.backend if current.get() is None else self.tracing, name)
 
 
 class TracingBackend(TracingMatrices):
@@ -232,11 +232,11 @@ class TracingBackend(TracingMatrices):
         if type(x) is not Traced and not any([isinstance(n, Dim) for n in shape]):
             return self.real.expand(x, shape)
         x = self.traced(x)
-        old = x.recorder.pinned(x.view.shape)
+        old, target = x.recorder.pinned(x.view.shape), x.recorder.pinned(shape)
         with deciding(None):
             lead = len(shape) - len(old)
             strides: list[Any] = [0] * lead
-            for size, stride, new in zip(old, x.view.strides, shape[lead:], strict=True):
+            for size, stride, new in zip(old, x.view.strides, target[lead:], strict=True):
                 # What is no 1, the frontend has found to agree.
                 is_one = type(size) is int and size == 1
                 strides.append(0 if is_one and new != 1 else stride)
@@ -311,7 +311,7 @@ class TracingBackend(TracingMatrices):
             shape[axis] = shape[axis] * repeats
         else:
             repeats = self.traced(repeats)
-            shape[axis] = x.recorder.fresh("k", _MANY, "the sum of the repeats")
+            shape[axis] = x.recorder.fresh(repeats, _MANY, "the sum of the repeats")
         return self.step("repeat", (x, repeats, axis), (tuple(shape), x.block.dtype))[0]
 
     def triangle(self, x: Any, k: int, *, upper: bool) -> Traced:
@@ -416,12 +416,12 @@ class TracingBackend(TracingMatrices):
 
     def nonzero(self, x: Any) -> tuple[Traced, ...]:
         x = self.traced(x)
-        shape = (x.recorder.fresh("k", prod(x.view.shape), "the number of nonzero ones"),)
+        shape = (x.recorder.fresh(x, prod(x.view.shape), "the number of nonzero ones"),)
         return tuple(self.step("nonzero", (x,), *[(shape, d.int64)] * x.view.ndim))
 
     def unique(self, x: Any) -> tuple[Traced, Traced, Traced, Traced]:
         x = self.traced(x)
-        count = (x.recorder.fresh("k", prod(x.view.shape), "the number of distinct ones"),)
+        count = (x.recorder.fresh(x, prod(x.view.shape), "the number of distinct ones"),)
         values, index, inverse, counts = self.step(
             "unique",
             (x,),
@@ -434,7 +434,7 @@ class TracingBackend(TracingMatrices):
 
     def unique_values(self, x: Any) -> Traced:
         x = self.traced(x)
-        count = (x.recorder.fresh("k", prod(x.view.shape), "the number of distinct ones"),)
+        count = (x.recorder.fresh(x, prod(x.view.shape), "the number of distinct ones"),)
         return self.step("unique_values", (x,), (count, x.block.dtype))[0]
 
     # ------------------------------------------------------------------ random bits
@@ -496,7 +496,7 @@ def _indexed_shape(x: Traced, keys: tuple[Any, ...]) -> Shape:
             taken = len(key.view.shape)
             size = prod(sizes[:taken])
             del sizes[:taken]
-            shapes.append((x.recorder.fresh("k", size, "the number that the mask selects"),))
+            shapes.append((x.recorder.fresh(key, size, "the number of nonzero ones"),))
         else:
             sizes.pop(0)
             shapes.append(key.view.shape if type(key) is Traced else ())

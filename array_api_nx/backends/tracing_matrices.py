@@ -11,7 +11,7 @@ from ..core.shape import broadcast_shapes
 from ..core.symbolic import UndecidedError, Var, dim_of_var
 from .base import Backend, Norm, Padding
 from .composed import window_counts
-from .trace import Traced, current, refuse_use
+from .trace import Traced, current
 
 __all__ = ["CAPTURED", "TracingMatrices"]
 
@@ -52,12 +52,7 @@ class TracingMatrices(Backend):
         """Record a step and return its results."""
         recorder = current.get()
         assert recorder is not None
-        if recorder.home not in (None, self):
-            refuse_use(
-                "a traced function must not compute on two devices",
-                "compile a function for each device, and move arrays between them outside",
-            )
-        recorder.home = self
+        recorder.settle(self)
         return recorder.record(method, arguments, results, **keywords)
 
     # ------------------------------------------------------------------ windows

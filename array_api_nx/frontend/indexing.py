@@ -18,6 +18,7 @@ from ..core.indexing import (
     mixed_selection,
 )
 from ..core.shape import MAX_NDIM, broadcast_shapes, normalise_axis
+from ..core.symbolic import Dim
 from ..core.view import Selection
 from .dispatch import (
     Operand,
@@ -227,7 +228,15 @@ def rows(x: Array) -> range:
 
 def iterate(x: Array) -> Iterator[Array]:
     """The views x[0], x[1], ...; TypeError for a 0-d array at once, not on first use."""
+    size: Any = x.shape[:1]
+    if size and type(size[0]) is Dim:
+        # Who asks whether there is an iterator, as np.iterable does, asks for no number of rows.
+        return _rows_of_unknown_number(x)
     return map(x.__getitem__, rows(x))
+
+
+def _rows_of_unknown_number(x: Array) -> Iterator[Array]:
+    yield from map(x.__getitem__, rows(x))
 
 
 def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:

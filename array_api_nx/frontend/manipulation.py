@@ -174,7 +174,7 @@ def broadcast_to(x: Array, /, shape: tuple[int, ...]) -> Array:
     except (KeyError, TypeError):
         new = as_shape(shape)
         lead = len(new) - len(old)
-        if lead < 0 or any([n not in (1, m) for n, m in zip(old, new[lead:], strict=True)]):
+        if lead < 0 or any([n not in (m, 1) for n, m in zip(old, new[lead:], strict=True)]):
             raise ValueError(
                 f"cannot broadcast shape {old} to {new}: sizes must agree or be 1, and new axes "
                 "come in front; insert axes with expand_dims first"

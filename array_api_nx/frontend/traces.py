@@ -259,17 +259,26 @@ def trace(
         args, kwargs = build(structure, given)
         result = function(*args, **kwargs)
         outputs: list[Any] = []
-        device = devices[0] if devices else default_device()
+        chosen = default_device()
 
         def place(x: Any) -> Any:
+            nonlocal chosen
             if type(x) is not Array:
                 return x
             if id(x) in numbers:
                 return Echo(numbers[id(x)], None)
             if not hasattr(type(x._handle), "block"):
                 return Echo(None, x)
+            chosen = x._device
+            backend: Any = chosen.backend
+            recorder.settle(backend.tracing)
             outputs.append(x._handle)
             return Output(len(outputs) - 1, x.shape, x._dtype)
 
         placed = map_leaves(place, result)
-    return Trace(simplify(recorder.program(outputs)), device, placed)
+        # Without outputs there is nothing but what is written to arguments.
+        for device in devices if not outputs else ():
+            backend: Any = device.backend
+            if backend.tracing is recorder.home:
+                chosen = device
+    return Trace(simplify(recorder.program(outputs)), chosen, placed)

@@ -16,31 +16,39 @@ __all__ = ["build", "flatten", "map_leaves"]
 def _parts(x: Any) -> tuple[Any, list[Any]] | None:
     """What tells the container `x` from others, and what is in it; None for a leaf."""
     kind = type(x)
-    if isinstance(x, tuple | list):
-        return (kind, len(x)), list(x)
+    if isinstance(x, tuple):
+        # Named tuples may carry more than their items.
+        more = getattr(x, "__dict__", {})
+        return (kind, len(x), tuple(more)), [*x, *more.values()]
+    if isinstance(x, list):
+        return (kind, len(x), ()), list(x)
     if isinstance(x, dict):
-        return (kind, tuple(x)), list(x.values())
+        return (kind, 0, tuple(x)), list(x.values())
     if is_dataclass(x) and not isinstance(x, type):
         names = tuple([field.name for field in fields(x)])
-        return (kind, names), [getattr(x, name) for name in names]
+        return (kind, 0, names), [getattr(x, name) for name in names]
     return None
 
 
 def _joined(shape: Any, parts: list[Any]) -> Any:
-    """The inverse of `_parts`."""
-    kind, names = shape
+    """The inverse of `_parts`; containers are as they were, without running constructors again."""
+    kind, count, names = shape
+    if kind in (tuple, SymbolicShape):
+        return tuple(parts)
+    items, named = parts[:count], zip(names, parts[count:], strict=True)
     if issubclass(kind, tuple):
-        if kind in (tuple, SymbolicShape):
-            return tuple(parts)
-        return kind._make(parts) if hasattr(kind, "_make") else kind(*parts)
+        result = tuple.__new__(kind, items)
+        if names:
+            vars(result).update(named)
+        return result
+    result = kind.__new__(kind)
     if issubclass(kind, list):
-        return kind(parts)
-    if issubclass(kind, dict):
-        return kind(zip(names, parts, strict=True))
-    # As the object was, without running its constructor again.
-    result = object.__new__(kind)
-    for name, part in zip(names, parts, strict=True):
-        object.__setattr__(result, name, part)
+        result.extend(items)
+    elif issubclass(kind, dict):
+        result.update(named)
+    else:
+        for name, part in named:
+            object.__setattr__(result, name, part)
     return result
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections import OrderedDict, namedtuple
+from collections import OrderedDict, defaultdict, namedtuple
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,15 @@ Pair = namedtuple("Pair", ["first", "second"])
 class Point:
     x: Any
     y: Any
+
+
+class Result(Pair):
+    """A named tuple that holds more than its items, as SciPy's results do."""
+
+    def __new__(cls, first: Any, second: Any, *, more: Any) -> Result:
+        self = super().__new__(cls, first, second)
+        self.more = more
+        return self
 
 
 class Plain(list):
@@ -42,6 +51,8 @@ A, B = xp.ones(2), xp.zeros(3)
         Point(A, [Point(1.5, B)]),
         OrderedDict(b=A, a=B),
         Plain([A, B]),
+        Result(A, 1, more=[B]),
+        defaultdict(list, {"a": A}),
         (),
         {"x": {}},
     ],
@@ -57,6 +68,12 @@ def test_round_trip(tree):
     mapped = map_leaves(lambda x: 2 if type(x) is Array else x, tree)
     assert flatten(mapped, is_array)[0] == []
     assert type(mapped) is type(tree) or tree is A
+
+
+def test_named_tuples_keep_what_they_carry():
+    mapped = map_leaves(lambda x: 2 if x is A else 3, Result(A, B, more=A))
+    assert mapped == (2, 3)
+    assert mapped.more == 2
 
 
 def test_structures_differ_where_trees_do():

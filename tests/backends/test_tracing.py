@@ -1,0 +1,25 @@
+"""The tracing backend has a rule for every method of the contract."""
+
+from __future__ import annotations
+
+import inspect
+
+from array_api_nx.backends.base import Backend
+from array_api_nx.backends.tracing import TracingBackend
+
+INHERITED = {
+    "shrink", "reshape",  # of movement that is traced
+    "explain", "axis_order", "may_overlap", "prepare",  # of what a trace has no elements for
+}  # fmt: skip
+
+
+def test_every_method_is_traced() -> None:
+    """A default composed of others would record another program than eager code runs."""
+    inherited = {
+        name
+        for name, member in vars(Backend).items()
+        if inspect.isfunction(member)
+        and not name.startswith("_")
+        and getattr(TracingBackend, name) is member
+    }
+    assert inherited == INHERITED
