@@ -21,6 +21,8 @@ __all__ = ["Report", "buffer", "element", "evaluate", "evaluate_into", "planned"
 Report: TypeAlias = "list[tuple[str, int, int]]"
 """Names of operations, the floating-point errors they met, and those to warn of (NumPy's bits)."""
 
+_INVALID: Final = 8  # NumPy's bit
+
 # Plans by the structure of what they compute; emptied when full.
 _MAX_PLANS: Final = 1 << 9
 _plans: Final[dict[Any, Plan]] = {}
@@ -80,7 +82,11 @@ def _note(graph: Graph, raised: list[int], report: Report) -> None:
     """Report the floating-point errors of an evaluation, of each operation once."""
     for node, met in zip(graph.nodes, raised, strict=True):
         if met & node.errors and node.loop is not None:
-            report.append(("reduce" if node.axes else node.loop.name, met, node.errors))
+            if node.op is p.VAR:  # which is three operations where it is not fused
+                report.append(("subtract", met & _INVALID, node.errors))
+                report.append(("multiply", met & ~_INVALID, node.errors))
+            else:
+                report.append(("reduce" if node.axes else node.loop.name, met, node.errors))
         # It may be computed again as a part of something else.
         node.errors = 0
 
