@@ -21,8 +21,6 @@ __all__ = ["Report", "buffer", "element", "evaluate", "evaluate_into", "planned"
 Report: TypeAlias = "list[tuple[str, int, int]]"
 """Names of operations, the floating-point errors they met, and those to warn of (NumPy's bits)."""
 
-_INVALID: Final = 8  # NumPy's bit
-
 # Plans by the structure of what they compute; emptied when full.
 _MAX_PLANS: Final = 1 << 9
 _plans: Final[dict[Any, Plan]] = {}
@@ -76,6 +74,9 @@ def _compute(stages: Plan, graph: Graph, destination: NDArray | None, report: Re
     for stage in stages:
         _run(stage, graph, raised, destination)
     _note(graph, raised, report)
+
+
+_INVALID: Final = 8  # NumPy's bit
 
 
 def _note(graph: Graph, raised: list[int], report: Report) -> None:
