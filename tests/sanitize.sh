@@ -50,7 +50,7 @@ valgrind)
     ! cat "$copy"/valgrind.* | awk '
         /^==[0-9]+== *$/ { if (ours) printf "%s", text; text = ""; ours = 0; next }
         { text = text $0 "\n" }
-        /\((_blocks\.c|loops\.h|memory\.h|parse\.h|threads\.h|tiles\.h):/ { ours = 1 }
+        /\((_blocks\.c|(copies|loops|memory|parse|sequence|sums|threads|tiles)\.h):/ { ours = 1 }
     ' | grep .
     ;;
 *)

@@ -41,6 +41,8 @@ ELEMENTWISE: dict[str, Callable[[xp.Array], xp.Array]] = {
     "logical": lambda x: (x > 0) & (x < 5),
     "mixed dtypes": lambda x: x + xp.astype(x > 0, xp.int8),
     "float32": lambda x: xp.sqrt(xp.astype(x, xp.float32)),
+    "square of integers": lambda x: xp.astype(x, xp.int16) ** 2,
+    "square of float32": lambda x: xp.astype(x, xp.float32) ** 2.0,
     "where": lambda x: xp.where(x > 0, x, 0.0),
     "clip": lambda x: xp.clip(x, -1, 1),
     "astype": lambda x: xp.astype(x, xp.complex128),

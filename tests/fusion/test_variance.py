@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -110,6 +111,23 @@ def test_special_values(special: list[float], axis: Any) -> None:
         xp.evaluate(*actual)
     for ours, theirs in zip(actual, expected, strict=True):
         np.testing.assert_allclose(numpy_of(ours), theirs, rtol=1e-13, atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (np.inf, "invalid value encountered in subtract"),
+        (1e200, "overflow encountered in multiply"),
+    ],
+)
+def test_warnings_are_those_without_fusion(value: float, text: str) -> None:
+    values = np.ones((50, 60))
+    values[3, 4] = value
+    for mode in ("off", "context"):
+        with settings(mode), warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            xp.evaluate(xp.var(xp.asarray(values)))
+        assert [str(each.message) for each in caught] == [text]
 
 
 def test_constants_have_no_variance() -> None:

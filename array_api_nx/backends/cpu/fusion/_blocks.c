@@ -20,6 +20,7 @@
 /* clang-format off: each builds on those before it */
 #include "loops.h"
 #include "sums.h"
+#include "copies.h"
 #include "tiles.h"
 #include "threads.h"
 #include "parse.h"

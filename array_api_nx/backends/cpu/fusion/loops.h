@@ -45,9 +45,7 @@ typedef struct {
     static void NAME(char **args, npy_intp const *count, npy_intp const *steps, void *data)
 
 /* A loop whose rounds do not depend on each other, although a target may be a source. */
-#if defined(__clang__)
-#define INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
-#elif defined(__GNUC__)
+#if defined(__GNUC__) && !defined(__clang__)
 #define INDEPENDENT _Pragma("GCC ivdep")
 #else
 #define INDEPENDENT

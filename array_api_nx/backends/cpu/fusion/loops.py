@@ -15,7 +15,7 @@ from .... import primitives as p
 from ....primitives import Primitive
 from .compiled import extension
 
-__all__ = ["MOMENTS", "Loop", "cast", "find", "reduction", "select", "squared"]
+__all__ = ["MOMENTS", "Loop", "cast", "find", "reduction", "select"]
 
 DType: TypeAlias = np.dtype[Any]
 NDArray: TypeAlias = np.ndarray[Any, Any]
@@ -215,21 +215,6 @@ def find(op: Primitive, dtype: DType) -> Loop | None:
         return _found[key]
     except KeyError:
         return _found.setdefault(key, _make(op, dtype))
-
-
-_squares: Final[dict[DType, Loop | None]] = {}
-
-
-def squared(dtype: DType) -> Loop | None:
-    """The loop of real numbers to the power of 2, which warns like one of POW but is quicker."""
-    try:
-        return _squares[dtype]
-    except KeyError:
-        pass
-    loop = None
-    if dtype.kind in "iuf":
-        loop = _of_ufunc(np.square, (dtype,), dtype, 0.2, np.power.__name__)
-    return _squares.setdefault(dtype, loop)
 
 
 # ---------------------------------------------------------------------- casts and selection

@@ -275,20 +275,3 @@ def test_reductions(op: Primitive) -> None:
                 )
             assert same_bits(total, np.asarray(expected))
     assert found == {p.SUM: 12, p.PROD: 12, p.MAX: 11, p.MIN: 11}.get(op, 1)
-
-
-def test_squares_are_powers() -> None:
-    for dtype in DTYPES:
-        loop = loops.squared(dtype)
-        if dtype.kind not in "iuf":
-            assert loop is None
-            continue
-        assert loop is not None
-        assert loop is loops.squared(dtype)
-        assert loop.name == "power"
-        assert loop.call is not None
-        x = values(dtype, 130, 0)
-        out = np.empty_like(x)
-        with np.errstate(all="ignore"):
-            loop.call(x, out=out)
-            assert same_bits(out, np.power(x, np.asarray(2, dtype)))
