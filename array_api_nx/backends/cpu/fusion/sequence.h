@@ -13,6 +13,7 @@ typedef struct {
     int ndim;
     npy_intp shape[NPY_MAXDIMS];
     npy_intp size; /* bytes */
+    npy_uintp misaligned; /* the bits that its address must not have */
     int written;
 } Expected;
 
@@ -26,7 +27,6 @@ typedef struct {
 typedef struct {
     PyObject_HEAD
     int given_count, fixed_count, pass_count;
-    int brief; /* whether it is over before another thread could use the GIL */
     Expected *given;
     PyArrayObject **fixed;
     Pass *passes;
@@ -36,19 +36,76 @@ typedef struct {
 static int read_expected(Expected *expected, PyObject *description)
 {
     PyArray_Dims shape = {NULL, 0};
-    if (!PyArg_ParseTuple(description, "O&O!:an array", PyArray_IntpConverter, &shape,
-                          &PyArrayDescr_Type, &expected->dtype)) {
+    if (!check_tuple(description, 2, 2, "an array given")) {
         return 0;
     }
-    Py_INCREF(expected->dtype);
+    PyObject *dtype = PyTuple_GET_ITEM(description, 1);
+    if (!PyArray_DescrCheck(dtype) || PyDataType_REFCHK((PyArray_Descr *)dtype)) {
+        PyErr_SetString(PyExc_TypeError, "an array given needs a NumPy dtype without objects");
+        return 0;
+    }
+    if (!PyArray_IntpConverter(PyTuple_GET_ITEM(description, 0), &shape)) {
+        return 0;
+    }
+    int good = 1;
     expected->ndim = shape.len;
-    expected->size = PyDataType_ELSIZE(expected->dtype);
-    for (int i = 0; i < shape.len; i++) {
-        expected->shape[i] = shape.ptr[i];
-        expected->size *= shape.ptr[i];
+    expected->size = PyDataType_ELSIZE((PyArray_Descr *)dtype);
+    for (int i = 0; good && i < shape.len; i++) {
+        const npy_intp length = shape.ptr[i];
+        if (length < 0) {
+            good = refuse("an array has a negative size, %zd", length);
+        } else if (length > 0 && expected->size > MAX_BYTES / length) {
+            good = refuse("an array has too many bytes");
+        }
+        expected->shape[i] = length;
+        expected->size *= good ? length : 0;
     }
     PyDimMem_FREE(shape.ptr);
-    return expected->size <= MAX_BYTES || refuse("an array has too many bytes");
+    if (good) {
+        expected->dtype = (PyArray_Descr *)Py_NewRef(dtype);
+    }
+    return good;
+}
+
+/* Bytes of the array of that number. */
+static npy_intp memory_size(const SequenceObject *self, int number)
+{
+    return number < self->given_count ? self->given[number].size
+                                      : PyArray_NBYTES(self->fixed[number - self->given_count]);
+}
+
+/* Whether a pass may work on its array: it is large enough, aligned, and writable if written. */
+static int check_source(SequenceObject *self, const Pass *pass, int i)
+{
+    const Operand *operand = &pass->kernel->operands[i];
+    const int number = pass->arrays[i];
+    const npy_intp offset = pass->offsets[i];
+    const npy_intp size = memory_size(self, number);
+    const npy_intp aligned = alignment(operand->itemsize);
+    npy_uintp address = (npy_uintp)offset;
+    if (number < self->given_count) {
+        self->given[number].written |= operand->written;
+        self->given[number].misaligned |= (npy_uintp)aligned - 1;
+    } else {
+        PyArrayObject *array = self->fixed[number - self->given_count];
+        if (operand->written && !PyArray_ISWRITEABLE(array)) {
+            return refuse("array %d is written, but it is read-only", number);
+        }
+        address += (npy_uintp)PyArray_DATA(array);
+    }
+    /* A kernel over nothing touches nothing but accumulators, which it starts. */
+    const int touched = !is_empty(pass->kernel) || (operand->accumulates && size > 0);
+    if (touched && (offset + operand->low < 0 || offset + operand->high > size)) {
+        return refuse("operand %d covers the bytes %zd to %zd, its memory has %zd", i,
+                      offset + operand->low, offset + operand->high, size);
+    }
+    if (address % (npy_uintp)aligned != 0) {
+        return refuse("operand %d is not aligned to %zd bytes", i, aligned);
+    }
+    if (operand->task_stride != 0) {
+        return refuse("a pass of a sequence has no accumulators per task");
+    }
+    return 1;
 }
 
 static int read_pass(SequenceObject *self, Pass *pass, PyObject *description)
@@ -70,7 +127,6 @@ static int read_pass(SequenceObject *self, Pass *pass, PyObject *description)
         return 0;
     }
     for (int i = 0; i < count; i++) {
-        const Operand *operand = &pass->kernel->operands[i];
         PyObject *source = PyTuple_GET_ITEM(sources, i);
         npy_intp number;
         if (!check_tuple(source, 2, 2, "a source") ||
@@ -81,28 +137,8 @@ static int read_pass(SequenceObject *self, Pass *pass, PyObject *description)
             return 0;
         }
         pass->arrays[i] = (int)number;
-        npy_intp size;
-        if (number < self->given_count) {
-            size = self->given[number].size;
-            self->given[number].written |= operand->written;
-        } else {
-            PyArrayObject *array = self->fixed[number - self->given_count];
-            size = PyArray_NBYTES(array);
-            if (operand->written && !PyArray_ISWRITEABLE(array)) {
-                return refuse("array %zd is written, but it is read-only", number);
-            }
-        }
-        if (!is_empty(pass->kernel) && (pass->offsets[i] + operand->low < 0 ||
-                                        pass->offsets[i] + operand->high > size)) {
-            return refuse("operand %d covers the bytes %zd to %zd, its memory has %zd", i,
-                          pass->offsets[i] + operand->low, pass->offsets[i] + operand->high, size);
-        }
-        if (pass->offsets[i] % alignment(operand->itemsize) != 0) {
-            return refuse("operand %d is not aligned to %zd bytes", i,
-                          alignment(operand->itemsize));
-        }
-        if (operand->task_stride != 0) {
-            return refuse("a pass of a sequence has no accumulators per task");
+        if (!check_source(self, pass, i)) {
+            return 0;
         }
     }
     return 1;
@@ -130,8 +166,9 @@ static int read_sequence(SequenceObject *self, PyObject *given, PyObject *fixed,
     }
     for (; self->fixed_count < PyTuple_GET_SIZE(fixed); self->fixed_count++) {
         PyArrayObject *array = (PyArrayObject *)PyTuple_GET_ITEM(fixed, self->fixed_count);
-        if (!PyArray_Check(array) || !PyArray_IS_C_CONTIGUOUS(array) || !PyArray_ISALIGNED(array)) {
-            return refuse("fixed array %d is no contiguous ndarray", self->fixed_count);
+        if (!PyArray_Check(array) || !PyArray_IS_C_CONTIGUOUS(array) ||
+            PyDataType_REFCHK(PyArray_DESCR(array))) {
+            return refuse("fixed array %d is no contiguous ndarray of numbers", self->fixed_count);
         }
         self->fixed[self->fixed_count] = (PyArrayObject *)Py_NewRef(array);
     }
@@ -165,19 +202,17 @@ static void sequence_dealloc(PyObject *object)
 static PyObject *sequence_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
     PyObject *given, *fixed, *passes;
-    int brief;
     if (keywords != NULL && PyDict_GET_SIZE(keywords) > 0) {
         PyErr_SetString(PyExc_TypeError, "Sequence takes its description by position");
         return NULL;
     }
-    if (!PyArg_ParseTuple(args, "OOOp:Sequence", &given, &fixed, &passes, &brief)) {
+    if (!PyArg_ParseTuple(args, "OOO:Sequence", &given, &fixed, &passes)) {
         return NULL;
     }
     SequenceObject *self = (SequenceObject *)type->tp_alloc(type, 0);
     if (self == NULL) {
         return NULL;
     }
-    self->brief = brief;
     self->description = Py_NewRef(passes);
     if (!read_sequence(self, given, fixed, passes)) {
         Py_DECREF(self);
@@ -194,7 +229,9 @@ static int is_expected(const Expected *expected, PyObject *object)
     }
     PyArrayObject *array = (PyArrayObject *)object;
     if (PyArray_TYPE(array) != expected->dtype->type_num || PyArray_NDIM(array) != expected->ndim ||
+        PyArray_ITEMSIZE(array) != PyDataType_ELSIZE(expected->dtype) ||
         !PyArray_CHKFLAGS(array, NPY_ARRAY_CARRAY_RO) || !PyArray_ISNOTSWAPPED(array) ||
+        ((npy_uintp)PyArray_DATA(array) & expected->misaligned) != 0 ||
         (expected->written && !PyArray_ISWRITEABLE(array))) {
         return 0;
     }
@@ -206,11 +243,12 @@ static int is_expected(const Expected *expected, PyObject *object)
     return 1;
 }
 
-static void start_accumulators(const Kernel *kernel, char *const *addresses)
+static void start_accumulators(const SequenceObject *self, const Pass *pass, char *const *addresses)
 {
+    const Kernel *kernel = pass->kernel;
     for (int i = 0; i < kernel->step_count; i++) {
         const Step *step = &kernel->steps[i];
-        if (step->reduces) {
+        if (step->reduces && memory_size(self, pass->arrays[step->target]) > 0) {
             const Operand *operand = &kernel->operands[step->target];
             fill(addresses[step->target] + operand->low, step->identity, operand->itemsize,
                  (operand->high - operand->low) / operand->itemsize);
@@ -256,17 +294,27 @@ static PyObject *sequence_run(PyObject *object, PyObject *arrays)
     const int given = (int)PyList_GET_SIZE(arrays);
     for (int i = 0; i < given; i++) {
         PyObject *array = PyList_GET_ITEM(arrays, i);
-        if (!PyArray_CheckExact(array)) {
-            array = PyObject_GetAttr(array, array_name);
-            if (array == NULL) {
-                if (!PyErr_ExceptionMatches(PyExc_AttributeError)) {
-                    return NULL;
-                }
-                PyErr_Clear();
-                Py_RETURN_FALSE;
-            }
-            PyList_SetItem(arrays, i, array);
+        if (PyArray_CheckExact(array)) {
+            continue;
         }
+        array = PyObject_GetAttr(array, array_name);
+        if (array == NULL) {
+            if (!PyErr_ExceptionMatches(PyExc_AttributeError)) {
+                return NULL;
+            }
+            PyErr_Clear();
+            Py_RETURN_FALSE;
+        }
+        if (PyList_GET_SIZE(arrays) != given) {
+            /* An attribute may be a property, which runs whatever it likes. */
+            Py_DECREF(array);
+            PyErr_SetString(PyExc_RuntimeError, "the list of arrays has changed its length");
+            return NULL;
+        }
+        PyList_SetItem(arrays, i, array);
+    }
+    for (int i = 0; i < given; i++) {
+        PyObject *array = PyList_GET_ITEM(arrays, i);
         if (!is_expected(&self->given[i], array)) {
             Py_RETURN_FALSE;
         }
@@ -295,17 +343,13 @@ static PyObject *sequence_run(PyObject *object, PyObject *arrays)
             addresses[j] = bases[pass->arrays[j]] + pass->offsets[j];
         }
         if (is_empty(kernel)) {
-            start_accumulators(kernel, addresses);
+            start_accumulators(self, pass, addresses);
             continue;
         }
         complete = muster(&crew, kernel, pass->threads);
         if (complete) {
-            PyThreadState *state = self->brief ? NULL : PyEval_SaveThread();
-            start_accumulators(kernel, addresses);
+            start_accumulators(self, pass, addresses);
             run_kernel(&crew, kernel, addresses, flags[i]);
-            if (state != NULL) {
-                PyEval_RestoreThread(state);
-            }
         }
         dismiss(&crew);
         if (!complete) {
@@ -326,8 +370,8 @@ static PyMethodDef sequence_methods[] = {
 };
 
 static PyType_Slot sequence_slots[] = {
-    {Py_tp_doc, "Sequence(given, fixed, passes, brief)\n--\n\n"
-                "Kernels to run one after the other.\n\n"
+    {Py_tp_doc, "Sequence(given, fixed, passes)\n--\n\n"
+                "Kernels to run one after the other, with the GIL: they are to be short.\n\n"
                 "given: (shape, dtype) per array that comes with a call; fixed: arrays; passes: "
                 "(Kernel, ((array's number, byte offset) per operand), threads)."},
     {Py_tp_new, sequence_new},
