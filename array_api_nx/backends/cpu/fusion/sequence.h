@@ -27,6 +27,7 @@ typedef struct {
 typedef struct {
     PyObject_HEAD
     int given_count, fixed_count, pass_count;
+    int brief; /* whether it is over before another thread could use the GIL */
     Expected *given;
     PyArrayObject **fixed;
     Pass *passes;
@@ -202,17 +203,19 @@ static void sequence_dealloc(PyObject *object)
 static PyObject *sequence_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
     PyObject *given, *fixed, *passes;
+    int brief;
     if (keywords != NULL && PyDict_GET_SIZE(keywords) > 0) {
         PyErr_SetString(PyExc_TypeError, "Sequence takes its description by position");
         return NULL;
     }
-    if (!PyArg_ParseTuple(args, "OOO:Sequence", &given, &fixed, &passes)) {
+    if (!PyArg_ParseTuple(args, "OOOp:Sequence", &given, &fixed, &passes, &brief)) {
         return NULL;
     }
     SequenceObject *self = (SequenceObject *)type->tp_alloc(type, 0);
     if (self == NULL) {
         return NULL;
     }
+    self->brief = brief;
     self->description = Py_NewRef(passes);
     if (!read_sequence(self, given, fixed, passes)) {
         Py_DECREF(self);
@@ -280,19 +283,17 @@ static PyObject *sequence_flags(const SequenceObject *self, npy_uint8 (*flags)[M
     return result;
 }
 
-static PyObject *sequence_run(PyObject *object, PyObject *arrays)
+/* Put arrays in the place of what has one, make those that are missing, and find where all memory
+   lies. 1 if that went well, 0 if an array is not what is expected, -1 with an exception set. */
+static int collect(const SequenceObject *self, PyObject *arrays, char **bases)
 {
-    SequenceObject *self = (SequenceObject *)object;
-    char *bases[2 * MAX_SEQUENCE];
-    char *addresses[MAX_OPERANDS];
-    npy_uint8 flags[MAX_SEQUENCE][MAX_STEPS];
-    int complete = 1;
     if (!PyList_Check(arrays) || PyList_GET_SIZE(arrays) > self->given_count) {
         PyErr_Format(PyExc_TypeError, "run takes a list of at most %d arrays", self->given_count);
-        return NULL;
+        return -1;
     }
-    const int given = (int)PyList_GET_SIZE(arrays);
-    for (int i = 0; i < given; i++) {
+    const Py_ssize_t given = PyList_GET_SIZE(arrays);
+    /* An attribute may be a property, which may change the list: its items are looked at later. */
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(arrays); i++) {
         PyObject *array = PyList_GET_ITEM(arrays, i);
         if (PyArray_CheckExact(array)) {
             continue;
@@ -300,33 +301,33 @@ static PyObject *sequence_run(PyObject *object, PyObject *arrays)
         array = PyObject_GetAttr(array, array_name);
         if (array == NULL) {
             if (!PyErr_ExceptionMatches(PyExc_AttributeError)) {
-                return NULL;
+                return -1;
             }
             PyErr_Clear();
-            Py_RETURN_FALSE;
+            return 0;
         }
-        if (PyList_GET_SIZE(arrays) != given) {
-            /* An attribute may be a property, which runs whatever it likes. */
-            Py_DECREF(array);
-            PyErr_SetString(PyExc_RuntimeError, "the list of arrays has changed its length");
-            return NULL;
+        if (PyList_SetItem(arrays, i, array) < 0) {
+            return -1;
         }
-        PyList_SetItem(arrays, i, array);
     }
-    for (int i = 0; i < given; i++) {
+    if (PyList_GET_SIZE(arrays) != given) {
+        PyErr_SetString(PyExc_RuntimeError, "the list of arrays has changed its length");
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < given; i++) {
         PyObject *array = PyList_GET_ITEM(arrays, i);
         if (!is_expected(&self->given[i], array)) {
-            Py_RETURN_FALSE;
+            return 0;
         }
         bases[i] = PyArray_BYTES((PyArrayObject *)array);
     }
-    for (int i = given; i < self->given_count; i++) {
+    for (Py_ssize_t i = given; i < self->given_count; i++) {
         Expected *expected = &self->given[i];
         Py_INCREF(expected->dtype);
         PyObject *array = new_array(expected->ndim, expected->shape, expected->dtype, expected->size);
         if (array == NULL || PyList_Append(arrays, array) < 0) {
             Py_XDECREF(array);
-            return NULL;
+            return -1;
         }
         bases[i] = PyArray_BYTES((PyArrayObject *)array);
         Py_DECREF(array); /* the list has it */
@@ -334,29 +335,64 @@ static PyObject *sequence_run(PyObject *object, PyObject *arrays)
     for (int i = 0; i < self->fixed_count; i++) {
         bases[self->given_count + i] = PyArray_BYTES(self->fixed[i]);
     }
-    for (int i = 0; i < self->pass_count; i++) {
-        const Pass *pass = &self->passes[i];
-        const Kernel *kernel = pass->kernel;
-        Crew crew;
-        memset(flags[i], 0, (size_t)kernel->step_count);
-        for (int j = 0; j < kernel->operand_count; j++) {
-            addresses[j] = bases[pass->arrays[j]] + pass->offsets[j];
+    return 1;
+}
+
+static int run_pass(const SequenceObject *self, const Pass *pass, char *const *bases,
+                    npy_uint8 *flags)
+{
+    const Kernel *kernel = pass->kernel;
+    char *addresses[MAX_OPERANDS];
+    Crew crew;
+    memset(flags, 0, (size_t)kernel->step_count);
+    for (int i = 0; i < kernel->operand_count; i++) {
+        addresses[i] = bases[pass->arrays[i]] + pass->offsets[i];
+    }
+    if (is_empty(kernel)) {
+        start_accumulators(self, pass, addresses);
+        return 1;
+    }
+    const int complete = muster(&crew, kernel, pass->threads);
+    if (complete) {
+        PyThreadState *state = self->brief ? NULL : PyEval_SaveThread();
+        start_accumulators(self, pass, addresses);
+        run_kernel(&crew, kernel, addresses, flags);
+        if (state != NULL) {
+            PyEval_RestoreThread(state);
         }
-        if (is_empty(kernel)) {
-            start_accumulators(self, pass, addresses);
-            continue;
-        }
-        complete = muster(&crew, kernel, pass->threads);
-        if (complete) {
-            start_accumulators(self, pass, addresses);
-            run_kernel(&crew, kernel, addresses, flags[i]);
-        }
-        dismiss(&crew);
-        if (!complete) {
-            return PyErr_NoMemory();
+    } else {
+        PyErr_NoMemory();
+    }
+    dismiss(&crew);
+    return complete;
+}
+
+static PyObject *sequence_run(PyObject *object, PyObject *arrays)
+{
+    SequenceObject *self = (SequenceObject *)object;
+    char *bases[2 * MAX_SEQUENCE];
+    npy_uint8 flags[MAX_SEQUENCE][MAX_STEPS];
+    PyObject *kept = NULL;
+    const int found = collect(self, arrays, bases);
+    if (found < 0) {
+        return NULL;
+    }
+    if (!found) {
+        Py_RETURN_FALSE;
+    }
+    if (!self->brief) {
+        /* Meanwhile another thread may take arrays out of the list. */
+        kept = PyList_AsTuple(arrays);
+        if (kept == NULL) {
+            return NULL;
         }
     }
-    return sequence_flags(self, flags);
+    int complete = 1;
+    for (int i = 0; complete && i < self->pass_count; i++) {
+        complete = run_pass(self, &self->passes[i], bases, flags[i]);
+    }
+    Py_XDECREF(kept);
+    return complete ? sequence_flags(self, flags) : NULL;
 }
 
 static PyMethodDef sequence_methods[] = {
@@ -370,8 +406,8 @@ static PyMethodDef sequence_methods[] = {
 };
 
 static PyType_Slot sequence_slots[] = {
-    {Py_tp_doc, "Sequence(given, fixed, passes)\n--\n\n"
-                "Kernels to run one after the other, with the GIL: they are to be short.\n\n"
+    {Py_tp_doc, "Sequence(given, fixed, passes, brief)\n--\n\n"
+                "Kernels to run one after the other.\n\n"
                 "given: (shape, dtype) per array that comes with a call; fixed: arrays; passes: "
                 "(Kernel, ((array's number, byte offset) per operand), threads)."},
     {Py_tp_new, sequence_new},

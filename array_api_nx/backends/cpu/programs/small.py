@@ -57,7 +57,7 @@ class Small:
         self._open: Callable[[Given], bool | None] = self._open_in_python
         if extension is not None:
             expected = tuple([plan.expected(slot) for slot in plan.given])
-            self._open = extension.Sequence(expected, (), ()).run
+            self._open = extension.Sequence(expected, (), (), True).run
 
     # ------------------------------------------------------------------ running
 
@@ -156,6 +156,7 @@ class Small:
                     for each in passes
                 ]
             ),
+            True,
         )
         names = [each.names for each in passes]
         self._names += names

@@ -26,9 +26,9 @@ NDArray = np.ndarray[Any, Any]
 F4, F8, I8 = map(np.dtype, (np.float32, np.float64, np.int64))
 
 
-def sequence(given: Any, fixed: Any, passes: Any) -> Any:
+def sequence(given: Any, fixed: Any, passes: Any, brief: bool = True) -> Any:
     assert extension is not None
-    return extension.Sequence(given, fixed, passes)
+    return extension.Sequence(given, fixed, passes, brief)
 
 
 def ready(kernel: Kernel) -> Any:
@@ -91,8 +91,9 @@ OPS = {
     shape=st.tuples(st.integers(1, 9), st.integers(0, 70)),
     picks=st.lists(st.tuples(st.integers(0, 3), *[st.integers(0, 5)] * 3), min_size=1, max_size=8),
     threads=st.sampled_from([1, 3]),
+    brief=st.booleans(),
 )
-def test_the_same_as_kernels_one_by_one(dtype, shape, picks, threads):
+def test_the_same_as_kernels_one_by_one(dtype, shape, picks, threads, brief):
     """Flags and bits; arrays 0 to 2 come with the call, and 3 to 5 stay."""
     rng = np.random.default_rng(len(picks))
     kernels = [ready(binary(OPS[dtype][i % len(OPS[dtype])], shape, dtype)) for i, *_ in picks]
@@ -109,7 +110,7 @@ def test_the_same_as_kernels_one_by_one(dtype, shape, picks, threads):
         [(kernel, at(*each), threads) for kernel, each in zip(kernels, numbers, strict=True)]
     )
     handed: list[Any] = [arrays[0], SimpleNamespace(array=arrays[1]), arrays[2]]
-    whole = sequence(((shape, dtype),) * 3, tuple(arrays[3:]), passes)
+    whole = sequence(((shape, dtype),) * 3, tuple(arrays[3:]), passes, brief)
     assert whole.run(handed) == (flags if any(map(any, flags)) else None)
     assert all([mine is array for mine, array in zip(handed, arrays[:3], strict=True)])
     for mine, theirs in zip(arrays, expected, strict=True):
@@ -181,10 +182,11 @@ def test_no_passes():
     assert sequence((), (), ()).run([]) is None
 
 
-def test_several_threads():
+@pytest.mark.parametrize("brief", [True, False])
+def test_several_threads(brief):
     """Each call has its own arrays."""
     passes = tuple([(ready(binary(op, (1, 999))), at(0, 1, 2), 1) for op in (p.ADD, p.MULTIPLY)])
-    whole = sequence((((999,), F8),) * 3, (), passes)
+    whole = sequence((((999,), F8),) * 3, (), passes, brief)
 
     def run(i: int) -> None:
         arrays = [np.full(999, float(i)), np.full(999, 2.0)]
@@ -392,10 +394,10 @@ def test_bad_descriptions(part, bad, error, message):
 
 def test_bad_calls():
     assert extension is not None
-    with pytest.raises(TypeError, match="takes exactly 3 arguments"):
-        extension.Sequence((), ())
+    with pytest.raises(TypeError, match="takes exactly 4 arguments"):
+        extension.Sequence((), (), ())
     with pytest.raises(TypeError, match="by position"):
-        extension.Sequence((), (), passes=())
+        extension.Sequence((), (), (), brief=True)
 
 
 def test_accumulators_of_nothing_stay_inside():
