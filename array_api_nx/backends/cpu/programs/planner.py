@@ -25,7 +25,7 @@ from ..fusion import executor, expression
 from ..fusion.expression import Node
 from ..fusion.plan import Graph
 from ..kernels import NDArray
-from .actions import Action, Call, Fill, Pass, Read, Slot, Update
+from .actions import Action, Call, Copy, Fill, Pass, Read, Slot, Update
 
 if TYPE_CHECKING:
     from ..backend import CPUBackend
@@ -179,10 +179,13 @@ class Planner:
         self._evaluate((base, others))
         source = self._noted(base).slot
         (result,) = step.results
-        if self.program.reuses_base(position) and base.view.is_c_contiguous:
+        node = base.storage.node
+        alone = node is None or node.live_storages() == [base.storage]
+        if alone and self.program.reuses_base(position) and base.view.is_c_contiguous:
             self._tensors[result] = base
             # Its memory will hold something else: what reads it comes first.
-            executor.evaluate(expression.dependants(base.storage.node), [])
+            if node is not None:
+                executor.evaluate(expression.dependants(node), [])
             base.storage.node = None
             expression.leaf(base.storage.memory).attach(base.storage)
             self.slots[source].value = result
@@ -190,10 +193,11 @@ class Planner:
         else:
             self._tensors[result] = self._placeholder(result)
             target = self._find(self._tensors[result].storage.memory)  # type: ignore[union-attr]
+            self.actions.append(Copy(source, target))
         noted = self._noted(others)
         keys, value = (None, noted[0]) if step.method == "update" else noted
         self.actions.append(
-            Update(source, target, replay.resolved(view, self.numbers), keys, value)
+            Update(target, replay.resolved(view, self.numbers), keys, value)
         )
 
     def _resolved(self, x: Any) -> Any:
@@ -221,7 +225,19 @@ class Planner:
 
     def _evaluate(self, arguments: Any) -> None:
         """Have all Tensors within arguments computed, together."""
-        self.backend.evaluate(*_tensors(arguments))
+        tensors = _tensors(arguments)
+        pending = [
+            (x.storage, x.storage.node)
+            for x in tensors
+            if x.storage is not None and x.storage.memory is None
+        ]
+        self.backend.evaluate(*tensors)
+        for storage, node in pending:
+            if id(storage.memory) not in self._slot_of:
+                # Another array has the same value, and so this one got a copy.
+                slot = self._new_slot(node.shape, node.dtype, self._values.get(node.key))
+                self.actions.append(Copy(self._find(node.memory), slot))
+                storage.memory = self._memory(slot)
 
     def _noted(self, x: Any) -> Any:
         """`x` with what is to be read for Tensors, which have memory."""

@@ -246,6 +246,12 @@ class Plan:
         """Write arguments, give warnings, and return the outputs."""
         storages: dict[Slot, Storage] = {}
         slots = dict(zip(self.given, given, strict=True))
+        # Outputs that show arguments show what is written.
+        for i, read in self.stores:
+            value, order = tensor(slots[read.slot].reshape(-1), read.view), self.orders[i]
+            if order is not None:
+                value = self._permuted(value, replay.inverse(order))
+            self.backend.assign(handles[i], value)
         outputs = []
         for x in self.outputs:
             if isinstance(x, Operand):
@@ -257,11 +263,6 @@ class Plan:
                 tracked = memory.size > hints.threshold
                 storage = storages[x.slot] = Storage(memory, tracked=tracked)
             outputs.append(tensor_over(storage, x.view))
-        for i, read in self.stores:
-            value, order = tensor(slots[read.slot].reshape(-1), read.view), self.orders[i]
-            if order is not None:
-                value = self._permuted(value, replay.inverse(order))
-            self.backend.assign(handles[i], value)
         if report:
             fperrors.report(report)
         return tuple(outputs)

@@ -288,23 +288,23 @@ def test_lists_that_change():
     whole = sequence((EIGHT,) * 2, (), ())
     arrays: list[Any] = []
 
-    class Clears:
+    class Changes:
+        def __init__(self, change: Any) -> None:
+            self.change = change
+
         @property
         def array(self) -> NDArray:
-            arrays.clear()
+            self.change()
             return np.ones(8)
 
-    arrays += [np.ones(8), Clears()]
+    arrays += [np.ones(8), Changes(arrays.clear)]
+    with pytest.raises(IndexError, match="out of range"):
+        whole.run(arrays)
+    arrays[:] = [Changes(arrays.pop), np.ones(8)]
     with pytest.raises(RuntimeError, match="changed its length"):
         whole.run(arrays)
 
-    class Replaces:
-        @property
-        def array(self) -> NDArray:
-            arrays[0] = np.ones(3)
-            return np.ones(8)
-
-    arrays += [np.ones(8), Replaces()]
+    arrays[:] = [np.ones(8), Changes(lambda: arrays.__setitem__(0, np.ones(3)))]
     assert whole.run(arrays) is False
 
 
