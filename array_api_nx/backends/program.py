@@ -34,7 +34,17 @@ from ..core.symbolic import Dim, Var, dim_of_var
 from ..core.view import View
 from ..primitives import Primitive
 
-__all__ = ["Guard", "Input", "Operand", "Program", "Step", "Value", "operands_in", "symbols_in"]
+__all__ = [
+    "Guard",
+    "Input",
+    "Operand",
+    "Program",
+    "Step",
+    "Value",
+    "operands_in",
+    "shape_text",
+    "symbols_in",
+]
 
 
 class Value(NamedTuple):
@@ -269,6 +279,11 @@ class Program:
         lines.append(f"outputs: {', '.join([_text(x) for x in self.outputs])}")
         lines.append(f"peak bytes: {self.peak_bytes}")
         return re.sub(r"#\d+", "", "\n".join(lines))
+
+
+def shape_text(shape: tuple[Any, ...]) -> str:
+    """A shape as it is printed."""
+    return _text(shape)
 
 
 def _text(x: Any) -> str:

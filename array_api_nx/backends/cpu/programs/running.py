@@ -115,6 +115,8 @@ class Plan:
     Attributes
     ----------
     backend : CPUBackend
+    planner : Planner or None
+        What tells of the passes, if asked for.
     actions : list of Action
     slots : list of SlotInfo
     scalars : dict of slot to ndarray
@@ -141,8 +143,16 @@ class Plan:
         Whether the arena has a place for all slots that are not given.
     """
 
-    def __init__(self, backend: CPUBackend, program: Program, sizes: tuple[int, ...]) -> None:
-        planner = Planner(backend, program, sizes)
+    def __init__(
+        self,
+        backend: CPUBackend,
+        program: Program,
+        sizes: tuple[int, ...],
+        *,
+        explains: bool = False,
+    ) -> None:
+        planner = Planner(backend, program, sizes, explains=explains)
+        self.planner = planner if explains else None
         self.backend = backend
         self.stores, self.outputs = planner.plan()
         self.actions = planner.actions

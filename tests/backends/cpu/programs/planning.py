@@ -17,7 +17,7 @@ BACKEND = CPUBackend()
 def traced(function: Callable[..., Any], *arrays: Array) -> tuple[Program, tuple[int, ...]]:
     """The program that a call with `arrays` runs, and its sizes."""
     compiled = xp.compile(function)
-    program = compiled.explain(*arrays)
+    program = compiled.explain(*arrays).program
     sizes = program.match(tuple([x.shape for x in arrays]))
     assert sizes is not None
     return program, sizes
