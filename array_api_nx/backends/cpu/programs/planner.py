@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
+from itertools import count
 from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
@@ -37,6 +38,9 @@ __all__ = ["Planner", "SlotInfo", "Unplannable"]
 _DEFERRED: Final = frozenset(
     {"binary", "cast", "clip", "copy", "full", "reduce", "unary", "var", "vecdot", "where"}
 )
+
+
+_homes: Final = count(1)
 
 
 class SlotInfo:
@@ -123,6 +127,7 @@ class Planner:
             config_context(fusion="always", fusion_threshold=0),
         ):
             token = executor.planner.set(self._note)
+            home = expression.home.set(next(_homes))
             try:
                 for i in range(len(program.inputs)):
                     self._tensors[i] = self._placeholder(i)
@@ -135,6 +140,7 @@ class Planner:
                 return self._finish()
             finally:
                 executor.planner.reset(token)
+                expression.home.reset(home)
 
     # ------------------------------------------------------------------ slots
 

@@ -95,6 +95,23 @@ def test_fills():
     assert sorted([float(a.value[0]) for a in plan.actions if type(a) is Fill]) == [0.0, 2.5]
 
 
+def test_fills_do_not_meet_those_outside():
+    """Equal expressions are one, but one that is planned has no elements."""
+    x = xp.asarray(ones(LARGE, 3), copy=True)
+
+    def function(x: Array) -> Any:
+        return xp.full(x.shape, 2.5), xp.full(x.shape, 2.5) * 3, x + 1
+
+    with settings("default"):
+        before = function(x)
+        compiled = xp.compile(function)(x)
+        plan = planned(function, x)
+        for results in (before, compiled, function(x), xp.compile(function)(x)):
+            assert [float(xp.max(each)) for each in results] == [2.5, 7.5, 2.0]
+            assert [float(each[0, 0]) for each in results] == [2.5, 7.5, 2.0]
+    assert len(plan.results) == 3
+
+
 def test_equal_outputs():
     plan = planned(lambda x: (xp.exp(x), xp.exp(x), xp.exp(x)[1:]), ones(6, 4))
     assert [type(each) for each in plan.actions] == [Pass, Copy]
