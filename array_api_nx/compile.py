@@ -8,6 +8,7 @@ from types import MethodType
 from typing import Any, Final, NamedTuple
 
 from .array import Array
+from .backends.explanation_program import ProgramExplanation
 from .backends.program import Program
 from .backends.trace import TraceError, current
 from .core.polynomial import Var
@@ -241,16 +242,21 @@ class Compiled:
         programs = sum([len(known) for known in self._kinds.values()])
         return CacheInfo(self._traces, programs, self._calls)
 
-    def explain(self, *args: Any, **kwargs: Any) -> Program:
-        """The program that a call with these arguments runs; nothing is computed.
+    def explain(self, *args: Any, **kwargs: Any) -> ProgramExplanation:
+        """What a call with these arguments does; nothing is computed.
 
-        Print it: inputs with symbolic shapes, guards with the lines that asked, steps, outputs,
-        and the peak of memory.
+        Print it: inputs with symbolic shapes, guards with the lines that asked, steps and
+        outputs; and for arrays how the device runs it at their sizes: fused kernels and calls,
+        the memory between them, and its peak. In a notebook it is a picture. ``program`` is the
+        `Program`.
         """
         leaves, structure = flatten((args, kwargs), is_leaf)
         if any([type(x) is ShapeSpec for x in leaves]):
-            return self.lower(*args, **kwargs)
-        return self._find(leaves, structure)[0].program
+            return ProgramExplanation(self.lower(*args, **kwargs), None, None)
+        found, sizes = self._find(leaves, structure)
+        program = found.program
+        run = found.device.backend.explain_program(program, sizes)
+        return ProgramExplanation(program, dict(zip(program.variables, sizes, strict=True)), run)
 
     def lower(self, *args: Any, **kwargs: Any) -> Program:
         """Build the program for arguments that are described by `ShapeSpec`, without data.

@@ -4,14 +4,16 @@
 #     tests/sanitize.sh address [pytest arguments]
 #     tests/sanitize.sh valgrind [pytest arguments]
 #
-# Without arguments the tests of the machine and of its loops run. PYTHON and CC say which to use.
+# Without arguments the tests of the machine, its loops and its sequences run. PYTHON and CC say
+# which to use.
 # The extension is built in a copy of the sources, so that the one in use stays as it is.
 set -eu
 
 tool=$1
 shift
 [ $# -gt 0 ] || set -- -q tests/backends/cpu/fusion/test_machine.py \
-    tests/backends/cpu/fusion/test_loops.py tests/backends/cpu/fusion/test_pool.py
+    tests/backends/cpu/fusion/test_loops.py tests/backends/cpu/fusion/test_pool.py \
+    tests/backends/cpu/fusion/test_sequence.py
 python=${PYTHON:-python3}
 cc=${CC:-cc}
 

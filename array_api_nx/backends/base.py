@@ -34,6 +34,7 @@ from ..core.view import Selection, View
 from ..primitives import Primitive
 from . import composed, replay
 from .explanation import Explanation
+from .explanation_program import RunExplanation
 from .host import FROM_NUMPY
 from .program import Program
 
@@ -126,6 +127,10 @@ class Backend(ABC):
         steps' methods gives. Write the inputs that the program writes, and nothing else.
         """
         return replay.prepare(self, program, sizes)
+
+    def explain_program(self, program: Program, sizes: tuple[int, ...]) -> RunExplanation | None:
+        """How `prepare` has a program run at given sizes; None if it is step by step."""
+        return None
 
     def evaluate(self, *handles: Handle) -> None:  # noqa: B027  # most backends defer nothing
         """Compute what of `handles` is still to be computed."""

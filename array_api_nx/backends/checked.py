@@ -23,6 +23,7 @@ from .base import Backend, Handle, Operand, Padding, Scalar
 from .checked_matrices import CheckedMatrices
 from .checks import Call, ContractError, Shape, broadcasts_to, fits, selected_shape
 from .explanation import Explanation
+from .explanation_program import RunExplanation
 from .program import Program
 from .replay import Run
 
@@ -121,6 +122,11 @@ class CheckedBackend(CheckedMatrices):
         call.guarantees(all([v.min <= n <= v.max for n, v in fitting]), "sizes within bounds")
         # Step by step, so that each of them is checked.
         return super().prepare(program, sizes)
+
+    def explain_program(self, program: Program, sizes: tuple[int, ...]) -> RunExplanation | None:
+        call = Call(self.inner, "explain_program", program=program, sizes=sizes)
+        call.guarantees(len(sizes) == len(program.variables), "a size for each variable")
+        return self.inner.explain_program(program, sizes)
 
     def evaluate(self, *handles: Handle) -> None:
         Call(self.inner, "evaluate", handles=handles).handles(*handles)

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple
 
-__all__ = ["Explanation", "Memory", "Pass", "Step", "label", "memory_lines"]
+__all__ = [
+    "Explanation",
+    "Memory",
+    "Pass",
+    "Step",
+    "label",
+    "memory_lines",
+    "pass_text",
+    "size_text",
+]
 
 _UNITS: Final = ("B", "kB", "MB", "GB", "TB", "PB", "EB")
 
@@ -48,9 +57,9 @@ class Step(NamedTuple):
         What it is called with: names of memory and registers, scalars as they are written.
     target : str
         Where the result goes. Registers, r0, r1, ..., hold a tile and are used again.
-    kind : {"elementwise", "reduction", "final"}
-        Computes every element of a tile; folds a tile into the target; or runs only once, after
-        all tiles, on what was folded.
+    kind : {"elementwise", "reduction", "final", "called"}
+        Computes every element of a tile; folds a tile into the target; runs only once, after all
+        tiles, on what was folded; or is no part of a kernel.
     again : bool
         Whether an earlier pass computed the same, and did not store it.
     """
@@ -58,7 +67,7 @@ class Step(NamedTuple):
     operation: str
     sources: tuple[str, ...]
     target: str
-    kind: Literal["elementwise", "reduction", "final"] = "elementwise"
+    kind: Literal["elementwise", "reduction", "final", "called"] = "elementwise"
     again: bool = False
 
 
@@ -72,7 +81,7 @@ class Pass(NamedTuple):
     tile : (int, int)
         Rows and columns that are computed at a time.
     tasks : int
-        Parts that threads take on.
+        Parts that threads take on; 0 for a call, which goes over memory in its own way.
     inputs, outputs : tuple of Memory
         What it reads and writes.
     scratch : int
@@ -90,6 +99,8 @@ class Pass(NamedTuple):
 
     def caption(self) -> list[str]:
         """What it goes over, in which parts, and what memory that takes: a few words each."""
+        if not self.tasks:
+            return ["a call"]
         rows, columns = self.tile
         if len(self.shape) > 1:
             words = [" x ".join(map(_number, self.shape))]
@@ -98,7 +109,7 @@ class Pass(NamedTuple):
             words = [_count(self.shape[0], "element"), f"tiles of {_number(columns)}"]
         words.append(_count(self.tasks, "task"))
         if self.scratch:
-            words.append(f"{_size(self.scratch)} of scratch memory")
+            words.append(f"{size_text(self.scratch)} of scratch memory")
         return words
 
     def flow(self) -> list[list[int | str | None]]:
@@ -160,13 +171,13 @@ class Explanation:
         return (
             f"pending: {_count(self.operations, 'operation')} in "
             f"{_count(len(self.passes), 'pass', 'passes')} over memory, "
-            f"{_size(read)} to be read, {_size(written)} to be allocated"
+            f"{size_text(read)} to be read, {size_text(written)} to be allocated"
         )
 
     def __repr__(self) -> str:
         lines = [self.summary]
         for i, each in enumerate(self.passes, start=1):
-            lines += _pass_text(each, f"pass {i} of {len(self.passes)}")
+            lines += pass_text(each, f"pass {i} of {len(self.passes)}")
         return "\n".join(lines)
 
     def svg(self) -> str:
@@ -206,14 +217,17 @@ def label(step: Step, sources: Sequence[int | str | None]) -> str:
 
 def memory_lines(memory: Memory) -> list[str]:
     """An array in a picture: a few lines."""
-    lines = [f"{memory.name}  {memory.dtype}", f"{_shape(memory.shape)}  {_size(memory.nbytes)}"]
+    lines = [
+        f"{memory.name}  {memory.dtype}",
+        f"{_shape(memory.shape)}  {size_text(memory.nbytes)}",
+    ]
     return lines + memory.note.split(", ") if memory.note else lines
 
 
-def _pass_text(each: Pass, title: str) -> list[str]:
+def pass_text(each: Pass, title: str) -> list[str]:
     lines = [f"{title}: {', '.join(each.caption())}"]
     arrays = [
-        (memory.name, memory.dtype, _shape(memory.shape), _size(memory.nbytes), memory.note)
+        (memory.name, memory.dtype, _shape(memory.shape), size_text(memory.nbytes), memory.note)
         for memory in (*each.inputs, *each.outputs)
     ]
     widths = [max(map(len, column)) for column in zip(*arrays, strict=True)]
@@ -247,7 +261,7 @@ def _shape(shape: tuple[int, ...]) -> str:
     return f"({', '.join(map(_number, shape))}{',' * (len(shape) == 1)})"
 
 
-def _size(nbytes: int) -> str:
+def size_text(nbytes: int) -> str:
     """A number of bytes with a unit: for instance "80 MB"."""
     size, power = float(nbytes), 0
     while size >= 999.5 and power < len(_UNITS) - 1:

@@ -41,6 +41,7 @@ STEP_COLOURS: Final = {
     "elementwise": ("#ffffff", "#8793a8"),
     "reduction": ("#ffe7c7", "#c98a35"),
     "final": ("#ffe7c7", "#c98a35"),
+    "called": ("#f3e1d2", "#a3704a"),
 }
 MEMORY_COLOURS: Final = {
     "given": ("#d6e6fb", "#4f7fbf"),

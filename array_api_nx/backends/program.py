@@ -34,7 +34,17 @@ from ..core.symbolic import Dim, Var, dim_of_var
 from ..core.view import View
 from ..primitives import Primitive
 
-__all__ = ["Guard", "Input", "Operand", "Program", "Step", "Value", "operands_in", "symbols_in"]
+__all__ = [
+    "Guard",
+    "Input",
+    "Operand",
+    "Program",
+    "Step",
+    "Value",
+    "operands_in",
+    "shape_text",
+    "symbols_in",
+]
 
 
 class Value(NamedTuple):
@@ -311,6 +321,12 @@ class Program:
         if isinstance(x, tuple | list):
             return f"({', '.join(map(self._text, x))}{',' if len(x) == 1 else ''})"
         return str(x)
+
+
+def shape_text(shape: tuple[Any, ...]) -> str:
+    """A shape as it is printed."""
+    sizes = ", ".join(map(str, shape))
+    return re.sub(r"#\d+", "", f"({sizes}{',' if len(shape) == 1 else ''})")
 
 
 def _function(code: str) -> Callable[..., Any]:

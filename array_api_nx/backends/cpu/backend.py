@@ -18,6 +18,7 @@ from ...core.dtypes import DType
 from ...primitives import Primitive
 from .. import composed, replay
 from ..base import Operand, Scalar
+from ..explanation_program import RunExplanation
 from ..host import FROM_NUMPY, TO_NUMPY
 from ..program import Program
 from ..strided import Tensor
@@ -60,6 +61,9 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
 
     def prepare(self, program: Program, sizes: tuple[int, ...]) -> replay.Run:
         return programs.prepare(self, program, sizes)
+
+    def explain_program(self, program: Program, sizes: tuple[int, ...]) -> RunExplanation | None:
+        return programs.explain(self, program, sizes)
 
     # ------------------------------------------------------------------ creation
 

@@ -125,3 +125,5 @@ def test_prepare(backend: Backend) -> None:
             check(backend, handle, written)
             check(backend, total, written.sum(axis=0))
             check(backend, moved, written.T)
+        explained = backend.explain_program(program, (size,))
+        assert explained is None or explained.peak_bytes >= 3 * 8

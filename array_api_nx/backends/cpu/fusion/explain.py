@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import prod
 from typing import Any, Final, Literal
 
@@ -14,7 +15,7 @@ from .kernel import Access, Instruction, Kernel, Operand, Reduction
 from .loops import Loop
 from .plan import Graph, Stage
 
-__all__ = ["explanation"]
+__all__ = ["Translator", "explanation"]
 
 _ACCESSES: Final[dict[Access, str]] = {
     "packed": "copied tile by tile",
@@ -29,7 +30,7 @@ def explanation(node: Node) -> Explanation:
         return Explanation()
     graph = Graph((node,))
     stages = planned(graph)
-    translator = _Translator(graph)
+    translator = Translator(graph)
     passes = [translator.translate(stage) for stage in stages]
     return Explanation(len(graph.nodes), tuple(passes or [_filling(node, graph)]))
 
@@ -42,11 +43,19 @@ def _filling(node: Node, graph: Graph) -> Pass:
     return Pass((size,), (1, size), 1, (), (result,), 0, (step,))
 
 
-class _Translator:
-    """Names what the stages of a plan read, compute and write."""
+class Translator:
+    """Names what the stages of a plan read, compute and write.
 
-    def __init__(self, graph: Graph) -> None:
+    Parameters
+    ----------
+    graph : Graph
+    name_of : callable, optional
+        From ("leaf" | "node", position in the graph) to a name, where memory has names of its own.
+    """
+
+    def __init__(self, graph: Graph, name_of: Callable[[str, int], str] | None = None) -> None:
         self.graph = graph
+        self.name_of = name_of
         self.operations = {
             node.loop: node.op.name
             for node in graph.nodes
@@ -161,18 +170,17 @@ class _Translator:
         if operand.access in _ACCESSES:
             notes.append(_ACCESSES[operand.access])
         kind: Literal["given", "stored"] = "given" if source == "leaf" else "stored"
-        if kind == "given":
+        dtype = (self.graph.leaves if source == "leaf" else self.graph.nodes)[j].dtype
+        if source == "leaf" and self.name_of is None:
             name = self._array(j, (distinct.offset, distinct.merge_axes()), taken)
             if name != self.first_names[j]:
                 notes.append(f"another view of {self.first_names[j]}")
-            dtype = self.graph.leaves[j].dtype
         else:
-            name = self.stored[j]
+            name = self.stored[j] if self.name_of is None else self.name_of(source, j)
             if name in taken:
                 notes.append(f"another view of {name}")
                 while name in taken:
                     name += "'"
-            dtype = self.graph.nodes[j].dtype
         elements: tuple[int, ...] = distinct.shape  # type: ignore[assignment]
         size = prod(elements) * dtype.itemsize
         return Memory(name, kind, str(dtype), elements, size, ", ".join(notes))
@@ -193,13 +201,15 @@ class _Translator:
         node = self.graph.nodes[i]
         kind: Literal["stored", "result"] = "result" if i in self.graph.roots else "stored"
         name = kind if kind == "result" else f"t{len(self.stored) + 1}"
+        if self.name_of is not None:
+            name = self.name_of("node", i)
         self.stored[i] = name
         size = prod(node.shape) * node.dtype.itemsize
         notes = []
         if stage.partial and i in stage.reductions:
             size = prod(node.shape) * operand.itemsize * stage.kernel.tasks
             notes.append(f"in {stage.kernel.tasks} parts, put together at the end")
-        if i in self.graph.live and kind == "stored":
+        if i in self.graph.live and kind == "stored" and self.name_of is None:
             notes.append("kept for another array")
         if operand.access in _ACCESSES:
             notes.append(_ACCESSES[operand.access])

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from contextvars import ContextVar
 from itertools import count
 from math import prod
 from threading import RLock
@@ -37,6 +38,7 @@ __all__ = [
     "elementwise",
     "fill",
     "forget",
+    "home",
     "is_bounded",
     "leaf",
     "lock",
@@ -65,6 +67,10 @@ MAX_PENDING: Final = 64
 """How many operations may be pending in one expression."""
 MAX_LEAVES: Final = 24
 """How many different blocks of memory and scalars a pending expression may read."""
+
+home: Final[ContextVar[int]] = ContextVar("array_api_nx.home", default=0)
+"""Equal expressions of different homes are different nodes. Where programs are planned, memory has
+no elements, and no expression outside may find it."""
 
 _keys: Final = count()
 
@@ -263,7 +269,7 @@ def leaf(memory: NDArray) -> Node:
 
 def fill(op: Primitive, shape: tuple[int, ...], value: Scalar) -> Node:
     """The scalar `value` everywhere."""
-    key = op, shape, value.key
+    key = home.get(), op, shape, value.key  # only fills read no memory, which has a home
     node = _known(key)
     if node is None:
         node = _new(op, None, ((value, None),), shape)

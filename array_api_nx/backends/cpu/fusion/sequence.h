@@ -13,6 +13,7 @@ typedef struct {
     int ndim;
     npy_intp shape[NPY_MAXDIMS];
     npy_intp size; /* bytes */
+    npy_uintp misaligned; /* the bits that its address must not have */
     int written;
 } Expected;
 
@@ -36,19 +37,76 @@ typedef struct {
 static int read_expected(Expected *expected, PyObject *description)
 {
     PyArray_Dims shape = {NULL, 0};
-    if (!PyArg_ParseTuple(description, "O&O!:an array", PyArray_IntpConverter, &shape,
-                          &PyArrayDescr_Type, &expected->dtype)) {
+    if (!check_tuple(description, 2, 2, "an array given")) {
         return 0;
     }
-    Py_INCREF(expected->dtype);
+    PyObject *dtype = PyTuple_GET_ITEM(description, 1);
+    if (!PyArray_DescrCheck(dtype) || PyDataType_REFCHK((PyArray_Descr *)dtype)) {
+        PyErr_SetString(PyExc_TypeError, "an array given needs a NumPy dtype without objects");
+        return 0;
+    }
+    if (!PyArray_IntpConverter(PyTuple_GET_ITEM(description, 0), &shape)) {
+        return 0;
+    }
+    int good = 1;
     expected->ndim = shape.len;
-    expected->size = PyDataType_ELSIZE(expected->dtype);
-    for (int i = 0; i < shape.len; i++) {
-        expected->shape[i] = shape.ptr[i];
-        expected->size *= shape.ptr[i];
+    expected->size = PyDataType_ELSIZE((PyArray_Descr *)dtype);
+    for (int i = 0; good && i < shape.len; i++) {
+        const npy_intp length = shape.ptr[i];
+        if (length < 0) {
+            good = refuse("an array has a negative size, %zd", length);
+        } else if (length > 0 && expected->size > MAX_BYTES / length) {
+            good = refuse("an array has too many bytes");
+        }
+        expected->shape[i] = length;
+        expected->size *= good ? length : 0;
     }
     PyDimMem_FREE(shape.ptr);
-    return expected->size <= MAX_BYTES || refuse("an array has too many bytes");
+    if (good) {
+        expected->dtype = (PyArray_Descr *)Py_NewRef(dtype);
+    }
+    return good;
+}
+
+/* Bytes of the array of that number. */
+static npy_intp memory_size(const SequenceObject *self, int number)
+{
+    return number < self->given_count ? self->given[number].size
+                                      : PyArray_NBYTES(self->fixed[number - self->given_count]);
+}
+
+/* Whether a pass may work on its array: it is large enough, aligned, and writable if written. */
+static int check_source(SequenceObject *self, const Pass *pass, int i)
+{
+    const Operand *operand = &pass->kernel->operands[i];
+    const int number = pass->arrays[i];
+    const npy_intp offset = pass->offsets[i];
+    const npy_intp size = memory_size(self, number);
+    const npy_intp aligned = alignment(operand->itemsize);
+    npy_uintp address = (npy_uintp)offset;
+    if (number < self->given_count) {
+        self->given[number].written |= operand->written;
+        self->given[number].misaligned |= (npy_uintp)aligned - 1;
+    } else {
+        PyArrayObject *array = self->fixed[number - self->given_count];
+        if (operand->written && !PyArray_ISWRITEABLE(array)) {
+            return refuse("array %d is written, but it is read-only", number);
+        }
+        address += (npy_uintp)PyArray_DATA(array);
+    }
+    /* A kernel over nothing touches nothing but accumulators, which it starts. */
+    const int touched = !is_empty(pass->kernel) || (operand->accumulates && size > 0);
+    if (touched && (offset + operand->low < 0 || offset + operand->high > size)) {
+        return refuse("operand %d covers the bytes %zd to %zd, its memory has %zd", i,
+                      offset + operand->low, offset + operand->high, size);
+    }
+    if (address % (npy_uintp)aligned != 0) {
+        return refuse("operand %d is not aligned to %zd bytes", i, aligned);
+    }
+    if (operand->task_stride != 0) {
+        return refuse("a pass of a sequence has no accumulators per task");
+    }
+    return 1;
 }
 
 static int read_pass(SequenceObject *self, Pass *pass, PyObject *description)
@@ -70,7 +128,6 @@ static int read_pass(SequenceObject *self, Pass *pass, PyObject *description)
         return 0;
     }
     for (int i = 0; i < count; i++) {
-        const Operand *operand = &pass->kernel->operands[i];
         PyObject *source = PyTuple_GET_ITEM(sources, i);
         npy_intp number;
         if (!check_tuple(source, 2, 2, "a source") ||
@@ -81,28 +138,8 @@ static int read_pass(SequenceObject *self, Pass *pass, PyObject *description)
             return 0;
         }
         pass->arrays[i] = (int)number;
-        npy_intp size;
-        if (number < self->given_count) {
-            size = self->given[number].size;
-            self->given[number].written |= operand->written;
-        } else {
-            PyArrayObject *array = self->fixed[number - self->given_count];
-            size = PyArray_NBYTES(array);
-            if (operand->written && !PyArray_ISWRITEABLE(array)) {
-                return refuse("array %zd is written, but it is read-only", number);
-            }
-        }
-        if (!is_empty(pass->kernel) && (pass->offsets[i] + operand->low < 0 ||
-                                        pass->offsets[i] + operand->high > size)) {
-            return refuse("operand %d covers the bytes %zd to %zd, its memory has %zd", i,
-                          pass->offsets[i] + operand->low, pass->offsets[i] + operand->high, size);
-        }
-        if (pass->offsets[i] % alignment(operand->itemsize) != 0) {
-            return refuse("operand %d is not aligned to %zd bytes", i,
-                          alignment(operand->itemsize));
-        }
-        if (operand->task_stride != 0) {
-            return refuse("a pass of a sequence has no accumulators per task");
+        if (!check_source(self, pass, i)) {
+            return 0;
         }
     }
     return 1;
@@ -130,8 +167,9 @@ static int read_sequence(SequenceObject *self, PyObject *given, PyObject *fixed,
     }
     for (; self->fixed_count < PyTuple_GET_SIZE(fixed); self->fixed_count++) {
         PyArrayObject *array = (PyArrayObject *)PyTuple_GET_ITEM(fixed, self->fixed_count);
-        if (!PyArray_Check(array) || !PyArray_IS_C_CONTIGUOUS(array) || !PyArray_ISALIGNED(array)) {
-            return refuse("fixed array %d is no contiguous ndarray", self->fixed_count);
+        if (!PyArray_Check(array) || !PyArray_IS_C_CONTIGUOUS(array) ||
+            PyDataType_REFCHK(PyArray_DESCR(array))) {
+            return refuse("fixed array %d is no contiguous ndarray of numbers", self->fixed_count);
         }
         self->fixed[self->fixed_count] = (PyArrayObject *)Py_NewRef(array);
     }
@@ -194,7 +232,9 @@ static int is_expected(const Expected *expected, PyObject *object)
     }
     PyArrayObject *array = (PyArrayObject *)object;
     if (PyArray_TYPE(array) != expected->dtype->type_num || PyArray_NDIM(array) != expected->ndim ||
+        PyArray_ITEMSIZE(array) != PyDataType_ELSIZE(expected->dtype) ||
         !PyArray_CHKFLAGS(array, NPY_ARRAY_CARRAY_RO) || !PyArray_ISNOTSWAPPED(array) ||
+        ((npy_uintp)PyArray_DATA(array) & expected->misaligned) != 0 ||
         (expected->written && !PyArray_ISWRITEABLE(array))) {
         return 0;
     }
@@ -206,11 +246,12 @@ static int is_expected(const Expected *expected, PyObject *object)
     return 1;
 }
 
-static void start_accumulators(const Kernel *kernel, char *const *addresses)
+static void start_accumulators(const SequenceObject *self, const Pass *pass, char *const *addresses)
 {
+    const Kernel *kernel = pass->kernel;
     for (int i = 0; i < kernel->step_count; i++) {
         const Step *step = &kernel->steps[i];
-        if (step->reduces) {
+        if (step->reduces && memory_size(self, pass->arrays[step->target]) > 0) {
             const Operand *operand = &kernel->operands[step->target];
             fill(addresses[step->target] + operand->low, step->identity, operand->itemsize,
                  (operand->high - operand->low) / operand->itemsize);
@@ -242,43 +283,51 @@ static PyObject *sequence_flags(const SequenceObject *self, npy_uint8 (*flags)[M
     return result;
 }
 
-static PyObject *sequence_run(PyObject *object, PyObject *arrays)
+/* Put arrays in the place of what has one, make those that are missing, and find where all memory
+   lies. 1 if that went well, 0 if an array is not what is expected, -1 with an exception set. */
+static int collect(const SequenceObject *self, PyObject *arrays, char **bases)
 {
-    SequenceObject *self = (SequenceObject *)object;
-    char *bases[2 * MAX_SEQUENCE];
-    char *addresses[MAX_OPERANDS];
-    npy_uint8 flags[MAX_SEQUENCE][MAX_STEPS];
-    int complete = 1;
     if (!PyList_Check(arrays) || PyList_GET_SIZE(arrays) > self->given_count) {
         PyErr_Format(PyExc_TypeError, "run takes a list of at most %d arrays", self->given_count);
-        return NULL;
+        return -1;
     }
-    const int given = (int)PyList_GET_SIZE(arrays);
-    for (int i = 0; i < given; i++) {
+    const Py_ssize_t given = PyList_GET_SIZE(arrays);
+    /* An attribute may be a property, which may change the list: its items are looked at later. */
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(arrays); i++) {
         PyObject *array = PyList_GET_ITEM(arrays, i);
-        if (!PyArray_CheckExact(array)) {
-            array = PyObject_GetAttr(array, array_name);
-            if (array == NULL) {
-                if (!PyErr_ExceptionMatches(PyExc_AttributeError)) {
-                    return NULL;
-                }
-                PyErr_Clear();
-                Py_RETURN_FALSE;
-            }
-            PyList_SetItem(arrays, i, array);
+        if (PyArray_CheckExact(array)) {
+            continue;
         }
+        array = PyObject_GetAttr(array, array_name);
+        if (array == NULL) {
+            if (!PyErr_ExceptionMatches(PyExc_AttributeError)) {
+                return -1;
+            }
+            PyErr_Clear();
+            return 0;
+        }
+        if (PyList_SetItem(arrays, i, array) < 0) {
+            return -1;
+        }
+    }
+    if (PyList_GET_SIZE(arrays) != given) {
+        PyErr_SetString(PyExc_RuntimeError, "the list of arrays has changed its length");
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < given; i++) {
+        PyObject *array = PyList_GET_ITEM(arrays, i);
         if (!is_expected(&self->given[i], array)) {
-            Py_RETURN_FALSE;
+            return 0;
         }
         bases[i] = PyArray_BYTES((PyArrayObject *)array);
     }
-    for (int i = given; i < self->given_count; i++) {
+    for (Py_ssize_t i = given; i < self->given_count; i++) {
         Expected *expected = &self->given[i];
         Py_INCREF(expected->dtype);
         PyObject *array = new_array(expected->ndim, expected->shape, expected->dtype, expected->size);
         if (array == NULL || PyList_Append(arrays, array) < 0) {
             Py_XDECREF(array);
-            return NULL;
+            return -1;
         }
         bases[i] = PyArray_BYTES((PyArrayObject *)array);
         Py_DECREF(array); /* the list has it */
@@ -286,33 +335,64 @@ static PyObject *sequence_run(PyObject *object, PyObject *arrays)
     for (int i = 0; i < self->fixed_count; i++) {
         bases[self->given_count + i] = PyArray_BYTES(self->fixed[i]);
     }
-    for (int i = 0; i < self->pass_count; i++) {
-        const Pass *pass = &self->passes[i];
-        const Kernel *kernel = pass->kernel;
-        Crew crew;
-        memset(flags[i], 0, (size_t)kernel->step_count);
-        for (int j = 0; j < kernel->operand_count; j++) {
-            addresses[j] = bases[pass->arrays[j]] + pass->offsets[j];
+    return 1;
+}
+
+static int run_pass(const SequenceObject *self, const Pass *pass, char *const *bases,
+                    npy_uint8 *flags)
+{
+    const Kernel *kernel = pass->kernel;
+    char *addresses[MAX_OPERANDS];
+    Crew crew;
+    memset(flags, 0, (size_t)kernel->step_count);
+    for (int i = 0; i < kernel->operand_count; i++) {
+        addresses[i] = bases[pass->arrays[i]] + pass->offsets[i];
+    }
+    if (is_empty(kernel)) {
+        start_accumulators(self, pass, addresses);
+        return 1;
+    }
+    const int complete = muster(&crew, kernel, pass->threads);
+    if (complete) {
+        PyThreadState *state = self->brief ? NULL : PyEval_SaveThread();
+        start_accumulators(self, pass, addresses);
+        run_kernel(&crew, kernel, addresses, flags);
+        if (state != NULL) {
+            PyEval_RestoreThread(state);
         }
-        if (is_empty(kernel)) {
-            start_accumulators(kernel, addresses);
-            continue;
-        }
-        complete = muster(&crew, kernel, pass->threads);
-        if (complete) {
-            PyThreadState *state = self->brief ? NULL : PyEval_SaveThread();
-            start_accumulators(kernel, addresses);
-            run_kernel(&crew, kernel, addresses, flags[i]);
-            if (state != NULL) {
-                PyEval_RestoreThread(state);
-            }
-        }
-        dismiss(&crew);
-        if (!complete) {
-            return PyErr_NoMemory();
+    } else {
+        PyErr_NoMemory();
+    }
+    dismiss(&crew);
+    return complete;
+}
+
+static PyObject *sequence_run(PyObject *object, PyObject *arrays)
+{
+    SequenceObject *self = (SequenceObject *)object;
+    char *bases[2 * MAX_SEQUENCE];
+    npy_uint8 flags[MAX_SEQUENCE][MAX_STEPS];
+    PyObject *kept = NULL;
+    const int found = collect(self, arrays, bases);
+    if (found < 0) {
+        return NULL;
+    }
+    if (!found) {
+        Py_RETURN_FALSE;
+    }
+    if (!self->brief) {
+        /* Meanwhile another thread may take arrays out of the list. */
+        kept = PyList_AsTuple(arrays);
+        if (kept == NULL) {
+            return NULL;
         }
     }
-    return sequence_flags(self, flags);
+    int complete = 1;
+    for (int i = 0; complete && i < self->pass_count; i++) {
+        complete = run_pass(self, &self->passes[i], bases, flags[i]);
+    }
+    Py_XDECREF(kept);
+    return complete ? sequence_flags(self, flags) : NULL;
 }
 
 static PyMethodDef sequence_methods[] = {

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Action",
     "Call",
+    "Copy",
     "Fill",
     "Pass",
     "Read",
@@ -105,18 +106,35 @@ class Fill(NamedTuple):
         return ()
 
 
-class Update(NamedTuple):
-    """A slot written to in part, after it was copied from another one unless that is the same."""
+class Copy(NamedTuple):
+    """A slot filled with what another one holds."""
 
     source: Slot
+    target: Slot
+
+    def run(self, backend: CPUBackend, slots: list[Any], report: executor.Report) -> None:
+        np.copyto(slots[self.target], slots[self.source])
+
+    @property
+    def stores(self) -> tuple[Slot, ...]:
+        return (self.target,)
+
+    def uses(self) -> list[Slot]:
+        return [self.source, self.target]
+
+    def finds(self) -> tuple[Slot, ...]:
+        return ()
+
+
+class Update(NamedTuple):
+    """A slot written to in part."""
+
     target: Slot
     view: View
     keys: tuple[Any, ...] | None
     value: Any
 
     def run(self, backend: CPUBackend, slots: list[Any], report: executor.Report) -> None:
-        if self.source != self.target:
-            np.copyto(slots[self.target], slots[self.source])
         target = tensor(slots[self.target], self.view)
         value = _handles(self.value, slots)
         if self.keys is None:
@@ -129,7 +147,7 @@ class Update(NamedTuple):
         return (self.target,)
 
     def uses(self) -> list[Slot]:
-        return [self.source, self.target, *[x.slot for x in _reads((self.keys, self.value))]]
+        return [self.target, *[x.slot for x in _reads((self.keys, self.value))]]
 
     def finds(self) -> tuple[Slot, ...]:
         return ()
@@ -168,7 +186,7 @@ class Call(NamedTuple):
         return self.results
 
 
-Action: TypeAlias = "Pass | Fill | Update | Call"
+Action: TypeAlias = "Pass | Fill | Copy | Update | Call"
 """What is done when a program runs. ``uses()`` are all slots that it touches; `stores` those whose
 memory must be there for it to write; ``finds()`` those that it puts memory of its own into."""
 

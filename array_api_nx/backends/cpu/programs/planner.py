@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
+from itertools import count
 from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,15 +18,16 @@ from .... import primitives as p
 from ....config import config_context, hints
 from ....core.symbolic import SymbolicShape
 from ....core.view import View
-from ... import replay
+from ... import explanation, replay
 from ...host import TO_NUMPY
 from ...program import Operand, Program, Step
 from ...strided import Storage, Tensor, tensor_over
 from ..fusion import executor, expression, fperrors
+from ..fusion.explain import Translator
 from ..fusion.expression import Node
 from ..fusion.plan import Graph
 from ..kernels import NDArray
-from .actions import Action, Call, Fill, Pass, Read, Slot, Update
+from .actions import Action, Call, Copy, Fill, Pass, Read, Slot, Update
 
 if TYPE_CHECKING:
     from ..backend import CPUBackend
@@ -38,6 +40,9 @@ _DEFERRED: Final = frozenset(
 )
 
 
+_homes: Final = count(1)
+
+
 class SlotInfo:
     """A block of memory that actions read and write.
 
@@ -46,21 +51,22 @@ class SlotInfo:
     shape : tuple of int
     size : int
     dtype : numpy.dtype
-    value : int or None
-        The number of the program's value that it holds.
+    values : list of (int, int)
+        The numbers of the program's values that it holds, one after the other, each after that of
+        the action from which on it does.
     first, last : int
         The numbers of the actions that write it first and use it last.
     stored : bool
         Whether the action that writes it first must be given the memory.
     """
 
-    __slots__ = ("dtype", "first", "last", "shape", "size", "stored", "value")
+    __slots__ = ("dtype", "first", "last", "shape", "size", "stored", "values")
 
     def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any], value: int | None) -> None:
         self.shape = shape
         self.size = prod(shape)
         self.dtype = dtype
-        self.value = value
+        self.values = [] if value is None else [(-1, value)]
         self.first = self.last = -1
         self.stored = False
 
@@ -78,9 +84,25 @@ def _refuse(x: Tensor) -> NDArray:
 
 
 class Planner:
-    """Makes the actions of a program; see the module's text."""
+    """Makes the actions of a program; see the module's text.
 
-    def __init__(self, backend: CPUBackend, program: Program, sizes: tuple[int, ...]) -> None:
+    Parameters
+    ----------
+    backend : CPUBackend
+    program : Program
+    sizes : tuple of int
+    explains : bool
+        Whether `passes` tells of what each `Pass` does.
+    """
+
+    def __init__(
+        self,
+        backend: CPUBackend,
+        program: Program,
+        sizes: tuple[int, ...],
+        *,
+        explains: bool = False,
+    ) -> None:
         # Has no elements to look at.
         self.backend = copy(backend)
         self.backend.bind = _refuse  # type: ignore[method-assign]
@@ -90,6 +112,8 @@ class Planner:
         self.actions: list[Action] = []
         self.slots: list[SlotInfo] = []
         self.scalars: dict[Slot, NDArray] = {}
+        self.explains = explains
+        self.passes: list[explanation.Pass] = []
         self._tensors: dict[int, Tensor] = {}
         self._slot_of: dict[int, Slot] = {}
         self._values: dict[int, int] = {}
@@ -101,6 +125,7 @@ class Planner:
         with config_context(fusion="always", fusion_threshold=0):
             token = executor.planner.set(self._note)
             modes = fperrors.planned.set(0)
+            home = expression.home.set(next(_homes))
             try:
                 for i in range(len(program.inputs)):
                     self._tensors[i] = self._placeholder(i)
@@ -114,12 +139,22 @@ class Planner:
             finally:
                 fperrors.planned.reset(modes)
                 executor.planner.reset(token)
+                expression.home.reset(home)
 
     # ------------------------------------------------------------------ slots
 
     def _new_slot(self, shape: tuple[int, ...], dtype: np.dtype[Any], value: int | None) -> Slot:
         self.slots.append(SlotInfo(shape, dtype, value))
         return len(self.slots) - 1
+
+    def name(self, slot: Slot, action: int | None = None) -> str:
+        """What a slot is called after an action, or now: as the value that it holds, if it does."""
+        moment = len(self.actions) if action is None else action
+        held = [value for start, value in self.slots[slot].values if start <= moment]
+        if not held:
+            return f"t{slot}"
+        twins = [x for x in self.slots[:slot] if held[-1] in [value for _, value in x.values]]
+        return f"v{held[-1]}" + "'" * len(twins)
 
     def _memory(self, slot: Slot) -> NDArray:
         """What stands for the memory of a slot: of its size, but without elements of its own."""
@@ -182,22 +217,24 @@ class Planner:
         self._evaluate((base, others))
         source = self._noted(base).slot
         (result,) = step.results
-        if self.program.reuses_base(position) and base.view.is_c_contiguous:
+        node = base.storage.node
+        alone = node is None or node.live_storages() == [base.storage]
+        if alone and self.program.reuses_base(position) and base.view.is_c_contiguous:
             self._tensors[result] = base
             # Its memory will hold something else: what reads it comes first.
-            executor.evaluate(expression.dependants(base.storage.node), [])
+            if node is not None:
+                executor.evaluate(expression.dependants(node), [])
             base.storage.node = None
             expression.leaf(base.storage.memory).attach(base.storage)
-            self.slots[source].value = result
+            self.slots[source].values.append((len(self.actions), result))
             target = source
         else:
             self._tensors[result] = self._placeholder(result)
             target = self._find(self._tensors[result].storage.memory)  # type: ignore[union-attr]
+            self.actions.append(Copy(source, target))
         noted = self._noted(others)
         keys, value = (None, noted[0]) if step.method == "update" else noted
-        self.actions.append(
-            Update(source, target, replay.resolved(view, self.numbers), keys, value)
-        )
+        self.actions.append(Update(target, replay.resolved(view, self.numbers), keys, value))
 
     def _resolved(self, x: Any) -> Any:
         """`x` with Tensors for operands and numbers for expressions."""
@@ -224,7 +261,20 @@ class Planner:
 
     def _evaluate(self, arguments: Any) -> None:
         """Have all Tensors within arguments computed, together."""
-        self.backend.evaluate(*_tensors(arguments))
+        tensors = _tensors(arguments)
+        pending = [
+            (x.storage, x.storage.node)
+            for x in tensors
+            if x.storage is not None and x.storage.memory is None
+        ]
+        self.backend.evaluate(*tensors)
+        for storage, node in pending:
+            if id(storage.memory) not in self._slot_of:
+                # Another array has the same value, and so this one got a copy.
+                held = [v for v, x in self._tensors.items() if x.storage is storage]
+                slot = self._new_slot(node.shape, node.dtype, held[0] if held else None)
+                self.actions.append(Copy(self._find(node.memory), slot))
+                storage.memory = self._memory(slot)
 
     def _noted(self, x: Any) -> Any:
         """`x` with what is to be read for Tensors, which have memory."""
@@ -273,6 +323,12 @@ class Planner:
                     tuple([found[i] for i in outputs]),
                 )
             )
+        if self.explains:
+            translator = Translator(
+                graph,
+                lambda kind, i: self.name(leaves[i] if kind == "leaf" else found[i]),
+            )
+            self.passes += [translator.translate(stage) for stage in executor.planned(graph)]
         for i, slot in found.items():
             nodes[i].realise(self._memory(slot))
         for node in roots:

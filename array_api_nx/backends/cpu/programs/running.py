@@ -115,6 +115,8 @@ class Plan:
     Attributes
     ----------
     backend : CPUBackend
+    planner : Planner or None
+        What tells of the passes, if asked for.
     actions : list of Action
     slots : list of SlotInfo
     scalars : dict of slot to ndarray
@@ -141,8 +143,16 @@ class Plan:
         Whether the arena has a place for all slots that are not given.
     """
 
-    def __init__(self, backend: CPUBackend, program: Program, sizes: tuple[int, ...]) -> None:
-        planner = Planner(backend, program, sizes)
+    def __init__(
+        self,
+        backend: CPUBackend,
+        program: Program,
+        sizes: tuple[int, ...],
+        *,
+        explains: bool = False,
+    ) -> None:
+        planner = Planner(backend, program, sizes, explains=explains)
+        self.planner = planner if explains else None
         self.backend = backend
         self.stores, self.outputs = planner.plan()
         self.actions = planner.actions
@@ -246,6 +256,12 @@ class Plan:
         """Write arguments, give warnings, and return the outputs."""
         storages: dict[Slot, Storage] = {}
         slots = dict(zip(self.given, given, strict=True))
+        # Outputs that show arguments show what is written.
+        for i, read in self.stores:
+            value, order = tensor(slots[read.slot].reshape(-1), read.view), self.orders[i]
+            if order is not None:
+                value = self._permuted(value, replay.inverse(order))
+            self.backend.assign(handles[i], value)
         outputs = []
         for x in self.outputs:
             if isinstance(x, Operand):
@@ -257,11 +273,6 @@ class Plan:
                 tracked = memory.size > hints.threshold
                 storage = storages[x.slot] = Storage(memory, tracked=tracked)
             outputs.append(tensor_over(storage, x.view))
-        for i, read in self.stores:
-            value, order = tensor(slots[read.slot].reshape(-1), read.view), self.orders[i]
-            if order is not None:
-                value = self._permuted(value, replay.inverse(order))
-            self.backend.assign(handles[i], value)
         if report:
             fperrors.report(report)
         return tuple(outputs)

@@ -1,0 +1,238 @@
+"""How a program would be run: see `Backend.explain_program`."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from ....core.symbolic import SymbolicShape, eval_dim
+from ....primitives import Primitive
+from ...explanation import Memory, Step
+from ...explanation import Pass as ExplainedPass
+from ...explanation_program import Buffer, RunExplanation
+from ...program import Program
+from ..fusion.kernel import Reduction
+from .actions import Action, Call, Copy, Fill, Pass, Read, Slot
+from .planner import Unplannable
+from .running import Plan
+
+if TYPE_CHECKING:
+    from ..backend import CPUBackend
+
+__all__ = ["explain"]
+
+
+def explain(backend: CPUBackend, program: Program, sizes: tuple[int, ...]) -> RunExplanation | None:
+    """See `Backend.explain_program`."""
+    try:
+        plan = Plan(backend, program, sizes, explains=True)
+    except Unplannable:
+        return None
+    return _Explainer(plan, program, sizes).explained()
+
+
+class _Explainer:
+    def __init__(self, plan: Plan, program: Program, sizes: tuple[int, ...]) -> None:
+        assert plan.planner is not None
+        self.plan = plan
+        self.passes = plan.planner.passes
+        self.program = program
+        self.bindings = dict(zip(program.variables, sizes, strict=True))
+        self.name = plan.planner.name
+        self.shapes: list[Any] = [
+            SymbolicShape(x.shape).eval(self.bindings) for x in program.values
+        ]
+        self.inputs = plan.first_result
+
+    def explained(self) -> RunExplanation:
+        fused = iter(self.passes)
+        passes = [
+            self._kinds(next(fused), number)
+            if type(action) is Pass
+            else self._called(number, action)
+            for number, action in enumerate(self.plan.actions)
+        ]
+        peak = self._peak()
+        return RunExplanation(tuple(passes), tuple(self._buffers()), peak, self._number(peak))
+
+    # ------------------------------------------------------------------ what is done
+
+    def _kind(self, slot: Slot) -> Any:
+        if slot < self.inputs:
+            return "given"
+        return "result" if slot in self.plan.results else "stored"
+
+    def _kinds(self, fused: ExplainedPass, number: int) -> ExplainedPass:
+        """A fused pass, whose memories are told apart by what becomes of them."""
+        slots = {self.name(slot, number): slot for slot in self.plan.actions[number].uses()}
+
+        def known(memory: Memory) -> Memory:
+            slot = slots.get(memory.name)
+            if slot is None:  # another view of what has that name without primes
+                slot = slots[memory.name.rstrip("'")]
+            return memory._replace(kind=self._kind(slot))
+
+        return fused._replace(
+            inputs=tuple([known(x) for x in fused.inputs]),
+            outputs=tuple([known(x) for x in fused.outputs]),
+        )
+
+    def _memory(self, slot: Slot, number: int) -> Memory:
+        described = self.plan.slots[slot]
+        return Memory(
+            self.name(slot, number),
+            self._kind(slot),
+            str(described.dtype),
+            described.shape,
+            described.size * described.dtype.itemsize,
+        )
+
+    def _called(self, number: int, action: Action) -> ExplainedPass:
+        """What is no pass of a kernel, as one of a single step."""
+        if type(action) is Call:
+            operation, arguments = action.method, action.arguments
+            arguments += tuple([x for _, x in action.keywords])
+            read, written = _slots(arguments), list(action.results)
+        elif type(action) is Fill:
+            operation, arguments = "full", (action.value[0],)
+            read, written = [], [action.slot]
+        elif type(action) is Copy:
+            operation, arguments = "copy", (Read(action.source, None),)  # type: ignore[arg-type]
+            read, written = [action.source], [action.target]
+        else:
+            assert not isinstance(action, Pass | Call | Fill | Copy)
+            base = Read(action.target, None)  # type: ignore[arg-type]
+            operation, arguments = "update", (base, *(action.keys or ()), action.value)
+            read, written = _slots(arguments), [action.target]
+        before = number - 1
+        inputs = {slot: self._memory(slot, before) for slot in read}
+        outputs = [self._memory(slot, number) for slot in written]
+        sources: list[str] = []
+        for x in arguments:
+            sources += self._text(x, before)
+        steps = [Step(operation, tuple(sources), outputs[0].name, "called")]
+        steps += [Step(f"{operation}, too", (), x.name, "called") for x in outputs[1:]]
+        return ExplainedPass((), (1, 1), 0, tuple(inputs.values()), tuple(outputs), 0, tuple(steps))
+
+    def _text(self, x: Any, number: int) -> list[str]:
+        """An argument, in the words of a step."""
+        if type(x) is Read:
+            return [self.name(x.slot, number)]
+        if type(x) is tuple and _slots(x):
+            return [text for part in x for text in self._text(part, number)]
+        return [x.name if isinstance(x, Primitive) else str(x)]
+
+    # ------------------------------------------------------------------ memory
+
+    def _shape(self, slot: Slot) -> tuple[Any, ...]:
+        """The symbolic shape of what a slot holds.
+
+        What is no value of the program has the shape of one that is as large, if there is one.
+        """
+        described = self.plan.slots[slot]
+        values = [*[value for _, value in described.values], *range(len(self.shapes))]
+        same = [v for v in values if self.shapes[v] == described.shape]
+        same += [v for v in values if prod(self.shapes[v]) == described.size]
+        return self.program.values[same[0]].shape if same else described.shape
+
+    def _nbytes(self, slot: Slot) -> Any:
+        return prod(self._shape(slot)) * self.plan.slots[slot].dtype.itemsize
+
+    def _number(self, expression: Any) -> int:
+        found = eval_dim(expression, self.bindings)
+        assert found is not None
+        return found
+
+    def _arena(self) -> Any:
+        """The blocks that lie one after the other up to the end of the arena."""
+        slots = self.plan.slots
+        ends = {
+            slot: position + slots[slot].size * slots[slot].dtype.itemsize
+            for slot, position in self.plan.places
+        }
+        places = {slot: position for slot, position in self.plan.places if slots[slot].size}
+        total: Any = 0
+        end = self.plan.arena
+        while end > 0:
+            # Blocks begin at cache lines.
+            slot = next(slot for slot in places if end - 64 < ends[slot] <= end)
+            total += self._nbytes(slot)
+            end = places[slot]
+        return total
+
+    def _peak(self) -> Any:
+        """The largest sum of what lives at one time: see `Plan.run`."""
+        plan = self.plan
+        always = self._arena()
+        placed = {slot for slot, _ in plan.places}
+        found = []
+        for slot in range(self.inputs, len(plan.slots)):
+            if slot in placed or slot in plan.scalars:
+                continue
+            if plan.slots[slot].stored or (plan.small and slot in plan.results):
+                always += self._nbytes(slot)
+            else:
+                found.append(slot)
+        moments = [always]
+        for number, action in enumerate(plan.actions):
+            live = [
+                slot
+                for slot in found
+                if plan.slots[slot].first <= number
+                and (slot in plan.results or number <= plan.slots[slot].last)
+            ]
+            moments.append(always + sum([self._nbytes(slot) for slot in live]))
+            moments[-1] += self._accumulators(action)
+        return max(moments, key=self._number)
+
+    def _accumulators(self, action: Action) -> Any:
+        """What a pass accumulates in, where that is not the memory of the result."""
+        total: Any = 0
+        if type(action) is Pass:
+            kernel = action.stage.kernel
+            copies = kernel.tasks if action.stage.partial else 1
+            for step in kernel.program:
+                if isinstance(step, Reduction):
+                    slot, _ = action.sources[step.target]
+                    itemsize = kernel.operands[step.target].itemsize
+                    if copies > 1 or itemsize != self.plan.slots[slot].dtype.itemsize:
+                        total += prod(self._shape(slot)) * itemsize * copies
+        return total
+
+    def _buffers(self) -> list[Buffer]:
+        plan = self.plan
+        places = dict(plan.places)
+        found = []
+        for slot in range(self.inputs, len(plan.slots)):
+            described = plan.slots[slot]
+            if slot in plan.scalars or described.first < 0:
+                continue
+            names = [f"v{value}" for _, value in described.values[:-1]]
+            names.append(self.name(slot, len(plan.actions)))
+            if slot in places:
+                place = f"arena, from byte {places[slot]}"
+            elif slot in plan.results:
+                place = "result"
+            else:
+                place = "its own"
+            found.append(
+                Buffer(
+                    " ".join(names),
+                    str(described.dtype),
+                    self._shape(slot),
+                    described.size * described.dtype.itemsize,
+                    place,
+                    described.first + 1,
+                    described.last + 1,
+                )
+            )
+        return found
+
+
+def _slots(x: Any) -> list[Slot]:
+    """The slots that arguments read, each once."""
+    if type(x) is Read:
+        return [x.slot]
+    if type(x) is tuple:
+        return list(dict.fromkeys([slot for part in x for slot in _slots(part)]))
+    return []

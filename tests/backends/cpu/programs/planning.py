@@ -1,0 +1,49 @@
+"""What the tests of programs share: how to get at a program's plan."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import array_api_nx as xp
+from array_api_nx import Array
+from array_api_nx.backends.cpu import CPUBackend
+from array_api_nx.backends.cpu.programs.running import Plan, PlannedRun
+from array_api_nx.backends.program import Program
+
+BACKEND = CPUBackend()
+
+
+def traced(function: Callable[..., Any], *arrays: Array) -> tuple[Program, tuple[int, ...]]:
+    """The program that a call with `arrays` runs, and its sizes."""
+    compiled = xp.compile(function)
+    program = compiled.explain(*arrays).program
+    sizes = program.match(tuple([x.shape for x in arrays]))
+    assert sizes is not None
+    return program, sizes
+
+
+def planned(function: Callable[..., Any], *arrays: Array) -> Plan:
+    program, sizes = traced(function, *arrays)
+    return Plan(BACKEND, program, sizes)
+
+
+def prepared(function: Callable[..., Any], *arrays: Array) -> Any:
+    program, sizes = traced(function, *arrays)
+    return BACKEND.prepare(program, sizes)
+
+
+def actions(function: Callable[..., Any], *arrays: Array) -> list[str]:
+    """The actions of a function's plan, in words."""
+    words = []
+    for action in planned(function, *arrays).actions:
+        name = type(action).__name__
+        if name == "Call":
+            words.append(action.method)  # type: ignore[union-attr]
+        else:
+            words.append(name)
+    return words
+
+
+def is_planned(function: Callable[..., Any], *arrays: Array) -> bool:
+    return isinstance(prepared(function, *arrays), PlannedRun)

@@ -1,0 +1,399 @@
+"""Runs of planned programs, against the functions themselves."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import warnings
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+
+import array_api_nx as xp
+from array_api_nx import Array
+from array_api_nx.backends.cpu.programs import running
+
+from ....fusion.interpreter import programs
+from ....fusion.programs import assert_same, numpy_of, settings
+from ....test_compile import SHAPES, STEPS, inputs, run
+
+ROOT = Path(__file__).parents[4]
+rng = np.random.default_rng(3)
+
+
+def normal(*shape: int) -> Array:
+    return xp.asarray(rng.standard_normal(shape))
+
+
+@pytest.fixture
+def nothing_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Memory is taken for each run, as for large programs."""
+    monkeypatch.setattr(running, "_SMALL", -1)
+
+
+# ---------------------------------------------------------------------- results
+
+
+def standardise(x: Array) -> Array:
+    return (x - xp.mean(x, axis=0)) / xp.std(x, axis=0)
+
+
+def softmax(x: Array) -> Array:
+    e = xp.exp(x - xp.max(x, axis=1, keepdims=True))
+    return e / xp.sum(e, axis=1, keepdims=True)
+
+
+def nearest(x: Array) -> Array:
+    centres = x[:3, :] + 0.5
+    squares = xp.sum(xp.square(centres), axis=1)
+    return xp.argmin(squares - 2 * (x @ centres.T), axis=1)
+
+
+def several(x: Array) -> Any:
+    y = xp.exp(-(x**2))
+    return y, y.T @ y, xp.sum(y), [x * 1, xp.astype(y > 0.5, xp.int8)]
+
+
+def in_place(x: Array) -> Any:
+    y = x + 1.0
+    before = y * 2
+    part = y[::-1, :] + before
+    y[1:, :] = part[1:, :]
+    y[0, :] = y[-1, :] * 3
+    y += y[::-1, :]
+    return y, before, part
+
+
+def writes(x: Array) -> Any:
+    y = x * 2
+    x[...] = x[::-1, :] + y
+    x[0, :] *= 2
+    return y, x[1:, :]
+
+
+def indices(x: Array) -> Any:
+    order = xp.argsort(x[:, 0])
+    return xp.take(x, order, axis=0), x[order, 0], xp.cumulative_sum(x, axis=1)
+
+
+def padded(x: Array) -> Any:
+    return xp.concat([x, xp.zeros((2, x.shape[1]))]) + 1, xp.stack([x, x * 2], axis=2)
+
+
+def views(x: Array) -> Any:
+    return x[1:, :], x.T, x, xp.flip(x, axis=0), x[:0, :], xp.reshape(x.T, (-1,))
+
+
+def filled(x: Array) -> Any:
+    return xp.zeros((3, 2)), xp.ones(x.shape[0]) * 3, xp.arange(x.shape[0]) + 0.5
+
+
+FUNCTIONS = [
+    standardise,
+    softmax,
+    nearest,
+    several,
+    in_place,
+    writes,
+    indices,
+    padded,
+    views,
+    filled,
+]
+LAYOUTS: dict[str, Callable[[np.ndarray[Any, Any]], np.ndarray[Any, Any]]] = {
+    "row-major": lambda x: x,
+    "transposed": np.asfortranarray,
+    "strided": lambda x: np.repeat(x, 2, axis=1)[:, ::2],
+    "flipped": lambda x: x[::-1, ::-1].copy()[::-1, ::-1],
+    "unaligned": lambda x: (
+        np.frombuffer(b"." + x.tobytes(), np.uint8)[1:].view(x.dtype).reshape(x.shape)
+    ),
+}
+
+
+def leaves(x: Any) -> list[Array]:
+    return [leaf for part in x for leaf in leaves(part)] if isinstance(x, tuple | list) else [x]
+
+
+def check(function: Callable[[Array], Any], *shapes: tuple[int, int], calls: int = 2) -> None:
+    """Compiled and eager agree on all layouts, and in what they write."""
+    compiled = xp.compile(function)
+    for shape in shapes:
+        values = rng.standard_normal(shape)
+        for layout in ("row-major", "transposed", "strided", "flipped"):
+            for _ in range(calls):
+                # In memory of our own, so that eager code is fused, too.
+                mine = xp.asarray(LAYOUTS[layout](values.copy()))
+                if layout == "row-major":
+                    mine = xp.asarray(mine, copy=True)
+                eager = xp.asarray(values, copy=True)
+                found, expected = leaves(compiled(mine)), leaves(function(eager))
+                for i, (x, y) in enumerate(zip([*found, mine], [*expected, eager], strict=True)):
+                    assert x.shape == y.shape
+                    assert x.dtype == y.dtype
+                    # Sums over other layouts come in another order.
+                    np.testing.assert_allclose(
+                        numpy_of(x), numpy_of(y), rtol=1e-12, atol=1e-12, err_msg=f"{layout}, {i}"
+                    )
+                    if layout == "row-major":
+                        assert_same(numpy_of(x), numpy_of(y), (shape, i))
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_results(function):
+    check(function, (5, 4), (300, 7), (8, 2), (3, 3))
+
+
+@pytest.mark.usefixtures("nothing_is_small")
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_results_of_large_programs(function):
+    check(function, (5, 4), (300, 7), (8, 2), (3, 3))
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_results_at_large_sizes(function):
+    check(function, (70_001, 3), calls=1)
+
+
+@pytest.mark.parametrize("function", [in_place, several, padded, views, filled, writes])
+@pytest.mark.parametrize("large", [False, True])
+def test_sizes_of_0_and_1(function, large, monkeypatch):
+    if large:
+        monkeypatch.setattr(running, "_SMALL", -1)
+    check(function, (1, 1), (4, 1), (1, 4))
+
+
+@pytest.mark.parametrize("large", [False, True])
+@pytest.mark.parametrize("dtype", [xp.float64, xp.int64, xp.int8])
+def test_nothing(dtype, large, monkeypatch):
+    """Reductions over no elements, to none, and beside others."""
+    if large:
+        monkeypatch.setattr(running, "_SMALL", -1)
+
+    def function(x: Array, y: Array) -> Any:
+        z = y * 2 + y
+        return xp.sum(x + x, axis=0), xp.max(x + 1, axis=1), z + xp.sum(x), xp.max(z, axis=0)
+
+    compiled = xp.compile(function)
+    for _ in range(2):
+        x, y = xp.zeros((0, 5), dtype=dtype), xp.asarray(np.arange(12).reshape(3, 4), dtype=dtype)
+        for found, expected in zip(compiled(x, y), function(x, y), strict=True):
+            assert_same(found, expected)
+
+
+@pytest.mark.usefixtures("nothing_is_small")
+@hypothesis_settings(max_examples=25)
+@given(program=programs(STEPS), shapes=SHAPES)
+def test_random_programs_with_memory_per_run(program, shapes):
+    """As `test_random_programs` of compiled functions, which are small."""
+    with settings("process"), np.errstate(all="ignore"):
+        function = xp.compile(lambda *arrays: run(program, *arrays))
+        for seed, shape in enumerate(shapes):
+            mine, eager = inputs(shape, seed), inputs(shape, seed)
+            seen, live = function(*mine)
+            expected_seen, expected = run(program, *eager)
+            assert seen == expected_seen
+            for i, (x, y) in enumerate(zip([*live, *mine], [*expected, *eager], strict=True)):
+                assert_same(numpy_of(x), numpy_of(y), (shape, i))
+
+
+def test_without_the_extension():
+    """The same results, bit for bit."""
+    code = """if True:
+        import numpy as np, array_api_nx as xp
+        from tests.backends.cpu.programs import test_running as t
+        x = np.random.default_rng(0).standard_normal((40, 5))
+        for function in t.FUNCTIONS:
+            compiled = xp.compile(function)
+            for _ in range(2):
+                for each in t.leaves(compiled(xp.asarray(x.copy()))):
+                    print(t.numpy_of(each).tobytes().hex())
+    """
+    outputs = [
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "ARRAY_API_NX_EXTENSION": value, "PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for value in ("0", "1")
+    ]
+    assert len(outputs[0].split()) > 2 * len(FUNCTIONS)
+    assert outputs[0] == outputs[1]
+
+
+# ---------------------------------------------------------------------- memory
+
+
+@pytest.mark.parametrize("large", [False, True])
+@pytest.mark.parametrize("function", [standardise, several, in_place, indices, padded, filled])
+def test_results_have_memory_of_their_own(function, large, monkeypatch):
+    """Of that of others, of the arguments, of the arena, and of later results."""
+    if large:
+        monkeypatch.setattr(running, "_SMALL", -1)
+    compiled = xp.compile(function)
+    kept: list[tuple[Array, np.ndarray[Any, Any]]] = []
+    for i in range(4):
+        x = normal(6, 4)
+        results = leaves(compiled(x))
+        kept += [(result, numpy_of(result)) for result in results]
+        for a, b in combinations([np.asarray(each) for each in (*[k for k, _ in kept], x)], 2):
+            assert not np.shares_memory(a, b), i
+        if i == 2:
+            # What others do with a result stays there.
+            for result in results:
+                result[...] = 9
+            kept = kept[: -len(results)]
+    for result, values in kept:
+        assert_same(result, values)
+
+
+def test_equal_results():
+    compiled = xp.compile(lambda x: (x + 1, x + 1, [(x + 1)[1:], xp.sum(x), xp.sum(x)]))
+    for n in (4, 200_000):
+        x = normal(n)
+        results = leaves(compiled(x))
+        for a, b in combinations(results, 2):
+            assert not np.shares_memory(np.asarray(a), np.asarray(b))
+        assert_same(results[1], x + 1)
+        assert_same(results[2], (x + 1)[1:])
+
+
+@pytest.mark.parametrize("n", [5, 200_000])
+def test_results_that_show_arguments(n):
+    outside = normal(n)
+    compiled = xp.compile(lambda x: (x[1:], x + 1, outside[::-1], x))
+    for _ in range(2):
+        x = normal(n)
+        part, more, back, same = compiled(x)
+        assert same is x
+        assert np.shares_memory(np.asarray(part), np.asarray(x))
+        assert np.shares_memory(np.asarray(back), np.asarray(outside))
+        assert not np.shares_memory(np.asarray(more), np.asarray(x))
+
+
+def test_unaligned_arguments():
+    x = rng.standard_normal((6, 4))
+    for function in (standardise, softmax, several):
+        mine = xp.asarray(LAYOUTS["unaligned"](x))
+        for found, expected in zip(
+            leaves(xp.compile(function)(mine)), leaves(function(xp.asarray(x))), strict=True
+        ):
+            assert_same(found, expected)
+
+
+# ---------------------------------------------------------------------- at one time
+
+
+def test_many_threads():
+    """Small programs keep memory from run to run; no two runs have the same."""
+    functions = [xp.compile(each) for each in (standardise, several, in_place, nearest)]
+    given = [normal(7, 3) for _ in range(40)]
+    expected = [[leaves(each.__wrapped__(x * 1)) for each in functions] for x in given]
+    barrier = threading.Barrier(4)
+
+    def work(k: int) -> None:
+        barrier.wait()
+        for _ in range(5):
+            for i in range(k, len(given), 4):
+                for function, wanted in zip(functions, expected[i], strict=True):
+                    for x, y in zip(leaves(function(given[i] * 1)), wanted, strict=True):
+                        assert_same(numpy_of(x), numpy_of(y))
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(work, range(4)))
+
+
+def test_runs_within_runs():
+    """A program that runs while another run of it is not over."""
+    backend_runs: list[Any] = []
+    compiled = xp.compile(lambda x: xp.linalg.inv(x + 0.0) @ (x * 2))
+    x = xp.asarray(np.eye(3) * 2 + 1)
+    expected = numpy_of(compiled(x))
+    (bound,) = compiled._bound.values()
+    if not isinstance(bound.run, running.PlannedRun):
+        pytest.skip("checked runs are not planned")
+    # As if the only one were at work.
+    taken = bound.run._idle.pop()
+    for _ in range(2):
+        backend_runs.append(numpy_of(compiled(x)))
+    assert all([(each == expected).all() for each in backend_runs])
+    assert bound.run._idle
+    assert bound.run._idle[0] is not taken
+
+
+def test_errors_leave_a_program_as_it_was():
+    compiled = xp.compile(lambda x: xp.linalg.inv(x * 2) + 1)
+    good, bad = xp.asarray(np.eye(3)), xp.zeros((3, 3))
+    expected = numpy_of(compiled(good))
+    for _ in range(3):
+        with pytest.raises(np.linalg.LinAlgError):
+            compiled(bad)
+        assert_same(numpy_of(compiled(good)), expected)
+
+
+# ---------------------------------------------------------------------- floating-point errors
+
+
+def divide(x: Array) -> Any:
+    return xp.log(x) / x + xp.sqrt(-x)
+
+
+def sums(x: Array) -> Any:
+    return xp.sum(x * 1e308 * 10) / xp.std(x) - xp.mean(x)
+
+
+def matrices(x: Array) -> Any:
+    y = xp.reshape(x, (2, -1)) * 1e200
+    return y @ y.T * 2 - 1
+
+
+def called(function: Callable[[Array], Any], x: Array, **state: Any) -> tuple[list[str], Any]:
+    """Which warnings came, or the error, and the results."""
+    with warnings.catch_warnings(record=True) as caught, np.errstate(**state):
+        warnings.simplefilter("always")
+        try:
+            results = [numpy_of(each) for each in leaves(function(x))]
+        except FloatingPointError as error:
+            return [str(error)], None
+    return sorted({str(each.message) for each in caught}), results
+
+
+@pytest.mark.parametrize("large", [False, True])
+@pytest.mark.parametrize("function", [divide, sums, matrices])
+@pytest.mark.parametrize(
+    "state",
+    [
+        {"all": "warn"},
+        {"all": "ignore"},
+        {"all": "raise"},
+        {"all": "warn", "divide": "ignore"},
+        {"all": "ignore", "over": "raise"},
+    ],
+    ids=str,
+)
+def test_floating_point_errors(function, state, large, monkeypatch):
+    """Warnings, or errors, as in eager code, in whatever state the program was traced."""
+    if large:
+        monkeypatch.setattr(running, "_SMALL", -1)
+    values = np.asarray([0.0, 1.0, -2.0, 3.0, 1e-3, 0.5])
+    compiled = xp.compile(function)
+    with np.errstate(all="ignore"):
+        compiled(xp.asarray(values))
+    for _ in range(2):
+        found, results = called(compiled, xp.asarray(values), **state)
+        expected, wanted = called(function, xp.asarray(values), **state)
+        assert found == expected
+        assert (results is None) == (wanted is None)
+        for x, y in zip(results or (), wanted or (), strict=True):
+            assert_same(x, y)
