@@ -103,6 +103,9 @@ def test_many_tiles(threads: int, axis: Any) -> None:
         assert_same(numpy_of(xp.sum(x * 3, axis=axis)), np.asarray((padded * 3).sum(axis=axis)))
         assert_same(numpy_of(xp.max(x, axis=axis)), np.asarray(padded.max(axis=axis)))
         assert_same(numpy_of(x + padded.shape[0]), padded + padded.shape[0])
+        np.testing.assert_allclose(
+            numpy_of(xp.var(x * 2, axis=axis)), (padded * 2).var(axis=axis), rtol=1e-12
+        )
 
 
 def test_a_reduction_makes_no_padded_array() -> None:
