@@ -9,7 +9,8 @@ from array_api_nx.backends.tracing import TracingBackend
 
 INHERITED = {
     "shrink", "reshape",  # of movement that is traced
-    "explain", "axis_order", "may_overlap", "prepare",  # of what a trace has no elements for
+    "explain", "explain_program", "axis_order", "may_overlap", "prepare",  # of what has elements
+    "native", "from_native", "available_dtypes",
 }  # fmt: skip
 
 

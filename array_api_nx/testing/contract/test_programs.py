@@ -91,7 +91,8 @@ def test_may_overlap(backend: Backend) -> None:
         assert not backend.may_overlap(part, backend.slice(whole, ((4, 5, 2),)))
 
 
-def test_prepare(backend: Backend) -> None:
+def _program() -> Program:
+    """Twice the argument, its second column set to the first element; the sums of the columns."""
     n = dynamic("n", min=2)
     shape = (n, 3)
     identity = View.row_major(shape)
@@ -105,7 +106,7 @@ def test_prepare(backend: Backend) -> None:
         ),
         Step("reduce", (p.SUM, Operand(2, identity), (0,), False, None), (), (3,)),
     )
-    program = Program(
+    return Program(
         n.vars,
         (Input(shape, None, 2),),
         (*[Value(shape, d.float64)] * 3, Value((3,), d.float64)),
@@ -114,6 +115,10 @@ def test_prepare(backend: Backend) -> None:
         (Operand(3, View((3,))), Operand(2, View((3, n), (1, 3)))),
         (),
     )
+
+
+def test_prepare(backend: Backend) -> None:
+    program = _program()
     for size in (2, 5):
         run = backend.prepare(program, (size,))
         for _ in range(2):
@@ -125,5 +130,8 @@ def test_prepare(backend: Backend) -> None:
             check(backend, handle, written)
             check(backend, total, written.sum(axis=0))
             check(backend, moved, written.T)
-        explained = backend.explain_program(program, (size,))
-        assert explained is None or explained.peak_bytes >= 3 * 8
+
+
+def test_explain_program(backend: Backend) -> None:
+    explained = backend.explain_program(_program(), (5,))
+    assert explained is None or explained.peak_bytes >= 3 * 8
