@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple
 
-__all__ = ["Explanation", "Memory", "Pass", "Step", "label", "memory_lines"]
+__all__ = ["Explanation", "Memory", "Pass", "Step", "count", "label", "memory_lines", "size"]
 
 _UNITS: Final = ("B", "kB", "MB", "GB", "TB", "PB", "EB")
 
@@ -95,10 +95,10 @@ class Pass(NamedTuple):
             words = [" x ".join(map(_number, self.shape))]
             words.append(f"tiles of {_number(rows)} x {_number(columns)}")
         else:
-            words = [_count(self.shape[0], "element"), f"tiles of {_number(columns)}"]
-        words.append(_count(self.tasks, "task"))
+            words = [count(self.shape[0], "element"), f"tiles of {_number(columns)}"]
+        words.append(count(self.tasks, "task"))
         if self.scratch:
-            words.append(f"{_size(self.scratch)} of scratch memory")
+            words.append(f"{size(self.scratch)} of scratch memory")
         return words
 
     def flow(self) -> list[list[int | str | None]]:
@@ -158,9 +158,9 @@ class Explanation:
         read = sum([memory.nbytes for each in self.passes for memory in each.inputs])
         written = sum([memory.nbytes for each in self.passes for memory in each.outputs])
         return (
-            f"pending: {_count(self.operations, 'operation')} in "
-            f"{_count(len(self.passes), 'pass', 'passes')} over memory, "
-            f"{_size(read)} to be read, {_size(written)} to be allocated"
+            f"pending: {count(self.operations, 'operation')} in "
+            f"{count(len(self.passes), 'pass', 'passes')} over memory, "
+            f"{size(read)} to be read, {size(written)} to be allocated"
         )
 
     def __repr__(self) -> str:
@@ -206,14 +206,14 @@ def label(step: Step, sources: Sequence[int | str | None]) -> str:
 
 def memory_lines(memory: Memory) -> list[str]:
     """An array in a picture: a few lines."""
-    lines = [f"{memory.name}  {memory.dtype}", f"{_shape(memory.shape)}  {_size(memory.nbytes)}"]
+    lines = [f"{memory.name}  {memory.dtype}", f"{_shape(memory.shape)}  {size(memory.nbytes)}"]
     return lines + memory.note.split(", ") if memory.note else lines
 
 
 def _pass_text(each: Pass, title: str) -> list[str]:
     lines = [f"{title}: {', '.join(each.caption())}"]
     arrays = [
-        (memory.name, memory.dtype, _shape(memory.shape), _size(memory.nbytes), memory.note)
+        (memory.name, memory.dtype, _shape(memory.shape), size(memory.nbytes), memory.note)
         for memory in (*each.inputs, *each.outputs)
     ]
     widths = [max(map(len, column)) for column in zip(*arrays, strict=True)]
@@ -239,7 +239,7 @@ def _number(n: int) -> str:
     return str(n) if n < 10_000 else f"{n:_}"
 
 
-def _count(n: int, noun: str, plural: str = "") -> str:
+def count(n: int, noun: str, plural: str = "") -> str:
     return f"{_number(n)} {noun if n == 1 else plural or noun + 's'}"
 
 
@@ -247,11 +247,11 @@ def _shape(shape: tuple[int, ...]) -> str:
     return f"({', '.join(map(_number, shape))}{',' * (len(shape) == 1)})"
 
 
-def _size(nbytes: int) -> str:
+def size(nbytes: int) -> str:
     """A number of bytes with a unit: for instance "80 MB"."""
-    size, power = float(nbytes), 0
-    while size >= 999.5 and power < len(_UNITS) - 1:
-        size /= 1000
+    number, power = float(nbytes), 0
+    while number >= 999.5 and power < len(_UNITS) - 1:
+        number /= 1000
         power += 1
-    digits = f"{size:.1f}".removesuffix(".0") if size < 9.95 else f"{size:.0f}"
+    digits = f"{number:.1f}".removesuffix(".0") if number < 9.95 else f"{number:.0f}"
     return f"{digits} {_UNITS[power]}"

@@ -1,0 +1,355 @@
+"""Handles of the Dask backend: what an array shows of a storage, and how writes get there.
+
+Dask arrays never change. A storage is a cell that holds one, or what will be one; writing puts
+another in its place. A handle that shows a part of the storage knows the movements that lead from
+the whole to the part. Reading applies them; writing goes the same way back, each movement putting
+the new elements into what it was taken from. So every handle over a storage sees every write, at
+the cost of a few more tasks.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from math import prod
+from typing import Any, NamedTuple, TypeAlias, final
+
+import dask.array as da
+import numpy as np
+
+from ...core.view import Selection, View
+from .blocks import Chunks, Grid, NDArray, layer, positions, starts, tidy
+from .expressions import Source, Value, bound
+
+__all__ = [
+    "Bitcast",
+    "Expand",
+    "Movement",
+    "Permute",
+    "Reshape",
+    "Slice",
+    "Storage",
+    "Tensor",
+    "reshaped",
+    "stretched",
+]
+
+
+class Permute(NamedTuple):
+    """The axes in another order."""
+
+    axes: tuple[int, ...]
+
+    def get(self, x: da.Array, grid: Grid) -> da.Array:
+        return x.transpose(self.axes)
+
+    def put(self, whole: da.Array, part: da.Array, grid: Grid) -> da.Array:
+        return part.transpose(np.argsort(self.axes).tolist())
+
+
+class Reshape(NamedTuple):
+    """The elements in the same order under another shape."""
+
+    shape: tuple[int, ...]
+
+    def get(self, x: da.Array, grid: Grid) -> da.Array:
+        return reshaped(x, self.shape, grid)
+
+    def put(self, whole: da.Array, part: da.Array, grid: Grid) -> da.Array:
+        return reshaped(part, whole.shape, grid)
+
+
+class Expand(NamedTuple):
+    """Axes repeated, or put in front."""
+
+    shape: tuple[int, ...]
+
+    def get(self, x: da.Array, grid: Grid) -> da.Array:
+        return stretched(x, self.shape, grid)
+
+    def put(self, whole: da.Array, part: da.Array, grid: Grid) -> da.Array:
+        # What repeats elements is read-only; what does not has only got more axes.
+        return reshaped(part, whole.shape, grid)
+
+
+class Slice(NamedTuple):
+    """What a basic index selects."""
+
+    selection: Selection
+
+    def get(self, x: da.Array, grid: Grid) -> da.Array:
+        return sliced(x, self.selection)
+
+    def put(self, whole: da.Array, part: da.Array, grid: Grid) -> da.Array:
+        return _put_slice(whole, self.selection, part)
+
+
+class Bitcast(NamedTuple):
+    """The bytes read as another dtype."""
+
+    dtype: np.dtype[Any]
+
+    def get(self, x: da.Array, grid: Grid) -> da.Array:
+        return _bitcast(x, self.dtype)
+
+    def put(self, whole: da.Array, part: da.Array, grid: Grid) -> da.Array:
+        return _bitcast(part, whole.dtype)
+
+
+Movement: TypeAlias = "Permute | Reshape | Expand | Slice | Bitcast"
+
+
+# ---------------------------------------------------------------------- handles
+
+
+@final
+class Storage:
+    """A cell whose contents handles show.
+
+    Attributes
+    ----------
+    value : Value
+    version : int
+        How often it was written.
+    computed : bool
+        Whether the value is in memory.
+    read_only : str or None
+        Why it cannot be written.
+    notes : list of str
+        What was computed on the way, and why.
+    """
+
+    __slots__ = ("computed", "notes", "read_only", "value", "version")
+
+    def __init__(
+        self,
+        value: Value,
+        *,
+        computed: bool = False,
+        read_only: str | None = None,
+        notes: tuple[str, ...] = (),
+    ) -> None:
+        self.value = value
+        self.version = 0
+        self.computed = computed
+        self.read_only = read_only
+        self.notes = list(notes)
+
+
+@final
+class Tensor:
+    """The handle of the Dask backend.
+
+    Attributes
+    ----------
+    storage : Storage
+    path : tuple of Movement
+        From the storage's contents to what the handle shows.
+    view : View
+        How a row-major block would be read to show the same. It decides, as on the CPU, which
+        shapes need a copy and what is read-only.
+    dtype : np.dtype
+    kept : (int, da.Array, bool) or None
+        What was read along the path, from which version, and whether that is in memory.
+    """
+
+    __slots__ = ("dtype", "kept", "path", "storage", "view")
+
+    def __init__(
+        self,
+        storage: Storage,
+        view: View,
+        dtype: np.dtype[Any],
+        path: tuple[Movement, ...] = (),
+    ) -> None:
+        self.storage = storage
+        self.view = view
+        self.dtype = dtype
+        self.path = path
+        self.kept: tuple[int, da.Array, bool] | None = None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.view.shape  # type: ignore[return-value]  # sizes are ints here
+
+    @property
+    def is_computed(self) -> bool:
+        """Whether the elements are in memory."""
+        if not self.path:
+            return self.storage.computed
+        return self.kept is not None and self.kept[0] == self.storage.version and self.kept[2]
+
+    def moved(self, movement: Movement, view: View, dtype: np.dtype[Any] | None = None) -> Tensor:
+        """What `movement` makes of it, over the same storage."""
+        return Tensor(self.storage, view, dtype or self.dtype, (*self.path, movement))
+
+    def value(self, grid: Grid) -> Value:
+        """What it shows, for an operation that can wait."""
+        return self.array(grid) if self.path else self.storage.value
+
+    def array(self, grid: Grid) -> da.Array:
+        """What it shows, as a Dask array."""
+        storage = self.storage
+        if not self.path:
+            return bound(storage.value, grid)
+        if self.kept is not None and self.kept[0] == storage.version:
+            return self.kept[1]
+        array = bound(storage.value, grid)
+        for movement in self.path:
+            array = movement.get(array, grid)
+        if type(storage.value) is not Source:
+            self.kept = storage.version, array, False
+        return array
+
+    def write(self, value: Value, grid: Grid) -> None:
+        """Put other elements, of the same shape and dtype, in place of what it shows."""
+        storage = self.storage
+        if self.path:
+            array = bound(storage.value, grid)
+            wholes = []
+            for movement in self.path:
+                wholes.append(array)
+                array = movement.get(array, grid)
+            part = bound(value, grid)
+            for whole, movement in zip(reversed(wholes), reversed(self.path), strict=True):
+                part = movement.put(whole, part, grid)
+            value = part
+        storage.value = value
+        storage.version += 1
+        storage.computed = False
+
+    def keep(self, array: da.Array) -> None:
+        """Read `array`, the same elements in memory, from now on."""
+        if self.path:
+            self.kept = self.storage.version, array, True
+        else:
+            self.storage.value = array
+            self.storage.computed = True
+
+
+# ---------------------------------------------------------------------- movements of Dask arrays
+
+
+def _empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> da.Array:
+    return da.from_array(np.empty(shape, dtype), chunks=-1, name=False)
+
+
+def reshaped(x: da.Array, shape: tuple[int, ...], grid: Grid) -> da.Array:
+    """`x` under another shape."""
+    if x.shape == shape:
+        return x
+    if not x.size:
+        return _empty(shape, x.dtype)
+    # Axes of size 1 come and go by themselves, and chunks stay as they are.
+    if [n for n in x.shape if n != 1] == [n for n in shape if n != 1]:
+        long = [axis for axis, n in enumerate(x.shape) if n != 1]
+        x = x[tuple([slice(None) if axis in long else 0 for axis in range(x.ndim)])]
+        return x[tuple([slice(None) if n != 1 else None for n in shape])]
+    result: da.Array = da.reshape(tidy(x), shape, limit=grid.limit)
+    return result
+
+
+def stretched(x: da.Array, shape: tuple[int, ...], grid: Grid) -> da.Array:
+    """`x` with axes repeated, or put in front."""
+    if x.shape == shape:
+        return x
+    if not prod(shape):
+        return _empty(shape, x.dtype)
+    own: list[tuple[int, ...]] = [(1,)] * (len(shape) - x.ndim) + list(x.chunks)
+    cut = grid.chunks(shape, x.dtype)
+    chunks = [
+        c if sum(c) == n else new for c, n, new in zip(own, shape, cut, strict=True)
+    ]
+    return da.broadcast_to(x, shape, chunks=tuple(chunks))
+
+
+def sliced(x: da.Array, selection: Selection) -> da.Array:
+    """What a basic index selects."""
+    keys: list[Any] = []
+    for item in selection:
+        if not isinstance(item, tuple):
+            keys.append(item)
+            continue
+        start, count, step = item
+        end: int | None = start + count * step
+        if step < 0 and (count == 0 or end < 0):  # type: ignore[operator]
+            keys.append(slice(start, None, step) if count else slice(0, 0))
+        else:
+            keys.append(slice(start, end, step) if count else slice(0, 0))
+    return tidy(x[tuple(keys)])
+
+
+def _put_slice(whole: da.Array, selection: Selection, part: da.Array) -> da.Array:
+    """`whole` with `part` where `selection` selects."""
+    if not part.size:
+        return whole
+    # As many axes as `whole` has, going up.
+    squeezed: list[Any] = []
+    ranges: list[tuple[int, int, int]] = []
+    for item in selection:
+        if item is None:
+            squeezed.append(0)
+        elif isinstance(item, int):
+            squeezed.append(None)
+            ranges.append((item, 1, 1))
+        else:
+            start, count, step = item
+            if step < 0:
+                squeezed.append(slice(None, None, -1))
+                ranges.append((start + (count - 1) * step, count, -step))
+            else:
+                squeezed.append(slice(None))
+                ranges.append((start, count, max(step, 1)))
+    whole = tidy(whole)
+    part = part[tuple(squeezed)]
+    # Per axis and chunk of `whole`: what of it is written, and with which chunk of `part`.
+    axes: list[list[tuple[slice, int] | None]] = []
+    cuts: list[tuple[int, ...]] = []
+    for sizes, (start, count, step) in zip(whole.chunks, ranges, strict=True):
+        places: list[tuple[slice, int] | None] = []
+        cut: list[int] = []
+        for begin, size in zip(starts(sizes), sizes, strict=True):
+            first = max(0, -((start - begin) // step))  # the first element of it in this chunk
+            end = min(count, -((start - begin - size) // step))
+            if first < end:
+                low = start + first * step - begin
+                places.append((slice(low, low + (end - first - 1) * step + 1, step), len(cut)))
+                cut.append(end - first)
+            else:
+                places.append(None)
+        axes.append(places)
+        cuts.append(tuple(cut))
+    part = part.rechunk(tuple(cuts))
+    tasks: dict[tuple[int, ...], Any] = {}
+    for index in positions(whole.numblocks):
+        found = [places[i] for i, places in zip(index, axes, strict=True)]
+        key = (whole.name, *index)
+        if None in found:
+            tasks[index] = key
+        else:
+            where = tuple([place[0] for place in found])  # type: ignore[index]
+            source = (part.name, *[place[1] for place in found])  # type: ignore[index]
+            tasks[index] = (partial(_write, where), key, source)
+    return layer("assign", tasks, [whole, part], whole.chunks, whole.dtype)
+
+
+def _write(where: tuple[slice, ...], whole: NDArray, part: NDArray) -> NDArray:
+    result = np.array(whole)
+    result[where] = part
+    return result
+
+
+def _bitcast(x: da.Array, dtype: np.dtype[Any]) -> da.Array:
+    old, new = x.dtype.itemsize, dtype.itemsize
+    chunks: Chunks = x.chunks
+    if old != new:
+        if any([n * old % new for n in x.chunks[-1]]):
+            x = x.rechunk({x.ndim - 1: -1})
+        chunks = (*x.chunks[:-1], tuple([n * old // new for n in x.chunks[-1]]))
+    tasks = {index: (partial(_view, dtype), (x.name, *index)) for index in positions(x.numblocks)}
+    return layer("bitcast", tasks, [x], chunks, dtype)
+
+
+def _view(dtype: np.dtype[Any], chunk: NDArray) -> NDArray:
+    if chunk.dtype.itemsize == dtype.itemsize:
+        return chunk.view(dtype)
+    return np.ascontiguousarray(chunk).view(dtype)
