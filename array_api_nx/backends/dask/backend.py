@@ -265,8 +265,8 @@ class DaskBackend(IndexedAccess, Matrices):
         for x in arrays:
             if (x.shape[:axis], x.shape[axis + 1 :]) != (first[:axis], first[axis + 1 :]):
                 raise ValueError(
-                    f"cannot join shapes {first} and {x.shape} along axis {axis}; all other sizes "
-                    "must agree"
+                    f"cannot join shapes {first} and {x.shape} along axis {axis}; all other "
+                    "dimensions must agree"
                 )
         total = sum([x.shape[axis] for x in arrays])
         if not prod(first[:axis]) * prod(first[axis + 1 :]) * total:

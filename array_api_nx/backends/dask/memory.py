@@ -140,7 +140,7 @@ class DaskMemory(Backend):
 
     def item(self, x: Tensor) -> Scalar:
         if prod(x.shape) != 1:
-            raise ValueError("not exactly one element")
+            raise ValueError(f"an array of size {prod(x.shape)} is no scalar")
         return self.computed(x, "its value was asked for").item()  # type: ignore[no-any-return]
 
     def computed(self, x: Tensor, why: str) -> NDArray:
@@ -201,7 +201,10 @@ class DaskMemory(Backend):
             if file is not None:
                 return self._from_file(array, *file)
         # Chunks are read when the graph runs, and nobody may have written to them by then.
-        return self.from_chunks(np.array(array) if copy or lent else array)
+        result = self.from_chunks(np.array(array) if copy or lent else array)
+        if not copy and not array.flags.writeable:
+            result.storage.read_only = "its memory was handed in as read-only"
+        return result
 
     def _from_file(self, array: NDArray, path: str, offset: int) -> Tensor:
         """A handle over a mapped file, of which tasks read what they need."""
@@ -229,30 +232,33 @@ class DaskMemory(Backend):
         )
         return Tensor(storage, View.row_major(array.shape), array.dtype)
 
-    def from_native(self, obj: Any) -> tuple[Tensor, DType]:
-        """A Dask array as a handle, and its dtype; computes nothing but unknown chunk sizes.
+    def from_native(self, array: Any) -> Tensor:
+        """A Dask array, or a NumPy array, as a handle.
+
+        Computes nothing but the sizes of chunks, if the Dask array does not know them.
 
         Raises
         ------
         TypeError
             If the standard has no such dtype, or chunks are not NumPy's.
         """
-        if type(obj._meta) is not np.ndarray:
+        if isinstance(array, np.ndarray):
+            return self.from_host(array, copy=False)
+        if type(array._meta) is not np.ndarray:
             raise TypeError(
-                f"the chunks of this Dask array are {type(obj._meta).__name__}, not NumPy arrays; "
-                "convert them with x.map_blocks(np.asarray)"
+                f"the chunks of this Dask array are {type(array._meta).__name__}, not NumPy "
+                "arrays; convert them with x.map_blocks(np.asarray)"
             )
-        dtype = FROM_NUMPY.get(obj.dtype)
-        if dtype is None:
+        if array.dtype not in FROM_NUMPY:
             raise TypeError(
-                f"the standard has no dtype for {obj.dtype}; convert the Dask array with its "
+                f"the standard has no dtype for {array.dtype}; convert the Dask array with its "
                 "astype first"
             )
-        notes = []
-        if any([np.isnan(n) for n in obj.shape]):
-            obj = obj.copy().compute_chunk_sizes()
-            notes.append("computed the sizes of chunks: the Dask array did not know them")
-        return self.tensor(obj, *notes), dtype
+        if not any([np.isnan(n) for n in array.shape]):
+            return self.tensor(array)
+        array = array.copy()
+        array.compute_chunk_sizes()
+        return self.tensor(array, "computed the sizes of chunks, which Dask did not know")
 
     def source(
         self,
