@@ -82,17 +82,18 @@ class DaskBackend(IndexedAccess, Matrices):
         self.assign(out, result)
         return out
 
-    def _check_powers(self, x: Any, exponent: Operand) -> tuple[str, ...]:
+    def _check_powers(self, x: Any, exponent: Any) -> tuple[str, ...]:
         """Raise ValueError for integers to negative integer powers; tells what was computed."""
+        notes: tuple[str, ...] = ()
         if x.dtype.kind != "i":
-            return ()
+            return notes
         if type(exponent) is not Tensor:
-            negative, notes = exponent < 0, ()  # type: ignore[operator]
+            negative = exponent < 0
         elif not prod(exponent.shape):
-            return ()
+            return notes
         else:
             smallest = self.reduce(p.MIN, exponent, tuple(range(len(exponent.shape))), False)
-            negative = self.item(smallest) < 0  # type: ignore[operator]
+            negative = int(self.computed(smallest, "negative exponents are an error")) < 0
             notes = ("computed the smallest exponent: negative ones are an error",)
         if negative:
             raise ValueError("integers to negative integer powers are not allowed")
@@ -117,7 +118,7 @@ class DaskBackend(IndexedAccess, Matrices):
         dtype: DType | None = None,
     ) -> Tensor:
         if not prod(x.shape):
-            return self.at_once("reduce", op, x, axes, keepdims, dtype)  # type: ignore[no-any-return]
+            return self.at_once("reduce", op, x, axes, keepdims, dtype)
         if op is p.MEAN:
             total = self.array(self.reduce(p.SUM, x, axes, keepdims, dtype))
             count = float(prod([x.shape[axis] for axis in axes]))
@@ -137,7 +138,7 @@ class DaskBackend(IndexedAccess, Matrices):
 
     def var(self, x: Tensor, axes: tuple[int, ...], keepdims: bool, correction: float) -> Tensor:
         if not prod(x.shape):
-            return self.at_once("var", x, axes, keepdims, correction)  # type: ignore[no-any-return]
+            return self.at_once("var", x, axes, keepdims, correction)
         array = tidy(self.array(x))
         result = TO_NUMPY[p.VAR.results[FROM_NUMPY[x.dtype]]]
         moments = partials("moments", array, partial(_moments, axes))
@@ -177,7 +178,7 @@ class DaskBackend(IndexedAccess, Matrices):
 
     def arg_reduce(self, op: Primitive, x: Tensor, axis: int, keepdims: bool) -> Tensor:
         if not prod(x.shape):
-            return self.at_once("arg_reduce", op, x, axis, keepdims)  # type: ignore[no-any-return]
+            return self.at_once("arg_reduce", op, x, axis, keepdims)
         array = tidy(self.array(x))
         extremes = partials(op.name, array, partial(_extreme, op, axis), axis)
         return self.tensor(
@@ -194,7 +195,7 @@ class DaskBackend(IndexedAccess, Matrices):
 
     def scan(self, op: Primitive, x: Tensor, axis: int, dtype: DType | None = None) -> Tensor:
         if not prod(x.shape):
-            return self.at_once("scan", op, x, axis, dtype)  # type: ignore[no-any-return]
+            return self.at_once("scan", op, x, axis, dtype)
         array = tidy(self.array(x))
         result = TO_NUMPY[dtype or op.results[FROM_NUMPY[x.dtype]]]
         call = partial(_scan, op, axis, dtype)
@@ -337,9 +338,9 @@ def _arange(
     """A part of what np.arange gives, to the last bit."""
     (first,), (n,) = begin, shape
     if dtype.kind != "f":
-        begins: Any = start + first * step
-        part: NDArray = np.arange(begins, begins + n * step, step, dtype)
-        return part
+        low: Any = start + first * step
+        numbers: Any = np.arange
+        return numbers(low, low + n * step, step, dtype)
     head = np.asarray([start, start + step], dtype)
     values: NDArray = head[0] + np.arange(first, first + n).astype(dtype) * (head[1] - head[0])
     known = head[first : first + n]
@@ -459,4 +460,3 @@ def _merge_extremes(
 
 def _position(axis: int, keepdims: bool, part: tuple[NDArray, NDArray]) -> NDArray:
     return part[1] if keepdims else part[1].squeeze(axis)
-

@@ -57,11 +57,11 @@ class Grid:
     """
 
     def __init__(self, limit: str | int | None) -> None:
+        self._limit: int | None = None
         if limit is not None:
-            limit = parse_bytes(limit)
-            if limit < 1:
+            self._limit = parse_bytes(limit)
+            if self._limit < 1:
                 raise ValueError(f"chunks of {limit} bytes hold nothing; give a size like '64MiB'")
-        self._limit = limit
 
     @property
     def limit(self) -> int:
@@ -87,7 +87,7 @@ class Grid:
         axes = tuple(axes)
         if all([len(x.chunks[axis]) == 1 for axis in axes]):
             return x
-        chunks = [(n,) if i in axes else c for i, (n, c) in enumerate(zip(x.shape, x.chunks))]
+        chunks = [(x.shape[i],) if i in axes else sizes for i, sizes in enumerate(x.chunks)]
         if prod(map(max, chunks)) * x.dtype.itemsize > self.limit:
             chunks = list(self.chunks(x.shape, x.dtype, axes))
         return x.rechunk(tuple(chunks))
@@ -249,9 +249,7 @@ def batched(
     """
     outer = [x.shape[: x.ndim - n] for x, n in zip(arrays, core, strict=True)]
     shape = broadcast_shapes(*outer)
-    arrays = [
-        grid.joined(x, range(x.ndim - n, x.ndim)) for x, n in zip(arrays, core, strict=True)
-    ]
+    arrays = [grid.joined(x, range(x.ndim - n, x.ndim)) for x, n in zip(arrays, core, strict=True)]
     cut, chunks = aligned(arrays, shape, core)
     grid_shape = [len(sizes) for sizes in chunks]
     whole = layer(

@@ -89,9 +89,7 @@ def _passes(x: da.Array) -> tuple[Pass, ...]:
         step = Step(name.rsplit("-", 1)[0], tuple([each.name for each in inputs]), result.name)
         chunk = told.get("chunksize") or (1,)
         tile = prod(chunk[:-1]), chunk[-1]
-        found.append(
-            Pass(result.shape or (1,), tile, len(layer), inputs, (result,), 0, (step,))
-        )
+        found.append(Pass(result.shape or (1,), tile, len(layer), inputs, (result,), 0, (step,)))
     return tuple(found)
 
 
@@ -114,6 +112,6 @@ def _is_data(layer: Mapping[Any, Any]) -> bool:
 
 def _memory(name: str, kind: Literal["given", "stored", "result"], told: dict[str, Any]) -> Memory:
     dtype, shape = told.get("dtype"), told.get("shape", ())
-    if dtype is None or dtype == object:
+    if dtype is None or dtype.kind == "O":
         return Memory(name, kind, "partial results", shape, 0)
     return Memory(name, kind, str(dtype), shape, prod(shape) * dtype.itemsize)

@@ -67,6 +67,8 @@ class Expression:
 
     __slots__ = ("arguments", "dtype", "method", "shape", "size")
 
+    size: int
+
     def __init__(
         self, method: str, arguments: tuple[Any, ...], shape: tuple[int, ...], dtype: np.dtype[Any]
     ) -> None:
@@ -167,14 +169,14 @@ def _in_order(value: Expression) -> tuple[list[Expression], list[Source | da.Arr
                 pending.append((node, True))
                 pending += [(operand, False) for operand in reversed(node.operands)]
             else:
-                leaves.append(node)  # type: ignore[arg-type]
+                leaves.append(node)
     return steps, leaves
 
 
 def traced(value: Value) -> tuple[list[tuple[str, tuple[Any, ...]]], list[da.Array], _Register]:
     """The steps of `value`, the arrays that they begin with, and the register of the result."""
     if type(value) is not Expression:
-        return [], [value.make() if type(value) is Source else value], _Register(0)  # type: ignore[list-item]
+        return [], [value.make() if type(value) is Source else value], _Register(0)
     nodes, leaves = _in_order(value)
     arrays = [leaf.make() if type(leaf) is Source else leaf for leaf in leaves]
     registers: dict[int, _Register] = {}
@@ -183,7 +185,7 @@ def traced(value: Value) -> tuple[list[tuple[str, tuple[Any, ...]]], list[da.Arr
     steps = [
         (node.method, tuple([registers.get(id(x), x) for x in node.arguments])) for node in nodes
     ]
-    return steps, arrays, registers[id(value)]  # type: ignore[return-value]
+    return steps, arrays, registers[id(value)]
 
 
 def bound(value: Value, grid: Grid) -> da.Array:
@@ -214,4 +216,3 @@ def _handle(x: Any) -> Any:
     if isinstance(x, np.ndarray | np.generic):
         return host.from_host(np.asarray(x), copy=False, lent=False)
     return x
-

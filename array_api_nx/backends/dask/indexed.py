@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from itertools import product
 from math import prod
 from typing import Any, Final, NamedTuple
 
 import dask.array as da
 import numpy as np
 
-from ... import primitives as p
 from ...core import dtypes as d
 from ...core.shape import broadcast_shapes
 from ..base import Operand
@@ -86,7 +84,7 @@ class IndexedAccess(DaskMemory):
         if len(given) > 1 or type(key) is not Tensor or key.dtype != bool or not key.shape:
             return None
         covered = x.shape[axis : axis + len(key.shape)]
-        return (axis, key) if key.shape == covered and prod(x.shape) else None
+        return (axis, key) if key.shape == covered and prod(x.shape) > 0 else None
 
     def _compressed(self, x: Tensor, axis: int, mask: Tensor) -> Tensor:
         shape = x.shape
@@ -118,9 +116,7 @@ class IndexedAccess(DaskMemory):
 
     def _counts(self, chosen: da.Array) -> list[int]:
         """How many elements of each chunk of a 1-D array are not zero; computes it."""
-        tasks = {
-            index: (_count, (chosen.name, *index)) for index in positions(chosen.numblocks)
-        }
+        tasks = {index: (_count, (chosen.name, *index)) for index in positions(chosen.numblocks)}
         ones = ((1,) * len(chosen.chunks[0]),)
         counts: list[int] = self.compute(layer("count", tasks, [chosen], ones, _INT64))[0].tolist()
         return counts
@@ -301,7 +297,7 @@ class IndexedAccess(DaskMemory):
 
     def unique(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         if not prod(x.shape):
-            return self.at_once("unique", x)  # type: ignore[no-any-return]
+            return self.at_once("unique", x)
         flat = tidy(reshaped(self._small(x), (prod(x.shape),), self.grid))
         parts = partials("unique", flat, _distinct, 0)
         merged = tree("unique", parts, (0,), _merge_distinct, _itself, (), np.dtype(object))
@@ -455,6 +451,3 @@ def _inverse(
     nan = np.flatnonzero(chunk != chunk)
     found[nan] = places[np.searchsorted(firsts, nan + begin)]
     return found
-
-
-_ = p, product

@@ -278,4 +278,3 @@ def _multiplied(left: NDArray, right: NDArray) -> NDArray:
 def _added(dtype: DType, parts: list[NDArray]) -> NDArray:
     total: NDArray = on_host("reduce", p.SUM, np.stack(parts), (0,), False, dtype)
     return total
-

@@ -141,7 +141,7 @@ class DaskMemory(Backend):
     def item(self, x: Tensor) -> Scalar:
         if prod(x.shape) != 1:
             raise ValueError(f"an array of size {prod(x.shape)} is no scalar")
-        return self.computed(x, "its value was asked for").item()  # type: ignore[no-any-return]
+        return self.computed(x, "its value was asked for").item()
 
     def computed(self, x: Tensor, why: str) -> NDArray:
         """The elements of `x`, to be read only. What fits in one chunk is kept."""
@@ -150,9 +150,7 @@ class DaskMemory(Backend):
         array = self.array(x)
         found = self.compute(array)[0]
         if found.nbytes <= self.grid.limit:
-            kept = da.from_array(
-                found, chunks=array.chunks, name=name_of("computed")
-            )
+            kept = da.from_array(found, chunks=array.chunks, name=name_of("computed"))
             x.keep(kept)
             x.storage.notes.append(f"computed {_described(x)}: {why}")
         return found
@@ -311,7 +309,7 @@ class DaskMemory(Backend):
         if old == new:
             return x.moved(Bitcast(target), x.view, target)
         shape = x.shape
-        if shape[-1] != 1 and prod(shape) and x.view.strides[-1] != 1:
+        if shape[-1] != 1 and prod(shape) > 0 and x.view.strides[-1] != 1:
             raise ValueError(
                 f"cannot read {x.dtype} as {target}: the last axis is not contiguous; copy the "
                 "array first"
@@ -333,7 +331,7 @@ class DaskMemory(Backend):
     def assign(self, target: Tensor, value: Operand) -> None:
         shape = target.shape
         if type(value) is not Tensor:
-            value = self.full(shape, self.dtype(target), value)  # type: ignore[arg-type]
+            value = self.full(shape, self.dtype(target), value)
         elif value.shape != shape:
             array = self.array(value)
             array = array[(0,) * (array.ndim - len(shape))] if array.ndim > len(shape) else array
@@ -402,4 +400,3 @@ def _read(
     high = first + sum([max(0, (n - 1) * step) for n, step in zip(shape, strides, strict=True)])
     block = np.memmap(path, np.uint8, "r", low, (high - low + dtype.itemsize,))
     return np.array(np.ndarray(shape, dtype, block, first - low, strides))
-

@@ -256,9 +256,7 @@ def stretched(x: da.Array, shape: tuple[int, ...], grid: Grid) -> da.Array:
         return _empty(shape, x.dtype)
     own: list[tuple[int, ...]] = [(1,)] * (len(shape) - x.ndim) + list(x.chunks)
     cut = grid.chunks(shape, x.dtype)
-    chunks = [
-        c if sum(c) == n else new for c, n, new in zip(own, shape, cut, strict=True)
-    ]
+    chunks = [c if sum(c) == n else new for c, n, new in zip(own, shape, cut, strict=True)]
     return da.broadcast_to(x, shape, chunks=tuple(chunks))
 
 
