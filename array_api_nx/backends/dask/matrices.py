@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import partial
 from math import prod
-from typing import Any
+from typing import Any, Final
 
 import dask.array as da
 import numpy as np
@@ -110,8 +110,7 @@ class Matrices(DaskMemory):
     def qr(self, x: Tensor, *, complete: bool) -> tuple[Tensor, Tensor]:
         m, n = x.shape[-2:]
         if not complete and self._is_tall(x):
-            q, r = self._tall_qr(self._rows(x))
-            return self.tensor(q), self.tensor(r)
+            return self._tall_qr(x)
         k = m if complete else min(m, n)
         dtype = self.dtype(x)
         q_, r_ = self._matrices("qr", x, ((m, k), dtype), ((k, n), dtype), complete=complete)
@@ -121,9 +120,9 @@ class Matrices(DaskMemory):
         m, n = x.shape[-2:]
         k, dtype, real = min(m, n), self.dtype(x), p.SVDVALS.results[self.dtype(x)]
         if not full_matrices and self._is_tall(x):
-            q, r = self._tall_qr(self._rows(x))
-            u, s, vh = self.svd(self.tensor(r), full_matrices=False)
-            return self.matmul(self.tensor(q), u), s, vh
+            q, r = self._tall_qr(x)
+            u, s, vh = self.svd(r, full_matrices=False)
+            return self.matmul(q, u), s, vh
         if not full_matrices and m < n and len(x.shape) == 2:
             transposed = self.unary(p.CONJ, self.permute(x, (1, 0)))
             if self._is_tall(transposed):
@@ -217,56 +216,55 @@ class Matrices(DaskMemory):
         size, more = divmod(x.shape[0], count)
         return array.rechunk((tuple([size + (i < more) for i in range(count)]), (n,)))
 
-    def _tall_qr(self, x: da.Array) -> tuple[da.Array, da.Array]:
+    def _tall_qr(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """QR of a matrix in blocks of rows: of the blocks, and of what their R make up.
 
         J. Demmel, L. Grigori, M. Hoemmen, J. Langou, Communication-optimal parallel and sequential
         QR and LU factorizations (2012).
         """
-        n = x.shape[1]
-        heights = tuple([min(rows, n) for rows in x.chunks[0]])
-        blocks = range(x.numblocks[0])
-        both = layer(
-            "qr",
-            {(i, 0): (_qr, (x.name, i, 0)) for i in blocks},
-            [x],
-            (x.chunks[0], (n,)),
-            np.dtype(object),
-        )
-        q = layer(
-            "q",
-            {(i, 0): (_item, (both.name, i, 0), 0) for i in blocks},
-            [both],
-            (x.chunks[0], (n,)),
-            x.dtype,
-        )
-        r = layer(
-            "r",
-            {(i, 0): (_item, (both.name, i, 0), 1) for i in blocks},
-            [both],
-            (heights, (n,)),
-            x.dtype,
-        )
-        stacked = self.tensor(r)
-        upper, last = self.qr(stacked, complete=False)
+        array, n = self._rows(x), x.shape[1]
+        rows = array.chunks[0]
+        blocks = range(len(rows))
+        heights = tuple([min(height, n) for height in rows])
+        tasks: dict[tuple[int, ...], Any] = {(i, 0): (_r, (array.name, i, 0)) for i in blocks}
+        stacked = self.tensor(layer("r", tasks, [array], (heights, (n,)), array.dtype))
+        upper, r = self.qr(stacked, complete=False)
         pieces = self.array(upper).rechunk((heights, (n,)))
-        product = layer(
-            "q",
-            {(i, 0): (np.matmul, (q.name, i, 0), (pieces.name, i, 0)) for i in blocks},
-            [q, pieces],
-            (x.chunks[0], (n,)),
-            x.dtype,
-        )
-        return product, self.array(last)
+        # Once more from the beginning: nobody may want Q, and the blocks need not be kept for it.
+        array = self._rows(x)
+        tasks = {(i, 0): (_q, (array.name, i, 0), (pieces.name, i, 0)) for i in blocks}
+        return self.tensor(layer("q", tasks, [array, pieces], (rows, (n,)), array.dtype)), r
 
 
-def _qr(block: NDArray) -> tuple[NDArray, ...]:
-    found: tuple[NDArray, ...] = on_host("qr", block, complete=False)
-    return found
+_CACHED: Final = 1 << 20
+"""About how many bytes of rows are decomposed at a time."""
 
 
-def _item(results: tuple[NDArray, ...], which: int) -> NDArray:
-    return results[which]
+def _tiles(block: NDArray) -> tuple[NDArray, NDArray]:
+    """A block of rows as a stack of lower ones, which fit in the cache, and the rest."""
+    rows, n = block.shape
+    height = max(2 * n, _CACHED // (block.itemsize * n))
+    count = max(0, rows // height - 1)
+    cut = count * height
+    return block[:cut].reshape(count, height, n), block[cut:]
+
+
+def _r(block: NDArray) -> NDArray:
+    tiles, rest = _tiles(block)
+    parts = [np.linalg.qr(tiles, "r").reshape(-1, block.shape[1]), np.linalg.qr(rest, "r")]
+    return np.linalg.qr(np.concatenate(parts), "r")
+
+
+def _q(block: NDArray, factor: NDArray) -> NDArray:
+    """The rows of Q for a block whose R of `_r` is a block of a matrix with the Q `factor`."""
+    tiles, rest = _tiles(block)
+    n = block.shape[1]
+    q, r = np.linalg.qr(tiles)
+    q_rest, r_rest = np.linalg.qr(rest)
+    inner = np.linalg.qr(np.concatenate([r.reshape(-1, n), r_rest]))[0] @ factor
+    cut = len(tiles) * n
+    upper = (q @ inner[:cut].reshape(-1, n, n)).reshape(-1, n)
+    return np.concatenate([upper, q_rest @ inner[cut:]])
 
 
 def _multiplied(left: NDArray, right: NDArray) -> NDArray:

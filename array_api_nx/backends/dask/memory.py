@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
-from functools import partial
+from contextlib import AbstractContextManager, nullcontext
+from functools import cache, partial
 from math import prod
 from typing import Any
 
@@ -157,11 +157,13 @@ class DaskMemory(Backend):
 
     def compute(self, *arrays: da.Array) -> list[NDArray]:
         """What Dask computes, with the scheduler or the cluster that is in force."""
-        return [np.asarray(found) for found in dask.compute(*arrays)]
+        with _one_thread_each(arrays):
+            return [np.asarray(found) for found in dask.compute(*arrays)]
 
     def compute_object(self, x: da.Array) -> Any:
         """The one chunk of `x`, which need not be an array."""
-        return dask.compute(x)[0]
+        with _one_thread_each([x]):
+            return dask.compute(x)[0]
 
     def evaluate(self, *handles: Tensor) -> None:
         waiting = [x for x in handles if not x.is_computed]
@@ -172,7 +174,7 @@ class DaskMemory(Backend):
             shown: Any = ProgressBar()
         else:
             shown = nullcontext()
-        with shown:
+        with shown, _one_thread_each(arrays):
             kept = dask.persist(*arrays)
         if self.progress and _client() is not None:
             _follow(kept)
@@ -363,6 +365,29 @@ def _client() -> Any:
         return get_client()
     except ValueError:
         return None
+
+
+@cache
+def _controller() -> Any:
+    """What sets the number of threads of BLAS libraries, if it is installed."""
+    try:
+        from threadpoolctl import ThreadpoolController
+    except ImportError:
+        return None
+    return ThreadpoolController()
+
+
+def _one_thread_each(arrays: Sequence[da.Array]) -> AbstractContextManager[Any]:
+    """Keeps BLAS to one thread per task, where tasks run side by side.
+
+    Dask has a thread per core already, and BLAS libraries wait for each other's threads by
+    spinning. The workers of a cluster are told so by the cluster.
+    """
+    tasks = max([len(layer) for x in arrays for layer in x.dask.layers.values()])
+    controller = _controller()
+    if tasks == 1 or controller is None:
+        return nullcontext()
+    return controller.limit(limits=1, user_api="blas")
 
 
 def _follow(kept: Any) -> None:
