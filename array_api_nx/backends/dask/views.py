@@ -184,7 +184,12 @@ class Tensor:
 
     def value(self, grid: Grid) -> Value:
         """What it shows, for an operation that can wait."""
-        return self.array(grid) if self.path else self.storage.value
+        whole = self.storage.value
+        if not self.path:
+            return whole
+        if isinstance(whole, da.Array) or self.is_computed:
+            return self.array(grid)
+        return Source(partial(_followed, whole, self.path, grid), self.shape, self.dtype)
 
     def array(self, grid: Grid) -> da.Array:
         """What it shows, as a Dask array."""
@@ -193,10 +198,8 @@ class Tensor:
             return bound(storage.value, grid)
         if self.kept is not None and self.kept[0] == storage.version:
             return self.kept[1]
-        array = bound(storage.value, grid)
-        for movement in self.path:
-            array = movement.get(array, grid)
-        if type(storage.value) is not Source:
+        array = _followed(storage.value, self.path, grid)
+        if isinstance(storage.value, da.Array):
             self.kept = storage.version, array, False
         return array
 
@@ -224,6 +227,14 @@ class Tensor:
         else:
             self.storage.value = array
             self.storage.computed = True
+
+
+def _followed(whole: Value, path: tuple[Movement, ...], grid: Grid) -> da.Array:
+    """What `path` leads to from `whole`."""
+    array = bound(whole, grid)
+    for movement in path:
+        array = movement.get(array, grid)
+    return array
 
 
 # ---------------------------------------------------------------------- movements of Dask arrays
