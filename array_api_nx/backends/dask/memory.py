@@ -59,7 +59,7 @@ class DaskMemory(Backend):
         chunks = self.grid.chunks(array.shape, array.dtype)
         value = da.from_array(array, chunks=chunks, name=name_of("host"))
         return Tensor(
-            Storage(value, computed=True, notes=notes), View.row_major(array.shape), array.dtype
+            Storage(value, elements=array, notes=notes), View.row_major(array.shape), array.dtype
         )
 
     def array(self, x: Tensor) -> da.Array:
@@ -145,13 +145,12 @@ class DaskMemory(Backend):
 
     def computed(self, x: Tensor, why: str) -> NDArray:
         """The elements of `x`, to be read only. What fits in one chunk is kept."""
-        if x.is_computed:
-            return self.compute(self.array(x))[0]
+        if x.elements is not None:
+            return x.elements
         array = self.array(x)
         found = self.compute(array)[0]
-        if found.nbytes <= self.grid.limit:
-            kept = da.from_array(found, chunks=array.chunks, name=name_of("computed"))
-            x.keep(kept)
+        if not x.is_computed and found.nbytes <= self.grid.limit:
+            x.keep(da.from_array(found, chunks=array.chunks, name=name_of("computed")), found)
             x.storage.notes.append(f"computed {_described(x)}: {why}")
         return found
 
@@ -328,6 +327,7 @@ class DaskMemory(Backend):
         # What cannot change need not be copied.
         result = self.tensor(x.value(self.grid))
         result.storage.computed = x.is_computed
+        result.storage.elements = x.elements
         return result
 
     def assign(self, target: Tensor, value: Operand) -> None:

@@ -111,28 +111,40 @@ class Storage:
     version : int
         How often it was written.
     computed : bool
-        Whether the value is in memory.
+        Whether the value is in memory, here or on a cluster.
+    elements : ndarray or None
+        The elements of the value, if they are here in one piece. Nobody writes to them.
     read_only : str or None
         Why it cannot be written.
     notes : list of str
         What was computed on the way, and why.
     """
 
-    __slots__ = ("computed", "notes", "read_only", "value", "version")
+    __slots__ = ("computed", "elements", "notes", "read_only", "value", "version")
 
     def __init__(
         self,
         value: Value,
         *,
-        computed: bool = False,
+        elements: NDArray | None = None,
         read_only: str | None = None,
         notes: tuple[str, ...] = (),
     ) -> None:
         self.value = value
         self.version = 0
-        self.computed = computed
+        self.computed = elements is not None
+        self.elements = elements
         self.read_only = read_only
         self.notes = list(notes)
+
+
+class Kept(NamedTuple):
+    """What a handle shows of one version of its storage."""
+
+    version: int
+    array: da.Array
+    computed: bool
+    elements: NDArray | None
 
 
 @final
@@ -148,8 +160,8 @@ class Tensor:
         How a row-major block would be read to show the same. It decides, as on the CPU, which
         shapes need a copy and what is read-only.
     dtype : np.dtype
-    kept : (int, da.Array, bool) or None
-        What was read along the path, from which version, and whether that is in memory.
+    kept : Kept or None
+        What was read along the path.
     """
 
     __slots__ = ("dtype", "kept", "path", "storage", "view")
@@ -165,7 +177,7 @@ class Tensor:
         self.view = view
         self.dtype = dtype
         self.path = path
-        self.kept: tuple[int, da.Array, bool] | None = None
+        self.kept: Kept | None = None
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -176,7 +188,20 @@ class Tensor:
         """Whether the elements are in memory."""
         if not self.path:
             return self.storage.computed
-        return self.kept is not None and self.kept[0] == self.storage.version and self.kept[2]
+        return self._still_kept is not None and self._still_kept.computed
+
+    @property
+    def elements(self) -> NDArray | None:
+        """The elements, if they are here in one piece; to be read only."""
+        if not self.path:
+            return self.storage.elements
+        return None if self._still_kept is None else self._still_kept.elements
+
+    @property
+    def _still_kept(self) -> Kept | None:
+        """What was read along the path, if nobody has written since."""
+        kept = self.kept
+        return kept if kept is not None and kept.version == self.storage.version else None
 
     def moved(self, movement: Movement, view: View, dtype: np.dtype[Any] | None = None) -> Tensor:
         """What `movement` makes of it, over the same storage."""
@@ -196,11 +221,11 @@ class Tensor:
         storage = self.storage
         if not self.path:
             return bound(storage.value, grid)
-        if self.kept is not None and self.kept[0] == storage.version:
-            return self.kept[1]
+        if self._still_kept is not None:
+            return self._still_kept.array
         array = _followed(storage.value, self.path, grid)
         if isinstance(storage.value, da.Array):
-            self.kept = storage.version, array, False
+            self.kept = Kept(storage.version, array, False, None)
         return array
 
     def write(self, value: Value, grid: Grid) -> None:
@@ -219,14 +244,16 @@ class Tensor:
         storage.value = value
         storage.version += 1
         storage.computed = False
+        storage.elements = None
 
-    def keep(self, array: da.Array) -> None:
+    def keep(self, array: da.Array, elements: NDArray | None = None) -> None:
         """Read `array`, the same elements in memory, from now on."""
         if self.path:
-            self.kept = self.storage.version, array, True
+            self.kept = Kept(self.storage.version, array, True, elements)
         else:
             self.storage.value = array
             self.storage.computed = True
+            self.storage.elements = elements
 
 
 def _followed(whole: Value, path: tuple[Movement, ...], grid: Grid) -> da.Array:
@@ -255,8 +282,12 @@ def reshaped(x: da.Array, shape: tuple[int, ...], grid: Grid) -> da.Array:
         long = [axis for axis, n in enumerate(x.shape) if n != 1]
         x = x[tuple([slice(None) if axis in long else 0 for axis in range(x.ndim)])]
         return x[tuple([slice(None) if n != 1 else None for n in shape])]
-    result: da.Array = da.reshape(tidy(x), shape, limit=grid.limit)
-    return result
+    x = tidy(x)
+    try:
+        return da.reshape(x, shape, limit=grid.limit)
+    except NotImplementedError:
+        # Dask merges axes and splits them, but not both at a time.
+        return da.reshape(da.reshape(x, (x.size,)), shape, limit=grid.limit)
 
 
 def stretched(x: da.Array, shape: tuple[int, ...], grid: Grid) -> da.Array:
