@@ -22,7 +22,7 @@ from ..host import FROM_NUMPY, TO_NUMPY
 from .blocks import Grid, NDArray, batched, layer, name_of, positions, starts
 from .explain import explanation
 from .expressions import Expression, Source, Value, bound, on_host
-from .views import Bitcast, Expand, Permute, Reshape, Slice, Storage, Tensor, stretched
+from .views import Bitcast, Permute, Reshape, Slice, Storage, Tensor, stretched
 
 __all__ = ["DaskMemory"]
 
@@ -133,6 +133,8 @@ class DaskMemory(Backend):
     def read_only_reason(self, x: Tensor) -> str | None:
         if x.view.has_repeats:
             return "several of its elements share memory, as after broadcast_to"
+        if x.shows_repeats:
+            return "it is a view of an array with repeated elements, as after broadcast_to"
         return x.storage.read_only
 
     def to_host(self, x: Tensor) -> NDArray:
@@ -290,7 +292,7 @@ class DaskMemory(Backend):
     # ------------------------------------------------------------------ movement
 
     def expand(self, x: Tensor, shape: tuple[int, ...]) -> Tensor:
-        return x.moved(Expand(shape), x.view.expand(shape))
+        return x.expanded(shape, x.view.expand(shape))
 
     def try_reshape(self, x: Tensor, shape: tuple[int, ...]) -> Tensor | None:
         view = x.view.reshape(shape)

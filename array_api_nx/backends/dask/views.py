@@ -59,16 +59,20 @@ class Reshape(NamedTuple):
 
 
 class Expand(NamedTuple):
-    """Axes repeated, or put in front."""
+    """Axes of size 1 repeated, from the shape `before`. What shows repeated elements is read-only.
+
+    It is the last movement if it can be: slices and permutations go before it. So what shows
+    repeated elements only once has no such movement, and can be written.
+    """
 
     shape: tuple[int, ...]
+    before: tuple[int, ...]
 
     def get(self, x: da.Array, grid: Grid) -> da.Array:
         return stretched(x, self.shape, grid)
 
     def put(self, whole: da.Array, part: da.Array, grid: Grid) -> da.Array:
-        # What repeats elements is read-only; what does not has only got more axes.
-        return reshaped(part, whole.shape, grid)
+        raise AssertionError("what repeats elements is read-only")
 
 
 class Slice(NamedTuple):
@@ -205,7 +209,31 @@ class Tensor:
 
     def moved(self, movement: Movement, view: View, dtype: np.dtype[Any] | None = None) -> Tensor:
         """What `movement` makes of it, over the same storage."""
-        return Tensor(self.storage, view, dtype or self.dtype, (*self.path, movement))
+        path = self.path
+        last = path[-1] if path else None
+        if type(last) is Expand:
+            path = (*path[:-1], *_before_expansion(last, movement, view))
+        else:
+            path = (*path, movement)
+        # What repeats nothing any more.
+        if type(path[-1]) is Expand and path[-1].shape == path[-1].before:
+            path = path[:-1]
+        return Tensor(self.storage, view, dtype or self.dtype, path)
+
+    def expanded(self, shape: tuple[int, ...], view: View) -> Tensor:
+        """Axes repeated, or put in front, to make `shape`."""
+        added = len(shape) - len(self.shape)
+        if not added:
+            return self.moved(Expand(shape, self.shape), view)
+        selection = (*[None] * added, *[(0, n, 1) for n in self.shape])
+        unit = self.view.slice(selection)
+        assert unit is not None  # nothing here is padding
+        return self.moved(Slice(selection), unit).expanded(shape, view)
+
+    @property
+    def shows_repeats(self) -> bool:
+        """Whether elements are repeated on the way, even if not in what it shows."""
+        return self.view.size != 0 and any([type(movement) is Expand for movement in self.path])
 
     def value(self, grid: Grid) -> Value:
         """What it shows, for an operation that can wait."""
@@ -231,6 +259,8 @@ class Tensor:
     def write(self, value: Value, grid: Grid) -> None:
         """Put other elements, of the same shape and dtype, in place of what it shows."""
         storage = self.storage
+        if not self.view.size:
+            return
         if self.path:
             array = bound(storage.value, grid)
             wholes = []
@@ -254,6 +284,34 @@ class Tensor:
             self.storage.value = array
             self.storage.computed = True
             self.storage.elements = elements
+
+
+def _before_expansion(last: Expand, movement: Movement, view: View) -> tuple[Movement, ...]:
+    """`last` and then `movement`, with the expansion as late as possible."""
+    before, shape = last.before, last.shape
+    if type(movement) is Expand:
+        return (Expand(movement.shape, before),)
+    if type(movement) is Permute:
+        moved = [tuple([sizes[axis] for axis in movement.axes]) for sizes in (shape, before)]
+        return movement, Expand(*moved)
+    if type(movement) is not Slice:
+        return last, movement
+    selection: list[Any] = []
+    kept: list[int] = []
+    sizes = iter(zip(before, shape, strict=True))
+    for item in movement.selection:
+        if item is None:
+            selection.append(None)
+            kept.append(1)
+            continue
+        own, repeated = next(sizes)
+        if own == repeated:
+            selection.append(item)
+            kept += [] if isinstance(item, int) else [item[1]]
+        else:
+            selection.append(0 if isinstance(item, int) else (0, 1, 1))
+            kept += [] if isinstance(item, int) else [1]
+    return Slice(tuple(selection)), Expand(view.shape, tuple(kept))
 
 
 def _followed(whole: Value, path: tuple[Movement, ...], grid: Grid) -> da.Array:
