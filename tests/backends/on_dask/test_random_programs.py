@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import array_api_nx as xp
@@ -47,7 +47,7 @@ def assert_alike(program: list[Step], shape: tuple[int, ...], backend: DaskBacke
             np.testing.assert_array_equal(x, y, err_msg=f"seen {i}")
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=100)
 @given(programs(NAMES), SHAPES, st.sampled_from(BACKENDS))
 def test_programs(program: list[Step], shape: tuple[int, ...], backend: DaskBackend) -> None:
     assert_alike(program, shape, backend)

@@ -66,7 +66,7 @@ def moved(x: Any, kind: str, argument: Any) -> Any:
     return x.reshape(argument) if on_host else xp.reshape(x, argument)
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(st.data())
 def test_writes_go_through_any_chain_of_views(data: st.DataObject) -> None:
     shape = data.draw(st.sampled_from([(6, 8), (40,), (3, 4, 6), (10, 2)]))
