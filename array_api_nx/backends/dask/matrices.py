@@ -251,8 +251,13 @@ def _tiles(block: NDArray) -> tuple[NDArray, NDArray]:
 
 def _r(block: NDArray) -> NDArray:
     tiles, rest = _tiles(block)
-    parts = [np.linalg.qr(tiles, "r").reshape(-1, block.shape[1]), np.linalg.qr(rest, "r")]
-    return np.linalg.qr(np.concatenate(parts), "r")
+    parts = [_triangle(tiles).reshape(-1, block.shape[1]), _triangle(rest)]
+    return _triangle(np.concatenate(parts))
+
+
+def _triangle(block: NDArray) -> NDArray:
+    found: Any = np.linalg.qr(block, "r")
+    return found
 
 
 def _q(block: NDArray, factor: NDArray) -> NDArray:

@@ -212,7 +212,7 @@ class Tensor:
         path = self.path
         last = path[-1] if path else None
         if type(last) is Expand:
-            path = (*path[:-1], *_before_expansion(last, movement, view))
+            path = (*path[:-1], *_before_expansion(last, movement))
         else:
             path = (*path, movement)
         # What repeats nothing any more.
@@ -286,7 +286,7 @@ class Tensor:
             self.storage.elements = elements
 
 
-def _before_expansion(last: Expand, movement: Movement, view: View) -> tuple[Movement, ...]:
+def _before_expansion(last: Expand, movement: Movement) -> tuple[Movement, ...]:
     """`last` and then `movement`, with the expansion as late as possible."""
     before, shape = last.before, last.shape
     if type(movement) is Expand:
@@ -297,21 +297,22 @@ def _before_expansion(last: Expand, movement: Movement, view: View) -> tuple[Mov
     if type(movement) is not Slice:
         return last, movement
     selection: list[Any] = []
+    expanded: list[int] = []
     kept: list[int] = []
     sizes = iter(zip(before, shape, strict=True))
     for item in movement.selection:
-        if item is None:
-            selection.append(None)
-            kept.append(1)
-            continue
-        own, repeated = next(sizes)
-        if own == repeated:
-            selection.append(item)
-            kept += [] if isinstance(item, int) else [item[1]]
+        repeated = False
+        if item is not None:
+            own, size = next(sizes)
+            repeated = own != size
+        if item is None or isinstance(item, tuple):
+            count = 1 if item is None else item[1]
+            expanded.append(count)
+            kept.append(1 if repeated else count)
+            selection.append((0, 1, 1) if repeated else item)
         else:
-            selection.append(0 if isinstance(item, int) else (0, 1, 1))
-            kept += [] if isinstance(item, int) else [1]
-    return Slice(tuple(selection)), Expand(view.shape, tuple(kept))
+            selection.append(0 if repeated else item)
+    return Slice(tuple(selection)), Expand(tuple(expanded), tuple(kept))
 
 
 def _followed(whole: Value, path: tuple[Movement, ...], grid: Grid) -> da.Array:

@@ -19,10 +19,12 @@ def everything_lazy(x: xp.Array, y: xp.Array) -> list[xp.Array]:
     q, r = xp.linalg.qr(z)
     u, s, vh = xp.linalg.svd(z, full_matrices=False)
     return [
-        z, q, r, u, s, vh, x @ y, x.T, xp.sort(x), xp.argsort(x, axis=0), xp.cumulative_sum(x, axis=1),
+        z, q, r, u, s, vh, x @ y, x.T, xp.sort(x), xp.argsort(x, axis=0),
+        xp.cumulative_sum(x, axis=1),
         xp.argmax(x, axis=0), xp.var(x), xp.concat([x, z]), xp.where(x > 0, x, 0.0), xp.tril(y),
         xp.fft.fft(xp.astype(x, xp.complex128)), xp.linalg.solve(y, y), xp.linalg.det(y), xp.eye(9),
-        xp.repeat(x, 2), xp.roll(x, 3), xp.reshape(x, (4, -1)), x[::-2, 1:], xp.broadcast_to(x, (2, *x.shape)),
+        xp.repeat(x, 2), xp.roll(x, 3), xp.reshape(x, (4, -1)), x[::-2, 1:],
+        xp.broadcast_to(x, (2, *x.shape)),
         xp.take_along_axis(x, xp.argsort(x, axis=0), axis=0), xp.linalg.cholesky(y), xp.any(x),
         xp.searchsorted(xp.sort(x[:, 0]), x[:, 1]),
     ]  # fmt: skip
@@ -121,7 +123,7 @@ def test_a_progress_bar_when_asked(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == ""
 
 
-# ---------------------------------------------------------------------- shapes that depend on values
+# ---------------------------------------------------------------------- data-dependent shapes
 
 
 def test_shapes_are_known_at_once_and_explain_says_why() -> None:
