@@ -209,29 +209,10 @@ class DaskMemory(Backend):
 
     def _from_file(self, array: NDArray, path: str, offset: int) -> Tensor:
         """A handle over a mapped file, of which tasks read what they need."""
-        chunks = self.grid.chunks(array.shape, array.dtype)
         read = partial(_read, path, offset, array.dtype, array.strides)
-        begins = [starts(sizes) for sizes in chunks]
-        counts = [len(sizes) for sizes in chunks]
-
-        def make() -> da.Array:
-            tasks = {
-                index: (
-                    partial(
-                        read,
-                        tuple([begin[i] for i, begin in zip(index, begins, strict=True)]),
-                        tuple([sizes[i] for i, sizes in zip(index, chunks, strict=True)]),
-                    ),
-                )
-                for index in positions(counts)
-            }
-            return layer("read", tasks, [], chunks, array.dtype)
-
-        storage = Storage(
-            Source(make, array.shape, array.dtype),
-            read_only="its elements are read from a mapped file when they are needed",
-        )
-        return Tensor(storage, View.row_major(array.shape), array.dtype)
+        result = self.source("read", array.shape, FROM_NUMPY[array.dtype], read)
+        result.storage.read_only = "its elements are read from a mapped file when they are needed"
+        return result
 
     def from_native(self, array: Any) -> Tensor:
         """A Dask array, or a NumPy array, as a handle.

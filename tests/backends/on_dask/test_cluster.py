@@ -12,8 +12,10 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
+from array_api_nx.backends.dask import DaskBackend
+from array_api_nx.device import register
 
-from .programs import SMALL, assert_equal, numbers, on_dask
+from .programs import CHUNK, SMALL, assert_equal, numbers, on_dask
 
 distributed = pytest.importorskip("distributed")
 
@@ -69,3 +71,9 @@ def test_a_worker_that_dies_loses_nothing(client: Any) -> None:
     assert_equal(x, numbers(40, 10) * 2)
     client.wait_for_workers(2)
     assert victim not in client.run(os.getpid).values()
+
+
+def test_a_progress_bar_when_asked(capsys: pytest.CaptureFixture[str]) -> None:
+    device = register("dask-with-progress-on-a-cluster", lambda: DaskBackend(CHUNK, progress=True))
+    xp.evaluate(xp.sum(xp.ones((5, 5), device=device)))
+    assert "Completed" in capsys.readouterr().out

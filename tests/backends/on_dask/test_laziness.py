@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
+from array_api_nx.backends.dask import DaskBackend
+from array_api_nx.device import register
 
 from .programs import SMALL, Tasks, assert_equal, nothing_computed, numbers, on_dask
 
@@ -113,9 +115,6 @@ def test_evaluate_keeps_chunks_and_computes_together() -> None:
 
 
 def test_a_progress_bar_when_asked(capsys: pytest.CaptureFixture[str]) -> None:
-    from array_api_nx.backends.dask import DaskBackend
-    from array_api_nx.device import register
-
     device = register("dask-with-progress", lambda: DaskBackend(progress=True))
     xp.evaluate(xp.sum(xp.ones((5, 5), device=device)))
     assert "100%" in capsys.readouterr().out
