@@ -21,6 +21,7 @@ from ..host import TO_NUMPY
 from .blocks import NDArray, batched, layer, partials, positions, starts, tidy, tree
 from .expressions import on_host
 from .memory import DaskMemory
+from .scheduling import compute
 from .views import Permute, Tensor, reshaped, stretched
 
 __all__ = ["IndexedAccess"]
@@ -118,7 +119,7 @@ class IndexedAccess(DaskMemory):
         """How many elements of each chunk of a 1-D array are not zero; computes it."""
         tasks = {index: (_count, (chosen.name, *index)) for index in positions(chosen.numblocks)}
         ones = ((1,) * len(chosen.chunks[0]),)
-        counts: list[int] = self.compute(layer("count", tasks, [chosen], ones, _INT64))[0].tolist()
+        counts: list[int] = compute(layer("count", tasks, [chosen], ones, _INT64))[0].tolist()
         return counts
 
     def nonzero(self, x: Tensor) -> tuple[Tensor, ...]:
@@ -301,7 +302,7 @@ class IndexedAccess(DaskMemory):
         flat = tidy(reshaped(self._small(x), (prod(x.shape),), self.grid))
         parts = partials("unique", flat, _distinct, 0)
         merged = tree("unique", parts, (0,), _merge_distinct, _itself, (), np.dtype(object))
-        found: _Distinct = self.compute_object(merged)
+        found: _Distinct = compute(merged)[0]
         note = "computed the distinct values: the result's shape depends on them"
         values = self.from_chunks(found.values, note)
         ordered = self.array(values).rechunk((-1,))

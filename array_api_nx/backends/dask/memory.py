@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from functools import cache, partial
+from functools import partial
 from math import prod
 from typing import Any
 
 import dask
 import dask.array as da
 import numpy as np
-from dask.diagnostics import ProgressBar
 
 from ...core.dtypes import DType
 from ...core.view import Selection, View
@@ -22,6 +20,7 @@ from ..host import FROM_NUMPY, TO_NUMPY
 from .blocks import Grid, NDArray, batched, layer, name_of, positions, starts
 from .explain import explanation
 from .expressions import Expression, Source, Value, bound, on_host
+from .scheduling import client, compute, persist
 from .views import Bitcast, Permute, Reshape, Slice, Storage, Tensor, stretched
 
 __all__ = ["DaskMemory"]
@@ -150,35 +149,17 @@ class DaskMemory(Backend):
         if x.elements is not None:
             return x.elements
         array = self.array(x)
-        found = self.compute(array)[0]
+        found = np.asarray(compute(array)[0])
         if not x.is_computed and found.nbytes <= self.grid.limit:
             x.keep(da.from_array(found, chunks=array.chunks, name=name_of("computed")), found)
             x.storage.notes.append(f"computed {_described(x)}: {why}")
         return found
 
-    def compute(self, *arrays: da.Array) -> list[NDArray]:
-        """What Dask computes, with the scheduler or the cluster that is in force."""
-        with _one_thread_each(arrays):
-            return [np.asarray(found) for found in dask.compute(*arrays)]
-
-    def compute_object(self, x: da.Array) -> Any:
-        """The one chunk of `x`, which need not be an array."""
-        with _one_thread_each([x]):
-            return dask.compute(x)[0]
-
     def evaluate(self, *handles: Tensor) -> None:
         waiting = [x for x in handles if not x.is_computed]
         if not waiting:
             return
-        arrays = [self.array(x) for x in waiting]
-        if self.progress and _client() is None:
-            shown: Any = ProgressBar()
-        else:
-            shown = nullcontext()
-        with shown, _one_thread_each(arrays):
-            kept = dask.persist(*arrays)
-        if self.progress and _client() is not None:
-            _follow(kept)
+        kept = persist([self.array(x) for x in waiting], self.progress)
         for x, array in zip(waiting, kept, strict=True):
             x.keep(array)
             x.storage.notes.append(f"computed {_described(x)}: evaluate was called")
@@ -187,11 +168,11 @@ class DaskMemory(Backend):
         return explanation(self.array(x), x.is_computed, tuple(x.storage.notes))
 
     def facts(self) -> dict[str, Any]:
-        client = _client()
+        cluster = client()
         return {
             "dask": dask.__version__,
             "chunks": self.grid.limit,
-            "scheduler": "this process" if client is None else client.scheduler.address,
+            "scheduler": "this process" if cluster is None else cluster.scheduler.address,
         }
 
     # ------------------------------------------------------------------ creation
@@ -336,47 +317,6 @@ def _call_all(method: str, options: dict[str, Any], *chunks: Any) -> tuple[NDArr
 
 def _described(x: Tensor) -> str:
     return f"{x.dtype} of shape {x.shape}"
-
-
-def _client() -> Any:
-    """The client of a cluster that is in force, or None."""
-    try:
-        from distributed import get_client
-    except ImportError:
-        return None
-    try:
-        return get_client()
-    except ValueError:
-        return None
-
-
-@cache
-def _controller() -> Any:
-    """What sets the number of threads of BLAS libraries, if it is installed."""
-    try:
-        from threadpoolctl import ThreadpoolController
-    except ImportError:
-        return None
-    return ThreadpoolController()
-
-
-def _one_thread_each(arrays: Sequence[da.Array]) -> AbstractContextManager[Any]:
-    """Keeps BLAS to one thread per task, where tasks run side by side.
-
-    Dask has a thread per core already, and BLAS libraries wait for each other's threads by
-    spinning. The workers of a cluster are told so by the cluster.
-    """
-    tasks = max([len(layer) for x in arrays for layer in x.dask.layers.values()])
-    controller = _controller()
-    if tasks == 1 or controller is None:
-        return nullcontext()
-    return controller.limit(limits=1, user_api="blas")
-
-
-def _follow(kept: Any) -> None:
-    from distributed import progress
-
-    progress(kept, notebook=False)
 
 
 # ---------------------------------------------------------------------- files
