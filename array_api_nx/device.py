@@ -10,7 +10,7 @@ from typing import Any, Final, final
 
 from . import config
 from .backends.base import Backend
-from .backends.engines.families import FAMILIES, Family
+from .backends.engines.families import FAMILIES, Family, options_of
 from .core import dtypes as d
 from .core.dtypes import DType, as_dtype
 
@@ -174,23 +174,6 @@ def register_engine(family: Family) -> None:
 def _with_options(name: str, options: dict[str, Any]) -> str:
     text = ",".join([f"{key}={options[key]}" for key in sorted(options)])
     return f"{name}{',' if '=' in name else ':'}{text}"
-
-
-def options_of(rest: str) -> dict[str, str]:
-    """The options in the rest of a device's name: ``"a=1,b=2"`` as a dict.
-
-    Raises
-    ------
-    ValueError
-        If it is anything else.
-    """
-    options = {}
-    for part in filter(None, rest.split(",")):
-        key, equals, value = part.partition("=")
-        if not equals or not key.isidentifier():
-            raise ValueError(f"options are written key=value,key=value, not {rest!r}")
-        options[key] = value
-    return options
 
 
 def _resolve(name: Any) -> Device:

@@ -38,6 +38,7 @@ THIRD_PARTY = {
 TESTING = "testing/contract/"
 # The modules of engines, which load on first use, and what they load.
 ENGINES = {
+    "backends/dask": {"dask"},
     "backends/engines/cupy.py": {"cupy", "cupyx", "array_api_compat", "numpy"},
     "backends/engines/jax.py": {"jax"},
     "backends/engines/jax_kernels.py": {"jax"},
@@ -142,7 +143,8 @@ def test_imports_go_down_only(path):
         if top == NAME:
             assert LAYERS.index(layer(name)) <= LAYERS.index(own), f"{ids(path)} imports {name}"
         elif top not in sys.stdlib_module_names and (loading or own in STANDARD_LIBRARY_ALONE):
-            allowed = THIRD_PARTY[own] | ENGINES.get(ids(path), set())
+            engine = ENGINES.get(ids(path)) or ENGINES.get(ids(path.parent), set())
+            allowed = THIRD_PARTY[own] | engine
             if ids(path).startswith(TESTING):
                 allowed = {"numpy", "pytest", "hypothesis"}
             assert top in allowed, f"{ids(path)} imports {name}"

@@ -10,6 +10,7 @@ __all__ = [
     "Memory",
     "Pass",
     "Step",
+    "count",
     "label",
     "memory_lines",
     "pass_text",
@@ -106,8 +107,8 @@ class Pass(NamedTuple):
             words = [" x ".join(map(_number, self.shape))]
             words.append(f"tiles of {_number(rows)} x {_number(columns)}")
         else:
-            words = [_count(self.shape[0], "element"), f"tiles of {_number(columns)}"]
-        words.append(_count(self.tasks, "task"))
+            words = [count(self.shape[0], "element"), f"tiles of {_number(columns)}"]
+        words.append(count(self.tasks, "task"))
         if self.scratch:
             words.append(f"{size_text(self.scratch)} of scratch memory")
         return words
@@ -169,8 +170,8 @@ class Explanation:
         read = sum([memory.nbytes for each in self.passes for memory in each.inputs])
         written = sum([memory.nbytes for each in self.passes for memory in each.outputs])
         return (
-            f"pending: {_count(self.operations, 'operation')} in "
-            f"{_count(len(self.passes), 'pass', 'passes')} over memory, "
+            f"pending: {count(self.operations, 'operation')} in "
+            f"{count(len(self.passes), 'pass', 'passes')} over memory, "
             f"{size_text(read)} to be read, {size_text(written)} to be allocated"
         )
 
@@ -253,7 +254,7 @@ def _number(n: int) -> str:
     return str(n) if n < 10_000 else f"{n:_}"
 
 
-def _count(n: int, noun: str, plural: str = "") -> str:
+def count(n: int, noun: str, plural: str = "") -> str:
     return f"{_number(n)} {noun if n == 1 else plural or noun + 's'}"
 
 
@@ -263,9 +264,9 @@ def _shape(shape: tuple[int, ...]) -> str:
 
 def size_text(nbytes: int) -> str:
     """A number of bytes with a unit: for instance "80 MB"."""
-    size, power = float(nbytes), 0
-    while size >= 999.5 and power < len(_UNITS) - 1:
-        size /= 1000
+    number, power = float(nbytes), 0
+    while number >= 999.5 and power < len(_UNITS) - 1:
+        number /= 1000
         power += 1
-    digits = f"{size:.1f}".removesuffix(".0") if size < 9.95 else f"{size:.0f}"
+    digits = f"{number:.1f}".removesuffix(".0") if number < 9.95 else f"{number:.0f}"
     return f"{digits} {_UNITS[power]}"

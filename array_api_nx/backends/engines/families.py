@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from ..base import Backend
 
-__all__ = ["FAMILIES", "Family"]
+__all__ = ["FAMILIES", "Family", "options_of"]
 
 
 class Family(NamedTuple):
@@ -65,6 +65,23 @@ def _numbered(family: str, kinds: tuple[str, ...], single: tuple[str, ...]) -> C
         raise ValueError(f"its devices are {', '.join([f'{family}:{name}' for name in names])}")
 
     return resolve
+
+
+def options_of(rest: str) -> dict[str, str]:
+    """The options in the rest of a device's name: ``"a=1,b=2"`` as a dict.
+
+    Raises
+    ------
+    ValueError
+        If it is anything else.
+    """
+    options = {}
+    for part in filter(None, rest.split(",")):
+        key, equals, value = part.partition("=")
+        if not equals or not key.isidentifier():
+            raise ValueError(f"options are written key=value,key=value, not {rest!r}")
+        options[key] = value
+    return options
 
 
 # ---------------------------------------------------------------------- PyTorch
@@ -152,6 +169,36 @@ def _device_of_cupy_array(x: Any) -> str | None:
     return str(x.device.id) if isinstance(x, cupy.ndarray) else None
 
 
+# ---------------------------------------------------------------------- Dask
+
+
+def _dask_options(rest: str) -> tuple[str | None, bool]:
+    """How large chunks are, and whether computations show how far they are."""
+    options = options_of(rest)
+    chunks = options.pop("chunks", None)
+    progress = options.pop("progress", "False")
+    if options or progress not in ("True", "False"):
+        raise ValueError("its options are chunks=..., such as chunks=64MiB, and progress=True")
+    return chunks, progress == "True"
+
+
+def _resolve_dask(rest: str) -> str:
+    chunks, progress = _dask_options(rest)
+    parts = [f"chunks={chunks}"] if chunks is not None else []
+    return ",".join([*parts, "progress=True"] if progress else parts)
+
+
+def _load_dask(name: str) -> Backend:
+    from ..dask import DaskBackend
+
+    chunks, progress = _dask_options(name.partition(":")[2])
+    return DaskBackend(chunks, progress=progress)
+
+
+def _device_of_dask_array(x: Any) -> str | None:
+    return "" if isinstance(x, sys.modules["dask.array"].Array) else None
+
+
 def _if_installed(module: str, offers: Callable[[], tuple[str, ...]]) -> Callable[[], Any]:
     return lambda: offers() if find_spec(module) else ()
 
@@ -186,5 +233,15 @@ FAMILIES: Final = (
         "cupy-cuda12x",
         ("cupy",),
         _device_of_cupy_array,
+    ),
+    Family(
+        "dask",
+        _resolve_dask,
+        _load_dask,
+        _if_installed("dask", lambda: ("",)),
+        "dask",
+        "'dask[array]' distributed",
+        ("dask",),
+        _device_of_dask_array,
     ),
 )

@@ -1,0 +1,344 @@
+"""Layers of a Dask graph: chunks, tasks over them, reductions as trees.
+
+Every task works on whole chunks, NumPy arrays, and never writes to one that it was given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import product
+from math import ceil, prod
+from operator import itemgetter
+from typing import Any, Final, TypeAlias
+from uuid import uuid4
+
+import dask
+import dask.array as da
+import numpy as np
+from dask.array.core import normalize_chunks
+from dask.highlevelgraph import HighLevelGraph
+from dask.utils import parse_bytes
+
+from ...core.shape import broadcast_shapes
+
+__all__ = [
+    "Chunks",
+    "Grid",
+    "NDArray",
+    "aligned",
+    "batched",
+    "blockwise",
+    "combined",
+    "layer",
+    "name_of",
+    "partials",
+    "positions",
+    "starts",
+    "tidy",
+    "tree",
+]
+
+NDArray = np.ndarray[Any, Any]
+Chunks: TypeAlias = "tuple[tuple[int, ...], ...]"
+Index: TypeAlias = "tuple[int, ...]"
+
+_FAN_IN: Final = 8
+"""About how many partial results one task of a tree merges."""
+
+
+class Grid:
+    """How arrays are cut into chunks.
+
+    Parameters
+    ----------
+    limit : str, int or None
+        About how many bytes a chunk has, such as "64MiB"; Dask's own setting, ``array.chunk-size``,
+        if None.
+    """
+
+    def __init__(self, limit: str | int | None) -> None:
+        self._limit: int | None = None
+        if limit is not None:
+            self._limit = parse_bytes(limit)
+            if self._limit < 1:
+                raise ValueError(f"chunks of {limit} bytes hold nothing; give a size like '64MiB'")
+
+    @property
+    def limit(self) -> int:
+        """About how many bytes a chunk has."""
+        if self._limit is not None:
+            return self._limit
+        return int(parse_bytes(dask.config.get("array.chunk-size")))
+
+    def chunks(
+        self, shape: tuple[int, ...], dtype: np.dtype[Any], whole: Iterable[int] = ()
+    ) -> Chunks:
+        """Chunks of about `limit` bytes, with the axes `whole` in one piece."""
+        if not prod(shape):
+            return tuple([(n,) for n in shape])
+        wanted = ["auto"] * len(shape)
+        for axis in whole:
+            wanted[axis] = -1  # type: ignore[call-overload]
+        found: Chunks = normalize_chunks(tuple(wanted), shape, limit=self.limit, dtype=dtype)
+        return found
+
+    def joined(self, x: da.Array, axes: Iterable[int]) -> da.Array:
+        """`x` with one chunk along each of `axes`, the others cut so that chunks stay small."""
+        axes = tuple(axes)
+        if all([len(x.chunks[axis]) == 1 for axis in axes]):
+            return x
+        chunks = [(x.shape[i],) if i in axes else sizes for i, sizes in enumerate(x.chunks)]
+        if prod(map(max, chunks)) * x.dtype.itemsize > self.limit:
+            chunks = list(self.chunks(x.shape, x.dtype, axes))
+        return x.rechunk(tuple(chunks))
+
+
+def name_of(label: str) -> str:
+    """A name for a layer, which no other one has."""
+    return f"{label}-{uuid4().hex}"
+
+
+def layer(
+    label: str,
+    tasks: dict[Index, Any],
+    inputs: Sequence[da.Array],
+    chunks: Chunks,
+    dtype: np.dtype[Any],
+    name: str = "",
+) -> da.Array:
+    """An array of one task per chunk.
+
+    Parameters
+    ----------
+    label : str
+        What the tasks do, for whoever looks at the graph.
+    tasks : dict of tuple of int to task
+        By position in the grid of chunks. A task is a tuple of a callable and arguments, which may
+        be keys of the inputs or lists of them; a key alone takes a chunk over.
+    inputs : sequence of da.Array
+    chunks : tuple of tuple of int
+    dtype : np.dtype
+    name : str, optional
+        What `name_of` gave for it, if tasks refer to each other.
+    """
+    name = name or name_of(label)
+    graph = HighLevelGraph.from_collections(
+        name, {(name, *index): task for index, task in tasks.items()}, dependencies=inputs
+    )
+    return da.Array(graph, name, chunks, meta=np.empty((0,) * len(chunks), dtype))
+
+
+def positions(counts: Iterable[int]) -> Iterable[Index]:
+    """All positions in a grid of the given numbers of chunks."""
+    return product(*[range(count) for count in counts])
+
+
+def starts(chunks: tuple[int, ...]) -> list[int]:
+    """Where each chunk along an axis begins."""
+    return [0, *np.cumsum(chunks).tolist()][:-1]
+
+
+def tidy(x: da.Array) -> da.Array:
+    """`x` without chunks of no elements, unless it has none at all."""
+    if not x.size or all([all(sizes) for sizes in x.chunks]):
+        return x
+    return x.rechunk(tuple([tuple([n for n in sizes if n]) for sizes in x.chunks]))
+
+
+def aligned(
+    arrays: Sequence[da.Array], shape: tuple[int, ...], core: Sequence[int] = ()
+) -> tuple[list[da.Array], Chunks]:
+    """Arrays that broadcast to `shape`, cut at the same places, and the chunks of the result.
+
+    `core` says of each array how many last axes do not take part.
+    """
+    outer = [x.ndim - n for x, n in zip(arrays, core or [0] * len(arrays), strict=True)]
+    arrays = [tidy(x) for x in arrays]
+    chunks: list[tuple[int, ...]] = []
+    for axis in range(-len(shape), 0):
+        borders: set[int] = set()
+        for x, ndim in zip(arrays, outer, strict=True):
+            if ndim >= -axis and x.shape[ndim + axis] == shape[axis]:
+                borders.update(np.cumsum(x.chunks[ndim + axis]).tolist())
+        cuts = sorted(borders - {0}) or [0]
+        chunks.append(tuple(np.diff([0, *cuts]).tolist()))
+    cut = [_cut(x, ndim, chunks) for x, ndim in zip(arrays, outer, strict=True)]
+    return cut, tuple(chunks)
+
+
+def _cut(x: da.Array, outer: int, chunks: Sequence[tuple[int, ...]]) -> da.Array:
+    """`x` with the last of `chunks` on its first `outer` axes, but for those that broadcast."""
+    last = chunks[len(chunks) - outer :]
+    sizes = [c if n > 1 else (n,) for n, c in zip(x.shape, last, strict=False)]
+    return x.rechunk((*sizes, *x.chunks[outer:]))
+
+
+def combined(
+    arrays: Sequence[da.Array], shape: tuple[int, ...], grid: Grid
+) -> tuple[list[da.Array], Chunks]:
+    """`aligned`, in chunks of about the right size even if broadcasting makes them larger."""
+    cut, chunks = aligned(arrays, shape)
+    widest = max([x.dtype.itemsize for x in arrays])
+    if prod(map(max, chunks)) * widest <= 2 * grid.limit:
+        return cut, chunks
+    finer = grid.chunks(shape, np.dtype(f"V{widest}"))
+    chunks = tuple([min(old, new, key=max) for old, new in zip(chunks, finer, strict=True)])
+    return [_cut(x, x.ndim, chunks) for x in cut], chunks
+
+
+def _key(x: da.Array, index: Index, core: int = 0) -> tuple[Any, ...]:
+    """The key of the chunk of `x` that broadcasts to the one at `index`."""
+    own = index[len(index) - (x.ndim - core) :]
+    place = [i if len(c) > 1 else 0 for i, c in zip(own, x.chunks, strict=False)]
+    return (x.name, *place, *[0] * core)
+
+
+def blockwise(
+    label: str,
+    call: Callable[..., Any],
+    arrays: Sequence[da.Array],
+    chunks: Chunks,
+    dtype: np.dtype[Any],
+) -> da.Array:
+    """`call` on the chunks that broadcast together; `chunks` are those of the results.
+
+    The arrays are `aligned`. Dask can make one task of several such layers.
+    """
+    ndim = len(chunks)
+    pairs: list[Any] = []
+    for x in arrays:
+        pairs += [x, tuple(range(ndim - x.ndim, ndim))]
+    return da.blockwise(
+        call,
+        tuple(range(ndim)),
+        *pairs,
+        name=name_of(label),
+        adjust_chunks=dict(enumerate(chunks)),
+        align_arrays=False,
+        meta=np.empty((0,) * ndim, dtype),
+    )
+
+
+def batched(
+    label: str,
+    call: Callable[..., Any],
+    arrays: Sequence[da.Array],
+    core: Sequence[int],
+    results: Sequence[tuple[tuple[int, ...], np.dtype[Any]]],
+    grid: Grid,
+) -> tuple[da.Array, ...]:
+    """`call` on whole matrices, or whatever the last axes hold, for chunks of the other axes.
+
+    Parameters
+    ----------
+    label : str
+    call : callable
+        Takes chunks and returns a tuple of arrays.
+    arrays : sequence of da.Array
+        Their other axes broadcast.
+    core : sequence of int
+        Of each array, how many of its last axes a call sees in one piece.
+    results : sequence of (shape, dtype)
+        Of each result, the sizes of the last axes, and the dtype.
+    grid : Grid
+
+    Raises
+    ------
+    ValueError
+        If the other axes do not broadcast.
+    """
+    outer = [x.shape[: x.ndim - n] for x, n in zip(arrays, core, strict=True)]
+    shape = broadcast_shapes(*outer)
+    arrays = [grid.joined(x, range(x.ndim - n, x.ndim)) for x, n in zip(arrays, core, strict=True)]
+    cut, chunks = aligned(arrays, shape, core)
+    grid_shape = [len(sizes) for sizes in chunks]
+    whole = layer(
+        label,
+        {
+            index: (call, *[_key(x, index, n) for x, n in zip(cut, core, strict=True)])
+            for index in positions(grid_shape)
+        },
+        cut,
+        chunks,
+        np.dtype(object),
+    )
+    return tuple(
+        [
+            layer(
+                f"{label}-{which}",
+                {
+                    (*index, *[0] * len(sizes)): (itemgetter(which), (whole.name, *index))
+                    for index in positions(grid_shape)
+                },
+                [whole],
+                (*chunks, *[(n,) for n in sizes]),
+                dtype,
+            )
+            for which, (sizes, dtype) in enumerate(results)
+        ]
+    )
+
+
+def tree(
+    label: str,
+    partials: da.Array,
+    axes: tuple[int, ...],
+    merge: Callable[[list[Any]], Any],
+    finish: Callable[[Any], Any],
+    chunks: Chunks,
+    dtype: np.dtype[Any],
+) -> da.Array:
+    """Partial results, one per chunk, merged along `axes`, a few at a time.
+
+    Parameters
+    ----------
+    label : str
+    partials : da.Array
+        Its chunks may be any objects.
+    axes : tuple of int
+    merge : callable
+        Makes one partial result of a list of them, which come in row-major order.
+    finish : callable
+        Makes a chunk of the result of the last one.
+    chunks : tuple of tuple of int
+        Of the result, which lacks `axes` or has them in one chunk each.
+    dtype : np.dtype
+    """
+    counts = list(partials.numblocks)
+    fan_in = max(2, round(_FAN_IN ** (1 / max(1, len(axes)))))
+    merged = partials
+    while any([counts[axis] > 1 for axis in axes]):
+        fans = [fan_in if axis in axes else 1 for axis in range(len(counts))]
+        fewer = [ceil(count / fan) for count, fan in zip(counts, fans, strict=True)]
+        tasks = {}
+        for index in positions(fewer):
+            parts = [
+                range(i * fan, min((i + 1) * fan, count))
+                for i, fan, count in zip(index, fans, counts, strict=True)
+            ]
+            tasks[index] = (merge, [(merged.name, *part) for part in product(*parts)])
+        merged = layer(f"{label}-merge", tasks, [merged], _ones(fewer), np.dtype(object))
+        counts = fewer
+    kept = [axis for axis in range(len(counts)) if axis not in axes]
+    lost = len(counts) - len(chunks)
+    final = {}
+    for index in positions(counts):
+        target = tuple([index[axis] for axis in kept]) if lost else index
+        final[target] = (finish, (merged.name, *index))
+    return layer(label, final, [merged], chunks, dtype)
+
+
+def _ones(counts: Iterable[int]) -> Chunks:
+    return tuple([(1,) * count for count in counts])
+
+
+def partials(
+    label: str, x: da.Array, call: Callable[..., Any], axis: int | None = None
+) -> da.Array:
+    """One partial result per chunk of `x`: ``call(chunk)``, with `axis` also where it begins."""
+    begins = [] if axis is None else starts(x.chunks[axis])
+    tasks = {
+        index: (call, (x.name, *index), *([] if axis is None else [begins[index[axis]]]))
+        for index in positions(x.numblocks)
+    }
+    return layer(label, tasks, [x], _ones(x.numblocks), np.dtype(object))

@@ -1,0 +1,117 @@
+"""What the Dask backend tells of an array that is still to be computed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import prod
+from typing import Any, Literal
+
+import dask.array as da
+from dask._task_spec import GraphNode
+from dask.highlevelgraph import MaterializedLayer
+
+from ..explanation import Explanation, Memory, Pass, Step, count, size_text
+
+__all__ = ["DaskExplanation", "explanation"]
+
+
+class DaskExplanation(Explanation):
+    """What is still to be computed for an array, as layers of a Dask graph.
+
+    Attributes
+    ----------
+    pending, operations, passes
+        As in `Explanation`: a pass is a layer of the graph, and an operation one of its tasks.
+    chunks : tuple of tuple of int
+        The sizes of the chunks along each axis.
+    nbytes : int
+        Of the whole array.
+    notes : tuple of str
+        What was computed on the way, and why.
+    """
+
+    __slots__ = ("chunks", "nbytes", "notes")
+
+    def __init__(
+        self,
+        operations: int,
+        passes: tuple[Pass, ...],
+        chunks: tuple[tuple[int, ...], ...],
+        nbytes: int,
+        notes: tuple[str, ...],
+    ) -> None:
+        super().__init__(operations, passes)
+        self.chunks = chunks
+        self.nbytes = nbytes
+        self.notes = notes
+
+    @property
+    def summary(self) -> str:
+        parts = prod([len(sizes) for sizes in self.chunks])
+        result = f"{size_text(self.nbytes)} in {count(parts, 'chunk')}"
+        if not self.pending:
+            return f"computed: nothing is pending, {result}"
+        return (
+            f"pending: {count(self.operations, 'task')} in {count(len(self.passes), 'layer')} "
+            f"of a Dask graph, {result}"
+        )
+
+    def __repr__(self) -> str:
+        return "\n".join([super().__repr__(), *self.notes])
+
+
+def explanation(x: da.Array, computed: bool, notes: tuple[str, ...]) -> DaskExplanation:
+    """What is pending of `x`."""
+    passes = () if computed else _passes(x)
+    return DaskExplanation(sum([each.tasks for each in passes]), passes, x.chunks, x.nbytes, notes)
+
+
+def _passes(x: da.Array) -> tuple[Pass, ...]:
+    """The layers that `x` consists of, without those that are in memory, operands first."""
+    graph = x.__dask_graph__()
+    memories: dict[str, Memory] = {}
+    found = []
+    given = stored = 0
+    for name in graph._toposort_layers():
+        layer = graph.layers[name]
+        told = layer.collection_annotations or {}
+        inputs = tuple([memories[each] for each in sorted(graph.dependencies[name])])
+        if name == x.name:
+            memories[name] = _memory("result", "result", told)
+        elif _is_data(layer):
+            memories[name] = _memory(_letters(given), "given", told)
+            given += 1
+            continue
+        else:
+            stored += 1
+            memories[name] = _memory(f"t{stored}", "stored", told)
+        result = memories[name]
+        step = Step(name.rsplit("-", 1)[0], tuple([each.name for each in inputs]), result.name)
+        chunk = told.get("chunksize") or (1,)
+        tile = prod(chunk[:-1]), chunk[-1]
+        found.append(Pass(result.shape or (1,), tile, len(layer), inputs, (result,), 0, (step,)))
+    return tuple(found)
+
+
+def _letters(n: int) -> str:
+    """a, b, ..., z, aa, ab, ..."""
+    letters = ""
+    n += 1
+    while n:
+        n, digit = divmod(n - 1, 26)
+        letters = chr(ord("a") + digit) + letters
+    return letters
+
+
+def _is_data(layer: Mapping[Any, Any]) -> bool:
+    """Whether the chunks of a layer are in memory, here or on a cluster."""
+    if not isinstance(layer, MaterializedLayer):
+        return False
+    return not any([isinstance(task, tuple | GraphNode) for task in layer.values()])
+
+
+def _memory(name: str, kind: Literal["given", "stored", "result"], told: dict[str, Any]) -> Memory:
+    dtype, shape = told.get("dtype"), told.get("shape", ())
+    if dtype is None or dtype.kind == "O":
+        return Memory(name, kind, "partial results", shape, 0)
+    return Memory(name, kind, str(dtype), shape, prod(shape) * dtype.itemsize)

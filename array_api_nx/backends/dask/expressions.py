@@ -1,0 +1,218 @@
+"""Elementwise operations that wait, and the program that runs a chain of them on a chunk.
+
+A chain becomes one task per chunk, which hands it to the CPU backend: there large chunks are
+computed in one pass over memory, whatever the number of operations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple, TypeAlias, final
+
+import dask.array as da
+import numpy as np
+
+from ...config import config_context
+from ..cpu import CPUBackend
+from .blocks import Grid, NDArray, blockwise, combined
+
+__all__ = ["Expression", "Program", "Source", "Value", "bound", "host", "on_host", "traced"]
+
+host: Final = CPUBackend()
+"""What computes inside chunks."""
+
+_MAX_STEPS: Final = 200
+"""Longer chains are cut into several tasks."""
+
+
+@final
+class Source:
+    """An array that is cheaper to make than to keep: read from a file, or filled.
+
+    Each reader gets tasks of its own. If readers shared them, Dask would keep every chunk until
+    the last reader has it: the whole array, for the mean and what it is subtracted from.
+
+    Parameters
+    ----------
+    make : callable
+        Returns a da.Array whose layers no one else has.
+    shape : tuple of int
+    dtype : np.dtype
+    """
+
+    __slots__ = ("dtype", "make", "shape")
+
+    def __init__(
+        self, make: Callable[[], da.Array], shape: tuple[int, ...], dtype: np.dtype[Any]
+    ) -> None:
+        self.make = make
+        self.shape = shape
+        self.dtype = dtype
+
+
+@final
+class Expression:
+    """An elementwise operation over values.
+
+    Parameters
+    ----------
+    method : str
+        Of the CPU backend.
+    arguments : tuple
+        What it is called with. Values among them stand for their chunks.
+    shape : tuple of int
+        Of the result.
+    dtype : np.dtype
+    """
+
+    __slots__ = ("arguments", "dtype", "method", "shape", "size")
+
+    size: int
+
+    def __init__(
+        self, method: str, arguments: tuple[Any, ...], shape: tuple[int, ...], dtype: np.dtype[Any]
+    ) -> None:
+        self.method = method
+        self.arguments = arguments
+        self.shape = shape
+        self.dtype = dtype
+        self.size = 1 + sum([x.size for x in arguments if type(x) is Expression])
+
+    @property
+    def operands(self) -> list[Value]:
+        return [x for x in self.arguments if isinstance(x, Expression | Source | da.Array)]
+
+    def is_long(self) -> bool:
+        """Whether there are so many operations that the next one should not join them."""
+        # `size` counts what is used twice twice.
+        return self.size > _MAX_STEPS and len(_in_order(self)[0]) > _MAX_STEPS
+
+
+Value: TypeAlias = "Expression | Source | da.Array"
+"""What an array consists of."""
+
+
+class _Register(NamedTuple):
+    number: int
+
+
+class Program:
+    """A chain of operations on chunks; a picklable function of NumPy arrays.
+
+    Parameters
+    ----------
+    steps : list of (method, arguments)
+        Methods of the CPU backend. A register among the arguments stands for a chunk, or after
+        these for the result of a step.
+    chunks : int
+        How many chunks it takes.
+    """
+
+    def __init__(self, steps: list[tuple[str, tuple[Any, ...]]], chunks: int) -> None:
+        self.steps = steps
+        self.chunks = chunks
+        last: dict[int, int] = {}
+        for i, (_, arguments) in enumerate(steps):
+            last.update({x.number: i for x in arguments if type(x) is _Register})
+        self.released: list[list[int]] = [[] for _ in steps]
+        for register, i in last.items():
+            self.released[i].append(register)
+
+    def __call__(self, *chunks: Any) -> NDArray:
+        # Nobody writes to chunks, so that operations on them may be deferred. Dask has tasks for
+        # every core, and one thread each is enough.
+        with config_context(num_threads=1):
+            registers: list[Any] = [
+                host.from_host(np.asarray(chunk), copy=False, lent=False) for chunk in chunks
+            ]
+            for (method, arguments), released in zip(self.steps, self.released, strict=True):
+                values = [registers[x.number] if type(x) is _Register else x for x in arguments]
+                registers.append(getattr(host, method)(*values))
+                del values
+                # What is still held would be stored.
+                for register in released:
+                    registers[register] = None
+            result = registers[-1]
+            del registers
+            return host.to_host(result)
+
+    def __repr__(self) -> str:
+        return f"<program of {len(self.steps)} steps>"
+
+    def __dask_tokenize__(self) -> object:
+        return "array_api_nx.Program", repr(self.steps), self.chunks
+
+    @property
+    def label(self) -> str:
+        """What it does, in a word or two."""
+        names = [
+            arguments[0].name if method in ("unary", "binary", "reduce") else method
+            for method, arguments in self.steps
+        ]
+        return names[0] if len(names) == 1 else f"{names[0]}-to-{names[-1]}"
+
+
+def _in_order(value: Expression) -> tuple[list[Expression], list[Source | da.Array]]:
+    """The expressions that `value` consists of, operands first, and what they begin with."""
+    steps: list[Expression] = []
+    leaves: list[Source | da.Array] = []
+    seen: set[int] = set()
+    pending: list[tuple[Value, bool]] = [(value, False)]
+    while pending:
+        node, entered = pending.pop()
+        if entered:
+            assert type(node) is Expression
+            steps.append(node)
+        elif id(node) not in seen:
+            seen.add(id(node))
+            if type(node) is Expression:
+                pending.append((node, True))
+                pending += [(operand, False) for operand in reversed(node.operands)]
+            else:
+                leaves.append(node)
+    return steps, leaves
+
+
+def traced(value: Value) -> tuple[list[tuple[str, tuple[Any, ...]]], list[da.Array], _Register]:
+    """The steps of `value`, the arrays that they begin with, and the register of the result."""
+    if type(value) is not Expression:
+        return [], [value.make() if type(value) is Source else value], _Register(0)
+    nodes, leaves = _in_order(value)
+    arrays = [leaf.make() if type(leaf) is Source else leaf for leaf in leaves]
+    registers: dict[int, _Register] = {}
+    for node in (*leaves, *nodes):
+        registers[id(node)] = _Register(len(registers))
+    steps = [
+        (node.method, tuple([registers.get(id(x), x) for x in node.arguments])) for node in nodes
+    ]
+    return steps, arrays, registers[id(value)]
+
+
+def bound(value: Value, grid: Grid) -> da.Array:
+    """`value` as a Dask array."""
+    if type(value) is Source:
+        return value.make()
+    if type(value) is not Expression:
+        return value
+    steps, leaves, _ = traced(value)
+    program = Program(steps, len(leaves))
+    arrays, chunks = combined(leaves, value.shape, grid)
+    return blockwise(program.label, program, arrays, chunks, value.dtype)
+
+
+def on_host(method: str, *arguments: Any, **options: Any) -> Any:
+    """Call a method of the CPU backend with NumPy arrays for handles, and returning them.
+
+    A task of its own: with several results, a tuple.
+    """
+    with config_context(num_threads=1):
+        result = getattr(host, method)(*[_handle(x) for x in arguments], **options)
+        if isinstance(result, tuple):
+            return tuple([host.to_host(x) for x in result])
+        return host.to_host(result)
+
+
+def _handle(x: Any) -> Any:
+    if isinstance(x, np.ndarray | np.generic):
+        return host.from_host(np.asarray(x), copy=False, lent=False)
+    return x

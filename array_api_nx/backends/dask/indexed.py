@@ -1,0 +1,454 @@
+"""Indexed access of the Dask backend.
+
+Integer indices are computed when they are used: they say which chunks are read and written. Of a
+mask only the number of elements that it selects per chunk is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from math import prod
+from typing import Any, Final, NamedTuple
+
+import dask.array as da
+import numpy as np
+
+from ...core import dtypes as d
+from ...core.shape import broadcast_shapes
+from ..base import Operand
+from ..host import TO_NUMPY
+from .blocks import NDArray, batched, layer, partials, positions, starts, tidy, tree
+from .expressions import on_host
+from .memory import DaskMemory
+from .scheduling import compute
+from .views import Permute, Tensor, reshaped, stretched
+
+__all__ = ["IndexedAccess"]
+
+_INT64: Final = TO_NUMPY[d.int64]
+_KEYS_NOTE: Final = "computed the index arrays: they say which chunks are needed"
+_COUNTS_NOTE: Final = "computed how many elements {} per chunk: the result's shape depends on it"
+
+
+class _Positions(NamedTuple):
+    """What integer keys select.
+
+    Attributes
+    ----------
+    axes : tuple of int
+        Those that are indexed.
+    indices : tuple of ndarray
+        For each of them the flat, non-negative indices.
+    shape : tuple of int
+        That the keys broadcast to.
+    place : int
+        Where its axes stand in the result.
+    """
+
+    axes: tuple[int, ...]
+    indices: tuple[NDArray, ...]
+    shape: tuple[int, ...]
+    place: int
+
+
+class IndexedAccess(DaskMemory):
+    """The section "indexed access" of the contract."""
+
+    def index_get(self, x: Tensor, keys: tuple[Any, ...]) -> Tensor:
+        mask = self._lone_mask(x, keys)
+        if mask is not None:
+            return self._compressed(x, *mask)
+        whole, found = self._positions(x, keys)
+        result = self._gathered(whole, found)
+        return self.tensor(result, _KEYS_NOTE)
+
+    def index_set(self, target: Tensor, keys: tuple[Any, ...], value: Operand) -> None:
+        mask = self._lone_mask(target, keys)
+        if mask is not None and (type(value) is not Tensor or not value.shape):
+            axis, chosen = mask
+            column = (*chosen.shape, *[1] * (len(target.shape) - axis - len(chosen.shape)))
+            where = self.reshape(chosen, column)
+            self.assign(target, self.where(where, value, target))
+            return
+        whole, found = self._positions(target, keys)
+        put = self._scattered(whole, found, value)
+        target.write(reshaped(put, target.shape, self.grid), self.grid)
+        target.storage.notes.append(_KEYS_NOTE)
+
+    # ------------------------------------------------------------------ masks
+
+    def _lone_mask(self, x: Tensor, keys: tuple[Any, ...]) -> tuple[int, Tensor] | None:
+        """The only key, if that is a mask that fits, and the axis where it begins."""
+        given = [(axis, key) for axis, key in enumerate(keys) if key is not None]
+        axis, key = given[0]
+        if len(given) > 1 or type(key) is not Tensor or key.dtype != bool or not key.shape:
+            return None
+        covered = x.shape[axis : axis + len(key.shape)]
+        return (axis, key) if key.shape == covered and prod(x.shape) > 0 else None
+
+    def _compressed(self, x: Tensor, axis: int, mask: Tensor) -> Tensor:
+        shape = x.shape
+        lead, trail = shape[:axis], shape[axis + len(mask.shape) :]
+        flat = (prod(mask.shape),)
+        # The mask has the chunks of what it selects from.
+        array = tidy(reshaped(self.array(x), (*lead, *flat, *trail), self.grid))
+        chosen = reshaped(self._small(mask), flat, self.grid).rechunk((array.chunks[axis],))
+        counts = self._counts(chosen)
+        note = _COUNTS_NOTE.format("the mask selects")
+        kept = [i for i, count in enumerate(counts) if count]
+        if not kept:
+            return self.from_chunks(np.empty((*lead, 0, *trail), x.dtype), note)
+        tasks = {}
+        for index in positions(array.numblocks):
+            if counts[index[axis]]:
+                target = (*index[:axis], kept.index(index[axis]), *index[axis + 1 :])
+                call = partial(_compress, axis)
+                tasks[target] = (call, (array.name, *index), (chosen.name, index[axis]))
+        sizes = tuple([counts[i] for i in kept])
+        chunks = (*array.chunks[:axis], sizes, *array.chunks[axis + 1 :])
+        return self.tensor(layer("compress", tasks, [array, chosen], chunks, x.dtype), note)
+
+    def _small(self, x: Tensor) -> da.Array:
+        """The array of `x`, which is computed and kept if it fits in a chunk."""
+        if prod(x.shape) * x.dtype.itemsize <= self.grid.limit:
+            self.computed(x, "a shape depends on it")
+        return self.array(x)
+
+    def _counts(self, chosen: da.Array) -> list[int]:
+        """How many elements of each chunk of a 1-D array are not zero; computes it."""
+        tasks = {index: (_count, (chosen.name, *index)) for index in positions(chosen.numblocks)}
+        ones = ((1,) * len(chosen.chunks[0]),)
+        counts: list[int] = compute(layer("count", tasks, [chosen], ones, _INT64))[0].tolist()
+        return counts
+
+    def nonzero(self, x: Tensor) -> tuple[Tensor, ...]:
+        shape = x.shape
+        note = _COUNTS_NOTE.format("are not zero")
+        if not prod(shape):
+            return tuple([self.from_chunks(np.empty(0, _INT64)) for _ in shape])
+        flat = tidy(reshaped(self._small(x), (prod(shape),), self.grid))
+        counts = self._counts(flat)
+        kept = [i for i, count in enumerate(counts) if count]
+        if not kept:
+            return tuple([self.from_chunks(np.empty(0, _INT64), note) for _ in shape])
+        begins = starts(flat.chunks[0])
+        chunks = (tuple([counts[i] for i in kept]),)
+        return tuple(
+            [
+                self.tensor(
+                    layer(
+                        "nonzero",
+                        {
+                            (target,): (partial(_nonzero, shape, axis, begins[i]), (flat.name, i))
+                            for target, i in enumerate(kept)
+                        },
+                        [flat],
+                        chunks,
+                        _INT64,
+                    ),
+                    note,
+                )
+                for axis in range(len(shape))
+            ]
+        )
+
+    # ------------------------------------------------------------------ integer keys
+
+    def _positions(self, x: Tensor, keys: tuple[Any, ...]) -> tuple[da.Array, _Positions]:
+        """`x`, with an axis of size 1 more per mask without axes, and what `keys` select of it."""
+        shape: list[int] = []
+        axes: list[int] = []
+        indices: list[NDArray] = []
+        places: list[int] = []
+        axis = 0
+        for place, key in enumerate((*keys, *[None] * len(x.shape))):
+            if key is None:
+                if axis < len(x.shape):
+                    shape.append(x.shape[axis])
+                    axis += 1
+                continue
+            places.append(place)
+            if type(key) is not Tensor:
+                found: tuple[NDArray, ...] = (np.asarray(key),)
+            else:
+                found = (self.computed(key, "it is an index"),)
+                if key.dtype == bool:
+                    mask = found[0]
+                    found = mask.nonzero() if mask.ndim else (np.zeros(int(mask), _INT64),)
+                    if not mask.ndim:
+                        axes.append(len(shape))
+                        shape.append(1)
+                        indices += found
+                        continue
+            for index in found:
+                axes.append(len(shape))
+                shape.append(x.shape[axis])
+                indices.append(_checked(index, axis, x.shape[axis]))
+                axis += 1
+        try:
+            common = np.broadcast_shapes(*[index.shape for index in indices])
+        except ValueError:
+            given = ", ".join([str(index.shape) for index in indices])
+            raise IndexError(
+                f"index arrays of shapes {given} do not broadcast; give arrays of one shape"
+            ) from None
+        flat = tuple([np.broadcast_to(index, common).reshape(-1) for index in indices])
+        together = places[-1] - places[0] == len(places) - 1
+        whole = reshaped(self.array(x), tuple(shape), self.grid)
+        return whole, _Positions(tuple(axes), flat, common, axes[0] if together else 0)
+
+    def _gathered(self, x: da.Array, found: _Positions) -> da.Array:
+        """The elements of `x` at the positions."""
+        kept = [axis for axis in range(x.ndim) if axis not in found.axes]
+        sizes = [x.shape[axis] for axis in kept]
+        moved = tidy(x.transpose((*found.axes, *kept)))
+        n = prod(found.shape)
+        if not n * prod(sizes):
+            flat = da.from_array(np.empty((n, *sizes), x.dtype), chunks=-1, name=False)
+        else:
+            flat = self._gather(moved, found.indices, n)
+        result = reshaped(flat, (*found.shape, *sizes), self.grid)
+        return result.transpose(_order(found, x.ndim - len(found.axes)))
+
+    def _gather(self, x: da.Array, indices: tuple[NDArray, ...], n: int) -> da.Array:
+        """The slices of `x` at flat indices into its first axes."""
+        ndim = len(indices)
+        per_row = prod([max(sizes) for sizes in x.chunks[ndim:]]) * x.dtype.itemsize
+        step = max(1, self.grid.limit // per_row)
+        rest = x.numblocks[ndim:]
+        tasks: dict[tuple[int, ...], Any] = {}
+        for piece, begin in enumerate(range(0, n, step)):
+            part = [index[begin : begin + step] for index in indices]
+            size = min(step, n - begin)
+            groups = _by_block(x, part)
+            plan = [(rows, local) for _, rows, local in groups]
+            call = partial(_collect, plan, size)
+            for tail in positions(rest):
+                keys = [(x.name, *block, *tail) for block, _, _ in groups]
+                tasks[(piece, *tail)] = (call, keys)
+        cut = tuple([min(step, n - begin) for begin in range(0, n, step)])
+        return layer("take", tasks, [x], (cut, *x.chunks[ndim:]), x.dtype)
+
+    def _scattered(self, x: da.Array, found: _Positions, value: Operand) -> da.Array:
+        """`x` with `value` at the positions."""
+        kept = [axis for axis in range(x.ndim) if axis not in found.axes]
+        sizes = [x.shape[axis] for axis in kept]
+        order = _order(found, len(kept))
+        mixed = (*found.shape, *sizes)
+        shape = tuple([mixed[axis] for axis in order])
+        ndim, n = len(found.axes), prod(found.shape)
+        front = (*found.axes, *kept)
+        moved = tidy(x.transpose(front))
+        inputs = [moved]
+        if type(value) is Tensor:
+            given = self.array(value)
+            while given.ndim > len(shape) and given.shape[0] == 1:
+                given = given[0]
+            if broadcast_shapes(given.shape, shape) != shape:
+                raise ValueError(
+                    f"a value of shape {value.shape} does not broadcast to {shape}, the shape of "
+                    "what is written"
+                )
+            spread = stretched(given, shape, self.grid).transpose(np.argsort(order).tolist())
+            spread = reshaped(spread, (n, *sizes), self.grid)
+            spread = spread.rechunk(((n,), *moved.chunks[ndim:]))
+            inputs.append(spread)
+        if not n * prod(sizes):
+            return x
+        groups = {block: (rows, local) for block, rows, local in _by_block(moved, found.indices)}
+        tasks: dict[tuple[int, ...], Any] = {}
+        for index in positions(moved.numblocks):
+            key = (moved.name, *index)
+            block, tail = index[:ndim], index[ndim:]
+            if block not in groups:
+                tasks[index] = key
+            elif type(value) is Tensor:
+                rows, local = groups[block]
+                tasks[index] = (partial(_put_rows, rows, local), key, (spread.name, 0, *tail))
+            else:
+                tasks[index] = (partial(_put_scalar, groups[block][1], value), key)
+        written = layer("put", tasks, inputs, moved.chunks, x.dtype)
+        return Permute(front).put(x, written, self.grid)
+
+    # ------------------------------------------------------------------ along an axis
+
+    def gather(self, x: Tensor, indices: Tensor, axis: int) -> Tensor:
+        return self._along_last("gather", [x, indices], axis, indices.shape[axis])
+
+    def scatter(
+        self, template: Tensor, indices: Tensor, updates: Tensor, axis: int, *, add: bool
+    ) -> Tensor:
+        xs = [template, indices, updates]
+        return self._along_last("scatter", xs, axis, template.shape[axis], add=add)
+
+    def _along_last(
+        self, method: str, xs: Sequence[Tensor], axis: int, size: int, **options: Any
+    ) -> Tensor:
+        """A primitive that pairs arrays but for `axis`, which is one chunk."""
+        ndim = len(xs[0].shape)
+        order = (*[i for i in range(ndim) if i != axis], axis)
+        arrays = [self.array(self.permute(x, order)) for x in xs]
+        call = partial(_paired, method, options)
+        dtype = xs[0].dtype
+        found = batched(method, call, arrays, [1] * len(xs), [((size,), dtype)], self.grid)[0]
+        return self.tensor(Permute(order).put(found, found, self.grid))
+
+    # ------------------------------------------------------------------ distinct values
+
+    def unique(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        if not prod(x.shape):
+            return self.at_once("unique", x)
+        flat = tidy(reshaped(self._small(x), (prod(x.shape),), self.grid))
+        parts = partials("unique", flat, _distinct, 0)
+        merged = tree("unique", parts, (0,), _merge_distinct, _itself, (), np.dtype(object))
+        found: _Distinct = compute(merged)[0]
+        note = "computed the distinct values: the result's shape depends on them"
+        values = self.from_chunks(found.values, note)
+        ordered = self.array(values).rechunk((-1,))
+        nan = np.flatnonzero(found.values != found.values)
+        # A NaN is where its own position is the first one.
+        by_position = nan[np.argsort(found.indices[nan])]
+        call = partial(_inverse, found.indices[by_position], by_position)
+        begins = starts(flat.chunks[0])
+        inverse = layer(
+            "inverse",
+            {
+                (i,): (partial(call, begin), (ordered.name, 0), (flat.name, i))
+                for i, begin in enumerate(begins)
+            },
+            [ordered, flat],
+            flat.chunks,
+            _INT64,
+        )
+        return (
+            values,
+            self.from_chunks(found.indices, note),
+            self.tensor(reshaped(inverse, x.shape, self.grid), note),
+            self.from_chunks(found.counts, note),
+        )
+
+
+def _checked(index: NDArray, axis: int, size: int) -> NDArray:
+    """Indices counted from the front; IndexError if any is out of range."""
+    wrong = (index < -size) | (index >= size)
+    if wrong.any():
+        raise IndexError(
+            f"index {index[wrong][0]} is out of bounds for axis {axis} with size {size}; "
+            f"indices go from {-size} to {size - 1}"
+        )
+    return np.where(index < 0, index + size, index)
+
+
+def _order(found: _Positions, kept: int) -> tuple[int, ...]:
+    """Axes of the result, as numbers of axes of (keys..., kept...)."""
+    ndim = len(found.shape)
+    own, others = range(ndim), range(ndim, ndim + kept)
+    return (*others[: found.place], *own, *others[found.place :])
+
+
+def _by_block(
+    x: da.Array, indices: Sequence[NDArray]
+) -> list[tuple[tuple[int, ...], NDArray, tuple[NDArray, ...]]]:
+    """Which chunks of the first axes of `x` the indices meet.
+
+    Returns
+    -------
+    list of (block, rows, local)
+        The position of the chunk, which of the indices meet it, in order, and where in it.
+    """
+    sizes = x.chunks[: len(indices)]
+    blocks = [
+        np.searchsorted(np.cumsum(n), index, "right")
+        for n, index in zip(sizes, indices, strict=True)
+    ]
+    counts = [len(n) for n in sizes]
+    numbers = np.ravel_multi_index(blocks, counts)
+    order = np.argsort(numbers, kind="stable")
+    distinct, firsts = np.unique(numbers[order], return_index=True)
+    found = []
+    for number, rows in zip(distinct, np.split(order, firsts[1:]), strict=True):
+        block = tuple([int(i) for i in np.unravel_index(number, counts)])
+        local = tuple(
+            [index[rows] - starts(n)[i] for index, n, i in zip(indices, sizes, block, strict=True)]
+        )
+        found.append((block, rows, local))
+    return found
+
+
+# ---------------------------------------------------------------------- tasks
+
+
+def _compress(axis: int, chunk: NDArray, mask: NDArray) -> NDArray:
+    return chunk.compress(mask, axis)
+
+
+def _count(chunk: NDArray) -> NDArray:
+    return np.asarray([np.count_nonzero(chunk)])
+
+
+def _nonzero(shape: tuple[int, ...], axis: int, begin: int, chunk: NDArray) -> NDArray:
+    return np.unravel_index(np.flatnonzero(chunk) + begin, shape)[axis]
+
+
+def _collect(plan: list[tuple[NDArray, tuple[NDArray, ...]]], n: int, chunks: list[Any]) -> NDArray:
+    if len(plan) == 1:
+        # In order, as they are all there.
+        alone: NDArray = np.asarray(chunks[0])[plan[0][1]]
+        return alone
+    first = np.asarray(chunks[0])
+    result = np.empty((n, *first.shape[len(plan[0][1]) :]), first.dtype)
+    for (rows, local), chunk in zip(plan, chunks, strict=True):
+        result[rows] = chunk[local]
+    return result
+
+
+def _put_rows(rows: NDArray, local: tuple[NDArray, ...], chunk: NDArray, value: NDArray) -> NDArray:
+    result = np.array(chunk)
+    result[local] = value[rows]
+    return result
+
+
+def _put_scalar(local: tuple[NDArray, ...], value: Any, chunk: NDArray) -> NDArray:
+    result = np.array(chunk)
+    result[local] = value
+    return result
+
+
+def _paired(method: str, options: dict[str, Any], *chunks: NDArray) -> tuple[NDArray]:
+    return (on_host(method, *chunks, chunks[0].ndim - 1, **options),)
+
+
+class _Distinct:
+    """The distinct values of a part, where each is first, and how often."""
+
+    def __init__(self, values: NDArray, indices: NDArray, counts: NDArray) -> None:
+        self.values = values
+        self.indices = indices
+        self.counts = counts
+
+
+def _distinct(chunk: Any, start: int) -> _Distinct:
+    values, indices, _, counts = on_host("unique", chunk)
+    return _Distinct(values, indices + start, counts)
+
+
+def _merge_distinct(parts: list[_Distinct]) -> _Distinct:
+    values, indices, inverse, _ = on_host("unique", np.concatenate([part.values for part in parts]))
+    counts = np.zeros(values.shape, _INT64)
+    np.add.at(counts, inverse, np.concatenate([part.counts for part in parts]))
+    return _Distinct(values, np.concatenate([part.indices for part in parts])[indices], counts)
+
+
+def _itself(part: _Distinct) -> _Distinct:
+    return part
+
+
+def _inverse(
+    firsts: NDArray, places: NDArray, begin: int, ordered: NDArray, chunk: NDArray
+) -> NDArray:
+    """Where in `ordered` each element is; NaN number i of the whole is at ``places[i]``."""
+    found = np.searchsorted(ordered, chunk)
+    nan = np.flatnonzero(chunk != chunk)
+    found[nan] = places[np.searchsorted(firsts, nan + begin)]
+    return found

@@ -1,0 +1,283 @@
+"""Products, Fourier transforms and linear algebra of the Dask backend.
+
+The last two axes of a decomposition are one chunk, and the others are cut. Matrices with many more
+rows than columns stay cut into blocks of rows for `qr` and `svd`.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from math import prod
+from typing import Any, Final
+
+import dask.array as da
+import numpy as np
+
+from ... import primitives as p
+from ...core.dtypes import DType
+from ...core.shape import broadcast_shapes
+from ..base import Norm
+from ..host import FROM_NUMPY
+from .blocks import NDArray, aligned, layer, positions, tidy, tree
+from .expressions import on_host
+from .memory import DaskMemory
+from .views import Tensor
+
+__all__ = ["Matrices"]
+
+
+class Matrices(DaskMemory):
+    """The sections "matrices", "Fourier transforms" and "linear algebra" of the contract."""
+
+    # ------------------------------------------------------------------ matrices
+
+    def matmul(self, x1: Tensor, x2: Tensor) -> Tensor:
+        first, second = self.array(x1), self.array(x2)
+        # A vector is a row or a column that the result lacks.
+        lost = [axis for axis, x in ((-2, first), (-1, second)) if x.ndim == 1]
+        first = first[None, :] if first.ndim == 1 else first
+        second = second[:, None] if second.ndim == 1 else second
+        batch = broadcast_shapes(first.shape[:-2], second.shape[:-2])
+        shape = (*batch, first.shape[-2], second.shape[-1])
+        if not prod(shape) * first.shape[-1]:
+            kept = [n for axis, n in enumerate(shape, -len(shape)) if axis not in lost]
+            return self.full(tuple(kept), self.dtype(x1), 0)
+        product = self._product(tidy(first), tidy(second), batch)
+        drop = tuple([0 if axis in lost else slice(None) for axis in range(-product.ndim, 0)])
+        return self.tensor(product[drop] if lost else product)
+
+    def _product(self, first: da.Array, second: da.Array, batch: tuple[int, ...]) -> da.Array:
+        # Products may be larger than what they are made of.
+        chunks = self.grid.chunks((*batch, first.shape[-2], second.shape[-1]), first.dtype)
+        if max(first.chunks[-2]) * max(second.chunks[-1]) * first.dtype.itemsize > self.grid.limit:
+            first = first.rechunk({first.ndim - 2: chunks[-2]})
+            second = second.rechunk({second.ndim - 1: chunks[-1]})
+        # Axes: batch, rows, contracted, columns.
+        left, right = first[..., None], second[..., None, :, :]
+        shape = (*batch, first.shape[-2], first.shape[-1], second.shape[-1])
+        (left, right), chunks = aligned([left, right], shape)
+        contracted = len(shape) - 2
+        tasks = {}
+        counts = [len(sizes) for sizes in chunks]
+        for index in positions(counts):
+            keys = []
+            for x in (left, right):
+                own = index[len(index) - x.ndim :]
+                keys.append(
+                    (x.name, *[i if n > 1 else 0 for i, n in zip(own, x.numblocks, strict=True)])
+                )
+            tasks[index] = (_multiplied, *keys)
+        ones = (*chunks[:contracted], (1,) * counts[contracted], chunks[-1])
+        partial_products = layer("matmul", tasks, [left, right], ones, first.dtype)
+        return tree(
+            "matmul",
+            partial_products,
+            (contracted,),
+            partial(_added, FROM_NUMPY[first.dtype]),
+            partial(np.squeeze, axis=contracted),
+            (*chunks[:contracted], chunks[-1]),
+            first.dtype,
+        )
+
+    # ------------------------------------------------------------------ Fourier transforms
+
+    def fft(self, x: Tensor, axes: tuple[int, ...], norm: Norm) -> Tensor:
+        return self.along("fft", x, axes, {}, p.FFT.results[self.dtype(x)], axes, norm)
+
+    def ifft(self, x: Tensor, axes: tuple[int, ...], norm: Norm) -> Tensor:
+        return self.along("ifft", x, axes, {}, p.IFFT.results[self.dtype(x)], axes, norm)
+
+    def rfft(self, x: Tensor, axes: tuple[int, ...], norm: Norm) -> Tensor:
+        sizes = {axes[-1]: x.shape[axes[-1]] // 2 + 1}
+        return self.along("rfft", x, axes, sizes, p.RFFT.results[self.dtype(x)], axes, norm)
+
+    def irfft(self, x: Tensor, axes: tuple[int, ...], last_size: int, norm: Norm) -> Tensor:
+        sizes = {axes[-1]: last_size}
+        dtype = p.IRFFT.results[self.dtype(x)]
+        return self.along("irfft", x, axes, sizes, dtype, axes, last_size, norm)
+
+    # ------------------------------------------------------------------ linear algebra
+
+    def _matrices(
+        self, method: str, x: Tensor, *results: tuple[tuple[int, ...], DType], **options: Any
+    ) -> tuple[Tensor, ...]:
+        """A decomposition of whole matrices."""
+        return self.batch(method, [x], [2], results, **options)
+
+    def cholesky(self, x: Tensor, *, upper: bool) -> Tensor:
+        return self._matrices("cholesky", x, (x.shape[-2:], self.dtype(x)), upper=upper)[0]
+
+    def qr(self, x: Tensor, *, complete: bool) -> tuple[Tensor, Tensor]:
+        m, n = x.shape[-2:]
+        if not complete and self._is_tall(x):
+            return self._tall_qr(x)
+        k = m if complete else min(m, n)
+        dtype = self.dtype(x)
+        q_, r_ = self._matrices("qr", x, ((m, k), dtype), ((k, n), dtype), complete=complete)
+        return q_, r_
+
+    def svd(self, x: Tensor, *, full_matrices: bool) -> tuple[Tensor, Tensor, Tensor]:
+        m, n = x.shape[-2:]
+        k, dtype, real = min(m, n), self.dtype(x), p.SVDVALS.results[self.dtype(x)]
+        if not full_matrices and self._is_tall(x):
+            q, r = self._tall_qr(x)
+            u, s, vh = self.svd(r, full_matrices=False)
+            return self.matmul(q, u), s, vh
+        if not full_matrices and m < n and len(x.shape) == 2:
+            transposed = self.unary(p.CONJ, self.permute(x, (1, 0)))
+            if self._is_tall(transposed):
+                v, s, uh = self.svd(transposed, full_matrices=False)
+                u, vh = [self.unary(p.CONJ, self.permute(part, (1, 0))) for part in (uh, v)]
+                return u, s, vh
+        rows, columns = (m, n) if full_matrices else (k, k)
+        u_, s_, vh_ = self._matrices(
+            "svd",
+            x,
+            ((m, rows), dtype),
+            ((k,), real),
+            ((columns, n), dtype),
+            full_matrices=full_matrices,
+        )
+        return u_, s_, vh_
+
+    def svdvals(self, x: Tensor) -> Tensor:
+        if self._is_tall(x):
+            return self.svdvals(self.qr(x, complete=False)[1])
+        real = p.SVDVALS.results[self.dtype(x)]
+        return self._matrices("svdvals", x, ((min(x.shape[-2:]),), real))[0]
+
+    def eig(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        dtype = p.EIG.results[self.dtype(x)]
+        values, vectors = self._matrices("eig", x, (x.shape[-1:], dtype), (x.shape[-2:], dtype))
+        return values, vectors
+
+    def eigvals(self, x: Tensor) -> Tensor:
+        return self._matrices("eigvals", x, (x.shape[-1:], p.EIGVALS.results[self.dtype(x)]))[0]
+
+    def eigh(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        real = p.EIGVALSH.results[self.dtype(x)]
+        values, vectors = self._matrices(
+            "eigh", x, (x.shape[-1:], real), (x.shape[-2:], self.dtype(x))
+        )
+        return values, vectors
+
+    def eigvalsh(self, x: Tensor) -> Tensor:
+        return self._matrices("eigvalsh", x, (x.shape[-1:], p.EIGVALSH.results[self.dtype(x)]))[0]
+
+    def solve(self, x1: Tensor, x2: Tensor) -> Tensor:
+        return self.batch("solve", [x1, x2], [2, 2], [(x2.shape[-2:], self.dtype(x1))])[0]
+
+    def inv(self, x: Tensor) -> Tensor:
+        return self._matrices("inv", x, (x.shape[-2:], self.dtype(x)))[0]
+
+    def slogdet(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        dtype = self.dtype(x)
+        sign, logarithm = self._matrices("slogdet", x, ((), dtype), ((), p.ABS.results[dtype]))
+        return sign, logarithm
+
+    def det(self, x: Tensor) -> Tensor:
+        return self._matrices("det", x, ((), self.dtype(x)))[0]
+
+    def triangular_solve(
+        self, x1: Tensor, x2: Tensor, *, upper: bool, transpose: bool, unit_diagonal: bool
+    ) -> Tensor:
+        return self.batch(
+            "triangular_solve",
+            [x1, x2],
+            [2, 2],
+            [(x2.shape[-2:], self.dtype(x1))],
+            upper=upper,
+            transpose=transpose,
+            unit_diagonal=unit_diagonal,
+        )[0]
+
+    # ------------------------------------------------------------------ tall matrices
+
+    def _is_tall(self, x: Tensor) -> bool:
+        """Whether `x` is one matrix of more than a chunk, and of many more rows than columns."""
+        if len(x.shape) != 2 or not prod(x.shape):
+            return False
+        m, n = x.shape
+        # Each block of rows leaves one of n rows.
+        rows = self._block_rows(x)
+        return m > rows and rows >= 2 * n
+
+    def _block_rows(self, x: Tensor) -> int:
+        return max(1, self.grid.limit // (x.dtype.itemsize * x.shape[1]))
+
+    def _rows(self, x: Tensor) -> da.Array:
+        """A matrix cut into blocks of whole rows."""
+        array = tidy(self.array(x))
+        rows = self._block_rows(x)
+        n = x.shape[1]
+        if array.numblocks[1] == 1 and 2 * n <= min(array.chunks[0]) <= rows:
+            return array
+        count = -(-x.shape[0] // rows)
+        size, more = divmod(x.shape[0], count)
+        return array.rechunk((tuple([size + (i < more) for i in range(count)]), (n,)))
+
+    def _tall_qr(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """QR of a matrix in blocks of rows: of the blocks, and of what their R make up.
+
+        J. Demmel, L. Grigori, M. Hoemmen, J. Langou, Communication-optimal parallel and sequential
+        QR and LU factorizations (2012).
+        """
+        array, n = self._rows(x), x.shape[1]
+        rows = array.chunks[0]
+        blocks = range(len(rows))
+        heights = tuple([min(height, n) for height in rows])
+        tasks: dict[tuple[int, ...], Any] = {(i, 0): (_r, (array.name, i, 0)) for i in blocks}
+        stacked = self.tensor(layer("r", tasks, [array], (heights, (n,)), array.dtype))
+        upper, r = self.qr(stacked, complete=False)
+        pieces = self.array(upper).rechunk((heights, (n,)))
+        # Once more from the beginning: nobody may want Q, and the blocks need not be kept for it.
+        array = self._rows(x)
+        tasks = {(i, 0): (_q, (array.name, i, 0), (pieces.name, i, 0)) for i in blocks}
+        return self.tensor(layer("q", tasks, [array, pieces], (rows, (n,)), array.dtype)), r
+
+
+_CACHED: Final = 1 << 20
+"""About how many bytes of rows are decomposed at a time."""
+
+
+def _tiles(block: NDArray) -> tuple[NDArray, NDArray]:
+    """A block of rows as a stack of lower ones, which fit in the cache, and the rest."""
+    rows, n = block.shape
+    height = max(2 * n, _CACHED // (block.itemsize * n))
+    count = max(0, rows // height - 1)
+    cut = count * height
+    return block[:cut].reshape(count, height, n), block[cut:]
+
+
+def _r(block: NDArray) -> NDArray:
+    tiles, rest = _tiles(block)
+    parts = [_triangle(tiles).reshape(-1, block.shape[1]), _triangle(rest)]
+    return _triangle(np.concatenate(parts))
+
+
+def _triangle(block: NDArray) -> NDArray:
+    found: Any = np.linalg.qr(block, "r")
+    return found
+
+
+def _q(block: NDArray, factor: NDArray) -> NDArray:
+    """The rows of Q for a block whose R of `_r` is a block of a matrix with the Q `factor`."""
+    tiles, rest = _tiles(block)
+    n = block.shape[1]
+    q, r = np.linalg.qr(tiles)
+    q_rest, r_rest = np.linalg.qr(rest)
+    inner = np.linalg.qr(np.concatenate([r.reshape(-1, n), r_rest]))[0] @ factor
+    cut = len(tiles) * n
+    upper = (q @ inner[:cut].reshape(-1, n, n)).reshape(-1, n)
+    return np.concatenate([upper, q_rest @ inner[cut:]])
+
+
+def _multiplied(left: NDArray, right: NDArray) -> NDArray:
+    """Blocks (..., rows, contracted, 1) and (..., 1, contracted, columns): one matrix product."""
+    product: NDArray = on_host("matmul", left[..., 0], right[..., 0, :, :])
+    return product[..., :, None, :]
+
+
+def _added(dtype: DType, parts: list[NDArray]) -> NDArray:
+    total: NDArray = on_host("reduce", p.SUM, np.stack(parts), (0,), False, dtype)
+    return total

@@ -1,0 +1,95 @@
+"""How Dask runs graphs: on a cluster, or here, in an order and with threads that suit."""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from functools import cache
+from typing import Any
+
+import dask
+import dask.array as da
+from dask.callbacks import Callback
+from dask.diagnostics import ProgressBar
+from dask.order import order
+
+__all__ = ["client", "compute", "persist"]
+
+
+def compute(*arrays: da.Array) -> tuple[Any, ...]:
+    """What the arrays consist of."""
+    with _suited(arrays):
+        return dask.compute(*arrays)
+
+
+def persist(arrays: Sequence[da.Array], progress: bool) -> tuple[da.Array, ...]:
+    """The same arrays with chunks in memory, here or on the workers of a cluster."""
+    cluster = client()
+    with _suited(arrays), ProgressBar() if progress and cluster is None else nullcontext():
+        kept = dask.persist(*arrays)
+    if progress and cluster is not None:
+        from distributed import progress as follow
+
+        follow(kept, notebook=False)
+    return kept
+
+
+def client() -> Any:
+    """The client of a cluster that is in force, or None."""
+    try:
+        from distributed import get_client
+    except ImportError:
+        return None
+    try:
+        return get_client()
+    except ValueError:
+        return None
+
+
+@contextmanager
+def _suited(arrays: Sequence[da.Array]) -> Iterator[None]:
+    """Settings for tasks that run in this process."""
+    controller = _controller()
+    side_by_side = any([len(layer) > 1 for x in arrays for layer in x.dask.layers.values()])
+    threads = nullcontext()
+    if side_by_side and controller is not None:
+        # Dask has a thread per core already, and BLAS libraries wait for each other's threads by
+        # spinning. The workers of a cluster are told so by the cluster.
+        threads = controller.limit(limits=1, user_api="blas")
+    with threads, _InOrder():
+        yield
+
+
+@cache
+def _controller() -> Any:
+    """What sets the number of threads of BLAS libraries, if it is installed."""
+    try:
+        from threadpoolctl import ThreadpoolController
+    except ImportError:
+        return None
+    return ThreadpoolController()
+
+
+class _InOrder(Callback):  # type: ignore[misc]  # Dask is untyped
+    """Makes the schedulers of this process run tasks in the order that needs little memory.
+
+    Dask works this order out, but begins with what became ready last. Where many chunks wait for
+    one task, such as the mean that is subtracted from them, it would make them all before it comes
+    to something else that their readers wait for.
+    """
+
+    def _start_state(self, graph: Any, state: dict[str, Any]) -> None:
+        self._rank = order(graph)
+
+    def _posttask(self, key: Any, result: Any, graph: Any, state: dict[str, Any], _: Any) -> None:
+        # The last task is the next one to run.
+        ready, dependents = state["ready"], state["dependents"][key]
+        new = []
+        while ready and ready[-1] in dependents:
+            new.append(ready.pop())
+        for task in new:
+            insort(ready, task, key=self._priority)
+
+    def _priority(self, task: Any) -> int:
+        return -self._rank[task]

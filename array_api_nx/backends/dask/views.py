@@ -1,0 +1,454 @@
+"""Handles of the Dask backend: what an array shows of a storage, and how writes get there.
+
+Dask arrays never change. A storage is a cell that holds one, or what will be one; writing puts
+another in its place. A handle that shows a part of the storage knows the movements that lead from
+the whole to the part. Reading applies them; writing goes the same way back, each movement putting
+the new elements into what it was taken from. So every handle over a storage sees every write, at
+the cost of a few more tasks.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from math import prod
+from typing import Any, NamedTuple, TypeAlias, final
+
+import dask.array as da
+import numpy as np
+
+from ...core.view import Selection, View
+from .blocks import Chunks, Grid, NDArray, layer, positions, starts, tidy
+from .expressions import Source, Value, bound
+
+__all__ = [
+    "Bitcast",
+    "Expand",
+    "Movement",
+    "Permute",
+    "Reshape",
+    "Slice",
+    "Storage",
+    "Tensor",
+    "reshaped",
+    "stretched",
+]
+
+
+class Permute(NamedTuple):
+    """The axes in another order."""
+
+    axes: tuple[int, ...]
+
+    def get(self, x: da.Array, grid: Grid) -> da.Array:
+        return x.transpose(self.axes)
+
+    def put(self, whole: da.Array, part: da.Array, grid: Grid) -> da.Array:
+        return part.transpose(np.argsort(self.axes).tolist())
+
+
+class Reshape(NamedTuple):
+    """The elements in the same order under another shape."""
+
+    shape: tuple[int, ...]
+
+    def get(self, x: da.Array, grid: Grid) -> da.Array:
+        return reshaped(x, self.shape, grid)
+
+    def put(self, whole: da.Array, part: da.Array, grid: Grid) -> da.Array:
+        return reshaped(part, whole.shape, grid)
+
+
+class Expand(NamedTuple):
+    """Axes of size 1 repeated, from the shape `before`. What shows repeated elements is read-only.
+
+    It is the last movement if it can be: slices and permutations go before it. So what shows
+    repeated elements only once has no such movement, and can be written.
+    """
+
+    shape: tuple[int, ...]
+    before: tuple[int, ...]
+
+    def get(self, x: da.Array, grid: Grid) -> da.Array:
+        return stretched(x, self.shape, grid)
+
+    def put(self, whole: da.Array, part: da.Array, grid: Grid) -> da.Array:
+        raise AssertionError("what repeats elements is read-only")
+
+
+class Slice(NamedTuple):
+    """What a basic index selects."""
+
+    selection: Selection
+
+    def get(self, x: da.Array, grid: Grid) -> da.Array:
+        return sliced(x, self.selection)
+
+    def put(self, whole: da.Array, part: da.Array, grid: Grid) -> da.Array:
+        return _put_slice(whole, self.selection, part)
+
+
+class Bitcast(NamedTuple):
+    """The bytes read as another dtype."""
+
+    dtype: np.dtype[Any]
+
+    def get(self, x: da.Array, grid: Grid) -> da.Array:
+        return _bitcast(x, self.dtype)
+
+    def put(self, whole: da.Array, part: da.Array, grid: Grid) -> da.Array:
+        return _bitcast(part, whole.dtype)
+
+
+Movement: TypeAlias = "Permute | Reshape | Expand | Slice | Bitcast"
+
+
+# ---------------------------------------------------------------------- handles
+
+
+@final
+class Storage:
+    """A cell whose contents handles show.
+
+    Attributes
+    ----------
+    value : Value
+    version : int
+        How often it was written.
+    computed : bool
+        Whether the value is in memory, here or on a cluster.
+    elements : ndarray or None
+        The elements of the value, if they are here in one piece. Nobody writes to them.
+    read_only : str or None
+        Why it cannot be written.
+    notes : list of str
+        What was computed on the way, and why.
+    """
+
+    __slots__ = ("computed", "elements", "notes", "read_only", "value", "version")
+
+    def __init__(
+        self,
+        value: Value,
+        *,
+        elements: NDArray | None = None,
+        read_only: str | None = None,
+        notes: tuple[str, ...] = (),
+    ) -> None:
+        self.value = value
+        self.version = 0
+        self.computed = elements is not None
+        self.elements = elements
+        self.read_only = read_only
+        self.notes = list(notes)
+
+
+class Kept(NamedTuple):
+    """What a handle shows of one version of its storage."""
+
+    version: int
+    array: da.Array
+    computed: bool
+    elements: NDArray | None
+
+
+@final
+class Tensor:
+    """The handle of the Dask backend.
+
+    Attributes
+    ----------
+    storage : Storage
+    path : tuple of Movement
+        From the storage's contents to what the handle shows.
+    view : View
+        How a row-major block would be read to show the same. It decides, as on the CPU, which
+        shapes need a copy and what is read-only.
+    dtype : np.dtype
+    kept : Kept or None
+        What was read along the path.
+    """
+
+    __slots__ = ("dtype", "kept", "path", "storage", "view")
+
+    def __init__(
+        self,
+        storage: Storage,
+        view: View,
+        dtype: np.dtype[Any],
+        path: tuple[Movement, ...] = (),
+    ) -> None:
+        self.storage = storage
+        self.view = view
+        self.dtype = dtype
+        self.path = path
+        self.kept: Kept | None = None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.view.shape  # type: ignore[return-value]  # sizes are ints here
+
+    @property
+    def is_computed(self) -> bool:
+        """Whether the elements are in memory."""
+        if not self.path:
+            return self.storage.computed
+        return self._still_kept is not None and self._still_kept.computed
+
+    @property
+    def elements(self) -> NDArray | None:
+        """The elements, if they are here in one piece; to be read only."""
+        if not self.path:
+            return self.storage.elements
+        return None if self._still_kept is None else self._still_kept.elements
+
+    @property
+    def _still_kept(self) -> Kept | None:
+        """What was read along the path, if nobody has written since."""
+        kept = self.kept
+        return kept if kept is not None and kept.version == self.storage.version else None
+
+    def moved(self, movement: Movement, view: View, dtype: np.dtype[Any] | None = None) -> Tensor:
+        """What `movement` makes of it, over the same storage."""
+        path = self.path
+        last = path[-1] if path else None
+        if type(last) is Expand:
+            path = (*path[:-1], *_before_expansion(last, movement))
+        else:
+            path = (*path, movement)
+        # What repeats nothing any more.
+        if type(path[-1]) is Expand and path[-1].shape == path[-1].before:
+            path = path[:-1]
+        return Tensor(self.storage, view, dtype or self.dtype, path)
+
+    def expanded(self, shape: tuple[int, ...], view: View) -> Tensor:
+        """Axes repeated, or put in front, to make `shape`."""
+        added = len(shape) - len(self.shape)
+        if not added:
+            return self.moved(Expand(shape, self.shape), view)
+        selection = (*[None] * added, *[(0, n, 1) for n in self.shape])
+        unit = self.view.slice(selection)
+        assert unit is not None  # nothing here is padding
+        return self.moved(Slice(selection), unit).expanded(shape, view)
+
+    @property
+    def shows_repeats(self) -> bool:
+        """Whether elements are repeated on the way, even if not in what it shows."""
+        return self.view.size != 0 and any([type(movement) is Expand for movement in self.path])
+
+    def value(self, grid: Grid) -> Value:
+        """What it shows, for an operation that can wait."""
+        whole = self.storage.value
+        if not self.path:
+            return whole
+        if isinstance(whole, da.Array) or self.is_computed:
+            return self.array(grid)
+        return Source(partial(_followed, whole, self.path, grid), self.shape, self.dtype)
+
+    def array(self, grid: Grid) -> da.Array:
+        """What it shows, as a Dask array."""
+        storage = self.storage
+        if not self.path:
+            return bound(storage.value, grid)
+        if self._still_kept is not None:
+            return self._still_kept.array
+        array = _followed(storage.value, self.path, grid)
+        if isinstance(storage.value, da.Array):
+            self.kept = Kept(storage.version, array, False, None)
+        return array
+
+    def write(self, value: Value, grid: Grid) -> None:
+        """Put other elements, of the same shape and dtype, in place of what it shows."""
+        storage = self.storage
+        if not self.view.size:
+            return
+        if self.path:
+            array = bound(storage.value, grid)
+            wholes = []
+            for movement in self.path:
+                wholes.append(array)
+                array = movement.get(array, grid)
+            part = bound(value, grid)
+            for whole, movement in zip(reversed(wholes), reversed(self.path), strict=True):
+                part = movement.put(whole, part, grid)
+            value = part
+        storage.value = value
+        storage.version += 1
+        storage.computed = False
+        storage.elements = None
+
+    def keep(self, array: da.Array, elements: NDArray | None = None) -> None:
+        """Read `array`, the same elements in memory, from now on."""
+        if self.path:
+            self.kept = Kept(self.storage.version, array, True, elements)
+        else:
+            self.storage.value = array
+            self.storage.computed = True
+            self.storage.elements = elements
+
+
+def _before_expansion(last: Expand, movement: Movement) -> tuple[Movement, ...]:
+    """`last` and then `movement`, with the expansion as late as possible."""
+    before, shape = last.before, last.shape
+    if type(movement) is Expand:
+        return (Expand(movement.shape, before),)
+    if type(movement) is Permute:
+        moved = [tuple([sizes[axis] for axis in movement.axes]) for sizes in (shape, before)]
+        return movement, Expand(*moved)
+    if type(movement) is not Slice:
+        return last, movement
+    selection: list[Any] = []
+    expanded: list[int] = []
+    kept: list[int] = []
+    sizes = iter(zip(before, shape, strict=True))
+    for item in movement.selection:
+        repeated = False
+        if item is not None:
+            own, size = next(sizes)
+            repeated = own != size
+        if item is None or isinstance(item, tuple):
+            count = 1 if item is None else item[1]
+            expanded.append(count)
+            kept.append(1 if repeated else count)
+            selection.append((0, 1, 1) if repeated else item)
+        else:
+            selection.append(0 if repeated else item)
+    return Slice(tuple(selection)), Expand(tuple(expanded), tuple(kept))
+
+
+def _followed(whole: Value, path: tuple[Movement, ...], grid: Grid) -> da.Array:
+    """What `path` leads to from `whole`."""
+    array = bound(whole, grid)
+    for movement in path:
+        array = movement.get(array, grid)
+    return array
+
+
+# ---------------------------------------------------------------------- movements of Dask arrays
+
+
+def _empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> da.Array:
+    return da.from_array(np.empty(shape, dtype), chunks=-1, name=False)
+
+
+def reshaped(x: da.Array, shape: tuple[int, ...], grid: Grid) -> da.Array:
+    """`x` under another shape."""
+    if x.shape == shape:
+        return x
+    if not x.size:
+        return _empty(shape, x.dtype)
+    # Axes of size 1 come and go by themselves, and chunks stay as they are.
+    if [n for n in x.shape if n != 1] == [n for n in shape if n != 1]:
+        long = [axis for axis, n in enumerate(x.shape) if n != 1]
+        x = x[tuple([slice(None) if axis in long else 0 for axis in range(x.ndim)])]
+        return x[tuple([slice(None) if n != 1 else None for n in shape])]
+    x = tidy(x)
+    try:
+        return da.reshape(x, shape, limit=grid.limit)
+    except NotImplementedError:
+        # Dask merges axes and splits them, but not both at a time.
+        return da.reshape(da.reshape(x, (x.size,)), shape, limit=grid.limit)
+
+
+def stretched(x: da.Array, shape: tuple[int, ...], grid: Grid) -> da.Array:
+    """`x` with axes repeated, or put in front."""
+    if x.shape == shape:
+        return x
+    if not prod(shape):
+        return _empty(shape, x.dtype)
+    own: list[tuple[int, ...]] = [(1,)] * (len(shape) - x.ndim) + list(x.chunks)
+    cut = grid.chunks(shape, x.dtype)
+    chunks = [c if sum(c) == n else new for c, n, new in zip(own, shape, cut, strict=True)]
+    return da.broadcast_to(x, shape, chunks=tuple(chunks))
+
+
+def sliced(x: da.Array, selection: Selection) -> da.Array:
+    """What a basic index selects."""
+    keys: list[Any] = []
+    for item in selection:
+        if not isinstance(item, tuple):
+            keys.append(item)
+            continue
+        start, count, step = item
+        end: int | None = start + count * step
+        if step < 0 and (count == 0 or end < 0):  # type: ignore[operator]
+            keys.append(slice(start, None, step) if count else slice(0, 0))
+        else:
+            keys.append(slice(start, end, step) if count else slice(0, 0))
+    return tidy(x[tuple(keys)])
+
+
+def _put_slice(whole: da.Array, selection: Selection, part: da.Array) -> da.Array:
+    """`whole` with `part` where `selection` selects."""
+    if not part.size:
+        return whole
+    # As many axes as `whole` has, going up.
+    squeezed: list[Any] = []
+    ranges: list[tuple[int, int, int]] = []
+    for item in selection:
+        if item is None:
+            squeezed.append(0)
+        elif isinstance(item, int):
+            squeezed.append(None)
+            ranges.append((item, 1, 1))
+        else:
+            start, count, step = item
+            if step < 0:
+                squeezed.append(slice(None, None, -1))
+                ranges.append((start + (count - 1) * step, count, -step))
+            else:
+                squeezed.append(slice(None))
+                ranges.append((start, count, max(step, 1)))
+    whole = tidy(whole)
+    part = part[tuple(squeezed)]
+    # Per axis and chunk of `whole`: what of it is written, and with which chunk of `part`.
+    axes: list[list[tuple[slice, int] | None]] = []
+    cuts: list[tuple[int, ...]] = []
+    for sizes, (start, count, step) in zip(whole.chunks, ranges, strict=True):
+        places: list[tuple[slice, int] | None] = []
+        cut: list[int] = []
+        for begin, size in zip(starts(sizes), sizes, strict=True):
+            first = max(0, -((start - begin) // step))  # the first element of it in this chunk
+            end = min(count, -((start - begin - size) // step))
+            if first < end:
+                low = start + first * step - begin
+                places.append((slice(low, low + (end - first - 1) * step + 1, step), len(cut)))
+                cut.append(end - first)
+            else:
+                places.append(None)
+        axes.append(places)
+        cuts.append(tuple(cut))
+    part = part.rechunk(tuple(cuts))
+    tasks: dict[tuple[int, ...], Any] = {}
+    for index in positions(whole.numblocks):
+        found = [places[i] for i, places in zip(index, axes, strict=True)]
+        key = (whole.name, *index)
+        if None in found:
+            tasks[index] = key
+        else:
+            where = tuple([place[0] for place in found])  # type: ignore[index]
+            source = (part.name, *[place[1] for place in found])  # type: ignore[index]
+            tasks[index] = (partial(_write, where), key, source)
+    return layer("assign", tasks, [whole, part], whole.chunks, whole.dtype)
+
+
+def _write(where: tuple[slice, ...], whole: NDArray, part: NDArray) -> NDArray:
+    result = np.array(whole)
+    result[where] = part
+    return result
+
+
+def _bitcast(x: da.Array, dtype: np.dtype[Any]) -> da.Array:
+    old, new = x.dtype.itemsize, dtype.itemsize
+    chunks: Chunks = x.chunks
+    if old != new:
+        if any([n * old % new for n in x.chunks[-1]]):
+            x = x.rechunk({x.ndim - 1: -1})
+        chunks = (*x.chunks[:-1], tuple([n * old // new for n in x.chunks[-1]]))
+    tasks = {index: (partial(_view, dtype), (x.name, *index)) for index in positions(x.numblocks)}
+    return layer("bitcast", tasks, [x], chunks, dtype)
+
+
+def _view(dtype: np.dtype[Any], chunk: NDArray) -> NDArray:
+    if chunk.dtype.itemsize == dtype.itemsize:
+        return chunk.view(dtype)
+    return np.ascontiguousarray(chunk).view(dtype)
