@@ -10,13 +10,11 @@ import numpy as np
 from dask.callbacks import Callback
 
 import array_api_nx as xp
-from array_api_nx.backends.dask import DaskBackend
-from array_api_nx.device import register
 
 CHUNK = 200
 """Bytes per chunk: 25 elements of float64."""
 
-SMALL = register("dask-in-small-chunks", lambda: DaskBackend(CHUNK))
+SMALL = xp.Device("dask", chunks=CHUNK)
 
 NDArray = np.ndarray[Any, Any]
 

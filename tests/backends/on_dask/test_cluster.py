@@ -12,8 +12,6 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
-from array_api_nx.backends.dask import DaskBackend
-from array_api_nx.device import register
 
 from .programs import CHUNK, SMALL, assert_equal, numbers, on_dask
 
@@ -74,6 +72,6 @@ def test_a_worker_that_dies_loses_nothing(client: Any) -> None:
 
 
 def test_a_progress_bar_when_asked(capsys: pytest.CaptureFixture[str]) -> None:
-    device = register("dask-with-progress-on-a-cluster", lambda: DaskBackend(CHUNK, progress=True))
+    device = xp.Device("dask", chunks=CHUNK, progress=True)
     xp.evaluate(xp.sum(xp.ones((5, 5), device=device)))
     assert "Completed" in capsys.readouterr().out

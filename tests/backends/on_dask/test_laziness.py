@@ -115,7 +115,7 @@ def test_evaluate_keeps_chunks_and_computes_together() -> None:
 
 
 def test_a_progress_bar_when_asked(capsys: pytest.CaptureFixture[str]) -> None:
-    device = register("dask-with-progress", lambda: DaskBackend(progress=True))
+    device = xp.Device("dask", progress=True)
     xp.evaluate(xp.sum(xp.ones((5, 5), device=device)))
     assert "100%" in capsys.readouterr().out
     xp.evaluate(xp.sum(xp.ones((5, 5), device=SMALL)))

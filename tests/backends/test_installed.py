@@ -1,0 +1,15 @@
+"""Which engines the tests of engines found."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from importlib.util import find_spec
+
+import pytest
+
+
+@pytest.mark.parametrize("name", ["torch", "jax", "cupy", "dask"])
+def test_the_engine_loads(name: str) -> None:
+    if find_spec(name) is None:
+        pytest.skip(f"{name} is not installed: its tests do not run")
+    assert import_module(name).__name__ == name
