@@ -292,6 +292,12 @@ class TorchBackend(NamespaceBackend):
         except RuntimeError as error:
             self.refuse(error)
 
+    def eigvals(self, x: Tensor) -> Tensor:
+        if not bool(torch.isfinite(self.array(x)).all()):
+            raise np.linalg.LinAlgError("a matrix with infinities or NaN has no eigenvalues")
+        result: Tensor = super().eigvals(x)
+        return result
+
     def add_at(self, array: Native, positions: Native, values: Native) -> Native:
         added = to_bits(array).clone().index_put_((positions,), to_bits(values), accumulate=True)
         return from_bits(added, array.dtype)

@@ -300,9 +300,10 @@ def _by_opposite(op: Primitive, kernel: Kernel) -> Kernel:
 def _by_root(op: Primitive, kernel: Kernel) -> Kernel:
     def detour(x1: Any, x2: Any) -> Tensor:
         result = kernel(x1, x2)
-        if (isinstance(x2, torch.Tensor) and x2.ndim) or not bool(x2 == 0.5):
+        several = isinstance(x2, torch.Tensor) and x2.ndim > 0
+        if several or not isinstance(x1, torch.Tensor) or not bool(abs(x2) == 0.5):
             return result
-        return torch.where(torch.isinf(x1) | (x1 == 0), torch.abs(x1), result)
+        return torch.where(torch.isinf(x1) | (x1 == 0), kernel(torch.abs(x1), x2), result)
 
     return detour
 
