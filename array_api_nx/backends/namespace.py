@@ -13,8 +13,10 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
+from functools import wraps
+from inspect import isfunction
 from math import prod
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, Final, NoReturn, TypeAlias
 from weakref import WeakSet
 
 import numpy as np
@@ -26,12 +28,12 @@ from ..core.shape import broadcast_shapes
 from ..core.view import View
 from ..primitives import Primitive
 from . import composed
-from .base import Norm, Operand, Scalar
+from .base import Backend, Norm, Operand, Scalar
 from .engines.indices import Selected, resolve
 from .host import FROM_NUMPY
 from .strided import Storage, StridedBackend, Tensor, tensor_over
 
-__all__ = ["Dtypes", "NamespaceBackend", "Native", "wrap"]
+__all__ = ["Dtypes", "EngineError", "NamespaceBackend", "Native", "wrap"]
 
 Native: TypeAlias = Any
 """An array of the engine."""
@@ -64,6 +66,32 @@ def wrap(array: Native) -> Tensor:
     tensor.array = array
     tensor.view = tensor.storage = None
     return tensor
+
+
+class EngineError(RuntimeError):
+    """An engine, or its device, failed; the text says which."""
+
+
+# What explains errors on its own, or has none.
+_HOT: Final = frozenset(
+    {
+        "unary", "binary", "where", "reduce", "shape", "dtype", "read_only_reason",
+        "dlpack_device", "expand", "try_reshape", "permute", "slice", "flip",
+    }
+)  # fmt: skip
+
+
+def _explaining(method: Callable[..., Any]) -> Callable[..., Any]:
+    """`method`, with the engine's errors explained."""
+
+    @wraps(method)
+    def primitive(self: NamespaceBackend, *arguments: Any, **options: Any) -> Any:
+        try:
+            return method(self, *arguments, **options)
+        except self.errors as error:
+            self.refuse(error)
+
+    return primitive
 
 
 class NamespaceBackend(StridedBackend):
@@ -132,6 +160,10 @@ class NamespaceBackend(StridedBackend):
     ) -> Native:
         """`op`, neither mean nor count_nonzero, over at least one axis."""
 
+    @abstractmethod
+    def divided(self, array: Native, count: float) -> Native:
+        """`array` by a count that may be 0; parts of complex numbers each on their own."""
+
     errors: tuple[type[Exception], ...] = (RuntimeError,)
     """What `explained` explains."""
 
@@ -149,7 +181,17 @@ class NamespaceBackend(StridedBackend):
 
     def refuse(self, error: Exception) -> NoReturn:
         """Raise the explanation of an engine's error."""
-        raise self.explained(error) from error
+        if isinstance(error, EngineError):
+            raise error
+        explanation = self.explained(error)
+        if explanation is error:
+            raise error
+        raise explanation from error
+
+    def __init_subclass__(cls) -> None:
+        for name, member in vars(Backend).items():
+            if isfunction(member) and name not in _HOT:
+                setattr(cls, name, _explaining(getattr(cls, name)))
 
     # ------------------------------------------------------------------ views and memory
 
@@ -212,10 +254,7 @@ class NamespaceBackend(StridedBackend):
         return None
 
     def to_host(self, x: Tensor) -> NDArray:
-        try:
-            array = self.unload(x)
-        except self.errors as error:
-            self.refuse(error)
+        array = self.unload(x)
         if self.read_only_reason(x) is not None:
             array.flags.writeable = False
         return array
@@ -224,10 +263,7 @@ class NamespaceBackend(StridedBackend):
         array = self.array(x)
         if prod(array.shape) != 1:
             raise ValueError("only an array of size 1 is a scalar")
-        try:
-            return array.item()  # type: ignore[no-any-return]
-        except self.errors as error:
-            self.refuse(error)
+        return array.item()  # type: ignore[no-any-return]
 
     def native(self, x: Tensor) -> Native:
         return self.array(x)
@@ -238,23 +274,14 @@ class NamespaceBackend(StridedBackend):
     # ------------------------------------------------------------------ creation
 
     def empty(self, shape: tuple[int, ...], dtype: DType) -> Tensor:
-        try:
-            return wrap(self.xp.empty(shape, dtype=self.dtypes[dtype], device=self.place))
-        except self.errors as error:
-            self.refuse(error)
+        return wrap(self.xp.empty(shape, dtype=self.dtypes[dtype], device=self.place))
 
     def full(self, shape: tuple[int, ...], dtype: DType, value: Scalar) -> Tensor:
-        try:
-            return wrap(self.xp.full(shape, value, dtype=self.dtypes[dtype], device=self.place))
-        except self.errors as error:
-            self.refuse(error)
+        return wrap(self.xp.full(shape, value, dtype=self.dtypes[dtype], device=self.place))
 
     def from_host(self, array: NDArray, *, copy: bool, lent: bool = True) -> Tensor:
         self.dtypes[FROM_NUMPY[array.dtype]]  # refuses what the device lacks
-        try:
-            result = wrap(self.load(array, copy))
-        except self.errors as error:
-            self.refuse(error)
+        result = wrap(self.load(array, copy))
         if not copy and not array.flags.writeable:
             self.anchor(result)
             self._read_only.add(result.storage)  # type: ignore[arg-type]
@@ -331,9 +358,13 @@ class NamespaceBackend(StridedBackend):
         keepdims: bool,
         dtype: DType | None = None,
     ) -> Tensor:
-        if op is p.MEAN or op is p.COUNT_NONZERO:
-            composite: Tensor = composed.reduce(self, op, x, axes, keepdims)
-            return composite
+        if op is p.COUNT_NONZERO:
+            counts: Tensor = composed.reduce(self, op, x, axes, keepdims)
+            return counts
+        if op is p.MEAN:
+            shape = self.shape(x)
+            total = self.array(self.reduce(p.SUM, x, axes, keepdims))
+            return wrap(self.divided(total, float(prod([shape[axis] for axis in axes]))))
         array = x.array
         if array is None:
             array = self.bind(x)
@@ -390,10 +421,7 @@ class NamespaceBackend(StridedBackend):
         for shape in shapes:
             if (shape[:axis], shape[axis + 1 :]) != (first[:axis], first[axis + 1 :]):
                 raise ValueError(f"all dimensions but axis {axis} must agree: {first} and {shape}")
-        try:
-            return wrap(self.xp.concat([self.array(x) for x in arrays], axis=axis))
-        except self.errors as error:
-            self.refuse(error)
+        return wrap(self.xp.concat([self.array(x) for x in arrays], axis=axis))
 
     def cast(self, x: Tensor, dtype: DType) -> Tensor:
         array = self.array(x)
@@ -401,10 +429,7 @@ class NamespaceBackend(StridedBackend):
             return wrap(array != 0)
         if self._ours[array.dtype] in d.COMPLEX and dtype not in d.COMPLEX:
             array = self.xp.real(array)
-        try:
-            return wrap(self.xp.astype(array, self.dtypes[dtype], copy=True))
-        except self.errors as error:
-            self.refuse(error)
+        return wrap(self.xp.astype(array, self.dtypes[dtype], copy=True))
 
     def assign(self, target: Tensor, value: Operand) -> None:
         if type(value) is not Tensor:
@@ -448,10 +473,7 @@ class NamespaceBackend(StridedBackend):
         positions, values = selected.written(offset, view.strides, values)
         if type(value) is Tensor:
             values = self.moved(values, storage.dtype)
-        try:
-            self.put(storage, positions, values)
-        except self.errors as error:
-            self.refuse(error)
+        self.put(storage, positions, values)
 
     def scatter(
         self, template: Tensor, indices: Tensor, updates: Tensor, axis: int, *, add: bool
@@ -484,10 +506,7 @@ class NamespaceBackend(StridedBackend):
         first, second = self.array(x1), self.array(x2)
         if len(first.shape) > 2 or len(second.shape) > 2:
             broadcast_shapes(tuple(first.shape[:-2]), tuple(second.shape[:-2]))
-        try:
-            return wrap(self.product(first, second))
-        except self.errors as error:
-            self.refuse(error)
+        return wrap(self.product(first, second))
 
     def product(self, x1: Native, x2: Native) -> Native:
         """The matrix product, of matrices or vectors whose other axes broadcast."""
@@ -522,10 +541,7 @@ class NamespaceBackend(StridedBackend):
             # Engines refuse empty batches: let them transform one of zeros, and take none of it.
             shape = [max(size, 1) for size in array.shape]
             array = self.xp.zeros(shape, dtype=array.dtype, device=self.place)
-        try:
-            result = getattr(self.xp.fft, name)(array, s=sizes, axes=axes, norm=norm)
-        except self.errors as error:
-            self.refuse(error)
+        result = getattr(self.xp.fft, name)(array, s=sizes, axes=axes, norm=norm)
         if not empty:
             return wrap(result)
         whole = zip(self.shape(x), result.shape, strict=True)
@@ -535,10 +551,7 @@ class NamespaceBackend(StridedBackend):
 
     def _linalg(self, name: str, *arrays: Tensor, **options: Any) -> Any:
         function = getattr(self.xp.linalg, name)
-        try:
-            result = function(*[self.array(x) for x in arrays], **options)
-        except self.errors as error:
-            self.refuse(error)
+        result = function(*[self.array(x) for x in arrays], **options)
         if isinstance(result, tuple):
             return tuple([wrap(part) for part in result])
         return wrap(result)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+import array_api_nx
 from array_api_nx.testing import backend_contract
 
 WRONG = """
@@ -26,7 +28,10 @@ sys.exit(backend_contract(Wrong(), ["-q", "-k", "test_item or test_dlpack_device
 
 def run(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
     # In a folder of its own, as another project's.
-    return subprocess.run([sys.executable, *arguments], cwd=folder, capture_output=True, text=True)
+    environ = os.environ | {"PYTHONPATH": str(Path(array_api_nx.__file__).parents[1])}
+    return subprocess.run(
+        [sys.executable, *arguments], cwd=folder, env=environ, capture_output=True, text=True
+    )
 
 
 def test_one_command_runs_them_on_a_device(tmp_path: Path) -> None:

@@ -20,7 +20,7 @@ from ...core.view import View
 from ...primitives import Primitive
 from ..base import Backend, Scalar
 from ..host import FROM_NUMPY, TO_NUMPY
-from ..namespace import NamespaceBackend, Native, wrap
+from ..namespace import EngineError, NamespaceBackend, Native, wrap
 from ..strided import Storage, Tensor
 from . import detours
 from .ways import Kernel, Way, common_ways
@@ -193,7 +193,7 @@ class CupyBackend(NamespaceBackend):
                 f"device {self.name} has not enough memory: {text}; delete arrays, or move some "
                 "elsewhere with to_device('cpu')"
             )
-        return RuntimeError(
+        return EngineError(
             f"device {self.name} failed: {text}; it may need a new process, and arrays on other "
             "devices are as they were"
         )
@@ -211,6 +211,13 @@ class CupyBackend(NamespaceBackend):
         if array.dtype.kind == "c" and dtype not in (d.bool, *d.COMPLEX):
             array = array.real
         return wrap(array.astype(TO_NUMPY[dtype]))
+
+    def divided(self, array: Native, count: float) -> Native:
+        if array.dtype.kind != "c":
+            return array / count
+        result = cupy.empty_like(array)
+        result.real, result.imag = array.real / count, array.imag / count
+        return result
 
     def reduction(
         self, op: Primitive, array: Native, axes: tuple[int, ...], keepdims: bool, dtype: Any

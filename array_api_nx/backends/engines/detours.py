@@ -35,7 +35,7 @@ class Detour(NamedTuple):
     lossy : bool
         Whether digits or special values are lost all the same.
     issue : str
-        Where its maintainers discuss it.
+        Where its maintainers discuss it; empty if nobody seems to.
     """
 
     engine: str
@@ -57,6 +57,7 @@ WAYS: Final[dict[str, str]] = {
     "zero": "where the operand is zero, NumPy's answer for those elements",
     "corner": "where a part is zero or not finite, NumPy's answer for those elements",
     "opposite": "the imaginary part given the sign that the operand's has not",
+    "root": "where the exponent is a scalar of 0.5 or -0.5, infinities and zeros lose their signs",
     "nan": "NaN put in where it was",
     "host": "by NumPy; on a device with memory of its own the elements go to the host and back",
     "signed": "zeros given the sign of the divisor",
@@ -151,7 +152,7 @@ DETOURS: Final[tuple[Detour, ...]] = (
     ),
     Detour(
         "torch",
-        (p.EXPM1, p.LOG1P, p.SIGN, p.POW, p.SQUARE, p.TAN, p.TANH),
+        (p.EXPM1, p.LOG1P, p.SIGN, p.POW, p.TAN, p.TANH),
         d.COMPLEX,
         "special",
         "infinities and NaN give other parts than the standard says",
@@ -196,6 +197,15 @@ DETOURS: Final[tuple[Detour, ...]] = (
         "NaN where the quotient overflows",
         False,
         "https://github.com/pytorch/pytorch/issues/193753",
+    ),
+    Detour(
+        "torch",
+        (p.POW,),
+        d.REAL_FLOATING,
+        "root",
+        "a scalar exponent of 0.5 or -0.5 takes the square root: NaN of -inf, and -0 of -0",
+        False,
+        "",
     ),
     Detour(
         "torch",
@@ -249,7 +259,7 @@ DETOURS: Final[tuple[Detour, ...]] = (
         "unsigned",
         "the sign of -0 is -0",
         False,
-        "https://github.com/jax-ml/jax/issues/26658",
+        "",
     ),
     Detour(
         "jax",
@@ -258,7 +268,7 @@ DETOURS: Final[tuple[Detour, ...]] = (
         "float64",
         "wrong by several units in the last place",
         False,
-        "https://github.com/jax-ml/jax/issues/26658",
+        "",
     ),
     Detour(
         "jax:cpu",

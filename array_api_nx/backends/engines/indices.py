@@ -12,7 +12,7 @@ from math import prod
 from typing import Any
 
 from ...core import dtypes as d
-from ...core.shape import broadcast_shapes
+from ...core.shape import MAX_NDIM, broadcast_shapes
 
 __all__ = ["Selected", "in_range", "resolve"]
 
@@ -193,6 +193,8 @@ def resolve(
         together = broadcast_shapes(*[tuple(x.shape) for x in (*indices.values(), *flags)])
     except ValueError as error:
         raise IndexError(f"index arrays do not broadcast: {error}") from error
+    if sum([key is None for key in keys]) + len(shape) - axis + len(together) > MAX_NDIM:
+        raise IndexError(f"at most {MAX_NDIM} dimensions may come out")
     neighbours = standing == list(range(standing[0], standing[-1] + 1))
     return Selected(
         xp,

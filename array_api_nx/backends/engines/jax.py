@@ -26,7 +26,7 @@ from ...core.view import View
 from ...primitives import Primitive
 from ..base import Backend, Operand, Scalar
 from ..host import TO_NUMPY
-from ..namespace import NamespaceBackend, Native, wrap
+from ..namespace import EngineError, NamespaceBackend, Native, wrap
 from ..strided import Storage, Tensor
 from .immutable import Steps, positions, steps
 from .jax_kernels import binary_kernels, unary_kernels
@@ -171,7 +171,7 @@ class JaxBackend(NamespaceBackend):
         if "ncompatible shapes" in text or "broadcast" in text:
             return ValueError(f"the shapes do not broadcast: {text}")
         if "UNAVAILABLE" in text or "INTERNAL" in text:
-            return RuntimeError(
+            return EngineError(
                 f"device {self.name} failed: {text}; it may need a new process, and arrays on "
                 "other devices are as they were"
             )
@@ -224,6 +224,11 @@ class JaxBackend(NamespaceBackend):
         if array.dtype.kind == "c" and dtype not in d.COMPLEX:
             array = jnp.real(array)
         return wrap(array.astype(TO_NUMPY[dtype]))
+
+    def divided(self, array: Native, count: float) -> Native:
+        if array.dtype.kind == "c":
+            return jax.lax.complex(jnp.real(array) / count, jnp.imag(array) / count)
+        return array / count
 
     def reduction(
         self, op: Primitive, array: Native, axes: tuple[int, ...], keepdims: bool, dtype: Any

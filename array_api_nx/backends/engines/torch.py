@@ -14,11 +14,12 @@ from ...core.dtypes import DType
 from ...core.view import View
 from ...primitives import Primitive
 from ..base import Operand, Scalar
-from ..namespace import NamespaceBackend, Native, wrap
+from ..namespace import EngineError, NamespaceBackend, Native, wrap
 from ..strided import Storage, Tensor
 from .torch_kernels import (
     TO_TORCH,
     binary_kernels,
+    float_order,
     from_bits,
     integer_product,
     ordered,
@@ -109,15 +110,12 @@ class TorchBackend(NamespaceBackend):
             if flipped and isinstance(value, torch.Tensor):
                 value = torch.broadcast_to(value, shape)
                 value = from_bits(torch.flip(to_bits(value), flipped), value.dtype)
-        try:
-            if not isinstance(value, torch.Tensor):
-                array.fill_(value)
-            elif _share(array, value):
-                array.copy_(value.clone())
-            else:
-                array.copy_(value)
-        except RuntimeError as error:
-            self.refuse(error)
+        if not isinstance(value, torch.Tensor):
+            array.fill_(value)
+        elif _share(array, value):
+            array.copy_(value.clone())
+        else:
+            array.copy_(value)
 
     def put(self, storage: Storage, positions: Native, values: Native | Scalar) -> None:
         memory = to_bits(storage.memory)
@@ -128,8 +126,18 @@ class TorchBackend(NamespaceBackend):
             whole = torch.scalar_tensor(values, dtype=storage.dtype, device=memory.device)
             memory[positions] = to_bits(whole)
 
+    def from_host(self, array: NDArray, *, copy: bool, lent: bool = True) -> Tensor:
+        flipped = tuple([step < 0 for step in array.strides])
+        if copy or not any(flipped):
+            result: Tensor = super().from_host(array, copy=copy, lent=lent)
+            return result
+        # What runs backwards is a view of what runs forwards.
+        forwards = array[tuple([slice(None, None, -1 if flip else 1) for flip in flipped])]
+        turned: Tensor = self.flip(super().from_host(forwards, copy=False, lent=lent), flipped)
+        return turned
+
     def load(self, array: NDArray, copy: bool) -> Native:
-        if copy or any([step < 0 for step in array.strides]):
+        if copy:
             array = array.copy()
         return torch.from_numpy(_writable(array)).to(self.place)
 
@@ -165,12 +173,14 @@ class TorchBackend(NamespaceBackend):
                 f"device {self.name} has not enough memory: {text}; delete arrays, or move some "
                 "elsewhere with to_device('cpu')"
             )
-        if isinstance(error, torch.linalg.LinAlgError):
+        if "Storage size calculation overflowed" in text:
+            return ValueError("the result would span more than 2**63 bytes; give smaller sizes")
+        if isinstance(error, torch.linalg.LinAlgError) or "contain infs or NaNs" in text:
             return np.linalg.LinAlgError(text)
         if "must match" in text or "broadcast" in text:
             return ValueError(f"the shapes do not broadcast: {text}")
         if isinstance(error, getattr(torch, "AcceleratorError", ())) or "CUDA error" in text:
-            return RuntimeError(
+            return EngineError(
                 f"device {self.name} failed: {text}; it may need a new process, and arrays on "
                 "other devices are as they were"
             )
@@ -209,6 +219,11 @@ class TorchBackend(NamespaceBackend):
 
     def copy(self, x: Tensor) -> Tensor:
         return wrap(self.array(x).clone(memory_format=torch.contiguous_format))
+
+    def divided(self, array: Native, count: float) -> Native:
+        if array.is_complex():
+            return torch.view_as_complex(torch.view_as_real(array) / count)
+        return array / count
 
     def reduction(
         self, op: Primitive, array: Native, axes: tuple[int, ...], keepdims: bool, dtype: Any
@@ -263,6 +278,10 @@ class TorchBackend(NamespaceBackend):
 
     def searchsorted(self, x: Tensor, values: Tensor, *, right: bool) -> Tensor:
         haystack, needles = self.sortable(self.array(x)), self.sortable(self.array(values))
+        if haystack.is_floating_point() and bool(
+            torch.isnan(haystack).any() | torch.isnan(needles).any()
+        ):
+            haystack, needles = float_order(haystack), float_order(needles)
         return wrap(torch.searchsorted(haystack.contiguous(), needles.contiguous(), right=right))
 
     def where(self, condition: Tensor, x1: Operand, x2: Operand) -> Tensor:
@@ -272,6 +291,12 @@ class TorchBackend(NamespaceBackend):
             return wrap(torch.where(self.array(condition), first, second))
         except RuntimeError as error:
             self.refuse(error)
+
+    def eigvals(self, x: Tensor) -> Tensor:
+        if not bool(torch.isfinite(self.array(x)).all()):
+            raise np.linalg.LinAlgError("a matrix with infinities or NaN has no eigenvalues")
+        result: Tensor = super().eigvals(x)
+        return result
 
     def add_at(self, array: Native, positions: Native, values: Native) -> Native:
         added = to_bits(array).clone().index_put_((positions,), to_bits(values), accumulate=True)

@@ -22,6 +22,7 @@ __all__ = [
     "FROM_TORCH",
     "TO_TORCH",
     "binary_kernels",
+    "float_order",
     "from_bits",
     "integer_product",
     "ordered",
@@ -59,6 +60,13 @@ def ordered(x: Tensor) -> Tensor:
     if signed is None:
         return x
     return x.view(signed) ^ torch.iinfo(signed).min
+
+
+def float_order(x: Tensor) -> Tensor:
+    """Integers that are ordered as the floats `x` are, zeros of either sign equal, NaN last."""
+    plain = torch.where(torch.isnan(x), torch.nan, x) + 0.0
+    bits = plain.view(torch.int64 if x.dtype is torch.float64 else torch.int32)
+    return torch.where(bits < 0, bits ^ torch.iinfo(bits.dtype).max, bits)
 
 
 def on_host(kernel: Kernel, *operands: Any) -> Tensor:
@@ -109,6 +117,15 @@ def _conj(x: Tensor) -> Tensor:
     return torch.conj_physical(x) if x.is_complex() else x.clone()
 
 
+def _reciprocal(x: Tensor) -> Tensor:
+    # Complex division and multiplication have the standard's special values.
+    return 1 / x if x.is_complex() else torch.reciprocal(x)
+
+
+def _square(x: Tensor) -> Tensor:
+    return x * x if x.is_complex() else torch.square(x)
+
+
 def _rounding(function: Kernel) -> Kernel:
     def kernel(x: Tensor) -> Tensor:
         return function(x) if x.is_floating_point() or x.is_complex() else x.clone()
@@ -153,14 +170,14 @@ UNARY: Final[dict[Primitive, Kernel]] = {
     p.NEGATIVE: torch.neg,
     p.POSITIVE: torch.clone,
     p.REAL: _real,
-    p.RECIPROCAL: torch.reciprocal,
+    p.RECIPROCAL: _reciprocal,
     p.ROUND: _rounding(torch.round),
     p.SIGN: _sign,
     p.SIGNBIT: torch.signbit,
     p.SIN: torch.sin,
     p.SINH: torch.sinh,
     p.SQRT: torch.sqrt,
-    p.SQUARE: torch.square,
+    p.SQUARE: _square,
     p.TAN: torch.tan,
     p.TANH: torch.tanh,
     p.TRUNC: _rounding(torch.trunc),
@@ -280,6 +297,17 @@ def _by_opposite(op: Primitive, kernel: Kernel) -> Kernel:
     return detour
 
 
+def _by_root(op: Primitive, kernel: Kernel) -> Kernel:
+    def detour(x1: Any, x2: Any) -> Tensor:
+        result = kernel(x1, x2)
+        several = isinstance(x2, torch.Tensor) and x2.ndim > 0
+        if several or not isinstance(x1, torch.Tensor) or not bool(abs(x2) == 0.5):
+            return result
+        return torch.where(torch.isinf(x1) | (x1 == 0), kernel(torch.abs(x1), x2), result)
+
+    return detour
+
+
 def _by_guard(op: Primitive, kernel: Kernel) -> Kernel:
     quotient = op in (p.FLOOR_DIVIDE, p.TRUNC_DIVIDE)
 
@@ -318,6 +346,7 @@ _WAYS: Final[dict[str, Way]] = {
     "int64": _by_int64,
     "parts": _by_parts,
     "opposite": _by_opposite,
+    "root": _by_root,
     "guarded": _by_guard,
     "signed": _by_sign,
 }
