@@ -22,6 +22,7 @@ __all__ = [
     "device_of",
     "is_loaded",
     "known_devices",
+    "named_devices",
     "options_of",
     "register",
     "register_engine",
@@ -237,6 +238,11 @@ def known_devices() -> tuple[Device, ...]:
         if entry.name not in names and entry.name not in _families:
             found.append(Device(entry.name))
     return tuple(found)
+
+
+def named_devices() -> tuple[Device, ...]:
+    """The devices of engines that somebody has named, with their options."""
+    return tuple(dict.fromkeys(_resolved.values()))
 
 
 def is_loaded(device: Device) -> bool:

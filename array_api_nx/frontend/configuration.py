@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from .. import config
-from ..device import Device, is_loaded, known_devices
+from ..device import Device, is_loaded, known_devices, named_devices
 from .inspection import namespace
 
 __all__ = ["show_config"]
@@ -62,7 +62,7 @@ def show_config(mode: Literal["text", "dict"] = "text") -> dict[str, Any] | None
             "free-threaded": not getattr(sys, "_is_gil_enabled", lambda: True)(),
         },
         "settings": config.current()._asdict(),
-        "devices": {device.name: _facts(device) for device in known_devices()},
+        "devices": {device.name: _facts(device) for device in (*known_devices(), *named_devices())},
     }
     if mode == "dict":
         return found

@@ -9,8 +9,6 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
-from array_api_nx.backends.dask import DaskBackend
-from array_api_nx.device import register
 
 from .programs import SMALL, Tasks, assert_equal, nothing_computed, numbers, on_dask
 
