@@ -23,7 +23,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from math import prod
 from typing import Any, NamedTuple
@@ -251,6 +251,14 @@ class Program:
             return False
         read = [x.value for x in operands_in(step.arguments[1:])]
         return self.last_uses[base] == position and base not in read
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self.constants:
+            raise TypeError(
+                f"the program reads {len(self.constants)} arrays from outside of its function, "
+                "which cannot be pickled with it; make them arguments"
+            )
+        return Program, tuple([getattr(self, field.name) for field in fields(self)])
 
     # ------------------------------------------------------------------ text
 
