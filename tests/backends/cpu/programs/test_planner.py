@@ -42,7 +42,7 @@ def test_a_chain_is_one_pass():
     assert names(plan) == [["multiply", "add", "negative", "exp", "divide"]]
     assert plan.arena == 0
     assert [plan.slots[slot].dtype for slot in plan.scalars] == [np.float64] * 2
-    assert plan.actions[0].stores == tuple(plan.results)
+    assert plan.results == [plan.actions[0].result]  # type: ignore[union-attr]
 
 
 def test_reductions():
@@ -56,7 +56,7 @@ def test_reductions():
     assert names(plan) == [["reduce"], ["sqrt"], ["subtract", "divide"]]
     moments = plan.actions[0]
     assert type(moments) is Pass
-    assert len(moments.finds()) == 2  # the variance, and the mean that comes with it
+    assert moments.mean is not None
     assert actions(lambda x: xp.max(x + 1, axis=0), ones(5, 4)) == ["Pass"]
     integers = xp.zeros((5, 4), dtype=xp.int64)
     assert actions(lambda x: xp.sum(x + 1, axis=0) * 2, integers) == ["Pass", "Pass"]
