@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import update_wrapper
+from importlib import import_module
+from pickle import PicklingError
 from types import MethodType
 from typing import Any, Final, NamedTuple
 
@@ -174,6 +176,29 @@ class Compiled:
             self._last = bound.quick, bound.finish, bound.dtype, device, len(args)
         return bound.finish(bound.run(*handles), arrays)
 
+    def __copy__(self) -> Compiled:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Compiled:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """By the name of the function, with the programs traced so far.
+
+        Arrays from outside of the function go along as they are now.
+        """
+        module, name = self.__wrapped__.__module__, self.__wrapped__.__qualname__
+        try:
+            found = _named_object(module, name)
+        except (ImportError, AttributeError):
+            found = None
+        if found is not self and found is not self.__wrapped__:
+            raise PicklingError(
+                f"cannot pickle {self!r}: {module}.{name} is not that function; define it at the "
+                "top of a module, under its own name"
+            )
+        return _restore, (module, name, self._kinds)
+
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         return self if instance is None else MethodType(self, instance)
 
@@ -282,6 +307,22 @@ class Compiled:
             program = self._trace(kind, structure, arguments, None).program
             self._lowered[key] = program
         return program
+
+
+def _named_object(module: str, name: str) -> Any:
+    found: Any = import_module(module)
+    for part in name.split("."):
+        found = getattr(found, part)
+    return found
+
+
+def _restore(module: str, name: str, kinds: dict[Any, list[Trace]]) -> Compiled:
+    """The compiled function of that name, which gets the programs that it does not have."""
+    found = _named_object(module, name)
+    compiled = found if isinstance(found, Compiled) else Compiled(found)
+    for kind, known in kinds.items():
+        compiled._kinds.setdefault(kind, known)
+    return compiled
 
 
 _PLAIN: Final = frozenset({bool, int, float, str, type(None)})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, Final, NamedTuple, final
 
 from ..array import Array
@@ -205,6 +206,19 @@ class Trace(NamedTuple):
     program: Program
     device: Device
     result: Any
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        program = self.program
+        constants = {
+            number: wrap(handle, program.values[number].dtype, self.device)
+            for number, handle in program.constants.items()
+        }
+        return _restore, (replace(program, constants={}), constants, self.device, self.result)
+
+
+def _restore(program: Program, constants: dict[int, Array], device: Device, result: Any) -> Trace:
+    handles = {number: array._handle for number, array in constants.items()}
+    return Trace(replace(program, constants=handles), device, result)
 
 
 class Output:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ....core.symbolic import SymbolicShape, eval_dim
 from ....primitives import Primitive
 from ...explanation import Memory, Step
@@ -35,7 +37,7 @@ class _Explainer:
     def __init__(self, plan: Plan, program: Program, sizes: tuple[int, ...]) -> None:
         assert plan.planner is not None
         self.plan = plan
-        self.passes = plan.planner.passes
+        fused = iter(plan.planner.passes)
         self.program = program
         self.bindings = dict(zip(program.variables, sizes, strict=True))
         self.name = plan.planner.name
@@ -43,17 +45,16 @@ class _Explainer:
             SymbolicShape(x.shape).eval(self.bindings) for x in program.values
         ]
         self.inputs = plan.first_result
-
-    def explained(self) -> RunExplanation:
-        fused = iter(self.passes)
-        passes = [
+        self.passes = [
             self._kinds(next(fused), number)
             if type(action) is Pass
             else self._called(number, action)
-            for number, action in enumerate(self.plan.actions)
+            for number, action in enumerate(plan.actions)
         ]
+
+    def explained(self) -> RunExplanation:
         peak = self._peak()
-        return RunExplanation(tuple(passes), tuple(self._buffers()), peak, self._number(peak))
+        return RunExplanation(tuple(self.passes), tuple(self._buffers()), peak, self._number(peak))
 
     # ------------------------------------------------------------------ what is done
 
@@ -182,21 +183,28 @@ class _Explainer:
                 and (slot in plan.results or number <= plan.slots[slot].last)
             ]
             moments.append(always + sum([self._nbytes(slot) for slot in live]))
-            moments[-1] += self._accumulators(action)
+            moments[-1] += self._accumulators(number, action)
         return max(moments, key=self._number)
 
-    def _accumulators(self, action: Action) -> Any:
+    def _accumulators(self, number: int, action: Action) -> Any:
         """What a pass accumulates in, where that is not the memory of the result."""
         total: Any = 0
-        if type(action) is Pass:
-            kernel = action.stage.kernel
-            copies = kernel.tasks if action.stage.partial else 1
-            for step in kernel.program:
-                if isinstance(step, Reduction):
-                    slot, _ = action.sources[step.target]
-                    itemsize = kernel.operands[step.target].itemsize
-                    if copies > 1 or itemsize != self.plan.slots[slot].dtype.itemsize:
-                        total += prod(self._shape(slot)) * itemsize * copies
+        if type(action) is not Pass:
+            return total
+        divided = {step.target for step in self.passes[number].steps if step.kind == "final"}
+        kernel = action.stage.kernel
+        copies = kernel.tasks if action.stage.partial else 1
+        for step in kernel.program:
+            if isinstance(step, Reduction):
+                slot, _ = action.sources[step.target]
+                dtype = self.plan.slots[slot].dtype
+                itemsize = kernel.operands[step.target].itemsize
+                each = 0
+                if copies > 1 or itemsize != dtype.itemsize or self.name(slot, number) in divided:
+                    each += itemsize * copies
+                if self.name(slot, number) in divided and dtype != np.float64:
+                    each += 8  # quotients are found in double precision
+                total += prod(self._shape(slot)) * each
         return total
 
     def _buffers(self) -> list[Buffer]:

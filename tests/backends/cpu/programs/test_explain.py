@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import gc
+import re
 import tracemalloc
 from collections.abc import Callable, Iterator
+from contextlib import redirect_stdout
+from io import StringIO
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
@@ -15,6 +19,7 @@ from hypothesis import settings as hypothesis_settings
 
 import array_api_nx as xp
 from array_api_nx import Array, ShapeSpec
+from array_api_nx.backends.cpu import CPUBackend
 from array_api_nx.backends.cpu.fusion import pool
 from array_api_nx.backends.cpu.fusion.compiled import extension
 from array_api_nx.backends.explanation_program import ProgramExplanation, RunExplanation
@@ -22,10 +27,12 @@ from array_api_nx.core.symbolic import eval_dim
 
 from ....fusion.interpreter import programs
 from ....fusion.programs import settings
+from ....fusion.test_explain import TUNED
 from ....test_compile import STEPS, inputs, run
-from .planning import BACKEND, traced
+from .planning import BACKEND, prepared, traced
 from .test_running import FUNCTIONS, nearest, softmax, standardise
 
+ROOT = Path(__file__).parents[4]
 rng = np.random.default_rng(8)
 
 
@@ -81,19 +88,26 @@ def updates(x: Array) -> Any:
     return y + 1, xp.cumulative_sum(before, axis=0)
 
 
-MEASURED = [chain, standardise, softmax, nearest, matrices, updates, *FUNCTIONS]
+def means(x: Array) -> Any:
+    """Whose sums lie beside the quotients for a moment."""
+    narrow = x[:, :1] * x[:, 1:2]
+    y = xp.reshape(x, (-1, 2))
+    return xp.mean(y, axis=1), xp.mean(xp.astype(y, xp.float32), axis=1) + 1, narrow
+
+
+MEASURED = [chain, means, standardise, softmax, nearest, matrices, updates, *FUNCTIONS]
 
 
 def measured(function: Callable[..., Any], x: Array) -> int:
-    """The most bytes that a run of a compiled function takes at one time."""
-    compiled = xp.compile(function)
-    compiled(x)
+    """The most bytes that a run of a function's program takes at one time."""
+    once = prepared(function, x)
+    once(x._handle)
     gc.collect()
     tracemalloc.start()
     try:
         before, _ = tracemalloc.get_traced_memory()
         tracemalloc.reset_peak()
-        result = compiled(x)
+        result = once(x._handle)
         _, peak = tracemalloc.get_traced_memory()
         del result
     finally:
@@ -101,6 +115,7 @@ def measured(function: Callable[..., Any], x: Array) -> int:
     return peak - before
 
 
+@pytest.mark.skipif(extension is None, reason="tiles of megabytes")
 @pytest.mark.usefixtures("no_pool")
 @pytest.mark.parametrize("shape", [(60_000, 12), (1_500, 500)])
 @pytest.mark.parametrize("function", dict.fromkeys(MEASURED))
@@ -250,3 +265,18 @@ def test_every_program_can_be_explained(program, mode):
         explanation = explained(lambda *arrays: run(program, *arrays)[1], *arrays)
         if explanation.run is not None:
             assert_complete(explanation)
+
+
+def test_example_of_the_documentation():
+    """To write it anew, put what this prints into the text."""
+    text = (ROOT / "docs" / "compile.md").read_text(encoding="utf-8")
+    _, _, section = text.partition("\n## Seeing what a call does\n")
+    ((example, output),) = re.findall(
+        r"```python\n(.*?)```\n\n```text\n(.*?)```", section.partition("\n## ")[0], re.DOTALL
+    )
+    printed = StringIO()
+    with settings("default"), redirect_stdout(printed):
+        exec(example, {})
+    print(printed.getvalue())
+    if isinstance(xp.ones(1).device.backend, CPUBackend):  # and not a checked one
+        assert TUNED.sub("", printed.getvalue()) == TUNED.sub("", output)
