@@ -318,7 +318,8 @@ def test_show_config_as_a_dict():
     assert found["versions"]["standard"] == "2025.12"
     assert found["versions"]["numpy"] == np.__version__
     assert found["versions"]["array-api-compat"].count(".") >= 1
-    assert list(found["devices"]) == [d.name for d in xp.__array_namespace_info__().devices()]
+    offered = [d.name for d in xp.__array_namespace_info__().devices()]
+    assert list(found["devices"])[: len(offered)] == offered
 
 
 def test_show_config_prints_the_same(capsys):
