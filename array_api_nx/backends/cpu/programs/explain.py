@@ -187,25 +187,31 @@ class _Explainer:
         return max(moments, key=self._number)
 
     def _accumulators(self, number: int, action: Action) -> Any:
-        """What a pass accumulates in, where that is not the memory of the result."""
-        total: Any = 0
+        """What a pass takes at most, besides results, for what it accumulates in.
+
+        Where that is not the memory of the result itself, one after the other is replaced by it.
+        """
         if type(action) is not Pass:
-            return total
+            return 0
         divided = {step.target for step in self.passes[number].steps if step.kind == "final"}
         kernel = action.stage.kernel
         copies = kernel.tasks if action.stage.partial else 1
-        for step in kernel.program:
+        # What those take that are still to be replaced, beyond their results.
+        waiting: Any = 0
+        moments: list[Any] = [0]
+        for step in reversed(kernel.program):
             if isinstance(step, Reduction):
                 slot, _ = action.sources[step.target]
                 dtype = self.plan.slots[slot].dtype
-                itemsize = kernel.operands[step.target].itemsize
-                each = 0
-                if copies > 1 or itemsize != dtype.itemsize or self.name(slot, number) in divided:
-                    each += itemsize * copies
-                if self.name(slot, number) in divided and dtype != np.float64:
-                    each += 8  # quotients are found in double precision
-                total += prod(self._shape(slot)) * each
-        return total
+                itemsize = kernel.operands[step.target].itemsize * copies
+                is_divided = self.name(slot, number) in divided
+                size = prod(self._shape(slot))
+                own = itemsize if is_divided or itemsize != dtype.itemsize else 0
+                if is_divided and dtype != np.float64:
+                    own += 8  # quotients are found in double precision
+                moments.append(waiting + size * own)
+                waiting += size * (itemsize - dtype.itemsize)
+        return max([*moments, waiting], key=self._number)
 
     def _buffers(self) -> list[Buffer]:
         plan = self.plan
