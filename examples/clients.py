@@ -10,7 +10,8 @@ scikit-learn.
 - *time*: processor time on nx divided by that on NumPy, the median of turns that run both.
   Compiled code that a library keeps for NumPy alone (manhattan_distances, say) is part of it.
 
-Run ``python examples/clients.py``; parts of names choose rows: ``... PCA special``. Exit status:
+Run ``python examples/clients.py``; parts of names choose rows: ``... PCA special``; ``--device
+torch:cpu`` and the like run the same on another engine. Exit status:
 0 if all rows agree; 1 if one differs, raises, or leaves nx where it need not; 2 if it cannot run.
 """
 
@@ -273,11 +274,18 @@ def main() -> int:
     parser.add_argument(
         "--turns", type=int, choices=range(1, 100), metavar="N", default=7, help="default: 7"
     )
+    parser.add_argument("--device", default="cpu", help="of nx arrays: cpu, torch:cpu, dask, ...")
     options = parser.parse_args()
     parts: list[str] = options.names or [""]
     chosen = {row for rows in CHAPTERS.values() for row in rows if any(p in row for p in parts)}
     if not chosen:
         parser.error(f"no row's name contains {' or '.join(parts)}")
+    with array_api_nx.config_context(default_device=options.device):
+        return compare(chosen, options.turns)
+
+
+def compare(chosen: set[str], turns: int) -> int:
+    """Print a line for each of the rows chosen; the exit status."""
     numpy, nx = Data(np), Data(array_api_nx)
     origins, failed, ratios = Counter[str](), 0, list[float]()
     print(f"{'function':34}{'result':8}{'abs':>6}{'rel':>8}   {'came back':11}{'time':>5}")
@@ -291,7 +299,7 @@ def main() -> int:
                 print(f"  {name:32}FAILS    {type(error).__name__}: {error}")
                 continue
             origins[origin] += 1
-            ratios.append(time_ratio(rows[name], numpy, nx, options.turns))
+            ratios.append(time_ratio(rows[name], numpy, nx, turns))
             print(f"  {name:32}agrees {absolute:7.0e} {relative:7.0e}   ", end="")
             print(f"{origin:11}{ratios[-1]:5.2f}", flush=True)
     came_back = ", ".join(f"{count} {origin}" for origin, count in origins.most_common())
