@@ -11,12 +11,20 @@ from dask.callbacks import Callback
 
 import array_api_nx as xp
 from array_api_nx.backends.dask import DaskBackend
-from array_api_nx.device import register
+from array_api_nx.device import _devices, register
 
 CHUNK = 200
 """Bytes per chunk: 25 elements of float64."""
 
-SMALL = register("dask-in-small-chunks", lambda: DaskBackend(CHUNK))
+
+def device(name: str, **options: Any) -> xp.Device:
+    """A device in small chunks that other tests do not see among the known ones."""
+    made = register(name, lambda: DaskBackend(CHUNK, **options))
+    del _devices[name]
+    return made
+
+
+SMALL = device("dask-in-small-chunks")
 
 NDArray = np.ndarray[Any, Any]
 

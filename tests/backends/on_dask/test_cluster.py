@@ -12,10 +12,8 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
-from array_api_nx.backends.dask import DaskBackend
-from array_api_nx.device import register
 
-from .programs import CHUNK, SMALL, assert_equal, numbers, on_dask
+from .programs import SMALL, assert_equal, device, numbers, on_dask
 
 distributed = pytest.importorskip("distributed")
 
@@ -74,6 +72,6 @@ def test_a_worker_that_dies_loses_nothing(client: Any) -> None:
 
 
 def test_a_progress_bar_when_asked(capsys: pytest.CaptureFixture[str]) -> None:
-    device = register("dask-with-progress-on-a-cluster", lambda: DaskBackend(CHUNK, progress=True))
-    xp.evaluate(xp.sum(xp.ones((5, 5), device=device)))
+    talkative = device("dask-with-progress-on-a-cluster", progress=True)
+    xp.evaluate(xp.sum(xp.ones((5, 5), device=talkative)))
     assert "Completed" in capsys.readouterr().out

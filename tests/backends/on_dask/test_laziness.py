@@ -9,10 +9,8 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
-from array_api_nx.backends.dask import DaskBackend
-from array_api_nx.device import register
 
-from .programs import SMALL, Tasks, assert_equal, nothing_computed, numbers, on_dask
+from .programs import SMALL, Tasks, assert_equal, device, nothing_computed, numbers, on_dask
 
 
 def everything_lazy(x: xp.Array, y: xp.Array) -> list[xp.Array]:
@@ -115,8 +113,8 @@ def test_evaluate_keeps_chunks_and_computes_together() -> None:
 
 
 def test_a_progress_bar_when_asked(capsys: pytest.CaptureFixture[str]) -> None:
-    device = register("dask-with-progress", lambda: DaskBackend(progress=True))
-    xp.evaluate(xp.sum(xp.ones((5, 5), device=device)))
+    talkative = device("dask-with-progress", progress=True)
+    xp.evaluate(xp.sum(xp.ones((5, 5), device=talkative)))
     assert "100%" in capsys.readouterr().out
     xp.evaluate(xp.sum(xp.ones((5, 5), device=SMALL)))
     assert capsys.readouterr().out == ""
