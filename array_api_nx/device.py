@@ -122,13 +122,5 @@ def _load_cpu() -> Backend:
     return backend
 
 
-def _load_dask() -> Backend:
-    from .backends.dask import DaskBackend
-
-    return DaskBackend()
-
-
 default_device: Final = register("cpu", _load_cpu)
 """Where new arrays live unless they are told otherwise."""
-
-register("dask", _load_dask)

@@ -17,14 +17,15 @@ CHUNK = 200
 """Bytes per chunk: 25 elements of float64."""
 
 
-def device(name: str, **options: Any) -> xp.Device:
-    """A device in small chunks that other tests do not see among the known ones."""
-    made = register(name, lambda: DaskBackend(CHUNK, **options))
+def device(name: str, chunks: int = CHUNK, **options: Any) -> xp.Device:
+    """A device that other tests do not see among the known ones."""
+    made = register(name, lambda: DaskBackend(chunks, **options))
     del _devices[name]
     return made
 
 
 SMALL = device("dask-in-small-chunks")
+LARGE = device("dask-in-large-chunks", 2**26)
 
 NDArray = np.ndarray[Any, Any]
 
