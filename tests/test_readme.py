@@ -17,7 +17,9 @@ EXAMPLES = re.findall(
 )
 
 
-@pytest.mark.parametrize(("example", "output"), EXAMPLES, ids=["first", "clients", "fused", "compiled"])
+@pytest.mark.parametrize(
+    ("example", "output"), EXAMPLES, ids=["first", "clients", "fused", "compiled"]
+)
 def test_examples_print_what_the_readme_says(example: str, output: str) -> None:
     if "sklearn" in example:
         pytest.importorskip("scipy")

@@ -69,8 +69,8 @@ def of_device(name: str) -> Backend:
     module = name.partition(":")[0]
     if find_spec(module) is None:
         pytest.skip(f"{module} is not installed")
-    if name == "jax:cpu" and not os.environ.get("ARRAY_API_NX_SLOW_TESTS"):
-        pytest.skip("JAX compiles each call, for minutes; set ARRAY_API_NX_SLOW_TESTS=1 to wait")
+    if name.startswith(("jax", "dask")) and not os.environ.get("ARRAY_API_NX_SLOW_TESTS"):
+        pytest.skip(f"{name} takes minutes for all of them; set ARRAY_API_NX_SLOW_TESTS=1 to wait")
     device = Device(name)
     try:
         device.backend.evaluate()
@@ -88,5 +88,6 @@ BACKENDS: dict[str, Callable[[], Backend]] = {
     "torch:cpu": lambda: of_device("torch:cpu"),
     "torch:cuda:0": lambda: of_device("torch:cuda:0"),
     "jax:cpu": lambda: of_device("jax:cpu"),
+    "dask:chunks=1kB": lambda: of_device("dask:chunks=1kB"),
     "cupy:0": lambda: of_device("cupy:0"),
 }

@@ -93,7 +93,9 @@ def tensor(backend: Backend, memory: NDArray, view: View, *, writable: bool = Fa
     if isinstance(engine, NumPyMemory):
         return tensor_over(Storage(memory), view)
     if engine is None:
-        return backend.from_host(read(memory, view), copy=True)
+        shown = read(memory, view)
+        shown.flags.writeable = writable
+        return backend.from_host(shown, copy=writable)
     return window(backend, backend.from_host(memory, copy=False), view)
 
 

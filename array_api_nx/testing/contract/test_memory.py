@@ -61,7 +61,10 @@ def test_read_only_reason(backend: Backend, layout: Any) -> None:
     assert reason is not None
     assert backend.read_only_reason(case(backend, layout, np.ones((3, 0))).handle) is not None
     reason = backend.read_only_reason(case(backend, layout, np.ones(SHAPE), writable=True).handle)
-    if layout in (broadcast_first, broadcast_last):
+    if strided(backend) is None:
+        # The layout is lost on the way in.
+        assert reason is None
+    elif layout in (broadcast_first, broadcast_last):
         assert reason == "several of its elements share memory, as after broadcast_to"
     elif layout is masked:
         assert reason == "part of it is padding, which has no memory"
@@ -439,4 +442,4 @@ def test_bitcast(backend: Backend, old: DType, new: DType) -> None:
     assert_shares(backend, result, x.handle)
     if old.itemsize != new.itemsize:
         with pytest.raises(ValueError, match="contiguous"):
-            backend.bitcast(case(backend, stepped, values).handle, new)
+            backend.bitcast(backend.slice(x.handle, ((0, 3, 1), (0, 2, 2))), new)

@@ -1,13 +1,27 @@
-"""Without Dask there is nothing to test here; tests/backends/test_installed.py says so."""
+"""Without Dask there is nothing to test here."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
-collect_ignore_glob = [] if find_spec("dask") else ["*.py"]
+
+class Skipped(pytest.Module):
+    """A module whose tests cannot run."""
+
+    def collect(self) -> list[pytest.Item]:  # type: ignore[override]
+        pytest.skip("Dask is not installed; it comes with the extra array-api-nx[dask]")
+
+
+def pytest_pycollect_makemodule(
+    module_path: Path, parent: pytest.Collector
+) -> pytest.Module | None:
+    if find_spec("dask") is not None:
+        return None
+    return Skipped.from_parent(parent, path=module_path)
 
 
 @pytest.fixture(autouse=True)

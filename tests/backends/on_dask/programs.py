@@ -15,6 +15,7 @@ CHUNK = 200
 """Bytes per chunk: 25 elements of float64."""
 
 SMALL = xp.Device("dask", chunks=CHUNK)
+LARGE = xp.Device("dask", chunks=2**26)
 
 NDArray = np.ndarray[Any, Any]
 

@@ -12,7 +12,7 @@ import array_api_nx as xp
 from array_api_nx.backends.dask import DaskBackend
 from array_api_nx.backends.dask.blocks import Grid
 
-from .programs import CHUNK, SMALL, assert_equal, numbers, on_dask
+from .programs import CHUNK, LARGE, SMALL, assert_equal, numbers, on_dask
 
 
 def largest(x: xp.Array) -> int:
@@ -79,7 +79,7 @@ def test_chunks_without_elements_do_no_harm() -> None:
 
 def test_the_mean_of_many_numbers_of_low_precision() -> None:
     # float32 cannot count that far.
-    x = xp.full((2**11 + 1, 2**13), 0.5, dtype=xp.float32, device="dask")
+    x = xp.full((2**11 + 1, 2**13), 0.5, dtype=xp.float32, device=LARGE)
     assert float(xp.mean(x)) == 0.5
 
 

@@ -13,7 +13,7 @@ import pytest
 
 import array_api_nx as xp
 
-from .programs import CHUNK, SMALL, assert_equal, numbers, on_dask
+from .programs import SMALL, assert_equal, numbers, on_dask
 
 distributed = pytest.importorskip("distributed")
 

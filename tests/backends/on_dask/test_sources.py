@@ -13,7 +13,7 @@ import pytest
 import array_api_nx as xp
 from array_api_nx.backends.dask import memory
 
-from .programs import CHUNK, SMALL, NDArray, assert_equal, nothing_computed, numbers, on_dask
+from .programs import CHUNK, LARGE, SMALL, NDArray, assert_equal, nothing_computed, numbers, on_dask
 
 
 @pytest.fixture
@@ -168,6 +168,6 @@ def test_ranges_have_the_bits_of_the_cpu(arguments: tuple[Any, ...], dtype: Any)
 
 
 def test_what_is_filled_takes_no_memory_before_it_is_used() -> None:
-    huge = xp.ones((10**6, 10**5), device="dask")
+    huge = xp.ones((10**6, 10**5), device=LARGE)
     assert xp.explain(huge).nbytes == 8 * 10**11  # type: ignore[attr-defined]
     assert float(huge[5, 5]) == 1.0
