@@ -14,8 +14,8 @@ for which the primitive's row in the table has a result. Names, flags and modes 
 Backend must: return new handles whose shape and dtype are those that the operation and the row
 define, and never change an argument unless the primitive says so. The result of a movement
 primitive may share its argument's memory; that of any other owns its memory or is only readable.
-Errors that depend on elements are raised by the call, or, by a backend that computes later, when the
-elements are computed.
+Errors that depend on elements are raised by the call, or, by a backend that computes later, when
+the elements are computed.
 
 Methods marked abstract are irreducible. The others are composed of them here; a backend overrides
 what its engine does better.

@@ -249,8 +249,8 @@ def test_take_and_gather_refuse_what_is_out_of_range(backend: Backend, wrong: in
     x = case(backend, row_major, np.ones((2, 3))).handle
     with pytest.raises(IndexError):
         backend.take(x, case(backend, row_major, np.array([0, wrong])).handle, 1)
+    indices = case(backend, row_major, np.array([[0], [wrong]])).handle
     with pytest.raises(IndexError):
-        indices = case(backend, row_major, np.array([[0], [wrong]])).handle
         backend.evaluate(backend.gather(x, indices, 1))
     empty = case(backend, row_major, np.empty((2, 0))).handle
     with pytest.raises(IndexError):

@@ -72,6 +72,6 @@ def test_a_worker_that_dies_loses_nothing(client: Any) -> None:
 
 
 def test_a_progress_bar_when_asked(capsys: pytest.CaptureFixture[str]) -> None:
-    device = xp.Device("dask", chunks=CHUNK, progress=True)
+    device = xp.Device("dask", chunks=200, progress=True)
     xp.evaluate(xp.sum(xp.ones((5, 5), device=device)))
     assert "Completed" in capsys.readouterr().out
