@@ -147,8 +147,8 @@ static int read_pass(SequenceObject *self, Pass *pass, PyObject *description)
 
 static int read_sequence(SequenceObject *self, PyObject *given, PyObject *fixed, PyObject *passes)
 {
-    if (!check_tuple(given, 0, MAX_SEQUENCE, "the arrays given") ||
-        !check_tuple(fixed, 0, MAX_SEQUENCE, "the arrays fixed") ||
+    if (!check_tuple(given, 0, MAX_ARRAYS, "the arrays given") ||
+        !check_tuple(fixed, 0, MAX_ARRAYS, "the arrays fixed") ||
         !check_tuple(passes, 0, MAX_SEQUENCE, "the passes")) {
         return 0;
     }
@@ -370,7 +370,7 @@ static int run_pass(const SequenceObject *self, const Pass *pass, char *const *b
 static PyObject *sequence_run(PyObject *object, PyObject *arrays)
 {
     SequenceObject *self = (SequenceObject *)object;
-    char *bases[2 * MAX_SEQUENCE];
+    char *bases[2 * MAX_ARRAYS];
     npy_uint8 flags[MAX_SEQUENCE][MAX_STEPS];
     PyObject *kept = NULL;
     const int found = collect(self, arrays, bases);

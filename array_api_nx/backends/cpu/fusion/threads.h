@@ -11,8 +11,8 @@
 
 enum { MAX_WORKERS = 255, ALIGNMENT = 64 };
 
-/* Passes of one sequence, and arrays of either kind. */
-enum { MAX_SEQUENCE = 64 };
+/* Passes of one sequence, and arrays of either kind: all that so many passes can name. */
+enum { MAX_SEQUENCE = 64, MAX_ARRAYS = MAX_SEQUENCE * MAX_OPERANDS };
 
 /* Polls of a signal before a thread goes to sleep for it: some tens of microseconds. */
 enum { POLLS = 2000 };

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Plan", "prepare"]
 
+_MAX_GIVEN: Final = 4096
+"""Arguments, constants and results of a small program: what a sequence takes."""
+
 _SMALL: Final = 2**18
 """Bytes of slots of a program that keeps their memory from one run to the next."""
 
@@ -171,7 +174,8 @@ class Plan:
         self._measure()
         own = set(range(len(self.slots))) - {*self.given, *self.scalars}
         total = sum([x.size * x.dtype.itemsize for x in map(self.slots.__getitem__, own)])
-        self.small = total + sum([self.slots[i].size for i in self.given]) * 8 <= _SMALL
+        given = sum([self.slots[i].size for i in self.given]) * 8
+        self.small = total + given <= _SMALL and len(self.given) <= _MAX_GIVEN
         if not self.small:
             own = {slot for slot in own if self.slots[slot].stored}
         self._place(sorted(own))

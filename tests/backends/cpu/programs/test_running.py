@@ -397,3 +397,26 @@ def test_floating_point_errors(function, state, large, monkeypatch):
         assert (results is None) == (wanted is None)
         for x, y in zip(results or (), wanted or (), strict=True):
             assert_same(x, y)
+
+
+def test_many_operations_and_many_arrays():
+    """More scalars, stores, arguments and results than one kernel can have."""
+
+    def long(x: Array) -> Array:
+        for i in range(200):
+            x = x * (1 + i / 1000) + i
+        return x
+
+    def wide(*several: Array) -> tuple[Array, ...]:
+        return tuple([x * 2 + i for i, x in enumerate(several)])
+
+    arrays = [xp.asarray(np.arange(5.0) + i, copy=True) for i in range(100)]
+    for function, given in ((long, arrays[:1]), (wide, arrays)):
+        compiled = xp.compile(function)
+        for _ in range(2):
+            found, expected = compiled(*given), function(*given)
+            pairs = (
+                zip(found, expected, strict=True) if type(found) is tuple else [(found, expected)]
+            )
+            for x, y in pairs:
+                assert_same(x, y)
