@@ -411,10 +411,10 @@ def test_many_operations_and_many_arrays():
         return tuple([x * 2 + i for i, x in enumerate(several)])
 
     arrays = [xp.asarray(np.arange(5.0) + i, copy=True) for i in range(100)]
-    for function, given in ((long, arrays[:1]), (wide, arrays)):
+    for function, arguments in ((long, arrays[:1]), (wide, arrays)):
         compiled = xp.compile(function)
         for _ in range(2):
-            found, expected = compiled(*given), function(*given)
+            found, expected = compiled(*arguments), function(*arguments)
             pairs = (
                 zip(found, expected, strict=True) if type(found) is tuple else [(found, expected)]
             )
