@@ -199,11 +199,9 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
 
     def _is_large(self, *operands: Operand | None) -> bool:
         """Whether operands may broadcast to more elements than the threshold."""
-        size: Any = 1
-        for x in operands:
-            if type(x) is Tensor:
-                size *= x.view.size if x.array is None else x.array.size  # type: ignore[union-attr]
-        return bool(size > _hints.threshold)
+        shapes = {self.shape(x) for x in operands if type(x) is Tensor}
+        # One shape is the common case; of several the product is more than what they broadcast to.
+        return prod([prod(shape) for shape in shapes]) > _hints.threshold
 
     def _binary_into(self, op: Primitive, x1: Operand, x2: Operand, out: Tensor) -> Tensor:
         if out.storage is not None and out.storage.tracked:
