@@ -110,13 +110,16 @@ def peak() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 2**30
 
 
-def cluster(workers: int) -> Any:
-    """A client of a cluster of `workers` processes; without any, this process does it all."""
+def cluster(workers: int, memory: str) -> Any:
+    """A client of a cluster of `workers` processes of so much memory; without any, this process
+    does it all. What does not fit there goes to disk."""
     if not workers:
         return nullcontext()
     from distributed import Client
 
-    return Client(n_workers=workers, threads_per_worker=1, dashboard_address=None)
+    return Client(
+        n_workers=workers, threads_per_worker=1, memory_limit=memory, dashboard_address=None
+    )
 
 
 def main(arguments: list[str]) -> int:
@@ -125,6 +128,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--chunks", default="64MiB", help="size of its chunks (64MiB)")
     parser.add_argument("--npy", type=Path, metavar="FILE", help="read the array from this file")
     parser.add_argument("--workers", type=int, default=0, help="processes of a cluster (none)")
+    parser.add_argument("--memory", default="1.5GiB", help="of each of them (1.5GiB)")
     options = parser.parse_args(arguments)
     try:
         device = f"dask:chunks={options.chunks}"
@@ -133,7 +137,7 @@ def main(arguments: list[str]) -> int:
         print(error, file=sys.stderr)
         return 2
     rows = max(10 * COLUMNS, int(options.gigabytes * 1e9) // (8 * COLUMNS))
-    with cluster(options.workers) as client:
+    with cluster(options.workers, options.memory) as client:
         if options.npy is None:
             x = made(rows, device)
         else:
