@@ -5,6 +5,7 @@ Chapters with many primitives have mixins of their own: linear_algebra.py and fo
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any, Final, Literal
@@ -24,6 +25,7 @@ from ..program import Program
 from ..strided import Tensor
 from . import programs
 from .fourier import FourierTransforms
+from .fusion import loops
 from .fusion.pool import empty
 from .kernels import (
     ARG_REDUCE,
@@ -37,6 +39,7 @@ from .kernels import (
 )
 from .linear_algebra import LinearAlgebra
 from .memory import wrap
+from .single import SMALLEST, compute, fold
 
 __all__ = ["CPUBackend"]
 
@@ -48,10 +51,9 @@ _matmul: Final = np.matmul
 _INT64: Final = TO_NUMPY[d.int64]
 
 _hints: Final = hints
-
-_POOLED: Final = 2**14
-"""Elements above which results are written to memory of the pool: to have NumPy allocate them
-would often cost more than to compute them."""
+_MEAN: Final = p.MEAN
+_POW: Final = p.POW
+_SUM: Final = p.SUM
 
 
 class CPUBackend(LinearAlgebra, FourierTransforms):
@@ -91,7 +93,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
 
     def from_host(self, array: NDArray, *, copy: bool, lent: bool = True) -> Tensor:
         if copy:
-            if array.size <= _POOLED:
+            if array.size <= SMALLEST:
                 return wrap(array.copy())
             copied = empty(array.shape, array.dtype)
             np.copyto(copied, array)
@@ -136,10 +138,13 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         if kernel is None:
             only_composed: Tensor = composed.erf(self, x)
             return only_composed
-        if array.size > _POOLED and type(kernel) is _ufunc:
-            out = _like(array, op.results[FROM_NUMPY[array.dtype]])
-            if out is not None:
-                return wrap(kernel(array, out=out))
+        if array.size > SMALLEST and type(kernel) is _ufunc:
+            loop = loops.find(op, array.dtype)
+            computed = None if loop is None else compute(loop, sys.maxsize, array)
+            if computed is None:
+                out = _like(array, op.results[FROM_NUMPY[array.dtype]])
+                computed = kernel(array, out=out)
+            return wrap(computed)
         computed = kernel(array)
         result = Tensor()
         result.array = computed if type(computed) is _ndarray else _asarray(computed)
@@ -152,49 +157,51 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         first: Any = x1
         second: Any = x2
         if type(x1) is Tensor:
-            first = x1.array
-            if first is None or first.size > _POOLED:
-                return self._binary(op, x1, x2)
+            array = first = x1.array
             if type(x2) is Tensor:
                 second = x2.array
-                if second is None:
-                    return self._binary(op, x1, x2)
-        elif type(x2) is Tensor:
-            second = x2.array
-            if second is None or second.size > _POOLED:
-                return self._binary(op, x1, x2)
-        if _hints.lowered:
+        else:
+            array = second = x2.array  # type: ignore[union-attr]
+        if first is None or second is None or _hints.lowered:
             return self._binary(op, x1, x2)
-        array = BINARY_NEW[op](first, second)
+        if array.size > SMALLEST or (second is not x2 and second.size > SMALLEST):
+            loop = None if op is _POW else loops.find(op, array.dtype)
+            computed = None if loop is None else compute(loop, _hints.threshold, first, second)
+            if computed is None:
+                return self._binary(op, x1, x2)
+        else:
+            computed = BINARY_NEW[op](first, second)
+            if type(computed) is not _ndarray:
+                computed = _asarray(computed)
         result = Tensor()
-        result.array = array if type(array) is _ndarray else _asarray(array)
+        result.array = computed
         result.view = result.storage = None
         return result
 
     def _binary(self, op: Primitive, x1: Operand, x2: Operand) -> Tensor:
-        """The rest of `binary`: large operands, and views that were not used before."""
-        first: Any = x1 if type(x1) is not Tensor else x1.array
-        second: Any = x2 if type(x2) is not Tensor else x2.array
-        if _hints.lowered or first is None or second is None:
-            if _hints.lowered or self._is_large(x1, x2):
-                deferred = self.defer_binary(op, x1, x2)
-                if deferred is not None:
-                    return deferred
-            first = self.array(x1) if type(x1) is Tensor else x1
-            second = self.array(x2) if type(x2) is Tensor else x2
+        """The rest of `binary`: what is deferred, views that were not used before, powers, and
+        arrays that do not lie row-major."""
+        if _hints.lowered or self._is_large(x1, x2):
+            deferred = self.defer_binary(op, x1, x2)
+            if deferred is not None:
+                return deferred
+        first: Any = self.array(x1) if type(x1) is Tensor else x1
+        second: Any = self.array(x2) if type(x2) is Tensor else x2
         array, other = (first, second) if type(x1) is Tensor else (second, first)
-        kernel = BINARY[op]
-        if array.size > _POOLED and type(kernel) is _ufunc:
-            scalar = type(other) is not _ndarray or other.ndim == 0
-            same = scalar or other.shape == array.shape
-            if scalar or (same and other.strides == array.strides):
+        whole = type(other) is not _ndarray or other.shape == array.shape or other.ndim == 0
+        if array.size > SMALLEST or not whole:
+            if op is p.POW and type(x2) is int and x2 == 2 and array.dtype.kind != "c":
+                return self.unary(p.SQUARE, x1)  # type: ignore[arg-type]
+            loop = self.binary_loop(op, x1, x2)
+            computed = None if loop is None else compute(loop, sys.maxsize, first, second)
+            if computed is not None:
+                return wrap(computed)
+            if whole and type(BINARY[op]) is _ufunc:
                 out = _like(array, op.results[FROM_NUMPY[array.dtype]])
-                if out is not None:
-                    return wrap(kernel(first, second, out=out))
-            elif not same and self._is_large(x1, x2):
-                deferred = self.defer_binary(op, x1, x2)
-                if deferred is not None:
-                    return deferred
+                if out is not None and (
+                    type(other) is not _ndarray or other.ndim == 0 or other.strides == array.strides
+                ):
+                    return wrap(BINARY[op](first, second, out=out))
         return wrap(BINARY_NEW[op](first, second))
 
     def _is_large(self, *operands: Operand | None) -> bool:
@@ -232,15 +239,22 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             mask = self.array(condition)
             first = self.array(x1) if type(x1) is Tensor else x1
             second = self.array(x2) if type(x2) is Tensor else x2
+        if mask.size > SMALLEST:
+            values = first if type(first) is _ndarray else second
+            loop = loops.select(values.dtype)
+            selected = compute(loop, sys.maxsize, mask, first, second)
+            if selected is not None:
+                return wrap(selected)
         return wrap(np.where(mask, first, second))
 
     def clip(self, x: Tensor, low: Operand | None, high: Operand | None) -> Tensor:
         array = x.array
         if array is None or _hints.lowered:
             if _hints.lowered or x.view.size > _hints.threshold:  # type: ignore[union-attr]
-                limited: Tensor = super().clip(x, low, high)
-                return limited
+                return super().clip(x, low, high)  # type: ignore[no-any-return]
             array = self.bind(x)
+        if array.size > SMALLEST:
+            return super().clip(x, low, high)  # type: ignore[no-any-return]
         if low is not None:
             array = np.maximum(array, self.array(low) if type(low) is Tensor else low)
         if high is not None:
@@ -264,6 +278,13 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
                 if deferred is not None:
                     return deferred
             array = self.array(x)
+        if array.size > SMALLEST and (op is _SUM or op is _MEAN):
+            same = dtype is None or TO_NUMPY[dtype] == array.dtype
+            count = _count(array, axes) if op is _MEAN else None
+            if same and array.dtype.kind == "f":
+                folded = fold(_SUM, array, axes, keepdims, count)
+                if folded is not None:
+                    return wrap(folded)
         kernel = REDUCE.get(op)
         if kernel is not None:
             # NumPy would widen sums and products of small integers on its own.
@@ -296,7 +317,15 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             if deferred is not None:
                 return deferred
         array = self.array(x)
-        mean = divide_by_count(_sum(array, axes, None, None, True), _count(array, axes))
+        count = _count(array, axes)
+        freedom = count - correction
+        if freedom <= 0:
+            freedom = np.nan
+        if array.size > SMALLEST and array.dtype.kind == "f" and count >= loops.MIN_MOMENTS:
+            folded = fold(p.VAR, array, axes, keepdims, freedom)
+            if folded is not None:
+                return wrap(folded)
+        mean = divide_by_count(_sum(array, axes, None, None, True), count)
         distance = _asarray(array - mean)
         if distance.dtype.kind == "c":
             squares = np.square(distance.real)
@@ -304,8 +333,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         else:
             squares = np.multiply(distance, distance, out=distance)
         total = _sum(squares, axes, None, None, keepdims)
-        freedom = _count(array, axes) - correction
-        return wrap(divide_by_count(total, freedom if freedom > 0 else np.nan))
+        return wrap(divide_by_count(total, freedom))
 
     # ------------------------------------------------------------------ sorting and searching
 
@@ -356,10 +384,15 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         if array.dtype.kind == "c" and target.kind in "iuf":
             # NumPy would warn of what the contract asks for.
             array = array.real
-        out = _like(array, dtype) if array.size > _POOLED else None
-        if out is not None:
-            np.copyto(out, array, casting="unsafe")
-            return wrap(out)
+        if array.size > SMALLEST:
+            loop = loops.cast(array.dtype, target)
+            computed = None if loop is None else compute(loop, sys.maxsize, array)
+            if computed is not None:
+                return wrap(computed)
+            out = _like(array, dtype)
+            if out is not None:
+                np.copyto(out, array, casting="unsafe")
+                return wrap(out)
         return wrap(array.astype(target))
 
     def bitcast(self, x: Tensor, dtype: DType) -> Tensor:

@@ -47,9 +47,6 @@ _hints: Final = config.hints
 # So many elements no machine computes: NumPy says so at once.
 _TOO_LARGE: Final = 2**48
 
-# Of fewer elements each, variances take two passes: moments would take too much memory.
-_MIN_MOMENTS: Final = 32
-
 # How many elements are computed one by one before all are computed at once.
 _MAX_PROBES: Final = 4
 
@@ -296,12 +293,12 @@ class DeferredExecution(NumPyMemory):
         if op is p.POW and type(x1) is Tensor and type(x2) is not Tensor and x2 == 2:
             # As NumPy does; its loop for complex powers is none of those that run here.
             return None if _dtype(x1).kind == "c" else self.defer_unary(p.SQUARE, x1)
-        loop = self._binary_loop(op, x1, x2)
+        loop = self.binary_loop(op, x1, x2)
         if loop is None:
             return None
         return self._deferred(op, loop, (x1, x2), self._broadcast(x1, x2))
 
-    def _binary_loop(self, op: Primitive, x1: Operand, x2: Operand) -> loops.Loop | None:
+    def binary_loop(self, op: Primitive, x1: Operand, x2: Operand) -> loops.Loop | None:
         dtype = _dtype(x1 if type(x1) is Tensor else x2)
         if op is p.POW and not _is_plain_power(dtype, x1, x2):
             return None
@@ -446,7 +443,7 @@ class DeferredExecution(NumPyMemory):
         shape = self.shape(x)
         count = prod([shape[axis] for axis in axes])
         divisor = count - correction if count > correction else np.nan
-        if count >= _MIN_MOMENTS:
+        if count >= loops.MIN_MOMENTS:
             return self.defer_reduce(p.VAR, x, axes, keepdims, None, divisor)
         mean = self.defer_reduce(p.MEAN, x, axes, True, None)
         distance = None if mean is None else self.defer_binary(p.SUBTRACT, x, mean)
@@ -472,7 +469,7 @@ class DeferredExecution(NumPyMemory):
 
     def store_binary(self, op: Primitive, x1: Operand, x2: Operand, out: Tensor) -> bool:
         """`binary` into the tracked memory of `out`; False if NumPy must do it."""
-        loop = self._binary_loop(op, x1, x2)
+        loop = self.binary_loop(op, x1, x2)
         if loop is None or loop.output != _dtype(out):
             return False
         return self._store(op, loop, (x1, x2), out)

@@ -313,6 +313,7 @@ static PyType_Spec kernel_spec = {
 
 /* clang-format off */
 #include "sequence.h"
+#include "single.h"
 /* clang-format on */
 
 /* ------------------------------------------------------------------ the number of threads */
@@ -411,6 +412,16 @@ static PyMethodDef methods[] = {
      "moments_loop(dtype)\n--\n\n"
      "What folds real numbers into pairs of their mean and their squared distances from it, or "
      "None."},
+    {"compute", (PyCFunction)(void (*)(void))compute, METH_FASTCALL,
+     "compute(operation, threads, limit, *operands)\n--\n\n"
+     "A loop element by element over broadcast operands, ndarrays and Python scalars, as a new "
+     "ndarray; with floating-point flags, as NumPy's bits, in a tuple if there are any.\n\n"
+     "None, with nothing done, if operands are not aligned arrays of the loop's dtypes, do not "
+     "broadcast, or broadcast to no elements or more than the limit, and where NumPy's result would "
+     "not be row-major.\n\n"
+     "operation: (loop, dtypes of its inputs, its output's, elements up to which one thread "
+     "computes all, whether the loop is slow with scalars, whether it gives the same bits when it "
+     "reads backwards)."},
     {"thread_limit", thread_limit, METH_NOARGS,
      "thread_limit()\n--\n\nThe upper limit on threads that threadpoolctl has set."},
     {"set_default_threads", set_default_threads, METH_O,

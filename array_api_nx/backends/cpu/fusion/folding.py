@@ -215,6 +215,8 @@ def combined(parts: NDArray) -> tuple[NDArray, NDArray]:
     No row is empty.
     """
     with np.errstate(all="ignore"):
+        if len(parts) == 1:
+            return parts["sum"][0] / parts["count"][0], parts["squares"][0]
         counts = parts["count"]
         count = counts.sum(axis=0)
         means = (parts["reference"] - parts["reference"][0]) + parts["offset"]

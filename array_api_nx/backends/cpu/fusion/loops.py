@@ -15,10 +15,21 @@ from .... import primitives as p
 from ....primitives import Primitive
 from .compiled import extension
 
-__all__ = ["MOMENTS", "Loop", "cast", "find", "reduction", "select"]
+__all__ = ["MIN_MOMENTS", "MOMENTS", "Loop", "cast", "find", "reduction", "select"]
 
 DType: TypeAlias = np.dtype[Any]
 NDArray: TypeAlias = np.ndarray[Any, Any]
+
+_PER_BYTE: Final = 0.014
+"""Nanoseconds to read or write a byte of arrays in the second level of the cache."""
+
+_EXACT: Final = 0.5
+"""Costs up to here are those of operations whose every bit is defined; what costs more may be
+computed in another way, with other last bits, when NumPy reads backwards."""
+
+_WORTH_THREADS: Final = 12_000.0
+"""Nanoseconds from which a loop over whole arrays is divided among threads. They wait a while for
+more to do before they go to sleep; where they have to be woken, little is won and little lost."""
 
 _BOOL: Final = np.dtype(bool)
 _INT64: Final = np.dtype(np.int64)
@@ -42,9 +53,23 @@ class Loop:
         for moments, which are not folded element by element (see `.folding`).
     pointer : capsule or None
         The extension's name for it; None without the extension.
+    spread : bool
+        Whether it has vector instructions for arrays, but not for an array and a scalar.
+    operation : tuple or None
+        What the extension wants to know to compute it at once; None without the extension.
     """
 
-    __slots__ = ("call", "cost", "inputs", "name", "output", "pointer", "ufunc")
+    __slots__ = (
+        "call",
+        "cost",
+        "inputs",
+        "name",
+        "operation",
+        "output",
+        "pointer",
+        "spread",
+        "ufunc",
+    )
 
     name: str
     inputs: tuple[DType, ...]
@@ -53,6 +78,8 @@ class Loop:
     ufunc: np.ufunc | None
     call: Callable[..., object] | None
     pointer: Any
+    spread: bool
+    operation: tuple[Any, ...] | None
 
     def __init__(
         self,
@@ -71,6 +98,13 @@ class Loop:
         self.ufunc = ufunc
         self.call = call
         self.pointer = pointer
+        self.spread = ufunc is np.maximum or ufunc is np.minimum
+        traffic = sum([dtype.itemsize for dtype in inputs]) + output.itemsize
+        alone = int(_WORTH_THREADS / max(cost, _PER_BYTE * traffic))
+        self.operation = None
+        if pointer is not None:
+            reversible = cost <= _EXACT
+            self.operation = pointer, inputs, output, alone, self.spread, reversible
 
     def __repr__(self) -> str:
         return f"<loop {self.name}: {', '.join(map(str, self.inputs))} -> {self.output}>"
@@ -300,6 +334,8 @@ MOMENTS: Final = np.dtype([(name, "f8") for name in _FIELDS])
 """What is known of real numbers: how many they are, their sum, their mean as reference + offset,
 and the sum of their squared distances from it. Of numbers that lie near each other and far from 0,
 one number could not hold the mean well enough to compare it with that of others."""
+MIN_MOMENTS: Final = 32
+"""Of fewer elements each, variances take two passes: moments would take too much memory."""
 
 
 def _count_loop() -> Loop:

@@ -15,8 +15,6 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
-import numpy as np
-
 from .... import primitives as p
 from ....core.view import View
 from . import loops
@@ -36,9 +34,6 @@ MAX_READS: Final = 32
 WORTH_A_THREAD: Final = 250_000.0
 """Nanoseconds of work for each thread beyond the first. To wake one takes some microseconds, but
 where it sleeps deeply or other processes keep the cores busy, much longer."""
-
-# NumPy has vector instructions for two arrays here, but not for an array and a scalar.
-_SLOW_WITH_SCALARS: Final = (np.maximum, np.minimum)
 
 
 class Memory(NamedTuple):
@@ -381,7 +376,7 @@ class _KernelBuilder:
         if kind == "scalar":
             zeros = (0,) * len(self.space)
             itemsize = graph.scalars[j].array.itemsize
-            spread = loop is not None and loop.ufunc in _SLOW_WITH_SCALARS
+            spread = loop is not None and loop.spread
             memory = Memory("scalar", j, 0)
             return self._operand((kind, j, spread), memory, zeros, itemsize, "input", spread)
         assert view is not None

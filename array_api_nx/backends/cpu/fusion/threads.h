@@ -26,9 +26,9 @@ typedef struct {
 typedef struct {
     const Kernel *kernel;
     char *const *memories;
-    PyThread_type_lock lock; /* guards what follows */
+    PyThread_type_lock lock; /* guards what follows where there are no atomic operations */
     npy_intp next;           /* task */
-    int working;             /* threads that still are, the caller among them */
+    npy_intp working;        /* threads that still are, the caller among them */
     npy_uint8 flags[MAX_STEPS];
 } Job;
 
@@ -78,24 +78,51 @@ static int reserve_scratch(Scratch *scratch, size_t size)
 
 /* ------------------------------------------------------------------ jobs */
 
+/* Add to a number of a job that its threads share; what it was before. A lock would put whoever
+   finds it taken to sleep, for longer than a short job lasts. */
+static npy_intp add_shared(Job *job, npy_intp *number, npy_intp change)
+{
+#ifdef __GNUC__
+    (void)job;
+    return __atomic_fetch_add(number, change, __ATOMIC_ACQ_REL);
+#else
+    PyThread_acquire_lock(job->lock, WAIT_LOCK);
+    const npy_intp before = *number;
+    *number += change;
+    PyThread_release_lock(job->lock);
+    return before;
+#endif
+}
+
+/* Set flags of a job. */
+static void set_shared(Job *job, npy_uint8 *flags, npy_uint8 more)
+{
+#ifdef __GNUC__
+    (void)job;
+    __atomic_fetch_or(flags, more, __ATOMIC_ACQ_REL);
+#else
+    PyThread_acquire_lock(job->lock, WAIT_LOCK);
+    *flags |= more;
+    PyThread_release_lock(job->lock);
+#endif
+}
+
 static void work(Job *job, char *scratch)
 {
     Frame frame;
     start_frame(&frame, job->kernel, job->memories, scratch);
     for (;;) {
-        PyThread_acquire_lock(job->lock, WAIT_LOCK);
-        const npy_intp task = job->next++;
-        PyThread_release_lock(job->lock);
+        const npy_intp task = add_shared(job, &job->next, 1);
         if (task >= job->kernel->tasks) {
             break;
         }
         run_task(&frame, task);
     }
-    PyThread_acquire_lock(job->lock, WAIT_LOCK);
     for (int i = 0; i < job->kernel->step_count; i++) {
-        job->flags[i] |= frame.flags[i];
+        if (frame.flags[i] != 0) {
+            set_shared(job, &job->flags[i], frame.flags[i]);
+        }
     }
-    PyThread_release_lock(job->lock);
 }
 
 static void await(PyThread_type_lock signal)
@@ -111,11 +138,7 @@ static void await(PyThread_type_lock signal)
 /* `count` threads leave the job; whether they were the last. */
 static int leave(Job *job, int count)
 {
-    PyThread_acquire_lock(job->lock, WAIT_LOCK);
-    job->working -= count;
-    const int last = job->working == 0;
-    PyThread_release_lock(job->lock);
-    return last;
+    return add_shared(job, &job->working, -count) == count;
 }
 
 static void serve(void *argument)

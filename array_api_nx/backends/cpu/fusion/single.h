@@ -1,0 +1,373 @@
+/* One operation, element by element, in one call: into new memory, by several threads.
+
+   For arrays that are too small to be worth putting off, but large enough for NumPy's calls to be
+   slowed down by new memory and a single processor. It is a kernel of one step, made on the spot,
+   that goes over the axes in their order. */
+
+#ifndef ARRAY_API_NX_SINGLE_H
+#define ARRAY_API_NX_SINGLE_H
+
+/* Elements of a tile where operands are packed: scalars, for loops that are slow with them, and what
+   lies across the others; of that, bytes of a column. */
+enum { PACKED_CELLS = 2048, ACROSS_BYTES = 128 };
+
+/* A task begins at a multiple of this many columns, so that no two write to the same lines. */
+enum { GRAIN = 1024 };
+
+typedef struct {
+    char scalars[MAX_SOURCES][sizeof(Complex128)];
+    char *addresses[MAX_SOURCES + 1];
+    Operand operands[MAX_SOURCES + 1];
+    Step step;
+    Kernel kernel;
+} Single;
+
+/* What is needed to know of an operation before its operands are there. */
+typedef struct {
+    const Loop *loop;
+    PyObject *inputs;
+    PyArray_Descr *output;
+    npy_intp alone; /* elements up to which one thread computes all */
+    int spread, reversible;
+} Operation;
+
+/* Whether the loop can read that array where it is. */
+static int is_readable(PyArrayObject *array, const PyArray_Descr *dtype)
+{
+    return PyArray_TYPE(array) == dtype->type_num && PyArray_NDIM(array) <= MAX_DIMS - 2 &&
+           PyArray_ISALIGNED(array) && PyArray_ISNOTSWAPPED(array) &&
+           (npy_uintp)PyArray_DATA(array) % (npy_uintp)alignment(PyArray_ITEMSIZE(array)) == 0;
+}
+
+/* Take an operand, an array or a Python scalar; widen the shape to what it broadcasts to. 1 if that
+   went well, 0 if NumPy has to see to it, -1 with an exception set. */
+static int take_operand(Single *single, int i, PyObject *value, PyArray_Descr *dtype, int *ndim,
+                        npy_intp *shape)
+{
+    Operand *operand = &single->operands[i];
+    memset(operand, 0, sizeof(Operand));
+    operand->itemsize = single->step.loop.itemsizes[i];
+    operand->fill = -1;
+    if (!PyArray_CheckExact(value)) {
+        single->addresses[i] = single->scalars[i];
+        return PyArray_Pack(dtype, single->scalars[i], value) < 0 ? -1 : 1;
+    }
+    PyArrayObject *array = (PyArrayObject *)value;
+    if (!is_readable(array, dtype)) {
+        return 0;
+    }
+    single->addresses[i] = PyArray_BYTES(array);
+    const int surplus = PyArray_NDIM(array) - *ndim;
+    if (surplus > 0) {
+        memmove(shape + surplus, shape, (size_t)*ndim * sizeof(npy_intp));
+        for (int dim = 0; dim < surplus; dim++) {
+            shape[dim] = 1;
+        }
+        *ndim += surplus;
+    }
+    npy_intp *sizes = shape + *ndim - PyArray_NDIM(array);
+    for (int dim = 0; dim < PyArray_NDIM(array); dim++) {
+        const npy_intp size = PyArray_DIM(array, dim);
+        if (sizes[dim] == 1) {
+            sizes[dim] = size;
+        } else if (size != 1 && size != sizes[dim]) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Take the steps from one element to the next along the result's axes. Whether they become no
+   longer from axis to axis, and `*whole`, whether none of them is 0. */
+static int take_strides(Operand *operand, PyObject *value, int ndim, const npy_intp *shape,
+                        int *whole)
+{
+    *whole = 0;
+    if (!PyArray_CheckExact(value)) {
+        return 1; /* 0 everywhere */
+    }
+    PyArrayObject *array = (PyArrayObject *)value;
+    const int missing = ndim - PyArray_NDIM(array);
+    npy_intp outer = NPY_MAX_INTP;
+    int ordered = 1;
+    *whole = 1;
+    for (int dim = 0; dim < ndim; dim++) {
+        if (dim >= missing && PyArray_DIM(array, dim - missing) > 1) {
+            operand->strides[dim] = PyArray_STRIDE(array, dim - missing);
+        }
+        const npy_intp stride = magnitude(operand->strides[dim]);
+        if (stride > 0) {
+            ordered = ordered && stride <= outer;
+            outer = stride;
+        } else if (shape[dim] > 1) {
+            *whole = 0;
+        }
+    }
+    return ordered;
+}
+
+/* Whether NumPy would go over the axes as they are: some operand that has them all has them in this
+   order, or all operands do; and along none of them all operands go backwards. Nor may any for loops
+   that, read backwards, give other last bits. */
+static int is_in_order(Single *single, PyObject *const *values, int ndim, const npy_intp *shape,
+                       int reversible)
+{
+    const int sources = single->step.loop.sources;
+    int all = 1, one = 0;
+    for (int i = 0; i < sources; i++) {
+        int whole;
+        const int ordered = take_strides(&single->operands[i], values[i], ndim, shape, &whole);
+        all = all && ordered;
+        one = one || (ordered && whole);
+    }
+    for (int dim = 0; dim < ndim; dim++) {
+        int forwards = 0, backwards = 0;
+        for (int i = 0; i < sources; i++) {
+            const npy_intp stride = single->operands[i].strides[dim];
+            if (stride % alignment(single->operands[i].itemsize) != 0) {
+                return 0;
+            }
+            forwards |= stride > 0;
+            backwards |= stride < 0;
+        }
+        if (backwards && !(forwards && reversible)) {
+            return 0;
+        }
+    }
+    return all || one;
+}
+
+/* Make one of each pair of neighbouring axes that all operands step through as if it were one, and
+   at least two in all. */
+static int merge_axes(Single *single, int operands, int ndim, const npy_intp *shape)
+{
+    npy_intp *dims = single->kernel.dims;
+    int kept = 0;
+    for (int dim = 0; dim < ndim; dim++) {
+        if (shape[dim] == 1) {
+            continue;
+        }
+        int joins = kept > 0;
+        for (int i = 0; joins && i < operands; i++) {
+            const npy_intp *strides = single->operands[i].strides;
+            joins = strides[kept - 1] == shape[dim] * strides[dim];
+        }
+        if (joins) {
+            dims[kept - 1] *= shape[dim];
+        } else {
+            dims[kept++] = shape[dim];
+        }
+        for (int i = 0; i < operands; i++) {
+            single->operands[i].strides[kept - 1] = single->operands[i].strides[dim];
+        }
+    }
+    if (kept > 1) {
+        return kept;
+    }
+    dims[1] = kept > 0 ? dims[0] : 1;
+    dims[0] = 1;
+    for (int i = 0; i < operands; i++) {
+        npy_intp *strides = single->operands[i].strides;
+        strides[1] = kept > 0 ? strides[0] : 0;
+        strides[0] = 0;
+    }
+    return 2;
+}
+
+/* A copy of a tile of the operand, made before it is read. */
+static void pack(Single *single, int i, Access access, npy_intp rows, npy_intp columns)
+{
+    Kernel *kernel = &single->kernel;
+    Operand *operand = &single->operands[i];
+    kernel->tile_rows = rows;
+    kernel->tile_columns = columns;
+    operand->access = access;
+    operand->buffer = kernel->scratch;
+    kernel->scratch += PACKED_CELLS * (npy_intp)sizeof(Complex128);
+    if (access == PACKED) {
+        single->step.loads[single->step.load_count++] = i;
+    }
+}
+
+/* Whether an operand lies across the others, whose elements lie in rows. */
+static int is_across(const Operand *operand, int ndim)
+{
+    const npy_intp row = magnitude(operand->strides[ndim - 2]);
+    return row > 0 && row < magnitude(operand->strides[ndim - 1]);
+}
+
+static int is_scalar(const Operand *operand, int ndim)
+{
+    int dim = 0;
+    while (dim < ndim && operand->strides[dim] == 0) {
+        dim++;
+    }
+    return dim == ndim;
+}
+
+/* Divide the work into tiles, and among so many threads. */
+static void divide(Single *single, int ndim, npy_intp threads, int spread)
+{
+    Kernel *kernel = &single->kernel;
+    const int sources = single->step.loop.sources;
+    const npy_intp columns = kernel->dims[ndim - 1];
+    npy_intp across = 0;
+    kernel->ndim = ndim;
+    kernel->tile_rows = kernel->dims[ndim - 2];
+    kernel->tile_columns = columns;
+    for (int i = 0; i < sources; i++) {
+        const Operand *operand = &single->operands[i];
+        if (is_across(operand, ndim) && operand->itemsize > across) {
+            across = operand->itemsize;
+        }
+    }
+    const npy_intp rows = across > 0 ? ACROSS_BYTES / across : 1;
+    for (int i = 0; i < sources; i++) {
+        const npy_intp column = single->operands[i].strides[ndim - 1];
+        if (column != 0 && column != single->operands[i].itemsize) {
+            pack(single, i, PACKED, rows, PACKED_CELLS / rows);
+        } else if (spread && across == 0 && is_scalar(&single->operands[i], ndim)) {
+            pack(single, i, STEADY, 1, least(columns, PACKED_CELLS));
+        }
+    }
+    kernel->split = 0;
+    while (kernel->dims[kernel->split] == 1 && kernel->split < ndim - 1) {
+        kernel->split++;
+    }
+    const npy_intp size = kernel->dims[kernel->split];
+    const npy_intp grain = kernel->split == ndim - 1 ? GRAIN : across > 0 ? kernel->tile_rows : 1;
+    npy_intp step = (size + threads - 1) / threads;
+    step = (step + grain - 1) / grain * grain;
+    kernel->step = step;
+    kernel->tasks = (size + step - 1) / step;
+}
+
+/* Steals the reference to the array of the result. */
+static PyObject *run_single(Single *single, npy_intp threads, PyObject *array)
+{
+    PyObject *result = NULL;
+    npy_uint8 flags[MAX_STEPS] = {0};
+    Crew crew;
+    if (muster(&crew, &single->kernel, threads)) {
+        Py_BEGIN_ALLOW_THREADS
+        run_kernel(&crew, &single->kernel, single->addresses, flags);
+        Py_END_ALLOW_THREADS
+        result = flags[0] == 0 ? array : Py_BuildValue("(Ni)", array, (int)flags[0]);
+    } else {
+        Py_DECREF(array);
+        PyErr_NoMemory();
+    }
+    dismiss(&crew);
+    return result;
+}
+
+/* The result, a pair of it and floating-point flags, None if NumPy has to see to it, or NULL. */
+static PyObject *compute_single(Single *single, const Operation *operation, npy_intp threads,
+                                npy_intp limit, PyObject *const *values)
+{
+    const int sources = operation->loop->sources;
+    npy_intp shape[MAX_DIMS];
+    npy_intp count = 1;
+    int ndim = 0;
+    for (int i = 0; i < sources; i++) {
+        PyArray_Descr *dtype = (PyArray_Descr *)PyTuple_GET_ITEM(operation->inputs, i);
+        const int taken = take_operand(single, i, values[i], dtype, &ndim, shape);
+        if (taken <= 0) {
+            return taken < 0 ? NULL : Py_NewRef(Py_None);
+        }
+    }
+    for (int dim = 0; dim < ndim; dim++) {
+        if (shape[dim] == 0 || count > limit / shape[dim]) {
+            Py_RETURN_NONE;
+        }
+        count *= shape[dim];
+    }
+    if (!is_in_order(single, values, ndim, shape, operation->reversible)) {
+        Py_RETURN_NONE;
+    }
+    Operand *target = &single->operands[sources];
+    memset(target, 0, sizeof(Operand));
+    target->itemsize = PyDataType_ELSIZE(operation->output);
+    target->fill = -1;
+    npy_intp stride = target->itemsize;
+    for (int dim = ndim - 1; dim >= 0; dim--) {
+        target->strides[dim] = stride;
+        stride *= shape[dim];
+    }
+    const int dims = merge_axes(single, sources + 1, ndim, shape);
+    Py_INCREF(operation->output);
+    PyObject *array = new_array(ndim, shape, operation->output, count * target->itemsize);
+    if (array == NULL) {
+        return NULL;
+    }
+    single->addresses[sources] = PyArray_BYTES((PyArrayObject *)array);
+    if (count <= operation->alone) {
+        threads = 1;
+    }
+    divide(single, dims, threads, operation->spread);
+    return run_single(single, threads, array);
+}
+
+/* From the tuple that compute takes; 0 with an exception set if it is none. */
+static int read_operation(PyObject *value, Operation *operation)
+{
+    if (!check_tuple(value, 6, 6, "an operation")) {
+        return 0;
+    }
+    const Loop *loop = PyCapsule_GetPointer(PyTuple_GET_ITEM(value, 0), LOOP_NAME);
+    operation->loop = loop;
+    operation->inputs = PyTuple_GET_ITEM(value, 1);
+    operation->output = (PyArray_Descr *)PyTuple_GET_ITEM(value, 2);
+    if (loop == NULL || !check_tuple(operation->inputs, loop->sources, loop->sources, "inputs") ||
+        !read_int(PyTuple_GET_ITEM(value, 3), 0, NPY_MAX_INTP, "alone", &operation->alone)) {
+        return 0;
+    }
+    operation->spread = PyTuple_GET_ITEM(value, 4) == Py_True;
+    operation->reversible = PyTuple_GET_ITEM(value, 5) == Py_True;
+    for (int i = 0; i <= loop->sources; i++) {
+        PyObject *dtype = i < loop->sources ? PyTuple_GET_ITEM(operation->inputs, i)
+                                            : (PyObject *)operation->output;
+        if (!PyArray_DescrCheck(dtype) || PyDataType_REFCHK((PyArray_Descr *)dtype) ||
+            PyDataType_ELSIZE((PyArray_Descr *)dtype) != loop->itemsizes[i]) {
+            return refuse("dtype %d is not the loop's", i);
+        }
+    }
+    return loop->function != NULL || refuse("moments are not computed element by element");
+}
+
+static PyObject *compute(PyObject *module, PyObject *const *args, Py_ssize_t arg_count)
+{
+    Operation operation;
+    Single single;
+    npy_intp threads, limit;
+    (void)module;
+    if (arg_count < 3) {
+        PyErr_SetString(PyExc_TypeError, "compute takes an operation, threads, a limit, operands");
+        return NULL;
+    }
+    if (!read_operation(args[0], &operation) ||
+        !read_int(args[1], 1, NPY_MAX_INTP, "threads", &threads) ||
+        !read_int(args[2], 0, NPY_MAX_INTP, "the limit", &limit)) {
+        return NULL;
+    }
+    const int sources = operation.loop->sources;
+    if (arg_count != 3 + sources) {
+        PyErr_Format(PyExc_TypeError, "the operation takes %d operands", sources);
+        return NULL;
+    }
+    memset(&single.step, 0, sizeof(Step));
+    memset(&single.kernel, 0, sizeof(Kernel));
+    single.step.loop = *operation.loop;
+    for (int i = 0; i < sources; i++) {
+        single.step.sources[i] = i;
+    }
+    single.step.target = sources;
+    single.kernel.operand_count = sources + 1;
+    single.kernel.step_count = 1;
+    single.kernel.operands = single.operands;
+    single.kernel.steps = &single.step;
+    return compute_single(&single, &operation, threads, least(limit, MAX_BYTES / MAX_ITEMSIZE),
+                          args + 3);
+}
+
+#endif
