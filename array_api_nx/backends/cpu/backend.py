@@ -25,7 +25,7 @@ from ..program import Program
 from ..strided import Tensor
 from . import programs
 from .fourier import FourierTransforms
-from .fusion import loops
+from .fusion import loops, threads
 from .fusion.pool import empty
 from .kernels import (
     ARG_REDUCE,
@@ -39,7 +39,7 @@ from .kernels import (
 )
 from .linear_algebra import LinearAlgebra
 from .memory import wrap
-from .single import SMALLEST, compute, fold
+from .single import SMALLEST, attempt, compute, fold, reported
 
 __all__ = ["CPUBackend"]
 
@@ -51,6 +51,8 @@ _matmul: Final = np.matmul
 _INT64: Final = TO_NUMPY[d.int64]
 
 _hints: Final = hints
+_find: Final = loops.find
+_threads: Final = threads.count
 _MEAN: Final = p.MEAN
 _POW: Final = p.POW
 _SUM: Final = p.SUM
@@ -165,8 +167,12 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         if first is None or second is None or _hints.lowered:
             return self._binary(op, x1, x2)
         if array.size > SMALLEST or (second is not x2 and second.size > SMALLEST):
-            loop = None if op is _POW else loops.find(op, array.dtype)
-            computed = None if loop is None else compute(loop, _hints.threshold, first, second)
+            loop = _find(op, array.dtype)
+            if loop is None or loop.operation is None or op is _POW:
+                return self._binary(op, x1, x2)
+            computed = attempt(loop.operation, _threads(), _hints.threshold, first, second)
+            if type(computed) is tuple:
+                computed = reported(loop, *computed)
             if computed is None:
                 return self._binary(op, x1, x2)
         else:

@@ -6,6 +6,7 @@ the extension does both better: with several threads, into memory of the pool.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import prod
 from typing import Any, Final
 
@@ -21,13 +22,21 @@ from .fusion.loops import Loop
 from .fusion.plan import Graph, Stage, plan
 from .kernels import NDArray
 
-__all__ = ["SMALLEST", "compute", "fold"]
+__all__ = ["SMALLEST", "attempt", "compute", "fold", "reported"]
 
 SMALLEST: Final = 2**14
 """Elements above which operations are computed here, and results lie in memory of the pool."""
 
 _ndarray: Final = np.ndarray
-_compute: Final = None if extension is None else extension.compute
+
+
+def _decline(*arguments: Any) -> None:
+    """What `attempt` is without the extension."""
+
+
+attempt: Final[Callable[..., Any]] = _decline if extension is None else extension.compute
+"""``attempt(loop.operation, threads, limit, *operands)``: an ndarray; a tuple of one and of
+floating-point errors, for `reported`; or None, with nothing done. `compute` tries harder."""
 
 
 def compute(loop: Loop, limit: int, *operands: Any) -> NDArray | None:
@@ -48,25 +57,25 @@ def compute(loop: Loop, limit: int, *operands: Any) -> NDArray | None:
         None, with nothing done, above the limit, and where NumPy has to compute it or to raise its
         error.
     """
-    if _compute is None or loop.operation is None:
+    if loop.operation is None:
         return None
-    found = _compute(loop.operation, threads.count(), limit, *operands)
+    found = attempt(loop.operation, threads.count(), limit, *operands)
     if type(found) is _ndarray:
         return found
     if found is not None:
-        return _reported(loop, *found)
+        return reported(loop, *found)
     dims = {x.ndim for x in operands if type(x) is _ndarray}
     if len(dims) > 1 or max(dims) < 2:
         return None
     # A result that would lie column by column is row-major with its axes the other way round.
     turned = [x.T if type(x) is _ndarray else x for x in operands]
-    found = _compute(loop.operation, threads.count(), limit, *turned)
+    found = attempt(loop.operation, threads.count(), limit, *turned)
     if type(found) is tuple:
-        found = _reported(loop, *found)
+        found = reported(loop, *found)
     return None if found is None else found.T
 
 
-def _reported(loop: Loop, array: NDArray, flags: int) -> NDArray | None:
+def reported(loop: Loop, array: NDArray, flags: int) -> NDArray | None:
     """`array`, after warnings of the floating-point errors met; None if NumPy has to raise them."""
     asked = fperrors.modes()
     if asked is None:

@@ -12,6 +12,7 @@
 #include <numpy/ufuncobject.h>
 
 #include <fenv.h>
+#include <float.h>
 #include <limits.h>
 #include <math.h>
 #include <stdarg.h>
@@ -272,7 +273,7 @@ static PyObject *kernel_run(PyObject *object, PyObject *const *args, Py_ssize_t 
     }
     if (locate_all(kernel, args[0], arrays, addresses, &count)) {
         Crew crew;
-        if (muster(&crew, kernel, threads)) {
+        if (muster(&crew, kernel->scratch, kernel->tasks, threads)) {
             Py_BEGIN_ALLOW_THREADS
             run_kernel(&crew, kernel, addresses, flags);
             Py_END_ALLOW_THREADS

@@ -352,7 +352,7 @@ static int run_pass(const SequenceObject *self, const Pass *pass, char *const *b
         start_accumulators(self, pass, addresses);
         return 1;
     }
-    const int complete = muster(&crew, kernel, pass->threads);
+    const int complete = muster(&crew, kernel->scratch, kernel->tasks, pass->threads);
     if (complete) {
         PyThreadState *state = self->brief ? NULL : PyEval_SaveThread();
         start_accumulators(self, pass, addresses);

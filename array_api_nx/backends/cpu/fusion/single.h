@@ -11,11 +11,14 @@
    lies across the others; of that, bytes of a column. */
 enum { PACKED_CELLS = 2048, ACROSS_BYTES = 128 };
 
+/* Integers below are exact as floats. */
+enum { EXACT_IN_FLOAT = 1 << 24 };
+
 /* A task begins at a multiple of this many columns, so that no two write to the same lines. */
 enum { GRAIN = 1024 };
 
 typedef struct {
-    char scalars[MAX_SOURCES][sizeof(Complex128)];
+    Complex128 scalars[MAX_SOURCES]; /* or whatever fits there */
     char *addresses[MAX_SOURCES + 1];
     Operand operands[MAX_SOURCES + 1];
     Step step;
@@ -39,6 +42,31 @@ static int is_readable(PyArrayObject *array, const PyArray_Descr *dtype)
            (npy_uintp)PyArray_DATA(array) % (npy_uintp)alignment(PyArray_ITEMSIZE(array)) == 0;
 }
 
+/* Write a Python scalar as a number of that dtype; 0 with an exception set if it is none. */
+static int write_scalar(char *target, PyArray_Descr *dtype, PyObject *value)
+{
+    double number;
+    if (PyFloat_CheckExact(value)) {
+        number = PyFloat_AS_DOUBLE(value);
+    } else if (PyLong_CheckExact(value)) {
+        int overflow;
+        const long integer = PyLong_AsLongAndOverflow(value, &overflow);
+        number = overflow == 0 && labs(integer) < EXACT_IN_FLOAT ? (double)integer : HUGE_VAL;
+    } else {
+        return PyArray_Pack(dtype, target, value) == 0;
+    }
+    /* The commonest cases, and those that nothing can be said about. */
+    if (dtype->type_num == NPY_DOUBLE && (PyFloat_CheckExact(value) || number < HUGE_VAL)) {
+        *(npy_double *)target = number;
+        return 1;
+    }
+    if (dtype->type_num == NPY_FLOAT && fabs(number) <= FLT_MAX) {
+        *(npy_float *)target = (npy_float)number;
+        return 1;
+    }
+    return PyArray_Pack(dtype, target, value) == 0;
+}
+
 /* Take an operand, an array or a Python scalar; widen the shape to what it broadcasts to. 1 if that
    went well, 0 if NumPy has to see to it, -1 with an exception set. */
 static int take_operand(Single *single, int i, PyObject *value, PyArray_Descr *dtype, int *ndim,
@@ -49,8 +77,8 @@ static int take_operand(Single *single, int i, PyObject *value, PyArray_Descr *d
     operand->itemsize = single->step.loop.itemsizes[i];
     operand->fill = -1;
     if (!PyArray_CheckExact(value)) {
-        single->addresses[i] = single->scalars[i];
-        return PyArray_Pack(dtype, single->scalars[i], value) < 0 ? -1 : 1;
+        single->addresses[i] = (char *)&single->scalars[i];
+        return write_scalar(single->addresses[i], dtype, value) ? 1 : -1;
     }
     PyArrayObject *array = (PyArrayObject *)value;
     if (!is_readable(array, dtype)) {
@@ -242,17 +270,41 @@ static void divide(Single *single, int ndim, npy_intp threads, int spread)
     kernel->tasks = (size + step - 1) / step;
 }
 
+/* Whether all lies evenly: the loop goes over it in one call, however long. */
+static int is_run(const Single *single)
+{
+    const Kernel *kernel = &single->kernel;
+    return kernel->ndim == 2 && kernel->dims[0] == 1 && kernel->scratch == 0;
+}
+
+/* Without the GIL. */
+static npy_uint8 run_whole(Single *single, Crew *crew)
+{
+    const Kernel *kernel = &single->kernel;
+    npy_uint8 flags[1] = {0};
+    if (!is_run(single)) {
+        run_kernel(crew, kernel, single->addresses, flags);
+        return flags[0];
+    }
+    Run run = {&single->step.loop, {NULL}, {0}, kernel->dims[1], kernel->step};
+    for (int i = 0; i < kernel->operand_count; i++) {
+        run.args[i] = single->addresses[i];
+        run.steps[i] = single->operands[i].strides[1];
+    }
+    return run_loop(crew, &run, kernel->tasks);
+}
+
 /* Steals the reference to the array of the result. */
 static PyObject *run_single(Single *single, npy_intp threads, PyObject *array)
 {
     PyObject *result = NULL;
-    npy_uint8 flags[MAX_STEPS] = {0};
     Crew crew;
-    if (muster(&crew, &single->kernel, threads)) {
+    if (muster(&crew, single->kernel.scratch, single->kernel.tasks, threads)) {
+        npy_uint8 flags;
         Py_BEGIN_ALLOW_THREADS
-        run_kernel(&crew, &single->kernel, single->addresses, flags);
+        flags = run_whole(single, &crew);
         Py_END_ALLOW_THREADS
-        result = flags[0] == 0 ? array : Py_BuildValue("(Ni)", array, (int)flags[0]);
+        result = flags == 0 ? array : Py_BuildValue("(Ni)", array, (int)flags);
     } else {
         Py_DECREF(array);
         PyErr_NoMemory();

@@ -23,12 +23,22 @@ typedef struct {
     size_t size;
 } Scratch;
 
+/* One loop over elements that lie evenly apart, in tasks of so many. */
 typedef struct {
-    const Kernel *kernel;
+    const Loop *loop;
+    char *args[MAX_SOURCES + 1];
+    npy_intp steps[MAX_SOURCES + 1];
+    npy_intp count, each;
+} Run;
+
+typedef struct {
+    npy_intp next;    /* task */
+    npy_intp tasks;
+    npy_intp working; /* threads that still are, the caller among them */
+    const Kernel *kernel; /* or NULL: the job is the run */
     char *const *memories;
-    PyThread_type_lock lock; /* guards what follows where there are no atomic operations */
-    npy_intp next;           /* task */
-    npy_intp working;        /* threads that still are, the caller among them */
+    Run run;
+    PyThread_type_lock lock; /* guards numbers and flags where there are no atomic operations */
     npy_uint8 flags[MAX_STEPS];
 } Job;
 
@@ -107,21 +117,51 @@ static void set_shared(Job *job, npy_uint8 *flags, npy_uint8 more)
 #endif
 }
 
-static void work(Job *job, char *scratch)
+/* Run the elements of a task. */
+static void run_part(const Run *run, npy_intp task)
+{
+    char *args[MAX_SOURCES + 1];
+    const npy_intp begin = task * run->each;
+    const npy_intp count = least(run->count - begin, run->each);
+    for (int i = 0; i <= run->loop->sources; i++) {
+        args[i] = run->args[i] + begin * run->steps[i];
+    }
+    run->loop->function(args, &count, run->steps, run->loop->data);
+}
+
+static void work_on_run(Job *job)
+{
+    const Run run = job->run;
+    take_flags();
+    for (npy_intp task; (task = add_shared(job, &job->next, 1)) < job->tasks;) {
+        run_part(&run, task);
+    }
+    const npy_uint8 flags = take_flags();
+    if (flags != 0) {
+        set_shared(job, &job->flags[0], flags);
+    }
+}
+
+static void work_on_kernel(Job *job, char *scratch)
 {
     Frame frame;
     start_frame(&frame, job->kernel, job->memories, scratch);
-    for (;;) {
-        const npy_intp task = add_shared(job, &job->next, 1);
-        if (task >= job->kernel->tasks) {
-            break;
-        }
+    for (npy_intp task; (task = add_shared(job, &job->next, 1)) < job->tasks;) {
         run_task(&frame, task);
     }
     for (int i = 0; i < job->kernel->step_count; i++) {
         if (frame.flags[i] != 0) {
             set_shared(job, &job->flags[i], frame.flags[i]);
         }
+    }
+}
+
+static void work(Job *job, char *scratch)
+{
+    if (job->kernel == NULL) {
+        work_on_run(job);
+    } else {
+        work_on_kernel(job, scratch);
     }
 }
 
@@ -200,7 +240,7 @@ static int make_pool(void)
 
 /* ------------------------------------------------------------------ running a kernel */
 
-/* Who runs a kernel: the pool with some of its workers, or, without a pool, the caller alone. */
+/* Who does a job: the pool with some of its workers, or, without a pool, the caller alone. */
 typedef struct {
     Pool *pool;
     int helpers;
@@ -208,9 +248,9 @@ typedef struct {
 } Crew;
 
 /* To be called with the GIL, which starting threads wants. 0 if there is no memory. */
-static int muster(Crew *crew, const Kernel *kernel, npy_intp threads)
+static int muster(Crew *crew, npy_intp scratch, npy_intp tasks, npy_intp threads)
 {
-    const size_t size = (size_t)kernel->scratch;
+    const size_t size = (size_t)scratch;
     *crew = (Crew){NULL, 0, {NULL, NULL, 0}};
     if (!PyThread_acquire_lock(pool->busy, NOWAIT_LOCK)) {
         return reserve_scratch(&crew->own, size);
@@ -219,7 +259,7 @@ static int muster(Crew *crew, const Kernel *kernel, npy_intp threads)
     if (!reserve_scratch(&pool->scratch, size)) {
         return 0;
     }
-    npy_intp helpers = (threads < kernel->tasks ? threads : kernel->tasks) - 1;
+    npy_intp helpers = least(threads, tasks) - 1;
     if (helpers > MAX_WORKERS) {
         helpers = MAX_WORKERS;
     }
@@ -249,20 +289,13 @@ static void run_alone(const Kernel *kernel, char *const *memories, char *scratch
     memcpy(flags, frame.flags, (size_t)kernel->step_count);
 }
 
-/* Run all tasks; the flags are per step. Without the GIL. */
-static void run_kernel(Crew *crew, const Kernel *kernel, char *const *memories, npy_uint8 *flags)
+/* Have the crew do the job of the pool. Without the GIL. */
+static void do_job(const Crew *crew)
 {
     Pool *own = crew->pool;
-    if (crew->helpers == 0) {
-        run_alone(kernel, memories, own == NULL ? crew->own.start : own->scratch.start, flags);
-        return;
-    }
     Job *job = &own->job;
-    job->kernel = kernel;
-    job->memories = memories;
     job->next = 0;
     job->working = crew->helpers + 1;
-    memset(job->flags, 0, sizeof(job->flags));
     for (int i = 0; i < crew->helpers; i++) {
         PyThread_release_lock(own->workers[i].wake);
     }
@@ -275,7 +308,41 @@ static void run_kernel(Crew *crew, const Kernel *kernel, char *const *memories, 
     if (!leave(job, leaving)) {
         await(own->done);
     }
-    memcpy(flags, job->flags, (size_t)kernel->step_count);
+}
+
+/* Run all tasks; the flags are per step. Without the GIL. */
+static void run_kernel(Crew *crew, const Kernel *kernel, char *const *memories, npy_uint8 *flags)
+{
+    Pool *own = crew->pool;
+    if (crew->helpers == 0) {
+        run_alone(kernel, memories, own == NULL ? crew->own.start : own->scratch.start, flags);
+        return;
+    }
+    own->job.kernel = kernel;
+    own->job.memories = memories;
+    own->job.tasks = kernel->tasks;
+    memset(own->job.flags, 0, (size_t)kernel->step_count);
+    do_job(crew);
+    memcpy(flags, own->job.flags, (size_t)kernel->step_count);
+}
+
+/* The same of a run of so many tasks; the flags that it raised. */
+static npy_uint8 run_loop(Crew *crew, const Run *run, npy_intp tasks)
+{
+    if (crew->helpers == 0) {
+        take_flags();
+        for (npy_intp task = 0; task < tasks; task++) {
+            run_part(run, task);
+        }
+        return take_flags();
+    }
+    Job *job = &crew->pool->job;
+    job->kernel = NULL;
+    job->run = *run;
+    job->tasks = tasks;
+    job->flags[0] = 0;
+    do_job(crew);
+    return job->flags[0];
 }
 
 #endif
