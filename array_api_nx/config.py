@@ -43,7 +43,7 @@ class Settings(NamedTuple):
     """
 
     fusion: Fusion = "auto"
-    fusion_threshold: int = 131072
+    fusion_threshold: int = 262144
     num_threads: int | None = None
     default_device: str = "cpu"
 
@@ -72,7 +72,7 @@ def _as_integer(name: str, value: Any, least: int, example: int) -> int:
 
 _CHECKS: Final[dict[str, Callable[[str, Any], Any]]] = {
     "fusion": _as_fusion,
-    "fusion_threshold": lambda name, value: _as_integer(name, value, 0, 131072),
+    "fusion_threshold": lambda name, value: _as_integer(name, value, 0, 262144),
     "num_threads": lambda name, value: _as_integer(name, value, 1, 2),
     # The devices, which are a layer above, say later what is one.
     "default_device": lambda name, value: str(value),
@@ -208,7 +208,7 @@ class config_context(ContextDecorator):
         what reads memory that others can write, such as an imported NumPy array's: a promise that
         nobody writes it before the results are used.
     fusion_threshold : int, optional
-        Arrays with more elements than this are deferred; 131072 by default.
+        Arrays with more elements than this are deferred; 262144 by default.
     num_threads : int, optional
         The largest number of threads that a computation may use; by default as many as the
         process may run on.

@@ -38,7 +38,7 @@ def test_logspace() -> None:
     assert np.allclose(np.asarray(result), np.logspace(0, 2, 4, base=2.0, endpoint=False))
 
 
-@pytest.mark.parametrize("threshold", [131072, 0])
+@pytest.mark.parametrize("threshold", [262144, 0])
 @pytest.mark.parametrize("widths", [0, 1, (2, 0), [(1, 2), (0, 3)], ((0, 0), (4, 0))], ids=str)
 @pytest.mark.parametrize(("dtype", "value"), [("int8", 7), ("float32", np.inf), ("bool", 0)])
 def test_pad(widths: Any, dtype: str, value: Any, threshold: int) -> None:

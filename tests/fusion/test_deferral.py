@@ -152,7 +152,7 @@ def test_the_default_threshold(fusion):
         assert pending(xp.sum(large))
         assert pending(xp.zeros((ABOVE,)))
         # What counts is the result's elements, and for a reduction those that it reads.
-        assert pending(small[:400] + xp.reshape(small[:400], (400, 1)))
+        assert pending(small[:600] + xp.reshape(small[:600], (600, 1)))
         assert float(xp.sum(large + 1.0)) == 2.0 * ABOVE
 
 

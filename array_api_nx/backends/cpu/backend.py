@@ -162,8 +162,10 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             array = first = x1.array
             if type(x2) is Tensor:
                 second = x2.array
-        else:
-            array = second = x2.array  # type: ignore[union-attr]
+        elif type(x2) is Tensor:
+            array = second = x2.array
+        else:  # no handles of this backend: whatever they are says so
+            return wrap(BINARY_NEW[op](x1, x2))
         if first is None or second is None or _hints.lowered:
             return self._binary(op, x1, x2)
         if array.size > SMALLEST or (second is not x2 and second.size > SMALLEST):

@@ -31,9 +31,9 @@ WORTH_STORING: Final = 3.0
 MAX_READS: Final = 32
 """How much a pass of several reductions may read."""
 
-WORTH_A_THREAD: Final = 250_000.0
-"""Nanoseconds of work for each thread beyond the first. To wake one takes some microseconds, but
-where it sleeps deeply or other processes keep the cores busy, much longer."""
+WORTH_A_THREAD: Final = 40_000.0
+"""Nanoseconds of work for each thread beyond the first. To wake one takes some microseconds; where
+that takes longer, the others have done its tasks meanwhile."""
 
 
 class Memory(NamedTuple):

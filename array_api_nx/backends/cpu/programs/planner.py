@@ -193,7 +193,7 @@ class Planner:
             return
         arguments = self._resolved(step.arguments)
         keywords = tuple([(name, self._resolved(x)) for name, x in step.keywords])
-        if step.method in _DEFERRED and not _follows_numpy(step.method, arguments):
+        if step.method in _DEFERRED and not _adds_up_alone(step.method, arguments):
             try:
                 result = getattr(self.backend, step.method)(*arguments, **dict(keywords))
             except _NeedsElements:
@@ -371,8 +371,8 @@ class Planner:
         return stores, [self._noted(x) if type(x) is Tensor else x for x in outputs]
 
 
-def _follows_numpy(method: str, arguments: tuple[Any, ...]) -> bool:
-    """Whether a step must be NumPy's, since outside of programs it is: it rounds as it adds up."""
+def _adds_up_alone(method: str, arguments: tuple[Any, ...]) -> bool:
+    """Whether a step must be alone, since outside of programs it is: it rounds as it adds up."""
     if method == "reduce":
         op, x = arguments[:2]
         if op not in (p.SUM, p.MEAN, p.PROD):

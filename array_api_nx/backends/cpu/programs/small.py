@@ -21,6 +21,7 @@ from ..fusion import executor, fperrors
 from ..fusion.compiled import extension
 from ..fusion.pool import empty
 from ..kernels import NDArray, divide_by_count
+from ..single import SMALLEST
 from .actions import Action, Call, Pass, Read, Slot, as_array, raised
 
 if TYPE_CHECKING:
@@ -196,8 +197,9 @@ class Small:
                 return f"{find}({read[0]}, {axis}, {self._result(action)}, keepdims={keepdims})"
             if action.method == "reduce":
                 op, x, axes, keepdims, *_ = action.arguments
-                # Sums of these need no dtype: they accumulate in their own.
-                plain = self._plan.slots[x.slot].dtype == self._plan.slots[action.results[0]].dtype
+                # Sums of these are NumPy's, and need no dtype: they accumulate in their own.
+                same = self._plan.slots[x.slot].dtype == self._plan.slots[action.results[0]].dtype
+                plain = same and prod(x.view.shape) <= SMALLEST
                 if op is p.SUM and plain:
                     return f"add({read[0]}, {axes}, None, {self._result(action)}, {keepdims})"
                 if op is p.MEAN and plain:

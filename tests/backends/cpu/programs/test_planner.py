@@ -20,7 +20,7 @@ from ....fusion.programs import settings
 from ....test_compile import STEPS, inputs, run
 from .planning import actions, is_planned, planned
 
-LARGE = 60_000
+LARGE = 90_000
 
 
 def ones(*shape: int) -> Array:
@@ -308,3 +308,14 @@ def test_random_programs(program, mode):
         arrays = inputs((5, 4), 0)
         if is_planned(lambda *arrays: run(program, *arrays)[1], *arrays):
             check(planned(lambda *arrays: run(program, *arrays)[1], *arrays))
+
+
+@pytest.mark.parametrize("size", [10_000, 20_000, 200_000])
+@pytest.mark.parametrize("dtype", [xp.float32, xp.float64])
+def test_sums_round_as_outside(size: int, dtype: Any) -> None:
+    x = xp.asarray(np.random.default_rng(5).random(size), dtype=dtype, copy=True)
+
+    def function(x: Array) -> Any:
+        return xp.sum(x), xp.mean(x), xp.var(x)
+
+    assert list(map(float, xp.compile(function)(x))) == list(map(float, function(x)))
