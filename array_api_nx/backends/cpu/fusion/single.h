@@ -39,10 +39,10 @@ static int is_readable(PyArrayObject *array, const PyArray_Descr *dtype)
            (npy_uintp)PyArray_DATA(array) % (npy_uintp)alignment(PyArray_ITEMSIZE(array)) == 0;
 }
 
-/* Take an operand, an array or a Python scalar; widen the shape to what it broadcasts to. 1 if that
-   went well, 0 if NumPy has to see to it, -1 with an exception set. */
-static int take_operand(Single *single, int i, PyObject *value, PyArray_Descr *dtype, int *ndim,
-                        npy_intp *shape)
+/* Take an operand, an array or a Python scalar; widen the shape to what it broadcasts to. Whether the
+   loop can read it. */
+static int take_operand(Single *single, int i, PyObject *value, const PyArray_Descr *dtype,
+                        int *ndim, npy_intp *shape)
 {
     Operand *operand = &single->operands[i];
     memset(operand, 0, sizeof(Operand));
@@ -50,7 +50,7 @@ static int take_operand(Single *single, int i, PyObject *value, PyArray_Descr *d
     operand->fill = -1;
     if (!PyArray_CheckExact(value)) {
         single->addresses[i] = single->scalars[i];
-        return PyArray_Pack(dtype, single->scalars[i], value) < 0 ? -1 : 1;
+        return 1;
     }
     PyArrayObject *array = (PyArrayObject *)value;
     if (!is_readable(array, dtype)) {
@@ -221,7 +221,7 @@ static void divide(Single *single, int ndim, npy_intp threads, int spread)
             across = operand->itemsize;
         }
     }
-    const npy_intp rows = across > 0 ? ACROSS_BYTES / across : 1;
+    const npy_intp rows = across > 0 ? ACROSS_BYTES / across : 1; /* whole in a task */
     for (int i = 0; i < sources; i++) {
         const npy_intp column = single->operands[i].strides[ndim - 1];
         if (column != 0 && column != single->operands[i].itemsize) {
@@ -235,11 +235,10 @@ static void divide(Single *single, int ndim, npy_intp threads, int spread)
         kernel->split++;
     }
     const npy_intp size = kernel->dims[kernel->split];
-    const npy_intp grain = kernel->split == ndim - 1 ? GRAIN : across > 0 ? kernel->tile_rows : 1;
-    npy_intp step = (size + threads - 1) / threads;
-    step = (step + grain - 1) / grain * grain;
-    kernel->step = step;
-    kernel->tasks = (size + step - 1) / step;
+    const npy_intp grain = kernel->split == ndim - 1 ? GRAIN : kernel->split == ndim - 2 ? rows : 1;
+    const npy_intp step = (size - 1) / threads + 1; /* threads may be as many as a number can say */
+    kernel->step = (step + grain - 1) / grain * grain;
+    kernel->tasks = (size - 1) / kernel->step + 1;
 }
 
 /* Steals the reference to the array of the result. */
@@ -261,28 +260,66 @@ static PyObject *run_single(Single *single, npy_intp threads, PyObject *array)
     return result;
 }
 
+static PyArray_Descr *input_dtype(const Operation *operation, int i)
+{
+    return (PyArray_Descr *)PyTuple_GET_ITEM(operation->inputs, i);
+}
+
+/* Take all operands. How many elements they broadcast to; 0 if NumPy has to see to them. */
+static npy_intp take_operands(Single *single, const Operation *operation, npy_intp limit,
+                              PyObject *const *values, int *ndim, npy_intp *shape)
+{
+    npy_intp count = 1;
+    *ndim = 0;
+    for (int i = 0; i < operation->loop->sources; i++) {
+        if (!take_operand(single, i, values[i], input_dtype(operation, i), ndim, shape)) {
+            return 0;
+        }
+    }
+    for (int dim = 0; dim < *ndim; dim++) {
+        if (shape[dim] == 0 || count > limit / shape[dim]) {
+            return 0;
+        }
+        count *= shape[dim];
+    }
+    return is_in_order(single, values, *ndim, shape, operation->reversible) ? count : 0;
+}
+
+/* Convert the operands that are no arrays. How many these are, or -1 with an exception set. */
+static int convert_scalars(Single *single, const Operation *operation, PyObject *const *values)
+{
+    int converted = 0;
+    for (int i = 0; i < operation->loop->sources; i++) {
+        if (!PyArray_CheckExact(values[i])) {
+            if (PyArray_Pack(input_dtype(operation, i), single->scalars[i], values[i]) < 0) {
+                return -1;
+            }
+            converted++;
+        }
+    }
+    return converted;
+}
+
 /* The result, a pair of it and floating-point flags, None if NumPy has to see to it, or NULL. */
 static PyObject *compute_single(Single *single, const Operation *operation, npy_intp threads,
                                 npy_intp limit, PyObject *const *values)
 {
     const int sources = operation->loop->sources;
     npy_intp shape[MAX_DIMS];
-    npy_intp count = 1;
-    int ndim = 0;
-    for (int i = 0; i < sources; i++) {
-        PyArray_Descr *dtype = (PyArray_Descr *)PyTuple_GET_ITEM(operation->inputs, i);
-        const int taken = take_operand(single, i, values[i], dtype, &ndim, shape);
-        if (taken <= 0) {
-            return taken < 0 ? NULL : Py_NewRef(Py_None);
+    int ndim;
+    npy_intp count = take_operands(single, operation, limit, values, &ndim, shape);
+    if (count > 0) {
+        /* Only now: NumPy will convert them itself, with warnings of its own, where it computes. */
+        const int converted = convert_scalars(single, operation, values);
+        if (converted < 0) {
+            return NULL;
+        }
+        if (converted > 0) {
+            /* Conversions and their warnings run Python code, which may have changed arrays. */
+            count = take_operands(single, operation, limit, values, &ndim, shape);
         }
     }
-    for (int dim = 0; dim < ndim; dim++) {
-        if (shape[dim] == 0 || count > limit / shape[dim]) {
-            Py_RETURN_NONE;
-        }
-        count *= shape[dim];
-    }
-    if (!is_in_order(single, values, ndim, shape, operation->reversible)) {
+    if (count == 0) {
         Py_RETURN_NONE;
     }
     Operand *target = &single->operands[sources];
@@ -308,6 +345,18 @@ static PyObject *compute_single(Single *single, const Operation *operation, npy_
     return run_single(single, threads, array);
 }
 
+/* Whether elements are as the loop reads and writes them. Only of standard dtypes does the number of
+   the type say how long they are and what they mean. */
+static int is_native(PyObject *value, npy_intp itemsize)
+{
+    if (!PyArray_DescrCheck(value)) {
+        return 0;
+    }
+    const PyArray_Descr *dtype = (const PyArray_Descr *)value;
+    return is_standard(dtype->type_num) && PyArray_ISNBO(dtype->byteorder) &&
+           PyDataType_ELSIZE(dtype) == itemsize;
+}
+
 /* From the tuple that compute takes; 0 with an exception set if it is none. */
 static int read_operation(PyObject *value, Operation *operation)
 {
@@ -322,17 +371,19 @@ static int read_operation(PyObject *value, Operation *operation)
         !read_int(PyTuple_GET_ITEM(value, 3), 0, NPY_MAX_INTP, "alone", &operation->alone)) {
         return 0;
     }
+    if (loop->function == NULL) {
+        return refuse("moments are not computed element by element");
+    }
     operation->spread = PyTuple_GET_ITEM(value, 4) == Py_True;
     operation->reversible = PyTuple_GET_ITEM(value, 5) == Py_True;
     for (int i = 0; i <= loop->sources; i++) {
         PyObject *dtype = i < loop->sources ? PyTuple_GET_ITEM(operation->inputs, i)
                                             : (PyObject *)operation->output;
-        if (!PyArray_DescrCheck(dtype) || PyDataType_REFCHK((PyArray_Descr *)dtype) ||
-            PyDataType_ELSIZE((PyArray_Descr *)dtype) != loop->itemsizes[i]) {
+        if (!is_native(dtype, loop->itemsizes[i])) {
             return refuse("dtype %d is not the loop's", i);
         }
     }
-    return loop->function != NULL || refuse("moments are not computed element by element");
+    return 1;
 }
 
 static PyObject *compute(PyObject *module, PyObject *const *args, Py_ssize_t arg_count)
