@@ -194,8 +194,8 @@ static int locate(const Kernel *kernel, int number, PyObject *memory, PyArrayObj
     if (!read_int(PyTuple_GET_ITEM(memory, 1), -MAX_BYTES, MAX_BYTES, "an offset", &offset)) {
         return 0;
     }
-    if (!PyArray_IS_C_CONTIGUOUS(*array)) {
-        return refuse("memory %d must be contiguous", number);
+    if (!PyArray_IS_C_CONTIGUOUS(*array) || PyDataType_REFCHK(PyArray_DESCR(*array))) {
+        return refuse("memory %d must be contiguous, without objects", number);
     }
     if (offset + operand->low < 0 || offset + operand->high > size) {
         return refuse("operand %d covers the bytes %zd to %zd, its memory has %zd", number,
