@@ -26,7 +26,6 @@ __all__ = ["SMALLEST", "compute", "fold"]
 SMALLEST: Final = 2**14
 """Elements above which operations are computed here, and results lie in memory of the pool."""
 
-_ndarray: Final = np.ndarray
 _compute: Final = None if extension is None else extension.compute
 
 
@@ -51,19 +50,9 @@ def compute(loop: Loop, limit: int, *operands: Any) -> NDArray | None:
     if _compute is None or loop.operation is None:
         return None
     found = _compute(loop.operation, threads.count(), limit, *operands)
-    if type(found) is _ndarray:
-        return found
-    if found is not None:
-        return _reported(loop, *found)
-    dims = {x.ndim for x in operands if type(x) is _ndarray}
-    if len(dims) > 1 or max(dims) < 2:
-        return None
-    # A result that would lie column by column is row-major with its axes the other way round.
-    turned = [x.T if type(x) is _ndarray else x for x in operands]
-    found = _compute(loop.operation, threads.count(), limit, *turned)
     if type(found) is tuple:
-        found = _reported(loop, *found)
-    return None if found is None else found.T
+        return _reported(loop, *found)
+    return found  # type: ignore[no-any-return]
 
 
 def _reported(loop: Loop, array: NDArray, flags: int) -> NDArray | None:

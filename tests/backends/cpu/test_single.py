@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import copy
-from itertools import product
+from itertools import permutations, product
 from math import prod
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -167,6 +168,84 @@ def test_more_dims_than_rows_and_columns() -> None:
         other = small[..., : x.shape[-1]]
         assert check(single.compute(loop, 2**60, x, other), x - other)
         assert check(single.compute(loop, 2**60, other, x), other - x)
+
+
+@needs_extension
+def test_dims_in_any_order() -> None:
+    loop = loops.find(p.SUBTRACT, np.dtype(float))
+    assert loop is not None
+    sizes = 4, 3, 5
+    rng = np.random.default_rng(3)
+
+    def lying(order: tuple[int, ...], kept: tuple[int, ...]) -> NDArray:
+        shape = [size if dim in kept else 1 for dim, size in enumerate(sizes)]
+        whole = rng.random([shape[dim] for dim in order])
+        return whole.transpose(np.argsort(order))
+
+    orders = list(permutations(range(3)))
+    kept = [(0, 1, 2), (0, 2), (1, 2), (0, 1), (1,)]
+    whole = 0
+    for x1, x2 in product([lying(order, dims) for order in orders for dims in kept], repeat=2):
+        whole += check(single.compute(loop, 2**60, x1, x2), x1 - x2)
+    assert whole > 400
+    windows = np.lib.stride_tricks.sliding_window_view(rng.random((2, 9)), 4, axis=1)
+    for order in orders:
+        x = windows.transpose(order)
+        check(single.compute(loop, 2**60, x, 1.0), x - 1.0)
+
+
+LENGTHS = (1, 1, 2, 3, 5, 8, 17, 40, 129, 260, 1100, 2049, 5000)
+DTYPES = (
+    "bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64",
+    "float32", "float64", "complex64", "complex128",
+)  # fmt: skip
+OPS = (*UNARY, *BINARY, p.BITWISE_XOR, p.EQUAL, p.LOGICAL_AND, p.MULTIPLY, p.SQRT, p.SUBTRACT)
+
+
+def random_operand(rng: Random, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray:
+    """A part of an array, with any order of axes and any steps, that broadcasts to `shape`."""
+    kept = shape[rng.choice([0, 0, 0, rng.randint(0, len(shape))]) :]
+    sizes = [1 if rng.random() < 0.15 else size for size in kept]
+    steps = [rng.choice([1, 1, 1, 1, 2, 3, -1, -2]) for _ in sizes]
+    order = list(range(len(sizes)))
+    if rng.random() < 0.4:
+        rng.shuffle(order)
+    whole = [sizes[dim] * abs(steps[dim]) + rng.choice([0, 0, 1]) for dim in order]
+    values = np.random.default_rng(rng.randrange(2**32)).standard_normal(whole) * 50
+    with np.errstate(all="ignore"):
+        x: NDArray = values.astype(dtype).transpose(np.argsort(order))
+    x = x[(..., *[slice(None, None, step) for step in steps])]
+    x = x[(..., *[slice(0, size) for size in sizes])]
+    return np.broadcast_to(x, kept) if rng.random() < 0.1 else x
+
+
+@needs_extension
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_anything_is_numpys(dtype: str) -> None:
+    found = [loops.find(op, np.dtype(dtype)) for op in OPS]
+    known = [loop for loop in found if loop is not None] + [loops.select(np.dtype(dtype))]
+    rng = Random(dtype)
+    computed = 0
+    for _ in range(100):
+        loop = rng.choice(known)
+        left = rng.choice([50, 3000, 12000, 40000])
+        shape: tuple[int, ...] = ()
+        for _ in range(rng.randint(0, 5)):
+            shape += (rng.choice([length for length in LENGTHS if length <= left]),)
+            left //= shape[-1]
+        shape = tuple(rng.sample(shape, len(shape)))
+        operands: list[Any] = [random_operand(rng, shape, each) for each in loop.inputs]
+        if len(operands) > 1 and rng.random() < 0.25:
+            scalars = [False, True] if dtype == "bool" else [0, 1]
+            operands[rng.choice([-1, -2])] = rng.choice(scalars)
+        with xp.config_context(num_threads=rng.choice([1, 2, 3, 7])):
+            result = single.compute(eager(loop), 2**60, *operands)
+        # Of single elements, NumPy looks at steps that lead nowhere.
+        if result is None or result.size > 1:
+            expected = (loop.ufunc or np.where)(*operands)
+            computed += check(result, expected)
+    assert computed > 30
 
 
 @needs_extension

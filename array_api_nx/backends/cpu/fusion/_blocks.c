@@ -418,7 +418,7 @@ static PyMethodDef methods[] = {
      "ndarray; with floating-point flags, as NumPy's bits, in a tuple if there are any.\n\n"
      "None, with nothing done, if operands are not aligned arrays of the loop's dtypes, do not "
      "broadcast, or broadcast to no elements or more than the limit, and where NumPy's result would "
-     "not be row-major.\n\n"
+     "be neither row-major nor column-major.\n\n"
      "operation: (loop, dtypes of its inputs, its output's, elements up to which one thread "
      "computes all, whether the loop is slow with scalars, whether it gives the same bits when it "
      "reads backwards)."},

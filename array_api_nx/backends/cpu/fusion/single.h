@@ -2,7 +2,7 @@
 
    For arrays that are too small to be worth putting off, but large enough for NumPy's calls to be
    slowed down by new memory and a single processor. It is a kernel of one step, made on the spot,
-   that goes over the axes in their order. */
+   that goes over the axes in their order, or from the last to the first. */
 
 #ifndef ARRAY_API_NX_SINGLE_H
 #define ARRAY_API_NX_SINGLE_H
@@ -31,6 +31,14 @@ typedef struct {
     int spread, reversible;
 } Operation;
 
+/* What the operands broadcast to. */
+typedef struct {
+    int ndim;
+    npy_intp shape[MAX_DIMS];
+    npy_intp count; /* elements */
+    int turned;     /* whether the axes are in the opposite order, the result's last one first */
+} Space;
+
 /* Whether the loop can read that array where it is. */
 static int is_readable(PyArrayObject *array, const PyArray_Descr *dtype)
 {
@@ -39,10 +47,10 @@ static int is_readable(PyArrayObject *array, const PyArray_Descr *dtype)
            (npy_uintp)PyArray_DATA(array) % (npy_uintp)alignment(PyArray_ITEMSIZE(array)) == 0;
 }
 
-/* Take an operand, an array or a Python scalar; widen the shape to what it broadcasts to. Whether the
+/* Take an operand, an array or a Python scalar; widen the space to what it broadcasts to. Whether the
    loop can read it. */
 static int take_operand(Single *single, int i, PyObject *value, const PyArray_Descr *dtype,
-                        int *ndim, npy_intp *shape)
+                        Space *space)
 {
     Operand *operand = &single->operands[i];
     memset(operand, 0, sizeof(Operand));
@@ -57,15 +65,15 @@ static int take_operand(Single *single, int i, PyObject *value, const PyArray_De
         return 0;
     }
     single->addresses[i] = PyArray_BYTES(array);
-    const int surplus = PyArray_NDIM(array) - *ndim;
+    const int surplus = PyArray_NDIM(array) - space->ndim;
     if (surplus > 0) {
-        memmove(shape + surplus, shape, (size_t)*ndim * sizeof(npy_intp));
+        memmove(space->shape + surplus, space->shape, (size_t)space->ndim * sizeof(npy_intp));
         for (int dim = 0; dim < surplus; dim++) {
-            shape[dim] = 1;
+            space->shape[dim] = 1;
         }
-        *ndim += surplus;
+        space->ndim += surplus;
     }
-    npy_intp *sizes = shape + *ndim - PyArray_NDIM(array);
+    npy_intp *sizes = space->shape + space->ndim - PyArray_NDIM(array);
     for (int dim = 0; dim < PyArray_NDIM(array); dim++) {
         const npy_intp size = PyArray_DIM(array, dim);
         if (sizes[dim] == 1) {
@@ -77,52 +85,29 @@ static int take_operand(Single *single, int i, PyObject *value, const PyArray_De
     return 1;
 }
 
-/* Take the steps from one element to the next along the result's axes. Whether they become no
-   longer from axis to axis, and `*whole`, whether none of them is 0. */
-static int take_strides(Operand *operand, PyObject *value, int ndim, const npy_intp *shape,
-                        int *whole)
+/* Take the steps from one element to the next along the result's axes: 0 where it is broadcast. */
+static void take_strides(Operand *operand, PyObject *value, int ndim)
 {
-    *whole = 0;
     if (!PyArray_CheckExact(value)) {
-        return 1; /* 0 everywhere */
+        return;
     }
     PyArrayObject *array = (PyArrayObject *)value;
     const int missing = ndim - PyArray_NDIM(array);
-    npy_intp outer = NPY_MAX_INTP;
-    int ordered = 1;
-    *whole = 1;
-    for (int dim = 0; dim < ndim; dim++) {
-        if (dim >= missing && PyArray_DIM(array, dim - missing) > 1) {
+    for (int dim = missing; dim < ndim; dim++) {
+        if (PyArray_DIM(array, dim - missing) > 1) {
             operand->strides[dim] = PyArray_STRIDE(array, dim - missing);
         }
-        const npy_intp stride = magnitude(operand->strides[dim]);
-        if (stride > 0) {
-            ordered = ordered && stride <= outer;
-            outer = stride;
-        } else if (shape[dim] > 1) {
-            *whole = 0;
-        }
     }
-    return ordered;
 }
 
-/* Whether NumPy would go over the axes as they are: some operand that has them all has them in this
-   order, or all operands do; and along none of them all operands go backwards. Nor may any for loops
-   that, read backwards, give other last bits. */
-static int is_in_order(Single *single, PyObject *const *values, int ndim, const npy_intp *shape,
-                       int reversible)
+/* Whether the loop reads with these steps what NumPy's reads: along none of the axes all operands go
+   backwards, where NumPy would turn them round. Nor may any for loops that, read backwards, give
+   other last bits. */
+static int is_forward(const Single *single, int ndim, int reversible)
 {
-    const int sources = single->step.loop.sources;
-    int all = 1, one = 0;
-    for (int i = 0; i < sources; i++) {
-        int whole;
-        const int ordered = take_strides(&single->operands[i], values[i], ndim, shape, &whole);
-        all = all && ordered;
-        one = one || (ordered && whole);
-    }
     for (int dim = 0; dim < ndim; dim++) {
         int forwards = 0, backwards = 0;
-        for (int i = 0; i < sources; i++) {
+        for (int i = 0; i < single->step.loop.sources; i++) {
             const npy_intp stride = single->operands[i].strides[dim];
             if (stride % alignment(single->operands[i].itemsize) != 0) {
                 return 0;
@@ -134,7 +119,67 @@ static int is_in_order(Single *single, PyObject *const *values, int ndim, const 
             return 0;
         }
     }
-    return all || one;
+    return 1;
+}
+
+/* Whether the operand's steps become no longer from axis to axis, or, when turned, shorter from the
+   last axis to the first; and `*whole`, whether none of them is 0. */
+static int is_ordered(const Operand *operand, const Space *space, int turned, int *whole)
+{
+    npy_intp outer = NPY_MAX_INTP;
+    int ordered = 1;
+    *whole = 1;
+    for (int i = 0; i < space->ndim; i++) {
+        const int dim = turned ? space->ndim - 1 - i : i;
+        const npy_intp stride = magnitude(operand->strides[dim]);
+        if (stride > 0) {
+            ordered = ordered && (turned ? stride < outer : stride <= outer);
+            outer = stride;
+        } else if (space->shape[dim] > 1) {
+            *whole = 0;
+        }
+    }
+    return ordered;
+}
+
+/* Whether NumPy would go over the axes in this order. Theirs is enough for it if one operand that has
+   them all, or all operands have them so; it turns two of them round only if some operand has both,
+   and all that have both want it. */
+static int is_in_order(const Single *single, const Space *space, int turned)
+{
+    int all = 1, one = 0;
+    for (int i = 0; i < single->step.loop.sources; i++) {
+        int whole;
+        const int ordered = is_ordered(&single->operands[i], space, turned, &whole);
+        all = all && ordered;
+        one = one || (ordered && whole);
+    }
+    return turned ? all && one : all || one;
+}
+
+static void reverse(npy_intp *values, int count)
+{
+    for (int i = 0; i < count / 2; i++) {
+        const npy_intp value = values[i];
+        values[i] = values[count - 1 - i];
+        values[count - 1 - i] = value;
+    }
+}
+
+/* Put the axes into the order in which NumPy would go over them, if it is one of the two here. */
+static int order_axes(Single *single, Space *space)
+{
+    space->turned = !is_in_order(single, space, 0);
+    if (space->turned) {
+        if (!is_in_order(single, space, 1)) {
+            return 0;
+        }
+        reverse(space->shape, space->ndim);
+        for (int i = 0; i < single->step.loop.sources; i++) {
+            reverse(single->operands[i].strides, space->ndim);
+        }
+    }
+    return 1;
 }
 
 /* Make one of each pair of neighbouring axes that all operands step through as if it were one, and
@@ -242,22 +287,27 @@ static void divide(Single *single, int ndim, npy_intp threads, int spread)
 }
 
 /* Steals the reference to the array of the result. */
-static PyObject *run_single(Single *single, npy_intp threads, PyObject *array)
+static PyObject *run_single(Single *single, npy_intp threads, PyObject *array, int turned)
 {
-    PyObject *result = NULL;
     npy_uint8 flags[MAX_STEPS] = {0};
     Crew crew;
-    if (muster(&crew, &single->kernel, threads)) {
+    const int complete = muster(&crew, &single->kernel, threads);
+    if (complete) {
         Py_BEGIN_ALLOW_THREADS
         run_kernel(&crew, &single->kernel, single->addresses, flags);
         Py_END_ALLOW_THREADS
-        result = flags[0] == 0 ? array : Py_BuildValue("(Ni)", array, (int)flags[0]);
-    } else {
-        Py_DECREF(array);
-        PyErr_NoMemory();
     }
     dismiss(&crew);
-    return result;
+    if (!complete) {
+        Py_DECREF(array);
+        return PyErr_NoMemory();
+    }
+    if (turned) {
+        PyObject *whole = array;
+        array = PyArray_Transpose((PyArrayObject *)whole, NULL);
+        Py_DECREF(whole);
+    }
+    return array == NULL || flags[0] == 0 ? array : Py_BuildValue("(Ni)", array, (int)flags[0]);
 }
 
 static PyArray_Descr *input_dtype(const Operation *operation, int i)
@@ -265,24 +315,28 @@ static PyArray_Descr *input_dtype(const Operation *operation, int i)
     return (PyArray_Descr *)PyTuple_GET_ITEM(operation->inputs, i);
 }
 
-/* Take all operands. How many elements they broadcast to; 0 if NumPy has to see to them. */
-static npy_intp take_operands(Single *single, const Operation *operation, npy_intp limit,
-                              PyObject *const *values, int *ndim, npy_intp *shape)
+/* Take all operands. 1 if that went well, 0 if NumPy has to see to them. */
+static int take_operands(Single *single, const Operation *operation, npy_intp limit,
+                         PyObject *const *values, Space *space)
 {
-    npy_intp count = 1;
-    *ndim = 0;
-    for (int i = 0; i < operation->loop->sources; i++) {
-        if (!take_operand(single, i, values[i], input_dtype(operation, i), ndim, shape)) {
+    const int sources = operation->loop->sources;
+    space->ndim = 0;
+    space->count = 1;
+    for (int i = 0; i < sources; i++) {
+        if (!take_operand(single, i, values[i], input_dtype(operation, i), space)) {
             return 0;
         }
     }
-    for (int dim = 0; dim < *ndim; dim++) {
-        if (shape[dim] == 0 || count > limit / shape[dim]) {
+    for (int dim = 0; dim < space->ndim; dim++) {
+        if (space->shape[dim] == 0 || space->count > limit / space->shape[dim]) {
             return 0;
         }
-        count *= shape[dim];
+        space->count *= space->shape[dim];
     }
-    return is_in_order(single, values, *ndim, shape, operation->reversible) ? count : 0;
+    for (int i = 0; i < sources; i++) {
+        take_strides(&single->operands[i], values[i], space->ndim);
+    }
+    return is_forward(single, space->ndim, operation->reversible) && order_axes(single, space);
 }
 
 /* Convert the operands that are no arrays. How many these are, or -1 with an exception set. */
@@ -305,21 +359,17 @@ static PyObject *compute_single(Single *single, const Operation *operation, npy_
                                 npy_intp limit, PyObject *const *values)
 {
     const int sources = operation->loop->sources;
-    npy_intp shape[MAX_DIMS];
-    int ndim;
-    npy_intp count = take_operands(single, operation, limit, values, &ndim, shape);
-    if (count > 0) {
-        /* Only now: NumPy will convert them itself, with warnings of its own, where it computes. */
-        const int converted = convert_scalars(single, operation, values);
-        if (converted < 0) {
-            return NULL;
-        }
-        if (converted > 0) {
-            /* Conversions and their warnings run Python code, which may have changed arrays. */
-            count = take_operands(single, operation, limit, values, &ndim, shape);
-        }
+    Space space;
+    if (!take_operands(single, operation, limit, values, &space)) {
+        Py_RETURN_NONE;
     }
-    if (count == 0) {
+    /* Only now: NumPy converts them itself, with warnings of its own, where it computes. */
+    const int converted = convert_scalars(single, operation, values);
+    if (converted < 0) {
+        return NULL;
+    }
+    /* Conversions and their warnings run Python code, which may have changed arrays. */
+    if (converted > 0 && !take_operands(single, operation, limit, values, &space)) {
         Py_RETURN_NONE;
     }
     Operand *target = &single->operands[sources];
@@ -327,22 +377,22 @@ static PyObject *compute_single(Single *single, const Operation *operation, npy_
     target->itemsize = PyDataType_ELSIZE(operation->output);
     target->fill = -1;
     npy_intp stride = target->itemsize;
-    for (int dim = ndim - 1; dim >= 0; dim--) {
+    for (int dim = space.ndim - 1; dim >= 0; dim--) {
         target->strides[dim] = stride;
-        stride *= shape[dim];
+        stride *= space.shape[dim];
     }
-    const int dims = merge_axes(single, sources + 1, ndim, shape);
+    const int dims = merge_axes(single, sources + 1, space.ndim, space.shape);
     Py_INCREF(operation->output);
-    PyObject *array = new_array(ndim, shape, operation->output, count * target->itemsize);
+    PyObject *array = new_array(space.ndim, space.shape, operation->output, stride);
     if (array == NULL) {
         return NULL;
     }
     single->addresses[sources] = PyArray_BYTES((PyArrayObject *)array);
-    if (count <= operation->alone) {
+    if (space.count <= operation->alone) {
         threads = 1;
     }
     divide(single, dims, threads, operation->spread);
-    return run_single(single, threads, array);
+    return run_single(single, threads, array, space.turned);
 }
 
 /* Whether elements are as the loop reads and writes them. Only of standard dtypes does the number of
