@@ -4,8 +4,8 @@
 #     tests/sanitize.sh address [pytest arguments]
 #     tests/sanitize.sh valgrind [pytest arguments]
 #
-# Without arguments the tests of the machine, its loops and its sequences run. PYTHON and CC say
-# which to use.
+# Without arguments the tests of the machine, its loops and sequences, and of single operations run.
+# PYTHON and CC say which to use.
 # The extension is built in a copy of the sources, so that the one in use stays as it is.
 set -eu
 
@@ -13,7 +13,7 @@ tool=$1
 shift
 [ $# -gt 0 ] || set -- -q tests/backends/cpu/fusion/test_machine.py \
     tests/backends/cpu/fusion/test_loops.py tests/backends/cpu/fusion/test_pool.py \
-    tests/backends/cpu/fusion/test_sequence.py
+    tests/backends/cpu/fusion/test_sequence.py tests/backends/cpu/test_single.py
 python=${PYTHON:-python3}
 cc=${CC:-cc}
 
@@ -47,12 +47,12 @@ valgrind)
     # valgrind's processor raises no floating-point flags.
     valgrind --trace-children=yes --num-callers=30 --log-file="$copy/valgrind.%p" \
         "$($python -c 'import sys; print(sys.executable)')" \
-        -m pytest -p no:cacheprovider --capture=sys -k "not flags" "$@"
+        -m pytest -p no:cacheprovider --capture=sys -k "not flags and not warn" "$@"
     # Python and the loader have findings of their own; ours have a frame in our sources.
     ! cat "$copy"/valgrind.* | awk '
         /^==[0-9]+== *$/ { if (ours) printf "%s", text; text = ""; ours = 0; next }
         { text = text $0 "\n" }
-        /\((_blocks\.c|(copies|loops|memory|parse|sequence|sums|threads|tiles)\.h):/ { ours = 1 }
+        /\((_blocks\.c|(copies|loops|memory|parse|sequence|single|sums|threads|tiles)\.h):/ { ours = 1 }
     ' | grep .
     ;;
 *)

@@ -27,8 +27,6 @@ __all__ = ["SMALLEST", "attempt", "compute", "fold", "reported"]
 SMALLEST: Final = 2**14
 """Elements above which operations are computed here, and results lie in memory of the pool."""
 
-_ndarray: Final = np.ndarray
-
 
 def _decline(*arguments: Any) -> None:
     """What `attempt` is without the extension."""
@@ -36,7 +34,7 @@ def _decline(*arguments: Any) -> None:
 
 attempt: Final[Callable[..., Any]] = _decline if extension is None else extension.compute
 """``attempt(loop.operation, threads, limit, *operands)``: an ndarray; a tuple of one and of
-floating-point errors, for `reported`; or None, with nothing done. `compute` tries harder."""
+floating-point errors, for `reported`; or None, with nothing done."""
 
 
 def compute(loop: Loop, limit: int, *operands: Any) -> NDArray | None:
@@ -60,19 +58,7 @@ def compute(loop: Loop, limit: int, *operands: Any) -> NDArray | None:
     if loop.operation is None:
         return None
     found = attempt(loop.operation, threads.count(), limit, *operands)
-    if type(found) is _ndarray:
-        return found
-    if found is not None:
-        return reported(loop, *found)
-    dims = {x.ndim for x in operands if type(x) is _ndarray}
-    if len(dims) > 1 or max(dims) < 2:
-        return None
-    # A result that would lie column by column is row-major with its axes the other way round.
-    turned = [x.T if type(x) is _ndarray else x for x in operands]
-    found = attempt(loop.operation, threads.count(), limit, *turned)
-    if type(found) is tuple:
-        found = reported(loop, *found)
-    return None if found is None else found.T
+    return reported(loop, *found) if type(found) is tuple else found
 
 
 def reported(loop: Loop, array: NDArray, flags: int) -> NDArray | None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import product
+from copy import copy
+from itertools import permutations, product
+from math import prod
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -14,6 +17,7 @@ from array_api_nx import primitives as p
 from array_api_nx.backends.cpu import single
 from array_api_nx.backends.cpu.fusion import loops
 from array_api_nx.backends.cpu.fusion.compiled import extension
+from array_api_nx.backends.cpu.fusion.loops import Loop
 
 NDArray = np.ndarray[Any, Any]
 
@@ -41,6 +45,14 @@ SHAPE = (130, 260)
 def memory(dtype: str) -> NDArray:
     rng = np.random.default_rng(7)
     return (rng.standard_normal((2 * SHAPE[0], 2 * SHAPE[1])) * 3).astype(dtype)
+
+
+def eager(loop: Loop) -> Loop:
+    """`loop`, worth several threads for any number of elements."""
+    assert loop.operation is not None
+    result = copy(loop)
+    result.operation = (*loop.operation[:3], 0, *loop.operation[4:])
+    return result
 
 
 def layouts(dtype: str) -> Iterator[NDArray]:
@@ -159,6 +171,93 @@ def test_more_dims_than_rows_and_columns() -> None:
 
 
 @needs_extension
+def test_dims_in_any_order() -> None:
+    loop = loops.find(p.SUBTRACT, np.dtype(float))
+    assert loop is not None
+    sizes = 4, 3, 5
+    rng = np.random.default_rng(3)
+
+    def lying(order: tuple[int, ...], kept: tuple[int, ...]) -> NDArray:
+        shape = [size if dim in kept else 1 for dim, size in enumerate(sizes)]
+        whole = rng.random([shape[dim] for dim in order])
+        return whole.transpose(np.argsort(order))
+
+    orders = list(permutations(range(3)))
+    kept = [(0, 1, 2), (0, 2), (1, 2), (0, 1), (1,)]
+    whole = 0
+    for x1, x2 in product([lying(order, dims) for order in orders for dims in kept], repeat=2):
+        whole += check(single.compute(loop, 2**60, x1, x2), x1 - x2)
+    assert whole > 400
+    windows = np.lib.stride_tricks.sliding_window_view(rng.random((2, 9)), 4, axis=1)
+    for order in orders:
+        x = windows.transpose(order)
+        check(single.compute(loop, 2**60, x, 1.0), x - 1.0)
+
+
+LENGTHS = (1, 1, 2, 3, 5, 8, 17, 40, 129, 260, 1100, 2049, 5000)
+DTYPES = (
+    "bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64",
+    "float32", "float64", "complex64", "complex128",
+)  # fmt: skip
+OPS = (*UNARY, *BINARY, p.BITWISE_XOR, p.EQUAL, p.LOGICAL_AND, p.MULTIPLY, p.SQRT, p.SUBTRACT)
+
+
+def random_operand(rng: Random, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray:
+    """A part of an array, with any order of axes and any steps, that broadcasts to `shape`."""
+    kept = shape[rng.choice([0, 0, 0, rng.randint(0, len(shape))]) :]
+    sizes = [1 if rng.random() < 0.15 else size for size in kept]
+    steps = [rng.choice([1, 1, 1, 1, 2, 3, -1, -2]) for _ in sizes]
+    order = list(range(len(sizes)))
+    if rng.random() < 0.4:
+        rng.shuffle(order)
+    whole = [sizes[dim] * abs(steps[dim]) + rng.choice([0, 0, 1]) for dim in order]
+    values = np.random.default_rng(rng.randrange(2**32)).standard_normal(whole) * 50
+    with np.errstate(all="ignore"):
+        x: NDArray = values.astype(dtype).transpose(np.argsort(order))
+    x = x[(..., *[slice(None, None, step) for step in steps])]
+    x = x[(..., *[slice(0, size) for size in sizes])]
+    return np.broadcast_to(x, kept) if rng.random() < 0.1 else x
+
+
+@needs_extension
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_anything_is_numpys(dtype: str) -> None:
+    found = [loops.find(op, np.dtype(dtype)) for op in OPS]
+    known = [loop for loop in found if loop is not None] + [loops.select(np.dtype(dtype))]
+    rng = Random(dtype)
+    computed = 0
+    for _ in range(100):
+        loop = rng.choice(known)
+        left = rng.choice([50, 3000, 12000, 40000])
+        shape: tuple[int, ...] = ()
+        for _ in range(rng.randint(0, 5)):
+            shape += (rng.choice([length for length in LENGTHS if length <= left]),)
+            left //= shape[-1]
+        shape = tuple(rng.sample(shape, len(shape)))
+        operands: list[Any] = [random_operand(rng, shape, each) for each in loop.inputs]
+        if len(operands) > 1 and rng.random() < 0.25:
+            scalars = [False, True] if dtype == "bool" else [0, 1]
+            operands[rng.choice([-1, -2])] = rng.choice(scalars)
+        with xp.config_context(num_threads=rng.choice([1, 2, 3, 7])):
+            result = single.compute(eager(loop), 2**60, *operands)
+        # Of single elements, NumPy looks at steps that lead nowhere.
+        if result is None or result.size > 1:
+            expected = (loop.ufunc or np.where)(*operands)
+            computed += check(result, expected)
+    assert computed > 30
+
+
+@needs_extension
+def test_dims_that_are_too_many() -> None:
+    loop = loops.find(p.NEGATIVE, np.dtype(float))
+    assert loop is not None
+    for ndim in (30, 31, 32, 33, 64):
+        x = np.arange(24.0).reshape((2, 1, 3) + (1,) * (ndim - 4) + (4,))
+        assert check(single.compute(loop, 2**60, x), -x) == (ndim <= 30)
+
+
+@needs_extension
 def test_what_is_left_to_numpy() -> None:
     loop = loops.find(p.ADD, np.dtype(float))
     assert loop is not None
@@ -204,6 +303,67 @@ def test_the_extension_refuses_what_is_no_operation() -> None:
         )
 
 
+@needs_extension
+@pytest.mark.parametrize("dtype", ["S8", "V8", "M8[s]", "m8[s]", "O", "U2", ">f8", "i4,f4"])
+def test_the_extension_refuses_dtypes_that_their_number_does_not_tell(dtype: str) -> None:
+    # Elements of another length or meaning could have the number of the dtype that is expected.
+    assert extension is not None
+    refused = np.dtype(dtype)
+    taken = np.dtype(np.uint64)
+    condition, x = np.ones(4, bool), np.ones(4, taken)
+    loop = extension.select_loop(8)
+    inputs = np.dtype(bool), taken, taken
+    assert extension.compute((loop, inputs, taken, 9, False, False), 1, 9, condition, x, x).all()
+    with pytest.raises(ValueError, match="dtype 3 is not the loop's"):
+        extension.compute((loop, inputs, refused, 9, False, False), 1, 9, condition, x, x)
+    inputs = np.dtype(bool), refused, taken
+    with pytest.raises(ValueError, match="dtype 1 is not the loop's"):
+        extension.compute((loop, inputs, taken, 9, False, False), 1, 9, condition, x, x)
+
+
+@needs_extension
+def test_a_conversion_that_changes_the_arrays() -> None:
+    loop = loops.find(p.ADD, np.dtype(float))
+    assert loop is not None
+    x = np.ones(100_000)
+
+    class Shrinks(float):
+        def __float__(self) -> float:
+            x.resize((1,), refcheck=False)
+            return 2.0
+
+    class Grows(float):
+        def __float__(self) -> float:
+            x.resize((3, 5, 7), refcheck=False)
+            return 2.0
+
+    class Turns(float):
+        def __float__(self) -> float:
+            x.shape = (105,)
+            x.dtype = np.int64  # type: ignore[misc]
+            return 2.0
+
+    computed = single.compute(loop, 2**60, x, Shrinks())
+    assert computed is not None
+    assert computed.tolist() == [3.0]
+    computed = single.compute(loop, 2**60, Grows(), x)
+    assert computed is not None
+    assert computed.shape == (3, 5, 7)
+    assert single.compute(loop, 2**60, x, Turns()) is None
+
+
+@needs_extension
+@pytest.mark.parametrize("shape", [(3, 1000), (300, 200), (40_000,)])
+def test_more_threads_than_there_could_be(shape: tuple[int, ...]) -> None:
+    loop = loops.find(p.EXP, np.dtype(float))
+    assert loop is not None
+    x = np.linspace(-1, 1, prod(shape)).reshape(shape)
+    expected = np.exp(x)
+    for threads in (2**62, 2**63 - 1):
+        with xp.config_context(num_threads=threads):
+            assert check(single.compute(eager(loop), 2**60, x), expected)
+
+
 # ---------------------------------------------------------------------- through the frontend
 
 LARGE = 40_000
@@ -222,6 +382,15 @@ def test_warnings_are_numpys(fusion: Any) -> None:
             xp.sqrt(x)
         with np.errstate(invalid="raise"), pytest.raises(FloatingPointError, match="sqrt"):
             xp.sqrt(x)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.filterwarnings("always::RuntimeWarning")
+def test_one_warning_of_a_scalar(order: Any) -> None:
+    x = xp.asarray(np.ones((200, 300), np.float32, order=order))
+    with pytest.warns(RuntimeWarning) as warned:
+        x * 1e300
+    assert [str(each.message) for each in warned] == ["overflow encountered in cast"]
 
 
 def test_the_larger_operand_decides() -> None:

@@ -195,8 +195,8 @@ static int locate(const Kernel *kernel, int number, PyObject *memory, PyArrayObj
     if (!read_int(PyTuple_GET_ITEM(memory, 1), -MAX_BYTES, MAX_BYTES, "an offset", &offset)) {
         return 0;
     }
-    if (!PyArray_IS_C_CONTIGUOUS(*array)) {
-        return refuse("memory %d must be contiguous", number);
+    if (!PyArray_IS_C_CONTIGUOUS(*array) || PyDataType_REFCHK(PyArray_DESCR(*array))) {
+        return refuse("memory %d must be contiguous, without objects", number);
     }
     if (offset + operand->low < 0 || offset + operand->high > size) {
         return refuse("operand %d covers the bytes %zd to %zd, its memory has %zd", number,
@@ -419,7 +419,7 @@ static PyMethodDef methods[] = {
      "ndarray; with floating-point flags, as NumPy's bits, in a tuple if there are any.\n\n"
      "None, with nothing done, if operands are not aligned arrays of the loop's dtypes, do not "
      "broadcast, or broadcast to no elements or more than the limit, and where NumPy's result would "
-     "not be row-major.\n\n"
+     "be neither row-major nor column-major.\n\n"
      "operation: (loop, dtypes of its inputs, its output's, elements up to which one thread "
      "computes all, whether the loop is slow with scalars, whether it gives the same bits when it "
      "reads backwards)."},

@@ -276,14 +276,23 @@ LOOP(count_true)
 
 static const Loop count_loop = {count_true, NULL, 2, {8, 1, 8}};
 
-/* The ufunc's loop for exactly these dtypes. Whether there is one. */
+/* Whether these are bools or numbers of the standard's sizes, whichever C type they are. Others may
+   be objects, of any length, or of several meanings. */
+static int is_standard(int type)
+{
+    return PyTypeNum_ISBOOL(type) || PyTypeNum_ISINTEGER(type) || type == NPY_FLOAT ||
+           type == NPY_DOUBLE || type == NPY_CFLOAT || type == NPY_CDOUBLE;
+}
+
+/* The ufunc's loop for exactly these dtypes, which must be standard ones. Whether there is one. */
 static int find_ufunc(const PyUFuncObject *ufunc, const int *types, const npy_intp *sizes,
                       Loop *loop)
 {
     for (int i = 0; i < ufunc->ntypes; i++) {
         int same = 1;
         for (int j = 0; j < ufunc->nargs; j++) {
-            same = same && ufunc->types[i * ufunc->nargs + j] == types[j];
+            same = same && ufunc->types[i * ufunc->nargs + j] == types[j] &&
+                   is_standard(types[j]);
         }
         if (same && ufunc->functions[i] != NULL) {
             *loop = (Loop){ufunc->functions[i], ufunc->data ? (void *)ufunc->data[i] : NULL,

@@ -158,7 +158,7 @@ static PyObject *new_over_block(int ndim, npy_intp *shape, PyArray_Descr *dtype,
 /* An uninitialised row-major array of so many bytes. Steals the reference to the dtype. */
 static PyObject *new_array(int ndim, npy_intp *shape, PyArray_Descr *dtype, npy_intp size)
 {
-    if (size < SMALLEST_SPARE || size > spares.limit) {
+    if (size < SMALLEST_SPARE || size > spares.limit || PyDataType_REFCHK(dtype)) {
         return PyArray_Empty(ndim, shape, dtype, 0);
     }
     return new_over_block(ndim, shape, dtype, size);
@@ -172,6 +172,7 @@ static PyObject *empty(PyObject *module, PyObject *args)
     (void)module;
     if (!PyArg_ParseTuple(args, "O&O!:empty", PyArray_IntpConverter, &shape, &PyArrayDescr_Type,
                           &dtype)) {
+        PyDimMem_FREE(shape.ptr);
         return NULL;
     }
     Py_INCREF(dtype);

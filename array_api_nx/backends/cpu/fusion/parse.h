@@ -274,6 +274,9 @@ static int read_reduction(Kernel *kernel, Step *step, PyObject *value)
     step->reduces = 1;
     step->rows = PyObject_IsTrue(PyTuple_GET_ITEM(value, 3));
     step->columns = PyObject_IsTrue(PyTuple_GET_ITEM(value, 4));
+    if (step->rows < 0 || step->columns < 0) {
+        return 0;
+    }
     if (loop->sources != 2 || loop->itemsizes[0] != loop->itemsizes[2]) {
         return refuse("a reduction's loop must take (accumulator, element) to an accumulator");
     }

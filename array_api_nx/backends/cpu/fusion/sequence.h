@@ -233,6 +233,7 @@ static int is_expected(const Expected *expected, PyObject *object)
     PyArrayObject *array = (PyArrayObject *)object;
     if (PyArray_TYPE(array) != expected->dtype->type_num || PyArray_NDIM(array) != expected->ndim ||
         PyArray_ITEMSIZE(array) != PyDataType_ELSIZE(expected->dtype) ||
+        PyDataType_REFCHK(PyArray_DESCR(array)) ||
         !PyArray_CHKFLAGS(array, NPY_ARRAY_CARRAY_RO) || !PyArray_ISNOTSWAPPED(array) ||
         ((npy_uintp)PyArray_DATA(array) & expected->misaligned) != 0 ||
         (expected->written && !PyArray_ISWRITEABLE(array))) {
@@ -294,11 +295,13 @@ static int collect(const SequenceObject *self, PyObject *arrays, char **bases)
     const Py_ssize_t given = PyList_GET_SIZE(arrays);
     /* An attribute may be a property, which may change the list: its items are looked at later. */
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(arrays); i++) {
-        PyObject *array = PyList_GET_ITEM(arrays, i);
-        if (PyArray_CheckExact(array)) {
+        PyObject *owner = PyList_GET_ITEM(arrays, i);
+        if (PyArray_CheckExact(owner)) {
             continue;
         }
-        array = PyObject_GetAttr(array, array_name);
+        Py_INCREF(owner);
+        PyObject *array = PyObject_GetAttr(owner, array_name);
+        Py_DECREF(owner);
         if (array == NULL) {
             if (!PyErr_ExceptionMatches(PyExc_AttributeError)) {
                 return -1;
@@ -367,11 +370,10 @@ static int run_pass(const SequenceObject *self, const Pass *pass, char *const *b
     return complete;
 }
 
-static PyObject *sequence_run(PyObject *object, PyObject *arrays)
+/* `bases` has room for the addresses of all arrays, `flags` for the flags of all passes. */
+static PyObject *run_passes(const SequenceObject *self, PyObject *arrays, char **bases,
+                            npy_uint8 (*flags)[MAX_STEPS])
 {
-    SequenceObject *self = (SequenceObject *)object;
-    char *bases[2 * MAX_ARRAYS];
-    npy_uint8 flags[MAX_SEQUENCE][MAX_STEPS];
     PyObject *kept = NULL;
     const int found = collect(self, arrays, bases);
     if (found < 0) {
@@ -393,6 +395,20 @@ static PyObject *sequence_run(PyObject *object, PyObject *arrays)
     }
     Py_XDECREF(kept);
     return complete ? sequence_flags(self, flags) : NULL;
+}
+
+static PyObject *sequence_run(PyObject *object, PyObject *arrays)
+{
+    const SequenceObject *self = (SequenceObject *)object;
+    const size_t numbers = (size_t)(self->given_count + self->fixed_count);
+    /* Not on the stack, for it can be much, and attributes of what is given may run other code. */
+    char **bases = PyMem_Malloc(numbers * sizeof(*bases) + (size_t)self->pass_count * MAX_STEPS);
+    if (bases == NULL) {
+        return PyErr_NoMemory();
+    }
+    PyObject *result = run_passes(self, arrays, bases, (npy_uint8(*)[MAX_STEPS])(bases + numbers));
+    PyMem_Free(bases);
+    return result;
 }
 
 static PyMethodDef sequence_methods[] = {

@@ -2,7 +2,7 @@
 
    For arrays that are too small to be worth putting off, but large enough for NumPy's calls to be
    slowed down by new memory and a single processor. It is a kernel of one step, made on the spot,
-   that goes over the axes in their order. */
+   that goes over the axes in their order, or from the last to the first. */
 
 #ifndef ARRAY_API_NX_SINGLE_H
 #define ARRAY_API_NX_SINGLE_H
@@ -34,6 +34,14 @@ typedef struct {
     int spread, reversible;
 } Operation;
 
+/* What the operands broadcast to. */
+typedef struct {
+    int ndim;
+    npy_intp shape[MAX_DIMS];
+    npy_intp count; /* elements */
+    int turned;     /* whether the axes are in the opposite order, the result's last one first */
+} Space;
+
 /* Whether the loop can read that array where it is. */
 static int is_readable(PyArrayObject *array, const PyArray_Descr *dtype)
 {
@@ -42,8 +50,8 @@ static int is_readable(PyArrayObject *array, const PyArray_Descr *dtype)
            (npy_uintp)PyArray_DATA(array) % (npy_uintp)alignment(PyArray_ITEMSIZE(array)) == 0;
 }
 
-/* Write a Python scalar as a number of that dtype; 0 with an exception set if it is none. */
-static int write_scalar(char *target, PyArray_Descr *dtype, PyObject *value)
+/* Write a Python scalar as a number of that dtype, if that takes no conversion that may fail. */
+static int write_plainly(char *target, const PyArray_Descr *dtype, PyObject *value)
 {
     double number;
     if (PyFloat_CheckExact(value)) {
@@ -51,12 +59,14 @@ static int write_scalar(char *target, PyArray_Descr *dtype, PyObject *value)
     } else if (PyLong_CheckExact(value)) {
         int overflow;
         const long integer = PyLong_AsLongAndOverflow(value, &overflow);
-        number = overflow == 0 && labs(integer) < EXACT_IN_FLOAT ? (double)integer : HUGE_VAL;
+        if (overflow != 0 || labs(integer) >= EXACT_IN_FLOAT) {
+            return 0;
+        }
+        number = (double)integer;
     } else {
-        return PyArray_Pack(dtype, target, value) == 0;
+        return 0;
     }
-    /* The commonest cases, and those that nothing can be said about. */
-    if (dtype->type_num == NPY_DOUBLE && (PyFloat_CheckExact(value) || number < HUGE_VAL)) {
+    if (dtype->type_num == NPY_DOUBLE) {
         *(npy_double *)target = number;
         return 1;
     }
@@ -64,13 +74,13 @@ static int write_scalar(char *target, PyArray_Descr *dtype, PyObject *value)
         *(npy_float *)target = (npy_float)number;
         return 1;
     }
-    return PyArray_Pack(dtype, target, value) == 0;
+    return 0;
 }
 
-/* Take an operand, an array or a Python scalar; widen the shape to what it broadcasts to. 1 if that
-   went well, 0 if NumPy has to see to it, -1 with an exception set. */
-static int take_operand(Single *single, int i, PyObject *value, PyArray_Descr *dtype, int *ndim,
-                        npy_intp *shape)
+/* Take an operand, an array or a Python scalar; widen the space to what it broadcasts to. Whether the
+   loop can read it. */
+static int take_operand(Single *single, int i, PyObject *value, const PyArray_Descr *dtype,
+                        Space *space)
 {
     Operand *operand = &single->operands[i];
     memset(operand, 0, sizeof(Operand));
@@ -78,22 +88,22 @@ static int take_operand(Single *single, int i, PyObject *value, PyArray_Descr *d
     operand->fill = -1;
     if (!PyArray_CheckExact(value)) {
         single->addresses[i] = (char *)&single->scalars[i];
-        return write_scalar(single->addresses[i], dtype, value) ? 1 : -1;
+        return 1;
     }
     PyArrayObject *array = (PyArrayObject *)value;
     if (!is_readable(array, dtype)) {
         return 0;
     }
     single->addresses[i] = PyArray_BYTES(array);
-    const int surplus = PyArray_NDIM(array) - *ndim;
+    const int surplus = PyArray_NDIM(array) - space->ndim;
     if (surplus > 0) {
-        memmove(shape + surplus, shape, (size_t)*ndim * sizeof(npy_intp));
+        memmove(space->shape + surplus, space->shape, (size_t)space->ndim * sizeof(npy_intp));
         for (int dim = 0; dim < surplus; dim++) {
-            shape[dim] = 1;
+            space->shape[dim] = 1;
         }
-        *ndim += surplus;
+        space->ndim += surplus;
     }
-    npy_intp *sizes = shape + *ndim - PyArray_NDIM(array);
+    npy_intp *sizes = space->shape + space->ndim - PyArray_NDIM(array);
     for (int dim = 0; dim < PyArray_NDIM(array); dim++) {
         const npy_intp size = PyArray_DIM(array, dim);
         if (sizes[dim] == 1) {
@@ -105,52 +115,29 @@ static int take_operand(Single *single, int i, PyObject *value, PyArray_Descr *d
     return 1;
 }
 
-/* Take the steps from one element to the next along the result's axes. Whether they become no
-   longer from axis to axis, and `*whole`, whether none of them is 0. */
-static int take_strides(Operand *operand, PyObject *value, int ndim, const npy_intp *shape,
-                        int *whole)
+/* Take the steps from one element to the next along the result's axes: 0 where it is broadcast. */
+static void take_strides(Operand *operand, PyObject *value, int ndim)
 {
-    *whole = 0;
     if (!PyArray_CheckExact(value)) {
-        return 1; /* 0 everywhere */
+        return;
     }
     PyArrayObject *array = (PyArrayObject *)value;
     const int missing = ndim - PyArray_NDIM(array);
-    npy_intp outer = NPY_MAX_INTP;
-    int ordered = 1;
-    *whole = 1;
-    for (int dim = 0; dim < ndim; dim++) {
-        if (dim >= missing && PyArray_DIM(array, dim - missing) > 1) {
+    for (int dim = missing; dim < ndim; dim++) {
+        if (PyArray_DIM(array, dim - missing) > 1) {
             operand->strides[dim] = PyArray_STRIDE(array, dim - missing);
         }
-        const npy_intp stride = magnitude(operand->strides[dim]);
-        if (stride > 0) {
-            ordered = ordered && stride <= outer;
-            outer = stride;
-        } else if (shape[dim] > 1) {
-            *whole = 0;
-        }
     }
-    return ordered;
 }
 
-/* Whether NumPy would go over the axes as they are: some operand that has them all has them in this
-   order, or all operands do; and along none of them all operands go backwards. Nor may any for loops
-   that, read backwards, give other last bits. */
-static int is_in_order(Single *single, PyObject *const *values, int ndim, const npy_intp *shape,
-                       int reversible)
+/* Whether the loop reads with these steps what NumPy's reads: along none of the axes all operands go
+   backwards, where NumPy would turn them round. Nor may any for loops that, read backwards, give
+   other last bits. */
+static int is_forward(const Single *single, int ndim, int reversible)
 {
-    const int sources = single->step.loop.sources;
-    int all = 1, one = 0;
-    for (int i = 0; i < sources; i++) {
-        int whole;
-        const int ordered = take_strides(&single->operands[i], values[i], ndim, shape, &whole);
-        all = all && ordered;
-        one = one || (ordered && whole);
-    }
     for (int dim = 0; dim < ndim; dim++) {
         int forwards = 0, backwards = 0;
-        for (int i = 0; i < sources; i++) {
+        for (int i = 0; i < single->step.loop.sources; i++) {
             const npy_intp stride = single->operands[i].strides[dim];
             if (stride % alignment(single->operands[i].itemsize) != 0) {
                 return 0;
@@ -162,7 +149,67 @@ static int is_in_order(Single *single, PyObject *const *values, int ndim, const 
             return 0;
         }
     }
-    return all || one;
+    return 1;
+}
+
+/* Whether the operand's steps become no longer from axis to axis, or, when turned, shorter from the
+   last axis to the first; and `*whole`, whether none of them is 0. */
+static int is_ordered(const Operand *operand, const Space *space, int turned, int *whole)
+{
+    npy_intp outer = NPY_MAX_INTP;
+    int ordered = 1;
+    *whole = 1;
+    for (int i = 0; i < space->ndim; i++) {
+        const int dim = turned ? space->ndim - 1 - i : i;
+        const npy_intp stride = magnitude(operand->strides[dim]);
+        if (stride > 0) {
+            ordered = ordered && (turned ? stride < outer : stride <= outer);
+            outer = stride;
+        } else if (space->shape[dim] > 1) {
+            *whole = 0;
+        }
+    }
+    return ordered;
+}
+
+/* Whether NumPy would go over the axes in this order. Theirs is enough for it if one operand that has
+   them all, or all operands have them so; it turns two of them round only if some operand has both,
+   and all that have both want it. */
+static int is_in_order(const Single *single, const Space *space, int turned)
+{
+    int all = 1, one = 0;
+    for (int i = 0; i < single->step.loop.sources; i++) {
+        int whole;
+        const int ordered = is_ordered(&single->operands[i], space, turned, &whole);
+        all = all && ordered;
+        one = one || (ordered && whole);
+    }
+    return turned ? all && one : all || one;
+}
+
+static void reverse(npy_intp *values, int count)
+{
+    for (int i = 0; i < count / 2; i++) {
+        const npy_intp value = values[i];
+        values[i] = values[count - 1 - i];
+        values[count - 1 - i] = value;
+    }
+}
+
+/* Put the axes into the order in which NumPy would go over them, if it is one of the two here. */
+static int order_axes(Single *single, Space *space)
+{
+    space->turned = !is_in_order(single, space, 0);
+    if (space->turned) {
+        if (!is_in_order(single, space, 1)) {
+            return 0;
+        }
+        reverse(space->shape, space->ndim);
+        for (int i = 0; i < single->step.loop.sources; i++) {
+            reverse(single->operands[i].strides, space->ndim);
+        }
+    }
+    return 1;
 }
 
 /* Make one of each pair of neighbouring axes that all operands step through as if it were one, and
@@ -249,7 +296,7 @@ static void divide(Single *single, int ndim, npy_intp threads, int spread)
             across = operand->itemsize;
         }
     }
-    const npy_intp rows = across > 0 ? ACROSS_BYTES / across : 1;
+    const npy_intp rows = across > 0 ? ACROSS_BYTES / across : 1; /* whole in a task */
     for (int i = 0; i < sources; i++) {
         const npy_intp column = single->operands[i].strides[ndim - 1];
         if (column != 0 && column != single->operands[i].itemsize) {
@@ -263,11 +310,10 @@ static void divide(Single *single, int ndim, npy_intp threads, int spread)
         kernel->split++;
     }
     const npy_intp size = kernel->dims[kernel->split];
-    const npy_intp grain = kernel->split == ndim - 1 ? GRAIN : across > 0 ? kernel->tile_rows : 1;
-    npy_intp step = (size + threads - 1) / threads;
-    step = (step + grain - 1) / grain * grain;
-    kernel->step = step;
-    kernel->tasks = (size + step - 1) / step;
+    const npy_intp grain = kernel->split == ndim - 1 ? GRAIN : kernel->split == ndim - 2 ? rows : 1;
+    const npy_intp step = (size - 1) / threads + 1; /* threads may be as many as a number can say */
+    kernel->step = (step + grain - 1) / grain * grain;
+    kernel->tasks = (size - 1) / kernel->step + 1;
 }
 
 /* Whether all lies evenly: the loop goes over it in one call, however long. */
@@ -295,22 +341,75 @@ static npy_uint8 run_whole(Single *single, Crew *crew)
 }
 
 /* Steals the reference to the array of the result. */
-static PyObject *run_single(Single *single, npy_intp threads, PyObject *array)
+static PyObject *run_single(Single *single, npy_intp threads, PyObject *array, int turned)
 {
-    PyObject *result = NULL;
+    npy_uint8 flags = 0;
     Crew crew;
-    if (muster(&crew, single->kernel.scratch, single->kernel.tasks, threads)) {
-        npy_uint8 flags;
+    const int complete = muster(&crew, single->kernel.scratch, single->kernel.tasks, threads);
+    if (complete) {
         Py_BEGIN_ALLOW_THREADS
         flags = run_whole(single, &crew);
         Py_END_ALLOW_THREADS
-        result = flags == 0 ? array : Py_BuildValue("(Ni)", array, (int)flags);
-    } else {
-        Py_DECREF(array);
-        PyErr_NoMemory();
     }
     dismiss(&crew);
-    return result;
+    if (!complete) {
+        Py_DECREF(array);
+        return PyErr_NoMemory();
+    }
+    if (turned) {
+        PyObject *whole = array;
+        array = PyArray_Transpose((PyArrayObject *)whole, NULL);
+        Py_DECREF(whole);
+    }
+    return array == NULL || flags == 0 ? array : Py_BuildValue("(Ni)", array, (int)flags);
+}
+
+static PyArray_Descr *input_dtype(const Operation *operation, int i)
+{
+    return (PyArray_Descr *)PyTuple_GET_ITEM(operation->inputs, i);
+}
+
+/* Take all operands. 1 if that went well, 0 if NumPy has to see to them. */
+static int take_operands(Single *single, const Operation *operation, npy_intp limit,
+                         PyObject *const *values, Space *space)
+{
+    const int sources = operation->loop->sources;
+    space->ndim = 0;
+    space->count = 1;
+    for (int i = 0; i < sources; i++) {
+        if (!take_operand(single, i, values[i], input_dtype(operation, i), space)) {
+            return 0;
+        }
+    }
+    for (int dim = 0; dim < space->ndim; dim++) {
+        if (space->shape[dim] == 0 || space->count > limit / space->shape[dim]) {
+            return 0;
+        }
+        space->count *= space->shape[dim];
+    }
+    for (int i = 0; i < sources; i++) {
+        take_strides(&single->operands[i], values[i], space->ndim);
+    }
+    return is_forward(single, space->ndim, operation->reversible) && order_axes(single, space);
+}
+
+/* Convert the operands that are no arrays. Whether that may have run Python code, or -1 with an
+   exception set. */
+static int convert_scalars(Single *single, const Operation *operation, PyObject *const *values)
+{
+    int ran = 0;
+    for (int i = 0; i < operation->loop->sources; i++) {
+        PyArray_Descr *dtype = input_dtype(operation, i);
+        if (PyArray_CheckExact(values[i]) ||
+            write_plainly(single->addresses[i], dtype, values[i])) {
+            continue;
+        }
+        if (PyArray_Pack(dtype, single->addresses[i], values[i]) < 0) {
+            return -1;
+        }
+        ran = 1;
+    }
+    return ran;
 }
 
 /* The result, a pair of it and floating-point flags, None if NumPy has to see to it, or NULL. */
@@ -318,23 +417,17 @@ static PyObject *compute_single(Single *single, const Operation *operation, npy_
                                 npy_intp limit, PyObject *const *values)
 {
     const int sources = operation->loop->sources;
-    npy_intp shape[MAX_DIMS];
-    npy_intp count = 1;
-    int ndim = 0;
-    for (int i = 0; i < sources; i++) {
-        PyArray_Descr *dtype = (PyArray_Descr *)PyTuple_GET_ITEM(operation->inputs, i);
-        const int taken = take_operand(single, i, values[i], dtype, &ndim, shape);
-        if (taken <= 0) {
-            return taken < 0 ? NULL : Py_NewRef(Py_None);
-        }
+    Space space;
+    if (!take_operands(single, operation, limit, values, &space)) {
+        Py_RETURN_NONE;
     }
-    for (int dim = 0; dim < ndim; dim++) {
-        if (shape[dim] == 0 || count > limit / shape[dim]) {
-            Py_RETURN_NONE;
-        }
-        count *= shape[dim];
+    /* Only now: NumPy converts them itself, with warnings of its own, where it computes. */
+    const int ran = convert_scalars(single, operation, values);
+    if (ran < 0) {
+        return NULL;
     }
-    if (!is_in_order(single, values, ndim, shape, operation->reversible)) {
+    /* What conversions run, and their warnings, may have changed arrays. */
+    if (ran > 0 && !take_operands(single, operation, limit, values, &space)) {
         Py_RETURN_NONE;
     }
     Operand *target = &single->operands[sources];
@@ -342,22 +435,34 @@ static PyObject *compute_single(Single *single, const Operation *operation, npy_
     target->itemsize = PyDataType_ELSIZE(operation->output);
     target->fill = -1;
     npy_intp stride = target->itemsize;
-    for (int dim = ndim - 1; dim >= 0; dim--) {
+    for (int dim = space.ndim - 1; dim >= 0; dim--) {
         target->strides[dim] = stride;
-        stride *= shape[dim];
+        stride *= space.shape[dim];
     }
-    const int dims = merge_axes(single, sources + 1, ndim, shape);
+    const int dims = merge_axes(single, sources + 1, space.ndim, space.shape);
     Py_INCREF(operation->output);
-    PyObject *array = new_array(ndim, shape, operation->output, count * target->itemsize);
+    PyObject *array = new_array(space.ndim, space.shape, operation->output, stride);
     if (array == NULL) {
         return NULL;
     }
     single->addresses[sources] = PyArray_BYTES((PyArrayObject *)array);
-    if (count <= operation->alone) {
+    if (space.count <= operation->alone) {
         threads = 1;
     }
     divide(single, dims, threads, operation->spread);
-    return run_single(single, threads, array);
+    return run_single(single, threads, array, space.turned);
+}
+
+/* Whether elements are as the loop reads and writes them. Only of standard dtypes does the number of
+   the type say how long they are and what they mean. */
+static int is_native(PyObject *value, npy_intp itemsize)
+{
+    if (!PyArray_DescrCheck(value)) {
+        return 0;
+    }
+    const PyArray_Descr *dtype = (const PyArray_Descr *)value;
+    return is_standard(dtype->type_num) && PyArray_ISNBO(dtype->byteorder) &&
+           PyDataType_ELSIZE(dtype) == itemsize;
 }
 
 /* From the tuple that compute takes; 0 with an exception set if it is none. */
@@ -374,17 +479,19 @@ static int read_operation(PyObject *value, Operation *operation)
         !read_int(PyTuple_GET_ITEM(value, 3), 0, NPY_MAX_INTP, "alone", &operation->alone)) {
         return 0;
     }
+    if (loop->function == NULL) {
+        return refuse("moments are not computed element by element");
+    }
     operation->spread = PyTuple_GET_ITEM(value, 4) == Py_True;
     operation->reversible = PyTuple_GET_ITEM(value, 5) == Py_True;
     for (int i = 0; i <= loop->sources; i++) {
         PyObject *dtype = i < loop->sources ? PyTuple_GET_ITEM(operation->inputs, i)
                                             : (PyObject *)operation->output;
-        if (!PyArray_DescrCheck(dtype) || PyDataType_REFCHK((PyArray_Descr *)dtype) ||
-            PyDataType_ELSIZE((PyArray_Descr *)dtype) != loop->itemsizes[i]) {
+        if (!is_native(dtype, loop->itemsizes[i])) {
             return refuse("dtype %d is not the loop's", i);
         }
     }
-    return loop->function != NULL || refuse("moments are not computed element by element");
+    return 1;
 }
 
 static PyObject *compute(PyObject *module, PyObject *const *args, Py_ssize_t arg_count)

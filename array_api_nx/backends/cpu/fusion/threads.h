@@ -251,21 +251,22 @@ typedef struct {
 static int muster(Crew *crew, npy_intp scratch, npy_intp tasks, npy_intp threads)
 {
     const size_t size = (size_t)scratch;
+    Pool *own = pool;
     *crew = (Crew){NULL, 0, {NULL, NULL, 0}};
-    if (!PyThread_acquire_lock(pool->busy, NOWAIT_LOCK)) {
+    if (!PyThread_acquire_lock(own->busy, NOWAIT_LOCK)) {
         return reserve_scratch(&crew->own, size);
     }
-    crew->pool = pool;
-    if (!reserve_scratch(&pool->scratch, size)) {
+    crew->pool = own;
+    if (!reserve_scratch(&own->scratch, size)) {
         return 0;
     }
     npy_intp helpers = least(threads, tasks) - 1;
     if (helpers > MAX_WORKERS) {
         helpers = MAX_WORKERS;
     }
-    grow(pool, (int)helpers);
-    while (crew->helpers < helpers && crew->helpers < pool->count &&
-           reserve_scratch(&pool->workers[crew->helpers].scratch, size)) {
+    grow(own, (int)helpers);
+    while (crew->helpers < helpers && crew->helpers < own->count &&
+           reserve_scratch(&own->workers[crew->helpers].scratch, size)) {
         crew->helpers++;
     }
     return 1;

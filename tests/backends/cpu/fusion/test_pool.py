@@ -302,6 +302,8 @@ def test_a_lack_of_memory_gives_up_what_waits():
 def test_bad_shapes_are_refused(pool, shape, error):
     with pytest.raises(error):
         module.empty(shape, np.dtype(np.float64))
+    with pytest.raises(error):
+        module.empty(shape, np.dtype(object))
     assert pool.stats()[:2] == (0, 0)
 
 
@@ -320,6 +322,17 @@ def test_arrays_of_any_shape_and_dtype(pool, shape, dtype):
     assert array.flags.carray
     array[...] = 1
     assert np.count_nonzero(array) == array.size
+
+
+def test_objects_do_not_lie_in_memory_that_was_used(pool):
+    used = module.empty((N,), np.dtype(np.float64))
+    used[...] = np.pi
+    del used
+    for dtype in (object, [("number", np.int64), ("object", object)]):
+        array = module.empty((N,), np.dtype(dtype))
+        objects = array if array.dtype.names is None else array["object"]
+        assert objects[0] is None or objects[0] == 0
+        assert array.flags.owndata
 
 
 # Threads, fork, exit

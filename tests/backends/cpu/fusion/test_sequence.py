@@ -307,6 +307,51 @@ def test_lists_that_change():
     arrays[:] = [np.ones(8), Changes(lambda: arrays.__setitem__(0, np.ones(3)))]
     assert whole.run(arrays) is False
 
+    class Vanishes:
+        """Nothing but the list has it, until it is asked; and then it is asked once more."""
+
+        def __init__(self) -> None:
+            self.value = np.ones(8)
+
+        def __getattribute__(self, name: str) -> Any:
+            if name == "array":
+                arrays.clear()
+                raise AttributeError(name)
+            return object.__getattribute__(self, name)
+
+        def __getattr__(self, name: str) -> NDArray:
+            return self.value
+
+    arrays[:] = [Vanishes()]
+    with pytest.raises(IndexError, match="out of range"):
+        whole.run(arrays)
+
+
+def test_attributes_that_run_the_sequence():
+    whole = sequence((EIGHT,), (), ())
+
+    class Recurs:
+        @property
+        def array(self) -> NDArray:
+            whole.run([Recurs()])
+            return np.ones(8)
+
+    with pytest.raises(RecursionError):
+        whole.run([Recurs()])
+
+
+def test_objects_are_not_memory():
+    written = ready(binary(p.ADD, (1, 8)))
+    plain = ((8,), np.dtype("V8"))
+    whole = sequence((EIGHT, EIGHT, plain), (), ((written, at(0, 1, 2), 1),))
+    x = np.ones(8)
+    assert whole.run([x, x, np.zeros(8, "V8")]) is None
+    objects = np.zeros(8, [("object", object)])
+    assert whole.run([x, x, objects]) is False
+    with pytest.raises(ValueError, match="without objects"):
+        written.run([(x, 0), (x, 0), (objects, 0)], 1)
+    assert objects["object"].tolist() == [0] * 8
+
 
 # ---------------------------------------------------------------------- what a description must be
 
