@@ -39,7 +39,7 @@ from .kernels import (
 )
 from .linear_algebra import LinearAlgebra
 from .memory import wrap
-from .single import SMALLEST, compute, fold
+from .single import SMALLEST, compute, fold, scan
 
 __all__ = ["CPUBackend"]
 
@@ -310,8 +310,8 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         array = self.array(x)
         # NumPy would widen small integers on its own.
         target = array.dtype if dtype is None else TO_NUMPY[dtype]
-        if array.size > rows.SCAN:
-            scanned = rows.scan(SCAN[op], array, axis, target)
+        if array.size > SMALLEST:
+            scanned = scan(op, array, axis, target)
             if scanned is not None:
                 return wrap(scanned)
         return wrap(SCAN[op].accumulate(array, axis, target))

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 from functools import reduce
-from itertools import product
 from math import prod
 from operator import or_
 from typing import Any, Final, Literal, TypeAlias
@@ -28,7 +27,6 @@ __all__ = [
     "GATHER",
     "MATMUL",
     "PARTS",
-    "SCAN",
     "SORT",
     "TAKE",
     "Key",
@@ -38,7 +36,6 @@ __all__ = [
     "like",
     "matmul",
     "run",
-    "scan",
     "sort",
     "take",
 ]
@@ -50,7 +47,6 @@ Key: TypeAlias = "tuple[slice, ...]"
 # call threads takes about fifty.
 SORT: Final = 2**16
 ARGSORT: Final = 2**15
-SCAN: Final = 2**17
 FFT: Final = 2**15
 TAKE: Final = 2**17  # of the result; its operands' sizes have at least that product
 GATHER: Final = 2**16
@@ -59,9 +55,6 @@ MATMUL: Final = 2**13  # of the operands; `matmul` looks closer
 # A smaller operation is not divided, and a larger one not into more parts for each thread: the
 # parts even out what else the processors have to do.
 PARTS: Final = 4
-
-# A call of accumulate is for one row, since it lets no other thread run while it goes over several.
-_LONG_ROW: Final = 2**11
 
 # BLAS computes larger products on threads of its own. The others take about so many nanoseconds,
 # and one for so many multiplications.
@@ -182,27 +175,6 @@ def argsort(array: NDArray, axis: int, kind: Literal["stable"] | None) -> NDArra
         result[key] = array[key].argsort(axis, kind)
 
     run(task, keys)
-    return result
-
-
-def scan(ufunc: np.ufunc, array: NDArray, axis: int, dtype: np.dtype[Any]) -> NDArray | None:
-    """``ufunc.accumulate(array, axis, dtype)``."""
-    if array.shape[axis] < _LONG_ROW or not np.can_cast(array.dtype, dtype, "safe"):
-        return None
-    keys = divide(array.shape, axis, SCAN // PARTS)
-    if keys is None:
-        return None
-    result = like(array, array.shape, dtype)
-    others = [each for each in range(array.ndim) if each != axis]
-    order = *others, axis
-
-    def task(key: Key) -> None:
-        source = array[key].transpose(order)
-        target = result[key].transpose(order)
-        for row in product(*[range(n) for n in source.shape[:-1]]):
-            ufunc.accumulate(source[row], 0, dtype, target[row])
-
-    run(task, keys, "accumulate")
     return result
 
 

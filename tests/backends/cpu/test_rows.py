@@ -24,7 +24,7 @@ SHAPE = (37, 41, 23)
 THREADS = [1, 2, 3]
 
 # From one element on, so that small arrays are divided, too.
-LIMITS = ("SORT", "ARGSORT", "SCAN", "FFT", "TAKE", "GATHER", "MATMUL")
+LIMITS = ("SORT", "ARGSORT", "FFT", "TAKE", "GATHER", "MATMUL")
 
 
 @pytest.fixture
@@ -307,27 +307,27 @@ def test_parts_cover_everything_once(shape: tuple[int, ...], axis: int | None) -
 
 
 @pytest.mark.parametrize("wrong", [40, -41, 2**62, -(2**63)])
-def test_indices_that_are_out_of_range(wrong: int, divided: list[int]) -> None:
+@pytest.mark.parametrize("place", [0, 3999, 7999])
+def test_indices_that_are_out_of_range(wrong: int, place: int, divided: list[int]) -> None:
     x = np.arange(8000.0).reshape(40, 200)
-    for place in (0, 3999, 7999):
-        indices = np.zeros(8000, np.int64)
-        indices[place] = wrong
-        whole = indices.reshape(40, 200)
-        for compute, numpy in [
-            (lambda: BACKEND.take(wrap(x), wrap(indices), 0), lambda: x.take(indices, 0)),
-            (lambda: BACKEND.index_get(wrap(x), (wrap(indices),)), lambda: x[indices]),
-            (
-                lambda: BACKEND.gather(wrap(x), wrap(whole), 0),
-                lambda: np.take_along_axis(x, whole, 0),
-            ),
-        ]:
-            with pytest.raises(IndexError) as expected:
-                numpy()
-            divided.clear()
-            with xp.config_context(num_threads=2), pytest.raises(IndexError) as found:
-                compute()
-            assert str(found.value) == str(expected.value)
-            assert divided
+    indices = np.zeros(8000, np.int64)
+    indices[place] = wrong
+    whole = indices.reshape(40, 200)
+    for compute, numpy in [
+        (lambda: BACKEND.take(wrap(x), wrap(indices), 0), lambda: x.take(indices, 0)),
+        (lambda: BACKEND.index_get(wrap(x), (wrap(indices),)), lambda: x[indices]),
+        (
+            lambda: BACKEND.gather(wrap(x), wrap(whole), 0),
+            lambda: np.take_along_axis(x, whole, 0),
+        ),
+    ]:
+        with pytest.raises(IndexError) as expected:
+            numpy()
+        divided.clear()
+        with xp.config_context(num_threads=2), pytest.raises(IndexError) as found:
+            compute()
+        assert str(found.value) == str(expected.value)
+        assert divided
 
 
 def test_stacks_that_do_not_broadcast(divided: list[int]) -> None:
