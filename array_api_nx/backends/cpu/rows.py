@@ -43,14 +43,14 @@ __all__ = [
 Key: TypeAlias = "tuple[slice, ...]"
 """What selects a part of the rows."""
 
-# Above so many elements an operation may be divided. It takes some hundred microseconds then; to
-# call threads takes about fifty.
-SORT: Final = 2**16
-ARGSORT: Final = 2**15
-FFT: Final = 2**15
-TAKE: Final = 2**17  # of the result; its operands' sizes have at least that product
-GATHER: Final = 2**16
-MATMUL: Final = 2**13  # of the operands; `matmul` looks closer
+# Above so many elements an operation may be divided. It takes more than half a millisecond then; to
+# have threads called from Python, and to wait for them, takes about a tenth.
+SORT: Final = 2**18
+ARGSORT: Final = 2**16
+FFT: Final = 2**17
+TAKE: Final = 2**18  # the product of both operands' sizes; `take` looks closer
+GATHER: Final = 2**18
+MATMUL: Final = 2**14  # of the operands; `matmul` looks closer
 
 # A smaller operation is not divided, and a larger one not into more parts for each thread: the
 # parts even out what else the processors have to do.
@@ -60,8 +60,8 @@ PARTS: Final = 4
 # and one for so many multiplications.
 _SMALL_MATRIX: Final = 64
 _PRODUCT: Final = 64
-_MULTIPLICATIONS: Final = 16
-_WORTH: Final = 50_000
+_MULTIPLICATIONS: Final = 24
+_WORTH: Final = 150_000
 
 
 def divide(shape: Sequence[int], axis: int | None, least: int) -> list[Key] | None:
@@ -81,10 +81,14 @@ def divide(shape: Sequence[int], axis: int | None, least: int) -> list[Key] | No
         None if the rows are too few, where there is one thread only, and where NumPy's errstate
         asks for more than warnings.
     """
-    number = min(prod(shape) // least, PARTS * threads.count())
+    number = prod(shape) // least
     axes = [each for each in range(len(shape)) if each != axis]
-    if number < PARTS or not axes or threads.count() < 2 or fperrors.modes() is None:
+    if number < PARTS or not axes or fperrors.modes() is None:
         return None
+    workers = threads.count()
+    if workers < 2:
+        return None
+    number = min(number, PARTS * workers)
     enough = [each for each in axes if shape[each] >= number]
     along = enough[0] if enough else max(axes, key=shape.__getitem__)
     length = shape[along]
@@ -182,9 +186,9 @@ def take(array: NDArray, indices: NDArray, axis: int) -> NDArray | None:
     """``array.take(indices, axis)``."""
     outer, size, inner = prod(array.shape[:axis]), array.shape[axis], prod(array.shape[axis + 1 :])
     shape = *array.shape[:axis], *indices.shape, *array.shape[axis + 1 :]
-    if prod(shape) <= TAKE:
-        return None
-    keys = divide((outer, indices.size), None, max(1, TAKE // PARTS // inner))
+    # A slice of a few elements takes as long as a single one.
+    least = TAKE // PARTS // (1 + inner // 4)
+    keys = divide((outer, indices.size), None, max(1, least))
     if keys is None:
         return None
     result = empty(shape, array.dtype)
