@@ -314,7 +314,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             scanned = scan(op, array, axis, target)
             if scanned is not None:
                 return wrap(scanned)
-        return wrap(SCAN[op].accumulate(array, axis, target))
+        return wrap(SCAN[op](array, axis, target))
 
     def var(self, x: Tensor, axes: tuple[int, ...], keepdims: bool, correction: float) -> Tensor:
         if _hints.lowered or self._is_large(x):
@@ -362,12 +362,11 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         array = self.array(x)
         if descending:
             array = _reversal(array)(array)
-        kind: Literal["stable"] | None = "stable" if stable else None
         if array.size > rows.ARGSORT:
-            order = rows.argsort(array, axis, kind)
+            order = rows.argsort(array, axis, "stable" if stable else None)
             if order is not None:
                 return wrap(order)
-        return wrap(array.argsort(axis, kind))
+        return wrap(array.argsort(axis, "stable" if stable else None))
 
     def searchsorted(self, x: Tensor, values: Tensor, *, right: bool) -> Tensor:
         side: Literal["right", "left"] = "right" if right else "left"
@@ -465,11 +464,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         if array is None:
             array = self.bind(x)
         where = self._keys(keys, self.array)
-        if (
-            type(where) is _ndarray
-            and where.size * array.size > rows.TAKE
-            and _is_plain(array, where)
-        ):
+        if array.size > rows.TAKE and type(where) is _ndarray and _is_plain(array, where):
             taken = rows.take(array, where, 0)
             if taken is not None:
                 return wrap(taken)
@@ -486,7 +481,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
 
     def take(self, x: Tensor, indices: Tensor, axis: int) -> Tensor:
         array, where = self.array(x), self.array(indices)
-        if where.size * array.size > rows.TAKE:
+        if array.size > rows.TAKE and where.size > rows.MANY:
             taken = rows.take(array, where, axis)
             if taken is not None:
                 return wrap(taken)
@@ -532,7 +527,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             left = self.bind(x1)
         if right is None:
             right = self.bind(x2)
-        if left.size + right.size > rows.MATMUL:
+        if left.size > rows.MATMUL or right.size > rows.MATMUL:
             array = rows.matmul(left, right)
             if array is not None:
                 return wrap(array)
@@ -571,8 +566,13 @@ def _has_both_zeros(array: NDArray) -> bool:
 
 
 def _is_plain(array: NDArray, indices: NDArray) -> bool:
-    """Whether indexing gives what `take` would, row-major."""
-    return bool(indices.dtype == _INT64 and array.flags.c_contiguous and indices.flags.c_contiguous)
+    """Whether indexing, by many indices, gives what `take` would, row-major."""
+    return bool(
+        indices.size > rows.MANY
+        and indices.dtype == _INT64
+        and array.flags.c_contiguous
+        and indices.flags.c_contiguous
+    )
 
 
 def _reversal(array: NDArray) -> np.ufunc:

@@ -15,8 +15,6 @@ from .memory import NumPyMemory, wrap
 
 __all__ = ["FourierTransforms"]
 
-_fft: Final = np.fft.fft
-_ifft: Final = np.fft.ifft
 _REAL: Final = {"F": np.dtype(np.float32), "D": np.dtype(np.float64)}
 _COMPLEX: Final = {"f": np.dtype(np.complex64), "d": np.dtype(np.complex128)}
 
@@ -24,37 +22,41 @@ _COMPLEX: Final = {"f": np.dtype(np.complex64), "d": np.dtype(np.complex128)}
 class FourierTransforms(NumPyMemory):
     """The section "Fourier transforms" of the contract."""
 
-    # numpy.fft takes a detour for several axes, so one axis goes its own way; and so do the axes of
-    # large arrays, one after the other as in numpy.fft.
+    # numpy.fft takes a detour for several axes, so one axis goes its own way. Those of large arrays
+    # go one after the other, in the order in which numpy.fft takes them.
 
     def fft(self, x: Tensor, axes: tuple[int, ...], norm: Norm) -> Tensor:
         array = self.array(x)
-        if len(axes) == 1:
-            return wrap(_transform(_fft, array, None, axes[0], norm))
         if array.size > rows.FFT:
-            return wrap(_transform_all(_fft, array, axes[::-1], norm))
+            return wrap(_transform_all(np.fft.fft, array, axes[::-1], norm))
+        if len(axes) == 1:
+            return wrap(np.fft.fft(array, None, axes[0], norm))
         return wrap(np.fft.fftn(array, None, axes, norm))
 
     def ifft(self, x: Tensor, axes: tuple[int, ...], norm: Norm) -> Tensor:
         array = self.array(x)
-        if len(axes) == 1:
-            return wrap(_transform(_ifft, array, None, axes[0], norm))
         if array.size > rows.FFT:
-            return wrap(_transform_all(_ifft, array, axes[::-1], norm))
+            return wrap(_transform_all(np.fft.ifft, array, axes[::-1], norm))
+        if len(axes) == 1:
+            return wrap(np.fft.ifft(array, None, axes[0], norm))
         return wrap(np.fft.ifftn(array, None, axes, norm))
 
     def rfft(self, x: Tensor, axes: tuple[int, ...], norm: Norm) -> Tensor:
         array = self.array(x)
-        if len(axes) == 1 or array.size > rows.FFT:
+        if array.size > rows.FFT:
             array = _transform(np.fft.rfft, array, None, axes[-1], norm)
-            return wrap(_transform_all(_fft, array, axes[-2::-1], norm))
+            return wrap(_transform_all(np.fft.fft, array, axes[-2::-1], norm))
+        if len(axes) == 1:
+            return wrap(np.fft.rfft(array, None, axes[0], norm))
         return wrap(np.fft.rfftn(array, None, axes, norm))
 
     def irfft(self, x: Tensor, axes: tuple[int, ...], last_size: int, norm: Norm) -> Tensor:
         array = self.array(x)
-        if len(axes) == 1 or array.size > rows.FFT:
-            array = _transform_all(_ifft, array, axes[:-1], norm)
+        if array.size > rows.FFT:
+            array = _transform_all(np.fft.ifft, array, axes[:-1], norm)
             return wrap(_transform(np.fft.irfft, array, last_size, axes[-1], norm))
+        if len(axes) == 1:
+            return wrap(np.fft.irfft(array, last_size, axes[0], norm))
         sizes = [array.shape[axis] for axis in axes[:-1]]
         return wrap(np.fft.irfftn(array, (*sizes, last_size), axes, norm))
 
@@ -72,8 +74,6 @@ def _transform(
     function: Callable[..., NDArray], array: NDArray, size: int | None, axis: int, norm: Norm
 ) -> NDArray:
     """``function(array, size, axis, norm)``, one of numpy.fft along one axis."""
-    if array.size <= rows.FFT:
-        return function(array, size, axis, norm)
     keys = rows.divide(array.shape, axis, rows.FFT // rows.PARTS)
     if keys is None:
         return function(array, size, axis, norm)

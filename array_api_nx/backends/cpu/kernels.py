@@ -309,11 +309,11 @@ REDUCE: Final[dict[Primitive, Callable[..., Any]]] = {
 
 ARG_REDUCE: Final[dict[Primitive, str]] = {p.ARGMAX: "argmax", p.ARGMIN: "argmin"}
 
-SCAN: Final[dict[Primitive, np.ufunc]] = {
-    p.CUMULATIVE_SUM: np.add,
-    p.CUMULATIVE_PROD: np.multiply,
-    p.CUMULATIVE_MAX: np.maximum,
-    p.CUMULATIVE_MIN: np.minimum,
+SCAN: Final[dict[Primitive, Callable[..., Any]]] = {
+    p.CUMULATIVE_SUM: np.add.accumulate,
+    p.CUMULATIVE_PROD: np.multiply.accumulate,
+    p.CUMULATIVE_MAX: np.maximum.accumulate,
+    p.CUMULATIVE_MIN: np.minimum.accumulate,
 }
 
 

@@ -25,6 +25,7 @@ __all__ = [
     "ARGSORT",
     "FFT",
     "GATHER",
+    "MANY",
     "MATMUL",
     "PARTS",
     "SORT",
@@ -48,19 +49,23 @@ Key: TypeAlias = "tuple[slice, ...]"
 SORT: Final = 2**18
 ARGSORT: Final = 2**16
 FFT: Final = 2**17
-TAKE: Final = 2**18  # the product of both operands' sizes; `take` looks closer
+TAKE: Final = 2**16  # of what is taken from: smaller tables stay in the caches, and gain nothing
+MANY: Final = 2**8  # indices; `take` looks closer
 GATHER: Final = 2**18
-MATMUL: Final = 2**14  # of the operands; `matmul` looks closer
+MATMUL: Final = 2**13  # of one operand; `matmul` looks closer
 
 # A smaller operation is not divided, and a larger one not into more parts for each thread: the
 # parts even out what else the processors have to do.
 PARTS: Final = 4
 
+# Indices of single elements.
+_TAKEN: Final = 2**18
+
 # BLAS computes larger products on threads of its own. The others take about so many nanoseconds,
 # and one for so many multiplications.
 _SMALL_MATRIX: Final = 64
-_PRODUCT: Final = 64
-_MULTIPLICATIONS: Final = 24
+_PRODUCT: Final = 32
+_MULTIPLICATIONS: Final = 36
 _WORTH: Final = 150_000
 
 
@@ -187,7 +192,7 @@ def take(array: NDArray, indices: NDArray, axis: int) -> NDArray | None:
     outer, size, inner = prod(array.shape[:axis]), array.shape[axis], prod(array.shape[axis + 1 :])
     shape = *array.shape[:axis], *indices.shape, *array.shape[axis + 1 :]
     # A slice of a few elements takes as long as a single one.
-    least = TAKE // PARTS // (1 + inner // 4)
+    least = _TAKEN // PARTS // (1 + inner // 4)
     keys = divide((outer, indices.size), None, max(1, least))
     if keys is None:
         return None

@@ -24,7 +24,7 @@ SHAPE = (37, 41, 23)
 THREADS = [1, 2, 3]
 
 # From one element on, so that small arrays are divided, too.
-LIMITS = ("SORT", "ARGSORT", "FFT", "TAKE", "GATHER", "MATMUL")
+LIMITS = ("SORT", "ARGSORT", "FFT", "TAKE", "MANY", "_TAKEN", "GATHER", "MATMUL")
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def divided(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         run(task, keys, name)
 
     for limit in LIMITS:
-        monkeypatch.setattr(rows, limit, 2**4)
+        monkeypatch.setattr(rows, limit, 2**3)
     monkeypatch.setattr(rows, "_WORTH", 100)
     monkeypatch.setattr(rows, "run", note)
     return numbers
@@ -426,9 +426,9 @@ def test_through_the_frontend(monkeypatch: pytest.MonkeyPatch) -> None:
     run = rows.run
     monkeypatch.setattr(rows, "run", lambda *args: (divided.append(1), run(*args)))
     rng = np.random.default_rng(3)
-    x = rng.random((600, 600))
-    indices = rng.integers(-600, 600, 2000)
-    stack = rng.random((10_000, 4, 4))
+    x = rng.random((700, 700))
+    indices = rng.integers(-700, 700, 3000)
+    stack = rng.random((30_000, 4, 4))
     ours = xp.asarray(x, copy=True)
     where = xp.asarray(indices, copy=True)
     products = xp.asarray(stack, copy=True)
