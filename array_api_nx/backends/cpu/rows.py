@@ -62,7 +62,7 @@ PARTS: Final = 4
 _TAKEN: Final = 2**18
 
 # BLAS computes larger products on threads of its own. The others take about so many nanoseconds,
-# and one for so many multiplications.
+# and one more for so many multiplications; a part should take so many.
 _SMALL_MATRIX: Final = 64
 _PRODUCT: Final = 32
 _MULTIPLICATIONS: Final = 36
@@ -250,7 +250,8 @@ def matmul(left: NDArray, right: NDArray) -> NDArray | None:
         outer = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
     except ValueError:
         return None
-    each = _PRODUCT + rows * inner * columns // _MULTIPLICATIONS
+    together = _MULTIPLICATIONS if left.dtype.kind in "fc" else 1  # BLAS knows no integers
+    each = _PRODUCT + rows * inner * columns // together
     keys = divide(outer, None, max(1, _WORTH // each))
     if keys is None:
         return None

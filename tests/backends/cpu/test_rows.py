@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
+import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -405,6 +408,28 @@ def test_several_threads_do_the_work() -> None:
         rows.run(task, keys)
     assert len(seen) == 2
     assert threading.current_thread() in seen
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
+def test_a_forked_child_has_threads_of_its_own(divided: list[int]) -> None:
+    x = np.random.default_rng(4).random((90, 80))
+    with xp.config_context(num_threads=3):
+        same(BACKEND.sort(wrap(x), 1, descending=False, stable=True), np.sort(x, 1))
+        with warnings.catch_warnings():
+            # Python 3.12 warns of forks while there are threads; this is what they must survive.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            child = os.fork()
+        if child == 0:
+            # A child that waits for threads it has not inherited must not wait for ever.
+            signal.alarm(60)
+            status = 1
+            try:
+                test_several_threads_do_the_work()
+                status = 0
+            finally:
+                os._exit(status)
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 0
 
 
 def test_without_threads_to_be_had_the_caller_does_all(
