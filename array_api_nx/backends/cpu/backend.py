@@ -23,7 +23,7 @@ from ..explanation_program import RunExplanation
 from ..host import FROM_NUMPY, TO_NUMPY
 from ..program import Program
 from ..strided import Tensor
-from . import programs
+from . import programs, rows
 from .fourier import FourierTransforms
 from .fusion import loops, threads
 from .fusion.pool import empty
@@ -39,7 +39,7 @@ from .kernels import (
 )
 from .linear_algebra import LinearAlgebra
 from .memory import wrap
-from .single import SMALLEST, attempt, compute, fold, reported
+from .single import SMALLEST, attempt, compute, fold, reported, scan
 
 __all__ = ["CPUBackend"]
 
@@ -317,7 +317,12 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
     def scan(self, op: Primitive, x: Tensor, axis: int, dtype: DType | None = None) -> Tensor:
         array = self.array(x)
         # NumPy would widen small integers on its own.
-        return wrap(SCAN[op](array, axis, array.dtype if dtype is None else TO_NUMPY[dtype]))
+        target = array.dtype if dtype is None else TO_NUMPY[dtype]
+        if array.size > SMALLEST:
+            scanned = scan(op, array, axis, target)
+            if scanned is not None:
+                return wrap(scanned)
+        return wrap(SCAN[op](array, axis, target))
 
     def var(self, x: Tensor, axes: tuple[int, ...], keepdims: bool, correction: float) -> Tensor:
         if _hints.lowered or self._is_large(x):
@@ -352,14 +357,23 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         kind: Literal["stable"] | None = None
         if stable and array.dtype.kind == "f" and (array.size < 1000 or _has_both_zeros(array)):
             kind = "stable"
-        array = _reverse_order(array) if descending else array.copy()
+        reverse = _reversal(array) if descending else None
+        if array.size > rows.SORT:
+            result = rows.sort(array, axis, kind, reverse)
+            if result is not None:
+                return wrap(result)
+        array = array.copy() if reverse is None else reverse(array, order="C")
         array.sort(axis, kind)
-        return wrap(_reverse_order(array) if descending else array)
+        return wrap(array if reverse is None else reverse(array))
 
     def argsort(self, x: Tensor, axis: int, *, descending: bool, stable: bool) -> Tensor:
         array = self.array(x)
         if descending:
-            array = _reverse_order(array)
+            array = _reversal(array)(array)
+        if array.size > rows.ARGSORT:
+            order = rows.argsort(array, axis, "stable" if stable else None)
+            if order is not None:
+                return wrap(order)
         return wrap(array.argsort(axis, "stable" if stable else None))
 
     def searchsorted(self, x: Tensor, values: Tensor, *, right: bool) -> Tensor:
@@ -457,7 +471,12 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         array = x.array
         if array is None:
             array = self.bind(x)
-        return wrap(array[self._keys(keys, self.array)])
+        where = self._keys(keys, self.array)
+        if array.size > rows.TAKE and type(where) is _ndarray and _is_plain(array, where):
+            taken = rows.take(array, where, 0)
+            if taken is not None:
+                return wrap(taken)
+        return wrap(array[where])
 
     def index_set(self, target: Tensor, keys: tuple[Any, ...], value: Operand) -> None:
         written = self._ordered(value) if type(value) is Tensor else value
@@ -469,10 +488,20 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             self.array(target)[where] = written
 
     def take(self, x: Tensor, indices: Tensor, axis: int) -> Tensor:
-        return wrap(self.array(x).take(self.array(indices), axis))
+        array, where = self.array(x), self.array(indices)
+        if array.size > rows.TAKE and where.size > rows.MANY:
+            taken = rows.take(array, where, axis)
+            if taken is not None:
+                return wrap(taken)
+        return wrap(array.take(where, axis))
 
     def gather(self, x: Tensor, indices: Tensor, axis: int) -> Tensor:
-        return wrap(np.take_along_axis(self.array(x), self.array(indices), axis))
+        array, where = self.array(x), self.array(indices)
+        if where.size > rows.GATHER:
+            gathered = rows.gather(array, where, axis)
+            if gathered is not None:
+                return wrap(gathered)
+        return wrap(np.take_along_axis(array, where, axis))
 
     def scatter(
         self, template: Tensor, indices: Tensor, updates: Tensor, axis: int, *, add: bool
@@ -506,6 +535,10 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             left = self.bind(x1)
         if right is None:
             right = self.bind(x2)
+        if left.size > rows.MATMUL or right.size > rows.MATMUL:
+            array = rows.matmul(left, right)
+            if array is not None:
+                return wrap(array)
         array = _matmul(left, right)
         result = Tensor()
         result.array = array if type(array) is _ndarray else _asarray(array)
@@ -540,8 +573,16 @@ def _has_both_zeros(array: NDArray) -> bool:
     return bool(negative.any()) and not negative.all()
 
 
-def _reverse_order(array: NDArray) -> NDArray:
-    """An array that sorts the other way round, NaN last all the same; its own inverse."""
-    if array.dtype.kind == "f":
-        return np.negative(array)
-    return np.invert(array)
+def _is_plain(array: NDArray, indices: NDArray) -> bool:
+    """Whether indexing, by many indices, gives what `take` would, row-major."""
+    return bool(
+        indices.size > rows.MANY
+        and indices.dtype == _INT64
+        and array.flags.c_contiguous
+        and indices.flags.c_contiguous
+    )
+
+
+def _reversal(array: NDArray) -> np.ufunc:
+    """What makes an array sort the other way round, NaN last all the same; its own inverse."""
+    return np.negative if array.dtype.kind == "f" else np.invert

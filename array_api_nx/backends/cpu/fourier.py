@@ -2,37 +2,91 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Final
+
 import numpy as np
 
 from ..base import Norm
 from ..strided import Tensor
+from . import rows
+from .kernels import NDArray
 from .memory import NumPyMemory, wrap
 
 __all__ = ["FourierTransforms"]
+
+_REAL: Final = {"F": np.dtype(np.float32), "D": np.dtype(np.float64)}
+_COMPLEX: Final = {"f": np.dtype(np.complex64), "d": np.dtype(np.complex128)}
 
 
 class FourierTransforms(NumPyMemory):
     """The section "Fourier transforms" of the contract."""
 
-    # numpy.fft takes a detour for several axes, so one axis goes its own way.
+    # numpy.fft takes a detour for several axes, so one axis goes its own way. Those of large arrays
+    # go one after the other, in the order in which numpy.fft takes them.
 
     def fft(self, x: Tensor, axes: tuple[int, ...], norm: Norm) -> Tensor:
+        array = self.array(x)
+        if array.size > rows.FFT:
+            return wrap(_transform_all(np.fft.fft, array, axes[::-1], norm))
         if len(axes) == 1:
-            return wrap(np.fft.fft(self.array(x), None, axes[0], norm))
-        return wrap(np.fft.fftn(self.array(x), None, axes, norm))
+            return wrap(np.fft.fft(array, None, axes[0], norm))
+        return wrap(np.fft.fftn(array, None, axes, norm))
 
     def ifft(self, x: Tensor, axes: tuple[int, ...], norm: Norm) -> Tensor:
+        array = self.array(x)
+        if array.size > rows.FFT:
+            return wrap(_transform_all(np.fft.ifft, array, axes[::-1], norm))
         if len(axes) == 1:
-            return wrap(np.fft.ifft(self.array(x), None, axes[0], norm))
-        return wrap(np.fft.ifftn(self.array(x), None, axes, norm))
+            return wrap(np.fft.ifft(array, None, axes[0], norm))
+        return wrap(np.fft.ifftn(array, None, axes, norm))
 
     def rfft(self, x: Tensor, axes: tuple[int, ...], norm: Norm) -> Tensor:
+        array = self.array(x)
+        if array.size > rows.FFT:
+            array = _transform(np.fft.rfft, array, None, axes[-1], norm)
+            return wrap(_transform_all(np.fft.fft, array, axes[-2::-1], norm))
         if len(axes) == 1:
-            return wrap(np.fft.rfft(self.array(x), None, axes[0], norm))
-        return wrap(np.fft.rfftn(self.array(x), None, axes, norm))
+            return wrap(np.fft.rfft(array, None, axes[0], norm))
+        return wrap(np.fft.rfftn(array, None, axes, norm))
 
     def irfft(self, x: Tensor, axes: tuple[int, ...], last_size: int, norm: Norm) -> Tensor:
+        array = self.array(x)
+        if array.size > rows.FFT:
+            array = _transform_all(np.fft.ifft, array, axes[:-1], norm)
+            return wrap(_transform(np.fft.irfft, array, last_size, axes[-1], norm))
         if len(axes) == 1:
-            return wrap(np.fft.irfft(self.array(x), last_size, axes[0], norm))
-        sizes = [self.shape(x)[axis] for axis in axes[:-1]]
-        return wrap(np.fft.irfftn(self.array(x), (*sizes, last_size), axes, norm))
+            return wrap(np.fft.irfft(array, last_size, axes[0], norm))
+        sizes = [array.shape[axis] for axis in axes[:-1]]
+        return wrap(np.fft.irfftn(array, (*sizes, last_size), axes, norm))
+
+
+def _transform_all(
+    function: Callable[..., NDArray], array: NDArray, axes: tuple[int, ...], norm: Norm
+) -> NDArray:
+    """One axis after the other."""
+    for axis in axes:
+        array = _transform(function, array, None, axis, norm)
+    return array
+
+
+def _transform(
+    function: Callable[..., NDArray], array: NDArray, size: int | None, axis: int, norm: Norm
+) -> NDArray:
+    """``function(array, size, axis, norm)``, one of numpy.fft along one axis."""
+    keys = rows.divide(array.shape, axis, rows.FFT // rows.PARTS)
+    if keys is None:
+        return function(array, size, axis, norm)
+    shape = list(array.shape)
+    name, dtype = function.__name__, array.dtype
+    if name == "rfft":
+        name += "_n_odd" if shape[axis] % 2 else "_n_even"
+        dtype = _COMPLEX[dtype.char]
+        shape[axis] = shape[axis] // 2 + 1
+    elif name == "irfft":
+        dtype = _REAL[dtype.char]
+        assert size is not None
+        shape[axis] = size
+    result = rows.like(array, tuple(shape), dtype)
+    rows.run(lambda key: function(array[key], size, axis, norm, result[key]), keys, name)
+    return result

@@ -7,22 +7,26 @@ the extension does both better: with several threads, into memory of the pool.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from math import prod
 from typing import Any, Final
 
 import numpy as np
 
+from ... import primitives as p
 from ...config import current
 from ...core.view import View
 from ...primitives import Primitive
-from .fusion import executor, expression, fperrors, loops, threads
+from .fusion import executor, expression, fperrors, loops, machine, threads
 from .fusion.compiled import extension
 from .fusion.expression import Node
+from .fusion.kernel import Instruction, Kernel, Operand
 from .fusion.loops import Loop
 from .fusion.plan import Graph, Stage, plan
+from .fusion.pool import empty
 from .kernels import NDArray
 
-__all__ = ["SMALLEST", "attempt", "compute", "fold", "reported"]
+__all__ = ["SMALLEST", "attempt", "compute", "fold", "reported", "scan"]
 
 SMALLEST: Final = 2**14
 """Elements above which operations are computed here, and results lie in memory of the pool."""
@@ -137,3 +141,84 @@ def _planned(
         if keepdims or axis not in axes
     ]
     return stage, head, tuple(kept)
+
+
+# ---------------------------------------------------------------------- scans
+
+_SCANNED: Final = {
+    p.CUMULATIVE_SUM: p.ADD,
+    p.CUMULATIVE_PROD: p.MULTIPLY,
+    p.CUMULATIVE_MAX: p.MAXIMUM,
+    p.CUMULATIVE_MIN: p.MINIMUM,
+}
+
+# Of which kinds of numbers every bit is the same whether a loop goes over them one by one, as
+# NumPy's scans do, or with vector instructions. (Those may take the other one of two zeros for the
+# maximum, and multiply complex numbers with one rounding less.)
+_EXACT: Final = {p.ADD: "iufc", p.MULTIPLY: "iuf", p.MAXIMUM: "iu", p.MINIMUM: "iu"}
+
+# Fewer elements side by side are not worth a call of the loop; of more, what was written last would
+# leave the cache before it is read again.
+_NARROWEST: Final = 16
+_WIDEST: Final = 2**11
+
+_SCAN_TASKS: Final = 16
+
+
+def scan(op: Primitive, array: NDArray, axis: int, dtype: np.dtype[Any]) -> NDArray | None:
+    """A scan along an axis, which NumPy computes without letting other threads run: its bits, its
+    warnings, its order of axes in memory.
+
+    A loop gets the result as its first operand, and the same one element further as its target, as
+    it does from NumPy; or, where rows lie side by side, a row of the result and the next one.
+
+    Returns
+    -------
+    ndarray or None
+        None, with nothing done, where NumPy has to compute it.
+    """
+    if extension is None or array.shape[axis] < 2 or not array.flags.aligned:
+        return None
+    if not array.flags.c_contiguous:
+        if not array.flags.f_contiguous:
+            return None
+        turned = scan(op, array.T, array.ndim - 1 - axis, dtype)
+        return None if turned is None else turned.T
+    loop = loops.find(_SCANNED[op], dtype)
+    outer, size, inner = prod(array.shape[:axis]), array.shape[axis], prod(array.shape[axis + 1 :])
+    asked = fperrors.modes()
+    if loop is None or loop.output != dtype or outer * inner < 2 or asked is None:
+        return None
+    if inner > 1 and (inner < _NARROWEST or dtype.kind not in _EXACT[_SCANNED[op]]):
+        return None
+    source = array.astype(dtype, copy=False)
+    result = empty(array.shape, dtype)
+    first = (slice(None),) * axis + (0,)
+    result[first] = source[first]
+    step = inner * dtype.itemsize
+    memories = [(result, 0), (source, step), (result, step)]
+    number = min(threads.count(), max(1, array.size // SMALLEST))
+    flags = _scan_program(loop, outer, size, inner).run(memories, number)
+    if flags[0] & asked:
+        fperrors.report((("accumulate", flags[0], asked),))
+    return result
+
+
+@lru_cache(maxsize=256)
+def _scan_program(loop: Loop, outer: int, size: int, inner: int) -> machine.Program:
+    """What applies a loop along the middle one of three axes."""
+    itemsize = loop.output.itemsize
+    dims: tuple[int, ...] = outer, size - 1, inner
+    steps: tuple[int, ...] = size * inner * itemsize, inner * itemsize, itemsize
+    split, step, columns = 0, -(-outer // _SCAN_TASKS), min(inner, _WIDEST)
+    if inner == 1:
+        dims, steps, columns = dims[:2], steps[:2], size - 1
+    elif outer < _SCAN_TASKS:
+        least = -(-inner // _SCAN_TASKS)
+        split, step = 2, min(_WIDEST, max(_NARROWEST, -(-least // 64) * 64))
+        columns = step
+    tasks = -(-dims[split] // step)
+    operand = Operand(itemsize, steps, 0, "direct")
+    instruction = Instruction(loop, (0, 1), 2)
+    kernel = Kernel(dims, (1, columns), split, step, tasks, (operand,) * 3, (), (instruction,))
+    return machine.prepare(kernel)

@@ -461,3 +461,104 @@ def test_sums_warn_of_overflow() -> None:
     assert total == float("inf")
     with np.errstate(over="raise"), pytest.raises(FloatingPointError):
         float(xp.sum(x))
+
+
+# ---------------------------------------------------------------------- scans
+
+SCANS = {
+    p.CUMULATIVE_SUM: np.add,
+    p.CUMULATIVE_PROD: np.multiply,
+    p.CUMULATIVE_MAX: np.maximum,
+    p.CUMULATIVE_MIN: np.minimum,
+}
+
+
+def numbers(shape: tuple[int, ...], dtype: str) -> NDArray:
+    """With zeros of either sign and NaN."""
+    rng = np.random.default_rng(17)
+    values = rng.integers(-3, 4, shape) * 0.3
+    if dtype.startswith(("float", "complex")):
+        values[rng.random(shape) < 0.3] *= -0.0
+        values[rng.random(shape) < 0.0005] = np.nan
+    if dtype.startswith("complex"):
+        values = values + 1j * rng.standard_normal(shape)
+    return values.astype(dtype)
+
+
+def check_scan(op: Any, x: NDArray, axis: int, dtype: str) -> bool:
+    """As `check`, for scans; all NaN are one value."""
+    target = np.dtype(dtype)
+    computed = single.scan(op, x, axis, target)
+    expected = SCANS[op].accumulate(x, axis, target)
+    if computed is not None and target.kind in "fc":
+        assert np.array_equal(np.isnan(computed), np.isnan(expected))
+        computed[np.isnan(computed)] = expected[np.isnan(expected)] = 7
+    return check(computed, expected)
+
+
+@needs_extension
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int8", "uint16", "int64", "complex128"])
+@pytest.mark.parametrize("op", SCANS)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_scans_are_numpys(op: Any, dtype: str, threads: int) -> None:
+    along = across = 0
+    with xp.config_context(num_threads=threads):
+        for shape in [(30, 40), (2, 3000), (3000, 20), (5, 70, 33), (40, 3, 21), (1, 9, 5000)]:
+            x = numbers(shape, dtype)
+            for axis in range(len(shape)):
+                found = check_scan(op, x, axis, dtype)
+                if axis == len(shape) - 1:
+                    along += found
+                else:
+                    across += found
+                assert check_scan(op, x.T, len(shape) - 1 - axis, dtype) == found
+    assert along == 6
+    exact = op is p.CUMULATIVE_SUM or (dtype[0] != "c" if op is p.CUMULATIVE_PROD else False)
+    assert (across > 4) == (exact or np.dtype(dtype).kind in "iu")
+
+
+@needs_extension
+@pytest.mark.parametrize("source", ["bool", "int8", "float32"])
+@pytest.mark.parametrize("target", ["int64", "float64", "complex64"])
+def test_scans_of_what_is_cast_first(source: str, target: str) -> None:
+    x = numbers((60, 50), source)
+    assert check_scan(p.CUMULATIVE_SUM, x, 0, target)
+    assert check_scan(p.CUMULATIVE_SUM, x, 1, target)
+
+
+@needs_extension
+def test_scans_that_are_left_to_numpy() -> None:
+    x = numbers((60, 50), "float64")
+    total = p.CUMULATIVE_SUM
+    for array, axis in [
+        (x[:, ::2], 0),
+        (x[::-1], 1),
+        (x.reshape(3, 20, 50).transpose(1, 0, 2), 2),
+        (x[0], 0),
+        (x[:1], 1),
+        (x[:, :1], 0),
+        (x[:, :7].copy(), 0),
+        (x[:0], 0),
+        (x[:, :0], 0),
+        (x[:0], 1),
+        (x[:1], 0),
+        (np.frombuffer(b"\0" * 801, np.uint8)[1:].view(np.float64).reshape(10, 10), 1),
+    ]:
+        assert single.scan(total, array, axis, array.dtype) is None
+    with np.errstate(over="raise"):
+        assert single.scan(total, x, 1, x.dtype) is None
+    assert single.scan(total, x, 1, x.dtype) is not None
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("axis", [0, 1])
+def test_scans_warn_once(axis: int) -> None:
+    x = xp.full((200, 300), 1e307)
+    with pytest.warns(RuntimeWarning, match="overflow encountered in accumulate") as found:
+        xp.cumulative_sum(x, axis=axis)
+    assert len(found) == 1
+    with np.errstate(over="ignore"):
+        xp.cumulative_sum(x, axis=axis)
+    with np.errstate(over="raise"), pytest.raises(FloatingPointError, match="accumulate"):
+        xp.cumulative_sum(x, axis=axis)

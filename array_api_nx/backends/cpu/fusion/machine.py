@@ -5,14 +5,11 @@ Both go through the same tiles and call the same inner loops, and so give the sa
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import reduce
+from functools import partial, reduce
 from itertools import product
 from operator import or_
-from threading import Lock
 from typing import Any, Final, Protocol, TypeAlias
 
 import numpy as np
@@ -20,6 +17,7 @@ import numpy as np
 from .compiled import extension
 from .folding import fold
 from .kernel import Access, Instruction, Kernel, Reduction
+from .workers import call_together
 
 __all__ = ["Memories", "NumPyProgram", "Program", "extension", "prepare", "run"]
 
@@ -159,17 +157,7 @@ class NumPyProgram:
         views = [self._view(slot, *memory) for slot, memory in enumerate(memories)]
         workers = [_Worker(self, views) for _ in range(min(threads, kernel.tasks))]
         tasks = deque(range(kernel.tasks))
-        helpers = []
-        if len(workers) > 1:
-            executor = _executor(len(workers) - 1)
-            helpers = [executor.submit(worker.run, tasks) for worker in workers[1:]]
-        try:
-            workers[0].run(tasks)
-        finally:
-            # Whoever has not begun need not.
-            for helper in helpers:
-                if not helper.cancel():
-                    helper.result()
+        call_together([partial(worker.run, tasks) for worker in workers])
         raised = zip(*[worker.flags for worker in workers], strict=True)
         return tuple([reduce(or_, flags) for flags in raised])
 
@@ -356,29 +344,3 @@ class _Worker:
 
     def _buffer(self, slot: int, dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray:
         return np.ndarray(shape, dtype, self._buffers[slot])
-
-
-# ---------------------------------------------------------------------- threads
-
-_lock = Lock()
-_pool: tuple[int, ThreadPoolExecutor] | None = None
-
-
-def _executor(threads: int) -> ThreadPoolExecutor:
-    """A pool of at least that many threads."""
-    global _pool
-    with _lock:
-        if _pool is None or _pool[0] < threads:
-            _pool = threads, ThreadPoolExecutor(threads, thread_name_prefix="array_api_nx")
-        return _pool[1]
-
-
-def _forget_executor() -> None:
-    """Start afresh in a forked child, where the threads are not and the lock may be held."""
-    global _lock, _pool
-    _lock = Lock()
-    _pool = None
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_executor)
