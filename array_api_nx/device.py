@@ -93,6 +93,14 @@ class Device:
     def __reduce__(self) -> tuple[type[Device], tuple[str]]:
         return Device, (self.name,)
 
+    def release_memory(self) -> None:
+        """Give memory that the device keeps for later arrays back to the system.
+
+        Arrays are left alone. Of use where something else in the process, or on the accelerator,
+        needs the memory.
+        """
+        self.backend.release_memory()
+
 
 _devices: Final[dict[str, Device]] = {}
 _families: Final[dict[str, Family]] = {}

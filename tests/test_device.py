@@ -16,6 +16,8 @@ import pytest
 import array_api_nx as xp
 from array_api_nx import Array, Device, config, device
 from array_api_nx.backends.cpu import CPUBackend
+from array_api_nx.backends.cpu.fusion import pool
+from array_api_nx.backends.cpu.fusion.compiled import extension
 from array_api_nx.backends.engines.families import Family
 
 CPU = Device("cpu")
@@ -544,3 +546,12 @@ def test_unpickling_where_the_device_is_unknown(x):
     del device._devices["gone"]
     with pytest.raises(ValueError, match="no device 'gone'"):
         pickle.loads(data)
+
+
+@pytest.mark.skipif(extension is None, reason="the extension, which keeps memory, is not built")
+def test_memory_that_is_kept_goes_back():
+    x = xp.zeros(100_000, dtype=xp.float64) + 1.0
+    del x
+    assert pool.stats().free_bytes > 0
+    CPU.release_memory()
+    assert pool.stats().free_bytes == 0

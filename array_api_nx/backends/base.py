@@ -152,6 +152,10 @@ class Backend(ABC):
         """
         return {}
 
+    def release_memory(self) -> None:
+        """Give memory that is kept for later arrays back to the system; nothing by default."""
+        return None
+
     # ------------------------------------------------------------------ creation
 
     @abstractmethod

@@ -142,6 +142,9 @@ class CheckedBackend(CheckedMatrices):
     def facts(self) -> dict[str, Any]:
         return self.inner.facts()
 
+    def release_memory(self) -> None:
+        self.inner.release_memory()
+
     # ------------------------------------------------------------------ creation
 
     def empty(self, shape: Shape, dtype: DType) -> Handle:

@@ -60,8 +60,7 @@ def _nx() -> Peer:
 
         return call
 
-    pool: Any = import_module("array_api_nx.backends.cpu.fusion.pool")
-    return Peer("nx", xp.__version__, prepare, release=pool.release)
+    return Peer("nx", xp.__version__, prepare, release=xp.Device("cpu").release_memory)
 
 
 def _nx_compile() -> Peer:
@@ -72,8 +71,7 @@ def _nx_compile() -> Peer:
         compiled = xp.compile(lambda *arrays: case.function(xp, *arrays))
         return lambda: compiled(*own)
 
-    pool: Any = import_module("array_api_nx.backends.cpu.fusion.pool")
-    return Peer("nx.compile", xp.__version__, prepare, release=pool.release)
+    return Peer("nx.compile", xp.__version__, prepare, release=xp.Device("cpu").release_memory)
 
 
 def _numexpr() -> Peer:

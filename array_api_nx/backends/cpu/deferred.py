@@ -32,7 +32,7 @@ from ..base import Operand, Scalar
 from ..explanation import Explanation
 from ..host import TO_NUMPY
 from ..strided import Storage, Tensor, tensor_over
-from .fusion import executor, expression, fperrors, loops
+from .fusion import executor, expression, fperrors, loops, pool
 from .fusion.explain import explanation
 from .fusion.expression import Node
 from .fusion.facts import facts
@@ -81,6 +81,9 @@ class DeferredExecution(NumPyMemory):
 
     def facts(self) -> dict[str, Any]:
         return facts()
+
+    def release_memory(self) -> None:
+        pool.release()
 
     def force(self, storage: Storage) -> None:
         """Give a deferred storage memory."""

@@ -146,6 +146,10 @@ class CupyBackend(NamespaceBackend):
 
     # ------------------------------------------------------------------ memory
 
+    def release_memory(self) -> None:
+        with self.place:
+            cupy.get_default_memory_pool().free_all_blocks()
+
     def flatten(self, array: Native) -> tuple[Native, View]:
         if array.flags.c_contiguous:
             return array.reshape(-1), View.row_major(array.shape)

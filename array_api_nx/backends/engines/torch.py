@@ -72,6 +72,10 @@ class TorchBackend(NamespaceBackend):
 
     # ------------------------------------------------------------------ memory
 
+    def release_memory(self) -> None:
+        if self.place.type in ("cuda", "mps", "xpu"):
+            getattr(torch, self.place.type).empty_cache()
+
     def flatten(self, array: Native) -> tuple[Native, View]:
         shape = tuple(array.shape)
         if array.is_contiguous():

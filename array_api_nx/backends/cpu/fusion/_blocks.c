@@ -13,7 +13,6 @@
 
 #include <fenv.h>
 #include <float.h>
-#include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
@@ -317,45 +316,10 @@ static PyType_Spec kernel_spec = {
 #include "single.h"
 /* clang-format on */
 
-/* ------------------------------------------------------------------ the number of threads */
+/* ------------------------------------------------------------------ threads */
 
-/* What threadpoolctl finds in the dynamic symbol table. Ints are read and written whole. */
-static volatile int limit = INT_MAX;
-static volatile int default_threads = 1;
-
-Py_EXPORTED_SYMBOL int array_api_nx_get_num_threads(void);
-Py_EXPORTED_SYMBOL void array_api_nx_set_num_threads(int count);
-
-int array_api_nx_get_num_threads(void)
-{
-    return limit < default_threads ? limit : default_threads;
-}
-
-/* Nothing below 1 is a limit. */
-void array_api_nx_set_num_threads(int count)
-{
-    if (count >= 1) {
-        limit = count;
-    }
-}
-
-static PyObject *thread_limit(PyObject *module, PyObject *ignored)
-{
-    (void)module;
-    (void)ignored;
-    return PyLong_FromLong(limit);
-}
-
-static PyObject *set_default_threads(PyObject *module, PyObject *count)
-{
-    npy_intp value;
-    (void)module;
-    if (!read_int(count, 1, INT_MAX, "the default number of threads", &value)) {
-        return NULL;
-    }
-    default_threads = (int)value;
-    Py_RETURN_NONE;
-}
+/* What threadpoolctl looks for in the dynamic symbol table, to know this library. */
+Py_EXPORTED_SYMBOL const int array_api_nx_block_machine = 1;
 
 static PyObject *forget_threads(PyObject *module, PyObject *ignored)
 {
@@ -423,10 +387,6 @@ static PyMethodDef methods[] = {
      "operation: (loop, dtypes of its inputs, its output's, elements up to which one thread "
      "computes all, whether the loop is slow with scalars, whether it gives the same bits when it "
      "reads backwards)."},
-    {"thread_limit", thread_limit, METH_NOARGS,
-     "thread_limit()\n--\n\nThe upper limit on threads that threadpoolctl has set."},
-    {"set_default_threads", set_default_threads, METH_O,
-     "set_default_threads(count)\n--\n\nWhat threadpoolctl is told while it has set no limit."},
     {"forget_threads", forget_threads, METH_NOARGS,
      "forget_threads()\n--\n\nStart afresh without threads, as a forked child has to."},
     {"empty", empty, METH_VARARGS,

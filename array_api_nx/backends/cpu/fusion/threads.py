@@ -182,7 +182,7 @@ def register_controller() -> None:
         user_api = "blas"
         internal_api = "array_api_nx"
         filename_prefixes = ("_blocks",)
-        check_symbols = ("array_api_nx_get_num_threads",)
+        check_symbols = ("array_api_nx_block_machine",)
 
         def get_num_threads(self) -> int:
             return limits.get()

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import subprocess
 import sys
@@ -847,30 +846,6 @@ assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 17
 def test_forked_children_start_afresh(use: str) -> None:
     environment = {**os.environ, "ARRAY_API_NX_EXTENSION": use}
     subprocess.run([sys.executable, "-c", FORK], env=environment, check=True)
-
-
-@needs_extension
-def test_threadpoolctl_finds_the_limit() -> None:
-    extension = machine.extension
-    assert extension is not None
-    library = ctypes.CDLL(extension.__file__)
-    limit = extension.thread_limit()
-    told = library.array_api_nx_get_num_threads()
-    try:
-        library.array_api_nx_set_num_threads(3)
-        assert extension.thread_limit() == 3
-        extension.set_default_threads(8)
-        assert library.array_api_nx_get_num_threads() == 3
-        extension.set_default_threads(2)
-        assert library.array_api_nx_get_num_threads() == 2
-        for no_limit in (0, -1):
-            library.array_api_nx_set_num_threads(no_limit)
-            assert extension.thread_limit() == 3
-        with pytest.raises(ValueError, match="default number of threads must be from 1"):
-            extension.set_default_threads(0)
-    finally:
-        library.array_api_nx_set_num_threads(limit)
-        extension.set_default_threads(told)
 
 
 @pytest.mark.parametrize("make", MACHINES)
