@@ -15,7 +15,7 @@ def _load() -> ModuleType | None:
         return None
     try:
         return import_module("._blocks", __package__)
-    except ModuleNotFoundError:
+    except ImportError:
         return None
 
 
