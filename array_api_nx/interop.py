@@ -350,12 +350,13 @@ def to_dlpack(x: Array, stream: object, max_version: Any, dl_device: Any, copy: 
 
 
 def _in_place(x: Array, native: Any) -> bool:
-    """Whether `native` is in the memory of `x`; of accelerators' memory it is taken on trust."""
+    """Whether `native` is in the memory of `x`, or in that which the engine computed it to.
+
+    An engine whose arrays never change, or are computed on demand, has no other memory to export.
+    """
     backend = x._device.backend
-    if backend.dlpack_device()[0] != 1:
-        return True
     if not backend.shares_host:
-        return False
+        return True
     array = backend.to_host(x._handle)
     return not array.size or np.may_share_memory(np.from_dlpack(native), array)
 
