@@ -64,7 +64,7 @@ class JaxBackend(NamespaceBackend):
     """
 
     xp = jnp
-    errors = (RuntimeError, TypeError)
+    errors = (RuntimeError, TypeError, MemoryError)
 
     def __init__(self, name: str, place: str) -> None:
         super().__init__(name, TO_NUMPY)
@@ -163,7 +163,10 @@ class JaxBackend(NamespaceBackend):
 
     def explained(self, error: Exception) -> Exception:
         text = str(error).strip().partition("\n")[0]
-        if "RESOURCE_EXHAUSTED" in text or "Out of memory" in text:
+        if text.startswith(f"device {self.name} "):
+            return error
+        exhausted = "RESOURCE_EXHAUSTED" in text or "Out of memory" in text
+        if exhausted or isinstance(error, MemoryError):
             return MemoryError(
                 f"device {self.name} has not enough memory: {text}; delete arrays, or move some "
                 "elsewhere with to_device('cpu')"
