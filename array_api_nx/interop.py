@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import prod
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -57,6 +58,8 @@ def item(x: Array, kind: type) -> Any:
     try:
         value = x._device.backend.item(x._handle)
     except ValueError:
+        if prod(x.shape) == 1:
+            raise
         raise TypeError(
             f"{kind.__name__}() takes an array with one element, not shape {x.shape}; "
             "reduce it with any, all, sum, max, ... or index it"
