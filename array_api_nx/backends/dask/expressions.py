@@ -92,7 +92,7 @@ class Expression:
         self.shape = shape
         self.dtype = dtype
         self.array: da.Array | None = None
-        self.size = 1 + sum(
+        self.size: int = 1 + sum(
             [x.size for x in arguments if type(x) is Expression and x.array is None]
         )
 
