@@ -267,6 +267,9 @@ class JaxBackend(NamespaceBackend):
         return wrap(found.astype(np.int64))
 
     def add_at(self, array: Native, positions: Native, values: Native) -> Native:
+        if array.dtype.kind == "b":
+            # JAX adds no booleans. The sum of some is whether any is true.
+            return array.astype(np.uint8).at[positions].max(values.astype(np.uint8)) != 0
         return array.at[positions].add(values)
 
     # Decompositions that do not exist come out as NaN.
