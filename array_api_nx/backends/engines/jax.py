@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from inspect import isfunction
+from math import prod
 from threading import Lock
 from typing import Any, Final
 
@@ -24,7 +25,8 @@ from ...core import dtypes as d
 from ...core.dtypes import DType
 from ...core.view import View
 from ...primitives import Primitive
-from ..base import Backend, Operand, Scalar
+from ..base import Backend, Operand, Padding, Scalar
+from ..composed import window_counts
 from ..host import TO_NUMPY
 from ..namespace import EngineError, NamespaceBackend, Native, wrap
 from ..strided import Storage, Tensor
@@ -260,6 +262,33 @@ class JaxBackend(NamespaceBackend):
         if descending:
             x = self._reversed_order(x)
         return wrap(jnp.argsort(self.array(x), axis, stable=stable).astype(np.int64))
+
+    def unfold(
+        self,
+        x: Tensor,
+        kernel_size: tuple[int, ...],
+        stride: tuple[int, ...],
+        dilation: tuple[int, ...],
+        padding: Padding,
+    ) -> Tensor:
+        # At once: a slice for each position in the kernel would be compiled each for itself.
+        ndim = len(kernel_size)
+        shape = self.shape(x)
+        lead = shape[: len(shape) - ndim]
+        counts = window_counts(shape[len(lead) :], kernel_size, stride, dilation, padding)
+        padded = self.pad(x, (*[(0, 0)] * len(lead), *padding), 0)
+        where = np.zeros((1,) * 2 * ndim, np.int64)
+        inner = 1
+        for axis in reversed(range(ndim)):
+            within = dilation[axis] * np.arange(kernel_size[axis])
+            own = np.add.outer(within, stride[axis] * np.arange(counts[axis]))
+            sizes = [1] * 2 * ndim
+            sizes[axis], sizes[ndim + axis] = own.shape
+            where = where + inner * own.reshape(sizes)
+            inner *= self.shape(padded)[len(lead) + axis]
+        flat = self.array(self.reshape(padded, (*lead, inner)))
+        taken = jnp.take(flat, where.reshape(prod(kernel_size), prod(counts)), len(lead))
+        return wrap(taken)
 
     def searchsorted(self, x: Tensor, values: Tensor, *, right: bool) -> Tensor:
         side = "right" if right else "left"
