@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import prod
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -28,6 +29,7 @@ __all__ = [
     "scalar_value",
     "to_buffer",
     "to_device",
+    "to_device_in_place",
     "to_dlpack",
     "to_numpy",
 ]
@@ -56,6 +58,8 @@ def item(x: Array, kind: type) -> Any:
     try:
         value = x._device.backend.item(x._handle)
     except ValueError:
+        if prod(x.shape) == 1:
+            raise
         raise TypeError(
             f"{kind.__name__}() takes an array with one element, not shape {x.shape}; "
             "reduce it with any, all, sum, max, ... or index it"
@@ -227,6 +231,8 @@ def from_numpy(
     if found is not None and (dtype is None or dtype is found):
         flags = array.flags
         if flags.aligned and (flags.c_contiguous or _whole_strides(array)):
+            if copy is False and not device.backend.shares_host:
+                raise ValueError(f"device {device} shares no memory with NumPy; use copy=None")
             handle = device.backend.from_host(_canonical(array), copy=bool(copy), lent=lent)
             return wrap(handle, found, device)
     return _from_other(array, dtype, device, copy)
@@ -275,7 +281,7 @@ def to_numpy(x: Array, dtype: Any = None, copy: bool | None = None) -> NDArray:
     TypeError
         If the array is not on the CPU.
     ValueError
-        If `copy` is False and a conversion is asked for.
+        If `copy` is False and a conversion is asked for, or the device has memory of its own.
     """
     backend = x._device.backend
     if backend.dlpack_device()[0] != 1:
@@ -283,6 +289,8 @@ def to_numpy(x: Array, dtype: Any = None, copy: bool | None = None) -> NDArray:
             f"an array on {x._device} is not converted to NumPy silently; "
             "move it with x.to_device('cpu') first"
         )
+    if copy is False and not backend.shares_host:
+        raise ValueError(f"device {x._device} shares no memory with NumPy; use copy=None")
     if copy:
         array = host_copy(x)
         return array if dtype is None else array.astype(dtype, copy=False)
@@ -331,7 +339,10 @@ def to_dlpack(x: Array, stream: object, max_version: Any, dl_device: Any, copy: 
         raise BufferError(f"device {x._device} has no streams; leave out stream=")
     try:
         try:
-            return backend.native(x._handle).__dlpack__(**options)
+            native = backend.native(x._handle)
+            if copy is False and not _in_place(x, native):
+                raise BufferError(f"device {x._device} cannot export the array without a copy")
+            return native.__dlpack__(**options)
         except BufferError:
             # NumPy can do more than some engines, with the same memory or a copy of it.
             if backend.dlpack_device()[0] != 1 or copy is False:
@@ -339,6 +350,18 @@ def to_dlpack(x: Array, stream: object, max_version: Any, dl_device: Any, copy: 
             return backend.to_host(x._handle).__dlpack__(**options)
     except (BufferError, ValueError) as error:
         raise BufferError(f"{error}; export a copy: asarray(x, device='cpu', copy=True)") from error
+
+
+def _in_place(x: Array, native: Any) -> bool:
+    """Whether `native` is in the memory of `x`, or in that which the engine computed it to.
+
+    An engine whose arrays never change, or are computed on demand, has no other memory to export.
+    """
+    backend = x._device.backend
+    if not backend.shares_host:
+        return True
+    array = backend.to_host(x._handle)
+    return not array.size or np.may_share_memory(np.from_dlpack(native), array)
 
 
 def from_dlpack(x: Any, device: Any, copy: bool | None) -> Array:
@@ -350,6 +373,8 @@ def from_dlpack(x: Any, device: Any, copy: bool | None) -> Array:
     if x.__dlpack_device__()[0] != 1:
         return _from_accelerator(x, device, copy)
     target = default_device() if device is None else as_device(device)
+    if device_of(x) is target:
+        return _exported(x, target, target, copy)
     place: Literal["cpu"] | None = None if device is None else "cpu"
     array = np.from_dlpack(x, device=place, copy=copy)
     try:
@@ -367,10 +392,17 @@ def _from_accelerator(x: Any, device: Any, copy: bool | None) -> Array:
             f"no engine here knows where a {type(x).__name__} on DLPack device "
             f"{x.__dlpack_device__()} lives; move it to the CPU first"
         )
-    adopted = adopt(x, there)
-    target = there if device is None else as_device(device)
-    if copy is False and target is not there:
-        raise ValueError(f"cannot move an array from {there} to {target} without a copy")
+    return _exported(x, there, there if device is None else as_device(device), copy)
+
+
+def _exported(x: Any, there: Device, target: Device, copy: bool | None) -> Array:
+    """`from_dlpack` of an engine's own array, which is on `there`."""
+    try:
+        adopted = adopt(x, there)
+    except TypeError as error:
+        raise BufferError(str(error)) from None
+    if copy is False:
+        return to_device_in_place(adopted, target)
     if copy and target is there:
         return wrap(target.backend.copy(adopted._handle), adopted._dtype, target)
     return to_device(adopted, target, None)
@@ -401,6 +433,29 @@ def to_device(x: Array, device: Any, stream: object) -> Array:
     # What cannot be written here can be there, in memory of its own.
     handle = backend.from_host(array, copy=not array.flags.writeable)
     return wrap(handle, x._dtype, target)
+
+
+def to_device_in_place(x: Array, target: Device) -> Array:
+    """`x` on `target`, in the same memory.
+
+    Raises
+    ------
+    ValueError
+        If it takes a copy.
+    """
+    if target is x._device:
+        return x
+    source, backend = x._device.backend, target.backend
+    place = source.dlpack_device()
+    if place[0] != 1 and place == backend.dlpack_device():
+        return wrap(backend.from_native(source.native(x._handle)), x._dtype, target)
+    if source.shares_host and backend.shares_host:
+        array = source.to_host(x._handle)
+        if array.flags.writeable:
+            return wrap(backend.from_host(array, copy=False), x._dtype, target)
+    raise ValueError(
+        f"cannot move an array from {x._device} to {target} without a copy; use copy=None"
+    )
 
 
 def _restore(array: NDArray, device: str) -> Array:

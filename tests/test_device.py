@@ -374,8 +374,13 @@ def test_asarray_moves_only_when_told(x, y, fake):
     assert xp.asarray(y, device=fake) is y
     moved = xp.asarray(y, device="cpu")
     assert moved.device is CPU
-    with pytest.raises(ValueError, match=r"on fake:0 to float64 on cpu without a copy; use copy"):
-        xp.asarray(y, device="cpu", copy=False)
+    shared = xp.asarray(y, device="cpu", copy=False)
+    shared[...] = 5.0
+    assert xp.all(y == 5.0)
+    with pytest.raises(ValueError, match=r"float64 to float32 without a copy; use copy=None"):
+        xp.asarray(y, dtype=xp.float32, device="cpu", copy=False)
+    with pytest.raises(ValueError, match=r"from fake:0 to cpu without a copy; use copy=None"):
+        xp.asarray(xp.broadcast_to(y, (2, *y.shape)), device="cpu", copy=False)
 
 
 def test_to_device_both_ways(x, fake):

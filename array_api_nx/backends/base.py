@@ -54,6 +54,10 @@ Norm: TypeAlias = 'Literal["backward", "ortho", "forward"]'
 class Backend(ABC):
     """Executes primitives on one device. See the module's text for what holds throughout."""
 
+    shares_host: bool = False
+    """Whether arrays lie in memory that the host reads and writes: whether `to_host`, and
+    `from_host` without `copy`, share it."""
+
     # ------------------------------------------------------------------ properties
 
     @abstractmethod
@@ -76,8 +80,8 @@ class Backend(ABC):
     def to_host(self, x: Handle) -> np.ndarray[Any, Any]:
         """`x` as a NumPy array of native byte order.
 
-        Backend must: share memory where the host can reach it, so that writing to either shows
-        in the other, and copy otherwise.
+        Backend must: share memory if `shares_host`, so that writing to either shows in the
+        other, and copy otherwise.
         """
 
     def native(self, x: Handle) -> Any:
@@ -177,8 +181,8 @@ class Backend(ABC):
         Frontend guarantees: the dtype has a counterpart in the table, bytes are in native order,
         elements are aligned and strides are whole elements. Unless `lent`, nobody else holds the
         array, so that nobody can write to it behind the backend's back.
-        Backend must: own the memory if `copy`; otherwise share it where it can, respecting that
-        it may be read-only.
+        Backend must: own the memory if `copy`; otherwise share it if `shares_host`, respecting
+        that it may be read-only.
         """
 
     @abstractmethod

@@ -46,6 +46,7 @@ class CheckedBackend(CheckedMatrices):
 
     def __init__(self, inner: Backend) -> None:
         self.inner = inner
+        self.shares_host = inner.shares_host
 
     # ------------------------------------------------------------------ properties
 

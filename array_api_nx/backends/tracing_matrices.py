@@ -31,6 +31,7 @@ class TracingMatrices(Backend):
 
     def __init__(self, real: Backend) -> None:
         self.real = real
+        self.shares_host = real.shares_host
 
     # ------------------------------------------------------------------ recording
 

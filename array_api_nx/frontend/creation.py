@@ -202,9 +202,10 @@ def _converted(x: Array, dtype: DType | None, device: Any, copy: bool | None) ->
     if dtype is x._dtype and target is x._device:
         return copy_array(x) if copy else x
     if copy is False:
+        if dtype is x._dtype:
+            return interop.to_device_in_place(x, target)
         raise ValueError(
-            f"cannot convert an array of {x._dtype} on {x._device} to {dtype} on {target} without "
-            "a copy; use copy=None"
+            f"cannot convert an array of {x._dtype} to {dtype} without a copy; use copy=None"
         )
     return astype(x, dtype, copy=bool(copy), device=target)
 

@@ -8,8 +8,11 @@ from ..device import Device
 from . import backend_contract
 
 if __name__ == "__main__":
-    if len(sys.argv) < 2:
+    if len(sys.argv) < 2 or sys.argv[1].startswith("-"):
         sys.exit("usage: python -m array_api_nx.testing DEVICE [pytest's arguments]")
-    device = Device(sys.argv[1])
-    device.backend.evaluate()  # loads the backend
+    try:
+        device = Device(sys.argv[1])
+        device.backend.evaluate()  # loads the backend
+    except (ValueError, ImportError, RuntimeError) as error:
+        sys.exit(str(error))
     sys.exit(backend_contract(device.backend, sys.argv[2:]))

@@ -38,6 +38,7 @@ class MinimalBackend(_Irreducible):
 
     def __init__(self, inner: Backend) -> None:
         self.inner = inner
+        self.shares_host = inner.shares_host
 
     def unary(self, op: Primitive, x: Handle) -> Handle:
         return composed.erf(self, x) if op is p.ERF else self.inner.unary(op, x)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import sys
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -106,6 +107,114 @@ def test_tensors_come_in_and_go_out_without_a_copy() -> None:
     assert xp.asarray(tensor, dtype=xp.float64).dtype is xp.float64
     assert xp.from_dlpack(tensor).device is CPU
     assert str(xp.from_dlpack(tensor, device="torch:cpu").device) == "torch:cpu"
+
+
+ENGINES_OF_THE_HOST = ("torch:cpu", "jax:cpu", "dask")
+TAKES_A_COPY = r"(NumPy|without a copy); use copy=None"
+
+
+def native(name: str) -> Any:
+    """An array of an engine, of its own making."""
+    device = find(name)
+    if name == "dask":
+        from dask import array
+
+        return array.arange(4)
+    x = xp.arange(4, device=device)
+    return device.backend.native(x._handle)
+
+
+@pytest.mark.parametrize("target", ["cpu", *ENGINES_OF_THE_HOST])
+def test_without_a_copy_memory_is_shared_or_it_is_an_error(target: str) -> None:
+    there = CPU if target == "cpu" else find(target)
+    shares = target in ("cpu", "torch:cpu")
+    writable = np.arange(4)
+    frozen = np.arange(4)
+    frozen.flags.writeable = False
+    for x in (writable, writable[::-1], frozen, np.zeros((0, 2)), memoryview(writable)):
+        functions = [xp.asarray] if type(x) is memoryview else [xp.asarray, xp.from_dlpack]
+        for function in functions:
+            if not shares:
+                with pytest.raises(ValueError, match=TAKES_A_COPY):
+                    function(x, device=there, copy=False)
+                continue
+            y = function(x, device=there, copy=False)
+            assert y.size == 0 or np.shares_memory(np.asarray(y), np.asarray(x))
+    for x in (1.0, np.float64(1.0), [1.0, 2.0], (1, 2), range(3)):
+        with pytest.raises(ValueError, match="no memory to share; use copy=None"):
+            xp.asarray(x, device=there, copy=False)
+    for kind in (">i8", "<f4"):
+        with pytest.raises(ValueError, match="copy=None"):
+            xp.asarray(writable.astype(kind), dtype=xp.int64, device=there, copy=False)
+
+
+@pytest.mark.parametrize("target", ["cpu", *ENGINES_OF_THE_HOST])
+@pytest.mark.parametrize("source", ["cpu", *ENGINES_OF_THE_HOST])
+def test_devices_share_memory_or_it_is_an_error(source: str, target: str) -> None:
+    here, there = [CPU if name == "cpu" else find(name) for name in (source, target)]
+    x = xp.arange(6, device=here)
+    for function in (xp.asarray, xp.from_dlpack):
+        if source != target and not {source, target} <= {"cpu", "torch:cpu"}:
+            with pytest.raises(ValueError, match=TAKES_A_COPY):
+                function(x, device=there, copy=False)
+            continue
+        for shown in (x, x[::-1], x[:0]):
+            y = function(shown, device=there, copy=False)
+            assert y.device is there
+            y[...] = 5
+        assert bool(xp.all(x == 5))
+        x[...] = 0
+    with pytest.raises(ValueError, match="int64 to float64 without a copy; use copy=None"):
+        xp.asarray(x, dtype=xp.float64, device=there, copy=False)
+
+
+@pytest.mark.parametrize("target", ["cpu", *ENGINES_OF_THE_HOST])
+@pytest.mark.parametrize("source", ENGINES_OF_THE_HOST)
+def test_native_arrays_come_in_without_a_copy_or_not_at_all(source: str, target: str) -> None:
+    there = CPU if target == "cpu" else find(target)
+    x = native(source)
+    assert xp.asarray(x, copy=False).device.name == source
+    if source == target or (source, target) == ("torch:cpu", "cpu"):
+        assert xp.asarray(x, device=there, copy=False).device is there
+    else:
+        with pytest.raises(ValueError, match=TAKES_A_COPY):
+            xp.asarray(x, device=there, copy=False)
+    if source == "dask":
+        return
+    # By DLPack the memory of a JAX array can be had, for reading.
+    if source == target or target in ("cpu", "torch:cpu"):
+        y = xp.from_dlpack(x, device=there, copy=False)
+        assert np.may_share_memory(np.from_dlpack(y), np.from_dlpack(x))
+    else:
+        with pytest.raises(ValueError, match=TAKES_A_COPY):
+            xp.from_dlpack(x, device=there, copy=False)
+
+
+@pytest.mark.parametrize("name", ENGINES_OF_THE_HOST)
+def test_arrays_go_out_without_a_copy_or_not_at_all(name: str) -> None:
+    x = xp.arange(4, device=find(name))
+    if name == "torch:cpu":
+        assert np.shares_memory(np.asarray(x, copy=False), np.from_dlpack(x, copy=False))
+        assert np.shares_memory(np.asarray(x[::-1], copy=False), np.asarray(x))
+        # PyTorch's tensors cannot run backwards.
+        with pytest.raises(BufferError, match="without a copy; export a copy"):
+            np.from_dlpack(x[::-1], copy=False)
+    else:
+        with pytest.raises(ValueError, match=TAKES_A_COPY):
+            np.asarray(x, copy=False)
+        # What they computed, or never change, can be read there.
+        assert np.from_dlpack(x, copy=False).tolist() == [0, 1, 2, 3]
+    for y in (np.asarray(x[::-1]), np.from_dlpack(x[::-1]), np.asarray(x[::-1], copy=True)):
+        assert y.tolist() == [3, 2, 1, 0]
+
+
+def test_dlpack_of_dtypes_that_the_standard_lacks() -> None:
+    device = find("torch:cpu")
+    import torch
+
+    for target in (CPU, device):
+        with pytest.raises(BufferError, match=r"no dtype for .*float16"):
+            xp.from_dlpack(torch.zeros(2, dtype=torch.float16), device=target)
 
 
 def test_tensors_of_every_layout() -> None:
@@ -240,8 +349,6 @@ def test_singular_matrices(device: xp.Device) -> None:
 
 
 def test_out_of_memory(device: xp.Device) -> None:
-    if device.name == "jax:cpu":
-        pytest.skip("XLA ends the process when the host's memory is exhausted")
     x = xp.ones(3, device=device)
     with pytest.raises(MemoryError, match=f"device {device} has not enough memory"):
         xp.empty(1 << 55, device=device)

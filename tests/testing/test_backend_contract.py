@@ -48,10 +48,17 @@ def test_a_wrong_backend_fails(tmp_path: Path) -> None:
     assert "test_item[int8]" in done.stdout
 
 
-def test_a_command_without_a_device_says_how(tmp_path: Path) -> None:
-    done = run("-m", "array_api_nx.testing", folder=tmp_path)
+@pytest.mark.parametrize("arguments", [(), ("--help",), ("-k", "cpu")])
+def test_a_command_without_a_device_says_how(arguments: tuple[str, ...], tmp_path: Path) -> None:
+    done = run("-m", "array_api_nx.testing", *arguments, folder=tmp_path)
     assert done.returncode == 1
-    assert "usage: python -m array_api_nx.testing DEVICE" in done.stderr
+    assert done.stderr.startswith("usage: python -m array_api_nx.testing DEVICE")
+
+
+def test_a_command_with_a_device_that_there_is_not_says_so(tmp_path: Path) -> None:
+    done = run("-m", "array_api_nx.testing", "nowhere", folder=tmp_path)
+    assert done.returncode == 1
+    assert done.stderr.startswith("no device 'nowhere'; known devices: 'cpu'")
 
 
 def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

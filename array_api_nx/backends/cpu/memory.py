@@ -63,6 +63,8 @@ def _anchor(x: Tensor) -> View:
 class NumPyMemory(StridedBackend):
     """The part of the CPU backend that knows where elements lie."""
 
+    shares_host = True
+
     @abstractmethod
     def force(self, storage: Storage) -> None:
         """Give a deferred storage memory."""

@@ -165,7 +165,7 @@ class DaskBackend(IndexedAccess, Matrices):
         dtype: np.dtype[Any],
     ) -> Tensor:
         """What waits for `x` and one more step, in a single task per chunk, folded over `axes`."""
-        steps, leaves, last = traced(x.value(self.grid))
+        steps, leaves, last = traced(x.value(self.grid), self.grid)
         method, arguments = step
         program = Program([*steps, (method, (arguments[0], last, *arguments[1:]))], len(leaves))
         cut, chunks = combined(leaves, x.shape, self.grid)

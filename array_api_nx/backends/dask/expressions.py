@@ -7,6 +7,7 @@ computed in one pass over memory, whatever the number of operations.
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 from typing import Any, Final, NamedTuple, TypeAlias, final
 
 import dask.array as da
@@ -30,7 +31,8 @@ class Source:
     """An array that is cheaper to make than to keep: read from a file, or filled.
 
     Each reader gets tasks of its own. If readers shared them, Dask would keep every chunk until
-    the last reader has it: the whole array, for the mean and what it is subtracted from.
+    the last reader has it: the whole array, for the mean and what it is subtracted from. What fits
+    in one chunk is made once.
 
     Parameters
     ----------
@@ -38,9 +40,14 @@ class Source:
         Returns a da.Array whose layers no one else has.
     shape : tuple of int
     dtype : np.dtype
+
+    Attributes
+    ----------
+    array : da.Array or None
+        What was made for all readers.
     """
 
-    __slots__ = ("dtype", "make", "shape")
+    __slots__ = ("array", "dtype", "make", "shape")
 
     def __init__(
         self, make: Callable[[], da.Array], shape: tuple[int, ...], dtype: np.dtype[Any]
@@ -48,6 +55,7 @@ class Source:
         self.make = make
         self.shape = shape
         self.dtype = dtype
+        self.array: da.Array | None = None
 
 
 @final
@@ -63,11 +71,18 @@ class Expression:
     shape : tuple of int
         Of the result.
     dtype : np.dtype
+
+    Attributes
+    ----------
+    array : da.Array or None
+        What it is for all that read it, if one of them needed a Dask array and it is small. Without
+        that, what is computed step by step, each from the one before and with several readers,
+        would take twice the tasks at every step.
+    size : int
+        How many operations it consists of, those used twice counted twice.
     """
 
-    __slots__ = ("arguments", "dtype", "method", "shape", "size")
-
-    size: int
+    __slots__ = ("arguments", "array", "dtype", "method", "shape", "size")
 
     def __init__(
         self, method: str, arguments: tuple[Any, ...], shape: tuple[int, ...], dtype: np.dtype[Any]
@@ -76,7 +91,10 @@ class Expression:
         self.arguments = arguments
         self.shape = shape
         self.dtype = dtype
-        self.size = 1 + sum([x.size for x in arguments if type(x) is Expression])
+        self.array: da.Array | None = None
+        self.size: int = 1 + sum(
+            [x.size for x in arguments if type(x) is Expression and x.array is None]
+        )
 
     @property
     def operands(self) -> list[Value]:
@@ -84,7 +102,6 @@ class Expression:
 
     def is_long(self) -> bool:
         """Whether there are so many operations that the next one should not join them."""
-        # `size` counts what is used twice twice.
         return self.size > _MAX_STEPS and len(_in_order(self)[0]) > _MAX_STEPS
 
 
@@ -152,10 +169,10 @@ class Program:
         return names[0] if len(names) == 1 else f"{names[0]}-to-{names[-1]}"
 
 
-def _in_order(value: Expression) -> tuple[list[Expression], list[Source | da.Array]]:
+def _in_order(value: Expression) -> tuple[list[Expression], list[Value]]:
     """The expressions that `value` consists of, operands first, and what they begin with."""
     steps: list[Expression] = []
-    leaves: list[Source | da.Array] = []
+    leaves: list[Value] = []
     seen: set[int] = set()
     pending: list[tuple[Value, bool]] = [(value, False)]
     while pending:
@@ -165,7 +182,7 @@ def _in_order(value: Expression) -> tuple[list[Expression], list[Source | da.Arr
             steps.append(node)
         elif id(node) not in seen:
             seen.add(id(node))
-            if type(node) is Expression:
+            if type(node) is Expression and node.array is None:
                 pending.append((node, True))
                 pending += [(operand, False) for operand in reversed(node.operands)]
             else:
@@ -173,12 +190,14 @@ def _in_order(value: Expression) -> tuple[list[Expression], list[Source | da.Arr
     return steps, leaves
 
 
-def traced(value: Value) -> tuple[list[tuple[str, tuple[Any, ...]]], list[da.Array], _Register]:
+def traced(
+    value: Value, grid: Grid
+) -> tuple[list[tuple[str, tuple[Any, ...]]], list[da.Array], _Register]:
     """The steps of `value`, the arrays that they begin with, and the register of the result."""
-    if type(value) is not Expression:
-        return [], [value.make() if type(value) is Source else value], _Register(0)
+    if type(value) is not Expression or value.array is not None:
+        return [], [bound(value, grid)], _Register(0)
     nodes, leaves = _in_order(value)
-    arrays = [leaf.make() if type(leaf) is Source else leaf for leaf in leaves]
+    arrays = [bound(leaf, grid) for leaf in leaves]
     registers: dict[int, _Register] = {}
     for node in (*leaves, *nodes):
         registers[id(node)] = _Register(len(registers))
@@ -190,14 +209,20 @@ def traced(value: Value) -> tuple[list[tuple[str, tuple[Any, ...]]], list[da.Arr
 
 def bound(value: Value, grid: Grid) -> da.Array:
     """`value` as a Dask array."""
-    if type(value) is Source:
-        return value.make()
-    if type(value) is not Expression:
+    if isinstance(value, da.Array):
         return value
-    steps, leaves, _ = traced(value)
-    program = Program(steps, len(leaves))
-    arrays, chunks = combined(leaves, value.shape, grid)
-    return blockwise(program.label, program, arrays, chunks, value.dtype)
+    if value.array is not None:
+        return value.array
+    if type(value) is Source:
+        array = value.make()
+    else:
+        steps, leaves, _ = traced(value, grid)
+        program = Program(steps, len(leaves))
+        arrays, chunks = combined(leaves, value.shape, grid)
+        array = blockwise(program.label, program, arrays, chunks, value.dtype)
+    if prod(value.shape) * value.dtype.itemsize <= grid.limit:
+        value.array = array
+    return array
 
 
 def on_host(method: str, *arguments: Any, **options: Any) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 import dask
 import dask.array as da
 import numpy as np
+from dask.utils import format_bytes
 
 from ...core.dtypes import DType
 from ...core.view import Selection, View
@@ -148,6 +149,7 @@ class DaskMemory(Backend):
         """The elements of `x`, to be read only. What fits in one chunk is kept."""
         if x.elements is not None:
             return x.elements
+        _make_room(x)
         array = self.array(x)
         found = np.asarray(compute(array)[0])
         if not x.is_computed and found.nbytes <= self.grid.limit:
@@ -159,6 +161,9 @@ class DaskMemory(Backend):
         waiting = [x for x in handles if not x.is_computed]
         if not waiting:
             return
+        if client() is None:
+            for x in waiting:
+                _make_room(x)
         kept = persist([self.array(x) for x in waiting], self.progress)
         for x, array in zip(waiting, kept, strict=True):
             x.keep(array)
@@ -317,6 +322,18 @@ def _call_all(method: str, options: dict[str, Any], *chunks: Any) -> tuple[NDArr
 
 def _described(x: Tensor) -> str:
     return f"{x.dtype} of shape {x.shape}"
+
+
+def _make_room(x: Tensor) -> None:
+    """Raise MemoryError if the elements of `x` cannot be in this process, before computing them."""
+    try:
+        np.empty(x.shape, x.dtype)
+    except MemoryError:
+        size = format_bytes(prod(x.shape) * x.dtype.itemsize)
+        raise MemoryError(
+            f"device dask has not enough memory in this process for {size}, the elements of an "
+            f"array of shape {x.shape}; take parts of it, as with x[start:stop], or reduce it first"
+        ) from None
 
 
 # ---------------------------------------------------------------------- files

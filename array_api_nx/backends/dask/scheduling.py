@@ -14,12 +14,14 @@ from dask.callbacks import Callback
 from dask.diagnostics import ProgressBar
 from dask.order import order
 
+from ..namespace import EngineError
+
 __all__ = ["client", "compute", "persist"]
 
 
 def compute(*arrays: da.Array) -> tuple[Any, ...]:
     """What the arrays consist of."""
-    with _suited(arrays):
+    with _suited(arrays), _explaining():
         return dask.compute(*arrays)
 
 
@@ -45,6 +47,29 @@ def client() -> Any:
         return get_client()
     except ValueError:
         return None
+
+
+@contextmanager
+def _explaining() -> Iterator[None]:
+    """Say which device failed, and what to do, where a cluster is the reason."""
+    try:
+        yield
+    except Exception as error:
+        text = str(error).partition("\n")[0]
+        if "Missing dependency" in text or "lost dependencies" in text:
+            raise EngineError(
+                "device dask failed: elements that evaluate had left on a cluster are gone with "
+                "it; make the array anew, and move what is to stay with to_device('cpu') first"
+            ) from error
+        if type(error).__name__ == "KilledWorker":
+            raise EngineError(
+                f"device dask failed: {text.partition('. ')[0]}; a worker is ended when it takes "
+                "more memory than it may, which smaller chunks can help, as in "
+                "Device('dask', chunks='16MiB')"
+            ) from error
+        if type(error).__module__.partition(".")[0] == "distributed":
+            raise EngineError(f"device dask failed: {text}") from error
+        raise
 
 
 @contextmanager

@@ -281,6 +281,10 @@ class Tensor:
         if self.path:
             self.kept = Kept(self.storage.version, array, True, elements)
         else:
+            value = self.storage.value
+            if elements is not None and not isinstance(value, da.Array):
+                # Those that wait for it read it as well.
+                value.array = array
             self.storage.value = array
             self.storage.computed = True
             self.storage.elements = elements

@@ -35,7 +35,7 @@ class Detour(NamedTuple):
     lossy : bool
         Whether digits or special values are lost all the same.
     issue : str
-        Where its maintainers discuss it; empty if nobody seems to.
+        Where it is discussed; empty if nobody seems to, and then `limitation` says so or why.
     """
 
     engine: str
@@ -157,7 +157,7 @@ DETOURS: Final[tuple[Detour, ...]] = (
         "special",
         "infinities and NaN give other parts than the standard says",
         False,
-        "https://github.com/pytorch/pytorch/issues/141487",
+        "https://github.com/pytorch/pytorch/issues/39128",
     ),
     Detour(
         "torch:cuda",
@@ -169,25 +169,25 @@ DETOURS: Final[tuple[Detour, ...]] = (
         "special",
         "infinities and NaN give other parts than on the CPU",
         False,
-        "https://github.com/pytorch/pytorch/issues/141487",
+        "https://github.com/pytorch/pytorch/issues/39128",
     ),
     Detour(
         "torch",
         (p.EXPM1, p.LOG1P),
         d.COMPLEX,
         "zero",
-        "the real part of -0 is -0",
+        "the real part of -0 is -0; nobody has reported it",
         False,
-        "https://github.com/pytorch/pytorch/issues/141487",
+        "",
     ),
     Detour(
         "torch",
         (p.ACOS,),
         d.COMPLEX,
         "opposite",
-        "an imaginary part of 0 does not change its sign",
+        "an imaginary part of 0 does not change its sign; nobody has reported it",
         False,
-        "https://github.com/pytorch/pytorch/issues/141487",
+        "",
     ),
     Detour(
         "torch",
@@ -205,14 +205,14 @@ DETOURS: Final[tuple[Detour, ...]] = (
         "root",
         "a scalar exponent of 0.5 or -0.5 takes the square root: NaN of -inf, and -0 of -0",
         False,
-        "",
+        "https://github.com/pytorch/pytorch/issues/127163",
     ),
     Detour(
         "torch",
         (p.FLOOR_DIVIDE,),
         d.REAL_FLOATING,
         "special",
-        "an infinity by a number is NaN",
+        "an infinity by a number is NaN, and a number by an infinity may be -1",
         False,
         "https://github.com/pytorch/pytorch/issues/170178",
     ),
@@ -241,7 +241,7 @@ DETOURS: Final[tuple[Detour, ...]] = (
         "zeroless",
         "division by zero gives what the hardware gives",
         False,
-        "https://github.com/jax-ml/jax/issues/37819",
+        "https://github.com/jax-ml/jax/issues/11990",
     ),
     Detour(
         "jax",
@@ -250,14 +250,14 @@ DETOURS: Final[tuple[Detour, ...]] = (
         "expanded",
         "what is broadcast is inverted first, and the inverse of a large number is 0",
         False,
-        "https://github.com/jax-ml/jax/issues/26658",
+        "https://github.com/tensorflow/tensorflow/issues/24061",
     ),
     Detour(
         "jax",
         (p.SIGN,),
         d.REAL_FLOATING,
         "unsigned",
-        "the sign of -0 is -0",
+        "the sign of -0 is -0, as its documentation says",
         False,
         "",
     ),
@@ -268,7 +268,7 @@ DETOURS: Final[tuple[Detour, ...]] = (
         "float64",
         "wrong by several units in the last place",
         False,
-        "",
+        "https://github.com/openxla/xla/issues/41122",
     ),
     Detour(
         "jax:cpu",
@@ -322,7 +322,7 @@ DETOURS: Final[tuple[Detour, ...]] = (
         "special",
         "quotients that overflow, and infinities",
         False,
-        "https://github.com/cupy/cupy/issues/1281",
+        "https://github.com/cupy/cupy/issues/8807",
     ),
 )  # fmt: skip
 """All rows, those of one kernel in the order in which they apply: the first is the innermost."""

@@ -6,6 +6,7 @@ of the import system; which accelerators it sees, only of an engine that is impo
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from importlib.util import find_spec
@@ -172,6 +173,10 @@ def _device_of_cupy_array(x: Any) -> str | None:
 # ---------------------------------------------------------------------- Dask
 
 
+# What Dask understands as a number of bytes, except that it understands 0 and nothing at all too.
+_SIZE: Final = re.compile(r"(?=.*[1-9])(\d+\.?\d*|\.\d+)(e\d+)? *([kmgtp]i?)?b?", re.IGNORECASE)
+
+
 def _dask_options(rest: str) -> tuple[str | None, bool]:
     """How large chunks are, and whether computations show how far they are."""
     options = options_of(rest)
@@ -179,6 +184,8 @@ def _dask_options(rest: str) -> tuple[str | None, bool]:
     progress = options.pop("progress", "False")
     if options or progress not in ("True", "False"):
         raise ValueError("its options are chunks=..., such as chunks=64MiB, and progress=True")
+    if chunks is not None and not _SIZE.fullmatch(chunks):
+        raise ValueError(f"chunks have a size, such as chunks=64MiB, and not {chunks!r}")
     return chunks, progress == "True"
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from inspect import isfunction
+from math import prod
 from threading import Lock
 from typing import Any, Final
 
@@ -24,7 +25,8 @@ from ...core import dtypes as d
 from ...core.dtypes import DType
 from ...core.view import View
 from ...primitives import Primitive
-from ..base import Backend, Operand, Scalar
+from ..base import Backend, Operand, Padding, Scalar
+from ..composed import window_counts
 from ..host import TO_NUMPY
 from ..namespace import EngineError, NamespaceBackend, Native, wrap
 from ..strided import Storage, Tensor
@@ -64,7 +66,7 @@ class JaxBackend(NamespaceBackend):
     """
 
     xp = jnp
-    errors = (RuntimeError, TypeError)
+    errors = (RuntimeError, TypeError, MemoryError)
 
     def __init__(self, name: str, place: str) -> None:
         super().__init__(name, TO_NUMPY)
@@ -163,7 +165,10 @@ class JaxBackend(NamespaceBackend):
 
     def explained(self, error: Exception) -> Exception:
         text = str(error).strip().partition("\n")[0]
-        if "RESOURCE_EXHAUSTED" in text or "Out of memory" in text:
+        if text.startswith(f"device {self.name} "):
+            return error
+        exhausted = "RESOURCE_EXHAUSTED" in text or "Out of memory" in text
+        if exhausted or isinstance(error, MemoryError):
             return MemoryError(
                 f"device {self.name} has not enough memory: {text}; delete arrays, or move some "
                 "elsewhere with to_device('cpu')"
@@ -258,12 +263,42 @@ class JaxBackend(NamespaceBackend):
             x = self._reversed_order(x)
         return wrap(jnp.argsort(self.array(x), axis, stable=stable).astype(np.int64))
 
+    def unfold(
+        self,
+        x: Tensor,
+        kernel_size: tuple[int, ...],
+        stride: tuple[int, ...],
+        dilation: tuple[int, ...],
+        padding: Padding,
+    ) -> Tensor:
+        # At once: a slice for each position in the kernel would be compiled each for itself.
+        ndim = len(kernel_size)
+        shape = self.shape(x)
+        lead = shape[: len(shape) - ndim]
+        counts = window_counts(shape[len(lead) :], kernel_size, stride, dilation, padding)
+        padded = self.pad(x, (*[(0, 0)] * len(lead), *padding), 0)
+        where = np.zeros((1,) * 2 * ndim, np.int64)
+        inner = 1
+        for axis in reversed(range(ndim)):
+            within = dilation[axis] * np.arange(kernel_size[axis])
+            own = np.add.outer(within, stride[axis] * np.arange(counts[axis]))
+            sizes = [1] * 2 * ndim
+            sizes[axis], sizes[ndim + axis] = own.shape
+            where = where + inner * own.reshape(sizes)
+            inner *= self.shape(padded)[len(lead) + axis]
+        flat = self.array(self.reshape(padded, (*lead, inner)))
+        taken = jnp.take(flat, where.reshape(prod(kernel_size), prod(counts)), len(lead))
+        return wrap(taken)
+
     def searchsorted(self, x: Tensor, values: Tensor, *, right: bool) -> Tensor:
         side = "right" if right else "left"
         found = jnp.searchsorted(self.array(x), self.array(values), side=side)
         return wrap(found.astype(np.int64))
 
     def add_at(self, array: Native, positions: Native, values: Native) -> Native:
+        if array.dtype.kind == "b":
+            # JAX adds no booleans. The sum of some is whether any is true.
+            return array.astype(np.uint8).at[positions].max(values.astype(np.uint8)) != 0
         return array.at[positions].add(values)
 
     # Decompositions that do not exist come out as NaN.

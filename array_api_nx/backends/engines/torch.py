@@ -56,6 +56,7 @@ class TorchBackend(NamespaceBackend):
 
     def __init__(self, name: str, place: str) -> None:
         self.place = torch.device(place)
+        self.shares_host = self.place.type == "cpu"
         # MPS has no double precision.
         lacking = (d.float64, d.complex128) if place == "mps" else ()
         super().__init__(name, {ours: to for ours, to in TO_TORCH.items() if ours not in lacking})

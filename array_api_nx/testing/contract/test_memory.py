@@ -140,6 +140,10 @@ def test_dlpack_device(backend: Backend) -> None:
     assert (kind == 1) >= reaches_host(backend)
 
 
+def test_shares_host(backend: Backend) -> None:
+    assert backend.shares_host is reaches_host(backend)
+
+
 def test_evaluate(backend: Backend) -> None:
     backend.evaluate()
     x = backend.from_host(np.arange(200_000.0), copy=True)

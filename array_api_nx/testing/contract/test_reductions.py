@@ -208,7 +208,8 @@ def test_scan(backend: Backend, op: Primitive) -> None:
             for axis in range(4):
                 expected = running(op, oracle, axis)
                 result = backend.scan(op, handle, axis)
-                check(backend, result, expected, handle, hint=(dtype, layout, axis))
+                ulp = 0 if sums else 1  # for the signs of zeros, which are open
+                check(backend, result, expected, handle, ulp=ulp, hint=(dtype, layout, axis))
         empty = case(backend, row_major, np.empty((3, 0, 2), dtype.name))
         for axis in range(3):
             check(backend, backend.scan(op, empty.handle, axis), empty.oracle)

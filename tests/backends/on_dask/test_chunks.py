@@ -43,6 +43,26 @@ def test_sizes_that_are_none() -> None:
         DaskBackend("nonsense")
 
 
+@pytest.mark.parametrize("size", ["1", "200", "1kB", "64MiB", "1.5 GB", ".5GiB", "1e6", "128m"])
+def test_sizes_in_names_of_devices(size: str) -> None:
+    assert xp.Device(f"dask:chunks={size}").name == f"dask:chunks={size}"
+    assert Grid(size).limit >= 1
+
+
+@pytest.mark.parametrize("size", ["", "abc", "-1", "0", "0.0MB", "64XB", "1e-3", "auto"])
+def test_names_of_devices_without_a_size(size: str) -> None:
+    with pytest.raises(ValueError, match=rf"no device .*a size, such as chunks=64MiB.*{size!r}"):
+        xp.Device("dask", chunks=size)
+
+
+def test_results_that_do_not_fit_are_refused_before_they_are_computed() -> None:
+    x = xp.zeros(1 << 41, device="dask")
+    for ask in (np.asarray, xp.evaluate, lambda x: x.to_device("cpu")):
+        with pytest.raises(MemoryError, match=r"for 16.00 TiB, .*take parts .*x\[start:stop\]"):
+            ask(x)
+    assert np.asarray(x[5:8]).tolist() == [0.0] * 3
+
+
 def test_results_that_are_larger_than_what_they_are_made_of() -> None:
     x, y = on_dask(numbers(40)), on_dask(numbers(30))
     for result, expected in (

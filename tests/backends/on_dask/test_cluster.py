@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import dask
@@ -75,3 +76,31 @@ def test_a_progress_bar_when_asked(capsys: pytest.CaptureFixture[str]) -> None:
     device = xp.Device("dask", chunks=200, progress=True)
     xp.evaluate(xp.sum(xp.ones((5, 5), device=device)))
     assert "Completed" in capsys.readouterr().out
+
+
+def test_what_a_cluster_held_goes_with_it_and_nothing_else(client: Any) -> None:
+    x = on_dask(numbers(40, 10))
+    y = x * 2
+    with (
+        distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=None) as cluster,
+        distributed.Client(cluster),
+    ):
+        xp.evaluate(y)
+    gone = r"device dask failed: .* gone with it; make"
+    for ask in (np.asarray, lambda x: float(xp.sum(x)), lambda x: bool(xp.any(x + 1))):
+        with pytest.raises(RuntimeError, match=gone):
+            ask(y)
+    with dask.config.set(scheduler="threads"), pytest.raises(RuntimeError, match=gone):
+        float(xp.sum(y))
+    assert_equal(x, numbers(40, 10))
+
+
+def test_a_task_that_ends_its_workers_is_an_error_that_names_the_device(client: Any) -> None:
+    from distributed.scheduler import KilledWorker
+
+    from array_api_nx.backends.dask import scheduling
+
+    last: Any = SimpleNamespace(address="tcp://worker")
+    killed = r"device dask failed: Attempted .* smaller chunks"
+    with pytest.raises(RuntimeError, match=killed), scheduling._explaining():
+        raise KilledWorker("task", last, 3)

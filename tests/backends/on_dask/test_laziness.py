@@ -201,6 +201,15 @@ def test_very_long_chains_are_cut() -> None:
     assert_equal(y, expected)
 
 
+def test_steps_from_one_small_array_to_the_next_have_few_tasks() -> None:
+    x, expected = on_dask(numbers(10)), numbers(10)
+    for _ in range(12):
+        x = (xp.sort(x) + x[::-1]) / 2 + xp.mean(x)
+        expected = (np.sort(expected) + expected[::-1]) / 2 + expected.mean()
+    assert len(names(x)) < 12 * 10
+    assert_equal(x, expected)
+
+
 def test_what_is_used_twice_is_computed_once_in_a_chain() -> None:
     x = on_dask(numbers(10))
     for _ in range(60):
