@@ -94,6 +94,9 @@ class TracingBackend(TracingMatrices):
     def facts(self) -> dict[str, Any]:
         return self.real.facts()
 
+    def release_memory(self) -> None:
+        self.real.release_memory()
+
     # ------------------------------------------------------------------ creation
 
     def empty(self, shape: Shape, dtype: DType) -> Traced:

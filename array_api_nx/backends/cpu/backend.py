@@ -288,9 +288,9 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             array = self.array(x)
         if array.size > SMALLEST and (op is _SUM or op is _MEAN):
             same = dtype is None or TO_NUMPY[dtype] == array.dtype
-            count = _count(array, axes) if op is _MEAN else None
-            if same and array.dtype.kind == "f":
-                folded = fold(_SUM, array, axes, keepdims, count)
+            count = _count(array, axes)
+            if same and array.dtype.kind == "f" and count > 1:
+                folded = fold(_SUM, array, axes, keepdims, count if op is _MEAN else None)
                 if folded is not None:
                     return wrap(folded)
         kernel = REDUCE.get(op)

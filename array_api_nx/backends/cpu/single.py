@@ -85,7 +85,8 @@ def fold(
     op: Primitive, array: NDArray, axes: tuple[int, ...], keepdims: bool, divisor: float | None
 ) -> NDArray | None:
     """`SUM` or `VAR` of real floating-point numbers over axes, divided by `divisor` if it is given:
-    what fused execution gives, which adds up in another order than NumPy.
+    what fused execution gives, which adds up in another order than NumPy. Each of the sums is of
+    more than one element.
 
     Returns
     -------

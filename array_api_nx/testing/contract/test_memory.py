@@ -447,3 +447,9 @@ def test_bitcast(backend: Backend, old: DType, new: DType) -> None:
     if old.itemsize != new.itemsize:
         with pytest.raises(ValueError, match="contiguous"):
             backend.bitcast(backend.slice(x.handle, ((0, 3, 1), (0, 2, 2))), new)
+
+
+def test_release_memory(backend: Backend) -> None:
+    x = backend.from_host(np.arange(50_000, dtype=np.float32), copy=True)
+    backend.release_memory()
+    assert backend.to_host(x)[-1] == 49_999

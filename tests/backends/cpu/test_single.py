@@ -453,6 +453,14 @@ def test_sums_without_fusion_are_numpys() -> None:
         assert float(xp.sum(xp.asarray(data, copy=True))) == float(np.sum(data))
 
 
+@pytest.mark.parametrize("function", [xp.sum, xp.mean])
+def test_sums_of_single_elements(function: Any) -> None:
+    data = memory("float64")[:, None]
+    x = xp.asarray(data, copy=True)
+    assert np.asarray(function(x, axis=())).tobytes() == data.tobytes()
+    assert np.asarray(function(x, axis=1)).tobytes() == data.tobytes()
+
+
 @pytest.mark.filterwarnings("error::RuntimeWarning")
 def test_sums_warn_of_overflow() -> None:
     x = xp.full(LARGE, 1e305)
