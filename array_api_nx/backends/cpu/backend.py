@@ -189,6 +189,10 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
     def _binary(self, op: Primitive, x1: Operand, x2: Operand) -> Tensor:
         """The rest of `binary`: what is deferred, views that were not used before, powers, and
         arrays that do not lie row-major."""
+        if op is _POW and type(x2) is int and x2 == 2:  # x1 is an array, then
+            base: Any = x1
+            if self.dtype(base) not in d.COMPLEX:
+                return self.unary(p.SQUARE, base)
         if _hints.lowered or self._is_large(x1, x2):
             deferred = self.defer_binary(op, x1, x2)
             if deferred is not None:
@@ -198,8 +202,6 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         array, other = (first, second) if type(x1) is Tensor else (second, first)
         whole = type(other) is not _ndarray or other.shape == array.shape or other.ndim == 0
         if array.size > SMALLEST or not whole:
-            if op is p.POW and type(x2) is int and x2 == 2 and array.dtype.kind != "c":
-                return self.unary(p.SQUARE, x1)  # type: ignore[arg-type]
             loop = self.binary_loop(op, x1, x2)
             computed = None if loop is None else compute(loop, sys.maxsize, first, second)
             if computed is not None:

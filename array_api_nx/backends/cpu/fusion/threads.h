@@ -14,8 +14,9 @@ enum { MAX_WORKERS = 255, ALIGNMENT = 64 };
 /* Passes of one sequence, and arrays of either kind: all that so many passes can name. */
 enum { MAX_SEQUENCE = 64, MAX_ARRAYS = MAX_SEQUENCE * MAX_OPERANDS };
 
-/* Polls of a signal before a thread goes to sleep for it: some tens of microseconds. */
-enum { POLLS = 2000 };
+/* Polls of a signal before a thread goes to sleep for it: about a hundred microseconds, in which a
+   caller that is in Python code between two jobs, or in an operation of one thread, is back. */
+enum { POLLS = 20000 };
 
 typedef struct {
     void *block;
@@ -34,7 +35,8 @@ typedef struct {
 typedef struct {
     npy_intp next;    /* task */
     npy_intp tasks;
-    npy_intp working; /* threads that still are, the caller among them */
+    npy_intp working; /* workers that have entered, and CLOSED if no more may */
+    int helpers;      /* the first so many workers may */
     const Kernel *kernel; /* or NULL: the job is the run */
     char *const *memories;
     Run run;
@@ -42,10 +44,14 @@ typedef struct {
     npy_uint8 flags[MAX_STEPS];
 } Job;
 
+enum { CLOSED = 1 << 20 };
+
 typedef struct Pool Pool;
 
 typedef struct {
     Pool *pool;
+    int number;
+    npy_intp called; /* whether `wake` is set */
     PyThread_type_lock wake;
     Scratch scratch;
 } Worker;
@@ -99,6 +105,21 @@ static npy_intp add_shared(Job *job, npy_intp *number, npy_intp change)
     PyThread_acquire_lock(job->lock, WAIT_LOCK);
     const npy_intp before = *number;
     *number += change;
+    PyThread_release_lock(job->lock);
+    return before;
+#endif
+}
+
+/* Replace such a number; what it was before. */
+static npy_intp exchange_shared(Job *job, npy_intp *number, npy_intp value)
+{
+#ifdef __GNUC__
+    (void)job;
+    return __atomic_exchange_n(number, value, __ATOMIC_ACQ_REL);
+#else
+    PyThread_acquire_lock(job->lock, WAIT_LOCK);
+    const npy_intp before = *number;
+    *number = value;
     PyThread_release_lock(job->lock);
     return before;
 #endif
@@ -175,20 +196,43 @@ static void await(PyThread_type_lock signal)
     PyThread_acquire_lock(signal, WAIT_LOCK);
 }
 
-/* `count` threads leave the job; whether they were the last. */
-static int leave(Job *job, int count)
+/* Whether a worker is still in time for the job. Then it has entered, and the caller waits for it. */
+static int enter(Job *job)
 {
-    return add_shared(job, &job->working, -count) == count;
+#ifdef __GNUC__
+    npy_intp working = __atomic_load_n(&job->working, __ATOMIC_ACQUIRE);
+    while (working < CLOSED) {
+        if (__atomic_compare_exchange_n(&job->working, &working, working + 1, 0, __ATOMIC_ACQ_REL,
+                                        __ATOMIC_ACQUIRE)) {
+            return 1;
+        }
+    }
+    return 0;
+#else
+    PyThread_acquire_lock(job->lock, WAIT_LOCK);
+    const int open = job->working < CLOSED;
+    job->working += open;
+    PyThread_release_lock(job->lock);
+    return open;
+#endif
 }
 
 static void serve(void *argument)
 {
     Worker *worker = argument;
     Pool *own = worker->pool;
+    Job *job = &own->job;
     for (;;) {
         await(worker->wake);
-        work(&own->job, worker->scratch.start);
-        if (leave(&own->job, 1)) {
+        exchange_shared(job, &worker->called, 0);
+        /* Who comes too late stays awake for a while, for the next job. */
+        if (!enter(job)) {
+            continue;
+        }
+        if (worker->number < job->helpers) {
+            work(job, worker->scratch.start);
+        }
+        if (add_shared(job, &job->working, -1) == CLOSED + 1) {
             PyThread_release_lock(own->done);
         }
     }
@@ -210,6 +254,7 @@ static void grow(Pool *own, int count)
     while (own->count < count) {
         Worker *worker = &own->workers[own->count];
         worker->pool = own;
+        worker->number = own->count;
         if (worker->wake == NULL && (worker->wake = make_signal()) == NULL) {
             return;
         }
@@ -231,6 +276,7 @@ static int make_pool(void)
     fresh->busy = PyThread_allocate_lock();
     fresh->done = make_signal();
     fresh->job.lock = PyThread_allocate_lock();
+    fresh->job.working = CLOSED;
     if (fresh->busy == NULL || fresh->done == NULL || fresh->job.lock == NULL) {
         return 0;
     }
@@ -296,17 +342,15 @@ static void do_job(const Crew *crew)
     Pool *own = crew->pool;
     Job *job = &own->job;
     job->next = 0;
-    job->working = crew->helpers + 1;
+    job->helpers = crew->helpers;
+    exchange_shared(job, &job->working, 0);
     for (int i = 0; i < crew->helpers; i++) {
-        PyThread_release_lock(own->workers[i].wake);
+        if (!exchange_shared(job, &own->workers[i].called, 1)) {
+            PyThread_release_lock(own->workers[i].wake);
+        }
     }
     work(job, own->scratch.start);
-    /* Whoever has not woken up yet need not. */
-    int leaving = 1;
-    for (int i = 0; i < crew->helpers; i++) {
-        leaving += PyThread_acquire_lock(own->workers[i].wake, NOWAIT_LOCK) != 0;
-    }
-    if (!leave(job, leaving)) {
+    if (add_shared(job, &job->working, CLOSED) > 0) {
         await(own->done);
     }
 }
