@@ -244,7 +244,7 @@ def matmul(left: NDArray, right: NDArray) -> NDArray | None:
         return None
     rows, inner = left.shape[-2:]
     columns = right.shape[-1]
-    if max(rows, inner, columns) > _SMALL_MATRIX:
+    if max(rows, inner, columns) > _SMALL_MATRIX or not (_are_rows(left) and _are_rows(right)):
         return None
     try:
         outer = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
@@ -264,6 +264,13 @@ def matmul(left: NDArray, right: NDArray) -> NDArray | None:
 
     run(task, keys, "matmul")
     return result
+
+
+def _are_rows(array: NDArray) -> bool:
+    """Whether each matrix of a stack lies row-major. BLAS computes small products of others in a
+    way for which its calls from several threads wait for each other."""
+    columns = array.shape[-1]
+    return array.strides[-2:] == (columns * array.itemsize, array.itemsize)
 
 
 def like(array: NDArray, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray:

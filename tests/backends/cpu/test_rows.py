@@ -235,8 +235,11 @@ def test_matmul(dtype: str, divided: list[int]) -> None:
         turned = x.swapaxes(1, 2)
         small = x[:1, : x.shape[2], :7]
         for left, right in [(x, turned), (turned, x), (x, small), (small.swapaxes(1, 2), turned)]:
-            expected = np.matmul(left, right)
-            everywhere(partial(BACKEND.matmul, wrap(left), wrap(right)), expected, divided)
+            with xp.config_context(num_threads=2):
+                same(BACKEND.matmul(wrap(left), wrap(right)), np.matmul(left, right))
+            first, second = left.copy(), right.copy()
+            expected = np.matmul(first, second)
+            everywhere(partial(BACKEND.matmul, wrap(first), wrap(second)), expected, divided)
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 9), (9, 1), (3, 2), (64, 64)])
@@ -259,6 +262,8 @@ def test_products_that_are_left_to_blas(divided: list[int]) -> None:
         ]:
             left, right = rng.random(first), rng.random(second)
             same(BACKEND.matmul(wrap(left), wrap(right)), np.matmul(left, right))
+        left, right = rng.random((900, 3, 4)), rng.random((900, 5, 4)).swapaxes(1, 2)
+        same(BACKEND.matmul(wrap(left), wrap(right)), np.matmul(left, right))
     assert divided == []
 
 
