@@ -130,6 +130,9 @@ def tolerance(op: Primitive, dtype: DType) -> float:
     if op in (p.COSH, p.SINH):
         # Engines take the exponential of large arguments as a product.
         return 32
+    if op is p.SQRT:
+        # PyTorch's is MKL's on some processors, which rounds some roots to the other neighbour.
+        return 1
     return 4 if op in INEXACT else 1 if op in ANY_ZERO else 0
 
 
