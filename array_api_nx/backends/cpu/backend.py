@@ -5,7 +5,6 @@ Chapters with many primitives have mixins of their own: linear_algebra.py and fo
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any, Final, Literal
@@ -142,7 +141,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             return only_composed
         if array.size > SMALLEST and type(kernel) is _ufunc:
             loop = loops.find(op, array.dtype)
-            computed = None if loop is None else compute(loop, sys.maxsize, array)
+            computed = None if loop is None else compute(loop, array)
             if computed is None:
                 out = _like(array, op.results[FROM_NUMPY[array.dtype]])
                 computed = kernel(array, out=out)
@@ -203,7 +202,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         whole = type(other) is not _ndarray or other.shape == array.shape or other.ndim == 0
         if array.size > SMALLEST or not whole:
             loop = self.binary_loop(op, x1, x2)
-            computed = None if loop is None else compute(loop, sys.maxsize, first, second)
+            computed = None if loop is None else compute(loop, first, second)
             if computed is not None:
                 return wrap(computed)
             if whole and type(BINARY[op]) is _ufunc:
@@ -252,7 +251,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         if mask.size > SMALLEST:
             values = first if type(first) is _ndarray else second
             loop = loops.select(values.dtype)
-            selected = compute(loop, sys.maxsize, mask, first, second)
+            selected = compute(loop, mask, first, second)
             if selected is not None:
                 return wrap(selected)
         return wrap(np.where(mask, first, second))
@@ -410,7 +409,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             array = array.real
         if array.size > SMALLEST:
             loop = loops.cast(array.dtype, target)
-            computed = None if loop is None else compute(loop, sys.maxsize, array)
+            computed = None if loop is None else compute(loop, array)
             if computed is not None:
                 return wrap(computed)
             out = _like(array, dtype)

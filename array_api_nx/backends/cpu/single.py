@@ -6,6 +6,7 @@ the extension does both better: with several threads, into memory of the pool.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import lru_cache
 from math import prod
@@ -38,30 +39,28 @@ def _decline(*arguments: Any) -> None:
 
 attempt: Final[Callable[..., Any]] = _decline if extension is None else extension.compute
 """``attempt(loop.operation, threads, limit, *operands)``: an ndarray; a tuple of one and of
-floating-point errors, for `reported`; or None, with nothing done."""
+floating-point errors, for `reported`; or None, with nothing done, also where operands broadcast to
+more elements than the limit."""
 
 
-def compute(loop: Loop, limit: int, *operands: Any) -> NDArray | None:
+def compute(loop: Loop, *operands: Any) -> NDArray | None:
     """`loop` element by element over operands, as new memory: what NumPy gives, bit for bit, its
     warnings included.
 
     Parameters
     ----------
     loop : Loop
-    limit : int
-        The most elements that the operands may broadcast to.
     *operands : ndarray or Python scalar
         Of the loop's dtypes.
 
     Returns
     -------
     ndarray or None
-        None, with nothing done, above the limit, and where NumPy has to compute it or to raise its
-        error.
+        None, with nothing done, where NumPy has to compute it or to raise its error.
     """
     if loop.operation is None:
         return None
-    found = attempt(loop.operation, threads.count(), limit, *operands)
+    found = attempt(loop.operation, threads.count(), sys.maxsize, *operands)
     return reported(loop, *found) if type(found) is tuple else found
 
 
