@@ -1,6 +1,6 @@
-"""The optional extension; everything else about the build is in pyproject.toml.
+"""The optional extensions; everything else about the build is in pyproject.toml.
 
-Where there is no C compiler, or it fails, the package is installed without it and runs on NumPy
+Where there is no C compiler, or it fails, the package is installed without them and runs on NumPy
 calls instead.
 """
 
@@ -12,7 +12,8 @@ import numpy as np
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
-FUSION = "array_api_nx/backends/cpu/fusion"
+BACKENDS = "array_api_nx/backends"
+FUSION = f"{BACKENDS}/cpu/fusion"
 
 
 class BuildExtension(build_ext):
@@ -31,11 +32,17 @@ setup(
     cmdclass={"build_ext": BuildExtension},
     ext_modules=[
         Extension(
+            "array_api_nx.backends._shortcut",
+            sources=[f"{BACKENDS}/_shortcut.c"],
+            include_dirs=[np.get_include()],
+            optional=True,
+        ),
+        Extension(
             "array_api_nx.backends.cpu.fusion._blocks",
             sources=[f"{FUSION}/_blocks.c"],
             depends=glob(f"{FUSION}/*.h"),
             include_dirs=[np.get_include()],
             optional=True,
-        )
+        ),
     ],
 )

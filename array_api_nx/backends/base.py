@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -39,6 +39,9 @@ from .explanation import Explanation
 from .explanation_program import RunExplanation
 from .host import FROM_NUMPY
 from .program import Program
+
+if TYPE_CHECKING:
+    from .shortcut import Route
 
 __all__ = ["Backend", "Handle", "Norm", "Operand", "Padding", "Scalar"]
 
@@ -158,6 +161,15 @@ class Backend(ABC):
 
     def release_memory(self) -> None:
         """Give memory that is kept for later arrays back to the system; nothing by default."""
+        return None
+
+    def route(self, op: Primitive, dtype: DType) -> Route | None:
+        """How a unary or binary primitive on operands of `dtype` can be computed without calling
+        this backend, for one whose handles are Tensors of ndarrays; None by default.
+
+        Frontend guarantees: `op` is asked about with a dtype that it takes.
+        Backend must: name what gives the same as `unary` or `binary`.
+        """
         return None
 
     # ------------------------------------------------------------------ creation

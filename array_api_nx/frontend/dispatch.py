@@ -17,6 +17,7 @@ import numpy as np
 from .. import primitives as p
 from ..array import Array
 from ..backends.host import FROM_NUMPY
+from ..backends.shortcut import shorten
 from ..config import hints
 from ..core import dtypes as d
 from ..core.dtypes import PROMOTION, SCALAR_PROMOTION, DType
@@ -282,6 +283,7 @@ def operand_dtypes(op: Primitive, dtype: DType) -> tuple[DType, DType]:
 # ---------------------------------------------------------------------- elementwise
 
 
+@shorten(1, Array, Device)
 def unary(op: Primitive, x: Array) -> Array:
     """`op` of every element of `x`."""
     if type(x) is Array:
@@ -302,6 +304,7 @@ def unary(op: Primitive, x: Array) -> Array:
     raise AssertionError("unreachable")
 
 
+@shorten(2, Array, Device)
 def binary(op: Primitive, x1: Operand, x2: Operand, foreign: Any = None) -> Array:
     """`op` of pairs of elements of two arrays, or an array and a scalar.
 

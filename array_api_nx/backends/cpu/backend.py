@@ -21,8 +21,9 @@ from ..base import Operand, Scalar
 from ..explanation_program import RunExplanation
 from ..host import FROM_NUMPY, TO_NUMPY
 from ..program import Program
+from ..shortcut import Route
 from ..strided import Tensor
-from . import programs, rows
+from . import programs, rows, single
 from .fourier import FourierTransforms
 from .fusion import loops, threads
 from .fusion.pool import empty
@@ -67,6 +68,9 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
 
     def explain_program(self, program: Program, sizes: tuple[int, ...]) -> RunExplanation | None:
         return programs.explain(self, program, sizes)
+
+    def route(self, op: Primitive, dtype: DType) -> Route | None:
+        return single.route(self.bind_at_hand, op, dtype)
 
     # ------------------------------------------------------------------ creation
 

@@ -107,6 +107,11 @@ class NumPyMemory(StridedBackend):
             x.array = array
         return array
 
+    def bind_at_hand(self, x: Tensor) -> NDArray | None:
+        """`bind` if `x` may not be deferred and nothing has to be computed for it, else None."""
+        large = x.view.size > _hints.threshold  # type: ignore[union-attr]
+        return None if large or x.storage.memory is None else self.bind(x)  # type: ignore[union-attr]
+
     def peek(self, x: Tensor) -> NDArray | None:
         if x.array is None and x.storage.memory is None:  # type: ignore[union-attr]
             return None

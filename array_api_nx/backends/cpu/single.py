@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import prod
 from typing import Any, Final
 
@@ -16,8 +16,12 @@ import numpy as np
 
 from ... import primitives as p
 from ...config import current
+from ...core.dtypes import DType
 from ...core.view import View
 from ...primitives import Primitive
+from ..host import TO_NUMPY
+from ..shortcut import Route, scalars_of
+from ..strided import Tensor
 from .fusion import executor, expression, fperrors, loops, machine, threads
 from .fusion.compiled import extension
 from .fusion.expression import Node
@@ -25,9 +29,9 @@ from .fusion.kernel import Instruction, Kernel, Operand
 from .fusion.loops import Loop
 from .fusion.plan import Graph, Stage, plan
 from .fusion.pool import empty
-from .kernels import NDArray
+from .kernels import BINARY_NEW, UNARY, NDArray
 
-__all__ = ["SMALLEST", "attempt", "compute", "fold", "reported", "scan"]
+__all__ = ["SMALLEST", "attempt", "compute", "fold", "reported", "route", "scan"]
 
 SMALLEST: Final = 2**14
 """Elements above which operations are computed here, and results lie in memory of the pool."""
@@ -72,6 +76,33 @@ def reported(loop: Loop, array: NDArray, flags: int) -> NDArray | None:
     if flags & asked:
         fperrors.report(((loop.name, flags, asked),))
     return array
+
+
+def route(bind: Callable[[Tensor], Any], op: Primitive, dtype: DType) -> Route | None:
+    """`Backend.route` of the CPU backend: what its `unary` and `binary` do with operands that have
+    arrays and are not deferred. `bind` is the route's.
+
+    None without the extension, and where they look at values or mend what NumPy gives.
+    """
+    kernel = UNARY.get(op) or BINARY_NEW.get(op)
+    loop = loops.find(op, TO_NUMPY[dtype])
+    if kernel is None or op is p.POW or loop is None or loop.operation is None:
+        return None
+    scalars, low, high = scalars_of(dtype)
+    return Route(
+        result=op.results[dtype],
+        scalars=scalars,
+        low=low,
+        high=high,
+        bind=bind,
+        smallest=SMALLEST,
+        kernel=kernel,
+        attempt=attempt,
+        operation=loop.operation,
+        alone=loop.alone,
+        threads=threads.count,
+        reported=partial(reported, loop),
+    )
 
 
 # ---------------------------------------------------------------------- reductions

@@ -28,7 +28,7 @@ _EXACT: Final = 0.5
 """Costs up to here are those of operations whose every bit is defined; what costs more may be
 computed in another way, with other last bits, when NumPy reads backwards."""
 
-_WORTH_THREADS: Final = 12_000.0
+_WORTH_THREADS: Final = 3_000.0
 """Nanoseconds from which a loop over whole arrays is divided among threads. They wait a while for
 more to do before they go to sleep; where they have to be woken, little is won and little lost."""
 
@@ -56,11 +56,14 @@ class Loop:
         The extension's name for it; None without the extension.
     spread : bool
         Whether it has vector instructions for arrays, but not for an array and a scalar.
+    alone : int
+        Elements up to which one thread is as fast as several.
     operation : tuple or None
         What the extension wants to know to compute it at once; None without the extension.
     """
 
     __slots__ = (
+        "alone",
         "call",
         "cost",
         "inputs",
@@ -80,6 +83,7 @@ class Loop:
     call: Callable[..., object] | None
     pointer: Any
     spread: bool
+    alone: int
     operation: tuple[Any, ...] | None
 
     def __init__(
@@ -102,11 +106,11 @@ class Loop:
         self.spread = ufunc is np.maximum or ufunc is np.minimum
         traffic = sum([dtype.itemsize for dtype in inputs]) + output.itemsize
         # What costs little in the first level of the cache waits for the second.
-        alone = int(_WORTH_THREADS / (cost if cost > _CHEAP else _PER_BYTE * traffic))
+        self.alone = int(_WORTH_THREADS / (cost if cost > _CHEAP else _PER_BYTE * traffic))
         self.operation = None
         if pointer is not None:
             reversible = cost <= _EXACT
-            self.operation = pointer, inputs, output, alone, self.spread, reversible
+            self.operation = pointer, inputs, output, self.alone, self.spread, reversible
 
     def __repr__(self) -> str:
         return f"<loop {self.name}: {', '.join(map(str, self.inputs))} -> {self.output}>"
