@@ -18,6 +18,7 @@
 #include <string.h>
 
 /* clang-format off: each builds on those before it */
+#include "atomics.h"
 #include "loops.h"
 #include "sums.h"
 #include "copies.h"
@@ -325,8 +326,8 @@ static PyObject *forget_threads(PyObject *module, PyObject *ignored)
 {
     (void)module;
     (void)ignored;
-    spares.lock = PyThread_allocate_lock();
-    if (spares.lock == NULL || !make_pool()) {
+    unlock_spares();
+    if (!make_pool()) {
         return PyErr_NoMemory();
     }
     Py_RETURN_NONE;

@@ -17,8 +17,17 @@ enum { SMALLEST_SPARE = 1 << 16 };
 /* A spare may be larger than what is asked for by one part in so many. */
 enum { SPARE_SHARE = 8 };
 
+/* Without the GIL the spares have a mutex. */
+#ifdef Py_GIL_DISABLED
+static PyMutex spares_mutex;
+#define LOCK_SPARES() PyMutex_Lock(&spares_mutex)
+#define UNLOCK_SPARES() PyMutex_Unlock(&spares_mutex)
+#else
+#define LOCK_SPARES()
+#define UNLOCK_SPARES()
+#endif
+
 static struct {
-    PyThread_type_lock lock; /* guards what follows */
     PyArrayObject *memories[MAX_SPARES]; /* bytes; the last one became free last */
     int count;
     npy_intp bytes, limit;
@@ -48,11 +57,11 @@ static void drop_spares(int count, npy_intp bytes)
 {
     for (;;) {
         PyArrayObject *memory = NULL;
-        PyThread_acquire_lock(spares.lock, WAIT_LOCK);
+        LOCK_SPARES();
         if (spares.count > count || (spares.count > 0 && spares.bytes > bytes)) {
             memory = withdraw_spare(0);
         }
-        PyThread_release_lock(spares.lock);
+        UNLOCK_SPARES();
         if (memory == NULL) {
             return;
         }
@@ -67,14 +76,14 @@ static void block_dealloc(PyObject *object)
     PyArrayObject *memory = self->memory;
     npy_intp limit = 0;
     if (memory != NULL) {
-        PyThread_acquire_lock(spares.lock, WAIT_LOCK);
+        LOCK_SPARES();
         limit = spares.limit;
         if (spares.count < MAX_SPARES && PyArray_DIM(memory, 0) <= limit) {
             spares.memories[spares.count++] = memory;
             spares.bytes += PyArray_DIM(memory, 0);
             memory = NULL;
         }
-        PyThread_release_lock(spares.lock);
+        UNLOCK_SPARES();
         Py_XDECREF(memory);
         drop_spares(MAX_SPARES - 1, limit);
     }
@@ -98,7 +107,7 @@ static PyType_Spec block_spec = {
 static PyArrayObject *find_spare(npy_intp size)
 {
     PyArrayObject *found = NULL;
-    PyThread_acquire_lock(spares.lock, WAIT_LOCK);
+    LOCK_SPARES();
     for (int i = spares.count - 1; i >= 0 && found == NULL; i--) {
         const npy_intp spare = PyArray_DIM(spares.memories[i], 0);
         if (size <= spare && spare - size <= size / SPARE_SHARE) {
@@ -106,7 +115,7 @@ static PyArrayObject *find_spare(npy_intp size)
         }
     }
     found == NULL ? spares.misses++ : spares.hits++;
-    PyThread_release_lock(spares.lock);
+    UNLOCK_SPARES();
     return found;
 }
 
@@ -194,9 +203,9 @@ static PyObject *limit_spares(PyObject *module, PyObject *bytes)
     if (!read_int(bytes, 0, NPY_MAX_INTP, "the limit", &limit)) {
         return NULL;
     }
-    PyThread_acquire_lock(spares.lock, WAIT_LOCK);
+    LOCK_SPARES();
     spares.limit = limit;
-    PyThread_release_lock(spares.lock);
+    UNLOCK_SPARES();
     drop_spares(MAX_SPARES, limit);
     Py_RETURN_NONE;
 }
@@ -213,11 +222,11 @@ static PyObject *count_spares(PyObject *module, PyObject *ignored)
 {
     (void)module;
     (void)ignored;
-    PyThread_acquire_lock(spares.lock, WAIT_LOCK);
+    LOCK_SPARES();
     const npy_intp bytes = spares.bytes, limit = spares.limit;
     const Py_ssize_t hits = spares.hits, misses = spares.misses;
     const int count = spares.count;
-    PyThread_release_lock(spares.lock);
+    UNLOCK_SPARES();
     return Py_BuildValue("ninnn", (Py_ssize_t)bytes, count, (Py_ssize_t)limit, hits, misses);
 }
 
@@ -225,11 +234,15 @@ static PyObject *count_spares(PyObject *module, PyObject *ignored)
 static int make_spares(void)
 {
     block_type = (PyTypeObject *)PyType_FromSpec(&block_spec);
-    spares.lock = PyThread_allocate_lock();
-    if (spares.lock == NULL && block_type != NULL) {
-        PyErr_NoMemory();
-    }
-    return block_type != NULL && spares.lock != NULL;
+    return block_type != NULL;
+}
+
+/* In a forked child, where the thread that held the mutex is missing. */
+static void unlock_spares(void)
+{
+#ifdef Py_GIL_DISABLED
+    spares_mutex = (PyMutex){0};
+#endif
 }
 
 #endif

@@ -327,7 +327,7 @@ static int is_run(const Single *single)
 static npy_uint8 run_whole(Single *single, Crew *crew)
 {
     const Kernel *kernel = &single->kernel;
-    npy_uint8 flags[1] = {0};
+    npy_uint8 flags[MAX_STEPS];
     if (!is_run(single)) {
         run_kernel(crew, kernel, single->addresses, flags);
         return flags[0];

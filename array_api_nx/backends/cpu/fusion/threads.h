@@ -1,8 +1,9 @@
 /* The threads that work on kernels: made when first asked for, kept, and asleep between jobs.
 
-   A PyThread lock serves as a mutex, and, where one thread takes and another releases it, as a
-   signal. The threads never touch Python, so they need no thread state, and the interpreter may
-   end while they sleep. One caller at a time has them; any other works alone meanwhile. */
+   Threads tell each other by atomic numbers what is to be done and what is done. A thread that waits
+   looks at them for a while, and then goes to sleep on a PyThread lock, which another one releases.
+   The threads never touch Python, so they need no thread state, and the interpreter may end while
+   they sleep. One caller at a time has them; any other works alone meanwhile. */
 
 #ifndef ARRAY_API_NX_THREADS_H
 #define ARRAY_API_NX_THREADS_H
@@ -14,9 +15,9 @@ enum { MAX_WORKERS = 255, ALIGNMENT = 64 };
 /* Passes of one sequence, and arrays of either kind: all that so many passes can name. */
 enum { MAX_SEQUENCE = 64, MAX_ARRAYS = MAX_SEQUENCE * MAX_OPERANDS };
 
-/* Polls of a signal before a thread goes to sleep for it: about a hundred microseconds, in which a
-   caller that is in Python code between two jobs, or in an operation of one thread, is back. */
-enum { POLLS = 20000 };
+/* Looks at a number before a thread goes to sleep: about a hundred microseconds, in which a caller
+   that is in Python code between two jobs, or in an operation of one thread, is back. */
+enum { LOOKS = 5000 };
 
 typedef struct {
     void *block;
@@ -35,30 +36,33 @@ typedef struct {
 typedef struct {
     npy_intp next;    /* task */
     npy_intp tasks;
-    npy_intp working; /* workers that have entered, and CLOSED if no more may */
+    npy_intp working; /* workers that have entered; and CLOSED if no more may, ASLEEP if the caller
+                         is to be woken by the last one to leave */
     int helpers;      /* the first so many workers may */
     const Kernel *kernel; /* or NULL: the job is the run */
     char *const *memories;
     Run run;
-    PyThread_type_lock lock; /* guards numbers and flags where there are no atomic operations */
-    npy_uint8 flags[MAX_STEPS];
+    npy_intp flags[MAX_STEPS];
 } Job;
 
-enum { CLOSED = 1 << 20 };
+enum { CLOSED = 1 << 20, ASLEEP = 1 << 21 };
 
 typedef struct Pool Pool;
+
+/* What a worker may be; ASLEEP as well. */
+enum { AWAKE, CALLED };
 
 typedef struct {
     Pool *pool;
     int number;
-    npy_intp called; /* whether `wake` is set */
-    PyThread_type_lock wake;
+    npy_intp state;
+    PyThread_type_lock wake; /* signal to one asleep */
     Scratch scratch;
 } Worker;
 
 struct Pool {
-    PyThread_type_lock busy; /* held by the caller whose job it is */
-    PyThread_type_lock done; /* signal: the last worker has left the job */
+    npy_intp busy;           /* whether a caller has a job */
+    PyThread_type_lock done; /* signal to a caller asleep: the last worker has left the job */
     Job job;
     Scratch scratch; /* the caller's */
     int count;
@@ -94,48 +98,23 @@ static int reserve_scratch(Scratch *scratch, size_t size)
 
 /* ------------------------------------------------------------------ jobs */
 
-/* Add to a number of a job that its threads share; what it was before. A lock would put whoever
-   finds it taken to sleep, for longer than a short job lasts. */
-static npy_intp add_shared(Job *job, npy_intp *number, npy_intp change)
-{
-#ifdef __GNUC__
-    (void)job;
-    return __atomic_fetch_add(number, change, __ATOMIC_ACQ_REL);
-#else
-    PyThread_acquire_lock(job->lock, WAIT_LOCK);
-    const npy_intp before = *number;
-    *number += change;
-    PyThread_release_lock(job->lock);
-    return before;
-#endif
-}
-
-/* Replace such a number; what it was before. */
-static npy_intp exchange_shared(Job *job, npy_intp *number, npy_intp value)
-{
-#ifdef __GNUC__
-    (void)job;
-    return __atomic_exchange_n(number, value, __ATOMIC_ACQ_REL);
-#else
-    PyThread_acquire_lock(job->lock, WAIT_LOCK);
-    const npy_intp before = *number;
-    *number = value;
-    PyThread_release_lock(job->lock);
-    return before;
-#endif
-}
-
 /* Set flags of a job. */
-static void set_shared(Job *job, npy_uint8 *flags, npy_uint8 more)
+static void raise_flags(npy_intp *flags, npy_uint8 more)
 {
-#ifdef __GNUC__
-    (void)job;
-    __atomic_fetch_or(flags, more, __ATOMIC_ACQ_REL);
-#else
-    PyThread_acquire_lock(job->lock, WAIT_LOCK);
-    *flags |= more;
-    PyThread_release_lock(job->lock);
-#endif
+    for (npy_intp now = load_shared(flags), seen; (now & more) != more; now = seen) {
+        seen = replace_shared(flags, now, now | more);
+        if (seen == now) {
+            return;
+        }
+    }
+}
+
+/* Those of the first so many steps. */
+static void collect_flags(const Job *job, npy_uint8 *flags, int count)
+{
+    for (int i = 0; i < count; i++) {
+        flags[i] = (npy_uint8)job->flags[i];
+    }
 }
 
 /* Run the elements of a task. */
@@ -154,26 +133,21 @@ static void work_on_run(Job *job)
 {
     const Run run = job->run;
     take_flags();
-    for (npy_intp task; (task = add_shared(job, &job->next, 1)) < job->tasks;) {
+    for (npy_intp task; (task = add_shared(&job->next, 1)) < job->tasks;) {
         run_part(&run, task);
     }
-    const npy_uint8 flags = take_flags();
-    if (flags != 0) {
-        set_shared(job, &job->flags[0], flags);
-    }
+    raise_flags(&job->flags[0], take_flags());
 }
 
 static void work_on_kernel(Job *job, char *scratch)
 {
     Frame frame;
     start_frame(&frame, job->kernel, job->memories, scratch);
-    for (npy_intp task; (task = add_shared(job, &job->next, 1)) < job->tasks;) {
+    for (npy_intp task; (task = add_shared(&job->next, 1)) < job->tasks;) {
         run_task(&frame, task);
     }
     for (int i = 0; i < job->kernel->step_count; i++) {
-        if (frame.flags[i] != 0) {
-            set_shared(job, &job->flags[i], frame.flags[i]);
-        }
+        raise_flags(&job->flags[i], frame.flags[i]);
     }
 }
 
@@ -186,54 +160,77 @@ static void work(Job *job, char *scratch)
     }
 }
 
-static void await(PyThread_type_lock signal)
-{
-    for (int i = 0; i < POLLS; i++) {
-        if (PyThread_acquire_lock(signal, NOWAIT_LOCK)) {
-            return;
-        }
-    }
-    PyThread_acquire_lock(signal, WAIT_LOCK);
-}
-
 /* Whether a worker is still in time for the job. Then it has entered, and the caller waits for it. */
 static int enter(Job *job)
 {
-#ifdef __GNUC__
-    npy_intp working = __atomic_load_n(&job->working, __ATOMIC_ACQUIRE);
+    npy_intp working = load_shared(&job->working);
     while (working < CLOSED) {
-        if (__atomic_compare_exchange_n(&job->working, &working, working + 1, 0, __ATOMIC_ACQ_REL,
-                                        __ATOMIC_ACQUIRE)) {
+        const npy_intp seen = replace_shared(&job->working, working, working + 1);
+        if (seen == working) {
             return 1;
         }
+        working = seen;
     }
     return 0;
-#else
-    PyThread_acquire_lock(job->lock, WAIT_LOCK);
-    const int open = job->working < CLOSED;
-    job->working += open;
-    PyThread_release_lock(job->lock);
-    return open;
-#endif
+}
+
+static void leave(Pool *own)
+{
+    if (add_shared(&own->job.working, -1) == (CLOSED | ASLEEP) + 1) {
+        PyThread_release_lock(own->done);
+    }
+}
+
+/* Let no more workers in, and wait for those inside. */
+static void finish(Pool *own)
+{
+    npy_intp *working = &own->job.working;
+    if (add_shared(working, CLOSED) == 0) {
+        return;
+    }
+    for (int i = 0; i < LOOKS; i++) {
+        if (load_shared(working) == CLOSED) {
+            return;
+        }
+        pause_shortly();
+    }
+    if (add_shared(working, ASLEEP) != CLOSED) {
+        PyThread_acquire_lock(own->done, WAIT_LOCK);
+    }
+}
+
+/* Have a worker look at the job. */
+static void call_worker(Worker *worker)
+{
+    if (exchange_shared(&worker->state, CALLED) == ASLEEP) {
+        PyThread_release_lock(worker->wake);
+    }
+}
+
+/* Until the worker is called. */
+static void await_call(Worker *worker)
+{
+    for (int i = 0; i < LOOKS && load_shared(&worker->state) != CALLED; i++) {
+        pause_shortly();
+    }
+    if (replace_shared(&worker->state, AWAKE, ASLEEP) == AWAKE) {
+        PyThread_acquire_lock(worker->wake, WAIT_LOCK);
+    }
+    exchange_shared(&worker->state, AWAKE);
 }
 
 static void serve(void *argument)
 {
     Worker *worker = argument;
     Pool *own = worker->pool;
-    Job *job = &own->job;
     for (;;) {
-        await(worker->wake);
-        exchange_shared(job, &worker->called, 0);
+        await_call(worker);
         /* Who comes too late stays awake for a while, for the next job. */
-        if (!enter(job)) {
-            continue;
-        }
-        if (worker->number < job->helpers) {
-            work(job, worker->scratch.start);
-        }
-        if (add_shared(job, &job->working, -1) == CLOSED + 1) {
-            PyThread_release_lock(own->done);
+        if (enter(&own->job)) {
+            if (worker->number < own->job.helpers) {
+                work(&own->job, worker->scratch.start);
+            }
+            leave(own);
         }
     }
 }
@@ -273,11 +270,9 @@ static int make_pool(void)
     if (fresh == NULL) {
         return 0;
     }
-    fresh->busy = PyThread_allocate_lock();
     fresh->done = make_signal();
-    fresh->job.lock = PyThread_allocate_lock();
     fresh->job.working = CLOSED;
-    if (fresh->busy == NULL || fresh->done == NULL || fresh->job.lock == NULL) {
+    if (fresh->done == NULL || !make_atomics()) {
         return 0;
     }
     pool = fresh;
@@ -299,7 +294,7 @@ static int muster(Crew *crew, npy_intp scratch, npy_intp tasks, npy_intp threads
     const size_t size = (size_t)scratch;
     Pool *own = pool;
     *crew = (Crew){NULL, 0, {NULL, NULL, 0}};
-    if (!PyThread_acquire_lock(own->busy, NOWAIT_LOCK)) {
+    if (exchange_shared(&own->busy, 1)) {
         return reserve_scratch(&crew->own, size);
     }
     crew->pool = own;
@@ -321,7 +316,7 @@ static int muster(Crew *crew, npy_intp scratch, npy_intp tasks, npy_intp threads
 static void dismiss(Crew *crew)
 {
     if (crew->pool != NULL) {
-        PyThread_release_lock(crew->pool->busy);
+        exchange_shared(&crew->pool->busy, 0);
     }
     release_scratch(&crew->own);
 }
@@ -343,16 +338,12 @@ static void do_job(const Crew *crew)
     Job *job = &own->job;
     job->next = 0;
     job->helpers = crew->helpers;
-    exchange_shared(job, &job->working, 0);
+    exchange_shared(&job->working, 0);
     for (int i = 0; i < crew->helpers; i++) {
-        if (!exchange_shared(job, &own->workers[i].called, 1)) {
-            PyThread_release_lock(own->workers[i].wake);
-        }
+        call_worker(&own->workers[i]);
     }
     work(job, own->scratch.start);
-    if (add_shared(job, &job->working, CLOSED) > 0) {
-        await(own->done);
-    }
+    finish(own);
 }
 
 /* Run all tasks; the flags are per step. Without the GIL. */
@@ -366,9 +357,9 @@ static void run_kernel(Crew *crew, const Kernel *kernel, char *const *memories, 
     own->job.kernel = kernel;
     own->job.memories = memories;
     own->job.tasks = kernel->tasks;
-    memset(own->job.flags, 0, (size_t)kernel->step_count);
+    memset(own->job.flags, 0, (size_t)kernel->step_count * sizeof(npy_intp));
     do_job(crew);
-    memcpy(flags, own->job.flags, (size_t)kernel->step_count);
+    collect_flags(&own->job, flags, kernel->step_count);
 }
 
 /* The same of a run of so many tasks; the flags that it raised. */
@@ -387,7 +378,7 @@ static npy_uint8 run_loop(Crew *crew, const Run *run, npy_intp tasks)
     job->tasks = tasks;
     job->flags[0] = 0;
     do_job(crew);
-    return job->flags[0];
+    return (npy_uint8)job->flags[0];
 }
 
 #endif

@@ -1,0 +1,95 @@
+/* Numbers that threads share, changed by one instruction: a lock would put whoever finds it taken to
+   sleep, for longer than a short job lasts. Compilers without such instructions here take a lock
+   all the same. */
+
+#ifndef ARRAY_API_NX_ATOMICS_H
+#define ARRAY_API_NX_ATOMICS_H
+
+#ifdef __GNUC__
+
+static int make_atomics(void)
+{
+    return 1;
+}
+
+static npy_intp load_shared(npy_intp *number)
+{
+    return __atomic_load_n(number, __ATOMIC_ACQUIRE);
+}
+
+/* The functions below return what the number was before. */
+
+static npy_intp add_shared(npy_intp *number, npy_intp change)
+{
+    return __atomic_fetch_add(number, change, __ATOMIC_ACQ_REL);
+}
+
+static npy_intp exchange_shared(npy_intp *number, npy_intp value)
+{
+    return __atomic_exchange_n(number, value, __ATOMIC_ACQ_REL);
+}
+
+/* Replace the number if it is what is expected. */
+static npy_intp replace_shared(npy_intp *number, npy_intp expected, npy_intp value)
+{
+    __atomic_compare_exchange_n(number, &expected, value, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+    return expected;
+}
+
+#else
+
+static PyThread_type_lock atomics_lock;
+
+/* Whether there was memory for the lock. A forked child may have to make another one. */
+static int make_atomics(void)
+{
+    atomics_lock = PyThread_allocate_lock();
+    return atomics_lock != NULL;
+}
+
+/* Each of the functions is a change of this kind. */
+static npy_intp change_shared(npy_intp *number, npy_intp factor, npy_intp change, int wanted,
+                              npy_intp expected)
+{
+    PyThread_acquire_lock(atomics_lock, WAIT_LOCK);
+    const npy_intp before = *number;
+    if (!wanted || before == expected) {
+        *number = factor * before + change;
+    }
+    PyThread_release_lock(atomics_lock);
+    return before;
+}
+
+static npy_intp load_shared(npy_intp *number)
+{
+    return change_shared(number, 1, 0, 0, 0);
+}
+
+static npy_intp add_shared(npy_intp *number, npy_intp change)
+{
+    return change_shared(number, 1, change, 0, 0);
+}
+
+static npy_intp exchange_shared(npy_intp *number, npy_intp value)
+{
+    return change_shared(number, 0, value, 0, 0);
+}
+
+static npy_intp replace_shared(npy_intp *number, npy_intp expected, npy_intp value)
+{
+    return change_shared(number, 0, value, 1, expected);
+}
+
+#endif
+
+/* Wait for a moment, without disturbing the thread that shares the processor's core. */
+static void pause_shortly(void)
+{
+#if defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
+    __builtin_ia32_pause();
+#elif defined(__GNUC__) && defined(__aarch64__)
+    __asm__ volatile("isb" ::: "memory"); /* as long as the above; `yield` does nothing there */
+#endif
+}
+
+#endif
