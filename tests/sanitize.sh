@@ -1,19 +1,22 @@
 #!/bin/sh
-# Run tests with the extension under AddressSanitizer and UndefinedBehaviorSanitizer, or under valgrind.
+# Run tests with the extensions under AddressSanitizer and UndefinedBehaviorSanitizer, or under
+# valgrind.
 #
 #     tests/sanitize.sh address [pytest arguments]
 #     tests/sanitize.sh valgrind [pytest arguments]
 #
-# Without arguments the tests of the machine, its loops and sequences, and of single operations run.
+# Without arguments the tests of the machine, its loops and sequences, of single operations and of the
+# short way run.
 # PYTHON and CC say which to use.
-# The extension is built in a copy of the sources, so that the one in use stays as it is.
+# They are built in a copy of the sources, so that those in use stay as they are.
 set -eu
 
 tool=$1
 shift
 [ $# -gt 0 ] || set -- -q tests/backends/cpu/fusion/test_machine.py \
     tests/backends/cpu/fusion/test_loops.py tests/backends/cpu/fusion/test_pool.py \
-    tests/backends/cpu/fusion/test_sequence.py tests/backends/cpu/test_single.py
+    tests/backends/cpu/fusion/test_sequence.py tests/backends/cpu/test_single.py \
+    tests/backends/test_shortcut.py
 python=${PYTHON:-python3}
 cc=${CC:-cc}
 
@@ -22,15 +25,17 @@ trap 'rm -rf "$copy"' EXIT
 cd "$(dirname "$0")/.."
 tar -cf - --exclude=./.git . | tar -xf - -C "$copy"
 cd "$copy"
-fusion=array_api_nx/backends/cpu/fusion
-rm -f $fusion/_blocks*.so
+backends=array_api_nx/backends
 include=$($python -c 'import numpy, sysconfig
 print("-I" + numpy.get_include(), "-I" + sysconfig.get_path("include"))')
 suffix=$($python -c 'import sysconfig; print(sysconfig.get_config_var("EXT_SUFFIX"))')
 build() {
-    # shellcheck disable=SC2086
-    $cc -std=c99 -Wall -Wextra -g -fno-strict-aliasing -fPIC -shared $include "$@" \
-        $fusion/_blocks.c -o "$fusion/_blocks$suffix"
+    for source in $backends/_shortcut.c $backends/cpu/fusion/_blocks.c; do
+        rm -f "${source%.c}".*.so
+        # shellcheck disable=SC2086
+        $cc -std=c99 -Wall -Wextra -g -fno-strict-aliasing -fPIC -shared $include "$@" \
+            "$source" -o "${source%.c}$suffix"
+    done
 }
 
 export PYTHONMALLOC=malloc
@@ -52,7 +57,7 @@ valgrind)
     ! cat "$copy"/valgrind.* | awk '
         /^==[0-9]+== *$/ { if (ours) printf "%s", text; text = ""; ours = 0; next }
         { text = text $0 "\n" }
-        /\((_blocks\.c|(copies|loops|memory|parse|sequence|single|sums|threads|tiles)\.h):/ { ours = 1 }
+        /\((_(blocks|shortcut)\.c|(atomics|copies|loops|memory|parse|sequence|single|sums|threads|tiles)\.h):/ { ours = 1 }
     ' | grep .
     ;;
 *)

@@ -55,7 +55,7 @@ typedef struct {
     PyObject *dtype, *device, *backend;
     PyObject *handles[MAX_OPERANDS]; /* Tensors; NULL for scalars */
     PyObject *values[MAX_OPERANDS];  /* ndarrays and Python scalars */
-    double count;                    /* elements that the operands broadcast to, or more */
+    double count;                    /* elements of all operands multiplied: of the result, or more */
     npy_intp longest;
 } Call;
 
@@ -244,6 +244,19 @@ static int take_values(const Shortcut *self, PyObject *const *operands, PyObject
     return 1;
 }
 
+/* Whether an operand, or what they broadcast to, may have more elements than that. */
+static int exceeds(const Call *call, npy_intp size)
+{
+    if (call->longest > size || call->handles[0] == NULL || call->handles[1] == NULL ||
+        call->count <= (double)size) {
+        return call->longest > size;
+    }
+    PyArrayObject *first = (PyArrayObject *)call->values[0];
+    PyArrayObject *second = (PyArrayObject *)call->values[1];
+    return PyArray_NDIM(first) != PyArray_NDIM(second) ||
+           !PyArray_CompareLists(PyArray_DIMS(first), PyArray_DIMS(second), PyArray_NDIM(first));
+}
+
 /* The number of threads to use at most. */
 static PyObject *count_threads(PyObject *route, const Call *call)
 {
@@ -277,10 +290,10 @@ static PyObject *attempt(const Shortcut *self, PyObject *route, const Call *call
 }
 
 /* By NumPy's kernel, as an ndarray; None if the function has to see to it. */
-static PyObject *run_kernel(PyObject *route, const Call *call, int sources)
+static PyObject *run_kernel(const Shortcut *self, PyObject *route, const Call *call)
 {
-    PyObject *found =
-        PyObject_Vectorcall(PyTuple_GET_ITEM(route, KERNEL), call->values, (size_t)sources, NULL);
+    PyObject *found = PyObject_Vectorcall(PyTuple_GET_ITEM(route, KERNEL), call->values,
+                                          (size_t)self->sources, NULL);
     if (found == NULL && PyErr_ExceptionMatches(PyExc_ValueError)) {
         PyErr_Clear(); /* the function knows what to say about it */
         Py_RETURN_NONE;
@@ -317,8 +330,8 @@ static PyObject *follow(const Shortcut *self, PyObject *route, PyObject *const *
         return NULL;
     }
     const npy_intp smallest = PyLong_AsSsize_t(PyTuple_GET_ITEM(route, SMALLEST));
-    PyObject *found = call->longest > smallest ? attempt(self, route, call)
-                                               : run_kernel(route, call, self->sources);
+    PyObject *found = exceeds(call, smallest) ? attempt(self, route, call)
+                                              : run_kernel(self, route, call);
     if (found == Py_None) {
         Py_CLEAR(found);
     }

@@ -41,7 +41,7 @@ class Route(NamedTuple):
         From a Tensor without an array, that is a view that was not used before or deferred, to its
         array; None sends the call the long way.
     smallest : int
-        Up to so many elements per operand `kernel` computes, from there on `attempt`.
+        Up to so many elements of operands and result `kernel` computes, from there on `attempt`.
     kernel : callable
         ``kernel(*operands)``: an ndarray or a NumPy scalar. ValueError sends the call the long way.
     attempt : callable or None

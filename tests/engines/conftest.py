@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
 import pytest
@@ -11,9 +10,6 @@ import array_api_nx as xp
 
 from .devices import NAMES
 from .devices import device as find
-
-# SciPy reads this when it is first imported, and scikit-learn insists on it for its dispatch.
-os.environ["SCIPY_ARRAY_API"] = "1"
 
 
 @pytest.fixture(params=NAMES)

@@ -152,7 +152,11 @@ def test_the_default_threshold(fusion):
         assert pending(xp.sum(large))
         assert pending(xp.zeros((ABOVE,)))
         # What counts is the result's elements, and for a reduction those that it reads.
-        assert pending(small[:600] + xp.reshape(small[:600], (600, 1)))
+        row, column = small[:600], xp.reshape(small[:600], (600, 1))
+        for _ in range(2):  # as new views, and as views that were used before
+            assert pending(row + column)
+            assert not pending(row + row)
+            assert not pending(column + column)
         assert float(xp.sum(large + 1.0)) == 2.0 * ABOVE
 
 

@@ -328,8 +328,9 @@ needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cann
 def forked(check: Callable[[], bool]) -> int:
     """The exit status of a child process: 0 if `check` holds there."""
     with warnings.catch_warnings():
-        # Python 3.12 warns of forks while there are threads; this is what they must survive.
+        # Python 3.12 and JAX warn of forks while there are threads; this is what they must survive.
         warnings.simplefilter("ignore", DeprecationWarning)
+        warnings.filterwarnings("ignore", "os.fork", RuntimeWarning)
         child = os.fork()
     if child == 0:
         # A child that waits for threads it has not inherited must not wait for ever.

@@ -171,7 +171,10 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             return wrap(BINARY_NEW[op](x1, x2))
         if first is None or second is None or _hints.lowered:
             return self._binary(op, x1, x2)
-        if array.size > SMALLEST or (second is not x2 and second.size > SMALLEST):
+        size = array.size
+        if second is not x2 and second.shape != array.shape:
+            size *= second.size  # that of the result, or more
+        if size > SMALLEST:
             loop = _find(op, array.dtype)
             if loop is None or loop.operation is None or op is _POW:
                 return self._binary(op, x1, x2)
