@@ -6,6 +6,7 @@ The lowest layer: it imports the standard library alone, and every layer may imp
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Mapping
 from contextlib import ContextDecorator
 from contextvars import ContextVar
@@ -67,7 +68,8 @@ def _as_integer(name: str, value: Any, least: int, example: int) -> int:
         raise TypeError(problem) from None
     if number < least:
         raise ValueError(problem)
-    return number
+    # No array has more elements, and no machine more threads, than an index can say.
+    return min(number, sys.maxsize)
 
 
 _CHECKS: Final[dict[str, Callable[[str, Any], Any]]] = {

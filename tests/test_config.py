@@ -337,3 +337,10 @@ def test_show_config_prints_the_same(capsys):
 def test_show_config_has_two_modes():
     with pytest.raises(ValueError, match="mode must be 'text' or 'dict', not 'json'; 'text' pri"):
         xp.show_config("json")  # type: ignore[arg-type]
+
+
+def test_numbers_that_no_index_can_say_are_as_good_as_the_largest() -> None:
+    with config_context(fusion_threshold=10**30, num_threads=10**30):
+        assert current().fusion_threshold == current().num_threads == sys.maxsize
+        x = xp.ones(20_000)
+        assert float((x + x)[0]) == 2.0

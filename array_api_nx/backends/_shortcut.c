@@ -41,10 +41,10 @@ typedef struct {
     vectorcallfunc call;
     PyObject *function; /* does all that is not done here */
     PyObject *find;     /* (primitive, dtype, backend) -> Route or None */
-    PyObject *routes;   /* backend -> primitive -> dtype -> Route or None */
+    PyObject *routes;   /* device -> (its backend, primitive -> dtype -> Route or None) */
     PyObject *hints;
-    PyTypeObject *array_type, *tensor_type;
-    int sources;
+    PyTypeObject *array_type, *device_type, *tensor_type;
+    int sources, extras; /* operands; further arguments that the function takes by position */
     PyMemberDef *handle, *dtype, *device, *backend; /* of Array and Device */
     PyMemberDef *array, *view, *storage;            /* of Tensor */
     PyMemberDef *lowered, *threshold;               /* of the hints */
@@ -104,7 +104,7 @@ static int take_arrays(const Shortcut *self, PyObject *const *operands, Call *ca
             return 0;
         }
     }
-    if (call->device != NULL) {
+    if (call->device != NULL && Py_IS_TYPE(call->device, self->device_type)) {
         call->backend = get(call->device, self->backend);
         PyErr_Clear();
     }
@@ -132,6 +132,26 @@ static PyObject *look_up(PyObject *dict, PyObject *key)
 #endif
 }
 
+/* A new reference to the routes of a device, as long as it keeps its backend. */
+static PyObject *routes_of(Shortcut *self, const Call *call)
+{
+    PyObject *entry = look_up(self->routes, call->device);
+    if (entry == NULL && PyErr_Occurred()) {
+        return NULL;
+    }
+    if (entry == NULL || PyTuple_GET_ITEM(entry, 0) != call->backend) {
+        PyObject *fresh = PyDict_New();
+        Py_XSETREF(entry, fresh == NULL ? NULL : PyTuple_Pack(2, call->backend, fresh));
+        Py_XDECREF(fresh);
+        if (entry != NULL && PyDict_SetItem(self->routes, call->device, entry) < 0) {
+            Py_CLEAR(entry);
+        }
+    }
+    PyObject *routes = entry == NULL ? NULL : Py_NewRef(PyTuple_GET_ITEM(entry, 1));
+    Py_XDECREF(entry);
+    return routes;
+}
+
 /* The dict that is the value of a key, made if there is none; a new reference. */
 static PyObject *descend(PyObject *dict, PyObject *key)
 {
@@ -152,7 +172,7 @@ static int is_route(PyObject *found)
     int good = 1;
     for (size_t i = 0; good && i < sizeof(numbers) / sizeof(numbers[0]); i++) {
         PyObject *number = PyTuple_GET_ITEM(found, numbers[i]);
-        good = PyLong_Check(number) && !(PyLong_AsSsize_t(number) == -1 && PyErr_Occurred());
+        good = PyLong_Check(number) && !(PyLong_AsLongLong(number) == -1 && PyErr_Occurred());
     }
     PyErr_Clear();
     return good;
@@ -176,7 +196,7 @@ static PyObject *ask_route(Shortcut *self, PyObject *primitive, const Call *call
 /* The route, or None, a new reference; NULL with an exception set if that fails. */
 static PyObject *find_route(Shortcut *self, PyObject *primitive, const Call *call)
 {
-    PyObject *by_primitive = descend(self->routes, call->backend);
+    PyObject *by_primitive = routes_of(self, call);
     PyObject *by_dtype = by_primitive == NULL ? NULL : descend(by_primitive, primitive);
     PyObject *route = by_dtype == NULL ? NULL : look_up(by_dtype, call->dtype);
     if (route == NULL && !PyErr_Occurred()) {
@@ -244,17 +264,22 @@ static int take_values(const Shortcut *self, PyObject *const *operands, PyObject
     return 1;
 }
 
-/* Whether an operand, or what they broadcast to, may have more elements than that. */
-static int exceeds(const Call *call, npy_intp size)
+/* Whether operands are arrays of several shapes. */
+static int differ(const Call *call)
 {
-    if (call->longest > size || call->handles[0] == NULL || call->handles[1] == NULL ||
-        call->count <= (double)size) {
-        return call->longest > size;
+    if (call->handles[0] == NULL || call->handles[1] == NULL) {
+        return 0;
     }
     PyArrayObject *first = (PyArrayObject *)call->values[0];
     PyArrayObject *second = (PyArrayObject *)call->values[1];
     return PyArray_NDIM(first) != PyArray_NDIM(second) ||
            !PyArray_CompareLists(PyArray_DIMS(first), PyArray_DIMS(second), PyArray_NDIM(first));
+}
+
+/* Whether an operand, or what they broadcast to, may have more elements than that. */
+static int exceeds(const Call *call, npy_intp size)
+{
+    return call->longest > size || (call->count > (double)size && differ(call));
 }
 
 /* The number of threads to use at most. */
@@ -294,8 +319,8 @@ static PyObject *run_kernel(const Shortcut *self, PyObject *route, const Call *c
 {
     PyObject *found = PyObject_Vectorcall(PyTuple_GET_ITEM(route, KERNEL), call->values,
                                           (size_t)self->sources, NULL);
-    if (found == NULL && PyErr_ExceptionMatches(PyExc_ValueError)) {
-        PyErr_Clear(); /* the function knows what to say about it */
+    if (found == NULL && differ(call) && PyErr_ExceptionMatches(PyExc_ValueError)) {
+        PyErr_Clear(); /* the function knows what to say of shapes */
         Py_RETURN_NONE;
     }
     if (found != NULL && !PyArray_CheckExact(found)) {
@@ -355,7 +380,8 @@ static PyObject *shortcut_call(PyObject *object, PyObject *const *args, size_t f
                                PyObject *names)
 {
     Shortcut *self = (Shortcut *)object;
-    if (names == NULL && PyVectorcall_NARGS(flags) > self->sources) {
+    const Py_ssize_t surplus = PyVectorcall_NARGS(flags) - 1 - self->sources;
+    if (names == NULL && surplus >= 0 && surplus <= self->extras) {
         Call call = {.count = 1.0};
         PyObject *result = go(self, args[0], args + 1, &call);
         clear_call(&call);
@@ -388,14 +414,14 @@ static PyMemberDef *find_member(PyObject *type, const char *name)
 static PyObject *shortcut_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
     PyObject *function, *array_type, *device_type, *tensor_type, *hints, *find;
-    int sources;
+    int sources, extras;
     if (keywords != NULL && PyDict_GET_SIZE(keywords) > 0) {
         PyErr_SetString(PyExc_TypeError, "Shortcut takes its arguments by position");
         return NULL;
     }
-    if (!PyArg_ParseTuple(args, "OiO!O!O!OO:Shortcut", &function, &sources, &PyType_Type,
-                          &array_type, &PyType_Type, &device_type, &PyType_Type, &tensor_type,
-                          &hints, &find)) {
+    if (!PyArg_ParseTuple(args, "OiiO!O!O!OO:Shortcut", &function, &sources, &extras,
+                          &PyType_Type, &array_type, &PyType_Type, &device_type, &PyType_Type,
+                          &tensor_type, &hints, &find)) {
         return NULL;
     }
     if (sources < 1 || sources > MAX_OPERANDS) {
@@ -411,8 +437,10 @@ static PyObject *shortcut_new(PyTypeObject *type, PyObject *args, PyObject *keyw
     self->find = Py_NewRef(find);
     self->hints = Py_NewRef(hints);
     self->array_type = (PyTypeObject *)Py_NewRef(array_type);
+    self->device_type = (PyTypeObject *)Py_NewRef(device_type);
     self->tensor_type = (PyTypeObject *)Py_NewRef(tensor_type);
     self->sources = sources;
+    self->extras = extras;
     self->routes = PyDict_New();
     if (self->routes == NULL || (self->handle = find_member(array_type, "_handle")) == NULL ||
         (self->dtype = find_member(array_type, "_dtype")) == NULL ||
@@ -438,6 +466,7 @@ static int shortcut_traverse(PyObject *object, visitproc visit, void *arg)
     Py_VISIT(self->routes);
     Py_VISIT(self->hints);
     Py_VISIT(self->array_type);
+    Py_VISIT(self->device_type);
     Py_VISIT(self->tensor_type);
     return 0;
 }
@@ -450,6 +479,7 @@ static int shortcut_clear(PyObject *object)
     Py_CLEAR(self->routes);
     Py_CLEAR(self->hints);
     Py_CLEAR(self->array_type);
+    Py_CLEAR(self->device_type);
     Py_CLEAR(self->tensor_type);
     return 0;
 }
@@ -471,7 +501,7 @@ static PyMemberDef shortcut_members[] = {
 
 static PyType_Slot shortcut_slots[] = {
     {Py_tp_doc,
-     "Shortcut(function, operands, Array, Device, Tensor, hints, find)\n--\n\n"
+     "Shortcut(function, operands, extras, Array, Device, Tensor, hints, find)\n--\n\n"
      "`function(primitive, *operands, ...)`, which may be short: what shortcut.py says."},
     {Py_tp_new, shortcut_new},
     {Py_tp_call, PyVectorcall_Call},

@@ -43,7 +43,8 @@ class Route(NamedTuple):
     smallest : int
         Up to so many elements of operands and result `kernel` computes, from there on `attempt`.
     kernel : callable
-        ``kernel(*operands)``: an ndarray or a NumPy scalar. ValueError sends the call the long way.
+        ``kernel(*operands)``: an ndarray or a NumPy scalar. A ValueError about several shapes sends
+        the call the long way.
     attempt : callable or None
         ``attempt(operation, threads, limit, *operands)``: an ndarray; arguments for `reported`; or
         None, with nothing done, which sends the call the long way. The limit is `hints.threshold`.
@@ -91,7 +92,7 @@ def _find(primitive: Primitive, dtype: DType, backend: Backend) -> Route | None:
 
 
 def shorten(
-    operands: int, array: type, device: type
+    operands: int, extras: int, array: type, device: type
 ) -> Callable[[Function], Function]:  # of `function(primitive, *operands, ...)`
     """A decorator that sends calls the short way where there is one.
 
@@ -101,6 +102,8 @@ def shorten(
     ----------
     operands : int
         How many the function takes after the primitive, 1 or 2.
+    extras : int
+        How many arguments it takes by position after those, which matter the long way only.
     array, device : type
         The public array, with the slots `_handle`, `_dtype` and `_device`, and the device, with
         the slot `backend`.
@@ -109,7 +112,9 @@ def shorten(
     def decorate(function: Function) -> Function:
         if _extension is None:
             return function
-        shortcut: Any = _extension.Shortcut(function, operands, array, device, Tensor, hints, _find)
+        shortcut: Any = _extension.Shortcut(
+            function, operands, extras, array, device, Tensor, hints, _find
+        )
         return shortcut  # type: ignore[no-any-return]
 
     return decorate

@@ -283,7 +283,7 @@ def operand_dtypes(op: Primitive, dtype: DType) -> tuple[DType, DType]:
 # ---------------------------------------------------------------------- elementwise
 
 
-@shorten(1, Array, Device)
+@shorten(1, 0, Array, Device)
 def unary(op: Primitive, x: Array) -> Array:
     """`op` of every element of `x`."""
     if type(x) is Array:
@@ -304,7 +304,7 @@ def unary(op: Primitive, x: Array) -> Array:
     raise AssertionError("unreachable")
 
 
-@shorten(2, Array, Device)
+@shorten(2, 1, Array, Device)
 def binary(op: Primitive, x1: Operand, x2: Operand, foreign: Any = None) -> Array:
     """`op` of pairs of elements of two arrays, or an array and a scalar.
 

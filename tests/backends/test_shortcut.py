@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import os
+import subprocess
 import sys
 import warnings
 from collections.abc import Callable
@@ -16,11 +18,12 @@ from array_api_nx import primitives as p
 from array_api_nx.array import Array
 from array_api_nx.backends import shortcut
 from array_api_nx.backends.checked import CheckedBackend
+from array_api_nx.backends.cpu import CPUBackend
 from array_api_nx.backends.shortcut import Route, scalars_of, shorten
 from array_api_nx.backends.strided import Tensor
 from array_api_nx.config import hints
 from array_api_nx.core import dtypes as d
-from array_api_nx.device import Device
+from array_api_nx.device import Device, register
 from array_api_nx.frontend import dispatch
 from array_api_nx.primitives import Primitive, of_family
 
@@ -30,7 +33,7 @@ SMALL, LARGE = 40, 40_000
 pytestmark = [
     pytest.mark.skipif(shortcut._extension is None, reason="the extension is not built"),
     pytest.mark.skipif(
-        CPU.backend.route(p.ADD, d.float64) is None or hints.lowered,
+        CPU.backend.route(p.ADD, d.float64) is None or hints.lowered or hints.threshold < LARGE,
         reason="everything goes the long way",
     ),
 ]
@@ -51,7 +54,7 @@ class Spied:
             self.long += 1
             return LONG[operands](*args, **keywords)
 
-        self.call: Callable[..., Any] = shorten(operands, Array, Device)(function)
+        self.call: Callable[..., Any] = shorten(operands, operands - 1, Array, Device)(function)
 
 
 @pytest.fixture
@@ -212,9 +215,13 @@ def test_arguments_by_name_and_too_few_of_them(binary: Spied) -> None:
         binary.call(p.ADD, x)
     with pytest.raises(TypeError, match="missing"):
         binary.call()
-    # More than the primitive and its operands is for the function alone.
+    with pytest.raises(TypeError, match="positional"):
+        binary.call(p.ADD, x, x, None, None)
+    with pytest.raises(TypeError, match="positional"):
+        Spied(1).call(p.NEGATIVE, x, None)
+    before = binary.long
     same(binary.call(p.ADD, x, x, NotImplemented), x + x)
-    assert binary.long == 4
+    assert binary.long == before
 
 
 def test_arrays_of_other_devices_and_backends(
@@ -244,6 +251,46 @@ def test_arrays_of_other_devices_and_backends(
     before = binary.long
     binary.call(p.ADD, x, x)
     assert binary.long == before
+
+
+def test_backends_that_do_otherwise_are_asked() -> None:
+    calls = []
+
+    class Counting(CPUBackend):
+        __hash__ = None  # type: ignore[assignment]
+
+        def __eq__(self, other: object) -> bool:
+            return True
+
+        def binary(self, *args: Any) -> Tensor:
+            calls.append(args)
+            return super().binary(*args)
+
+    device = register("counting", Counting)
+    x = xp.asarray(values(d.float64, SMALL), device=device, copy=True)
+    assert device.backend.route(p.ADD, d.float64) is None
+    for _ in range(2):
+        assert bool(xp.all(x + x == 2 * x))
+    assert len(calls) == 6
+
+
+def test_what_is_no_device_is_not_looked_into(binary: Spied) -> None:
+    x = array(d.float64)
+    for wrong in (None, 3, "cpu", object()):
+        x._device = wrong  # type: ignore[assignment]
+        with pytest.raises(AttributeError):
+            binary.call(p.ADD, x, 1.0)
+
+
+@pytest.mark.parametrize("dtype", [d.int64, d.uint8], ids=str)
+@pytest.mark.parametrize("size", [SMALL, LARGE])
+def test_layouts_are_those_of_the_long_way(dtype: d.DType, size: int) -> None:
+    turned = np.asfortranarray(values(dtype, size).reshape(-1, 10))
+    x = xp.asarray(turned, copy=False)
+    for op in of_family("unary"):
+        if dtype in op.results:
+            short, long = Spied(1).call(op, x), LONG[1](op, x)
+            assert np.asarray(short).strides == np.asarray(long).strides
 
 
 def test_deferral_is_asked_for(binary: Spied) -> None:
@@ -286,6 +333,19 @@ def test_floating_point_errors(size: int, unary: Spied, binary: Spied) -> None:
             call()
 
 
+def test_an_error_of_a_callback_is_raised_by_the_first_call(binary: Spied) -> None:
+    calls = []
+
+    def fail(kind: str, flags: int) -> None:
+        calls.append(kind)
+        raise ValueError(kind)
+
+    x = array(d.float64)
+    with np.errstate(all="call", call=fail), pytest.raises(ValueError, match="divide by zero"):
+        binary.call(p.DIVIDE, x, 0.0)
+    assert calls == ["divide by zero"]
+
+
 def test_one_thread_or_several(binary: Spied) -> None:
     x = array(d.float64, 200_000)
     several = binary.call(p.ADD, x, x)
@@ -312,6 +372,29 @@ def test_nothing_is_kept(binary: Spied) -> None:
     assert all([abs(new - old) < 50 for new, old in zip(after, before, strict=True)])
 
 
+THRESHOLDS = """
+import sys
+import array_api_nx as xp
+from array_api_nx.backends.cpu.single import SMALLEST
+threshold = int(sys.argv[1])
+assert SMALLEST == min(threshold, 2**14)
+for size in (10, 100, 200, 500):
+    column, row = xp.ones((size, 1)), xp.ones((1, size))
+    for _ in range(2):
+        assert bool(xp.explain(column + row).pending) is (size**2 > threshold), size
+        assert bool(xp.explain(-(column @ row)).pending) is (size**2 > threshold), size
+x = xp.ones(20_000)
+assert float((x + x)[0]) == 2.0
+"""
+
+
+@pytest.mark.parametrize("threshold", [1000, 30_000, 10**30])
+def test_the_threshold_of_the_process(threshold: int) -> None:
+    environment = {**os.environ, "ARRAY_API_NX_FUSION_THRESHOLD": str(threshold)}
+    code = [sys.executable, "-c", THRESHOLDS, str(threshold)]
+    subprocess.run(code, env=environment, check=True)
+
+
 # ---------------------------------------------------------------------- routes
 
 
@@ -332,7 +415,7 @@ class Recorded:
 
         assert shortcut._extension is not None
         self.call = shortcut._extension.Shortcut(
-            function, 2, Array, Device, Tensor, hints, self.find
+            function, 2, 0, Array, Device, Tensor, hints, self.find
         )
 
     def find(self, *args: Any) -> Any:
@@ -407,7 +490,7 @@ def test_errors_on_the_way_are_raised() -> None:
     recorded.find = fail  # type: ignore[method-assign]
     fresh = Recorded()
     assert shortcut._extension is not None
-    call = shortcut._extension.Shortcut(len, 2, Array, Device, Tensor, hints, fail)
+    call = shortcut._extension.Shortcut(len, 2, 0, Array, Device, Tensor, hints, fail)
     with pytest.raises(MemoryError, match="no more"):
         call(p.ADD, x, x)
 
@@ -434,16 +517,16 @@ def test_a_primitive_without_a_route_is_remembered() -> None:
 
 def test_a_shortcut_wants_slots_and_one_or_two_operands() -> None:
     extension: Any = shortcut._extension
-    good = (len, 2, Array, Device, Tensor, hints, len)
+    good = (len, 2, 0, Array, Device, Tensor, hints, len)
     for position, value, error, words in (
         (1, 0, ValueError, "1 to 2"),
         (1, 3, ValueError, "1 to 2"),
-        (2, int, AttributeError, "_handle"),
-        (3, int, AttributeError, "backend"),
-        (4, int, AttributeError, "array"),
-        (5, 3, AttributeError, "lowered"),
-        (2, type("Shell", (), {"_handle": 1}), TypeError, "no slot _handle"),
-        (4, "Tensor", TypeError, "type"),
+        (3, int, AttributeError, "_handle"),
+        (4, int, AttributeError, "backend"),
+        (5, int, AttributeError, "array"),
+        (6, 3, AttributeError, "lowered"),
+        (3, type("Shell", (), {"_handle": 1}), TypeError, "no slot _handle"),
+        (5, "Tensor", TypeError, "type"),
     ):
         arguments: list[Any] = list(good)
         arguments[position] = value

@@ -70,7 +70,8 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         return programs.explain(self, program, sizes)
 
     def route(self, op: Primitive, dtype: DType) -> Route | None:
-        return single.route(self.bind_at_hand, op, dtype)
+        # What subclasses do otherwise, they do in methods.
+        return single.route(self.bind_at_hand, op, dtype) if type(self) is CPUBackend else None
 
     # ------------------------------------------------------------------ creation
 
@@ -307,6 +308,8 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             widens = op is p.SUM or op is p.PROD
             target = TO_NUMPY[dtype] if dtype is not None else array.dtype if widens else None
             reduced = kernel(array, axes, target, None, keepdims)
+            if reduced.size > _hints.threshold:
+                return wrap(reduced)
             result = Tensor()
             result.array = reduced if type(reduced) is _ndarray else _asarray(reduced)
             result.view = result.storage = None
@@ -548,6 +551,8 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             if array is not None:
                 return wrap(array)
         array = _matmul(left, right)
+        if array.size > _hints.threshold:
+            return wrap(array)
         result = Tensor()
         result.array = array if type(array) is _ndarray else _asarray(array)
         result.view = result.storage = None

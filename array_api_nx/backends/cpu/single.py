@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from ... import primitives as p
-from ...config import current
+from ...config import current, hints
 from ...core.dtypes import DType
 from ...core.view import View
 from ...primitives import Primitive
@@ -29,11 +29,11 @@ from .fusion.kernel import Instruction, Kernel, Operand
 from .fusion.loops import Loop
 from .fusion.plan import Graph, Stage, plan
 from .fusion.pool import empty
-from .kernels import BINARY_NEW, UNARY, NDArray
+from .kernels import BINARY, BINARY_NEW, UNARY, NDArray
 
 __all__ = ["SMALLEST", "attempt", "compute", "fold", "reported", "route", "scan"]
 
-SMALLEST: Final = 2**14
+SMALLEST: Final = min(2**14, hints.threshold)
 """Elements above which operations are computed here, and results lie in memory of the pool."""
 
 
@@ -84,9 +84,9 @@ def route(bind: Callable[[Tensor], Any], op: Primitive, dtype: DType) -> Route |
 
     None without the extension, and where they look at values or mend what NumPy gives.
     """
-    kernel = UNARY.get(op) or BINARY_NEW.get(op)
+    known, new = (UNARY, UNARY) if op in UNARY else (BINARY, BINARY_NEW)
     loop = loops.find(op, TO_NUMPY[dtype])
-    if kernel is None or op is p.POW or loop is None or loop.operation is None:
+    if type(known.get(op)) is not np.ufunc or loop is None or loop.operation is None:
         return None
     scalars, low, high = scalars_of(dtype)
     return Route(
@@ -96,7 +96,7 @@ def route(bind: Callable[[Tensor], Any], op: Primitive, dtype: DType) -> Route |
         high=high,
         bind=bind,
         smallest=SMALLEST,
-        kernel=kernel,
+        kernel=new[op],
         attempt=attempt,
         operation=loop.operation,
         alone=loop.alone,

@@ -236,6 +236,8 @@ def begin(head: Node, stage: Stage) -> NDArray:
 def end(head: Node, stage: Stage, accumulators: NDArray) -> tuple[NDArray, NDArray | None]:
     """The result of a reduction from what its tasks accumulated; of a variance also the mean."""
     assert head.loop is not None
+    if not stage.partial and head.divisor is None:
+        return accumulators, None
     with np.errstate(all="ignore"):
         if head.op is p.VAR:
             assert head.divisor is not None

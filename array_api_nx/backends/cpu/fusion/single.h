@@ -59,7 +59,7 @@ static int write_plainly(char *target, const PyArray_Descr *dtype, PyObject *val
     } else if (PyLong_CheckExact(value)) {
         int overflow;
         const long integer = PyLong_AsLongAndOverflow(value, &overflow);
-        if (overflow != 0 || labs(integer) >= EXACT_IN_FLOAT) {
+        if (overflow != 0 || integer <= -EXACT_IN_FLOAT || integer >= EXACT_IN_FLOAT) {
             return 0;
         }
         number = (double)integer;

@@ -15,8 +15,8 @@ enum { MAX_WORKERS = 255, ALIGNMENT = 64 };
 /* Passes of one sequence, and arrays of either kind: all that so many passes can name. */
 enum { MAX_SEQUENCE = 64, MAX_ARRAYS = MAX_SEQUENCE * MAX_OPERANDS };
 
-/* Looks at a number before a thread goes to sleep: about a hundred microseconds, in which a caller
-   that is in Python code between two jobs, or in an operation of one thread, is back. */
+/* Looks at a number before a thread goes to sleep: with pauses about a hundred microseconds, in which
+   a caller that is in Python code between two jobs, or in an operation of one thread, is back. */
 enum { LOOKS = 5000 };
 
 typedef struct {
@@ -273,6 +273,10 @@ static int make_pool(void)
     fresh->done = make_signal();
     fresh->job.working = CLOSED;
     if (fresh->done == NULL || !make_atomics()) {
+        if (fresh->done != NULL) {
+            PyThread_free_lock(fresh->done);
+        }
+        PyMem_RawFree(fresh);
         return 0;
     }
     pool = fresh;
