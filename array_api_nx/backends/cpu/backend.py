@@ -39,7 +39,7 @@ from .kernels import (
 )
 from .linear_algebra import LinearAlgebra
 from .memory import wrap
-from .single import SMALLEST, attempt, compute, fold, reported, scan
+from .single import SMALLEST, attempt, compute, fold, reported, scan, total
 
 __all__ = ["CPUBackend"]
 
@@ -295,13 +295,10 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
                 if deferred is not None:
                     return deferred
             array = self.array(x)
-        if array.size > SMALLEST and (op is _SUM or op is _MEAN):
-            same = dtype is None or TO_NUMPY[dtype] == array.dtype
-            count = _count(array, axes)
-            if same and array.dtype.kind == "f" and count > 1:
-                folded = fold(_SUM, array, axes, keepdims, count if op is _MEAN else None)
-                if folded is not None:
-                    return wrap(folded)
+        if array.size > SMALLEST and (dtype is None or TO_NUMPY[dtype] == array.dtype):
+            reduced = self._reduce_at_once(op, array, axes, keepdims)
+            if reduced is not None:
+                return wrap(reduced)
         kernel = REDUCE.get(op)
         if kernel is not None:
             # NumPy would widen sums and products of small integers on its own.
@@ -320,6 +317,17 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         if len(axes) == array.ndim and not keepdims:
             return wrap(np.asarray(np.count_nonzero(array), dtype=_INT64))
         return wrap(_sum(array.astype(bool), axes, _INT64, None, keepdims))
+
+    def _reduce_at_once(
+        self, op: Primitive, array: NDArray, axes: tuple[int, ...], keepdims: bool
+    ) -> NDArray | None:
+        """`reduce` by the extension, or None."""
+        if array.dtype.kind != "f":
+            return total(op, array) if len(axes) == array.ndim and not keepdims else None
+        count = _count(array, axes)
+        if count == 1 or not (op is _SUM or op is _MEAN):
+            return None
+        return fold(_SUM, array, axes, keepdims, count if op is _MEAN else None)
 
     def arg_reduce(self, op: Primitive, x: Tensor, axis: int, keepdims: bool) -> Tensor:
         method = getattr(self.array(x), ARG_REDUCE[op])

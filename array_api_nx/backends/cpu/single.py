@@ -31,7 +31,7 @@ from .fusion.plan import Graph, Stage, plan
 from .fusion.pool import empty
 from .kernels import BINARY, BINARY_NEW, UNARY, NDArray
 
-__all__ = ["SMALLEST", "attempt", "compute", "fold", "reported", "route", "scan"]
+__all__ = ["SMALLEST", "attempt", "compute", "fold", "reported", "route", "scan", "total"]
 
 SMALLEST: Final = min(2**14, hints.threshold)
 """Elements above which operations are computed here, and results lie in memory of the pool."""
@@ -106,6 +106,42 @@ def route(bind: Callable[[Tensor], Any], op: Primitive, dtype: DType) -> Route |
 
 
 # ---------------------------------------------------------------------- reductions
+
+# Elements up to which one thread adds up all. It could do more in the time that another one takes
+# to join; but what several threads have computed before lies in the caches of their processors.
+_TOTAL_ALONE: Final = 2**16
+
+_totals: Final[dict[Any, tuple[Any, ...] | None]] = {}
+
+
+def total(op: Primitive, array: NDArray) -> NDArray | None:
+    """A reduction of all elements, integers or booleans, to one: what NumPy gives.
+
+    Returns
+    -------
+    ndarray or None
+        Without axes. None, with nothing done, for other dtypes and reductions, and for arrays that
+        do not lie in one piece.
+    """
+    key = op, array.dtype
+    try:
+        reduction = _totals[key]
+    except KeyError:
+        reduction = _totals.setdefault(key, _exact(*key))
+    if reduction is None:
+        return None
+    number = threads.count() if array.size > reduction[3] else 1
+    return extension.total(reduction, number, array)  # type: ignore[no-any-return, union-attr]
+
+
+def _exact(op: Primitive, dtype: np.dtype[Any]) -> tuple[Any, ...] | None:
+    """What the extension wants to know of a reduction that gives the same in any order."""
+    found = loops.reduction(op, dtype) if dtype.kind in "biu" else None
+    if found is None or found[0].pointer is None:
+        return None
+    loop, identity = found
+    return loop.pointer, dtype, identity, _TOTAL_ALONE
+
 
 _MAX_FOLDS: Final = 1 << 9
 _folds: Final[dict[Any, tuple[Stage, Node, tuple[int, ...]]]] = {}

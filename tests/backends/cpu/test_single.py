@@ -570,3 +570,105 @@ def test_scans_warn_once(axis: int) -> None:
         xp.cumulative_sum(x, axis=axis)
     with np.errstate(over="raise"), pytest.raises(FloatingPointError, match="accumulate"):
         xp.cumulative_sum(x, axis=axis)
+
+
+# ---------------------------------------------------------------------- totals
+
+REDUCTIONS = {
+    p.SUM: np.add,
+    p.PROD: np.multiply,
+    p.MAX: np.maximum,
+    p.MIN: np.minimum,
+    p.ANY: np.logical_or,
+    p.ALL: np.logical_and,
+}
+EXACT = ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
+
+
+@needs_extension
+@pytest.mark.parametrize("threads", [1, 2, 3, 2**62])
+@pytest.mark.parametrize("dtype", EXACT)
+def test_totals_are_numpys(dtype: str, threads: int) -> None:
+    rng = np.random.default_rng(5)
+    for size in (1, 2, 1023, 1024, 1025, 5000, 300_000):
+        whole = rng.integers(0, 2 if dtype == "bool" else 100, size).astype(dtype)
+        for op, ufunc in REDUCTIONS.items():
+            reduction = single._exact(op, whole.dtype)
+            if reduction is None:
+                assert (op in (p.ANY, p.ALL)) != (dtype == "bool") or op in (p.SUM, p.PROD)
+                continue
+            for array in (whole, whole[: size // 5 * 5].reshape(-1, 5).T):
+                if array.size > 0:
+                    found = extension.total((*reduction[:3], 0), threads, array)  # type: ignore[union-attr]
+                    check(found, ufunc.reduce(array, axis=None, dtype=whole.dtype))
+
+
+@needs_extension
+@pytest.mark.parametrize("position", [None, 0, 1, 29_999, 30_000, 59_999])
+def test_totals_of_booleans(position: int | None) -> None:
+    ones, zeros = np.ones(60_000, bool), np.zeros(60_000, bool)
+    if position is not None:
+        ones[position], zeros[position] = False, True
+    for threads in (1, 2, 5):
+        with xp.config_context(num_threads=threads):
+            for memory in (ones, zeros):
+                x = xp.asarray(memory, copy=True)
+                assert bool(xp.all(x)) is bool(memory.all())
+                assert bool(xp.any(x)) is bool(memory.any())
+                count = xp.count_nonzero(x)
+                assert count.dtype is xp.int64
+                assert int(count) == memory.sum()
+                count[...] = 3
+                assert int(count) == 3
+
+
+@needs_extension
+def test_only_whole_pieces_of_integers_have_totals() -> None:
+    numbers = np.arange(60_000)
+    assert single.total(p.SUM, numbers) == numbers.sum()
+    for array in (numbers[::2], numbers[::-1], np.broadcast_to(numbers[:1], 50_000), numbers[:0]):
+        assert single.total(p.SUM, array) is None
+        x = xp.asarray(array)
+        assert int(xp.sum(x)) == array.sum()
+    table = xp.asarray(numbers.reshape(300, 200), copy=True)
+    assert xp.sum(table, keepdims=True).shape == (1, 1)
+    assert xp.sum(table, axis=0).shape == (200,)
+    assert int(xp.sum(table, dtype=xp.int8)) == np.int8(numbers.sum() % 256)
+    for dtype in ("float64", "complex64"):
+        assert single.total(p.SUM, numbers.astype(dtype)) is None
+    assert single.total(p.MEAN, numbers) is None
+
+
+@needs_extension
+def test_totals_check_what_they_are_told() -> None:
+    assert extension is not None
+    numbers = np.arange(60_000)
+    good = single._exact(p.SUM, numbers.dtype)
+    assert good is not None
+    pointer, dtype, identity, alone = good
+    moments = loops.reduction(p.VAR, np.dtype("f8"))
+    unary = loops.find(p.NEGATIVE, numbers.dtype)
+    assert moments is not None
+    assert unary is not None
+    for wrong, error in (
+        (good[:3], ValueError),
+        (list(good), TypeError),
+        ((3, dtype, identity, alone), ValueError),
+        ((moments[0].pointer, dtype, identity, alone), ValueError),
+        ((unary.pointer, dtype, identity, alone), ValueError),
+        ((pointer, np.dtype("i4"), identity, alone), ValueError),
+        ((pointer, np.dtype(">i8"), identity, alone), ValueError),
+        ((pointer, "int64", identity, alone), ValueError),
+        ((pointer, dtype, np.zeros(1, int), alone), ValueError),
+        ((pointer, dtype, np.zeros((), "i4"), alone), ValueError),
+        ((pointer, dtype, 0, alone), ValueError),
+        ((pointer, dtype, identity, -1), ValueError),
+    ):
+        with pytest.raises(error):
+            extension.total(wrong, 2, numbers)
+    with pytest.raises(ValueError, match="threads"):
+        extension.total(good, 0, numbers)
+    with pytest.raises(TypeError, match="total takes"):
+        extension.total(good, 2)
+    for array in (numbers.astype("i4"), numbers.astype(">i8"), [1, 2], None):
+        assert extension.total(good, 2, array) is None

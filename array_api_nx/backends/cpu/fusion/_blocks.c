@@ -315,6 +315,7 @@ static PyType_Spec kernel_spec = {
 /* clang-format off */
 #include "sequence.h"
 #include "single.h"
+#include "totals.h"
 /* clang-format on */
 
 /* ------------------------------------------------------------------ threads */
@@ -388,6 +389,13 @@ static PyMethodDef methods[] = {
      "operation: (loop, dtypes of its inputs, its output's, elements up to which one thread "
      "computes all, whether the loop is slow with scalars, whether it gives the same bits when it "
      "reads backwards)."},
+    {"total", (PyCFunction)(void (*)(void))total, METH_FASTCALL,
+     "total(reduction, threads, array)\n--\n\n"
+     "All elements of an array reduced to one, an ndarray without axes; None, with nothing done, "
+     "unless the array lies in one piece.\n\n"
+     "reduction: (loop, dtype of the elements, identity, elements up to which one thread computes "
+     "all). The order of the elements must not matter to it; accumulators of another dtype than "
+     "the elements are counts."},
     {"forget_threads", forget_threads, METH_NOARGS,
      "forget_threads()\n--\n\nStart afresh without threads, as a forked child has to."},
     {"empty", empty, METH_VARARGS,

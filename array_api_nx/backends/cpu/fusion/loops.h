@@ -249,28 +249,45 @@ static int find_select(npy_intp itemsize, Loop *loop)
     return 1;
 }
 
+/* Bytes that are counted side by side, and how many such lines before a byte could overflow. */
+enum { COUNTED = 64, COUNTED_LINES = 255 };
+
+/* How many of the bytes are not 0. */
+static npy_int64 count_bytes(const char *bytes, npy_intp n)
+{
+    npy_int64 total = 0;
+    while (n >= COUNTED) {
+        npy_uint8 counts[COUNTED] = {0};
+        const npy_intp lines = n / COUNTED < COUNTED_LINES ? n / COUNTED : COUNTED_LINES;
+        for (npy_intp line = 0; line < lines; line++) {
+            for (int i = 0; i < COUNTED; i++) {
+                counts[i] += bytes[line * COUNTED + i] != 0;
+            }
+        }
+        for (int i = 0; i < COUNTED; i++) {
+            total += counts[i];
+        }
+        bytes += lines * COUNTED;
+        n -= lines * COUNTED;
+    }
+    for (npy_intp i = 0; i < n; i++) {
+        total += bytes[i] != 0;
+    }
+    return total;
+}
+
 /* (int64, bool) -> int64: the sum. */
 LOOP(count_true)
 {
     const npy_intp n = *count;
     (void)data;
-    if (args[0] == args[2] && steps[0] == 0 && steps[2] == 0) {
-        npy_int64 total = 0;
-        if (steps[1] == 1) {
-            for (npy_intp i = 0; i < n; i++) {
-                total += args[1][i] != 0;
-            }
-        } else {
-            for (npy_intp i = 0; i < n; i++) {
-                total += args[1][i * steps[1]] != 0;
-            }
-        }
-        *(npy_int64 *)args[2] += total;
-    } else {
-        for (npy_intp i = 0; i < n; i++) {
-            const npy_int64 before = *(const npy_int64 *)(args[0] + i * steps[0]);
-            *(npy_int64 *)(args[2] + i * steps[2]) = before + (args[1][i * steps[1]] != 0);
-        }
+    if (args[0] == args[2] && steps[0] == 0 && steps[1] == 1 && steps[2] == 0) {
+        *(npy_int64 *)args[2] += count_bytes(args[1], n);
+        return;
+    }
+    for (npy_intp i = 0; i < n; i++) {
+        const npy_int64 before = *(const npy_int64 *)(args[0] + i * steps[0]);
+        *(npy_int64 *)(args[2] + i * steps[2]) = before + (args[1][i * steps[1]] != 0);
     }
 }
 

@@ -332,7 +332,7 @@ static npy_uint8 run_whole(Single *single, Crew *crew)
         run_kernel(crew, kernel, single->addresses, flags);
         return flags[0];
     }
-    Run run = {&single->step.loop, {NULL}, {0}, kernel->dims[1], kernel->step};
+    Run run = {&single->step.loop, {NULL}, {0}, kernel->dims[1], kernel->step, 0};
     for (int i = 0; i < kernel->operand_count; i++) {
         run.args[i] = single->addresses[i];
         run.steps[i] = single->operands[i].strides[1];

@@ -25,12 +25,13 @@ typedef struct {
     size_t size;
 } Scratch;
 
-/* One loop over elements that lie evenly apart, in tasks of so many. */
+/* One loop over elements that lie evenly apart, in tasks of so many. Arguments of step 0 may be
+   accumulators, which lie so far apart from task to task. */
 typedef struct {
     const Loop *loop;
     char *args[MAX_SOURCES + 1];
     npy_intp steps[MAX_SOURCES + 1];
-    npy_intp count, each;
+    npy_intp count, each, apart;
 } Run;
 
 typedef struct {
@@ -124,7 +125,7 @@ static void run_part(const Run *run, npy_intp task)
     const npy_intp begin = task * run->each;
     const npy_intp count = least(run->count - begin, run->each);
     for (int i = 0; i <= run->loop->sources; i++) {
-        args[i] = run->args[i] + begin * run->steps[i];
+        args[i] = run->args[i] + (run->steps[i] == 0 ? task * run->apart : begin * run->steps[i]);
     }
     run->loop->function(args, &count, run->steps, run->loop->data);
 }
