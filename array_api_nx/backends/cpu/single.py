@@ -230,6 +230,7 @@ _NARROWEST: Final = 16
 _WIDEST: Final = 2**11
 
 _SCAN_TASKS: Final = 16
+_SCAN_SHARE: Final = 2**14  # elements that are worth a thread
 
 
 def scan(op: Primitive, array: NDArray, axis: int, dtype: np.dtype[Any]) -> NDArray | None:
@@ -264,7 +265,7 @@ def scan(op: Primitive, array: NDArray, axis: int, dtype: np.dtype[Any]) -> NDAr
     result[first] = source[first]
     step = inner * dtype.itemsize
     memories = [(result, 0), (source, step), (result, step)]
-    number = min(threads.count(), max(1, array.size // SMALLEST))
+    number = min(threads.count(), max(1, array.size // _SCAN_SHARE))
     flags = _scan_program(loop, outer, size, inner).run(memories, number)
     if flags[0] & asked:
         fperrors.report((("accumulate", flags[0], asked),))
