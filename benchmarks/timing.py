@@ -8,8 +8,9 @@ from random import Random
 from statistics import median
 from timeit import Timer
 
-PAUSE = 0.005
-"""Seconds between two timings: OpenMP's threads spin that long after their work, on our cores."""
+PAUSE = 0.03
+"""Seconds between two timings: OpenMP's threads spin on our cores after their work, GNU's for
+300,000 rounds, which may take more than 10 ms."""
 
 
 def in_turns(
