@@ -47,8 +47,10 @@ typedef struct {
 /* A loop whose rounds do not depend on each other, although a target may be a source. */
 #if defined(__GNUC__) && !defined(__clang__)
 #define INDEPENDENT _Pragma("GCC ivdep")
+#define UNROLLED _Pragma("GCC unroll 8") /* a loop of few rounds, known in advance */
 #else
 #define INDEPENDENT
+#define UNROLLED
 #endif
 
 /* Both bodies are the same loop; the compiler vectorizes the contiguous one. */

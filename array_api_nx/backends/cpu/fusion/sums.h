@@ -14,6 +14,9 @@
 
 enum { LENGTH = 16, GROUP = 8, LEVELS = 8 * sizeof(npy_intp) };
 
+/* Lanes whose sums are kept in registers where the rows are few. */
+enum { AT_ONCE = 8 };
+
 /* Columns that are worked on at a time where rows are reduced. */
 enum { BAND_COLUMNS = 128 };
 
@@ -70,9 +73,16 @@ static INLINE void merge_moments(Moments *moments, npy_double count, npy_double 
         npy_intp count;                                                                            \
     } Pairs_##TYPE;                                                                                \
                                                                                                    \
+    static INLINE void start_##TYPE(Pairs_##TYPE *pairs)                                           \
+    {                                                                                              \
+        pairs->depth = 0; /* no parts yet: to clear them would take as long as a short run */      \
+        pairs->count = 0;                                                                          \
+    }                                                                                              \
+                                                                                                   \
     /* Add the lanes of a block, which they do not survive. */                                     \
     static INLINE void add_block_##TYPE(Pairs_##TYPE *pairs, TYPE *lanes)                          \
     {                                                                                              \
+        UNROLLED                                                                                   \
         for (int half = LANES_##TYPE / 2; half > 0; half /= 2) {                                   \
             for (int lane = 0; lane < half; lane++) {                                              \
                 lanes[lane] += lanes[lane + half];                                                 \
@@ -111,7 +121,8 @@ static INLINE void merge_moments(Moments *moments, npy_double count, npy_double 
     CLONED static TYPE sum_run_##TYPE(const char *run, npy_intp step, npy_intp count)              \
     {                                                                                              \
         TYPE room[BLOCK_##TYPE], lanes[LANES_##TYPE];                                              \
-        Pairs_##TYPE pairs = {.depth = 0, .count = 0};                                             \
+        Pairs_##TYPE pairs;                                                                        \
+        start_##TYPE(&pairs);                                                                      \
         for (; count >= BLOCK_##TYPE; count -= BLOCK_##TYPE, run += BLOCK_##TYPE * step) {         \
             const TYPE *x = gather_##TYPE(run, step, BLOCK_##TYPE, room);                          \
             for (int lane = 0; lane < LANES_##TYPE; lane++) {                                      \
@@ -125,14 +136,18 @@ static INLINE void merge_moments(Moments *moments, npy_double count, npy_double 
         }                                                                                          \
         if (count > 0) {                                                                           \
             const TYPE *x = gather_##TYPE(run, step, count, room);                                 \
-            memset(lanes, 0, sizeof(lanes));                                                       \
-            for (; count >= LANES_##TYPE; count -= LANES_##TYPE, x += LANES_##TYPE) {              \
-                for (int lane = 0; lane < LANES_##TYPE; lane++) {                                  \
-                    lanes[lane] += x[lane];                                                        \
+            const npy_intp rows = count / LANES_##TYPE;                                            \
+            for (int first = 0; first < LANES_##TYPE; first += AT_ONCE) {                          \
+                TYPE sums[AT_ONCE] = {0};                                                          \
+                for (npy_intp row = 0; row < rows; row++) {                                        \
+                    for (int lane = 0; lane < AT_ONCE; lane++) {                                   \
+                        sums[lane] += x[row * LANES_##TYPE + first + lane];                        \
+                    }                                                                              \
                 }                                                                                  \
+                memcpy(lanes + first, sums, sizeof(sums));                                         \
             }                                                                                      \
-            for (int lane = 0; lane < count; lane++) {                                             \
-                lanes[lane] += x[lane];                                                            \
+            for (npy_intp i = rows * LANES_##TYPE; i < count; i++) {                               \
+                lanes[i - rows * LANES_##TYPE] += x[i];                                            \
             }                                                                                      \
             add_block_##TYPE(&pairs, lanes);                                                       \
         }                                                                                          \
@@ -171,7 +186,9 @@ static INLINE void merge_moments(Moments *moments, npy_double count, npy_double 
         const TYPE total = sum_run_##TYPE(run, step, count), mean = total / (TYPE)count;           \
         const npy_double all = (npy_double)count;                                                  \
         TYPE room[BLOCK_##TYPE], sums[LANES_##TYPE], squares[LANES_##TYPE];                        \
-        Pairs_##TYPE distance = {.depth = 0, .count = 0}, square = {.depth = 0, .count = 0};       \
+        Pairs_##TYPE distance, square;                                                             \
+        start_##TYPE(&distance);                                                                   \
+        start_##TYPE(&square);                                                                     \
         for (; count >= BLOCK_##TYPE; count -= BLOCK_##TYPE, run += BLOCK_##TYPE * step) {         \
             const TYPE *x = gather_##TYPE(run, step, BLOCK_##TYPE, room);                          \
             for (int lane = 0; lane < LANES_##TYPE; lane++) {                                      \
