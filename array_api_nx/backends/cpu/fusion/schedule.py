@@ -344,9 +344,9 @@ def _tasks(dims: list[_Dim], tile: tuple[int, int]) -> tuple[_Split, bool]:
     reduced = [k for k, dim in enumerate(dims) if dim.reduced]
     size = prod([dim.size for dim in dims])
     sums = prod([dims[k].size for k in kept])
-    few = size // MIN_TASK
-    # Of three tasks, two threads would do one and two.
-    wanted = min(MAX_TASKS, few + few % 2 if few > 1 else few)
+    wanted = min(MAX_TASKS, size // MIN_TASK)
+    if 1 < wanted < ENOUGH_TASKS:
+        wanted += wanted % 2  # of three tasks, one of two threads would do two
     whole = _split(dims, units, kept, wanted)
     if not reduced or whole.tasks >= min(ENOUGH_TASKS, wanted):
         return whole, False
