@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
+from array_api_nx import device
 from array_api_nx import primitives as p
 from array_api_nx.array import Array
 from array_api_nx.backends import shortcut
@@ -266,12 +267,15 @@ def test_backends_that_do_otherwise_are_asked() -> None:
             calls.append(args)
             return super().binary(*args)
 
-    device = register("counting", Counting)
-    x = xp.asarray(values(d.float64, SMALL), device=device, copy=True)
-    assert device.backend.route(p.ADD, d.float64) is None
-    for _ in range(2):
-        assert bool(xp.all(x + x == 2 * x))
-    assert len(calls) == 6
+    counting = register("counting", Counting)
+    try:
+        x = xp.asarray(values(d.float64, SMALL), device=counting, copy=True)
+        assert counting.backend.route(p.ADD, d.float64) is None
+        for _ in range(2):
+            assert bool(xp.all(x + x == 2 * x))
+        assert len(calls) == 6
+    finally:
+        del device._devices["counting"]
 
 
 def test_what_is_no_device_is_not_looked_into(binary: Spied) -> None:
