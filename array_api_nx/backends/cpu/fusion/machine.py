@@ -186,19 +186,19 @@ class NumPyProgram:
 def _without_streams(kernel: Kernel) -> Kernel:
     """The kernel with targets in memory or packed that were to be streamed.
 
-    NumPy cannot write past the caches. Where nothing reads a target, it need not be packed either.
+    NumPy cannot write past the caches. Where nothing reads a target, it need not be packed either,
+    if its elements lie one after the other: NumPy's bits may differ where it writes backwards.
     """
     read = {
         slot
         for step in kernel.program
         for slot in ((step.source,) if isinstance(step, Reduction) else step.sources)
     }
-    operands = [
-        operand._replace(access="packed" if slot in read else "direct")
-        if operand.access == "streamed"
-        else operand
-        for slot, operand in enumerate(kernel.operands)
-    ]
+    operands = [*kernel.operands]
+    for slot, operand in enumerate(operands):
+        if operand.access == "streamed":
+            plain = slot not in read and operand.strides[-1] == operand.itemsize
+            operands[slot] = operand._replace(access="direct" if plain else "packed")
     return kernel._replace(operands=tuple(operands))
 
 
