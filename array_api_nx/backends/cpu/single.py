@@ -130,8 +130,7 @@ def total(op: Primitive, array: NDArray) -> NDArray | None:
         reduction = _totals.setdefault(key, _exact(*key))
     if reduction is None:
         return None
-    number = threads.count() if array.size > reduction[3] else 1
-    return extension.total(reduction, number, array)  # type: ignore[no-any-return, union-attr]
+    return extension.total(reduction, threads.count(), array)  # type: ignore[no-any-return, union-attr]
 
 
 def _exact(op: Primitive, dtype: np.dtype[Any]) -> tuple[Any, ...] | None:

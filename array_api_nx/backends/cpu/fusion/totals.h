@@ -109,7 +109,7 @@ static PyObject *total(PyObject *module, PyObject *const *args, Py_ssize_t arg_c
     }
     PyArray_Descr *dtype = PyArray_DESCR(identity);
     Py_INCREF(dtype);
-    PyObject *result = PyArray_NewFromDescr(&PyArray_Type, dtype, 0, NULL, NULL, NULL, 0, NULL);
+    PyObject *result = new_array(0, NULL, dtype, loop->itemsizes[0]);
     if (result != NULL) {
         memcpy(PyArray_DATA((PyArrayObject *)result), parts.lines[0], (size_t)loop->itemsizes[0]);
     }
