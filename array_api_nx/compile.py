@@ -16,11 +16,12 @@ from .backends.trace import TraceError, current
 from .core.polynomial import Var
 from .core.real import Real, evaluated
 from .core.symbolic import Dim, bind, dim_of_var
-from .frontend.dispatch import check_writable, wrap
+from .frontend.dispatch import wrap
 from .frontend.traces import (
     LARGEST,
     Argument,
     Echo,
+    LayoutError,
     Output,
     ShapeSpec,
     Trace,
@@ -48,12 +49,20 @@ class CacheInfo(NamedTuple):
 
 
 class _Bound:
-    """A program made ready for one set of sizes."""
+    """A program made ready for one set of sizes.
 
-    __slots__ = ("constants", "dtype", "finish", "quick", "run", "writes")
+    Without a program, `run` is None: the function itself is to be called.
+    """
 
-    def __init__(self, found: Trace, sizes: tuple[int, ...]) -> None:
+    __slots__ = ("constants", "dtype", "finish", "quick", "reasons", "run", "writes")
+
+    def __init__(self, found: Trace | None, sizes: tuple[int, ...]) -> None:
+        self.reasons: tuple[tuple[int, str | None], ...] = ()
+        self.run: Any = None
+        if found is None:
+            return
         program, device = found.program, found.device
+        self.reasons = found.reasons
         self.run = device.backend.prepare(program, sizes)
         self.writes = tuple(
             [i for i, given in enumerate(program.inputs) if given.written is not None]
@@ -61,8 +70,12 @@ class _Bound:
         self.constants = tuple(program.constants.values())
         self.finish = _finish(found, sizes)
         self.dtype = found.result.dtype if type(found.result) is Output else None
-        usual = self.dtype is not None or len(program.outputs) > 1
+        usual = not self.reasons and (self.dtype is not None or len(program.outputs) > 1)
         self.quick = getattr(self.run, "quick", None) if usual else None
+
+    def fits(self, arrays: list[Any]) -> bool:
+        """Whether the arguments may be written, or not, as those that were traced."""
+        return _have_reasons(arrays, self.reasons)
 
 
 def _finish(found: Trace, sizes: tuple[int, ...]) -> Callable[[Any, Any], Any]:
@@ -117,7 +130,8 @@ class Compiled:
 
     def __init__(self, function: Callable[..., Any]) -> None:
         update_wrapper(self, function)
-        self._kinds: dict[Any, list[Trace]] = {}
+        # None stands where there is no program; see `LayoutError`.
+        self._kinds: dict[Any, list[Trace | None]] = {}
         self._bound: dict[Any, _Bound] = {}
         self._lowered: dict[Any, Program] = {}
         self._last: Any = None
@@ -153,13 +167,17 @@ class Compiled:
         key: list[Any] = []
         arrays = []
         handles = []
+        is_row_major = True
         for x in args:
             kind = type(x)
             if kind is Array:
                 handle = x._handle
                 device = x._device
                 backend = device.backend
-                key += (backend.shape(handle), x._dtype, device, backend.axis_order(handle))
+                order = backend.axis_order(handle)
+                if order is not None:
+                    is_row_major = False
+                key += (backend.shape(handle), x._dtype, device, order)
                 arrays.append(x)
                 handles.append(handle)
             elif kind in _PLAIN:
@@ -168,11 +186,11 @@ class Compiled:
             else:
                 return self._call(args, kwargs)
         bound = self._bound.get(tuple(key))
-        if bound is None:
+        if bound is None or (bound.reasons and not bound.fits(arrays)):
             bound = self._bind(tuple(key), *flatten((args, kwargs), is_leaf))
-        if bound.writes and _is_unsafe(bound, arrays):
+        if bound.run is None or (bound.writes and _is_unsafe(bound, arrays)):
             return self.__wrapped__(*args)
-        if bound.quick is not None and len(arrays) == len(args) > 0:
+        if bound.quick is not None and is_row_major and len(arrays) == len(args) > 0:
             self._last = bound.quick, bound.finish, bound.dtype, device, len(args)
         return bound.finish(bound.run(*handles), arrays)
 
@@ -218,31 +236,48 @@ class Compiled:
             backend = x._device.backend
             key += (backend.shape(x._handle), x._dtype, x._device, backend.axis_order(x._handle))
         bound = self._bound.get(tuple(key))
-        if bound is None:
+        if bound is None or (bound.reasons and not bound.fits(leaves)):
             bound = self._bind(tuple(key), leaves, structure)
-        if bound.writes and _is_unsafe(bound, leaves):
+        if bound.run is None or (bound.writes and _is_unsafe(bound, leaves)):
             return self.__wrapped__(*args, **kwargs)
         return bound.finish(bound.run(*[x._handle for x in leaves]), leaves)
 
     def _bind(self, key: Any, leaves: list[Any], structure: Any) -> _Bound:
-        found, sizes = self._find(leaves, structure)
+        """What is bound for arguments; under `key` is the last that was called for, under the
+        second key that for arguments that may be written just like these."""
+        exact_key = key, tuple([_reason(x) for x in leaves])
+        bound = self._bound.get(exact_key)
+        if bound is None:
+            bound = _Bound(*self._find(leaves, structure))
         if len(self._bound) >= _MAX_BOUND:
             self._bound.clear()
-        bound = self._bound[key] = _Bound(found, sizes)
+        self._bound[key] = bound
+        if bound.reasons:
+            self._bound[exact_key] = bound
         return bound
 
-    def _find(self, leaves: list[Any], structure: Any) -> tuple[Trace, tuple[int, ...]]:
-        """The program for arguments, traced if there is none yet, and its sizes."""
+    def _find(self, leaves: list[Any], structure: Any) -> tuple[Trace | None, tuple[int, ...]]:
+        """The program for arguments, traced if there is none yet, and its sizes.
+
+        None if no program does what the function does; see `LayoutError`.
+        """
         shapes = tuple([x.shape for x in leaves])
         kind = self._kind(structure, [_argument(x, x.shape) for x in leaves])
         for known in self._kinds.get(kind, ()):
+            if known is None:
+                return None, ()
             sizes = known.program.match(shapes)
-            if sizes is not None:
+            if sizes is not None and _have_reasons(leaves, known.reasons):
                 return known, sizes
         dims = {n: dim_of_var(Var(name, _SMALLEST, LARGEST)) for name, n in _named(shapes)}
         arguments = [_argument(x, tuple([dims.get(n, n) for n in x.shape])) for x in leaves]
         example = {dim.vars[0]: n for n, dim in dims.items()}
-        found = self._trace(kind, structure, arguments, example)
+        try:
+            found = self._trace(kind, structure, arguments, example)
+        except LayoutError:
+            self._traces += 1
+            self._keep(kind, None)
+            return None, ()
         sizes = found.program.match(shapes)
         assert sizes is not None
         return found, sizes
@@ -255,16 +290,20 @@ class Compiled:
         found = trace(self.__wrapped__, structure, arguments, example)
         _ = found.program.match  # says so if a size cannot be found from the arguments
         self._traces += 1
+        self._keep(kind, found)
+        return found
+
+    def _keep(self, kind: Any, found: Trace | None) -> None:
         if len(self._kinds) >= _MAX_KINDS:
             self._kinds.clear()
         known = self._kinds.setdefault(kind, [])
-        known.insert(0, found)
+        # What there are programs for goes before what there is none for.
+        known.insert(0 if found is not None else len(known), found)
         del known[_MAX_PROGRAMS:]
-        return found
 
     def cache_info(self) -> CacheInfo:
         """How often the function was traced, how many programs are kept, and how often it ran."""
-        programs = sum([len(known) for known in self._kinds.values()])
+        programs = sum([found is not None for known in self._kinds.values() for found in known])
         return CacheInfo(self._traces, programs, self._calls)
 
     def explain(self, *args: Any, **kwargs: Any) -> ProgramExplanation:
@@ -274,11 +313,19 @@ class Compiled:
         outputs; and for arrays how the device runs it at their sizes: fused kernels and calls,
         the memory between them, and its peak. In a notebook it is a picture. ``program`` is the
         `Program`.
+
+        Raises
+        ------
+        TraceError
+            If calls with these arguments run the function itself, as which arrays share memory
+            depends on how the arguments lie in memory.
         """
         leaves, structure = flatten((args, kwargs), is_leaf)
         if any([type(x) is ShapeSpec for x in leaves]):
             return ProgramExplanation(self.lower(*args, **kwargs), None, None)
         found, sizes = self._find(leaves, structure)
+        if found is None:
+            raise TraceError(_WITHOUT_PROGRAM)
         program = found.program
         run = found.device.backend.explain_program(program, sizes)
         return ProgramExplanation(program, dict(zip(program.variables, sizes, strict=True)), run)
@@ -304,7 +351,13 @@ class Compiled:
             kind = self._kind(structure, arguments)
             if len(self._lowered) >= _MAX_KINDS:
                 self._lowered.clear()
-            program = self._trace(kind, structure, arguments, None).program
+            try:
+                program = self._trace(kind, structure, arguments, None).program
+            except LayoutError as error:
+                # Calls do without it: it is not what the function does at all sizes.
+                if error.found is None:
+                    raise TraceError(_WITHOUT_PROGRAM) from None
+                program = error.found.program
             self._lowered[key] = program
         return program
 
@@ -316,7 +369,7 @@ def _named_object(module: str, name: str) -> Any:
     return found
 
 
-def _restore(module: str, name: str, kinds: dict[Any, list[Trace]]) -> Compiled:
+def _restore(module: str, name: str, kinds: dict[Any, list[Trace | None]]) -> Compiled:
     """The compiled function of that name, which gets the programs that it does not have."""
     found = _named_object(module, name)
     compiled = found if isinstance(found, Compiled) else Compiled(found)
@@ -325,6 +378,11 @@ def _restore(module: str, name: str, kinds: dict[Any, list[Trace]]) -> Compiled:
     return compiled
 
 
+_WITHOUT_PROGRAM: Final = (
+    "calls with these arguments run the function itself, not a program: it writes to, or returns, "
+    "what is a view or a copy depending on how the arguments lie in memory; pass copies that are "
+    "row-major, as asarray(x, copy=True) makes them"
+)
 _PLAIN: Final = frozenset({bool, int, float, str, type(None)})
 _NAMES: Final = "nmklpqrstuvw"
 
@@ -341,16 +399,23 @@ def _argument(x: Any, shape: tuple[Any, ...]) -> Argument:
     if type(x) is ShapeSpec:
         return Argument(shape, x.dtype, x.device, None, None)
     backend = x._device.backend
-    handle = x._handle
-    reason = backend.read_only_reason(handle)
-    return Argument(shape, x._dtype, x._device, backend.axis_order(handle), reason)
+    return Argument(shape, x._dtype, x._device, backend.axis_order(x._handle), _reason(x))
+
+
+def _reason(x: Array) -> str | None:
+    """Why `x` may not be written, if it may not."""
+    return x._device.backend.read_only_reason(x._handle)
+
+
+def _have_reasons(arrays: list[Any], reasons: tuple[tuple[int, str | None], ...]) -> bool:
+    """Whether arrays, by their numbers, may be written or not for the reasons given."""
+    return all([_reason(arrays[i]) == reason for i, reason in reasons])
 
 
 def _is_unsafe(bound: _Bound, arrays: list[Array]) -> bool:
     """Whether an array that the program writes shares memory with another one that it reads."""
     for i in bound.writes:
         written = arrays[i]
-        check_writable(written)
         others = [x._handle for j, x in enumerate(arrays) if j != i]
         may_overlap = written._device.backend.may_overlap
         if any([may_overlap(written._handle, x) for x in [*others, *bound.constants]]):

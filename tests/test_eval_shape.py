@@ -140,7 +140,7 @@ CALLS: dict[str, list[Call]] = {
     ],
     "vecdot": [(xp.vecdot, (A, A)), (lambda x: xp.vecdot(x, x, axis=0), (A,))],
     # manipulation
-    "broadcast_arrays": [(xp.broadcast_arrays, (A, A[:, :1], A[0, ...]))],
+    "broadcast_arrays": [(xp.broadcast_arrays, (A, values(N, 1), A[0, ...]))],
     "broadcast_shapes": [(lambda x, y: xp.broadcast_shapes(x.shape, y.shape), (A, CUBE))],
     "broadcast_to": [(lambda x, y: xp.broadcast_to(x, y.shape), (A, CUBE))],
     "concat": [

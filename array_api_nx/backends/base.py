@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -43,10 +43,27 @@ from .program import Program
 if TYPE_CHECKING:
     from .shortcut import Route
 
-__all__ = ["Backend", "Handle", "Norm", "Operand", "Padding", "Scalar"]
+__all__ = ["AxisOrder", "Backend", "Handle", "Norm", "Operand", "Padding", "Scalar"]
 
 Handle: TypeAlias = Any
 """An array of a backend; opaque to everyone else."""
+
+
+class AxisOrder(NamedTuple):
+    """How the elements of an array that is not row-major follow each other in memory.
+
+    Attributes
+    ----------
+    axes : tuple of int, or None
+        The axes from the longest step in memory to the shortest; None if one does not step.
+    is_packed : bool
+        Whether the array is row-major if its axes are permuted so: whether there are no gaps
+        between elements, none are shared, and none run backwards.
+    """
+
+    axes: tuple[int, ...] | None
+    is_packed: bool
+
 
 Scalar: TypeAlias = "bool | int | float | complex"
 Operand: TypeAlias = "Handle | Scalar"
@@ -60,6 +77,9 @@ class Backend(ABC):
     shares_host: bool = False
     """Whether arrays lie in memory that the host reads and writes: whether `to_host`, and
     `from_host` without `copy`, share it."""
+
+    strided_shares: bool = False
+    """Whether the result of `strided` shares the memory of an argument that is row-major."""
 
     # ------------------------------------------------------------------ properties
 
@@ -119,8 +139,11 @@ class Backend(ABC):
         """Whether there are elements to look at; False for what stands for an array in a trace."""
         return True
 
-    def axis_order(self, x: Handle) -> tuple[int, ...] | None:
-        """The permutation of axes that makes `x` row-major; None if it is, or if none does."""
+    def axis_order(self, x: Handle) -> AxisOrder | None:
+        """How the elements of `x` follow each other in memory; None if row-major.
+
+        That decides where a reshape needs a copy, and how results are laid out.
+        """
         return None
 
     def may_overlap(self, x1: Handle, x2: Handle) -> bool:

@@ -19,7 +19,7 @@ from ..core.dtypes import DType
 from ..core.shape import reduced_shape
 from ..core.view import Selection, View
 from ..primitives import Primitive
-from .base import Backend, Handle, Operand, Padding, Scalar
+from .base import AxisOrder, Backend, Handle, Operand, Padding, Scalar
 from .checked_matrices import CheckedMatrices
 from .checks import Call, ContractError, Shape, broadcasts_to, fits, selected_shape
 from .explanation import Explanation
@@ -47,6 +47,7 @@ class CheckedBackend(CheckedMatrices):
     def __init__(self, inner: Backend) -> None:
         self.inner = inner
         self.shares_host = inner.shares_host
+        self.strided_shares = inner.strided_shares
 
     # ------------------------------------------------------------------ properties
 
@@ -104,12 +105,15 @@ class CheckedBackend(CheckedMatrices):
         Call(self.inner, "has_elements", x=x).handles(x)
         return self.inner.has_elements(x)
 
-    def axis_order(self, x: Handle) -> tuple[int, ...] | None:
+    def axis_order(self, x: Handle) -> AxisOrder | None:
         call = Call(self.inner, "axis_order", x=x)
         call.handles(x)
         order = self.inner.axis_order(x)
         axes = list(range(len(self.inner.shape(x))))
-        call.owes(order is None or sorted(order) == axes, "return a permutation or None")
+        call.owes(
+            order is None or order.axes is None or sorted(order.axes) == axes,
+            "return a permutation of the axes, or None",
+        )
         return order
 
     def may_overlap(self, x1: Handle, x2: Handle) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -25,13 +25,14 @@ __all__ = ["Run", "inverse", "prepare", "resolved"]
 Run: TypeAlias = "Callable[..., tuple[Handle, ...]]"
 
 _written: Final[weakref.WeakKeyDictionary[Program, _Text]] = weakref.WeakKeyDictionary()
+"""Values hold no program: a value that led to its key would keep both for ever."""
 
 
 def prepare(backend: Backend, program: Program, sizes: tuple[int, ...]) -> Run:
     """See `Backend.prepare`."""
     text = _written.get(program)
     if text is None:
-        text = _written[program] = _Text(program)
+        text = _written[program] = _text(program)
     numbers = dict(zip(program.symbols, program.evaluate(*sizes), strict=True))
     constants = [resolved(x, numbers) for x in text.constants]
     return text.make(backend, constants)  # type: ignore[no-any-return]
@@ -48,7 +49,7 @@ def resolved(x: Any, numbers: dict[Any, Any]) -> Any:
     return x
 
 
-class _Text:
+class _Text(NamedTuple):
     """The function of a program.
 
     Attributes
@@ -59,11 +60,26 @@ class _Text:
         What the lines refer to, with symbolic sizes.
     """
 
+    make: Callable[..., Any]
+    constants: list[Any]
+
+
+def _text(program: Program) -> _Text:
+    writer = _Writer(program)
+    return _Text(writer.function(), writer.constants)
+
+
+class _Writer:
+    """Writes the function of a program."""
+
     def __init__(self, program: Program) -> None:
         self.program = program
         self.constants: list[Any] = []
         self._numbers: dict[Any, int] = {}
         self._methods: dict[str, None] = {}
+
+    def function(self) -> Callable[..., Any]:
+        """See `_Text.make`."""
         lines = self._lines()
         head = [f"    {name} = backend.{name}" for name in self._methods]
         head += [f"    k{i} = constants[{i}]" for i in range(len(self.constants))]
@@ -71,14 +87,14 @@ class _Text:
             [
                 "def make(backend, constants):",
                 *head,
-                f"    def run({', '.join([f'v{i}' for i in range(len(program.inputs))])}):",
+                f"    def run({', '.join([f'v{i}' for i in range(len(self.program.inputs))])}):",
                 *[f"        {line}" for line in lines],
                 "    return run",
             ]
         )
         namespace: dict[str, Any] = {"errstate": np.errstate}
         exec(code, namespace)
-        self.make = namespace["make"]
+        return namespace["make"]  # type: ignore[no-any-return]
 
     def _lines(self) -> Sequence[str]:
         program = self.program

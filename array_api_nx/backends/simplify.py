@@ -67,11 +67,12 @@ def _separated(program: Program, same: dict[int, int], steps: list[Step]) -> Pro
     values = list(program.values)
     owners: dict[int, int] = {i: i for i in (*range(len(program.inputs)), *program.constants)}
     copies: dict[int, int] = {}
+    unchanged: set[int] = set()
 
     def result(value: int) -> int:
         """The value that stands for `value`, which no other result shares."""
         target = same.get(value, value)
-        if owners.setdefault(target, value) == value:
+        if value in unchanged or owners.setdefault(target, value) == value:
             return target
         if value not in copies:
             copies[value] = len(values)
@@ -82,10 +83,14 @@ def _separated(program: Program, same: dict[int, int], steps: list[Step]) -> Pro
 
     inputs = []
     for i, given in enumerate(program.inputs):
-        # An argument that gets its own value back is not written.
         written = given.written
-        if written is not None:
-            written = None if same.get(written, written) == i else result(written)
+        if written is not None and same.get(written, written) == i:
+            # An argument that gets its own value back is not written, and what shows the value
+            # shows the argument.
+            unchanged.add(written)
+            written = None
+        elif written is not None:
+            written = result(written)
         inputs.append(given._replace(written=written))
     outputs = tuple([Operand(result(x.value), x.view) for x in program.outputs])
     return replace(

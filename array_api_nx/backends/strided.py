@@ -13,11 +13,12 @@ from itertools import product
 from math import prod
 from typing import Any, final
 
+from ..core.symbolic_layout import stride_order
 from ..core.view import Selection, View
-from .base import Backend, Operand, Padding
+from .base import AxisOrder, Backend, Operand, Padding
 from .composed import window_counts
 
-__all__ = ["Storage", "StridedBackend", "Tensor", "tensor_over"]
+__all__ = ["Storage", "StridedBackend", "Tensor", "axis_order", "tensor_over"]
 
 
 @final
@@ -91,11 +92,23 @@ def tensor_over(storage: Storage | None, view: View) -> Tensor:
     return tensor
 
 
+def axis_order(view: View) -> AxisOrder | None:
+    """`Backend.axis_order` of what shows memory through `view`."""
+    if view.is_row_major:
+        return None
+    packed = view.packed_order
+    if packed is not None:
+        return AxisOrder(packed, True)
+    return AxisOrder(stride_order(view.shape, view.strides), False)
+
+
 class StridedBackend(Backend):
     """Movement primitives over Tensors, for engines with strided arrays.
 
     A subclass says how an engine array becomes (storage, view) and back.
     """
+
+    strided_shares = True
 
     @abstractmethod
     def anchor(self, x: Tensor) -> View:
@@ -193,11 +206,8 @@ class StridedBackend(Backend):
     def assign_strided(self, target: Tensor, view: View, value: Operand) -> None:
         self.assign(self.strided(target, view), value)
 
-    def axis_order(self, x: Tensor) -> tuple[int, ...] | None:
-        view = x.view or self.anchor(x)
-        if view.is_row_major:
-            return None
-        return view.packed_order
+    def axis_order(self, x: Tensor) -> AxisOrder | None:
+        return axis_order(x.view or self.anchor(x))
 
     def pad(self, x: Tensor, padding: tuple[tuple[int, int], ...], value: Any) -> Tensor:
         view = x.view or self.anchor(x)

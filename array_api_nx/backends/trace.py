@@ -24,9 +24,21 @@ from ..core.dtypes import DType
 from ..core.real import source, variables
 from ..core.symbolic import Dim, UnboundError, UndecidedError, Var, deciding, dim_of_var
 from ..core.view import View
+from .base import AxisOrder
 from .program import Guard, Input, Operand, Program, Step, Value, symbols_in
 
-__all__ = ["Block", "Recorder", "TraceError", "Traced", "current", "place", "refuse", "refuse_use"]
+__all__ = [
+    "Answers",
+    "Block",
+    "Recorder",
+    "TraceError",
+    "Traced",
+    "current",
+    "place",
+    "refuse",
+    "refuse_use",
+    "rely_on_layout",
+]
 
 
 class TraceError(RuntimeError):
@@ -111,17 +123,48 @@ class Block:
     dtype : DType
     reason : str or None
         Why it may not be written, if it may not.
+    argument : int or None
+        The number of the argument whose memory it is.
+    order_known : bool
+        Whether the axes of the array that takes its place when the function runs step through
+        memory in the order of `shape`, from the longest step to the shortest.
+    is_packed : bool
+        Whether that array is known to be row-major. If not, it is open which reshapes of it need
+        a copy.
+    doubted : bool
+        Whether such a reshape was asked for, so that its result may be a view, or may be a copy.
+    conditions : list of (left, relation, right)
+        What must hold of sizes, so that reshapes which gave copies could give nothing else.
+    original : Block
+        The block of which it is a copy that may be a view; itself if it is no such copy.
     """
 
-    __slots__ = ("dtype", "reason", "shape", "value")
+    __slots__ = (
+        "argument", "conditions", "doubted", "dtype", "is_packed", "order_known", "original",
+        "reason", "shape", "value",
+    )  # fmt: skip
 
     def __init__(
-        self, value: int, shape: tuple[Any, ...], dtype: DType, reason: str | None = None
+        self,
+        value: int,
+        shape: tuple[Any, ...],
+        dtype: DType,
+        reason: str | None = None,
+        *,
+        argument: int | None = None,
+        order_known: bool = True,
+        is_packed: bool = True,
     ) -> None:
         self.value = value
         self.shape = shape
         self.dtype = dtype
         self.reason = reason
+        self.argument = argument
+        self.order_known = order_known
+        self.is_packed = is_packed
+        self.doubted = False
+        self.conditions: list[tuple[Any, str, Any]] = []
+        self.original = self
 
 
 @final
@@ -153,6 +196,13 @@ current: ContextVar[Recorder | None] = ContextVar("recorder", default=None)
 """The recorder of the trace that is going on."""
 
 
+def rely_on_layout(handle: Any) -> None:
+    """Note, if `handle` is that of an array in a trace, that the function does one thing if the
+    array could be reshaped without a copy, and another if not."""
+    if type(handle) is Traced:
+        handle.recorder.rely_on(handle)
+
+
 class Recorder:
     """One trace.
 
@@ -179,6 +229,11 @@ class Recorder:
         """Sizes that guards have pinned to a number."""
         self.home: object = None
         """The tracing backend of the device on which the program runs."""
+        self.reasons: dict[int, str | None] = {}
+        """Why arguments may not be written, by their number, of those for which it was asked."""
+        self.needs_layout = False
+        """Whether what the function does depends on how arrays lie in memory in a way that the
+        program does not follow: on whether the result of a reshape is a view or a copy."""
         self._captured: dict[int, Traced] = {}
         self._invented: dict[tuple[int, View, str], Dim] = {}
         self._errors: dict[str, Any] = dict(np.geterr())
@@ -193,14 +248,24 @@ class Recorder:
         self,
         shape: tuple[Any, ...],
         dtype: DType,
-        order: tuple[int, ...] | None,
+        order: AxisOrder | None,
         reason: str | None,
     ) -> Traced:
-        """The next argument; `order` is the permutation that makes it row-major."""
+        """The next argument; `order` is its `Backend.axis_order`."""
         with deciding(None):
-            whole, view = _block_of(shape, order)
-            block = Block(self._value(whole, dtype), whole, dtype, reason)
-        self.inputs.append((shape, order, block))
+            axes = None if order is None else order.axes
+            whole, view = _block_of(shape, axes)
+            number = self._value(whole, dtype)
+            block = Block(
+                number,
+                whole,
+                dtype,
+                reason,
+                argument=number,
+                order_known=order is None or axes is not None,
+                is_packed=order is None or order.is_packed,
+            )
+        self.inputs.append((shape, axes, block))
         return Traced(self, block, view)
 
     def settle(self, home: object) -> None:
@@ -213,12 +278,24 @@ class Recorder:
         self.home = home
 
     def constant(
-        self, handle: Any, shape: tuple[int, ...], dtype: DType, reason: str | None
+        self,
+        handle: Any,
+        shape: tuple[int, ...],
+        dtype: DType,
+        order: AxisOrder | None,
+        reason: str | None,
     ) -> Traced:
-        """An array that exists, as a constant: the same one for the same handle."""
+        """An array that exists, as a constant: the same one for the same handle.
+
+        `order` is its `Backend.axis_order`.
+        """
         known = self._captured.get(id(handle))
         if known is None:
-            block = Block(self._value(shape, dtype), shape, dtype, reason)
+            number = self._value(shape, dtype)
+            in_order = order is None or order.axes == tuple(range(len(shape)))
+            block = Block(
+                number, shape, dtype, reason, order_known=in_order, is_packed=order is None
+            )
             self.constants[block.value] = handle
             known = Traced(self, block, View.row_major(shape))
             self._captured[id(handle)] = known
@@ -260,6 +337,54 @@ class Recorder:
         )
         block.value = result.block.value
 
+    # ------------------------------------------------------------------ views and copies
+
+    def doubt(self, x: Traced) -> None:
+        """Note that a view of `x` was asked for that it depends on the layout whether there is."""
+        x.block.doubted = True
+
+    def copied(self, x: Traced, result: Traced) -> None:
+        """Note that `result` is a copy of `x`, perhaps because there seemed to be no view."""
+        if x.block.doubted or x.block.conditions:
+            result.block.doubted = x.block.doubted
+            result.block.conditions = x.block.conditions
+            result.block.original = x.block.original
+
+    def rely_on(self, x: Traced) -> None:
+        """Note that the function depends on what shares the memory of `x`, and what does not."""
+        if x.block.doubted:
+            self.needs_layout = True
+        for condition in x.block.conditions:
+            self._guard(*condition)
+
+    def why_read_only(self, x: Traced) -> str | None:
+        """Why `x` may not be written; the function depends on the answer."""
+        self.rely_on(x)
+        if x.block.argument is not None:
+            self.reasons[x.block.argument] = x.block.reason
+        return x.block.reason
+
+    def show(self, outputs: Sequence[Traced], *, strided_shares: bool) -> None:
+        """Note that arrays are results of the function, and so show what shares memory.
+
+        `strided_shares` is that of the backend on which the program runs.
+        """
+        originals = [x.block.original for x in outputs]
+        for x in outputs:
+            block = x.block
+            if self._is_from_outside(block.original) or originals.count(block.original) > 1:
+                self.rely_on(x)
+            with deciding(None):
+                is_whole = x.view == View.row_major(block.shape)
+            if self._is_from_outside(block) and not (
+                block.is_packed and (strided_shares or is_whole)
+            ):
+                # The program would show a copy.
+                self.needs_layout = True
+
+    def _is_from_outside(self, block: Block) -> bool:
+        return block.argument is not None or block.value in self.constants
+
     def fresh(self, x: Traced, highest: Any, asked: str) -> Dim:
         """A size that the elements of `x` decide, from 0 to `highest`: one size for one `x`."""
         if not self.invents:
@@ -273,16 +398,22 @@ class Recorder:
 
     # ------------------------------------------------------------------ questions
 
+    def holds(self, left: Any, relation: str, right: Any) -> bool | None:
+        """Whether ``left relation right`` in the example; None if it does not tell."""
+        if self.example is None or not all([v in self.example for v in variables((left, right))]):
+            return None
+        return _RELATIONS[relation](self._number(left), self._number(right))
+
     def decide(self, left: Any, relation: str, right: Any) -> bool:
         """See `core.symbolic.Decider`: by the example, with a guard."""
-        if self.example is None or not all([v in self.example for v in variables((left, right))]):
+        holds = self.holds(left, relation, right)
+        if holds is None:
             names = ", ".join(map(str, variables((left, right))))
             raise UndecidedError(
                 f"{place()[0]}: whether {left} {relation} {right} is not known of {names}; give "
                 "sizes as ints, the same name to sizes that are equal, or bounds: "
                 "a Dim of dynamic(name, min=..., max=...)"
             )
-        holds = _RELATIONS[relation](self._number(left), self._number(right))
         self._guard(left, relation if holds else _OPPOSITE[relation], right)
         return holds
 
@@ -372,6 +503,31 @@ def _block_of(
     whole = tuple([shape[axis] for axis in order])
     inverse = tuple([order.index(axis) for axis in range(len(order))])
     return whole, View.row_major(whole).permute(inverse)
+
+
+class Answers:
+    """A decider (see `core.symbolic.Decider`) that answers by the example, or no without one.
+
+    Attributes
+    ----------
+    conditions : list of (left, relation, right)
+        What holds according to the answers.
+    """
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self.conditions: list[tuple[Any, str, Any]] = []
+
+    def decide(self, left: Any, relation: str, right: Any) -> bool:
+        holds = self._recorder.holds(left, relation, right)
+        self.conditions.append((left, relation if holds else _OPPOSITE[relation], right))
+        return bool(holds)
+
+    def value(self, expression: Any) -> Any:
+        raise UnboundError(f"{expression} has no value")
+
+    def is_nan_test(self) -> bool:
+        return False
 
 
 _RELATIONS: Final[dict[str, Callable[[Any, Any], bool]]] = {

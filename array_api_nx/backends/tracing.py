@@ -14,7 +14,7 @@ itself meet the traced ones here; they are constants.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import ceil, prod
+from math import ceil, nan, prod
 from typing import Any
 
 import numpy as np
@@ -25,12 +25,13 @@ from ..core.dtypes import DType
 from ..core.real import Real
 from ..core.shape import broadcast_shapes, reduced_shape
 from ..core.symbolic import Dim, SymbolicShape, deciding
+from ..core.symbolic_layout import regrouped
 from ..core.view import View
 from ..primitives import Primitive
 from .base import Backend, Operand, Padding, Scalar
 from .host import FROM_NUMPY
-from .trace import Traced, current, refuse, refuse_use
-from .tracing_matrices import CAPTURED, TracingMatrices
+from .trace import Answers, Traced, current, refuse, refuse_use
+from .tracing_matrices import CAPTURED, TracingMatrices, memory_order
 
 __all__ = ["Switch", "TracingBackend"]
 
@@ -71,7 +72,7 @@ class TracingBackend(TracingMatrices):
             return None
         if x.view.has_repeats:
             return "several of its elements share memory, as after broadcast_to"
-        return None if x.block.reason is CAPTURED else x.block.reason
+        return None if x.block.reason is CAPTURED else x.recorder.why_read_only(x)
 
     def to_host(self, x: Any) -> np.ndarray[Any, Any]:
         refuse("hands out the elements")
@@ -151,15 +152,19 @@ class TracingBackend(TracingMatrices):
         that order, and the result lies in memory so, as NumPy's results do.
         """
         xs: list[Any] = [x if _is_scalar(x) else self.traced(x) for x in operands]
-        views: list[Any] = [x.view for x in xs if type(x) is Traced]
-        shape = broadcast_shapes(*[view.shape for view in views])
-        order = _common_order(views, shape)
+        arrays: list[Traced] = [x for x in xs if type(x) is Traced]
+        shapes: list[Any] = [x.view.shape for x in arrays]
+        shape = broadcast_shapes(*shapes)
+        order, is_certain = _result_order(arrays, shape)
         if order is None:
-            return self.step(method, (*op, *xs, *rest), (shape, dtype))[0]
+            (result,) = self.step(method, (*op, *xs, *rest), (shape, dtype))
+            result.block.order_known = result.block.is_packed = is_certain
+            return result
         with deciding(None):
             moved = [_permuted(x, order) if type(x) is Traced else x for x in xs]
         sizes = tuple([shape[axis] for axis in order])
         (result,) = self.step(method, (*op, *moved, *rest), (sizes, dtype))
+        result.block.order_known = result.block.is_packed = is_certain
         with deciding(None):
             view = result.view.permute(tuple([order.index(axis) for axis in range(len(order))]))
         return Traced(result.recorder, result.block, view)
@@ -249,19 +254,8 @@ class TracingBackend(TracingMatrices):
         if type(x) is not Traced and not any([isinstance(n, Dim) for n in shape]):
             return self.real.try_reshape(x, shape)
         x = self.traced(x)
-        pinned = x.recorder.pinned(x.view.shape)
-        with deciding(None):
-            if x.view.is_row_major:
-                view: View | None = View(shape, None, x.view.offset)
-            else:
-                try:
-                    view = View(pinned, x.view.strides, x.view.offset).reshape(
-                        x.recorder.pinned(shape)
-                    )
-                except ValueError:
-                    # Sizes that agree by a guard need not have one expression.
-                    view = None
-            return None if view is None else Traced(x.recorder, x.block, view)
+        view = _reshaped(x, shape)
+        return None if view is None else Traced(x.recorder, x.block, view)
 
     def permute(self, x: Any, axes: Shape) -> Any:
         if type(x) is not Traced:
@@ -340,11 +334,16 @@ class TracingBackend(TracingMatrices):
 
     def contiguous(self, x: Any) -> Traced:
         x = self.traced(x)
+        if not (x.block.order_known and x.block.is_packed):
+            x.recorder.doubt(x)
         return x if x.view.is_row_major else self.copy(x)
 
     def copy(self, x: Any) -> Traced:
         x = self.traced(x)
         (result,) = self.step("copy", (x,), (x.view.shape, x.block.dtype))
+        # A copy is row-major whatever it was made of.
+        result.block.order_known = result.block.is_packed = True
+        x.recorder.copied(x, result)
         if x.block.value in x.recorder.numbers:
             x.recorder.numbers[result.block.value] = x.recorder.numbers[x.block.value]
         return result
@@ -355,6 +354,7 @@ class TracingBackend(TracingMatrices):
                 "a traced function must not write to an array that it found outside of itself",
                 "pass the array as an argument, or write to a copy: asarray(x, copy=True)",
             )
+        target.recorder.rely_on(target)
         return target
 
     def assign(self, target: Any, value: Operand) -> None:
@@ -385,7 +385,11 @@ class TracingBackend(TracingMatrices):
         x = self.traced(x)
         keys = self._keys(keys)
         shape = _indexed_shape(x, keys)
-        return self.step("index_get", (x, keys), (shape, x.block.dtype))[0]
+        (result,) = self.step("index_get", (x, keys), (shape, x.block.dtype))
+        if None in keys:
+            # NumPy lays these out as it finds quickest.
+            result.block.order_known = result.block.is_packed = False
+        return result
 
     def index_set(self, target: Any, keys: tuple[Any, ...], value: Operand) -> None:
         target = self._writable(target)
@@ -470,14 +474,61 @@ def _permuted(x: Traced, order: Shape) -> Traced:
     return Traced(x.recorder, x.block, view.permute(order))
 
 
-def _common_order(views: Sequence[View], shape: Shape) -> Shape | None:
-    """The order of axes in which the operands lie in memory; None if that is row-major."""
+def _reshaped(x: Traced, shape: Shape) -> View | None:
+    """The view of `x` under another shape, None if there is none.
+
+    The recorder is told if that is so at some sizes only, or only if the array that `x` stands for
+    lies in memory as is supposed here.
+    """
+    recorder, view = x.recorder, x.view
+    old, new = recorder.pinned(view.shape), recorder.pinned(shape)
     with deciding(None):
-        full = [v for v in views if v.ndim == len(shape) and not v.has_repeats and v.shape == shape]
-        if not full or any([view.is_row_major for view in full]):
+        if not (x.block.order_known and x.block.is_packed):
+            # Where no axes are joined, there always is a view: NaN steps are never those of others.
+            if regrouped(old, (nan,) * len(old), new) is None:
+                recorder.doubt(x)
+        if view.is_row_major:
+            return View(shape, None, view.offset)
+        try:
+            found = View(old, view.strides, view.offset).reshape(new)
+        except ValueError:
+            # Sizes that agree by a guard need not have one expression.
+            recorder.doubt(x)
             return None
-        order = full[0].packed_order
-        return None if order == tuple(range(len(shape))) else order
+        sizes = (*old, *view.strides, *new)
+        if found is not None or not any([isinstance(n, Dim) for n in sizes]):
+            return found
+    answers = Answers(recorder)
+    with deciding(answers):
+        strides = regrouped(old, view.strides, new)
+    x.block.conditions += answers.conditions
+    if strides is None:
+        return None
+    recorder.rely_on(x)
+    with deciding(None):
+        return View(new, strides, view.offset)
+
+
+def _result_order(xs: Sequence[Traced], shape: Shape) -> tuple[Shape | None, bool]:
+    """The order of axes in which NumPy lays out the result of operands, None if row-major; and
+    whether that is certain.
+
+    NumPy sorts two axes as an operand has them, unless another one has them in row-major order.
+    """
+    with deciding(None):
+        if len(shape) < 2:
+            return None, True
+        full = [x for x in xs if x.view.shape == shape]
+        rest = [x for x in xs if x.view.shape != shape]
+        row_major = tuple(range(len(shape)))
+        orders = {memory_order(x) for x in full}
+        if row_major in orders:
+            return None, True
+        if not full:
+            return None, all([memory_order(x) == tuple(range(x.view.ndim)) for x in rest])
+        order = memory_order(full[0])
+        are_columns = all([sum([n != 1 for n in x.view.shape]) < 2 for x in rest])
+        return order, len(orders) == 1 and order is not None and are_columns
 
 
 def _indexed_shape(x: Traced, keys: tuple[Any, ...]) -> Shape:

@@ -2,22 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import prod
 from typing import Any, Final
 
 from .. import primitives as p
 from ..core.dtypes import DType
 from ..core.shape import broadcast_shapes
-from ..core.symbolic import UndecidedError, Var, dim_of_var
+from ..core.symbolic import UndecidedError, Var, deciding, dim_of_var
+from ..core.symbolic_layout import stride_order
 from .base import Backend, Norm, Padding
 from .composed import window_counts
 from .trace import Traced, current
 
-__all__ = ["CAPTURED", "TracingMatrices"]
+__all__ = ["CAPTURED", "TracingMatrices", "memory_order"]
 
 Shape = tuple[int, ...]
 
 CAPTURED: Final = "the function found it outside of itself"
+
+
+def memory_order(x: Traced) -> Shape | None:
+    """The axes of `x` from the longest step in memory to the shortest; None if that is open."""
+    if not x.block.order_known:
+        return None
+    if x.view.is_row_major:
+        return tuple(range(x.view.ndim))
+    with deciding(None):
+        return stride_order(x.view.shape, x.view.strides)
+
+
+def _has_row_major_order(x: Traced) -> bool:
+    return memory_order(x) == tuple(range(x.view.ndim))
+
+
+def _flat(x: Any) -> Iterator[Any]:
+    """What is within nested tuples and lists."""
+    if isinstance(x, tuple | list):
+        for part in x:
+            yield from _flat(part)
+    else:
+        yield x
 
 
 class TracingMatrices(Backend):
@@ -32,6 +57,7 @@ class TracingMatrices(Backend):
     def __init__(self, real: Backend) -> None:
         self.real = real
         self.shares_host = real.shares_host
+        self.strided_shares = real.strided_shares
 
     # ------------------------------------------------------------------ recording
 
@@ -41,7 +67,9 @@ class TracingMatrices(Backend):
             return x
         recorder = current.get()
         assert recorder is not None
-        return recorder.constant(x, self.real.shape(x), self.real.dtype(x), CAPTURED)
+        real = self.real
+        order = real.axis_order(x)
+        return recorder.constant(x, real.shape(x), real.dtype(x), order, CAPTURED)
 
     def step(
         self,
@@ -54,7 +82,12 @@ class TracingMatrices(Backend):
         recorder = current.get()
         assert recorder is not None
         recorder.settle(self)
-        return recorder.record(method, arguments, results, **keywords)
+        found = recorder.record(method, arguments, results, **keywords)
+        # NumPy's results are row-major where the axes of all operands have that order.
+        known = all([_has_row_major_order(x) for x in _flat(arguments) if type(x) is Traced])
+        for result in found:
+            result.block.order_known = result.block.is_packed = known
+        return found
 
     # ------------------------------------------------------------------ windows
 

@@ -408,6 +408,19 @@ def bounds(terms: Terms) -> Interval:
     return lo, hi
 
 
+def may_vanish(terms: Terms) -> bool:
+    """Whether the value can be 0 as far as bounds show, which may be wider than the truth.
+
+    What all terms share is left out where it is never 0: taken term by term, ``n - m*n`` looks as
+    if it could be 0, but ``1 - m`` does not where m is at least 2.
+    """
+    if not terms:
+        return True
+    shared = tuple([atom for atom in _common(terms) if atom.min > 0 or atom.max < 0])
+    lo, hi = bounds(_scaled_down(terms, shared, 1))
+    return lo <= 0 <= hi
+
+
 def _eliminate(terms: Terms, q: Quotient) -> tuple[Terms, int, Interval] | None:
     """(polynomial without q, factor, error) with factor * terms == polynomial + error."""
     slope = {m: c for monomial, c in terms.items() if (m := _without(monomial, (q,))) is not None}

@@ -188,8 +188,11 @@ class Dim(Frozen):
             return True
         elif decider is None:
             return False
-        lo, hi = _bounds_in_scope(self - other)
-        return lo <= 0 <= hi and (lo == hi or decider.decide(self, "==", other))
+        difference = self - other
+        lo, hi = _bounds_in_scope(difference)
+        if lo == hi or not poly.may_vanish(_terms(difference)):
+            return lo == hi == 0
+        return lo <= 0 <= hi and decider.decide(self, "==", other)
 
     def __hash__(self) -> int:
         return self._hash

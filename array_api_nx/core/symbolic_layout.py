@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .symbolic import Dim
+from .symbolic import Dim, UndecidedError
 
-__all__ = ["is_static_selection", "packed_order", "regrouped", "sliced"]
+__all__ = ["is_static_selection", "packed_order", "regrouped", "sliced", "stride_order"]
 
 Sizes = tuple[Any, ...]
 
@@ -31,6 +31,27 @@ def packed_order(shape: Sizes, strides: Sizes) -> tuple[int, ...] | None:
     return (*[axis for axis, size in enumerate(shape) if size == 1], *order)
 
 
+def stride_order(shape: Sizes, strides: Sizes) -> tuple[int, ...] | None:
+    """The axes from the longest step in memory to the shortest, as NumPy lays out what it computes.
+
+    None if symbolic steps leave that open, or an axis does not step at all.
+    """
+    moving = [axis for axis, size in enumerate(shape) if size != 1]
+    order: list[int] = []
+    try:
+        steps = {axis: -strides[axis] if strides[axis] < 0 else strides[axis] for axis in moving}
+        for axis in moving:
+            if steps[axis] == 0:
+                return None
+            position = len(order)
+            while position and steps[order[position - 1]] < steps[axis]:
+                position -= 1
+            order.insert(position, axis)
+    except UndecidedError:
+        return None
+    return (*[axis for axis, size in enumerate(shape) if size == 1], *order)
+
+
 def regrouped(shape: Sizes, strides: Sizes, new: Sizes) -> Sizes | None:
     """The strides of the same elements under the sizes `new`; None if they have none."""
     old = [(n, s) for n, s in zip(shape, strides, strict=True) if n != 1]
@@ -43,10 +64,10 @@ def regrouped(shape: Sizes, strides: Sizes, new: Sizes) -> Sizes | None:
         group = [left.pop()]
         product = group[0]
         while size != product:
-            if size % product == 0 and left:
+            if left and size % product == 0:
                 group.append(left.pop())
                 product = product * group[-1]
-            elif product % size == 0 and old and old[-1][1] == size * stride:
+            elif old and old[-1][1] == size * stride and product % size == 0:
                 size = size * old.pop()[0]
             else:
                 return None

@@ -7,7 +7,8 @@ result (a copy can); an exception, when the arguments are wrong.
 
 Views are interned and their transforms memoised, because the same few shapes come by again and
 again: a repeated transform is one dictionary lookup. The number of both is bounded; at the bound
-all are forgotten, which costs time and never correctness.
+all are forgotten, which costs time and never correctness. Views of symbolic sizes are not interned,
+and take what they remember along when they go.
 
 Sizes and strides are ints, or `Dim` expressions (core/symbolic.py) in views of unknown size.
 """
@@ -19,7 +20,7 @@ from typing import Any, Final, TypeAlias, TypeGuard, TypeVar, final
 
 from .frozen import Frozen, set_slot
 from .layout import common_factors, has_solution, regroup, sliced_range
-from .symbolic import Dim, SymbolicShape
+from .symbolic import Dim, SymbolicShape, deciding
 from .symbolic_layout import is_static_selection, packed_order, regrouped, sliced
 
 __all__ = ["Mask", "Selection", "View"]
@@ -39,6 +40,8 @@ _MAX_MEMOS: Final = 1 << 15
 
 _interned: Final[dict[tuple[object, ...], View]] = {}
 _row_major_views: Final[dict[Shape, View]] = {}
+_V = TypeVar("_V", "View", "View | None")
+
 _filled: Final[list[dict[Any, Any]]] = []
 """The memo that each remembered transform went into, so that all can be emptied together."""
 
@@ -83,7 +86,8 @@ class View(Frozen):
 
     Notes
     -----
-    Equal by value, hashable, and interned: equal views are mostly the same object.
+    Equal by value, hashable, and interned: equal views without symbolic sizes are mostly the same
+    object.
 
     Attributes
     ----------
@@ -189,7 +193,8 @@ class View(Frozen):
         try:
             return _row_major_views[shape]
         except KeyError:
-            return _remember(_row_major_views, shape, View(shape))
+            view = View(shape)
+            return _remember(_row_major_views, shape, view) if view.is_static else view
 
     @staticmethod
     def column_major(shape: Sequence[Size]) -> View:
@@ -353,7 +358,7 @@ class View(Frozen):
         try:
             return self.reshaped[shape]
         except KeyError:
-            return _remember(self.reshaped, shape, self._reshape(shape))
+            return self._remember(self.reshaped, shape, self._reshape(shape))
 
     def _reshape(self, shape: Shape) -> View | None:
         shape = _checked_shape(shape)
@@ -396,7 +401,7 @@ class View(Frozen):
         try:
             return self.expanded[shape]
         except KeyError:
-            return _remember(self.expanded, shape, self._expand(shape))
+            return self._remember(self.expanded, shape, self._expand(shape))
 
     def _expand(self, shape: Shape) -> View:
         shape = _checked_shape(shape)
@@ -440,7 +445,7 @@ class View(Frozen):
         try:
             return self.permuted[axes]
         except KeyError:
-            return _remember(self.permuted, axes, self._permute(axes))
+            return self._remember(self.permuted, axes, self._permute(axes))
 
     def _permute(self, axes: tuple[int, ...]) -> View:
         if sorted(axes) != list(range(self.ndim)):
@@ -497,7 +502,7 @@ class View(Frozen):
         try:
             return self.sliced[selection]
         except KeyError:
-            return _remember(self.sliced, selection, self._slice(selection))
+            return self._remember(self.sliced, selection, self._slice(selection))
 
     def _slice(self, selection: Selection) -> View | None:
         if not (self.is_static and is_static_selection(selection)):
@@ -571,7 +576,7 @@ class View(Frozen):
         try:
             return self.flipped[axes]
         except KeyError:
-            return _remember(self.flipped, axes, self._flip(axes))
+            return self._remember(self.flipped, axes, self._flip(axes))
 
     def _flip(self, axes: tuple[bool, ...]) -> View:
         sizes: tuple[Any, ...] = self.shape
@@ -652,6 +657,12 @@ class View(Frozen):
 
     # ------------------------------------------------------------------ helpers
 
+    def _remember(self, memo: dict[Any, _V], key: Any, view: _V) -> _V:
+        if self.is_static:
+            return _remember(memo, key, view)
+        memo[key] = view
+        return view
+
     def _axis(self, axis: int) -> int:
         if not 0 <= axis < self.ndim:
             raise IndexError(f"axis {axis} is not one of the {self.ndim} axes from 0 on")
@@ -691,25 +702,41 @@ def _text(sizes: Shape) -> str:
 
 
 def _make(shape: Shape, strides: Shape, offset: Size, mask: Mask | None) -> View:
-    """The interned view with these (checked) parts."""
-    size = _product(shape)
-    if size == 0:
-        offset, mask = 0, None
-    if mask is not None and all([r == (0, n) for r, n in zip(mask, shape, strict=True)]):
-        mask = None
-    key = (shape, strides, offset, mask)
+    """The view with these (checked) parts, interned if nothing of it is symbolic."""
+    if not (_is_concrete(shape) and _is_concrete(strides) and type(offset) is int):
+        # Only what the expressions show counts: nobody who traces is asked for more.
+        with deciding(None):
+            return _new(*_normal(shape, strides, offset, mask), is_static=False)
+    key = _normal(shape, strides, offset, mask)
     view = _interned.get(key)
     if view is not None:
         return view
+    if len(_interned) >= _MAX_VIEWS:
+        _interned.clear()
+    return _interned.setdefault(key, _new(*key, is_static=True))
+
+
+def _normal(
+    shape: Shape, strides: Shape, offset: Size, mask: Mask | None
+) -> tuple[Shape, Shape, Size, Mask | None]:
+    """The parts of a view as `View` describes them."""
+    if _product(shape) == 0:
+        offset, mask = 0, None
+    if mask is not None and all([r == (0, n) for r, n in zip(mask, shape, strict=True)]):
+        mask = None
+    return shape, strides, offset, mask
+
+
+def _new(shape: Shape, strides: Shape, offset: Size, mask: Mask | None, *, is_static: bool) -> View:
+    size = _product(shape)
     view = object.__new__(View)
     set_slot(view, "shape", shape)
     set_slot(view, "strides", strides)
     set_slot(view, "offset", offset)
     set_slot(view, "mask", mask)
     set_slot(view, "ndim", len(shape))
-    is_static = _is_concrete(shape) and _is_concrete(strides) and type(offset) is int
     set_slot(view, "is_static", is_static)
-    set_slot(view, "_hash", hash(key))
+    set_slot(view, "_hash", hash((shape, strides, offset, mask)))
     set_slot(view, "size", size)
     set_slot(view, "_row_major", mask is None and _is_packed(shape, strides, size))
     set_slot(view, "_column_major", mask is None and _is_packed(shape[::-1], strides[::-1], size))
@@ -719,12 +746,7 @@ def _make(shape: Shape, strides: Shape, offset: Size, mask: Mask | None) -> View
     set_slot(view, "has_repeats", repeats)
     for memo in ("byte_layouts", "reshaped", "expanded", "permuted", "sliced", "flipped"):
         set_slot(view, memo, {})
-    if len(_interned) >= _MAX_VIEWS:
-        _interned.clear()
-    return _interned.setdefault(key, view)
-
-
-_V = TypeVar("_V", "View", "View | None")
+    return view
 
 
 def _remember(memo: dict[Any, _V], key: Any, view: _V) -> _V:

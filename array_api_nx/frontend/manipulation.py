@@ -11,6 +11,7 @@ from typing import Any, Final, TypeAlias
 
 from .. import primitives as p
 from ..array import Array
+from ..backends.trace import rely_on_layout
 from ..core import shape as core_shape
 from ..core.dtypes import INTEGRAL, float64, int64, promote
 from ..core.shape import (
@@ -560,6 +561,8 @@ def reshape(x: Array, /, shape: tuple[int, ...], *, copy: bool | None = None) ->
     if copy:
         return _view(x, backend.reshape(backend.copy(handle), new))
     view = backend.try_reshape(handle, new)
+    if copy is not None:
+        rely_on_layout(handle)
     if view is None:
         if copy is not None:
             raise ValueError(

@@ -9,15 +9,16 @@ from dataclasses import replace
 from typing import Any, Final, NamedTuple, final
 
 from ..array import Array
+from ..backends.base import AxisOrder
 from ..backends.program import Program
 from ..backends.simplify import simplify
-from ..backends.trace import Recorder, current
+from ..backends.trace import Recorder, TraceError, current
 from ..backends.tracing import Switch
 from ..core.dtypes import DType, as_dtype
 from ..core.frozen import Frozen, set_slot
 from ..core.polynomial import Var
 from ..core.shape import check_shape
-from ..core.symbolic import Dim, SymbolicShape, deciding, dim_of_var
+from ..core.symbolic import Dim, SymbolicShape, UndecidedError, deciding, dim_of_var
 from ..device import Device, as_device, default_device
 from .dispatch import wrap
 from .trees import build, map_leaves
@@ -26,6 +27,7 @@ __all__ = [
     "LARGEST",
     "Argument",
     "Echo",
+    "LayoutError",
     "Output",
     "ShapeSpec",
     "Trace",
@@ -187,7 +189,7 @@ class Argument(NamedTuple):
     shape: tuple[Any, ...]
     dtype: DType
     device: Device
-    order: tuple[int, ...] | None
+    order: AxisOrder | None
     reason: str | None
 
 
@@ -201,11 +203,14 @@ class Trace(NamedTuple):
     result : nested containers
         The result of the function, in which each array is an `Output`, one of the arguments is an
         `Echo`, and each symbolic number is itself.
+    reasons : tuple of (int, str or None)
+        Why arguments may not be written, for those arguments of which the function asked it.
     """
 
     program: Program
     device: Device
     result: Any
+    reasons: tuple[tuple[int, str | None], ...]
 
     def __reduce__(self) -> tuple[Any, ...]:
         program = self.program
@@ -213,12 +218,25 @@ class Trace(NamedTuple):
             number: wrap(handle, program.values[number].dtype, self.device)
             for number, handle in program.constants.items()
         }
-        return _restore, (replace(program, constants={}), constants, self.device, self.result)
+        return _restore, (replace(program, constants={}), constants, *self[1:])
 
 
-def _restore(program: Program, constants: dict[int, Array], device: Device, result: Any) -> Trace:
+def _restore(program: Program, constants: dict[int, Array], *rest: Any) -> Trace:
     handles = {number: array._handle for number, array in constants.items()}
-    return Trace(replace(program, constants=handles), device, result)
+    return Trace(replace(program, constants=handles), *rest)
+
+
+class LayoutError(Exception):
+    """No program does what the function does: which arrays share memory depends on the layout.
+
+    Attributes
+    ----------
+    found : Trace or None
+        What the function does to row-major arguments.
+    """
+
+    def __init__(self, found: Trace | None) -> None:
+        self.found = found
 
 
 class Output:
@@ -261,8 +279,33 @@ def trace(
         The arrays among them.
     example, invents
         See `Recorder`.
+
+    Raises
+    ------
+    LayoutError
+        If a program would write to, or show, other memory than the function may do.
     """
     recorder = Recorder(example, invents=invents)
+    try:
+        found = _trace(recorder, function, structure, arguments)
+    except (TraceError, UndecidedError):
+        raise
+    except Exception:
+        # The error may be one that the function does not raise for arrays that lie so in memory.
+        if recorder.needs_layout and not invents:
+            raise LayoutError(None) from None
+        raise
+    if recorder.needs_layout and not invents:
+        raise LayoutError(found)
+    return found
+
+
+def _trace(
+    recorder: Recorder,
+    function: Callable[..., Any],
+    structure: Any,
+    arguments: Sequence[Argument],
+) -> Trace:
     devices = [x.device for x in arguments]
     with _recording(recorder, devices):
         given = [
@@ -295,4 +338,6 @@ def trace(
             backend: Any = device.backend
             if backend.tracing is recorder.home:
                 chosen = device
-    return Trace(simplify(recorder.program(outputs)), chosen, placed)
+        recorder.show(outputs, strided_shares=chosen.backend.strided_shares)
+    reasons = tuple(recorder.reasons.items())
+    return Trace(simplify(recorder.program(outputs)), chosen, placed, reasons)

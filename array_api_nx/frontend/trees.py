@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, is_dataclass
-from typing import Any
+from decimal import Decimal
+from typing import Any, Final
 
 import numpy as np
 
@@ -76,7 +77,8 @@ def flatten(x: Any, is_leaf: Callable[[Any], bool]) -> tuple[list[Any], Any]:
         if parts is None:
             return _static(x)
         shape, inside = parts
-        return shape, tuple([visit(part) for part in inside])
+        names = exact_key(shape[2]) if isinstance(x, dict) else None
+        return shape, names, tuple([visit(part) for part in inside])
 
     return leaves, visit(x)
 
@@ -89,13 +91,11 @@ def _static(x: Any) -> Any:
         raise TypeError(
             "a compiled function takes no NumPy array; convert it with asarray(...) first"
         )
-    try:
-        hash(x)
-    except TypeError:
+    if not _is_hashable(x):
         raise TypeError(
             f"a compiled function takes arrays, containers of them, and hashable values, not a "
             f"{type(x).__name__}; make it hashable, or close over it"
-        ) from None
+        )
     return _Static(x)
 
 
@@ -106,13 +106,72 @@ class _Static:
 
     def __init__(self, value: Any) -> None:
         self.value = value
-        self.key = type(value), repr(value) if isinstance(value, float | complex) else value
+        self.key = exact_key(value)
 
     def __eq__(self, other: object) -> bool:
         return type(other) is _Static and self.key == other.key
 
     def __hash__(self) -> int:
         return hash(self.key)
+
+
+def exact_key(x: Any, within: tuple[int, ...] = ()) -> Any:
+    """A hashable that is the same for values that are equal and have the same types in all parts.
+
+    Parameters
+    ----------
+    x : object
+        Hashable.
+    within : tuple of int
+        The ids of the objects of which `x` is a part.
+    """
+    kind = type(x)
+    if kind in _SAME_IF_EQUAL or _has_identity(x) or id(x) in within:
+        return kind, x
+    if isinstance(x, float | complex | Decimal | np.generic):
+        # 0.0 and -0.0 are equal, as are Decimal("1.0") and Decimal("1.00").
+        return kind, repr(x)
+    within = (*within, id(x))
+    parts: Any = ()
+    if isinstance(x, frozenset):
+        parts = frozenset([exact_key(part, within) for part in x])
+    elif isinstance(x, tuple):
+        parts = tuple([exact_key(part, within) for part in x])
+    elif isinstance(x, range | slice):
+        parts = tuple([exact_key(part, within) for part in (x.start, x.stop, x.step)])
+    # Attributes that are objects with an identity are left to the equality of `x`.
+    attributes = [
+        (name, exact_key(part, within))
+        for name, part in _attributes(x)
+        if not _has_identity(part) and _is_hashable(part)
+    ]
+    return kind, x, parts, frozenset(attributes)
+
+
+_SAME_IF_EQUAL: Final = frozenset({bool, int, str, bytes})
+
+
+def _has_identity(x: Any) -> bool:
+    """Whether `x` is equal to itself alone."""
+    equal: Any = type(x).__eq__
+    return equal is object.__eq__
+
+
+def _attributes(x: Any) -> Iterator[tuple[str, Any]]:
+    yield from getattr(x, "__dict__", {}).items()
+    for each in type(x).__mro__:
+        slots = each.__dict__.get("__slots__", ())
+        for name in (slots,) if isinstance(slots, str) else slots:
+            if not name.startswith("__") and hasattr(x, name):
+                yield name, getattr(x, name)
+
+
+def _is_hashable(x: Any) -> bool:
+    try:
+        hash(x)
+    except TypeError:
+        return False
+    return True
 
 
 def build(structure: Any, leaves: Sequence[Any]) -> Any:
@@ -124,7 +183,7 @@ def build(structure: Any, leaves: Sequence[Any]) -> Any:
             return next(rest)
         if type(structure) is _Static:
             return structure.value
-        shape, inside = structure
+        shape, _, inside = structure
         return _joined(shape, [visit(part) for part in inside])
 
     return visit(structure)

@@ -15,9 +15,10 @@ from dask.utils import format_bytes
 
 from ...core.dtypes import DType
 from ...core.view import Selection, View
-from ..base import Backend, Operand, Scalar
+from ..base import AxisOrder, Backend, Operand, Scalar
 from ..explanation import Explanation
 from ..host import FROM_NUMPY, TO_NUMPY
+from ..strided import axis_order
 from .blocks import Grid, NDArray, batched, layer, name_of, positions, starts
 from .explain import explanation
 from .expressions import Expression, Source, Value, bound, on_host
@@ -136,6 +137,9 @@ class DaskMemory(Backend):
         if x.shows_repeats:
             return "it is a view of an array with repeated elements, as after broadcast_to"
         return x.storage.read_only
+
+    def axis_order(self, x: Tensor) -> AxisOrder | None:
+        return axis_order(x.view)
 
     def to_host(self, x: Tensor) -> NDArray:
         return np.array(self.computed(x, "its elements were asked for"))

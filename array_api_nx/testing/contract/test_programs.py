@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -66,10 +67,21 @@ def test_assign_strided(backend: Backend) -> None:
 def test_axis_order(backend: Backend) -> None:
     for layout, handle, oracle in in_layouts(backend, VALUES):
         order = backend.axis_order(handle)
-        if order is not None:
-            moved = backend.permute(handle, order)
-            assert backend.axis_order(moved) is None
-            check(backend, moved, oracle.transpose(order), hint=layout)
+        if order is None:
+            continue
+        if not order.is_packed:
+            for axes in permutations(range(oracle.ndim)):
+                assert backend.axis_order(backend.permute(handle, axes)) is not None, layout
+        if order.axes is None:
+            continue
+        moved = backend.permute(handle, order.axes)
+        check(backend, moved, oracle.transpose(order.axes), hint=layout)
+        found = backend.axis_order(moved)
+        if order.is_packed:
+            assert found is None, layout
+        else:
+            assert found is not None, layout
+            assert found.axes == tuple(range(oracle.ndim)), layout
 
 
 def test_has_elements(backend: Backend) -> None:

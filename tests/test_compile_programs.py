@@ -1,0 +1,234 @@
+"""Random programs, compiled and fused against eager: elements, shared memory, callers' arrays.
+
+Arguments lie in memory in every way that they can: with gaps, stepped, flipped, transposed,
+repeated, read-only, empty, given twice, or overlapping. A program is known by its seed;
+``ARRAY_API_NX_PROGRAMS=first:last`` in the environment runs others than the usual ones.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import array_api_nx as xp
+from array_api_nx import Array
+
+from .fusion.interpreter import WITHIN, Interpreter, Step
+from .fusion.programs import NDArray, different_bits, numpy_of, settings
+
+LIMIT = 400
+"""The largest number of elements of an array in a program."""
+
+STEPS = (
+    *[name for name in WITHIN if name not in ("evaluate", "drop")],
+    "reshape_any", "reshape_any", "write_or_not", "add_or_not", "set_self",
+)  # fmt: skip
+
+
+class Compilable(Interpreter):
+    """Steps that can be traced, and more of those that views and copies are told apart by."""
+
+    def create(self, a: int, b: int, c: int) -> Array:
+        # NumPy's memory stays outside of the function.
+        return super().create(a, b, c + (c % 5 == 3))
+
+    def reshape_any(self, a: int, b: int, c: int) -> Array:
+        """A view or a copy, as the layout has it."""
+        x = self.one(a)
+        divisors = [k for k in range(1, 13) if x.size and x.size % k == 0] or [0]
+        k = divisors[b % len(divisors)]
+        shape = (k, x.size // k) if c & 1 and k else (x.size,)
+        if c & 6 == 6:
+            try:
+                return xp.reshape(x, shape, copy=False)
+            except ValueError:
+                self.seen.append("no view")
+        return xp.reshape(x, shape)
+
+    def write_or_not(self, a: int, b: int, c: int) -> Array:
+        x = self.one(a)
+        try:
+            x[...] = xp.astype(x == 0, x.dtype)
+        except ValueError:
+            return xp.ones_like(x)
+        return xp.zeros_like(x)
+
+    def add_or_not(self, a: int, b: int, c: int) -> Array | None:
+        x = self.one(a)
+        if x.dtype == xp.bool:
+            return None
+        try:
+            x += c % 3
+        except ValueError:
+            return xp.ones_like(x)
+        return None
+
+    def set_self(self, a: int, b: int, c: int) -> None:
+        x = self.one(a)
+        x[...] = x
+
+
+# ---------------------------------------------------------------------- arguments
+
+LAYOUTS: dict[str, Callable[[tuple[int, ...]], tuple[tuple[int, ...], Callable[[Any], Any]]]] = {
+    "row-major": lambda s: (s, lambda x: x),
+    "read-only": lambda s: (s, _locked),
+    "transposed": lambda s: (s[::-1], lambda x: x.T),
+    "gaps": lambda s: ((*s[:-1], s[-1] + 2), lambda x: x[..., 1:-1]),
+    "transposed gaps": lambda s: ((*s[:0:-1], s[0] + 1), lambda x: x[..., :-1].T),
+    "stepped": lambda s: ((2 * s[0], *s[1:]), lambda x: x[::2]),
+    "stepped within": lambda s: ((*s[:-1], 2 * s[-1]), lambda x: x[..., ::2]),
+    "flipped": lambda s: (s, lambda x: x[::-1]),
+    "flipped within": lambda s: (s, lambda x: x[..., ::-1]),
+    "all flipped": lambda s: (s, np.flip),
+    "stepped back": lambda s: ((*s[:-1], 2 * s[-1] + 1), lambda x: x[..., ::-2][..., :-1]),
+    "repeated": lambda s: ((1, *s[1:]), lambda x: np.broadcast_to(x, s)),
+    "repeated within": lambda s: ((*s[:-1], 1), lambda x: np.broadcast_to(x, s)),
+}
+SHAPES = [(3, 4), (4, 3), (2, 3, 2), (6,), (1, 4), (4, 1), (4, 4), (2, 6), (0, 3), (3, 2, 4)]
+DTYPES = ["float64", "float32", "int64"]
+
+
+def _locked(x: NDArray) -> NDArray:
+    x.flags.writeable = False
+    return x
+
+
+class Arguments:
+    """The arguments of one call, and the memory that they show."""
+
+    def __init__(self, seed: int, size: int) -> None:
+        rng = random.Random(seed)
+        shape = rng.choice(SHAPES)
+        # The kinds of layouts stay, and sizes change: so that one program serves several calls.
+        layouts = [rng.choice(list(LAYOUTS)) for _ in range(3)]
+        twice = rng.random()
+        shape = tuple([n + size if n > 1 else n for n in shape])
+        self.buffers: list[NDArray] = []
+        self.arrays: list[Array] = []
+        for layout, dtype in zip(layouts, DTYPES, strict=True):
+            whole, view = LAYOUTS[layout](shape)
+            count = int(np.prod(whole))
+            buffer = (np.arange(count) * 7 % 17 - 8).astype(dtype).reshape(whole)
+            self.buffers.append(buffer)
+            self.arrays.append(xp.asarray(view(buffer)))
+        if twice < 0.1:
+            self.arrays[2] = self.arrays[0]
+        elif twice < 0.2:
+            self.arrays[2] = self.arrays[0][..., ::-1] if shape else self.arrays[0]
+
+
+def make(seed: int) -> list[Step]:
+    """The program of a seed."""
+    rng = random.Random(seed)
+    return [
+        Step(rng.choice(STEPS), rng.randrange(64), rng.randrange(64), rng.randrange(64))
+        for _ in range(rng.choice([2, 4, 6, 10, 16]))
+    ]
+
+
+# ---------------------------------------------------------------------- comparison
+
+
+def run(program: list[Step], kept: int, *arrays: Array) -> tuple[list[Any], list[Array]]:
+    """What was seen of a program, and the `kept` last arrays that it was left with."""
+    interpreter = Compilable((), LIMIT)
+    interpreter.live = list(arrays)
+    for step in program:
+        interpreter.step(step)
+    return interpreter.seen, interpreter.live[-kept:]
+
+
+def observed(arguments: Arguments, seen: list[Any], live: list[Array]) -> dict[str, Any]:
+    """What a caller can tell of a call."""
+    arrays = [*live, *arguments.arrays]
+    shown = [np.asarray(x) for x in arrays]
+    return {
+        "seen": [x if isinstance(x, str) else numpy_of(x) for x in seen],
+        "elements": [np.array(x) for x in shown],
+        "buffers": [np.array(x) for x in arguments.buffers],
+        "shared": [
+            np.may_share_memory(x, y) for i, x in enumerate(shown) for y in shown[:i] if x.size
+        ],
+        "from callers": [
+            np.may_share_memory(x, buffer) for x in shown for buffer in arguments.buffers if x.size
+        ],
+        "writable": [x.flags.writeable for x in shown if x.size],
+    }
+
+
+def compiled_difference(program: list[Step], seed: int) -> str | None:
+    """What a caller can tell between a compiled function and the function itself."""
+    function = functools.partial(run, program, 2 if seed % 3 else 12)
+    return difference(function, xp.compile(function), seed, "default")
+
+
+def fused_difference(program: list[Step], seed: int) -> str | None:
+    """What a caller can tell between execution with and without fusion, compiled or not."""
+    # How results lie in memory, and so which reshapes of them are copies, is no part of that.
+    program = [x._replace(name="reshape") if x.name == "reshape_any" else x for x in program]
+    function = functools.partial(run, program, 2 if seed % 3 else 12)
+    wrong = difference(function, function, seed, "process")
+    return wrong or difference(function, xp.compile(function), seed, "process")
+
+
+Function = Callable[..., tuple[list[Any], list[Array]]]
+
+
+def difference(eager: Function, other: Function, seed: int, mode: str) -> str | None:
+    """What a caller can tell between two functions, of which `other` runs with the settings of
+    `mode`, and `eager` without fusion."""
+    with np.errstate(all="ignore"):
+        for call in range(3):
+            # The layouts of the second call are other ones, the sizes of the third.
+            kind, size = (seed + (call == 1), 2 if call == 2 else 0)
+            with settings("off"):
+                arguments = Arguments(kind, size)
+                expected = observed(arguments, *eager(*arguments.arrays))
+            with settings(mode):
+                arguments = Arguments(kind, size)
+                actual = observed(arguments, *other(*arguments.arrays))
+            for what, values in expected.items():
+                found = actual[what]
+                if len(found) != len(values):
+                    return f"call {call}: {len(found)} {what} instead of {len(values)}"
+                for i, (x, y) in enumerate(zip(found, values, strict=True)):
+                    wrong = (
+                        different_bits(x, y)
+                        if isinstance(y, np.ndarray) and isinstance(x, np.ndarray)
+                        else None if x == y else f"{x} instead of {y}"
+                    )  # fmt: skip
+                    if wrong is not None:
+                        return f"call {call}: {what} {i}: {wrong}"
+    return None
+
+
+def shortened(program: list[Step], fails: Callable[[list[Step]], Any]) -> list[Step]:
+    """The program without steps that it fails without, too."""
+    i = 0
+    while i < len(program):
+        shorter = program[:i] + program[i + 1 :]
+        if fails(shorter):
+            program, i = shorter, 0
+        else:
+            i += 1
+    return program
+
+
+FIRST, LAST = map(int, os.environ.get("ARRAY_API_NX_PROGRAMS", "0:300").split(":"))
+
+
+@pytest.mark.parametrize("difference_of", [compiled_difference, fused_difference])
+@pytest.mark.parametrize("part", range(4))
+def test_programs(part, difference_of):
+    for seed in range(FIRST, LAST)[part::4]:
+        program = make(seed)
+        if difference_of(program, seed) is not None:
+            program = shortened(program, lambda p, s=seed: difference_of(p, s))
+            pytest.fail(f"seed {seed}: {program}: {difference_of(program, seed)}")
