@@ -483,10 +483,10 @@ def _reshaped(x: Traced, shape: Shape) -> View | None:
     recorder, view = x.recorder, x.view
     old, new = recorder.pinned(view.shape), recorder.pinned(shape)
     with deciding(None):
-        if not (x.block.order_known and x.block.is_packed):
-            # Where no axes are joined, there always is a view: NaN steps are never those of others.
-            if regrouped(old, (nan,) * len(old), new) is None:
-                recorder.doubt(x)
+        is_known = x.block.order_known and x.block.is_packed
+        # Where no axes are joined, there always is a view: NaN steps are never those of others.
+        if not is_known and regrouped(old, (nan,) * len(old), new) is None:
+            recorder.doubt(x)
         if view.is_row_major:
             return View(shape, None, view.offset)
         try:

@@ -43,7 +43,6 @@ __all__ = [
     "unstack",
 ]
 
-
 # Axis arguments repeat: what one became, in a shape or for a number of dimensions, is looked up the
 # next time. 1.0 is equal to 1, but no axis: what is found counts if the argument is the very object
 # that was noted, as constants in a loop are, or is made of ints. Bounded as the views' tables are:
@@ -563,15 +562,13 @@ def reshape(x: Array, /, shape: tuple[int, ...], *, copy: bool | None = None) ->
     view = backend.try_reshape(handle, new)
     if copy is not None:
         rely_on_layout(handle)
-    if view is None:
-        if copy is not None:
+        if view is None:
             raise ValueError(
                 f"cannot reshape {old} into {new} without a copy: the elements do not lie in "
                 "memory in that order; use copy=None"
             )
-        view = backend.reshape(handle, new)
     array = Array()
-    array._handle = view
+    array._handle = backend.reshape(handle, new) if view is None else view
     array._dtype = x._dtype
     array._device = x._device
     return array
