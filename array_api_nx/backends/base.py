@@ -75,8 +75,9 @@ class Backend(ABC):
     def read_only_reason(self, x: Handle) -> str | None:
         """Why `x` may not be written to, or None if it may.
 
-        Backend must: refuse memory that was handed in as read-only, and views in which several
-        elements share memory or some have none.
+        Backend must: refuse memory that was handed in as read-only, views in which several
+        elements share memory or some have none, and views of views in which several elements
+        share memory.
         """
 
     @abstractmethod

@@ -69,9 +69,7 @@ class TracingBackend(TracingMatrices):
         # Why a captured array may not be written is said where it is written.
         if type(x) is not Traced:
             return None
-        if x.view.has_repeats:
-            return "several of its elements share memory, as after broadcast_to"
-        return None if x.block.reason is CAPTURED else x.block.reason
+        return x.view.read_only_reason or (None if x.block.reason is CAPTURED else x.block.reason)
 
     def to_host(self, x: Any) -> np.ndarray[Any, Any]:
         refuse("hands out the elements")
@@ -243,7 +241,8 @@ class TracingBackend(TracingMatrices):
                 # What is no 1, the frontend has found to agree.
                 is_one = type(size) is int and size == 1
                 strides.append(0 if is_one and new != 1 else stride)
-            return Traced(x.recorder, x.block, View(shape, strides, x.view.offset))
+            view = View(shape, strides, x.view.offset, None, x.view.is_read_only)
+            return Traced(x.recorder, x.block, view)
 
     def try_reshape(self, x: Any, shape: Shape) -> Any:
         if type(x) is not Traced and not any([isinstance(n, Dim) for n in shape]):
@@ -251,13 +250,13 @@ class TracingBackend(TracingMatrices):
         x = self.traced(x)
         pinned = x.recorder.pinned(x.view.shape)
         with deciding(None):
+            offset, is_read_only = x.view.offset, x.view.is_read_only
             if x.view.is_row_major:
-                view: View | None = View(shape, None, x.view.offset)
+                view: View | None = View(shape, None, offset, None, is_read_only)
             else:
                 try:
-                    view = View(pinned, x.view.strides, x.view.offset).reshape(
-                        x.recorder.pinned(shape)
-                    )
+                    old = View(pinned, x.view.strides, offset, None, is_read_only)
+                    view = old.reshape(x.recorder.pinned(shape))
                 except ValueError:
                     # Sizes that agree by a guard need not have one expression.
                     view = None
@@ -288,7 +287,9 @@ class TracingBackend(TracingMatrices):
     def strided(self, x: Any, view: View) -> Traced:
         whole = self.contiguous(x)
         with deciding(None):
-            moved = View(view.shape, view.strides, view.offset + whole.view.offset)
+            offset = view.offset + whole.view.offset
+            is_read_only = view.is_read_only or whole.view.is_read_only
+            moved = View(view.shape, view.strides, offset, None, is_read_only)
             return Traced(whole.recorder, whole.block, moved)
 
     def pad(self, x: Any, padding: Padding, value: Scalar) -> Traced:

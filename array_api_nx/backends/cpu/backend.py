@@ -440,6 +440,8 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         # From now on two storages lie over the same memory.
         self.hand_out(x)
         result = wrap(self.array(x).view(TO_NUMPY[dtype]))
+        if self.view(x).is_read_only:
+            result.view = self.view(result).as_read_only()
         self.hand_out(result)
         return result
 

@@ -131,11 +131,7 @@ class DaskMemory(Backend):
         return FROM_NUMPY[x.dtype]
 
     def read_only_reason(self, x: Tensor) -> str | None:
-        if x.view.has_repeats:
-            return "several of its elements share memory, as after broadcast_to"
-        if x.shows_repeats:
-            return "it is a view of an array with repeated elements, as after broadcast_to"
-        return x.storage.read_only
+        return x.view.read_only_reason or x.storage.read_only
 
     def to_host(self, x: Tensor) -> NDArray:
         return np.array(self.computed(x, "its elements were asked for"))
@@ -285,6 +281,8 @@ class DaskMemory(Backend):
                 "array first"
             )
         view = View.row_major((*shape[:-1], shape[-1] * old // new))
+        if x.view.is_read_only:
+            view = view.as_read_only()
         return x.moved(Bitcast(target), view, target)
 
     # ------------------------------------------------------------------ memory

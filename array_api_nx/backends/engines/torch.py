@@ -220,7 +220,7 @@ class TorchBackend(NamespaceBackend):
         array, target = self.array(x), self.dtypes[dtype]
         if array.itemsize != target.itemsize and array.stride(-1) != 1 and array.shape[-1] != 1:
             raise ValueError("the last axis must be contiguous to be read as another dtype")
-        return wrap(array.view(target))
+        return self.in_memory_of(x, array.view(target))
 
     def copy(self, x: Tensor) -> Tensor:
         return wrap(self.array(x).clone(memory_format=torch.contiguous_format))
