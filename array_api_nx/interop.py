@@ -427,12 +427,19 @@ def to_device(x: Array, device: Any, stream: object) -> Array:
         return x
     source, backend = x._device.backend, target.backend
     kind = source.dlpack_device()[0]
+    handle = x._handle
     if kind != 1 and kind == backend.dlpack_device()[0]:
-        return wrap(backend.from_native(source.native(x._handle)), x._dtype, target)
-    array = source.to_host(x._handle)
-    # What cannot be written here can be there, in memory of its own.
-    handle = backend.from_host(array, copy=not array.flags.writeable)
-    return wrap(handle, x._dtype, target)
+        # What cannot be written here can be there, in memory of its own.
+        if source.read_only_reason(handle) is not None:
+            handle = source.copy(handle)
+        try:
+            moved = backend.from_native(source.native(handle))
+        except BufferError:
+            moved = backend.from_native(source.native(source.copy(handle)))
+    else:
+        array = source.to_host(handle)
+        moved = backend.from_host(array, copy=not array.flags.writeable)
+    return wrap(moved, x._dtype, target)
 
 
 def to_device_in_place(x: Array, target: Device) -> Array:
@@ -447,11 +454,14 @@ def to_device_in_place(x: Array, target: Device) -> Array:
         return x
     source, backend = x._device.backend, target.backend
     place = source.dlpack_device()
-    if place[0] != 1 and place == backend.dlpack_device():
-        return wrap(backend.from_native(source.native(x._handle)), x._dtype, target)
-    if source.shares_host and backend.shares_host:
-        array = source.to_host(x._handle)
-        if array.flags.writeable:
+    if source.read_only_reason(x._handle) is None:
+        if place[0] != 1 and place == backend.dlpack_device():
+            try:
+                return wrap(backend.from_native(source.native(x._handle)), x._dtype, target)
+            except BufferError:
+                pass
+        elif source.shares_host and backend.shares_host:
+            array = source.to_host(x._handle)
             return wrap(backend.from_host(array, copy=False), x._dtype, target)
     raise ValueError(
         f"cannot move an array from {x._device} to {target} without a copy; use copy=None"

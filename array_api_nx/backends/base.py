@@ -99,7 +99,8 @@ class Backend(ABC):
     def from_native(self, array: Any) -> Handle:
         """An array of the engine, or of another one in memory that it can reach, as a handle.
 
-        Backend must: share its memory; raise TypeError for a dtype that is not in the table.
+        Backend must: share its memory; raise TypeError for a dtype that is not in the table, and
+        BufferError for strides that the engine lacks.
         """
         if array.dtype not in FROM_NUMPY:
             raise TypeError(f"the standard has no dtype for {array.dtype}; convert the array first")
