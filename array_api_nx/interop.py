@@ -320,23 +320,36 @@ def to_buffer(x: Array, flags: int) -> memoryview:
 # ---------------------------------------------------------------------- DLPack
 
 
-def to_dlpack(x: Array, stream: object, max_version: Any, dl_device: Any, copy: bool | None) -> Any:
+def to_dlpack(x: Array, stream: object, max_version: Any, dl_device: Any, copy: Any) -> Any:
     """`Array.__dlpack__`: see there.
 
     Raises
     ------
     BufferError
         If the memory cannot be exported as asked.
+    TypeError, ValueError
+        If an argument is not what the protocol says.
     """
     backend = x._device.backend
-    if max_version is not None and tuple(max_version) < (1, 0):
-        # Before versions there was one kind of capsule, which is what None asks for.
-        max_version = None
+    if max_version is not None:
+        _check_pair("max_version", max_version, "the version that you know, as in (1, 0)")
+        if max_version < (1, 0):
+            # Before versions there was one kind of capsule, which is what None asks for.
+            max_version = None
+    if dl_device is not None:
+        _check_pair("dl_device", dl_device, "the kind of device and its number, as in (1, 0)")
+    if copy is not None and copy is not True and copy is not False:
+        raise TypeError(f"copy= must be True, False or None, not {copy!r}; give one of the three")
     options = {"max_version": max_version, "dl_device": dl_device, "copy": copy}
     if backend.dlpack_device()[0] != 1:
         options["stream"] = stream
     elif stream is not None:
         raise BufferError(f"device {x._device} has no streams; leave out stream=")
+    elif dl_device is not None and dl_device != (1, 0):
+        raise BufferError(
+            f"an array on device {x._device} is not exported to DLPack device {dl_device}; move it "
+            "with to_device first"
+        )
     try:
         try:
             native = backend.native(x._handle)
@@ -350,6 +363,17 @@ def to_dlpack(x: Array, stream: object, max_version: Any, dl_device: Any, copy: 
             return backend.to_host(x._handle).__dlpack__(**options)
     except (BufferError, ValueError) as error:
         raise BufferError(f"{error}; export a copy: asarray(x, device='cpu', copy=True)") from error
+
+
+def _check_pair(name: str, value: Any, meaning: str) -> None:
+    """TypeError or ValueError unless `value` is what DLPack has for versions and devices."""
+    if not isinstance(value, tuple) or len(value) != 2:
+        raise TypeError(f"{name}= must be a tuple of two ints, not {value!r}; give {meaning}")
+    for number in value:
+        if not isinstance(number, int) or type(number) is bool:
+            raise TypeError(f"{name}= must be a tuple of two ints, not {value!r}; give {meaning}")
+        if number < 0:
+            raise ValueError(f"{name}= must not be negative, but is {value!r}; give {meaning}")
 
 
 def _in_place(x: Array, native: Any) -> bool:

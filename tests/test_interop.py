@@ -411,6 +411,13 @@ def test_repeated_elements_are_exported_read_only():
         assert np.array(y).flags.writeable
         exported = np.from_dlpack(y)
         assert not exported.flags.writeable
+        # So are views of them, in which nothing repeats.
+        for part in (y[0], y[:1], y[:, 0]):
+            assert not np.asarray(part).flags.writeable
+            assert not np.from_dlpack(part).flags.writeable
+            assert part.__buffer__(0).readonly
+            with pytest.raises(BufferError, match="readonly"):
+                part.__dlpack__()
     assert np.asarray(xp.broadcast_to(x, (1, 2))).flags.writeable
     assert np.asarray(xp.broadcast_to(x, (2,))).flags.writeable
 
@@ -550,10 +557,34 @@ def test_dlpack_keywords():
     assert "versioned" not in repr(x.__dlpack__())
     with pytest.raises(BufferError, match="device cpu has no streams; leave out stream="):
         x.__dlpack__(stream=1)
-    with pytest.raises(BufferError, match="device"):
-        x.__dlpack__(dl_device=(2, 0))
+    for device in ((2, 0), (1, 7)):
+        with pytest.raises(
+            BufferError, match=r"not exported to DLPack device .*with to_device first"
+        ):
+            x.__dlpack__(dl_device=device)
     with pytest.raises(TypeError):
         x.__dlpack__(None)
+
+
+@pytest.mark.parametrize("value", [(1,), (1, 0, 0), (), [1, 0], 1, "10", (1.0, 0), (True, 0), "ab"])
+@pytest.mark.parametrize("name", ["max_version", "dl_device"])
+def test_dlpack_versions_and_devices_are_pairs_of_ints(name, value):
+    for x in (xp.ones(3), xp.ones(3)[::-1], xp.broadcast_to(xp.ones(1), (3,))):
+        with pytest.raises(TypeError, match=rf"{name}= must be a tuple of two ints, .*; give the"):
+            x.__dlpack__(**{name: value})
+
+
+@pytest.mark.parametrize("value", [(-1, 0), (1, -1)])
+@pytest.mark.parametrize("name", ["max_version", "dl_device"])
+def test_dlpack_versions_and_devices_are_not_negative(name, value):
+    with pytest.raises(ValueError, match=rf"{name}= must not be negative, .*; give the"):
+        xp.ones(3).__dlpack__(**{name: value})
+
+
+@pytest.mark.parametrize("value", [0, 1, "no", "", [], np.True_])
+def test_dlpack_copy_is_a_bool_or_none(value):
+    with pytest.raises(TypeError, match=r"copy= must be True, False or None, not .*; give one"):
+        xp.ones(3).__dlpack__(copy=value)
 
 
 def test_dlpack_of_what_cannot_be_exchanged():
