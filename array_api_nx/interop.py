@@ -8,8 +8,8 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from .array import Array
-from .backends.host import FROM_NUMPY, TO_NUMPY
+from .array import LEFT_OUT, Array
+from .backends.host import FROM_NUMPY, TO_NUMPY, has_negative_strides
 from .core import dtypes as d
 from .core.dtypes import DType
 from .core.symbolic import Dim
@@ -323,6 +323,10 @@ def to_buffer(x: Array, flags: int) -> memoryview:
 def to_dlpack(x: Array, stream: object, max_version: Any, dl_device: Any, copy: Any) -> Any:
     """`Array.__dlpack__`: see there.
 
+    The protocol has no way to say whether a consumer takes negative strides. NumPy does. It always
+    passes `dl_device` and `copy`; PyTorch, which does not (2.13 ends the process), leaves out
+    those that are None.
+
     Raises
     ------
     BufferError
@@ -331,6 +335,9 @@ def to_dlpack(x: Array, stream: object, max_version: Any, dl_device: Any, copy: 
         If an argument is not what the protocol says.
     """
     backend = x._device.backend
+    takes_negative_strides = dl_device is None or copy is None or copy is True
+    dl_device = None if dl_device is LEFT_OUT else dl_device
+    copy = None if copy is LEFT_OUT else copy
     if max_version is not None:
         _check_pair("max_version", max_version, "the version that you know, as in (1, 0)")
         if max_version < (1, 0):
@@ -352,15 +359,19 @@ def to_dlpack(x: Array, stream: object, max_version: Any, dl_device: Any, copy: 
         )
     try:
         try:
-            native = backend.native(x._handle)
+            if backend.shares_host and backend.read_only_reason(x._handle) is not None:
+                # NumPy's capsules say that nobody may write; those of other engines do not.
+                native = backend.to_host(x._handle)
+            else:
+                native = backend.native(x._handle)
             if copy is False and not _in_place(x, native):
                 raise BufferError(f"device {x._device} cannot export the array without a copy")
-            return native.__dlpack__(**options)
+            return _capsule(native, options, takes_negative_strides)
         except BufferError:
             # NumPy can do more than some engines, with the same memory or a copy of it.
             if backend.dlpack_device()[0] != 1 or copy is False:
                 raise
-            return backend.to_host(x._handle).__dlpack__(**options)
+            return _capsule(backend.to_host(x._handle), options, takes_negative_strides)
     except (BufferError, ValueError) as error:
         raise BufferError(f"{error}; export a copy: asarray(x, device='cpu', copy=True)") from error
 
@@ -374,6 +385,15 @@ def _check_pair(name: str, value: Any, meaning: str) -> None:
             raise TypeError(f"{name}= must be a tuple of two ints, not {value!r}; give {meaning}")
         if number < 0:
             raise ValueError(f"{name}= must not be negative, but is {value!r}; give {meaning}")
+
+
+def _capsule(array: Any, options: dict[str, Any], takes_negative_strides: bool) -> Any:
+    """What `array`, of an engine or NumPy, gives to a consumer; BufferError if nothing."""
+    if not takes_negative_strides and has_negative_strides(array):
+        raise BufferError(
+            "the array has a negative stride, as after x[::-1], which not every consumer takes"
+        )
+    return array.__dlpack__(**options)
 
 
 def _in_place(x: Array, native: Any) -> bool:

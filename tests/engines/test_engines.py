@@ -76,6 +76,23 @@ def test_views_of_broadcast_views_are_read_only(name: str) -> None:
     assert np.asarray(x.to_device("cpu")).tolist() == [0.0, 1.0, 2.0, 3.0]
 
 
+def test_pytorch_exports_read_only_memory_as_such() -> None:
+    device = find("torch:cpu")
+    x = xp.arange(4.0, device=device)
+    array = np.arange(4.0)
+    array.flags.writeable = False
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # PyTorch's, about memory that it cannot protect
+        given = xp.asarray(array, device=device)
+    for y in (given, given[1:], xp.broadcast_to(x, (3, 4)), xp.broadcast_to(x, (3, 4))[0]):
+        for copy in (None, False):
+            assert not np.from_dlpack(y, copy=copy).flags.writeable
+        assert np.from_dlpack(y, copy=True).flags.writeable
+        with pytest.raises(BufferError, match="readonly"):
+            y.__dlpack__()
+    assert np.from_dlpack(x).flags.writeable
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_read_only_memory_read_as_another_dtype_is_read_only(name: str) -> None:
     device = find(name)
