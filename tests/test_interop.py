@@ -181,6 +181,40 @@ def test_asarray_of_read_only_memory_stays_read_only():
         assert bool(xp.all(y == 0))
 
 
+# All are writable, whatever strides NumPy gives them.
+EMPTY = {
+    "rows": lambda: np.empty((0, 5)),
+    "columns": lambda: np.empty((5, 0)),
+    "column_major": lambda: np.empty((3, 0, 2), order="F"),
+    "transposed": lambda: np.empty((0, 5)).T,
+    "slice": lambda: whole()[:0],
+    "flipped": lambda: whole()[:0, ::-1],
+    "integers": lambda: np.empty((0, 5), np.int8),
+    "strides of zero": lambda: np.lib.stride_tricks.as_strided(np.ones(1), (0, 5), (0, 0)),
+    "list": lambda: [[], []],
+}
+
+
+@pytest.mark.parametrize("name", EMPTY)
+def test_empty_arrays_can_be_written(name):
+    given = EMPTY[name]()
+    arrays = [xp.asarray(given), xp.asarray(given).T if np.ndim(given) == 2 else xp.asarray(given)]
+    if isinstance(given, np.ndarray):
+        swapped = given.astype(given.dtype.newbyteorder())
+        arrays += [xp.from_dlpack(given), xp.asarray(given, copy=False), xp.asarray(swapped)]
+    for x in arrays:
+        x[...] = 1
+        x += 1
+        x[x > 0] = 2
+        assert np.asarray(x).flags.writeable
+    if isinstance(given, np.ndarray):
+        given.flags.writeable = False
+        x = xp.asarray(given)
+        assert not np.asarray(x).flags.writeable
+        with pytest.raises(ValueError, match="its memory was handed in as read-only"):
+            x[...] = 1
+
+
 def test_a_user_cannot_change_our_array_by_the_one_they_gave():
     a = whole()
     x = xp.asarray(a)

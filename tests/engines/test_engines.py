@@ -76,6 +76,17 @@ def test_views_of_broadcast_views_are_read_only(name: str) -> None:
     assert np.asarray(x.to_device("cpu")).tolist() == [0.0, 1.0, 2.0, 3.0]
 
 
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("shape", [(0,), (0, 5), (5, 0), (3, 0, 2)])
+def test_empty_arrays_can_be_written(name: str, shape: tuple[int, ...]) -> None:
+    device = find(name)
+    for given in (np.empty(shape), np.empty(shape).T):
+        for x in (xp.asarray(given, device=device), xp.asarray(given).to_device(device)):
+            x[...] = 1.0
+            x += 1.0
+            assert x.shape == given.shape
+
+
 def test_pytorch_exports_read_only_memory_as_such() -> None:
     device = find("torch:cpu")
     x = xp.arange(4.0, device=device)

@@ -250,6 +250,19 @@ def test_from_host(backend: Backend, dtype: DType) -> None:
             check(backend, moved, np.asarray(array).T, hint=copy)
 
 
+@pytest.mark.parametrize("shape", [(0,), (0, 5), (5, 0), (3, 0, 2)])
+def test_from_host_of_no_elements(backend: Backend, shape: tuple[int, ...]) -> None:
+    for array in (np.empty(shape), np.empty(shape).T):
+        for copy in (False, True):
+            array.flags.writeable = True
+            x = backend.from_host(array, copy=copy)
+            assert backend.read_only_reason(x) is None
+            backend.assign(x, 1.0)
+            array.flags.writeable = False
+            x = backend.from_host(array, copy=copy)
+            assert (backend.read_only_reason(x) is None) is copy
+
+
 def test_from_host_respects_read_only_memory(backend: Backend) -> None:
     values = np.ones((3, 4))
     values.flags.writeable = False
