@@ -16,11 +16,20 @@ if TYPE_CHECKING:
     from .core.dtypes import DType
     from .device import Device
 
-__all__ = ["Array"]
+__all__ = ["LEFT_OUT", "Array"]
 
 PythonScalar: TypeAlias = "bool | int | float | complex"
 BasicIndex: TypeAlias = "int | slice | EllipsisType | None"
 Index: TypeAlias = "BasicIndex | Array | tuple[BasicIndex | Array, ...]"
+
+
+class _LeftOut:
+    def __repr__(self) -> str:
+        return "left out"
+
+
+LEFT_OUT: Any = _LeftOut()
+"""The default of an argument for which None, said in so many words, tells more than nothing."""
 
 
 @final
@@ -152,10 +161,20 @@ class Array:
         *,
         stream: object = None,
         max_version: tuple[int, int] | None = None,
-        dl_device: tuple[Any, int] | None = None,
-        copy: bool | None = None,
+        dl_device: tuple[Any, int] | None = LEFT_OUT,
+        copy: bool | None = LEFT_OUT,
     ) -> Any:
-        """A DLPack capsule over this array's memory, or over a copy if `copy`."""
+        """A DLPack capsule over this array's memory, or over a copy if `copy`.
+
+        Raises
+        ------
+        BufferError
+            If the memory cannot be exported as asked. An axis that runs backwards is exported
+            only as a copy, or to a consumer that passes ``dl_device=None`` or ``copy=None`` as
+            NumPy does, because PyTorch ends the process when it is given a negative stride.
+        TypeError, ValueError
+            If an argument is not what the protocol says.
+        """
         return interop.to_dlpack(self, stream, max_version, dl_device, copy)
 
     def __dlpack_device__(self) -> tuple[int, int]:

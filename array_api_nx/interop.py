@@ -8,8 +8,8 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from .array import Array
-from .backends.host import FROM_NUMPY, TO_NUMPY
+from .array import LEFT_OUT, Array
+from .backends.host import FROM_NUMPY, TO_NUMPY, has_negative_strides
 from .core import dtypes as d
 from .core.dtypes import DType
 from .core.symbolic import Dim
@@ -320,36 +320,80 @@ def to_buffer(x: Array, flags: int) -> memoryview:
 # ---------------------------------------------------------------------- DLPack
 
 
-def to_dlpack(x: Array, stream: object, max_version: Any, dl_device: Any, copy: bool | None) -> Any:
+def to_dlpack(x: Array, stream: object, max_version: Any, dl_device: Any, copy: Any) -> Any:
     """`Array.__dlpack__`: see there.
+
+    The protocol has no way to say whether a consumer takes negative strides. NumPy does. It always
+    passes `dl_device` and `copy`; PyTorch, which does not (2.13 ends the process), leaves out
+    those that are None.
 
     Raises
     ------
     BufferError
         If the memory cannot be exported as asked.
+    TypeError, ValueError
+        If an argument is not what the protocol says.
     """
     backend = x._device.backend
-    if max_version is not None and tuple(max_version) < (1, 0):
-        # Before versions there was one kind of capsule, which is what None asks for.
-        max_version = None
+    takes_negative_strides = dl_device is None or copy is None or copy is True
+    dl_device = None if dl_device is LEFT_OUT else dl_device
+    copy = None if copy is LEFT_OUT else copy
+    if max_version is not None:
+        _check_pair("max_version", max_version, "the version that you know, as in (1, 0)")
+        if max_version < (1, 0):
+            # Before versions there was one kind of capsule, which is what None asks for.
+            max_version = None
+    if dl_device is not None:
+        _check_pair("dl_device", dl_device, "the kind of device and its number, as in (1, 0)")
+    if copy is not None and copy is not True and copy is not False:
+        raise TypeError(f"copy= must be True, False or None, not {copy!r}; give one of the three")
     options = {"max_version": max_version, "dl_device": dl_device, "copy": copy}
     if backend.dlpack_device()[0] != 1:
         options["stream"] = stream
     elif stream is not None:
         raise BufferError(f"device {x._device} has no streams; leave out stream=")
+    elif dl_device is not None and dl_device != (1, 0):
+        raise BufferError(
+            f"an array on device {x._device} is not exported to DLPack device {dl_device}; move it "
+            "with to_device first"
+        )
     try:
         try:
-            native = backend.native(x._handle)
+            if backend.shares_host and backend.read_only_reason(x._handle) is not None:
+                # NumPy's capsules say that nobody may write; those of other engines do not.
+                native = backend.to_host(x._handle)
+            else:
+                native = backend.native(x._handle)
             if copy is False and not _in_place(x, native):
                 raise BufferError(f"device {x._device} cannot export the array without a copy")
-            return native.__dlpack__(**options)
+            return _capsule(native, options, takes_negative_strides)
         except BufferError:
             # NumPy can do more than some engines, with the same memory or a copy of it.
             if backend.dlpack_device()[0] != 1 or copy is False:
                 raise
-            return backend.to_host(x._handle).__dlpack__(**options)
+            return _capsule(backend.to_host(x._handle), options, takes_negative_strides)
     except (BufferError, ValueError) as error:
         raise BufferError(f"{error}; export a copy: asarray(x, device='cpu', copy=True)") from error
+
+
+def _check_pair(name: str, value: Any, meaning: str) -> None:
+    """TypeError or ValueError unless `value` is what DLPack has for versions and devices."""
+    if not isinstance(value, tuple) or len(value) != 2:
+        raise TypeError(f"{name}= must be a tuple of two ints, not {value!r}; give {meaning}")
+    for number in value:
+        if not isinstance(number, int) or type(number) is bool:
+            raise TypeError(f"{name}= must be a tuple of two ints, not {value!r}; give {meaning}")
+        if number < 0:
+            raise ValueError(f"{name}= must not be negative, but is {value!r}; give {meaning}")
+
+
+def _capsule(array: Any, options: dict[str, Any], takes_negative_strides: bool) -> Any:
+    """What `array`, of an engine or NumPy, gives to a consumer; BufferError if nothing."""
+    if not takes_negative_strides and has_negative_strides(array):
+        raise BufferError(
+            "the array has a negative stride, as after x[::-1], which not every consumer takes"
+        )
+    return array.__dlpack__(**options)
 
 
 def _in_place(x: Array, native: Any) -> bool:
@@ -427,12 +471,19 @@ def to_device(x: Array, device: Any, stream: object) -> Array:
         return x
     source, backend = x._device.backend, target.backend
     kind = source.dlpack_device()[0]
+    handle = x._handle
     if kind != 1 and kind == backend.dlpack_device()[0]:
-        return wrap(backend.from_native(source.native(x._handle)), x._dtype, target)
-    array = source.to_host(x._handle)
-    # What cannot be written here can be there, in memory of its own.
-    handle = backend.from_host(array, copy=not array.flags.writeable)
-    return wrap(handle, x._dtype, target)
+        # What cannot be written here can be there, in memory of its own.
+        if source.read_only_reason(handle) is not None:
+            handle = source.copy(handle)
+        try:
+            moved = backend.from_native(source.native(handle))
+        except BufferError:
+            moved = backend.from_native(source.native(source.copy(handle)))
+    else:
+        array = source.to_host(handle)
+        moved = backend.from_host(array, copy=not array.flags.writeable)
+    return wrap(moved, x._dtype, target)
 
 
 def to_device_in_place(x: Array, target: Device) -> Array:
@@ -447,11 +498,14 @@ def to_device_in_place(x: Array, target: Device) -> Array:
         return x
     source, backend = x._device.backend, target.backend
     place = source.dlpack_device()
-    if place[0] != 1 and place == backend.dlpack_device():
-        return wrap(backend.from_native(source.native(x._handle)), x._dtype, target)
-    if source.shares_host and backend.shares_host:
-        array = source.to_host(x._handle)
-        if array.flags.writeable:
+    if source.read_only_reason(x._handle) is None:
+        if place[0] != 1 and place == backend.dlpack_device():
+            try:
+                return wrap(backend.from_native(source.native(x._handle)), x._dtype, target)
+            except BufferError:
+                pass
+        elif source.shares_host and backend.shares_host:
+            array = source.to_host(x._handle)
             return wrap(backend.from_host(array, copy=False), x._dtype, target)
     raise ValueError(
         f"cannot move an array from {x._device} to {target} without a copy; use copy=None"

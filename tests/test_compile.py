@@ -782,6 +782,65 @@ def test_arguments_that_get_their_own_value():
         assert_same(x, np.asarray([0.0, 1.0, 7.0]))
 
 
+def test_views_of_broadcast_views_are_read_only():
+    outside = xp.asarray([5.0, 6.0])
+
+    def parts(x: Array) -> list[Array]:
+        rows = xp.broadcast_to(x, (3, *x.shape))
+        computed = xp.broadcast_to(x + 1, (3, *x.shape))
+        same = xp.broadcast_to(outside, (3, 2))
+        return [
+            rows,
+            rows[0],
+            rows[1:2, 1:],
+            xp.flip(rows[1]),
+            xp.reshape(rows[:1], x.shape),
+            xp.permute_dims(rows, (1, 0))[:, 2],
+            computed[0],
+            same[0],
+        ]
+
+    function = xp.compile(parts)
+    for n in (4, 7, 1000):
+        x = xp.arange(float(n))
+        for found, expected in zip(function(x), parts(x), strict=True):
+            assert_same(found, expected)
+            for write in (lambda y: y.__setitem__(..., 9.0), lambda y: y.__iadd__(1.0)):
+                with pytest.raises(ValueError, match=r"repeated elements|share memory"):
+                    write(found)
+            assert not np.asarray(found).flags.writeable
+        assert_same(x, np.arange(float(n)))
+    assert function.cache_info().traces == 1
+    assert np.asarray(outside).tolist() == [5.0, 6.0]
+
+
+@pytest.mark.parametrize("write", [lambda y: y.__setitem__(..., 9.0), lambda y: y.__iadd__(1.0)])
+def test_traced_functions_cannot_write_to_views_of_broadcast_views(write):
+    def call(x: Array) -> Array:
+        write(xp.broadcast_to(x, (3, *x.shape))[0])
+        return x
+
+    x = xp.ones(4)
+    with pytest.raises(ValueError, match="view of an array with repeated elements"):
+        xp.compile(call)(x)
+    assert_same(x, np.ones(4))
+
+
+def test_read_only_views_as_arguments():
+    """The layout alone does not show it; what the program returns of them is read-only, too."""
+    function = xp.compile(lambda x: (x, x[1:], xp.reshape(x, (-1, 1)), x + 1))
+    x = xp.arange(4.0)
+    for read_only in (xp.broadcast_to(x, (3, 4))[0], xp.broadcast_to(x, (3, 4))[1]):
+        *views, computed = function(read_only)
+        for y in views:
+            with pytest.raises(ValueError, match="view of an array with repeated elements"):
+                y[...] = 9.0
+        computed[...] = 9.0
+    for y in function(x):
+        y[...] = 9.0
+    assert_same(x, np.full(4, 9.0))
+
+
 def test_arrays_from_outside_are_read_at_each_call():
     weights = xp.asarray([1.0, 2.0, 3.0])
     function = xp.compile(lambda x: x * weights + weights[0])

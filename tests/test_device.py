@@ -418,6 +418,50 @@ def test_to_device_of_what_cannot_be_written_copies(x, fake):
     assert np.asarray(x).tolist() == [[1.0, 2.0], [3.0, 5.0]]
 
 
+class Accelerator(CPUBackend):
+    """Plays an engine on a GPU, which takes the arrays of other engines but no negative strides."""
+
+    shares_host = False
+
+    def dlpack_device(self) -> tuple[int, int]:
+        return 2, 0
+
+    def from_native(self, array):
+        if any(step < 0 for step in array.strides):
+            raise BufferError("no negative strides here")
+        return super().from_native(array)
+
+
+@pytest.fixture
+def accelerators() -> Iterator[tuple[Device, Device]]:
+    names = "gpu:0", "gpu:1"
+    one, other = [device.register(name, Accelerator) for name in names]
+    try:
+        yield one, other
+    finally:
+        for name in names:
+            del device._devices[name]
+
+
+def test_accelerators_share_what_may_be_written(accelerators):
+    here, there = accelerators
+    x = xp.arange(4.0, device=here)
+    shared = xp.asarray(x[1:], device=there, copy=False)
+    shared[0] = 7.0
+    x[2:].to_device(there)[...] = 8.0
+    assert np.asarray(x.to_device("cpu")).tolist() == [0.0, 7.0, 8.0, 8.0]
+    rows = xp.broadcast_to(x, (3, 4))
+    for view in (rows, rows[0], rows[1:2, ::-1], x[::-1]):
+        moved = view.to_device(there)
+        np.testing.assert_array_equal(
+            np.asarray(moved.to_device("cpu")), np.asarray(view.to_device("cpu"))
+        )
+        moved[...] = 9.0
+        with pytest.raises(ValueError, match="from gpu:0 to gpu:1 without a copy; use copy=None"):
+            xp.asarray(view, device=there, copy=False)
+    assert np.asarray(x.to_device("cpu")).tolist() == [0.0, 7.0, 8.0, 8.0]
+
+
 def test_streams_and_devices_that_do_not_exist(x, fake):
     with pytest.raises(ValueError, match="no streams; leave out stream="):
         x.to_device(fake, stream=1)

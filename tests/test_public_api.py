@@ -14,6 +14,7 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx import Array
+from array_api_nx.array import LEFT_OUT
 
 STANDARD = json.loads(
     (Path(__file__).parent / "data" / "array_api_2025_12.json").read_text(encoding="utf-8")
@@ -87,7 +88,7 @@ def parameters_of(function: Any) -> dict[str, tuple[str, Any]]:
     }
     signature = inspect.signature(function)
     return {
-        name: (words[p.kind], p.default)
+        name: (words[p.kind], None if p.default is LEFT_OUT else p.default)
         for name, p in signature.parameters.items()
         if name != "self"
     }

@@ -273,12 +273,95 @@ def test_broadcast_views_are_read_only_where_elements_repeat(x):
         with pytest.raises(ValueError, match=r"share memory.*copy it with asarray\(x, copy=True\)"):
             write(repeated)
         assert float(x[0, 0]) == 1.0
-    # Parts of them, in which nothing repeats, can be written.
-    repeated[0][...] = 5.0
-    assert numpy_of(x[0]).tolist() == [5.0] * 4
+    # What repeats nothing can be written.
     whole = xp.broadcast_to(x, (1, 3, 4))
     whole[0, 0, 0] = 9.0
     assert float(x[0, 0]) == 9.0
+
+
+# Views of an array of shape (3, 4, 4) that repeats a matrix.
+VIEWS_OF_REPEATS: dict[str, Callable[[Array], Array]] = {
+    "slice": lambda b: b[1:2],
+    "index": lambda b: b[1],
+    "element": lambda b: b[1, 2, 3],
+    "stepped": lambda b: b[2, ::2, ::-1],
+    "slice of a slice": lambda b: b[1:][0][1:],
+    "x[...]": lambda b: b[0][...],
+    "x[None]": lambda b: b[0, None],
+    "expand_dims": lambda b: xp.expand_dims(b[0], axis=1),
+    "squeeze": lambda b: xp.squeeze(b[:1], axis=0),
+    "reshape": lambda b: xp.reshape(b[:1], (2, 8)),
+    "reshape of columns": lambda b: xp.reshape(b[0].T, (4, 2, 2)),
+    "flip": lambda b: xp.flip(b[0]),
+    "permute_dims": lambda b: xp.permute_dims(b, (2, 1, 0))[..., 0],
+    "moveaxis": lambda b: xp.moveaxis(b, 0, 1)[:, 2],
+    "mT": lambda b: b[0].mT,
+    "diagonal": lambda b: xp.linalg.diagonal(b[0]),
+    "unstack": lambda b: xp.unstack(b)[1],
+    "iteration": lambda b: next(iter(b)),
+    "broadcast_to, which repeats nothing": lambda b: xp.broadcast_to(b[0], (1, 4, 4)),
+    "broadcast_arrays": lambda b: xp.broadcast_arrays(b[0], xp.zeros(4, device=b.device))[0],
+    "asarray": lambda b: xp.asarray(b[0]),
+    "astype copy=False": lambda b: xp.astype(b[0], b.dtype, copy=False),
+}
+BITCASTS: dict[str, Callable[[Array], Array]] = {
+    "view": lambda b: b[0].view(xp.int64),
+    "view of smaller elements": lambda b: b[0].view(xp.float32)[1:],
+}
+WRITES: dict[str, Callable[[Array], Any]] = {
+    "x[...] =": lambda y: y.__setitem__(..., 7),
+    "x[mask] =": lambda y: y.__setitem__(y == y, 7),
+    "+=": lambda y: operator.iadd(y, 1),
+    "*= array": lambda y: operator.imul(y, y),
+    "**= float": lambda y: operator.ipow(y, 2.0) if y.dtype is xp.float64 else operator.ipow(y, 2),
+}
+
+
+@pytest.mark.parametrize("size", [16, 40_000])
+@pytest.mark.parametrize("name", [*VIEWS_OF_REPEATS, *BITCASTS])
+def test_views_of_broadcast_views_are_read_only(name, size):
+    x = xp.arange(float(size))
+    for source in (x, x + 1.0):
+        matrix = xp.reshape(source[:16], (4, 4))
+        before = np.array(matrix)
+        y = (VIEWS_OF_REPEATS | BITCASTS)[name](xp.broadcast_to(matrix, (3, 4, 4)))
+        for write in WRITES.values():
+            with pytest.raises(
+                ValueError, match=r"repeated elements.*copy it with asarray\(x, copy"
+            ):
+                write(y)
+        assert not np.asarray(y).flags.writeable
+        assert not np.from_dlpack(y).flags.writeable
+        np.testing.assert_array_equal(np.asarray(matrix), before)
+        # Copies of them can be written.
+        for copied in (xp.asarray(y, copy=True), xp.reshape(y, y.shape, copy=True), +y):
+            copied[...] = 7
+            assert bool(xp.all(copied == 7))
+        np.testing.assert_array_equal(np.asarray(matrix), before)
+
+
+def test_an_in_place_operator_on_a_part_of_a_broadcast_view_changes_nothing(x):
+    before = np.array(x)
+    repeated = xp.broadcast_to(x, (2, 3, 4))
+    with pytest.raises(ValueError, match="view of an array with repeated elements"):
+        repeated[0:1] += 1.0
+    with pytest.raises(ValueError, match="view of an array with repeated elements"):
+        repeated[0] @= xp.eye(4)
+    np.testing.assert_array_equal(numpy_of(x), before)
+
+
+def test_the_same_layout_without_repeats_can_be_written(x):
+    # Views are shared by all arrays of one layout: one must not be taken for the other.
+    read_only, writable = xp.broadcast_to(x, (2, 3, 4))[0], xp.reshape(x, (3, 4))
+    with pytest.raises(ValueError, match="repeated elements"):
+        read_only[...] = 0.0
+    writable[...] = 5.0
+    writable += 1.0
+    assert numpy_of(read_only).tolist() == [[6.0] * 4] * 3
+    # Nothing is left to protect where there are no elements.
+    nothing = xp.broadcast_to(x, (2, 3, 4))[:0]
+    nothing[...] = 1.0
+    nothing += 1.0
 
 
 def test_broadcast_arrays_share_and_guard(x):

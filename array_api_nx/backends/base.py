@@ -95,8 +95,9 @@ class Backend(ABC):
     def read_only_reason(self, x: Handle) -> str | None:
         """Why `x` may not be written to, or None if it may.
 
-        Backend must: refuse memory that was handed in as read-only, and views in which several
-        elements share memory or some have none.
+        Backend must: refuse memory that was handed in as read-only, views in which several
+        elements share memory or some have none, and views of views in which several elements
+        share memory.
         """
 
     @abstractmethod
@@ -118,7 +119,8 @@ class Backend(ABC):
     def from_native(self, array: Any) -> Handle:
         """An array of the engine, or of another one in memory that it can reach, as a handle.
 
-        Backend must: share its memory; raise TypeError for a dtype that is not in the table.
+        Backend must: share its memory; raise TypeError for a dtype that is not in the table, and
+        BufferError for strides that the engine lacks.
         """
         if array.dtype not in FROM_NUMPY:
             raise TypeError(f"the standard has no dtype for {array.dtype}; convert the array first")

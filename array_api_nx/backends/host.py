@@ -1,4 +1,4 @@
-"""NumPy's names for our dtypes: what `Backend.from_host` takes and `Backend.to_host` gives."""
+"""What `Backend.from_host` takes and `Backend.to_host` gives: NumPy's dtypes and strides."""
 
 from __future__ import annotations
 
@@ -9,7 +9,15 @@ import numpy as np
 from ..core import dtypes as d
 from ..core.dtypes import DType
 
-__all__ = ["FROM_NUMPY", "TO_NUMPY"]
+__all__ = ["FROM_NUMPY", "TO_NUMPY", "has_negative_strides"]
 
 TO_NUMPY: Final[dict[DType, np.dtype[Any]]] = {dtype: np.dtype(dtype.name) for dtype in d.ALL}
 FROM_NUMPY: Final[dict[np.dtype[Any], DType]] = {ours: dtype for dtype, ours in TO_NUMPY.items()}
+
+
+def has_negative_strides(array: Any) -> bool:
+    """Whether an array of NumPy or CuPy runs backwards along an axis; False for other arrays."""
+    strides = getattr(array, "strides", None)
+    if type(strides) is not tuple or min(strides, default=0) >= 0 or 0 in array.shape:
+        return False
+    return any([step < 0 and n > 1 for n, step in zip(array.shape, strides, strict=True)])

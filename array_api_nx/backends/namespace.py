@@ -217,6 +217,17 @@ class NamespaceBackend(StridedBackend):
         array = x.array
         return self.bind(x) if array is None else array
 
+    def in_memory_of(self, x: Tensor, array: Native) -> Tensor:
+        """A handle of `array`, which lies in the memory of `x`: read-only if `x` is."""
+        result = wrap(array)
+        if self.read_only_reason(x) is not None:
+            view = self.anchor(result)
+            if self.view(x).is_read_only:
+                result.view = view.as_read_only()
+            if x.storage in self._read_only:
+                self._read_only.add(result.storage)  # type: ignore[arg-type]
+        return result
+
     def peek(self, x: Tensor) -> Native:
         return self.unload(x)
 
@@ -244,14 +255,10 @@ class NamespaceBackend(StridedBackend):
         return self._ours[x.storage.dtype if array is None else array.dtype]  # type: ignore[union-attr]
 
     def read_only_reason(self, x: Tensor) -> str | None:
-        view = x.view or self.anchor(x)
-        if view.has_repeats:
-            return "several of its elements share memory, as after broadcast_to"
-        if view.mask is not None:
-            return "part of it is padding, which has no memory"
-        if x.storage in self._read_only:
+        reason = (x.view or self.anchor(x)).read_only_reason
+        if reason is None and x.storage in self._read_only:
             return "its memory was handed in as read-only"
-        return None
+        return reason
 
     def to_host(self, x: Tensor) -> NDArray:
         array = self.unload(x)

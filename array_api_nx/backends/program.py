@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -238,6 +239,17 @@ class Program:
             if given.written is not None:
                 last[given.written] = len(self.steps)
         return last
+
+    @cached_property
+    def shared_results(self) -> tuple[int, ...]:
+        """The values, of steps, that several outputs show.
+
+        An engine may lay out a result in another way than row-major. Outputs that share memory must
+        be made to show one row-major block, not a copy each.
+        """
+        shown = Counter([operand.value for operand in self.outputs])
+        given = {*range(len(self.inputs)), *self.constants}
+        return tuple([value for value, n in shown.items() if n > 1 and value not in given])
 
     @cached_property
     def peak_bytes(self) -> Any:

@@ -127,6 +127,10 @@ class _Writer:
                     view = view.permute(inverse(given.order))
                 value = self._argument(Operand(given.written, view))
                 lines.append(f"{self._call('assign')}(w{i}, {value})")
+        lines += [
+            f"v{number} = {self._call('contiguous')}(v{number})"
+            for number in program.shared_results
+        ]
         outputs = [self._output(operand) for operand in program.outputs]
         lines.append(f"return ({''.join([f'{output}, ' for output in outputs])})")
         return lines

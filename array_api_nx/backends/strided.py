@@ -199,8 +199,9 @@ class StridedBackend(Backend):
     def strided(self, x: Tensor, view: View) -> Tensor:
         x = self.contiguous(x)
         base = x.view or self.anchor(x)
-        if base.offset:
-            view = View(view.shape, view.strides, view.offset + base.offset)
+        if base.offset or base.is_read_only:
+            is_read_only = base.is_read_only or view.is_read_only
+            view = View(view.shape, view.strides, view.offset + base.offset, None, is_read_only)
         return tensor_over(x.storage, view)
 
     def assign_strided(self, target: Tensor, view: View, value: Operand) -> None:

@@ -254,6 +254,9 @@ class Recorder:
         """The next argument; `order` is its `Backend.axis_order`."""
         with deciding(None):
             axes = None if order is None else order.axes
+            order_known = order is None or axes is not None
+            if axes == tuple(range(len(shape))):
+                axes = None
             whole, view = _block_of(shape, axes)
             number = self._value(whole, dtype)
             block = Block(
@@ -262,7 +265,7 @@ class Recorder:
                 dtype,
                 reason,
                 argument=number,
-                order_known=order is None or axes is not None,
+                order_known=order_known,
                 is_packed=order is None or order.is_packed,
             )
         self.inputs.append((shape, axes, block))
@@ -358,8 +361,7 @@ class Recorder:
             self._guard(*condition)
 
     def why_read_only(self, x: Traced) -> str | None:
-        """Why `x` may not be written; the function depends on the answer."""
-        self.rely_on(x)
+        """Why the memory of `x` may not be written; the function depends on the answer."""
         if x.block.argument is not None:
             self.reasons[x.block.argument] = x.block.reason
         return x.block.reason

@@ -70,9 +70,11 @@ class TracingBackend(TracingMatrices):
         # Why a captured array may not be written is said where it is written.
         if type(x) is not Traced:
             return None
-        if x.view.has_repeats:
-            return "several of its elements share memory, as after broadcast_to"
-        return None if x.block.reason is CAPTURED else x.recorder.why_read_only(x)
+        x.recorder.rely_on(x)
+        reason = x.view.read_only_reason
+        if reason is None and x.block.reason is not CAPTURED:
+            reason = x.recorder.why_read_only(x)
+        return reason
 
     def to_host(self, x: Any) -> np.ndarray[Any, Any]:
         refuse("hands out the elements")
@@ -248,7 +250,8 @@ class TracingBackend(TracingMatrices):
                 # What is no 1, the frontend has found to agree.
                 is_one = type(size) is int and size == 1
                 strides.append(0 if is_one and new != 1 else stride)
-            return Traced(x.recorder, x.block, View(shape, strides, x.view.offset))
+            view = View(shape, strides, x.view.offset, None, x.view.is_read_only)
+            return Traced(x.recorder, x.block, view)
 
     def try_reshape(self, x: Any, shape: Shape) -> Any:
         if type(x) is not Traced and not any([isinstance(n, Dim) for n in shape]):
@@ -282,7 +285,9 @@ class TracingBackend(TracingMatrices):
     def strided(self, x: Any, view: View) -> Traced:
         whole = self.contiguous(x)
         with deciding(None):
-            moved = View(view.shape, view.strides, view.offset + whole.view.offset)
+            offset = view.offset + whole.view.offset
+            is_read_only = view.is_read_only or whole.view.is_read_only
+            moved = View(view.shape, view.strides, offset, None, is_read_only)
             return Traced(whole.recorder, whole.block, moved)
 
     def pad(self, x: Any, padding: Padding, value: Scalar) -> Traced:
@@ -488,9 +493,9 @@ def _reshaped(x: Traced, shape: Shape) -> View | None:
         if not is_known and regrouped(old, (nan,) * len(old), new) is None:
             recorder.doubt(x)
         if view.is_row_major:
-            return View(shape, None, view.offset)
+            return View(shape, None, view.offset, None, view.is_read_only)
         try:
-            found = View(old, view.strides, view.offset).reshape(new)
+            found = View(old, view.strides, view.offset, None, view.is_read_only).reshape(new)
         except ValueError:
             # Sizes that agree by a guard need not have one expression.
             recorder.doubt(x)
@@ -506,7 +511,7 @@ def _reshaped(x: Traced, shape: Shape) -> View | None:
         return None
     recorder.rely_on(x)
     with deciding(None):
-        return View(new, strides, view.offset)
+        return View(new, strides, view.offset, None, view.is_read_only)
 
 
 def _result_order(xs: Sequence[Traced], shape: Shape) -> tuple[Shape | None, bool]:

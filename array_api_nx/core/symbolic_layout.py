@@ -11,9 +11,58 @@ from typing import Any
 
 from .symbolic import Dim, UndecidedError
 
-__all__ = ["is_static_selection", "packed_order", "regrouped", "sliced", "stride_order"]
+__all__ = [
+    "checked_shape",
+    "has_repeats",
+    "is_packed",
+    "is_static_selection",
+    "packed_order",
+    "regrouped",
+    "row_major_strides",
+    "sliced",
+    "stride_order",
+]
 
 Sizes = tuple[Any, ...]
+
+
+def checked_shape(shape: Sequence[Any]) -> Sizes:
+    shape = tuple(shape)
+    for size in shape:
+        if type(size) is not int and type(size) is not Dim:
+            raise TypeError(
+                f"sizes must be int or Dim, but the shape is {shape!r}; convert them with int()"
+            )
+        if type(size) is int and size < 0:
+            raise ValueError(f"sizes must not be negative, but the shape is {shape}")
+    return shape
+
+
+def row_major_strides(shape: Sizes) -> Sizes:
+    strides: list[Any] = []
+    step: Any = 1
+    for size in reversed(shape):
+        strides.append(step)
+        step = step * size
+    return tuple(reversed(strides))
+
+
+def is_packed(shape: Sizes, strides: Sizes, size: Any) -> bool:
+    """Whether the strides are row-major, as far as they matter: a size-1 axis never steps."""
+    if size == 0:
+        return True
+    expected: Any = 1
+    for n, stride in zip(reversed(shape), reversed(strides), strict=True):
+        if n != 1:
+            if stride != expected:
+                return False
+            expected = expected * n
+    return True
+
+
+def has_repeats(shape: Sizes, strides: Sizes) -> bool:
+    """Whether elements share memory, if there are any."""
+    return any([stride == 0 and n != 1 for n, stride in zip(shape, strides, strict=True)])
 
 
 def packed_order(shape: Sizes, strides: Sizes) -> tuple[int, ...] | None:

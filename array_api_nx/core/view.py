@@ -16,12 +16,22 @@ Sizes and strides are ints, or `Dim` expressions (core/symbolic.py) in views of 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any, Final, TypeAlias, TypeGuard, TypeVar, final
 
 from .frozen import Frozen, set_slot
 from .layout import common_factors, has_solution, regroup, sliced_range
 from .symbolic import Dim, SymbolicShape, deciding
-from .symbolic_layout import is_static_selection, packed_order, regrouped, sliced
+from .symbolic_layout import (
+    checked_shape,
+    has_repeats,
+    is_packed,
+    is_static_selection,
+    packed_order,
+    regrouped,
+    row_major_strides,
+    sliced,
+)
 
 __all__ = ["Mask", "Selection", "View"]
 
@@ -46,22 +56,6 @@ _filled: Final[list[dict[Any, Any]]] = []
 """The memo that each remembered transform went into, so that all can be emptied together."""
 
 
-def _product(sizes: Sequence[Size]) -> Size:
-    result: Size = 1
-    for size in sizes:
-        result = result * size
-    return result
-
-
-def _row_major_strides(shape: Shape) -> Shape:
-    strides: list[Size] = []
-    step: Size = 1
-    for size in reversed(shape):
-        strides.append(step)
-        step = step * size
-    return tuple(reversed(strides))
-
-
 def _is_concrete(sizes: Shape) -> TypeGuard[tuple[int, ...]]:
     return all([type(size) is int for size in sizes])
 
@@ -83,11 +77,14 @@ class View(Frozen):
     mask : tuple of (start, end), optional
         Half-open range of valid indices per axis; what lies outside is padding and has no
         memory. A mask that covers everything is dropped, as is that of a view without elements.
+    is_read_only : bool, optional
+        Whether nobody may write through this view even if its own elements do not repeat.
 
     Notes
     -----
     Equal by value, hashable, and interned: equal views without symbolic sizes are mostly the same
-    object.
+    object. A read-only view is not equal to one that can be written, so that no memo gives one for
+    the other.
 
     Attributes
     ----------
@@ -101,6 +98,10 @@ class View(Frozen):
         Whether no size, no stride and not the offset is symbolic.
     has_repeats : bool
         Whether elements share memory: an axis of size over 1 has stride 0.
+    is_read_only : bool
+        Whether this view repeats elements, was derived from a view that does, or was made
+        read-only. A write to one of its elements would show in other elements of some array.
+        A view without elements never is: there is nothing to write.
     byte_layouts, reshaped, expanded, permuted, sliced, flipped : dict
         What `byte_layout` and the transforms gave so far, by their argument. A caller in a hurry
         looks here first.
@@ -115,6 +116,7 @@ class View(Frozen):
         "expanded",
         "flipped",
         "has_repeats",
+        "is_read_only",
         "is_static",
         "mask",
         "ndim",
@@ -135,6 +137,7 @@ class View(Frozen):
     size: Size
     is_static: bool
     has_repeats: bool
+    is_read_only: bool
     reshaped: dict[Shape, View | None]
     expanded: dict[Shape, View]
     permuted: dict[tuple[int, ...], View]
@@ -151,8 +154,9 @@ class View(Frozen):
         strides: Sequence[Size] | None = None,
         offset: Size = 0,
         mask: Sequence[tuple[int, int]] | None = None,
+        is_read_only: bool = False,
     ) -> View:
-        shape = _checked_shape(shape)
+        shape = checked_shape(shape)
         if type(offset) is not int and type(offset) is not Dim:
             raise TypeError(
                 f"an offset must be an int or a Dim, not {offset!r}; convert it with int()"
@@ -184,7 +188,9 @@ class View(Frozen):
                         f"mask range ({start}, {end}) does not lie within an axis of size {size}"
                     )
             mask = tuple([(start, end) for start, end in mask])
-        return _make(shape, _row_major_strides(shape) if strides is None else strides, offset, mask)
+        if strides is None:
+            strides = row_major_strides(shape)
+        return _make(shape, strides, offset, mask, is_read_only)
 
     @staticmethod
     def row_major(shape: Sequence[Size]) -> View:
@@ -200,7 +206,7 @@ class View(Frozen):
     def column_major(shape: Sequence[Size]) -> View:
         """The view whose first axis is stored contiguously (Fortran order)."""
         shape = tuple(shape)
-        return View(shape, _row_major_strides(shape[::-1])[::-1])
+        return View(shape, row_major_strides(shape[::-1])[::-1])
 
     # ------------------------------------------------------------------ value semantics
 
@@ -209,11 +215,9 @@ class View(Frozen):
             return True
         if type(other) is not View:
             return NotImplemented
-        return (self.shape, self.strides, self.offset, self.mask) == (
-            other.shape,
-            other.strides,
-            other.offset,
-            other.mask,
+        return self.is_read_only is other.is_read_only and (
+            (self.shape, self.strides, self.offset, self.mask)
+            == (other.shape, other.strides, other.offset, other.mask)
         )
 
     def __hash__(self) -> int:
@@ -222,10 +226,12 @@ class View(Frozen):
     def __repr__(self) -> str:
         mask = "" if self.mask is None else f", mask={self.mask}"
         offset = f", offset={self.offset}" if self.offset else ""
-        return f"View({_text(self.shape)}, strides={_text(self.strides)}{offset}{mask})"
+        # Repeated elements say it by themselves.
+        inherited = ", is_read_only=True" if self.is_read_only and not self.has_repeats else ""
+        return f"View({_text(self.shape)}, strides={_text(self.strides)}{offset}{mask}{inherited})"
 
     def __reduce__(self) -> tuple[object, tuple[object, ...]]:
-        return View, (self.shape, self.strides, self.offset, self.mask)
+        return View, (self.shape, self.strides, self.offset, self.mask, self.is_read_only)
 
     # ------------------------------------------------------------------ properties
 
@@ -287,6 +293,15 @@ class View(Frozen):
     def is_materializable(self) -> bool:
         """Whether the elements can be laid out now: concrete sizes and no mask."""
         return self.is_static and self.mask is None
+
+    @property
+    def read_only_reason(self) -> str | None:
+        """Why nobody may write through this view, whatever the memory; None if one may."""
+        if self.has_repeats:
+            return "several of its elements share memory, as after broadcast_to"
+        if self.is_read_only:
+            return "it is a view of an array with repeated elements, as after broadcast_to"
+        return None if self.mask is None else "part of it is padding, which has no memory"
 
     @property
     def extent(self) -> tuple[int, int]:
@@ -361,20 +376,22 @@ class View(Frozen):
             return self._remember(self.reshaped, shape, self._reshape(shape))
 
     def _reshape(self, shape: Shape) -> View | None:
-        shape = _checked_shape(shape)
+        shape = checked_shape(shape)
         if shape == self.shape:
             return self
-        size = _product(shape)
+        size = prod(shape)
         if size != self.size:
             raise ValueError(
                 f"cannot reshape {_text(self.shape)} into {_text(shape)}: {self.size} elements "
                 f"cannot become {size}; give sizes whose product is {self.size}"
             )
         if self._row_major:  # as is every view without elements
-            return _make(shape, _row_major_strides(shape), self.offset, None)
+            return _make(shape, row_major_strides(shape), self.offset, None, self.is_read_only)
         if not (self.is_static and _is_concrete(shape)):
             strides_now = None if self.mask else regrouped(self.shape, self.strides, shape)
-            return None if strides_now is None else _make(shape, strides_now, self.offset, None)
+            if strides_now is None:
+                return None
+            return _make(shape, strides_now, self.offset, None, self.is_read_only)
         old_shape, old_strides, _ = self._concrete("reshape")
         strides: list[int] = []
         mask: list[tuple[int, int]] = []
@@ -388,7 +405,8 @@ class View(Frozen):
                 return None
             strides += group[0]
             mask += group[1]
-        return _make(shape, tuple(strides), self.offset, tuple(mask) if self.mask else None)
+        box = tuple(mask) if self.mask else None
+        return _make(shape, tuple(strides), self.offset, box, self.is_read_only)
 
     def expand(self, shape: Shape) -> View:
         """Axes of size 1 repeated to the sizes of `shape`, and new axes put in front.
@@ -404,7 +422,7 @@ class View(Frozen):
             return self._remember(self.expanded, shape, self._expand(shape))
 
     def _expand(self, shape: Shape) -> View:
-        shape = _checked_shape(shape)
+        shape = checked_shape(shape)
         if shape == self.shape:
             return self
         lead = len(shape) - self.ndim
@@ -432,7 +450,8 @@ class View(Frozen):
                     f"cannot expand {_text(self.shape)} to {_text(shape)}: only axes of size 1 "
                     "grow, and new axes come in front; insert axes with expand_dims first"
                 )
-        return _make(shape, tuple(strides), self.offset, tuple(mask) if self.mask else None)
+        box = tuple(mask) if self.mask else None
+        return _make(shape, tuple(strides), self.offset, box, self.is_read_only)
 
     def permute(self, axes: tuple[int, ...]) -> View:
         """Axes in another order: axis i of the result is axis ``axes[i]`` of this view.
@@ -458,6 +477,7 @@ class View(Frozen):
             tuple([self.strides[axis] for axis in axes]),
             self.offset,
             tuple([self.mask[axis] for axis in axes]) if self.mask else None,
+            self.is_read_only,
         )
 
     def shrink(self, bounds: tuple[tuple[int, int], ...]) -> View:
@@ -509,7 +529,7 @@ class View(Frozen):
             if self.mask:
                 raise ValueError(f"cannot slice the masked {self!r} by symbolic sizes")
             parts = sliced(self.shape, self.strides, self.offset, selection)
-            return _make(*parts, None)
+            return _make(*parts, None, self.is_read_only)
         old_shape, old_strides, offset = self._concrete("slice")
         shape: list[int] = []
         strides: list[int] = []
@@ -547,7 +567,8 @@ class View(Frozen):
             mask.append(sliced_range(valid, start, length, step))
         if axis != self.ndim:
             raise ValueError(f"selection {selection} does not name all {self.ndim} axes")
-        return _make(tuple(shape), tuple(strides), offset, tuple(mask) if self.mask else None)
+        box = tuple(mask) if self.mask else None
+        return _make(tuple(shape), tuple(strides), offset, box, self.is_read_only)
 
     def pad(self, padding: tuple[tuple[int, int], ...]) -> View:
         """Each axis extended by (before, after) elements of padding, which have no memory.
@@ -569,7 +590,7 @@ class View(Frozen):
             offset -= before * stride
             shape.append(size + before + after)
             mask.append((start + before, end + before))
-        return _make(tuple(shape), strides, offset, tuple(mask))
+        return _make(tuple(shape), strides, offset, tuple(mask), self.is_read_only)
 
     def flip(self, axes: tuple[bool, ...]) -> View:
         """The axes marked True reversed."""
@@ -593,6 +614,10 @@ class View(Frozen):
         assert view is not None  # only a dropped axis can make a slice inexpressible
         return view
 
+    def as_read_only(self) -> View:
+        """The same elements, not to be written through this view nor one derived from it."""
+        return _make(self.shape, self.strides, self.offset, self.mask, True)
+
     def at(self, sizes: Shape, offset: int = 0) -> View:
         """This unmasked view with numbers for its shape, strides and offset, `offset` further on.
 
@@ -602,7 +627,7 @@ class View(Frozen):
             The values of ``(*shape, *strides, offset)``.
         """
         n = self.ndim
-        return _make(sizes[:n], sizes[n:-1], sizes[-1] + offset, None)
+        return _make(sizes[:n], sizes[n:-1], sizes[-1] + offset, None, self.is_read_only)
 
     def merge_axes(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Shape and strides with the fewest axes that visit the same elements in the same order.
@@ -680,18 +705,6 @@ class View(Frozen):
         return shape, strides, offset
 
 
-def _checked_shape(shape: Sequence[Size]) -> Shape:
-    shape = tuple(shape)
-    for size in shape:
-        if type(size) is not int and type(size) is not Dim:
-            raise TypeError(
-                f"sizes must be int or Dim, but the shape is {shape!r}; convert them with int()"
-            )
-        if type(size) is int and size < 0:
-            raise ValueError(f"sizes must not be negative, but the shape is {shape}")
-    return shape
-
-
 def _box(shape: tuple[int, ...]) -> list[tuple[int, int]]:
     """The mask that covers everything."""
     return [(0, size) for size in shape]
@@ -701,34 +714,52 @@ def _text(sizes: Shape) -> str:
     return str(sizes) if _is_concrete(sizes) else str(SymbolicShape(sizes))
 
 
-def _make(shape: Shape, strides: Shape, offset: Size, mask: Mask | None) -> View:
+def _make(
+    shape: Shape, strides: Shape, offset: Size, mask: Mask | None, is_read_only: bool
+) -> View:
     """The view with these (checked) parts, interned if nothing of it is symbolic."""
     if not (_is_concrete(shape) and _is_concrete(strides) and type(offset) is int):
         # Only what the expressions show counts: nobody who traces is asked for more.
         with deciding(None):
-            return _new(*_normal(shape, strides, offset, mask), is_static=False)
-    key = _normal(shape, strides, offset, mask)
-    view = _interned.get(key)
+            return _new(*_normal(shape, strides, offset, mask, is_read_only), is_static=False)
+    given = (shape, strides, offset, mask, is_read_only)
+    view = _interned.get(given)
     if view is not None:
         return view
     if len(_interned) >= _MAX_VIEWS:
         _interned.clear()
-    return _interned.setdefault(key, _new(*key, is_static=True))
+    key = _normal(*given)
+    view = _interned.get(key)
+    if view is None:
+        view = _interned.setdefault(key, _new(*key, is_static=True))
+    # Both keys lead to the one view.
+    return _interned.setdefault(given, view)
+
+
+_Parts: TypeAlias = "tuple[Shape, Shape, Size, Mask | None, bool]"
 
 
 def _normal(
-    shape: Shape, strides: Shape, offset: Size, mask: Mask | None
-) -> tuple[Shape, Shape, Size, Mask | None]:
-    """The parts of a view as `View` describes them."""
-    if _product(shape) == 0:
-        offset, mask = 0, None
+    shape: Shape, strides: Shape, offset: Size, mask: Mask | None, is_read_only: bool
+) -> _Parts:
+    """The parts of a view as `View` describes them; read-only also where elements repeat."""
+    if prod(shape) == 0:
+        return shape, strides, 0, None, False
     if mask is not None and all([r == (0, n) for r, n in zip(mask, shape, strict=True)]):
         mask = None
-    return shape, strides, offset, mask
+    return shape, strides, offset, mask, is_read_only or has_repeats(shape, strides)
 
 
-def _new(shape: Shape, strides: Shape, offset: Size, mask: Mask | None, *, is_static: bool) -> View:
-    size = _product(shape)
+def _new(
+    shape: Shape,
+    strides: Shape,
+    offset: Size,
+    mask: Mask | None,
+    is_read_only: bool,
+    *,
+    is_static: bool,
+) -> View:
+    size = prod(shape)
     view = object.__new__(View)
     set_slot(view, "shape", shape)
     set_slot(view, "strides", strides)
@@ -736,14 +767,12 @@ def _new(shape: Shape, strides: Shape, offset: Size, mask: Mask | None, *, is_st
     set_slot(view, "mask", mask)
     set_slot(view, "ndim", len(shape))
     set_slot(view, "is_static", is_static)
-    set_slot(view, "_hash", hash((shape, strides, offset, mask)))
+    set_slot(view, "_hash", hash((shape, strides, offset, mask, is_read_only)))
     set_slot(view, "size", size)
-    set_slot(view, "_row_major", mask is None and _is_packed(shape, strides, size))
-    set_slot(view, "_column_major", mask is None and _is_packed(shape[::-1], strides[::-1], size))
-    repeats = size != 0 and any(
-        [stride == 0 and n != 1 for n, stride in zip(shape, strides, strict=True)]
-    )
-    set_slot(view, "has_repeats", repeats)
+    set_slot(view, "_row_major", mask is None and is_packed(shape, strides, size))
+    set_slot(view, "_column_major", mask is None and is_packed(shape[::-1], strides[::-1], size))
+    set_slot(view, "has_repeats", size != 0 and has_repeats(shape, strides))
+    set_slot(view, "is_read_only", is_read_only)
     for memo in ("byte_layouts", "reshaped", "expanded", "permuted", "sliced", "flipped"):
         set_slot(view, memo, {})
     return view
@@ -757,19 +786,6 @@ def _remember(memo: dict[Any, _V], key: Any, view: _V) -> _V:
     _filled.append(memo)
     memo[key] = view
     return view
-
-
-def _is_packed(shape: Shape, strides: Shape, size: Size) -> bool:
-    """Whether the strides are row-major, as far as they matter: a size-1 axis never steps."""
-    if size == 0:
-        return True
-    expected: Size = 1
-    for n, stride in zip(reversed(shape), reversed(strides), strict=True):
-        if n != 1:
-            if stride != expected:
-                return False
-            expected = expected * n
-    return True
 
 
 def _forward_steps(view: View) -> list[tuple[int, int]]:

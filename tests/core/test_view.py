@@ -593,6 +593,24 @@ def test_symbolic_slices_and_flips():
         View((3,)).pad(((1, 1),)).slice(((0, n, 1),))
 
 
+def test_symbolic_views_inherit_that_they_are_read_only():
+    n = dynamic("n", min=2)
+    view = View((n, 4)).expand((3, n, 4))
+    for part in (
+        view.slice((0, (0, n, 1), (0, 4, 1))),
+        view.slice((1, (0, n, 1), (0, 4, 1))).permute((1, 0)),
+        view.slice((1, (0, n, 1), (0, 4, 1))).permute((1, 0)).reshape((2, 2, n)),
+        view.slice((1, (0, n, 1), (0, 4, 1))).reshape((4 * n,)),
+        view.slice((1, (0, n, 1), (0, 4, 1))).flip((True, False)),
+        view.slice((1, (0, n, 1), (0, 4, 1))).expand((1, n, 4)),
+    ):
+        assert not part.has_repeats
+        assert part.is_read_only
+    whole = view.slice((0, (0, n, 1), (0, 4, 1)))
+    assert whole.at((5, 4, 4, 1, 0)) is View((5, 4), is_read_only=True)
+    assert whole != View((n, 4))
+
+
 def test_a_mask_needs_concrete_sizes():
     n = dynamic("n", min=1)
     with pytest.raises(ValueError, match="a mask needs concrete sizes"):

@@ -142,6 +142,7 @@ def test_unmasked_chains(data: Any, shape: tuple[int, ...], column_major: bool) 
     block = np.arange(view.size)
     array = block.reshape(shape, order="F" if column_major else "C")
     seen = [(view, array)]
+    repeated = False  # whether the view, or one that it was made from, repeats elements
     for _ in range(data.draw(st.integers(1, 6))):
         step = data.draw(st.sampled_from([permute, flip, shrink, index, expand, reshape]))
         result, expected = step(data.draw, view, array)
@@ -151,11 +152,14 @@ def test_unmasked_chains(data: Any, shape: tuple[int, ...], column_major: bool) 
             block = expected.reshape(-1).copy()
             view, array = View(expected.shape), block.reshape(expected.shape)
             seen = []
+            repeated = False
         else:
             if step is reshape and expected.size:
                 assert not needs_copy(array, expected.shape)
             view, array = result, expected
+            repeated = view.size != 0 and (repeated or view.has_repeats)
         check_same_view(view, array, block)
+        assert view.is_read_only == repeated
         for other_view, other_array in seen:
             if max(view.ndim, other_view.ndim) <= 2:
                 assert view.overlaps(other_view) == np.shares_memory(array, other_array)
@@ -170,6 +174,7 @@ def test_masked_chains(data: Any, shape: tuple[int, ...]) -> None:
     view = View(shape)
     block = np.arange(view.size)
     array = block.reshape(shape)
+    repeated = False
     for _ in range(data.draw(st.integers(1, 6))):
         step = data.draw(st.sampled_from([pad, pad, permute, flip, shrink, index, expand, reshape]))
         result, expected = step(data.draw, view, array)
@@ -183,6 +188,8 @@ def test_masked_chains(data: Any, shape: tuple[int, ...]) -> None:
                     assert needs_copy(read_strided(view, block), expected.shape)
             continue
         view, array = result, expected
+        repeated = view.size != 0 and (repeated or view.has_repeats)
+        assert view.is_read_only == repeated
         assert view.shape == array.shape
         assert np.array_equal(read(view, block), array)
         assert (view.mask is None) == (view.size == 0 or PADDING not in array)

@@ -37,10 +37,31 @@ def test_views_differ_in_each_part():
         View((2, 3), (1, 2)),
         View((2, 3), offset=1),
         View((2, 3), mask=((0, 1), (0, 3))),
+        View((2, 3), is_read_only=True),
+        View((2, 3), mask=((0, 1), (0, 3)), is_read_only=True),
     ]
     assert len(set(views)) == len(views)
     assert all((a == b) == (a is b) for a, b in product(views, views))
     assert View((2,)) not in [(2,), None, "View"]
+
+
+def test_repeats_make_views_read_only():
+    repeated = View((2, 3), (0, 1))
+    assert repeated.has_repeats
+    assert repeated.is_read_only
+    assert repeated is View((2, 3), (0, 1), is_read_only=True)
+    assert repeated is View((2, 3), (0, 1)).as_read_only()
+    assert View((1, 3), (0, 1)).is_read_only is False
+    # There is nothing to write.
+    assert View((0, 3), (0, 1)).is_read_only is False
+    assert View((0, 3), is_read_only=True) is View((0, 3))
+
+
+def test_reasons_to_be_read_only():
+    assert View((2, 3)).read_only_reason is None
+    assert "share memory" in str(View((2, 3), (0, 1)).read_only_reason)
+    assert "repeated elements" in str(View((2, 3)).as_read_only().read_only_reason)
+    assert "padding" in str(View((2, 3), mask=((0, 1), (0, 3))).read_only_reason)
 
 
 def test_views_cannot_be_changed():
@@ -54,7 +75,12 @@ def test_views_cannot_be_changed():
 
 
 def test_pickle_and_copy_give_the_same_object():
-    for view in (View((2, 3)), View((2, 3), (-3, 0), 5, ((0, 1), (1, 2))), View(())):
+    for view in (
+        View((2, 3)),
+        View((2, 3), (-3, 0), 5, ((0, 1), (1, 2))),
+        View(()),
+        View((2, 3), is_read_only=True),
+    ):
         assert copy.copy(view) is view
         assert copy.deepcopy([view])[0] is view
         for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
@@ -65,6 +91,8 @@ def test_repr_names_what_differs_from_the_default():
     assert repr(View((2, 3))) == "View((2, 3), strides=(3, 1))"
     view = View((2,), (-1,), 4, ((0, 1),))
     assert repr(view) == "View((2,), strides=(-1,), offset=4, mask=((0, 1),))"
+    assert repr(View((2,)).as_read_only()) == "View((2,), strides=(1,), is_read_only=True)"
+    assert repr(View((2,), (0,))) == "View((2,), strides=(0,))"
 
 
 def test_threads_make_the_same_views():

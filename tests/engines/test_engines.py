@@ -48,6 +48,77 @@ def test_the_cpu_and_pytorch_on_the_cpu_share_memory() -> None:
         assert np.asarray(each).tolist() == [[1.0, 0.0, 0.0], [0.0, 0.0, 2.0]]
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_views_of_broadcast_views_are_read_only(name: str) -> None:
+    device = find(name)
+    x = xp.arange(4.0, device=device)
+    rows = xp.broadcast_to(x, (3, 4))
+    views = [rows[0], rows[1:2, ::-1], xp.reshape(rows[:1], (2, 2)), rows.T[:, 1], rows[2, 3]]
+    if not name.startswith("jax"):
+        # There the bytes read as another dtype are a copy.
+        views += [rows[0].view(xp.int64), rows[0].view(xp.float32)[1:]]
+
+    def traced(x: xp.Array) -> xp.Array:
+        return xp.broadcast_to(x, (3, *x.shape))[1]
+
+    views += [xp.compile(traced)(x), xp.broadcast_to(x[:2] + 1.0, (3, 2))[0]]
+    for view in views:
+        with pytest.raises(ValueError, match="view of an array with repeated elements"):
+            view[...] = 7
+        with pytest.raises(ValueError, match="view of an array with repeated elements"):
+            view += 1
+        if name.endswith(":cpu"):
+            assert not np.asarray(view).flags.writeable
+        moved = view.to_device("cpu")
+        moved[...] = 7
+        copied = xp.asarray(view, copy=True)
+        copied[...] = 7
+    assert np.asarray(x.to_device("cpu")).tolist() == [0.0, 1.0, 2.0, 3.0]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("shape", [(0,), (0, 5), (5, 0), (3, 0, 2)])
+def test_empty_arrays_can_be_written(name: str, shape: tuple[int, ...]) -> None:
+    device = find(name)
+    for given in (np.empty(shape), np.empty(shape).T):
+        for x in (xp.asarray(given, device=device), xp.asarray(given).to_device(device)):
+            x[...] = 1.0
+            x += 1.0
+            assert x.shape == given.shape
+
+
+def test_pytorch_exports_read_only_memory_as_such() -> None:
+    device = find("torch:cpu")
+    x = xp.arange(4.0, device=device)
+    array = np.arange(4.0)
+    array.flags.writeable = False
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # PyTorch's, about memory that it cannot protect
+        given = xp.asarray(array, device=device)
+    for y in (given, given[1:], xp.broadcast_to(x, (3, 4)), xp.broadcast_to(x, (3, 4))[0]):
+        for copy in (None, False):
+            assert not np.from_dlpack(y, copy=copy).flags.writeable
+        assert np.from_dlpack(y, copy=True).flags.writeable
+        with pytest.raises(BufferError, match="readonly"):
+            y.__dlpack__()
+    assert np.from_dlpack(x).flags.writeable
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_read_only_memory_read_as_another_dtype_is_read_only(name: str) -> None:
+    device = find(name)
+    if name.startswith("jax"):
+        pytest.skip("JAX copies what is read as another dtype")
+    array = np.arange(4.0)
+    array.flags.writeable = False
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # PyTorch's, about memory that it cannot protect
+        x = xp.asarray(array, device=device).view(xp.int64)
+    with pytest.raises(ValueError, match="handed in as read-only"):
+        x[0] = 1
+    assert array.tolist() == [0.0, 1.0, 2.0, 3.0]
+
+
 def test_nobody_else_sees_what_jax_counts_on_not_to_change() -> None:
     device = find("jax:cpu")
     x = np.zeros(3)

@@ -105,7 +105,10 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             np.copyto(copied, array)
             return wrap(copied)
         shared = array.view(_ndarray)
-        if any([s == 0 and n > 1 for n, s in zip(shared.shape, shared.strides, strict=True)]):
+        # NumPy gives strides of 0 to empty arrays, too, in which nothing is repeated.
+        if shared.size and any(
+            [s == 0 and n > 1 for n, s in zip(shared.shape, shared.strides, strict=True)]
+        ):
             # Several elements share memory; whoever made it may have left it writable.
             shared.flags.writeable = False
         result = wrap(shared)
@@ -440,6 +443,8 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         # From now on two storages lie over the same memory.
         self.hand_out(x)
         result = wrap(self.array(x).view(TO_NUMPY[dtype]))
+        if self.view(x).is_read_only:
+            result.view = self.view(result).as_read_only()
         self.hand_out(result)
         return result
 

@@ -101,7 +101,7 @@ class NumPyMemory(StridedBackend):
             except KeyError:
                 offset, strides = view.byte_layout(storage.itemsize)
             array = _ndarray(view.shape, storage.dtype, storage.memory, offset, strides)
-            if view.has_repeats:
+            if view.is_read_only:
                 array.flags.writeable = False
         if view.size <= _hints.threshold:
             x.array = array
@@ -149,17 +149,13 @@ class NumPyMemory(StridedBackend):
         if array is None:
             storage = x.storage
             # What is still to be computed need not be, to answer this.
-            if storage.memory is None and x.view.mask is None and not x.view.has_repeats:  # type: ignore[union-attr]
-                return None
+            if storage.memory is None:  # type: ignore[union-attr]
+                return x.view.read_only_reason  # type: ignore[union-attr]
             array = self.bind(x)
         if array.flags.writeable:
             return None
         view = x.view or self.anchor(x)
-        if view.has_repeats:
-            return "several of its elements share memory, as after broadcast_to"
-        if view.mask is not None:
-            return "part of it is padding, which has no memory"
-        return "its memory was handed in as read-only"
+        return view.read_only_reason or "its memory was handed in as read-only"
 
     def may_overlap(self, x1: Tensor, x2: Tensor) -> bool:
         view1, view2 = x1.view or self.anchor(x1), x2.view or self.anchor(x2)

@@ -132,11 +132,7 @@ class DaskMemory(Backend):
         return FROM_NUMPY[x.dtype]
 
     def read_only_reason(self, x: Tensor) -> str | None:
-        if x.view.has_repeats:
-            return "several of its elements share memory, as after broadcast_to"
-        if x.shows_repeats:
-            return "it is a view of an array with repeated elements, as after broadcast_to"
-        return x.storage.read_only
+        return x.view.read_only_reason or x.storage.read_only
 
     def axis_order(self, x: Tensor) -> AxisOrder | None:
         return axis_order(x.view)
@@ -289,6 +285,8 @@ class DaskMemory(Backend):
                 "array first"
             )
         view = View.row_major((*shape[:-1], shape[-1] * old // new))
+        if x.view.is_read_only:
+            view = view.as_read_only()
         return x.moved(Bitcast(target), view, target)
 
     # ------------------------------------------------------------------ memory

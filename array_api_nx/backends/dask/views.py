@@ -59,10 +59,10 @@ class Reshape(NamedTuple):
 
 
 class Expand(NamedTuple):
-    """Axes of size 1 repeated, from the shape `before`. What shows repeated elements is read-only.
+    """Axes of size 1 repeated, from the shape `before`. What was derived from it is read-only.
 
-    It is the last movement if it can be: slices and permutations go before it. So what shows
-    repeated elements only once has no such movement, and can be written.
+    It is the last movement if it can be: slices and permutations go before it, so that no element
+    is repeated that is not shown.
     """
 
     shape: tuple[int, ...]
@@ -229,11 +229,6 @@ class Tensor:
         unit = self.view.slice(selection)
         assert unit is not None  # nothing here is padding
         return self.moved(Slice(selection), unit).expanded(shape, view)
-
-    @property
-    def shows_repeats(self) -> bool:
-        """Whether elements are repeated on the way, even if not in what it shows."""
-        return self.view.size != 0 and any([type(movement) is Expand for movement in self.path])
 
     def value(self, grid: Grid) -> Value:
         """What it shows, for an operation that can wait."""

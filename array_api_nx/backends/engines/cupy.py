@@ -208,7 +208,7 @@ class CupyBackend(NamespaceBackend):
         return wrap(self.array(x).copy(order="C"))
 
     def bitcast(self, x: Tensor, dtype: DType) -> Tensor:
-        return wrap(self.array(x).view(TO_NUMPY[dtype]))
+        return self.in_memory_of(x, self.array(x).view(TO_NUMPY[dtype]))
 
     def cast(self, x: Tensor, dtype: DType) -> Tensor:
         array = self.array(x)

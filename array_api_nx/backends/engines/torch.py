@@ -14,6 +14,7 @@ from ...core.dtypes import DType
 from ...core.view import View
 from ...primitives import Primitive
 from ..base import Operand, Scalar
+from ..host import has_negative_strides
 from ..namespace import EngineError, NamespaceBackend, Native, wrap
 from ..strided import Storage, Tensor
 from .torch_kernels import (
@@ -161,6 +162,9 @@ class TorchBackend(NamespaceBackend):
 
     def from_native(self, array: Any) -> Tensor:
         if not isinstance(array, torch.Tensor):
+            if has_negative_strides(array):
+                # PyTorch would end the process (2.13).
+                raise BufferError("PyTorch has no negative strides; copy the array first")
             array = torch.from_dlpack(array)
         if array.dtype not in self._ours:
             raise TypeError(
@@ -220,7 +224,7 @@ class TorchBackend(NamespaceBackend):
         array, target = self.array(x), self.dtypes[dtype]
         if array.itemsize != target.itemsize and array.stride(-1) != 1 and array.shape[-1] != 1:
             raise ValueError("the last axis must be contiguous to be read as another dtype")
-        return wrap(array.view(target))
+        return self.in_memory_of(x, array.view(target))
 
     def copy(self, x: Tensor) -> Tensor:
         return wrap(self.array(x).clone(memory_format=torch.contiguous_format))

@@ -72,6 +72,34 @@ def test_read_only_reason(backend: Backend, layout: Any) -> None:
         assert reason is None
 
 
+def test_views_of_repeated_elements_are_read_only(backend: Backend) -> None:
+    x = case(backend, row_major, small(d.float64, (3, 4)), writable=True).handle
+    assert backend.read_only_reason(x) is None
+    repeated = backend.expand(x, (2, 3, 4))
+    part = backend.slice(repeated, (1, (0, 3, 1), (0, 4, 1)))
+    column = backend.slice(backend.permute(repeated, (2, 1, 0)), ((0, 4, 1), (1, 1, 1), 0))
+    parts = [
+        repeated,
+        part,
+        column,
+        backend.slice(part, (2, 3)),
+        backend.shrink(repeated, ((0, 1), (1, 3), (0, 4))),
+        backend.permute(part, (1, 0)),
+        backend.flip(part, (True, False)),
+        backend.try_reshape(part, (12,)),
+        backend.try_reshape(column, (2, 2)),
+        backend.expand(part, (1, 3, 4)),
+    ]
+    for view in parts:
+        assert backend.read_only_reason(view) is not None
+        # What is computed from it is not.
+        for result in (backend.copy(view), backend.unary(p.NEGATIVE, view)):
+            assert backend.read_only_reason(result) is None
+    # Without repeats the same layouts can be written.
+    for view in (backend.try_reshape(x, (12,)), backend.expand(x, (1, 3, 4))):
+        assert backend.read_only_reason(view) is None
+
+
 def test_to_host(backend: Backend) -> None:
     for dtype in d.ALL:
         for layout, handle, oracle in cases(backend, dtype):
@@ -220,6 +248,19 @@ def test_from_host(backend: Backend, dtype: DType) -> None:
             # Movement finds its way about memory that came in from outside.
             moved = backend.permute(x, tuple(range(array.ndim))[::-1])
             check(backend, moved, np.asarray(array).T, hint=copy)
+
+
+@pytest.mark.parametrize("shape", [(0,), (0, 5), (5, 0), (3, 0, 2)])
+def test_from_host_of_no_elements(backend: Backend, shape: tuple[int, ...]) -> None:
+    for array in (np.empty(shape), np.empty(shape).T):
+        for copy in (False, True):
+            array.flags.writeable = True
+            x = backend.from_host(array, copy=copy)
+            assert backend.read_only_reason(x) is None
+            backend.assign(x, 1.0)
+            array.flags.writeable = False
+            x = backend.from_host(array, copy=copy)
+            assert (backend.read_only_reason(x) is None) is copy
 
 
 def test_from_host_respects_read_only_memory(backend: Backend) -> None:

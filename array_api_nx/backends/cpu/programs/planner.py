@@ -359,6 +359,8 @@ class Planner:
             if x.written is not None
         }
         own = {x.written: i for i, x in enumerate(program.inputs) if x.written is not None}
+        for value in program.shared_results:
+            self._tensors[value] = self.backend.contiguous(self._tensors[value])
         outputs: list[Any] = []
         for x in program.outputs:
             number = own.get(x.value, x.value)
