@@ -9,6 +9,7 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from .array import Array
+from .backends.cpu.fusion.fperrors import located, warn
 from .backends.host import FROM_NUMPY, TO_NUMPY
 from .core import dtypes as d
 from .core.dtypes import DType
@@ -269,7 +270,8 @@ def _from_other(array: NDArray, dtype: DType | None, device: Device, copy: bool 
         reasons.append(f"its dtype is {found}, not {dtype}")
     if copy is False:
         raise ValueError(f"the array cannot be shared: {' and '.join(reasons)}; use copy=None")
-    handle = device.backend.from_host(array.astype(TO_NUMPY[dtype]), copy=False, lent=False)
+    converted = located(array.astype, TO_NUMPY[dtype])
+    handle = device.backend.from_host(converted, copy=False, lent=False)
     return wrap(handle, dtype, device)
 
 
@@ -293,13 +295,22 @@ def to_numpy(x: Array, dtype: Any = None, copy: bool | None = None) -> NDArray:
         raise ValueError(f"device {x._device} shares no memory with NumPy; use copy=None")
     if copy:
         array = host_copy(x)
-        return array if dtype is None else array.astype(dtype, copy=False)
+        return array if dtype is None or array.dtype == dtype else _converted(array, dtype)
     array = backend.to_host(x._handle)
     if dtype is not None and array.dtype != dtype:
         if copy is False:
             raise ValueError(f"cannot convert {array.dtype} to {dtype} without a copy")
-        return array.astype(dtype)
+        return _converted(array, dtype)
     return array
+
+
+def _converted(array: NDArray, dtype: Any) -> NDArray:
+    """`array` with another dtype, with NumPy's warnings."""
+    if array.dtype.kind == "c" and np.dtype(dtype).kind in "iuf":
+        text = "Casting complex values to real discards the imaginary part"
+        warn(text, np.exceptions.ComplexWarning)
+        array = array.real
+    return located(array.astype, dtype)  # type: ignore[no-any-return]
 
 
 def host_copy(x: Array) -> NDArray:

@@ -77,7 +77,8 @@ class _Text:
             ]
         )
         namespace: dict[str, Any] = {"errstate": np.errstate}
-        exec(code, namespace)
+        # In the package, as far as warnings are concerned: they name the line that calls it.
+        exec(compile(code, f"{__file__} <program>", "exec"), namespace)
         self.make = namespace["make"]
 
     def _lines(self) -> Sequence[str]:
