@@ -13,6 +13,7 @@ from .backends.cpu.fusion.fperrors import located, warn
 from .backends.host import FROM_NUMPY, TO_NUMPY
 from .core import dtypes as d
 from .core.dtypes import DType
+from .core.shape import MAX_NDIM
 from .core.symbolic import Dim
 from .device import Device, as_device, default_device, device_of
 from .frontend.data_type import refuse_loss
@@ -163,6 +164,11 @@ def _from_sequence(obj: Sequence[Any], dtype: DType | None, copy: bool | None) -
     try:
         array = np.asarray(obj)
     except ValueError as error:
+        if _is_too_deep(obj):
+            raise ValueError(
+                f"a nested sequence must not be deeper than the {MAX_NDIM} dimensions that an "
+                "array may have; give fewer levels, or flatten the innermost"
+            ) from error
         raise ValueError(
             "a nested sequence must not be ragged: all sequences on one level need the same "
             "length; pad them, or convert them one by one"
@@ -177,6 +183,14 @@ def _from_sequence(obj: Sequence[Any], dtype: DType | None, copy: bool | None) -
         for value in (array.max(), array.min()):
             check_scalar(int(value), dtype)
     return array
+
+
+def _is_too_deep(obj: Any) -> bool:
+    """Whether the first elements of the first elements go down more than `MAX_NDIM` levels."""
+    depth = 0
+    while isinstance(obj, Sequence) and not isinstance(obj, str | bytes) and depth <= MAX_NDIM:
+        obj, depth = (obj[0] if obj else None), depth + 1
+    return depth + getattr(obj, "ndim", 0) > MAX_NDIM
 
 
 def _starts_with_int(obj: Any) -> bool:
