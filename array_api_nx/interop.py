@@ -9,9 +9,11 @@ from typing import Any, Final, Literal
 import numpy as np
 
 from .array import LEFT_OUT, Array
+from .backends.cpu.fusion.fperrors import located, warn
 from .backends.host import FROM_NUMPY, TO_NUMPY, has_negative_strides
 from .core import dtypes as d
 from .core.dtypes import DType
+from .core.shape import MAX_NDIM
 from .core.symbolic import Dim
 from .device import Device, as_device, default_device, device_of
 from .frontend.data_type import refuse_loss
@@ -162,6 +164,11 @@ def _from_sequence(obj: Sequence[Any], dtype: DType | None, copy: bool | None) -
     try:
         array = np.asarray(obj)
     except ValueError as error:
+        if _is_too_deep(obj):
+            raise ValueError(
+                f"a nested sequence must not be deeper than the {MAX_NDIM} dimensions that an "
+                "array may have; give fewer levels, or flatten the innermost"
+            ) from error
         raise ValueError(
             "a nested sequence must not be ragged: all sequences on one level need the same "
             "length; pad them, or convert them one by one"
@@ -176,6 +183,14 @@ def _from_sequence(obj: Sequence[Any], dtype: DType | None, copy: bool | None) -
         for value in (array.max(), array.min()):
             check_scalar(int(value), dtype)
     return array
+
+
+def _is_too_deep(obj: Any) -> bool:
+    """Whether the first elements of the first elements go down more than `MAX_NDIM` levels."""
+    depth = 0
+    while isinstance(obj, Sequence) and not isinstance(obj, str | bytes) and depth <= MAX_NDIM:
+        obj, depth = (obj[0] if obj else None), depth + 1
+    return depth + getattr(obj, "ndim", 0) > MAX_NDIM
 
 
 def _starts_with_int(obj: Any) -> bool:
@@ -269,7 +284,8 @@ def _from_other(array: NDArray, dtype: DType | None, device: Device, copy: bool 
         reasons.append(f"its dtype is {found}, not {dtype}")
     if copy is False:
         raise ValueError(f"the array cannot be shared: {' and '.join(reasons)}; use copy=None")
-    handle = device.backend.from_host(array.astype(TO_NUMPY[dtype]), copy=False, lent=False)
+    converted = located(array.astype, TO_NUMPY[dtype])
+    handle = device.backend.from_host(converted, copy=False, lent=False)
     return wrap(handle, dtype, device)
 
 
@@ -293,13 +309,22 @@ def to_numpy(x: Array, dtype: Any = None, copy: bool | None = None) -> NDArray:
         raise ValueError(f"device {x._device} shares no memory with NumPy; use copy=None")
     if copy:
         array = host_copy(x)
-        return array if dtype is None else array.astype(dtype, copy=False)
+        return array if dtype is None or array.dtype == dtype else _converted(array, dtype)
     array = backend.to_host(x._handle)
     if dtype is not None and array.dtype != dtype:
         if copy is False:
             raise ValueError(f"cannot convert {array.dtype} to {dtype} without a copy")
-        return array.astype(dtype)
+        return _converted(array, dtype)
     return array
+
+
+def _converted(array: NDArray, dtype: Any) -> NDArray:
+    """`array` with another dtype, with NumPy's warnings."""
+    if array.dtype.kind == "c" and np.dtype(dtype).kind in "iuf":
+        text = "Casting complex values to real discards the imaginary part"
+        warn(text, np.exceptions.ComplexWarning)
+        array = array.real
+    return located(array.astype, dtype)  # type: ignore[no-any-return]
 
 
 def host_copy(x: Array) -> NDArray:

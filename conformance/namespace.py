@@ -15,6 +15,7 @@ from .suite import CannotRunError
 
 IMPORT_SECONDS = 120.0
 _FEWEST_NAMES = 0.1  # of the standard's; with fewer, a module is no array namespace
+_CREATION = "creation functions"  # the standard's chapter
 _PROBE = """
 import json, pathlib, pkgutil, sys
 name, names, device = json.loads(sys.argv[1])
@@ -89,6 +90,7 @@ def inspect_module(
     CannotRunError
         If it does not import, is no array namespace, or cannot be put on that device.
     """
+    functions = list(functions)
     names = {_place(function, chapter): function for function, chapter in functions}
     # In an empty folder, because Python also imports from the current one.
     with tempfile.TemporaryDirectory(prefix="conformance-") as scratch:
@@ -118,6 +120,14 @@ def inspect_module(
         raise CannotRunError(
             f"the module {name!r} is no array namespace: it has {len(present)} of the"
             f" standard's {len(names)} names; give the name of the namespace itself, such as"
+            " array_api_compat.torch, with --module"
+        )
+    creation = {function for function, chapter in functions if chapter == _CREATION}
+    if creation and not creation & present:
+        # `math` has the names of many functions.
+        raise CannotRunError(
+            f"the module {name!r} is no array namespace: it has none of the standard's functions"
+            " that create arrays, such as asarray; give the name of the namespace itself, such as"
             " array_api_compat.torch, with --module"
         )
     if device and not _is_on(said["device"], device):

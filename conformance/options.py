@@ -11,6 +11,8 @@ from . import suite
 from .clients.packages import CLIENTS
 from .clients.runner import RENAMED
 
+_MAX_WORKERS = 1000  # each is a process that imports the namespace
+
 _STATUS = "Exit status: 0 conforms, 1 does not, 2 nothing could be run, 130 interrupted."
 
 
@@ -231,7 +233,9 @@ def _add_effort(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="per test (%(default)s)",
     )
-    parser.add_argument("--seed", type=int, metavar="N", help="for Hypothesis (a new one each run)")
+    parser.add_argument(
+        "--seed", type=_seed, metavar="N", help="for Hypothesis (a new one each run)"
+    )
     parser.add_argument(
         "--select",
         nargs="+",
@@ -245,7 +249,7 @@ def _add_effort(parser: argparse.ArgumentParser) -> None:
 def _add_processes(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--workers",
-        type=_at_least_one,
+        type=_worker_count,
         default=_cores(),
         metavar="N",
         help="processes (one per core: %(default)s)",
@@ -275,14 +279,33 @@ def _cores() -> int:
 
 
 def _at_least_one(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{number} is less than 1")
+    return _whole(text, 1)
+
+
+def _worker_count(text: str) -> int:
+    return _whole(text, 1, _MAX_WORKERS)
+
+
+def _seed(text: str) -> int:
+    return _whole(text, 0)
+
+
+def _whole(text: str, least: int, most: int | None = None) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        number = least - 1
+    if number < least or (most is not None and number > most):
+        legal = f"of at least {least}" if most is None else f"from {least} to {most}"
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number {legal}")
     return number
 
 
 def _seconds(text: str) -> float:
-    number = float(text)
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
     if not 0 <= number < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text} is no time; 0 means no limit")
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds; 0 means no limit")
     return number

@@ -836,12 +836,33 @@ def test_reductions_without_identity(name):
 # Objects that asarray does not take
 
 
+def nested(levels: int, innermost: Any = 1.0, as_tuple: bool = False) -> Any:
+    """Sequences of one element within each other, lists and tuples by turns if `as_tuple`."""
+    for level in range(levels):
+        innermost = (innermost,) if as_tuple and level % 2 else [innermost]
+    return innermost
+
+
+def test_as_many_levels_as_there_may_be() -> None:
+    assert xp.asarray(nested(64)).ndim == 64
+    assert xp.asarray(nested(63, [], as_tuple=True)).shape == (1,) * 63 + (0,)
+
+
 @pytest.mark.parametrize(
     ("value", "error", "message"),
     [
         ([[1, 2], [3]], ValueError, "must not be ragged.*; pad them, or convert them one by one"),
         ([1, [2]], ValueError, "must not be ragged"),
         ([xp.ones(2), xp.ones(3)], ValueError, "must not be ragged"),
+        ([1, nested(65)], ValueError, "must not be ragged"),
+        (nested(65), ValueError, "must not be deeper than the 64 dimensions that .* give"),
+        (nested(65, as_tuple=True), ValueError, "deeper than the 64 dimensions"),
+        ((nested(64, as_tuple=True), nested(64)), ValueError, "deeper than the 64 dimensions"),
+        (nested(64, []), ValueError, "deeper than the 64 dimensions"),
+        (nested(65, 2**70), ValueError, "deeper than the 64 dimensions"),
+        (nested(64, np.ones(2)), ValueError, "deeper than the 64 dimensions"),
+        (nested(64, xp.ones(2)), ValueError, "deeper than the 64 dimensions"),
+        (nested(5000), ValueError, "deeper than the 64 dimensions"),
         (np.asarray([object()]), TypeError, "no dtype for NumPy's object; convert the array with"),
         ([object()], TypeError, "numbers or booleans, not other objects; convert them"),
         ([None], TypeError, "numbers or booleans, not other objects"),

@@ -1081,7 +1081,7 @@ def test_lower_with_expressions():
     assert_same(function(x, y), function.__wrapped__(x, y))
     assert function.explain(normal(4), normal(8)).program is not program
     assert function.explain(normal(11), normal(23)).program is not program
-    with pytest.raises(ValueError, match=r"no argument has the size n#.* itself"):
+    with pytest.raises(ValueError, match=r"no argument has the size n itself"):
         xp.compile(xp.sum).lower(ShapeSpec((2 * n,), xp.float64))
 
 
@@ -1089,7 +1089,7 @@ def test_what_specs_leave_open():
     x, y = ShapeSpec(("n",), xp.float64), ShapeSpec(("m",), xp.float64)
     with pytest.raises(UndecidedError, match=r"test_compile.py:\d+: whether .* == .* not known"):
         xp.eval_shape(lambda x, y: x + y, x, y)
-    with pytest.raises(UnboundError, match=r"test_compile.py:\d+: the number that n#\d+ stands"):
+    with pytest.raises(UnboundError, match=r"test_compile.py:\d+: the number that n stands"):
         xp.compile(lambda x: x * len(x)).lower(x)
     with pytest.raises(TraceError, match="nonzero"):
         xp.compile(xp.nonzero).lower(x)

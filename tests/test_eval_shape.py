@@ -350,3 +350,45 @@ def test_compiled(
 def leaves_of(x: Any) -> tuple[Any, list[Array]]:
     leaves, structure = flatten(x, lambda x: type(x) is Array)
     return structure, leaves
+
+
+# ---------------------------------------------------------------------- what is printed
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda x: x[::2], "ShapeSpec((n - (n//2),), float64)"),
+        (lambda x: x[: x.shape[0] // 2], "ShapeSpec((n//2,), float64)"),
+        (lambda x: xp.linalg.svdvals(xp.stack([x] * 3)), "ShapeSpec((min(3, n),), float64)"),
+        (
+            lambda x: xp.concat([xp.linalg.svdvals(xp.stack([x] * 3)), x]),
+            "ShapeSpec((n + min(3, n),), float64)",
+        ),
+        (lambda x: xp.concat([x[x > 0], x[x < 0]]), "ShapeSpec((k + k2,), float64)"),
+    ],
+)
+def test_sizes_are_printed_by_their_names(call: Callable[..., Any], text: str) -> None:
+    assert repr(xp.eval_shape(call, ShapeSpec(("n",), xp.float64))) == text
+
+
+def test_names_of_new_sizes_are_new() -> None:
+    found = xp.eval_shape(lambda x: xp.nonzero(x), ShapeSpec(("k", "k2"), xp.float64))
+    assert repr(found[0]) == "ShapeSpec((k3,), int64)"
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda x: x[:5], r"whether n < 5 is not known of n;"),
+        (lambda x: x[-5:], r"whether n - 5 < 0 is not known of n;"),
+        (lambda x: xp.nonzero(x)[0][:5], r"whether k < 5 is not known of k;"),
+        (lambda x: x @ xp.zeros((x.shape[0] + 1, 2)), r"shapes \[n\] and \[n \+ 1, 2\]"),
+        (lambda x: xp.ones(len(x)), r"the number that n stands for"),
+        (lambda x: float(x.shape[0] / 3), r"the number that n / 3 stands for"),
+    ],
+)
+def test_errors_name_sizes_by_their_names(call: Callable[..., Any], text: str) -> None:
+    with pytest.raises(ValueError, match=text) as caught:
+        xp.eval_shape(call, ShapeSpec(("n",), xp.float64))
+    assert "#" not in str(caught.value)

@@ -283,15 +283,15 @@ static int exceeds(const Call *call, npy_intp size)
 }
 
 /* The number of threads to use at most. */
-static PyObject *count_threads(PyObject *route, const Call *call)
+static PyObject *count_threads(PyObject *route, const Call *call, int small)
 {
-    return call->count > PyLong_AsDouble(PyTuple_GET_ITEM(route, ALONE))
+    return !small && call->count > PyLong_AsDouble(PyTuple_GET_ITEM(route, ALONE))
                ? PyObject_CallNoArgs(PyTuple_GET_ITEM(route, THREADS))
                : PyLong_FromLong(1);
 }
 
 /* By the backend's own machine, as an ndarray; None if the function has to compute it. */
-static PyObject *attempt(const Shortcut *self, PyObject *route, const Call *call)
+static PyObject *attempt(const Shortcut *self, PyObject *route, const Call *call, int small)
 {
     PyObject *arguments[3 + MAX_OPERANDS];
     PyObject *found = NULL;
@@ -299,7 +299,7 @@ static PyObject *attempt(const Shortcut *self, PyObject *route, const Call *call
         Py_RETURN_NONE;
     }
     arguments[0] = PyTuple_GET_ITEM(route, OPERATION);
-    arguments[1] = count_threads(route, call);
+    arguments[1] = count_threads(route, call, small);
     arguments[2] = get(self->hints, self->threshold);
     memcpy(arguments + 3, call->values, sizeof(call->values));
     if (arguments[1] != NULL && arguments[2] != NULL) {
@@ -354,9 +354,11 @@ static PyObject *follow(const Shortcut *self, PyObject *route, PyObject *const *
     if (!take_values(self, operands, route, call)) {
         return NULL;
     }
-    const npy_intp smallest = PyLong_AsSsize_t(PyTuple_GET_ITEM(route, SMALLEST));
-    PyObject *found = exceeds(call, smallest) ? attempt(self, route, call)
-                                              : run_kernel(self, route, call);
+    const int small = !exceeds(call, PyLong_AsSsize_t(PyTuple_GET_ITEM(route, SMALLEST)));
+    PyObject *found = attempt(self, route, call, small);
+    if (found == Py_None && small) {
+        Py_SETREF(found, run_kernel(self, route, call));
+    }
     if (found == Py_None) {
         Py_CLEAR(found);
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -106,7 +105,7 @@ class ProgramExplanation:
             return "each step is a call"
         sizes = ", ".join([f"{v.name} = {n}" for v, n in (self.sizes or {}).items()])
         passes = len(self.run.passes)
-        peak = _plain(f"{self.run.peak} bytes")
+        peak = f"{self.run.peak} bytes"
         if self.sizes:
             peak += f" ({size_text(self.run.peak_bytes)})"
         return (
@@ -127,7 +126,7 @@ class ProgramExplanation:
                 (
                     each.name,
                     each.dtype,
-                    _plain(shape_text(each.shape)),
+                    shape_text(each.shape),
                     size_text(each.nbytes),
                     each.place,
                     f"pass {each.first}"
@@ -157,8 +156,3 @@ class ProgramExplanation:
         from .explanation_dot import source
 
         return source(self.summary, () if self.run is None else self.run.passes)
-
-
-def _plain(text: str) -> str:
-    """Without the numbers that tell variables of one name apart."""
-    return re.sub(r"#\d+", "", text)

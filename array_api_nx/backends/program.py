@@ -20,7 +20,6 @@ of those. All symbolic numbers are expressions in `Program.variables`.
 
 from __future__ import annotations
 
-import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -318,7 +317,7 @@ class Program:
             )
         lines.append(f"outputs: {', '.join([self._text(x) for x in self.outputs])}")
         lines.append(f"peak bytes: {self.peak_bytes}")
-        return re.sub(r"#\d+", "", "\n".join(lines))
+        return "\n".join(lines)
 
     def _text(self, x: Any) -> str:
         if isinstance(x, Operand):
@@ -338,7 +337,7 @@ class Program:
 def shape_text(shape: tuple[Any, ...]) -> str:
     """A shape as it is printed."""
     sizes = ", ".join(map(str, shape))
-    return re.sub(r"#\d+", "", f"({sizes}{',' if len(shape) == 1 else ''})")
+    return f"({sizes}{',' if len(shape) == 1 else ''})"
 
 
 def _function(code: str) -> Callable[..., Any]:

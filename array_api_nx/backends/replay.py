@@ -93,7 +93,8 @@ class _Writer:
             ]
         )
         namespace: dict[str, Any] = {"errstate": np.errstate}
-        exec(code, namespace)
+        # In the package, as far as warnings are concerned: they name the line that calls it.
+        exec(compile(code, f"{__file__} <program>", "exec"), namespace)
         return namespace["make"]  # type: ignore[no-any-return]
 
     def _lines(self) -> Sequence[str]:

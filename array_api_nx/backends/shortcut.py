@@ -41,13 +41,14 @@ class Route(NamedTuple):
         From a Tensor without an array, that is a view that was not used before or deferred, to its
         array; None sends the call the long way.
     smallest : int
-        Up to so many elements of operands and result `kernel` computes, from there on `attempt`.
+        Up to so many elements of operands and result, one thread computes, and `kernel` does what
+        `attempt` does not. Above, that goes the long way.
     kernel : callable
         ``kernel(*operands)``: an ndarray or a NumPy scalar. A ValueError about several shapes sends
         the call the long way.
     attempt : callable or None
         ``attempt(operation, threads, limit, *operands)``: an ndarray; arguments for `reported`; or
-        None, with nothing done, which sends the call the long way. The limit is `hints.threshold`.
+        None, with nothing done. The limit is `hints.threshold`.
     operation : object
     alone : int
         Elements up to which one thread is enough.

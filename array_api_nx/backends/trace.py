@@ -13,7 +13,7 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
-from itertools import islice
+from itertools import count, islice
 from math import nan
 from types import FrameType
 from typing import Any, Final, NoReturn, final
@@ -395,8 +395,15 @@ class Recorder:
             key = x.block.value, x.view, asked
             if key not in self._invented:
                 bound = highest.bounds[1] if isinstance(highest, Dim) else highest
-                self._invented[key] = dim_of_var(Var("k", 0, bound))
+                self._invented[key] = dim_of_var(Var(self._free_name(), 0, bound))
             return self._invented[key]
+
+    def _free_name(self) -> str:
+        """The first of k, k2, k3, ... that no other size has: readers know sizes by their names."""
+        known = [*self._invented.values(), *[size for shape, *_ in self.inputs for size in shape]]
+        taken = {v.name for v in variables(known)}
+        names = ("k" if i == 1 else f"k{i}" for i in count(1))
+        return next(name for name in names if name not in taken)
 
     # ------------------------------------------------------------------ questions
 

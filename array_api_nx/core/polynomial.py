@@ -72,7 +72,8 @@ class Var(Frozen):
         _vars_by_token[token] = self
 
     def __str__(self) -> str:
-        return f"{self.name}#{self.id}" if self.name else f"v{self.id}"
+        # The id tells variables apart in code; readers know a size by its name.
+        return self.name or "?"
 
     def __repr__(self) -> str:
         return f"Var({self} in [{self.min}, {self.max}])"

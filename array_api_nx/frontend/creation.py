@@ -168,7 +168,8 @@ def asarray(
     TypeError
         If `obj` holds anything but numbers and booleans.
     ValueError
-        If a copy is needed and `copy` is False, or a sequence is ragged.
+        If a copy is needed and `copy` is False, or a sequence is ragged or nested more than 64
+        levels deep.
 
     Standard: creation functions.
     """

@@ -98,21 +98,13 @@ class ShapeSpec(Frozen):
         return hash((self.shape, self.dtype, self.device))
 
     def __repr__(self) -> str:
-        sizes = [size if isinstance(size, str) else _plain(size) for size in self.shape]
+        sizes = [str(size) for size in self.shape]
         shape = f"({', '.join(sizes)}{',' if len(sizes) == 1 else ''})"
         device = "" if self.device is default_device() else f", device={str(self.device)!r}"
         return f"ShapeSpec({shape}, {self.dtype}{device})"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return ShapeSpec, (self.shape, self.dtype, self.device)
-
-
-def _plain(size: Any) -> str:
-    """A size without the numbers that tell variables of one name apart."""
-    text = str(size)
-    for v in size.vars if isinstance(size, Dim) else ():
-        text = text.replace(str(v), v.name or "?")
-    return text
 
 
 def _checked_size(size: Any) -> Any:

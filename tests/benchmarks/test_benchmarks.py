@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from benchmarks import __main__ as command_line
 from benchmarks.__main__ import main
 from benchmarks.fused.cases import CASES, Case, inputs
 from benchmarks.fused.measure import disagreement, measure
@@ -150,6 +151,54 @@ def test_the_command_writes_json(tmp_path: Path, capsys: pytest.CaptureFixture[s
             assert all(value > 0 for value in result[times].values())
     assert [entry["dtype"] for entry in fused["summaries"]] == list(DTYPES)
     assert all(case.name in capsys.readouterr().out for case in CASES[:1])
+
+
+@pytest.mark.parametrize(
+    ("options", "error"),
+    [
+        (["fused", "--size", "-1"], "argument --sizes: '-1' is no whole number from 100 to 1e+09"),
+        (["fused", "--sizes", "0"], "argument --sizes: '0' is no whole number from 100"),
+        (["compiled", "--sizes", "1e3,1e30"], "argument --sizes: '1e30' is no whole number"),
+        (["scipy", "--sizes", "inf"], "argument --sizes: 'inf' is no whole number"),
+        (["fused", "--sizes", "nan"], "argument --sizes: 'nan' is no whole number"),
+        (["fused", "--sizes", "1000.5"], "argument --sizes: '1000.5' is no whole number"),
+        (["fused", "--sizes", "many"], "argument --sizes: 'many' is no whole number"),
+        (["fused", "--sizes", ""], "argument --sizes: '' is no whole number"),
+        (["small", "--turns", "0"], "argument --turns: '0' is no whole number from 1 to 1e+06"),
+        (["small", "--turns", "-3"], "argument --turns: '-3' is no whole number"),
+        (["large", "--turns", "few"], "argument --turns: 'few' is no whole number"),
+        (["fused", "--dtypes", "int8"], "'int8' is no dtype; choose from float64, float32"),
+        (["fused", "--peers", "nx,matlab"], "'matlab' is no peer; choose from numpy, nx,"),
+        (["medium"], "'medium' is no group; choose from small, large, fused, compiled, scipy"),
+        (["fused", "--case", "no such"], "argument --case: no name contains 'no such'; they are"),
+        (["fused", "--plot", "speed.txt"], "argument --plot: speed.txt must end in .svg or .png"),
+        (["compiled", "--plot", "speed.svg"], "argument --plot: it draws the figures of fused"),
+        (["small", "--json", "/no/such/folder/file"], "argument --json: /no/such/folder/file"),
+        (["small", "--json", "/"], "argument --json: / cannot be written"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_a_line(
+    options: list[str], error: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(options)
+    assert ended.value.code == 2
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last.startswith("python -m benchmarks: error: ")
+    assert error in last
+
+
+def test_a_package_that_is_missing(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command_line, "find_spec", lambda name: None)
+    for options, error in (
+        (["scipy"], "scipy needs scipy; install it, or leave scipy out"),
+        (["fused", "--plot", "x.svg"], "--plot needs matplotlib; install it"),
+    ):
+        with pytest.raises(SystemExit):
+            main(options)
+        assert error in capsys.readouterr().err
 
 
 def run_fused(folder: Path, options: list[str]) -> Any:

@@ -120,13 +120,23 @@ def test_locate(suite: FakeSuite, tmp_path: Path, capsys: pytest.CaptureFixture[
 
 
 @pytest.mark.parametrize(
-    "bad", [["--workers", "0"], ["--max-examples", "-1"], ["--time-limit", "nan"], ["--seed", "x"]]
+    ("bad", "rule"),
+    [
+        (["--workers", "0"], "'0' is no whole number from 1 to 1000"),
+        (["--workers", "100000"], "'100000' is no whole number from 1 to 1000"),
+        (["--max-examples", "-1"], "'-1' is no whole number of at least 1"),
+        (["--max-examples", "many"], "'many' is no whole number of at least 1"),
+        (["--time-limit", "nan"], "'nan' is no number of seconds; 0 means no limit"),
+        (["--time-limit", "soon"], "'soon' is no number of seconds"),
+        (["run", "--module", "numpy", "--budget", "-1"], "'-1' is no number of seconds"),
+        (["--seed", "x"], "'x' is no whole number of at least 0"),
+    ],
 )
-def test_bad_numbers(bad: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_bad_numbers(bad: list[str], rule: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         command.main(bad)
     assert caught.value.code == 2
-    assert bad[0] in capsys.readouterr().err
+    assert f"argument {bad[-2]}: {rule}" in capsys.readouterr().err.splitlines()[-1]
 
 
 def test_the_command_itself(tmp_path: Path) -> None:

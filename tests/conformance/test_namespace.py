@@ -49,6 +49,12 @@ def test_a_module_that_is_no_namespace() -> None:
         inspect_module("json", NAMES.items())
 
 
+def test_a_module_of_functions_is_no_namespace() -> None:
+    names = {**NAMES, "asarray": "creation functions", "ones": "creation functions"}
+    with pytest.raises(CannotRunError, match=r"'math' is no array namespace: .* asarray; .*module"):
+        inspect_module("math", names.items())
+
+
 def test_a_module_that_dies_or_hangs_on_import(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

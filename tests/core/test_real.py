@@ -100,7 +100,7 @@ def test_what_is_undecided():
     assert (N < 1.5) is False
     assert (N > 1.5) is True
     for ask in (lambda: N < 5.5, lambda: N / 2 > 3, lambda: bool(N / 2 - 9)):
-        with pytest.raises(UndecidedError, match=r"cannot decide.*bind n#"):
+        with pytest.raises(UndecidedError, match=r"cannot decide.*bind n"):
             ask()
     for ask in (lambda: float(N / 2), lambda: int(N / 2), lambda: math.ceil(N / 2.5)):
         with pytest.raises(UnboundError, match=r"has no value.*bind"):

@@ -220,8 +220,8 @@ def test_division_by_a_constant_is_canonical(tree, c, d, k):
 def test_text_is_the_expression(tree, values):
     dim = build_or_reject(tree, DIMS)
     expected = build_or_reject(tree, values)
-    names = {str(d).replace("#", "_"): v for d, v in zip(DIMS, values, strict=True)}
-    assert eval(str(dim).replace("#", "_"), names) == expected
+    names = {str(d): v for d, v in zip(DIMS, values, strict=True)}
+    assert eval(str(dim), names) == expected
 
 
 @given(trees)
@@ -323,11 +323,11 @@ def test_exact_and_decided_division(n, m):
 def test_division_by_zero(n):
     zero, k = dynamic("zero", min=0, max=0), dynamic("k", min=0, max=3)
     for divide in (lambda: n // 0, lambda: n % 0, lambda: n // (n - n)):
-        with pytest.raises(ZeroDivisionError, match=r"cannot divide n#\d+ by 0"):
+        with pytest.raises(ZeroDivisionError, match=r"cannot divide n by 0"):
             divide()
     with pytest.raises(ZeroDivisionError, match=r"bounds are \[0, 0\]"):
         n // zero
-    with pytest.raises(ZeroDivisionError, match=r"\(k#\d+=0\) is 0 in \(n#\d+=4\)//\(k#\d+=0\)"):
+    with pytest.raises(ZeroDivisionError, match=r"\(k=0\) is 0 in \(n=4\)//\(k=0\)"):
         eval_dim(n // k, {n: 4, k: 0})
     assert eval_dim(n // k, {n: 4, k: 3}) == 1
 
@@ -634,7 +634,7 @@ def test_two_inferred_dimensions_are_an_error(n):
 
 
 def test_text(n, m):
-    a, b = (f"{v.name}#{v.id}" for v in (*n.vars, *m.vars))
+    a, b = n.vars[0].name, m.vars[0].name
     assert str(n.vars[0]) == a
     assert str(SymbolicShape((n, 2 * n + 1))) == f"[{a}, 2*{a} + 1]"
     assert repr(SymbolicShape((n,))) == f"SymbolicShape([{a}])"
@@ -653,9 +653,9 @@ def test_text(n, m):
 
 def test_text_of_a_nameless_variable():
     v = var("")
-    assert str(dim_of_var(v) + 1) == f"v{v.id} + 1"
+    assert str(dim_of_var(v) + 1) == "? + 1"
     with bind({v: 3}):
-        assert str(SymbolicShape((dim_of_var(v),))) == f"[v{v.id}=3]"
+        assert str(SymbolicShape((dim_of_var(v),))) == "[?=3]"
 
 
 def test_the_example_in_the_documentation_runs():

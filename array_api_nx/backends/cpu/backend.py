@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
+from operator import setitem
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -26,6 +27,7 @@ from ..strided import Tensor
 from . import programs, rows, single
 from .fourier import FourierTransforms
 from .fusion import loops, threads
+from .fusion.fperrors import located
 from .fusion.pool import empty
 from .kernels import (
     ARG_REDUCE,
@@ -39,7 +41,7 @@ from .kernels import (
 )
 from .linear_algebra import LinearAlgebra
 from .memory import wrap
-from .single import SMALLEST, attempt, compute, fold, reported, scan, total
+from .single import SMALLEST, attempt, compute, compute_small, fold, reported, scan, total, update
 
 __all__ = ["CPUBackend"]
 
@@ -47,11 +49,16 @@ _ndarray: Final = np.ndarray
 _ufunc: Final = np.ufunc
 _sum: Final = REDUCE[p.SUM]
 _asarray: Final = np.asarray
+_astype: Final = np.ndarray.astype
 _matmul: Final = np.matmul
 _INT64: Final = TO_NUMPY[d.int64]
+# No array loses a number between them to infinity, of which NumPy would warn.
+_MIN_FLOAT32: Final = float(np.finfo(np.float32).min)
+_MAX_FLOAT32: Final = float(np.finfo(np.float32).max)
 
 _hints: Final = hints
 _find: Final = loops.find
+_located: Final = located
 _threads: Final = threads.count
 _MEAN: Final = p.MEAN
 _POW: Final = p.POW
@@ -78,7 +85,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
     def empty(self, shape: tuple[int, ...], dtype: DType) -> Tensor:
         return wrap(empty(shape, TO_NUMPY[dtype]))
 
-    def full(self, shape: tuple[int, ...], dtype: DType, value: Scalar) -> Tensor:
+    def full(self, shape: tuple[int, ...], dtype: DType, value: Any) -> Tensor:
         if _hints.lowered or prod(shape) > _hints.threshold:
             deferred = self.defer_full(shape, dtype, value)
             if deferred is not None:
@@ -87,7 +94,10 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             # Pages of zeros come from the system without being written.
             return wrap(np.zeros(shape, TO_NUMPY[dtype]))
         array = np.empty(shape, TO_NUMPY[dtype])
-        array.fill(value)
+        if type(value) is not complex and _MIN_FLOAT32 <= value <= _MAX_FLOAT32:
+            array.fill(value)
+        else:
+            _located(array.fill, value)
         return wrap(array)
 
     def pad(self, x: Tensor, padding: tuple[tuple[int, int], ...], value: Scalar) -> Tensor:
@@ -119,13 +129,13 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
     def arange(
         self, start: int | float, stop: int | float, step: int | float, dtype: DType
     ) -> Tensor:
-        array: NDArray = np.arange(start, stop, step, dtype=TO_NUMPY[dtype])
-        return wrap(array)
+        return wrap(_located(np.arange, start, stop, step, dtype=TO_NUMPY[dtype]))
 
     def linspace(
         self, start: Scalar, stop: Scalar, num: int, dtype: DType, *, endpoint: bool
     ) -> Tensor:
-        return wrap(np.linspace(start, stop, num, endpoint=endpoint, dtype=TO_NUMPY[dtype]))
+        target = TO_NUMPY[dtype]
+        return wrap(_located(np.linspace, start, stop, num, endpoint=endpoint, dtype=target))
 
     def eye(self, rows: int, columns: int, k: int, dtype: DType) -> Tensor:
         return wrap(np.eye(rows, columns, k, TO_NUMPY[dtype]))
@@ -147,14 +157,16 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         if kernel is None:
             only_composed: Tensor = composed.erf(self, x)
             return only_composed
-        if array.size > SMALLEST and type(kernel) is _ufunc:
-            loop = loops.find(op, array.dtype)
+        loop = _find(op, array.dtype)
+        if array.size > SMALLEST:
             computed = None if loop is None else compute(loop, array)
-            if computed is None:
+            if computed is None and type(kernel) is _ufunc:
                 out = _like(array, op.results[FROM_NUMPY[array.dtype]])
-                computed = kernel(array, out=out)
-            return wrap(computed)
-        computed = kernel(array)
+                computed = _located(kernel, array, out=out)
+            return wrap(_located(kernel, array) if computed is None else computed)
+        computed = None if loop is None else compute_small(loop, array)
+        if computed is None:
+            computed = _located(kernel, array)
         result = Tensor()
         result.array = computed if type(computed) is _ndarray else _asarray(computed)
         result.view = result.storage = None
@@ -172,7 +184,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         elif type(x2) is Tensor:
             array = second = x2.array
         else:  # no handles of this backend: whatever they are says so
-            return wrap(BINARY_NEW[op](x1, x2))
+            return wrap(_located(BINARY_NEW[op], x1, x2))
         if first is None or second is None or _hints.lowered:
             return self._binary(op, x1, x2)
         size = array.size
@@ -188,7 +200,10 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             if computed is None:
                 return self._binary(op, x1, x2)
         else:
-            computed = BINARY_NEW[op](first, second)
+            if op is _POW and type(second) is int and second == 2:
+                computed = _located(np.square, first)
+            else:
+                computed = _located(BINARY_NEW[op], first, second)
             if type(computed) is not _ndarray:
                 computed = _asarray(computed)
         result = Tensor()
@@ -221,8 +236,8 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
                 if out is not None and (
                     type(other) is not _ndarray or other.ndim == 0 or other.strides == array.strides
                 ):
-                    return wrap(BINARY[op](first, second, out=out))
-        return wrap(BINARY_NEW[op](first, second))
+                    return wrap(_located(BINARY[op], first, second, out=out))
+        return wrap(_located(BINARY_NEW[op], first, second))
 
     def _is_large(self, *operands: Operand | None) -> bool:
         """Whether operands may broadcast to more elements than the threshold."""
@@ -245,7 +260,16 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             x1 = self.array(x1)
         if type(x2) is Tensor:
             x2 = self.array(x2)
-        BINARY[op](x1, x2, out=self.array(out))
+        target = self.array(out)
+        if op is _POW:
+            if type(x2) is int and x2 == 2:
+                _located(np.square, x1, out=target)
+            else:
+                _located(BINARY[op], x1, x2, out=target)
+            return
+        loop = _find(op, target.dtype)
+        if loop is None or not update(loop.operation, target, x1, x2):
+            _located(BINARY[op], x1, x2, out=target)
 
     def where(self, condition: Tensor, x1: Operand, x2: Operand) -> Tensor:
         mask = condition.array
@@ -265,7 +289,9 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             selected = compute(loop, mask, first, second)
             if selected is not None:
                 return wrap(selected)
-        return wrap(np.where(mask, first, second))
+        if type(first) is _ndarray and type(second) is _ndarray:
+            return wrap(np.where(mask, first, second))
+        return wrap(_located(np.where, mask, first, second))
 
     def clip(self, x: Tensor, low: Operand | None, high: Operand | None) -> Tensor:
         array = x.array
@@ -276,9 +302,9 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         if array.size > SMALLEST:
             return super().clip(x, low, high)  # type: ignore[no-any-return]
         if low is not None:
-            array = np.maximum(array, self.array(low) if type(low) is Tensor else low)
+            array = _bounded(p.MAXIMUM, array, self.array(low) if type(low) is Tensor else low)
         if high is not None:
-            array = np.minimum(array, self.array(high) if type(high) is Tensor else high)
+            array = _bounded(p.MINIMUM, array, self.array(high) if type(high) is Tensor else high)
         return wrap(array)
 
     # ------------------------------------------------------------------ reductions and scans
@@ -307,7 +333,10 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             # NumPy would widen sums and products of small integers on its own.
             widens = op is p.SUM or op is p.PROD
             target = TO_NUMPY[dtype] if dtype is not None else array.dtype if widens else None
-            reduced = kernel(array, axes, target, None, keepdims)
+            if target is not None and target.kind in "fc":
+                reduced = _located(kernel, array, axes, target, None, keepdims)
+            else:
+                reduced = kernel(array, axes, target, None, keepdims)
             if reduced.size > _hints.threshold:
                 return wrap(reduced)
             result = Tensor()
@@ -315,8 +344,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             result.view = result.storage = None
             return result
         if op is p.MEAN:
-            total = _sum(array, axes, None, None, keepdims)
-            return wrap(divide_by_count(total, _count(array, axes)))
+            return wrap(_located(_mean, array, axes, keepdims))
         if len(axes) == array.ndim and not keepdims:
             return wrap(np.asarray(np.count_nonzero(array), dtype=_INT64))
         return wrap(_sum(array.astype(bool), axes, _INT64, None, keepdims))
@@ -344,7 +372,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             scanned = scan(op, array, axis, target)
             if scanned is not None:
                 return wrap(scanned)
-        return wrap(SCAN[op](array, axis, target))
+        return wrap(_located(SCAN[op], array, axis, target))
 
     def var(self, x: Tensor, axes: tuple[int, ...], keepdims: bool, correction: float) -> Tensor:
         if _hints.lowered or self._is_large(x):
@@ -360,15 +388,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             folded = fold(p.VAR, array, axes, keepdims, freedom)
             if folded is not None:
                 return wrap(folded)
-        mean = divide_by_count(_sum(array, axes, None, None, True), count)
-        distance = _asarray(array - mean)
-        if distance.dtype.kind == "c":
-            squares = np.square(distance.real)
-            squares += np.square(distance.imag)
-        else:
-            squares = np.multiply(distance, distance, out=distance)
-        total = _sum(squares, axes, None, None, keepdims)
-        return wrap(divide_by_count(total, freedom))
+        return wrap(_located(_var, array, axes, keepdims, freedom))
 
     # ------------------------------------------------------------------ sorting and searching
 
@@ -425,7 +445,8 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
                 if deferred is not None:
                     return deferred
             array = self.array(x)
-        if array.dtype.kind == "c" and target.kind in "iuf":
+        kind = array.dtype.kind
+        if kind == "c" and target.kind in "iuf":
             # NumPy would warn of what the contract asks for.
             array = array.real
         if array.size > SMALLEST:
@@ -435,9 +456,10 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
                 return wrap(computed)
             out = _like(array, dtype)
             if out is not None:
-                np.copyto(out, array, casting="unsafe")
+                _located(np.copyto, out, array, casting="unsafe")
                 return wrap(out)
-        return wrap(array.astype(target))
+        cast = _located(_astype, array, target) if kind in "fc" else array.astype(target)
+        return wrap(cast)
 
     def bitcast(self, x: Tensor, dtype: DType) -> Tensor:
         # From now on two storages lie over the same memory.
@@ -464,14 +486,18 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         else:
             self._assign(target, value)
 
-    def _assign(self, target: Tensor, value: Operand) -> None:
+    def _assign(self, target: Tensor, value: Any) -> None:
         array = self.array(target)
         if type(value) is Tensor:
             value = self.array(value)
             if array.ndim == 1 and array.strides != value.strides:
                 # From one axis to one axis, NumPy looks after overlaps of equal steps alone.
                 value = value.copy() if np.may_share_memory(array, value) else value
-        array[...] = value
+            array[...] = value
+        elif type(value) is not complex and _MIN_FLOAT32 <= value <= _MAX_FLOAT32:
+            array[...] = value
+        else:
+            _located(setitem, array, ..., value)
 
     # ------------------------------------------------------------------ indexed access
 
@@ -507,9 +533,11 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         where = self._keys(keys, self._ordered)
         if target.storage is not None and target.storage.tracked:
             with self.writing(target):
-                self.array(target)[where] = written
-        else:
+                _located(setitem, self.array(target), where, written)
+        elif type(written) is _ndarray:
             self.array(target)[where] = written
+        else:
+            _located(setitem, self.array(target), where, written)
 
     def take(self, x: Tensor, indices: Tensor, axis: int) -> Tensor:
         array, where = self.array(x), self.array(indices)
@@ -533,7 +561,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         result = self.array(template).copy()
         keys = self._keys(composed.open_mesh(self, indices, axis), self._ordered)
         if add:
-            np.add.at(result, keys, self.array(updates))
+            _located(np.add.at, result, keys, self.array(updates))
         else:
             result[keys] = self._ordered(updates)
         return wrap(result)
@@ -563,7 +591,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             array = rows.matmul(left, right)
             if array is not None:
                 return wrap(array)
-        array = _matmul(left, right)
+        array = _located(_matmul, left, right)
         if array.size > _hints.threshold:
             return wrap(array)
         result = Tensor()
@@ -576,7 +604,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             deferred = self.defer_vecdot(x1, x2)
             if deferred is not None:
                 return deferred
-        return wrap(np.vecdot(self.array(x1), self.array(x2)))
+        return wrap(_located(np.vecdot, self.array(x1), self.array(x2)))
 
 
 def _like(array: NDArray, dtype: DType) -> NDArray | None:
@@ -591,6 +619,29 @@ def _like(array: NDArray, dtype: DType) -> NDArray | None:
 
 def _count(array: NDArray, axes: tuple[int, ...]) -> int:
     return prod([array.shape[axis] for axis in axes])
+
+
+def _bounded(op: Primitive, array: Any, bound: Any) -> Any:
+    """`MAXIMUM` or `MINIMUM` of a small array and a scalar or another array."""
+    loop = _find(op, array.dtype)
+    computed = None if loop is None else compute_small(loop, array, bound)
+    return _located(BINARY[op], array, bound) if computed is None else computed
+
+
+def _mean(array: NDArray, axes: tuple[int, ...], keepdims: bool) -> Any:
+    return divide_by_count(_sum(array, axes, None, None, keepdims), _count(array, axes))
+
+
+def _var(array: NDArray, axes: tuple[int, ...], keepdims: bool, freedom: float) -> Any:
+    """The sum of squared distances from the mean, divided by `freedom`."""
+    mean = divide_by_count(_sum(array, axes, None, None, True), _count(array, axes))
+    distance = _asarray(array - mean)
+    if distance.dtype.kind == "c":
+        squares = np.square(distance.real)
+        squares += np.square(distance.imag)
+    else:
+        squares = np.multiply(distance, distance, out=distance)
+    return divide_by_count(_sum(squares, axes, None, None, keepdims), freedom)
 
 
 def _has_both_zeros(array: NDArray) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 from ..base import Norm
 from ..strided import Tensor
 from . import rows
+from .fusion.fperrors import located
 from .kernels import NDArray
 from .memory import NumPyMemory, wrap
 
@@ -30,16 +31,16 @@ class FourierTransforms(NumPyMemory):
         if array.size > rows.FFT:
             return wrap(_transform_all(np.fft.fft, array, axes[::-1], norm))
         if len(axes) == 1:
-            return wrap(np.fft.fft(array, None, axes[0], norm))
-        return wrap(np.fft.fftn(array, None, axes, norm))
+            return wrap(located(np.fft.fft, array, None, axes[0], norm))
+        return wrap(located(np.fft.fftn, array, None, axes, norm))
 
     def ifft(self, x: Tensor, axes: tuple[int, ...], norm: Norm) -> Tensor:
         array = self.array(x)
         if array.size > rows.FFT:
             return wrap(_transform_all(np.fft.ifft, array, axes[::-1], norm))
         if len(axes) == 1:
-            return wrap(np.fft.ifft(array, None, axes[0], norm))
-        return wrap(np.fft.ifftn(array, None, axes, norm))
+            return wrap(located(np.fft.ifft, array, None, axes[0], norm))
+        return wrap(located(np.fft.ifftn, array, None, axes, norm))
 
     def rfft(self, x: Tensor, axes: tuple[int, ...], norm: Norm) -> Tensor:
         array = self.array(x)
@@ -47,8 +48,8 @@ class FourierTransforms(NumPyMemory):
             array = _transform(np.fft.rfft, array, None, axes[-1], norm)
             return wrap(_transform_all(np.fft.fft, array, axes[-2::-1], norm))
         if len(axes) == 1:
-            return wrap(np.fft.rfft(array, None, axes[0], norm))
-        return wrap(np.fft.rfftn(array, None, axes, norm))
+            return wrap(located(np.fft.rfft, array, None, axes[0], norm))
+        return wrap(located(np.fft.rfftn, array, None, axes, norm))
 
     def irfft(self, x: Tensor, axes: tuple[int, ...], last_size: int, norm: Norm) -> Tensor:
         array = self.array(x)
@@ -56,9 +57,9 @@ class FourierTransforms(NumPyMemory):
             array = _transform_all(np.fft.ifft, array, axes[:-1], norm)
             return wrap(_transform(np.fft.irfft, array, last_size, axes[-1], norm))
         if len(axes) == 1:
-            return wrap(np.fft.irfft(array, last_size, axes[0], norm))
+            return wrap(located(np.fft.irfft, array, last_size, axes[0], norm))
         sizes = [array.shape[axis] for axis in axes[:-1]]
-        return wrap(np.fft.irfftn(array, (*sizes, last_size), axes, norm))
+        return wrap(located(np.fft.irfftn, array, (*sizes, last_size), axes, norm))
 
 
 def _transform_all(
@@ -76,7 +77,7 @@ def _transform(
     """``function(array, size, axis, norm)``, one of numpy.fft along one axis."""
     keys = rows.divide(array.shape, axis, rows.FFT // rows.PARTS)
     if keys is None:
-        return function(array, size, axis, norm)
+        return located(function, array, size, axis, norm)  # type: ignore[no-any-return]
     shape = list(array.shape)
     name, dtype = function.__name__, array.dtype
     if name == "rfft":

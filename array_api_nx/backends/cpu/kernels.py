@@ -36,20 +36,20 @@ _count: Final = np.count_nonzero
 
 
 def _rounding(ufunc: np.ufunc) -> Callable[[NDArray], NDArray]:
-    """Rounding that leaves integers as they are."""
+    """Rounding that leaves integers as they are, and as all ufuncs the order of the axes."""
 
     def kernel(x: NDArray) -> NDArray:
-        return ufunc(x) if x.dtype.kind in "fc" else x.copy()
+        return ufunc(x) if x.dtype.kind in "fc" else x.copy("K")
 
     return kernel
 
 
 def _imag(x: NDArray) -> NDArray:
-    return x.imag.copy()
+    return x.imag.copy("K")
 
 
 def _real(x: NDArray) -> NDArray:
-    return x.real.copy()
+    return x.real.copy("K")
 
 
 # The mends below are for complex numbers. `np.asarray` makes a 0-d result, which NumPy returns as a

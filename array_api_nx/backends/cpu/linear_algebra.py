@@ -6,6 +6,7 @@ import numpy as np
 
 from ..strided import Tensor
 from .deferred import DeferredExecution
+from .fusion.fperrors import located
 from .kernels import NDArray
 from .memory import wrap
 
@@ -16,45 +17,45 @@ class LinearAlgebra(DeferredExecution):
     """The section "Linear algebra" of the contract."""
 
     def cholesky(self, x: Tensor, *, upper: bool) -> Tensor:
-        return wrap(np.linalg.cholesky(self.array(x), upper=upper))
+        return wrap(located(np.linalg.cholesky, self.array(x), upper=upper))
 
     def qr(self, x: Tensor, *, complete: bool) -> tuple[Tensor, Tensor]:
-        q, r = np.linalg.qr(self.array(x), "complete" if complete else "reduced")
+        q, r = located(np.linalg.qr, self.array(x), "complete" if complete else "reduced")
         return wrap(q), wrap(r)
 
     def svd(self, x: Tensor, *, full_matrices: bool) -> tuple[Tensor, Tensor, Tensor]:
-        u, s, vh = np.linalg.svd(self.array(x), full_matrices)
+        u, s, vh = located(np.linalg.svd, self.array(x), full_matrices)
         return wrap(u), wrap(s), wrap(vh)
 
     def svdvals(self, x: Tensor) -> Tensor:
-        return wrap(np.linalg.svd(self.array(x), compute_uv=False))
+        return wrap(located(np.linalg.svd, self.array(x), compute_uv=False))
 
     def eig(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        values, vectors = np.linalg.eig(self.array(x))
+        values, vectors = located(np.linalg.eig, self.array(x))
         return wrap(_as_complex(values)), wrap(_as_complex(vectors))
 
     def eigvals(self, x: Tensor) -> Tensor:
-        return wrap(_as_complex(np.linalg.eigvals(self.array(x))))
+        return wrap(_as_complex(located(np.linalg.eigvals, self.array(x))))
 
     def eigh(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        values, vectors = np.linalg.eigh(self.array(x))
+        values, vectors = located(np.linalg.eigh, self.array(x))
         return wrap(values), wrap(vectors)
 
     def eigvalsh(self, x: Tensor) -> Tensor:
-        return wrap(np.linalg.eigvalsh(self.array(x)))
+        return wrap(located(np.linalg.eigvalsh, self.array(x)))
 
     def solve(self, x1: Tensor, x2: Tensor) -> Tensor:
-        return wrap(np.linalg.solve(self.array(x1), self.array(x2)))
+        return wrap(located(np.linalg.solve, self.array(x1), self.array(x2)))
 
     def inv(self, x: Tensor) -> Tensor:
-        return wrap(np.linalg.inv(self.array(x)))
+        return wrap(located(np.linalg.inv, self.array(x)))
 
     def slogdet(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        sign, logarithm = np.linalg.slogdet(self.array(x))
+        sign, logarithm = located(np.linalg.slogdet, self.array(x))
         return wrap(sign), wrap(logarithm)
 
     def det(self, x: Tensor) -> Tensor:
-        return wrap(np.linalg.det(self.array(x)))
+        return wrap(located(np.linalg.det, self.array(x)))
 
 
 def _as_complex(array: NDArray) -> NDArray:

@@ -14,6 +14,7 @@ from ..base import Scalar
 from ..host import FROM_NUMPY
 from ..strided import Storage, StridedBackend, Tensor, tensor_over
 from .fusion.expression import lock
+from .fusion.fperrors import located
 from .kernels import NDArray
 
 __all__ = ["NumPyMemory", "wrap"]
@@ -121,7 +122,7 @@ class NumPyMemory(StridedBackend):
         view, storage = x.view, x.storage
         assert view is not None
         assert storage is not None
-        result = np.full(view.shape, fill, storage.dtype)
+        result = located(np.full, view.shape, fill, storage.dtype)
         if view.mask is None:
             result[...] = self.array(x)
         elif all([start < end for start, end in view.mask]):

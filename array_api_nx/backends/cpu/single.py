@@ -1,7 +1,9 @@
 """One operation at a time: what is not put off, because it is too small for that or may not be.
 
-NumPy computes it on one processor, into memory that is new to it. From some thousand elements on
-the extension does both better: with several threads, into memory of the pool.
+NumPy computes it on one processor, into memory that is new to it. The extension calls the same
+loops in less time for small arrays, and from some thousand elements on with several threads, into
+memory of the pool. It also says which floating-point errors there were, so that the warning can
+name the user's line; NumPy's names the line of this package that calls NumPy.
 """
 
 from __future__ import annotations
@@ -29,12 +31,23 @@ from .fusion.kernel import Instruction, Kernel, Operand
 from .fusion.loops import Loop
 from .fusion.plan import Graph, Stage, plan
 from .fusion.pool import empty
-from .kernels import BINARY, BINARY_NEW, UNARY, NDArray
+from .kernels import BINARY_NEW, UNARY, NDArray
 
-__all__ = ["SMALLEST", "attempt", "compute", "fold", "reported", "route", "scan", "total"]
+__all__ = [
+    "SMALLEST",
+    "attempt",
+    "compute",
+    "compute_small",
+    "fold",
+    "reported",
+    "route",
+    "scan",
+    "total",
+    "update",
+]
 
 SMALLEST: Final = min(2**14, hints.threshold)
-"""Elements above which operations are computed here, and results lie in memory of the pool."""
+"""Elements above which there may be several threads, and results lie in memory of the pool."""
 
 
 def _decline(*arguments: Any) -> None:
@@ -45,6 +58,10 @@ attempt: Final[Callable[..., Any]] = _decline if extension is None else extensio
 """``attempt(loop.operation, threads, limit, *operands)``: an ndarray; a tuple of one and of
 floating-point errors, for `reported`; or None, with nothing done, also where operands broadcast to
 more elements than the limit."""
+
+update: Final[Callable[..., Any]] = _decline if extension is None else extension.update
+"""``update(loop.operation, target, *operands)``: whether few elements were computed, without
+floating-point errors, and written to `target`, which may be an operand."""
 
 
 def compute(loop: Loop, *operands: Any) -> NDArray | None:
@@ -68,6 +85,12 @@ def compute(loop: Loop, *operands: Any) -> NDArray | None:
     return reported(loop, *found) if type(found) is tuple else found
 
 
+def compute_small(loop: Loop, *operands: Any) -> NDArray | None:
+    """`compute` on one thread, for up to `SMALLEST` elements."""
+    found = attempt(loop.operation, 1, SMALLEST, *operands)
+    return reported(loop, *found) if type(found) is tuple else found
+
+
 def reported(loop: Loop, array: NDArray, flags: int) -> NDArray | None:
     """`array`, after warnings of the floating-point errors met; None if NumPy has to raise them."""
     asked = fperrors.modes()
@@ -82,11 +105,11 @@ def route(bind: Callable[[Tensor], Any], op: Primitive, dtype: DType) -> Route |
     """`Backend.route` of the CPU backend: what its `unary` and `binary` do with operands that have
     arrays and are not deferred. `bind` is the route's.
 
-    None without the extension, and where they look at values or mend what NumPy gives.
+    None without the extension, and where they look at values: where NumPy's answers are mended, and
+    of powers.
     """
-    known, new = (UNARY, UNARY) if op in UNARY else (BINARY, BINARY_NEW)
     loop = loops.find(op, TO_NUMPY[dtype])
-    if type(known.get(op)) is not np.ufunc or loop is None or loop.operation is None:
+    if loop is None or loop.operation is None or op is p.POW:
         return None
     scalars, low, high = scalars_of(dtype)
     return Route(
@@ -96,7 +119,7 @@ def route(bind: Callable[[Tensor], Any], op: Primitive, dtype: DType) -> Route |
         high=high,
         bind=bind,
         smallest=SMALLEST,
-        kernel=new[op],
+        kernel=partial(fperrors.located, UNARY[op] if op in UNARY else BINARY_NEW[op]),
         attempt=attempt,
         operation=loop.operation,
         alone=loop.alone,

@@ -248,6 +248,92 @@ def test_anything_is_numpys(dtype: str) -> None:
     assert computed > 30
 
 
+ROW_MAJOR = [(), (1,), (2,), (7,), (16,), (33,), (500,), (501,), (1, 5, 1), (3, 4, 5)]
+
+
+def few(dtype: str, shape: tuple[int, ...], salt: int) -> NDArray:
+    values = np.random.default_rng(salt).standard_normal(shape) * 50
+    with np.errstate(all="ignore"):
+        return np.asarray(values).astype(dtype)
+
+
+@needs_extension
+@pytest.mark.parametrize("shape", ROW_MAJOR, ids=str)
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_few_elements_are_numpys(dtype: str, shape: tuple[int, ...]) -> None:
+    x, y = few(dtype, shape, 1), few(dtype, shape, 2)
+    one = few(dtype, (), 3)
+    scalar = one.item()
+    computed = 0
+    for op in OPS:
+        loop = loops.find(op, np.dtype(dtype))
+        if loop is None or loop.ufunc is None:
+            continue
+        pairs = [(x, y), (x, one), (one, x), (x, scalar), (scalar, x), (x, x)]
+        for operands in pairs if len(loop.inputs) == 2 else [(x,)]:
+            computed += check(single.compute(loop, *operands), loop.ufunc(*operands))
+    assert computed > 3
+
+
+@needs_extension
+@pytest.mark.parametrize("shape", ROW_MAJOR, ids=str)
+@pytest.mark.parametrize("dtype", ["int64", "int8", "float32", "complex128"])
+def test_few_elements_are_updated(dtype: str, shape: tuple[int, ...]) -> None:
+    loop = loops.find(p.SUBTRACT, np.dtype(dtype))
+    assert loop is not None
+    x, y = few(dtype, shape, 1), few(dtype, shape, 2)
+    small = x.size <= 500
+    for operands in [(x, y), (y, x), (x, x), (x, few(dtype, (), 3)), (2, x), (x, 2)]:
+        target = x.copy()
+        given = [target if operand is x else operand for operand in operands]
+        expected = np.subtract(*operands)
+        done = single.update(loop.operation, target, *given)
+        assert done == small or (not done and dtype == "int8" and int in map(type, operands))
+        assert target.tobytes() == (expected if done else x).tobytes()
+
+
+@needs_extension
+def test_what_is_not_updated_stays_as_it_is() -> None:
+    divide = loops.find(p.DIVIDE, np.dtype(float))
+    assert divide is not None
+    frozen = np.ones(4)
+    frozen.flags.writeable = False
+    x = np.asarray([4.0, 3.0, 2.0, 1.0])
+    for target, *operands in [
+        (x, x, 0.0),  # an error, which is NumPy's to report
+        (x, x[::-1], x),
+        (x[::2], x[:2], 2.0),
+        (x, np.ones((2, 4)), 2.0),
+        (x, np.ones(3), 2.0),
+        (x, x.astype(np.float32), 2.0),
+        (x, 1.0, 2.0),
+        (x.reshape(2, 2), x, 2.0),
+        (frozen, x, 2.0),
+        ([1.0], x, 2.0),
+    ]:
+        assert single.update(divide.operation, target, *operands) is False
+        assert x.tolist() == [4.0, 3.0, 2.0, 1.0]
+    # Operands that overlap the target otherwise are read before it is written.
+    assert single.update(divide.operation, x[1:], x[:-1], 2.0)
+    assert x.tolist() == [4.0, 2.0, 1.5, 1.0]
+
+
+@needs_extension
+@pytest.mark.parametrize("dtype", ["float32", "complex64"])
+def test_scalars_that_overflow_are_numpys(dtype: str) -> None:
+    loop = loops.find(p.ADD, np.dtype(dtype))
+    assert loop is not None
+    for x in (few(dtype, (9,), 1), few(dtype, (900,), 1)):
+        for scalar in (1e300, -1e300, 3.5e38):
+            assert single.compute(loop, x, scalar) is None
+        for scalar in (3e38, float("inf"), float("nan"), -0.0, 5, True):
+            assert check(single.compute(loop, x, scalar), x + scalar)
+    if dtype == "complex64":
+        assert single.compute(loop, x, 1e300j) is None
+        assert check(single.compute(loop, x, 2 - 3e-5j), x + (2 - 3e-5j))
+
+
 @needs_extension
 def test_dims_that_are_too_many() -> None:
     loop = loops.find(p.NEGATIVE, np.dtype(float))

@@ -19,6 +19,7 @@
 
 /* clang-format off: each builds on those before it */
 #include "atomics.h"
+#include "context.h"
 #include "loops.h"
 #include "sums.h"
 #include "copies.h"
@@ -356,7 +357,13 @@ static int execute(PyObject *module)
     if (array_name == NULL || type == NULL) {
         return -1;
     }
-    const int failed = PyModule_AddType(module, (PyTypeObject *)type);
+    int failed = PyModule_AddType(module, (PyTypeObject *)type);
+    Py_DECREF(type);
+    type = failed ? NULL : PyType_FromModuleAndSpec(module, &replacing_spec, NULL);
+    if (type == NULL) {
+        return -1;
+    }
+    failed = PyModule_AddType(module, (PyTypeObject *)type);
     Py_DECREF(type);
     return failed;
 }
@@ -389,6 +396,11 @@ static PyMethodDef methods[] = {
      "operation: (loop, dtypes of its inputs, its output's, elements up to which one thread "
      "computes all, whether the loop is slow with scalars, whether it gives the same bits when it "
      "reads backwards)."},
+    {"update", (PyCFunction)(void (*)(void))update, METH_FASTCALL,
+     "update(operation, target, *operands)\n--\n\n"
+     "Compute a loop over few elements, and write them to an array that may be an operand. Whether "
+     "that was done: not, if there are more than some hundred elements, if operands are not scalars "
+     "or row-major arrays of the target's shape, and if there were floating-point errors."},
     {"total", (PyCFunction)(void (*)(void))total, METH_FASTCALL,
      "total(reduction, threads, array)\n--\n\n"
      "All elements of an array reduced to one, an ndarray without axes; None, with nothing done, "

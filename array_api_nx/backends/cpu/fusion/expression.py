@@ -14,7 +14,7 @@ import os
 from collections.abc import Iterable, Iterator
 from contextvars import ContextVar
 from itertools import count
-from math import prod
+from math import isfinite, prod
 from threading import RLock
 from typing import Any, Final, TypeAlias, final
 from weakref import ref
@@ -26,6 +26,7 @@ from ....core.view import View
 from ....primitives import Primitive
 from ...strided import Storage
 from . import loops
+from .fperrors import located
 from .loops import Loop
 
 __all__ = [
@@ -109,13 +110,16 @@ _scalars: Final[dict[tuple[type, Any, np.dtype[Any]], Scalar]] = {}
 def scalar(value: Any, dtype: np.dtype[Any]) -> Scalar:
     """A Python scalar as a value of `dtype`."""
     if not value or type(value) is complex:  # -0.0 would be found for 0.0
-        return Scalar(np.full(1, value, dtype))
+        return Scalar(located(np.full, 1, value, dtype))
     key = type(value), value, dtype
     found = _scalars.get(key)
     if found is None:
         if len(_scalars) >= _MAX_SCALARS:
             _scalars.clear()
-        found = _scalars[key] = Scalar(np.full(1, value, dtype))
+        found = Scalar(located(np.full, 1, value, dtype))
+        # What overflows is made anew each time, so that NumPy warns each time.
+        if np.isfinite(found.array[0]) or not isfinite(value):
+            _scalars[key] = found
     return found
 
 

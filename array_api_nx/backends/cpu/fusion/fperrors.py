@@ -1,20 +1,25 @@
-"""NumPy's floating-point warnings, for computations that run later than they were called.
+"""NumPy's floating-point warnings, at the line outside this package that a user can change.
 
-How floating-point errors are treated is read where an operation is called (`modes`) and applied
-where it is computed (`report`).
+NumPy warns at the line that calls it, which is one of this package. There are two ways to another
+line. For computations that run later than they were called, how floating-point errors are treated
+is read where an operation is called (`modes`) and applied where it is computed (`report`). Calls of
+NumPy's functions go through `located`.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextvars import ContextVar, copy_context
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
+
+from .compiled import extension
 
 __all__ = [
     "DIVIDE",
@@ -23,9 +28,11 @@ __all__ = [
     "UNDERFLOW",
     "Modes",
     "Settings",
+    "located",
     "modes",
     "planned",
     "report",
+    "warn",
 ]
 
 # NumPy's bits for the flags that an operation raises.
@@ -46,6 +53,9 @@ _CATEGORIES: Final = (
 )
 
 _PACKAGE: Final = str(Path(__file__).parents[3]) + os.sep
+# Between a user's line and the one that warns there are also functions of NumPy that are written in
+# Python or call methods of ours, and the frames of context managers.
+_INSIDE: Final = _PACKAGE, str(Path(np.__file__).parent) + os.sep, contextlib.__file__
 
 
 def _find_variable() -> ContextVar[Any] | None:
@@ -129,9 +139,11 @@ def modes() -> Modes | None:
 
 def _read() -> Modes | None:
     asked: dict[str, str] = np.geterr()  # type: ignore[assignment]  # a TypedDict of literals
-    if any([mode not in ("ignore", "warn") for mode in asked.values()]):
+    # Inside of `located`, what is logged is what the user wants warnings of.
+    warned = ("warn", "log") if np.geterrcall() is _log else ("warn",)
+    if any([mode != "ignore" and mode not in warned for mode in asked.values()]):
         return None
-    return sum([bit for bit, name, _ in _CATEGORIES if asked[name] == "warn"])
+    return sum([bit for bit, name, _ in _CATEGORIES if asked[name] in warned])
 
 
 def report(raised: Iterable[tuple[str, int, Modes]]) -> None:
@@ -154,16 +166,88 @@ def report(raised: Iterable[tuple[str, int, Modes]]) -> None:
         if wanted:
             for bit, _, text in _CATEGORIES:
                 if wanted & bit:
-                    _warn(f"{text} encountered in {name}")
+                    warn(f"{text} encountered in {name}")
 
 
-def _warn(message: str) -> None:
+def warn(message: str, category: type[Warning] = RuntimeWarning) -> None:
+    """Warn at the line outside this package, and outside NumPy, that led here."""
     if sys.version_info >= (3, 12):
-        warnings.warn(message, RuntimeWarning, skip_file_prefixes=(_PACKAGE,))
+        warnings.warn(message, category, skip_file_prefixes=_INSIDE)
     else:
         level = 1
         frame = sys._getframe()
-        while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        while frame.f_back is not None and frame.f_code.co_filename.startswith(_INSIDE):
             frame = frame.f_back
             level += 1
-        warnings.warn(message, RuntimeWarning, stacklevel=level)
+        warnings.warn(message, category, stacklevel=level)
+
+
+# ---------------------------------------------------------------------- calls of NumPy
+
+
+class _Log:
+    """What NumPy writes to instead of warning, by its errstate "log"."""
+
+    def write(self, text: str) -> None:
+        """Give the warning that NumPy would have given."""
+        warn(text.removeprefix("Warning: ").rstrip("\n"))
+
+
+_log: Final = _Log()
+
+# From NumPy's states to those that log what they would warn of; None for states that may stay.
+_logging: Final[dict[Any, Any]] = {}
+_MAX_STATES: Final = 64
+
+
+def _logged(asked: dict[str, Any]) -> dict[str, Any] | None:
+    """Arguments of `numpy.errstate` that turn warnings into calls of `_log`.
+
+    None if nothing is warned of, and if the user has a function or a log of their own, as NumPy
+    keeps only one.
+    """
+    warned = [name for name, mode in asked.items() if mode == "warn"]
+    if not warned or not {"call", "log"}.isdisjoint(asked.values()):
+        return None
+    return {**dict.fromkeys(warned, "log"), "call": _log}
+
+
+def _find_logging(state: Any) -> Any:
+    """What `_logging` is to hold for NumPy's state, which is that of the caller."""
+    assert _variable is not None
+    if len(_logging) >= _MAX_STATES:
+        _logging.clear()
+    settings = _logged(np.geterr())  # type: ignore[arg-type]  # a TypedDict of literals
+    if settings is None:
+        return _logging.setdefault(state, None)
+    with np.errstate(**settings):
+        return _logging.setdefault(state, _variable.get())
+
+
+def _located(function: Callable[..., Any], /, *args: Any, **keywords: Any) -> Any:
+    """`located` without the extension."""
+    if _variable is None:
+        with np.errstate(**_logged(np.geterr()) or {}):  # type: ignore[arg-type]
+            return function(*args, **keywords)
+    state = _variable.get(None)
+    try:
+        other = _logging[state]
+    except KeyError:
+        other = _find_logging(state)
+    if other is None:
+        return function(*args, **keywords)
+    token = _variable.set(other)
+    try:
+        return function(*args, **keywords)
+    finally:
+        _variable.reset(token)
+
+
+located: Final[Callable[..., Any]] = (
+    _located
+    if extension is None or _variable is None
+    else extension.Replacing(_variable, _logging, _find_logging)
+)
+"""``located(function, *args, **keywords)``: the function's result. Where it calls NumPy, warnings
+of floating-point errors name the line outside this package. The other settings of NumPy's errstate
+do what they always do. It takes 0.15 microseconds, twice that without the extension."""

@@ -50,31 +50,67 @@ static int is_readable(PyArrayObject *array, const PyArray_Descr *dtype)
            (npy_uintp)PyArray_DATA(array) % (npy_uintp)alignment(PyArray_ITEMSIZE(array)) == 0;
 }
 
+/* Whether single precision has the number, rounded, and not an infinity instead. */
+static int fits_float(double number)
+{
+    return !isfinite(number) || fabs(number) <= FLT_MAX;
+}
+
+/* Get a Python scalar as two floats, if they are exact. */
+static int read_scalar(PyObject *value, Py_complex *number)
+{
+    number->imag = 0;
+    if (PyFloat_CheckExact(value)) {
+        number->real = PyFloat_AS_DOUBLE(value);
+        return 1;
+    }
+    if (PyComplex_CheckExact(value)) {
+        *number = PyComplex_AsCComplex(value);
+        return 1;
+    }
+    if (!PyLong_CheckExact(value)) {
+        return 0;
+    }
+    int overflow;
+    const long integer = PyLong_AsLongAndOverflow(value, &overflow);
+    number->real = (double)integer;
+    return overflow == 0 && integer > -EXACT_IN_FLOAT && integer < EXACT_IN_FLOAT;
+}
+
 /* Write a Python scalar as a number of that dtype, if that takes no conversion that may fail. */
 static int write_plainly(char *target, const PyArray_Descr *dtype, PyObject *value)
 {
-    double number;
-    if (PyFloat_CheckExact(value)) {
-        number = PyFloat_AS_DOUBLE(value);
-    } else if (PyLong_CheckExact(value)) {
+    Py_complex number;
+    if (dtype->type_num == NPY_INT64) {
         int overflow;
-        const long integer = PyLong_AsLongAndOverflow(value, &overflow);
-        if (overflow != 0 || integer <= -EXACT_IN_FLOAT || integer >= EXACT_IN_FLOAT) {
-            return 0;
-        }
-        number = (double)integer;
-    } else {
+        *(npy_int64 *)target = PyLong_CheckExact(value)
+                                   ? PyLong_AsLongLongAndOverflow(value, &overflow)
+                                   : (overflow = 1);
+        return overflow == 0;
+    }
+    if (!read_scalar(value, &number)) {
         return 0;
     }
-    if (dtype->type_num == NPY_DOUBLE) {
-        *(npy_double *)target = number;
-        return 1;
+    switch (dtype->type_num) {
+    case NPY_CDOUBLE:
+        ((npy_double *)target)[1] = number.imag; /* fall through */
+    case NPY_DOUBLE:
+        *(npy_double *)target = number.real;
+        return dtype->type_num == NPY_CDOUBLE || !PyComplex_CheckExact(value);
+    case NPY_CFLOAT:
+        if (!fits_float(number.imag)) {
+            return 0;
+        }
+        ((npy_float *)target)[1] = (npy_float)number.imag; /* fall through */
+    case NPY_FLOAT:
+        if (!fits_float(number.real)) {
+            return 0;
+        }
+        *(npy_float *)target = (npy_float)number.real;
+        return dtype->type_num == NPY_CFLOAT || !PyComplex_CheckExact(value);
+    default:
+        return 0;
     }
-    if (dtype->type_num == NPY_FLOAT && fabs(number) <= FLT_MAX) {
-        *(npy_float *)target = (npy_float)number;
-        return 1;
-    }
-    return 0;
 }
 
 /* Take an operand, an array or a Python scalar; widen the space to what it broadcasts to. Whether the
@@ -393,8 +429,8 @@ static int take_operands(Single *single, const Operation *operation, npy_intp li
     return is_forward(single, space->ndim, operation->reversible) && order_axes(single, space);
 }
 
-/* Convert the operands that are no arrays. Whether that may have run Python code, or -1 with an
-   exception set. */
+/* Convert the operands that are no arrays. Whether that may have run Python code, or -1 where NumPy
+   has to do it, because it would warn, or with an exception set. */
 static int convert_scalars(Single *single, const Operation *operation, PyObject *const *values)
 {
     int ran = 0;
@@ -403,6 +439,10 @@ static int convert_scalars(Single *single, const Operation *operation, PyObject 
         if (PyArray_CheckExact(values[i]) ||
             write_plainly(single->addresses[i], dtype, values[i])) {
             continue;
+        }
+        const int single_precision = dtype->type_num == NPY_FLOAT || dtype->type_num == NPY_CFLOAT;
+        if (single_precision && !PyLong_Check(values[i])) {
+            return -1;
         }
         if (PyArray_Pack(dtype, single->addresses[i], values[i]) < 0) {
             return -1;
@@ -421,12 +461,15 @@ static PyObject *compute_single(Single *single, const Operation *operation, npy_
     if (!take_operands(single, operation, limit, values, &space)) {
         Py_RETURN_NONE;
     }
-    /* Only now: NumPy converts them itself, with warnings of its own, where it computes. */
+    /* Only now: NumPy converts them itself where it computes. */
     const int ran = convert_scalars(single, operation, values);
     if (ran < 0) {
-        return NULL;
+        if (PyErr_Occurred()) {
+            return NULL;
+        }
+        Py_RETURN_NONE;
     }
-    /* What conversions run, and their warnings, may have changed arrays. */
+    /* What conversions run may have changed arrays. */
     if (ran > 0 && !take_operands(single, operation, limit, values, &space)) {
         Py_RETURN_NONE;
     }
@@ -494,26 +537,122 @@ static int read_operation(PyObject *value, Operation *operation)
     return 1;
 }
 
+/* ------------------------------------------------------------------ small arrays */
+
+/* Elements up to which a loop is called at once, without releasing the GIL, which takes as long as
+   some hundred additions; NumPy does the same. */
+enum { FEW = 500 };
+
+/* Operands for one call of a loop. */
+typedef struct {
+    Complex128 scalars[MAX_SOURCES]; /* or whatever fits there */
+    char *addresses[MAX_SOURCES + 1];
+    npy_intp steps[MAX_SOURCES + 1];
+    PyArrayObject *first; /* an array that has the shape of the result, or NULL */
+    npy_intp count;
+} Few;
+
+/* Take the operands if each is a scalar, or row-major of one shape with the others. Whether a single
+   call of the loop computes what NumPy does. */
+static int take_few(Few *few, const Operation *operation, PyObject *const *values)
+{
+    few->first = NULL;
+    few->count = 1;
+    for (int i = 0; i < operation->loop->sources; i++) {
+        const PyArray_Descr *dtype = input_dtype(operation, i);
+        few->addresses[i] = (char *)&few->scalars[i];
+        few->steps[i] = 0;
+        if (!PyArray_CheckExact(values[i])) {
+            if (!write_plainly(few->addresses[i], dtype, values[i])) {
+                return 0;
+            }
+            continue;
+        }
+        PyArrayObject *array = (PyArrayObject *)values[i];
+        if (!is_readable(array, dtype) || !PyArray_IS_C_CONTIGUOUS(array)) {
+            return 0;
+        }
+        few->addresses[i] = PyArray_BYTES(array);
+        if (PyArray_NDIM(array) == 0) {
+            continue;
+        }
+        few->steps[i] = PyArray_ITEMSIZE(array);
+        if (few->first == NULL) {
+            few->first = array;
+            few->count = PyArray_SIZE(array);
+        } else if (!PyArray_SAMESHAPE(few->first, array)) {
+            return 0;
+        }
+    }
+    return few->count > 0 && few->count <= FEW;
+}
+
+/* Write the result, row-major; the floating-point flags. */
+static npy_uint8 run_few(Few *few, const Loop *loop, npy_intp itemsize, char *target)
+{
+    few->addresses[loop->sources] = target;
+    few->steps[loop->sources] = itemsize;
+    take_flags();
+    loop->function(few->addresses, &few->count, few->steps, loop->data);
+    return take_flags();
+}
+
+/* As compute_single; NULL without an exception set if there are not few elements. */
+static PyObject *compute_few(const Operation *operation, npy_intp limit, PyObject *const *values)
+{
+    Few few;
+    if (!take_few(&few, operation, values) || few.count > limit) {
+        return NULL;
+    }
+    const int ndim = few.first == NULL ? 0 : PyArray_NDIM(few.first);
+    npy_intp *shape = few.first == NULL ? NULL : PyArray_DIMS(few.first);
+    const npy_intp itemsize = PyDataType_ELSIZE(operation->output);
+    Py_INCREF(operation->output);
+    PyObject *array = new_array(ndim, shape, operation->output, few.count * itemsize);
+    if (array == NULL) {
+        return NULL;
+    }
+    const npy_uint8 flags =
+        run_few(&few, operation->loop, itemsize, PyArray_BYTES((PyArrayObject *)array));
+    return flags == 0 ? array : Py_BuildValue("(Ni)", array, (int)flags);
+}
+
+/* ------------------------------------------------------------------ functions */
+
+/* Check the arguments, of which so many come before the operands; 0 with an exception set. */
+static int read_call(PyObject *const *args, Py_ssize_t arg_count, Py_ssize_t before,
+                     Operation *operation)
+{
+    if (arg_count < before) {
+        PyErr_Format(PyExc_TypeError, "there must be %zd arguments and operands", before);
+        return 0;
+    }
+    if (!read_operation(args[0], operation)) {
+        return 0;
+    }
+    if (arg_count != before + operation->loop->sources) {
+        PyErr_Format(PyExc_TypeError, "the operation takes %d operands", operation->loop->sources);
+        return 0;
+    }
+    return 1;
+}
+
 static PyObject *compute(PyObject *module, PyObject *const *args, Py_ssize_t arg_count)
 {
     Operation operation;
     Single single;
     npy_intp threads, limit;
     (void)module;
-    if (arg_count < 3) {
-        PyErr_SetString(PyExc_TypeError, "compute takes an operation, threads, a limit, operands");
-        return NULL;
-    }
-    if (!read_operation(args[0], &operation) ||
+    if (!read_call(args, arg_count, 3, &operation) ||
         !read_int(args[1], 1, NPY_MAX_INTP, "threads", &threads) ||
         !read_int(args[2], 0, NPY_MAX_INTP, "the limit", &limit)) {
         return NULL;
     }
-    const int sources = operation.loop->sources;
-    if (arg_count != 3 + sources) {
-        PyErr_Format(PyExc_TypeError, "the operation takes %d operands", sources);
-        return NULL;
+    PyObject *few = compute_few(&operation, limit, args + 3);
+    if (few != NULL || PyErr_Occurred()) {
+        return few;
     }
+    const int sources = operation.loop->sources;
     memset(&single.step, 0, sizeof(Step));
     memset(&single.kernel, 0, sizeof(Kernel));
     single.step.loop = *operation.loop;
@@ -527,6 +666,31 @@ static PyObject *compute(PyObject *module, PyObject *const *args, Py_ssize_t arg
     single.kernel.steps = &single.step;
     return compute_single(&single, &operation, threads, least(limit, MAX_BYTES / MAX_ITEMSIZE),
                           args + 3);
+}
+
+static PyObject *update(PyObject *module, PyObject *const *args, Py_ssize_t arg_count)
+{
+    Operation operation;
+    Few few;
+    Complex128 results[FEW];
+    (void)module;
+    if (!read_call(args, arg_count, 2, &operation)) {
+        return NULL;
+    }
+    if (!PyArray_CheckExact(args[1]) || !take_few(&few, &operation, args + 2)) {
+        Py_RETURN_FALSE;
+    }
+    PyArrayObject *target = (PyArrayObject *)args[1];
+    const npy_intp itemsize = PyDataType_ELSIZE(operation.output);
+    const int alike = few.first == NULL ? PyArray_NDIM(target) == 0
+                                        : PyArray_SAMESHAPE(few.first, target);
+    if (!alike || !is_readable(target, operation.output) || !PyArray_ISWRITEABLE(target) ||
+        !PyArray_IS_C_CONTIGUOUS(target) ||
+        run_few(&few, operation.loop, itemsize, (char *)results) != 0) {
+        Py_RETURN_FALSE;
+    }
+    memcpy(PyArray_BYTES(target), results, (size_t)(few.count * itemsize));
+    Py_RETURN_TRUE;
 }
 
 #endif

@@ -8,6 +8,7 @@ the slot of their result.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -143,8 +144,11 @@ class Small:
         if passes:
             lines += self._sequence(passes)
         code = "\n".join(["def run(given, report):", *[f"    {x}" for x in lines], "    return"])
-        exec(code, self._names)
-        return self._names["run"]  # type: ignore[no-any-return]
+        # In the package, as far as warnings are concerned: they name the line that calls it.
+        exec(compile(code, f"{__file__} <program>", "exec"), self._names)
+        run = self._names["run"]
+        native = all([_is_native(action) for action in self._plan.actions])
+        return run if native else partial(fperrors.located, run)
 
     def _name(self, x: Any) -> str:
         """A name for something that the function uses."""

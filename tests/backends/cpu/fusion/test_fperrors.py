@@ -7,7 +7,7 @@ import os
 import types
 import warnings
 from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
+from contextvars import ContextVar, copy_context
 from pathlib import Path
 
 import numpy as np
@@ -173,7 +173,9 @@ def test_warnings_point_at_the_caller_outside_the_package(tmp_path):
     inside = module(package / "inside.py", passing_on)
     outside = module(tmp_path / "outside.py", passing_on)
     code = Path(fperrors.__file__).read_text(encoding="utf-8")
-    inner = module(package / "inner.py", code.replace(".parents[3]", ".parents[0]"))
+    code = code.replace(".parents[3]", ".parents[0]")
+    code = code.replace("from .compiled import extension", "extension = None")
+    inner = module(package / "inner.py", code)
     for calls in (
         [outside.call, inner.report],
         [outside.call, inside.call, inside.call, inner.report],
@@ -182,6 +184,130 @@ def test_warnings_point_at_the_caller_outside_the_package(tmp_path):
     ):
         found = caught(*calls, [("log", 1, 1)])
         assert (found[0].filename, found[0].lineno) == (outside.__file__, 2)
+
+
+# ---------------------------------------------------------------------- located
+
+LOCATED = [fperrors._located, fperrors.located]
+
+
+@pytest.mark.parametrize("located", LOCATED)
+def test_calls_of_numpy_warn_here(located, tmp_path):
+    package = tmp_path / "array_api_nx"
+    package.mkdir()
+    inside = module(package / "inside.py", "def call(function, *x):\n    return function(*x)\n")
+    with np.errstate(all="warn"):
+        found = caught(located, np.log, np.asarray([0.0, -1.0]))
+        words = [str(each.message) for each in found]
+        assert words == ["divide by zero encountered in log", "invalid value encountered in log"]
+        assert {each.filename for each in found} == {__file__}
+        assert [str(each.message) for each in caught(np.log, np.asarray([0.0]))] == words[:1]
+        # What is not ours is not hidden.
+        found = caught(inside.call, located, np.log, np.asarray([0.0]))
+        assert found[0].filename == inside.__file__
+
+
+@pytest.mark.parametrize("located", LOCATED)
+def test_located_passes_everything_on(located):
+    def function(*args, **keywords):
+        return args, keywords
+
+    assert located(function) == ((), {})
+    assert located(function, 1, 2, a=3) == ((1, 2), {"a": 3})
+    assert located(function, function=4) == ((), {"function": 4})
+    with pytest.raises(TypeError):
+        located()
+    with np.errstate(all="warn"), pytest.raises(ZeroDivisionError):
+        located(lambda: 1 / 0)
+    with pytest.raises(FloatingPointError), np.errstate(all="raise"):
+        located(np.log, np.asarray(0.0))
+
+
+@pytest.mark.parametrize("located", LOCATED)
+@pytest.mark.parametrize("error", [None, KeyError])
+def test_the_state_is_changed_inside_alone(located, error):
+    seen = []
+
+    def function():
+        seen.append((np.geterr(), modes()))
+        located(np.exp, 0.0)
+        assert (np.geterr(), modes()) == seen[-1]
+        if error:
+            raise error
+
+    def run():
+        before = np.geterr(), np.geterrcall(), modes()
+        try:
+            located(function)
+        except KeyError:
+            assert error
+        assert (np.geterr(), np.geterrcall(), modes()) == before
+
+    for settings, inside in (
+        ({"all": "warn"}, {"all": "log"}),
+        ({"all": "warn", "under": "ignore"}, {"all": "log", "under": "ignore"}),
+        ({"all": "ignore"}, {"all": "ignore"}),
+        ({"all": "raise", "over": "warn"}, {"all": "raise", "over": "log"}),
+        ({"all": "warn", "over": "call", "call": print}, {"all": "warn", "over": "call"}),
+    ):
+        with np.errstate(**settings):
+            run()
+            expected = modes()
+        with np.errstate(**inside):
+            assert seen[-1] == (np.geterr(), expected)
+    # Where nothing was set, the default.
+    with ThreadPoolExecutor(1) as executor:
+        executor.submit(run).result()
+
+
+def test_located_without_the_variable(monkeypatch):
+    monkeypatch.setattr(fperrors, "_variable", None)
+    with np.errstate(all="warn"):
+        found = caught(fperrors._located, np.log, np.asarray([0.0]))
+        assert [each.filename for each in found] == [__file__]
+    with np.errstate(all="raise"), pytest.raises(FloatingPointError):
+        fperrors._located(np.log, np.asarray([0.0]))
+
+
+@pytest.mark.parametrize("located", LOCATED)
+def test_few_states_are_remembered(located):
+    for number in range(3 * fperrors._MAX_STATES):
+        with np.errstate(all="warn" if number % 2 else "ignore"):
+            assert located(np.exp, 0.0) == 1.0
+    assert len(fperrors._logging) <= fperrors._MAX_STATES + 1
+
+
+@pytest.mark.skipif(fperrors.extension is None, reason="the extension is not built")
+def test_replacing_a_variable():
+    variable = ContextVar("variable")
+    values = {1: 10, 2: None}
+    asked = []
+
+    def find(value):
+        asked.append(value)
+        return values.setdefault(value, "new")
+
+    replacing = fperrors.extension.Replacing(variable, values, find)
+    assert replacing(variable.get) == "new"
+    assert asked == [None]
+    for value, inside in ((1, 10), (2, 2), (3, "new"), (3, "new")):
+        variable.set(value)
+        assert replacing(variable.get) == inside
+        assert variable.get() == value
+    assert asked == [None, 3]
+    variable.set([])
+    with pytest.raises(TypeError, match="unhashable"):
+        replacing(variable.get)
+    with pytest.raises(TypeError, match="no function"):
+        replacing()
+    with pytest.raises(TypeError):
+        fperrors.extension.Replacing(1, values, find)
+    with pytest.raises(TypeError):
+        fperrors.extension.Replacing(variable, [], find)
+    failing = fperrors.extension.Replacing(variable, {}, lambda value: 1 // 0)
+    variable.set(5)
+    with pytest.raises(ZeroDivisionError):
+        failing(variable.get)
 
 
 def test_the_package_is_found():
