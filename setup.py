@@ -12,8 +12,7 @@ import numpy as np
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
-BACKENDS = "array_api_nx/backends"
-FUSION = f"{BACKENDS}/cpu/fusion"
+NATIVE = "array_api_nx/native"
 
 
 class BuildExtension(build_ext):
@@ -32,15 +31,15 @@ setup(
     cmdclass={"build_ext": BuildExtension},
     ext_modules=[
         Extension(
-            "array_api_nx.backends._shortcut",
-            sources=[f"{BACKENDS}/_shortcut.c"],
+            "array_api_nx.native._fast_path",
+            sources=[f"{NATIVE}/_fast_path.c"],
             include_dirs=[np.get_include()],
             optional=True,
         ),
         Extension(
-            "array_api_nx.backends.cpu.fusion._blocks",
-            sources=[f"{FUSION}/_blocks.c"],
-            depends=glob(f"{FUSION}/*.h"),
+            "array_api_nx.native._engine",
+            sources=[f"{NATIVE}/_engine.c"],
+            depends=glob(f"{NATIVE}/*.h"),
             include_dirs=[np.get_include()],
             optional=True,
         ),

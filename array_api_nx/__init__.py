@@ -16,7 +16,7 @@ from __future__ import annotations
 from math import e, inf, nan, pi
 
 # The array comes first: its functions need the class.
-from .array import Array  # isort: skip
+from .frontend.array import Array  # isort: skip
 
 from . import extra, fft, linalg
 from .compile import ShapeSpec, compile, eval_shape

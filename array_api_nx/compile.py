@@ -9,15 +9,13 @@ from pickle import PicklingError
 from types import MethodType
 from typing import Any, Final, NamedTuple
 
-from .array import Array
-from .backends.explanation_program import ProgramExplanation
-from .backends.program import Program
-from .backends.trace import TraceError, current
+from .contract.program import Program
 from .core.polynomial import Var
 from .core.real import Real, evaluated
 from .core.symbolic import Dim, bind, dim_of_var
+from .frontend.array import Array
 from .frontend.dispatch import wrap
-from .frontend.traces import (
+from .frontend.trace_function import (
     LARGEST,
     Argument,
     Echo,
@@ -30,6 +28,8 @@ from .frontend.traces import (
     trace,
 )
 from .frontend.trees import flatten, map_leaves
+from .tracing.explanation import ProgramExplanation
+from .tracing.recorder import TraceError, current
 
 __all__ = ["CacheInfo", "Compiled", "ShapeSpec", "TraceError", "compile", "eval_shape"]
 

@@ -9,8 +9,8 @@ from importlib.util import find_spec
 from typing import Any, Final, final
 
 from . import config
-from .backends.base import Backend
-from .backends.engines.families import FAMILIES, Family, options_of
+from .backends.engines.devices import FAMILIES, Family, options_of
+from .contract.backend import Backend
 from .core import dtypes as d
 from .core.dtypes import DType, as_dtype
 
@@ -121,7 +121,7 @@ class _NotLoaded:
     def __getattr__(self, name: str) -> Any:
         backend = self._load()
         if os.environ.get("ARRAY_API_NX_CHECKED", "0") not in ("", "0"):
-            from .backends.checked import CheckedBackend
+            from .contract.checked import CheckedBackend
 
             backend = CheckedBackend(backend)
         self._device.backend = backend
@@ -283,7 +283,7 @@ def default_device() -> Device:
 
 def _load_cpu() -> Backend:
     from .backends.cpu import CPUBackend
-    from .backends.cpu.fusion.threads import register_controller
+    from .backends.cpu.engine.threads import register_controller
 
     register_controller()
     return CPUBackend()

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from . import primitives as p
-from .array import Array, PythonScalar
-from .backends.composed import window_counts
+from .contract import primitives as p
+from .contract.composed import window_counts
 from .core import dtypes as d
 from .core.dtypes import DType
 from .core.shape import as_int
 from .device import Device
+from .frontend.array import Array, PythonScalar
 from .frontend.creation import asarray, linspace, zeros
 from .frontend.dispatch import check_scalar, only_array, wrap
 from .frontend.elementwise import pow

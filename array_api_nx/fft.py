@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from . import primitives as p
-from .array import Array
-from .backends.base import Norm
+from .contract import primitives as p
+from .contract.backend import Norm
 from .core.dtypes import COMPLEX, REAL_FLOATING, DType, as_dtype, float64
 from .core.shape import as_int, check_shape, normalise_axes
 from .device import Device, as_device
 from .frontend import elementwise, manipulation
+from .frontend.array import Array
 from .frontend.dispatch import cast, only_array, operand_dtypes, wrap
 
 __all__ = [

@@ -16,11 +16,11 @@ from typing import Any, Final, Literal, NamedTuple
 
 from numpy.linalg import LinAlgError
 
-from . import primitives as p
-from .array import Array
+from .contract import primitives as p
 from .core.dtypes import COMPLEX, DType, int64
 from .core.shape import broadcast_shapes
 from .frontend import data_type, elementwise, manipulation, searching, statistical
+from .frontend.array import Array
 from .frontend.dispatch import (
     cast,
     only_array,

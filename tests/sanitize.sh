@@ -13,10 +13,10 @@ set -eu
 
 tool=$1
 shift
-[ $# -gt 0 ] || set -- -q tests/backends/cpu/fusion/test_machine.py \
-    tests/backends/cpu/fusion/test_loops.py tests/backends/cpu/fusion/test_pool.py \
-    tests/backends/cpu/fusion/test_sequence.py tests/backends/cpu/test_single.py \
-    tests/backends/test_shortcut.py
+[ $# -gt 0 ] || set -- -q tests/backends/cpu/engine/test_run.py \
+    tests/backends/cpu/engine/test_loops.py tests/backends/cpu/engine/test_memory_pool.py \
+    tests/backends/cpu/engine/test_extension_sequence.py tests/backends/cpu/engine/test_operations.py \
+    tests/contract/test_fast_path.py
 python=${PYTHON:-python3}
 cc=${CC:-cc}
 
@@ -25,12 +25,12 @@ trap 'rm -rf "$copy"' EXIT
 cd "$(dirname "$0")/.."
 tar -cf - --exclude=./.git . | tar -xf - -C "$copy"
 cd "$copy"
-backends=array_api_nx/backends
+native=array_api_nx/native
 include=$($python -c 'import numpy, sysconfig
 print("-I" + numpy.get_include(), "-I" + sysconfig.get_path("include"))')
 suffix=$($python -c 'import sysconfig; print(sysconfig.get_config_var("EXT_SUFFIX"))')
 build() {
-    for source in $backends/_shortcut.c $backends/cpu/fusion/_blocks.c; do
+    for source in $native/_fast_path.c $native/_engine.c; do
         rm -f "${source%.c}".*.so
         # shellcheck disable=SC2086
         $cc -std=c99 -Wall -Wextra -g -fno-strict-aliasing -fPIC -shared $include "$@" \
@@ -57,7 +57,7 @@ valgrind)
     ! cat "$copy"/valgrind.* | awk '
         /^==[0-9]+== *$/ { if (ours) printf "%s", text; text = ""; ours = 0; next }
         { text = text $0 "\n" }
-        /\((_(blocks|shortcut)\.c|(atomics|copies|loops|memory|parse|sequence|single|sums|threads|tiles)\.h):/ { ours = 1 }
+        /\((_(engine|fast_path)\.c|(atomics|copies|loops|memory|parse|sequence|operations|sums|threads|tiles)\.h):/ { ours = 1 }
     ' | grep .
     ;;
 *)

@@ -1,8 +1,7 @@
-"""The layers of the package: imports go down only, and importing it stays light.
+"""The rooms of the package: imports go down only, importing it stays light, and tests mirror it.
 
-The layers, from the top: the public faces (the package itself and its public submodules); the
-front end with the array, the device and what they need; the backends; the table of primitives;
-the core; the settings. A module may import its own layer and those below.
+A room is a folder, or a module that is a layer by itself. A module may import its own room and
+those below it, wherever the import stands: at the top, in a function, or for type checkers alone.
 """
 
 from __future__ import annotations
@@ -11,8 +10,8 @@ import ast
 import os
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -21,19 +20,34 @@ import array_api_nx
 
 NAME = "array_api_nx"
 ROOT = Path(array_api_nx.__file__).parent
-LAYERS = ("config", "core", "primitives", "backends", "frontend", "face")
-IN_FRONTEND = {"array", "device", "formatting", "interop"}
+TESTS = Path(__file__).parent
 MODULES = sorted(ROOT.rglob("*.py"))
 
-# What a module imports when it is loaded. Engines other than NumPy load on first use.
-THIRD_PARTY = {
-    "config": set[str](),
-    "core": set[str](),
-    "primitives": set[str](),
-    "backends": {"numpy"},
-    "frontend": {"numpy"},
-    "face": {"numpy"},
-}
+# From the top. What lies in none of them is a public face, or, in backends/, nothing but a name.
+FACE = "public faces"
+ROOMS = (
+    FACE,
+    "frontend",
+    "device",
+    "backends/engines",
+    "backends/dask",
+    "backends/cpu",
+    "backends/cpu/programs",
+    "backends/cpu/lazy",
+    "backends/cpu/storage",
+    "backends/cpu/engine",
+    "backends/cpu/kernels",
+    "backends",
+    "tracing",
+    "contract",
+    "explain",
+    "core",
+    "config",
+    "native",
+)
+# What the lower rooms import from outside: nothing; the others, when they are loaded, NumPy.
+# Engines other than NumPy load on first use.
+STANDARD_LIBRARY_ALONE = ("explain", "core", "config", "native")
 # The contract tests, which pytest loads and nothing else does.
 TESTING = "testing/contract/"
 # The modules of engines, which load on first use, and what they load.
@@ -45,12 +59,37 @@ ENGINES = {
     "backends/engines/torch.py": {"torch", "array_api_compat"},
     "backends/engines/torch_kernels.py": {"torch"},
 }
-# Layers that import nothing else, on first use neither.
-STANDARD_LIBRARY_ALONE = ("config", "core", "primitives")
+
+# Modules that need each other, each circle in one room: the array and its functions, a backend and
+# what it gets from the contract by default, sizes and what becomes of them by division.
+CIRCLES = (
+    {
+        "frontend/array", "frontend/creation", "frontend/data_type", "frontend/dispatch",
+        "frontend/elementwise", "frontend/formatting", "frontend/indexing", "frontend/interop",
+        "frontend/linear_algebra", "frontend/manipulation", "frontend/statistical",
+        "frontend/utility",
+    },
+    {
+        "contract/backend", "contract/composed", "contract/fast_path", "contract/replay",
+        "contract/strided",
+    },
+    {"core/real", "core/symbolic"},
+)  # fmt: skip
 
 MAX_LINES = 800
 # Chapters of the standard that are long because it is: dozens of functions, each with its text.
 LONG = {"frontend/elementwise.py", "linalg.py"}
+
+# Tests that are of no room: of the package as users meet it, from one end to the other.
+WHOLE = {
+    "architecture", "bad_input", "examples", "packaging", "public_api", "readme",
+    "views_and_copies", "warnings",
+}  # fmt: skip
+OTHER_TESTS = {"benchmarks", "clients", "conformance", "data", "support"}
+
+
+def path_of(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
 
 
 def dotted(path: Path) -> str:
@@ -61,12 +100,11 @@ def dotted(path: Path) -> str:
 DOTTED = {dotted(path) for path in MODULES}
 
 
-def layer(module: str) -> str:
-    """The layer of a module of the package, by its dotted name."""
-    top = module.split(".")[1] if "." in module else ""
-    if top in LAYERS:
-        return top
-    return "frontend" if top in IN_FRONTEND else "face"
+def room(module: str) -> str:
+    """The room of a module of the package, by its dotted name."""
+    place = "/".join(module.split(".")[1:])
+    found = [each for each in ROOMS if place == each or place.startswith(f"{each}/")]
+    return max(found, key=len, default=FACE)
 
 
 def imports(path: Path) -> Iterator[tuple[str, bool]]:
@@ -94,24 +132,24 @@ def imports(path: Path) -> Iterator[tuple[str, bool]]:
                 yield submodule if submodule in DOTTED else source, loading
 
 
-def ids(path: Path) -> str:
-    return path.relative_to(ROOT).as_posix()
-
-
-def test_the_layers_are_there():
-    assert {layer(name) for name in DOTTED} == set(LAYERS)
-    assert layer(NAME) == layer(f"{NAME}.linalg") == "face"
-    assert layer(f"{NAME}.core.view") == "core"
-    assert layer(f"{NAME}.config") == "config"
-    assert layer(f"{NAME}.frontend.configuration") == "frontend"
-    assert layer(f"{NAME}.array") == layer(f"{NAME}.frontend.dispatch") == "frontend"
+def test_the_rooms_are_there():
+    assert {room(name) for name in DOTTED} == set(ROOMS)
+    assert room(NAME) == room(f"{NAME}.linalg") == room(f"{NAME}.testing.contract.layouts") == FACE
+    assert room(f"{NAME}.core.view") == "core"
+    assert room(f"{NAME}.config") == "config"
+    assert room(f"{NAME}.frontend.configuration") == "frontend"
+    assert room(f"{NAME}.device") == "device"
+    assert room(f"{NAME}.backends") == "backends"
+    assert room(f"{NAME}.backends.cpu.backend") == "backends/cpu"
+    assert room(f"{NAME}.backends.cpu.storage") == "backends/cpu/storage"
+    assert room(f"{NAME}.backends.cpu.engine.kernel") == "backends/cpu/engine"
 
 
 def test_the_reader_of_imports_sees_every_form(tmp_path, monkeypatch):
     source = """
 import numpy as np, os.path
 from . import view
-from .. import primitives as p
+from .. import config as c
 from ..core.view import View
 from .. import __version__
 from math import prod
@@ -127,7 +165,7 @@ def later():
         ("numpy", True),
         ("os.path", True),
         (f"{NAME}.core.view", True),
-        (f"{NAME}.primitives", True),
+        (f"{NAME}.config", True),
         (f"{NAME}.core.view", True),
         (NAME, True),
         ("math", True),
@@ -135,25 +173,91 @@ def later():
     ]
 
 
-@pytest.mark.parametrize("path", MODULES, ids=ids)
+@pytest.mark.parametrize("path", MODULES, ids=path_of)
 def test_imports_go_down_only(path):
-    own = layer(dotted(path))
+    own = room(dotted(path))
+    alone = own in STANDARD_LIBRARY_ALONE
     for name, loading in imports(path):
         top = name.split(".")[0]
         if top == NAME:
-            assert LAYERS.index(layer(name)) <= LAYERS.index(own), f"{ids(path)} imports {name}"
-        elif top not in sys.stdlib_module_names and (loading or own in STANDARD_LIBRARY_ALONE):
-            engine = ENGINES.get(ids(path)) or ENGINES.get(ids(path.parent), set())
-            allowed = THIRD_PARTY[own] | engine
-            if ids(path).startswith(TESTING):
+            assert ROOMS.index(room(name)) >= ROOMS.index(own), f"{path_of(path)} imports {name}"
+        elif top not in sys.stdlib_module_names and (loading or alone):
+            engine = ENGINES.get(path_of(path)) or ENGINES.get(path_of(path.parent), set())
+            allowed = engine if alone else {"numpy"} | engine
+            if path_of(path).startswith(TESTING):
                 allowed = {"numpy", "pytest", "hypothesis"}
-            assert top in allowed, f"{ids(path)} imports {name}"
+            assert top in allowed, f"{path_of(path)} imports {name}"
 
 
-@pytest.mark.parametrize("path", MODULES, ids=ids)
+def circles() -> list[set[str]]:
+    """Groups of modules that lead to each other by imports."""
+    below = {dotted(path): {name for name, _ in imports(path)} & DOTTED for path in MODULES}
+    reached = {}
+    for start in below:
+        found: set[str] = set()
+        rest = [start]
+        while rest:
+            new = below[rest.pop()] - found
+            found |= new
+            rest += new
+        reached[start] = found
+    groups = {
+        frozenset([other for other in reached[name] if name in reached[other]]) for name in reached
+    }
+    return [{name.removeprefix(f"{NAME}.").replace(".", "/") for name in x} for x in groups if x]
+
+
+def test_circles_are_those_that_are_known():
+    assert sorted(map(sorted, circles())) == sorted(map(sorted, CIRCLES))
+    for circle in CIRCLES:
+        assert len({room(f"{NAME}.{each.replace('/', '.')}") for each in circle}) == 1
+
+
+@pytest.mark.parametrize("path", MODULES, ids=path_of)
 def test_modules_can_be_read_in_one_sitting(path):
-    if ids(path) not in LONG:
+    if path_of(path) not in LONG:
         assert len(path.read_text(encoding="utf-8").splitlines()) <= MAX_LINES
+
+
+def test_no_folder_holds_most_of_it():
+    sources = [path for path in ROOT.rglob("*") if path.suffix in (".py", ".c", ".h")]
+    lines = Counter()
+    for path in sources:
+        lines[path.parent] += len(path.read_text(encoding="utf-8").splitlines())
+    assert max(lines.values()) < 0.4 * lines.total()
+
+
+# ---------------------------------------------------------------------- tests
+
+
+def mirrored() -> list[Path]:
+    return sorted(
+        path
+        for path in TESTS.rglob("*.py")
+        if path.relative_to(TESTS).parts[0] not in OTHER_TESTS and "__pycache__" not in path.parts
+    )
+
+
+@pytest.mark.parametrize("path", mirrored(), ids=lambda path: path.relative_to(TESTS).as_posix())
+def test_tests_mirror_the_package(path):
+    """A test lies where its subject does, and its name begins with the subject's."""
+    folder = ROOT / path.parent.relative_to(TESTS)
+    assert folder.is_dir(), f"there is no {folder}"
+    if not path.name.startswith("test_"):
+        return
+    name = path.stem.removeprefix("test_")
+    subjects = {each.stem.removeprefix("test_") for each in folder.glob("*.py")}
+    # What a package offers by itself.
+    tree = ast.parse((folder / "__init__.py").read_text(encoding="utf-8"))
+    subjects |= {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+    if folder == ROOT:
+        subjects |= WHOLE
+    assert any([name == each or name.startswith(f"{each}_") for each in subjects]), (
+        f"{path} begins with no module of {folder}"
+    )
+
+
+# ---------------------------------------------------------------------- loading
 
 
 def loaded_by(statement: str) -> set[str]:
@@ -178,17 +282,12 @@ def test_importing_the_package_loads_numpy_alone():
     assert loaded_by(f"import {NAME}") == {NAME, "numpy"}
 
 
-def test_the_lowest_layers_alone_load_nothing_else():
+def test_the_lowest_rooms_alone_load_nothing_else():
     stub = (
         f"import types; package = types.ModuleType({NAME!r}); package.__path__ = [{str(ROOT)!r}]\n"
         f"sys.modules[{NAME!r}] = package\n"
     )
-    lowest = [name for name in sorted(DOTTED) if layer(name) in STANDARD_LIBRARY_ALONE]
+    lowest = [name for name in sorted(DOTTED) if room(name) in STANDARD_LIBRARY_ALONE]
+    lowest.append(f"{NAME}.contract.primitives")
     assert len(lowest) > 5
     assert loaded_by(stub + "\n".join(f"import {name}" for name in lowest)) == {NAME}
-
-
-def test_layers_are_ordered_from_the_settings_up():
-    assert LAYERS[:2] == ("config", "core")
-    for lower, upper in pairwise(LAYERS):
-        assert THIRD_PARTY[lower] <= THIRD_PARTY[upper]

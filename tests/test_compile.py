@@ -25,15 +25,14 @@ from hypothesis import strategies as st
 
 import array_api_nx as xp
 from array_api_nx import Array, Device, ShapeSpec, device
-from array_api_nx.backends.checks import ContractError
 from array_api_nx.backends.cpu import CPUBackend
-from array_api_nx.backends.program import Program
-from array_api_nx.backends.tracing import Switch
 from array_api_nx.compile import TraceError
+from array_api_nx.contract.checks import ContractError
+from array_api_nx.contract.program import Program
 from array_api_nx.core.symbolic import UnboundError, UndecidedError, dynamic, eval_dim
-
-from .fusion.interpreter import WITHIN, Interpreter, programs
-from .fusion.programs import assert_same, numpy_of, settings
+from array_api_nx.tracing.backend import Switch
+from tests.support.interpreter import WITHIN, Interpreter, programs
+from tests.support.programs import assert_same, numpy_of, settings
 
 rng = np.random.default_rng(5)
 

@@ -15,8 +15,7 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx import Array, ShapeSpec
-
-from .fusion.programs import assert_same
+from tests.support.programs import assert_same
 
 ROOT = Path(__file__).parents[1]
 OUTSIDE = xp.asarray([1.0, 2.0, 3.0])

@@ -18,9 +18,8 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx import Array
-
-from .fusion.interpreter import WITHIN, Interpreter, Step
-from .fusion.programs import NDArray, different_bits, numpy_of, settings
+from tests.support.interpreter import WITHIN, Interpreter, Step
+from tests.support.programs import NDArray, different_bits, numpy_of, settings
 
 LIMIT = 400
 """The largest number of elements of an array in a program."""

@@ -16,9 +16,9 @@ import pytest
 import array_api_nx as xp
 from array_api_nx import Array, Device, config, device
 from array_api_nx.backends.cpu import CPUBackend
-from array_api_nx.backends.cpu.fusion import pool
-from array_api_nx.backends.cpu.fusion.compiled import extension
-from array_api_nx.backends.engines.families import Family
+from array_api_nx.backends.cpu.engine import memory_pool
+from array_api_nx.backends.cpu.engine.extension import extension
+from array_api_nx.backends.engines.devices import Family
 
 CPU = Device("cpu")
 
@@ -601,6 +601,6 @@ def test_unpickling_where_the_device_is_unknown(x):
 def test_memory_that_is_kept_goes_back():
     x = xp.zeros(100_000, dtype=xp.float64) + 1.0
     del x
-    assert pool.stats().free_bytes > 0
+    assert memory_pool.stats().free_bytes > 0
     CPU.release_memory()
-    assert pool.stats().free_bytes == 0
+    assert memory_pool.stats().free_bytes == 0

@@ -14,7 +14,7 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx import Array
-from array_api_nx.array import LEFT_OUT
+from array_api_nx.frontend.array import LEFT_OUT
 
 STANDARD = json.loads(
     (Path(__file__).parent / "data" / "array_api_2025_12.json").read_text(encoding="utf-8")

@@ -1,1 +1,1 @@
-"""Backends: what executes primitives. The contract is base.py."""
+"""Backends: what executes primitives. The contract is contract/backend.py."""

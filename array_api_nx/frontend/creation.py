@@ -7,16 +7,16 @@ from typing import Any, Final
 
 import numpy as np
 
-from .. import interop
-from .. import primitives as p
-from ..array import Array
 from ..config import hints
+from ..contract import primitives as p
 from ..core import dtypes as d
 from ..core.dtypes import DType, as_dtype
 from ..core.real import real
 from ..core.shape import as_int, as_shape, check_shape
 from ..core.symbolic import Dim
 from ..device import Device, as_device, default_dtype, device_of
+from . import interop
+from .array import Array
 from .data_type import astype, copy_array
 from .dispatch import (
     PythonScalar,

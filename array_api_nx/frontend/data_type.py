@@ -7,10 +7,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..array import Array
 from ..core import dtypes as d
 from ..core.dtypes import KINDS, SCALAR_PROMOTION, DType, as_dtype, promote
 from ..device import Device, as_device
+from .array import Array
 from .dispatch import as_array, only_array, scalar_type, wrap
 
 __all__ = ["astype", "can_cast", "finfo", "iinfo", "isdtype", "result_type"]

@@ -14,21 +14,21 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
 
 import numpy as np
 
-from .. import primitives as p
-from ..array import Array
-from ..backends.host import FROM_NUMPY
-from ..backends.shortcut import shorten
 from ..config import hints
+from ..contract import primitives as p
+from ..contract.fast_path import shorten
+from ..contract.numpy_dtypes import FROM_NUMPY
+from ..contract.primitives import Primitive
 from ..core import dtypes as d
 from ..core.dtypes import PROMOTION, SCALAR_PROMOTION, DType
 from ..core.real import Real
 from ..core.shape import broadcast_shapes, check_shape, normalise_axes, normalise_axis
 from ..core.symbolic import Dim
 from ..device import Device, default_device
-from ..primitives import Primitive
+from .array import Array
 
 if TYPE_CHECKING:
-    from ..backends.base import Handle
+    from ..contract.backend import Handle
 
 __all__ = [
     "Operand",

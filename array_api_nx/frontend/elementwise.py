@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import primitives as p
-from ..array import Array
+from ..contract import primitives as p
 from ..core.dtypes import INTEGRAL, SCALAR_PROMOTION, DType
 from ..core.shape import broadcast_shapes
+from .array import Array
 from .dispatch import (
     Operand,
     as_array,

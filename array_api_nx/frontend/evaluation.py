@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..array import Array
-from ..backends.explanation import Explanation
 from ..device import Device
+from ..explain.explanation import Explanation
+from .array import Array
 from .dispatch import only_array
 
 __all__ = ["evaluate", "explain"]

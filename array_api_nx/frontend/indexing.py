@@ -7,8 +7,7 @@ from typing import Any, Final, NoReturn
 
 import numpy as np
 
-from .. import primitives as p
-from ..array import Array, Index
+from ..contract import primitives as p
 from ..core import dtypes as d
 from ..core.indexing import (
     IndexArray,
@@ -20,6 +19,7 @@ from ..core.indexing import (
 from ..core.shape import MAX_NDIM, broadcast_shapes, normalise_axis
 from ..core.symbolic import Dim
 from ..core.view import Selection
+from .array import Array, Index
 from .dispatch import (
     Operand,
     as_array,

@@ -7,10 +7,10 @@ from math import prod
 from operator import index
 from typing import Any, Final
 
-from .. import primitives as p
-from ..array import Array
+from ..contract import primitives as p
 from ..core.dtypes import same_kind
 from ..core.shape import MAX_NDIM, broadcast_shapes, check_shape, normalise_axes, normalise_axis
+from .array import Array
 from .dispatch import (
     cast,
     check_writable,

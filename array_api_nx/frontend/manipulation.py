@@ -9,9 +9,7 @@ from collections.abc import Iterable, Sequence
 from math import prod
 from typing import Any, Final, TypeAlias
 
-from .. import primitives as p
-from ..array import Array
-from ..backends.trace import rely_on_layout
+from ..contract import primitives as p
 from ..core import shape as core_shape
 from ..core.dtypes import INTEGRAL, float64, int64, promote
 from ..core.shape import (
@@ -22,6 +20,8 @@ from ..core.shape import (
     normalise_axis,
     resolve_reshape,
 )
+from ..tracing.recorder import rely_on_layout
+from .array import Array
 from .dispatch import binary, cast, common_device, only_array, reduce
 
 __all__ = [

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final, Literal, overload
 
-from .. import primitives as p
-from ..array import Array
+from ..contract import primitives as p
 from ..core import dtypes as d
 from ..core.shape import broadcast_shapes
+from .array import Array
 from .dispatch import (
     Operand,
     arg_reduce,

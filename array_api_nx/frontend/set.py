@@ -5,14 +5,14 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
-from .. import primitives as p
-from ..array import Array
+from ..contract import primitives as p
 from ..core import dtypes as d
+from .array import Array
 from .dispatch import Operand, as_array, binary, cast, only_array, operands, unary, wrap
 from .utility import any as any_
 
 if TYPE_CHECKING:
-    from ..backends.base import Backend, Handle
+    from ..contract.backend import Backend, Handle
 
 __all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"]
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from .. import primitives as p
-from ..array import Array
+from ..contract import primitives as p
+from ..contract.primitives import Primitive
 from ..core import dtypes as d
 from ..core.dtypes import DType, as_dtype
 from ..core.shape import normalise_axes, normalise_axis
-from ..primitives import Primitive
+from .array import Array
 from .dispatch import (
     as_array,
     cast,

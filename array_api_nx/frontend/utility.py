@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from operator import index
 
-from .. import primitives as p
-from ..array import Array
+from ..contract import primitives as p
 from ..core import dtypes as d
 from ..core.shape import normalise_axis
+from .array import Array
 from .dispatch import as_array, only_array, reduce, wrap
 from .manipulation import concat
 

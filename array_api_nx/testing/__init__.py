@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ..backends.base import Backend
+    from ..contract.backend import Backend
 
 __all__ = ["backend_contract"]
 

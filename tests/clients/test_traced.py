@@ -10,8 +10,8 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx import Array, ShapeSpec
-from array_api_nx.backends.trace import TraceError
 from array_api_nx.frontend.trees import flatten
+from array_api_nx.tracing.recorder import TraceError
 
 pytest.importorskip("scipy", minversion="1.17")
 

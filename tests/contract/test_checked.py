@@ -9,17 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from array_api_nx import primitives as p
-from array_api_nx.backends.base import Backend
-from array_api_nx.backends.checked import CheckedBackend, ContractError
 from array_api_nx.backends.cpu import CPUBackend
-from array_api_nx.backends.program import Input, Program, Value
+from array_api_nx.contract import primitives as p
+from array_api_nx.contract.backend import Backend
+from array_api_nx.contract.checked import CheckedBackend, ContractError
+from array_api_nx.contract.program import Input, Program, Value
 from array_api_nx.core import dtypes as d
 from array_api_nx.core.symbolic import dynamic
 from array_api_nx.core.view import View
 from array_api_nx.testing.contract.layouts import case, row_major
-
-from .backends import BACKENDS
+from tests.testing.contract.backends import BACKENDS
 
 INNER = CPUBackend()
 CHECKED = CheckedBackend(INNER)

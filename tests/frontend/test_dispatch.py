@@ -10,7 +10,7 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx import Array
-from array_api_nx import primitives as p
+from array_api_nx.contract import primitives as p
 from array_api_nx.core import dtypes as d
 from array_api_nx.frontend import dispatch
 

@@ -14,7 +14,7 @@ from array_api_nx.testing import backend_contract
 
 WRONG = """
 import sys
-from array_api_nx import primitives as p
+from array_api_nx.contract import primitives as p
 from array_api_nx.backends.cpu import CPUBackend
 from array_api_nx.testing import backend_contract
 

@@ -12,23 +12,33 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from ... import primitives as p
 from ...config import hints
+from ...contract import composed, replay
+from ...contract import primitives as p
+from ...contract.backend import Operand, Scalar
+from ...contract.fast_path import Route
+from ...contract.numpy_dtypes import FROM_NUMPY, TO_NUMPY
+from ...contract.primitives import Primitive
+from ...contract.program import Program
+from ...contract.strided import Tensor
 from ...core import dtypes as d
 from ...core.dtypes import DType
-from ...primitives import Primitive
-from .. import composed, replay
-from ..base import Operand, Scalar
-from ..explanation_program import RunExplanation
-from ..host import FROM_NUMPY, TO_NUMPY
-from ..program import Program
-from ..shortcut import Route
-from ..strided import Tensor
-from . import programs, rows, single
+from ...explain.model import RunExplanation
+from . import programs
+from .engine import loops, operations, sliced_calls, threads
+from .engine.fperrors import located
+from .engine.memory_pool import empty
+from .engine.operations import (
+    SMALLEST,
+    attempt,
+    compute,
+    compute_small,
+    reported,
+    scan,
+    total,
+    update,
+)
 from .fourier import FourierTransforms
-from .fusion import loops, threads
-from .fusion.fperrors import located
-from .fusion.pool import empty
 from .kernels import (
     ARG_REDUCE,
     BINARY,
@@ -39,9 +49,9 @@ from .kernels import (
     NDArray,
     divide_by_count,
 )
+from .lazy.eager_reduction import fold
 from .linear_algebra import LinearAlgebra
-from .memory import wrap
-from .single import SMALLEST, attempt, compute, compute_small, fold, reported, scan, total, update
+from .storage import wrap
 
 __all__ = ["CPUBackend"]
 
@@ -78,7 +88,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
 
     def route(self, op: Primitive, dtype: DType) -> Route | None:
         # What subclasses do otherwise, they do in methods.
-        return single.route(self.bind_at_hand, op, dtype) if type(self) is CPUBackend else None
+        return operations.route(self.bind_at_hand, op, dtype) if type(self) is CPUBackend else None
 
     # ------------------------------------------------------------------ creation
 
@@ -400,8 +410,8 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         if stable and array.dtype.kind == "f" and (array.size < 1000 or _has_both_zeros(array)):
             kind = "stable"
         reverse = _reversal(array) if descending else None
-        if array.size > rows.SORT:
-            result = rows.sort(array, axis, kind, reverse)
+        if array.size > sliced_calls.SORT:
+            result = sliced_calls.sort(array, axis, kind, reverse)
             if result is not None:
                 return wrap(result)
         array = array.copy() if reverse is None else reverse(array, order="C")
@@ -412,8 +422,8 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         array = self.array(x)
         if descending:
             array = _reversal(array)(array)
-        if array.size > rows.ARGSORT:
-            order = rows.argsort(array, axis, "stable" if stable else None)
+        if array.size > sliced_calls.ARGSORT:
+            order = sliced_calls.argsort(array, axis, "stable" if stable else None)
             if order is not None:
                 return wrap(order)
         return wrap(array.argsort(axis, "stable" if stable else None))
@@ -522,8 +532,8 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         if array is None:
             array = self.bind(x)
         where = self._keys(keys, self.array)
-        if array.size > rows.TAKE and type(where) is _ndarray and _is_plain(array, where):
-            taken = rows.take(array, where, 0)
+        if array.size > sliced_calls.TAKE and type(where) is _ndarray and _is_plain(array, where):
+            taken = sliced_calls.take(array, where, 0)
             if taken is not None:
                 return wrap(taken)
         return wrap(array[where])
@@ -541,16 +551,16 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
 
     def take(self, x: Tensor, indices: Tensor, axis: int) -> Tensor:
         array, where = self.array(x), self.array(indices)
-        if array.size > rows.TAKE and where.size > rows.MANY:
-            taken = rows.take(array, where, axis)
+        if array.size > sliced_calls.TAKE and where.size > sliced_calls.MANY:
+            taken = sliced_calls.take(array, where, axis)
             if taken is not None:
                 return wrap(taken)
         return wrap(array.take(where, axis))
 
     def gather(self, x: Tensor, indices: Tensor, axis: int) -> Tensor:
         array, where = self.array(x), self.array(indices)
-        if where.size > rows.GATHER:
-            gathered = rows.gather(array, where, axis)
+        if where.size > sliced_calls.GATHER:
+            gathered = sliced_calls.gather(array, where, axis)
             if gathered is not None:
                 return wrap(gathered)
         return wrap(np.take_along_axis(array, where, axis))
@@ -587,8 +597,8 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             left = self.bind(x1)
         if right is None:
             right = self.bind(x2)
-        if left.size > rows.MATMUL or right.size > rows.MATMUL:
-            array = rows.matmul(left, right)
+        if left.size > sliced_calls.MATMUL or right.size > sliced_calls.MATMUL:
+            array = sliced_calls.matmul(left, right)
             if array is not None:
                 return wrap(array)
         array = _located(_matmul, left, right)
@@ -653,7 +663,7 @@ def _has_both_zeros(array: NDArray) -> bool:
 def _is_plain(array: NDArray, indices: NDArray) -> bool:
     """Whether indexing, by many indices, gives what `take` would, row-major."""
     return bool(
-        indices.size > rows.MANY
+        indices.size > sliced_calls.MANY
         and indices.dtype == _INT64
         and array.flags.c_contiguous
         and indices.flags.c_contiguous

@@ -7,12 +7,12 @@ from typing import Final
 
 import numpy as np
 
-from ..base import Norm
-from ..strided import Tensor
-from . import rows
-from .fusion.fperrors import located
+from ...contract.backend import Norm
+from ...contract.strided import Tensor
+from .engine import sliced_calls
+from .engine.fperrors import located
 from .kernels import NDArray
-from .memory import NumPyMemory, wrap
+from .storage import NumPyMemory, wrap
 
 __all__ = ["FourierTransforms"]
 
@@ -28,7 +28,7 @@ class FourierTransforms(NumPyMemory):
 
     def fft(self, x: Tensor, axes: tuple[int, ...], norm: Norm) -> Tensor:
         array = self.array(x)
-        if array.size > rows.FFT:
+        if array.size > sliced_calls.FFT:
             return wrap(_transform_all(np.fft.fft, array, axes[::-1], norm))
         if len(axes) == 1:
             return wrap(located(np.fft.fft, array, None, axes[0], norm))
@@ -36,7 +36,7 @@ class FourierTransforms(NumPyMemory):
 
     def ifft(self, x: Tensor, axes: tuple[int, ...], norm: Norm) -> Tensor:
         array = self.array(x)
-        if array.size > rows.FFT:
+        if array.size > sliced_calls.FFT:
             return wrap(_transform_all(np.fft.ifft, array, axes[::-1], norm))
         if len(axes) == 1:
             return wrap(located(np.fft.ifft, array, None, axes[0], norm))
@@ -44,7 +44,7 @@ class FourierTransforms(NumPyMemory):
 
     def rfft(self, x: Tensor, axes: tuple[int, ...], norm: Norm) -> Tensor:
         array = self.array(x)
-        if array.size > rows.FFT:
+        if array.size > sliced_calls.FFT:
             array = _transform(np.fft.rfft, array, None, axes[-1], norm)
             return wrap(_transform_all(np.fft.fft, array, axes[-2::-1], norm))
         if len(axes) == 1:
@@ -53,7 +53,7 @@ class FourierTransforms(NumPyMemory):
 
     def irfft(self, x: Tensor, axes: tuple[int, ...], last_size: int, norm: Norm) -> Tensor:
         array = self.array(x)
-        if array.size > rows.FFT:
+        if array.size > sliced_calls.FFT:
             array = _transform_all(np.fft.ifft, array, axes[:-1], norm)
             return wrap(_transform(np.fft.irfft, array, last_size, axes[-1], norm))
         if len(axes) == 1:
@@ -75,7 +75,7 @@ def _transform(
     function: Callable[..., NDArray], array: NDArray, size: int | None, axis: int, norm: Norm
 ) -> NDArray:
     """``function(array, size, axis, norm)``, one of numpy.fft along one axis."""
-    keys = rows.divide(array.shape, axis, rows.FFT // rows.PARTS)
+    keys = sliced_calls.divide(array.shape, axis, sliced_calls.FFT // sliced_calls.PARTS)
     if keys is None:
         return located(function, array, size, axis, norm)  # type: ignore[no-any-return]
     shape = list(array.shape)
@@ -88,6 +88,6 @@ def _transform(
         dtype = _REAL[dtype.char]
         assert size is not None
         shape[axis] = size
-    result = rows.like(array, tuple(shape), dtype)
-    rows.run(lambda key: function(array[key], size, axis, norm, result[key]), keys, name)
+    result = sliced_calls.like(array, tuple(shape), dtype)
+    sliced_calls.run(lambda key: function(array[key], size, axis, norm, result[key]), keys, name)
     return result

@@ -13,8 +13,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from ... import primitives as p
-from ...primitives import Primitive
+from ...contract import primitives as p
+from ...contract.primitives import Primitive
 
 __all__ = [
     "ARG_REDUCE",

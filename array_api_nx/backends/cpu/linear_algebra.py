@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..strided import Tensor
-from .deferred import DeferredExecution
-from .fusion.fperrors import located
+from ...contract.strided import Tensor
+from .engine.fperrors import located
 from .kernels import NDArray
-from .memory import wrap
+from .lazy.deferral import DeferredExecution
+from .storage import wrap
 
 __all__ = ["LinearAlgebra"]
 

@@ -14,15 +14,17 @@ from typing import Any
 import dask.array as da
 import numpy as np
 
-from ... import primitives as p
+from ...contract import primitives as p
+from ...contract.backend import Operand, Padding, Scalar
+from ...contract.numpy_dtypes import FROM_NUMPY, TO_NUMPY
+from ...contract.primitives import Primitive
 from ...core import dtypes as d
 from ...core.dtypes import DType
 from ...core.shape import broadcast_shapes
-from ...primitives import Primitive
-from ..base import Operand, Padding, Scalar
 from ..cpu.kernels import divide_by_count
-from ..host import FROM_NUMPY, TO_NUMPY
-from .blocks import (
+from .expressions import Program, on_host, traced
+from .indexed import IndexedAccess
+from .layers import (
     Chunks,
     NDArray,
     blockwise,
@@ -35,8 +37,6 @@ from .blocks import (
     tidy,
     tree,
 )
-from .expressions import Program, on_host, traced
-from .indexed import IndexedAccess
 from .matrices import Matrices
 from .views import Tensor
 

@@ -10,7 +10,8 @@ import dask.array as da
 from dask._task_spec import GraphNode
 from dask.highlevelgraph import MaterializedLayer
 
-from ..explanation import Explanation, Memory, Pass, Step, count, size_text
+from ...explain.explanation import Explanation
+from ...explain.model import Memory, Pass, Step, count, size_text
 
 __all__ = ["DaskExplanation", "explanation"]
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...config import config_context
 from ..cpu import CPUBackend
-from .blocks import Grid, NDArray, blockwise, combined
+from .layers import Grid, NDArray, blockwise, combined
 
 __all__ = ["Expression", "Program", "Source", "Value", "bound", "host", "on_host", "traced"]
 

@@ -14,14 +14,14 @@ from typing import Any, Final, NamedTuple
 import dask.array as da
 import numpy as np
 
+from ...contract.backend import Operand
+from ...contract.numpy_dtypes import TO_NUMPY
 from ...core import dtypes as d
 from ...core.shape import broadcast_shapes
-from ..base import Operand
-from ..host import TO_NUMPY
-from .blocks import NDArray, batched, layer, partials, positions, starts, tidy, tree
 from .expressions import on_host
-from .memory import DaskMemory
+from .layers import NDArray, batched, layer, partials, positions, starts, tidy, tree
 from .scheduling import compute
+from .storage import DaskMemory
 from .views import Permute, Tensor, reshaped, stretched
 
 __all__ = ["IndexedAccess"]

@@ -13,14 +13,14 @@ from typing import Any, Final
 import dask.array as da
 import numpy as np
 
-from ... import primitives as p
+from ...contract import primitives as p
+from ...contract.backend import Norm
+from ...contract.numpy_dtypes import FROM_NUMPY
 from ...core.dtypes import DType
 from ...core.shape import broadcast_shapes
-from ..base import Norm
-from ..host import FROM_NUMPY
-from .blocks import NDArray, aligned, layer, positions, tidy, tree
 from .expressions import on_host
-from .memory import DaskMemory
+from .layers import NDArray, aligned, layer, positions, tidy, tree
+from .storage import DaskMemory
 from .views import Tensor
 
 __all__ = ["Matrices"]

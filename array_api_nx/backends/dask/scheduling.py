@@ -14,7 +14,7 @@ from dask.callbacks import Callback
 from dask.diagnostics import ProgressBar
 from dask.order import order
 
-from ..namespace import EngineError
+from ...contract.errors import EngineError
 
 __all__ = ["client", "compute", "persist"]
 

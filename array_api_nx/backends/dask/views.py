@@ -17,8 +17,8 @@ import dask.array as da
 import numpy as np
 
 from ...core.view import Selection, View
-from .blocks import Chunks, Grid, NDArray, layer, positions, starts, tidy
 from .expressions import Source, Value, bound
+from .layers import Chunks, Grid, NDArray, layer, positions, starts, tidy
 
 __all__ = [
     "Bitcast",

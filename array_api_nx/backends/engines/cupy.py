@@ -13,17 +13,18 @@ import cupyx
 import numpy as np
 from cupyx.scipy.special import erf
 
-from ... import primitives as p
+from ...contract import primitives as p
+from ...contract.backend import Backend, Scalar
+from ...contract.errors import EngineError
+from ...contract.numpy_dtypes import FROM_NUMPY, TO_NUMPY
+from ...contract.primitives import Primitive
+from ...contract.strided import Storage, Tensor
 from ...core import dtypes as d
 from ...core.dtypes import DType
 from ...core.view import View
-from ...primitives import Primitive
-from ..base import Backend, Scalar
-from ..host import FROM_NUMPY, TO_NUMPY
-from ..namespace import EngineError, NamespaceBackend, Native, wrap
-from ..strided import Storage, Tensor
-from . import detours
-from .ways import Kernel, Way, common_ways
+from . import workarounds
+from .common_workarounds import Kernel, Way, common_ways
+from .namespace import NamespaceBackend, Native, wrap
 
 __all__ = ["CupyBackend"]
 
@@ -135,7 +136,7 @@ class CupyBackend(NamespaceBackend):
         self.unaries, self.binaries = [
             {
                 theirs: {
-                    op: detours.apply("cupy", op, ours, kernel, _WAYS)
+                    op: workarounds.apply("cupy", op, ours, kernel, _WAYS)
                     for op, kernel in table.items()
                     if ours in op.results
                 }

@@ -20,18 +20,19 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ... import primitives as p
+from ...contract import primitives as p
+from ...contract.backend import Backend, Operand, Padding, Scalar
+from ...contract.composed import window_counts
+from ...contract.errors import EngineError
+from ...contract.numpy_dtypes import TO_NUMPY
+from ...contract.primitives import Primitive
+from ...contract.strided import Storage, Tensor
 from ...core import dtypes as d
 from ...core.dtypes import DType
 from ...core.view import View
-from ...primitives import Primitive
-from ..base import Backend, Operand, Padding, Scalar
-from ..composed import window_counts
-from ..host import TO_NUMPY
-from ..namespace import EngineError, NamespaceBackend, Native, wrap
-from ..strided import Storage, Tensor
 from .immutable import Steps, positions, steps
 from .jax_kernels import binary_kernels, unary_kernels
+from .namespace import NamespaceBackend, Native, wrap
 
 __all__ = ["JaxBackend"]
 

@@ -12,11 +12,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ... import primitives as p
-from ...primitives import Primitive
-from ..host import FROM_NUMPY
-from . import detours
-from .ways import Kernel, Way, common_ways
+from ...contract import primitives as p
+from ...contract.numpy_dtypes import FROM_NUMPY
+from ...contract.primitives import Primitive
+from . import workarounds
+from .common_workarounds import Kernel, Way, common_ways
 
 __all__ = ["binary_kernels", "unary_kernels"]
 
@@ -191,7 +191,7 @@ Kernels: TypeAlias = "dict[Any, dict[Primitive, Kernel]]"
 def _kernels(table: dict[Primitive, Kernel], kind: str) -> Kernels:
     return {
         theirs: {
-            op: detours.apply(f"jax:{kind}", op, ours, kernel, _WAYS)
+            op: workarounds.apply(f"jax:{kind}", op, ours, kernel, _WAYS)
             for op, kernel in table.items()
             if ours in op.results
         }

@@ -8,15 +8,16 @@ import array_api_compat.torch as xp
 import numpy as np
 import torch
 
-from ... import primitives as p
+from ...contract import primitives as p
+from ...contract.backend import Operand, Scalar
+from ...contract.errors import EngineError
+from ...contract.numpy_dtypes import has_negative_strides
+from ...contract.primitives import Primitive
+from ...contract.strided import Storage, Tensor
 from ...core import dtypes as d
 from ...core.dtypes import DType
 from ...core.view import View
-from ...primitives import Primitive
-from ..base import Operand, Scalar
-from ..host import has_negative_strides
-from ..namespace import EngineError, NamespaceBackend, Native, wrap
-from ..strided import Storage, Tensor
+from .namespace import NamespaceBackend, Native, wrap
 from .torch_kernels import (
     TO_TORCH,
     binary_kernels,

@@ -11,12 +11,12 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import torch
 
-from ... import primitives as p
+from ...contract import primitives as p
+from ...contract.primitives import Primitive
 from ...core import dtypes as d
 from ...core.dtypes import DType
-from ...primitives import Primitive
-from . import detours
-from .ways import Kernel, Way, common_ways
+from . import workarounds
+from .common_workarounds import Kernel, Way, common_ways
 
 __all__ = [
     "FROM_TORCH",
@@ -358,7 +358,7 @@ Kernels: TypeAlias = "dict[Any, dict[Primitive, Kernel]]"
 def _kernels(table: dict[Primitive, Kernel], kind: str) -> Kernels:
     return {
         theirs: {
-            op: detours.apply(f"torch:{kind}", op, ours, kernel, _WAYS)
+            op: workarounds.apply(f"torch:{kind}", op, ours, kernel, _WAYS)
             for op, kernel in table.items()
             if ours in op.results
         }

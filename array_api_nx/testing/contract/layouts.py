@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ... import primitives as p
-from ...backends.base import Backend, Handle
-from ...backends.cpu.memory import NumPyMemory
-from ...backends.strided import Storage, StridedBackend, tensor_over
+from ...backends.cpu.storage import NumPyMemory
+from ...contract import primitives as p
+from ...contract.backend import Backend, Handle
+from ...contract.strided import Storage, StridedBackend, tensor_over
 from ...core import dtypes as d
 from ...core.dtypes import DType
 from ...core.view import View

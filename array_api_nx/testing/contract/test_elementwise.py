@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ... import primitives as p
-from ...backends.base import Backend
+from ...contract import primitives as p
+from ...contract.backend import Backend
+from ...contract.primitives import Primitive, of_family
 from ...core import dtypes as d
 from ...core.dtypes import DType
 from ...core.view import View
-from ...primitives import Primitive, of_family
 from .layouts import (
     LAYOUTS,
     SHAPE,
@@ -120,8 +120,8 @@ INEXACT = {
 # Of zeros of either sign, either one is the larger.
 ANY_ZERO = {p.MAXIMUM, p.MINIMUM}
 
-# Where NumPy's complex special cases are not the standard's; tests/frontend/test_special_cases.py
-# has those.
+# Where NumPy's complex special cases are not the standard's;
+# tests/frontend/test_elementwise_special_cases.py has those.
 MENDED = {p.EXPM1, p.RECIPROCAL, p.SIGN, p.TAN, p.TANH}
 
 
@@ -237,7 +237,8 @@ SHIFTS = {p.BITWISE_LEFT_SHIFT, p.BITWISE_RIGHT_SHIFT}
 def left_values(op: Primitive, dtype: DType) -> NDArray:
     values = limits(dtype)
     if op in DIVISIONS and values.dtype.kind == "f":
-        # One infinity has special cases of its own, in tests/frontend/test_special_cases.py.
+        # One infinity has special cases of its own, in
+        # tests/frontend/test_elementwise_special_cases.py.
         return values[~np.isinf(values)]
     return values
 

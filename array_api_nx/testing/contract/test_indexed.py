@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ...backends.base import Backend
+from ...contract.backend import Backend
 from ...core import dtypes as d
 from ...core.dtypes import DType
 from ...core.view import View

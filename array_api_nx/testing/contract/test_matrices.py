@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ... import primitives as p
-from ...backends.base import Backend, Norm
+from ...contract import primitives as p
+from ...contract.backend import Backend, Norm
 from ...core import dtypes as d
 from ...core.dtypes import DType
 from .layouts import Case, NDArray, case, check, in_layouts, limits, row_major, small

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ... import primitives as p
-from ...backends.base import Backend
 from ...backends.cpu import CPUBackend
-from ...backends.program import Input, Operand, Program, Step, Value
+from ...contract import primitives as p
+from ...contract.backend import Backend
+from ...contract.program import Input, Operand, Program, Step, Value
 from ...core import dtypes as d
 from ...core.symbolic import dynamic
 from ...core.view import View

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ... import primitives as p
-from ...backends.base import Backend
+from ...contract import primitives as p
+from ...contract.backend import Backend
+from ...contract.primitives import Primitive, of_family
 from ...core import dtypes as d
 from ...core.dtypes import DType
 from ...core.view import View
-from ...primitives import Primitive, of_family
 from .layouts import (
     NDArray,
     case,

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ... import primitives as p
-from ...backends.base import Backend
+from ...contract import primitives as p
+from ...contract.backend import Backend
 from ...core.dtypes import DType
 from ...core.view import View
 from .layouts import NDArray, case, check, in_layouts, limits, row_major, spread, tensor

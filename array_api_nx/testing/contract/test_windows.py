@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ... import primitives as p
-from ...backends.base import Backend
-from ...backends.composed import window_counts
+from ...contract import primitives as p
+from ...contract.backend import Backend
+from ...contract.composed import window_counts
 from ...core import dtypes as d
 from ...core.dtypes import DType
 from .layouts import LAYOUTS, NDArray, case, check, in_layouts, limits, row_major, small, spread

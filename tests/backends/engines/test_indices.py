@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from array_api_nx.backends.engines.indices import Selected, in_range, resolve
-from array_api_nx.backends.host import TO_NUMPY
+from array_api_nx.contract.numpy_dtypes import TO_NUMPY
 
 SHAPE = (2, 3, 1, 4)
 

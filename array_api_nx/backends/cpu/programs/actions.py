@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from ....contract.strided import Tensor
 from ....core.view import View
-from ...strided import Tensor
-from ..fusion import executor, fperrors, threads
-from ..fusion.expression import Node
-from ..fusion.plan import Stage
+from ..engine import fperrors, threads
 from ..kernels import NDArray
+from ..lazy import evaluation
+from ..lazy.expression import Node
+from ..lazy.planning import Stage
 
 if TYPE_CHECKING:
-    from ..backend import CPUBackend
+    from ..lazy.deferral import DeferredExecution
 
 __all__ = [
     "Action",
@@ -65,16 +66,16 @@ class Pass(NamedTuple):
     reductions: tuple[tuple[Node, Slot, Slot | None], ...]
     stores: tuple[Slot, ...]
 
-    def run(self, backend: CPUBackend, slots: list[Any], report: executor.Report) -> None:
+    def run(self, backend: DeferredExecution, slots: list[Any], report: evaluation.Report) -> None:
         stage = self.stage
         for node, result, _ in self.reductions:
-            slots[result] = executor.begin(node, stage)
+            slots[result] = evaluation.begin(node, stage)
         memories = [(slots[slot], offset) for slot, offset in self.sources]
         flags = stage.program.run(memories, min(threads.count(), stage.threads))
         if any(flags):
             report += raised([self.names], [flags])
         for node, result, mean in self.reductions:
-            slots[result], found = executor.end(node, stage, slots[result])
+            slots[result], found = evaluation.end(node, stage, slots[result])
             if mean is not None:
                 slots[mean] = found
 
@@ -92,7 +93,7 @@ class Fill(NamedTuple):
     slot: Slot
     value: NDArray
 
-    def run(self, backend: CPUBackend, slots: list[Any], report: executor.Report) -> None:
+    def run(self, backend: DeferredExecution, slots: list[Any], report: evaluation.Report) -> None:
         slots[self.slot].fill(self.value[0])
 
     @property
@@ -112,7 +113,7 @@ class Copy(NamedTuple):
     source: Slot
     target: Slot
 
-    def run(self, backend: CPUBackend, slots: list[Any], report: executor.Report) -> None:
+    def run(self, backend: DeferredExecution, slots: list[Any], report: evaluation.Report) -> None:
         np.copyto(slots[self.target], slots[self.source])
 
     @property
@@ -134,7 +135,7 @@ class Update(NamedTuple):
     keys: tuple[Any, ...] | None
     value: Any
 
-    def run(self, backend: CPUBackend, slots: list[Any], report: executor.Report) -> None:
+    def run(self, backend: DeferredExecution, slots: list[Any], report: evaluation.Report) -> None:
         target = tensor(slots[self.target], self.view)
         value = _handles(self.value, slots)
         if self.keys is None:
@@ -162,7 +163,7 @@ class Call(NamedTuple):
     results: tuple[Slot, ...]
     errors: tuple[tuple[str, str], ...]
 
-    def run(self, backend: CPUBackend, slots: list[Any], report: executor.Report) -> None:
+    def run(self, backend: DeferredExecution, slots: list[Any], report: evaluation.Report) -> None:
         keywords = {name: _handles(x, slots) for name, x in self.keywords}
         with np.errstate(**dict(self.errors)):  # type: ignore[arg-type]  # NumPy's own settings
             found = getattr(backend, self.method)(*_handles(self.arguments, slots), **keywords)
@@ -227,7 +228,7 @@ def _as_tuple(x: Any) -> tuple[Any, ...]:
     return x if isinstance(x, tuple) else (x,)
 
 
-def raised(names: Sequence[tuple[tuple[str, int], ...]], flags: Any) -> executor.Report:
+def raised(names: Sequence[tuple[tuple[str, int], ...]], flags: Any) -> evaluation.Report:
     """Per step that met floating-point errors: its name, the errors, and which to warn of.
 
     Parameters

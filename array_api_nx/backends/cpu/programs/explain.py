@@ -7,24 +7,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ....contract.primitives import Primitive
+from ....contract.program import Program
 from ....core.symbolic import SymbolicShape, eval_dim
-from ....primitives import Primitive
-from ...explanation import Memory, Step
-from ...explanation import Pass as ExplainedPass
-from ...explanation_program import Buffer, RunExplanation
-from ...program import Program
-from ..fusion.kernel import Reduction
+from ....explain.model import Buffer, Memory, RunExplanation, Step
+from ....explain.model import Pass as ExplainedPass
+from ..engine.kernel import Reduction
 from .actions import Action, Call, Copy, Fill, Pass, Read, Slot
+from .plan import Plan
 from .planner import Unplannable
-from .running import Plan
 
 if TYPE_CHECKING:
-    from ..backend import CPUBackend
+    from ..lazy.deferral import DeferredExecution
 
 __all__ = ["explain"]
 
 
-def explain(backend: CPUBackend, program: Program, sizes: tuple[int, ...]) -> RunExplanation | None:
+def explain(
+    backend: DeferredExecution, program: Program, sizes: tuple[int, ...]
+) -> RunExplanation | None:
     """See `Backend.explain_program`."""
     try:
         plan = Plan(backend, program, sizes, explains=True)

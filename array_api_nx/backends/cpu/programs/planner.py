@@ -14,23 +14,25 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from .... import primitives as p
 from ....config import config_context, hints
+from ....contract import primitives as p
+from ....contract import replay
+from ....contract.numpy_dtypes import TO_NUMPY
+from ....contract.program import Operand, Program, Step
+from ....contract.strided import Storage, Tensor, tensor_over
 from ....core.symbolic import SymbolicShape
 from ....core.view import View
-from ... import explanation, replay
-from ...host import TO_NUMPY
-from ...program import Operand, Program, Step
-from ...strided import Storage, Tensor, tensor_over
-from ..fusion import executor, expression, fperrors
-from ..fusion.explain import Translator
-from ..fusion.expression import Node
-from ..fusion.plan import Graph
+from ....explain import model
+from ..engine import fperrors
 from ..kernels import NDArray
+from ..lazy import evaluation, expression
+from ..lazy.explain import Translator
+from ..lazy.expression import Node
+from ..lazy.planning import Graph
 from .actions import Action, Call, Copy, Fill, Pass, Read, Slot, Update
 
 if TYPE_CHECKING:
-    from ..backend import CPUBackend
+    from ..lazy.deferral import DeferredExecution
 
 __all__ = ["Planner", "SlotInfo", "Unplannable"]
 
@@ -88,7 +90,7 @@ class Planner:
 
     Parameters
     ----------
-    backend : CPUBackend
+    backend : DeferredExecution
     program : Program
     sizes : tuple of int
     explains : bool
@@ -97,7 +99,7 @@ class Planner:
 
     def __init__(
         self,
-        backend: CPUBackend,
+        backend: DeferredExecution,
         program: Program,
         sizes: tuple[int, ...],
         *,
@@ -113,7 +115,7 @@ class Planner:
         self.slots: list[SlotInfo] = []
         self.scalars: dict[Slot, NDArray] = {}
         self.explains = explains
-        self.passes: list[explanation.Pass] = []
+        self.passes: list[model.Pass] = []
         self._tensors: dict[int, Tensor] = {}
         self._slot_of: dict[int, Slot] = {}
         self._values: dict[int, int] = {}
@@ -123,7 +125,7 @@ class Planner:
         """Make the actions; what they store in arguments, and the outputs; see `_finish`."""
         program = self.program
         with config_context(fusion="always", fusion_threshold=0):
-            token = executor.planner.set(self._note)
+            token = evaluation.planner.set(self._note)
             modes = fperrors.planned.set(0)
             home = expression.home.set(next(_homes))
             try:
@@ -138,7 +140,7 @@ class Planner:
                 return self._finish()
             finally:
                 fperrors.planned.reset(modes)
-                executor.planner.reset(token)
+                evaluation.planner.reset(token)
                 expression.home.reset(home)
 
     # ------------------------------------------------------------------ slots
@@ -223,7 +225,7 @@ class Planner:
             self._tensors[result] = base
             # Its memory will hold something else: what reads it comes first.
             if node is not None:
-                executor.evaluate(expression.dependants(node), [])
+                evaluation.evaluate(expression.dependants(node), [])
             base.storage.node = None
             expression.leaf(base.storage.memory).attach(base.storage)
             self.slots[source].values.append((len(self.actions), result))
@@ -285,12 +287,12 @@ class Planner:
         return x
 
     def _note(self, roots: Sequence[Node]) -> None:
-        """Plan the evaluation of expressions, in place of `executor.evaluate`."""
+        """Plan the evaluation of expressions, in place of `evaluation.evaluate`."""
         graph = Graph(roots)
         nodes = graph.nodes
         found: dict[int, Slot] = {}
         leaves = [self._find(leaf.memory) for leaf in graph.leaves]
-        for stage in executor.planned(graph):
+        for stage in evaluation.planned(graph):
             means = {
                 variance: i
                 for i, variance in graph.variances.items()
@@ -328,7 +330,7 @@ class Planner:
                 graph,
                 lambda kind, i: self.name(leaves[i] if kind == "leaf" else found[i]),
             )
-            self.passes += [translator.translate(stage) for stage in executor.planned(graph)]
+            self.passes += [translator.translate(stage) for stage in evaluation.planned(graph)]
         for i, slot in found.items():
             nodes[i].realise(self._memory(slot))
         for node in roots:

@@ -8,8 +8,9 @@ from typing import Any
 import array_api_nx as xp
 from array_api_nx import Array
 from array_api_nx.backends.cpu import CPUBackend
-from array_api_nx.backends.cpu.programs.running import Plan, PlannedRun
-from array_api_nx.backends.program import Program
+from array_api_nx.backends.cpu.programs.plan import Plan
+from array_api_nx.backends.cpu.programs.running import PlannedRun
+from array_api_nx.contract.program import Program
 
 BACKEND = CPUBackend()
 

@@ -20,14 +20,15 @@ from hypothesis import settings as hypothesis_settings
 import array_api_nx as xp
 from array_api_nx import Array, ShapeSpec
 from array_api_nx.backends.cpu import CPUBackend
-from array_api_nx.backends.cpu.fusion import pool
-from array_api_nx.backends.cpu.fusion.compiled import extension
-from array_api_nx.backends.explanation_program import ProgramExplanation, RunExplanation
+from array_api_nx.backends.cpu.engine import memory_pool
+from array_api_nx.backends.cpu.engine.extension import extension
 from array_api_nx.core.symbolic import eval_dim
+from array_api_nx.explain.model import RunExplanation
+from array_api_nx.tracing.explanation import ProgramExplanation
+from tests.backends.cpu.lazy.test_explain import TUNED
+from tests.support.interpreter import programs
+from tests.support.programs import settings
 
-from ....fusion.interpreter import programs
-from ....fusion.programs import settings
-from ....fusion.test_explain import TUNED
 from ....test_compile import STEPS, inputs, run
 from .planning import BACKEND, prepared, traced
 from .test_running import FUNCTIONS, nearest, softmax, standardise
@@ -63,7 +64,7 @@ def no_pool() -> Iterator[None]:
         extension.limit_spares(0)
     yield
     if extension is not None:
-        extension.limit_spares(pool._limit())
+        extension.limit_spares(memory_pool._limit())
 
 
 def chain(x: Array) -> Array:

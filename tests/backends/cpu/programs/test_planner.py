@@ -12,11 +12,11 @@ from hypothesis import settings as hypothesis_settings
 import array_api_nx as xp
 from array_api_nx import Array
 from array_api_nx.backends.cpu.programs.actions import Call, Copy, Fill, Pass, Read, Update
-from array_api_nx.backends.cpu.programs.running import Plan
-from array_api_nx.backends.program import Operand
+from array_api_nx.backends.cpu.programs.plan import Plan
+from array_api_nx.contract.program import Operand
+from tests.support.interpreter import programs
+from tests.support.programs import settings
 
-from ....fusion.interpreter import programs
-from ....fusion.programs import settings
 from ....test_compile import STEPS, inputs, run
 from .planning import actions, is_planned, planned
 

@@ -20,10 +20,11 @@ from hypothesis import settings as hypothesis_settings
 
 import array_api_nx as xp
 from array_api_nx import Array
+from array_api_nx.backends.cpu.programs import plan as program_plan
 from array_api_nx.backends.cpu.programs import running
+from tests.support.interpreter import programs
+from tests.support.programs import assert_same, numpy_of, settings
 
-from ....fusion.interpreter import programs
-from ....fusion.programs import assert_same, numpy_of, settings
 from ....test_compile import SHAPES, STEPS, inputs, run
 
 ROOT = Path(__file__).parents[4]
@@ -37,7 +38,7 @@ def normal(*shape: int) -> Array:
 @pytest.fixture
 def nothing_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Memory is taken for each run, as for large programs."""
-    monkeypatch.setattr(running, "_SMALL", -1)
+    monkeypatch.setattr(program_plan, "_SMALL", -1)
 
 
 # ---------------------------------------------------------------------- results
@@ -168,7 +169,7 @@ def test_results_at_large_sizes(function):
 @pytest.mark.parametrize("large", [False, True])
 def test_sizes_of_0_and_1(function, large, monkeypatch):
     if large:
-        monkeypatch.setattr(running, "_SMALL", -1)
+        monkeypatch.setattr(program_plan, "_SMALL", -1)
     check(function, (1, 1), (4, 1), (1, 4))
 
 
@@ -177,7 +178,7 @@ def test_sizes_of_0_and_1(function, large, monkeypatch):
 def test_nothing(dtype, large, monkeypatch):
     """Reductions over no elements, to none, and beside others."""
     if large:
-        monkeypatch.setattr(running, "_SMALL", -1)
+        monkeypatch.setattr(program_plan, "_SMALL", -1)
 
     def function(x: Array, y: Array) -> Any:
         z = y * 2 + y
@@ -240,7 +241,7 @@ def test_without_the_extension():
 def test_results_have_memory_of_their_own(function, large, monkeypatch):
     """Of that of others, of the arguments, of the arena, and of later results."""
     if large:
-        monkeypatch.setattr(running, "_SMALL", -1)
+        monkeypatch.setattr(program_plan, "_SMALL", -1)
     compiled = xp.compile(function)
     kept: list[tuple[Array, np.ndarray[Any, Any]]] = []
     for i in range(4):
@@ -385,7 +386,7 @@ def called(function: Callable[[Array], Any], x: Array, **state: Any) -> tuple[li
 def test_floating_point_errors(function, state, large, monkeypatch):
     """Warnings, or errors, as in eager code, in whatever state the program was traced."""
     if large:
-        monkeypatch.setattr(running, "_SMALL", -1)
+        monkeypatch.setattr(program_plan, "_SMALL", -1)
     values = np.asarray([0.0, 1.0, -2.0, 3.0, 1e-3, 0.5])
     compiled = xp.compile(function)
     with np.errstate(all="ignore"):

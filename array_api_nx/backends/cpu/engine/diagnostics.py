@@ -1,0 +1,51 @@
+"""What show_config tells of fused execution on this machine."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from . import memory_pool, threads
+from .extension import extension
+
+__all__ = ["cache_sizes", "facts"]
+
+
+def facts() -> dict[str, Any]:
+    """The extension, the threads, the processor's caches (bytes) and the pool of memory."""
+    return {
+        "extension": {
+            "built": find_spec("array_api_nx.native._engine") is not None,
+            "in use": extension is not None,
+        },
+        "threads": {
+            "in use": threads.count(),
+            "available": threads.available(),
+            "because": threads.reason(),
+        },
+        "caches": cache_sizes(Path("/sys/devices/system/cpu/cpu0/cache")),
+        "pool": memory_pool.stats()._asdict(),
+    }
+
+
+def cache_sizes(directory: Path) -> dict[str, int | None]:
+    """Bytes of the caches for data of one processor; None where the system does not tell.
+
+    Parameters
+    ----------
+    directory : Path
+        Where Linux describes them.
+    """
+    sizes: dict[str, int | None] = {"L1": None, "L2": None, "L3": None}
+    for cache in sorted(directory.glob("index*")):
+        try:
+            level, kind, size = [
+                (cache / name).read_text(encoding="utf-8").strip()
+                for name in ("level", "type", "size")
+            ]
+        except OSError:
+            continue
+        if kind != "Instruction":
+            sizes[f"L{level}"] = int(size.removesuffix("K")) * 1024
+    return sizes

@@ -1,0 +1,16 @@
+"""The compiled extension, where there is one."""
+
+from __future__ import annotations
+
+import os
+from typing import Final
+
+from ....native import load
+
+__all__ = ["extension"]
+
+extension: Final = load("_engine")
+"""The module `native._engine`, or None."""
+
+if extension is not None and hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=extension.forget_threads)

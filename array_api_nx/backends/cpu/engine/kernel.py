@@ -1,0 +1,117 @@
+"""The description of one pass over memory, which run.py executes.
+
+A kernel goes over an iteration space in tiles of rows by columns. For each tile a short program
+runs: instructions compute element by element, from operands (memory) and registers (one tile each,
+in cache) into registers or operands; reductions fold a tile into accumulators, which are operands
+too.
+A *slot* numbers both: operands first, registers after them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from .loops import Loop
+
+__all__ = ["Access", "Box", "Instruction", "Kernel", "Operand", "Reduction"]
+
+Access: TypeAlias = Literal["direct", "packed", "steady", "streamed"]
+"""How the loops reach an operand. "direct": on its memory, row by row where a tile is not flat.
+"packed": in a contiguous copy of the tile, made before, or for a target written out afterwards.
+"steady": packed, but the same for every tile of a task, and so packed once per task.
+"streamed": a target that is packed, and written out past the caches."""
+
+
+Box: TypeAlias = tuple[tuple[int, int], ...]
+
+
+class Operand(NamedTuple):
+    """Memory that a kernel reads or writes.
+
+    Attributes
+    ----------
+    itemsize : int
+    strides : tuple of int
+        Bytes to step per dim of the kernel; 0 where an input is broadcast, and where accumulators
+        are reduced.
+    task_stride : int
+        Bytes from one task's accumulators to the next task's; 0 if the tasks share the operand.
+    access : {"direct", "packed", "steady", "streamed"}
+    box : tuple of (int, int), optional
+        Per dim the indices at which a packed input has memory, from start to below end; around
+        them it has the element of `fill`.
+    fill : int, optional
+        Slot of an input that is the same everywhere.
+    """
+
+    itemsize: int
+    strides: tuple[int, ...]
+    task_stride: int
+    access: Access
+    box: Box | None = None
+    fill: int | None = None
+
+
+class Instruction(NamedTuple):
+    """``target = loop(*sources)`` for every element of a tile; all are slots."""
+
+    loop: Loop
+    sources: tuple[int, ...]
+    target: int
+
+
+class Reduction(NamedTuple):
+    """``accumulators = loop(accumulators, tile reduced by loop)``.
+
+    Attributes
+    ----------
+    loop : Loop
+        (accumulator, element) -> accumulator.
+    source : int
+        Slot.
+    target : int
+        Operand slot of the accumulators.
+    rows, columns : bool
+        Whether the tile's rows and columns are reduced. Outer dims are where the accumulators'
+        stride is 0.
+    identity : ndarray
+        0-d; what the tile's own result starts from.
+    """
+
+    loop: Loop
+    source: int
+    target: int
+    rows: bool
+    columns: bool
+    identity: np.ndarray[Any, Any]
+
+
+class Kernel(NamedTuple):
+    """One pass over memory.
+
+    Attributes
+    ----------
+    dims : tuple of int
+        The iteration space, at least two dims; the last two are the tile's rows and columns.
+    tile : (int, int)
+        Rows and columns of a tile; the last ones may be smaller.
+    split, step, tasks : int
+        Task t covers the indices from ``t * step`` to below ``(t + 1) * step`` of dim `split`.
+        A task goes through its tiles in row-major order.
+    operands : tuple of Operand
+        The first slots.
+    registers : tuple of int
+        The slots after them: bytes per element.
+    program : tuple of Instruction or Reduction
+    """
+
+    dims: tuple[int, ...]
+    tile: tuple[int, int]
+    split: int
+    step: int
+    tasks: int
+    operands: tuple[Operand, ...]
+    registers: tuple[int, ...]
+    program: tuple[Instruction | Reduction, ...]

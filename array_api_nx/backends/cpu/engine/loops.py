@@ -1,0 +1,392 @@
+"""The inner loops that fused kernels are made of: one `Loop` for an operation on given dtypes.
+
+A loop computes what the kernels of `..kernels` compute, bit for bit. Where those mend NumPy's
+answer, there is no loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, TypeAlias, final
+
+import numpy as np
+
+from ....contract import primitives as p
+from ....contract.primitives import Primitive
+from .extension import extension
+
+__all__ = ["MIN_MOMENTS", "MOMENTS", "Loop", "cast", "find", "reduction", "select"]
+
+DType: TypeAlias = np.dtype[Any]
+NDArray: TypeAlias = np.ndarray[Any, Any]
+
+_CHEAP: Final = 0.4
+_PER_BYTE: Final = 0.011
+"""Nanoseconds to read or write a byte of arrays in the second level of the cache."""
+
+_EXACT: Final = 0.5
+"""Costs up to here are those of operations whose every bit is defined; what costs more may be
+computed in another way, with other last bits, when NumPy reads backwards."""
+
+_WORTH_THREADS: Final = 3_000.0
+"""Nanoseconds from which a loop over whole arrays is divided among threads. They wait a while for
+more to do before they go to sleep; where they have to be woken, little is won and little lost."""
+
+_BOOL: Final = np.dtype(bool)
+_INT64: Final = np.dtype(np.int64)
+
+
+@final
+class Loop:
+    """An operation, element by element, on given dtypes; equal only to itself.
+
+    Attributes
+    ----------
+    name : str
+        NumPy's name for it in warnings.
+    inputs : tuple of dtype
+    output : dtype
+    cost : float
+        Roughly the nanoseconds that an element in cache takes.
+    ufunc : ufunc or None
+    call : callable or None
+        ``call(*inputs, out)`` computes with NumPy into `out`, which may be one of the inputs. None
+        for moments, which are not folded element by element (see `.summation`).
+    pointer : capsule or None
+        The extension's name for it; None without the extension.
+    spread : bool
+        Whether it has vector instructions for arrays, but not for an array and a scalar.
+    alone : int
+        Elements up to which one thread is as fast as several.
+    operation : tuple or None
+        What the extension wants to know to compute it at once; None without the extension.
+    """
+
+    __slots__ = (
+        "alone",
+        "call",
+        "cost",
+        "inputs",
+        "name",
+        "operation",
+        "output",
+        "pointer",
+        "spread",
+        "ufunc",
+    )
+
+    name: str
+    inputs: tuple[DType, ...]
+    output: DType
+    cost: float
+    ufunc: np.ufunc | None
+    call: Callable[..., object] | None
+    pointer: Any
+    spread: bool
+    alone: int
+    operation: tuple[Any, ...] | None
+
+    def __init__(
+        self,
+        name: str,
+        inputs: tuple[DType, ...],
+        output: DType,
+        cost: float,
+        ufunc: np.ufunc | None,
+        call: Callable[..., object] | None,
+        pointer: Any,
+    ) -> None:
+        self.name = name
+        self.inputs = inputs
+        self.output = output
+        self.cost = cost
+        self.ufunc = ufunc
+        self.call = call
+        self.pointer = pointer
+        self.spread = ufunc is np.maximum or ufunc is np.minimum
+        traffic = sum([dtype.itemsize for dtype in inputs]) + output.itemsize
+        # What costs little in the first level of the cache waits for the second.
+        self.alone = int(_WORTH_THREADS / (cost if cost > _CHEAP else _PER_BYTE * traffic))
+        self.operation = None
+        if pointer is not None:
+            reversible = cost <= _EXACT
+            self.operation = pointer, inputs, output, self.alone, self.spread, reversible
+
+    def __repr__(self) -> str:
+        return f"<loop {self.name}: {', '.join(map(str, self.inputs))} -> {self.output}>"
+
+
+# ---------------------------------------------------------------------- ufuncs
+
+# The ufunc of each operation, and its cost for float64, measured on an AVX-512 processor.
+_UFUNCS: Final[dict[Primitive, tuple[np.ufunc, float]]] = {
+    p.ABS: (np.absolute, 0.2),
+    p.ACOS: (np.arccos, 1.2),
+    p.ACOSH: (np.arccosh, 2.5),
+    p.ASIN: (np.arcsin, 1.5),
+    p.ASINH: (np.arcsinh, 2.0),
+    p.ATAN: (np.arctan, 1.6),
+    p.ATANH: (np.arctanh, 1.4),
+    p.BITWISE_INVERT: (np.invert, 0.2),
+    p.CEIL: (np.ceil, 0.2),
+    p.CONJ: (np.conjugate, 0.2),
+    p.COS: (np.cos, 8.0),
+    p.COSH: (np.cosh, 1.0),
+    p.EXP: (np.exp, 0.7),
+    p.EXPM1: (np.expm1, 1.2),
+    p.FLOOR: (np.floor, 0.2),
+    p.ISFINITE: (np.isfinite, 0.2),
+    p.ISINF: (np.isinf, 0.2),
+    p.ISNAN: (np.isnan, 0.2),
+    p.LOG: (np.log, 0.8),
+    p.LOG10: (np.log10, 0.8),
+    p.LOG1P: (np.log1p, 1.0),
+    p.LOG2: (np.log2, 0.8),
+    p.LOGICAL_NOT: (np.logical_not, 0.5),
+    p.NEGATIVE: (np.negative, 0.2),
+    p.POSITIVE: (np.positive, 0.2),
+    p.REAL: (np.positive, 0.2),
+    p.RECIPROCAL: (np.reciprocal, 0.5),
+    p.ROUND: (np.rint, 0.2),
+    p.SIGN: (np.sign, 0.5),
+    p.SIGNBIT: (np.signbit, 0.2),
+    p.SIN: (np.sin, 8.0),
+    p.SINH: (np.sinh, 1.0),
+    p.SQRT: (np.sqrt, 1.0),
+    p.SQUARE: (np.square, 0.2),
+    p.TAN: (np.tan, 1.4),
+    p.TANH: (np.tanh, 1.5),
+    p.TRUNC: (np.trunc, 0.2),
+    p.ADD: (np.add, 0.2),
+    p.ATAN2: (np.arctan2, 2.0),
+    p.BITWISE_AND: (np.bitwise_and, 0.2),
+    p.BITWISE_LEFT_SHIFT: (np.left_shift, 0.2),
+    p.BITWISE_OR: (np.bitwise_or, 0.2),
+    p.BITWISE_RIGHT_SHIFT: (np.right_shift, 0.2),
+    p.BITWISE_XOR: (np.bitwise_xor, 0.2),
+    p.COPYSIGN: (np.copysign, 0.5),
+    p.DIVIDE: (np.true_divide, 0.4),
+    p.EQUAL: (np.equal, 0.2),
+    p.FLOOR_DIVIDE: (np.floor_divide, 1.8),
+    p.FMOD: (np.fmod, 4.5),
+    p.GREATER: (np.greater, 0.2),
+    p.GREATER_EQUAL: (np.greater_equal, 0.2),
+    p.HYPOT: (np.hypot, 6.0),
+    p.LESS: (np.less, 0.2),
+    p.LESS_EQUAL: (np.less_equal, 0.2),
+    p.LOGADDEXP: (np.logaddexp, 13.0),
+    p.LOGICAL_AND: (np.logical_and, 0.7),
+    p.LOGICAL_OR: (np.logical_or, 0.7),
+    p.LOGICAL_XOR: (np.logical_xor, 0.7),
+    p.MAXIMUM: (np.maximum, 0.2),
+    p.MINIMUM: (np.minimum, 0.2),
+    p.MULTIPLY: (np.multiply, 0.2),
+    p.NEXTAFTER: (np.nextafter, 3.5),
+    p.NOT_EQUAL: (np.not_equal, 0.2),
+    p.POW: (np.power, 2.0),
+    p.REMAINDER: (np.remainder, 8.0),
+    p.SUBTRACT: (np.subtract, 0.2),
+}
+
+# Kinds of dtypes for which `..kernels` mends what the ufunc gives.
+_MENDED: Final[dict[Primitive, str]] = {
+    p.ACOSH: "c",
+    p.EXPM1: "c",
+    p.FLOOR_DIVIDE: "f",
+    p.REAL: "c",
+    p.RECIPROCAL: "c",
+    p.SIGN: "c",
+    p.TAN: "c",
+    p.TANH: "c",
+}
+# These leave integers alone.
+_ROUNDING: Final = frozenset({p.CEIL, p.FLOOR, p.ROUND, p.TRUNC})
+_PREDICATES: Final = frozenset(
+    {
+        p.EQUAL, p.GREATER, p.GREATER_EQUAL, p.ISFINITE, p.ISINF, p.ISNAN, p.LESS, p.LESS_EQUAL,
+        p.LOGICAL_AND, p.LOGICAL_NOT, p.LOGICAL_OR, p.LOGICAL_XOR, p.NOT_EQUAL, p.SIGNBIT,
+    }
+)  # fmt: skip
+
+
+def _of_ufunc(
+    ufunc: np.ufunc, inputs: tuple[DType, ...], output: DType, cost: float, name: str
+) -> Loop | None:
+    """A loop of the ufunc for exactly these dtypes; None if it has none."""
+    signature = f"{''.join([each.char for each in inputs])}->{output.char}"
+    if signature not in ufunc.types:
+        return None
+    pointer = None if extension is None else extension.ufunc_loop(ufunc, (*inputs, output))
+    if inputs[0].kind == "c":
+        cost *= 4 if cost < 0.4 else 20  # the C library's functions
+    elif inputs[0] == np.float32 and cost > 0.4:
+        cost /= 2
+    return Loop(name, inputs, output, cost, ufunc, ufunc, pointer)
+
+
+def _make(op: Primitive, dtype: DType) -> Loop | None:
+    known = _UFUNCS.get(op)
+    if known is None or dtype.kind in _MENDED.get(op, ""):
+        return None
+    ufunc, cost = known
+    if op in _ROUNDING and dtype.kind in "iu":
+        ufunc = np.positive
+    output = dtype
+    if op in _PREDICATES:
+        output = _BOOL
+    elif op is p.ABS and dtype.kind == "c":
+        output = np.empty(0, dtype).real.dtype
+    return _of_ufunc(ufunc, (dtype,) * ufunc.nin, output, cost, ufunc.__name__)
+
+
+_found: Final[dict[tuple[Primitive, DType], Loop | None]] = {}
+
+
+def find(op: Primitive, dtype: DType) -> Loop | None:
+    """The loop of a unary or binary primitive whose operands all have `dtype`.
+
+    None if there is none that gives what `..kernels` gives. For `POW` two things are the caller's
+    to see to: no exponent of a signed integer type may be negative, and what `..kernels` gives
+    for an exponent of 0.5 that is broadcast it mends itself. The bits of a power may depend on
+    whether the exponent is broadcast (has stride 0) when the loop meets it.
+    """
+    key = op, dtype
+    try:
+        return _found[key]
+    except KeyError:
+        return _found.setdefault(key, _make(op, dtype))
+
+
+# ---------------------------------------------------------------------- casts and selection
+
+
+def _copy_cast(x: NDArray, out: NDArray) -> None:
+    np.copyto(out, x, casting="unsafe")
+
+
+_casts: Final[dict[tuple[DType, DType], Loop | None]] = {}
+
+
+def cast(source: DType, target: DType) -> Loop | None:
+    """The loop that casts `source` to `target`, a copy if they are the same.
+
+    None from floating-point and complex numbers to integers, where results that do not fit differ
+    from loop to loop, and from complex to real numbers.
+    """
+    key = source, target
+    try:
+        return _casts[key]
+    except KeyError:
+        pass
+    loop = None
+    lossy = source.kind in "fc" and target.kind in "iu"
+    if not lossy and (source.kind != "c" or target.kind in "bc"):
+        pointer = None if extension is None else extension.cast_loop(source, target)
+        loop = Loop("cast", (source,), target, 0.3, None, _copy_cast, pointer)
+    return _casts.setdefault(key, loop)
+
+
+def _copy_selected(condition: NDArray, x1: NDArray, x2: NDArray, out: NDArray) -> None:
+    # By way of new memory, because `out` may be any of the inputs.
+    np.copyto(out, np.where(condition, x1, x2))
+
+
+_selects: Final[dict[DType, Loop]] = {}
+
+
+def select(dtype: DType) -> Loop:
+    """The loop of where: (bool, `dtype`, `dtype`) -> `dtype`."""
+    try:
+        return _selects[dtype]
+    except KeyError:
+        pass
+    pointer = None if extension is None else extension.select_loop(dtype.itemsize)
+    loop = Loop("where", (_BOOL, dtype, dtype), dtype, 0.4, None, _copy_selected, pointer)
+    return _selects.setdefault(dtype, loop)
+
+
+# ---------------------------------------------------------------------- reductions
+
+
+def _identity(op: Primitive, dtype: DType) -> NDArray:
+    if op is p.PROD or op is p.ALL:
+        value: Any = 1
+    elif op is p.SUM or op is p.ANY or op is p.COUNT_NONZERO:
+        value = 0
+    elif dtype.kind == "b":
+        value = op is p.MIN
+    elif dtype.kind == "f":
+        value = -np.inf if op is p.MAX else np.inf
+    else:
+        limits = np.iinfo(dtype)
+        value = limits.min if op is p.MAX else limits.max
+    identity = np.asarray(value, dtype=dtype)
+    identity.flags.writeable = False
+    return identity
+
+
+_REDUCTIONS: Final[dict[Primitive, np.ufunc]] = {
+    p.SUM: np.add,
+    p.PROD: np.multiply,
+    p.MAX: np.maximum,
+    p.MIN: np.minimum,
+    p.ANY: np.logical_or,
+    p.ALL: np.logical_and,
+}
+
+
+_FIELDS: Final = ("count", "sum", "reference", "offset", "squares")
+MOMENTS: Final = np.dtype([(name, "f8") for name in _FIELDS])
+"""What is known of real numbers: how many they are, their sum, their mean as reference + offset,
+and the sum of their squared distances from it. Of numbers that lie near each other and far from 0,
+one number could not hold the mean well enough to compare it with that of others."""
+MIN_MOMENTS: Final = 32
+"""Of fewer elements each, variances take two passes: moments would take too much memory."""
+
+
+def _count_loop() -> Loop:
+    pointer = None if extension is None else extension.count_loop()
+    return Loop("reduce", (_INT64, _BOOL), _INT64, 0.1, np.add, np.add, pointer)
+
+
+def _sum_loop(dtype: DType) -> Loop:
+    pointer = None if extension is None else extension.sum_loop(dtype)
+    return Loop("reduce", (dtype, dtype), dtype, 0.1, np.add, np.add, pointer)
+
+
+def _moments_loop(dtype: DType) -> Loop:
+    pointer = None if extension is None else extension.moments_loop(dtype)
+    return Loop("reduce", (MOMENTS, dtype), MOMENTS, 0.3, None, None, pointer)
+
+
+def _make_reduction(op: Primitive, dtype: DType) -> tuple[Loop, NDArray] | None:
+    if dtype.kind == "f" and op is p.SUM:
+        return _sum_loop(dtype), _identity(op, dtype)
+    if op is p.VAR:
+        return (_moments_loop(dtype), np.zeros((), MOMENTS)) if dtype.kind == "f" else None
+    if op is p.COUNT_NONZERO:
+        return (_count_loop(), _identity(op, _INT64)) if dtype == _BOOL else None
+    ufunc = _REDUCTIONS.get(op)
+    kinds = "b" if op is p.ANY or op is p.ALL else "iufc" if op is p.SUM or op is p.PROD else "biuf"
+    if ufunc is None or dtype.kind not in kinds:
+        return None
+    loop = _of_ufunc(ufunc, (dtype, dtype), dtype, 0.3, "reduce")
+    return None if loop is None else (loop, _identity(op, dtype))
+
+
+_reductions: Final[dict[tuple[Primitive, DType], tuple[Loop, NDArray] | None]] = {}
+
+
+def reduction(op: Primitive, dtype: DType) -> tuple[Loop, NDArray] | None:
+    """The loop (accumulator, `dtype`) -> accumulator of a reduction, and its identity, 0-d.
+
+    None for what is no reduction by a loop, and for dtypes it does not take: SUM and PROD take
+    numbers, MAX and MIN bools and real numbers, ANY, ALL and COUNT_NONZERO bools, VAR real
+    floating-point numbers. Accumulators have the elements' dtype; those of COUNT_NONZERO are int64,
+    those of VAR MOMENTS.
+    """
+    key = op, dtype
+    try:
+        return _reductions[key]
+    except KeyError:
+        return _reductions.setdefault(key, _make_reduction(op, dtype))

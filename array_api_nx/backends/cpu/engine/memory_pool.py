@@ -1,0 +1,83 @@
+"""Memory for results: what is released is kept, and handed out again.
+
+New memory costs a page fault per page when it is first written, which for a large result takes
+longer than to compute it. The extension keeps released memory up to a limit; see native/memory.h
+for how it knows what is released. Without the extension all memory is NumPy's.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from .extension import extension
+
+__all__ = ["PoolStats", "empty", "release", "stats"]
+
+
+class PoolStats(NamedTuple):
+    """What the pool holds, and how it did.
+
+    Attributes
+    ----------
+    free_bytes : int
+        Bytes in blocks that wait for their next use.
+    blocks : int
+        The number of those blocks.
+    limit : int
+        Most bytes that may wait; 0 if nothing is kept.
+    hits, misses : int
+        How many requests were served from the pool, and how many took new memory. Requests of
+        fewer than 64 KiB, or of more than the limit, count as neither.
+    """
+
+    free_bytes: int
+    blocks: int
+    limit: int
+    hits: int
+    misses: int
+
+
+empty: Final[Callable[[tuple[int, ...], np.dtype[Any]], np.ndarray[Any, Any]]] = (
+    np.empty if extension is None else extension.empty
+)
+"""``empty(shape, dtype)``: an uninitialised row-major array of its own memory, which comes back by
+itself when nothing derived from the array is left. MemoryError if the system has not that much,
+even without what the pool holds."""
+
+
+def release() -> None:
+    """Give all memory that waits back to the system."""
+    if extension is not None:
+        extension.release_spares()
+
+
+def stats() -> PoolStats:
+    """What the pool holds now."""
+    return PoolStats(0, 0, 0, 0, 0) if extension is None else PoolStats(*extension.count_spares())
+
+
+def _limit() -> int:
+    """512 MiB, or a sixteenth of the memory that the process may use if that is less."""
+    limit = 2**29
+    if hasattr(os, "sysconf"):
+        limit = min(limit, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 16)
+    for name in ("memory.max", "memory/memory.limit_in_bytes"):
+        try:
+            allowed = Path("/sys/fs/cgroup", name).read_text(encoding="ascii")
+        except OSError:
+            continue
+        if allowed.strip().isdigit():
+            limit = min(limit, int(allowed) // 16)
+    return limit
+
+
+if extension is not None:
+    extension.limit_spares(_limit())
+    # Arrays may outlive the module when the interpreter shuts down.
+    atexit.register(extension.limit_spares, 0)

@@ -1,0 +1,297 @@
+"""What is pending, and how it would be computed: see `Backend.explain`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+from typing import Any, Final, Literal
+
+from ....contract import primitives as p
+from ....core.view import View
+from ....explain.explanation import Explanation
+from ....explain.model import Memory, Pass, Step
+from ..engine.kernel import Access, Instruction, Kernel, Operand, Reduction
+from ..engine.loops import Loop
+from .evaluation import planned
+from .expression import Node
+from .planning import Graph, Stage
+
+__all__ = ["Translator", "explanation"]
+
+_ACCESSES: Final[dict[Access, str]] = {
+    "packed": "copied tile by tile",
+    "steady": "copied once per task",
+    "streamed": "written past the caches",
+}
+
+
+def explanation(node: Node) -> Explanation:
+    """What the expression `node` needs. The caller holds the expressions' lock."""
+    if node.memory is not None:
+        return Explanation()
+    graph = Graph((node,))
+    stages = planned(graph)
+    translator = Translator(graph)
+    passes = [translator.translate(stage) for stage in stages]
+    return Explanation(len(graph.nodes), tuple(passes or [_filling(node, graph)]))
+
+
+def _filling(node: Node, graph: Graph) -> Pass:
+    """The pass of a value that is the same everywhere, which no kernel computes."""
+    size = prod(node.shape)
+    result = Memory("result", "result", str(node.dtype), node.shape, size * node.dtype.itemsize)
+    step = Step("full", (str(graph.scalars[0].array[0]),), "result")
+    return Pass((size,), (1, size), 1, (), (result,), 0, (step,))
+
+
+class Translator:
+    """Names what the stages of a plan read, compute and write.
+
+    Parameters
+    ----------
+    graph : Graph
+    name_of : callable, optional
+        From ("leaf" | "node", position in the graph) to a name, where memory has names of its own.
+    """
+
+    def __init__(self, graph: Graph, name_of: Callable[[str, int], str] | None = None) -> None:
+        self.graph = graph
+        self.name_of = name_of
+        self.operations = {
+            node.loop: node.op.name
+            for node in graph.nodes
+            if node.loop and node.op and not node.axes
+        }
+        # Names of values that stages have stored, and of arrays that were there before: by what
+        # they read of which leaf. The same elements may be read twice by one stage, in two ways.
+        self.stored: dict[int, str] = {}
+        self.arrays: dict[Any, list[str]] = {}
+        self.first_names: dict[int, str] = {}
+        # What stages have computed: each distinct value has a number, also where it is stored.
+        self.numbers: dict[tuple[Any, ...], int] = {}
+        self.stored_numbers: dict[str, int] = {}
+
+    def translate(self, stage: Stage) -> Pass:
+        """The pass that `stage` is. Stages come in order."""
+        kernel = stage.kernel
+        names: list[str] = []
+        inputs: list[Memory] = []
+        outputs: list[Memory] = []
+        reads = self._reads(stage.reductions or (stage.head,))
+        written = {step.target for step in kernel.program}
+        for slot, (memory, operand) in enumerate(zip(stage.memories, kernel.operands, strict=True)):
+            kind, j, offset = memory
+            if kind == "scalar":
+                names.append(str(self.graph.scalars[j].array[0]))
+            elif slot in written:
+                outputs.append(self._output(stage, j, operand))
+                names.append(outputs[-1].name)
+                outputs += [self._output(stage, mean, operand) for mean in self._means(j)]
+            else:
+                view = reads[kind, j, offset].pop(0)
+                fill = None if operand.fill is None else stage.memories[operand.fill].position
+                inputs.append(self._input(kind, j, view, operand, names, fill))
+                names.append(inputs[-1].name)
+        names += [f"r{i}" for i in range(len(kernel.registers))]
+        padding = 0
+        while kernel.dims[padding] == 1 and padding < len(kernel.dims) - 1:
+            padding += 1
+        steps = self._steps(stage, names, padding)
+        return Pass(
+            kernel.dims[padding:],
+            kernel.tile,
+            kernel.tasks,
+            tuple(inputs),
+            tuple(outputs),
+            _scratch(kernel),
+            tuple(steps),
+        )
+
+    # ------------------------------------------------------------------ memory
+
+    def _reads(self, heads: tuple[int, ...]) -> dict[tuple[str, int, int], list[View]]:
+        """The views through which a stage reads memory, by what it reads and from which byte on.
+
+        Views with that in common are in the order of the stage's operands.
+        """
+        graph = self.graph
+        space = graph.nodes[heads[0]].space
+        found: dict[tuple[str, int, int], list[View]] = {}
+        seen: set[Any] = set()
+
+        def visit(i: int) -> None:
+            for kind, j, _ in graph.sources[i]:
+                if kind == "node" and j not in self.stored and j not in seen:
+                    seen.add(j)
+                    visit(j)
+                    note(j)
+
+        def note(i: int) -> None:
+            *_, last = graph.sources[i]
+            fill = last[1] if graph.nodes[i].op is p.PAD else None
+            for kind, j, view in graph.sources[i]:
+                if view is None or (kind == "node" and j not in self.stored):
+                    continue
+                read = kind, j, view.reshape(space), fill
+                if read not in seen:
+                    seen.add(read)
+                    value = graph.leaves[j] if kind == "leaf" else graph.nodes[j]
+                    offset, _ = view.byte_layout(value.dtype.itemsize)
+                    found.setdefault((kind, j, offset), []).append(view)
+
+        for head in heads:
+            visit(head)
+        for head in heads:
+            note(head)
+        return found
+
+    def _input(
+        self,
+        source: str,
+        j: int,
+        view: View,
+        operand: Operand,
+        taken: list[str],
+        fill: int | None,
+    ) -> Memory:
+        """What a stage reads, with which scalar around it. `taken` are the names of its other
+        operands."""
+        if view.mask is not None:
+            view = view.shrink(view.mask)
+        shape: tuple[int, ...] = view.shape  # type: ignore[assignment]
+        strides: tuple[int, ...] = view.strides  # type: ignore[assignment]
+        distinct = view.shrink(
+            tuple([(0, 1 if s == 0 else n) for n, s in zip(shape, strides, strict=True)])
+        )
+        notes = _layout(distinct)
+        if distinct.shape != shape:
+            notes.append("broadcast")
+        if fill is not None:
+            notes.append(f"padded with {self.graph.scalars[fill].array[0]}")
+        if operand.access in _ACCESSES:
+            notes.append(_ACCESSES[operand.access])
+        kind: Literal["given", "stored"] = "given" if source == "leaf" else "stored"
+        dtype = (self.graph.leaves if source == "leaf" else self.graph.nodes)[j].dtype
+        if source == "leaf" and self.name_of is None:
+            name = self._array(j, (distinct.offset, distinct.merge_axes()), taken)
+            if name != self.first_names[j]:
+                notes.append(f"another view of {self.first_names[j]}")
+        else:
+            name = self.stored[j] if self.name_of is None else self.name_of(source, j)
+            if name in taken:
+                notes.append(f"another view of {name}")
+                while name in taken:
+                    name += "'"
+        elements: tuple[int, ...] = distinct.shape  # type: ignore[assignment]
+        size = prod(elements) * dtype.itemsize
+        return Memory(name, kind, str(dtype), elements, size, ", ".join(notes))
+
+    def _array(self, leaf: int, elements: Any, taken: list[str]) -> str:
+        """The name of some elements of a leaf, in some order."""
+        names = self.arrays.setdefault((leaf, elements), [])
+        for name in names:
+            if name not in taken:
+                return name
+        number, letter = divmod(sum(map(len, self.arrays.values())), 26)
+        names.append(f"{chr(ord('a') + letter)}{number or ''}")
+        self.first_names.setdefault(leaf, names[-1])
+        return names[-1]
+
+    def _output(self, stage: Stage, i: int, operand: Operand) -> Memory:
+        """What a stage writes."""
+        node = self.graph.nodes[i]
+        kind: Literal["stored", "result"] = "result" if i in self.graph.roots else "stored"
+        name = kind if kind == "result" else f"t{len(self.stored) + 1}"
+        if self.name_of is not None:
+            name = self.name_of("node", i)
+        self.stored[i] = name
+        size = prod(node.shape) * node.dtype.itemsize
+        notes = []
+        if stage.partial and i in stage.reductions:
+            size = prod(node.shape) * operand.itemsize * stage.kernel.tasks
+            notes.append(f"in {stage.kernel.tasks} parts, put together at the end")
+        if i in self.graph.live and kind == "stored" and self.name_of is None:
+            notes.append("kept for another array")
+        if operand.access in _ACCESSES:
+            notes.append(_ACCESSES[operand.access])
+        return Memory(name, kind, str(node.dtype), node.shape, size, ", ".join(notes))
+
+    # ------------------------------------------------------------------ steps
+
+    def _steps(self, stage: Stage, names: list[str], padding: int) -> list[Step]:
+        """What a stage computes. `names` are those of the kernel's slots."""
+        # What no stage computed element by element is known by its name.
+        values: list[Any] = [self.stored_numbers.get(name, name) for name in names]
+        steps = []
+        known = len(self.numbers)
+        for step in stage.kernel.program:
+            if isinstance(step, Reduction):
+                steps += self._reduction(stage, step, names, padding)
+                continue
+            key = (step.loop, *[values[slot] for slot in step.sources])
+            value = self.numbers.setdefault(key, len(self.numbers))
+            values[step.target] = value
+            target = names[step.target]
+            if step.target < len(stage.memories):
+                self.stored_numbers[target] = value
+            operation, arguments = self._call(step, names)
+            steps.append(Step(operation, arguments, target, "elementwise", value < known))
+        return steps
+
+    def _call(self, step: Instruction, names: list[str]) -> tuple[str, tuple[str, ...]]:
+        loop: Loop = step.loop
+        sources = tuple([names[slot] for slot in step.sources])
+        if loop.name == "cast":
+            if loop.inputs == (loop.output,):
+                return "copy", sources
+            return "astype", (*sources, str(loop.output))
+        return self.operations[loop], sources
+
+    def _reduction(
+        self, stage: Stage, step: Reduction, names: list[str], padding: int
+    ) -> list[Step]:
+        head = stage.memories[step.target].position
+        node = self.graph.nodes[head]
+        dims, strides = stage.kernel.dims, stage.kernel.operands[step.target].strides
+        kept = [k for k, n in enumerate(dims) if n > 1 and strides[k] != 0]
+        axes = [k - padding for k in range(padding, len(dims)) if strides[k] == 0]
+        over = [f"axis={axes[0] if len(axes) == 1 else tuple(axes)}"] if kept else []
+        source, target = names[step.source], names[step.target]
+        assert node.op is not None
+        steps = [Step(node.op.name, (source, *over), target, "reduction")]
+        if node.op is not p.VAR and node.divisor is not None:
+            steps.append(Step("divide", (target, str(float(node.divisor))), target, "final"))
+        for mean in self._means(head):
+            steps.append(Step("mean", (source, *over), self.stored[mean], "reduction"))
+        return steps
+
+    def _means(self, head: int) -> list[int]:
+        """The mean that comes with a variance."""
+        return [mean for mean, i in self.graph.variances.items() if i == head]
+
+
+def _layout(view: View) -> list[str]:
+    """How the elements of a view without repetitions lie in memory, if not one after the other."""
+    sizes, strides = view.merge_axes()
+    steps = [abs(stride) for stride in strides]
+    words = []
+    if any([stride < 0 for stride in strides]):
+        words.append("flipped")
+    if steps != sorted(steps, reverse=True):
+        words.append("transposed")
+    length = 1
+    for step, size in sorted(zip(steps, sizes, strict=True)):
+        if step != length:
+            words.append("strided")
+            break
+        length *= size
+    return words
+
+
+def _scratch(kernel: Kernel) -> int:
+    """Bytes for the registers and the copied tiles of one thread.
+
+    Tiles are copied for scalars, too, if a loop is slow with them.
+    """
+    copied = [operand.itemsize for operand in kernel.operands if operand.access != "direct"]
+    return kernel.tile[0] * kernel.tile[1] * (sum(kernel.registers) + sum(copied))

@@ -1,0 +1,263 @@
+"""Small programs: bound to memory of their own, so that a run is a few calls.
+
+What a run costs is counted in microseconds here. Passes of kernels that follow each other are one
+call of the extension (a `Sequence`), and the commonest calls of NumPy's kernels write straight into
+the slot of their result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from math import prod
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import numpy as np
+
+from ....contract import primitives as p
+from ....contract import replay
+from ....contract.strided import Tensor
+from ....core.view import View
+from ..engine import fperrors
+from ..engine.extension import extension
+from ..engine.memory_pool import empty
+from ..engine.operations import SMALLEST
+from ..kernels import NDArray, divide_by_count
+from ..lazy import evaluation
+from .actions import Action, Call, Pass, Read, Slot, as_array, raised
+
+if TYPE_CHECKING:
+    from .plan import Plan
+
+__all__ = ["Small"]
+
+Given: TypeAlias = "list[NDArray]"
+"""The arrays of a run that are not the program's own: arguments, constants, then results."""
+
+_MAX_PASSES: Final = 64
+"""In one sequence."""
+
+
+class Small:
+    """A planned program bound to memory, for one run at a time.
+
+    Parameters
+    ----------
+    plan : Plan
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._numbers = {slot: i for i, slot in enumerate(plan.given)}
+        memory = empty((plan.arena,), np.dtype(np.uint8))
+        self._fixed: dict[Slot, NDArray] = dict(plan.scalars)
+        for slot, position in plan.places:
+            described = plan.slots[slot]
+            self._fixed[slot] = np.ndarray((described.size,), described.dtype, memory, position)
+        self._sequences: list[tuple[Any, list[Any]]] = []
+        self._names: dict[str, Any] = {
+            "add": np.add.reduce,
+            "as_array": as_array,
+            "divide_by_count": divide_by_count,
+            "inv": np.linalg.inv,
+            "matmul": np.matmul,
+            "raised": raised,
+        }
+        self._work = self._bind()
+        self._open: Callable[[Given], bool | None] = self._open_in_python
+        if extension is not None:
+            expected = tuple([plan.expected(slot) for slot in plan.given])
+            self._open = extension.Sequence(expected, (), (), True).run
+
+    # ------------------------------------------------------------------ running
+
+    def run(self, given: Given, report: evaluation.Report) -> bool:
+        """Compute the results, which are appended to `given`.
+
+        False, with nothing done, unless `given` are contiguous arrays of the shapes and dtypes
+        planned for, or objects with an attribute `array` that is one.
+        """
+        if self._open(given) is False:
+            return False
+        self._work(given, report)
+        return True
+
+    def _open_in_python(self, given: Given) -> bool:
+        """What a sequence without passes does."""
+        plan = self._plan
+        for i, slot in enumerate(plan.given):
+            if i == len(given):
+                given.append(empty(*plan.expected(slot)))
+            array: Any = given[i]
+            array = array if type(array) is np.ndarray else getattr(array, "array", None)
+            if type(array) is not np.ndarray or not array.flags.c_contiguous:
+                return False
+            if (array.shape, array.dtype) != plan.expected(slot):
+                return False
+            given[i] = array
+        return True
+
+    def reentrant(self) -> Callable[[list[Any]], Tensor | None] | None:
+        """For programs that are one sequence over no memory of their own, with one result: a
+        function from the arguments' handles to it, which any number of runs may use at a time.
+
+        It returns None, with nothing done, where the arguments are not as they should be, or
+        floating-point errors want more than warnings.
+        """
+        plan = self._plan
+        if plan.arena or plan.constants or len(plan.outputs) != 1 or len(self._sequences) != 1:
+            return None
+        sequence, names = self._sequences[0]
+        if len(names) != len(plan.actions):
+            return None
+        run = sequence.run
+
+        def quick(arrays: list[Any]) -> Tensor | None:
+            flags = run(arrays)
+            if flags is not None:
+                if flags is False or fperrors.modes() is None:
+                    return None
+                fperrors.report(raised(names, flags))
+            result = Tensor()
+            result.array = arrays[-1]
+            result.view = result.storage = None
+            return result
+
+        return quick
+
+    # ------------------------------------------------------------------ binding
+
+    def _bind(self) -> Callable[[Given, evaluation.Report], None]:
+        """The function that does what the actions say, one line for each."""
+        lines: list[str] = []
+        passes: list[Pass] = []
+        for action in self._plan.actions:
+            if _is_native(action) and len(passes) < _MAX_PASSES:
+                passes.append(action)  # type: ignore[arg-type]
+                continue
+            if passes:
+                lines += self._sequence(passes)
+                passes = []
+            if _is_native(action):
+                passes.append(action)  # type: ignore[arg-type]
+            else:
+                lines.append(self._single(action))
+        if passes:
+            lines += self._sequence(passes)
+        code = "\n".join(["def run(given, report):", *[f"    {x}" for x in lines], "    return"])
+        # In the package, as far as warnings are concerned: they name the line that calls it.
+        exec(compile(code, f"{__file__} <program>", "exec"), self._names)
+        run = self._names["run"]
+        native = all([_is_native(action) for action in self._plan.actions])
+        return run if native else partial(fperrors.located, run)
+
+    def _name(self, x: Any) -> str:
+        """A name for something that the function uses."""
+        name = f"k{len(self._names)}"
+        self._names[name] = x
+        return name
+
+    def _sequence(self, passes: list[Pass]) -> list[str]:
+        plan = self._plan
+        slots = sorted({slot for each in passes for slot, _ in each.sources})
+        fixed = [slot for slot in slots if slot in self._fixed]
+        numbers = {
+            **self._numbers,
+            **{slot: len(self._numbers) + i for i, slot in enumerate(fixed)},
+        }
+        assert extension is not None
+        sequence = extension.Sequence(
+            tuple([plan.expected(slot) for slot in plan.given]),
+            tuple([self._fixed[slot] for slot in fixed]),
+            tuple(
+                [
+                    (
+                        each.stage.program,
+                        tuple([(numbers[slot], offset) for slot, offset in each.sources]),
+                        1,
+                    )
+                    for each in passes
+                ]
+            ),
+            True,
+        )
+        steps = [each.names for each in passes]
+        self._sequences.append((sequence, steps))
+        return [
+            f"flags = {self._name(sequence.run)}(given)",
+            f"if flags is not None: report += raised({self._name(steps)}, flags)",
+        ]
+
+    def _single(self, action: Action) -> str:
+        """The line of an action that is no pass of the extension's."""
+        if type(action) is Call and not action.errors:
+            read = [self._array(x) for x in action.arguments if type(x) is Read]
+            if action.method == "matmul":
+                return f"matmul({', '.join(read)}, {self._result(action)})"
+            if action.method == "inv":
+                return f"{self._result(action)}[...] = inv({read[0]})"
+            if action.method == "arg_reduce":
+                op, _, axis, keepdims = action.arguments
+                find = self._name(np.argmax if op is p.ARGMAX else np.argmin)
+                return f"{find}({read[0]}, {axis}, {self._result(action)}, keepdims={keepdims})"
+            if action.method == "reduce":
+                op, x, axes, keepdims, *_ = action.arguments
+                # Sums of these are NumPy's, and need no dtype: they accumulate in their own.
+                same = self._plan.slots[x.slot].dtype == self._plan.slots[action.results[0]].dtype
+                plain = same and prod(x.view.shape) <= SMALLEST
+                if op is p.SUM and plain:
+                    return f"add({read[0]}, {axes}, None, {self._result(action)}, {keepdims})"
+                if op is p.MEAN and plain:
+                    total = f"add({read[0]}, {axes}, None, None, {keepdims})"
+                    count = prod([x.view.shape[axis] for axis in axes])
+                    return f"{self._result(action)}[...] = divide_by_count({total}, {count})"
+        return f"{self._name(self._any(action))}(given, report)"
+
+    def _any(self, action: Action) -> Callable[[Given, evaluation.Report], None]:
+        """Any action, run as in large programs; what it finds is copied into its slot."""
+        plan = self._plan
+        fixed: list[Any] = [self._fixed.get(slot) for slot in range(len(plan.slots))]
+        results = [slot for slot in action.finds() if plan.slots[slot].last >= 0]
+
+        def work(given: Given, report: evaluation.Report) -> None:
+            slots = fixed.copy()
+            for slot, i in self._numbers.items():
+                slots[slot] = given[i].reshape(-1)
+            memories = [slots[slot] for slot in results]
+            action.run(plan.backend, slots, report)
+            for slot, memory in zip(results, memories, strict=True):
+                np.copyto(memory, slots[slot])
+
+        return work
+
+    def _array(self, x: Read) -> str:
+        """What in the function is the array that `x` shows."""
+        view = x.view
+        memory = self._fixed.get(x.slot)
+        if memory is not None:
+            return self._name(as_array(memory, view))
+        array = f"given[{self._numbers[x.slot]}]"
+        shape = self._plan.expected(x.slot)[0]
+        if view == View.row_major(shape):
+            return array
+        order = view.packed_order
+        if order is not None and view.permute(order) == View.row_major(shape):
+            return f"{array}.transpose({replay.inverse(order)})"
+        return f"as_array({array}.reshape(-1), {self._name(view)})"
+
+    def _result(self, action: Call) -> str:
+        """What in the function is the memory for the only result of a call."""
+        (slot,) = action.results
+        return self._array(Read(slot, View.row_major(self._plan.slots[slot].shape)))
+
+
+def _is_native(action: Action) -> bool:
+    """Whether the extension alone runs an action."""
+    if extension is None or type(action) is not Pass:
+        return False
+    return not any(
+        [
+            action.stage.partial or node.divisor is not None or node.op is p.VAR
+            for node, *_ in action.reductions
+        ]
+    )

@@ -1,0 +1,214 @@
+"""Programs planned for given sizes: their actions, and the memory that those need."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from ....config import hints
+from ....contract import replay
+from ....contract.program import Operand, Program
+from ....contract.strided import Storage, Tensor, tensor_over
+from ....core.view import View
+from ..engine import fperrors
+from ..engine.memory_pool import empty
+from ..kernels import NDArray
+from ..lazy import evaluation
+from .actions import Read, Slot, tensor
+from .arena import Block, place
+from .planner import Planner
+
+if TYPE_CHECKING:
+    from ..lazy.deferral import DeferredExecution
+
+__all__ = ["Plan"]
+
+
+_MAX_GIVEN: Final = 4096
+"""Arguments, constants and results of a small program: what a sequence takes."""
+
+
+_SMALL: Final = 2**18
+"""Bytes of slots of a program that keeps their memory from one run to the next."""
+
+
+class Plan:
+    """A program planned for given sizes.
+
+    Attributes
+    ----------
+    backend : DeferredExecution
+    planner : Planner or None
+        What tells of the passes, if asked for.
+    actions : list of Action
+    slots : list of SlotInfo
+    scalars : dict of slot to ndarray
+        What never changes.
+    orders : list of (tuple of int or None)
+        Per argument, how its axes are to be permuted first.
+    constants : list of Tensor
+        What the program reads besides its arguments; they have the slots after those.
+    outputs : list of (Read or Operand)
+        An operand where the output shows an argument or a constant.
+    stores : list of (int, Read)
+        Which arguments are written in the end, and with what.
+    results : list of slot
+        Those that outputs and stores show.
+    given : list of slot
+        Those of the arguments, of the constants, and the results.
+    order : list of int
+        If the program is simple, which result each output is.
+    places : list of (slot, int)
+        What lies in the arena, and at which byte.
+    arena : int
+        Its bytes.
+    small : bool
+        Whether the arena has a place for all slots that are not given.
+    """
+
+    def __init__(
+        self,
+        backend: DeferredExecution,
+        program: Program,
+        sizes: tuple[int, ...],
+        *,
+        explains: bool = False,
+    ) -> None:
+        planner = Planner(backend, program, sizes, explains=explains)
+        self.planner = planner if explains else None
+        self.backend = backend
+        self.stores, self.outputs = planner.plan()
+        self.actions = planner.actions
+        self.slots = planner.slots
+        self.scalars = planner.scalars
+        self.orders = [given.order for given in program.inputs]
+        self.constants = list(program.constants.values())
+        self._numbers = list(program.constants)
+        shown = {x.slot for x in self.outputs if type(x) is Read} | {x.slot for _, x in self.stores}
+        count = len(self.orders) + len(self.constants)
+        self.results = sorted([slot for slot in shown if slot >= count])
+        self.given = [*range(count), *self.results]
+        self.order: list[int] = []
+        if self.is_simple:
+            self.order = [self.results.index(x.slot) for x in self.outputs]  # type: ignore[union-attr]
+        self._measure()
+        own = set(range(len(self.slots))) - {*self.given, *self.scalars}
+        total = sum([x.size * x.dtype.itemsize for x in map(self.slots.__getitem__, own)])
+        given = sum([self.slots[i].size for i in self.given]) * 8
+        self.small = total + given <= _SMALL and len(self.given) <= _MAX_GIVEN
+        if not self.small:
+            own = {slot for slot in own if self.slots[slot].stored}
+        self._place(sorted(own))
+
+    def expected(self, slot: Slot) -> tuple[tuple[int, ...], np.dtype[Any]]:
+        """Shape and dtype of the array of a slot."""
+        described = self.slots[slot]
+        return described.shape, described.dtype
+
+    def _measure(self) -> None:
+        """Find out how long each slot is needed."""
+        for number, action in enumerate(self.actions):
+            for slot in action.uses():
+                described = self.slots[slot]
+                described.last = number
+                if described.first < 0:
+                    described.first = number
+                    described.stored = slot in action.stores
+
+    def _place(self, slots: Sequence[Slot]) -> None:
+        described = [self.slots[slot] for slot in slots]
+        positions, self.arena = place(
+            [Block(x.size * x.dtype.itemsize, x.first, x.last) for x in described]
+        )
+        self.places = list(zip(slots, positions, strict=True))
+
+    # ------------------------------------------------------------------ running
+
+    def run(self, handles: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        """Run the program over memory taken for this run."""
+        slots: list[Any] = [None] * len(self.slots)
+        memory = empty((self.arena,), np.dtype(np.uint8))
+        for slot, position in self.places:
+            described = self.slots[slot]
+            slots[slot] = np.ndarray((described.size,), described.dtype, memory, position)
+        for slot, scalar in self.scalars.items():
+            slots[slot] = scalar
+        for slot, array in enumerate(self.arguments(handles)):
+            slots[slot] = array.reshape(-1)
+        for slot in self.results:
+            described = self.slots[slot]
+            if described.stored:
+                slots[slot] = empty((described.size,), described.dtype)
+        report: evaluation.Report = []
+        for number, action in enumerate(self.actions):
+            action.run(self.backend, slots, report)
+            for slot in action.uses():
+                if self.slots[slot].last == number and slot not in self.results:
+                    slots[slot] = None
+        arrays = [slots[slot] for slot in self.given]
+        return self.finish(handles, arrays, report)
+
+    @property
+    def is_simple(self) -> bool:
+        """Whether arguments are taken as they are, and each output is a result of its own."""
+        if self.stores or any(self.orders):
+            return False
+        shown = [x.slot for x in self.outputs if type(x) is Read and self._shows_all(x)]
+        return len(set(shown)) == len(shown) == len(self.outputs)
+
+    def _shows_all(self, x: Read) -> bool:
+        return x.slot in self.results and x.view == View.row_major(self.slots[x.slot].shape)
+
+    @property
+    def first_result(self) -> int:
+        """Where results begin in `given`."""
+        return len(self.given) - len(self.results)
+
+    def arguments(self, handles: tuple[Tensor, ...]) -> list[NDArray]:
+        """The row-major arrays of the arguments and the constants."""
+        array = self.backend.array
+        arrays = [
+            array(handle) if order is None else array(handle).transpose(order)
+            for handle, order in zip(handles, self.orders, strict=True)
+        ]
+        arrays += [array(handle) for handle in self.constants]
+        return [x if x.flags.c_contiguous else x.copy() for x in arrays]
+
+    def finish(
+        self, handles: tuple[Tensor, ...], given: list[NDArray], report: evaluation.Report
+    ) -> tuple[Tensor, ...]:
+        """Write arguments, give warnings, and return the outputs."""
+        storages: dict[Slot, Storage] = {}
+        slots = dict(zip(self.given, given, strict=True))
+        # Outputs that show arguments show what is written.
+        for i, read in self.stores:
+            value, order = tensor(slots[read.slot].reshape(-1), read.view), self.orders[i]
+            if order is not None:
+                value = self._permuted(value, replay.inverse(order))
+            self.backend.assign(handles[i], value)
+        outputs = []
+        for x in self.outputs:
+            if isinstance(x, Operand):
+                outputs.append(self.backend.strided(self._argument(handles, x.value), x.view))
+                continue
+            storage = storages.get(x.slot)
+            if storage is None:
+                memory = slots[x.slot].reshape(-1)
+                tracked = memory.size > hints.threshold
+                storage = storages[x.slot] = Storage(memory, tracked=tracked)
+            outputs.append(tensor_over(storage, x.view))
+        if report:
+            fperrors.report(report)
+        return tuple(outputs)
+
+    def _argument(self, handles: tuple[Tensor, ...], value: int) -> Any:
+        if value >= len(handles):
+            return self.constants[self._numbers.index(value)]
+        handle, order = handles[value], self.orders[value]
+        return handle if order is None else self._permuted(handle, order)
+
+    def _permuted(self, x: Tensor, order: tuple[int, ...]) -> Tensor:
+        permuted: Tensor = self.backend.permute(x, order)
+        return permuted

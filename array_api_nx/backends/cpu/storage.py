@@ -1,0 +1,205 @@
+"""How NumPy arrays become storages and views, and back."""
+
+from __future__ import annotations
+
+import os
+from abc import abstractmethod
+from threading import RLock
+from typing import Any, Final
+
+import numpy as np
+
+from ...config import hints
+from ...contract.backend import Scalar
+from ...contract.numpy_dtypes import FROM_NUMPY
+from ...contract.strided import Storage, StridedBackend, Tensor, tensor_over
+from ...core.dtypes import DType
+from ...core.view import View
+from .engine.fperrors import located
+from .kernels import NDArray
+
+__all__ = ["NumPyMemory", "lock", "wrap"]
+
+lock: Final = RLock()
+"""Held whenever expressions are made, evaluated or settled."""
+
+
+if hasattr(os, "register_at_fork"):
+    # A child has one thread alone, which must find neither the lock taken nor work half done.
+    os.register_at_fork(
+        before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release
+    )
+
+
+_hints: Final = hints
+_ndarray: Final = np.ndarray
+_asarray: Final = np.asarray
+
+
+def wrap(array: Any) -> Tensor:
+    """A Tensor around what a NumPy kernel returned, which may be a NumPy scalar."""
+    tensor = Tensor()
+    tensor.array = array = array if type(array) is _ndarray else _asarray(array)
+    tensor.view = tensor.storage = None
+    if array.size > _hints.threshold:
+        _anchor(tensor)
+        tensor.array = None
+    return tensor
+
+
+def _anchor(x: Tensor) -> View:
+    """Work out storage and view of `x`, which has an array."""
+    array: NDArray = x.array
+    if array.flags.c_contiguous:
+        view = View.row_major(array.shape)
+        memory = array
+    else:
+        itemsize = array.itemsize
+        strides = tuple([stride // itemsize for stride in array.strides])
+        layout = View(array.shape, strides)
+        low, high = layout.extent
+        view = View(array.shape, strides, -low)
+        memory = _flat(array, high - low)
+    if array.size <= _hints.threshold:
+        # Two threads may come here at a time: each one's storage is as good, as nobody keeps
+        # account of who reads it.
+        x.storage = Storage(memory)
+        x.view = view
+        return view
+    with lock:
+        if x.view is None:
+            x.storage = Storage(memory.reshape(-1), tracked=True)
+            x.view = view
+    return x.view
+
+
+class NumPyMemory(StridedBackend):
+    """The part of the CPU backend that knows where elements lie."""
+
+    shares_host = True
+
+    @abstractmethod
+    def force(self, storage: Storage) -> None:
+        """Give a deferred storage memory."""
+
+    @abstractmethod
+    def probe(self, x: Tensor) -> NDArray | None:
+        """The array of a deferred `x` of one element, to be read only, if it can be had without
+        computing the others; None otherwise."""
+
+    @abstractmethod
+    def hand_out(self, x: Tensor) -> None:
+        """Before others get at the memory of `x`: from now on they may write it."""
+
+    # ------------------------------------------------------------------ views and memory
+
+    def anchor(self, x: Tensor) -> View:
+        return _anchor(x)
+
+    def bind(self, x: Tensor) -> NDArray:
+        view, storage = x.view, x.storage
+        assert view is not None
+        assert storage is not None
+        if storage.memory is None:
+            probed = self.probe(x) if view.size == 1 else None
+            if probed is not None:
+                return probed
+            self.force(storage)
+        if view.mask is not None:
+            array = self.array(self.materialise(x, 0))
+            array.flags.writeable = False
+        else:
+            try:
+                offset, strides = view.byte_layouts[storage.itemsize]
+            except KeyError:
+                offset, strides = view.byte_layout(storage.itemsize)
+            array = _ndarray(view.shape, storage.dtype, storage.memory, offset, strides)
+            if view.is_read_only:
+                array.flags.writeable = False
+        if view.size <= _hints.threshold:
+            x.array = array
+        return array
+
+    def bind_at_hand(self, x: Tensor) -> NDArray | None:
+        """`bind` if `x` may not be deferred and nothing has to be computed for it, else None."""
+        large = x.view.size > _hints.threshold  # type: ignore[union-attr]
+        return None if large or x.storage.memory is None else self.bind(x)  # type: ignore[union-attr]
+
+    def peek(self, x: Tensor) -> NDArray | None:
+        if x.array is None and x.storage.memory is None:  # type: ignore[union-attr]
+            return None
+        return self.array(x)
+
+    def materialise(self, x: Tensor, fill: Scalar) -> Tensor:
+        view, storage = x.view, x.storage
+        assert view is not None
+        assert storage is not None
+        result = located(np.full, view.shape, fill, storage.dtype)
+        if view.mask is None:
+            result[...] = self.array(x)
+        elif all([start < end for start, end in view.mask]):
+            inside = tensor_over(storage, view.shrink(view.mask))
+            result[tuple([slice(*bounds) for bounds in view.mask])] = self.bind(inside)
+        return wrap(result)
+
+    def array(self, x: Tensor) -> NDArray:
+        """The ndarray of `x`."""
+        array = x.array
+        return self.bind(x) if array is None else array
+
+    # ------------------------------------------------------------------ properties
+
+    def shape(self, x: Tensor) -> tuple[int, ...]:
+        array = x.array
+        return x.view.shape if array is None else array.shape  # type: ignore[union-attr, return-value]
+
+    def dtype(self, x: Tensor) -> DType:
+        array = x.array
+        return FROM_NUMPY[x.storage.dtype if array is None else array.dtype]  # type: ignore[union-attr]
+
+    def read_only_reason(self, x: Tensor) -> str | None:
+        array = x.array
+        if array is None:
+            storage = x.storage
+            # What is still to be computed need not be, to answer this.
+            if storage.memory is None:  # type: ignore[union-attr]
+                return x.view.read_only_reason  # type: ignore[union-attr]
+            array = self.bind(x)
+        if array.flags.writeable:
+            return None
+        view = x.view or self.anchor(x)
+        return view.read_only_reason or "its memory was handed in as read-only"
+
+    def may_overlap(self, x1: Tensor, x2: Tensor) -> bool:
+        view1, view2 = x1.view or self.anchor(x1), x2.view or self.anchor(x2)
+        storage1, storage2 = x1.storage, x2.storage
+        assert storage1 is not None
+        assert storage2 is not None
+        if storage1 is storage2:
+            return view1.overlaps(view2)
+        # Two storages over one memory both have it.
+        memory1, memory2 = storage1.memory, storage2.memory
+        return memory1 is not None and memory2 is not None and np.may_share_memory(memory1, memory2)
+
+    def item(self, x: Tensor) -> Scalar:
+        array = x.array
+        if array is None:
+            view, storage = x.view, x.storage
+            # Both are there if no array is.
+            if view.ndim == 0 and storage.memory is not None:  # type: ignore[union-attr]
+                return storage.memory.item(view.offset)  # type: ignore[union-attr, no-any-return]
+            array = self.bind(x)
+        return array.item()  # type: ignore[no-any-return]
+
+    def to_host(self, x: Tensor) -> NDArray:
+        self.hand_out(x)
+        # A view of its own, so that nobody can reshape or freeze the cached one.
+        return self.array(x).view()
+
+
+def _flat(array: NDArray, length: int) -> NDArray:
+    """The block of memory from the lowest element of `array` on, as a 1-D array."""
+    if length == 0:
+        return array.reshape(-1)
+    forwards = array[tuple([slice(None, None, -1 if s < 0 else 1) for s in array.strides])]
+    return np.lib.stride_tricks.as_strided(forwards, (length,), (array.itemsize,))

@@ -1,0 +1,369 @@
+"""Where elements are: making handles, moving between them, computing, and what was computed why."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from functools import partial
+from math import prod
+from typing import Any
+
+import dask
+import dask.array as da
+import numpy as np
+from dask.utils import format_bytes
+
+from ...contract.backend import AxisOrder, Backend, Operand, Scalar
+from ...contract.numpy_dtypes import FROM_NUMPY, TO_NUMPY
+from ...contract.strided import axis_order
+from ...core.dtypes import DType
+from ...core.view import Selection, View
+from ...explain.explanation import Explanation
+from .explain import explanation
+from .expressions import Expression, Source, Value, bound, on_host
+from .layers import Grid, NDArray, batched, layer, name_of, positions, starts
+from .scheduling import client, compute, persist
+from .views import Bitcast, Permute, Reshape, Slice, Storage, Tensor, stretched
+
+__all__ = ["DaskMemory"]
+
+
+class DaskMemory(Backend):
+    """The part of the Dask backend that knows where elements are.
+
+    Parameters
+    ----------
+    chunks : str, int or None
+        About how many bytes a chunk has, such as "64MiB"; Dask's own setting, ``array.chunk-size``,
+        by default.
+    progress : bool
+        Whether `evaluate` shows a progress bar.
+
+    Raises
+    ------
+    ValueError
+        If `chunks` is no size.
+    """
+
+    def __init__(self, chunks: str | int | None = None, *, progress: bool = False) -> None:
+        self.grid = Grid(chunks)
+        self.progress = progress
+
+    # ------------------------------------------------------------------ handles
+
+    def tensor(self, value: Value, *notes: str) -> Tensor:
+        """A handle that shows `value`."""
+        return Tensor(Storage(value, notes=notes), View.row_major(value.shape), value.dtype)
+
+    def from_chunks(self, array: NDArray, *notes: str) -> Tensor:
+        """A handle over an ndarray that nobody writes to."""
+        chunks = self.grid.chunks(array.shape, array.dtype)
+        value = da.from_array(array, chunks=chunks, name=name_of("host"))
+        return Tensor(
+            Storage(value, elements=array, notes=notes), View.row_major(array.shape), array.dtype
+        )
+
+    def array(self, x: Tensor) -> da.Array:
+        """The Dask array of `x`."""
+        return x.array(self.grid)
+
+    def elementwise(
+        self, method: str, arguments: tuple[Any, ...], shape: tuple[int, ...], dtype: np.dtype[Any]
+    ) -> Tensor:
+        """A result that waits. Handles among `arguments` are what it is computed from."""
+        values = []
+        for x in arguments:
+            if type(x) is Tensor:
+                value = x.value(self.grid)
+                if type(value) is Expression and value.is_long():
+                    value = bound(value, self.grid)
+                    x.storage.value = value
+                values.append(value)
+            else:
+                values.append(x)
+        return self.tensor(Expression(method, tuple(values), shape, dtype))
+
+    def along(
+        self, method: str, x: Tensor, axes: tuple[int, ...], sizes: dict[int, int], dtype: DType,
+        *arguments: Any, **options: Any,
+    ) -> Tensor:  # fmt: skip
+        """A primitive that needs `axes` in one piece; `sizes` are those that they get."""
+        array = self.grid.joined(self.array(x), axes)
+        target = TO_NUMPY[dtype]
+        tasks = {
+            index: (partial(_call, method, arguments, options), (array.name, *index))
+            for index in positions(array.numblocks)
+        }
+        chunks = tuple([(sizes[i],) if i in sizes else c for i, c in enumerate(array.chunks)])
+        return self.tensor(layer(method, tasks, [array], chunks, target))
+
+    def batch(
+        self, method: str, xs: Sequence[Tensor], core: Sequence[int],
+        results: Sequence[tuple[tuple[int, ...], DType]], **options: Any,
+    ) -> tuple[Tensor, ...]:  # fmt: skip
+        """A primitive that needs the last axes in one piece, with the others broadcast."""
+        found = batched(
+            method,
+            partial(_call_all, method, options),
+            [self.array(x) for x in xs],
+            core,
+            [(sizes, TO_NUMPY[dtype]) for sizes, dtype in results],
+            self.grid,
+        )
+        return tuple([self.tensor(array) for array in found])
+
+    def at_once(self, method: str, *arguments: Any, **options: Any) -> Any:
+        """A primitive on arrays without elements: there is nothing to wait for."""
+        result = on_host(
+            method,
+            *[np.empty(x.shape, x.dtype) if type(x) is Tensor else x for x in arguments],
+            **options,
+        )
+        if isinstance(result, tuple):
+            return tuple([self.from_chunks(array) for array in result])
+        return self.from_chunks(result)
+
+    # ------------------------------------------------------------------ properties
+
+    def shape(self, x: Tensor) -> tuple[int, ...]:
+        return x.shape
+
+    def dtype(self, x: Tensor) -> DType:
+        return FROM_NUMPY[x.dtype]
+
+    def read_only_reason(self, x: Tensor) -> str | None:
+        return x.view.read_only_reason or x.storage.read_only
+
+    def axis_order(self, x: Tensor) -> AxisOrder | None:
+        return axis_order(x.view)
+
+    def to_host(self, x: Tensor) -> NDArray:
+        return np.array(self.computed(x, "its elements were asked for"))
+
+    def item(self, x: Tensor) -> Scalar:
+        if prod(x.shape) != 1:
+            raise ValueError(f"an array of size {prod(x.shape)} is no scalar")
+        return self.computed(x, "its value was asked for").item()
+
+    def computed(self, x: Tensor, why: str) -> NDArray:
+        """The elements of `x`, to be read only. What fits in one chunk is kept."""
+        if x.elements is not None:
+            return x.elements
+        _make_room(x)
+        array = self.array(x)
+        found = np.asarray(compute(array)[0])
+        if not x.is_computed and found.nbytes <= self.grid.limit:
+            x.keep(da.from_array(found, chunks=array.chunks, name=name_of("computed")), found)
+            x.storage.notes.append(f"computed {_described(x)}: {why}")
+        return found
+
+    def evaluate(self, *handles: Tensor) -> None:
+        waiting = [x for x in handles if not x.is_computed]
+        if not waiting:
+            return
+        if client() is None:
+            for x in waiting:
+                _make_room(x)
+        kept = persist([self.array(x) for x in waiting], self.progress)
+        for x, array in zip(waiting, kept, strict=True):
+            x.keep(array)
+            x.storage.notes.append(f"computed {_described(x)}: evaluate was called")
+
+    def explain(self, x: Tensor) -> Explanation:
+        return explanation(self.array(x), x.is_computed, tuple(x.storage.notes))
+
+    def facts(self) -> dict[str, Any]:
+        cluster = client()
+        return {
+            "dask": dask.__version__,
+            "chunks": self.grid.limit,
+            "scheduler": "this process" if cluster is None else cluster.scheduler.address,
+        }
+
+    # ------------------------------------------------------------------ creation
+
+    def from_host(self, array: NDArray, *, copy: bool, lent: bool = True) -> Tensor:
+        if not copy:
+            file = _mapped(array)
+            if file is not None:
+                return self._from_file(array, *file)
+        # Chunks are read when the graph runs, and nobody may have written to them by then.
+        result = self.from_chunks(np.array(array) if copy or lent else array)
+        if not copy and not array.flags.writeable:
+            result.storage.read_only = "its memory was handed in as read-only"
+        return result
+
+    def _from_file(self, array: NDArray, path: str, offset: int) -> Tensor:
+        """A handle over a mapped file, of which tasks read what they need."""
+        read = partial(_read, path, offset, array.dtype, array.strides)
+        result = self.source("read", array.shape, FROM_NUMPY[array.dtype], read)
+        result.storage.read_only = "its elements are read from a mapped file when they are needed"
+        return result
+
+    def from_native(self, array: Any) -> Tensor:
+        """A Dask array, or a NumPy array, as a handle.
+
+        Computes nothing but the sizes of chunks, if the Dask array does not know them.
+
+        Raises
+        ------
+        TypeError
+            If the standard has no such dtype, or chunks are not NumPy's.
+        """
+        if isinstance(array, np.ndarray):
+            return self.from_host(array, copy=False)
+        if type(array._meta) is not np.ndarray:
+            raise TypeError(
+                f"the chunks of this Dask array are {type(array._meta).__name__}, not NumPy "
+                "arrays; convert them with x.map_blocks(np.asarray)"
+            )
+        if array.dtype not in FROM_NUMPY:
+            raise TypeError(
+                f"the standard has no dtype for {array.dtype}; convert the Dask array with its "
+                "astype first"
+            )
+        if not any([np.isnan(n) for n in array.shape]):
+            return self.tensor(array)
+        array = array.copy()
+        array.compute_chunk_sizes()
+        return self.tensor(array, "computed the sizes of chunks, which Dask did not know")
+
+    def source(
+        self,
+        label: str,
+        shape: tuple[int, ...],
+        dtype: DType,
+        call: Callable[[tuple[int, ...], tuple[int, ...]], NDArray],
+    ) -> Tensor:
+        """An array whose chunks `call` makes, from where they begin and their shape."""
+        target = TO_NUMPY[dtype]
+        chunks = self.grid.chunks(shape, target)
+        begins = [starts(sizes) for sizes in chunks]
+        counts = [len(sizes) for sizes in chunks]
+
+        def make() -> da.Array:
+            tasks = {
+                index: (
+                    partial(
+                        call,
+                        tuple([begin[i] for i, begin in zip(index, begins, strict=True)]),
+                        tuple([sizes[i] for i, sizes in zip(index, chunks, strict=True)]),
+                    ),
+                )
+                for index in positions(counts)
+            }
+            return layer(label, tasks, [], chunks, target)
+
+        return self.tensor(Source(make, shape, target))
+
+    # ------------------------------------------------------------------ movement
+
+    def expand(self, x: Tensor, shape: tuple[int, ...]) -> Tensor:
+        return x.expanded(shape, x.view.expand(shape))
+
+    def try_reshape(self, x: Tensor, shape: tuple[int, ...]) -> Tensor | None:
+        view = x.view.reshape(shape)
+        return None if view is None else x.moved(Reshape(shape), view)
+
+    def permute(self, x: Tensor, axes: tuple[int, ...]) -> Tensor:
+        return x.moved(Permute(axes), x.view.permute(axes))
+
+    def slice(self, x: Tensor, selection: Selection) -> Tensor:
+        view = x.view.slice(selection)
+        assert view is not None  # nothing here is padding
+        return x.moved(Slice(selection), view)
+
+    def bitcast(self, x: Tensor, dtype: DType) -> Tensor:
+        target = TO_NUMPY[dtype]
+        old, new = x.dtype.itemsize, target.itemsize
+        if old == new:
+            return x.moved(Bitcast(target), x.view, target)
+        shape = x.shape
+        if shape[-1] != 1 and prod(shape) > 0 and x.view.strides[-1] != 1:
+            raise ValueError(
+                f"cannot read {x.dtype} as {target}: the last axis is not contiguous; copy the "
+                "array first"
+            )
+        view = View.row_major((*shape[:-1], shape[-1] * old // new))
+        if x.view.is_read_only:
+            view = view.as_read_only()
+        return x.moved(Bitcast(target), view, target)
+
+    # ------------------------------------------------------------------ memory
+
+    def contiguous(self, x: Tensor) -> Tensor:
+        return x if x.view.is_row_major else self.copy(x)
+
+    def copy(self, x: Tensor) -> Tensor:
+        # What cannot change need not be copied.
+        result = self.tensor(x.value(self.grid))
+        result.storage.computed = x.is_computed
+        result.storage.elements = x.elements
+        return result
+
+    def assign(self, target: Tensor, value: Operand) -> None:
+        shape = target.shape
+        if type(value) is not Tensor:
+            value = self.full(shape, self.dtype(target), value)
+        elif value.shape != shape:
+            array = self.array(value)
+            array = array[(0,) * (array.ndim - len(shape))] if array.ndim > len(shape) else array
+            value = self.tensor(stretched(array, shape, self.grid))
+        target.write(value.value(self.grid), self.grid)
+
+
+def _call(method: str, arguments: tuple[Any, ...], options: dict[str, Any], chunk: Any) -> NDArray:
+    result: NDArray = on_host(method, chunk, *arguments, **options)
+    return result
+
+
+def _call_all(method: str, options: dict[str, Any], *chunks: Any) -> tuple[NDArray, ...]:
+    result = on_host(method, *chunks, **options)
+    return result if isinstance(result, tuple) else (result,)
+
+
+def _described(x: Tensor) -> str:
+    return f"{x.dtype} of shape {x.shape}"
+
+
+def _make_room(x: Tensor) -> None:
+    """Raise MemoryError if the elements of `x` cannot be in this process, before computing them."""
+    try:
+        np.empty(x.shape, x.dtype)
+    except MemoryError:
+        size = format_bytes(prod(x.shape) * x.dtype.itemsize)
+        raise MemoryError(
+            f"device dask has not enough memory in this process for {size}, the elements of an "
+            f"array of shape {x.shape}; take parts of it, as with x[start:stop], or reduce it first"
+        ) from None
+
+
+# ---------------------------------------------------------------------- files
+
+
+def _mapped(array: NDArray) -> tuple[str, int] | None:
+    """The file that a memory-mapped `array` lies in, and where in it the first element is."""
+    root: Any = array
+    while isinstance(root.base, np.ndarray):
+        root = root.base
+    if not isinstance(root, np.memmap) or root.filename is None:
+        return None
+    begin = root.__array_interface__["data"][0]
+    distance = array.__array_interface__["data"][0] - begin
+    return os.fspath(root.filename), root.offset + distance
+
+
+def _read(
+    path: str,
+    offset: int,
+    dtype: np.dtype[Any],
+    strides: tuple[int, ...],
+    begin: tuple[int, ...],
+    shape: tuple[int, ...],
+) -> NDArray:
+    """A chunk of an array that lies in a file. The file stays mapped for that long only."""
+    first = offset + sum([i * step for i, step in zip(begin, strides, strict=True)])
+    low = first + sum([min(0, (n - 1) * step) for n, step in zip(shape, strides, strict=True)])
+    high = first + sum([max(0, (n - 1) * step) for n, step in zip(shape, strides, strict=True)])
+    block = np.memmap(path, np.uint8, "r", low, (high - low + dtype.itemsize,))
+    return np.array(np.ndarray(shape, dtype, block, first - low, strides))

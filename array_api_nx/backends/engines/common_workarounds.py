@@ -1,0 +1,100 @@
+"""The ways of workarounds.py that are the same for every engine.
+
+They need the standard's functions, and three things that each engine does in its own way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from ...contract.primitives import Primitive
+from ..cpu.kernels import BINARY, UNARY
+
+__all__ = ["Kernel", "Way", "common_ways"]
+
+Kernel: TypeAlias = Callable[..., Any]
+Way: TypeAlias = Callable[[Primitive, Kernel], Kernel]
+Native: TypeAlias = Any
+
+
+def host_kernel(op: Primitive) -> Kernel:
+    """NumPy's kernel, mended where it is not the standard's."""
+    return UNARY[op] if op in UNARY else BINARY[op]
+
+
+def common_ways(
+    xp: Any,
+    arrays: Callable[..., list[Native]],
+    on_host: Callable[..., Native],
+    put: Callable[[Native, Native, Native], Native],
+) -> dict[str, Way]:
+    """The ways "host", "special", "zero", "corner" and "nan".
+
+    Parameters
+    ----------
+    xp : module
+        Has the standard's functions.
+    arrays : callable
+        Operands with 0-d arrays for Python scalars.
+    on_host : callable
+        From a kernel of NumPy and operands to the result, on the device of the operands.
+    put : callable
+        From an array, a mask and the elements of the mask to an array that has them.
+    """
+
+    def host(op: Primitive, kernel: Kernel) -> Kernel:
+        numpys = host_kernel(op)
+
+        def detour(*operands: Any) -> Native:
+            return on_host(numpys, *arrays(*operands))
+
+        return detour
+
+    def elements(which: Callable[..., Native]) -> Way:
+        """NumPy computes the elements that `which` finds."""
+
+        def way(op: Primitive, kernel: Kernel) -> Kernel:
+            numpys = host_kernel(op)
+
+            def detour(*operands: Any) -> Native:
+                whole = arrays(*operands)
+                result = kernel(*whole)
+                odd = which(result, *whole)
+                if not bool(xp.any(odd)):
+                    return result
+                chosen = [xp.broadcast_to(x, tuple(result.shape))[odd] for x in whole]
+                return put(result, odd, on_host(numpys, *chosen))
+
+            return detour
+
+        return way
+
+    def not_finite(result: Native, *operands: Native) -> Native:
+        odd = ~xp.isfinite(result)
+        for x in operands:
+            odd = odd | ~xp.isfinite(x)
+        return odd
+
+    def zero(result: Native, x: Native) -> Native:
+        return x == 0
+
+    def corner(result: Native, *operands: Native) -> Native:
+        odd = not_finite(result, *operands)
+        for x in operands:
+            odd = odd | (xp.real(x) == 0) | (xp.imag(x) == 0)
+        return odd
+
+    def nan(op: Primitive, kernel: Kernel) -> Kernel:
+        def detour(x: Native) -> Native:
+            return xp.where(xp.isnan(x), x, kernel(x))
+
+        return detour
+
+    return {
+        "host": host,
+        "special": elements(not_finite),
+        "zero": elements(zero),
+        "corner": elements(corner),
+        "nan": nan,
+    }

@@ -1,0 +1,617 @@
+"""One adapter over the array namespaces of other engines: PyTorch, JAX, CuPy.
+
+Handles are the Tensors of strided backends, over the engine's own arrays: what comes out of a
+kernel is such an array, and movement is view algebra as on the CPU. A subclass says how a view
+reads and writes the engine's memory, which functions are the elementwise kernels, and what the
+engine does better or otherwise than the standard's functions that are used here.
+
+`xp` is a namespace with the standard's functions, of array-api-compat or the engine itself.
+Elementwise kernels are not looked up in it: they are the engine's functions, in tables by dtype.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from functools import wraps
+from inspect import isfunction
+from math import prod
+from typing import Any, Final, NoReturn, TypeAlias
+from weakref import WeakSet
+
+import numpy as np
+
+from ...contract import composed
+from ...contract import primitives as p
+from ...contract.backend import Backend, Norm, Operand, Scalar
+from ...contract.errors import EngineError
+from ...contract.numpy_dtypes import FROM_NUMPY
+from ...contract.primitives import Primitive
+from ...contract.strided import Storage, StridedBackend, Tensor, tensor_over
+from ...core import dtypes as d
+from ...core.dtypes import DType
+from ...core.shape import broadcast_shapes
+from ...core.view import View
+from .indices import Selected, resolve
+
+__all__ = ["Dtypes", "NamespaceBackend", "Native", "wrap"]
+
+Native: TypeAlias = Any
+"""An array of the engine."""
+
+NDArray = np.ndarray[Any, Any]
+Kernels: TypeAlias = "dict[Any, dict[Primitive, Callable[..., Native]]]"
+
+
+class Dtypes(dict[DType, Any]):
+    """The engine's dtypes by ours; asking for one that the device lacks is a TypeError."""
+
+    def __init__(self, name: str, dtypes: dict[DType, Any]) -> None:
+        super().__init__(dtypes)
+        self._name = name
+
+    def __missing__(self, dtype: DType) -> NoReturn:
+        raise TypeError(
+            f"device {self._name} has no {dtype}; convert to another dtype first, as with "
+            f"astype(..., {next(_narrower(dtype, self), dtype)}), or use another device"
+        )
+
+
+def _narrower(dtype: DType, there: dict[DType, Any]) -> Iterator[DType]:
+    return iter([other for other in there if other.kind == dtype.kind])
+
+
+def wrap(array: Native) -> Tensor:
+    """A Tensor around what a kernel returned."""
+    tensor = Tensor()
+    tensor.array = array
+    tensor.view = tensor.storage = None
+    return tensor
+
+
+# What explains errors on its own, or has none.
+_HOT: Final = frozenset(
+    {
+        "unary", "binary", "where", "reduce", "shape", "dtype", "read_only_reason",
+        "dlpack_device", "expand", "try_reshape", "permute", "slice", "flip",
+    }
+)  # fmt: skip
+
+
+def _explaining(method: Callable[..., Any]) -> Callable[..., Any]:
+    """`method`, with the engine's errors explained."""
+
+    @wraps(method)
+    def primitive(self: NamespaceBackend, *arguments: Any, **options: Any) -> Any:
+        try:
+            return method(self, *arguments, **options)
+        except self.errors as error:
+            self.refuse(error)
+
+    return primitive
+
+
+class NamespaceBackend(StridedBackend):
+    """Executes primitives with the functions of an array namespace.
+
+    Attributes
+    ----------
+    name : str
+        The device that users name.
+    xp : module
+        The standard's functions over the engine's arrays.
+    place : object
+        The engine's own object for the device.
+    dtypes : Dtypes
+        Those that the device has.
+    unaries, binaries : dict
+        Kernels by the engine's dtype and primitive.
+    """
+
+    name: str
+    xp: Any
+    place: Any
+    dtypes: Dtypes
+    unaries: Kernels
+    binaries: Kernels
+
+    def __init__(self, name: str, dtypes: dict[DType, Any]) -> None:
+        self.name = name
+        self.dtypes = Dtypes(name, dtypes)
+        self._ours = {theirs: ours for ours, theirs in dtypes.items()}
+        self._read_only: WeakSet[Storage] = WeakSet()
+
+    # ------------------------------------------------------------------ what an engine must say
+
+    @abstractmethod
+    def flatten(self, array: Native) -> tuple[Native, View]:
+        """The memory that `array` lies in, as `Storage.memory`, and how `array` reads it."""
+
+    @abstractmethod
+    def read(self, memory: Native, view: View) -> tuple[Native, bool]:
+        """What `view`, which has no mask, shows, and whether that is in the same memory."""
+
+    @abstractmethod
+    def write(self, target: Tensor, value: Native | Scalar) -> None:
+        """Write `value`, which broadcasts to `target` and does not overlap it."""
+
+    @abstractmethod
+    def put(self, storage: Storage, positions: Native, values: Native | Scalar) -> None:
+        """Write 1-D `values` to the elements of the flat memory at 1-D `positions`."""
+
+    @abstractmethod
+    def load(self, array: NDArray, copy: bool) -> Native:
+        """An ndarray as an array of the engine, in the same memory if it can and not `copy`."""
+
+    @abstractmethod
+    def unload(self, x: Tensor) -> NDArray:
+        """The elements of `x`, in the same memory where the host can reach it."""
+
+    @abstractmethod
+    def explained(self, error: Exception) -> Exception:
+        """What to raise in place of an engine's error."""
+
+    @abstractmethod
+    def reduction(
+        self, op: Primitive, array: Native, axes: tuple[int, ...], keepdims: bool, dtype: Any
+    ) -> Native:
+        """`op`, neither mean nor count_nonzero, over at least one axis."""
+
+    @abstractmethod
+    def divided(self, array: Native, count: float) -> Native:
+        """`array` by a count that may be 0; parts of complex numbers each on their own."""
+
+    errors: tuple[type[Exception], ...] = (RuntimeError,)
+    """What `explained` explains."""
+
+    def movable(self, array: Native) -> Native:
+        """`array` in a dtype of the same size that the engine can index."""
+        return array
+
+    def moved(self, array: Native, dtype: Any) -> Native:
+        """A result over `movable` arrays, in their own dtype."""
+        return array
+
+    def sortable(self, array: Native) -> Native:
+        """`array` in a dtype that the engine sorts, in the same order."""
+        return array
+
+    def refuse(self, error: Exception) -> NoReturn:
+        """Raise the explanation of an engine's error."""
+        if isinstance(error, EngineError):
+            raise error
+        explanation = self.explained(error)
+        if explanation is error:
+            raise error
+        raise explanation from error
+
+    def __init_subclass__(cls) -> None:
+        for name, member in vars(Backend).items():
+            if isfunction(member) and name not in _HOT:
+                setattr(cls, name, _explaining(getattr(cls, name)))
+
+    # ------------------------------------------------------------------ views and memory
+
+    def anchor(self, x: Tensor) -> View:
+        memory, view = self.flatten(x.array)
+        x.storage = Storage(memory)
+        x.view = view
+        return view
+
+    def bind(self, x: Tensor) -> Native:
+        view, storage = x.view, x.storage
+        assert view is not None
+        assert storage is not None
+        if view.mask is not None:
+            return self.array(self.materialise(x, 0))
+        array, shared = self.read(storage.memory, view)
+        if shared:
+            x.array = array
+        return array
+
+    def array(self, x: Tensor) -> Native:
+        """The engine's array of `x`; to be read only."""
+        array = x.array
+        return self.bind(x) if array is None else array
+
+    def in_memory_of(self, x: Tensor, array: Native) -> Tensor:
+        """A handle of `array`, which lies in the memory of `x`: read-only if `x` is."""
+        result = wrap(array)
+        if self.read_only_reason(x) is not None:
+            view = self.anchor(result)
+            if self.view(x).is_read_only:
+                result.view = view.as_read_only()
+            if x.storage in self._read_only:
+                self._read_only.add(result.storage)  # type: ignore[arg-type]
+        return result
+
+    def peek(self, x: Tensor) -> Native:
+        return self.unload(x)
+
+    def materialise(self, x: Tensor, fill: Any) -> Tensor:
+        view, storage = x.view, x.storage
+        assert view is not None
+        assert storage is not None
+        result = self.full(self.shape(x), self.dtype(x), fill)
+        if view.mask is None:
+            self.assign(result, x)
+        elif all([start < end for start, end in view.mask]):
+            inside = tensor_over(storage, view.shrink(view.mask))
+            box = tuple([(start, end - start, 1) for start, end in view.mask])
+            self.assign(self.slice(result, box), inside)
+        return result
+
+    # ------------------------------------------------------------------ properties
+
+    def shape(self, x: Tensor) -> tuple[int, ...]:
+        array = x.array
+        return x.view.shape if array is None else tuple(array.shape)  # type: ignore[union-attr, return-value]
+
+    def dtype(self, x: Tensor) -> DType:
+        array = x.array
+        return self._ours[x.storage.dtype if array is None else array.dtype]  # type: ignore[union-attr]
+
+    def read_only_reason(self, x: Tensor) -> str | None:
+        reason = (x.view or self.anchor(x)).read_only_reason
+        if reason is None and x.storage in self._read_only:
+            return "its memory was handed in as read-only"
+        return reason
+
+    def to_host(self, x: Tensor) -> NDArray:
+        array = self.unload(x)
+        if self.read_only_reason(x) is not None:
+            array.flags.writeable = False
+        return array
+
+    def item(self, x: Tensor) -> Scalar:
+        array = self.array(x)
+        if prod(array.shape) != 1:
+            raise ValueError("only an array of size 1 is a scalar")
+        return array.item()  # type: ignore[no-any-return]
+
+    def native(self, x: Tensor) -> Native:
+        return self.array(x)
+
+    def available_dtypes(self) -> tuple[DType, ...]:
+        return tuple(self.dtypes)
+
+    # ------------------------------------------------------------------ creation
+
+    def empty(self, shape: tuple[int, ...], dtype: DType) -> Tensor:
+        return wrap(self.xp.empty(shape, dtype=self.dtypes[dtype], device=self.place))
+
+    def full(self, shape: tuple[int, ...], dtype: DType, value: Scalar) -> Tensor:
+        return wrap(self.xp.full(shape, value, dtype=self.dtypes[dtype], device=self.place))
+
+    def from_host(self, array: NDArray, *, copy: bool, lent: bool = True) -> Tensor:
+        self.dtypes[FROM_NUMPY[array.dtype]]  # refuses what the device lacks
+        result = wrap(self.load(array, copy))
+        if not copy and not array.flags.writeable:
+            self.anchor(result)
+            self._read_only.add(result.storage)  # type: ignore[arg-type]
+        return result
+
+    def arange(
+        self, start: int | float, stop: int | float, step: int | float, dtype: DType
+    ) -> Tensor:
+        # NumPy's values, to the last bit.
+        values = np.arange(start, stop, step, dtype=dtype.name)
+        return self.from_host(values, copy=False, lent=False)
+
+    def linspace(
+        self, start: Scalar, stop: Scalar, num: int, dtype: DType, *, endpoint: bool
+    ) -> Tensor:
+        values = np.linspace(start, stop, num, endpoint=endpoint, dtype=dtype.name)
+        return self.from_host(values, copy=False, lent=False)
+
+    # ------------------------------------------------------------------ element by element
+
+    def unary(self, op: Primitive, x: Tensor) -> Tensor:
+        array = x.array
+        if array is None:
+            array = self.bind(x)
+        try:
+            computed = self.unaries[array.dtype][op](array)
+        except self.errors as error:
+            self.refuse(error)
+        result = Tensor()
+        result.array = computed
+        result.view = result.storage = None
+        return result
+
+    def binary(self, op: Primitive, x1: Operand, x2: Operand, out: Tensor | None = None) -> Tensor:
+        first: Any = x1
+        second: Any = x2
+        if type(x1) is Tensor:
+            first = x1.array
+            if first is None:
+                first = self.bind(x1)
+            dtype = first.dtype
+        if type(x2) is Tensor:
+            second = x2.array
+            if second is None:
+                second = self.bind(x2)
+            dtype = second.dtype
+        try:
+            computed = self.binaries[dtype][op](first, second)
+        except self.errors as error:
+            self.refuse(error)
+        if out is not None:
+            self.write(out, computed)
+            return out
+        result = Tensor()
+        result.array = computed
+        result.view = result.storage = None
+        return result
+
+    def where(self, condition: Tensor, x1: Operand, x2: Operand) -> Tensor:
+        first = self.array(x1) if type(x1) is Tensor else x1
+        second = self.array(x2) if type(x2) is Tensor else x2
+        try:
+            return wrap(self.xp.where(self.array(condition), first, second))
+        except self.errors as error:
+            self.refuse(error)
+
+    # ------------------------------------------------------------------ reductions and scans
+
+    def reduce(
+        self,
+        op: Primitive,
+        x: Tensor,
+        axes: tuple[int, ...],
+        keepdims: bool,
+        dtype: DType | None = None,
+    ) -> Tensor:
+        if op is p.COUNT_NONZERO:
+            counts: Tensor = composed.reduce(self, op, x, axes, keepdims)
+            return counts
+        if op is p.MEAN:
+            shape = self.shape(x)
+            total = self.array(self.reduce(p.SUM, x, axes, keepdims))
+            return wrap(self.divided(total, float(prod([shape[axis] for axis in axes]))))
+        array = x.array
+        if array is None:
+            array = self.bind(x)
+        if not axes:
+            target = dtype or op.results[self._ours[array.dtype]]
+            alone: Tensor = self.cast(x, target)
+            return alone
+        try:
+            reduced = self.reduction(
+                op, array, axes, keepdims, array.dtype if dtype is None else self.dtypes[dtype]
+            )
+        except self.errors as error:
+            self.refuse(error)
+        result = Tensor()
+        result.array = reduced
+        result.view = result.storage = None
+        return result
+
+    # ------------------------------------------------------------------ sorting and searching
+
+    def _reversed_order(self, x: Tensor) -> Tensor:
+        """An array that sorts the other way round, NaN last all the same; its own inverse."""
+        reverse = p.NEGATIVE if self.dtype(x) in d.REAL_FLOATING else p.BITWISE_INVERT
+        return self.unary(reverse, x)
+
+    def sort(self, x: Tensor, axis: int, *, descending: bool, stable: bool) -> Tensor:
+        if descending:
+            reverse = self._reversed_order(x)
+            ascending = self.sort(reverse, axis, descending=False, stable=stable)
+            return self._reversed_order(ascending)
+        order = self.argsort(x, axis, descending=False, stable=stable)
+        return self.gather(x, order, axis)  # type: ignore[no-any-return]
+
+    def argsort(self, x: Tensor, axis: int, *, descending: bool, stable: bool) -> Tensor:
+        if descending:
+            x = self._reversed_order(x)
+        array = self.sortable(self.array(x))
+        return wrap(self.xp.argsort(array, axis=axis, stable=stable))
+
+    def searchsorted(self, x: Tensor, values: Tensor, *, right: bool) -> Tensor:
+        side = "right" if right else "left"
+        haystack, needles = self.sortable(self.array(x)), self.sortable(self.array(values))
+        return wrap(self.xp.searchsorted(haystack, needles, side=side))
+
+    def unique(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        values, indices, inverse, counts = composed.unique(self, x)
+        return values, indices, inverse, counts
+
+    # ------------------------------------------------------------------ movement that copies
+
+    def cat(self, arrays: Sequence[Tensor], axis: int) -> Tensor:
+        shapes = [self.shape(x) for x in arrays]
+        first = shapes[0]
+        for shape in shapes:
+            if (shape[:axis], shape[axis + 1 :]) != (first[:axis], first[axis + 1 :]):
+                raise ValueError(f"all dimensions but axis {axis} must agree: {first} and {shape}")
+        return wrap(self.xp.concat([self.array(x) for x in arrays], axis=axis))
+
+    def cast(self, x: Tensor, dtype: DType) -> Tensor:
+        array = self.array(x)
+        if dtype is d.bool:
+            return wrap(array != 0)
+        if self._ours[array.dtype] in d.COMPLEX and dtype not in d.COMPLEX:
+            array = self.xp.real(array)
+        return wrap(self.xp.astype(array, self.dtypes[dtype], copy=True))
+
+    def assign(self, target: Tensor, value: Operand) -> None:
+        if type(value) is not Tensor:
+            self.write(target, value)
+            return
+        array = self.array(value)
+        surplus = len(array.shape) - len(self.shape(target))
+        if surplus > 0:
+            array = self.xp.reshape(array, tuple(array.shape[surplus:]))
+        self.write(target, array)
+
+    # ------------------------------------------------------------------ indexed access
+
+    def _resolved(self, x: Tensor, keys: tuple[Any, ...]) -> Selected:
+        """The keys of the contract, checked, as arrays of positions that broadcast together."""
+        arrays = [self.array(key) if type(key) is Tensor else key for key in keys]
+        return resolve(self.xp, self.place, self.shape(x), arrays, self.dtypes)
+
+    def index_get(self, x: Tensor, keys: tuple[Any, ...]) -> Tensor:
+        selected = self._resolved(x, keys)
+        array = self.array(x)
+        return wrap(self.moved(selected.read(self.movable(array)), array.dtype))
+
+    def index_set(self, target: Tensor, keys: tuple[Any, ...], value: Operand) -> None:
+        selected = self._resolved(target, keys)
+        view = target.view or self.anchor(target)
+        storage = target.storage
+        assert storage is not None
+        values: Any = value
+        if type(value) is Tensor:
+            values = self.movable(self.array(value))
+            shape = tuple(values.shape)
+            while len(shape) > len(selected.shape) and shape[0] == 1:
+                shape = shape[1:]
+            if shape != selected.shape and not _broadcasts(shape, selected.shape):
+                raise ValueError(
+                    f"cannot broadcast a value of shape {shape} to the selected {selected.shape}"
+                )
+            values = self.xp.broadcast_to(self.xp.reshape(values, shape), selected.shape)
+        offset: Any = view.offset
+        positions, values = selected.written(offset, view.strides, values)
+        if type(value) is Tensor:
+            values = self.moved(values, storage.dtype)
+        self.put(storage, positions, values)
+
+    def scatter(
+        self, template: Tensor, indices: Tensor, updates: Tensor, axis: int, *, add: bool
+    ) -> Tensor:
+        result: Tensor = self.copy(template)
+        keys = composed.open_mesh(self, indices, axis)
+        if not add:
+            self.index_set(result, keys, updates)
+            return result
+        flat: Tensor = self.reshape(result, (prod(self.shape(result)),))
+        selected = self._resolved(result, keys)
+        view = result.view or self.anchor(result)
+        offset: Any = view.offset
+        positions = selected.positions(offset, view.strides)
+        values = self.xp.reshape(self.array(updates), (-1,))
+        added = self.add_at(self.array(flat), self.xp.reshape(positions, (-1,)), values)
+        whole: Tensor = self.reshape(wrap(added), self.shape(template))
+        return whole
+
+    @abstractmethod
+    def add_at(self, array: Native, positions: Native, values: Native) -> Native:
+        """A copy of 1-D `array` with all `values` added at `positions`."""
+
+    def nonzero(self, x: Tensor) -> tuple[Tensor, ...]:
+        return tuple([wrap(indices) for indices in self.xp.nonzero(self.movable(self.array(x)))])
+
+    # ------------------------------------------------------------------ matrices
+
+    def matmul(self, x1: Tensor, x2: Tensor) -> Tensor:
+        first, second = self.array(x1), self.array(x2)
+        if len(first.shape) > 2 or len(second.shape) > 2:
+            broadcast_shapes(tuple(first.shape[:-2]), tuple(second.shape[:-2]))
+        return wrap(self.product(first, second))
+
+    def product(self, x1: Native, x2: Native) -> Native:
+        """The matrix product, of matrices or vectors whose other axes broadcast."""
+        return self.xp.matmul(x1, x2)
+
+    # ------------------------------------------------------------------ Fourier transforms
+
+    def fft(self, x: Tensor, axes: tuple[int, ...], norm: Norm) -> Tensor:
+        return self._transform("fftn", x, axes, norm, None)
+
+    def ifft(self, x: Tensor, axes: tuple[int, ...], norm: Norm) -> Tensor:
+        return self._transform("ifftn", x, axes, norm, None)
+
+    def rfft(self, x: Tensor, axes: tuple[int, ...], norm: Norm) -> Tensor:
+        return self._transform("rfftn", x, axes, norm, None)
+
+    def irfft(self, x: Tensor, axes: tuple[int, ...], last_size: int, norm: Norm) -> Tensor:
+        sizes = [self.shape(x)[axis] for axis in axes[:-1]]
+        return self._transform("irfftn", x, axes, norm, (*sizes, last_size))
+
+    def _transform(
+        self,
+        name: str,
+        x: Tensor,
+        axes: tuple[int, ...],
+        norm: Norm,
+        sizes: tuple[int, ...] | None,
+    ) -> Tensor:
+        array = self.array(x)
+        empty = 0 in array.shape
+        if empty:
+            # Engines refuse empty batches: let them transform one of zeros, and take none of it.
+            shape = [max(size, 1) for size in array.shape]
+            array = self.xp.zeros(shape, dtype=array.dtype, device=self.place)
+        result = getattr(self.xp.fft, name)(array, s=sizes, axes=axes, norm=norm)
+        if not empty:
+            return wrap(result)
+        whole = zip(self.shape(x), result.shape, strict=True)
+        return wrap(result[tuple([slice(0, n and m) for n, m in whole])])
+
+    # ------------------------------------------------------------------ linear algebra
+
+    def _linalg(self, name: str, *arrays: Tensor, **options: Any) -> Any:
+        function = getattr(self.xp.linalg, name)
+        result = function(*[self.array(x) for x in arrays], **options)
+        if isinstance(result, tuple):
+            return tuple([wrap(part) for part in result])
+        return wrap(result)
+
+    def cholesky(self, x: Tensor, *, upper: bool) -> Tensor:
+        result: Tensor = self._linalg("cholesky", x, upper=upper)
+        return result
+
+    def qr(self, x: Tensor, *, complete: bool) -> tuple[Tensor, Tensor]:
+        q, r = self._linalg("qr", x, mode="complete" if complete else "reduced")
+        return q, r
+
+    def svd(self, x: Tensor, *, full_matrices: bool) -> tuple[Tensor, Tensor, Tensor]:
+        u, s, vh = self._linalg("svd", x, full_matrices=full_matrices)
+        return u, s, vh
+
+    def svdvals(self, x: Tensor) -> Tensor:
+        result: Tensor = self._linalg("svdvals", x)
+        return result
+
+    def eig(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        values, vectors = self._linalg("eig", x)
+        return values, vectors
+
+    def eigvals(self, x: Tensor) -> Tensor:
+        result: Tensor = self._linalg("eigvals", x)
+        return result
+
+    def eigh(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        values, vectors = self._linalg("eigh", x)
+        return values, vectors
+
+    def eigvalsh(self, x: Tensor) -> Tensor:
+        result: Tensor = self._linalg("eigvalsh", x)
+        return result
+
+    def solve(self, x1: Tensor, x2: Tensor) -> Tensor:
+        broadcast_shapes(self.shape(x1)[:-2], self.shape(x2)[:-2])
+        result: Tensor = self._linalg("solve", x1, x2)
+        return result
+
+    def inv(self, x: Tensor) -> Tensor:
+        result: Tensor = self._linalg("inv", x)
+        return result
+
+    def slogdet(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        sign, logarithm = self._linalg("slogdet", x)
+        return sign, logarithm
+
+    def det(self, x: Tensor) -> Tensor:
+        result: Tensor = self._linalg("det", x)
+        return result
+
+
+def _broadcasts(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
+    try:
+        return broadcast_shapes(shape, target) == target
+    except ValueError:
+        return False

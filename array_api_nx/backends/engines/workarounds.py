@@ -1,0 +1,356 @@
+"""Where engines do not do what the standard asks, and how it is done instead.
+
+A row says what an engine lacks and which *way* leads round it; an engine's kernels are wrapped in
+the ways of the rows that apply to them, in the order of the rows. What no row names is the
+engine's own function, called directly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final, NamedTuple
+
+from ...contract import primitives as p
+from ...contract.primitives import Primitive
+from ...core import dtypes as d
+from ...core.dtypes import DType
+
+__all__ = ["DETOURS", "WAYS", "Detour", "apply"]
+
+
+class Detour(NamedTuple):
+    """One row: what an engine lacks, and what is done instead.
+
+    Attributes
+    ----------
+    engine : str
+        Of all its devices, or of one kind of them: "torch", "torch:cuda".
+    operations : tuple of Primitive
+    dtypes : tuple of DType
+        Of the operands.
+    way : str
+        A key of `WAYS`.
+    limitation : str
+        What the engine does by itself.
+    lossy : bool
+        Whether digits or special values are lost all the same.
+    issue : str
+        Where it is discussed; empty if nobody seems to, and then `limitation` says so or why.
+    """
+
+    engine: str
+    operations: tuple[Primitive, ...]
+    dtypes: tuple[DType, ...]
+    way: str
+    limitation: str
+    lossy: bool
+    issue: str
+
+
+WAYS: Final[dict[str, str]] = {
+    "bits": "the same bits as signed integers",
+    "order": "the same bits as signed integers, the highest one flipped, which keeps the order",
+    "int64": "as int64, and back",
+    "parts": "real and imaginary parts on their own",
+    "guarded": "divisors 0 and -1 replaced, and their results put in afterwards",
+    "special": "where an operand or the result is not finite, NumPy's answer for those elements",
+    "zero": "where the operand is zero, NumPy's answer for those elements",
+    "corner": "where a part is zero or not finite, NumPy's answer for those elements",
+    "opposite": "the imaginary part given the sign that the operand's has not",
+    "root": "where the exponent is a scalar of 0.5 or -0.5, infinities and zeros lose their signs",
+    "nan": "NaN put in where it was",
+    "host": "by NumPy; on a device with memory of its own the elements go to the host and back",
+    "signed": "zeros given the sign of the divisor",
+    "expanded": "operands broadcast before, not while, they are combined",
+    "float64": "as float64, and back",
+    "unsigned": "zeros without a sign",
+    "zeroless": "divisors of 0 replaced, and 0 put in for their quotients",
+    "none": "nothing",
+}
+"""What each way does, in words."""
+
+_UNSIGNED: Final = (d.uint16, d.uint32, d.uint64)
+_DIVISIONS: Final = (p.FLOOR_DIVIDE, p.REMAINDER, p.FMOD, p.TRUNC_DIVIDE)
+_TRANSCENDENTAL: Final = (
+    p.ABS, p.ACOS, p.ACOSH, p.ASIN, p.ASINH, p.ATAN, p.ATANH, p.COS, p.COSH, p.EXP, p.EXPM1, p.LOG,
+    p.LOG10, p.LOG1P, p.LOG2, p.RECIPROCAL, p.SIGN, p.SIN, p.SINH, p.SQRT, p.SQUARE, p.TAN, p.TANH,
+    p.POW, p.DIVIDE, p.MULTIPLY,
+)  # fmt: skip
+_OF_FLOATS: Final = tuple(
+    [op for op in p.of_family("unary", "binary") if d.float64 in {*op.results, *op.detours}]
+)
+_NO_UNSIGNED: Final = "uint16, uint32 and uint64 have few kernels"
+_UNSIGNED_ISSUE: Final = "https://github.com/pytorch/pytorch/issues/58734"
+
+DETOURS: Final[tuple[Detour, ...]] = (
+    Detour(
+        "torch",
+        _DIVISIONS,
+        d.INTEGRAL,
+        "guarded",
+        "division by zero raises, and the smallest integer by -1 ends the process",
+        False,
+        "https://github.com/pytorch/pytorch/issues/127804",
+    ),
+    Detour(
+        "torch",
+        (
+            p.ADD, p.SUBTRACT, p.NEGATIVE, p.SQUARE, p.BITWISE_INVERT, p.BITWISE_LEFT_SHIFT,
+            p.LOGICAL_NOT, p.LOGICAL_AND, p.LOGICAL_OR, p.LOGICAL_XOR,
+        ),
+        _UNSIGNED,
+        "bits",
+        _NO_UNSIGNED,
+        False,
+        _UNSIGNED_ISSUE,
+    ),
+    Detour(
+        "torch",
+        (p.LESS, p.LESS_EQUAL, p.GREATER, p.GREATER_EQUAL, p.MAXIMUM, p.MINIMUM),
+        _UNSIGNED,
+        "order",
+        _NO_UNSIGNED,
+        False,
+        _UNSIGNED_ISSUE,
+    ),
+    Detour(
+        "torch",
+        (*_DIVISIONS, p.BITWISE_RIGHT_SHIFT, p.POW),
+        (d.uint16, d.uint32),
+        "int64",
+        _NO_UNSIGNED,
+        False,
+        _UNSIGNED_ISSUE,
+    ),
+    Detour(
+        "torch",
+        (*_DIVISIONS, p.BITWISE_RIGHT_SHIFT, p.POW),
+        (d.uint64,),
+        "host",
+        _NO_UNSIGNED,
+        False,
+        _UNSIGNED_ISSUE,
+    ),
+    Detour(
+        "torch",
+        (p.ADD, p.SUBTRACT, p.NEGATIVE, p.ROUND),
+        d.COMPLEX,
+        "parts",
+        "a sum is x1 + 1 * x2 in complex arithmetic, where infinities become NaN and zeros lose "
+        "their signs; there is no rounding",
+        False,
+        "https://github.com/pytorch/pytorch/issues/82510",
+    ),
+    Detour(
+        "torch",
+        (p.SIGN,),
+        d.REAL_FLOATING,
+        "nan",
+        "the sign of NaN is 0",
+        False,
+        "https://github.com/pytorch/pytorch/issues/41245",
+    ),
+    Detour(
+        "torch",
+        (p.EXPM1, p.LOG1P, p.SIGN, p.POW, p.TAN, p.TANH),
+        d.COMPLEX,
+        "special",
+        "infinities and NaN give other parts than the standard says",
+        False,
+        "https://github.com/pytorch/pytorch/issues/39128",
+    ),
+    Detour(
+        "torch:cuda",
+        (
+            p.ABS, p.ACOS, p.ACOSH, p.ASIN, p.ASINH, p.ATAN, p.ATANH, p.COS, p.COSH, p.EXP, p.LOG,
+            p.LOG10, p.LOG2, p.RECIPROCAL, p.SIN, p.SINH, p.SQRT, p.DIVIDE,
+        ),
+        d.COMPLEX,
+        "special",
+        "infinities and NaN give other parts than on the CPU",
+        False,
+        "https://github.com/pytorch/pytorch/issues/39128",
+    ),
+    Detour(
+        "torch",
+        (p.EXPM1, p.LOG1P),
+        d.COMPLEX,
+        "zero",
+        "the real part of -0 is -0; nobody has reported it",
+        False,
+        "",
+    ),
+    Detour(
+        "torch",
+        (p.ACOS,),
+        d.COMPLEX,
+        "opposite",
+        "an imaginary part of 0 does not change its sign; nobody has reported it",
+        False,
+        "",
+    ),
+    Detour(
+        "torch",
+        (p.FMOD, p.REMAINDER),
+        d.REAL_FLOATING,
+        "special",
+        "NaN where the quotient overflows",
+        False,
+        "https://github.com/pytorch/pytorch/issues/193753",
+    ),
+    Detour(
+        "torch",
+        (p.POW,),
+        d.REAL_FLOATING,
+        "root",
+        "a scalar exponent of 0.5 or -0.5 takes the square root: NaN of -inf, and -0 of -0",
+        False,
+        "https://github.com/pytorch/pytorch/issues/127163",
+    ),
+    Detour(
+        "torch",
+        (p.FLOOR_DIVIDE,),
+        d.REAL_FLOATING,
+        "special",
+        "an infinity by a number is NaN, and a number by an infinity may be -1",
+        False,
+        "https://github.com/pytorch/pytorch/issues/170178",
+    ),
+    Detour(
+        "torch",
+        (p.REMAINDER,),
+        d.REAL_FLOATING,
+        "signed",
+        "zeros do not take the sign of the divisor",
+        False,
+        "https://github.com/pytorch/pytorch/issues/193755",
+    ),
+    Detour(
+        "jax:cpu",
+        _OF_FLOATS,
+        d.REAL_FLOATING,
+        "none",
+        "numbers nearer to zero than the smallest normal one are zeros",
+        True,
+        "https://github.com/jax-ml/jax/issues/26658",
+    ),
+    Detour(
+        "jax",
+        (p.FLOOR_DIVIDE, p.TRUNC_DIVIDE, p.REMAINDER, p.FMOD),
+        d.INTEGRAL,
+        "zeroless",
+        "division by zero gives what the hardware gives",
+        False,
+        "https://github.com/jax-ml/jax/issues/11990",
+    ),
+    Detour(
+        "jax",
+        (p.DIVIDE,),
+        d.REAL_FLOATING,
+        "expanded",
+        "what is broadcast is inverted first, and the inverse of a large number is 0",
+        False,
+        "https://github.com/tensorflow/tensorflow/issues/24061",
+    ),
+    Detour(
+        "jax",
+        (p.SIGN,),
+        d.REAL_FLOATING,
+        "unsigned",
+        "the sign of -0 is -0, as its documentation says",
+        False,
+        "",
+    ),
+    Detour(
+        "jax",
+        (p.ERF,),
+        (d.float32,),
+        "float64",
+        "wrong by several units in the last place",
+        False,
+        "https://github.com/openxla/xla/issues/41122",
+    ),
+    Detour(
+        "jax:cpu",
+        (p.FLOOR_DIVIDE, p.REMAINDER, p.FMOD),
+        d.REAL_FLOATING,
+        "host",
+        "quotients that overflow, infinities, and the signs of zeros",
+        False,
+        "https://github.com/jax-ml/jax/issues/40028",
+    ),
+    Detour(
+        "jax:cuda",
+        (p.FLOOR_DIVIDE, p.REMAINDER, p.FMOD),
+        d.REAL_FLOATING,
+        "corner",
+        "quotients that overflow, infinities, and the signs of zeros",
+        False,
+        "https://github.com/jax-ml/jax/issues/40028",
+    ),
+    Detour(
+        "jax:cpu",
+        _TRANSCENDENTAL,
+        d.COMPLEX,
+        "host",
+        "zeros lose their signs, and infinities and NaN give other parts than the standard says",
+        False,
+        "https://github.com/jax-ml/jax/issues/25679",
+    ),
+    Detour(
+        "jax:cuda",
+        _TRANSCENDENTAL,
+        d.COMPLEX,
+        "corner",
+        "zeros lose their signs, and infinities and NaN give other parts than the standard says",
+        False,
+        "https://github.com/jax-ml/jax/issues/25679",
+    ),
+    Detour(
+        "cupy",
+        tuple([op for op in _TRANSCENDENTAL if op not in (p.ABS, p.SQUARE, p.MULTIPLY, p.DIVIDE)]),
+        d.COMPLEX,
+        "host",
+        "some functions take no complex numbers, others give other special values",
+        False,
+        "https://github.com/cupy/cupy/issues/1281",
+    ),
+    Detour(
+        "cupy",
+        (p.FLOOR_DIVIDE, p.REMAINDER, p.FMOD),
+        d.REAL_FLOATING,
+        "special",
+        "quotients that overflow, and infinities",
+        False,
+        "https://github.com/cupy/cupy/issues/8807",
+    ),
+)  # fmt: skip
+"""All rows, those of one kernel in the order in which they apply: the first is the innermost."""
+
+
+def apply(
+    engine: str,
+    op: Primitive,
+    dtype: DType,
+    kernel: Callable[..., Any],
+    ways: dict[str, Callable[..., Callable[..., Any]]],
+) -> Callable[..., Any]:
+    """`kernel` of an engine, led round what the rows for `op` and `dtype` say.
+
+    `engine` is its name and the kind of device, as in "torch:cuda"; `ways` has the engine's
+    functions from (op, kernel) to a kernel.
+    """
+    for way in _ways(engine, op, dtype):
+        kernel = ways[way](op, kernel)
+    return kernel
+
+
+def _ways(engine: str, op: Primitive, dtype: DType) -> Iterable[str]:
+    return [
+        row.way
+        for row in DETOURS
+        if row.way != "none"
+        and f"{engine}:".startswith(f"{row.engine}:")
+        and op in row.operations
+        and dtype in row.dtypes
+    ]

@@ -1,0 +1,737 @@
+"""The backend contract.
+
+A backend executes primitives (primitives.py) over handles of its own: whatever object it wants to
+represent an array by. The frontend has checked everything by the time a backend is called, so a
+backend never validates; contract/checked.py asserts the frontend's half for any backend in tests.
+
+Throughout, **Frontend guarantees** says what a backend may rely on, **Backend must** what it owes.
+For every primitive:
+
+Frontend guarantees: handles come from this backend. Axes are ints counted from the front, in
+range and distinct. Shapes are tuples of non-negative ints without -1. dtypes are `DType` objects
+for which the primitive's row in the table has a result. Names, flags and modes are legal.
+
+Backend must: return new handles whose shape and dtype are those that the operation and the row
+define, and never change an argument unless the primitive says so. The result of a movement
+primitive may share its argument's memory; that of any other owns its memory or is only readable.
+Errors that depend on elements are raised by the call, or, by a backend that computes later, when
+the elements are computed.
+
+Methods marked abstract are irreducible. The others are composed of them here; a backend overrides
+what its engine does better.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+
+from ..core import dtypes as d
+from ..core.dtypes import DType
+from ..core.view import Selection, View
+from ..explain.explanation import Explanation
+from ..explain.model import RunExplanation
+from . import composed, replay
+from . import primitives as p
+from .numpy_dtypes import FROM_NUMPY
+from .primitives import Primitive
+from .program import Program
+
+if TYPE_CHECKING:
+    from .fast_path import Route
+
+__all__ = ["AxisOrder", "Backend", "Handle", "Norm", "Operand", "Padding", "Scalar"]
+
+Handle: TypeAlias = Any
+"""An array of a backend; opaque to everyone else."""
+
+
+class AxisOrder(NamedTuple):
+    """How the elements of an array that is not row-major follow each other in memory.
+
+    Attributes
+    ----------
+    axes : tuple of int, or None
+        The axes from the longest step in memory to the shortest; None if one does not step.
+    is_packed : bool
+        Whether the array is row-major if its axes are permuted so: whether there are no gaps
+        between elements, none are shared, and none run backwards.
+    """
+
+    axes: tuple[int, ...] | None
+    is_packed: bool
+
+
+Scalar: TypeAlias = "bool | int | float | complex"
+Operand: TypeAlias = "Handle | Scalar"
+Padding: TypeAlias = "tuple[tuple[int, int], ...]"
+Norm: TypeAlias = 'Literal["backward", "ortho", "forward"]'
+
+
+class Backend(ABC):
+    """Executes primitives on one device. See the module's text for what holds throughout."""
+
+    shares_host: bool = False
+    """Whether arrays lie in memory that the host reads and writes: whether `to_host`, and
+    `from_host` without `copy`, share it."""
+
+    strided_shares: bool = False
+    """Whether the result of `strided` shares the memory of an argument that is row-major."""
+
+    # ------------------------------------------------------------------ properties
+
+    @abstractmethod
+    def shape(self, x: Handle) -> tuple[int, ...]:
+        """The shape of `x`. Backend must: answer without computing anything."""
+
+    @abstractmethod
+    def dtype(self, x: Handle) -> DType:
+        """The dtype of `x`. Backend must: answer without computing anything."""
+
+    @abstractmethod
+    def read_only_reason(self, x: Handle) -> str | None:
+        """Why `x` may not be written to, or None if it may.
+
+        Backend must: refuse memory that was handed in as read-only, views in which several
+        elements share memory or some have none, and views of views in which several elements
+        share memory.
+        """
+
+    @abstractmethod
+    def to_host(self, x: Handle) -> np.ndarray[Any, Any]:
+        """`x` as a NumPy array of native byte order.
+
+        Backend must: share memory if `shares_host`, so that writing to either shows in the
+        other, and copy otherwise.
+        """
+
+    def native(self, x: Handle) -> Any:
+        """`x` as an array of the engine, for DLPack and for those who use the engine itself.
+
+        Backend must: share memory where the engine has such an array, and copy otherwise. The
+        array has ``__dlpack__``.
+        """
+        return self.to_host(x)
+
+    def from_native(self, array: Any) -> Handle:
+        """An array of the engine, or of another one in memory that it can reach, as a handle.
+
+        Backend must: share its memory; raise TypeError for a dtype that is not in the table, and
+        BufferError for strides that the engine lacks.
+        """
+        if array.dtype not in FROM_NUMPY:
+            raise TypeError(f"the standard has no dtype for {array.dtype}; convert the array first")
+        return self.from_host(array, copy=False)
+
+    def available_dtypes(self) -> tuple[DType, ...]:
+        """The dtypes that arrays can have here; all of the table's by default."""
+        return d.ALL
+
+    def item(self, x: Handle) -> Scalar:
+        """The only element of `x` as a Python scalar.
+
+        Backend must: raise ValueError if there is not exactly one.
+        """
+        return self.to_host(x).item()  # type: ignore[no-any-return]
+
+    def has_elements(self, x: Handle) -> bool:
+        """Whether there are elements to look at; False for what stands for an array in a trace."""
+        return True
+
+    def axis_order(self, x: Handle) -> AxisOrder | None:
+        """How the elements of `x` follow each other in memory; None if row-major.
+
+        That decides where a reshape needs a copy, and how results are laid out.
+        """
+        return None
+
+    def may_overlap(self, x1: Handle, x2: Handle) -> bool:
+        """Whether what is written to `x1` may show in `x2`. Backend must: say True if in doubt."""
+        return True
+
+    def prepare(self, program: Program, sizes: tuple[int, ...]) -> replay.Run:
+        """Make ready to run a program for given sizes.
+
+        Frontend guarantees: `sizes` are the values of ``program.variables``, and its guards hold.
+        Backend must: return a function from the handles of the inputs, in order, to those of the
+        outputs, which may be called any number of times; it gives the results that calling the
+        steps' methods gives. Write the inputs that the program writes, and nothing else.
+        """
+        return replay.prepare(self, program, sizes)
+
+    def explain_program(self, program: Program, sizes: tuple[int, ...]) -> RunExplanation | None:
+        """How `prepare` has a program run at given sizes; None if it is step by step."""
+        return None
+
+    def evaluate(self, *handles: Handle) -> None:  # noqa: B027  # most backends defer nothing
+        """Compute what of `handles` is still to be computed."""
+
+    def explain(self, x: Handle) -> Explanation:
+        """What of `x` is still to be computed, and how that would be done."""
+        return Explanation()
+
+    def dlpack_device(self) -> tuple[int, int]:
+        """The device type and id of DLPack; (1, 0), the CPU, by default."""
+        return 1, 0
+
+    def facts(self) -> dict[str, Any]:
+        """What `show_config` tells of this backend, by name; nothing by default.
+
+        Backend must: use strings, numbers, booleans, None, and dicts of these.
+        """
+        return {}
+
+    def release_memory(self) -> None:
+        """Give memory that is kept for later arrays back to the system; nothing by default."""
+        return None
+
+    def route(self, op: Primitive, dtype: DType) -> Route | None:
+        """How a unary or binary primitive on operands of `dtype` can be computed without calling
+        this backend, for one whose handles are Tensors of ndarrays; None by default.
+
+        Frontend guarantees: `op` is asked about with a dtype that it takes.
+        Backend must: name what gives the same as `unary` or `binary`.
+        """
+        return None
+
+    # ------------------------------------------------------------------ creation
+
+    @abstractmethod
+    def empty(self, shape: tuple[int, ...], dtype: DType) -> Handle:
+        """An array whose contents are undefined. Backend must: lay it out row-major."""
+
+    @abstractmethod
+    def full(self, shape: tuple[int, ...], dtype: DType, value: Scalar) -> Handle:
+        """An array that holds `value` everywhere.
+
+        Frontend guarantees: `value` is a Python scalar that `dtype` represents.
+        Backend must: lay it out row-major.
+        """
+
+    @abstractmethod
+    def from_host(self, array: np.ndarray[Any, Any], *, copy: bool, lent: bool = True) -> Handle:
+        """A NumPy array's elements as an array of this backend.
+
+        Frontend guarantees: the dtype has a counterpart in the table, bytes are in native order,
+        elements are aligned and strides are whole elements. Unless `lent`, nobody else holds the
+        array, so that nobody can write to it behind the backend's back.
+        Backend must: own the memory if `copy`; otherwise share it if `shares_host`, respecting
+        that it may be read-only.
+        """
+
+    @abstractmethod
+    def arange(
+        self, start: int | float, stop: int | float, step: int | float, dtype: DType
+    ) -> Handle:
+        """start + i * step for 0 <= i < ceil((stop - start) / step).
+
+        Frontend guarantees: `step` is not zero; the values are representable.
+        """
+
+    def linspace(
+        self, start: Scalar, stop: Scalar, num: int, dtype: DType, *, endpoint: bool
+    ) -> Handle:
+        """`num` evenly spaced values from `start` on, the last one `stop` if `endpoint`.
+
+        Backend must: make the last of several values exactly `stop` then.
+        """
+        return composed.linspace(self, start, stop, num, dtype, endpoint)
+
+    def eye(self, rows: int, columns: int, k: int, dtype: DType) -> Handle:
+        """Ones on the k-th diagonal, zeros elsewhere."""
+        difference = self.binary(
+            p.SUBTRACT,
+            self.arange(0, columns, 1, d.int64),
+            self.try_reshape(self.arange(0, rows, 1, d.int64), (rows, 1)),
+        )
+        return self.cast(self.binary(p.EQUAL, difference, k), dtype)
+
+    # ------------------------------------------------------------------ element by element
+
+    @abstractmethod
+    def unary(self, op: Primitive, x: Handle) -> Handle:
+        """`op` of each element.
+
+        Frontend guarantees: `op` is of family "unary".
+        Backend must: follow the standard's special cases. `erf` can be had from
+        `composed.erf`. Rounding leaves integers as they are; `round` rounds halves to even.
+        """
+
+    @abstractmethod
+    def binary(self, op: Primitive, x1: Operand, x2: Operand, out: Handle | None = None) -> Handle:
+        """`op` of pairs of elements, after broadcasting.
+
+        Frontend guarantees: `op` is of family "binary". At least one operand is a handle. Two
+        handles have the same dtype. A Python scalar stands for an array of the other operand's
+        dtype, which represents it. `out`, if given, may be written, has the result's dtype and
+        the shape that the operands broadcast to, and may overlap the operands in any way.
+
+        Backend must: broadcast; raise ValueError, changing nothing, if the shapes do not agree
+        (the one check that every engine makes anyway). Compute as if the operands had been
+        copied before `out` is written, and return `out` if it is given. Follow the standard's
+        special cases. `remainder` takes the divisor's sign, `fmod` the dividend's;
+        `floor_divide` rounds down, `trunc_divide` towards zero; integer division by zero gives
+        some integer and never fails, as do shifts by the width or more. Raise ValueError, changing
+        nothing, for an integer to a negative integer power. `composed.trunc_divide` may help.
+        """
+
+    @abstractmethod
+    def where(self, condition: Handle, x1: Operand, x2: Operand) -> Handle:
+        """x1 where `condition` holds, else x2, after broadcasting.
+
+        Frontend guarantees: `condition` is boolean. At least one of x1 and x2 is a handle, with
+        the rules of `binary`.
+        Backend must: broadcast; raise ValueError if the shapes do not agree.
+        """
+
+    def clip(self, x: Handle, low: Operand | None, high: Operand | None) -> Handle:
+        """`x` limited to [low, high], after broadcasting; where low > high, high wins.
+
+        Frontend guarantees: at least one limit; limits follow the rules of `binary`, are NaN
+        where they are unknown, and the broadcast shape is that of `x`.
+        """
+        if low is not None:
+            x = self.binary(p.MAXIMUM, x, low)
+        return x if high is None else self.binary(p.MINIMUM, x, high)
+
+    # ------------------------------------------------------------------ reductions and scans
+
+    @abstractmethod
+    def reduce(
+        self,
+        op: Primitive,
+        x: Handle,
+        axes: tuple[int, ...],
+        keepdims: bool,
+        dtype: DType | None = None,
+    ) -> Handle:
+        """`op` over `axes`, which are dropped, or kept with size 1 if `keepdims`.
+
+        Frontend guarantees: `op` is of family "reduce"; `max` and `min` meet no empty axis.
+        `dtype`, if given, is what sum or prod converts elements to before it adds or multiplies
+        them; then it is the row's operand dtype, and `x` may have any.
+        Backend must: give sum and any 0, prod and all 1, mean NaN over no elements; propagate
+        NaN in max and min; accumulate in the result's dtype. `composed.reduce` does mean and
+        count_nonzero with the others.
+        """
+
+    @abstractmethod
+    def arg_reduce(self, op: Primitive, x: Handle, axis: int, keepdims: bool) -> Handle:
+        """Index along `axis` of the first largest or smallest element; the first NaN wins.
+
+        Frontend guarantees: `op` is of family "arg_reduce"; the axis is not empty.
+        """
+
+    @abstractmethod
+    def scan(self, op: Primitive, x: Handle, axis: int, dtype: DType | None = None) -> Handle:
+        """Inclusive running `op` along `axis`.
+
+        Frontend guarantees: `op` is of family "scan"; `dtype` as for `reduce`.
+        """
+
+    def var(self, x: Handle, axes: tuple[int, ...], keepdims: bool, correction: float) -> Handle:
+        """Mean squared distance from the mean over `axes`, with n - `correction` for n.
+
+        Backend must: give NaN if n - `correction` is not positive.
+        """
+        return composed.var(self, x, axes, keepdims, correction)
+
+    # ------------------------------------------------------------------ sorting and searching
+
+    @abstractmethod
+    def sort(self, x: Handle, axis: int, *, descending: bool, stable: bool) -> Handle:
+        """`x` sorted along `axis`.
+
+        Backend must: put NaN last in either direction; keep the order of equal elements (zeros
+        of either sign), in either direction, if `stable`.
+        """
+
+    @abstractmethod
+    def argsort(self, x: Handle, axis: int, *, descending: bool, stable: bool) -> Handle:
+        """int64 indices that sort `x` along `axis`.
+
+        Backend must: put NaN last in either direction; keep the order of equal elements, in
+        either direction, if `stable`.
+        """
+
+    @abstractmethod
+    def searchsorted(self, x: Handle, values: Handle, *, right: bool) -> Handle:
+        """int64 positions at which `values` keep the ascending 1-D `x` sorted.
+
+        Frontend guarantees: both have the same dtype.
+        Backend must: give the position before equal elements, or after them if `right`.
+        """
+
+    # ------------------------------------------------------------------ movement
+
+    @abstractmethod
+    def expand(self, x: Handle, shape: tuple[int, ...]) -> Handle:
+        """Axes of size 1 repeated, and new axes put in front, to make `shape`.
+
+        Frontend guarantees: `shape` is what the shape of `x` broadcasts to.
+        """
+
+    @abstractmethod
+    def try_reshape(self, x: Handle, shape: tuple[int, ...]) -> Handle | None:
+        """The same elements in row-major order under another shape, in the same memory.
+
+        Frontend guarantees: the sizes have the same product.
+        Backend must: return None if only a copy can do it. A row-major array never needs one.
+        """
+
+    def reshape(self, x: Handle, shape: tuple[int, ...]) -> Handle:
+        """The same elements in row-major order under another shape; copies if it must."""
+        view = self.try_reshape(x, shape)
+        return self.try_reshape(self.contiguous(x), shape) if view is None else view
+
+    @abstractmethod
+    def permute(self, x: Handle, axes: tuple[int, ...]) -> Handle:
+        """Axis i of the result is axis ``axes[i]`` of `x`. Frontend guarantees: a permutation."""
+
+    @abstractmethod
+    def slice(self, x: Handle, selection: Selection) -> Handle:
+        """The elements that a basic index selects.
+
+        Frontend guarantees: `selection` (see `core.view.Selection`) lies within the shape.
+        """
+
+    def shrink(self, x: Handle, bounds: tuple[tuple[int, int], ...]) -> Handle:
+        """The box of indices start <= i < end per axis.
+
+        Frontend guarantees: 0 <= start <= end <= size.
+        """
+        return self.slice(x, tuple([(start, end - start, 1) for start, end in bounds]))
+
+    def flip(self, x: Handle, axes: tuple[bool, ...]) -> Handle:
+        """The axes marked True reversed."""
+        marked = zip(self.shape(x), axes, strict=True)
+        return self.slice(
+            x, tuple([(n - 1, n, -1) if mark and n else (0, n, 1) for n, mark in marked])
+        )
+
+    def strided(self, x: Handle, view: View) -> Handle:
+        """The elements that `view` shows of the elements of `x`, taken in row-major order.
+
+        Frontend guarantees: `view` has no mask, and lies within a block of the size of `x`.
+        The result may share the memory of `x`.
+        """
+        return composed.strided(self, x, view)
+
+    @abstractmethod
+    def pad(self, x: Handle, padding: Padding, value: Scalar) -> Handle:
+        """`x` extended by (before, after) elements of `value` per axis.
+
+        Backend must: return memory of its own.
+        """
+
+    @abstractmethod
+    def cat(self, arrays: Sequence[Handle], axis: int) -> Handle:
+        """The arrays joined along `axis`.
+
+        Frontend guarantees: at least one; same dtype; the first has the axis.
+        Backend must: return memory of its own; raise ValueError if the shapes differ but for
+        `axis`.
+        """
+
+    def repeat(self, x: Handle, repeats: int | Handle, axis: int) -> Handle:
+        """Each element along `axis` repeated, all the same number of times or each its own.
+
+        Frontend guarantees: `repeats` is not negative; a handle is int64, of the axis' length.
+        """
+        return composed.repeat(self, x, repeats, axis)
+
+    def triangle(self, x: Handle, k: int, *, upper: bool) -> Handle:
+        """`x` with zeros below (`upper`) or above the k-th diagonal of its last two axes."""
+        rows, columns = self.shape(x)[-2:]
+        difference = self.binary(
+            p.SUBTRACT,
+            self.arange(0, columns, 1, d.int64),
+            self.try_reshape(self.arange(0, rows, 1, d.int64), (rows, 1)),
+        )
+        keep = self.binary(p.GREATER_EQUAL if upper else p.LESS_EQUAL, difference, k)
+        zero = False if self.dtype(x) is d.bool else 0
+        return self.where(self.expand(keep, self.shape(x)), x, zero)
+
+    # ------------------------------------------------------------------ types and memory
+
+    @abstractmethod
+    def cast(self, x: Handle, dtype: DType) -> Handle:
+        """`x` converted to `dtype`, in memory of its own.
+
+        Backend must: truncate floats towards zero on their way to integers, drop imaginary
+        parts, and take nonzero for True.
+        """
+
+    @abstractmethod
+    def bitcast(self, x: Handle, dtype: DType) -> Handle:
+        """The bytes of `x` read as elements of another dtype, in the same memory.
+
+        Frontend guarantees: both dtypes are numeric. If their sizes differ, there is a last axis,
+        and its bytes are a whole number of new elements.
+        Backend must: raise ValueError if the sizes differ and the last axis is not contiguous.
+        """
+
+    def contiguous(self, x: Handle) -> Handle:
+        """`x` itself if it is row-major, else a copy that is."""
+        return self.copy(x)
+
+    @abstractmethod
+    def copy(self, x: Handle) -> Handle:
+        """A row-major copy. Backend must: always return memory of its own."""
+
+    @abstractmethod
+    def assign(self, target: Handle, value: Operand) -> None:
+        """Write `value`, after broadcasting, into the memory of `target`.
+
+        Frontend guarantees: `target` may be written; `value` is a handle of its dtype whose
+        shape broadcasts to that of `target` (further axes of size 1 in front do not count), or a
+        Python scalar that the dtype represents.
+        Backend must: behave as if `value` had been copied first, since they may overlap.
+        """
+
+    def assign_strided(self, target: Handle, view: View, value: Operand) -> None:
+        """Write `value`, after broadcasting, where `view` shows elements of `target`.
+
+        Frontend guarantees: `target` is row-major and may be written; `view` as for `strided`,
+        without repeated elements; `value` as for `assign`, in no more dimensions than `view`.
+        Backend must: behave as if `value` had been copied first.
+        """
+        composed.assign_strided(self, target, view, value)
+
+    # ------------------------------------------------------------------ indexed access
+
+    @abstractmethod
+    def index_get(self, x: Handle, keys: tuple[Any, ...]) -> Handle:
+        """The elements that index arrays select.
+
+        Frontend guarantees: going through the axes of `x` in order, `keys` has a None per axis
+        that is kept whole, a non-negative int or an int64 handle per axis that is indexed, and
+        one boolean handle per run of axes that a mask of their shape indexes; a mask may also
+        have sizes of 0, and then selects nothing. Axes after the last key that is not None may
+        go unsaid. There is at least one handle.
+        Backend must: broadcast the integer keys and the masks' nonzero positions together, and
+        put their axes where the keys stand if those are neighbours, else in front. Raise
+        IndexError, changing nothing, if an index is not in [-size, size) or the keys do not
+        broadcast. Return memory of its own.
+        """
+
+    @abstractmethod
+    def index_set(self, target: Handle, keys: tuple[Any, ...], value: Operand) -> None:
+        """Write `value` to the elements that `index_get` would read.
+
+        Frontend guarantees: as for `index_get`; `target` may be written; `value` has its dtype
+        or is a scalar that it represents.
+        Backend must: let the last of several values for one element win, in row-major order; act
+        as if keys and value had been copied first. Raise as `index_get` does, and ValueError if
+        `value` does not broadcast (as for `assign`) to what is written; changing nothing.
+        """
+
+    def take(self, x: Handle, indices: Handle, axis: int) -> Handle:
+        """The slices of `x` at `indices` (int64, any shape) along `axis`.
+
+        Backend must: raise IndexError if an index is not in [-size, size).
+        """
+        return self.index_get(x, (*[None] * axis, indices))
+
+    def gather(self, x: Handle, indices: Handle, axis: int) -> Handle:
+        """Per position, the element of `x` with its own index on `axis`.
+
+        Frontend guarantees: `indices` is int64 and has the shape of `x` but for `axis`.
+        Backend must: raise IndexError if an index is not in [-size, size).
+        """
+        return self.index_get(x, composed.open_mesh(self, indices, axis))
+
+    @abstractmethod
+    def scatter(
+        self, template: Handle, indices: Handle, updates: Handle, axis: int, *, add: bool
+    ) -> Handle:
+        """A copy of `template` with `updates` put in, or added, at `indices` along `axis`.
+
+        Frontend guarantees: `indices` (int64, from 0 to size - 1) and `updates` have the shape
+        of `template` but for `axis`.
+        Backend must: let the last of several updates of one element win, or add them all.
+        """
+
+    @abstractmethod
+    def nonzero(self, x: Handle) -> tuple[Handle, ...]:
+        """Per axis, the int64 indices of the nonzero elements in row-major order.
+
+        Frontend guarantees: at least one axis.
+        """
+
+    @abstractmethod
+    def unique(self, x: Handle) -> tuple[Handle, Handle, Handle, Handle]:
+        """Sorted distinct values, index of the first of each, inverse, and counts.
+
+        Backend must: count every NaN as distinct; give the inverse the shape of `x`.
+        """
+
+    def unique_values(self, x: Handle) -> Handle:
+        """The first result of `unique` alone."""
+        return self.unique(x)[0]
+
+    # ------------------------------------------------------------------ random bits
+
+    def threefry(self, key: Handle, counter: Handle) -> Handle:
+        """The Threefry-2x32 hash, with 20 rounds, of pairs of counters.
+
+        Frontend guarantees: both uint32; `key` has shape (2,), `counter` (..., 2).
+        Backend must: return the same bits as every other backend.
+        """
+        return composed.threefry(self, key, counter)
+
+    # ------------------------------------------------------------------ windows
+
+    def unfold(
+        self,
+        x: Handle,
+        kernel_size: tuple[int, ...],
+        stride: tuple[int, ...],
+        dilation: tuple[int, ...],
+        padding: Padding,
+    ) -> Handle:
+        """Sliding windows over the last K axes of the zero-padded `x`.
+
+        Shape (leading..., spatial...) becomes (leading..., prod(kernel_size), windows).
+        Frontend guarantees: all parameters have length K, sizes, strides and dilations are
+        positive, and at least one window fits.
+        """
+        return composed.unfold(self, x, kernel_size, stride, dilation, padding)
+
+    def fold(
+        self,
+        x: Handle,
+        output_size: tuple[int, ...],
+        kernel_size: tuple[int, ...],
+        stride: tuple[int, ...],
+        dilation: tuple[int, ...],
+        padding: Padding,
+    ) -> Handle:
+        """The inverse of `unfold`: windows put back, overlapping elements summed.
+
+        Frontend guarantees: the parameters are those of an `unfold` of (leading..., output_size...)
+        that gives the shape of `x`.
+        """
+        return composed.fold(self, x, output_size, kernel_size, stride, dilation, padding)
+
+    # ------------------------------------------------------------------ matrices
+
+    @abstractmethod
+    def matmul(self, x1: Handle, x2: Handle) -> Handle:
+        """Matrix product of the last two axes; the others broadcast.
+
+        Frontend guarantees: same dtype; at least one axis each; a 1-D operand is a row (left) or
+        a column (right) whose axis the result lacks; the contracted sizes agree.
+        Backend must: raise ValueError if the other axes do not broadcast.
+        """
+
+    def vecdot(self, x1: Handle, x2: Handle) -> Handle:
+        """Sum over the last axis of conj(x1) * x2.
+
+        Frontend guarantees: same dtype; the last axes have the same size.
+        Backend must: raise ValueError if the other axes do not broadcast.
+        """
+        product = self.binary(p.MULTIPLY, self.unary(p.CONJ, x1), x2)
+        return self.reduce(p.SUM, product, (len(self.shape(product)) - 1,), False)
+
+    # ------------------------------------------------------------------ Fourier transforms
+    #
+    # Frontend guarantees: at least one axis, none empty. `norm` is "backward" (the inverse
+    # divides by n), "ortho" (both divide by sqrt(n)) or "forward" (the forward one divides by n).
+
+    @abstractmethod
+    def fft(self, x: Handle, axes: tuple[int, ...], norm: Norm) -> Handle:
+        """Discrete Fourier transform of complex `x` over `axes`."""
+
+    @abstractmethod
+    def ifft(self, x: Handle, axes: tuple[int, ...], norm: Norm) -> Handle:
+        """Inverse of `fft`."""
+
+    @abstractmethod
+    def rfft(self, x: Handle, axes: tuple[int, ...], norm: Norm) -> Handle:
+        """`fft` of real `x`, without the redundant half of the last of `axes`."""
+
+    @abstractmethod
+    def irfft(self, x: Handle, axes: tuple[int, ...], last_size: int, norm: Norm) -> Handle:
+        """Inverse of `rfft`; `last_size` is the result's size on the last of `axes`.
+
+        Frontend guarantees: the last of `axes` has size last_size // 2 + 1.
+        """
+
+    # ------------------------------------------------------------------ linear algebra
+    #
+    # Frontend guarantees: at least two axes; the last two are the matrix, square where the name
+    # needs it; sizes agree. Backend must: raise numpy.linalg.LinAlgError where the decomposition
+    # does not exist or does not converge.
+
+    @abstractmethod
+    def cholesky(self, x: Handle, *, upper: bool) -> Handle:
+        """L with x = L @ L^H, or U with x = U^H @ U; zeros in the other triangle."""
+
+    @abstractmethod
+    def qr(self, x: Handle, *, complete: bool) -> tuple[Handle, Handle]:
+        """Q with orthonormal columns and upper triangular R, x = Q @ R; reduced or complete."""
+
+    @abstractmethod
+    def svd(self, x: Handle, *, full_matrices: bool) -> tuple[Handle, Handle, Handle]:
+        """U, S, V^H with x = U @ diag(S) @ V^H, S real and descending."""
+
+    def svdvals(self, x: Handle) -> Handle:
+        """S of `svd`."""
+        return self.svd(x, full_matrices=False)[1]
+
+    @abstractmethod
+    def eig(self, x: Handle) -> tuple[Handle, Handle]:
+        """Complex eigenvalues and right eigenvectors."""
+
+    def eigvals(self, x: Handle) -> Handle:
+        """The eigenvalues of `eig`."""
+        return self.eig(x)[0]
+
+    @abstractmethod
+    def eigh(self, x: Handle) -> tuple[Handle, Handle]:
+        """Real, ascending eigenvalues and eigenvectors of a Hermitian matrix."""
+
+    def eigvalsh(self, x: Handle) -> Handle:
+        """The eigenvalues of `eigh`."""
+        return self.eigh(x)[0]
+
+    @abstractmethod
+    def solve(self, x1: Handle, x2: Handle) -> Handle:
+        """X with x1 @ X = x2.
+
+        Frontend guarantees: same dtype; x2 has at least two axes.
+        Backend must: broadcast the other axes; raise ValueError if they do not agree.
+        """
+
+    def inv(self, x: Handle) -> Handle:
+        """The inverse matrix."""
+        n = self.shape(x)[-1]
+        identity = self.eye(n, n, 0, self.dtype(x))
+        return self.solve(x, self.expand(identity, self.shape(x)))
+
+    @abstractmethod
+    def slogdet(self, x: Handle) -> tuple[Handle, Handle]:
+        """Sign (or phase) of the determinant, and the logarithm of its absolute value."""
+
+    def det(self, x: Handle) -> Handle:
+        """The determinant."""
+        sign, logarithm = self.slogdet(x)
+        size = self.unary(p.EXP, logarithm)
+        dtype = self.dtype(x)
+        return self.binary(
+            p.MULTIPLY, sign, size if self.dtype(size) is dtype else self.cast(size, dtype)
+        )
+
+    def triangular_solve(
+        self, x1: Handle, x2: Handle, *, upper: bool, transpose: bool, unit_diagonal: bool
+    ) -> Handle:
+        """X with T @ X = x2 or T^T @ X = x2, where T is one triangle of `x1`.
+
+        Frontend guarantees: as for `solve`.
+        Backend must: never read the other triangle, nor the diagonal if it is taken for ones.
+        """
+        return composed.triangular_solve(self, x1, x2, upper, transpose, unit_diagonal)

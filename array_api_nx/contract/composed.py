@@ -1,0 +1,394 @@
+"""Primitives composed of other primitives, for backends whose engine has none of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from math import factorial, nan, pi, prod, sqrt
+from typing import TYPE_CHECKING, Any, Final
+
+from ..core import dtypes as d
+from ..core.dtypes import DType
+from ..core.view import View
+from . import primitives as p
+from .primitives import Primitive
+
+if TYPE_CHECKING:
+    from .backend import Backend, Handle, Operand, Padding, Scalar
+
+__all__ = [
+    "assign_strided",
+    "erf",
+    "fold",
+    "linspace",
+    "open_mesh",
+    "reduce",
+    "repeat",
+    "strided",
+    "threefry",
+    "triangular_solve",
+    "trunc_divide",
+    "unfold",
+    "unique",
+    "var",
+    "window_counts",
+]
+
+
+def linspace(
+    backend: Backend, start: Scalar, stop: Scalar, num: int, dtype: DType, endpoint: bool
+) -> Handle:
+    """See `Backend.linspace`."""
+    steps = num - 1 if endpoint else num
+    real = d.float64 if dtype in (d.float64, d.complex128) else d.float32
+    positions = backend.cast(backend.arange(0, num, 1, real), dtype)
+    if steps > 0:
+        positions = backend.binary(p.MULTIPLY, positions, (stop - start) / steps)
+    result = backend.binary(p.ADD, positions, start)
+    if endpoint and num > 1:
+        last = backend.full((1,), dtype, stop)
+        result = backend.cat([backend.shrink(result, ((0, num - 1),)), last], 0)
+    return result
+
+
+def reduce(
+    backend: Backend, op: Primitive, x: Handle, axes: tuple[int, ...], keepdims: bool
+) -> Handle:
+    """Mean and count_nonzero with the other reductions."""
+    if op is p.COUNT_NONZERO:
+        nonzero = backend.cast(backend.cast(x, d.bool), d.int64)
+        return backend.reduce(p.SUM, nonzero, axes, keepdims)
+    shape = backend.shape(x)
+    total = backend.reduce(p.SUM, x, axes, keepdims)
+    # A Python 0 as the divisor would raise; NumPy's rules for arrays give NaN.
+    count = backend.full((), backend.dtype(x), prod([shape[axis] for axis in axes]))
+    return backend.binary(p.DIVIDE, total, count)
+
+
+def var(
+    backend: Backend, x: Handle, axes: tuple[int, ...], keepdims: bool, correction: float
+) -> Handle:
+    """See `Backend.var`: two passes, so that large means cost no digits."""
+    shape, dtype = backend.shape(x), p.VAR.results[backend.dtype(x)]
+    mean = backend.reduce(p.MEAN, x, axes, True)
+    distance = backend.unary(p.ABS, backend.binary(p.SUBTRACT, x, mean))
+    total = backend.reduce(p.SUM, backend.unary(p.SQUARE, distance), axes, keepdims)
+    freedom = prod([shape[axis] for axis in axes]) - correction
+    divisor = backend.full((), dtype, freedom if freedom > 0 else nan)
+    return backend.binary(p.DIVIDE, total, divisor)
+
+
+def repeat(backend: Backend, x: Handle, repeats: int | Handle, axis: int) -> Handle:
+    """See `Backend.repeat`."""
+    shape = backend.shape(x)
+    if isinstance(repeats, int):
+        kept = [(0, size, 1) for size in shape]
+        split = backend.slice(x, (*kept[: axis + 1], None, *kept[axis + 1 :]))
+        wide = (*shape[: axis + 1], repeats, *shape[axis + 1 :])
+        merged = (*shape[:axis], shape[axis] * repeats, *shape[axis + 1 :])
+        return backend.copy(backend.reshape(backend.expand(split, wide), merged))
+    # Position j of the result shows the element in whose run of repeats j falls.
+    ends = backend.scan(p.CUMULATIVE_SUM, repeats, 0)
+    total = int(backend.to_host(ends)[-1]) if shape[axis] else 0
+    positions = backend.arange(0, total, 1, d.int64)
+    return backend.take(x, backend.searchsorted(ends, positions, right=True), axis)
+
+
+def strided(backend: Backend, x: Handle, view: View) -> Handle:
+    """See `Backend.strided`: the elements are looked up by their positions."""
+    flat = backend.reshape(x, (prod(backend.shape(x)),))
+    return backend.take(flat, _positions(backend, view), 0)
+
+
+def assign_strided(backend: Backend, target: Handle, view: View, value: Operand) -> None:
+    """See `Backend.assign_strided`."""
+    flat = backend.try_reshape(target, (prod(backend.shape(target)),))
+    backend.index_set(flat, (_positions(backend, view),), value)
+
+
+def _positions(backend: Backend, view: View) -> Handle:
+    """Where in a block the elements are that `view` shows."""
+    shape: Any = view.shape
+    strides: Any = view.strides
+    offset: Any = view.offset
+    positions = backend.full(shape, d.int64, offset)
+    for axis, (length, stride) in enumerate(zip(shape, strides, strict=True)):
+        column = tuple([length if a == axis else 1 for a in range(view.ndim)])
+        steps = backend.binary(p.MULTIPLY, backend.arange(0, length, 1, d.int64), stride)
+        positions = backend.binary(p.ADD, positions, backend.reshape(steps, column))
+    return positions
+
+
+def unique(backend: Backend, x: Handle) -> tuple[Handle, Handle, Handle, Handle]:
+    """See `Backend.unique`: by sorting, and comparing neighbours."""
+    shape, dtype = backend.shape(x), backend.dtype(x)
+    size = prod(shape)
+    flat = backend.reshape(x, (size,))
+    if size == 0:
+        empty = backend.empty((0,), d.int64)
+        return backend.copy(flat), empty, backend.empty(shape, d.int64), backend.copy(empty)
+    order = _lexicographic_order(backend, flat, dtype)
+    ascending = backend.take(flat, order, 0)
+    neighbours = [backend.shrink(ascending, (bounds,)) for bounds in ((1, size), (0, size - 1))]
+    first = backend.cat(
+        [backend.full((1,), d.bool, True), backend.binary(p.NOT_EQUAL, *neighbours)], 0
+    )
+    (starts,) = backend.nonzero(first)
+    # The sort is stable: the first of equal elements is the one that came first.
+    indices = backend.take(order, starts, 0)
+    group = backend.binary(
+        p.SUBTRACT, backend.scan(p.CUMULATIVE_SUM, backend.cast(first, d.int64), 0), 1
+    )
+    inverse = backend.scatter(backend.empty((size,), d.int64), order, group, 0, add=False)
+    ends = backend.cat([starts, backend.full((1,), d.int64, size)], 0)
+    number = backend.shape(starts)[0]
+    counts = backend.binary(
+        p.SUBTRACT, *[backend.shrink(ends, (b,)) for b in ((1, number + 1), (0, number))]
+    )
+    return (
+        backend.take(ascending, starts, 0),
+        indices,
+        backend.reshape(inverse, shape),
+        counts,
+    )
+
+
+def _lexicographic_order(backend: Backend, x: Handle, dtype: DType) -> Handle:
+    """The indices that sort 1-D `x`, complex numbers by their real parts first; stable."""
+    if dtype not in d.COMPLEX:
+        return backend.argsort(x, 0, descending=False, stable=True)
+    parts = [backend.unary(op, x) for op in (p.IMAG, p.REAL)]
+    order = backend.argsort(parts[0], 0, descending=False, stable=True)
+    by_real = backend.argsort(backend.take(parts[1], order, 0), 0, descending=False, stable=True)
+    return backend.take(order, by_real, 0)
+
+
+def open_mesh(backend: Backend, indices: Handle, axis: int) -> tuple[Any, ...]:
+    """Keys for `index_get` that pair `indices` on `axis` with their own positions elsewhere."""
+    shape = backend.shape(indices)
+    keys: list[Any] = []
+    for other, size in enumerate(shape):
+        if other == axis:
+            keys.append(indices)
+        else:
+            column = tuple([size if a == other else 1 for a in range(len(shape))])
+            keys.append(backend.try_reshape(backend.arange(0, size, 1, d.int64), column))
+    return tuple(keys)
+
+
+def trunc_divide(backend: Backend, x1: Handle, x2: Handle) -> Handle:
+    """Integer division that rounds towards zero: the multiple that fmod leaves over."""
+    whole = backend.binary(p.SUBTRACT, x1, backend.binary(p.FMOD, x1, x2))
+    return backend.binary(p.FLOOR_DIVIDE, whole, x2)
+
+
+# ---------------------------------------------------------------------- error function
+
+# Near 0: the Taylor series of erf(x) / x - 1 in x^2, highest power first. Adding x times it to x
+# rounds less than multiplying by the whole quotient.
+_ERF_NEAR: Final = (
+    *[2 / sqrt(pi) * (-1) ** n / (factorial(n) * (2 * n + 1)) for n in range(16, 0, -1)],
+    1.28379167095512574e-1,  # 2 / sqrt(pi) - 1
+)
+_ERF_NEAR_UP_TO: Final = 0.75
+# Further out erfc(x) = exp(-x^2) * P(x) / Q(x): W. J. Cody, Rational Chebyshev approximations for
+# the error function, Math. Comp. 23 (1969).
+_ERFC_MIDDLE: Final = (
+    (2.15311535474403846e-8, 5.64188496988670089e-1, 8.88314979438837594e0,
+     6.61191906371416295e1, 2.98635138197400131e2, 8.81952221241769090e2,
+     1.71204761263407058e3, 2.05107837782607147e3, 1.23033935479799725e3),
+    (1.0, 1.57449261107098347e1, 1.17693950891312499e2,
+     5.37181101862009858e2, 1.62138957456669019e3, 3.29079923573345963e3,
+     4.36261909014324716e3, 3.43936767414372164e3, 1.23033935480374942e3),
+)  # fmt: skip
+# erf rounds to 1 in float64 from here on; the middle approximation holds up to 4.
+_ERF_ONE: Final = 5.93
+_ERFC_FAR: Final = (
+    (1.63153871373020978e-2, 3.05326634961232344e-1, 3.60344899949804439e-1,
+     1.25781726111229246e-1, 1.60837851487422766e-2, 6.58749161529837803e-4),
+    (1.0, 2.56852019228982242e0, 1.87295284992346047e0,
+     5.27905102951428412e-1, 6.05183413124413191e-2, 2.33520497626869185e-3),
+)  # fmt: skip
+_RSQRT_PI: Final = 0.5641895835477562869
+
+
+def _polynomial(backend: Backend, coefficients: Sequence[float], x: Handle) -> Handle:
+    value = backend.full((), backend.dtype(x), coefficients[0])
+    for coefficient in coefficients[1:]:
+        value = backend.binary(p.ADD, backend.binary(p.MULTIPLY, value, x), coefficient)
+    return value
+
+
+def _ratio(backend: Backend, coefficients: Sequence[Sequence[float]], x: Handle) -> Handle:
+    return backend.binary(p.DIVIDE, *[_polynomial(backend, each, x) for each in coefficients])
+
+
+def erf(backend: Backend, x: Handle) -> Handle:
+    """The error function of real floating-point `x`, to about one unit in the last place."""
+    dtype = backend.dtype(x)
+    if dtype is d.float32:
+        return backend.cast(erf(backend, backend.cast(x, d.float64)), dtype)
+    size = backend.unary(p.ABS, x)
+    # Every branch sees arguments from its own range only, so that none overflows.
+    near = backend.binary(p.MINIMUM, size, _ERF_NEAR_UP_TO)
+    middle = backend.clip(size, _ERF_NEAR_UP_TO, 4.0)
+    far = backend.clip(size, 4.0, _ERF_ONE)
+    excess = _polynomial(backend, _ERF_NEAR, backend.unary(p.SQUARE, near))
+    near = backend.binary(p.ADD, near, backend.binary(p.MULTIPLY, near, excess))
+    middle = backend.binary(
+        p.SUBTRACT,
+        1.0,
+        backend.binary(
+            p.MULTIPLY, _gaussian(backend, middle), _ratio(backend, _ERFC_MIDDLE, middle)
+        ),
+    )
+    inverse = backend.unary(p.RECIPROCAL, backend.unary(p.SQUARE, far))
+    tail = backend.binary(p.MULTIPLY, inverse, _ratio(backend, _ERFC_FAR, inverse))
+    tail = backend.binary(p.DIVIDE, backend.binary(p.SUBTRACT, _RSQRT_PI, tail), far)
+    far = backend.binary(p.SUBTRACT, 1.0, backend.binary(p.MULTIPLY, _gaussian(backend, far), tail))
+    result = backend.where(
+        backend.binary(p.LESS, size, _ERF_NEAR_UP_TO),
+        near,
+        backend.where(backend.binary(p.LESS, size, 4.0), middle, far),
+    )
+    result = backend.where(backend.binary(p.GREATER_EQUAL, size, _ERF_ONE), 1.0, result)
+    result = backend.binary(p.COPYSIGN, result, x)
+    return backend.where(backend.unary(p.ISNAN, x), x, result)
+
+
+def _gaussian(backend: Backend, x: Handle) -> Handle:
+    return backend.unary(p.EXP, backend.unary(p.NEGATIVE, backend.unary(p.SQUARE, x)))
+
+
+# ---------------------------------------------------------------------- random bits
+
+_ROTATIONS: Final = ((13, 15, 26, 6), (17, 29, 16, 24))
+
+
+def threefry(backend: Backend, key: Handle, counter: Handle) -> Handle:
+    """Threefry-2x32-20 (Salmon et al., Parallel random numbers: as easy as 1, 2, 3, SC11)."""
+
+    def column(x: Handle, which: int) -> Handle:
+        whole = [(0, size, 1) for size in backend.shape(x)[:-1]]
+        return backend.slice(x, (*whole, which))
+
+    def add(x1: Handle, x2: Handle | int) -> Handle:
+        return backend.binary(p.ADD, x1, x2)
+
+    def xor(x1: Handle, x2: Handle | int) -> Handle:
+        return backend.binary(p.BITWISE_XOR, x1, x2)
+
+    k0, k1 = column(key, 0), column(key, 1)
+    keys = (k0, k1, xor(xor(k0, k1), 0x1BD11BDA))
+    x0, x1 = add(column(counter, 0), k0), add(column(counter, 1), k1)
+    for group in range(5):
+        for rotation in _ROTATIONS[group % 2]:
+            x0 = add(x0, x1)
+            high = backend.binary(p.BITWISE_LEFT_SHIFT, x1, rotation)
+            low = backend.binary(p.BITWISE_RIGHT_SHIFT, x1, 32 - rotation)
+            x1 = xor(x0, backend.binary(p.BITWISE_OR, high, low))
+        x0 = add(x0, keys[(group + 1) % 3])
+        x1 = add(add(x1, keys[(group + 2) % 3]), group + 1)
+    pair = (*backend.shape(x0), 1)
+    return backend.cat([backend.reshape(x0, pair), backend.reshape(x1, pair)], len(pair) - 1)
+
+
+# ---------------------------------------------------------------------- windows
+
+
+def window_counts(
+    sizes: tuple[int, ...],
+    kernel_size: tuple[int, ...],
+    stride: tuple[int, ...],
+    dilation: tuple[int, ...],
+    padding: Padding,
+) -> tuple[int, ...]:
+    """How many windows there are along each axis."""
+    return tuple(
+        [
+            (before + size + after - spread * (kernel - 1) - 1) // step + 1
+            for size, kernel, step, spread, (before, after) in zip(
+                sizes, kernel_size, stride, dilation, padding, strict=True
+            )
+        ]
+    )
+
+
+def unfold(
+    backend: Backend,
+    x: Handle,
+    kernel_size: tuple[int, ...],
+    stride: tuple[int, ...],
+    dilation: tuple[int, ...],
+    padding: Padding,
+) -> Handle:
+    """See `Backend.unfold`: one strided slice per position in the kernel."""
+    shape = backend.shape(x)
+    lead = shape[: len(shape) - len(kernel_size)]
+    counts = window_counts(shape[len(lead) :], kernel_size, stride, dilation, padding)
+    padded = backend.pad(x, (*[(0, 0)] * len(lead), *padding), 0)
+    pieces = []
+    for position in product(*[range(k) for k in kernel_size]):
+        piece = backend.slice(
+            padded,
+            (
+                *[(0, size, 1) for size in lead],
+                *[
+                    (i * dil, count, step)
+                    for i, dil, count, step in zip(position, dilation, counts, stride, strict=True)
+                ],
+            ),
+        )
+        pieces.append(backend.reshape(piece, (*lead, 1, prod(counts))))
+    return backend.cat(pieces, len(lead))
+
+
+def fold(
+    backend: Backend,
+    x: Handle,
+    output_size: tuple[int, ...],
+    kernel_size: tuple[int, ...],
+    stride: tuple[int, ...],
+    dilation: tuple[int, ...],
+    padding: Padding,
+) -> Handle:
+    """See `Backend.fold`: every element is added at the position that it was taken from."""
+    shape = backend.shape(x)
+    lead = shape[:-2]
+    padded = tuple([size + sum(both) for size, both in zip(output_size, padding, strict=True)])
+    # Unfolding the positions tells where each element of the windows came from.
+    where = backend.try_reshape(backend.arange(0, prod(padded), 1, d.int64), padded)
+    where = backend.unfold(where, kernel_size, stride, dilation, ((0, 0),) * len(padded))
+    flat = (prod(lead), prod(shape[-2:]))
+    where = backend.expand(backend.reshape(where, (1, flat[1])), flat)
+    total = backend.scatter(
+        backend.full((flat[0], prod(padded)), backend.dtype(x), 0),
+        where,
+        backend.reshape(x, flat),
+        1,
+        add=True,
+    )
+    bounds = [
+        (before, before + size) for (before, _), size in zip(padding, output_size, strict=True)
+    ]
+    total = backend.reshape(total, (*lead, *padded))
+    return backend.shrink(total, (*[(0, size) for size in lead], *bounds))
+
+
+# ---------------------------------------------------------------------- linear algebra
+
+
+def triangular_solve(
+    backend: Backend, x1: Handle, x2: Handle, upper: bool, transpose: bool, unit_diagonal: bool
+) -> Handle:
+    """See `Backend.triangular_solve`: `solve` with everything else zeroed."""
+    if unit_diagonal:
+        strict = backend.triangle(x1, 1 if upper else -1, upper=upper)
+        n = backend.shape(x1)[-1]
+        triangle = backend.binary(p.ADD, strict, backend.eye(n, n, 0, backend.dtype(x1)))
+    else:
+        triangle = backend.triangle(x1, 0, upper=upper)
+    if transpose:
+        ndim = len(backend.shape(x1))
+        triangle = backend.permute(triangle, (*range(ndim - 2), ndim - 1, ndim - 2))
+    return backend.solve(triangle, x2)

@@ -1,0 +1,366 @@
+"""Programs: what a function over arrays does, recorded once, with symbolic sizes.
+
+A program is a sequence of steps in static single assignment. Its *values* are whole blocks of
+elements in row-major order, of symbolic shape; each is an input, a constant, or a result of one
+step, and never changes. An *operand* is a value read through a view of symbolic shape, so that
+movement (permuting, slicing, flipping, ...) is no step. A step is a call of a method of the
+backend contract, with operands for handles; three methods are not the contract's own:
+
+``update(base, view, value)``
+    A copy of the value `base` in which `value`, broadcast, stands where `view` shows it.
+``update_indexed(base, view, keys, value)``
+    The same for the elements of `view` that `keys` select; see `Backend.index_set`.
+
+Who runs a program (replay.py, or a backend's own `prepare`) may do an update in the memory of
+`base` if nothing reads that value later (`Program.last_uses`) and it is the result of a step.
+
+Arguments hold operands, `View`, `Primitive`, `DType`, Python scalars, `Dim` and `Real`, and tuples
+of those. All symbolic numbers are expressions in `Program.variables`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields
+from functools import cached_property
+from math import prod
+from typing import Any, NamedTuple
+
+from ..core.dtypes import DType
+from ..core.real import Real, largest, source
+from ..core.symbolic import Dim, Var, dim_of_var
+from ..core.view import View
+from .primitives import Primitive
+
+__all__ = [
+    "Guard",
+    "Input",
+    "Operand",
+    "Program",
+    "Step",
+    "Value",
+    "operands_in",
+    "shape_text",
+    "symbols_in",
+]
+
+
+class Value(NamedTuple):
+    """A block of elements: its symbolic shape, row-major, and dtype."""
+
+    shape: tuple[Any, ...]
+    dtype: DType
+
+    @property
+    def nbytes(self) -> Any:
+        """Bytes of memory; a Dim if a size is symbolic."""
+        return prod(self.shape) * self.dtype.itemsize
+
+
+class Operand(NamedTuple):
+    """A value, by its number, and the view through which it is read."""
+
+    value: int
+    view: View
+
+
+class Step(NamedTuple):
+    """A call of a method of the contract.
+
+    Attributes
+    ----------
+    method : str
+    arguments, keywords : tuple
+        See the module's text.
+    results : tuple of int
+        The numbers of the values that it gives.
+    errors : tuple
+        The settings of NumPy's ``errstate``, as (name, setting), that the function made for it.
+    """
+
+    method: str
+    arguments: tuple[Any, ...]
+    keywords: tuple[tuple[str, Any], ...]
+    results: tuple[int, ...]
+    errors: tuple[tuple[str, str], ...] = ()
+
+
+class Input(NamedTuple):
+    """An argument of the program.
+
+    Attributes
+    ----------
+    shape : tuple of int or Dim
+        Of the argument as it is handed in.
+    order : tuple of int or None
+        The permutation of axes that makes a row-major block of it, if it needs one.
+    written : int or None
+        The number of the value that it holds afterwards, if the program writes it.
+    """
+
+    shape: tuple[Any, ...]
+    order: tuple[int, ...] | None
+    written: int | None
+
+
+class Guard(NamedTuple):
+    """What must hold of the sizes, as it did when the program was recorded.
+
+    ``left relation right``, where a line of the user's code asked.
+    """
+
+    left: Any
+    relation: str
+    right: Any
+    where: str
+
+    def __str__(self) -> str:
+        return f"{self.left} {self.relation} {self.right}"
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """A recorded function. See the module's text.
+
+    Attributes
+    ----------
+    variables : tuple of Var
+        What the sizes depend on.
+    inputs : tuple of Input
+        The values 0, 1, ... are theirs.
+    values : tuple of Value
+    constants : dict of int to handle
+        The arrays that the function found outside of itself, by the number of the value. They are
+        read when the program runs.
+    steps : tuple of Step
+        In an order in which they can run.
+    outputs : tuple of Operand
+    guards : tuple of Guard
+    """
+
+    variables: tuple[Var, ...]
+    inputs: tuple[Input, ...]
+    values: tuple[Value, ...]
+    constants: dict[int, Any]
+    steps: tuple[Step, ...]
+    outputs: tuple[Operand, ...]
+    guards: tuple[Guard, ...]
+
+    # ------------------------------------------------------------------ sizes
+
+    @cached_property
+    def match(self) -> Callable[[tuple[tuple[int, ...], ...]], tuple[int, ...] | None]:
+        """A function from the shapes of the inputs to the values of `variables`.
+
+        It gives None where the program does not fit: other fixed sizes, a size that does not agree
+        with another one, a variable out of its bounds, or a guard that fails.
+        """
+        names: dict[Var, str] = {}
+        tests: list[str] = []
+        pattern = ""
+        others: list[tuple[str, Any]] = []
+        for i, given in enumerate(self.inputs):
+            pattern += "("
+            for axis, size in enumerate(given.shape):
+                name = f"n{i}_{axis}"
+                pattern += f"{name}, "
+                v = size.vars[0] if isinstance(size, Dim) else None
+                if v is None or v in names or size != dim_of_var(v):
+                    others.append((name, size))
+                    continue
+                names[v] = name
+                tests.append(f"{v.min} <= {name}")
+                if v.max < sys.maxsize:
+                    tests.append(f"{name} <= {v.max}")
+            pattern += "), "
+        missing = [str(v) for v in self.variables if v not in names]
+        if missing:
+            raise ValueError(
+                f"no argument has the size {' or '.join(missing)} itself, so that it cannot be "
+                "found from the arguments; give one a dimension that is just that variable"
+            )
+        tests += [f"{name} == {source(size, names)}" for name, size in others]
+        tests += [
+            f"{source(g.left, names)} {g.relation} {source(g.right, names)}" for g in self.guards
+        ]
+        found = "".join([f"{names[v]}, " for v in self.variables])
+        condition = " and ".join(tests) or "True"
+        # Sizes for which a guard divides by zero are none for which it was asked.
+        return _function(
+            f"def match(shapes):\n"
+            f"    ({pattern}) = shapes\n"
+            f"    try:\n"
+            f"        return ({found}) if {condition} else None\n"
+            f"    except ArithmeticError:\n"
+            f"        return None\n"
+        )
+
+    @cached_property
+    def symbols(self) -> tuple[Any, ...]:
+        """Every `Dim` and `Real` of the steps and outputs, each once."""
+        found: dict[Any, None] = {}
+        for step in self.steps:
+            for symbol in symbols_in((step.arguments, [x for _, x in step.keywords])):
+                found[symbol] = None
+        for operand in self.outputs:
+            for symbol in symbols_in(operand):
+                found[symbol] = None
+        for given in self.inputs:
+            if given.written is not None:
+                for symbol in symbols_in(View.row_major(self.values[given.written].shape)):
+                    found[symbol] = None
+        return tuple(found)
+
+    @cached_property
+    def evaluate(self) -> Callable[..., tuple[Any, ...]]:
+        """A function from the values of `variables` to those of `symbols`."""
+        names = {v: f"s{i}" for i, v in enumerate(self.variables)}
+        parts = "".join([f"{source(symbol, names)}, " for symbol in self.symbols])
+        return _function(f"def evaluate({', '.join(names.values())}):\n    return ({parts})\n")
+
+    # ------------------------------------------------------------------ lifetimes
+
+    @cached_property
+    def last_uses(self) -> dict[int, int]:
+        """The position of the last step that reads each value; ``len(steps)`` if it is a result.
+
+        A value that nothing reads is not there.
+        """
+        last: dict[int, int] = {}
+        for position, step in enumerate(self.steps):
+            for operand in operands_in((step.arguments, [x for _, x in step.keywords])):
+                last[operand.value] = position
+        for operand in self.outputs:
+            last[operand.value] = len(self.steps)
+        for given in self.inputs:
+            if given.written is not None:
+                last[given.written] = len(self.steps)
+        return last
+
+    @cached_property
+    def shared_results(self) -> tuple[int, ...]:
+        """The values, of steps, that several outputs show.
+
+        An engine may lay out a result in another way than row-major. Outputs that share memory must
+        be made to show one row-major block, not a copy each.
+        """
+        shown = Counter([operand.value for operand in self.outputs])
+        given = {*range(len(self.inputs)), *self.constants}
+        return tuple([value for value, n in shown.items() if n > 1 and value not in given])
+
+    @cached_property
+    def peak_bytes(self) -> Any:
+        """The most memory that results of steps take at one time; an expression of the sizes.
+
+        Every value has memory of its own from its step on to its last use, and an update of a
+        value that nobody reads later takes none.
+        """
+        totals: list[Any] = []
+        live: dict[int, Any] = {}
+        for position, step in enumerate(self.steps):
+            if self.reuses_base(position):
+                live.pop(step.arguments[0].value)
+            for result in step.results:
+                live[result] = self.values[result].nbytes
+            totals.append(sum(live.values()))
+            live = {v: size for v, size in live.items() if self.last_uses.get(v, -1) > position}
+        return largest(totals) if totals else 0
+
+    def reuses_base(self, position: int) -> bool:
+        """Whether the step at `position` is an update that may happen in the memory of its base."""
+        step = self.steps[position]
+        if not step.method.startswith("update"):
+            return False
+        base = step.arguments[0].value
+        if base < len(self.inputs) or base in self.constants:
+            return False
+        read = [x.value for x in operands_in(step.arguments[1:])]
+        return self.last_uses[base] == position and base not in read
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self.constants:
+            raise TypeError(
+                f"the program reads {len(self.constants)} arrays from outside of its function, "
+                "which cannot be pickled with it; make them arguments"
+            )
+        return Program, tuple([getattr(self, field.name) for field in fields(self)])
+
+    # ------------------------------------------------------------------ text
+
+    def __str__(self) -> str:
+        lines = ["inputs:"]
+        for i, given in enumerate(self.inputs):
+            order = "" if given.order is None else f", its axes in the order {given.order}"
+            written = "" if given.written is None else f", written: v{given.written}"
+            lines.append(
+                f"  v{i}: {self.values[i].dtype} {self._text(given.shape)}{order}{written}"
+            )
+        for number in self.constants:
+            value = self.values[number]
+            lines.append(f"  v{number}: {value.dtype} {self._text(value.shape)}, a constant")
+        if self.guards:
+            lines.append("guards:")
+            lines += [f"  {guard}    ({guard.where})" for guard in self.guards]
+        lines.append("steps:")
+        for step in self.steps:
+            arguments = [self._text(x) for x in step.arguments]
+            arguments += [f"{name}={self._text(x)}" for name, x in step.keywords]
+            results = ", ".join([f"v{number}" for number in step.results])
+            value = self.values[step.results[0]]
+            errors = ", ".join([f"{name}={setting!r}" for name, setting in step.errors])
+            lines.append(
+                f"  {results}: {value.dtype} {self._text(value.shape)} = "
+                f"{step.method}({', '.join(arguments)})"
+                + (f"    with errstate({errors})" if errors else "")
+            )
+        lines.append(f"outputs: {', '.join([self._text(x) for x in self.outputs])}")
+        lines.append(f"peak bytes: {self.peak_bytes}")
+        return "\n".join(lines)
+
+    def _text(self, x: Any) -> str:
+        if isinstance(x, Operand):
+            whole = View.row_major(self.values[x.value].shape)
+            return f"v{x.value}" if x.view == whole else f"v{x.value}[{self._text(x.view)}]"
+        if isinstance(x, View):
+            offset = f", offset={x.offset}" if x.offset != 0 else ""
+            strides = "" if x.is_row_major else f", strides={self._text(x.strides)}"
+            return f"shape={self._text(x.shape)}{strides}{offset}"
+        if isinstance(x, Primitive):
+            return x.name
+        if isinstance(x, tuple | list):
+            return f"({', '.join(map(self._text, x))}{',' if len(x) == 1 else ''})"
+        return str(x)
+
+
+def shape_text(shape: tuple[Any, ...]) -> str:
+    """A shape as it is printed."""
+    sizes = ", ".join(map(str, shape))
+    return f"({sizes}{',' if len(shape) == 1 else ''})"
+
+
+def _function(code: str) -> Callable[..., Any]:
+    namespace: dict[str, Any] = {"inf": float("inf"), "nan": float("nan")}
+    exec(code, namespace)
+    return next(x for name, x in namespace.items() if code.startswith(f"def {name}("))  # type: ignore[no-any-return]
+
+
+def operands_in(x: Any) -> Iterator[Operand]:
+    """The operands within arguments."""
+    if isinstance(x, Operand):
+        yield x
+    elif isinstance(x, tuple | list):
+        for part in x:
+            yield from operands_in(part)
+
+
+def symbols_in(x: Any) -> Iterator[Dim | Real]:
+    """The symbolic numbers within arguments, also in views."""
+    if isinstance(x, Dim | Real):
+        yield x
+    elif isinstance(x, View):
+        yield from symbols_in((x.shape, x.strides, x.offset))
+    elif isinstance(x, tuple | list):
+        for part in x:
+            yield from symbols_in(part)

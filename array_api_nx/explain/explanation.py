@@ -1,0 +1,70 @@
+"""What users see of an array that is still to be computed: a text, or a picture."""
+
+from __future__ import annotations
+
+from .model import Pass, count, pass_text, size_text
+
+__all__ = ["Explanation"]
+
+
+class Explanation:
+    """What is still to be computed for an array.
+
+    Printed, it is a text; in a notebook, a picture.
+
+    Attributes
+    ----------
+    pending : bool
+        Whether anything is.
+    operations : int
+        How many operations wait.
+    passes : tuple of Pass
+        The passes over memory that would compute them, in order.
+    """
+
+    __slots__ = ("operations", "passes", "pending")
+
+    pending: bool
+    operations: int
+    passes: tuple[Pass, ...]
+
+    def __init__(self, operations: int = 0, passes: tuple[Pass, ...] = ()) -> None:
+        self.pending = operations > 0
+        self.operations = operations
+        self.passes = passes
+
+    @property
+    def summary(self) -> str:
+        """What is pending, in one line."""
+        if not self.pending:
+            return "computed: nothing is pending"
+        read = sum([memory.nbytes for each in self.passes for memory in each.inputs])
+        written = sum([memory.nbytes for each in self.passes for memory in each.outputs])
+        return (
+            f"pending: {count(self.operations, 'operation')} in "
+            f"{count(len(self.passes), 'pass', 'passes')} over memory, "
+            f"{size_text(read)} to be read, {size_text(written)} to be allocated"
+        )
+
+    def __repr__(self) -> str:
+        lines = [self.summary]
+        for i, each in enumerate(self.passes, start=1):
+            lines += pass_text(each, f"pass {i} of {len(self.passes)}")
+        return "\n".join(lines)
+
+    def svg(self) -> str:
+        """The passes as a picture: an SVG document."""
+        # Loaded for the first picture: most programs draw none.
+        from .svg import picture
+
+        return picture(self.summary, self.passes)
+
+    def _repr_svg_(self) -> str | None:
+        """What a notebook shows; of a computed array the text."""
+        return self.svg() if self.pending else None
+
+    def dot(self) -> str:
+        """The passes as a graph in the language of Graphviz."""
+        from .dot import source
+
+        return source(self.summary, self.passes)

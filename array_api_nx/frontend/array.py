@@ -1,0 +1,432 @@
+"""The array object: a thin shell around (handle, dtype, device).
+
+Operators, indexing and conversions each take one line here; the frontend does the work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from operator import attrgetter
+from types import EllipsisType, ModuleType
+from typing import TYPE_CHECKING, Any, TypeAlias, final
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ..core.dtypes import DType
+    from ..device import Device
+
+__all__ = ["LEFT_OUT", "Array"]
+
+PythonScalar: TypeAlias = "bool | int | float | complex"
+BasicIndex: TypeAlias = "int | slice | EllipsisType | None"
+Index: TypeAlias = "BasicIndex | Array | tuple[BasicIndex | Array, ...]"
+
+
+class _LeftOut:
+    def __repr__(self) -> str:
+        return "left out"
+
+
+LEFT_OUT: Any = _LeftOut()
+"""The default of an argument for which None, said in so many words, tells more than nothing."""
+
+
+@final
+class Array:
+    """A multi-dimensional array.
+
+    Made by the namespace's functions (``asarray``, ``zeros``, ...), not by calling this class,
+    which gives a shell without contents for them to fill.
+    Indexing with ints, slices, None and ``...`` gives a view of the same memory; indexing with
+    arrays gives a copy. Arrays are mutable and so not hashable.
+
+    Standard: array object.
+    """
+
+    __slots__ = ("__weakref__", "_device", "_dtype", "_handle")
+
+    _handle: Any
+    _dtype: DType
+    _device: Device
+
+    # Above ndarray's: operators between a NumPy scalar or array and an array come to us.
+    __array_priority__ = 1000.0
+
+    # ------------------------------------------------------------------ attributes
+
+    # attrgetter makes a property without a Python frame.
+    dtype: DType = property(attrgetter("_dtype"), doc="Data type of the elements.")  # type: ignore[assignment]
+    device: Device = property(attrgetter("_device"), doc="Where the elements live.")  # type: ignore[assignment]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Sizes of the axes."""
+        return self._device.backend.shape(self._handle)
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self._device.backend.shape(self._handle))
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return prod(self._device.backend.shape(self._handle))
+
+    @property
+    def T(self) -> Array:
+        """The transpose of a matrix: a view. ValueError unless there are two axes."""
+        return transpose(self)
+
+    @property
+    def mT(self) -> Array:
+        """The transpose of each matrix in a stack: a view. ValueError below two axes."""
+        return linear_algebra.matrix_transpose(self)
+
+    # ------------------------------------------------------------------ the namespace
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> ModuleType:
+        """The namespace of this array: the module ``array_api_nx``.
+
+        Raises
+        ------
+        ValueError
+            If `api_version` is not one of those that the namespace conforms to.
+        """
+        return inspection.namespace(api_version)
+
+    def to_device(self, device: Device | str, /, *, stream: object = None) -> Array:
+        """This array on `device`: itself if it is there already.
+
+        Devices that see the same memory, such as ``cpu`` and ``torch:cpu``, share it if it may be
+        written: then a write to either array shows in the other. Everything else is copied.
+
+        Raises
+        ------
+        ValueError
+            If the device is unknown, or a `stream` is given for one that has none.
+        """
+        return interop.to_device(self, device, stream)
+
+    # ------------------------------------------------------------------ conversion to Python
+
+    def __bool__(self) -> bool:
+        return bool(item(self, bool))
+
+    def __int__(self) -> int:
+        return int(item(self, int))
+
+    def __float__(self) -> float:
+        return float(item(self, float))
+
+    def __complex__(self) -> complex:
+        return complex(item(self, complex))
+
+    def __index__(self) -> int:
+        return interop.as_index(self)
+
+    def __len__(self) -> int:
+        return len(indexing.rows(self))
+
+    def __iter__(self) -> Iterator[Array]:
+        return indexing.iterate(self)
+
+    def __contains__(self, value: object) -> bool:
+        return bool(utility.any(elementwise.equal(self, value)))  # type: ignore[arg-type]
+
+    def __repr__(self) -> str:
+        return formatting.array_repr(self)
+
+    def __str__(self) -> str:
+        return formatting.array_str(self)
+
+    def __format__(self, spec: str) -> str:
+        return formatting.array_format(self, spec)
+
+    # ------------------------------------------------------------------ exchange
+
+    def __array__(
+        self, dtype: np.dtype[Any] | None = None, copy: bool | None = None
+    ) -> np.ndarray[Any, Any]:
+        """A NumPy array that shares this array's memory, or a copy of it (device cpu only)."""
+        return interop.to_numpy(self, dtype, copy)
+
+    def __buffer__(self, flags: int, /) -> memoryview:
+        """The buffer protocol, from Python 3.12 on (device cpu only)."""
+        return interop.to_buffer(self, flags)
+
+    def __dlpack__(
+        self,
+        *,
+        stream: object = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[Any, int] | None = LEFT_OUT,
+        copy: bool | None = LEFT_OUT,
+    ) -> Any:
+        """A DLPack capsule over this array's memory, or over a copy if `copy`.
+
+        Raises
+        ------
+        BufferError
+            If the memory cannot be exported as asked. An axis that runs backwards is exported
+            only as a copy, or to a consumer that passes ``dl_device=None`` or ``copy=None`` as
+            NumPy does, because PyTorch ends the process when it is given a negative stride.
+        TypeError, ValueError
+            If an argument is not what the protocol says.
+        """
+        return interop.to_dlpack(self, stream, max_version, dl_device, copy)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """The device type and id of DLPack."""
+        return self._device.backend.dlpack_device()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return interop.reduce(self)
+
+    def __copy__(self) -> Array:
+        return data_type.copy_array(self)
+
+    def __deepcopy__(self, memo: object) -> Array:
+        return data_type.copy_array(self)
+
+    # ------------------------------------------------------------------ indexing
+
+    def __getitem__(self, key: Index, /) -> Array:
+        """The elements that `key` selects: a view for basic keys, a copy with index arrays.
+
+        Standard: indexing. Beyond it, index arrays mix with every other item, as in NumPy, and may
+        be lists or NumPy arrays.
+        """
+        if type(key) is Array:
+            return getitem(self, key)
+        device = self._device
+        backend = device.backend
+        handle = self._handle
+        # A key together with a shape always makes the same selection.
+        try:
+            selection = selections[hashable_key(key), backend.shape(handle)]
+        except KeyError:
+            return getitem(self, key)
+        array = Array()
+        array._handle = backend.slice(handle, selection)
+        array._dtype = self._dtype
+        array._device = device
+        return array
+
+    def __setitem__(self, key: Index, value: Array | PythonScalar, /) -> None:
+        """Write `value`, after broadcasting and casting within its kind, where `key` selects."""
+        setitem(self, key, value)
+
+    # ------------------------------------------------------------------ NumPy's spelling
+
+    def sum(
+        self,
+        axis: int | tuple[int, ...] | None = None,
+        dtype: DType | None = None,
+        out: None = None,
+        keepdims: bool = False,
+    ) -> Array:
+        """The function ``sum`` as a method, for code that calls ``np.sum(x)`` or ``x.sum()``."""
+        if out is not None:
+            raise TypeError("sum has no out=; assign the result with y[...] = x.sum()")
+        return statistical.sum(self, axis=axis, dtype=dtype, keepdims=keepdims)
+
+    def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> Array:
+        """The function ``reshape`` as a method; sizes as one tuple or as arguments."""
+        if order != "C":
+            raise ValueError(f"reshape is row-major, not order={order!r}; permute the axes first")
+        return manipulation.reshape(self, shape[0] if len(shape) == 1 else shape, copy=copy)
+
+    def view(self, dtype: DType | None = None) -> Array:
+        """The bytes of this array read as another dtype: a view.
+
+        Parameters
+        ----------
+        dtype : DType or Python type, optional
+            Numeric, as that of the array must be. If its elements are of another size, the last
+            axis shrinks or grows, and must be contiguous. That of the array by default.
+
+        Raises
+        ------
+        TypeError
+            If either dtype is bool.
+        ValueError
+            If the last axis is not contiguous, or is no whole number of new elements.
+        """
+        return data_type.view_as(self, dtype)
+
+    # ------------------------------------------------------------------ operators
+
+    __hash__ = None  # type: ignore[assignment]  # mutable
+
+    def __abs__(self) -> Array:
+        return unary(p.ABS, self)
+
+    def __invert__(self) -> Array:
+        return unary(p.BITWISE_INVERT, self)
+
+    def __neg__(self) -> Array:
+        return unary(p.NEGATIVE, self)
+
+    def __pos__(self) -> Array:
+        return unary(p.POSITIVE, self)
+
+    def __add__(self, other: Array | PythonScalar, /) -> Array:
+        return binary(p.ADD, self, other, NotImplemented)
+
+    def __radd__(self, other: Array | PythonScalar, /) -> Array:
+        return binary(p.ADD, other, self, NotImplemented)
+
+    def __iadd__(self, other: Array | PythonScalar, /) -> Array:
+        return inplace(p.ADD, self, other)
+
+    def __and__(self, other: Array | PythonScalar, /) -> Array:
+        return binary(p.BITWISE_AND, self, other, NotImplemented)
+
+    def __rand__(self, other: Array | PythonScalar, /) -> Array:
+        return binary(p.BITWISE_AND, other, self, NotImplemented)
+
+    def __iand__(self, other: Array | PythonScalar, /) -> Array:
+        return inplace(p.BITWISE_AND, self, other)
+
+    def __floordiv__(self, other: Array | PythonScalar, /) -> Array:
+        return binary(p.FLOOR_DIVIDE, self, other, NotImplemented)
+
+    def __rfloordiv__(self, other: Array | PythonScalar, /) -> Array:
+        return binary(p.FLOOR_DIVIDE, other, self, NotImplemented)
+
+    def __ifloordiv__(self, other: Array | PythonScalar, /) -> Array:
+        return inplace(p.FLOOR_DIVIDE, self, other)
+
+    def __lshift__(self, other: Array | PythonScalar, /) -> Array:
+        return binary(p.BITWISE_LEFT_SHIFT, self, other, NotImplemented)
+
+    def __rlshift__(self, other: Array | PythonScalar, /) -> Array:
+        return binary(p.BITWISE_LEFT_SHIFT, other, self, NotImplemented)
+
+    def __ilshift__(self, other: Array | PythonScalar, /) -> Array:
+        return inplace(p.BITWISE_LEFT_SHIFT, self, other)
+
+    def __mod__(self, other: Array | PythonScalar, /) -> Array:
+        return binary(p.REMAINDER, self, other, NotImplemented)
+
+    def __rmod__(self, other: Array | PythonScalar, /) -> Array:
+        return binary(p.REMAINDER, other, self, NotImplemented)
+
+    def __imod__(self, other: Array | PythonScalar, /) -> Array:
+        return inplace(p.REMAINDER, self, other)
+
+    def __mul__(self, other: Array | PythonScalar, /) -> Array:
+        return binary(p.MULTIPLY, self, other, NotImplemented)
+
+    def __rmul__(self, other: Array | PythonScalar, /) -> Array:
+        return binary(p.MULTIPLY, other, self, NotImplemented)
+
+    def __imul__(self, other: Array | PythonScalar, /) -> Array:
+        return inplace(p.MULTIPLY, self, other)
+
+    def __or__(self, other: Array | PythonScalar, /) -> Array:
+        return binary(p.BITWISE_OR, self, other, NotImplemented)
+
+    def __ror__(self, other: Array | PythonScalar, /) -> Array:
+        return binary(p.BITWISE_OR, other, self, NotImplemented)
+
+    def __ior__(self, other: Array | PythonScalar, /) -> Array:
+        return inplace(p.BITWISE_OR, self, other)
+
+    def __pow__(self, other: Array | PythonScalar, /) -> Array:
+        return binary(p.POW, self, other, NotImplemented)
+
+    def __rpow__(self, other: Array | PythonScalar, /) -> Array:
+        return binary(p.POW, other, self, NotImplemented)
+
+    def __ipow__(self, other: Array | PythonScalar, /) -> Array:
+        return inplace(p.POW, self, other)
+
+    def __rshift__(self, other: Array | PythonScalar, /) -> Array:
+        return binary(p.BITWISE_RIGHT_SHIFT, self, other, NotImplemented)
+
+    def __rrshift__(self, other: Array | PythonScalar, /) -> Array:
+        return binary(p.BITWISE_RIGHT_SHIFT, other, self, NotImplemented)
+
+    def __irshift__(self, other: Array | PythonScalar, /) -> Array:
+        return inplace(p.BITWISE_RIGHT_SHIFT, self, other)
+
+    def __sub__(self, other: Array | PythonScalar, /) -> Array:
+        return binary(p.SUBTRACT, self, other, NotImplemented)
+
+    def __rsub__(self, other: Array | PythonScalar, /) -> Array:
+        return binary(p.SUBTRACT, other, self, NotImplemented)
+
+    def __isub__(self, other: Array | PythonScalar, /) -> Array:
+        return inplace(p.SUBTRACT, self, other)
+
+    def __truediv__(self, other: Array | PythonScalar, /) -> Array:
+        return binary(p.DIVIDE, self, other, NotImplemented)
+
+    def __rtruediv__(self, other: Array | PythonScalar, /) -> Array:
+        return binary(p.DIVIDE, other, self, NotImplemented)
+
+    def __itruediv__(self, other: Array | PythonScalar, /) -> Array:
+        return inplace(p.DIVIDE, self, other)
+
+    def __xor__(self, other: Array | PythonScalar, /) -> Array:
+        return binary(p.BITWISE_XOR, self, other, NotImplemented)
+
+    def __rxor__(self, other: Array | PythonScalar, /) -> Array:
+        return binary(p.BITWISE_XOR, other, self, NotImplemented)
+
+    def __ixor__(self, other: Array | PythonScalar, /) -> Array:
+        return inplace(p.BITWISE_XOR, self, other)
+
+    def __eq__(self, other: Array | PythonScalar, /) -> Array:  # type: ignore[override]
+        return binary(p.EQUAL, self, other, NotImplemented)
+
+    def __ge__(self, other: Array | PythonScalar, /) -> Array:
+        return binary(p.GREATER_EQUAL, self, other, NotImplemented)
+
+    def __gt__(self, other: Array | PythonScalar, /) -> Array:
+        return binary(p.GREATER, self, other, NotImplemented)
+
+    def __le__(self, other: Array | PythonScalar, /) -> Array:
+        return binary(p.LESS_EQUAL, self, other, NotImplemented)
+
+    def __lt__(self, other: Array | PythonScalar, /) -> Array:
+        return binary(p.LESS, self, other, NotImplemented)
+
+    def __ne__(self, other: Array | PythonScalar, /) -> Array:  # type: ignore[override]
+        return binary(p.NOT_EQUAL, self, other, NotImplemented)
+
+    def __matmul__(self, other: Array, /) -> Array:
+        return matmul_operator(self, other)  # type: ignore[no-any-return]
+
+    def __rmatmul__(self, other: Array, /) -> Array:
+        return matmul_operator(other, self)  # type: ignore[no-any-return]
+
+    def __imatmul__(self, other: Array, /) -> Array:
+        return inplace_matmul(self, other)
+
+
+# The functions over arrays need the class, and its methods need them: class first.
+from math import prod
+
+from ..contract import primitives as p
+from ..core.indexing import hashable_key
+from . import (
+    data_type,
+    elementwise,
+    formatting,
+    indexing,
+    inspection,
+    interop,
+    linear_algebra,
+    manipulation,
+    statistical,
+    utility,
+)
+from .dispatch import binary, inplace, unary
+from .indexing import getitem, selections, setitem
+from .interop import item
+from .linear_algebra import inplace_matmul, matmul_operator
+from .manipulation import transpose

@@ -1,0 +1,546 @@
+"""Exchange with Python, NumPy and other libraries: scalars, ndarrays, buffers, DLPack, pickle."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import prod
+from typing import Any, Final, Literal
+
+import numpy as np
+
+from ..backends.cpu.engine.fperrors import located, warn
+from ..contract.numpy_dtypes import FROM_NUMPY, TO_NUMPY, has_negative_strides
+from ..core import dtypes as d
+from ..core.dtypes import DType
+from ..core.shape import MAX_NDIM
+from ..core.symbolic import Dim
+from ..device import Device, as_device, default_device, device_of
+from .array import LEFT_OUT, Array
+from .data_type import refuse_loss
+from .dispatch import check_scalar, scalar_type, wrap
+
+__all__ = [
+    "adopt",
+    "as_index",
+    "as_numpy",
+    "from_dlpack",
+    "from_numpy",
+    "host_copy",
+    "item",
+    "reduce",
+    "scalar_value",
+    "to_buffer",
+    "to_device",
+    "to_device_in_place",
+    "to_dlpack",
+    "to_numpy",
+]
+
+NDArray = np.ndarray[Any, Any]
+
+# Integer types of C that have the same bits as another one, which NumPy prefers.
+_CHARACTERS: Final = {
+    character: np.dtype(np.dtype(character).name)
+    for character in np.typecodes["AllInteger"]
+    if np.dtype(np.dtype(character).name).char != character
+}
+
+# ---------------------------------------------------------------------- Python scalars
+
+
+def item(x: Array, kind: type) -> Any:
+    """The one element of `x` as a Python scalar.
+
+    Raises
+    ------
+    TypeError
+        If there is not exactly one element, or it is complex and `kind` (the conversion that
+        asks: bool, int, float, complex, or object for any) is real.
+    """
+    try:
+        value = x._device.backend.item(x._handle)
+    except ValueError:
+        if prod(x.shape) == 1:
+            raise
+        raise TypeError(
+            f"{kind.__name__}() takes an array with one element, not shape {x.shape}; "
+            "reduce it with any, all, sum, max, ... or index it"
+        ) from None
+    if type(value) is complex and kind in (int, float):
+        raise TypeError(
+            f"{kind.__name__}() cannot take a complex number; take real(x) or imag(x) first"
+        )
+    if type(value) is float and kind is int:
+        return _whole(value)
+    return value
+
+
+def _whole(value: Any) -> int:
+    """int(value), with a mend in the errors that Python raises for NaN and infinity."""
+    try:
+        return int(value)
+    except (OverflowError, ValueError) as error:
+        raise type(error)(
+            f"{value} has no integer value; replace it first, as with where(isfinite(x), x, 0)"
+        ) from None
+
+
+def as_index(x: Array) -> int:
+    """The element of a 0-d integer array as an int; TypeError for any other array."""
+    if x._dtype not in d.INTEGRAL or x.shape != ():
+        raise TypeError(
+            "only 0-dimensional integer arrays can be an index, not shape "
+            f"{x.shape} of {x._dtype}; convert with int(x)"
+        )
+    return int(item(x, int))
+
+
+def scalar_value(value: Any, dtype: DType) -> Any:
+    """A Python scalar as a value of `dtype`, for an explicit request of that dtype.
+
+    Raises
+    ------
+    TypeError
+        If a complex number would lose its imaginary part.
+    OverflowError
+        If an int is out of range, or infinity is to be one.
+    ValueError
+        If NaN is to be an int.
+    """
+    if dtype is d.bool:
+        return bool(value)
+    if type(value) is Dim:
+        return check_scalar(value, dtype)  # type: ignore[arg-type]  # it stands for an int
+    if type(value) is complex:
+        if dtype not in d.COMPLEX:
+            raise TypeError(
+                f"the complex scalar {value} does not fit dtype {dtype}; take its .real or .imag"
+            )
+        return value
+    return check_scalar(_whole(value) if dtype in d.INTEGRAL else value, dtype)
+
+
+# ---------------------------------------------------------------------- NumPy
+
+
+def as_numpy(obj: object, dtype: DType | None, copy: bool | None) -> NDArray:
+    """Any object that `asarray` takes, except our arrays and Python scalars, as an ndarray."""
+    if type(obj) is np.ndarray:
+        return obj
+    if type(obj) is list or type(obj) is tuple:
+        return _from_sequence(obj, dtype, copy)
+    if isinstance(obj, np.ma.MaskedArray):
+        raise TypeError("a masked array would lose its mask; fill it with .filled(...) first")
+    if isinstance(obj, np.generic) and copy is False:
+        raise ValueError("a NumPy scalar has no memory to share; use copy=None")
+    if isinstance(obj, np.ndarray | np.generic):
+        return np.asarray(obj)
+    if isinstance(obj, Sequence) and not isinstance(obj, str) and not _has_buffer(obj):
+        return _from_sequence(obj, dtype, copy)
+    if hasattr(obj, "__dlpack__"):
+        return np.from_dlpack(obj, device="cpu", copy=copy)
+    if hasattr(obj, "__array__") or hasattr(obj, "__array_interface__"):
+        return np.asarray(obj, copy=copy)
+    try:
+        return np.asarray(memoryview(obj))  # type: ignore[arg-type]  # the failure is the point
+    except TypeError:
+        raise TypeError(
+            f"asarray cannot convert a {type(obj).__name__}; give numbers, nested lists of "
+            "numbers, arrays, or an object with the buffer protocol or DLPack"
+        ) from None
+
+
+def _has_buffer(obj: Any) -> bool:
+    try:
+        memoryview(obj)
+    except TypeError:
+        return False
+    return True
+
+
+def _from_sequence(obj: Sequence[Any], dtype: DType | None, copy: bool | None) -> NDArray:
+    if copy is False:
+        raise ValueError("a sequence has no memory to share; use copy=None")
+    try:
+        array = np.asarray(obj)
+    except ValueError as error:
+        if _is_too_deep(obj):
+            raise ValueError(
+                f"a nested sequence must not be deeper than the {MAX_NDIM} dimensions that an "
+                "array may have; give fewer levels, or flatten the innermost"
+            ) from error
+        raise ValueError(
+            "a nested sequence must not be ragged: all sequences on one level need the same "
+            "length; pad them, or convert them one by one"
+        ) from error
+    # NumPy makes objects, uint64 or rounded floats of Python ints beyond int64.
+    char = array.dtype.char
+    if char == "O" or (
+        char in "LQd" and _starts_with_int(obj) and np.max(np.abs(array)) >= 2.0**63
+    ):
+        array = _with_long_ints(obj, array, dtype)
+    if dtype in d.INTEGRAL and array.dtype.kind in "iu" and array.size:
+        for value in (array.max(), array.min()):
+            check_scalar(int(value), dtype)
+    return array
+
+
+def _is_too_deep(obj: Any) -> bool:
+    """Whether the first elements of the first elements go down more than `MAX_NDIM` levels."""
+    depth = 0
+    while isinstance(obj, Sequence) and not isinstance(obj, str | bytes) and depth <= MAX_NDIM:
+        obj, depth = (obj[0] if obj else None), depth + 1
+    return depth + getattr(obj, "ndim", 0) > MAX_NDIM
+
+
+def _starts_with_int(obj: Any) -> bool:
+    while isinstance(obj, Sequence) and obj:
+        obj = obj[0]
+    return isinstance(obj, int)
+
+
+def _elements(obj: Sequence[Any]) -> Iterator[Any]:
+    for x in obj:
+        if isinstance(x, Sequence) and not isinstance(x, str | bytes):
+            yield from _elements(x)
+        else:
+            yield x
+
+
+def _with_long_ints(obj: Sequence[Any], array: NDArray, dtype: DType | None) -> NDArray:
+    """A sequence, of which NumPy made `array`, with its ints as ints: int64 by default."""
+    elements = list(_elements(obj))
+    kinds = {scalar_type(element) for element in elements}
+    if kinds <= {bool, int} and (dtype is None or dtype in d.INTEGRAL):
+        for value in (max(elements), min(elements)):
+            check_scalar(int(value), dtype or d.int64)
+        return np.asarray(elements, TO_NUMPY[dtype or d.int64]).reshape(array.shape)
+    if array.dtype.kind != "O":
+        return array
+    if not kinds <= {bool, int, float, complex}:
+        raise TypeError(
+            "a sequence must hold numbers or booleans, not other objects; convert them, and "
+            "integers beyond 64 bits beside NumPy's numbers, with float()"
+        )
+    floating = d.complex128 if complex in kinds else d.float64
+    for element in elements:
+        check_scalar(element, floating)
+    return array.astype(TO_NUMPY[floating])
+
+
+def from_numpy(
+    array: NDArray, dtype: DType | None, device: Device, copy: bool | None, *, lent: bool = True
+) -> Array:
+    """An ndarray as an Array, sharing memory unless `copy` or a conversion prevents it.
+
+    `lent` says whether others still hold the ndarray.
+
+    Raises
+    ------
+    TypeError
+        If the dtype has no counterpart in the standard.
+    ValueError
+        If a copy is needed and `copy` is False.
+    """
+    found = FROM_NUMPY.get(array.dtype)
+    if found is not None and (dtype is None or dtype is found):
+        flags = array.flags
+        if flags.aligned and (flags.c_contiguous or _whole_strides(array)):
+            if copy is False and not device.backend.shares_host:
+                raise ValueError(f"device {device} shares no memory with NumPy; use copy=None")
+            handle = device.backend.from_host(_canonical(array), copy=bool(copy), lent=lent)
+            return wrap(handle, found, device)
+    return _from_other(array, dtype, device, copy)
+
+
+def _whole_strides(array: NDArray) -> bool:
+    """Whether neighbours are whole elements apart."""
+    return not any([stride % array.itemsize for stride in array.strides])
+
+
+def _canonical(array: NDArray) -> NDArray:
+    """C's long and long long are one dtype of the standard; one of them is ours."""
+    ours = _CHARACTERS.get(array.dtype.char)
+    return array if ours is None else array.view(ours)
+
+
+def _from_other(array: NDArray, dtype: DType | None, device: Device, copy: bool | None) -> Array:
+    """The rest of `from_numpy`: conversions, foreign memory, errors."""
+    native = array.dtype.newbyteorder("=")
+    found = FROM_NUMPY.get(native)
+    if found is None:
+        raise TypeError(
+            f"the standard has no dtype for NumPy's {array.dtype}; convert the array with "
+            "NumPy's astype first"
+        )
+    reasons = []
+    if not array.dtype.isnative:
+        reasons.append("its bytes are in foreign order")
+    if not array.flags.aligned or not _whole_strides(array):
+        reasons.append("its elements are not aligned")
+    dtype = dtype or found
+    if dtype is not found:
+        refuse_loss(found, dtype)
+        reasons.append(f"its dtype is {found}, not {dtype}")
+    if copy is False:
+        raise ValueError(f"the array cannot be shared: {' and '.join(reasons)}; use copy=None")
+    converted = located(array.astype, TO_NUMPY[dtype])
+    handle = device.backend.from_host(converted, copy=False, lent=False)
+    return wrap(handle, dtype, device)
+
+
+def to_numpy(x: Array, dtype: Any = None, copy: bool | None = None) -> NDArray:
+    """`Array.__array__`: see there.
+
+    Raises
+    ------
+    TypeError
+        If the array is not on the CPU.
+    ValueError
+        If `copy` is False and a conversion is asked for, or the device has memory of its own.
+    """
+    backend = x._device.backend
+    if backend.dlpack_device()[0] != 1:
+        raise TypeError(
+            f"an array on {x._device} is not converted to NumPy silently; "
+            "move it with x.to_device('cpu') first"
+        )
+    if copy is False and not backend.shares_host:
+        raise ValueError(f"device {x._device} shares no memory with NumPy; use copy=None")
+    if copy:
+        array = host_copy(x)
+        return array if dtype is None or array.dtype == dtype else _converted(array, dtype)
+    array = backend.to_host(x._handle)
+    if dtype is not None and array.dtype != dtype:
+        if copy is False:
+            raise ValueError(f"cannot convert {array.dtype} to {dtype} without a copy")
+        return _converted(array, dtype)
+    return array
+
+
+def _converted(array: NDArray, dtype: Any) -> NDArray:
+    """`array` with another dtype, with NumPy's warnings."""
+    if array.dtype.kind == "c" and np.dtype(dtype).kind in "iuf":
+        text = "Casting complex values to real discards the imaginary part"
+        warn(text, np.exceptions.ComplexWarning)
+        array = array.real
+    return located(array.astype, dtype)  # type: ignore[no-any-return]
+
+
+def host_copy(x: Array) -> NDArray:
+    """The elements of `x` as a NumPy array of its own, so that `x` need not be handed out."""
+    backend = x._device.backend
+    backend.evaluate(x._handle)
+    return backend.to_host(backend.copy(x._handle))
+
+
+def to_buffer(x: Array, flags: int) -> memoryview:
+    """`Array.__buffer__`; BufferError for memory that does not suit what is asked for."""
+    array = to_numpy(x)
+    if flags & 1 and not array.flags.writeable:
+        raise BufferError("the array is read-only; copy it with asarray(x, copy=True)")
+    return memoryview(array)  # type: ignore[arg-type]  # NumPy's stubs lack the protocol on 3.11
+
+
+# ---------------------------------------------------------------------- DLPack
+
+
+def to_dlpack(x: Array, stream: object, max_version: Any, dl_device: Any, copy: Any) -> Any:
+    """`Array.__dlpack__`: see there.
+
+    The protocol has no way to say whether a consumer takes negative strides. NumPy does. It always
+    passes `dl_device` and `copy`; PyTorch, which does not (2.13 ends the process), leaves out
+    those that are None.
+
+    Raises
+    ------
+    BufferError
+        If the memory cannot be exported as asked.
+    TypeError, ValueError
+        If an argument is not what the protocol says.
+    """
+    backend = x._device.backend
+    takes_negative_strides = dl_device is None or copy is None or copy is True
+    dl_device = None if dl_device is LEFT_OUT else dl_device
+    copy = None if copy is LEFT_OUT else copy
+    if max_version is not None:
+        _check_pair("max_version", max_version, "the version that you know, as in (1, 0)")
+        if max_version < (1, 0):
+            # Before versions there was one kind of capsule, which is what None asks for.
+            max_version = None
+    if dl_device is not None:
+        _check_pair("dl_device", dl_device, "the kind of device and its number, as in (1, 0)")
+    if copy is not None and copy is not True and copy is not False:
+        raise TypeError(f"copy= must be True, False or None, not {copy!r}; give one of the three")
+    options = {"max_version": max_version, "dl_device": dl_device, "copy": copy}
+    if backend.dlpack_device()[0] != 1:
+        options["stream"] = stream
+    elif stream is not None:
+        raise BufferError(f"device {x._device} has no streams; leave out stream=")
+    elif dl_device is not None and dl_device != (1, 0):
+        raise BufferError(
+            f"an array on device {x._device} is not exported to DLPack device {dl_device}; move it "
+            "with to_device first"
+        )
+    try:
+        try:
+            if backend.shares_host and backend.read_only_reason(x._handle) is not None:
+                # NumPy's capsules say that nobody may write; those of other engines do not.
+                native = backend.to_host(x._handle)
+            else:
+                native = backend.native(x._handle)
+            if copy is False and not _in_place(x, native):
+                raise BufferError(f"device {x._device} cannot export the array without a copy")
+            return _capsule(native, options, takes_negative_strides)
+        except BufferError:
+            # NumPy can do more than some engines, with the same memory or a copy of it.
+            if backend.dlpack_device()[0] != 1 or copy is False:
+                raise
+            return _capsule(backend.to_host(x._handle), options, takes_negative_strides)
+    except (BufferError, ValueError) as error:
+        raise BufferError(f"{error}; export a copy: asarray(x, device='cpu', copy=True)") from error
+
+
+def _check_pair(name: str, value: Any, meaning: str) -> None:
+    """TypeError or ValueError unless `value` is what DLPack has for versions and devices."""
+    if not isinstance(value, tuple) or len(value) != 2:
+        raise TypeError(f"{name}= must be a tuple of two ints, not {value!r}; give {meaning}")
+    for number in value:
+        if not isinstance(number, int) or type(number) is bool:
+            raise TypeError(f"{name}= must be a tuple of two ints, not {value!r}; give {meaning}")
+        if number < 0:
+            raise ValueError(f"{name}= must not be negative, but is {value!r}; give {meaning}")
+
+
+def _capsule(array: Any, options: dict[str, Any], takes_negative_strides: bool) -> Any:
+    """What `array`, of an engine or NumPy, gives to a consumer; BufferError if nothing."""
+    if not takes_negative_strides and has_negative_strides(array):
+        raise BufferError(
+            "the array has a negative stride, as after x[::-1], which not every consumer takes"
+        )
+    return array.__dlpack__(**options)
+
+
+def _in_place(x: Array, native: Any) -> bool:
+    """Whether `native` is in the memory of `x`, or in that which the engine computed it to.
+
+    An engine whose arrays never change, or are computed on demand, has no other memory to export.
+    """
+    backend = x._device.backend
+    if not backend.shares_host:
+        return True
+    array = backend.to_host(x._handle)
+    return not array.size or np.may_share_memory(np.from_dlpack(native), array)
+
+
+def from_dlpack(x: Any, device: Any, copy: bool | None) -> Array:
+    """Another library's array as ours: see `creation.from_dlpack`."""
+    if not hasattr(x, "__dlpack__"):
+        raise AttributeError(
+            f"from_dlpack takes objects with __dlpack__, not a {type(x).__name__}; use asarray"
+        )
+    if x.__dlpack_device__()[0] != 1:
+        return _from_accelerator(x, device, copy)
+    target = default_device() if device is None else as_device(device)
+    if device_of(x) is target:
+        return _exported(x, target, target, copy)
+    place: Literal["cpu"] | None = None if device is None else "cpu"
+    array = np.from_dlpack(x, device=place, copy=copy)
+    try:
+        kept = False if copy is False else None
+        return from_numpy(array, None, target, kept, lent=copy is not True)
+    except TypeError as error:
+        raise BufferError(str(error)) from None
+
+
+def _from_accelerator(x: Any, device: Any, copy: bool | None) -> Array:
+    """`from_dlpack` for memory that is not the host's: it stays with the engine that made it."""
+    there = device_of(x)
+    if there is None:
+        raise BufferError(
+            f"no engine here knows where a {type(x).__name__} on DLPack device "
+            f"{x.__dlpack_device__()} lives; move it to the CPU first"
+        )
+    return _exported(x, there, there if device is None else as_device(device), copy)
+
+
+def _exported(x: Any, there: Device, target: Device, copy: bool | None) -> Array:
+    """`from_dlpack` of an engine's own array, which is on `there`."""
+    try:
+        adopted = adopt(x, there)
+    except TypeError as error:
+        raise BufferError(str(error)) from None
+    if copy is False:
+        return to_device_in_place(adopted, target)
+    if copy and target is there:
+        return wrap(target.backend.copy(adopted._handle), adopted._dtype, target)
+    return to_device(adopted, target, None)
+
+
+def adopt(x: Any, device: Device) -> Array:
+    """An engine's own array, on that device, as ours, in the same memory."""
+    backend = device.backend
+    handle = backend.from_native(x)
+    return wrap(handle, backend.dtype(handle), device)
+
+
+# ---------------------------------------------------------------------- devices and pickle
+
+
+def to_device(x: Array, device: Any, stream: object) -> Array:
+    """`Array.to_device`: see there. Devices that see the same memory share it."""
+    target = as_device(device)
+    if stream is not None:
+        raise ValueError(f"device {target} has no streams; leave out stream=")
+    if target is x._device:
+        return x
+    source, backend = x._device.backend, target.backend
+    kind = source.dlpack_device()[0]
+    handle = x._handle
+    if kind != 1 and kind == backend.dlpack_device()[0]:
+        # What cannot be written here can be there, in memory of its own.
+        if source.read_only_reason(handle) is not None:
+            handle = source.copy(handle)
+        try:
+            moved = backend.from_native(source.native(handle))
+        except BufferError:
+            moved = backend.from_native(source.native(source.copy(handle)))
+    else:
+        array = source.to_host(handle)
+        moved = backend.from_host(array, copy=not array.flags.writeable)
+    return wrap(moved, x._dtype, target)
+
+
+def to_device_in_place(x: Array, target: Device) -> Array:
+    """`x` on `target`, in the same memory.
+
+    Raises
+    ------
+    ValueError
+        If it takes a copy.
+    """
+    if target is x._device:
+        return x
+    source, backend = x._device.backend, target.backend
+    place = source.dlpack_device()
+    if source.read_only_reason(x._handle) is None:
+        if place[0] != 1 and place == backend.dlpack_device():
+            try:
+                return wrap(backend.from_native(source.native(x._handle)), x._dtype, target)
+            except BufferError:
+                pass
+        elif source.shares_host and backend.shares_host:
+            array = source.to_host(x._handle)
+            return wrap(backend.from_host(array, copy=False), x._dtype, target)
+    raise ValueError(
+        f"cannot move an array from {x._device} to {target} without a copy; use copy=None"
+    )
+
+
+def _restore(array: NDArray, device: str) -> Array:
+    return from_numpy(array, None, as_device(device), None, lent=False)
+
+
+def reduce(x: Array) -> tuple[Any, ...]:
+    """`Array.__reduce__`: the elements, packed, and the name of the device."""
+    return _restore, (host_copy(x), x._device.name)

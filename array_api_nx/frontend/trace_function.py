@@ -1,0 +1,335 @@
+"""Tracing functions: from a function and the shapes of its arguments to a program."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, Final, NamedTuple, final
+
+from ..contract.backend import AxisOrder
+from ..contract.program import Program
+from ..core.dtypes import DType, as_dtype
+from ..core.frozen import Frozen, set_slot
+from ..core.polynomial import Var
+from ..core.shape import check_shape
+from ..core.symbolic import Dim, SymbolicShape, UndecidedError, deciding, dim_of_var
+from ..device import Device, as_device, default_device
+from ..tracing.backend import Switch
+from ..tracing.recorder import Recorder, TraceError, current
+from ..tracing.simplify import simplify
+from .array import Array
+from .dispatch import wrap
+from .trees import build, map_leaves
+
+__all__ = [
+    "LARGEST",
+    "Argument",
+    "Echo",
+    "LayoutError",
+    "Output",
+    "ShapeSpec",
+    "Trace",
+    "is_leaf",
+    "named_specs",
+    "trace",
+]
+
+
+@final
+class ShapeSpec(Frozen):
+    """What is known of an array without elements: shape, dtype and device.
+
+    Parameters
+    ----------
+    shape : tuple of int, str or Dim
+        Sizes that are known, or names of sizes that are not. Within one call the same name is the
+        same size; a size with a name is at least 2, as 0 and 1 behave in ways of their own.
+    dtype : DType
+    device : Device or str, optional
+        The default device if not given.
+
+    Raises
+    ------
+    TypeError
+        If a size is something else.
+    ValueError
+        If a size is negative, or a name not an identifier.
+    """
+
+    __slots__ = ("device", "dtype", "shape")
+
+    shape: tuple[Any, ...]
+    dtype: DType
+    device: Device
+
+    def __init__(
+        self,
+        shape: Sequence[int | str | Dim],
+        dtype: DType,
+        device: Device | str | None = None,
+    ) -> None:
+        sizes = tuple([_checked_size(size) for size in shape])
+        check_shape(tuple([size for size in sizes if not isinstance(size, str)]))
+        set_slot(self, "shape", sizes)
+        set_slot(self, "dtype", as_dtype(dtype))
+        set_slot(self, "device", as_device(device))
+
+    def at(self, **sizes: int) -> ShapeSpec:
+        """This spec with numbers for the sizes of the given names."""
+        found = SymbolicShape([size for size in self.shape if not isinstance(size, str)])
+        values = {v: sizes[v.name] for v in found.vars if v.name in sizes}
+        shape = [
+            sizes.get(size, size)
+            if isinstance(size, str)
+            else SymbolicShape((size,)).partial_eval(values)[0]
+            for size in self.shape
+        ]
+        known = [n if n is not None else size for n, size in zip(shape, self.shape, strict=True)]
+        return ShapeSpec(known, self.dtype, self.device)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ShapeSpec):
+            return NotImplemented
+        return (self.shape, self.dtype, self.device) == (other.shape, other.dtype, other.device)
+
+    def __hash__(self) -> int:
+        return hash((self.shape, self.dtype, self.device))
+
+    def __repr__(self) -> str:
+        sizes = [str(size) for size in self.shape]
+        shape = f"({', '.join(sizes)}{',' if len(sizes) == 1 else ''})"
+        device = "" if self.device is default_device() else f", device={str(self.device)!r}"
+        return f"ShapeSpec({shape}, {self.dtype}{device})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ShapeSpec, (self.shape, self.dtype, self.device)
+
+
+def _checked_size(size: Any) -> Any:
+    if isinstance(size, str):
+        if not size.isidentifier():
+            raise ValueError(
+                f"{size!r} is no name of a size; give an identifier, or an expression as a Dim"
+            )
+        return size
+    return SymbolicShape((size,))[0]
+
+
+def is_leaf(x: Any) -> bool:
+    """Whether an argument is an array, or stands for one."""
+    return type(x) is Array or type(x) is ShapeSpec
+
+
+def named_specs(leaves: Sequence[Any], smallest: int) -> list[ShapeSpec]:
+    """The leaves as specs without names: the same variable, at least `smallest`, for one name."""
+    found: dict[str, Dim] = {}
+
+    def size(given: Any) -> Any:
+        if not isinstance(given, str):
+            return given
+        if given not in found:
+            found[given] = dim_of_var(Var(given, smallest, LARGEST))
+        return found[given]
+
+    return [ShapeSpec([size(n) for n in x.shape], x.dtype, x.device) for x in leaves]
+
+
+LARGEST: Final = 2**40
+"""The largest value of a variable size: so that sums and products of a few do not overflow."""
+
+# ---------------------------------------------------------------------- where traces go
+
+_lock: Final = threading.RLock()
+_switches: Final[list[tuple[Device, Switch]]] = []
+_traces = 0
+
+
+@contextmanager
+def _recording(recorder: Recorder, devices: Sequence[Device]) -> Iterator[None]:
+    """Let this context's calls go to `recorder` instead of the devices' backends."""
+    global _traces
+    default = default_device()
+    for device in (default, *devices):
+        device.backend.dlpack_device()  # so that it is loaded
+    with _lock:
+        _traces += 1
+        for device in {default, *devices}:
+            backend: Any = device.backend
+            if type(backend) is not Switch:
+                backend = Switch(backend)
+                _switches.append((device, backend))
+                device.backend = backend
+    token = current.set(recorder)
+    try:
+        with deciding(recorder):
+            yield
+    finally:
+        current.reset(token)
+        with _lock:
+            _traces -= 1
+            if not _traces:
+                while _switches:
+                    device, switch = _switches.pop()
+                    device.backend = switch.backend
+
+
+class Argument(NamedTuple):
+    """What of an argument a trace depends on."""
+
+    shape: tuple[Any, ...]
+    dtype: DType
+    device: Device
+    order: AxisOrder | None
+    reason: str | None
+
+
+class Trace(NamedTuple):
+    """A function's program, and how its outputs make up the result.
+
+    Attributes
+    ----------
+    program : Program
+    device : Device
+    result : nested containers
+        The result of the function, in which each array is an `Output`, one of the arguments is an
+        `Echo`, and each symbolic number is itself.
+    reasons : tuple of (int, str or None)
+        Why arguments may not be written, for those arguments of which the function asked it.
+    """
+
+    program: Program
+    device: Device
+    result: Any
+    reasons: tuple[tuple[int, str | None], ...]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        program = self.program
+        constants = {
+            number: wrap(handle, program.values[number].dtype, self.device)
+            for number, handle in program.constants.items()
+        }
+        return _restore, (replace(program, constants={}), constants, *self[1:])
+
+
+def _restore(program: Program, constants: dict[int, Array], *rest: Any) -> Trace:
+    handles = {number: array._handle for number, array in constants.items()}
+    return Trace(replace(program, constants=handles), *rest)
+
+
+class LayoutError(Exception):
+    """No program does what the function does: which arrays share memory depends on the layout.
+
+    Attributes
+    ----------
+    found : Trace or None
+        What the function does to row-major arguments.
+    """
+
+    def __init__(self, found: Trace | None) -> None:
+        self.found = found
+
+
+class Output:
+    """The place of an array that the program computes: the output at `position`."""
+
+    __slots__ = ("dtype", "position", "shape")
+
+    def __init__(self, position: int, shape: tuple[Any, ...], dtype: DType) -> None:
+        self.position = position
+        self.shape = shape
+        self.dtype = dtype
+
+
+class Echo:
+    """The place of an array that is an argument, or comes from outside of the function."""
+
+    __slots__ = ("argument", "array")
+
+    def __init__(self, argument: int | None, array: Array | None) -> None:
+        self.argument = argument
+        self.array = array
+
+
+def trace(
+    function: Callable[..., Any],
+    structure: Any,
+    arguments: Sequence[Argument],
+    example: Mapping[Var, int] | None,
+    *,
+    invents: bool = False,
+) -> Trace:
+    """Run a function on arrays without elements, and record what it does.
+
+    Parameters
+    ----------
+    function : callable
+    structure : object
+        Of its ``(args, kwargs)``, as `trees.flatten` gives it.
+    arguments : sequence of Argument
+        The arrays among them.
+    example, invents
+        See `Recorder`.
+
+    Raises
+    ------
+    LayoutError
+        If a program would write to, or show, other memory than the function may do.
+    """
+    recorder = Recorder(example, invents=invents)
+    try:
+        found = _trace(recorder, function, structure, arguments)
+    except (TraceError, UndecidedError):
+        raise
+    except Exception:
+        # The error may be one that the function does not raise for arrays that lie so in memory.
+        if recorder.needs_layout and not invents:
+            raise LayoutError(None) from None
+        raise
+    if recorder.needs_layout and not invents:
+        raise LayoutError(found)
+    return found
+
+
+def _trace(
+    recorder: Recorder,
+    function: Callable[..., Any],
+    structure: Any,
+    arguments: Sequence[Argument],
+) -> Trace:
+    devices = [x.device for x in arguments]
+    with _recording(recorder, devices):
+        given = [
+            wrap(recorder.input(x.shape, x.dtype, x.order, x.reason), x.dtype, x.device)
+            for x in arguments
+        ]
+        numbers = {id(x): i for i, x in enumerate(given)}
+        args, kwargs = build(structure, given)
+        result = function(*args, **kwargs)
+        outputs: list[Any] = []
+        chosen = default_device()
+
+        def place(x: Any) -> Any:
+            nonlocal chosen
+            if type(x) is not Array:
+                return x
+            if id(x) in numbers:
+                return Echo(numbers[id(x)], None)
+            if not hasattr(type(x._handle), "block"):
+                return Echo(None, x)
+            chosen = x._device
+            backend: Any = chosen.backend
+            recorder.settle(backend.tracing)
+            outputs.append(x._handle)
+            return Output(len(outputs) - 1, x.shape, x._dtype)
+
+        placed = map_leaves(place, result)
+        # Without outputs there is nothing but what is written to arguments.
+        for device in devices if not outputs else ():
+            backend: Any = device.backend
+            if backend.tracing is recorder.home:
+                chosen = device
+        recorder.show(outputs, strided_shares=chosen.backend.strided_shares)
+    reasons = tuple(recorder.reasons.items())
+    return Trace(simplify(recorder.program(outputs)), chosen, placed, reasons)

@@ -1,0 +1,1 @@
+"""Arrays without elements: functions become programs, with symbolic sizes."""

@@ -1,0 +1,568 @@
+"""The tracing backend: it computes shapes and dtypes, and records what is to be done.
+
+Handles hold no elements: a `Traced` is a view, of symbolic shape, of a block of memory that does
+not exist. Movement is view algebra, as in strided backends, and records nothing. Everything else
+is a step of the program, under the name of the contract's method. What is written in place gives
+the block a new value, which all its views show.
+
+While a function is traced in one thread (more exactly: one context), a `Switch` stands in for the
+backend of each device: it leads that context to the tracing backend, and everybody else to the
+backend itself. So the function's arrays keep their device, and arrays that it finds outside of
+itself meet the traced ones here; they are constants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil, nan, prod
+from typing import Any
+
+import numpy as np
+
+from ..contract import primitives as p
+from ..contract.backend import Backend, Operand, Padding, Scalar
+from ..contract.numpy_dtypes import FROM_NUMPY
+from ..contract.primitives import Primitive
+from ..core import dtypes as d
+from ..core.dtypes import DType
+from ..core.real import Real
+from ..core.shape import broadcast_shapes, reduced_shape
+from ..core.symbolic import Dim, SymbolicShape, deciding
+from ..core.symbolic_layout import regrouped
+from ..core.view import View
+from .matrices import CAPTURED, TracingMatrices, memory_order
+from .recorder import Answers, Traced, current, refuse, refuse_use
+
+__all__ = ["Switch", "TracingBackend"]
+
+Shape = tuple[int, ...]
+
+
+class Switch:
+    """Stands in for the backend of a device while functions are traced."""
+
+    def __init__(self, backend: Backend) -> None:
+        self.backend = backend
+        self.tracing = TracingBackend(backend)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.backend if current.get() is None else self.tracing, name)
+
+
+class TracingBackend(TracingMatrices):
+    """Records what is done on a device whose backend is `real`."""
+
+    # ------------------------------------------------------------------ properties
+
+    def shape(self, x: Any) -> Any:
+        if type(x) is not Traced:
+            return self.real.shape(x)
+        shape: Any = x.view.shape
+        return SymbolicShape(shape) if any([isinstance(n, Dim) for n in shape]) else shape
+
+    def dtype(self, x: Any) -> DType:
+        return x.block.dtype if type(x) is Traced else self.real.dtype(x)
+
+    def has_elements(self, x: Any) -> bool:
+        return False
+
+    def read_only_reason(self, x: Any) -> str | None:
+        # Why a captured array may not be written is said where it is written.
+        if type(x) is not Traced:
+            return None
+        x.recorder.rely_on(x)
+        reason = x.view.read_only_reason
+        if reason is None and x.block.reason is not CAPTURED:
+            reason = x.recorder.why_read_only(x)
+        return reason
+
+    def to_host(self, x: Any) -> np.ndarray[Any, Any]:
+        refuse("hands out the elements")
+
+    def item(self, x: Any) -> Scalar:
+        x = self.traced(x)
+        size = prod(x.view.shape)
+        if size != 1:
+            raise ValueError(f"{size} elements")
+        if x.block.value in x.recorder.numbers:
+            return x.recorder.numbers[x.block.value]  # type: ignore[no-any-return]
+        refuse("needs the value of an element")
+
+    def evaluate(self, *handles: Any) -> None:
+        """Nothing is computed before the program runs."""
+
+    def dlpack_device(self) -> tuple[int, int]:
+        return self.real.dlpack_device()
+
+    def facts(self) -> dict[str, Any]:
+        return self.real.facts()
+
+    def release_memory(self) -> None:
+        self.real.release_memory()
+
+    # ------------------------------------------------------------------ creation
+
+    def empty(self, shape: Shape, dtype: DType) -> Traced:
+        return self.step("empty", (shape, dtype), (shape, dtype))[0]
+
+    def full(self, shape: Shape, dtype: DType, value: Scalar) -> Traced:
+        (result,) = self.step("full", (shape, dtype, value), (shape, dtype))
+        result.recorder.numbers[result.block.value] = value
+        return result
+
+    def from_host(self, array: np.ndarray[Any, Any], *, copy: bool, lent: bool = True) -> Traced:
+        recorder = current.get()
+        assert recorder is not None
+        handle = self.real.from_host(array, copy=copy, lent=lent)
+        if lent and not copy:
+            return self.traced(handle)
+        # Nobody else has it: it is the same at every call, and the function may write to it.
+        constant = self.traced(handle)
+        (result,) = self.step("copy", (constant,), (array.shape, FROM_NUMPY[array.dtype]))
+        if array.size == 1:
+            recorder.numbers[result.block.value] = array.item()
+        return result
+
+    def arange(
+        self, start: int | float, stop: int | float, step: int | float, dtype: DType
+    ) -> Traced:
+        numbers: tuple[Any, ...] = (start, stop, step)
+        if all([isinstance(x, int | Dim) for x in numbers]):
+            length: Any = -((start - stop) // step)
+        else:
+            length = ceil((stop - start) / step)
+        length = length if length > 0 else 0
+        return self.step("arange", (*numbers, dtype), ((length,), dtype))[0]
+
+    def linspace(
+        self, start: Scalar, stop: Scalar, num: int, dtype: DType, *, endpoint: bool
+    ) -> Traced:
+        arguments = (start, stop, num, dtype)
+        return self.step("linspace", arguments, ((num,), dtype), endpoint=endpoint)[0]
+
+    def eye(self, rows: int, columns: int, k: int, dtype: DType) -> Traced:
+        return self.step("eye", (rows, columns, k, dtype), ((rows, columns), dtype))[0]
+
+    # ------------------------------------------------------------------ element by element
+
+    def _elementwise(
+        self, method: str, op: tuple[Any, ...], operands: Sequence[Any], dtype: DType, *rest: Any
+    ) -> Traced:
+        """A step ``method(*op, *operands, *rest)`` over operands that are broadcast.
+
+        Where they agree on another order of axes than row-major, the step goes over its axes in
+        that order, and the result lies in memory so, as NumPy's results do.
+        """
+        xs: list[Any] = [x if _is_scalar(x) else self.traced(x) for x in operands]
+        arrays: list[Traced] = [x for x in xs if type(x) is Traced]
+        shapes: list[Any] = [x.view.shape for x in arrays]
+        shape = broadcast_shapes(*shapes)
+        order, is_certain = _result_order(arrays, shape)
+        if order is None:
+            (result,) = self.step(method, (*op, *xs, *rest), (shape, dtype))
+            result.block.order_known = result.block.is_packed = is_certain
+            return result
+        with deciding(None):
+            moved = [_permuted(x, order) if type(x) is Traced else x for x in xs]
+        sizes = tuple([shape[axis] for axis in order])
+        (result,) = self.step(method, (*op, *moved, *rest), (sizes, dtype))
+        result.block.order_known = result.block.is_packed = is_certain
+        with deciding(None):
+            view = result.view.permute(tuple([order.index(axis) for axis in range(len(order))]))
+        return Traced(result.recorder, result.block, view)
+
+    def unary(self, op: Primitive, x: Any) -> Traced:
+        return self._elementwise("unary", (op,), (x,), op.results[self.dtype(x)])
+
+    def binary(self, op: Primitive, x1: Operand, x2: Operand, out: Any = None) -> Traced:
+        dtype = self.dtype(x2 if _is_scalar(x1) else x1)
+        if op is p.POW and dtype in d.INTEGRAL and isinstance(x2, int | Dim) and x2 < 0:
+            raise ValueError("integers to negative integer powers are not allowed")
+        if out is not None:
+            self.assign(out, self.binary(op, x1, x2))
+            return self.traced(out)
+        return self._elementwise("binary", (op,), (x1, x2), op.results[dtype])
+
+    def where(self, condition: Any, x1: Operand, x2: Operand) -> Traced:
+        dtype = self.dtype(x2 if _is_scalar(x1) else x1)
+        return self._elementwise("where", (), (condition, x1, x2), dtype)
+
+    def clip(self, x: Any, low: Operand | None, high: Operand | None) -> Traced:
+        return self._elementwise("clip", (), (x, low, high), self.dtype(x))
+
+    # ------------------------------------------------------------------ reductions and scans
+
+    def reduce(
+        self, op: Primitive, x: Any, axes: Shape, keepdims: bool, dtype: DType | None = None
+    ) -> Traced:
+        x = self.traced(x)
+        shape = reduced_shape(x.view.shape, axes, keepdims)
+        result = (shape, op.results[x.block.dtype] if dtype is None else dtype)
+        return self.step("reduce", (op, x, axes, keepdims, dtype), result)[0]
+
+    def arg_reduce(self, op: Primitive, x: Any, axis: int, keepdims: bool) -> Traced:
+        x = self.traced(x)
+        shape = reduced_shape(x.view.shape, (axis,), keepdims)
+        return self.step("arg_reduce", (op, x, axis, keepdims), (shape, d.int64))[0]
+
+    def scan(self, op: Primitive, x: Any, axis: int, dtype: DType | None = None) -> Traced:
+        x = self.traced(x)
+        result = op.results[x.block.dtype] if dtype is None else dtype
+        return self.step("scan", (op, x, axis, dtype), (x.view.shape, result))[0]
+
+    def var(self, x: Any, axes: Shape, keepdims: bool, correction: float) -> Traced:
+        x = self.traced(x)
+        shape = reduced_shape(x.view.shape, axes, keepdims)
+        result = (shape, p.VAR.results[x.block.dtype])
+        return self.step("var", (x, axes, keepdims, correction), result)[0]
+
+    # ------------------------------------------------------------------ sorting and searching
+
+    def sort(self, x: Any, axis: int, *, descending: bool, stable: bool) -> Traced:
+        x = self.traced(x)
+        result = (x.view.shape, x.block.dtype)
+        return self.step("sort", (x, axis), result, descending=descending, stable=stable)[0]
+
+    def argsort(self, x: Any, axis: int, *, descending: bool, stable: bool) -> Traced:
+        x = self.traced(x)
+        result = (x.view.shape, d.int64)
+        return self.step("argsort", (x, axis), result, descending=descending, stable=stable)[0]
+
+    def searchsorted(self, x: Any, values: Any, *, right: bool) -> Traced:
+        x, values = self.traced(x), self.traced(values)
+        result = (values.view.shape, d.int64)
+        return self.step("searchsorted", (x, values), result, right=right)[0]
+
+    # ------------------------------------------------------------------ movement
+    #
+    # An array from outside of the function stays one when it is moved: as long as nothing is
+    # computed from it, it is not a part of the program.
+
+    def expand(self, x: Any, shape: Shape) -> Any:
+        if type(x) is not Traced and not any([isinstance(n, Dim) for n in shape]):
+            return self.real.expand(x, shape)
+        x = self.traced(x)
+        old, target = x.recorder.pinned(x.view.shape), x.recorder.pinned(shape)
+        with deciding(None):
+            lead = len(shape) - len(old)
+            strides: list[Any] = [0] * lead
+            for size, stride, new in zip(old, x.view.strides, target[lead:], strict=True):
+                # What is no 1, the frontend has found to agree.
+                is_one = type(size) is int and size == 1
+                strides.append(0 if is_one and new != 1 else stride)
+            view = View(shape, strides, x.view.offset, None, x.view.is_read_only)
+            return Traced(x.recorder, x.block, view)
+
+    def try_reshape(self, x: Any, shape: Shape) -> Any:
+        if type(x) is not Traced and not any([isinstance(n, Dim) for n in shape]):
+            return self.real.try_reshape(x, shape)
+        x = self.traced(x)
+        view = _reshaped(x, shape)
+        return None if view is None else Traced(x.recorder, x.block, view)
+
+    def permute(self, x: Any, axes: Shape) -> Any:
+        if type(x) is not Traced:
+            return self.real.permute(x, axes)
+        with deciding(None):
+            return Traced(x.recorder, x.block, x.view.permute(axes))
+
+    def slice(self, x: Any, selection: tuple[Any, ...]) -> Any:
+        if type(x) is not Traced:
+            if all([not isinstance(n, Dim) for item in selection for n in _parts(item)]):
+                return self.real.slice(x, selection)
+            x = self.traced(x)
+        with deciding(None):
+            view = x.view.slice(selection)
+            assert view is not None  # no view has a mask here
+            return Traced(x.recorder, x.block, view)
+
+    def flip(self, x: Any, axes: tuple[bool, ...]) -> Any:
+        if type(x) is not Traced:
+            return self.real.flip(x, axes)
+        with deciding(None):
+            return Traced(x.recorder, x.block, x.view.flip(axes))
+
+    def strided(self, x: Any, view: View) -> Traced:
+        whole = self.contiguous(x)
+        with deciding(None):
+            offset = view.offset + whole.view.offset
+            is_read_only = view.is_read_only or whole.view.is_read_only
+            moved = View(view.shape, view.strides, offset, None, is_read_only)
+            return Traced(whole.recorder, whole.block, moved)
+
+    def pad(self, x: Any, padding: Padding, value: Scalar) -> Traced:
+        x = self.traced(x)
+        sizes = zip(x.view.shape, padding, strict=True)
+        shape = tuple([before + size + after for size, (before, after) in sizes])
+        return self.step("pad", (x, padding, value), (shape, x.block.dtype))[0]
+
+    def cat(self, arrays: Sequence[Any], axis: int) -> Traced:
+        xs = [self.traced(x) for x in arrays]
+        shapes = [x.view.shape for x in xs]
+        rest = [(*shape[:axis], *shape[axis + 1 :]) for shape in shapes]
+        if any([other != rest[0] for other in rest]):
+            raise ValueError("all sizes but that of the axis must agree")
+        total = sum([shape[axis] for shape in shapes])
+        shape = (*shapes[0][:axis], total, *shapes[0][axis + 1 :])
+        return self.step("cat", (tuple(xs), axis), (shape, xs[0].block.dtype))[0]
+
+    def repeat(self, x: Any, repeats: Any, axis: int) -> Traced:
+        x = self.traced(x)
+        shape = list(x.view.shape)
+        if isinstance(repeats, int | Dim):
+            shape[axis] = shape[axis] * repeats
+        else:
+            repeats = self.traced(repeats)
+            shape[axis] = x.recorder.fresh(repeats, _MANY, "the sum of the repeats")
+        return self.step("repeat", (x, repeats, axis), (tuple(shape), x.block.dtype))[0]
+
+    def triangle(self, x: Any, k: int, *, upper: bool) -> Traced:
+        x = self.traced(x)
+        return self.step("triangle", (x, k), (x.view.shape, x.block.dtype), upper=upper)[0]
+
+    # ------------------------------------------------------------------ types and memory
+
+    def cast(self, x: Any, dtype: DType) -> Traced:
+        return self._elementwise("cast", (), (x,), dtype, dtype)
+
+    def bitcast(self, x: Any, dtype: DType) -> Traced:
+        x = self.traced(x)
+        shape = list(x.view.shape)
+        if dtype.itemsize != x.block.dtype.itemsize:
+            if x.view.strides[-1] != 1 and shape[-1] != 1:
+                raise ValueError("the last axis is not contiguous")
+            shape[-1] = shape[-1] * x.block.dtype.itemsize // dtype.itemsize
+        (result,) = self.step("bitcast", (x, dtype), (tuple(shape), dtype))
+        # Two blocks for one memory: neither could see what is written to the other.
+        x.block.reason = result.block.reason = "it is read as two dtypes in a traced function"
+        return result
+
+    def contiguous(self, x: Any) -> Traced:
+        x = self.traced(x)
+        if not (x.block.order_known and x.block.is_packed):
+            x.recorder.doubt(x)
+        return x if x.view.is_row_major else self.copy(x)
+
+    def copy(self, x: Any) -> Traced:
+        x = self.traced(x)
+        (result,) = self.step("copy", (x,), (x.view.shape, x.block.dtype))
+        # A copy is row-major whatever it was made of.
+        result.block.order_known = result.block.is_packed = True
+        x.recorder.copied(x, result)
+        if x.block.value in x.recorder.numbers:
+            x.recorder.numbers[result.block.value] = x.recorder.numbers[x.block.value]
+        return result
+
+    def _writable(self, target: Any) -> Traced:
+        if type(target) is not Traced or target.block.reason is CAPTURED:
+            refuse_use(
+                "a traced function must not write to an array that it found outside of itself",
+                "pass the array as an argument, or write to a copy: asarray(x, copy=True)",
+            )
+        target.recorder.rely_on(target)
+        return target
+
+    def assign(self, target: Any, value: Operand) -> None:
+        target = self._writable(target)
+        if not _is_scalar(value):
+            value = self.traced(value)
+            if len(value.view.shape) > len(target.view.shape):
+                surplus = len(value.view.shape) - len(target.view.shape)
+                whole = [(0, n, 1) for n in value.view.shape[surplus:]]
+                value = self.slice(value, (*[0] * surplus, *whole))
+        shape, dtype = target.block.shape, target.block.dtype
+        with deciding(None):
+            is_whole = target.view == View.row_major(shape)
+        if not is_whole:
+            target.recorder.update(target, "update", (value,))
+        elif type(value) is Traced:
+            new = self.step("copy", (self.expand(value, shape),), (shape, dtype))[0]
+            target.block.value = new.block.value
+        else:
+            target.block.value = self.full(shape, dtype, value).block.value
+
+    def assign_strided(self, target: Any, view: View, value: Operand) -> None:
+        self.assign(self.strided(target, view), value)
+
+    # ------------------------------------------------------------------ indexed access
+
+    def index_get(self, x: Any, keys: tuple[Any, ...]) -> Traced:
+        x = self.traced(x)
+        keys = self._keys(keys)
+        shape = _indexed_shape(x, keys)
+        (result,) = self.step("index_get", (x, keys), (shape, x.block.dtype))
+        if None in keys:
+            # NumPy lays these out as it finds quickest.
+            result.block.order_known = result.block.is_packed = False
+        return result
+
+    def index_set(self, target: Any, keys: tuple[Any, ...], value: Operand) -> None:
+        target = self._writable(target)
+        keys = self._keys(keys)
+        value = value if _is_scalar(value) else self.traced(value)
+        if type(value) is Traced and not any([_is_mask(key) for key in keys]):
+            shape: Any = value.view.shape
+            selected = _indexed_shape(target, keys)
+            surplus = max(0, len(shape) - len(selected))
+            if broadcast_shapes(shape[surplus:], selected) != selected:
+                raise ValueError(f"shape {shape} does not broadcast to {selected}")
+        target.recorder.update(target, "update_indexed", (keys, value))
+
+    def _keys(self, keys: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple([k if k is None or _is_scalar(k) else self.traced(k) for k in keys])
+
+    def take(self, x: Any, indices: Any, axis: int) -> Traced:
+        x, indices = self.traced(x), self.traced(indices)
+        shape = (*x.view.shape[:axis], *indices.view.shape, *x.view.shape[axis + 1 :])
+        return self.step("take", (x, indices, axis), (shape, x.block.dtype))[0]
+
+    def gather(self, x: Any, indices: Any, axis: int) -> Traced:
+        x, indices = self.traced(x), self.traced(indices)
+        return self.step("gather", (x, indices, axis), (indices.view.shape, x.block.dtype))[0]
+
+    def scatter(self, template: Any, indices: Any, updates: Any, axis: int, *, add: bool) -> Traced:
+        template = self.traced(template)
+        arguments = (template, self.traced(indices), self.traced(updates), axis)
+        result = (template.view.shape, template.block.dtype)
+        return self.step("scatter", arguments, result, add=add)[0]
+
+    def nonzero(self, x: Any) -> tuple[Traced, ...]:
+        x = self.traced(x)
+        shape = (x.recorder.fresh(x, prod(x.view.shape), "the number of nonzero ones"),)
+        return tuple(self.step("nonzero", (x,), *[(shape, d.int64)] * x.view.ndim))
+
+    def unique(self, x: Any) -> tuple[Traced, Traced, Traced, Traced]:
+        x = self.traced(x)
+        count = (x.recorder.fresh(x, prod(x.view.shape), "the number of distinct ones"),)
+        values, index, inverse, counts = self.step(
+            "unique",
+            (x,),
+            (count, x.block.dtype),
+            (count, d.int64),
+            (x.view.shape, d.int64),
+            (count, d.int64),
+        )
+        return values, index, inverse, counts
+
+    def unique_values(self, x: Any) -> Traced:
+        x = self.traced(x)
+        count = (x.recorder.fresh(x, prod(x.view.shape), "the number of distinct ones"),)
+        return self.step("unique_values", (x,), (count, x.block.dtype))[0]
+
+    # ------------------------------------------------------------------ random bits
+
+    def threefry(self, key: Any, counter: Any) -> Traced:
+        key, counter = self.traced(key), self.traced(counter)
+        return self.step("threefry", (key, counter), (counter.view.shape, d.uint32))[0]
+
+
+_MANY = 2**40
+
+
+def _is_scalar(x: Any) -> bool:
+    return x is None or isinstance(x, bool | int | float | complex | Dim | Real)
+
+
+def _is_mask(key: Any) -> bool:
+    return type(key) is Traced and key.block.dtype is d.bool
+
+
+def _parts(item: Any) -> tuple[Any, ...]:
+    return item if isinstance(item, tuple) else (item,)
+
+
+def _permuted(x: Traced, order: Shape) -> Traced:
+    """`x`, which broadcasts with what has the axes of `order`, with its axes in that order."""
+    missing = len(order) - x.view.ndim
+    view = x.view.reshape((*[1] * missing, *x.view.shape)) if missing else x.view
+    assert view is not None  # new axes in front can always be had
+    return Traced(x.recorder, x.block, view.permute(order))
+
+
+def _reshaped(x: Traced, shape: Shape) -> View | None:
+    """The view of `x` under another shape, None if there is none.
+
+    The recorder is told if that is so at some sizes only, or only if the array that `x` stands for
+    lies in memory as is supposed here.
+    """
+    recorder, view = x.recorder, x.view
+    old, new = recorder.pinned(view.shape), recorder.pinned(shape)
+    with deciding(None):
+        is_known = x.block.order_known and x.block.is_packed
+        # Where no axes are joined, there always is a view: NaN steps are never those of others.
+        if not is_known and regrouped(old, (nan,) * len(old), new) is None:
+            recorder.doubt(x)
+        if view.is_row_major:
+            return View(shape, None, view.offset, None, view.is_read_only)
+        try:
+            found = View(old, view.strides, view.offset, None, view.is_read_only).reshape(new)
+        except ValueError:
+            # Sizes that agree by a guard need not have one expression.
+            recorder.doubt(x)
+            return None
+        sizes = (*old, *view.strides, *new)
+        if found is not None or not any([isinstance(n, Dim) for n in sizes]):
+            return found
+    answers = Answers(recorder)
+    with deciding(answers):
+        strides = regrouped(old, view.strides, new)
+    x.block.conditions += answers.conditions
+    if strides is None:
+        return None
+    recorder.rely_on(x)
+    with deciding(None):
+        return View(new, strides, view.offset, None, view.is_read_only)
+
+
+def _result_order(xs: Sequence[Traced], shape: Shape) -> tuple[Shape | None, bool]:
+    """The order of axes in which NumPy lays out the result of operands, None if row-major; and
+    whether that is certain.
+
+    NumPy sorts two axes as an operand has them, unless another one has them in row-major order.
+    """
+    with deciding(None):
+        if len(shape) < 2:
+            return None, True
+        full = [x for x in xs if x.view.shape == shape]
+        rest = [x for x in xs if x.view.shape != shape]
+        row_major = tuple(range(len(shape)))
+        orders = {memory_order(x) for x in full}
+        if row_major in orders:
+            return None, True
+        if not full:
+            return None, all([memory_order(x) == tuple(range(x.view.ndim)) for x in rest])
+        order = memory_order(full[0])
+        are_columns = all([sum([n != 1 for n in x.view.shape]) < 2 for x in rest])
+        return order, len(orders) == 1 and order is not None and are_columns
+
+
+def _indexed_shape(x: Traced, keys: tuple[Any, ...]) -> Shape:
+    """The shape of what `keys` select; see `Backend.index_get`."""
+    sizes = list(x.view.shape)
+    before: list[Any] = []
+    after: list[Any] = []
+    shapes: list[Any] = []
+    runs = 0
+    is_within = False
+    for key in keys:
+        if key is None:
+            (after if runs else before).append(sizes.pop(0))
+            is_within = False
+            continue
+        runs += not is_within
+        is_within = True
+        if _is_mask(key):
+            taken = len(key.view.shape)
+            size = prod(sizes[:taken])
+            del sizes[:taken]
+            shapes.append((x.recorder.fresh(key, size, "the number of nonzero ones"),))
+        else:
+            sizes.pop(0)
+            shapes.append(key.view.shape if type(key) is Traced else ())
+    try:
+        common = broadcast_shapes(*shapes)
+    except ValueError as error:
+        raise IndexError(str(error)) from None
+    if runs > 1:
+        return (*common, *before, *after, *sizes)
+    return (*before, *common, *after, *sizes)

@@ -1,0 +1,551 @@
+"""What is recorded while a function is traced, and what cannot be.
+
+A `Recorder` collects the steps of one program. It is the decider of symbolic questions (see
+`core.symbolic.deciding`): where there is an example, the sizes of the first call, the example
+answers and a guard is noted; where there is none, an error says what to give.
+"""
+
+from __future__ import annotations
+
+import linecache
+import os
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
+from itertools import count, islice
+from math import nan
+from types import FrameType
+from typing import Any, Final, NoReturn, final
+
+import numpy as np
+
+from ..contract.backend import AxisOrder
+from ..contract.program import Guard, Input, Operand, Program, Step, Value, symbols_in
+from ..core.dtypes import DType
+from ..core.real import source, variables
+from ..core.symbolic import Dim, UnboundError, UndecidedError, Var, deciding, dim_of_var
+from ..core.view import View
+
+__all__ = [
+    "Answers",
+    "Block",
+    "Recorder",
+    "TraceError",
+    "Traced",
+    "current",
+    "place",
+    "refuse",
+    "refuse_use",
+    "rely_on_layout",
+]
+
+
+class TraceError(RuntimeError):
+    """Something was asked of an array in a trace that only its elements can answer.
+
+    No TypeError or ValueError, which code that tries one way after the other would swallow.
+    """
+
+
+_PACKAGE: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+
+
+def _calling_frame() -> FrameType:
+    """That of the code that called the package."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame = frame.f_back
+    return frame
+
+
+def place() -> tuple[str, str]:
+    """File and line of the code that called the package, and the name of what it called."""
+    frame = sys._getframe(1)
+    name = ""
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        name = frame.f_code.co_name
+        frame = frame.f_back
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}", name
+
+
+_MENDS: Final = {
+    "__bool__": "choose with where(condition, a, b), or pass what decides as a Python value",
+    "__float__": "compute with the array itself, or pass the number as a Python value",
+    "__int__": "compute with the array itself, or pass the number as a Python value",
+    "__complex__": "compute with the array itself, or pass the number as a Python value",
+    "__index__": "select with take or an index array, or pass the index as a Python int",
+    "__contains__": "test with any(x == value), and choose with where",
+    "nonzero": "choose with where(condition, a, b), or sum over a mask",
+    "where": "choose with where(condition, a, b), or sum over a mask",
+    "__getitem__": "choose with where(mask, x, 0) instead of x[mask], or sum over the mask",
+    "repeat": "pass the number of repeats as a Python int",
+}
+
+
+_NAMES: Final = {
+    "__array__": "conversion to NumPy",
+    "__buffer__": "the buffer protocol",
+    "__contains__": "in",
+    "__dlpack__": "from_dlpack",
+    "__format__": "a format",
+    "__getitem__": "an index",
+    "__reduce__": "pickle",
+    "__reduce_ex__": "pickle",
+}
+
+
+def refuse(what: str) -> NoReturn:
+    """Raise the TraceError for what the calling code asked of an array's elements."""
+    where, name = place()
+    mend = _MENDS.get(name, "do it outside of the function, on its arguments or results")
+    called = _NAMES.get(name, f"{name.strip('_')}()")
+    raise TraceError(
+        f"{where}: {called} {what}, but while a function is traced its arrays have no elements; "
+        f"{mend}"
+    )
+
+
+def refuse_use(what: str, mend: str) -> NoReturn:
+    """Raise the TraceError for a use of an array that no program can repeat."""
+    raise TraceError(f"{place()[0]}: {what}; {mend}")
+
+
+@final
+class Block:
+    """The memory that traced arrays show: which value it holds now.
+
+    Attributes
+    ----------
+    value : int
+        The number of the value.
+    shape : tuple of int or Dim
+    dtype : DType
+    reason : str or None
+        Why it may not be written, if it may not.
+    argument : int or None
+        The number of the argument whose memory it is.
+    order_known : bool
+        Whether the axes of the array that takes its place when the function runs step through
+        memory in the order of `shape`, from the longest step to the shortest.
+    is_packed : bool
+        Whether that array is known to be row-major. If not, it is open which reshapes of it need
+        a copy.
+    doubted : bool
+        Whether such a reshape was asked for, so that its result may be a view, or may be a copy.
+    conditions : list of (left, relation, right)
+        What must hold of sizes, so that reshapes which gave copies could give nothing else.
+    original : Block
+        The block of which it is a copy that may be a view; itself if it is no such copy.
+    """
+
+    __slots__ = (
+        "argument", "conditions", "doubted", "dtype", "is_packed", "order_known", "original",
+        "reason", "shape", "value",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        value: int,
+        shape: tuple[Any, ...],
+        dtype: DType,
+        reason: str | None = None,
+        *,
+        argument: int | None = None,
+        order_known: bool = True,
+        is_packed: bool = True,
+    ) -> None:
+        self.value = value
+        self.shape = shape
+        self.dtype = dtype
+        self.reason = reason
+        self.argument = argument
+        self.order_known = order_known
+        self.is_packed = is_packed
+        self.doubted = False
+        self.conditions: list[tuple[Any, str, Any]] = []
+        self.original = self
+
+
+@final
+class Traced:
+    """The handle of arrays in a trace: a view of a block."""
+
+    __slots__ = ("block", "recorder", "view")
+
+    def __init__(self, recorder: Recorder, block: Block, view: View) -> None:
+        self.recorder = recorder
+        self.block = block
+        self.view = view
+
+    def _gone(self, *args: Any, **kwargs: Any) -> NoReturn:
+        # Whoever wants more of a handle has found it after its trace has ended.
+        raise TraceError(
+            "this array was made while a function was traced, and has no elements now; return it "
+            "from the function instead of storing it elsewhere"
+        )
+
+    __getattr__ = __array__ = __array_ufunc__ = _gone
+    __add__ = __sub__ = __mul__ = __truediv__ = __floordiv__ = __mod__ = __pow__ = _gone
+    __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = __rmod__ = __rpow__ = _gone
+    __lt__ = __le__ = __gt__ = __ge__ = __and__ = __or__ = __xor__ = __lshift__ = _gone
+    __rshift__ = _gone
+
+
+current: ContextVar[Recorder | None] = ContextVar("recorder", default=None)
+"""The recorder of the trace that is going on."""
+
+
+def rely_on_layout(handle: Any) -> None:
+    """Note, if `handle` is that of an array in a trace, that the function does one thing if the
+    array could be reshaped without a copy, and another if not."""
+    if type(handle) is Traced:
+        handle.recorder.rely_on(handle)
+
+
+class Recorder:
+    """One trace.
+
+    Parameters
+    ----------
+    example : mapping of Var to int, optional
+        The sizes of the call that is traced.
+    invents : bool
+        Whether sizes that depend on elements become variables of their own; otherwise they are
+        an error.
+    """
+
+    def __init__(self, example: Mapping[Var, int] | None, *, invents: bool = False) -> None:
+        self.example = example
+        self.invents = invents
+        self.inputs: list[tuple[tuple[Any, ...], tuple[int, ...] | None, Block]] = []
+        self.values: list[Value] = []
+        self.steps: list[Step] = []
+        self.constants: dict[int, Any] = {}
+        self.guards: dict[tuple[Any, str, Any], Guard] = {}
+        self.numbers: dict[int, Any] = {}
+        """The Python scalar that a value of equal elements is known to hold, by its number."""
+        self.same: dict[Dim, int] = {}
+        """Sizes that guards have pinned to a number."""
+        self.home: object = None
+        """The tracing backend of the device on which the program runs."""
+        self.reasons: dict[int, str | None] = {}
+        """Why arguments may not be written, by their number, of those for which it was asked."""
+        self.needs_layout = False
+        """Whether what the function does depends on how arrays lie in memory in a way that the
+        program does not follow: on whether the result of a reshape is a view or a copy."""
+        self._captured: dict[int, Traced] = {}
+        self._invented: dict[tuple[int, View, str], Dim] = {}
+        self._errors: dict[str, Any] = dict(np.geterr())
+
+    # ------------------------------------------------------------------ values
+
+    def _value(self, shape: tuple[Any, ...], dtype: DType) -> int:
+        self.values.append(Value(shape, dtype))
+        return len(self.values) - 1
+
+    def input(
+        self,
+        shape: tuple[Any, ...],
+        dtype: DType,
+        order: AxisOrder | None,
+        reason: str | None,
+    ) -> Traced:
+        """The next argument; `order` is its `Backend.axis_order`."""
+        with deciding(None):
+            axes = None if order is None else order.axes
+            order_known = order is None or axes is not None
+            if axes == tuple(range(len(shape))):
+                axes = None
+            whole, view = _block_of(shape, axes)
+            number = self._value(whole, dtype)
+            block = Block(
+                number,
+                whole,
+                dtype,
+                reason,
+                argument=number,
+                order_known=order_known,
+                is_packed=order is None or order.is_packed,
+            )
+        self.inputs.append((shape, axes, block))
+        return Traced(self, block, view)
+
+    def settle(self, home: object) -> None:
+        """Note that the program runs on the device of a tracing backend; there must be only one."""
+        if self.home not in (None, home):
+            refuse_use(
+                "a traced function must not compute on two devices",
+                "compile a function for each device, and move arrays between them outside",
+            )
+        self.home = home
+
+    def constant(
+        self,
+        handle: Any,
+        shape: tuple[int, ...],
+        dtype: DType,
+        order: AxisOrder | None,
+        reason: str | None,
+    ) -> Traced:
+        """An array that exists, as a constant: the same one for the same handle.
+
+        `order` is its `Backend.axis_order`.
+        """
+        known = self._captured.get(id(handle))
+        if known is None:
+            number = self._value(shape, dtype)
+            in_order = order is None or order.axes == tuple(range(len(shape)))
+            block = Block(
+                number, shape, dtype, reason, order_known=in_order, is_packed=order is None
+            )
+            self.constants[block.value] = handle
+            known = Traced(self, block, View.row_major(shape))
+            self._captured[id(handle)] = known
+        return known
+
+    def record(
+        self,
+        method: str,
+        arguments: Sequence[Any],
+        results: Sequence[tuple[tuple[Any, ...], DType]],
+        **keywords: Any,
+    ) -> list[Traced]:
+        """Note a step; returns a block for each of the results."""
+        with deciding(None):
+            numbers = tuple([self._value(shape, dtype) for shape, dtype in results])
+            given = tuple([self._argument(x) for x in arguments])
+            named = tuple([(name, self._argument(x)) for name, x in keywords.items()])
+            settings: dict[str, Any] = dict(np.geterr())
+            errors = tuple([x for x in settings.items() if self._errors[x[0]] != x[1]])
+            self.steps.append(Step(method, given, named, numbers, errors))
+            return [
+                Traced(self, Block(number, shape, dtype), View.row_major(shape))
+                for number, (shape, dtype) in zip(numbers, results, strict=True)
+            ]
+
+    def _argument(self, x: Any) -> Any:
+        if type(x) is Traced:
+            return Operand(x.block.value, x.view)
+        if type(x) is tuple or type(x) is list:
+            return tuple([self._argument(part) for part in x])
+        return x
+
+    def update(self, target: Traced, method: str, arguments: Sequence[Any]) -> None:
+        """Write to a block: from now on it holds the result of an update."""
+        block = target.block
+        whole = Traced(self, block, View.row_major(block.shape))
+        (result,) = self.record(
+            method, (whole, target.view, *arguments), [(block.shape, block.dtype)]
+        )
+        block.value = result.block.value
+
+    # ------------------------------------------------------------------ views and copies
+
+    def doubt(self, x: Traced) -> None:
+        """Note that a view of `x` was asked for that it depends on the layout whether there is."""
+        x.block.doubted = True
+
+    def copied(self, x: Traced, result: Traced) -> None:
+        """Note that `result` is a copy of `x`, perhaps because there seemed to be no view."""
+        if x.block.doubted or x.block.conditions:
+            result.block.doubted = x.block.doubted
+            result.block.conditions = x.block.conditions
+            result.block.original = x.block.original
+
+    def rely_on(self, x: Traced) -> None:
+        """Note that the function depends on what shares the memory of `x`, and what does not."""
+        if x.block.doubted:
+            self.needs_layout = True
+        for condition in x.block.conditions:
+            self._guard(*condition)
+
+    def why_read_only(self, x: Traced) -> str | None:
+        """Why the memory of `x` may not be written; the function depends on the answer."""
+        if x.block.argument is not None:
+            self.reasons[x.block.argument] = x.block.reason
+        return x.block.reason
+
+    def show(self, outputs: Sequence[Traced], *, strided_shares: bool) -> None:
+        """Note that arrays are results of the function, and so show what shares memory.
+
+        `strided_shares` is that of the backend on which the program runs.
+        """
+        originals = [x.block.original for x in outputs]
+        for x in outputs:
+            block = x.block
+            if self._is_from_outside(block.original) or originals.count(block.original) > 1:
+                self.rely_on(x)
+            with deciding(None):
+                is_whole = x.view == View.row_major(block.shape)
+            if self._is_from_outside(block) and not (
+                block.is_packed and (strided_shares or is_whole)
+            ):
+                # The program would show a copy.
+                self.needs_layout = True
+
+    def _is_from_outside(self, block: Block) -> bool:
+        return block.argument is not None or block.value in self.constants
+
+    def fresh(self, x: Traced, highest: Any, asked: str) -> Dim:
+        """A size that the elements of `x` decide, from 0 to `highest`: one size for one `x`."""
+        if not self.invents:
+            refuse(f"gives a size that depends on the elements ({asked})")
+        with deciding(None):
+            key = x.block.value, x.view, asked
+            if key not in self._invented:
+                bound = highest.bounds[1] if isinstance(highest, Dim) else highest
+                self._invented[key] = dim_of_var(Var(self._free_name(), 0, bound))
+            return self._invented[key]
+
+    def _free_name(self) -> str:
+        """The first of k, k2, k3, ... that no other size has: readers know sizes by their names."""
+        known = [*self._invented.values(), *[size for shape, *_ in self.inputs for size in shape]]
+        taken = {v.name for v in variables(known)}
+        names = ("k" if i == 1 else f"k{i}" for i in count(1))
+        return next(name for name in names if name not in taken)
+
+    # ------------------------------------------------------------------ questions
+
+    def holds(self, left: Any, relation: str, right: Any) -> bool | None:
+        """Whether ``left relation right`` in the example; None if it does not tell."""
+        if self.example is None or not all([v in self.example for v in variables((left, right))]):
+            return None
+        return _RELATIONS[relation](self._number(left), self._number(right))
+
+    def decide(self, left: Any, relation: str, right: Any) -> bool:
+        """See `core.symbolic.Decider`: by the example, with a guard."""
+        holds = self.holds(left, relation, right)
+        if holds is None:
+            names = ", ".join(map(str, variables((left, right))))
+            raise UndecidedError(
+                f"{place()[0]}: whether {left} {relation} {right} is not known of {names}; give "
+                "sizes as ints, the same name to sizes that are equal, or bounds: "
+                "a Dim of dynamic(name, min=..., max=...)"
+            )
+        self._guard(left, relation if holds else _OPPOSITE[relation], right)
+        return holds
+
+    def value(self, expression: Any) -> Any:
+        """See `core.symbolic.Decider`: that of the example, which becomes the only one."""
+        if self.example is None or not all([v in self.example for v in variables((expression,))]):
+            raise UnboundError(
+                f"{place()[0]}: the number that {expression} stands for is not known; compute with "
+                "the size itself, or give it as an int"
+            )
+        number = self._number(expression)
+        self._guard(expression, "==", number)
+        return number
+
+    def is_nan_test(self) -> bool:
+        """See `core.symbolic.Decider`.
+
+        Libraries ask ``math.isnan`` whether a size is known, as some arrays have NaN for one that
+        is not. A guard for the very size would make each of them a function for that size alone.
+        """
+        frame = _calling_frame()
+        positions = next(islice(frame.f_code.co_positions(), frame.f_lasti // 2, None))
+        line, last, start, end = positions
+        if line is None or line != last:
+            return False
+        text = linecache.getline(frame.f_code.co_filename, line).encode()[start:end].decode()
+        return re.match(r"(\w+\.)*isnan\(", text) is not None
+
+    def _number(self, expression: Any) -> Any:
+        assert self.example is not None
+        code = source(expression, {v: f"values[{i}]" for i, v in enumerate(self.example)})
+        names = {"values": list(self.example.values()), "inf": float("inf"), "nan": nan}
+        return eval(code, names)
+
+    def _guard(self, left: Any, relation: str, right: Any) -> None:
+        with deciding(None):
+            if isinstance(right, Dim) and isinstance(left, int):
+                left, relation, right = right, _REVERSED[relation], left
+            key = left, relation, right
+            if key not in self.guards:
+                self.guards[key] = Guard(left, relation, right, place()[0])
+            if relation == "==" and isinstance(left, Dim) and isinstance(right, int):
+                self.same[left] = right
+
+    def pinned(self, shape: tuple[Any, ...]) -> tuple[Any, ...]:
+        """`shape` with the numbers that guards have found for its sizes."""
+        if not self.same:
+            return shape
+        return tuple([self.same.get(n, n) if isinstance(n, Dim) else n for n in shape])
+
+    # ------------------------------------------------------------------ the program
+
+    def program(self, outputs: Sequence[Traced]) -> Program:
+        """The program of what was recorded."""
+        with deciding(None):
+            inputs = tuple(
+                [
+                    Input(shape, order, None if block.value == i else block.value)
+                    for i, (shape, order, block) in enumerate(self.inputs)
+                ]
+            )
+            found = [Operand(x.block.value, x.view) for x in outputs]
+            shapes = [value.shape for value in self.values]
+            used = variables(
+                tuple(symbols_in([*shapes, *[(g.left, g.right) for g in self.guards.values()]]))
+                + tuple(symbols_in([(step.arguments, step.keywords) for step in self.steps]))
+                + tuple([x for operand in found for x in symbols_in(operand.view)])
+            )
+            constants = self.constants
+            return Program(
+                used,
+                inputs,
+                tuple(self.values),
+                constants,
+                tuple(self.steps),
+                tuple(found),
+                tuple(self.guards.values()),
+            )
+
+
+def _block_of(
+    shape: tuple[Any, ...], order: tuple[int, ...] | None
+) -> tuple[tuple[Any, ...], View]:
+    """The shape of the block of an argument, and the view by which the argument reads it."""
+    if order is None:
+        return shape, View.row_major(shape)
+    whole = tuple([shape[axis] for axis in order])
+    inverse = tuple([order.index(axis) for axis in range(len(order))])
+    return whole, View.row_major(whole).permute(inverse)
+
+
+class Answers:
+    """A decider (see `core.symbolic.Decider`) that answers by the example, or no without one.
+
+    Attributes
+    ----------
+    conditions : list of (left, relation, right)
+        What holds according to the answers.
+    """
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self.conditions: list[tuple[Any, str, Any]] = []
+
+    def decide(self, left: Any, relation: str, right: Any) -> bool:
+        holds = self._recorder.holds(left, relation, right)
+        self.conditions.append((left, relation if holds else _OPPOSITE[relation], right))
+        return bool(holds)
+
+    def value(self, expression: Any) -> Any:
+        raise UnboundError(f"{expression} has no value")
+
+    def is_nan_test(self) -> bool:
+        return False
+
+
+_RELATIONS: Final[dict[str, Callable[[Any, Any], bool]]] = {
+    "==": lambda a, b: a == b,
+    "!=": lambda a, b: a != b,
+    "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b,
+    ">": lambda a, b: a > b,
+    ">=": lambda a, b: a >= b,
+}
+_OPPOSITE: Final = {"==": "!=", "!=": "==", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+_REVERSED: Final = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}

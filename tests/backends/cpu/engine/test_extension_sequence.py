@@ -1,0 +1,461 @@
+"""Sequences of kernels: what they refuse, and that they do what the kernels do one by one.
+
+``sanitize.sh`` runs these tests under AddressSanitizer and valgrind.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from array_api_nx.backends.cpu.engine import loops
+from array_api_nx.backends.cpu.engine.extension import extension
+from array_api_nx.backends.cpu.engine.kernel import Instruction, Kernel, Operand, Reduction
+from array_api_nx.contract import primitives as p
+from array_api_nx.contract.primitives import Primitive
+
+pytestmark = pytest.mark.skipif(extension is None, reason="no extension")
+
+NDArray = np.ndarray[Any, Any]
+F4, F8, I8 = map(np.dtype, (np.float32, np.float64, np.int64))
+
+
+def sequence(given: Any, fixed: Any, passes: Any, brief: bool = True) -> Any:
+    assert extension is not None
+    return extension.Sequence(given, fixed, passes, brief)
+
+
+def ready(kernel: Kernel) -> Any:
+    assert extension is not None
+    return extension.Kernel(kernel)
+
+
+def binary(op: Primitive, shape: tuple[int, int], dtype: np.dtype[Any] = F8) -> Kernel:
+    """``operand 2 = op(operand 0, operand 1)`` for rows and columns."""
+    loop = loops.find(op, dtype)
+    assert loop is not None
+    size = dtype.itemsize
+    operands = (Operand(size, (max(shape[1], 1) * size, size), 0, "direct"),) * 3
+    tile = (4, 16)
+    return Kernel(
+        shape, tile, 1, 16, -(-shape[1] // 16), operands, (), (Instruction(loop, (0, 1), 2),)
+    )
+
+
+def reduction(
+    op: Primitive, shape: tuple[int, int], axis: int, dtype: np.dtype[Any] = F8
+) -> Kernel:
+    """``operand 1 = op of operand 0`` along one of two axes."""
+    found = loops.reduction(op, dtype)
+    assert found is not None
+    loop, identity = found
+    size, kept = dtype.itemsize, loop.output.itemsize
+    operands = (
+        Operand(size, (shape[1] * size, size), 0, "direct"),
+        Operand(kept, (0, kept) if axis == 0 else (kept, 0), 0, "direct"),
+    )
+    program = (Reduction(loop, 0, 1, axis == 0, axis == 1, identity),)
+    split = 1 - axis
+    tile = (4, 16)
+    tasks = -(-shape[split] // tile[split])
+    return Kernel(shape, tile, split, tile[split], tasks, operands, (), program)
+
+
+def at(*numbers: int) -> tuple[tuple[int, int], ...]:
+    return tuple([(number, 0) for number in numbers])
+
+
+ADD = binary(p.ADD, (1, 8))
+EIGHT = ((8,), F8)
+
+
+# ---------------------------------------------------------------------- what runs
+
+
+OPS = {
+    F8: (p.ADD, p.MULTIPLY, p.DIVIDE, p.MAXIMUM),
+    F4: (p.SUBTRACT, p.DIVIDE, p.MINIMUM),
+    I8: (p.ADD, p.MULTIPLY),
+}
+
+
+@settings(max_examples=60)
+@given(
+    dtype=st.sampled_from(list(OPS)),
+    shape=st.tuples(st.integers(1, 9), st.integers(0, 70)),
+    picks=st.lists(st.tuples(st.integers(0, 3), *[st.integers(0, 5)] * 3), min_size=1, max_size=8),
+    threads=st.sampled_from([1, 3]),
+    brief=st.booleans(),
+)
+def test_the_same_as_kernels_one_by_one(dtype, shape, picks, threads, brief):
+    """Flags and bits; arrays 0 to 2 come with the call, and 3 to 5 stay."""
+    rng = np.random.default_rng(len(picks))
+    kernels = [ready(binary(OPS[dtype][i % len(OPS[dtype])], shape, dtype)) for i, *_ in picks]
+    arrays = [rng.integers(-2, 3, shape).astype(dtype) for _ in range(6)]
+    numbers = [each for _, *each in picks]
+    expected = [array.copy() for array in arrays]
+    flags = tuple(
+        [
+            kernel.run([(expected[i], 0) for i in each], threads)
+            for kernel, each in zip(kernels, numbers, strict=True)
+        ]
+    )
+    passes = tuple(
+        [(kernel, at(*each), threads) for kernel, each in zip(kernels, numbers, strict=True)]
+    )
+    handed: list[Any] = [arrays[0], SimpleNamespace(array=arrays[1]), arrays[2]]
+    whole = sequence(((shape, dtype),) * 3, tuple(arrays[3:]), passes, brief)
+    assert whole.run(handed) == (flags if any(map(any, flags)) else None)
+    assert all([mine is array for mine, array in zip(handed, arrays[:3], strict=True)])
+    for mine, theirs in zip(arrays, expected, strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("shape", [(1, 1), (5, 40), (17, 3), (0, 3), (3, 0), (0, 0)])
+def test_accumulators_are_started(shape, axis):
+    """Also those of a kernel over nothing; and nothing but them is written."""
+    x = np.arange(float(np.prod(shape))).reshape(shape)
+    count = shape[1 - axis]
+    whole = sequence(
+        ((shape, F8), ((count + 2,), F8)),
+        (),
+        ((ready(reduction(p.SUM, shape, axis)), ((0, 0), (1, 8)), 1),),
+    )
+    memory = np.full(count + 2, 7.0)
+    for _ in range(2):
+        assert whole.run([x, memory]) is None
+        np.testing.assert_array_equal(memory[1 : count + 1], np.sum(x, axis=axis))
+        # Of no accumulators nothing but where they would be is known.
+        assert memory[0] == 7.0
+        assert count == 0 or memory[-1] == 7.0
+
+
+def test_no_accumulators():
+    """They need no memory."""
+    for fixed in (False, True):
+        nothing = np.empty(0)
+        described: Any = (((0, 5), F8), ((0,), F8))
+        whole = sequence(
+            described[: 2 - fixed],
+            (nothing,) * fixed,
+            ((ready(reduction(p.MAX, (0, 5), 1)), at(0, 1), 1),),
+        )
+        assert whole.run([np.empty((0, 5)), nothing][: 2 - fixed]) is None
+
+
+def test_flags_per_pass_and_step():
+    division = ready(binary(p.DIVIDE, (1, 2)))
+    addition = ready(binary(p.ADD, (1, 2)))
+    passes = ((division, at(0, 1, 2), 1), (addition, at(0, 1, 2), 1), (division, at(1, 1, 2), 1))
+    whole = sequence((((2,), F8),) * 3, (), passes)
+    assert whole.run([np.ones(2), np.asarray([1.0, 0.0])]) == ((1,), (0,), (8,))
+    assert whole.run([np.ones(2), np.ones(2)]) is None
+
+
+def test_what_is_missing_is_made():
+    whole = sequence(
+        (EIGHT, ((2, 4), F8), ((), F4), ((20_000,), F8)), (), ((ready(ADD), at(0, 0, 1), 1),)
+    )
+    first: Any = None
+    for _ in range(2):
+        arrays = [np.arange(8.0)]
+        assert whole.run(arrays) is None
+        assert [array.shape for array in arrays] == [(8,), (2, 4), (), (20_000,)]
+        assert [array.dtype for array in arrays] == [F8, F8, F4, F8]
+        assert all([array.flags.c_contiguous and array.flags.writeable for array in arrays])
+        np.testing.assert_array_equal(arrays[1].reshape(-1), 2 * np.arange(8.0))
+        assert first is None or not np.shares_memory(first, arrays[1])
+        first = arrays[1]
+
+
+def test_no_passes():
+    whole = sequence((EIGHT,), (), ())
+    assert whole.run([np.ones(8)]) is None
+    assert whole.run([np.ones(7)]) is False
+    assert sequence((), (), ()).run([]) is None
+
+
+@pytest.mark.parametrize("brief", [True, False])
+def test_several_threads(brief):
+    """Each call has its own arrays."""
+    passes = tuple([(ready(binary(op, (1, 999))), at(0, 1, 2), 1) for op in (p.ADD, p.MULTIPLY)])
+    whole = sequence((((999,), F8),) * 3, (), passes, brief)
+
+    def run(i: int) -> None:
+        arrays = [np.full(999, float(i)), np.full(999, 2.0)]
+        assert whole.run(arrays) is None
+        assert (arrays[2] == 2.0 * i).all()
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(run, range(200)))
+
+
+# ---------------------------------------------------------------------- what a run refuses
+
+
+def locked(array: NDArray) -> NDArray:
+    array.flags.writeable = False
+    return array
+
+
+def shifted(count: int) -> NDArray:
+    return np.empty(8 * count + 1, np.uint8)[1:].view(F8)
+
+
+class Subclass(np.ndarray[Any, Any]):
+    pass
+
+
+NOT_EXPECTED: list[Any] = [
+    np.ones(8, F4),
+    np.ones(8, I8),
+    np.ones(8, ">f8"),
+    np.ones(7),
+    np.ones((8, 1)),
+    np.ones((2, 4)),
+    np.ones(16)[::2],
+    np.ones(8)[::-1],
+    np.ones(8).view(Subclass),
+    shifted(8),
+    None,
+    "array",
+    SimpleNamespace(array=None),
+    SimpleNamespace(array=np.ones(7)),
+    SimpleNamespace(array=[1.0] * 8),
+]
+
+
+@pytest.mark.parametrize("position", [0, 2])
+@pytest.mark.parametrize("given", NOT_EXPECTED, ids=range(len(NOT_EXPECTED)))
+def test_arrays_that_are_not_expected(given, position):
+    whole = sequence((EIGHT,) * 3, (), ((ready(ADD), at(0, 1, 2), 1),))
+    arrays: list[Any] = [np.ones(8), np.ones(8), np.full(8, 5.0)]
+    result = arrays[2]
+    arrays[position] = given
+    assert whole.run(arrays) is False
+    assert (result == 5.0).all()
+
+
+def test_only_what_is_written_must_be_writable():
+    whole = sequence((EIGHT,) * 3, (), ((ready(ADD), at(0, 1, 2), 1),))
+    assert whole.run([locked(np.ones(8)), np.ones(8), np.ones(8)]) is None
+    assert whole.run([np.ones(8), np.ones(8), locked(np.ones(8))]) is False
+
+
+def test_one_kind_with_another_itemsize():
+    """Their elements have one type number."""
+    for wanted, other in (("V16", "V8"), ("U2", "U1"), ("V8", "V16")):
+        whole = sequence((((4,), np.dtype(wanted)),), (), ())
+        assert whole.run([np.empty(4, wanted)]) is None
+        assert whole.run([np.empty(4, other)]) is False
+
+
+def test_memory_of_another_dtype_is_aligned():
+    """A kernel of float64 over bytes, which may lie anywhere."""
+    whole = sequence(
+        (EIGHT, EIGHT, ((64,), np.dtype(np.uint8))), (), ((ready(ADD), at(0, 1, 2), 1),)
+    )
+    memory = np.empty(65, np.uint8)
+    found = [whole.run([np.ones(8), np.ones(8), memory[i : i + 64]]) for i in (0, 1)]
+    assert found == [None, False]
+    assert (memory[:64].view(F8) == 2.0).all()
+
+
+def test_bad_lists():
+    whole = sequence((EIGHT,), (), ())
+    for bad in ((np.ones(8),), np.ones(8), None, [np.ones(8)] * 2):
+        with pytest.raises(TypeError, match="run takes a list of at most 1 arrays"):
+            whole.run(bad)
+
+    class Fails:
+        @property
+        def array(self) -> NDArray:
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        whole.run([Fails()])
+
+
+def test_lists_that_change():
+    """A property may do so."""
+    whole = sequence((EIGHT,) * 2, (), ())
+    arrays: list[Any] = []
+
+    class Changes:
+        def __init__(self, change: Any) -> None:
+            self.change = change
+
+        @property
+        def array(self) -> NDArray:
+            self.change()
+            return np.ones(8)
+
+    arrays += [np.ones(8), Changes(arrays.clear)]
+    with pytest.raises(IndexError, match="out of range"):
+        whole.run(arrays)
+    arrays[:] = [Changes(arrays.pop), np.ones(8)]
+    with pytest.raises(RuntimeError, match="changed its length"):
+        whole.run(arrays)
+
+    arrays[:] = [np.ones(8), Changes(lambda: arrays.__setitem__(0, np.ones(3)))]
+    assert whole.run(arrays) is False
+
+    class Vanishes:
+        """Nothing but the list has it, until it is asked; and then it is asked once more."""
+
+        def __init__(self) -> None:
+            self.value = np.ones(8)
+
+        def __getattribute__(self, name: str) -> Any:
+            if name == "array":
+                arrays.clear()
+                raise AttributeError(name)
+            return object.__getattribute__(self, name)
+
+        def __getattr__(self, name: str) -> NDArray:
+            return self.value
+
+    arrays[:] = [Vanishes()]
+    with pytest.raises(IndexError, match="out of range"):
+        whole.run(arrays)
+
+
+def test_attributes_that_run_the_sequence():
+    whole = sequence((EIGHT,), (), ())
+
+    class Recurs:
+        @property
+        def array(self) -> NDArray:
+            whole.run([Recurs()])
+            return np.ones(8)
+
+    with pytest.raises(RecursionError):
+        whole.run([Recurs()])
+
+
+def test_objects_are_not_memory():
+    written = ready(binary(p.ADD, (1, 8)))
+    plain = ((8,), np.dtype("V8"))
+    whole = sequence((EIGHT, EIGHT, plain), (), ((written, at(0, 1, 2), 1),))
+    x = np.ones(8)
+    assert whole.run([x, x, np.zeros(8, "V8")]) is None
+    objects = np.zeros(8, [("object", object)])
+    assert whole.run([x, x, objects]) is False
+    with pytest.raises(ValueError, match="without objects"):
+        written.run([(x, 0), (x, 0), (objects, 0)], 1)
+    assert objects["object"].tolist() == [0] * 8
+
+
+# ---------------------------------------------------------------------- what a description must be
+
+
+def good() -> dict[str, Any]:
+    return {
+        "given": (EIGHT, EIGHT),
+        "fixed": (np.ones(10),),
+        "passes": ((ready(ADD), ((0, 0), (1, 0), (2, 16)), 1),),
+    }
+
+
+def test_a_good_description():
+    description = good()
+    assert sequence(*description.values()).run([np.ones(8), np.ones(8)]) is None
+    assert description["fixed"][0].tolist() == [1.0] * 2 + [2.0] * 8
+
+
+def one_pass(*sources: Any, kernel: Any = ADD, threads: Any = 1) -> Any:
+    return ((ready(kernel), sources, threads),)
+
+
+BAD: list[tuple[str, Any, type[Exception], str]] = [
+    ("given", [EIGHT], TypeError, "the arrays given must be a tuple, not list"),
+    ("given", (EIGHT,) * 4097, ValueError, "must have 0 to 4096 items, not 4097"),
+    ("given", (8,), TypeError, "an array given must be a tuple, not int"),
+    ("given", (((8,),),), ValueError, "an array given must have 2 to 2 items, not 1"),
+    ("given", (((8,), "f8"),), TypeError, "needs a NumPy dtype"),
+    ("given", (((8,), np.dtype(object)),), TypeError, "a NumPy dtype without objects"),
+    ("given", ((("8",), F8),), TypeError, "integer"),
+    ("given", (((-8,), F8),), ValueError, "a negative size, -8"),
+    ("given", (((2**60,), F8),), ValueError, "too many bytes"),
+    ("given", (((2**32, 2**32), F8),), ValueError, "too many bytes"),
+    ("given", (((1,) * 65, F8),), ValueError, "dimension"),
+    ("fixed", [np.ones(10)], TypeError, "the arrays fixed must be a tuple, not list"),
+    ("fixed", (None,), ValueError, "fixed array 0 is no contiguous ndarray"),
+    ("fixed", (np.ones(20)[::2],), ValueError, "fixed array 0 is no contiguous ndarray"),
+    ("fixed", (np.empty(10, object),), ValueError, "fixed array 0 is no .* of numbers"),
+    ("fixed", (shifted(10),), ValueError, "operand 2 is not aligned to 8 bytes"),
+    ("fixed", (locked(np.ones(10)),), ValueError, "array 2 is written, but it is read-only"),
+    ("fixed", (np.ones(9),), ValueError, "operand 2 covers the bytes 16 to 80, its memory has 72"),
+    ("fixed", (), ValueError, "an array's number must be from 0 to 1, not 2"),
+    ("passes", [], TypeError, "the passes must be a tuple, not list"),
+    ("passes", (None,), TypeError, "a pass must be a tuple"),
+    ("passes", ((None, at(0, 1, 2), 1),), TypeError, "a pass begins with a Kernel"),
+    ("passes", ((ADD, at(0, 1, 2), 1),), TypeError, "a pass begins with a Kernel"),
+    ("passes", one_pass(*at(0, 1)) if extension else (), ValueError, "sources must have 3 to 3"),
+    ("passes", one_pass(0, 1, 2) if extension else (), TypeError, "a source must be a tuple"),
+    ("passes", one_pass(*at(0, 1, 3)) if extension else (), ValueError, "from 0 to 2, not 3"),
+    ("passes", one_pass(*at(-1, 1, 2)) if extension else (), ValueError, "from 0 to 2, not -1"),
+    ("passes", one_pass(*at(0, 1, 2), threads=0) if extension else (), ValueError, "threads must"),
+    ("passes", one_pass(*at(0, 1), ("2", 0)) if extension else (), TypeError, "integer"),
+    (
+        "passes",
+        one_pass((0, 8), (1, 0), (2, 0)) if extension else (),
+        ValueError,
+        "operand 0 covers the bytes 8 to 72, its memory has 64",
+    ),
+    (
+        "passes",
+        one_pass((0, -8), (1, 0), (2, 0)) if extension else (),
+        ValueError,
+        "operand 0 covers the bytes -8 to 56",
+    ),
+    (
+        "passes",
+        one_pass((0, 0), (1, 0), (2, 4)) if extension else (),
+        ValueError,
+        "operand 2 is not aligned to 8 bytes",
+    ),
+    (
+        "passes",
+        one_pass((0, 0), (1, 0), (2, 2**62)) if extension else (),
+        ValueError,
+        "an offset must be from",
+    ),
+]
+
+
+@pytest.mark.parametrize(("part", "bad", "error", "message"), BAD, ids=range(len(BAD)))
+def test_bad_descriptions(part, bad, error, message):
+    with pytest.raises(error, match=message):
+        sequence(*{**good(), part: bad}.values())
+
+
+def test_bad_calls():
+    assert extension is not None
+    with pytest.raises(TypeError, match="takes exactly 4 arguments"):
+        extension.Sequence((), (), ())
+    with pytest.raises(TypeError, match="by position"):
+        extension.Sequence((), (), (), brief=True)
+
+
+def test_accumulators_of_nothing_stay_inside():
+    """A kernel over nothing reads nothing, but starts its accumulators."""
+    kernel = reduction(p.SUM, (0, 3), 0)
+    for count in (1, 2):
+        with pytest.raises(ValueError, match="operand 1 covers the bytes 0 to 24, its memory has"):
+            sequence((((0, 3), F8), ((count,), F8)), (), ((ready(kernel), at(0, 1), 1),))
+
+
+def test_no_accumulators_per_task():
+    kernel = reduction(p.SUM, (1, 40), 1)
+    operands = kernel.operands[0], kernel.operands[1]._replace(task_stride=8)
+    kernel = kernel._replace(operands=operands, split=1, step=16, tasks=3)
+    with pytest.raises(ValueError, match="no accumulators per task"):
+        sequence((((40,), F8), ((3,), F8)), (), ((ready(kernel), at(0, 1), 1),))

@@ -1,0 +1,277 @@
+"""Every loop against the kernel that it stands for, bit for bit.
+
+NumPy's loops take other paths at lengths around the widths of vector registers, at odd addresses,
+and for strided and constant operands; the bits must not change there. (For operands that run
+backwards some do, and nothing is promised.)
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from array_api_nx.backends.cpu.engine import loops
+from array_api_nx.backends.cpu.engine.kernel import Instruction, Kernel, Operand
+from array_api_nx.backends.cpu.engine.run import prepare
+from array_api_nx.backends.cpu.kernels import BINARY_NEW, REDUCE, UNARY
+from array_api_nx.contract import primitives as p
+from array_api_nx.contract.numpy_dtypes import TO_NUMPY
+from array_api_nx.contract.primitives import Primitive
+
+NDArray = np.ndarray[Any, Any]
+
+DTYPES = [TO_NUMPY[dtype] for dtype in TO_NUMPY]
+LENGTHS = [*range(1, 18), 31, 32, 33, 63, 64, 65, 127, 128, 130]
+
+
+def values(dtype: np.dtype[Any], size: int, seed: int) -> NDArray:
+    """Special values among ordinary ones."""
+    rng = np.random.default_rng(seed)
+    if dtype.kind == "b":
+        return rng.integers(0, 2, size).astype(bool)
+    if dtype.kind in "iu":
+        info = np.iinfo(dtype)
+        special = np.array([0, 1, 2, 7, info.min, info.max, info.max - 1], dtype)
+        ordinary = rng.integers(info.min, info.max, size, dtype, endpoint=True)
+        small = rng.integers(0, 20, size).astype(dtype)
+        if dtype.kind == "i":
+            special[2], small[::2] = -1, -small[::2]
+        ordinary[1::2] = small[1::2]
+    else:
+        part = np.empty(0, dtype).real.dtype
+        info = np.finfo(part)
+        numbers = [0, -0.0, 1, -1, 0.5, 2, np.inf, -np.inf, np.nan, info.max, -info.max, info.tiny]
+        numbers += [info.smallest_subnormal, 1e-5, 88.7, 709.5, -745.2, 1e5]
+        special = np.array(numbers, part)
+        ordinary = rng.standard_normal(2 * size).astype(part)
+        ordinary *= rng.choice(np.array([1, 100, 1e-3], part), 2 * size)
+        if dtype.kind == "c":
+            special = np.array(list(itertools.product(numbers[:9], numbers[:9])), part)
+            special = special.view(dtype).ravel()
+            ordinary = ordinary.view(dtype)
+    ordinary = ordinary[:size]
+    places = rng.choice(size, size // 3, replace=False)
+    ordinary[places] = rng.choice(special, len(places))
+    return ordinary
+
+
+def same_bits(actual: NDArray, expected: NDArray) -> bool:
+    """Whether all bits agree, the payload and sign of NaNs apart."""
+    if actual.dtype != expected.dtype or actual.shape != expected.shape:
+        return False
+    if actual.dtype.kind == "c":
+        return same_bits(actual.real, expected.real) and same_bits(actual.imag, expected.imag)
+    if actual.dtype.kind == "f":
+        nans = np.isnan(actual)
+        if not (nans == np.isnan(expected)).all():
+            return False
+        actual, expected = np.where(nans, 0, actual), np.where(nans, 0, expected)
+    return actual.tobytes() == expected.tobytes()
+
+
+def row(
+    loop: loops.Loop, length: int, tile: int, strides: Sequence[int], packed: bool = False
+) -> Kernel:
+    """One loop over a row whose inputs step by that many elements."""
+    *inputs, output = [
+        Operand(dtype.itemsize, (0, dtype.itemsize * stride), 0, "packed" if packed else "direct")
+        for dtype, stride in zip([*loop.inputs, loop.output], [*strides, 1], strict=True)
+    ]
+    program = (Instruction(loop, tuple(range(len(inputs))), len(inputs)),)
+    return Kernel((1, length), (1, tile), 0, 1, 1, (*inputs, output), (), program)
+
+
+def check(
+    loop: loops.Loop, kernel: Callable[..., Any], inputs: list[NDArray], tile: int = 131
+) -> None:
+    """Compare the machine with `kernel` on 1-d inputs, which may be broadcast or strided."""
+    expected = kernel(*inputs)
+    assert expected.dtype == loop.output
+    strides = [x.strides[0] // x.itemsize for x in inputs]
+    description = row(loop, expected.size, tile, strides, not set(strides) <= {0, 1})
+    memories = []
+    for x in inputs:
+        memory = x if x.base is None else x.base
+        memories.append((memory, address(x) - address(memory)))
+    out = np.zeros(expected.shape, loop.output)
+    prepare(description).run([*memories, (out, 0)], 1)
+    assert same_bits(out, expected), (loop, inputs)
+
+
+def address(x: NDArray) -> int:
+    start: int = x.__array_interface__["data"][0]
+    return start
+
+
+def loops_of(*families: str) -> Iterator[tuple[Primitive, list[loops.Loop]]]:
+    for op in p.of_family(*families):
+        found = [loops.find(op, TO_NUMPY[dtype]) for dtype in op.results]
+        yield op, [loop for loop in found if loop is not None]
+
+
+def arguments(op: Primitive, loop: loops.Loop, size: int) -> list[NDArray]:
+    made = [values(dtype, size, seed) for seed, dtype in enumerate(loop.inputs)]
+    if op is p.POW and loop.output.kind == "i":
+        made[1] = made[1] & 7  # NumPy refuses negative exponents
+    return made
+
+
+ELEMENTWISE = [(op, found) for op, found in loops_of("unary", "binary") if found]
+BINARY = [(op, found) for op, found in ELEMENTWISE if op.family == "binary"]
+
+
+def kernel_of(op: Primitive) -> Callable[..., Any]:
+    return UNARY[op] if op.family == "unary" else BINARY_NEW[op]
+
+
+@pytest.mark.parametrize(("op", "found"), ELEMENTWISE)
+def test_lengths(op: Primitive, found: list[loops.Loop]) -> None:
+    for loop in found:
+        inputs = arguments(op, loop, 130)
+        for length in LENGTHS:
+            check(loop, kernel_of(op), [x[:length] for x in inputs])
+            # from an odd address on
+            check(loop, kernel_of(op), [x[1:length] for x in inputs])
+
+
+@pytest.mark.parametrize(("op", "found"), ELEMENTWISE)
+def test_tiles_are_as_the_whole(op: Primitive, found: list[loops.Loop]) -> None:
+    for loop in found:
+        inputs = arguments(op, loop, 300)
+        for tile in (1, 7, 64, 299):
+            check(loop, kernel_of(op), inputs, tile)
+
+
+@pytest.mark.parametrize(("op", "found"), ELEMENTWISE)
+def test_strides(op: Primitive, found: list[loops.Loop]) -> None:
+    for loop in found:
+        inputs = arguments(op, loop, 201)
+        check(loop, kernel_of(op), [x[::2] for x in inputs], 64)
+        check(loop, kernel_of(op), [inputs[0][::3], *[x[:67] for x in inputs[1:]]])
+
+
+@pytest.mark.parametrize(("op", "found"), BINARY)
+def test_constant_operands(op: Primitive, found: list[loops.Loop]) -> None:
+    for loop in found:
+        first, second = arguments(op, loop, 130)
+        for k in range(0, 60, 4):
+            check(loop, kernel_of(op), [np.broadcast_to(first[k], 130), second])
+            if op is not p.POW or second[k] != 0.5:  # which is mended
+                check(loop, kernel_of(op), [first, np.broadcast_to(second[k], 130)])
+
+
+@pytest.mark.parametrize(("op", "found"), ELEMENTWISE)
+def test_calls_with_numpy(op: Primitive, found: list[loops.Loop]) -> None:
+    for loop in found:
+        inputs = arguments(op, loop, 100)
+        expected = kernel_of(op)(*inputs)
+        out = np.zeros(100, loop.output)
+        loop.call(*inputs, out=out)
+        assert same_bits(out, expected)
+        for x in inputs:
+            if x.dtype == loop.output:  # in place
+                copies = [each.copy() for each in inputs]
+                place = copies[[each is x for each in inputs].index(True)]
+                loop.call(*copies, out=place)
+                assert same_bits(place, expected)
+
+
+def test_every_loop_of_the_table() -> None:
+    missing = {
+        (op.name, dtype.kind)
+        for op in p.of_family("unary", "binary")
+        for dtype in op.results
+        if loops.find(op, TO_NUMPY[dtype]) is None
+    }
+    complex_floating = ["acosh", "expm1", "imag", "real", "reciprocal", "sign", "tan", "tanh"]
+    assert missing == {
+        *[(name, "complex floating") for name in complex_floating],
+        ("erf", "real floating"),
+        ("floor_divide", "real floating"),
+        *[("imag", kind) for kind in ("signed integer", "unsigned integer", "real floating")],
+        *[("trunc_divide", kind) for kind in ("signed integer", "unsigned integer")],
+    }
+
+
+def test_loops_are_made_once() -> None:
+    dtype = np.dtype(np.float64)
+    for name in ("add", "erf"):
+        op = next(op for op in p.of_family("unary", "binary") if op.name == name)
+        assert loops.find(op, dtype) is loops.find(op, np.dtype("float64"))
+    assert loops.cast(dtype, dtype) is loops.cast(dtype, dtype)
+    assert loops.select(dtype) is loops.select(dtype)
+    assert loops.reduction(p.SUM, dtype) is loops.reduction(p.SUM, dtype)
+
+
+def test_names_are_those_of_warnings() -> None:
+    dtype = np.dtype(np.float64)
+    found = [loops.find(op, dtype) for op in (p.DIVIDE, p.ABS, p.ROUND, p.POW)]
+    assert [loop.name for loop in found if loop] == ["divide", "absolute", "rint", "power"]
+    assert loops.select(dtype).name == "where"
+
+
+@pytest.mark.parametrize("source", DTYPES, ids=str)
+def test_casts(source: np.dtype[Any]) -> None:
+    for target in DTYPES:
+        loop = loops.cast(source, target)
+        if (source.kind + target.kind) in ("fi", "fu", "ci", "cu", "cf"):
+            assert loop is None
+        else:
+            assert loop is not None
+            for length in (1, 7, 64, 131):
+                check(loop, lambda x: x.astype(target), [values(source, length, 0)])  # noqa: B023
+            check(loop, lambda x: x.astype(target), [values(source, 200, 1)[::3]])  # noqa: B023
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_select(dtype: np.dtype[Any]) -> None:
+    loop = loops.select(dtype)
+    for length in (1, 7, 64, 131):
+        condition = values(np.dtype(bool), length, 0)
+        first, second = values(dtype, length, 1), values(dtype, length, 2)
+        check(loop, np.where, [condition, first, second])
+        check(loop, np.where, [condition[::-1], first, second[::-1]])
+        check(loop, np.where, [condition, np.broadcast_to(first[0], length), second])
+        for place in (first, second):
+            copies = [condition, first.copy(), second.copy()]
+            out = copies[1 if place is first else 2]
+            loop.call(*copies, out=out)
+            assert same_bits(out, np.where(condition, first, second))
+
+
+REDUCTIONS = [p.SUM, p.PROD, p.MAX, p.MIN, p.ANY, p.ALL, p.COUNT_NONZERO]
+
+
+@pytest.mark.parametrize("op", REDUCTIONS)
+def test_reductions(op: Primitive) -> None:
+    found = 0
+    for dtype in DTYPES:
+        reduction = loops.reduction(op, dtype)
+        if reduction is None:
+            continue
+        found += 1
+        loop, identity = reduction
+        assert loop.name == "reduce"
+        assert identity.shape == ()
+        assert identity.dtype == loop.output == loop.inputs[0]
+        assert loop.inputs[1] == dtype
+        for length in (1, 2, 9, 130):
+            x = values(dtype, length, length)
+            expected = (
+                np.asarray(np.count_nonzero(x), np.int64)
+                if op is p.COUNT_NONZERO
+                else REDUCE[op](x, axis=0, dtype=dtype if op is p.SUM or op is p.PROD else None)
+            )
+            total = identity.copy()
+            for each in (x[:1], x[1:]) if dtype.kind not in "fc" else (x,):
+                assert loop.ufunc is not None
+                assert loop.call is not None
+                loop.call(
+                    total, loop.ufunc.reduce(each, dtype=loop.output, initial=identity), out=total
+                )
+            assert same_bits(total, np.asarray(expected))
+    assert found == {p.SUM: 12, p.PROD: 12, p.MAX: 11, p.MIN: 11}.get(op, 1)

@@ -1,0 +1,475 @@
+"""Operations whose rows are shared out to threads: the bits, warnings and errors of one call."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+import array_api_nx as xp
+from array_api_nx.backends.cpu.backend import CPUBackend
+from array_api_nx.backends.cpu.engine import sliced_calls, worker_pool
+from array_api_nx.backends.cpu.storage import wrap
+from array_api_nx.contract import primitives as p
+
+NDArray = np.ndarray[Any, Any]
+
+BACKEND = CPUBackend()
+SHAPE = (37, 41, 23)
+THREADS = [1, 2, 3]
+
+# From one element on, so that small arrays are divided, too.
+LIMITS = ("SORT", "ARGSORT", "FFT", "TAKE", "MANY", "_TAKEN", "GATHER", "MATMUL")
+
+
+@pytest.fixture
+def divided(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Lowers the limits, and notes how many parts operations are done in."""
+    numbers = []
+    run = sliced_calls.run
+
+    def note(task: Callable[..., object], keys: list[sliced_calls.Key], name: str = "") -> None:
+        numbers.append(len(keys))
+        run(task, keys, name)
+
+    for limit in LIMITS:
+        monkeypatch.setattr(sliced_calls, limit, 2**3)
+    monkeypatch.setattr(sliced_calls, "_WORTH", 100)
+    monkeypatch.setattr(sliced_calls, "run", note)
+    return numbers
+
+
+def memory(dtype: str, *, distinct: int = 50) -> NDArray:
+    rng = np.random.default_rng(11)
+    shape = [2 * n for n in SHAPE]
+    values = rng.integers(-distinct, distinct, shape) / 2
+    if dtype.startswith("float"):
+        values[rng.random(shape) < 0.01] = np.nan
+        values[rng.random(shape) < 0.01] *= -0.0
+    if dtype.startswith("complex"):
+        values = values + 1j * rng.standard_normal(shape)
+    with np.errstate(invalid="ignore"):
+        return values.astype(dtype)
+
+
+def layouts(dtype: str) -> Iterator[NDArray]:
+    whole = memory(dtype)
+    a, b, c = SHAPE
+    yield whole[:a, :b, :c].copy()
+    yield np.asfortranarray(whole[:a, :b, :c])
+    yield whole[:c, :a, :b].transpose(1, 2, 0)
+    yield whole[:b, :a, :c].copy().transpose(1, 0, 2)
+    yield whole[::2, ::2, ::2]
+    yield whole[:a, ::-2, :c]
+    yield whole[a::-1, b::-1, c::-1]
+    yield np.broadcast_to(whole[:1, :b, :c], SHAPE)
+
+
+def same(found: Any, expected: Any) -> None:
+    """The same bits at the same places; all NaN are one value."""
+    found = BACKEND.array(found)
+    assert (found.dtype, found.shape) == (expected.dtype, expected.shape)
+    for ours, other in (
+        zip((found.real, found.imag), (expected.real, expected.imag), strict=True)
+        if expected.dtype.kind == "c"
+        else [(found, expected)]
+    ):
+        if expected.dtype.kind in "fc":
+            assert np.array_equal(np.isnan(ours), np.isnan(other))
+            ours, other = np.nan_to_num(ours), np.nan_to_num(other)
+            assert np.array_equal(np.signbit(ours), np.signbit(other))
+        assert np.array_equal(ours, other)
+    assert found.strides == expected.strides
+    assert found.flags.writeable
+
+
+def everywhere(compute: Callable[[], Any], expected: NDArray, divided: list[int]) -> None:
+    for threads in THREADS:
+        divided.clear()
+        with xp.config_context(num_threads=threads):
+            same(compute(), expected)
+        assert bool(divided) == (threads > 1)
+
+
+# ---------------------------------------------------------------------- operations
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "uint16", "int8", "bool"])
+def test_sort(dtype: str, axis: int, divided: list[int]) -> None:
+    for x in layouts(dtype):
+        for stable in (False, True):
+            kind: Any = "stable" if stable and dtype.startswith("float") else None
+            sort = partial(BACKEND.sort, wrap(x), axis, stable=stable)
+            expected = x.copy()
+            expected.sort(axis, kind)
+            everywhere(partial(sort, descending=False), expected, divided)
+            reverse: Any = np.negative if dtype.startswith("float") else np.invert
+            expected = reverse(x, order="C")
+            expected.sort(axis, kind)
+            everywhere(partial(sort, descending=True), reverse(expected), divided)
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "uint16", "bool"])
+def test_argsort(dtype: str, axis: int, divided: list[int]) -> None:
+    for x in layouts(dtype):
+        reverse: Any = np.negative if dtype.startswith("float") else np.invert
+        for stable in (False, True):
+            kind: Any = "stable" if stable else None
+            argsort = partial(BACKEND.argsort, wrap(x), axis, stable=stable)
+            everywhere(partial(argsort, descending=False), x.argsort(axis, kind), divided)
+            expected = reverse(x).argsort(axis, kind)
+            everywhere(partial(argsort, descending=True), expected, divided)
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize("dtype", ["complex128", "complex64"])
+@pytest.mark.parametrize("norm", ["backward", "ortho"])
+def test_fft(dtype: str, axis: int, norm: Any, divided: list[int]) -> None:
+    for x in layouts(dtype):
+        for ours, function in ((BACKEND.fft, np.fft.fft), (BACKEND.ifft, np.fft.ifft)):
+            expected = function(x, None, axis, norm)
+            everywhere(partial(ours, wrap(x), (axis,), norm), expected, divided)
+        size = x.shape[axis]
+        for last in (2 * size - 2, 2 * size - 1):
+            expected = np.fft.irfft(x, last, axis, norm)
+            everywhere(partial(BACKEND.irfft, wrap(x), (axis,), last, norm), expected, divided)
+    for x in layouts(dtype.replace("complex128", "float64").replace("complex64", "float32")):
+        for part in (x, x[:-1, :-1, :-1]):
+            expected = np.fft.rfft(part, None, axis, norm)
+            everywhere(partial(BACKEND.rfft, wrap(part), (axis,), norm), expected, divided)
+
+
+@pytest.mark.parametrize("axes", [(0, 1), (2, 0), (1, 2, 0)])
+def test_fft_over_several_axes(axes: tuple[int, ...], divided: list[int]) -> None:
+    for x in layouts("complex128"):
+        for ours, function in ((BACKEND.fft, np.fft.fftn), (BACKEND.ifft, np.fft.ifftn)):
+            expected = function(x, None, axes, "ortho")
+            everywhere(partial(ours, wrap(x), axes, "ortho"), expected, divided)
+        sizes = [x.shape[axis] for axis in axes[:-1]]
+        last = 2 * x.shape[axes[-1]] - 2
+        expected = np.fft.irfftn(x, (*sizes, last), axes)
+        everywhere(partial(BACKEND.irfft, wrap(x), axes, last, "backward"), expected, divided)
+    for x in layouts("float64"):
+        expected = np.fft.rfftn(x, None, axes)
+        everywhere(partial(BACKEND.rfft, wrap(x), axes, "backward"), expected, divided)
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int16", "bool", "complex128"])
+def test_take(dtype: str, axis: int, divided: list[int]) -> None:
+    rng = np.random.default_rng(5)
+    for x in layouts(dtype):
+        size = x.shape[axis]
+        for shape in [(61,), (9, 7)]:
+            indices = rng.integers(-size, size, shape)
+            expected = x.take(indices, axis)
+            everywhere(partial(BACKEND.take, wrap(x), wrap(indices), axis), expected, divided)
+            if axis == 0 and x.flags.c_contiguous:
+                expected = x[indices]
+                everywhere(partial(BACKEND.index_get, wrap(x), (wrap(indices),)), expected, divided)
+
+
+@pytest.mark.parametrize("shape", [(5000,), (2, 3000), (3, 2000, 2)])
+def test_take_of_few_long_rows(shape: tuple[int, ...], divided: list[int]) -> None:
+    x = np.arange(np.prod(shape)).reshape(shape)
+    axis = min(1, len(shape) - 1)
+    indices = np.random.default_rng(6).integers(-2000, 2000, 7001)
+    expected = x.take(indices, axis)
+    everywhere(partial(BACKEND.take, wrap(x), wrap(indices), axis), expected, divided)
+
+
+def test_reading_by_index_arrays_that_lie_otherwise(divided: list[int]) -> None:
+    x = np.arange(4000.0).reshape(40, 100)
+    indices = np.random.default_rng(7).integers(-40, 40, (30, 20))
+    for array, where in [(x, indices.T), (np.asfortranarray(x), indices), (x[:, ::2], indices)]:
+        expected = array[where]
+        with xp.config_context(num_threads=2):
+            same(BACKEND.index_get(wrap(array), (wrap(where),)), expected)
+            mask = np.resize([True, False, True], 40)
+            same(BACKEND.index_get(wrap(array), (wrap(mask),)), array[mask])
+    assert divided == []
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize("dtype", ["float64", "int16", "complex64"])
+def test_gather(dtype: str, axis: int, divided: list[int]) -> None:
+    rng = np.random.default_rng(8)
+    for x in layouts(dtype):
+        shape = list(x.shape)
+        for length in (shape[axis], 3, 200):
+            shape[axis] = length
+            indices = rng.integers(-x.shape[axis], x.shape[axis], shape)
+            expected = np.take_along_axis(x, indices, axis)
+            everywhere(partial(BACKEND.gather, wrap(x), wrap(indices), axis), expected, divided)
+
+
+@pytest.mark.parametrize("shape", [(6000,), (2, 3000), (1, 5000, 1)])
+def test_gather_along_the_only_long_axis(shape: tuple[int, ...], divided: list[int]) -> None:
+    x = np.arange(np.prod(shape)).reshape(shape)
+    axis = min(1, len(shape) - 1)
+    indices = np.random.default_rng(9).integers(-1000, 1000, shape)
+    expected = np.take_along_axis(x, indices, axis)
+    everywhere(partial(BACKEND.gather, wrap(x), wrap(indices), axis), expected, divided)
+
+
+def test_gather_by_indices_that_lie_otherwise() -> None:
+    x = np.arange(90_000).reshape(300, 300)
+    indices = np.random.default_rng(9).integers(0, 300, (300, 300)).T
+    with xp.config_context(num_threads=2):
+        same(BACKEND.gather(wrap(x), wrap(indices), 0), np.take_along_axis(x, indices, 0))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "complex128"])
+def test_matmul(dtype: str, divided: list[int]) -> None:
+    for x in layouts(dtype):
+        turned = x.swapaxes(1, 2)
+        small = x[:1, : x.shape[2], :7]
+        for left, right in [(x, turned), (turned, x), (x, small), (small.swapaxes(1, 2), turned)]:
+            with xp.config_context(num_threads=2):
+                same(BACKEND.matmul(wrap(left), wrap(right)), np.matmul(left, right))
+            first, second = left.copy(), right.copy()
+            expected = np.matmul(first, second)
+            everywhere(partial(BACKEND.matmul, wrap(first), wrap(second)), expected, divided)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 9), (9, 1), (3, 2), (64, 64)])
+def test_matmul_of_broadcast_stacks(shape: tuple[int, int], divided: list[int]) -> None:
+    rng = np.random.default_rng(10)
+    left, right = rng.random((12, 1, *shape)), rng.random((13, *shape[::-1]))
+    expected = np.matmul(left, right)
+    everywhere(partial(BACKEND.matmul, wrap(left), wrap(right)), expected, divided)
+
+
+def test_products_that_are_left_to_blas(divided: list[int]) -> None:
+    rng = np.random.default_rng(10)
+    with xp.config_context(num_threads=2):
+        for first, second in [
+            ((4, 65, 65), (4, 65, 65)),
+            ((4, 2, 2), (4, 2, 65)),
+            ((400, 30), (30, 50)),
+            ((200, 8, 9), (9,)),
+            ((200,), (20, 200, 8)),
+        ]:
+            left, right = rng.random(first), rng.random(second)
+            same(BACKEND.matmul(wrap(left), wrap(right)), np.matmul(left, right))
+        left, right = rng.random((900, 3, 4)), rng.random((900, 5, 4)).swapaxes(1, 2)
+        same(BACKEND.matmul(wrap(left), wrap(right)), np.matmul(left, right))
+    assert divided == []
+
+
+# ---------------------------------------------------------------------- what is not divided
+
+
+def test_no_elements(divided: list[int]) -> None:
+    none = np.zeros((500, 0, 3))
+    indices = np.zeros((500, 0, 3), np.int64)
+    with xp.config_context(num_threads=2):
+        for axis in (0, 1, 2):
+            same(BACKEND.sort(wrap(none), axis, descending=True, stable=True), none)
+            same(BACKEND.argsort(wrap(none), axis, descending=False, stable=True), indices)
+            same(BACKEND.scan(p.CUMULATIVE_SUM, wrap(none), axis), none)
+            same(BACKEND.gather(wrap(none), wrap(indices), axis), none)
+        same(BACKEND.take(wrap(np.zeros((500, 7))), wrap(indices[0, :, 0]), 1), none[..., 0])
+        same(BACKEND.take(wrap(none), wrap(np.zeros(900, np.int64)), 0), np.zeros((900, 0, 3)))
+        same(BACKEND.matmul(wrap(none), wrap(np.zeros((500, 3, 0)))), np.zeros((500, 0, 0)))
+        same(BACKEND.matmul(wrap(none.swapaxes(1, 2)), wrap(none)), np.zeros((500, 3, 3)))
+
+
+def test_one_row(divided: list[int]) -> None:
+    x = np.random.default_rng(1).random(9000)
+    with xp.config_context(num_threads=2):
+        same(BACKEND.sort(wrap(x), 0, descending=False, stable=True), np.sort(x))
+        same(BACKEND.argsort(wrap(x), 0, descending=False, stable=True), np.argsort(x))
+        same(BACKEND.fft(wrap(x + 0j), (0,), "backward"), np.fft.fft(x + 0j))
+    assert divided == []
+
+
+@pytest.mark.parametrize("shape", [(1000, 3), (3, 1000), (2, 2, 900, 1), (7, 9, 11), (1, 64)])
+@pytest.mark.parametrize("axis", [None, 0, 1])
+def test_parts_cover_everything_once(shape: tuple[int, ...], axis: int | None) -> None:
+    with xp.config_context(num_threads=3):
+        keys = sliced_calls.divide(shape, axis, 10)
+    if keys is None:
+        assert shape == (1, 64)
+        assert axis == 1
+        return
+    seen = np.zeros(shape, int)
+    for key in keys:
+        seen[key] += 1
+        assert axis is None or len(key) != axis + 1
+    assert (seen == 1).all()
+    assert 2 <= len(keys) <= 12
+
+
+# ---------------------------------------------------------------------- errors and warnings
+
+
+@pytest.mark.parametrize("wrong", [40, -41, 2**62, -(2**63)])
+@pytest.mark.parametrize("place", [0, 3999, 7999])
+def test_indices_that_are_out_of_range(wrong: int, place: int, divided: list[int]) -> None:
+    x = np.arange(8000.0).reshape(40, 200)
+    indices = np.zeros(8000, np.int64)
+    indices[place] = wrong
+    whole = indices.reshape(40, 200)
+    for compute, numpy in [
+        (lambda: BACKEND.take(wrap(x), wrap(indices), 0), lambda: x.take(indices, 0)),
+        (lambda: BACKEND.index_get(wrap(x), (wrap(indices),)), lambda: x[indices]),
+        (
+            lambda: BACKEND.gather(wrap(x), wrap(whole), 0),
+            lambda: np.take_along_axis(x, whole, 0),
+        ),
+    ]:
+        with pytest.raises(IndexError) as expected:
+            numpy()
+        divided.clear()
+        with xp.config_context(num_threads=2), pytest.raises(IndexError) as found:
+            compute()
+        assert str(found.value) == str(expected.value)
+        assert divided
+
+
+def test_stacks_that_do_not_broadcast(divided: list[int]) -> None:
+    left, right = wrap(np.ones((400, 3, 3))), wrap(np.ones((401, 3, 3)))
+    with xp.config_context(num_threads=2), pytest.raises(ValueError, match="broadcast"):
+        BACKEND.matmul(left, right)
+
+
+def test_the_first_exception_ends_it() -> None:
+    begun = []
+
+    def task(key: sliced_calls.Key) -> None:
+        begun.append(key)
+        raise LookupError(len(begun))
+
+    with xp.config_context(num_threads=2):
+        keys = sliced_calls.divide((1000, 100), 1, 10)
+        assert keys is not None
+        with pytest.raises(LookupError):
+            sliced_calls.run(task, keys)
+    assert 1 <= len(begun) <= 2
+
+
+@pytest.mark.filterwarnings("error")
+def test_warnings_come_once_and_in_numpys_words(divided: list[int]) -> None:
+    huge = np.full((100, 64), 1e308)
+    stack = np.full((100, 8, 8), 1e308)
+    operations: list[tuple[Callable[[], Any], Callable[[], Any]]] = [
+        (lambda: BACKEND.matmul(wrap(stack), wrap(stack)), lambda: np.matmul(stack, stack)),
+        (lambda: BACKEND.fft(wrap(huge + 0j), (1,), "backward"), lambda: np.fft.fft(huge + 0j)),
+        (lambda: BACKEND.rfft(wrap(huge), (1,), "backward"), lambda: np.fft.rfft(huge)),
+        (
+            lambda: BACKEND.rfft(wrap(huge[:, 1:]), (1,), "backward"),
+            lambda: np.fft.rfft(huge[:, 1:]),
+        ),
+        (
+            lambda: BACKEND.irfft(wrap(huge + 0j), (1,), 126, "backward"),
+            lambda: np.fft.irfft(huge + 0j),
+        ),
+    ]
+    for compute, numpy in operations:
+        with pytest.warns(RuntimeWarning) as expected:
+            numpy()
+        with xp.config_context(num_threads=2):
+            divided.clear()
+            with pytest.warns(RuntimeWarning) as found:
+                compute()
+            assert divided
+            assert [str(x.message) for x in found] == [str(x.message) for x in expected]
+            assert {x.filename for x in found} == {__file__}
+            with np.errstate(all="ignore"):
+                compute()
+            divided.clear()
+            with np.errstate(all="raise"), pytest.raises(FloatingPointError):
+                compute()
+            assert divided == []
+
+
+# ---------------------------------------------------------------------- threads
+
+
+def test_several_threads_do_the_work() -> None:
+    meeting = threading.Barrier(2, timeout=60)
+    seen = set()
+
+    def task(key: sliced_calls.Key) -> None:
+        # Neither of the first two tasks ends before the other one has begun.
+        if key[0].start == 0 or key[0].start == 1:
+            meeting.wait()
+        seen.add(threading.current_thread())
+
+    with xp.config_context(num_threads=2):
+        keys = sliced_calls.divide((8, 100), 1, 10)
+        assert keys is not None
+        sliced_calls.run(task, keys)
+    assert len(seen) == 2
+    assert threading.current_thread() in seen
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
+def test_a_forked_child_has_threads_of_its_own(divided: list[int]) -> None:
+    x = np.random.default_rng(4).random((90, 80))
+    with xp.config_context(num_threads=3):
+        same(BACKEND.sort(wrap(x), 1, descending=False, stable=True), np.sort(x, 1))
+        with warnings.catch_warnings():
+            # Python 3.12 warns of forks while there are threads; this is what they must survive.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            child = os.fork()
+        if child == 0:
+            # A child that waits for threads it has not inherited must not wait for ever.
+            signal.alarm(60)
+            status = 1
+            try:
+                test_several_threads_do_the_work()
+                status = 0
+            finally:
+                os._exit(status)
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 0
+
+
+def test_without_threads_to_be_had_the_caller_does_all(
+    monkeypatch: pytest.MonkeyPatch, divided: list[int]
+) -> None:
+    class Refusing:
+        def submit(self, *_: object) -> None:
+            raise RuntimeError("cannot schedule new futures after interpreter shutdown")
+
+    monkeypatch.setattr(worker_pool, "_executor", lambda _: Refusing())
+    x = np.random.default_rng(2).random((90, 80))
+    with xp.config_context(num_threads=3):
+        same(BACKEND.sort(wrap(x), 1, descending=False, stable=True), np.sort(x, 1))
+    assert len(divided) == 1
+
+
+def test_through_the_frontend(monkeypatch: pytest.MonkeyPatch) -> None:
+    divided = []
+    run = sliced_calls.run
+    monkeypatch.setattr(sliced_calls, "run", lambda *args: (divided.append(1), run(*args)))
+    rng = np.random.default_rng(3)
+    x = rng.random((700, 700))
+    indices = rng.integers(-700, 700, 3000)
+    stack = rng.random((30_000, 4, 4))
+    ours = xp.asarray(x, copy=True)
+    where = xp.asarray(indices, copy=True)
+    products = xp.asarray(stack, copy=True)
+    with xp.config_context(num_threads=2):
+        for found, expected in [
+            (xp.sort(ours, axis=1), np.sort(x, 1)),
+            (xp.argsort(ours, axis=0), np.argsort(x, 0)),
+            (xp.take_along_axis(ours, xp.argsort(ours)), np.sort(x)),
+            (xp.take(ours, where, axis=0), x.take(indices, 0)),
+            (ours[where], x[indices]),
+            (xp.fft.rfft(ours), np.fft.rfft(x)),
+            (products @ products, stack @ stack),
+        ]:
+            assert np.asarray(found).tobytes() == expected.tobytes()
+    assert len(divided) == 8

@@ -1,0 +1,283 @@
+"""Expressions that are pending when memory that they read is written.
+
+What was called before a write reads the elements from before it, whatever is computed later. Every
+program here runs on NumPy's arrays too, which compute at once.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+import pytest
+
+import array_api_nx as xp
+from tests.backends.cpu.lazy.hazards import (
+    KEYED,
+    KEYS,
+    ORIGINS,
+    READS,
+    VIEWS,
+    WRITES,
+    Read,
+    evaluated,
+    exported,
+    memory,
+    numbers,
+    pending_sum,
+    pending_twin,
+)
+from tests.support.programs import SETTINGS, NDArray, assert_same, deferring, numpy_of, settings
+
+
+def run(
+    ns: Any, origin: Any, view: str, read: Read, write: Any, key: str | None = None
+) -> list[NDArray]:
+    """Read, write, read again; the results, and all arrays as they are in the end."""
+    x, others = origin(ns, numbers((4, 6)))
+    b = ns.asarray(numbers((4, 6), 3), copy=True)
+    v = VIEWS[view](ns, x)
+    results = read(ns, v, b[2, 3, ...])
+    if key is None:
+        write(ns, x, b)
+    else:
+        write(x, KEYS[key])
+    # The same expressions again must not be taken for those from before the write.
+    results += read(ns, v, b[2, 3, ...])
+    return [numpy_of(y) for y in [*results, v, x, b, *others]]
+
+
+@cache
+def expected(*program: Any) -> list[NDArray]:
+    return run(np, *program)
+
+
+def check(mode: str, *program: Any) -> None:
+    with settings(mode):
+        results = run(xp, *program)
+    for i, (actual, oracle) in enumerate(zip(results, expected(*program), strict=True)):
+        assert_same(actual, oracle, f"{mode}, {program}, result {i}")
+
+
+@pytest.mark.parametrize("mode", SETTINGS)
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("view", VIEWS)
+def test_parts_written_while_parts_are_read(view, key, mode):
+    first = list(VIEWS).index(view) + list(KEYS).index(key)
+    for i, read in enumerate(READS):
+        check(mode, memory, view, read, KEYED[(first + i) % len(KEYED)], key)
+
+
+def name_of(value: Any) -> str:
+    return value if isinstance(value, str) else value.__name__
+
+
+RUNS = [
+    *[("process", origin) for origin in ORIGINS],
+    *[("context", origin) for origin in (memory, pending_sum, pending_twin, evaluated)],
+    *[("always", origin) for origin in (memory, pending_twin, exported)],
+    ("off", memory),
+]
+
+
+@pytest.mark.parametrize(("mode", "origin"), RUNS, ids=name_of)
+@pytest.mark.parametrize("write", WRITES, ids=name_of)
+def test_every_write_after_every_read(origin, write, mode):
+    views = list(VIEWS)
+    first = WRITES.index(write)
+    for i, read in enumerate(READS):
+        check(mode, origin, views[(first + i) % len(views)], read, write)
+
+
+# ---------------------------------------------------------------------- creation
+
+
+def created(ns: Any, name: str) -> Any:
+    match name:
+        case "zeros":
+            return ns.zeros((4, 6))
+        case "ones":
+            return ns.ones((4, 6))
+        case "full":
+            return ns.full((4, 6), 3.0)
+        case "zeros_like":
+            return ns.zeros_like(ns.ones((4, 6)))
+        case "full of a pending element":
+            return ns.full((4, 6), ns.sum(ns.ones((4, 6)) * 2.0))
+
+
+@pytest.mark.parametrize("mode", SETTINGS)
+@pytest.mark.parametrize(
+    "name", ["zeros", "ones", "full", "zeros_like", "full of a pending element"]
+)
+def test_filled_arrays_are_arrays_of_their_own(name, mode):
+    def program(ns: Any) -> list[Any]:
+        first, second = created(ns, name), created(ns, name)
+        double = second * 2.0
+        first[1:, 0] = 8.0
+        second += first
+        third = created(ns, name)
+        return [first, second, double, third, created(ns, name) * 2.0]
+
+    with settings(mode):
+        actual = [numpy_of(x) for x in program(xp)]
+    for i, (x, oracle) in enumerate(zip(actual, program(np), strict=True)):
+        assert_same(x, oracle, f"result {i}")
+
+
+# ---------------------------------------------------------------------- the order of evaluation
+
+
+@pytest.mark.parametrize("order", list(permutations(range(5))), ids=str)
+def test_the_order_of_asking_does_not_matter(order):
+    def program(ns: Any) -> list[Any]:
+        x = ns.asarray(numbers((4, 6)), copy=True)
+        y = x * 2.0
+        total = ns.sum(y + x, axis=0)
+        x[1:] = y[:-1] - x[1:]
+        z = x + total
+        y[0] = total
+        return [x, y, z, total, ns.max(y - z)]
+
+    oracle = program(np)
+    with deferring():
+        results = program(xp)
+        for i in order:
+            assert_same(numpy_of(results[i]), oracle[i], f"result {i}")
+        for i in order:
+            assert_same(numpy_of(results[i]), oracle[i], f"result {i}, again")
+
+
+# ---------------------------------------------------------------------- handles that die
+
+
+def leaf_dropped(ns: Any) -> list[Any]:
+    x = ns.asarray(numbers((4, 6)), copy=True)
+    row = x[1]
+    y = x * 2.0
+    z = ns.sum(x, axis=0)
+    del x
+    row += 1.0
+    return [row, y, z]
+
+
+def written_and_dropped(ns: Any) -> list[Any]:
+    x = ns.asarray(numbers((4, 6)), copy=True)
+    y = x + 1.0
+    v = y[1:]
+    z = y * 2.0
+    y[0] = 5.0
+    del y
+    v *= 3.0
+    return [x, v, z]
+
+
+def pending_dropped_before_its_reader(ns: Any) -> list[Any]:
+    x = ns.asarray(numbers((4, 6)), copy=True)
+    y = x + 1.0
+    z = y * 2.0
+    del y
+    x += 1.0
+    again = x + 1.0
+    return [x, z, again]
+
+
+def result_dropped_unread(ns: Any) -> list[Any]:
+    x = ns.asarray(numbers((4, 6)), copy=True)
+    y = x + 1.0
+    del y
+    x[0] = 7.0
+    return [x, x + 1.0]
+
+
+def view_of_dropped(ns: Any) -> list[Any]:
+    v = (ns.asarray(numbers((4, 6)), copy=True) + 1.0)[1:, ::-2]
+    w = v[0]
+    z = v * 2.0
+    v[0, 0] = 50.0
+    return [v, w, z]
+
+
+def swapped_by_names(ns: Any) -> list[Any]:
+    x, y = ns.asarray(numbers((4, 6)), copy=True), ns.ones((4, 6))
+    for _ in range(4):
+        x, y = y, x - y
+        x[0] = 2.0
+        y[:, 1] += x[:, 1]
+    return [x, y]
+
+
+@pytest.mark.parametrize("mode", SETTINGS)
+@pytest.mark.parametrize(
+    "program",
+    [
+        leaf_dropped,
+        written_and_dropped,
+        pending_dropped_before_its_reader,
+        result_dropped_unread,
+        view_of_dropped,
+        swapped_by_names,
+    ],
+    ids=name_of,
+)
+def test_handles_that_die(program, mode):
+    with settings(mode):
+        actual = [numpy_of(x) for x in program(xp)]
+    for i, (x, oracle) in enumerate(zip(actual, program(np), strict=True)):
+        assert_same(x, oracle, f"result {i}")
+
+
+# ---------------------------------------------------------------------- few dimensions
+
+
+@pytest.mark.parametrize("mode", SETTINGS)
+@pytest.mark.parametrize("shape", [(), (1,), (1, 1), (5,), (0,), (2, 0, 3)], ids=str)
+def test_shapes_with_few_or_no_elements(shape, mode):
+    def program(ns: Any) -> list[Any]:
+        x = ns.asarray(numbers(shape) + 3.0, copy=True)
+        y = ns.zeros(shape)
+        y += x
+        z, total = y * 2.0, ns.sum(y)
+        y[...] = x - y * 3.0
+        w = y + z
+        y -= total
+        x[...] = total
+        return [x, y, z, total, w]
+
+    with settings(mode):
+        actual = [numpy_of(x) for x in program(xp)]
+    for i, (x, oracle) in enumerate(zip(actual, program(np), strict=True)):
+        assert_same(x, oracle, f"result {i}")
+
+
+# ---------------------------------------------------------------------- writes that fail
+
+
+@pytest.mark.parametrize("mode", SETTINGS)
+def test_writes_that_fail_change_nothing(mode):
+    a = numbers((4, 6))
+    with settings(mode):
+        x = xp.asarray(a, copy=True)
+        y = x + 1.0
+        repeated = xp.broadcast_to(y[0], (3, 6))
+        with pytest.raises(ValueError, match="cannot be broadcast"):
+            x[1:] = y
+        with pytest.raises(IndexError):
+            x[xp.asarray([0, 9])] = 1.0
+        with pytest.raises(ValueError, match="does not fit"):
+            x[x > 0] = y[0, :2]
+        with pytest.raises(TypeError, match="loses data"):
+            x[...] = y * 1j
+        with pytest.raises(TypeError):
+            x += 1j
+        with pytest.raises(ValueError, match="share memory"):
+            repeated[0] = 1.0
+        with pytest.raises(ValueError, match="share memory"):
+            repeated += 1.0
+        assert_same(numpy_of(x), a)
+        assert_same(numpy_of(y), a + 1.0)
+        x[...] = y
+        assert_same(numpy_of(x), a + 1.0)
+        assert_same(numpy_of(repeated), np.broadcast_to(a[0] + 1.0, (3, 6)))

@@ -1,0 +1,292 @@
+"""Values that read the memory they are stored in.
+
+The right side is read as if it were computed before anything is written, however the two views lie
+over each other. On small arrays every pair of views of one shape; on large ones those that meet in
+different tiles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import array_api_nx as xp
+from tests.backends.cpu.lazy.hazards import numbers
+from tests.support.programs import LARGE, SETTINGS, NDArray, assert_same, numpy_of, settings
+
+# Each writes the view t and reads the view s; t0 is t as it was before. On NumPy both are copies.
+# What they return must be what it was when it was called.
+
+
+def copied(ns: Any, t: Any, s: Any, t0: Any) -> list[Any]:
+    t[...] = s
+    return []
+
+
+def computed(ns: Any, t: Any, s: Any, t0: Any) -> list[Any]:
+    t[...] = s * 2.0 + 1.0
+    return []
+
+
+def of_both(ns: Any, t: Any, s: Any, t0: Any) -> list[Any]:
+    t[...] = t0 - s
+    return []
+
+
+def of_another_dtype(ns: Any, t: Any, s: Any, t0: Any) -> list[Any]:
+    t[...] = ns.astype(s, ns.float32)
+    return []
+
+
+def chosen(ns: Any, t: Any, s: Any, t0: Any) -> list[Any]:
+    t[...] = ns.where(t0 > s, s, -1.0)
+    return []
+
+
+def kept(ns: Any, t: Any, s: Any, t0: Any) -> list[Any]:
+    product = s * 3.0
+    difference = t0 - product
+    t[...] = difference
+    return [product, difference]
+
+
+def with_sums(ns: Any, t: Any, s: Any, t0: Any) -> list[Any]:
+    t[...] = s - ns.sum(t0, axis=0)
+    return []
+
+
+def with_extreme(ns: Any, t: Any, s: Any, t0: Any) -> list[Any]:
+    t[...] = t0 + ns.max(s)
+    return []
+
+
+def in_place(ns: Any, t: Any, s: Any, t0: Any) -> list[Any]:
+    t += s
+    return []
+
+
+def in_place_computed(ns: Any, t: Any, s: Any, t0: Any) -> list[Any]:
+    pending = t0 * 2.0
+    t -= s * 2.0 - 1.0
+    return [pending]
+
+
+Form = Callable[[Any, Any, Any, Any], list[Any]]
+
+FORMS: tuple[Form, ...] = (
+    copied, computed, of_both, of_another_dtype, chosen, kept, with_sums, with_extreme, in_place,
+    in_place_computed,
+)  # fmt: skip
+
+
+def check(form: Form, a: NDArray, target: Any, source: Any, hint: str) -> None:
+    """`target` and `source` take views of an array of either namespace, or are keys."""
+    take_target = target if callable(target) else lambda y: y[target]
+    take_source = source if callable(source) else lambda y: y[source]
+    oracle = a.copy()
+    view = take_target(oracle)
+    expected = form(np, view, take_source(oracle).copy(), view.copy())
+    x = xp.asarray(a, copy=True)
+    actual = form(xp, take_target(x), take_source(x), take_target(x))
+    assert_same(numpy_of(x), oracle, hint)
+    for result, right in zip(actual, expected, strict=True):
+        assert_same(numpy_of(result), right, f"{hint}, pending before the write")
+
+
+# ---------------------------------------------------------------------- small
+
+LENGTH, COUNT = 7, 3
+SLICES = [
+    slice(first, first + step * COUNT if first + step * COUNT >= 0 else None, step)
+    for step in (1, 2, 3, -1, -2)
+    for first in range(LENGTH)
+    if 0 <= first + step * (COUNT - 1) < LENGTH
+]
+
+
+@pytest.mark.parametrize("mode", SETTINGS)
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__name__)
+def test_all_pairs_of_slices(form, mode):
+    a = numbers((LENGTH,))
+    with settings(mode):
+        for target in SLICES:
+            for source in SLICES:
+                check(form, a, target, source, f"{target} of {source}")
+
+
+def _windows() -> dict[str, Callable[[Any], Any]]:
+    """Views of shape (3, 3) of an array of shape (5, 5)."""
+    windows: dict[str, Callable[[Any], Any]] = {}
+    for i, j in [(0, 0), (1, 0), (0, 1), (1, 1), (2, 2)]:
+        rows, columns = slice(i, i + 3), slice(j, j + 3)
+        windows[f"{i}, {j}"] = lambda x, r=rows, c=columns: x[r, c]
+        windows[f"{i}, {j} transposed"] = lambda x, r=rows, c=columns: x[r, c].T
+    windows["rows flipped"] = lambda x: x[2::-1, 1:4]
+    windows["columns flipped"] = lambda x: x[1:4, 3:0:-1]
+    windows["flipped"] = lambda x: x[3:0:-1, 3:0:-1]
+    windows["stepped"] = lambda x: x[::2, ::2]
+    windows["stepped backwards"] = lambda x: x[::-2, 1:4]
+    windows["flipped, transposed"] = lambda x: x[2::-1, :3].T
+    return windows
+
+
+WINDOWS = _windows()
+SOURCES: dict[str, Callable[[Any], Any]] = {
+    **WINDOWS,
+    "one row": lambda x: x[1, 1:4],
+    "one row, flipped": lambda x: x[2, 2::-1],
+    "one column": lambda x: x[1:4, 2:3],
+    "one element": lambda x: x[1, 1, ...],
+}
+
+
+@pytest.mark.parametrize("mode", SETTINGS)
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__name__)
+def test_all_pairs_of_windows(form, mode):
+    a = numbers((5, 5))
+    with settings(mode):
+        for name, target in WINDOWS.items():
+            for other, source in SOURCES.items():
+                check(form, a, target, source, f"{name} of {other}")
+
+
+# ---------------------------------------------------------------------- several tiles
+
+LONG = 2 * LARGE + 101
+SHIFTS = (1, 3, 64, 1000, 4096, LONG // 3)
+
+
+def _long_pairs() -> list[tuple[slice, slice]]:
+    pairs = [(slice(None), slice(None, None, -1)), (slice(None, None, -1), slice(None))]
+    for n in SHIFTS:
+        pairs += [(slice(n, None), slice(None, -n)), (slice(None, -n), slice(n, None))]
+        pairs += [(slice(n, None), slice(None, n - 1 if n > 1 else 0, -1))]
+    half = LONG // 2
+    pairs += [(slice(0, 2 * half, 2), slice(half)), (slice(half), slice(1, 2 * half, 2))]
+    pairs += [(slice(half, 2 * half), slice(0, 2 * half, 2))]
+    return [(t, s) for t, s in pairs if len(range(LONG)[t]) == len(range(LONG)[s])]
+
+
+@pytest.mark.parametrize("mode", ["large", "off"])
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__name__)
+def test_long_arrays(form, mode):
+    a = numbers((LONG,))
+    with settings(mode):
+        for target, source in _long_pairs():
+            check(form, a, target, source, f"{target} of {source}")
+
+
+SIDE = 230
+BLOCKS: dict[str, Callable[[Any], Any]] = {
+    "top": lambda x: x[:200, :200],
+    "one row on": lambda x: x[1:201, :200],
+    "one column on": lambda x: x[:200, 1:201],
+    "far corner": lambda x: x[30:, 30:],
+    "transposed": lambda x: x[:200, :200].T,
+    "rows flipped": lambda x: x[199::-1, :200],
+    "flipped": lambda x: x[::-1, ::-1][:200, :200],
+}
+REPEATED: dict[str, Callable[[Any], Any]] = {
+    "one row": lambda x: x[100, :200],
+    "one column": lambda x: x[:200, 100:101],
+    "one element": lambda x: x[100, 100, ...],
+}
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__name__)
+def test_large_blocks(form, threads):
+    a = numbers((SIDE, SIDE))
+    with settings("large", num_threads=threads):
+        for name in ("top", "one row on", "transposed", "flipped"):
+            for other, source in {**BLOCKS, **REPEATED}.items():
+                check(form, a, BLOCKS[name], source, f"{name} of {other}")
+
+
+# ---------------------------------------------------------------------- what people write
+
+
+def stencil(ns: Any, x: Any) -> Any:
+    for _ in range(5):
+        x[1:-1, 1:-1] = x[:-2, 1:-1] + x[2:, 1:-1] - x[1:-1, :-2] + x[1:-1, 2:]
+        x[...] = x % 16.0
+    return x
+
+
+def elimination(ns: Any, x: Any) -> Any:
+    x[...] = ns.abs(x) + 1.0
+    for k in range(3):
+        x[k + 1 :] -= ns.floor(x[k + 1 :, k : k + 1] / x[k, k, ...]) * x[k]
+        x[k] = x[k] + 1.0
+    return x
+
+
+def rows_swapped(ns: Any, x: Any) -> Any:
+    kept = x[0] * 1.0
+    x[0] = x[-1]
+    x[-1] = kept
+    x[:2] = x[1::-1]
+    return x
+
+
+def running_sum(ns: Any, x: Any) -> Any:
+    step = 1
+    while step < x.shape[1]:
+        x[:, step:] += x[:, :-step]
+        step *= 2
+    return x
+
+
+def sorted_by_swaps(ns: Any, x: Any) -> Any:
+    for start in (0, 1) * x.shape[1]:
+        left, right = x[:, start:-1:2], x[:, start + 1 :: 2]
+        left, right = left[:, : right.shape[1]], right[:, : left.shape[1]]
+        low, high = ns.minimum(left, right), ns.maximum(left, right)
+        left[...] = low
+        right[...] = high
+    return x
+
+
+def butterfly(ns: Any, x: Any) -> Any:
+    half = x.shape[1] // 2
+    even, odd = x[:, :half], x[:, half : 2 * half]
+    difference = even - odd
+    even += odd
+    odd[...] = difference
+    return x
+
+
+def momentum(ns: Any, x: Any) -> Any:
+    velocity = ns.zeros(x.shape)
+    for _ in range(6):
+        slope = x - ns.max(x, axis=0)
+        velocity *= 2.0
+        velocity -= slope
+        x += velocity
+        x[...] = ns.clip(x, -1000.0, 1000.0)
+    return x
+
+
+@pytest.mark.parametrize("shape", [(5, 8), (190, 180)], ids=str)
+@pytest.mark.parametrize("mode", [*SETTINGS, "large"])
+@pytest.mark.parametrize(
+    "algorithm",
+    [stencil, elimination, rows_swapped, running_sum, butterfly, momentum],
+    ids=lambda algorithm: algorithm.__name__,
+)
+def test_algorithms_in_place(algorithm, mode, shape):
+    a = numbers(shape)
+    with settings(mode):
+        result = algorithm(xp, xp.asarray(a, copy=True))
+        assert_same(numpy_of(result), algorithm(np, a.copy()))
+
+
+@pytest.mark.parametrize("mode", SETTINGS)
+def test_sorting_by_swaps(mode):
+    a = numbers((3, 9))
+    with settings(mode):
+        result = sorted_by_swaps(xp, xp.asarray(a, copy=True))
+        assert_same(numpy_of(result), np.sort(a))

@@ -1,0 +1,515 @@
+"""Memory that others can write: lent to us by reference, or handed out.
+
+What reads it runs at once, so that a later write from outside cannot reach it; with
+fusion="always" the user has promised that there is none, and it may be read late.
+"""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import array_api_nx as xp
+from tests.backends.cpu.lazy.hazards import READS, VIEWS, numbers
+from tests.support.programs import (
+    LARGE,
+    NDArray,
+    assert_same,
+    deferring,
+    numpy_of,
+    pending,
+    settings,
+)
+
+pytestmark = pytest.mark.usefixtures("threshold")
+
+SHAPE = (4, 6)
+
+
+def ours(shape: tuple[int, ...] = SHAPE) -> xp.Array:
+    """An array whose memory nobody else knows."""
+    return xp.asarray(numbers(shape), copy=True)
+
+
+# ---------------------------------------------------------------------- lent to us
+
+
+class Lender:
+    """Another library's array, known by DLPack alone."""
+
+    def __init__(self, array: NDArray) -> None:
+        self.array = array
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.array.__dlpack_device__()
+
+
+LENT: dict[str, Callable[[NDArray], xp.Array]] = {
+    "asarray": lambda a: xp.asarray(a),
+    "asarray copy=False": lambda a: xp.asarray(a, copy=False),
+    "asarray of a view": lambda a: xp.asarray(a[::-1])[::-1],
+    "asarray of a transpose": lambda a: xp.asarray(a.T).T,
+    "memoryview": lambda a: xp.asarray(memoryview(a)),
+    "from_dlpack": lambda a: xp.from_dlpack(a),
+    "from_dlpack of another library": lambda a: xp.from_dlpack(Lender(a)),
+    "asarray of another library": lambda a: xp.asarray(Lender(a)),
+    "from_dlpack of an array of ours": lambda a: xp.from_dlpack(xp.asarray(a)),
+    "buffer": lambda a: xp.reshape(xp.asarray(memoryview(a).cast("B").cast("d")), SHAPE),
+}
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("lend", LENT)
+def test_lent_memory_is_read_at_once(lend, view):
+    a = numbers(SHAPE)
+    with deferring():
+        x = LENT[lend](a)
+        for read in READS:
+            a[...] = numbers(SHAPE)
+            oracle = [np.array(r) for r in read(np, VIEWS[view](np, a), np.float64(3.0))]
+            results = read(xp, VIEWS[view](xp, x), 3.0)
+            a[...] = -77.0
+            for result, right in zip(results, oracle, strict=True):
+                assert_same(numpy_of(result), right, f"{lend}, {view}, {read.__name__}")
+
+
+def test_large_lent_memory():
+    a = np.arange(float(LARGE))
+    with settings("large"):
+        x = xp.asarray(a)
+        y, total = x * 2.0 + 1.0, xp.sum(x[1:] * 3.0)
+        a[...] = 0.0
+    assert_same(numpy_of(y), np.arange(float(LARGE)) * 2.0 + 1.0)
+    assert_same(numpy_of(total), np.sum(np.arange(1.0, LARGE) * 3.0))
+
+
+@pytest.mark.parametrize("lend", LENT)
+def test_lent_memory_with_ours(lend):
+    # One operand anyone can write is enough; what was pending already still is right.
+    a = numbers(SHAPE)
+    with deferring():
+        x, mine = LENT[lend](a), ours()
+        chain = mine * 2.0
+        y = chain + x
+        a[...] = -77.0
+        z = xp.where(x < 0.0, chain, x)
+        a[...] = 55.0
+        assert_same(numpy_of(y), numbers(SHAPE) * 3.0)
+        assert_same(numpy_of(z), numbers(SHAPE) * 2.0)
+
+
+@pytest.mark.parametrize("lend", LENT)
+def test_writes_to_lent_memory_go_both_ways(lend):
+    a = numbers(SHAPE)
+    oracle = a.copy()
+    with deferring():
+        x, mine = LENT[lend](a), ours()
+        for target in (x, oracle):
+            target[0] = 5.0
+            target += 1.0
+            target[:, 1:] -= 2.0
+        assert_same(a, oracle)
+        x[...] = mine * 2.0 + 1.0
+        assert_same(a, numbers(SHAPE) * 2.0 + 1.0)
+        x[1:] = x[:-1] * 2.0
+        oracle = numbers(SHAPE) * 2.0 + 1.0
+        oracle[1:] = oracle[:-1] * 2.0
+        assert_same(a, oracle)
+        a[...] = 3.0
+        assert_same(numpy_of(x), np.full(SHAPE, 3.0))
+
+
+def test_two_arrays_over_one_lent_memory():
+    a = numbers((12,))
+    with deferring():
+        x, y = xp.asarray(a[:8]), xp.asarray(a[4:])
+        z = y * 2.0
+        x += 100.0
+        assert_same(numpy_of(z), numbers((12,))[4:] * 2.0)
+        x[...] = y + 1.0
+        oracle = numbers((12,))
+        oracle[:8] += 100.0
+        oracle[:8] = oracle[4:] + 1.0
+        assert_same(a, oracle)
+        w = xp.from_dlpack(x) * 2.0
+        y[0] = -1.0
+        assert_same(numpy_of(w), oracle[:8] * 2.0)
+
+
+def _twice(a: NDArray) -> tuple[xp.Array, xp.Array]:
+    return xp.asarray(a), xp.asarray(a)
+
+
+def _exported(a: NDArray) -> tuple[xp.Array, xp.Array]:
+    x = xp.asarray(a)
+    return x, xp.from_dlpack(x)
+
+
+def _parts(a: NDArray) -> tuple[xp.Array, xp.Array]:
+    """Two imports of which neither begins where the block does, put together again."""
+    x, y = xp.asarray(a[::-1]), xp.asarray(a)
+    return x[::-1], y
+
+
+MEETINGS: dict[str, tuple[Any, Any]] = {
+    "forwards": (slice(3, None), slice(None, -3)),
+    "backwards": (slice(None, -3), slice(3, None)),
+    "flipped": (slice(None), slice(None, None, -1)),
+    "the same": (slice(None), slice(None)),
+    "stepped": (slice(None, 10, 2), slice(3, 8)),
+}
+
+
+@pytest.mark.parametrize("size", [12, LARGE + 1000])
+@pytest.mark.parametrize("lend", [_twice, _exported, _parts])
+@pytest.mark.parametrize("name", MEETINGS)
+def test_two_arrays_over_one_memory_that_overlap(name, lend, size):
+    # Only the addresses tell that they do.
+    target, source = MEETINGS[name]
+    for write in (
+        lambda t, s: t.__setitem__(..., s),
+        lambda t, s: t.__setitem__(..., s * 2.0 + 1.0),
+        lambda t, s: t.__setitem__(..., t - s),
+        lambda t, s: t.__iadd__(s),
+        lambda t, s: t.__isub__(s * 2.0),
+    ):
+        a = numbers((size,))
+        oracle = a.copy()
+        write(oracle[target], oracle[source].copy())
+        with settings("large" if size > LARGE else "context"):
+            x, y = lend(a)
+            earlier = y * 3.0
+            write(x[target], y[source])
+            assert_same(a, oracle, name)
+            assert_same(numpy_of(earlier), numbers((size,)) * 3.0)
+
+
+def test_read_only_lent_memory():
+    a = numbers(SHAPE)
+    owner = a.copy()
+    borrowed = owner.view()
+    borrowed.flags.writeable = False
+    with deferring():
+        x = xp.asarray(borrowed)
+        y = x * 2.0
+        # Read-only to the borrower; the owner writes all the same.
+        owner[...] = 0.0
+        assert_same(numpy_of(y), a * 2.0)
+        with pytest.raises(ValueError, match="read-only"):
+            x += 1.0
+
+
+@pytest.mark.parametrize("make", [xp.from_dlpack, xp.asarray])
+def test_copies_of_lent_memory_are_ours(make):
+    a = numbers(SHAPE)
+    with deferring():
+        x = make(a, copy=True)
+        y = x * 2.0
+        assert pending(y)
+        a[...] = 0.0
+        assert_same(numpy_of(y), numbers(SHAPE) * 2.0)
+
+
+# ---------------------------------------------------------------------- handed out
+
+
+def _bytes(x: xp.Array) -> xp.Array:
+    return x.view(xp.int64)
+
+
+EXPORTS: dict[str, Callable[[xp.Array], NDArray]] = {
+    "asarray": np.asarray,
+    "asarray copy=False": lambda x: np.asarray(x, copy=False),
+    "__array__": lambda x: x.__array__(),
+    "from_dlpack": lambda x: np.from_dlpack(x),
+    "from_dlpack of a view": lambda x: np.from_dlpack(x[::-1])[::-1],
+    "asarray of a transpose": lambda x: np.asarray(x.T).T,
+    "asarray of rows": lambda x: _joined([np.asarray(row) for row in x]),
+    "bytes": lambda x: np.asarray(_bytes(x)).view(np.float64),
+}
+if sys.version_info >= (3, 12):
+    EXPORTS["memoryview"] = lambda x: np.asarray(memoryview(x))  # type: ignore[arg-type]
+
+
+def _joined(rows: list[NDArray]) -> NDArray:
+    """The one array that neighbouring rows are parts of."""
+    return np.lib.stride_tricks.as_strided(rows[0], SHAPE, (rows[0].nbytes, 8))
+
+
+def chain(x: xp.Array) -> xp.Array:
+    return x * 2.0 + 1.0
+
+
+@pytest.mark.parametrize("export", EXPORTS)
+@pytest.mark.parametrize("origin", ["memory", "pending", "pending, with a reader"])
+def test_handed_out_memory(origin, export):
+    a = numbers(SHAPE)
+    with deferring():
+        x = ours()
+        if origin != "memory":
+            x = x * 1.0
+        readers = [chain(x), xp.sum(x[1:]), x[::-1] - 1.0]
+        if origin == "pending":
+            readers = []
+        e = EXPORTS[export](x)
+        assert_same(e, a)
+        assert not pending(x)
+        # From outside: what was called before must not see it.
+        e[1:] = -5.0
+        oracle = a.copy()
+        oracle[1:] = -5.0
+        for y, right in zip(readers, [a * 2.0 + 1.0, np.sum(a[1:]), a[::-1] - 1.0], strict=False):
+            assert_same(numpy_of(y), right)
+        assert_same(numpy_of(x), oracle)
+        # What is called from now on runs at once.
+        y, z = chain(x), xp.max(x[:, ::2], axis=0)
+        e[...] = 99.0
+        assert_same(numpy_of(y), oracle * 2.0 + 1.0)
+        assert_same(numpy_of(z), oracle[:, ::2].max(axis=0))
+        # From inside: it shows outside at once.
+        x[0] = 3.0
+        x -= 1.0
+        oracle = np.full(SHAPE, 98.0)
+        oracle[0] = 2.0
+        assert_same(e, oracle)
+        x[...] = chain(ours())
+        assert_same(e, a * 2.0 + 1.0)
+        x[:, 1:] += x[:, :-1] * 1.0
+        oracle = a * 2.0 + 1.0
+        oracle[:, 1:] += oracle[:, :-1].copy()
+        assert_same(e, oracle)
+
+
+@pytest.mark.parametrize("export", EXPORTS)
+def test_an_export_of_part_shares_the_whole(export):
+    a = numbers(SHAPE)
+    with deferring():
+        wide = xp.concat([ours(), ours()]) * 1.0
+        x = wide[4:]
+        reader = wide * 2.0
+        e = EXPORTS[export](x)
+        e[...] = 0.0
+        assert_same(numpy_of(reader), np.concatenate([a, a]) * 2.0)
+        reader = wide * 2.0
+        e[...] = 1.0
+        assert_same(numpy_of(reader), np.concatenate([a * 2.0, np.zeros(SHAPE)]))
+
+
+def test_an_export_before_and_views_after():
+    a = numbers(SHAPE)
+    with deferring():
+        x = ours() * 1.0
+        early = x[:, 1]
+        e = np.asarray(x)
+        late = x[:, 2]
+        sums = [early + 1.0, late + 1.0]
+        e[...] = 0.0
+        assert_same(numpy_of(sums[0]), a[:, 1] + 1.0)
+        assert_same(numpy_of(sums[1]), a[:, 2] + 1.0)
+        assert_same(numpy_of(early), np.zeros(4))
+
+
+@pytest.mark.parametrize("origin", ["memory", "pending"])
+def test_bytes_read_as_another_dtype(origin):
+    a = numbers(SHAPE)
+    with deferring():
+        x = ours() * 1.0 if origin == "pending" else ours()
+        y = x * 2.0
+        bits = x.view(xp.int64)
+        total = xp.sum(bits * 1)
+        x[0] = 1.0
+        bits[1:] = 0
+        x[:, 3] = 2.0
+        oracle = a.copy()
+        oracle[0], oracle[1:], oracle[:, 3] = 1.0, 0.0, 2.0
+        assert_same(numpy_of(y), a * 2.0)
+        assert_same(numpy_of(total), np.sum(a.view(np.int64)))
+        assert_same(numpy_of(x), oracle)
+        assert_same(numpy_of(bits), oracle.view(np.int64))
+        z = x + 1.0
+        bits[...] = 0
+        assert_same(numpy_of(z), oracle + 1.0)
+        assert_same(numpy_of(x), np.zeros(SHAPE))
+
+
+COPIES: dict[str, Callable[[xp.Array], Any]] = {
+    "pickle": lambda x: pickle.loads(pickle.dumps(x)),
+    "pickle out of band": lambda x: _out_of_band(x),
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+    "asarray copy=True": lambda x: xp.asarray(x, copy=True),
+    "NumPy copy": lambda x: np.array(x),
+    "from_dlpack copy=True": lambda x: xp.from_dlpack(x, copy=True),
+    "astype": lambda x: xp.astype(x, xp.float64),
+    "a list": lambda x: xp.asarray([[float(y) for y in row] for row in x]),
+}
+
+
+def _out_of_band(x: xp.Array) -> Any:
+    buffers: list[pickle.PickleBuffer] = []
+    packed = pickle.dumps(x, protocol=5, buffer_callback=buffers.append)
+    return pickle.loads(packed, buffers=[bytearray(buffer.raw()) for buffer in buffers])
+
+
+@pytest.mark.parametrize("name", COPIES)
+@pytest.mark.parametrize("origin", ["memory", "pending", "pending view"])
+def test_copies_go_their_own_way(origin, name):
+    a = numbers(SHAPE)
+    with deferring():
+        x = ours()
+        if origin == "pending":
+            x = x * 1.0
+        if origin == "pending view":
+            x = (xp.asarray(a.T, copy=True) * 1.0).T
+        reader = x + 1.0
+        y = COPIES[name](x)
+        x[0] = 9.0
+        x += 1.0
+        assert_same(numpy_of(y), a)
+        y[1:] = 4.0
+        y *= 2.0
+        oracle = a.copy()
+        oracle[0] = 9.0
+        assert_same(numpy_of(x), oracle + 1.0)
+        assert_same(numpy_of(reader), a + 1.0)
+
+
+def test_a_pickle_buffer_shows_the_memory_as_it_is():
+    # Out of band, pickle hands out memory; writes through it must not reach older expressions.
+    with deferring():
+        x = ours() * 1.0
+        reader = x + 1.0
+        buffers: list[pickle.PickleBuffer] = []
+        pickle.dumps(x, protocol=5, buffer_callback=buffers.append)
+        late = x + 2.0
+        for buffer in buffers:
+            if not buffer.raw().readonly:
+                buffer.raw()[:] = bytes(buffer.raw().nbytes)
+        assert_same(numpy_of(reader), numbers(SHAPE) + 1.0)
+        assert_same(numpy_of(late), numbers(SHAPE) + 2.0)
+
+
+# ---------------------------------------------------------------------- memory in use is not reused
+
+
+def _use_memory(shape: tuple[int, ...]) -> None:
+    """Compute results of that shape and drop them, and hold as many for a moment."""
+    held = []
+    for i in range(6):
+        y = xp.full(shape, float(i)) * 2.0
+        xp.evaluate(y)
+        held.append(y + 1.0)
+    xp.evaluate(*held)
+
+
+HOLDERS: dict[str, Callable[[xp.Array], Any]] = {
+    **EXPORTS,
+    "a view": lambda x: x[::-1][::-1],
+    "iteration": lambda x: next(iter(x)),
+    "dlpack capsule": lambda x: Lender(x),  # type: ignore[arg-type]
+    "bytes as an array": _bytes,
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "above"),
+    [
+        (name, above)
+        for name in HOLDERS
+        for above in (False, True)
+        if not (name == "asarray of rows" and above)
+    ],
+)
+def test_memory_is_kept_for_whoever_still_reads_it(name, above):
+    shape = SHAPE if not above else (4, LARGE // 4 + 8)
+    with settings("large" if above else "context"):
+        x = xp.asarray(numbers(shape), copy=True) * 3.0
+        held = HOLDERS[name](x)
+        if isinstance(held, Lender):
+            held = held.__dlpack__()
+        del x
+        _use_memory(shape)
+        if type(held).__name__ == "PyCapsule":
+            held = np.from_dlpack(_Capsule(held))
+        now = numpy_of(held)
+        if name == "iteration":
+            assert_same(now, numbers(shape)[0] * 3.0)
+        else:
+            assert_same(now.view(np.float64), numbers(shape) * 3.0)
+
+
+class _Capsule:
+    def __init__(self, capsule: Any) -> None:
+        self.capsule = capsule
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self.capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (1, 0)
+
+
+@pytest.mark.parametrize("above", [False, True])
+def test_memory_is_kept_for_pending_expressions(above):
+    shape = SHAPE if not above else (4, LARGE // 4 + 8)
+    a = numbers(shape)
+    with settings("large" if above else "context"):
+        x = xp.asarray(a, copy=True) * 3.0
+        xp.evaluate(x)
+        y, row = x + 1.0, x[2]
+        del x
+        _use_memory(shape)
+        assert_same(numpy_of(y), a * 3.0 + 1.0)
+        assert_same(numpy_of(row), a[2] * 3.0)
+
+
+def test_results_never_share_memory():
+    with deferring():
+        x = ours()
+        results = [x * 1.0, x * 1.0, x + 0.0, xp.astype(x, xp.float64), xp.zeros(SHAPE),
+                   xp.zeros(SHAPE), xp.where(x > 0.0, x, x), xp.clip(x), +x]  # fmt: skip
+        xp.evaluate(*results)
+        exports = [np.asarray(y) for y in [x, *results]]
+        for i, first in enumerate(exports):
+            for second in exports[:i]:
+                assert not np.shares_memory(first, second)
+
+
+# ---------------------------------------------------------------------- fusion="always"
+
+
+@pytest.mark.parametrize("lend", LENT)
+def test_always_defers_what_reads_lent_memory(lend):
+    a = numbers(SHAPE)
+    with settings("always"):
+        y = LENT[lend](a) * 2.0
+        assert pending(y)
+        assert_same(numpy_of(y), a * 2.0)
+    with settings("process"):
+        y = LENT[lend](a) * 2.0
+        assert not pending(y)
+
+
+@pytest.mark.parametrize("export", EXPORTS)
+def test_always_defers_what_reads_handed_out_memory(export):
+    a = numbers(SHAPE)
+    with settings("always"):
+        x = ours()
+        early = x + 1.0
+        e = EXPORTS[export](x)
+        late = x + 2.0
+        assert pending(late)
+        # Writes through our arrays are seen in time in every mode.
+        x[0] = 0.0
+        assert_same(numpy_of(early), a + 1.0)
+        assert_same(numpy_of(late), a + 2.0)
+        assert_same(e[0], np.zeros(6))

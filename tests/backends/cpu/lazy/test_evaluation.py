@@ -1,0 +1,200 @@
+"""When an expression is computed, and how often: once, or never.
+
+Floating-point warnings tell: they come with the value.
+"""
+
+from __future__ import annotations
+
+import gc
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pytest
+
+import array_api_nx as xp
+from tests.backends.cpu.lazy.hazards import numbers
+from tests.support.programs import assert_same, deferring, numpy_of, pending, settings
+
+pytestmark = pytest.mark.usefixtures("threshold")
+
+SHAPE = (4, 6)
+
+
+@pytest.fixture
+def x() -> xp.Array:
+    return xp.asarray(numbers(SHAPE), copy=True)
+
+
+@contextmanager
+def warned() -> Iterator[list[str]]:
+    """The texts of all warnings given inside, in the list that it yields."""
+    texts: list[str] = []
+    with warnings.catch_warnings(record=True) as caught, np.errstate(all="warn", under="ignore"):
+        warnings.simplefilter("always")
+        yield texts
+    texts += [str(warning.message) for warning in caught]
+
+
+# ---------------------------------------------------------------------- computed once, or never
+
+
+def test_warnings_come_with_the_value(x):
+    with deferring():
+        zero = x * 0.0
+        with warned() as early:
+            y = x / zero
+        with warned() as late:
+            xp.evaluate(y)
+        with warned() as again:
+            xp.evaluate(y)
+            numpy_of(y)
+    assert early == []
+    assert "divide by zero encountered in divide" in late
+    assert again == []
+
+
+def test_dropped_results_are_never_computed(x):
+    with deferring(), warned() as texts:
+        zero = xp.zeros(SHAPE)
+        y = x / zero
+        z = xp.sum(xp.log(zero) + y)
+        del y, z
+        gc.collect()
+        kept = x + zero
+        xp.evaluate(kept, zero)
+        x[...] = 1.0
+        x / zero
+        xp.log(zero)
+    assert texts == []
+
+
+def test_dropped_results_are_not_computed_by_exports_or_writes(x):
+    with deferring(), warned() as texts:
+        y = x * 1.0
+        z = y / 0.0
+        del z
+        np.asarray(x)
+        y[0] = 3.0
+        np.asarray(y)
+    assert texts == []
+
+
+def test_equal_expressions_are_computed_once(x):
+    zero = xp.asarray(np.zeros(SHAPE), copy=True)
+    with settings("process"), warned() as texts:
+        y = xp.log(zero)
+        z = xp.log(zero)
+        w = xp.log(zero) + 1.0
+        xp.evaluate(y)
+        xp.evaluate(z)
+        xp.evaluate(w)
+    assert texts == ["divide by zero encountered in log"]
+
+
+def test_equal_chains_are_computed_once(x):
+    with deferring():
+        zero = x * 0.0
+        with warned() as texts:
+            sums = [xp.sum(xp.log(zero[1:] * 2.0), axis=0) + float(i) for i in range(3)]
+            xp.evaluate(*sums)
+    assert texts == ["divide by zero encountered in log"]
+
+
+def test_a_part_asked_for_does_not_cost_the_whole_twice(x):
+    a = numbers(SHAPE)
+    with deferring():
+        zero = x * 0.0
+        with warned() as texts:
+            y = xp.log(zero) * 0.0 + x
+            assert bool(xp.all(xp.isnan(y[0])))
+            assert np.isnan(float(y[3, 5]))
+            total = xp.sum(xp.where(xp.isnan(y), x, y))
+            assert float(total) == a.sum()
+            numpy_of(y)
+    assert texts.count("divide by zero encountered in log") == 1
+
+
+def test_probing_a_pending_array(x):
+    a = numbers(SHAPE)
+    with deferring():
+        y = x * 2.0
+        assert bool(xp.any(y[0] > 0))
+        assert not bool(xp.any(y[0] > 1000))
+        assert float(y[1, 1]) == a[1, 1] * 2.0
+        z = y + 1.0
+        y[0] = 0.0
+        assert_same(numpy_of(z), a * 2.0 + 1.0)
+        assert float(xp.sum(y[0])) == 0.0
+        assert_same(numpy_of(y[1:]), a[1:] * 2.0)
+
+
+# ---------------------------------------------------------------------- np.errstate
+
+
+@pytest.mark.parametrize("second", ["ignore", "warn", "raise"])
+@pytest.mark.parametrize("first", ["ignore", "warn"])
+def test_errstate_is_that_of_the_call(first, second, x):
+    zero = xp.asarray(np.zeros(SHAPE), copy=True)
+    with deferring():
+        with np.errstate(all=first):
+            y = x / zero
+        with warned() as texts, np.errstate(all=second):
+            xp.evaluate(y)
+        if first == "ignore":
+            assert texts == []
+        else:
+            assert "divide by zero encountered in divide" in texts
+
+
+@pytest.mark.parametrize("order", [("ignore", "warn"), ("warn", "ignore")])
+def test_equal_expressions_under_different_errstates(order):
+    zero = xp.asarray(np.zeros(SHAPE), copy=True)
+    with settings("process"), warned() as texts:
+        arrays = []
+        for state in order:
+            with np.errstate(all=state):
+                arrays.append(xp.log(zero))
+        xp.evaluate(*arrays)
+    assert texts == ["divide by zero encountered in log"]
+
+
+@pytest.mark.parametrize("state", ["raise", "call", "print", "log"])
+def test_errstates_that_act_at_the_call(state, x):
+    calls = []
+
+    class Log:
+        def write(self, text: str) -> None:
+            calls.append(text)
+
+    handler: Any = (lambda kind, flag: calls.append(kind)) if state == "call" else Log()
+    with deferring(), np.errstate(all=state, call=handler if state in ("call", "log") else None):
+        if state == "raise":
+            with pytest.raises(FloatingPointError, match="divide by zero encountered in divide"):
+                (x * 1.0 + 1.0) / 0.0
+        else:
+            y = x / 0.0
+            assert not pending(y)
+            if state != "print":
+                assert calls
+
+
+def test_warnings_that_are_errors_leave_everything_intact(x):
+    a = numbers(SHAPE)
+    with settings("process"):
+        y = x / 0.0
+        z = x * 2.0
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with pytest.raises(RuntimeWarning):
+                x[...] = 5.0
+        with np.errstate(all="ignore"):
+            oracle = a / 0.0
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            assert_same(numpy_of(y), oracle)
+            assert_same(numpy_of(z), a * 2.0)
+            x[...] = 5.0
+        assert_same(numpy_of(x), np.full(SHAPE, 5.0))

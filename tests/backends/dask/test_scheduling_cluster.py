@@ -1,0 +1,105 @@
+"""Dask on a cluster of two processes on this machine."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+import dask
+import numpy as np
+import pytest
+
+import array_api_nx as xp
+from tests.backends.dask.programs import SMALL, assert_equal, numbers, on_dask
+
+distributed = pytest.importorskip("distributed")
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    with (
+        dask.config.set({"distributed.admin.low-level-log-length": 0}),
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit=0
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(autouse=True)
+def on_the_cluster(client: Any, in_order: None) -> Iterator[None]:
+    with dask.config.set(scheduler=None), client.as_current():
+        yield
+
+
+def test_the_active_client_computes(client: Any) -> None:
+    assert SMALL.backend.facts()["scheduler"] == client.scheduler.address
+    x = on_dask(numbers(30, 4))
+    z = (x - xp.mean(x, axis=0)) / xp.std(x, axis=0)
+    a = numbers(30, 4)
+    assert_equal(z, (a - a.mean(axis=0)) / a.std(axis=0))
+    assert_equal(xp.linalg.svdvals(z), np.linalg.svd(np.asarray(z), compute_uv=False))
+    assert_equal(x[x > 3], a[a > 3])
+    assert_equal(xp.unique_values(x), np.unique(a))
+
+
+def test_evaluate_keeps_chunks_on_the_workers(client: Any) -> None:
+    x = on_dask(numbers(40, 10)) * 2
+    xp.evaluate(x)
+    assert not xp.explain(x).pending
+    chunks = x._device.backend.array(x._handle)  # type: ignore[attr-defined]
+    held = client.who_has(distributed.futures_of(chunks))
+    assert len(held) == chunks.npartitions
+    assert_equal(x, numbers(40, 10) * 2)
+
+
+def test_a_worker_that_dies_loses_nothing(client: Any) -> None:
+    x = on_dask(numbers(40, 10)) * 2
+    xp.evaluate(x)
+    y = xp.cumulative_sum(x, axis=0)
+    victim = next(iter(client.run(os.getpid).values()))
+    os.kill(victim, signal.SIGKILL)
+    assert_equal(y, (numbers(40, 10) * 2).cumsum(axis=0))
+    assert_equal(x, numbers(40, 10) * 2)
+    client.wait_for_workers(2)
+    assert victim not in client.run(os.getpid).values()
+
+
+def test_a_progress_bar_when_asked(capsys: pytest.CaptureFixture[str]) -> None:
+    device = xp.Device("dask", chunks=200, progress=True)
+    xp.evaluate(xp.sum(xp.ones((5, 5), device=device)))
+    assert "Completed" in capsys.readouterr().out
+
+
+def test_what_a_cluster_held_goes_with_it_and_nothing_else(client: Any) -> None:
+    x = on_dask(numbers(40, 10))
+    y = x * 2
+    with (
+        distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=None) as cluster,
+        distributed.Client(cluster),
+    ):
+        xp.evaluate(y)
+    gone = r"device dask failed: .* gone with it; make"
+    for ask in (np.asarray, lambda x: float(xp.sum(x)), lambda x: bool(xp.any(x + 1))):
+        with pytest.raises(RuntimeError, match=gone):
+            ask(y)
+    with dask.config.set(scheduler="threads"), pytest.raises(RuntimeError, match=gone):
+        float(xp.sum(y))
+    assert_equal(x, numbers(40, 10))
+
+
+def test_a_task_that_ends_its_workers_is_an_error_that_names_the_device(client: Any) -> None:
+    from distributed.scheduler import KilledWorker
+
+    from array_api_nx.backends.dask import scheduling
+
+    last: Any = SimpleNamespace(address="tcp://worker")
+    killed = r"device dask failed: Attempted .* smaller chunks"
+    with pytest.raises(RuntimeError, match=killed), scheduling._explaining():
+        raise KilledWorker("task", last, 3)

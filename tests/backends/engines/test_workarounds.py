@@ -1,0 +1,59 @@
+"""The table of detours: every row says something that can be looked up."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from array_api_nx.backends.engines.workarounds import DETOURS, WAYS, Detour, apply
+from array_api_nx.contract import primitives as p
+from array_api_nx.core import dtypes as d
+
+DOCS = (Path(__file__).parents[3] / "docs" / "devices.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("row", DETOURS, ids=lambda row: f"{row.engine}-{row.way}")
+def test_rows_say_what_and_why(row: Detour) -> None:
+    assert row.engine.partition(":")[0] in ("torch", "jax", "cupy")
+    assert row.way in WAYS
+    assert re.fullmatch(r"(https://github\.com/[\w-]+/[\w-]+/(issues|pull)/\d+)?", row.issue)
+    assert row.limitation
+    for op in row.operations:
+        assert {*op.results, *op.detours} & set(row.dtypes), f"{op} takes none of the dtypes"
+    assert row.lossy == (row.way == "none")
+
+
+@pytest.mark.parametrize("row", DETOURS, ids=lambda row: f"{row.engine}-{row.way}")
+def test_the_documentation_has_every_row(row: Detour) -> None:
+    assert row.limitation in DOCS
+    assert row.issue in DOCS
+
+
+def test_every_way_is_used() -> None:
+    assert {row.way for row in DETOURS} == set(WAYS)
+
+
+def test_kernels_without_a_row_stay_what_they_are() -> None:
+    def kernel() -> None: ...
+
+    assert apply("torch:cpu", p.ADD, d.float64, kernel, {}) is kernel
+    # What cannot be mended is not wrapped either.
+    assert apply("jax:cpu", p.ADD, d.float64, kernel, {}) is kernel
+
+
+def test_rows_apply_from_the_inside_out() -> None:
+    def way(name: str):
+        return lambda op, kernel: f"{name}({kernel})"
+
+    ways = {name: way(name) for name in WAYS}
+    assert apply("torch:cpu", p.REMAINDER, d.uint16, "raw", ways) == "int64(guarded(raw))"
+    assert apply("torch:cpu", p.REMAINDER, d.float32, "raw", ways) == "signed(special(raw))"
+
+
+def test_rows_of_one_kind_of_device_apply_to_that_alone() -> None:
+    ways = {name: lambda op, kernel, name=name: name for name in WAYS}
+    assert apply("torch:cuda", p.EXP, d.complex64, "raw", ways) == "special"
+    assert apply("torch:cpu", p.EXP, d.complex64, "raw", ways) == "raw"
+    assert apply("torch:cuda", p.EXPM1, d.complex64, "raw", ways) == "zero"

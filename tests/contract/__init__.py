@@ -1,1 +1,0 @@
-"""The backend contract, primitive by primitive, on every layout and every backend."""

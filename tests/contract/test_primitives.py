@@ -1,0 +1,61 @@
+"""Every primitive has a method in the contract, and a contract test."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from pathlib import Path
+
+import pytest
+
+from array_api_nx.contract.backend import Backend
+from array_api_nx.contract.primitives import TABLE, Primitive
+from array_api_nx.core import dtypes as d
+from array_api_nx.testing import contract
+
+FAMILIES = {"unary", "binary", "reduce", "arg_reduce", "scan"}
+"""The families whose members share a method; their tests are parametrised over `of_family`."""
+
+METHODS = {
+    name
+    for name, member in vars(Backend).items()
+    if inspect.isfunction(member) and not name.startswith("_")
+}
+
+
+def names_of_tests() -> set[str]:
+    """The names of all contract tests, which begin with that of the primitive they test."""
+    names = set()
+    for path in Path(contract.__file__).parent.glob("test_*.py"):
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+                names.add(node.name)
+    return names
+
+
+@pytest.mark.parametrize("primitive", TABLE, ids=lambda primitive: primitive.name)
+def test_every_row_has_a_method_and_results(primitive: Primitive) -> None:
+    method = primitive.family if primitive.family in FAMILIES else primitive.name
+    assert method in METHODS
+    assert primitive.results
+    assert not set(primitive.results) & set(primitive.detours)
+    assert set(primitive.detours.values()) <= set(primitive.results)
+    assert {*primitive.results, *primitive.results.values()} <= set(d.ALL)
+
+
+def test_rows_have_names_of_their_own() -> None:
+    assert len({primitive.name for primitive in TABLE}) == len(TABLE)
+
+
+@pytest.mark.parametrize("method", sorted(METHODS - {"shape", "dtype"}))
+def test_every_method_has_a_contract_test(method: str) -> None:
+    assert f"test_{method}" in NAMES
+
+
+@pytest.mark.parametrize("primitive", TABLE, ids=lambda primitive: primitive.name)
+def test_every_row_has_a_contract_test(primitive: Primitive) -> None:
+    name = primitive.family if primitive.family in FAMILIES else primitive.name
+    assert f"test_{name}" in NAMES
+
+
+NAMES = names_of_tests()

@@ -1,0 +1,213 @@
+"""Explanations as text, as pictures and as graphs, from passes written by hand."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+from array_api_nx.explain.explanation import Explanation
+from array_api_nx.explain.model import Memory, Pass, Step, label, memory_lines
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+X = Memory("a", "given", "float64", (2500, 4000), 80_000_000)
+LARGEST = Memory("t1", "stored", "float64", (2500,), 20_000)
+LARGEST_READ = LARGEST._replace(shape=(2500, 1), note="broadcast, copied tile by tile")
+RESULT = Memory("result", "result", "float64", (2500, 4000), 80_000_000)
+
+FIRST = Pass(
+    (2500, 4000), (2, 4000), 32, (X,), (LARGEST,), 0,
+    (Step("max", ("a", "axis=1"), "t1", "reduction"),),
+)  # fmt: skip
+SECOND = Pass(
+    (2500, 4000), (1, 2048), 1, (X, LARGEST_READ), (RESULT,), 16_384,
+    (
+        Step("subtract", ("a", "t1"), "r0", again=True),
+        Step("abs", ("r0",), "r1"),
+        Step("add", ("1.0", "r1"), "r1"),
+        Step("divide", ("r0", "r1"), "result"),
+    ),
+)  # fmt: skip
+MEAN = Pass(
+    (10_000_000,), (1, 8192), 25,
+    (X._replace(name="<&\"'>", note="odd <name>"),),
+    (Memory("result", "result", "float64", (), 200, "in 25 parts, put together at the end"),),
+    0,
+    (
+        Step("sum", ("<&\"'>",), "result", "reduction"),
+        Step("divide", ("result", "10000000.0"), "result", "final"),
+    ),
+)  # fmt: skip
+
+TWO = Explanation(5, (FIRST, SECOND))
+ONE = Explanation(1, (MEAN,))
+NOTHING = Explanation()
+
+
+# ---------------------------------------------------------------------- text
+
+
+def test_text():
+    assert str(TWO) == (
+        "pending: 5 operations in 2 passes over memory, 160 MB to be read, 80 MB to be allocated\n"
+        "pass 1 of 2: 2500 x 4000, tiles of 2 x 4000, 32 tasks\n"
+        "    reads   a   float64  (2500, 4000)  80 MB\n"
+        "            t1 = max(a, axis=1)\n"
+        "    writes  t1  float64  (2500,)       20 kB\n"
+        "pass 2 of 2: 2500 x 4000, tiles of 1 x 2048, 1 task, 16 kB of scratch memory\n"
+        "    reads   a       float64  (2500, 4000)  80 MB\n"
+        "            t1      float64  (2500, 1)     20 kB  broadcast, copied tile by tile\n"
+        "            r0 = subtract(a, t1)  (computed again)\n"
+        "            r1 = abs(r0)\n"
+        "            r1 = add(1.0, r1)\n"
+        "            result = divide(r0, r1)\n"
+        "    writes  result  float64  (2500, 4000)  80 MB"
+    )
+
+
+def test_text_of_one_pass_over_one_axis():
+    lines = str(ONE).splitlines()
+    assert lines[0].startswith("pending: 1 operation in 1 pass over memory, 80 MB to be read")
+    assert lines[1] == "pass 1 of 1: 10_000_000 elements, tiles of 8192, 25 tasks"
+    assert lines[4] == "            finally result = divide(result, 10000000.0)"
+    assert lines[5].endswith("200 B  in 25 parts, put together at the end")
+
+
+def test_nothing_is_pending():
+    assert not NOTHING.pending
+    assert NOTHING.operations == 0
+    assert NOTHING.passes == ()
+    assert str(NOTHING) == repr(NOTHING) == "computed: nothing is pending"
+    assert NOTHING._repr_svg_() is None
+
+
+@pytest.mark.parametrize(
+    ("nbytes", "text"),
+    [
+        (0, "0 B"),
+        (8, "8 B"),
+        (999, "999 B"),
+        (1000, "1 kB"),
+        (2940, "2.9 kB"),
+        (9_960, "10 kB"),
+        (999_600, "1 MB"),
+        (80_000_000, "80 MB"),
+        (3 * 10**12, "3 TB"),
+        (10**24, "1000000 EB"),
+    ],
+)
+def test_sizes(nbytes, text):
+    assert memory_lines(X._replace(nbytes=nbytes))[1] == f"(2500, 4000)  {text}"
+
+
+@pytest.mark.parametrize(
+    ("shape", "text"), [((), "()"), ((7,), "(7,)"), ((10_000, 1), "(10_000, 1)")]
+)
+def test_shapes(shape, text):
+    assert memory_lines(X._replace(shape=shape))[1].startswith(f"{text}  ")
+
+
+# ---------------------------------------------------------------------- flow
+
+
+def test_where_sources_come_from():
+    # r0 is still the difference when it is divided, r1 what was added last.
+    assert SECOND.flow() == [["a", "t1"], [0], [None, 1], [0, 2]]
+    assert SECOND.writers() == [3]
+    assert MEAN.flow() == [["<&\"'>"], [0, None]]
+    assert MEAN.writers() == [1]
+
+
+def test_labels_show_scalars_only():
+    labels = [label(*each) for each in zip(SECOND.steps, SECOND.flow(), strict=True)]
+    assert labels == ["subtract", "abs", "add(1.0, ·)", "divide"]
+
+
+# ---------------------------------------------------------------------- pictures
+
+
+def texts(explanation):
+    root = ElementTree.fromstring(explanation.svg())
+    assert root.tag == f"{SVG}svg"
+    return [(text.text or "").replace("\u00a0", " ") for text in root.iter(f"{SVG}text")]
+
+
+def test_picture():
+    shown = texts(TWO)
+    assert shown[0] == TWO.summary
+    # What a later pass reads again is drawn again.
+    assert shown.count("a  float64") == 2
+    # It is drawn once, where it is written, if the next pass reads it.
+    assert shown.count("t1  float64") == 1
+    assert shown.count("result  float64") == 1
+    for text in ("pass 1 of 2", "tiles of 1 x 2048", "max(·, axis=1)", "add(1.0, ·)", "divide"):
+        assert text in shown
+    root = ElementTree.fromstring(TWO.svg())
+    boxes = list(root.iter(f"{SVG}rect"))
+    assert len(boxes) == 2 + 4 + 5  # passes, memory, steps
+    assert [box[0].text for box in boxes if box.get("stroke-dasharray")] == ["r0 = subtract(a, t1)"]
+    heads = [path for path in root.iter(f"{SVG}path") if path.get("fill") != "none"]
+    assert len(heads) == 1 + 6 + 2  # into the steps of each pass, and into what they write
+
+
+def test_pictures_keep_what_is_drawn_inside():
+    for explanation in (TWO, ONE):
+        root = ElementTree.fromstring(explanation.svg())
+        width, height = float(root.attrib["width"]), float(root.attrib["height"])
+        for box in root.iter(f"{SVG}rect"):
+            x, y, w, h = [float(box.attrib[name]) for name in ("x", "y", "width", "height")]
+            assert x >= 0
+            assert y >= 0
+            assert x + w <= width
+            assert y + h <= height
+
+
+def test_text_in_pictures_is_escaped():
+    assert "<&\"'>  float64" in texts(ONE)
+    assert "odd <name>" in texts(ONE)
+
+
+def test_picture_of_nothing():
+    assert texts(NOTHING) == ["computed: nothing is pending"]
+
+
+def test_notebooks_show_the_picture():
+    assert TWO._repr_svg_() == TWO.svg()
+
+
+# ---------------------------------------------------------------------- graphs
+
+
+def test_graph():
+    text = TWO.dot()
+    assert text.startswith("digraph pending {\n")
+    assert text.endswith("}\n")
+    assert text.count("{") == text.count("}") == 3
+    edges = re.findall(r'^ *"?(\w+)"? -> "?(\w+)"?;$', text, re.MULTILINE)
+    assert edges == [
+        ("a", "step_1_1"),
+        ("step_1_1", "t1"),
+        ("a", "step_2_1"),
+        ("t1", "step_2_1"),
+        ("step_2_1", "step_2_2"),
+        ("step_2_2", "step_2_3"),
+        ("step_2_1", "step_2_4"),
+        ("step_2_3", "step_2_4"),
+        ("step_2_4", "result"),
+    ]
+    nodes = re.findall(r'^ *"?(\w+)"? \[label=', text, re.MULTILINE)
+    assert sorted(nodes) == sorted({name for edge in edges for name in edge})
+    assert 'step_2_3 [label="add(1.0, ·)"]' in text
+    assert text.count("style=dashed") == 1
+
+
+def test_text_in_graphs_is_escaped():
+    odd = MEAN._replace(inputs=(X._replace(name='a"\\'),), steps=MEAN.steps[:1])
+    text = Explanation(1, (odd,)).dot()
+    assert '"a\\"\\\\" [label="a\\"\\\\  float64\\n(2500, 4000)  80 MB"' in text
+
+
+def test_graph_of_nothing():
+    assert NOTHING.dot().count("label=") == 1

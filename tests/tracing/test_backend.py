@@ -1,0 +1,26 @@
+"""The tracing backend has a rule for every method of the contract."""
+
+from __future__ import annotations
+
+import inspect
+
+from array_api_nx.contract.backend import Backend
+from array_api_nx.tracing.backend import TracingBackend
+
+INHERITED = {
+    "shrink", "reshape",  # of movement that is traced
+    "explain", "explain_program", "axis_order", "may_overlap", "prepare",  # of what has elements
+    "native", "from_native", "available_dtypes", "route",
+}  # fmt: skip
+
+
+def test_every_method_is_traced() -> None:
+    """A default composed of others would record another program than eager code runs."""
+    inherited = {
+        name
+        for name, member in vars(Backend).items()
+        if inspect.isfunction(member)
+        and not name.startswith("_")
+        and getattr(TracingBackend, name) is member
+    }
+    assert inherited == INHERITED
