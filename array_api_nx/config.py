@@ -121,15 +121,15 @@ class Hints:
     """What hot paths may read in place of `current()`.
 
     A hint, not an answer. An array of at most `threshold` elements need not be looked at any
-    further while `lowered` is False, since then no `config_context` asks to defer it; otherwise
-    `current()` decides. `lowered` is True while *any* thread is inside a `config_context` with
+    further while `defer_small` is False, since then no `config_context` asks to defer it; otherwise
+    `current()` decides. `defer_small` is True while *any* thread is inside a `config_context` with
     ``fusion="always"`` or a threshold below the process's default, whoever reads it. It does not
     know of tasks that began inside such a `with` statement and go on after it: what they could
     defer runs at once.
 
     Attributes
     ----------
-    lowered : bool
+    defer_small : bool
     threshold : int
         The process's default.
     device : Device or None
@@ -137,21 +137,21 @@ class Hints:
         another one, when `current()` decides.
     """
 
-    __slots__ = ("device", "lowered", "threshold")
+    __slots__ = ("defer_small", "device", "threshold")
 
-    lowered: bool
+    defer_small: bool
     threshold: int
     device: Any
 
 
 hints: Final = Hints()
-hints.lowered = DEFAULTS.fusion == "always"
+hints.defer_small = DEFAULTS.fusion == "always"
 hints.threshold = DEFAULTS.fusion_threshold
 
 hints.device = None
 
 _lock: Final = Lock()
-_lowering = 0  # contexts entered that ask for more than the default
+_deferring = 0  # contexts entered that ask for more than the default
 _moving = 0  # contexts entered that ask for another device
 _process_device: Any = None
 
@@ -162,11 +162,11 @@ if hasattr(os, "register_at_fork"):
     )
 
 
-def _count_lowering(change: int) -> None:
-    global _lowering
+def _count_deferring(change: int) -> None:
+    global _deferring
     with _lock:
-        _lowering += change
-        hints.lowered = _lowering > 0 or DEFAULTS.fusion == "always"
+        _deferring += change
+        hints.defer_small = _deferring > 0 or DEFAULTS.fusion == "always"
 
 
 def use_devices(check: Callable[[str, Any], str], device: Callable[[str], Any]) -> None:
@@ -256,21 +256,21 @@ class config_context(ContextDecorator):
             if value is not None
         }
         threshold = self._changes.get("fusion_threshold", DEFAULTS.fusion_threshold)
-        self._lowers = fusion == "always" or threshold < DEFAULTS.fusion_threshold
+        self._defers_small = fusion == "always" or threshold < DEFAULTS.fusion_threshold
         self._moves = default_device is not None
 
     def __enter__(self) -> None:
         stack = _stack.get()
         _stack.set((*stack, stack[-1]._replace(**self._changes)))
-        if self._lowers:
-            _count_lowering(1)
+        if self._defers_small:
+            _count_deferring(1)
         if self._moves:
             _count_moving(1)
 
     def __exit__(self, *exception: object) -> None:
         # A generator that was suspended inside may be closed in a context that never entered.
         _stack.set(_stack.get()[:-1] or (DEFAULTS,))
-        if self._lowers:
-            _count_lowering(-1)
+        if self._defers_small:
+            _count_deferring(-1)
         if self._moves:
             _count_moving(-1)

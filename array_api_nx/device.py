@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from typing import Any, Final, final
 
 from . import config
-from .backends.engines.devices import FAMILIES, Family, options_of
+from .backends.engines.devices import ENGINES, EngineSpec, options_of
 from .contract.backend import Backend
 from .core import dtypes as d
 from .core.dtypes import DType, as_dtype
@@ -103,7 +103,7 @@ class Device:
 
 
 _devices: Final[dict[str, Device]] = {}
-_families: Final[dict[str, Family]] = {}
+_engines: Final[dict[str, EngineSpec]] = {}
 _resolved: Final[dict[str, Device]] = {}
 """Devices of engines: under the names that users gave, and under their own."""
 
@@ -162,12 +162,12 @@ def register(name: str, load: Callable[[], Backend]) -> Device:
     return device
 
 
-def register_engine(family: Family) -> None:
+def register_engine(engine: EngineSpec) -> None:
     """Make the devices of an engine known, by the beginning of their names.
 
     Parameters
     ----------
-    family : Family
+    engine : EngineSpec
         See there. Its `resolve` sees options as a part of the name; `options_of` reads them.
 
     Raises
@@ -175,9 +175,9 @@ def register_engine(family: Family) -> None:
     ValueError
         If there is an engine of that name.
     """
-    if family.name in _families:
-        raise ValueError(f"engine {family.name!r} is registered already; choose another name")
-    _families[family.name] = family
+    if engine.name in _engines:
+        raise ValueError(f"engine {engine.name!r} is registered already; choose another name")
+    _engines[engine.name] = engine
 
 
 def _with_options(name: str, options: dict[str, Any]) -> str:
@@ -193,19 +193,19 @@ def _resolve(name: Any) -> Device:
     if found is not None:
         return found
     prefix, _, rest = name.partition(":")
-    family = _families.get(prefix)
-    if family is not None:
+    engine = _engines.get(prefix)
+    if engine is not None:
         try:
-            canonical = f"{prefix}:{family.resolve(rest)}".removesuffix(":")
+            canonical = f"{prefix}:{engine.resolve(rest)}".removesuffix(":")
         except ValueError as error:
             raise _unknown(name, f"; {error}") from None
-        if find_spec(family.requires) is None:
+        if find_spec(engine.requires) is None:
             raise ImportError(
-                f"device {name!r} needs {family.requires}, which is not installed; "
-                f"install it with: pip install {family.install}"
+                f"device {name!r} needs {engine.requires}, which is not installed; "
+                f"install it with: pip install {engine.install}"
             )
         if canonical not in _resolved:
-            _resolved[canonical] = _make(canonical, partial(family.load, canonical))
+            _resolved[canonical] = _make(canonical, partial(engine.load, canonical))
         _resolved[name] = _resolved[canonical]
         return _resolved[name]
     for entry in _entry_points():
@@ -239,11 +239,11 @@ def known_devices() -> tuple[Device, ...]:
     accelerators are known once they are imported.
     """
     found = [*_devices.values()]
-    for family in _families.values():
-        found += [Device(f"{family.name}:{rest}".removesuffix(":")) for rest in family.offers()]
+    for engine in _engines.values():
+        found += [Device(f"{engine.name}:{rest}".removesuffix(":")) for rest in engine.offers()]
     names = {device.name for device in found}
     for entry in _entry_points():
-        if entry.name not in names and entry.name not in _families:
+        if entry.name not in names and entry.name not in _engines:
             found.append(Device(entry.name))
     return tuple(found)
 
@@ -261,10 +261,10 @@ def is_loaded(device: Device) -> bool:
 def device_of(obj: object) -> Device | None:
     """The device that another library's array is on; None if no engine here knows it."""
     owner = type(obj).__module__.partition(".")[0]
-    for family in _families.values():
-        if owner in family.owns:
-            rest = family.device_of(obj)
-            return None if rest is None else Device(f"{family.name}:{rest}".removesuffix(":"))
+    for engine in _engines.values():
+        if owner in engine.owns:
+            rest = engine.device_of(obj)
+            return None if rest is None else Device(f"{engine.name}:{rest}".removesuffix(":"))
     return None
 
 
@@ -291,8 +291,8 @@ def _load_cpu() -> Backend:
 
 CPU: Final = register("cpu", _load_cpu)
 
-for _family in FAMILIES:
-    register_engine(_family)
+for _spec in ENGINES:
+    register_engine(_spec)
 
 
 def _as_device_name(name: str, value: Any) -> str:

@@ -73,7 +73,8 @@ def run(code: str, **variables: str) -> subprocess.CompletedProcess[str]:
 
 def test_variables_are_read_at_import():
     code = (
-        "from array_api_nx.config import *; print(*current()[:3], hints.threshold, hints.lowered)"
+        "from array_api_nx.config import *; "
+        "print(*current()[:3], hints.threshold, hints.defer_small)"
     )
     found = run(code, ARRAY_API_NX_FUSION="always", ARRAY_API_NX_FUSION_THRESHOLD="12")
     assert found.stdout.split()[:2] + found.stdout.split()[3:] == ["always", "12", "12", "True"]
@@ -107,7 +108,7 @@ def test_settings_come_back_after_an_exception():
     with pytest.raises(KeyError, match="'x'"), config_context(fusion="always"):
         raise KeyError("x")
     assert current() == DEFAULTS
-    assert hints.lowered is (DEFAULTS.fusion == "always")
+    assert hints.defer_small is (DEFAULTS.fusion == "always")
 
 
 def test_one_object_can_be_entered_again():
@@ -230,7 +231,7 @@ def test_integers_of_other_types_become_ints():
 
 # ---------------------------------------------------------------------- hints
 
-needs_auto = pytest.mark.skipif(DEFAULTS.fusion == "always", reason="always lowered then")
+needs_auto = pytest.mark.skipif(DEFAULTS.fusion == "always", reason="always defer_small then")
 
 
 def test_the_hint_names_the_default_threshold():
@@ -252,11 +253,11 @@ def test_the_hint_names_the_default_threshold():
     ],
 )
 def test_what_lowers(arguments, lowers):
-    assert hints.lowered is False
+    assert hints.defer_small is False
     with config_context(**arguments):
-        assert hints.lowered is lowers
-        assert elsewhere(lambda: hints.lowered) is lowers
-    assert hints.lowered is False
+        assert hints.defer_small is lowers
+        assert elsewhere(lambda: hints.defer_small) is lowers
+    assert hints.defer_small is False
 
 
 @needs_auto
@@ -265,9 +266,9 @@ def test_the_hint_lasts_until_the_last_one_leaves():
     lower = config_context(fusion_threshold=DEFAULTS.fusion_threshold - 1)
     with lower:
         with lower, config_context(fusion_threshold=10**9):
-            assert hints.lowered is True
-        assert hints.lowered is True
-    assert hints.lowered is False
+            assert hints.defer_small is True
+        assert hints.defer_small is True
+    assert hints.defer_small is False
 
 
 @needs_auto
@@ -278,12 +279,12 @@ def test_many_threads_leave_the_hint_as_it_was():
         seen = True
         for _ in range(200):
             with always:
-                seen = seen and hints.lowered
+                seen = seen and hints.defer_small
         return seen
 
     with ThreadPoolExecutor(8) as executor:
         assert all(future.result() for future in [executor.submit(enter) for _ in range(8)])
-    assert hints.lowered is False
+    assert hints.defer_small is False
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
@@ -295,7 +296,7 @@ with config_context(fusion="always"):
     child = os.fork()
     if not child:
         with config_context(fusion_threshold=0):
-            os._exit(0 if current()[:2] == ("always", 0) and hints.lowered else 1)
+            os._exit(0 if current()[:2] == ("always", 0) and hints.defer_small else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 """
     assert run(code).returncode == 0

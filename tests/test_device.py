@@ -18,7 +18,7 @@ from array_api_nx import Array, Device, config, device
 from array_api_nx.backends.cpu import CPUBackend
 from array_api_nx.backends.cpu.engine import memory_pool
 from array_api_nx.backends.cpu.engine.extension import extension
-from array_api_nx.backends.engines.devices import Family
+from array_api_nx.backends.engines.devices import EngineSpec
 
 CPU = Device("cpu")
 
@@ -119,7 +119,7 @@ def test_a_backend_that_cannot_be_loaded_says_why():
 
 
 @pytest.fixture
-def engine() -> Iterator[Family]:
+def engine() -> Iterator[EngineSpec]:
     def resolve(rest: str) -> str:
         if rest in ("", "0", "1"):
             return rest or "0"
@@ -131,7 +131,7 @@ def engine() -> Iterator[Family]:
     def device_of(x: object) -> str | None:
         return "1" if isinstance(x, Foreign) else None
 
-    family = Family(
+    family = EngineSpec(
         "engine",
         resolve,
         lambda name: CPUBackend(),
@@ -145,7 +145,7 @@ def engine() -> Iterator[Family]:
     try:
         yield family
     finally:
-        del device._families["engine"]
+        del device._engines["engine"]
         for name in [name for name in device._resolved if name.startswith("engine")]:
             del device._resolved[name]
 
@@ -209,7 +209,7 @@ def test_an_engine_that_is_not_installed(engine):
         ):
             xp.zeros(3, device="lacking:0")
     finally:
-        del device._families["lacking"]
+        del device._engines["lacking"]
 
 
 def test_the_device_of_another_librarys_array(engine):

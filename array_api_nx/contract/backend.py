@@ -177,7 +177,7 @@ class Backend(ABC):
         """The device type and id of DLPack; (1, 0), the CPU, by default."""
         return 1, 0
 
-    def facts(self) -> dict[str, Any]:
+    def runtime_info(self) -> dict[str, Any]:
         """What `show_config` tells of this backend, by name; nothing by default.
 
         Backend must: use strings, numbers, booleans, None, and dicts of these.

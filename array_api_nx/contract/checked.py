@@ -22,7 +22,7 @@ from ..explain.model import RunExplanation
 from . import primitives as p
 from .backend import AxisOrder, Backend, Handle, Operand, Padding, Scalar
 from .checked_matrices import CheckedMatrices
-from .checks import Call, ContractError, Shape, broadcasts_to, fits, selected_shape
+from .checks import CheckedCall, ContractError, Shape, broadcasts_to, fits, selected_shape
 from .primitives import Primitive
 from .program import Program
 from .replay import Run
@@ -52,19 +52,19 @@ class CheckedBackend(CheckedMatrices):
     # ------------------------------------------------------------------ properties
 
     def shape(self, x: Handle) -> Shape:
-        Call(self.inner, "shape", x=x).handles(x)
+        CheckedCall(self.inner, "shape", x=x).handles(x)
         return self.inner.shape(x)
 
     def dtype(self, x: Handle) -> DType:
-        Call(self.inner, "dtype", x=x).handles(x)
+        CheckedCall(self.inner, "dtype", x=x).handles(x)
         return self.inner.dtype(x)
 
     def read_only_reason(self, x: Handle) -> str | None:
-        Call(self.inner, "read_only_reason", x=x).handles(x)
+        CheckedCall(self.inner, "read_only_reason", x=x).handles(x)
         return self.inner.read_only_reason(x)
 
     def to_host(self, x: Handle) -> np.ndarray[Any, Any]:
-        call = Call(self.inner, "to_host", x=x)
+        call = CheckedCall(self.inner, "to_host", x=x)
         call.handles(x)
         result = self.inner.to_host(x)
         call.owes(type(result) is np.ndarray, "return a NumPy array")
@@ -74,14 +74,14 @@ class CheckedBackend(CheckedMatrices):
         return result
 
     def native(self, x: Handle) -> Any:
-        call = Call(self.inner, "native", x=x)
+        call = CheckedCall(self.inner, "native", x=x)
         call.handles(x)
         result = self.inner.native(x)
         call.owes(tuple(result.shape) == self.inner.shape(x), "keep the shape")
         return result
 
     def from_native(self, array: Any) -> Handle:
-        call = Call(self.inner, "from_native")
+        call = CheckedCall(self.inner, "from_native")
         result = self.inner.from_native(array)
         dtype = self.inner.dtype(result)
         return call.returns(result, tuple(array.shape), dtype, own=False)
@@ -90,7 +90,7 @@ class CheckedBackend(CheckedMatrices):
         return self.inner.available_dtypes()
 
     def item(self, x: Handle) -> Scalar:
-        call = Call(self.inner, "item", x=x)
+        call = CheckedCall(self.inner, "item", x=x)
         call.handles(x)
         result = self.inner.item(x)
         call.owes(prod(self.inner.shape(x)) == 1, "raise ValueError unless there is one element")
@@ -102,11 +102,11 @@ class CheckedBackend(CheckedMatrices):
         return result
 
     def has_elements(self, x: Handle) -> bool:
-        Call(self.inner, "has_elements", x=x).handles(x)
+        CheckedCall(self.inner, "has_elements", x=x).handles(x)
         return self.inner.has_elements(x)
 
     def axis_order(self, x: Handle) -> AxisOrder | None:
-        call = Call(self.inner, "axis_order", x=x)
+        call = CheckedCall(self.inner, "axis_order", x=x)
         call.handles(x)
         order = self.inner.axis_order(x)
         axes = list(range(len(self.inner.shape(x))))
@@ -117,11 +117,11 @@ class CheckedBackend(CheckedMatrices):
         return order
 
     def may_overlap(self, x1: Handle, x2: Handle) -> bool:
-        Call(self.inner, "may_overlap", x1=x1, x2=x2).handles(x1, x2)
+        CheckedCall(self.inner, "may_overlap", x1=x1, x2=x2).handles(x1, x2)
         return self.inner.may_overlap(x1, x2)
 
     def prepare(self, program: Program, sizes: tuple[int, ...]) -> Run:
-        call = Call(self.inner, "prepare", program=program, sizes=sizes)
+        call = CheckedCall(self.inner, "prepare", program=program, sizes=sizes)
         call.guarantees(len(sizes) == len(program.variables), "a size for each variable")
         fitting = zip(sizes, program.variables, strict=True)
         call.guarantees(all([v.min <= n <= v.max for n, v in fitting]), "sizes within bounds")
@@ -129,50 +129,50 @@ class CheckedBackend(CheckedMatrices):
         return super().prepare(program, sizes)
 
     def explain_program(self, program: Program, sizes: tuple[int, ...]) -> RunExplanation | None:
-        call = Call(self.inner, "explain_program", program=program, sizes=sizes)
+        call = CheckedCall(self.inner, "explain_program", program=program, sizes=sizes)
         call.guarantees(len(sizes) == len(program.variables), "a size for each variable")
         return self.inner.explain_program(program, sizes)
 
     def evaluate(self, *handles: Handle) -> None:
-        Call(self.inner, "evaluate", handles=handles).handles(*handles)
+        CheckedCall(self.inner, "evaluate", handles=handles).handles(*handles)
         self.inner.evaluate(*handles)
 
     def explain(self, x: Handle) -> Explanation:
-        Call(self.inner, "explain", x=x).handles(x)
+        CheckedCall(self.inner, "explain", x=x).handles(x)
         return self.inner.explain(x)
 
     def dlpack_device(self) -> tuple[int, int]:
         return self.inner.dlpack_device()
 
-    def facts(self) -> dict[str, Any]:
-        return self.inner.facts()
+    def runtime_info(self) -> dict[str, Any]:
+        return self.inner.runtime_info()
 
     def release_memory(self) -> None:
         self.inner.release_memory()
 
     def route(self, op: Primitive, dtype: DType) -> None:
         # It would lead past the checks.
-        Call(self.inner, "route", op=op, dtype=dtype).guarantees(
+        CheckedCall(self.inner, "route", op=op, dtype=dtype).guarantees(
             dtype in op.results, "a dtype that the primitive takes"
         )
 
     # ------------------------------------------------------------------ creation
 
     def empty(self, shape: Shape, dtype: DType) -> Handle:
-        call = Call(self.inner, "empty", shape=shape, dtype=dtype)
+        call = CheckedCall(self.inner, "empty", shape=shape, dtype=dtype)
         call.is_shape(shape)
         call.result_dtype(p.EMPTY, dtype)
         return call.returns(self.inner.empty(shape, dtype), shape, dtype, rows=True)
 
     def full(self, shape: Shape, dtype: DType, value: Scalar) -> Handle:
-        call = Call(self.inner, "full", shape=shape, dtype=dtype, value=value)
+        call = CheckedCall(self.inner, "full", shape=shape, dtype=dtype, value=value)
         call.is_shape(shape)
         call.result_dtype(p.FULL, dtype)
         call.scalar(value, dtype)
         return call.returns(self.inner.full(shape, dtype, value), shape, dtype, rows=True)
 
     def from_host(self, array: np.ndarray[Any, Any], *, copy: bool, lent: bool = True) -> Handle:
-        call = Call(self.inner, "from_host", array=array, copy=copy)
+        call = CheckedCall(self.inner, "from_host", array=array, copy=copy)
         call.guarantees(isinstance(array, np.ndarray), "a NumPy array")
         dtypes = {dtype.name: dtype for dtype in p.FROM_HOST.results}
         call.guarantees(array.dtype.name in dtypes, "a dtype with a counterpart in the table")
@@ -187,7 +187,7 @@ class CheckedBackend(CheckedMatrices):
     def arange(
         self, start: int | float, stop: int | float, step: int | float, dtype: DType
     ) -> Handle:
-        call = Call(self.inner, "arange", start=start, stop=stop, step=step, dtype=dtype)
+        call = CheckedCall(self.inner, "arange", start=start, stop=stop, step=step, dtype=dtype)
         call.result_dtype(p.ARANGE, dtype)
         call.guarantees(step != 0, "a step that is not zero")
         length = max(0, ceil((stop - start) / step))
@@ -199,7 +199,7 @@ class CheckedBackend(CheckedMatrices):
     def linspace(
         self, start: Scalar, stop: Scalar, num: int, dtype: DType, *, endpoint: bool
     ) -> Handle:
-        call = Call(
+        call = CheckedCall(
             self.inner, "linspace", start=start, stop=stop, num=num, dtype=dtype, endpoint=endpoint
         )
         call.result_dtype(p.LINSPACE, dtype)
@@ -211,7 +211,7 @@ class CheckedBackend(CheckedMatrices):
         return call.returns(result, (num,), dtype)
 
     def eye(self, rows: int, columns: int, k: int, dtype: DType) -> Handle:
-        call = Call(self.inner, "eye", rows=rows, columns=columns, k=k, dtype=dtype)
+        call = CheckedCall(self.inner, "eye", rows=rows, columns=columns, k=k, dtype=dtype)
         call.is_shape((rows, columns))
         call.guarantees(type(k) is int, "k is an int")
         call.result_dtype(p.EYE, dtype)
@@ -220,14 +220,14 @@ class CheckedBackend(CheckedMatrices):
     # ------------------------------------------------------------------ element by element
 
     def unary(self, op: Primitive, x: Handle) -> Handle:
-        call = Call(self.inner, op.name, x=x)
+        call = CheckedCall(self.inner, op.name, x=x)
         call.guarantees(op.family == "unary", "a primitive of family unary")
         call.handles(x)
         dtype = call.result_dtype(op, self.inner.dtype(x))
         return call.returns(self.inner.unary(op, x), self.inner.shape(x), dtype)
 
     def binary(self, op: Primitive, x1: Operand, x2: Operand, out: Handle | None = None) -> Handle:
-        call = Call(self.inner, op.name, x1=x1, x2=x2, out=out)
+        call = CheckedCall(self.inner, op.name, x1=x1, x2=x2, out=out)
         call.guarantees(op.family == "binary", "a primitive of family binary")
         operand_dtype, shapes = call.operands(x1, x2)
         dtype = call.result_dtype(op, operand_dtype)
@@ -242,7 +242,7 @@ class CheckedBackend(CheckedMatrices):
         return call.returns(result, shape, dtype, own=out is None)
 
     def where(self, condition: Handle, x1: Operand, x2: Operand) -> Handle:
-        call = Call(self.inner, "where", condition=condition, x1=x1, x2=x2)
+        call = CheckedCall(self.inner, "where", condition=condition, x1=x1, x2=x2)
         call.handles(condition)
         call.guarantees(self.inner.dtype(condition) is d.bool, "a boolean condition")
         dtype, shapes = call.operands(x1, x2)
@@ -251,7 +251,7 @@ class CheckedBackend(CheckedMatrices):
         return call.returns(result, shape, dtype)
 
     def clip(self, x: Handle, low: Operand | None, high: Operand | None) -> Handle:
-        call = Call(self.inner, "clip", x=x, low=low, high=high)
+        call = CheckedCall(self.inner, "clip", x=x, low=low, high=high)
         call.handles(x)
         limits = [limit for limit in (low, high) if limit is not None]
         call.guarantees(len(limits) > 0, "at least one limit")
@@ -270,7 +270,7 @@ class CheckedBackend(CheckedMatrices):
         keepdims: bool,
         dtype: DType | None = None,
     ) -> Handle:
-        call = Call(self.inner, op.name, x=x, axes=axes, keepdims=keepdims, dtype=dtype)
+        call = CheckedCall(self.inner, op.name, x=x, axes=axes, keepdims=keepdims, dtype=dtype)
         call.guarantees(op.family == "reduce", "a primitive of family reduce")
         call.handles(x)
         call.axes(axes, x)
@@ -284,7 +284,7 @@ class CheckedBackend(CheckedMatrices):
         return call.returns(result, reduced_shape(shape, axes, keepdims), result_dtype)
 
     def arg_reduce(self, op: Primitive, x: Handle, axis: int, keepdims: bool) -> Handle:
-        call = Call(self.inner, op.name, x=x, axis=axis, keepdims=keepdims)
+        call = CheckedCall(self.inner, op.name, x=x, axis=axis, keepdims=keepdims)
         call.guarantees(op.family == "arg_reduce", "a primitive of family arg_reduce")
         call.handles(x)
         call.axis(axis, x)
@@ -296,7 +296,7 @@ class CheckedBackend(CheckedMatrices):
         return call.returns(result, reduced_shape(shape, (axis,), keepdims), dtype)
 
     def scan(self, op: Primitive, x: Handle, axis: int, dtype: DType | None = None) -> Handle:
-        call = Call(self.inner, op.name, x=x, axis=axis, dtype=dtype)
+        call = CheckedCall(self.inner, op.name, x=x, axis=axis, dtype=dtype)
         call.guarantees(op.family == "scan", "a primitive of family scan")
         call.handles(x)
         call.axis(axis, x)
@@ -307,7 +307,9 @@ class CheckedBackend(CheckedMatrices):
         return call.returns(result, self.inner.shape(x), result_dtype)
 
     def var(self, x: Handle, axes: Shape, keepdims: bool, correction: float) -> Handle:
-        call = Call(self.inner, "var", x=x, axes=axes, keepdims=keepdims, correction=correction)
+        call = CheckedCall(
+            self.inner, "var", x=x, axes=axes, keepdims=keepdims, correction=correction
+        )
         call.handles(x)
         call.axes(axes, x)
         call.flags(keepdims)
@@ -319,7 +321,7 @@ class CheckedBackend(CheckedMatrices):
     # ------------------------------------------------------------------ sorting and searching
 
     def sort(self, x: Handle, axis: int, *, descending: bool, stable: bool) -> Handle:
-        call = Call(self.inner, "sort", x=x, axis=axis, descending=descending, stable=stable)
+        call = CheckedCall(self.inner, "sort", x=x, axis=axis, descending=descending, stable=stable)
         call.handles(x)
         call.axis(axis, x)
         call.flags(descending, stable)
@@ -328,7 +330,9 @@ class CheckedBackend(CheckedMatrices):
         return call.returns(result, self.inner.shape(x), dtype)
 
     def argsort(self, x: Handle, axis: int, *, descending: bool, stable: bool) -> Handle:
-        call = Call(self.inner, "argsort", x=x, axis=axis, descending=descending, stable=stable)
+        call = CheckedCall(
+            self.inner, "argsort", x=x, axis=axis, descending=descending, stable=stable
+        )
         call.handles(x)
         call.axis(axis, x)
         call.flags(descending, stable)
@@ -337,7 +341,7 @@ class CheckedBackend(CheckedMatrices):
         return call.returns(result, self.inner.shape(x), dtype)
 
     def searchsorted(self, x: Handle, values: Handle, *, right: bool) -> Handle:
-        call = Call(self.inner, "searchsorted", x=x, values=values, right=right)
+        call = CheckedCall(self.inner, "searchsorted", x=x, values=values, right=right)
         call.handles(x, values)
         call.same_dtype(x, values)
         call.guarantees(len(self.inner.shape(x)) == 1, "a 1-D `x`")
@@ -349,7 +353,7 @@ class CheckedBackend(CheckedMatrices):
     # ------------------------------------------------------------------ movement
 
     def expand(self, x: Handle, shape: Shape) -> Handle:
-        call = Call(self.inner, "expand", x=x, shape=shape)
+        call = CheckedCall(self.inner, "expand", x=x, shape=shape)
         call.handles(x)
         call.is_shape(shape)
         call.guarantees(
@@ -368,15 +372,15 @@ class CheckedBackend(CheckedMatrices):
         call = self._reshaping("reshape", x, shape)
         return call.returns(self.inner.reshape(x, shape), shape, self.inner.dtype(x), own=False)
 
-    def _reshaping(self, primitive: str, x: Handle, shape: Shape) -> Call:
-        call = Call(self.inner, primitive, x=x, shape=shape)
+    def _reshaping(self, primitive: str, x: Handle, shape: Shape) -> CheckedCall:
+        call = CheckedCall(self.inner, primitive, x=x, shape=shape)
         call.handles(x)
         call.is_shape(shape)
         call.guarantees(prod(self.inner.shape(x)) == prod(shape), "sizes with the same product")
         return call
 
     def permute(self, x: Handle, axes: Shape) -> Handle:
-        call = Call(self.inner, "permute", x=x, axes=axes)
+        call = CheckedCall(self.inner, "permute", x=x, axes=axes)
         call.handles(x)
         call.axes(axes, x)
         shape = self.inner.shape(x)
@@ -386,7 +390,7 @@ class CheckedBackend(CheckedMatrices):
         return call.returns(result, moved, self.inner.dtype(x), own=False)
 
     def slice(self, x: Handle, selection: Selection) -> Handle:
-        call = Call(self.inner, "slice", x=x, selection=selection)
+        call = CheckedCall(self.inner, "slice", x=x, selection=selection)
         call.handles(x)
         call.guarantees(
             isinstance(selection, tuple)
@@ -401,7 +405,7 @@ class CheckedBackend(CheckedMatrices):
         return call.returns(result, shape, self.inner.dtype(x), own=False)
 
     def strided(self, x: Handle, view: View) -> Handle:
-        call = Call(self.inner, "strided", x=x, view=view)
+        call = CheckedCall(self.inner, "strided", x=x, view=view)
         call.handles(x)
         call.guarantees(view.is_materializable, "an unmasked view of concrete sizes")
         low, high = view.extent
@@ -410,7 +414,7 @@ class CheckedBackend(CheckedMatrices):
         return call.returns(self.inner.strided(x, view), shape, self.inner.dtype(x), own=False)
 
     def shrink(self, x: Handle, bounds: tuple[tuple[int, int], ...]) -> Handle:
-        call = Call(self.inner, "shrink", x=x, bounds=bounds)
+        call = CheckedCall(self.inner, "shrink", x=x, bounds=bounds)
         call.handles(x)
         shape = self.inner.shape(x)
         call.guarantees(
@@ -424,7 +428,7 @@ class CheckedBackend(CheckedMatrices):
         return call.returns(result, shrunk, self.inner.dtype(x), own=False)
 
     def flip(self, x: Handle, axes: tuple[bool, ...]) -> Handle:
-        call = Call(self.inner, "flip", x=x, axes=axes)
+        call = CheckedCall(self.inner, "flip", x=x, axes=axes)
         call.handles(x)
         shape = self.inner.shape(x)
         call.guarantees(type(axes) is tuple and len(axes) == len(shape), "a mark for every axis")
@@ -432,7 +436,7 @@ class CheckedBackend(CheckedMatrices):
         return call.returns(self.inner.flip(x, axes), shape, self.inner.dtype(x), own=False)
 
     def pad(self, x: Handle, padding: Padding, value: Scalar) -> Handle:
-        call = Call(self.inner, "pad", x=x, padding=padding, value=value)
+        call = CheckedCall(self.inner, "pad", x=x, padding=padding, value=value)
         call.handles(x)
         shape, dtype = self.inner.shape(x), self.inner.dtype(x)
         call.guarantees(
@@ -448,7 +452,7 @@ class CheckedBackend(CheckedMatrices):
         return call.returns(self.inner.pad(x, padding, value), padded, dtype)
 
     def cat(self, arrays: Sequence[Handle], axis: int) -> Handle:
-        call = Call(self.inner, "cat", arrays=arrays, axis=axis)
+        call = CheckedCall(self.inner, "cat", arrays=arrays, axis=axis)
         call.guarantees(len(arrays) > 0, "at least one array")
         call.handles(*arrays)
         call.same_dtype(*arrays)
@@ -464,7 +468,7 @@ class CheckedBackend(CheckedMatrices):
         return call.returns(result, joined, self.inner.dtype(arrays[0]))
 
     def repeat(self, x: Handle, repeats: int | Handle, axis: int) -> Handle:
-        call = Call(self.inner, "repeat", x=x, repeats=repeats, axis=axis)
+        call = CheckedCall(self.inner, "repeat", x=x, repeats=repeats, axis=axis)
         call.handles(x)
         call.axis(axis, x)
         shape = self.inner.shape(x)
@@ -483,7 +487,7 @@ class CheckedBackend(CheckedMatrices):
         return call.returns(result, repeated, self.inner.dtype(x))
 
     def triangle(self, x: Handle, k: int, *, upper: bool) -> Handle:
-        call = Call(self.inner, "triangle", x=x, k=k, upper=upper)
+        call = CheckedCall(self.inner, "triangle", x=x, k=k, upper=upper)
         call.matrix(x, square=False)
         call.guarantees(type(k) is int, "k is an int")
         call.flags(upper)
@@ -493,13 +497,13 @@ class CheckedBackend(CheckedMatrices):
     # ------------------------------------------------------------------ types and memory
 
     def cast(self, x: Handle, dtype: DType) -> Handle:
-        call = Call(self.inner, "cast", x=x, dtype=dtype)
+        call = CheckedCall(self.inner, "cast", x=x, dtype=dtype)
         call.handles(x)
         call.result_dtype(p.CAST, dtype)
         return call.returns(self.inner.cast(x, dtype), self.inner.shape(x), dtype)
 
     def bitcast(self, x: Handle, dtype: DType) -> Handle:
-        call = Call(self.inner, "bitcast", x=x, dtype=dtype)
+        call = CheckedCall(self.inner, "bitcast", x=x, dtype=dtype)
         call.handles(x)
         shape, old = self.inner.shape(x), self.inner.dtype(x)
         call.guarantees({old, dtype} <= p.BITCAST.results.keys(), "both dtypes are numeric")
@@ -510,19 +514,19 @@ class CheckedBackend(CheckedMatrices):
         return call.returns(self.inner.bitcast(x, dtype), shape, dtype, own=False)
 
     def contiguous(self, x: Handle) -> Handle:
-        call = Call(self.inner, "contiguous", x=x)
+        call = CheckedCall(self.inner, "contiguous", x=x)
         call.handles(x)
         shape, dtype = self.inner.shape(x), self.inner.dtype(x)
         return call.returns(self.inner.contiguous(x), shape, dtype, own=False, rows=True)
 
     def copy(self, x: Handle) -> Handle:
-        call = Call(self.inner, "copy", x=x)
+        call = CheckedCall(self.inner, "copy", x=x)
         call.handles(x)
         shape, dtype = self.inner.shape(x), self.inner.dtype(x)
         return call.returns(self.inner.copy(x), shape, dtype, rows=True)
 
     def assign(self, target: Handle, value: Operand) -> None:
-        call = Call(self.inner, "assign", target=target, value=value)
+        call = CheckedCall(self.inner, "assign", target=target, value=value)
         call.writable(target)
         _, shapes = call.operands(target, value)
         call.guarantees(
@@ -534,7 +538,7 @@ class CheckedBackend(CheckedMatrices):
     # ------------------------------------------------------------------ indexed access
 
     def assign_strided(self, target: Handle, view: View, value: Operand) -> None:
-        call = Call(self.inner, "assign_strided", target=target, view=view, value=value)
+        call = CheckedCall(self.inner, "assign_strided", target=target, view=view, value=value)
         call.handles(target)
         call.writable(target)
         call.guarantees(view.is_materializable, "an unmasked view of concrete sizes")
@@ -545,7 +549,7 @@ class CheckedBackend(CheckedMatrices):
         self.inner.assign_strided(target, view, value)
 
     def index_get(self, x: Handle, keys: tuple[Any, ...]) -> Handle:
-        call = Call(self.inner, "index_get", x=x, keys=keys)
+        call = CheckedCall(self.inner, "index_get", x=x, keys=keys)
         call.handles(x)
         self._check_keys(call, x, keys)
         result = self.inner.index_get(x, keys)
@@ -554,7 +558,7 @@ class CheckedBackend(CheckedMatrices):
         return call.returns(result, shape or (), self.inner.dtype(x))
 
     def index_set(self, target: Handle, keys: tuple[Any, ...], value: Operand) -> None:
-        call = Call(self.inner, "index_set", target=target, keys=keys, value=value)
+        call = CheckedCall(self.inner, "index_set", target=target, keys=keys, value=value)
         call.writable(target)
         self._check_keys(call, target, keys)
         call.operands(target, value)
@@ -562,7 +566,7 @@ class CheckedBackend(CheckedMatrices):
         shape = self._indexed_shape(target, keys)
         call.owes(shape is not None, "raise IndexError for indices that select nothing")
 
-    def _check_keys(self, call: Call, x: Handle, keys: tuple[Any, ...]) -> None:
+    def _check_keys(self, call: CheckedCall, x: Handle, keys: tuple[Any, ...]) -> None:
         shape = self.inner.shape(x)
         axis = indexed = 0
         for key in keys:
@@ -600,7 +604,7 @@ class CheckedBackend(CheckedMatrices):
             return None
 
     def take(self, x: Handle, indices: Handle, axis: int) -> Handle:
-        call = Call(self.inner, "take", x=x, indices=indices, axis=axis)
+        call = CheckedCall(self.inner, "take", x=x, indices=indices, axis=axis)
         call.handles(x, indices)
         call.axis(axis, x)
         call.guarantees(self.inner.dtype(indices) is d.int64, "int64 indices")
@@ -610,7 +614,7 @@ class CheckedBackend(CheckedMatrices):
         return call.returns(result, taken, self.inner.dtype(x))
 
     def gather(self, x: Handle, indices: Handle, axis: int) -> Handle:
-        call = Call(self.inner, "gather", x=x, indices=indices, axis=axis)
+        call = CheckedCall(self.inner, "gather", x=x, indices=indices, axis=axis)
         call.handles(x, indices)
         self._check_positions(call, x, indices, axis)
         result = self.inner.gather(x, indices, axis)
@@ -619,7 +623,7 @@ class CheckedBackend(CheckedMatrices):
     def scatter(
         self, template: Handle, indices: Handle, updates: Handle, axis: int, *, add: bool
     ) -> Handle:
-        call = Call(
+        call = CheckedCall(
             self.inner,
             "scatter",
             template=template,
@@ -641,7 +645,7 @@ class CheckedBackend(CheckedMatrices):
         result = self.inner.scatter(template, indices, updates, axis, add=add)
         return call.returns(result, shape, self.inner.dtype(template))
 
-    def _check_positions(self, call: Call, x: Handle, indices: Handle, axis: int) -> None:
+    def _check_positions(self, call: CheckedCall, x: Handle, indices: Handle, axis: int) -> None:
         call.axis(axis, x)
         call.guarantees(self.inner.dtype(indices) is d.int64, "int64 indices")
         shape, other = self.inner.shape(x), self.inner.shape(indices)
@@ -652,7 +656,7 @@ class CheckedBackend(CheckedMatrices):
         )
 
     def nonzero(self, x: Handle) -> tuple[Handle, ...]:
-        call = Call(self.inner, "nonzero", x=x)
+        call = CheckedCall(self.inner, "nonzero", x=x)
         call.handles(x)
         ndim = len(self.inner.shape(x))
         call.guarantees(ndim > 0, "at least one axis")
@@ -662,7 +666,7 @@ class CheckedBackend(CheckedMatrices):
         return tuple([call.returns(result, length, d.int64) for result in results])
 
     def unique(self, x: Handle) -> tuple[Handle, Handle, Handle, Handle]:
-        call = Call(self.inner, "unique", x=x)
+        call = CheckedCall(self.inner, "unique", x=x)
         call.handles(x)
         values, indices, inverse, counts = self.inner.unique(x)
         length = self.inner.shape(values)[:1]
@@ -674,7 +678,7 @@ class CheckedBackend(CheckedMatrices):
         )
 
     def unique_values(self, x: Handle) -> Handle:
-        call = Call(self.inner, "unique_values", x=x)
+        call = CheckedCall(self.inner, "unique_values", x=x)
         call.handles(x)
         values = self.inner.unique_values(x)
         return call.returns(values, self.inner.shape(values)[:1], self.inner.dtype(x))
@@ -682,7 +686,7 @@ class CheckedBackend(CheckedMatrices):
     # ------------------------------------------------------------------ random bits
 
     def threefry(self, key: Handle, counter: Handle) -> Handle:
-        call = Call(self.inner, "threefry", key=key, counter=counter)
+        call = CheckedCall(self.inner, "threefry", key=key, counter=counter)
         call.handles(key, counter)
         call.same_dtype(key, counter)
         call.result_dtype(p.THREEFRY, self.inner.dtype(key))

@@ -7,7 +7,7 @@ from math import prod
 from ..core.dtypes import DType
 from . import primitives as p
 from .backend import Backend, Handle, Norm, Padding
-from .checks import REAL_OF, Call, Shape
+from .checks import REAL_OF, CheckedCall, Shape
 from .primitives import Primitive
 
 __all__ = ["CheckedMatrices"]
@@ -28,7 +28,7 @@ class CheckedMatrices(Backend):
         dilation: Shape,
         padding: Padding,
     ) -> Handle:
-        call = Call(
+        call = CheckedCall(
             self.inner,
             "unfold",
             x=x,
@@ -55,7 +55,7 @@ class CheckedMatrices(Backend):
         dilation: Shape,
         padding: Padding,
     ) -> Handle:
-        call = Call(
+        call = CheckedCall(
             self.inner,
             "fold",
             x=x,
@@ -77,7 +77,7 @@ class CheckedMatrices(Backend):
     # ------------------------------------------------------------------ matrices
 
     def matmul(self, x1: Handle, x2: Handle) -> Handle:
-        call = Call(self.inner, "matmul", x1=x1, x2=x2)
+        call = CheckedCall(self.inner, "matmul", x1=x1, x2=x2)
         call.handles(x1, x2)
         call.same_dtype(x1, x2)
         dtype = call.result_dtype(p.MATMUL, self.inner.dtype(x1))
@@ -90,7 +90,7 @@ class CheckedMatrices(Backend):
         return call.returns(result, (*lead, *left[-2:-1], *columns), dtype)
 
     def vecdot(self, x1: Handle, x2: Handle) -> Handle:
-        call = Call(self.inner, "vecdot", x1=x1, x2=x2)
+        call = CheckedCall(self.inner, "vecdot", x1=x1, x2=x2)
         call.handles(x1, x2)
         call.same_dtype(x1, x2)
         dtype = call.result_dtype(p.VECDOT, self.inner.dtype(x1))
@@ -128,8 +128,8 @@ class CheckedMatrices(Backend):
 
     def _transforming(
         self, op: Primitive, x: Handle, axes: Shape, norm: Norm
-    ) -> tuple[Call, DType]:
-        call = Call(self.inner, op.name, x=x, axes=axes, norm=norm)
+    ) -> tuple[CheckedCall, DType]:
+        call = CheckedCall(self.inner, op.name, x=x, axes=axes, norm=norm)
         call.handles(x)
         call.axes(axes, x)
         call.guarantees(len(axes) > 0, "at least one axis")
@@ -225,13 +225,15 @@ class CheckedMatrices(Backend):
         )
         return call.returns(result, self._solution_shape(call, *shapes), self.inner.dtype(x1))
 
-    def _decomposing(self, op: Primitive, x: Handle, *, square: bool) -> tuple[Call, DType]:
-        call = Call(self.inner, op.name, x=x)
+    def _decomposing(self, op: Primitive, x: Handle, *, square: bool) -> tuple[CheckedCall, DType]:
+        call = CheckedCall(self.inner, op.name, x=x)
         call.matrix(x, square=square)
         return call, call.result_dtype(op, self.inner.dtype(x))
 
-    def _solving(self, op: Primitive, x1: Handle, x2: Handle) -> tuple[Call, tuple[Shape, Shape]]:
-        call = Call(self.inner, op.name, x1=x1, x2=x2)
+    def _solving(
+        self, op: Primitive, x1: Handle, x2: Handle
+    ) -> tuple[CheckedCall, tuple[Shape, Shape]]:
+        call = CheckedCall(self.inner, op.name, x1=x1, x2=x2)
         call.matrix(x1, square=True)
         call.matrix(x2, square=False)
         call.same_dtype(x1, x2)
@@ -240,5 +242,5 @@ class CheckedMatrices(Backend):
         call.guarantees(shapes[0][-1] == shapes[1][-2], "as many equations on both sides")
         return call, shapes
 
-    def _solution_shape(self, call: Call, left: Shape, right: Shape) -> Shape:
+    def _solution_shape(self, call: CheckedCall, left: Shape, right: Shape) -> Shape:
         return (*call.broadcast(left[:-2], right[:-2]), *right[-2:])

@@ -19,7 +19,7 @@ from .strided import StridedBackend, Tensor
 
 __all__ = [
     "REAL_OF",
-    "Call",
+    "CheckedCall",
     "ContractError",
     "Shape",
     "broadcasts_to",
@@ -39,7 +39,7 @@ class ContractError(AssertionError):
     """The frontend or a backend broke the backend contract."""
 
 
-class Call:
+class CheckedCall:
     """One call of a primitive, and the assertions about it that many primitives share."""
 
     def __init__(self, backend: Backend, primitive: str, **arguments: Any) -> None:

@@ -40,7 +40,7 @@ class Route(NamedTuple):
     bind : callable
         From a Tensor without an array, that is a view that was not used before or deferred, to its
         array; None sends the call the long way.
-    smallest : int
+    parallel_min : int
         Up to so many elements of operands and result, one thread computes, and `kernel` does what
         `attempt` does not. Above, that goes the long way.
     kernel : callable
@@ -50,7 +50,7 @@ class Route(NamedTuple):
         ``attempt(operation, threads, limit, *operands)``: an ndarray; arguments for `reported`; or
         None, with nothing done. The limit is `hints.threshold`.
     operation : object
-    alone : int
+    serial_limit : int
         Elements up to which one thread is enough.
     threads : callable
         How many there may be.
@@ -63,11 +63,11 @@ class Route(NamedTuple):
     low: int
     high: int
     bind: Callable[[Tensor], Any]
-    smallest: int
+    parallel_min: int
     kernel: Callable[..., Any]
     attempt: Callable[..., Any] | None
     operation: Any
-    alone: int
+    serial_limit: int
     threads: Callable[[], int]
     reported: Callable[..., Any]
 

@@ -33,29 +33,29 @@ class Primitive:
         primitives that have a method of their own.
     results : dict of DType to DType
         Result dtype for every operand dtype that a backend must accept.
-    detours : dict of DType to DType
+    cast_first : dict of DType to DType
         Operand dtypes for which the standard defines nothing but users of NumPy expect an
         answer, with the dtype to cast to first. Backends never see them.
     """
 
-    __slots__ = ("detours", "family", "name", "results")
+    __slots__ = ("cast_first", "family", "name", "results")
 
     name: str
     family: str
     results: dict[DType, DType]
-    detours: dict[DType, DType]
+    cast_first: dict[DType, DType]
 
     def __init__(
         self,
         name: str,
         family: str,
         results: dict[DType, DType],
-        detours: dict[DType, DType] | None = None,
+        cast_first: dict[DType, DType] | None = None,
     ) -> None:
         self.name = name
         self.family = family
         self.results = results
-        self.detours = detours or {}
+        self.cast_first = cast_first or {}
         TABLE.append(self)
 
     def __repr__(self) -> str:
@@ -96,15 +96,15 @@ def _real_part(dtypes: Iterable[DType]) -> dict[DType, DType]:
 
 
 def _unary(
-    name: str, results: dict[DType, DType], detours: dict[DType, DType] | None = None
+    name: str, results: dict[DType, DType], cast_first: dict[DType, DType] | None = None
 ) -> Primitive:
-    return Primitive(name, "unary", results, detours)
+    return Primitive(name, "unary", results, cast_first)
 
 
 def _binary(
-    name: str, results: dict[DType, DType], detours: dict[DType, DType] | None = None
+    name: str, results: dict[DType, DType], cast_first: dict[DType, DType] | None = None
 ) -> Primitive:
-    return Primitive(name, "binary", results, detours)
+    return Primitive(name, "binary", results, cast_first)
 
 
 # ---------------------------------------------------------------------- unary

@@ -37,10 +37,10 @@ from .primitives import Primitive
 __all__ = [
     "Guard",
     "Input",
-    "Operand",
     "Program",
     "Step",
     "Value",
+    "ValueView",
     "operands_in",
     "shape_text",
     "symbols_in",
@@ -59,7 +59,7 @@ class Value(NamedTuple):
         return prod(self.shape) * self.dtype.itemsize
 
 
-class Operand(NamedTuple):
+class ValueView(NamedTuple):
     """A value, by its number, and the view through which it is read."""
 
     value: int
@@ -136,7 +136,7 @@ class Program:
         read when the program runs.
     steps : tuple of Step
         In an order in which they can run.
-    outputs : tuple of Operand
+    outputs : tuple of ValueView
     guards : tuple of Guard
     """
 
@@ -145,7 +145,7 @@ class Program:
     values: tuple[Value, ...]
     constants: dict[int, Any]
     steps: tuple[Step, ...]
-    outputs: tuple[Operand, ...]
+    outputs: tuple[ValueView, ...]
     guards: tuple[Guard, ...]
 
     # ------------------------------------------------------------------ sizes
@@ -320,7 +320,7 @@ class Program:
         return "\n".join(lines)
 
     def _text(self, x: Any) -> str:
-        if isinstance(x, Operand):
+        if isinstance(x, ValueView):
             whole = View.row_major(self.values[x.value].shape)
             return f"v{x.value}" if x.view == whole else f"v{x.value}[{self._text(x.view)}]"
         if isinstance(x, View):
@@ -346,9 +346,9 @@ def _function(code: str) -> Callable[..., Any]:
     return next(x for name, x in namespace.items() if code.startswith(f"def {name}("))  # type: ignore[no-any-return]
 
 
-def operands_in(x: Any) -> Iterator[Operand]:
+def operands_in(x: Any) -> Iterator[ValueView]:
     """The operands within arguments."""
-    if isinstance(x, Operand):
+    if isinstance(x, ValueView):
         yield x
     elif isinstance(x, tuple | list):
         for part in x:

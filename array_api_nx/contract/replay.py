@@ -15,7 +15,7 @@ import numpy as np
 from ..core.real import Real
 from ..core.symbolic import Dim
 from ..core.view import View
-from .program import Operand, Program, Step
+from .program import Program, Step, ValueView
 
 if TYPE_CHECKING:
     from .backend import Backend, Handle
@@ -126,7 +126,7 @@ class _Writer:
                 view = View.row_major(program.values[given.written].shape)
                 if given.order is not None:
                     view = view.permute(inverse(given.order))
-                value = self._argument(Operand(given.written, view))
+                value = self._argument(ValueView(given.written, view))
                 lines.append(f"{self._call('assign')}(w{i}, {value})")
         lines += [
             f"v{number} = {self._call('contiguous')}(v{number})"
@@ -165,7 +165,7 @@ class _Writer:
             value = "target"
         return [*lines, f"{self._call('assign_strided')}(v{result}, {shown}, {value})"]
 
-    def _output(self, operand: Operand) -> str:
+    def _output(self, operand: ValueView) -> str:
         """An output; what shows an input that was written shows the input's own memory."""
         for i, given in enumerate(self.program.inputs):
             if given.written == operand.value:
@@ -175,13 +175,13 @@ class _Writer:
         return self._argument(operand)
 
     def _argument(self, x: Any) -> str:
-        if isinstance(x, Operand):
+        if isinstance(x, ValueView):
             return self._read(f"v{x.value}", x)
-        if isinstance(x, tuple | list) and any([isinstance(part, Operand) for part in x]):
+        if isinstance(x, tuple | list) and any([isinstance(part, ValueView) for part in x]):
             return f"({''.join([f'{self._argument(part)}, ' for part in x])})"
         return self._constant(x)
 
-    def _read(self, name: str, operand: Operand) -> str:
+    def _read(self, name: str, operand: ValueView) -> str:
         if operand.view == View.row_major(self.program.values[operand.value].shape):
             return name
         return f"{self._call('strided')}({name}, {self._constant(operand.view)})"

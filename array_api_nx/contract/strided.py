@@ -111,7 +111,7 @@ class StridedBackend(Backend):
     strided_shares = True
 
     @abstractmethod
-    def anchor(self, x: Tensor) -> View:
+    def ensure_view(self, x: Tensor) -> View:
         """Work out `x.storage` and `x.view` from `x.array`; return the view."""
 
     @abstractmethod
@@ -124,7 +124,7 @@ class StridedBackend(Backend):
 
     def view(self, x: Tensor) -> View:
         """How `x` reads its storage."""
-        return x.view or self.anchor(x)
+        return x.view or self.ensure_view(x)
 
     @abstractmethod
     def peek(self, x: Tensor) -> Any:
@@ -135,7 +135,7 @@ class StridedBackend(Backend):
     # assignments of `tensor_over`, because calls would cost as much as the rest.
 
     def expand(self, x: Tensor, shape: tuple[int, ...]) -> Tensor:
-        view = x.view or self.anchor(x)
+        view = x.view or self.ensure_view(x)
         result = Tensor()
         result.array = None
         try:
@@ -146,7 +146,7 @@ class StridedBackend(Backend):
         return result
 
     def try_reshape(self, x: Tensor, shape: tuple[int, ...]) -> Tensor | None:
-        view = x.view or self.anchor(x)
+        view = x.view or self.ensure_view(x)
         try:
             reshaped = view.reshaped[shape]
         except KeyError:
@@ -160,7 +160,7 @@ class StridedBackend(Backend):
         return result
 
     def permute(self, x: Tensor, axes: tuple[int, ...]) -> Tensor:
-        view = x.view or self.anchor(x)
+        view = x.view or self.ensure_view(x)
         result = Tensor()
         result.array = None
         try:
@@ -171,7 +171,7 @@ class StridedBackend(Backend):
         return result
 
     def slice(self, x: Tensor, selection: Selection) -> Tensor:
-        view = x.view or self.anchor(x)
+        view = x.view or self.ensure_view(x)
         try:
             sliced = view.sliced[selection]
         except KeyError:
@@ -186,7 +186,7 @@ class StridedBackend(Backend):
         return result
 
     def flip(self, x: Tensor, axes: tuple[bool, ...]) -> Tensor:
-        view = x.view or self.anchor(x)
+        view = x.view or self.ensure_view(x)
         result = Tensor()
         result.array = None
         try:
@@ -198,7 +198,7 @@ class StridedBackend(Backend):
 
     def strided(self, x: Tensor, view: View) -> Tensor:
         x = self.contiguous(x)
-        base = x.view or self.anchor(x)
+        base = x.view or self.ensure_view(x)
         if base.offset or base.is_read_only:
             is_read_only = base.is_read_only or view.is_read_only
             view = View(view.shape, view.strides, view.offset + base.offset, None, is_read_only)
@@ -208,17 +208,17 @@ class StridedBackend(Backend):
         self.assign(self.strided(target, view), value)
 
     def axis_order(self, x: Tensor) -> AxisOrder | None:
-        return axis_order(x.view or self.anchor(x))
+        return axis_order(x.view or self.ensure_view(x))
 
     def pad(self, x: Tensor, padding: tuple[tuple[int, int], ...], value: Any) -> Tensor:
-        view = x.view or self.anchor(x)
+        view = x.view or self.ensure_view(x)
         if view.mask is not None:
             # What is padding already stays 0.
             return self.pad(self.materialise(x, 0), padding, value)
         return self.materialise(tensor_over(x.storage, view.pad(padding)), value)
 
     def contiguous(self, x: Tensor) -> Tensor:
-        view = x.view or self.anchor(x)
+        view = x.view or self.ensure_view(x)
         return x if view.is_row_major else self.copy(x)
 
     def unfold(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .model import Pass, label, memory_lines
+from .model import PassExplanation, label, memory_lines
 
 __all__ = ["source"]
 
 
-def source(summary: str, passes: Sequence[Pass]) -> str:
+def source(summary: str, passes: Sequence[PassExplanation]) -> str:
     """A directed graph that shows `passes` under the line `summary`.
 
     Memory has one node per name, and each pass is a cluster of its steps.

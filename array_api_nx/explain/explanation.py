@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .model import Pass, count, pass_text, size_text
+from .model import PassExplanation, count, pass_text, size_text
 
 __all__ = ["Explanation"]
 
@@ -18,7 +18,7 @@ class Explanation:
         Whether anything is.
     operations : int
         How many operations wait.
-    passes : tuple of Pass
+    passes : tuple of PassExplanation
         The passes over memory that would compute them, in order.
     """
 
@@ -26,9 +26,9 @@ class Explanation:
 
     pending: bool
     operations: int
-    passes: tuple[Pass, ...]
+    passes: tuple[PassExplanation, ...]
 
-    def __init__(self, operations: int = 0, passes: tuple[Pass, ...] = ()) -> None:
+    def __init__(self, operations: int = 0, passes: tuple[PassExplanation, ...] = ()) -> None:
         self.pending = operations > 0
         self.operations = operations
         self.passes = passes

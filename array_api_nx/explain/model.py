@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any, Final, Literal, NamedTuple
 
 __all__ = [
-    "Buffer",
-    "Memory",
-    "Pass",
+    "BufferExplanation",
+    "MemoryExplanation",
+    "PassExplanation",
     "RunExplanation",
-    "Step",
+    "StepExplanation",
     "count",
     "label",
     "memory_lines",
@@ -21,7 +21,7 @@ __all__ = [
 _UNITS: Final = ("B", "kB", "MB", "GB", "TB", "PB", "EB")
 
 
-class Memory(NamedTuple):
+class MemoryExplanation(NamedTuple):
     """An array in memory that a pass reads or writes.
 
     Attributes
@@ -49,7 +49,7 @@ class Memory(NamedTuple):
     note: str = ""
 
 
-class Step(NamedTuple):
+class StepExplanation(NamedTuple):
     """One operation of a pass.
 
     Attributes
@@ -73,7 +73,7 @@ class Step(NamedTuple):
     again: bool = False
 
 
-class Pass(NamedTuple):
+class PassExplanation(NamedTuple):
     """One pass over memory.
 
     Attributes
@@ -84,20 +84,20 @@ class Pass(NamedTuple):
         Rows and columns that are computed at a time.
     tasks : int
         Parts that threads take on; 0 for a call, which goes over memory in its own way.
-    inputs, outputs : tuple of Memory
+    inputs, outputs : tuple of MemoryExplanation
         What it reads and writes.
     scratch : int
         Bytes that each thread needs besides, for registers and copied tiles.
-    steps : tuple of Step
+    steps : tuple of StepExplanation
     """
 
     shape: tuple[int, ...]
     tile: tuple[int, int]
     tasks: int
-    inputs: tuple[Memory, ...]
-    outputs: tuple[Memory, ...]
+    inputs: tuple[MemoryExplanation, ...]
+    outputs: tuple[MemoryExplanation, ...]
     scratch: int
-    steps: tuple[Step, ...]
+    steps: tuple[StepExplanation, ...]
 
     def caption(self) -> list[str]:
         """What it goes over, in which parts, and what memory that takes: a few words each."""
@@ -137,7 +137,7 @@ class Pass(NamedTuple):
         return [last[each.name] for each in self.outputs]
 
 
-class Buffer(NamedTuple):
+class BufferExplanation(NamedTuple):
     """Memory that a run of a program takes.
 
     Attributes
@@ -169,9 +169,9 @@ class RunExplanation(NamedTuple):
 
     Attributes
     ----------
-    passes : tuple of Pass
+    passes : tuple of PassExplanation
         What is done, in order.
-    buffers : tuple of Buffer
+    buffers : tuple of BufferExplanation
     peak : int or Dim
         The most bytes that live at one time besides arguments and constants, in the program's
         variables: which buffers those are is that of the sizes in question.
@@ -179,18 +179,18 @@ class RunExplanation(NamedTuple):
         Its value.
     """
 
-    passes: tuple[Pass, ...]
-    buffers: tuple[Buffer, ...]
+    passes: tuple[PassExplanation, ...]
+    buffers: tuple[BufferExplanation, ...]
     peak: Any
     peak_bytes: int
 
 
-def label(step: Step, sources: Sequence[int | str | None]) -> str:
+def label(step: StepExplanation, sources: Sequence[int | str | None]) -> str:
     """A step in a picture: what is called, with its scalars if it has any. Arrows bring the rest.
 
     Parameters
     ----------
-    step : Step
+    step : StepExplanation
     sources : sequence
         Its part of `Pass.flow`.
     """
@@ -202,7 +202,7 @@ def label(step: Step, sources: Sequence[int | str | None]) -> str:
     return f"{step.operation}({', '.join(arguments)})"
 
 
-def memory_lines(memory: Memory) -> list[str]:
+def memory_lines(memory: MemoryExplanation) -> list[str]:
     """An array in a picture: a few lines."""
     lines = [
         f"{memory.name}  {memory.dtype}",
@@ -211,7 +211,7 @@ def memory_lines(memory: Memory) -> list[str]:
     return lines + memory.note.split(", ") if memory.note else lines
 
 
-def pass_text(each: Pass, title: str) -> list[str]:
+def pass_text(each: PassExplanation, title: str) -> list[str]:
     lines = [f"{title}: {', '.join(each.caption())}"]
     arrays = [
         (memory.name, memory.dtype, _shape(memory.shape), size_text(memory.nbytes), memory.note)
@@ -230,7 +230,7 @@ def pass_text(each: Pass, title: str) -> list[str]:
     return lines
 
 
-def _step_text(step: Step) -> str:
+def _step_text(step: StepExplanation) -> str:
     when = "finally " if step.kind == "final" else ""
     again = "  (computed again)" if step.again else ""
     return f"{when}{step.target} = {step.operation}({', '.join(step.sources)}){again}"

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Final
 
 from .layout import STRAIGHT, Item, arrange, connect
-from .model import Memory, Pass, Step, label, memory_lines
+from .model import MemoryExplanation, PassExplanation, StepExplanation, label, memory_lines
 
 __all__ = ["picture"]
 
@@ -53,7 +53,7 @@ MEMORY_COLOURS: Final = {
 class _Memory(Item):
     __slots__ = ("lines", "memory")
 
-    def __init__(self, memory: Memory) -> None:
+    def __init__(self, memory: MemoryExplanation) -> None:
         self.memory = memory
         self.lines = memory_lines(memory)
         super().__init__(max(map(len, self.lines)) * LETTER + 2 * PADDING)
@@ -62,7 +62,7 @@ class _Memory(Item):
 class _Step(Item):
     __slots__ = ("label", "step")
 
-    def __init__(self, step: Step, label: str) -> None:
+    def __init__(self, step: StepExplanation, label: str) -> None:
         self.step = step
         self.label = label
         super().__init__(len(label) * LETTER + 16)
@@ -89,7 +89,7 @@ class _Row:
         self.top = 0.0
 
 
-def picture(summary: str, passes: Sequence[Pass]) -> str:
+def picture(summary: str, passes: Sequence[PassExplanation]) -> str:
     """An SVG document that shows `passes` under the line `summary`."""
     if not passes:
         return _document(len(summary) * LETTER + 2 * MARGIN, 2 * MARGIN + LINE, summary, [])
@@ -125,7 +125,7 @@ def picture(summary: str, passes: Sequence[Pass]) -> str:
 # ---------------------------------------------------------------------- rows
 
 
-def _rows(passes: Sequence[Pass]) -> list[_Row]:
+def _rows(passes: Sequence[PassExplanation]) -> list[_Row]:
     """Rows of memory, and rows of steps between them, with their lines."""
     rows = [_Row(None, 0)]
     written: dict[str, _Memory] = {}

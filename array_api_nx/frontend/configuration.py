@@ -62,7 +62,9 @@ def show_config(mode: Literal["text", "dict"] = "text") -> dict[str, Any] | None
             "free-threaded": not getattr(sys, "_is_gil_enabled", lambda: True)(),
         },
         "settings": config.current()._asdict(),
-        "devices": {device.name: _facts(device) for device in (*known_devices(), *named_devices())},
+        "devices": {
+            device.name: _runtime_info(device) for device in (*known_devices(), *named_devices())
+        },
     }
     if mode == "dict":
         return found
@@ -70,10 +72,10 @@ def show_config(mode: Literal["text", "dict"] = "text") -> dict[str, Any] | None
     return None
 
 
-def _facts(device: Device) -> dict[str, Any]:
+def _runtime_info(device: Device) -> dict[str, Any]:
     # To ask a backend is to load it, and its engine.
     if device.name == "cpu" or is_loaded(device):
-        return device.backend.facts()
+        return device.backend.runtime_info()
     return {"loaded": False}
 
 

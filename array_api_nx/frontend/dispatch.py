@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ..contract.backend import Handle
 
 __all__ = [
-    "Operand",
+    "ArrayOrScalar",
     "PythonScalar",
     "arg_reduce",
     "as_array",
@@ -53,7 +53,7 @@ __all__ = [
 ]
 
 PythonScalar: TypeAlias = "bool | int | float | complex"
-Operand: TypeAlias = "Array | PythonScalar"
+ArrayOrScalar: TypeAlias = "Array | PythonScalar"
 
 _SCALARS: Final = frozenset({bool, int, float, complex})
 _SYMBOLIC: Final[dict[type, type]] = {Dim: int, Real: float}
@@ -150,7 +150,7 @@ def check_scalar(x: PythonScalar, dtype: DType) -> PythonScalar:
     return x
 
 
-def as_array(x: object, name: str = "x") -> Operand:
+def as_array(x: object, name: str = "x") -> ArrayOrScalar:
     """`x` as an operand: an array or a Python scalar. NumPy scalars become 0-d arrays.
 
     Raises
@@ -204,7 +204,7 @@ def cast(x: Array, dtype: DType) -> Array:
     return wrap(x._device.backend.cast(x._handle, dtype), dtype, x._device)
 
 
-def operands(*values: object) -> tuple[list[Operand], DType, Device]:
+def operands(*values: object) -> tuple[list[ArrayOrScalar], DType, Device]:
     """Check mixed arrays and scalars together.
 
     Returns
@@ -255,7 +255,7 @@ def promote_arrays(*arrays: Array) -> tuple[list[Array], DType, Device]:
 
 def refuse_dtype(op: Primitive, *found: DType) -> NoReturn:
     """Raise the TypeError for dtypes that a primitive does not take."""
-    legal = _kinds([*op.results, *op.detours])
+    legal = _kinds([*op.results, *op.cast_first])
     names = " and ".join([str(dtype) for dtype in found])
     raise TypeError(f"{op.name} takes {legal} dtypes, not {names}; convert with astype")
 
@@ -275,7 +275,7 @@ def operand_dtypes(op: Primitive, dtype: DType) -> tuple[DType, DType]:
     """The dtype to compute in and that of the result, for operands of `dtype`."""
     result = op.results.get(dtype)
     if result is None:
-        dtype = op.detours.get(dtype) or refuse_dtype(op, dtype)
+        dtype = op.cast_first.get(dtype) or refuse_dtype(op, dtype)
         result = op.results[dtype]
     return dtype, result
 
@@ -305,7 +305,7 @@ def unary(op: Primitive, x: Array) -> Array:
 
 
 @shorten(2, 1, Array, Device)
-def binary(op: Primitive, x1: Operand, x2: Operand, foreign: Any = None) -> Array:
+def binary(op: Primitive, x1: ArrayOrScalar, x2: ArrayOrScalar, foreign: Any = None) -> Array:
     """`op` of pairs of elements of two arrays, or an array and a scalar.
 
     `foreign` is what to return for an operand of a type that may know ours: NotImplemented from
@@ -345,7 +345,7 @@ def binary(op: Primitive, x1: Operand, x2: Operand, foreign: Any = None) -> Arra
     return array
 
 
-def _binary(op: Primitive, x1: Operand, x2: Operand, foreign: Any) -> Array:
+def _binary(op: Primitive, x1: ArrayOrScalar, x2: ArrayOrScalar, foreign: Any) -> Array:
     """The rest of `binary`: NumPy scalars, mixed dtypes, scalars of other kinds, errors."""
     a: Any = as_array(x1) if isinstance(x1, np.generic) else x1
     b: Any = as_array(x2) if isinstance(x2, np.generic) else x2
@@ -389,7 +389,7 @@ _EXACT_WITH_SCALARS: Final[dict[Primitive, Callable[[Any, Any], bool]]] = {
 }
 
 
-def _out_of_range(a: Operand, b: Operand) -> bool:
+def _out_of_range(a: ArrayOrScalar, b: ArrayOrScalar) -> bool:
     """Whether one is an integer array and the other an int outside its bounds."""
     pairs: tuple[tuple[Any, Any], ...] = ((a, b), (b, a))
     for array, scalar in pairs:
@@ -409,7 +409,7 @@ def is_operand(x: object) -> bool:
     )
 
 
-def _explain(op: Primitive, x1: Operand, x2: Operand, error: ValueError) -> NoReturn:
+def _explain(op: Primitive, x1: ArrayOrScalar, x2: ArrayOrScalar, error: ValueError) -> NoReturn:
     """Raise the error that says why a backend could not combine two operands."""
     if type(x1) is Array and type(x2) is Array:
         check_shape(broadcast_shapes(x1.shape, x2.shape))
@@ -421,7 +421,7 @@ def _explain(op: Primitive, x1: Operand, x2: Operand, error: ValueError) -> NoRe
     raise error
 
 
-def inplace(op: Primitive, x: Array, other: Operand) -> Array:
+def inplace(op: Primitive, x: Array, other: ArrayOrScalar) -> Array:
     """`x op= other`: the result is written to the memory of `x`, whose dtype stays.
 
     Raises
@@ -457,7 +457,7 @@ def inplace(op: Primitive, x: Array, other: Operand) -> Array:
     return _inplace(op, x, other)
 
 
-def _inplace(op: Primitive, x: Array, other: Operand) -> Array:
+def _inplace(op: Primitive, x: Array, other: ArrayOrScalar) -> Array:
     """The rest of `inplace`: other dtypes, broadcasting, errors."""
     (_, value), dtype, device = operands(x, other)
     compute, result = operand_dtypes(op, dtype)

@@ -13,7 +13,7 @@ from ..core.dtypes import INTEGRAL, SCALAR_PROMOTION, DType
 from ..core.shape import broadcast_shapes
 from .array import Array
 from .dispatch import (
-    Operand,
+    ArrayOrScalar,
     as_array,
     binary,
     cast,
@@ -569,7 +569,7 @@ def _clip(x: Array, low: Array | int | float | None, high: Array | int | float |
     return wrap(backend.clip(handle, minimum, maximum), dtype, device)
 
 
-def _limit(limit: Operand, dtype: DType) -> Any:
+def _limit(limit: ArrayOrScalar, dtype: DType) -> Any:
     """A backend's operand of `dtype`; an int beyond the bounds of the dtype becomes the bound."""
     if type(limit) is Array:
         return cast(limit, dtype)._handle

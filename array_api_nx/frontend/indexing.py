@@ -21,7 +21,7 @@ from ..core.symbolic import Dim
 from ..core.view import Selection
 from .array import Array, Index
 from .dispatch import (
-    Operand,
+    ArrayOrScalar,
     as_array,
     binary,
     cast,
@@ -87,7 +87,7 @@ def _refuse_indices(x: Array, error: IndexError) -> NoReturn:
     ) from error
 
 
-def setitem(x: Array, key: Index, value: Operand) -> None:
+def setitem(x: Array, key: Index, value: ArrayOrScalar) -> None:
     """``x[key] = value``: see `Array.__setitem__`."""
     backend = x._device.backend
     handle = x._handle
@@ -149,7 +149,7 @@ def _select(
 _SCALARS: Final = frozenset({bool, int, float, complex})
 
 
-def _stored(x: Array, value: Operand) -> Any:
+def _stored(x: Array, value: ArrayOrScalar) -> Any:
     """`value` as a handle or scalar of the dtype of `x`."""
     dtype = x._dtype
     if type(value) is not Array:

@@ -9,7 +9,7 @@ from ..core import dtypes as d
 from ..core.shape import broadcast_shapes
 from .array import Array
 from .dispatch import (
-    Operand,
+    ArrayOrScalar,
     arg_reduce,
     as_array,
     cast,
@@ -214,11 +214,11 @@ def _sorter_handle(sorter: Array, x1: Array) -> object:
 
 
 @overload
-def where(condition: Array, x1: Operand, x2: Operand, /) -> Array: ...
+def where(condition: Array, x1: ArrayOrScalar, x2: ArrayOrScalar, /) -> Array: ...
 @overload
 def where(condition: Array, /) -> tuple[Array, ...]: ...
 def where(
-    condition: Array, x1: Operand | None = None, x2: Operand | None = None, /
+    condition: Array, x1: ArrayOrScalar | None = None, x2: ArrayOrScalar | None = None, /
 ) -> Array | tuple[Array, ...]:
     """Elements of `x1` where a condition holds, of `x2` elsewhere.
 
@@ -279,7 +279,7 @@ def where(
     return _where(condition, x1, x2)
 
 
-def _where(condition: Array, x1: Operand, x2: Operand) -> Array:
+def _where(condition: Array, x1: ArrayOrScalar, x2: ArrayOrScalar) -> Array:
     """The rest of `where`: mixed dtypes, two scalars, NumPy scalars, errors."""
     mask = only_array(as_array(condition, "condition"), "condition")
     if mask._dtype is not _BOOL:
@@ -305,5 +305,5 @@ def _where(condition: Array, x1: Operand, x2: Operand) -> Array:
     return wrap(handle, dtype, device)
 
 
-def _shape(x: Operand) -> tuple[int, ...]:
+def _shape(x: ArrayOrScalar) -> tuple[int, ...]:
     return x.shape if type(x) is Array else ()

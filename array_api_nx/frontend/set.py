@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..contract import primitives as p
 from ..core import dtypes as d
 from .array import Array
-from .dispatch import Operand, as_array, binary, cast, only_array, operands, unary, wrap
+from .dispatch import ArrayOrScalar, as_array, binary, cast, only_array, operands, unary, wrap
 from .utility import any as any_
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class UniqueInverse(NamedTuple):
     inverse_indices: Array
 
 
-def isin(x1: Operand, x2: Operand, /, *, invert: bool = False) -> Array:
+def isin(x1: ArrayOrScalar, x2: ArrayOrScalar, /, *, invert: bool = False) -> Array:
     """Which elements of `x1` equal some element of `x2`.
 
     Parameters

@@ -316,11 +316,11 @@ def _trace(
                 return x
             if id(x) in numbers:
                 return Echo(numbers[id(x)], None)
-            if not hasattr(type(x._handle), "block"):
+            if not hasattr(type(x._handle), "recorder"):
                 return Echo(None, x)
             chosen = x._device
             backend: Any = chosen.backend
-            recorder.settle(backend.tracing)
+            recorder.use_backend(backend.tracing)
             outputs.append(x._handle)
             return Output(len(outputs) - 1, x.shape, x._dtype)
 
@@ -328,7 +328,7 @@ def _trace(
         # Without outputs there is nothing but what is written to arguments.
         for device in devices if not outputs else ():
             backend: Any = device.backend
-            if backend.tracing is recorder.home:
+            if backend.tracing is recorder.backend:
                 chosen = device
         recorder.show(outputs, strided_shares=chosen.backend.strided_shares)
     reasons = tuple(recorder.reasons.items())

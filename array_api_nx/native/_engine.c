@@ -1,4 +1,4 @@
-/* The block machine: runs the kernels of kernel.py with NumPy's inner loops, without the GIL.
+/* The engine: runs the kernels of kernel.py with NumPy's inner loops, without the GIL.
 
    Loops are handed out as capsules, for loops.py to keep. A Kernel is parsed and checked once and
    run any number of times. */
@@ -273,16 +273,16 @@ static PyObject *kernel_run(PyObject *object, PyObject *const *args, Py_ssize_t 
         return flags_tuple(kernel, flags);
     }
     if (locate_all(kernel, args[0], arrays, addresses, &count)) {
-        Crew crew;
-        if (muster(&crew, kernel->scratch, kernel->tasks, threads)) {
+        Team team;
+        if (acquire_team(&team, kernel->scratch, kernel->tasks, threads)) {
             Py_BEGIN_ALLOW_THREADS
-            run_kernel(&crew, kernel, addresses, flags);
+            run_kernel(&team, kernel, addresses, flags);
             Py_END_ALLOW_THREADS
             result = flags_tuple(kernel, flags);
         } else {
             PyErr_NoMemory();
         }
-        dismiss(&crew);
+        release_team(&team);
     }
     for (int i = 0; i < count; i++) {
         Py_DECREF(arrays[i]);
@@ -322,7 +322,7 @@ static PyType_Spec kernel_spec = {
 /* ------------------------------------------------------------------ threads */
 
 /* What threadpoolctl looks for in the dynamic symbol table, to know this library. */
-Py_EXPORTED_SYMBOL const int array_api_nx_block_machine = 1;
+Py_EXPORTED_SYMBOL const int array_api_nx_engine = 1;
 
 static PyObject *forget_threads(PyObject *module, PyObject *ignored)
 {
@@ -345,7 +345,7 @@ static int execute(PyObject *module)
         PyErr_NoMemory();
         return -1;
     }
-    if (block_type == NULL && !make_spares()) {
+    if (pool_buffer_type == NULL && !make_spares()) {
         return -1;
     }
     kernel_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &kernel_spec, NULL);
@@ -436,7 +436,7 @@ static PyModuleDef_Slot slots[] = {
 static PyModuleDef module = {
     PyModuleDef_HEAD_INIT,
     .m_name = "_engine",
-    .m_doc = "The block machine: kernels of NumPy's inner loops, without the GIL.",
+    .m_doc = "The engine: kernels of NumPy's inner loops, without the GIL.",
     .m_methods = methods,
     .m_slots = slots,
 };

@@ -23,11 +23,11 @@ enum {
     LOW,
     HIGH,
     BIND,
-    SMALLEST,
+    PARALLEL_MIN,
     KERNEL,
     ATTEMPT,
     OPERATION,
-    ALONE,
+    SERIAL_LIMIT,
     THREADS,
     REPORTED,
     ROUTE_SIZE
@@ -47,7 +47,7 @@ typedef struct {
     int sources, extras; /* operands; further arguments that the function takes by position */
     PyMemberDef *handle, *dtype, *device, *backend; /* of Array and Device */
     PyMemberDef *array, *view, *storage;            /* of Tensor */
-    PyMemberDef *lowered, *threshold;               /* of the hints */
+    PyMemberDef *defer_small, *threshold;               /* of the hints */
 } Shortcut;
 
 /* What a call is about: owned references. */
@@ -114,9 +114,9 @@ static int take_arrays(const Shortcut *self, PyObject *const *operands, Call *ca
 /* Whether operations on what has an array need not be looked at any further. */
 static int is_plain(const Shortcut *self)
 {
-    PyObject *lowered = get(self->hints, self->lowered);
-    const int plain = lowered == Py_False;
-    Py_XDECREF(lowered);
+    PyObject *defer_small = get(self->hints, self->defer_small);
+    const int plain = defer_small == Py_False;
+    Py_XDECREF(defer_small);
     PyErr_Clear();
     return plain;
 }
@@ -168,7 +168,7 @@ static int is_route(PyObject *found)
     if (!PyTuple_Check(found) || PyTuple_GET_SIZE(found) != ROUTE_SIZE) {
         return 0;
     }
-    const int numbers[] = {SCALARS, LOW, HIGH, SMALLEST, ALONE};
+    const int numbers[] = {SCALARS, LOW, HIGH, PARALLEL_MIN, SERIAL_LIMIT};
     int good = 1;
     for (size_t i = 0; good && i < sizeof(numbers) / sizeof(numbers[0]); i++) {
         PyObject *number = PyTuple_GET_ITEM(found, numbers[i]);
@@ -285,7 +285,7 @@ static int exceeds(const Call *call, npy_intp size)
 /* The number of threads to use at most. */
 static PyObject *count_threads(PyObject *route, const Call *call, int small)
 {
-    return !small && call->count > PyLong_AsDouble(PyTuple_GET_ITEM(route, ALONE))
+    return !small && call->count > PyLong_AsDouble(PyTuple_GET_ITEM(route, SERIAL_LIMIT))
                ? PyObject_CallNoArgs(PyTuple_GET_ITEM(route, THREADS))
                : PyLong_FromLong(1);
 }
@@ -354,7 +354,7 @@ static PyObject *follow(const Shortcut *self, PyObject *route, PyObject *const *
     if (!take_values(self, operands, route, call)) {
         return NULL;
     }
-    const int small = !exceeds(call, PyLong_AsSsize_t(PyTuple_GET_ITEM(route, SMALLEST)));
+    const int small = !exceeds(call, PyLong_AsSsize_t(PyTuple_GET_ITEM(route, PARALLEL_MIN)));
     PyObject *found = attempt(self, route, call, small);
     if (found == Py_None && small) {
         Py_SETREF(found, run_kernel(self, route, call));
@@ -451,7 +451,7 @@ static PyObject *shortcut_new(PyTypeObject *type, PyObject *args, PyObject *keyw
         (self->array = find_member(tensor_type, "array")) == NULL ||
         (self->view = find_member(tensor_type, "view")) == NULL ||
         (self->storage = find_member(tensor_type, "storage")) == NULL ||
-        (self->lowered = find_member((PyObject *)Py_TYPE(hints), "lowered")) == NULL ||
+        (self->defer_small = find_member((PyObject *)Py_TYPE(hints), "defer_small")) == NULL ||
         (self->threshold = find_member((PyObject *)Py_TYPE(hints), "threshold")) == NULL) {
         Py_DECREF(self);
         return NULL;

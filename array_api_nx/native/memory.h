@@ -2,8 +2,8 @@
 
    New memory costs a page fault per page when it is first written, which for a large result takes
    longer than to compute it. What an array of ours lies in is a block of memory that NumPy
-   allocated; the array's base is a Block, and whatever is derived from the array, in NumPy, through
-   DLPack or through the buffer protocol, keeps it. When the Block dies its memory becomes a spare,
+   allocated; the array's base is a PoolBuffer, and whatever is derived from the array, in NumPy, through
+   DLPack or through the buffer protocol, keeps it. When the PoolBuffer dies its memory becomes a spare,
    up to a limit; the spare that has waited longest is given up first. */
 
 #ifndef ARRAY_API_NX_MEMORY_H
@@ -37,9 +37,9 @@ static struct {
 typedef struct {
     PyObject_HEAD
     PyArrayObject *memory;
-} BlockObject;
+} PoolBufferObject;
 
-static PyTypeObject *block_type;
+static PyTypeObject *pool_buffer_type;
 
 /* Take the spare of that number out. Its reference is the caller's from now on. */
 static PyArrayObject *withdraw_spare(int number)
@@ -71,7 +71,7 @@ static void drop_spares(int count, npy_intp bytes)
 
 static void block_dealloc(PyObject *object)
 {
-    BlockObject *self = (BlockObject *)object;
+    PoolBufferObject *self = (PoolBufferObject *)object;
     PyTypeObject *type = Py_TYPE(object);
     PyArrayObject *memory = self->memory;
     npy_intp limit = 0;
@@ -98,8 +98,8 @@ static PyType_Slot block_slots[] = {
 };
 
 static PyType_Spec block_spec = {
-    .name = "array_api_nx.native._engine.Block",
-    .basicsize = sizeof(BlockObject),
+    .name = "array_api_nx.native._engine.PoolBuffer",
+    .basicsize = sizeof(PoolBufferObject),
     .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION,
     .slots = block_slots,
 };
@@ -142,7 +142,7 @@ static PyObject *new_over_block(int ndim, npy_intp *shape, PyArray_Descr *dtype,
         Py_DECREF(dtype);
         return NULL;
     }
-    BlockObject *block = (BlockObject *)block_type->tp_alloc(block_type, 0);
+    PoolBufferObject *block = (PoolBufferObject *)pool_buffer_type->tp_alloc(pool_buffer_type, 0);
     if (block == NULL) {
         Py_DECREF(memory);
         Py_DECREF(dtype);
@@ -233,8 +233,8 @@ static PyObject *count_spares(PyObject *module, PyObject *ignored)
 /* 0 with an exception set if it fails. */
 static int make_spares(void)
 {
-    block_type = (PyTypeObject *)PyType_FromSpec(&block_spec);
-    return block_type != NULL;
+    pool_buffer_type = (PyTypeObject *)PyType_FromSpec(&block_spec);
+    return pool_buffer_type != NULL;
 }
 
 /* In a forked child, where the thread that held the mutex is missing. */

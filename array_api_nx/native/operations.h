@@ -30,8 +30,8 @@ typedef struct {
     const Loop *loop;
     PyObject *inputs;
     PyArray_Descr *output;
-    npy_intp alone; /* elements up to which one thread computes all */
-    int spread, reversible;
+    npy_intp serial_limit; /* elements up to which one thread computes all */
+    int materialise_scalar, reversible;
 } Operation;
 
 /* What the operands broadcast to. */
@@ -317,7 +317,7 @@ static int is_scalar(const Operand *operand, int ndim)
 }
 
 /* Divide the work into tiles, and among so many threads. */
-static void divide(Single *single, int ndim, npy_intp threads, int spread)
+static void divide(Single *single, int ndim, npy_intp threads, int materialise_scalar)
 {
     Kernel *kernel = &single->kernel;
     const int sources = single->step.loop.sources;
@@ -337,8 +337,8 @@ static void divide(Single *single, int ndim, npy_intp threads, int spread)
         const npy_intp column = single->operands[i].strides[ndim - 1];
         if (column != 0 && column != single->operands[i].itemsize) {
             pack(single, i, PACKED, rows, PACKED_CELLS / rows);
-        } else if (spread && across == 0 && is_scalar(&single->operands[i], ndim)) {
-            pack(single, i, STEADY, 1, least(columns, PACKED_CELLS));
+        } else if (materialise_scalar && across == 0 && is_scalar(&single->operands[i], ndim)) {
+            pack(single, i, INVARIANT, 1, least(columns, PACKED_CELLS));
         }
     }
     kernel->split = 0;
@@ -360,12 +360,12 @@ static int is_run(const Single *single)
 }
 
 /* Without the GIL. */
-static npy_uint8 run_whole(Single *single, Crew *crew)
+static npy_uint8 run_whole(Single *single, Team *team)
 {
     const Kernel *kernel = &single->kernel;
     npy_uint8 flags[MAX_STEPS];
     if (!is_run(single)) {
-        run_kernel(crew, kernel, single->addresses, flags);
+        run_kernel(team, kernel, single->addresses, flags);
         return flags[0];
     }
     Run run = {&single->step.loop, {NULL}, {0}, kernel->dims[1], kernel->step, 0};
@@ -373,21 +373,21 @@ static npy_uint8 run_whole(Single *single, Crew *crew)
         run.args[i] = single->addresses[i];
         run.steps[i] = single->operands[i].strides[1];
     }
-    return run_loop(crew, &run, kernel->tasks);
+    return run_loop(team, &run, kernel->tasks);
 }
 
 /* Steals the reference to the array of the result. */
 static PyObject *run_single(Single *single, npy_intp threads, PyObject *array, int turned)
 {
     npy_uint8 flags = 0;
-    Crew crew;
-    const int complete = muster(&crew, single->kernel.scratch, single->kernel.tasks, threads);
+    Team team;
+    const int complete = acquire_team(&team, single->kernel.scratch, single->kernel.tasks, threads);
     if (complete) {
         Py_BEGIN_ALLOW_THREADS
-        flags = run_whole(single, &crew);
+        flags = run_whole(single, &team);
         Py_END_ALLOW_THREADS
     }
-    dismiss(&crew);
+    release_team(&team);
     if (!complete) {
         Py_DECREF(array);
         return PyErr_NoMemory();
@@ -489,10 +489,10 @@ static PyObject *compute_single(Single *single, const Operation *operation, npy_
         return NULL;
     }
     single->addresses[sources] = PyArray_BYTES((PyArrayObject *)array);
-    if (space.count <= operation->alone) {
+    if (space.count <= operation->serial_limit) {
         threads = 1;
     }
-    divide(single, dims, threads, operation->spread);
+    divide(single, dims, threads, operation->materialise_scalar);
     return run_single(single, threads, array, space.turned);
 }
 
@@ -519,13 +519,14 @@ static int read_operation(PyObject *value, Operation *operation)
     operation->inputs = PyTuple_GET_ITEM(value, 1);
     operation->output = (PyArray_Descr *)PyTuple_GET_ITEM(value, 2);
     if (loop == NULL || !check_tuple(operation->inputs, loop->sources, loop->sources, "inputs") ||
-        !read_int(PyTuple_GET_ITEM(value, 3), 0, NPY_MAX_INTP, "alone", &operation->alone)) {
+        !read_int(PyTuple_GET_ITEM(value, 3), 0, NPY_MAX_INTP, "serial_limit",
+                  &operation->serial_limit)) {
         return 0;
     }
     if (loop->function == NULL) {
         return refuse("moments are not computed element by element");
     }
-    operation->spread = PyTuple_GET_ITEM(value, 4) == Py_True;
+    operation->materialise_scalar = PyTuple_GET_ITEM(value, 4) == Py_True;
     operation->reversible = PyTuple_GET_ITEM(value, 5) == Py_True;
     for (int i = 0; i <= loop->sources; i++) {
         PyObject *dtype = i < loop->sources ? PyTuple_GET_ITEM(operation->inputs, i)

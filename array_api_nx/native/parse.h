@@ -149,14 +149,14 @@ static int widen(Operand *operand, npy_intp start, npy_intp end, npy_intp stride
 
 static int read_access(PyObject *value, Access *access)
 {
-    static const char *const names[] = {"direct", "packed", "steady", "streamed"};
+    static const char *const names[] = {"direct", "packed", "invariant", "streamed"};
     for (int i = 0; PyUnicode_Check(value) && i < 4; i++) {
         if (PyUnicode_CompareWithASCIIString(value, names[i]) == 0) {
             *access = (Access)i;
             return 1;
         }
     }
-    return refuse("access must be 'direct', 'packed', 'steady' or 'streamed', not %R", value);
+    return refuse("access must be 'direct', 'packed', 'invariant' or 'streamed', not %R", value);
 }
 
 /* Where the operand has memory: everywhere, or in a box with another operand around it. */
@@ -377,12 +377,12 @@ static int check_access(const Kernel *kernel, const Operand *operand, int number
     if (operand->access == DIRECT && column != 0 && column != operand->itemsize) {
         return refuse("operand %d steps by %zd bytes along the columns; pack it", number, column);
     }
-    if (operand->access == STEADY) {
-        int steady = !operand->written && operand->task_stride == 0;
+    if (operand->access == INVARIANT) {
+        int invariant = !operand->written && operand->task_stride == 0;
         for (int i = 0; i < columns; i++) {
-            steady = steady && (operand->strides[i] == 0 || kernel->dims[i] <= 1);
+            invariant = invariant && (operand->strides[i] == 0 || kernel->dims[i] <= 1);
         }
-        if (!steady || (column != 0 && kernel->tile_columns < kernel->dims[columns])) {
+        if (!invariant || (column != 0 && kernel->tile_columns < kernel->dims[columns])) {
             return refuse("operand %d is not the same for all tiles of a task; pack it", number);
         }
     }

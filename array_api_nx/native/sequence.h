@@ -27,7 +27,7 @@ typedef struct {
 typedef struct {
     PyObject_HEAD
     int given_count, fixed_count, pass_count;
-    int brief; /* whether it is over before another thread could use the GIL */
+    int keeps_gil; /* whether it is over before another thread could use the GIL */
     Expected *given;
     PyArrayObject **fixed;
     Pass *passes;
@@ -203,19 +203,19 @@ static void sequence_dealloc(PyObject *object)
 static PyObject *sequence_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
     PyObject *given, *fixed, *passes;
-    int brief;
+    int keeps_gil;
     if (keywords != NULL && PyDict_GET_SIZE(keywords) > 0) {
         PyErr_SetString(PyExc_TypeError, "Sequence takes its description by position");
         return NULL;
     }
-    if (!PyArg_ParseTuple(args, "OOOp:Sequence", &given, &fixed, &passes, &brief)) {
+    if (!PyArg_ParseTuple(args, "OOOp:Sequence", &given, &fixed, &passes, &keeps_gil)) {
         return NULL;
     }
     SequenceObject *self = (SequenceObject *)type->tp_alloc(type, 0);
     if (self == NULL) {
         return NULL;
     }
-    self->brief = brief;
+    self->keeps_gil = keeps_gil;
     self->description = Py_NewRef(passes);
     if (!read_sequence(self, given, fixed, passes)) {
         Py_DECREF(self);
@@ -346,7 +346,7 @@ static int run_pass(const SequenceObject *self, const Pass *pass, char *const *b
 {
     const Kernel *kernel = pass->kernel;
     char *addresses[MAX_OPERANDS];
-    Crew crew;
+    Team team;
     memset(flags, 0, (size_t)kernel->step_count);
     for (int i = 0; i < kernel->operand_count; i++) {
         addresses[i] = bases[pass->arrays[i]] + pass->offsets[i];
@@ -355,18 +355,18 @@ static int run_pass(const SequenceObject *self, const Pass *pass, char *const *b
         start_accumulators(self, pass, addresses);
         return 1;
     }
-    const int complete = muster(&crew, kernel->scratch, kernel->tasks, pass->threads);
+    const int complete = acquire_team(&team, kernel->scratch, kernel->tasks, pass->threads);
     if (complete) {
-        PyThreadState *state = self->brief ? NULL : PyEval_SaveThread();
+        PyThreadState *state = self->keeps_gil ? NULL : PyEval_SaveThread();
         start_accumulators(self, pass, addresses);
-        run_kernel(&crew, kernel, addresses, flags);
+        run_kernel(&team, kernel, addresses, flags);
         if (state != NULL) {
             PyEval_RestoreThread(state);
         }
     } else {
         PyErr_NoMemory();
     }
-    dismiss(&crew);
+    release_team(&team);
     return complete;
 }
 
@@ -382,7 +382,7 @@ static PyObject *run_passes(const SequenceObject *self, PyObject *arrays, char *
     if (!found) {
         Py_RETURN_FALSE;
     }
-    if (!self->brief) {
+    if (!self->keeps_gil) {
         /* Meanwhile another thread may take arrays out of the list. */
         kept = PyList_AsTuple(arrays);
         if (kept == NULL) {
@@ -422,7 +422,7 @@ static PyMethodDef sequence_methods[] = {
 };
 
 static PyType_Slot sequence_slots[] = {
-    {Py_tp_doc, "Sequence(given, fixed, passes, brief)\n--\n\n"
+    {Py_tp_doc, "Sequence(given, fixed, passes, keeps_gil)\n--\n\n"
                 "Kernels to run one after the other.\n\n"
                 "given: (shape, dtype) per array that comes with a call; fixed: arrays; passes: "
                 "(Kernel, ((array's number, byte offset) per operand), threads)."},

@@ -54,13 +54,13 @@ static INLINE void merge_moments(Moments *moments, npy_double count, npy_double 
     const npy_double rest = squares - distance * part;
     const npy_double reference = before == 0 ? mean : moments->reference;
     const npy_double step = (mean - reference) + (part - moments->offset);
-    const npy_double apart = step * step * (weight * before);
+    const npy_double between = step * step * (weight * before);
     squares = IS_FINITE(squares) ? (isgreater(rest, 0) ? rest : 0) : squares;
     moments->count = before + count;
     moments->sum += sum;
     moments->reference = reference;
     moments->offset += step * weight;
-    moments->squares += squares + (apart == apart ? apart : 0);
+    moments->squares += squares + (between == between ? between : 0);
 }
 
 #define DEFINE_SUMS(TYPE)                                                                          \

@@ -17,7 +17,7 @@ enum { MAX_SEQUENCE = 64, MAX_ARRAYS = MAX_SEQUENCE * MAX_OPERANDS };
 
 /* Looks at a number before a thread goes to sleep: with pauses about a hundred microseconds, in which
    a caller that is in Python code between two jobs, or in an operation of one thread, is back. */
-enum { LOOKS = 5000 };
+enum { SPIN_COUNT = 5000 };
 
 typedef struct {
     void *block;
@@ -31,7 +31,7 @@ typedef struct {
     const Loop *loop;
     char *args[MAX_SOURCES + 1];
     npy_intp steps[MAX_SOURCES + 1];
-    npy_intp count, each, apart;
+    npy_intp count, each, accumulator_stride;
 } Run;
 
 typedef struct {
@@ -125,7 +125,7 @@ static void run_part(const Run *run, npy_intp task)
     const npy_intp begin = task * run->each;
     const npy_intp count = least(run->count - begin, run->each);
     for (int i = 0; i <= run->loop->sources; i++) {
-        args[i] = run->args[i] + (run->steps[i] == 0 ? task * run->apart : begin * run->steps[i]);
+        args[i] = run->args[i] + (run->steps[i] == 0 ? task * run->accumulator_stride : begin * run->steps[i]);
     }
     run->loop->function(args, &count, run->steps, run->loop->data);
 }
@@ -189,7 +189,7 @@ static void finish(Pool *own)
     if (add_shared(working, CLOSED) == 0) {
         return;
     }
-    for (int i = 0; i < LOOKS; i++) {
+    for (int i = 0; i < SPIN_COUNT; i++) {
         if (load_shared(working) == CLOSED) {
             return;
         }
@@ -211,7 +211,7 @@ static void call_worker(Worker *worker)
 /* Until the worker is called. */
 static void await_call(Worker *worker)
 {
-    for (int i = 0; i < LOOKS && load_shared(&worker->state) != CALLED; i++) {
+    for (int i = 0; i < SPIN_COUNT && load_shared(&worker->state) != CALLED; i++) {
         pause_shortly();
     }
     if (replace_shared(&worker->state, AWAKE, ASLEEP) == AWAKE) {
@@ -291,18 +291,18 @@ typedef struct {
     Pool *pool;
     int helpers;
     Scratch own;
-} Crew;
+} Team;
 
 /* To be called with the GIL, which starting threads wants. 0 if there is no memory. */
-static int muster(Crew *crew, npy_intp scratch, npy_intp tasks, npy_intp threads)
+static int acquire_team(Team *team, npy_intp scratch, npy_intp tasks, npy_intp threads)
 {
     const size_t size = (size_t)scratch;
     Pool *own = pool;
-    *crew = (Crew){NULL, 0, {NULL, NULL, 0}};
+    *team = (Team){NULL, 0, {NULL, NULL, 0}};
     if (exchange_shared(&own->busy, 1)) {
-        return reserve_scratch(&crew->own, size);
+        return reserve_scratch(&team->own, size);
     }
-    crew->pool = own;
+    team->pool = own;
     if (!reserve_scratch(&own->scratch, size)) {
         return 0;
     }
@@ -311,19 +311,19 @@ static int muster(Crew *crew, npy_intp scratch, npy_intp tasks, npy_intp threads
         helpers = MAX_WORKERS;
     }
     grow(own, (int)helpers);
-    while (crew->helpers < helpers && crew->helpers < own->count &&
-           reserve_scratch(&own->workers[crew->helpers].scratch, size)) {
-        crew->helpers++;
+    while (team->helpers < helpers && team->helpers < own->count &&
+           reserve_scratch(&own->workers[team->helpers].scratch, size)) {
+        team->helpers++;
     }
     return 1;
 }
 
-static void dismiss(Crew *crew)
+static void release_team(Team *team)
 {
-    if (crew->pool != NULL) {
-        exchange_shared(&crew->pool->busy, 0);
+    if (team->pool != NULL) {
+        exchange_shared(&team->pool->busy, 0);
     }
-    release_scratch(&crew->own);
+    release_scratch(&team->own);
 }
 
 static void run_alone(const Kernel *kernel, char *const *memories, char *scratch, npy_uint8 *flags)
@@ -336,15 +336,15 @@ static void run_alone(const Kernel *kernel, char *const *memories, char *scratch
     memcpy(flags, frame.flags, (size_t)kernel->step_count);
 }
 
-/* Have the crew do the job of the pool. Without the GIL. */
-static void do_job(const Crew *crew)
+/* Have the team do the job of the pool. Without the GIL. */
+static void do_job(const Team *team)
 {
-    Pool *own = crew->pool;
+    Pool *own = team->pool;
     Job *job = &own->job;
     job->next = 0;
-    job->helpers = crew->helpers;
+    job->helpers = team->helpers;
     exchange_shared(&job->working, 0);
-    for (int i = 0; i < crew->helpers; i++) {
+    for (int i = 0; i < team->helpers; i++) {
         call_worker(&own->workers[i]);
     }
     work(job, own->scratch.start);
@@ -352,37 +352,37 @@ static void do_job(const Crew *crew)
 }
 
 /* Run all tasks; the flags are per step. Without the GIL. */
-static void run_kernel(Crew *crew, const Kernel *kernel, char *const *memories, npy_uint8 *flags)
+static void run_kernel(Team *team, const Kernel *kernel, char *const *memories, npy_uint8 *flags)
 {
-    Pool *own = crew->pool;
-    if (crew->helpers == 0) {
-        run_alone(kernel, memories, own == NULL ? crew->own.start : own->scratch.start, flags);
+    Pool *own = team->pool;
+    if (team->helpers == 0) {
+        run_alone(kernel, memories, own == NULL ? team->own.start : own->scratch.start, flags);
         return;
     }
     own->job.kernel = kernel;
     own->job.memories = memories;
     own->job.tasks = kernel->tasks;
     memset(own->job.flags, 0, (size_t)kernel->step_count * sizeof(npy_intp));
-    do_job(crew);
+    do_job(team);
     collect_flags(&own->job, flags, kernel->step_count);
 }
 
 /* The same of a run of so many tasks; the flags that it raised. */
-static npy_uint8 run_loop(Crew *crew, const Run *run, npy_intp tasks)
+static npy_uint8 run_loop(Team *team, const Run *run, npy_intp tasks)
 {
-    if (crew->helpers == 0) {
+    if (team->helpers == 0) {
         take_flags();
         for (npy_intp task = 0; task < tasks; task++) {
             run_part(run, task);
         }
         return take_flags();
     }
-    Job *job = &crew->pool->job;
+    Job *job = &team->pool->job;
     job->kernel = NULL;
     job->run = *run;
     job->tasks = tasks;
     job->flags[0] = 0;
-    do_job(crew);
+    do_job(team);
     return (npy_uint8)job->flags[0];
 }
 

@@ -10,7 +10,7 @@ enum { MAX_ITEMSIZE = sizeof(Moments) };
 /* Fewer columns than this are reduced over the rows one by one: calls on few elements cost most. */
 enum { FEW_COLUMNS = 16 };
 
-typedef enum { DIRECT, PACKED, STEADY, STREAMED } Access;
+typedef enum { DIRECT, PACKED, INVARIANT, STREAMED } Access;
 
 typedef struct {
     npy_intp itemsize;
@@ -118,7 +118,8 @@ static void call(const Loop *loop, const View *views, npy_intp rows, npy_intp co
 }
 
 /* accumulator = loop(accumulator, elements), for `count` elements that lie `step` apart. */
-static void fold(const Loop *loop, char *accumulator, char *elements, npy_intp step, npy_intp count)
+static void accumulate(const Loop *loop, char *accumulator, char *elements, npy_intp step,
+                       npy_intp count)
 {
     char *args[3] = {accumulator, elements, accumulator};
     const npy_intp steps[3] = {0, step, 0};
@@ -132,19 +133,20 @@ static void reduce_tile(const Step *step, char *to, npy_intp to_step, View from,
     const Loop *loop = &step->loop;
     if (step->rows && step->columns) {
         if (rows == 1 || from.row == columns * from.column) {
-            fold(loop, to, from.data, from.column, rows * columns);
+            accumulate(loop, to, from.data, from.column, rows * columns);
         } else {
             for (npy_intp row = 0; row < rows; row++) {
-                fold(loop, to, from.data + row * from.row, from.column, columns);
+                accumulate(loop, to, from.data + row * from.row, from.column, columns);
             }
         }
     } else if (step->columns) {
         for (npy_intp row = 0; row < rows; row++) {
-            fold(loop, to + row * to_step, from.data + row * from.row, from.column, columns);
+            accumulate(loop, to + row * to_step, from.data + row * from.row, from.column, columns);
         }
     } else if (columns < FEW_COLUMNS) {
         for (npy_intp column = 0; column < columns; column++) {
-            fold(loop, to + column * to_step, from.data + column * from.column, from.row, rows);
+            accumulate(loop, to + column * to_step, from.data + column * from.column, from.row,
+                       rows);
         }
     } else {
         const npy_intp steps[3] = {to_step, from.column, to_step};
@@ -325,7 +327,7 @@ static void plan_fetch(Frame *frame, int slot, const char *corner, npy_intp rows
     const Operand *operand = &frame->kernel->operands[slot];
     npy_intp run = columns, stride = frame->memory[slot].column;
     npy_intp runs = rows, run_stride = frame->memory[slot].row;
-    if (operand->access == STEADY || operand->access == STREAMED || operand->accumulates) {
+    if (operand->access == INVARIANT || operand->access == STREAMED || operand->accumulates) {
         return;
     }
     if (columns == 1 || (rows > 1 && magnitude(run_stride) < magnitude(stride))) {
@@ -467,14 +469,14 @@ static void run_tiles(Frame *frame, npy_intp all_rows, npy_intp all_columns)
     first[1] = first_column;
 }
 
-static void pack_steady(Frame *frame, npy_intp rows, npy_intp columns)
+static void pack_invariant(Frame *frame, npy_intp rows, npy_intp columns)
 {
     const Kernel *kernel = frame->kernel;
     rows = least(rows, kernel->tile_rows);
     columns = least(columns, kernel->tile_columns);
     set_columns(frame, columns);
     for (int i = 0; i < kernel->operand_count; i++) {
-        if (kernel->operands[i].access == STEADY) {
+        if (kernel->operands[i].access == INVARIANT) {
             frame->memory[i].data = frame->corners[i];
             copy_tile(frame->views[i], frame->memory[i], kernel->operands[i].itemsize, rows,
                       columns);
@@ -503,7 +505,7 @@ static void run_task(Frame *frame, npy_intp task)
         frame->corners[i] = frame->memories[i] + task * operand->task_stride +
                             begin * operand->strides[kernel->split];
     }
-    pack_steady(frame, extents[outer], extents[outer + 1]);
+    pack_invariant(frame, extents[outer], extents[outer + 1]);
     for (;;) {
         run_tiles(frame, extents[outer], extents[outer + 1]);
         int dim = outer - 1;

@@ -14,7 +14,7 @@ typedef struct {
 
 /* From the tuple that total takes; 0 with an exception set if it is none. */
 static int read_total(PyObject *value, const Loop **loop, PyObject **element, PyArrayObject **identity,
-                      npy_intp *alone)
+                      npy_intp *serial_limit)
 {
     if (!check_tuple(value, 4, 4, "a reduction")) {
         return 0;
@@ -22,7 +22,7 @@ static int read_total(PyObject *value, const Loop **loop, PyObject **element, Py
     *loop = PyCapsule_GetPointer(PyTuple_GET_ITEM(value, 0), LOOP_NAME);
     *element = PyTuple_GET_ITEM(value, 1);
     *identity = (PyArrayObject *)PyTuple_GET_ITEM(value, 2);
-    if (*loop == NULL || !read_int(PyTuple_GET_ITEM(value, 3), 0, NPY_MAX_INTP, "alone", alone)) {
+    if (*loop == NULL || !read_int(PyTuple_GET_ITEM(value, 3), 0, NPY_MAX_INTP, "serial_limit", serial_limit)) {
         return 0;
     }
     const npy_intp size = (*loop)->itemsizes[0];
@@ -65,15 +65,15 @@ static int run_total(const Loop *loop, PyArrayObject *array, npy_intp threads, P
                      size,
                      each,
                      sizeof(parts->lines[0])};
-    Crew crew;
-    const int complete = muster(&crew, 0, tasks, threads);
+    Team team;
+    const int complete = acquire_team(&team, 0, tasks, threads);
     if (complete) {
         Py_BEGIN_ALLOW_THREADS
-        run_loop(&crew, &run, tasks);
+        run_loop(&team, &run, tasks);
         Py_END_ALLOW_THREADS
         add_parts(loop, parts, tasks);
     }
-    dismiss(&crew);
+    release_team(&team);
     return complete;
 }
 
@@ -82,14 +82,14 @@ static PyObject *total(PyObject *module, PyObject *const *args, Py_ssize_t arg_c
     const Loop *loop;
     PyObject *element;
     PyArrayObject *identity;
-    npy_intp alone, threads;
+    npy_intp serial_limit, threads;
     Parts parts;
     (void)module;
     if (arg_count != 3) {
         PyErr_SetString(PyExc_TypeError, "total takes a reduction, threads and an array");
         return NULL;
     }
-    if (!read_total(args[0], &loop, &element, &identity, &alone) ||
+    if (!read_total(args[0], &loop, &element, &identity, &serial_limit) ||
         !read_int(args[1], 1, NPY_MAX_INTP, "threads", &threads)) {
         return NULL;
     }
@@ -98,7 +98,7 @@ static PyObject *total(PyObject *module, PyObject *const *args, Py_ssize_t arg_c
         !PyArray_ISONESEGMENT(array) || PyArray_SIZE(array) == 0) {
         Py_RETURN_NONE;
     }
-    if (PyArray_SIZE(array) <= alone) {
+    if (PyArray_SIZE(array) <= serial_limit) {
         threads = 1;
     }
     for (npy_intp i = 0; i < least(threads, MAX_PARTS); i++) {

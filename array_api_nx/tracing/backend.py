@@ -61,7 +61,7 @@ class TracingBackend(TracingMatrices):
         return SymbolicShape(shape) if any([isinstance(n, Dim) for n in shape]) else shape
 
     def dtype(self, x: Any) -> DType:
-        return x.block.dtype if type(x) is Traced else self.real.dtype(x)
+        return x.memory.dtype if type(x) is Traced else self.real.dtype(x)
 
     def has_elements(self, x: Any) -> bool:
         return False
@@ -72,7 +72,7 @@ class TracingBackend(TracingMatrices):
             return None
         x.recorder.rely_on(x)
         reason = x.view.read_only_reason
-        if reason is None and x.block.reason is not CAPTURED:
+        if reason is None and x.memory.reason is not CAPTURED:
             reason = x.recorder.why_read_only(x)
         return reason
 
@@ -84,8 +84,8 @@ class TracingBackend(TracingMatrices):
         size = prod(x.view.shape)
         if size != 1:
             raise ValueError(f"{size} elements")
-        if x.block.value in x.recorder.numbers:
-            return x.recorder.numbers[x.block.value]  # type: ignore[no-any-return]
+        if x.memory.value in x.recorder.numbers:
+            return x.recorder.numbers[x.memory.value]  # type: ignore[no-any-return]
         refuse("needs the value of an element")
 
     def evaluate(self, *handles: Any) -> None:
@@ -94,8 +94,8 @@ class TracingBackend(TracingMatrices):
     def dlpack_device(self) -> tuple[int, int]:
         return self.real.dlpack_device()
 
-    def facts(self) -> dict[str, Any]:
-        return self.real.facts()
+    def runtime_info(self) -> dict[str, Any]:
+        return self.real.runtime_info()
 
     def release_memory(self) -> None:
         self.real.release_memory()
@@ -107,7 +107,7 @@ class TracingBackend(TracingMatrices):
 
     def full(self, shape: Shape, dtype: DType, value: Scalar) -> Traced:
         (result,) = self.step("full", (shape, dtype, value), (shape, dtype))
-        result.recorder.numbers[result.block.value] = value
+        result.recorder.numbers[result.memory.value] = value
         return result
 
     def from_host(self, array: np.ndarray[Any, Any], *, copy: bool, lent: bool = True) -> Traced:
@@ -120,7 +120,7 @@ class TracingBackend(TracingMatrices):
         constant = self.traced(handle)
         (result,) = self.step("copy", (constant,), (array.shape, FROM_NUMPY[array.dtype]))
         if array.size == 1:
-            recorder.numbers[result.block.value] = array.item()
+            recorder.numbers[result.memory.value] = array.item()
         return result
 
     def arange(
@@ -160,16 +160,16 @@ class TracingBackend(TracingMatrices):
         order, is_certain = _result_order(arrays, shape)
         if order is None:
             (result,) = self.step(method, (*op, *xs, *rest), (shape, dtype))
-            result.block.order_known = result.block.is_packed = is_certain
+            result.memory.order_known = result.memory.is_packed = is_certain
             return result
         with deciding(None):
             moved = [_permuted(x, order) if type(x) is Traced else x for x in xs]
         sizes = tuple([shape[axis] for axis in order])
         (result,) = self.step(method, (*op, *moved, *rest), (sizes, dtype))
-        result.block.order_known = result.block.is_packed = is_certain
+        result.memory.order_known = result.memory.is_packed = is_certain
         with deciding(None):
             view = result.view.permute(tuple([order.index(axis) for axis in range(len(order))]))
-        return Traced(result.recorder, result.block, view)
+        return Traced(result.recorder, result.memory, view)
 
     def unary(self, op: Primitive, x: Any) -> Traced:
         return self._elementwise("unary", (op,), (x,), op.results[self.dtype(x)])
@@ -197,7 +197,7 @@ class TracingBackend(TracingMatrices):
     ) -> Traced:
         x = self.traced(x)
         shape = reduced_shape(x.view.shape, axes, keepdims)
-        result = (shape, op.results[x.block.dtype] if dtype is None else dtype)
+        result = (shape, op.results[x.memory.dtype] if dtype is None else dtype)
         return self.step("reduce", (op, x, axes, keepdims, dtype), result)[0]
 
     def arg_reduce(self, op: Primitive, x: Any, axis: int, keepdims: bool) -> Traced:
@@ -207,20 +207,20 @@ class TracingBackend(TracingMatrices):
 
     def scan(self, op: Primitive, x: Any, axis: int, dtype: DType | None = None) -> Traced:
         x = self.traced(x)
-        result = op.results[x.block.dtype] if dtype is None else dtype
+        result = op.results[x.memory.dtype] if dtype is None else dtype
         return self.step("scan", (op, x, axis, dtype), (x.view.shape, result))[0]
 
     def var(self, x: Any, axes: Shape, keepdims: bool, correction: float) -> Traced:
         x = self.traced(x)
         shape = reduced_shape(x.view.shape, axes, keepdims)
-        result = (shape, p.VAR.results[x.block.dtype])
+        result = (shape, p.VAR.results[x.memory.dtype])
         return self.step("var", (x, axes, keepdims, correction), result)[0]
 
     # ------------------------------------------------------------------ sorting and searching
 
     def sort(self, x: Any, axis: int, *, descending: bool, stable: bool) -> Traced:
         x = self.traced(x)
-        result = (x.view.shape, x.block.dtype)
+        result = (x.view.shape, x.memory.dtype)
         return self.step("sort", (x, axis), result, descending=descending, stable=stable)[0]
 
     def argsort(self, x: Any, axis: int, *, descending: bool, stable: bool) -> Traced:
@@ -251,20 +251,20 @@ class TracingBackend(TracingMatrices):
                 is_one = type(size) is int and size == 1
                 strides.append(0 if is_one and new != 1 else stride)
             view = View(shape, strides, x.view.offset, None, x.view.is_read_only)
-            return Traced(x.recorder, x.block, view)
+            return Traced(x.recorder, x.memory, view)
 
     def try_reshape(self, x: Any, shape: Shape) -> Any:
         if type(x) is not Traced and not any([isinstance(n, Dim) for n in shape]):
             return self.real.try_reshape(x, shape)
         x = self.traced(x)
         view = _reshaped(x, shape)
-        return None if view is None else Traced(x.recorder, x.block, view)
+        return None if view is None else Traced(x.recorder, x.memory, view)
 
     def permute(self, x: Any, axes: Shape) -> Any:
         if type(x) is not Traced:
             return self.real.permute(x, axes)
         with deciding(None):
-            return Traced(x.recorder, x.block, x.view.permute(axes))
+            return Traced(x.recorder, x.memory, x.view.permute(axes))
 
     def slice(self, x: Any, selection: tuple[Any, ...]) -> Any:
         if type(x) is not Traced:
@@ -274,13 +274,13 @@ class TracingBackend(TracingMatrices):
         with deciding(None):
             view = x.view.slice(selection)
             assert view is not None  # no view has a mask here
-            return Traced(x.recorder, x.block, view)
+            return Traced(x.recorder, x.memory, view)
 
     def flip(self, x: Any, axes: tuple[bool, ...]) -> Any:
         if type(x) is not Traced:
             return self.real.flip(x, axes)
         with deciding(None):
-            return Traced(x.recorder, x.block, x.view.flip(axes))
+            return Traced(x.recorder, x.memory, x.view.flip(axes))
 
     def strided(self, x: Any, view: View) -> Traced:
         whole = self.contiguous(x)
@@ -288,13 +288,13 @@ class TracingBackend(TracingMatrices):
             offset = view.offset + whole.view.offset
             is_read_only = view.is_read_only or whole.view.is_read_only
             moved = View(view.shape, view.strides, offset, None, is_read_only)
-            return Traced(whole.recorder, whole.block, moved)
+            return Traced(whole.recorder, whole.memory, moved)
 
     def pad(self, x: Any, padding: Padding, value: Scalar) -> Traced:
         x = self.traced(x)
         sizes = zip(x.view.shape, padding, strict=True)
         shape = tuple([before + size + after for size, (before, after) in sizes])
-        return self.step("pad", (x, padding, value), (shape, x.block.dtype))[0]
+        return self.step("pad", (x, padding, value), (shape, x.memory.dtype))[0]
 
     def cat(self, arrays: Sequence[Any], axis: int) -> Traced:
         xs = [self.traced(x) for x in arrays]
@@ -304,7 +304,7 @@ class TracingBackend(TracingMatrices):
             raise ValueError("all sizes but that of the axis must agree")
         total = sum([shape[axis] for shape in shapes])
         shape = (*shapes[0][:axis], total, *shapes[0][axis + 1 :])
-        return self.step("cat", (tuple(xs), axis), (shape, xs[0].block.dtype))[0]
+        return self.step("cat", (tuple(xs), axis), (shape, xs[0].memory.dtype))[0]
 
     def repeat(self, x: Any, repeats: Any, axis: int) -> Traced:
         x = self.traced(x)
@@ -314,11 +314,11 @@ class TracingBackend(TracingMatrices):
         else:
             repeats = self.traced(repeats)
             shape[axis] = x.recorder.fresh(repeats, _MANY, "the sum of the repeats")
-        return self.step("repeat", (x, repeats, axis), (tuple(shape), x.block.dtype))[0]
+        return self.step("repeat", (x, repeats, axis), (tuple(shape), x.memory.dtype))[0]
 
     def triangle(self, x: Any, k: int, *, upper: bool) -> Traced:
         x = self.traced(x)
-        return self.step("triangle", (x, k), (x.view.shape, x.block.dtype), upper=upper)[0]
+        return self.step("triangle", (x, k), (x.view.shape, x.memory.dtype), upper=upper)[0]
 
     # ------------------------------------------------------------------ types and memory
 
@@ -328,33 +328,33 @@ class TracingBackend(TracingMatrices):
     def bitcast(self, x: Any, dtype: DType) -> Traced:
         x = self.traced(x)
         shape = list(x.view.shape)
-        if dtype.itemsize != x.block.dtype.itemsize:
+        if dtype.itemsize != x.memory.dtype.itemsize:
             if x.view.strides[-1] != 1 and shape[-1] != 1:
                 raise ValueError("the last axis is not contiguous")
-            shape[-1] = shape[-1] * x.block.dtype.itemsize // dtype.itemsize
+            shape[-1] = shape[-1] * x.memory.dtype.itemsize // dtype.itemsize
         (result,) = self.step("bitcast", (x, dtype), (tuple(shape), dtype))
         # Two blocks for one memory: neither could see what is written to the other.
-        x.block.reason = result.block.reason = "it is read as two dtypes in a traced function"
+        x.memory.reason = result.memory.reason = "it is read as two dtypes in a traced function"
         return result
 
     def contiguous(self, x: Any) -> Traced:
         x = self.traced(x)
-        if not (x.block.order_known and x.block.is_packed):
+        if not (x.memory.order_known and x.memory.is_packed):
             x.recorder.doubt(x)
         return x if x.view.is_row_major else self.copy(x)
 
     def copy(self, x: Any) -> Traced:
         x = self.traced(x)
-        (result,) = self.step("copy", (x,), (x.view.shape, x.block.dtype))
+        (result,) = self.step("copy", (x,), (x.view.shape, x.memory.dtype))
         # A copy is row-major whatever it was made of.
-        result.block.order_known = result.block.is_packed = True
+        result.memory.order_known = result.memory.is_packed = True
         x.recorder.copied(x, result)
-        if x.block.value in x.recorder.numbers:
-            x.recorder.numbers[result.block.value] = x.recorder.numbers[x.block.value]
+        if x.memory.value in x.recorder.numbers:
+            x.recorder.numbers[result.memory.value] = x.recorder.numbers[x.memory.value]
         return result
 
     def _writable(self, target: Any) -> Traced:
-        if type(target) is not Traced or target.block.reason is CAPTURED:
+        if type(target) is not Traced or target.memory.reason is CAPTURED:
             refuse_use(
                 "a traced function must not write to an array that it found outside of itself",
                 "pass the array as an argument, or write to a copy: asarray(x, copy=True)",
@@ -370,16 +370,16 @@ class TracingBackend(TracingMatrices):
                 surplus = len(value.view.shape) - len(target.view.shape)
                 whole = [(0, n, 1) for n in value.view.shape[surplus:]]
                 value = self.slice(value, (*[0] * surplus, *whole))
-        shape, dtype = target.block.shape, target.block.dtype
+        shape, dtype = target.memory.shape, target.memory.dtype
         with deciding(None):
             is_whole = target.view == View.row_major(shape)
         if not is_whole:
             target.recorder.update(target, "update", (value,))
         elif type(value) is Traced:
             new = self.step("copy", (self.expand(value, shape),), (shape, dtype))[0]
-            target.block.value = new.block.value
+            target.memory.value = new.memory.value
         else:
-            target.block.value = self.full(shape, dtype, value).block.value
+            target.memory.value = self.full(shape, dtype, value).memory.value
 
     def assign_strided(self, target: Any, view: View, value: Operand) -> None:
         self.assign(self.strided(target, view), value)
@@ -390,10 +390,10 @@ class TracingBackend(TracingMatrices):
         x = self.traced(x)
         keys = self._keys(keys)
         shape = _indexed_shape(x, keys)
-        (result,) = self.step("index_get", (x, keys), (shape, x.block.dtype))
+        (result,) = self.step("index_get", (x, keys), (shape, x.memory.dtype))
         if None in keys:
             # NumPy lays these out as it finds quickest.
-            result.block.order_known = result.block.is_packed = False
+            result.memory.order_known = result.memory.is_packed = False
         return result
 
     def index_set(self, target: Any, keys: tuple[Any, ...], value: Operand) -> None:
@@ -414,16 +414,16 @@ class TracingBackend(TracingMatrices):
     def take(self, x: Any, indices: Any, axis: int) -> Traced:
         x, indices = self.traced(x), self.traced(indices)
         shape = (*x.view.shape[:axis], *indices.view.shape, *x.view.shape[axis + 1 :])
-        return self.step("take", (x, indices, axis), (shape, x.block.dtype))[0]
+        return self.step("take", (x, indices, axis), (shape, x.memory.dtype))[0]
 
     def gather(self, x: Any, indices: Any, axis: int) -> Traced:
         x, indices = self.traced(x), self.traced(indices)
-        return self.step("gather", (x, indices, axis), (indices.view.shape, x.block.dtype))[0]
+        return self.step("gather", (x, indices, axis), (indices.view.shape, x.memory.dtype))[0]
 
     def scatter(self, template: Any, indices: Any, updates: Any, axis: int, *, add: bool) -> Traced:
         template = self.traced(template)
         arguments = (template, self.traced(indices), self.traced(updates), axis)
-        result = (template.view.shape, template.block.dtype)
+        result = (template.view.shape, template.memory.dtype)
         return self.step("scatter", arguments, result, add=add)[0]
 
     def nonzero(self, x: Any) -> tuple[Traced, ...]:
@@ -437,7 +437,7 @@ class TracingBackend(TracingMatrices):
         values, index, inverse, counts = self.step(
             "unique",
             (x,),
-            (count, x.block.dtype),
+            (count, x.memory.dtype),
             (count, d.int64),
             (x.view.shape, d.int64),
             (count, d.int64),
@@ -447,7 +447,7 @@ class TracingBackend(TracingMatrices):
     def unique_values(self, x: Any) -> Traced:
         x = self.traced(x)
         count = (x.recorder.fresh(x, prod(x.view.shape), "the number of distinct ones"),)
-        return self.step("unique_values", (x,), (count, x.block.dtype))[0]
+        return self.step("unique_values", (x,), (count, x.memory.dtype))[0]
 
     # ------------------------------------------------------------------ random bits
 
@@ -464,7 +464,7 @@ def _is_scalar(x: Any) -> bool:
 
 
 def _is_mask(key: Any) -> bool:
-    return type(key) is Traced and key.block.dtype is d.bool
+    return type(key) is Traced and key.memory.dtype is d.bool
 
 
 def _parts(item: Any) -> tuple[Any, ...]:
@@ -476,7 +476,7 @@ def _permuted(x: Traced, order: Shape) -> Traced:
     missing = len(order) - x.view.ndim
     view = x.view.reshape((*[1] * missing, *x.view.shape)) if missing else x.view
     assert view is not None  # new axes in front can always be had
-    return Traced(x.recorder, x.block, view.permute(order))
+    return Traced(x.recorder, x.memory, view.permute(order))
 
 
 def _reshaped(x: Traced, shape: Shape) -> View | None:
@@ -488,7 +488,7 @@ def _reshaped(x: Traced, shape: Shape) -> View | None:
     recorder, view = x.recorder, x.view
     old, new = recorder.pinned(view.shape), recorder.pinned(shape)
     with deciding(None):
-        is_known = x.block.order_known and x.block.is_packed
+        is_known = x.memory.order_known and x.memory.is_packed
         # Where no axes are joined, there always is a view: NaN steps are never those of others.
         if not is_known and regrouped(old, (nan,) * len(old), new) is None:
             recorder.doubt(x)
@@ -506,7 +506,7 @@ def _reshaped(x: Traced, shape: Shape) -> View | None:
     answers = Answers(recorder)
     with deciding(answers):
         strides = regrouped(old, view.strides, new)
-    x.block.conditions += answers.conditions
+    x.memory.conditions += answers.conditions
     if strides is None:
         return None
     recorder.rely_on(x)

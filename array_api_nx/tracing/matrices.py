@@ -24,7 +24,7 @@ CAPTURED: Final = "the function found it outside of itself"
 
 def memory_order(x: Traced) -> Shape | None:
     """The axes of `x` from the longest step in memory to the shortest; None if that is open."""
-    if not x.block.order_known:
+    if not x.memory.order_known:
         return None
     if x.view.is_row_major:
         return tuple(range(x.view.ndim))
@@ -81,12 +81,12 @@ class TracingMatrices(Backend):
         """Record a step and return its results."""
         recorder = current.get()
         assert recorder is not None
-        recorder.settle(self)
+        recorder.use_backend(self)
         found = recorder.record(method, arguments, results, **keywords)
         # NumPy's results are row-major where the axes of all operands have that order.
         known = all([_has_row_major_order(x) for x in _flat(arguments) if type(x) is Traced])
         for result in found:
-            result.block.order_known = result.block.is_packed = known
+            result.memory.order_known = result.memory.is_packed = known
         return found
 
     # ------------------------------------------------------------------ windows
@@ -100,7 +100,7 @@ class TracingMatrices(Backend):
         counts = window_counts(shape[len(lead) :], kernel_size, stride, dilation, padding)
         result = (*lead, prod(kernel_size), prod(counts))
         arguments = (x, kernel_size, stride, dilation, padding)
-        return self.step("unfold", arguments, (result, x.block.dtype))[0]
+        return self.step("unfold", arguments, (result, x.memory.dtype))[0]
 
     def fold(
         self,
@@ -114,7 +114,7 @@ class TracingMatrices(Backend):
         x = self.traced(x)
         result = (*x.view.shape[:-2], *output_size)
         arguments = (x, output_size, kernel_size, stride, dilation, padding)
-        return self.step("fold", arguments, (result, x.block.dtype))[0]
+        return self.step("fold", arguments, (result, x.memory.dtype))[0]
 
     # ------------------------------------------------------------------ products
 
@@ -124,54 +124,57 @@ class TracingMatrices(Backend):
         lead = broadcast_shapes(shape1[:-2], shape2[:-2])
         rows = shape1[-2:-1]
         columns = shape2[-1:] if len(shape2) > 1 else ()
-        return self.step("matmul", (x1, x2), ((*lead, *rows, *columns), x1.block.dtype))[0]
+        return self.step("matmul", (x1, x2), ((*lead, *rows, *columns), x1.memory.dtype))[0]
 
     def vecdot(self, x1: Any, x2: Any) -> Traced:
         x1, x2 = self.traced(x1), self.traced(x2)
         shape = broadcast_shapes(x1.view.shape[:-1], x2.view.shape[:-1])
-        return self.step("vecdot", (x1, x2), (shape, x1.block.dtype))[0]
+        return self.step("vecdot", (x1, x2), (shape, x1.memory.dtype))[0]
 
     # ------------------------------------------------------------------ Fourier transforms
 
     def fft(self, x: Any, axes: Shape, norm: Norm) -> Traced:
         x = self.traced(x)
-        return self.step("fft", (x, axes, norm), (x.view.shape, x.block.dtype))[0]
+        return self.step("fft", (x, axes, norm), (x.view.shape, x.memory.dtype))[0]
 
     def ifft(self, x: Any, axes: Shape, norm: Norm) -> Traced:
         x = self.traced(x)
-        return self.step("ifft", (x, axes, norm), (x.view.shape, x.block.dtype))[0]
+        return self.step("ifft", (x, axes, norm), (x.view.shape, x.memory.dtype))[0]
 
     def rfft(self, x: Any, axes: Shape, norm: Norm) -> Traced:
         x = self.traced(x)
         shape = list(x.view.shape)
         shape[axes[-1]] = shape[axes[-1]] // 2 + 1
-        result = (tuple(shape), p.RFFT.results[x.block.dtype])
+        result = (tuple(shape), p.RFFT.results[x.memory.dtype])
         return self.step("rfft", (x, axes, norm), result)[0]
 
     def irfft(self, x: Any, axes: Shape, last_size: int, norm: Norm) -> Traced:
         x = self.traced(x)
         shape = list(x.view.shape)
         shape[axes[-1]] = last_size
-        result = (tuple(shape), p.IRFFT.results[x.block.dtype])
+        result = (tuple(shape), p.IRFFT.results[x.memory.dtype])
         return self.step("irfft", (x, axes, last_size, norm), result)[0]
 
     # ------------------------------------------------------------------ linear algebra
 
     def cholesky(self, x: Any, *, upper: bool) -> Traced:
         x = self.traced(x)
-        return self.step("cholesky", (x,), (x.view.shape, x.block.dtype), upper=upper)[0]
+        return self.step("cholesky", (x,), (x.view.shape, x.memory.dtype), upper=upper)[0]
 
     def qr(self, x: Any, *, complete: bool) -> tuple[Traced, Traced]:
         x = self.traced(x)
         *lead, rows, columns = x.view.shape
         inner = rows if complete else _smaller(rows, columns)
-        results = [((*lead, rows, inner), x.block.dtype), ((*lead, inner, columns), x.block.dtype)]
+        results = [
+            ((*lead, rows, inner), x.memory.dtype),
+            ((*lead, inner, columns), x.memory.dtype),
+        ]
         q, r = self.step("qr", (x,), *results, complete=complete)
         return q, r
 
     def svd(self, x: Any, *, full_matrices: bool) -> tuple[Traced, Traced, Traced]:
         x = self.traced(x)
-        dtype = x.block.dtype
+        dtype = x.memory.dtype
         *lead, rows, columns = x.view.shape
         inner = _smaller(rows, columns)
         u, s, vh = self.step(
@@ -188,22 +191,22 @@ class TracingMatrices(Backend):
         x = self.traced(x)
         *lead, rows, columns = x.view.shape
         result = (*lead, _smaller(rows, columns))
-        return self.step("svdvals", (x,), (result, p.SVDVALS.results[x.block.dtype]))[0]
+        return self.step("svdvals", (x,), (result, p.SVDVALS.results[x.memory.dtype]))[0]
 
     def eig(self, x: Any) -> tuple[Traced, Traced]:
         x = self.traced(x)
-        dtype = p.EIG.results[x.block.dtype]
+        dtype = p.EIG.results[x.memory.dtype]
         values, vectors = self.step("eig", (x,), (x.view.shape[:-1], dtype), (x.view.shape, dtype))
         return values, vectors
 
     def eigvals(self, x: Any) -> Traced:
         x = self.traced(x)
-        result = (x.view.shape[:-1], p.EIGVALS.results[x.block.dtype])
+        result = (x.view.shape[:-1], p.EIGVALS.results[x.memory.dtype])
         return self.step("eigvals", (x,), result)[0]
 
     def eigh(self, x: Any) -> tuple[Traced, Traced]:
         x = self.traced(x)
-        dtype = x.block.dtype
+        dtype = x.memory.dtype
         values, vectors = self.step(
             "eigh", (x,), (x.view.shape[:-1], p.EIGVALSH.results[dtype]), (x.view.shape, dtype)
         )
@@ -211,27 +214,27 @@ class TracingMatrices(Backend):
 
     def eigvalsh(self, x: Any) -> Traced:
         x = self.traced(x)
-        result = (x.view.shape[:-1], p.EIGVALSH.results[x.block.dtype])
+        result = (x.view.shape[:-1], p.EIGVALSH.results[x.memory.dtype])
         return self.step("eigvalsh", (x,), result)[0]
 
     def solve(self, x1: Any, x2: Any) -> Traced:
         x1, x2 = self.traced(x1), self.traced(x2)
         lead = broadcast_shapes(x1.view.shape[:-2], x2.view.shape[:-2])
-        return self.step("solve", (x1, x2), ((*lead, *x2.view.shape[-2:]), x1.block.dtype))[0]
+        return self.step("solve", (x1, x2), ((*lead, *x2.view.shape[-2:]), x1.memory.dtype))[0]
 
     def inv(self, x: Any) -> Traced:
         x = self.traced(x)
-        return self.step("inv", (x,), (x.view.shape, x.block.dtype))[0]
+        return self.step("inv", (x,), (x.view.shape, x.memory.dtype))[0]
 
     def slogdet(self, x: Any) -> tuple[Traced, Traced]:
         x = self.traced(x)
-        shape, dtype = x.view.shape[:-2], x.block.dtype
+        shape, dtype = x.view.shape[:-2], x.memory.dtype
         sign, logarithm = self.step("slogdet", (x,), (shape, dtype), (shape, p.ABS.results[dtype]))
         return sign, logarithm
 
     def det(self, x: Any) -> Traced:
         x = self.traced(x)
-        return self.step("det", (x,), (x.view.shape[:-2], x.block.dtype))[0]
+        return self.step("det", (x,), (x.view.shape[:-2], x.memory.dtype))[0]
 
     def triangular_solve(
         self, x1: Any, x2: Any, *, upper: bool, transpose: bool, unit_diagonal: bool
@@ -241,7 +244,7 @@ class TracingMatrices(Backend):
         return self.step(
             "triangular_solve",
             (x1, x2),
-            ((*lead, *x2.view.shape[-2:]), x1.block.dtype),
+            ((*lead, *x2.view.shape[-2:]), x1.memory.dtype),
             upper=upper,
             transpose=transpose,
             unit_diagonal=unit_diagonal,

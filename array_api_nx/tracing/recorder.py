@@ -21,7 +21,7 @@ from typing import Any, Final, NoReturn, final
 import numpy as np
 
 from ..contract.backend import AxisOrder
-from ..contract.program import Guard, Input, Operand, Program, Step, Value, symbols_in
+from ..contract.program import Guard, Input, Program, Step, Value, ValueView, symbols_in
 from ..core.dtypes import DType
 from ..core.real import source, variables
 from ..core.symbolic import Dim, UnboundError, UndecidedError, Var, deciding, dim_of_var
@@ -29,10 +29,10 @@ from ..core.view import View
 
 __all__ = [
     "Answers",
-    "Block",
     "Recorder",
     "TraceError",
     "Traced",
+    "TracedStorage",
     "current",
     "place",
     "refuse",
@@ -112,7 +112,7 @@ def refuse_use(what: str, mend: str) -> NoReturn:
 
 
 @final
-class Block:
+class TracedStorage:
     """The memory that traced arrays show: which value it holds now.
 
     Attributes
@@ -135,7 +135,7 @@ class Block:
         Whether such a reshape was asked for, so that its result may be a view, or may be a copy.
     conditions : list of (left, relation, right)
         What must hold of sizes, so that reshapes which gave copies could give nothing else.
-    original : Block
+    original : TracedStorage
         The block of which it is a copy that may be a view; itself if it is no such copy.
     """
 
@@ -169,13 +169,13 @@ class Block:
 
 @final
 class Traced:
-    """The handle of arrays in a trace: a view of a block."""
+    """The handle of arrays in a trace: a view of traced memory."""
 
-    __slots__ = ("block", "recorder", "view")
+    __slots__ = ("memory", "recorder", "view")
 
-    def __init__(self, recorder: Recorder, block: Block, view: View) -> None:
+    def __init__(self, recorder: Recorder, memory: TracedStorage, view: View) -> None:
         self.recorder = recorder
-        self.block = block
+        self.memory = memory
         self.view = view
 
     def _gone(self, *args: Any, **kwargs: Any) -> NoReturn:
@@ -218,7 +218,7 @@ class Recorder:
     def __init__(self, example: Mapping[Var, int] | None, *, invents: bool = False) -> None:
         self.example = example
         self.invents = invents
-        self.inputs: list[tuple[tuple[Any, ...], tuple[int, ...] | None, Block]] = []
+        self.inputs: list[tuple[tuple[Any, ...], tuple[int, ...] | None, TracedStorage]] = []
         self.values: list[Value] = []
         self.steps: list[Step] = []
         self.constants: dict[int, Any] = {}
@@ -227,7 +227,7 @@ class Recorder:
         """The Python scalar that a value of equal elements is known to hold, by its number."""
         self.same: dict[Dim, int] = {}
         """Sizes that guards have pinned to a number."""
-        self.home: object = None
+        self.backend: object = None
         """The tracing backend of the device on which the program runs."""
         self.reasons: dict[int, str | None] = {}
         """Why arguments may not be written, by their number, of those for which it was asked."""
@@ -259,7 +259,7 @@ class Recorder:
                 axes = None
             whole, view = _block_of(shape, axes)
             number = self._value(whole, dtype)
-            block = Block(
+            storage = TracedStorage(
                 number,
                 whole,
                 dtype,
@@ -268,17 +268,17 @@ class Recorder:
                 order_known=order_known,
                 is_packed=order is None or order.is_packed,
             )
-        self.inputs.append((shape, axes, block))
-        return Traced(self, block, view)
+        self.inputs.append((shape, axes, storage))
+        return Traced(self, storage, view)
 
-    def settle(self, home: object) -> None:
+    def use_backend(self, backend: object) -> None:
         """Note that the program runs on the device of a tracing backend; there must be only one."""
-        if self.home not in (None, home):
+        if self.backend not in (None, backend):
             refuse_use(
                 "a traced function must not compute on two devices",
                 "compile a function for each device, and move arrays between them outside",
             )
-        self.home = home
+        self.backend = backend
 
     def constant(
         self,
@@ -296,11 +296,11 @@ class Recorder:
         if known is None:
             number = self._value(shape, dtype)
             in_order = order is None or order.axes == tuple(range(len(shape)))
-            block = Block(
+            storage = TracedStorage(
                 number, shape, dtype, reason, order_known=in_order, is_packed=order is None
             )
-            self.constants[block.value] = handle
-            known = Traced(self, block, View.row_major(shape))
+            self.constants[storage.value] = handle
+            known = Traced(self, storage, View.row_major(shape))
             self._captured[id(handle)] = known
         return known
 
@@ -320,79 +320,79 @@ class Recorder:
             errors = tuple([x for x in settings.items() if self._errors[x[0]] != x[1]])
             self.steps.append(Step(method, given, named, numbers, errors))
             return [
-                Traced(self, Block(number, shape, dtype), View.row_major(shape))
+                Traced(self, TracedStorage(number, shape, dtype), View.row_major(shape))
                 for number, (shape, dtype) in zip(numbers, results, strict=True)
             ]
 
     def _argument(self, x: Any) -> Any:
         if type(x) is Traced:
-            return Operand(x.block.value, x.view)
+            return ValueView(x.memory.value, x.view)
         if type(x) is tuple or type(x) is list:
             return tuple([self._argument(part) for part in x])
         return x
 
     def update(self, target: Traced, method: str, arguments: Sequence[Any]) -> None:
         """Write to a block: from now on it holds the result of an update."""
-        block = target.block
-        whole = Traced(self, block, View.row_major(block.shape))
+        storage = target.memory
+        whole = Traced(self, storage, View.row_major(storage.shape))
         (result,) = self.record(
-            method, (whole, target.view, *arguments), [(block.shape, block.dtype)]
+            method, (whole, target.view, *arguments), [(storage.shape, storage.dtype)]
         )
-        block.value = result.block.value
+        storage.value = result.memory.value
 
     # ------------------------------------------------------------------ views and copies
 
     def doubt(self, x: Traced) -> None:
         """Note that a view of `x` was asked for that it depends on the layout whether there is."""
-        x.block.doubted = True
+        x.memory.doubted = True
 
     def copied(self, x: Traced, result: Traced) -> None:
         """Note that `result` is a copy of `x`, perhaps because there seemed to be no view."""
-        if x.block.doubted or x.block.conditions:
-            result.block.doubted = x.block.doubted
-            result.block.conditions = x.block.conditions
-            result.block.original = x.block.original
+        if x.memory.doubted or x.memory.conditions:
+            result.memory.doubted = x.memory.doubted
+            result.memory.conditions = x.memory.conditions
+            result.memory.original = x.memory.original
 
     def rely_on(self, x: Traced) -> None:
         """Note that the function depends on what shares the memory of `x`, and what does not."""
-        if x.block.doubted:
+        if x.memory.doubted:
             self.needs_layout = True
-        for condition in x.block.conditions:
+        for condition in x.memory.conditions:
             self._guard(*condition)
 
     def why_read_only(self, x: Traced) -> str | None:
         """Why the memory of `x` may not be written; the function depends on the answer."""
-        if x.block.argument is not None:
-            self.reasons[x.block.argument] = x.block.reason
-        return x.block.reason
+        if x.memory.argument is not None:
+            self.reasons[x.memory.argument] = x.memory.reason
+        return x.memory.reason
 
     def show(self, outputs: Sequence[Traced], *, strided_shares: bool) -> None:
         """Note that arrays are results of the function, and so show what shares memory.
 
         `strided_shares` is that of the backend on which the program runs.
         """
-        originals = [x.block.original for x in outputs]
+        originals = [x.memory.original for x in outputs]
         for x in outputs:
-            block = x.block
-            if self._is_from_outside(block.original) or originals.count(block.original) > 1:
+            storage = x.memory
+            if self._is_from_outside(storage.original) or originals.count(storage.original) > 1:
                 self.rely_on(x)
             with deciding(None):
-                is_whole = x.view == View.row_major(block.shape)
-            if self._is_from_outside(block) and not (
-                block.is_packed and (strided_shares or is_whole)
+                is_whole = x.view == View.row_major(storage.shape)
+            if self._is_from_outside(storage) and not (
+                storage.is_packed and (strided_shares or is_whole)
             ):
                 # The program would show a copy.
                 self.needs_layout = True
 
-    def _is_from_outside(self, block: Block) -> bool:
-        return block.argument is not None or block.value in self.constants
+    def _is_from_outside(self, storage: TracedStorage) -> bool:
+        return storage.argument is not None or storage.value in self.constants
 
     def fresh(self, x: Traced, highest: Any, asked: str) -> Dim:
         """A size that the elements of `x` decide, from 0 to `highest`: one size for one `x`."""
         if not self.invents:
             refuse(f"gives a size that depends on the elements ({asked})")
         with deciding(None):
-            key = x.block.value, x.view, asked
+            key = x.memory.value, x.view, asked
             if key not in self._invented:
                 bound = highest.bounds[1] if isinstance(highest, Dim) else highest
                 self._invented[key] = dim_of_var(Var(self._free_name(), 0, bound))
@@ -480,11 +480,11 @@ class Recorder:
         with deciding(None):
             inputs = tuple(
                 [
-                    Input(shape, order, None if block.value == i else block.value)
-                    for i, (shape, order, block) in enumerate(self.inputs)
+                    Input(shape, order, None if storage.value == i else storage.value)
+                    for i, (shape, order, storage) in enumerate(self.inputs)
                 ]
             )
-            found = [Operand(x.block.value, x.view) for x in outputs]
+            found = [ValueView(x.memory.value, x.view) for x in outputs]
             shapes = [value.shape for value in self.values]
             used = variables(
                 tuple(symbols_in([*shapes, *[(g.left, g.right) for g in self.guards.values()]]))

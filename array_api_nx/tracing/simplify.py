@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from ..contract import primitives as p
 from ..contract.primitives import Primitive
-from ..contract.program import Operand, Program, Step, Value, operands_in
+from ..contract.program import Program, Step, Value, ValueView, operands_in
 from ..core import dtypes as d
 from ..core.real import Real
 from ..core.symbolic import Dim
@@ -38,8 +38,8 @@ def _merged(program: Program) -> Program:
     steps: list[Step] = []
 
     def moved(x: Any) -> Any:
-        if isinstance(x, Operand):
-            return Operand(same.get(x.value, x.value), x.view)
+        if isinstance(x, ValueView):
+            return ValueView(same.get(x.value, x.value), x.view)
         if isinstance(x, tuple):
             return tuple([moved(part) for part in x])
         return x
@@ -77,7 +77,7 @@ def _separated(program: Program, same: dict[int, int], steps: list[Step]) -> Pro
         if value not in copies:
             copies[value] = len(values)
             values.append(values[value])
-            whole = Operand(target, View.row_major(values[value].shape))
+            whole = ValueView(target, View.row_major(values[value].shape))
             steps.append(Step("copy", (whole,), (), (copies[value],)))
         return copies[value]
 
@@ -92,7 +92,7 @@ def _separated(program: Program, same: dict[int, int], steps: list[Step]) -> Pro
         elif written is not None:
             written = result(written)
         inputs.append(given._replace(written=written))
-    outputs = tuple([Operand(result(x.value), x.view) for x in program.outputs])
+    outputs = tuple([ValueView(result(x.value), x.view) for x in program.outputs])
     return replace(
         program, inputs=tuple(inputs), values=tuple(values), steps=tuple(steps), outputs=outputs
     )
@@ -114,7 +114,7 @@ def _without_dead_code(program: Program) -> Program:
 
 def _key(x: Any) -> Any:
     """`x` for comparison: 1, 1.0 and True are equal, as are 0.0 and -0.0, but not the same."""
-    if isinstance(x, tuple) and not isinstance(x, Operand):
+    if isinstance(x, tuple) and not isinstance(x, ValueView):
         return tuple([_key(part) for part in x])
     if isinstance(x, bool | int | float | complex):
         return type(x), repr(x)
@@ -168,7 +168,7 @@ def _undone(
 
 def _is_identity(op: Primitive, x1: Any, x2: Any, *, dtype: Any) -> bool:
     """Whether ``op(x1, x2)``, of which one is a scalar, has the bits of the other one."""
-    first, second = not isinstance(x1, Operand), not isinstance(x2, Operand)
+    first, second = not isinstance(x1, ValueView), not isinstance(x2, ValueView)
     scalar = x1 if first else x2
     # Of complex numbers also the parts that are 0, infinite or NaN would have to agree.
     if not (first or second) or isinstance(scalar, Dim | Real) or dtype in d.COMPLEX:

@@ -34,7 +34,7 @@ SMALL, LARGE = 40, 40_000
 pytestmark = [
     pytest.mark.skipif(fast_path._extension is None, reason="the extension is not built"),
     pytest.mark.skipif(
-        CPU.backend.route(p.ADD, d.float64) is None or hints.lowered or hints.threshold < LARGE,
+        CPU.backend.route(p.ADD, d.float64) is None or hints.defer_small or hints.threshold < LARGE,
         reason="everything goes the long way",
     ),
 ]
@@ -379,9 +379,9 @@ def test_nothing_is_kept(binary: Spied) -> None:
 THRESHOLDS = """
 import sys
 import array_api_nx as xp
-from array_api_nx.backends.cpu.engine.operations import SMALLEST
+from array_api_nx.backends.cpu.engine.operations import PARALLEL_MIN
 threshold = int(sys.argv[1])
-assert SMALLEST == min(threshold, 2**14)
+assert PARALLEL_MIN == min(threshold, 2**14)
 for size in (10, 100, 200, 500):
     column, row = xp.ones((size, 1)), xp.ones((1, size))
     for _ in range(2):
@@ -410,7 +410,7 @@ class Recorded:
         self.calls: list[tuple[Any, ...]] = []
         self.asked = 0
         self.route: Any = CPU.backend.route(p.ADD, d.float64)._replace(
-            smallest=10, attempt=self.attempt, operation="operation", alone=1000,
+            parallel_min=10, attempt=self.attempt, operation="operation", serial_limit=1000,
             threads=self.threads, reported=self.reported,
         )  # fmt: skip
 
@@ -528,7 +528,7 @@ def test_a_shortcut_wants_slots_and_one_or_two_operands() -> None:
         (3, int, AttributeError, "_handle"),
         (4, int, AttributeError, "backend"),
         (5, int, AttributeError, "array"),
-        (6, 3, AttributeError, "lowered"),
+        (6, 3, AttributeError, "defer_small"),
         (3, type("Shell", (), {"_handle": 1}), TypeError, "no slot _handle"),
         (5, "Tensor", TypeError, "type"),
     ):

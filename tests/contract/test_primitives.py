@@ -38,8 +38,8 @@ def test_every_row_has_a_method_and_results(primitive: Primitive) -> None:
     method = primitive.family if primitive.family in FAMILIES else primitive.name
     assert method in METHODS
     assert primitive.results
-    assert not set(primitive.results) & set(primitive.detours)
-    assert set(primitive.detours.values()) <= set(primitive.results)
+    assert not set(primitive.results) & set(primitive.cast_first)
+    assert set(primitive.cast_first.values()) <= set(primitive.results)
     assert {*primitive.results, *primitive.results.values()} <= set(d.ALL)
 
 

@@ -8,36 +8,46 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 
 from array_api_nx.explain.explanation import Explanation
-from array_api_nx.explain.model import Memory, Pass, Step, label, memory_lines
+from array_api_nx.explain.model import (
+    MemoryExplanation,
+    PassExplanation,
+    StepExplanation,
+    label,
+    memory_lines,
+)
 
 SVG = "{http://www.w3.org/2000/svg}"
 
-X = Memory("a", "given", "float64", (2500, 4000), 80_000_000)
-LARGEST = Memory("t1", "stored", "float64", (2500,), 20_000)
+X = MemoryExplanation("a", "given", "float64", (2500, 4000), 80_000_000)
+LARGEST = MemoryExplanation("t1", "stored", "float64", (2500,), 20_000)
 LARGEST_READ = LARGEST._replace(shape=(2500, 1), note="broadcast, copied tile by tile")
-RESULT = Memory("result", "result", "float64", (2500, 4000), 80_000_000)
+RESULT = MemoryExplanation("result", "result", "float64", (2500, 4000), 80_000_000)
 
-FIRST = Pass(
+FIRST = PassExplanation(
     (2500, 4000), (2, 4000), 32, (X,), (LARGEST,), 0,
-    (Step("max", ("a", "axis=1"), "t1", "reduction"),),
+    (StepExplanation("max", ("a", "axis=1"), "t1", "reduction"),),
 )  # fmt: skip
-SECOND = Pass(
+SECOND = PassExplanation(
     (2500, 4000), (1, 2048), 1, (X, LARGEST_READ), (RESULT,), 16_384,
     (
-        Step("subtract", ("a", "t1"), "r0", again=True),
-        Step("abs", ("r0",), "r1"),
-        Step("add", ("1.0", "r1"), "r1"),
-        Step("divide", ("r0", "r1"), "result"),
+        StepExplanation("subtract", ("a", "t1"), "r0", again=True),
+        StepExplanation("abs", ("r0",), "r1"),
+        StepExplanation("add", ("1.0", "r1"), "r1"),
+        StepExplanation("divide", ("r0", "r1"), "result"),
     ),
 )  # fmt: skip
-MEAN = Pass(
+MEAN = PassExplanation(
     (10_000_000,), (1, 8192), 25,
     (X._replace(name="<&\"'>", note="odd <name>"),),
-    (Memory("result", "result", "float64", (), 200, "in 25 parts, put together at the end"),),
+    (
+        MemoryExplanation(
+            "result", "result", "float64", (), 200, "in 25 parts, put together at the end",
+        ),
+    ),
     0,
     (
-        Step("sum", ("<&\"'>",), "result", "reduction"),
-        Step("divide", ("result", "10000000.0"), "result", "final"),
+        StepExplanation("sum", ("<&\"'>",), "result", "reduction"),
+        StepExplanation("divide", ("result", "10000000.0"), "result", "final"),
     ),
 )  # fmt: skip
 

@@ -29,7 +29,7 @@ from .engine import loops, operations, sliced_calls, threads
 from .engine.fperrors import located
 from .engine.memory_pool import empty
 from .engine.operations import (
-    SMALLEST,
+    PARALLEL_MIN,
     attempt,
     compute,
     compute_small,
@@ -49,7 +49,7 @@ from .kernels import (
     NDArray,
     divide_by_count,
 )
-from .lazy.eager_reduction import fold
+from .lazy.eager_reduction import reduce_eagerly
 from .linear_algebra import LinearAlgebra
 from .storage import wrap
 
@@ -88,7 +88,9 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
 
     def route(self, op: Primitive, dtype: DType) -> Route | None:
         # What subclasses do otherwise, they do in methods.
-        return operations.route(self.bind_at_hand, op, dtype) if type(self) is CPUBackend else None
+        return (
+            operations.route(self.array_if_ready, op, dtype) if type(self) is CPUBackend else None
+        )
 
     # ------------------------------------------------------------------ creation
 
@@ -96,7 +98,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         return wrap(empty(shape, TO_NUMPY[dtype]))
 
     def full(self, shape: tuple[int, ...], dtype: DType, value: Any) -> Tensor:
-        if _hints.lowered or prod(shape) > _hints.threshold:
+        if _hints.defer_small or prod(shape) > _hints.threshold:
             deferred = self.defer_full(shape, dtype, value)
             if deferred is not None:
                 return deferred
@@ -111,7 +113,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         return wrap(array)
 
     def pad(self, x: Tensor, padding: tuple[tuple[int, int], ...], value: Scalar) -> Tensor:
-        if _hints.lowered or self._is_large(x):
+        if _hints.defer_small or self._is_large(x):
             deferred = self.defer_pad(x, padding, value)
             if deferred is not None:
                 return deferred
@@ -119,7 +121,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
 
     def from_host(self, array: NDArray, *, copy: bool, lent: bool = True) -> Tensor:
         if copy:
-            if array.size <= SMALLEST:
+            if array.size <= PARALLEL_MIN:
                 return wrap(array.copy())
             copied = empty(array.shape, array.dtype)
             np.copyto(copied, array)
@@ -157,8 +159,8 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
 
     def unary(self, op: Primitive, x: Tensor) -> Tensor:
         array = x.array
-        if array is None or _hints.lowered:
-            if _hints.lowered or x.view.size > _hints.threshold:  # type: ignore[union-attr]
+        if array is None or _hints.defer_small:
+            if _hints.defer_small or x.view.size > _hints.threshold:  # type: ignore[union-attr]
                 deferred = self.defer_unary(op, x)
                 if deferred is not None:
                     return deferred
@@ -168,7 +170,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             only_composed: Tensor = composed.erf(self, x)
             return only_composed
         loop = _find(op, array.dtype)
-        if array.size > SMALLEST:
+        if array.size > PARALLEL_MIN:
             computed = None if loop is None else compute(loop, array)
             if computed is None and type(kernel) is _ufunc:
                 out = _like(array, op.results[FROM_NUMPY[array.dtype]])
@@ -195,12 +197,12 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             array = second = x2.array
         else:  # no handles of this backend: whatever they are says so
             return wrap(_located(BINARY_NEW[op], x1, x2))
-        if first is None or second is None or _hints.lowered:
+        if first is None or second is None or _hints.defer_small:
             return self._binary(op, x1, x2)
         size = array.size
         if second is not x2 and second.shape != array.shape:
             size *= second.size  # that of the result, or more
-        if size > SMALLEST:
+        if size > PARALLEL_MIN:
             loop = _find(op, array.dtype)
             if loop is None or loop.operation is None or op is _POW:
                 return self._binary(op, x1, x2)
@@ -228,7 +230,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             base: Any = x1
             if self.dtype(base) not in d.COMPLEX:
                 return self.unary(p.SQUARE, base)
-        if _hints.lowered or self._is_large(x1, x2):
+        if _hints.defer_small or self._is_large(x1, x2):
             deferred = self.defer_binary(op, x1, x2)
             if deferred is not None:
                 return deferred
@@ -236,7 +238,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         second: Any = self.array(x2) if type(x2) is Tensor else x2
         array, other = (first, second) if type(x1) is Tensor else (second, first)
         whole = type(other) is not _ndarray or other.shape == array.shape or other.ndim == 0
-        if array.size > SMALLEST or not whole:
+        if array.size > PARALLEL_MIN or not whole:
             loop = self.binary_loop(op, x1, x2)
             computed = None if loop is None else compute(loop, first, second)
             if computed is not None:
@@ -285,15 +287,15 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         mask = condition.array
         first: Any = x1.array if type(x1) is Tensor else x1
         second: Any = x2.array if type(x2) is Tensor else x2
-        if mask is None or first is None or second is None or _hints.lowered:
-            if _hints.lowered or self._is_large(condition, x1, x2):
+        if mask is None or first is None or second is None or _hints.defer_small:
+            if _hints.defer_small or self._is_large(condition, x1, x2):
                 deferred = self.defer_where(condition, x1, x2)
                 if deferred is not None:
                     return deferred
             mask = self.array(condition)
             first = self.array(x1) if type(x1) is Tensor else x1
             second = self.array(x2) if type(x2) is Tensor else x2
-        if mask.size > SMALLEST:
+        if mask.size > PARALLEL_MIN:
             values = first if type(first) is _ndarray else second
             loop = loops.select(values.dtype)
             selected = compute(loop, mask, first, second)
@@ -305,11 +307,11 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
 
     def clip(self, x: Tensor, low: Operand | None, high: Operand | None) -> Tensor:
         array = x.array
-        if array is None or _hints.lowered:
-            if _hints.lowered or x.view.size > _hints.threshold:  # type: ignore[union-attr]
+        if array is None or _hints.defer_small:
+            if _hints.defer_small or x.view.size > _hints.threshold:  # type: ignore[union-attr]
                 return super().clip(x, low, high)  # type: ignore[no-any-return]
             array = self.bind(x)
-        if array.size > SMALLEST:
+        if array.size > PARALLEL_MIN:
             return super().clip(x, low, high)  # type: ignore[no-any-return]
         if low is not None:
             array = _bounded(p.MAXIMUM, array, self.array(low) if type(low) is Tensor else low)
@@ -328,13 +330,13 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         dtype: DType | None = None,
     ) -> Tensor:
         array = x.array
-        if array is None or _hints.lowered:
-            if _hints.lowered or x.view.size > _hints.threshold:  # type: ignore[union-attr]
+        if array is None or _hints.defer_small:
+            if _hints.defer_small or x.view.size > _hints.threshold:  # type: ignore[union-attr]
                 deferred = self.defer_reduce(op, x, axes, keepdims, dtype)
                 if deferred is not None:
                     return deferred
             array = self.array(x)
-        if array.size > SMALLEST and (dtype is None or TO_NUMPY[dtype] == array.dtype):
+        if array.size > PARALLEL_MIN and (dtype is None or TO_NUMPY[dtype] == array.dtype):
             reduced = self._reduce_at_once(op, array, axes, keepdims)
             if reduced is not None:
                 return wrap(reduced)
@@ -368,7 +370,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         count = _count(array, axes)
         if count == 1 or not (op is _SUM or op is _MEAN):
             return None
-        return fold(_SUM, array, axes, keepdims, count if op is _MEAN else None)
+        return reduce_eagerly(_SUM, array, axes, keepdims, count if op is _MEAN else None)
 
     def arg_reduce(self, op: Primitive, x: Tensor, axis: int, keepdims: bool) -> Tensor:
         method = getattr(self.array(x), ARG_REDUCE[op])
@@ -378,14 +380,14 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         array = self.array(x)
         # NumPy would widen small integers on its own.
         target = array.dtype if dtype is None else TO_NUMPY[dtype]
-        if array.size > SMALLEST:
+        if array.size > PARALLEL_MIN:
             scanned = scan(op, array, axis, target)
             if scanned is not None:
                 return wrap(scanned)
         return wrap(_located(SCAN[op], array, axis, target))
 
     def var(self, x: Tensor, axes: tuple[int, ...], keepdims: bool, correction: float) -> Tensor:
-        if _hints.lowered or self._is_large(x):
+        if _hints.defer_small or self._is_large(x):
             deferred = self.defer_var(x, axes, keepdims, correction)
             if deferred is not None:
                 return deferred
@@ -394,10 +396,10 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         freedom = count - correction
         if freedom <= 0:
             freedom = np.nan
-        if array.size > SMALLEST and array.dtype.kind == "f" and count >= loops.MIN_MOMENTS:
-            folded = fold(p.VAR, array, axes, keepdims, freedom)
-            if folded is not None:
-                return wrap(folded)
+        if array.size > PARALLEL_MIN and array.dtype.kind == "f" and count >= loops.MIN_MOMENTS:
+            variance = reduce_eagerly(p.VAR, array, axes, keepdims, freedom)
+            if variance is not None:
+                return wrap(variance)
         return wrap(_located(_var, array, axes, keepdims, freedom))
 
     # ------------------------------------------------------------------ sorting and searching
@@ -449,8 +451,8 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
     def cast(self, x: Tensor, dtype: DType) -> Tensor:
         target = TO_NUMPY[dtype]
         array = x.array
-        if array is None or _hints.lowered:
-            if _hints.lowered or x.view.size > _hints.threshold:  # type: ignore[union-attr]
+        if array is None or _hints.defer_small:
+            if _hints.defer_small or x.view.size > _hints.threshold:  # type: ignore[union-attr]
                 deferred = self.defer_cast(x, target)
                 if deferred is not None:
                     return deferred
@@ -459,7 +461,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         if kind == "c" and target.kind in "iuf":
             # NumPy would warn of what the contract asks for.
             array = array.real
-        if array.size > SMALLEST:
+        if array.size > PARALLEL_MIN:
             loop = loops.cast(array.dtype, target)
             computed = None if loop is None else compute(loop, array)
             if computed is not None:
@@ -481,7 +483,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         return result
 
     def copy(self, x: Tensor) -> Tensor:
-        if _hints.lowered or self._is_large(x):
+        if _hints.defer_small or self._is_large(x):
             deferred = self.defer_copy(x)
             if deferred is not None:
                 return deferred
@@ -610,7 +612,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         return result
 
     def vecdot(self, x1: Tensor, x2: Tensor) -> Tensor:
-        if _hints.lowered or self._is_large(x1, x2):
+        if _hints.defer_small or self._is_large(x1, x2):
             deferred = self.defer_vecdot(x1, x2)
             if deferred is not None:
                 return deferred

@@ -42,12 +42,12 @@ def wrap(array: Any) -> Tensor:
     tensor.array = array = array if type(array) is _ndarray else _asarray(array)
     tensor.view = tensor.storage = None
     if array.size > _hints.threshold:
-        _anchor(tensor)
+        _ensure_view(tensor)
         tensor.array = None
     return tensor
 
 
-def _anchor(x: Tensor) -> View:
+def _ensure_view(x: Tensor) -> View:
     """Work out storage and view of `x`, which has an array."""
     array: NDArray = x.array
     if array.flags.c_contiguous:
@@ -93,8 +93,8 @@ class NumPyMemory(StridedBackend):
 
     # ------------------------------------------------------------------ views and memory
 
-    def anchor(self, x: Tensor) -> View:
-        return _anchor(x)
+    def ensure_view(self, x: Tensor) -> View:
+        return _ensure_view(x)
 
     def bind(self, x: Tensor) -> NDArray:
         view, storage = x.view, x.storage
@@ -120,7 +120,7 @@ class NumPyMemory(StridedBackend):
             x.array = array
         return array
 
-    def bind_at_hand(self, x: Tensor) -> NDArray | None:
+    def array_if_ready(self, x: Tensor) -> NDArray | None:
         """`bind` if `x` may not be deferred and nothing has to be computed for it, else None."""
         large = x.view.size > _hints.threshold  # type: ignore[union-attr]
         return None if large or x.storage.memory is None else self.bind(x)  # type: ignore[union-attr]
@@ -167,11 +167,11 @@ class NumPyMemory(StridedBackend):
             array = self.bind(x)
         if array.flags.writeable:
             return None
-        view = x.view or self.anchor(x)
+        view = x.view or self.ensure_view(x)
         return view.read_only_reason or "its memory was handed in as read-only"
 
     def may_overlap(self, x1: Tensor, x2: Tensor) -> bool:
-        view1, view2 = x1.view or self.anchor(x1), x2.view or self.anchor(x2)
+        view1, view2 = x1.view or self.ensure_view(x1), x2.view or self.ensure_view(x2)
         storage1, storage2 = x1.storage, x2.storage
         assert storage1 is not None
         assert storage2 is not None

@@ -22,7 +22,7 @@ from ...core import dtypes as d
 from ...core.dtypes import DType
 from ...core.shape import broadcast_shapes
 from ..cpu.kernels import divide_by_count
-from .expressions import Program, on_host, traced
+from .expressions import ChunkProgram, on_host, traced
 from .indexed import IndexedAccess
 from .layers import (
     Chunks,
@@ -38,7 +38,7 @@ from .layers import (
     tree,
 )
 from .matrices import Matrices
-from .views import Tensor
+from .views import DaskTensor
 
 __all__ = ["DaskBackend"]
 
@@ -48,17 +48,17 @@ class DaskBackend(IndexedAccess, Matrices):
 
     # ------------------------------------------------------------------ creation
 
-    def empty(self, shape: tuple[int, ...], dtype: DType) -> Tensor:
+    def empty(self, shape: tuple[int, ...], dtype: DType) -> DaskTensor:
         return self.full(shape, dtype, False if dtype is d.bool else 0)
 
-    def full(self, shape: tuple[int, ...], dtype: DType, value: Scalar) -> Tensor:
+    def full(self, shape: tuple[int, ...], dtype: DType, value: Scalar) -> DaskTensor:
         if not shape:
             return self.from_chunks(np.full((), value, TO_NUMPY[dtype]))
         return self.source("full", shape, dtype, partial(_full, TO_NUMPY[dtype], value))
 
     def arange(
         self, start: int | float, stop: int | float, step: int | float, dtype: DType
-    ) -> Tensor:
+    ) -> DaskTensor:
         whole = isinstance(start, int) and isinstance(stop, int) and isinstance(step, int)
         length = -((start - stop) // step) if whole else ceil((stop - start) / step)
         size = max(0, int(length))
@@ -66,14 +66,16 @@ class DaskBackend(IndexedAccess, Matrices):
 
     # ------------------------------------------------------------------ element by element
 
-    def unary(self, op: Primitive, x: Tensor) -> Tensor:
+    def unary(self, op: Primitive, x: DaskTensor) -> DaskTensor:
         return self.elementwise("unary", (op, x), x.shape, _result(op, x))
 
-    def binary(self, op: Primitive, x1: Operand, x2: Operand, out: Tensor | None = None) -> Tensor:
-        shape = broadcast_shapes(*[x.shape for x in (x1, x2) if type(x) is Tensor])
+    def binary(
+        self, op: Primitive, x1: Operand, x2: Operand, out: DaskTensor | None = None
+    ) -> DaskTensor:
+        shape = broadcast_shapes(*[x.shape for x in (x1, x2) if type(x) is DaskTensor])
         if out is not None and out.shape != shape:
             raise ValueError(f"operands of shape {shape} do not fit an output of {out.shape}")
-        operand = x1 if type(x1) is Tensor else x2
+        operand = x1 if type(x1) is DaskTensor else x2
         notes = self._check_powers(operand, x2) if op is p.POW else ()
         result = self.elementwise("binary", (op, x1, x2), shape, _result(op, operand))
         result.storage.notes += notes
@@ -87,7 +89,7 @@ class DaskBackend(IndexedAccess, Matrices):
         notes: tuple[str, ...] = ()
         if x.dtype.kind != "i":
             return notes
-        if type(exponent) is not Tensor:
+        if type(exponent) is not DaskTensor:
             negative = exponent < 0
         elif not prod(exponent.shape):
             return notes
@@ -99,12 +101,12 @@ class DaskBackend(IndexedAccess, Matrices):
             raise ValueError("integers to negative integer powers are not allowed")
         return notes
 
-    def where(self, condition: Tensor, x1: Operand, x2: Operand) -> Tensor:
-        handles = [x for x in (condition, x1, x2) if type(x) is Tensor]
+    def where(self, condition: DaskTensor, x1: Operand, x2: Operand) -> DaskTensor:
+        handles = [x for x in (condition, x1, x2) if type(x) is DaskTensor]
         shape = broadcast_shapes(*[x.shape for x in handles])
         return self.elementwise("where", (condition, x1, x2), shape, handles[1].dtype)
 
-    def cast(self, x: Tensor, dtype: DType) -> Tensor:
+    def cast(self, x: DaskTensor, dtype: DType) -> DaskTensor:
         return self.elementwise("cast", (x, dtype), x.shape, TO_NUMPY[dtype])
 
     # ------------------------------------------------------------------ reductions and scans
@@ -112,11 +114,11 @@ class DaskBackend(IndexedAccess, Matrices):
     def reduce(
         self,
         op: Primitive,
-        x: Tensor,
+        x: DaskTensor,
         axes: tuple[int, ...],
         keepdims: bool,
         dtype: DType | None = None,
-    ) -> Tensor:
+    ) -> DaskTensor:
         if not prod(x.shape):
             return self.at_once("reduce", op, x, axes, keepdims, dtype)
         if op is p.MEAN:
@@ -136,7 +138,9 @@ class DaskBackend(IndexedAccess, Matrices):
             result,
         )
 
-    def var(self, x: Tensor, axes: tuple[int, ...], keepdims: bool, correction: float) -> Tensor:
+    def var(
+        self, x: DaskTensor, axes: tuple[int, ...], keepdims: bool, correction: float
+    ) -> DaskTensor:
         if not prod(x.shape):
             return self.at_once("var", x, axes, keepdims, correction)
         array = tidy(self.array(x))
@@ -157,17 +161,19 @@ class DaskBackend(IndexedAccess, Matrices):
     def _folded(
         self,
         label: str,
-        x: Tensor,
+        x: DaskTensor,
         axes: tuple[int, ...],
         keepdims: bool,
         step: tuple[str, tuple[Any, ...]],
         merge: Any,
         dtype: np.dtype[Any],
-    ) -> Tensor:
+    ) -> DaskTensor:
         """What waits for `x` and one more step, in a single task per chunk, folded over `axes`."""
         steps, leaves, last = traced(x.value(self.grid), self.grid)
         method, arguments = step
-        program = Program([*steps, (method, (arguments[0], last, *arguments[1:]))], len(leaves))
+        program = ChunkProgram(
+            [*steps, (method, (arguments[0], last, *arguments[1:]))], len(leaves)
+        )
         cut, chunks = combined(leaves, x.shape, self.grid)
         ones = tuple([(1,) * len(c) if i in axes else c for i, c in enumerate(chunks)])
         first = blockwise(program.label, program, cut, ones, dtype)
@@ -176,7 +182,7 @@ class DaskBackend(IndexedAccess, Matrices):
             tree(label, first, axes, merge, finish, _reduced(chunks, axes, keepdims), dtype)
         )
 
-    def arg_reduce(self, op: Primitive, x: Tensor, axis: int, keepdims: bool) -> Tensor:
+    def arg_reduce(self, op: Primitive, x: DaskTensor, axis: int, keepdims: bool) -> DaskTensor:
         if not prod(x.shape):
             return self.at_once("arg_reduce", op, x, axis, keepdims)
         array = tidy(self.array(x))
@@ -193,7 +199,9 @@ class DaskBackend(IndexedAccess, Matrices):
             )
         )
 
-    def scan(self, op: Primitive, x: Tensor, axis: int, dtype: DType | None = None) -> Tensor:
+    def scan(
+        self, op: Primitive, x: DaskTensor, axis: int, dtype: DType | None = None
+    ) -> DaskTensor:
         if not prod(x.shape):
             return self.at_once("scan", op, x, axis, dtype)
         array = tidy(self.array(x))
@@ -229,15 +237,15 @@ class DaskBackend(IndexedAccess, Matrices):
 
     # ------------------------------------------------------------------ sorting and searching
 
-    def sort(self, x: Tensor, axis: int, *, descending: bool, stable: bool) -> Tensor:
+    def sort(self, x: DaskTensor, axis: int, *, descending: bool, stable: bool) -> DaskTensor:
         options = {"descending": descending, "stable": stable}
         return self.along("sort", x, (axis,), {}, self.dtype(x), axis, **options)
 
-    def argsort(self, x: Tensor, axis: int, *, descending: bool, stable: bool) -> Tensor:
+    def argsort(self, x: DaskTensor, axis: int, *, descending: bool, stable: bool) -> DaskTensor:
         options = {"descending": descending, "stable": stable}
         return self.along("argsort", x, (axis,), {}, d.int64, axis, **options)
 
-    def searchsorted(self, x: Tensor, values: Tensor, *, right: bool) -> Tensor:
+    def searchsorted(self, x: DaskTensor, values: DaskTensor, *, right: bool) -> DaskTensor:
         ordered = self.array(x).rechunk({0: -1})
         array = self.array(values)
         call = partial(_searched, right)
@@ -250,7 +258,7 @@ class DaskBackend(IndexedAccess, Matrices):
 
     # ------------------------------------------------------------------ movement that copies
 
-    def pad(self, x: Tensor, padding: Padding, value: Scalar) -> Tensor:
+    def pad(self, x: DaskTensor, padding: Padding, value: Scalar) -> DaskTensor:
         result, dtype = self.copy(x), self.dtype(x)
         for axis, (before, after) in enumerate(padding):
             shape = result.shape
@@ -261,7 +269,7 @@ class DaskBackend(IndexedAccess, Matrices):
             result = self.cat([low, result, high], axis)
         return result
 
-    def cat(self, arrays: Sequence[Tensor], axis: int) -> Tensor:
+    def cat(self, arrays: Sequence[DaskTensor], axis: int) -> DaskTensor:
         first = arrays[0].shape
         for x in arrays:
             if (x.shape[:axis], x.shape[axis + 1 :]) != (first[:axis], first[axis + 1 :]):
@@ -276,7 +284,7 @@ class DaskBackend(IndexedAccess, Matrices):
         parts = [self.array(x) for x in arrays if x.shape[axis]]
         return self.tensor(da.concatenate(parts, axis))
 
-    def repeat(self, x: Tensor, repeats: int | Tensor, axis: int) -> Tensor:
+    def repeat(self, x: DaskTensor, repeats: int | DaskTensor, axis: int) -> DaskTensor:
         shape = x.shape
         if isinstance(repeats, int):
             counts: NDArray = np.full(shape[axis], repeats, np.int64)

@@ -11,7 +11,7 @@ from dask._task_spec import GraphNode
 from dask.highlevelgraph import MaterializedLayer
 
 from ...explain.explanation import Explanation
-from ...explain.model import Memory, Pass, Step, count, size_text
+from ...explain.model import MemoryExplanation, PassExplanation, StepExplanation, count, size_text
 
 __all__ = ["DaskExplanation", "explanation"]
 
@@ -36,7 +36,7 @@ class DaskExplanation(Explanation):
     def __init__(
         self,
         operations: int,
-        passes: tuple[Pass, ...],
+        passes: tuple[PassExplanation, ...],
         chunks: tuple[tuple[int, ...], ...],
         nbytes: int,
         notes: tuple[str, ...],
@@ -67,10 +67,10 @@ def explanation(x: da.Array, computed: bool, notes: tuple[str, ...]) -> DaskExpl
     return DaskExplanation(sum([each.tasks for each in passes]), passes, x.chunks, x.nbytes, notes)
 
 
-def _passes(x: da.Array) -> tuple[Pass, ...]:
+def _passes(x: da.Array) -> tuple[PassExplanation, ...]:
     """The layers that `x` consists of, without those that are in memory, operands first."""
     graph = x.__dask_graph__()
-    memories: dict[str, Memory] = {}
+    memories: dict[str, MemoryExplanation] = {}
     found = []
     given = stored = 0
     for name in graph._toposort_layers():
@@ -87,10 +87,14 @@ def _passes(x: da.Array) -> tuple[Pass, ...]:
             stored += 1
             memories[name] = _memory(f"t{stored}", "stored", told)
         result = memories[name]
-        step = Step(name.rsplit("-", 1)[0], tuple([each.name for each in inputs]), result.name)
+        step = StepExplanation(
+            name.rsplit("-", 1)[0], tuple([each.name for each in inputs]), result.name
+        )
         chunk = told.get("chunksize") or (1,)
         tile = prod(chunk[:-1]), chunk[-1]
-        found.append(Pass(result.shape or (1,), tile, len(layer), inputs, (result,), 0, (step,)))
+        found.append(
+            PassExplanation(result.shape or (1,), tile, len(layer), inputs, (result,), 0, (step,))
+        )
     return tuple(found)
 
 
@@ -111,8 +115,10 @@ def _is_data(layer: Mapping[Any, Any]) -> bool:
     return not any([isinstance(task, tuple | GraphNode) for task in layer.values()])
 
 
-def _memory(name: str, kind: Literal["given", "stored", "result"], told: dict[str, Any]) -> Memory:
+def _memory(
+    name: str, kind: Literal["given", "stored", "result"], told: dict[str, Any]
+) -> MemoryExplanation:
     dtype, shape = told.get("dtype"), told.get("shape", ())
     if dtype is None or dtype.kind == "O":
-        return Memory(name, kind, "partial results", shape, 0)
-    return Memory(name, kind, str(dtype), shape, prod(shape) * dtype.itemsize)
+        return MemoryExplanation(name, kind, "partial results", shape, 0)
+    return MemoryExplanation(name, kind, str(dtype), shape, prod(shape) * dtype.itemsize)

@@ -17,7 +17,16 @@ from ...config import config_context
 from ..cpu import CPUBackend
 from .layers import Grid, NDArray, blockwise, combined
 
-__all__ = ["Expression", "Program", "Source", "Value", "bound", "host", "on_host", "traced"]
+__all__ = [
+    "ArraySource",
+    "ChunkProgram",
+    "Expression",
+    "StorageValue",
+    "bound",
+    "host",
+    "on_host",
+    "traced",
+]
 
 host: Final = CPUBackend()
 """What computes inside chunks."""
@@ -27,7 +36,7 @@ _MAX_STEPS: Final = 200
 
 
 @final
-class Source:
+class ArraySource:
     """An array that is cheaper to make than to keep: read from a file, or filled.
 
     Each reader gets tasks of its own. If readers shared them, Dask would keep every chunk until
@@ -97,15 +106,15 @@ class Expression:
         )
 
     @property
-    def operands(self) -> list[Value]:
-        return [x for x in self.arguments if isinstance(x, Expression | Source | da.Array)]
+    def operands(self) -> list[StorageValue]:
+        return [x for x in self.arguments if isinstance(x, Expression | ArraySource | da.Array)]
 
     def is_long(self) -> bool:
         """Whether there are so many operations that the next one should not join them."""
         return self.size > _MAX_STEPS and len(_in_order(self)[0]) > _MAX_STEPS
 
 
-Value: TypeAlias = "Expression | Source | da.Array"
+StorageValue: TypeAlias = "Expression | ArraySource | da.Array"
 """What an array consists of."""
 
 
@@ -113,7 +122,7 @@ class _Register(NamedTuple):
     number: int
 
 
-class Program:
+class ChunkProgram:
     """A chain of operations on chunks; a picklable function of NumPy arrays.
 
     Parameters
@@ -169,12 +178,12 @@ class Program:
         return names[0] if len(names) == 1 else f"{names[0]}-to-{names[-1]}"
 
 
-def _in_order(value: Expression) -> tuple[list[Expression], list[Value]]:
+def _in_order(value: Expression) -> tuple[list[Expression], list[StorageValue]]:
     """The expressions that `value` consists of, operands first, and what they begin with."""
     steps: list[Expression] = []
-    leaves: list[Value] = []
+    leaves: list[StorageValue] = []
     seen: set[int] = set()
-    pending: list[tuple[Value, bool]] = [(value, False)]
+    pending: list[tuple[StorageValue, bool]] = [(value, False)]
     while pending:
         node, entered = pending.pop()
         if entered:
@@ -191,7 +200,7 @@ def _in_order(value: Expression) -> tuple[list[Expression], list[Value]]:
 
 
 def traced(
-    value: Value, grid: Grid
+    value: StorageValue, grid: Grid
 ) -> tuple[list[tuple[str, tuple[Any, ...]]], list[da.Array], _Register]:
     """The steps of `value`, the arrays that they begin with, and the register of the result."""
     if type(value) is not Expression or value.array is not None:
@@ -207,17 +216,17 @@ def traced(
     return steps, arrays, registers[id(value)]
 
 
-def bound(value: Value, grid: Grid) -> da.Array:
+def bound(value: StorageValue, grid: Grid) -> da.Array:
     """`value` as a Dask array."""
     if isinstance(value, da.Array):
         return value
     if value.array is not None:
         return value.array
-    if type(value) is Source:
+    if type(value) is ArraySource:
         array = value.make()
     else:
         steps, leaves, _ = traced(value, grid)
-        program = Program(steps, len(leaves))
+        program = ChunkProgram(steps, len(leaves))
         arrays, chunks = combined(leaves, value.shape, grid)
         array = blockwise(program.label, program, arrays, chunks, value.dtype)
     if prod(value.shape) * value.dtype.itemsize <= grid.limit:

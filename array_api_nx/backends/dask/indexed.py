@@ -22,7 +22,7 @@ from .expressions import on_host
 from .layers import NDArray, batched, layer, partials, positions, starts, tidy, tree
 from .scheduling import compute
 from .storage import DaskMemory
-from .views import Permute, Tensor, reshaped, stretched
+from .views import DaskTensor, Permute, reshaped, stretched
 
 __all__ = ["IndexedAccess"]
 
@@ -55,7 +55,7 @@ class _Positions(NamedTuple):
 class IndexedAccess(DaskMemory):
     """The section "indexed access" of the contract."""
 
-    def index_get(self, x: Tensor, keys: tuple[Any, ...]) -> Tensor:
+    def index_get(self, x: DaskTensor, keys: tuple[Any, ...]) -> DaskTensor:
         mask = self._lone_mask(x, keys)
         if mask is not None:
             return self._compressed(x, *mask)
@@ -63,9 +63,9 @@ class IndexedAccess(DaskMemory):
         result = self._gathered(whole, found)
         return self.tensor(result, _KEYS_NOTE)
 
-    def index_set(self, target: Tensor, keys: tuple[Any, ...], value: Operand) -> None:
+    def index_set(self, target: DaskTensor, keys: tuple[Any, ...], value: Operand) -> None:
         mask = self._lone_mask(target, keys)
-        if mask is not None and (type(value) is not Tensor or not value.shape):
+        if mask is not None and (type(value) is not DaskTensor or not value.shape):
             axis, chosen = mask
             column = (*chosen.shape, *[1] * (len(target.shape) - axis - len(chosen.shape)))
             where = self.reshape(chosen, column)
@@ -78,16 +78,16 @@ class IndexedAccess(DaskMemory):
 
     # ------------------------------------------------------------------ masks
 
-    def _lone_mask(self, x: Tensor, keys: tuple[Any, ...]) -> tuple[int, Tensor] | None:
+    def _lone_mask(self, x: DaskTensor, keys: tuple[Any, ...]) -> tuple[int, DaskTensor] | None:
         """The only key, if that is a mask that fits, and the axis where it begins."""
         given = [(axis, key) for axis, key in enumerate(keys) if key is not None]
         axis, key = given[0]
-        if len(given) > 1 or type(key) is not Tensor or key.dtype != bool or not key.shape:
+        if len(given) > 1 or type(key) is not DaskTensor or key.dtype != bool or not key.shape:
             return None
         covered = x.shape[axis : axis + len(key.shape)]
         return (axis, key) if key.shape == covered and prod(x.shape) > 0 else None
 
-    def _compressed(self, x: Tensor, axis: int, mask: Tensor) -> Tensor:
+    def _compressed(self, x: DaskTensor, axis: int, mask: DaskTensor) -> DaskTensor:
         shape = x.shape
         lead, trail = shape[:axis], shape[axis + len(mask.shape) :]
         flat = (prod(mask.shape),)
@@ -109,7 +109,7 @@ class IndexedAccess(DaskMemory):
         chunks = (*array.chunks[:axis], sizes, *array.chunks[axis + 1 :])
         return self.tensor(layer("compress", tasks, [array, chosen], chunks, x.dtype), note)
 
-    def _small(self, x: Tensor) -> da.Array:
+    def _small(self, x: DaskTensor) -> da.Array:
         """The array of `x`, which is computed and kept if it fits in a chunk."""
         if prod(x.shape) * x.dtype.itemsize <= self.grid.limit:
             self.computed(x, "a shape depends on it")
@@ -122,7 +122,7 @@ class IndexedAccess(DaskMemory):
         counts: list[int] = compute(layer("count", tasks, [chosen], ones, _INT64))[0].tolist()
         return counts
 
-    def nonzero(self, x: Tensor) -> tuple[Tensor, ...]:
+    def nonzero(self, x: DaskTensor) -> tuple[DaskTensor, ...]:
         shape = x.shape
         note = _COUNTS_NOTE.format("are not zero")
         if not prod(shape):
@@ -155,7 +155,7 @@ class IndexedAccess(DaskMemory):
 
     # ------------------------------------------------------------------ integer keys
 
-    def _positions(self, x: Tensor, keys: tuple[Any, ...]) -> tuple[da.Array, _Positions]:
+    def _positions(self, x: DaskTensor, keys: tuple[Any, ...]) -> tuple[da.Array, _Positions]:
         """`x`, with an axis of size 1 more per mask without axes, and what `keys` select of it."""
         shape: list[int] = []
         axes: list[int] = []
@@ -169,7 +169,7 @@ class IndexedAccess(DaskMemory):
                     axis += 1
                 continue
             places.append(place)
-            if type(key) is not Tensor:
+            if type(key) is not DaskTensor:
                 found: tuple[NDArray, ...] = (np.asarray(key),)
             else:
                 found = (self.computed(key, "it is an index"),)
@@ -241,7 +241,7 @@ class IndexedAccess(DaskMemory):
         front = (*found.axes, *kept)
         moved = tidy(x.transpose(front))
         inputs = [moved]
-        if type(value) is Tensor:
+        if type(value) is DaskTensor:
             given = self.array(value)
             while given.ndim > len(shape) and given.shape[0] == 1:
                 given = given[0]
@@ -263,7 +263,7 @@ class IndexedAccess(DaskMemory):
             block, tail = index[:ndim], index[ndim:]
             if block not in groups:
                 tasks[index] = key
-            elif type(value) is Tensor:
+            elif type(value) is DaskTensor:
                 rows, local = groups[block]
                 tasks[index] = (partial(_put_rows, rows, local), key, (spread.name, 0, *tail))
             else:
@@ -273,18 +273,24 @@ class IndexedAccess(DaskMemory):
 
     # ------------------------------------------------------------------ along an axis
 
-    def gather(self, x: Tensor, indices: Tensor, axis: int) -> Tensor:
+    def gather(self, x: DaskTensor, indices: DaskTensor, axis: int) -> DaskTensor:
         return self._along_last("gather", [x, indices], axis, indices.shape[axis])
 
     def scatter(
-        self, template: Tensor, indices: Tensor, updates: Tensor, axis: int, *, add: bool
-    ) -> Tensor:
+        self,
+        template: DaskTensor,
+        indices: DaskTensor,
+        updates: DaskTensor,
+        axis: int,
+        *,
+        add: bool,
+    ) -> DaskTensor:
         xs = [template, indices, updates]
         return self._along_last("scatter", xs, axis, template.shape[axis], add=add)
 
     def _along_last(
-        self, method: str, xs: Sequence[Tensor], axis: int, size: int, **options: Any
-    ) -> Tensor:
+        self, method: str, xs: Sequence[DaskTensor], axis: int, size: int, **options: Any
+    ) -> DaskTensor:
         """A primitive that pairs arrays but for `axis`, which is one chunk."""
         ndim = len(xs[0].shape)
         order = (*[i for i in range(ndim) if i != axis], axis)
@@ -296,7 +302,7 @@ class IndexedAccess(DaskMemory):
 
     # ------------------------------------------------------------------ distinct values
 
-    def unique(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    def unique(self, x: DaskTensor) -> tuple[DaskTensor, DaskTensor, DaskTensor, DaskTensor]:
         if not prod(x.shape):
             return self.at_once("unique", x)
         flat = tidy(reshaped(self._small(x), (prod(x.shape),), self.grid))

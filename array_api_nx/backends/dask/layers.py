@@ -40,7 +40,7 @@ __all__ = [
 
 NDArray = np.ndarray[Any, Any]
 Chunks: TypeAlias = "tuple[tuple[int, ...], ...]"
-Index: TypeAlias = "tuple[int, ...]"
+ChunkIndex: TypeAlias = "tuple[int, ...]"
 
 _FAN_IN: Final = 8
 """About how many partial results one task of a tree merges."""
@@ -100,7 +100,7 @@ def name_of(label: str) -> str:
 
 def layer(
     label: str,
-    tasks: dict[Index, Any],
+    tasks: dict[ChunkIndex, Any],
     inputs: Sequence[da.Array],
     chunks: Chunks,
     dtype: np.dtype[Any],
@@ -128,7 +128,7 @@ def layer(
     return da.Array(graph, name, chunks, meta=np.empty((0,) * len(chunks), dtype))
 
 
-def positions(counts: Iterable[int]) -> Iterable[Index]:
+def positions(counts: Iterable[int]) -> Iterable[ChunkIndex]:
     """All positions in a grid of the given numbers of chunks."""
     return product(*[range(count) for count in counts])
 
@@ -186,7 +186,7 @@ def combined(
     return [_cut(x, x.ndim, chunks) for x in cut], chunks
 
 
-def _key(x: da.Array, index: Index, core: int = 0) -> tuple[Any, ...]:
+def _key(x: da.Array, index: ChunkIndex, core: int = 0) -> tuple[Any, ...]:
     """The key of the chunk of `x` that broadcasts to the one at `index`."""
     own = index[len(index) - (x.ndim - core) :]
     place = [i if len(c) > 1 else 0 for i, c in zip(own, x.chunks, strict=False)]

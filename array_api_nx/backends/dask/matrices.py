@@ -21,7 +21,7 @@ from ...core.shape import broadcast_shapes
 from .expressions import on_host
 from .layers import NDArray, aligned, layer, positions, tidy, tree
 from .storage import DaskMemory
-from .views import Tensor
+from .views import DaskTensor
 
 __all__ = ["Matrices"]
 
@@ -31,7 +31,7 @@ class Matrices(DaskMemory):
 
     # ------------------------------------------------------------------ matrices
 
-    def matmul(self, x1: Tensor, x2: Tensor) -> Tensor:
+    def matmul(self, x1: DaskTensor, x2: DaskTensor) -> DaskTensor:
         first, second = self.array(x1), self.array(x2)
         # A vector is a row or a column that the result lacks.
         lost = [axis for axis, x in ((-2, first), (-1, second)) if x.ndim == 1]
@@ -81,17 +81,17 @@ class Matrices(DaskMemory):
 
     # ------------------------------------------------------------------ Fourier transforms
 
-    def fft(self, x: Tensor, axes: tuple[int, ...], norm: Norm) -> Tensor:
+    def fft(self, x: DaskTensor, axes: tuple[int, ...], norm: Norm) -> DaskTensor:
         return self.along("fft", x, axes, {}, p.FFT.results[self.dtype(x)], axes, norm)
 
-    def ifft(self, x: Tensor, axes: tuple[int, ...], norm: Norm) -> Tensor:
+    def ifft(self, x: DaskTensor, axes: tuple[int, ...], norm: Norm) -> DaskTensor:
         return self.along("ifft", x, axes, {}, p.IFFT.results[self.dtype(x)], axes, norm)
 
-    def rfft(self, x: Tensor, axes: tuple[int, ...], norm: Norm) -> Tensor:
+    def rfft(self, x: DaskTensor, axes: tuple[int, ...], norm: Norm) -> DaskTensor:
         sizes = {axes[-1]: x.shape[axes[-1]] // 2 + 1}
         return self.along("rfft", x, axes, sizes, p.RFFT.results[self.dtype(x)], axes, norm)
 
-    def irfft(self, x: Tensor, axes: tuple[int, ...], last_size: int, norm: Norm) -> Tensor:
+    def irfft(self, x: DaskTensor, axes: tuple[int, ...], last_size: int, norm: Norm) -> DaskTensor:
         sizes = {axes[-1]: last_size}
         dtype = p.IRFFT.results[self.dtype(x)]
         return self.along("irfft", x, axes, sizes, dtype, axes, last_size, norm)
@@ -99,15 +99,15 @@ class Matrices(DaskMemory):
     # ------------------------------------------------------------------ linear algebra
 
     def _matrices(
-        self, method: str, x: Tensor, *results: tuple[tuple[int, ...], DType], **options: Any
-    ) -> tuple[Tensor, ...]:
+        self, method: str, x: DaskTensor, *results: tuple[tuple[int, ...], DType], **options: Any
+    ) -> tuple[DaskTensor, ...]:
         """A decomposition of whole matrices."""
         return self.batch(method, [x], [2], results, **options)
 
-    def cholesky(self, x: Tensor, *, upper: bool) -> Tensor:
+    def cholesky(self, x: DaskTensor, *, upper: bool) -> DaskTensor:
         return self._matrices("cholesky", x, (x.shape[-2:], self.dtype(x)), upper=upper)[0]
 
-    def qr(self, x: Tensor, *, complete: bool) -> tuple[Tensor, Tensor]:
+    def qr(self, x: DaskTensor, *, complete: bool) -> tuple[DaskTensor, DaskTensor]:
         m, n = x.shape[-2:]
         if not complete and self._is_tall(x):
             return self._tall_qr(x)
@@ -116,7 +116,9 @@ class Matrices(DaskMemory):
         q_, r_ = self._matrices("qr", x, ((m, k), dtype), ((k, n), dtype), complete=complete)
         return q_, r_
 
-    def svd(self, x: Tensor, *, full_matrices: bool) -> tuple[Tensor, Tensor, Tensor]:
+    def svd(
+        self, x: DaskTensor, *, full_matrices: bool
+    ) -> tuple[DaskTensor, DaskTensor, DaskTensor]:
         m, n = x.shape[-2:]
         k, dtype, real = min(m, n), self.dtype(x), p.SVDVALS.results[self.dtype(x)]
         if not full_matrices and self._is_tall(x):
@@ -140,47 +142,47 @@ class Matrices(DaskMemory):
         )
         return u_, s_, vh_
 
-    def svdvals(self, x: Tensor) -> Tensor:
+    def svdvals(self, x: DaskTensor) -> DaskTensor:
         if self._is_tall(x):
             return self.svdvals(self.qr(x, complete=False)[1])
         real = p.SVDVALS.results[self.dtype(x)]
         return self._matrices("svdvals", x, ((min(x.shape[-2:]),), real))[0]
 
-    def eig(self, x: Tensor) -> tuple[Tensor, Tensor]:
+    def eig(self, x: DaskTensor) -> tuple[DaskTensor, DaskTensor]:
         dtype = p.EIG.results[self.dtype(x)]
         values, vectors = self._matrices("eig", x, (x.shape[-1:], dtype), (x.shape[-2:], dtype))
         return values, vectors
 
-    def eigvals(self, x: Tensor) -> Tensor:
+    def eigvals(self, x: DaskTensor) -> DaskTensor:
         return self._matrices("eigvals", x, (x.shape[-1:], p.EIGVALS.results[self.dtype(x)]))[0]
 
-    def eigh(self, x: Tensor) -> tuple[Tensor, Tensor]:
+    def eigh(self, x: DaskTensor) -> tuple[DaskTensor, DaskTensor]:
         real = p.EIGVALSH.results[self.dtype(x)]
         values, vectors = self._matrices(
             "eigh", x, (x.shape[-1:], real), (x.shape[-2:], self.dtype(x))
         )
         return values, vectors
 
-    def eigvalsh(self, x: Tensor) -> Tensor:
+    def eigvalsh(self, x: DaskTensor) -> DaskTensor:
         return self._matrices("eigvalsh", x, (x.shape[-1:], p.EIGVALSH.results[self.dtype(x)]))[0]
 
-    def solve(self, x1: Tensor, x2: Tensor) -> Tensor:
+    def solve(self, x1: DaskTensor, x2: DaskTensor) -> DaskTensor:
         return self.batch("solve", [x1, x2], [2, 2], [(x2.shape[-2:], self.dtype(x1))])[0]
 
-    def inv(self, x: Tensor) -> Tensor:
+    def inv(self, x: DaskTensor) -> DaskTensor:
         return self._matrices("inv", x, (x.shape[-2:], self.dtype(x)))[0]
 
-    def slogdet(self, x: Tensor) -> tuple[Tensor, Tensor]:
+    def slogdet(self, x: DaskTensor) -> tuple[DaskTensor, DaskTensor]:
         dtype = self.dtype(x)
         sign, logarithm = self._matrices("slogdet", x, ((), dtype), ((), p.ABS.results[dtype]))
         return sign, logarithm
 
-    def det(self, x: Tensor) -> Tensor:
+    def det(self, x: DaskTensor) -> DaskTensor:
         return self._matrices("det", x, ((), self.dtype(x)))[0]
 
     def triangular_solve(
-        self, x1: Tensor, x2: Tensor, *, upper: bool, transpose: bool, unit_diagonal: bool
-    ) -> Tensor:
+        self, x1: DaskTensor, x2: DaskTensor, *, upper: bool, transpose: bool, unit_diagonal: bool
+    ) -> DaskTensor:
         return self.batch(
             "triangular_solve",
             [x1, x2],
@@ -193,7 +195,7 @@ class Matrices(DaskMemory):
 
     # ------------------------------------------------------------------ tall matrices
 
-    def _is_tall(self, x: Tensor) -> bool:
+    def _is_tall(self, x: DaskTensor) -> bool:
         """Whether `x` is one matrix of more than a chunk, and of many more rows than columns."""
         if len(x.shape) != 2 or not prod(x.shape):
             return False
@@ -202,10 +204,10 @@ class Matrices(DaskMemory):
         rows = self._block_rows(x)
         return m > rows and rows >= 2 * n
 
-    def _block_rows(self, x: Tensor) -> int:
+    def _block_rows(self, x: DaskTensor) -> int:
         return max(1, self.grid.limit // (x.dtype.itemsize * x.shape[1]))
 
-    def _rows(self, x: Tensor) -> da.Array:
+    def _rows(self, x: DaskTensor) -> da.Array:
         """A matrix cut into blocks of whole rows."""
         array = tidy(self.array(x))
         rows = self._block_rows(x)
@@ -216,7 +218,7 @@ class Matrices(DaskMemory):
         size, more = divmod(x.shape[0], count)
         return array.rechunk((tuple([size + (i < more) for i in range(count)]), (n,)))
 
-    def _tall_qr(self, x: Tensor) -> tuple[Tensor, Tensor]:
+    def _tall_qr(self, x: DaskTensor) -> tuple[DaskTensor, DaskTensor]:
         """QR of a matrix in blocks of rows: of the blocks, and of what their R make up.
 
         J. Demmel, L. Grigori, M. Hoemmen, J. Langou, Communication-optimal parallel and sequential

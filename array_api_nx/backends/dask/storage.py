@@ -20,10 +20,10 @@ from ...core.dtypes import DType
 from ...core.view import Selection, View
 from ...explain.explanation import Explanation
 from .explain import explanation
-from .expressions import Expression, Source, Value, bound, on_host
+from .expressions import ArraySource, Expression, StorageValue, bound, on_host
 from .layers import Grid, NDArray, batched, layer, name_of, positions, starts
 from .scheduling import client, compute, persist
-from .views import Bitcast, Permute, Reshape, Slice, Storage, Tensor, stretched
+from .views import Bitcast, DaskStorage, DaskTensor, Permute, Reshape, Slice, stretched
 
 __all__ = ["DaskMemory"]
 
@@ -51,29 +51,31 @@ class DaskMemory(Backend):
 
     # ------------------------------------------------------------------ handles
 
-    def tensor(self, value: Value, *notes: str) -> Tensor:
+    def tensor(self, value: StorageValue, *notes: str) -> DaskTensor:
         """A handle that shows `value`."""
-        return Tensor(Storage(value, notes=notes), View.row_major(value.shape), value.dtype)
+        return DaskTensor(DaskStorage(value, notes=notes), View.row_major(value.shape), value.dtype)
 
-    def from_chunks(self, array: NDArray, *notes: str) -> Tensor:
+    def from_chunks(self, array: NDArray, *notes: str) -> DaskTensor:
         """A handle over an ndarray that nobody writes to."""
         chunks = self.grid.chunks(array.shape, array.dtype)
         value = da.from_array(array, chunks=chunks, name=name_of("host"))
-        return Tensor(
-            Storage(value, elements=array, notes=notes), View.row_major(array.shape), array.dtype
+        return DaskTensor(
+            DaskStorage(value, elements=array, notes=notes),
+            View.row_major(array.shape),
+            array.dtype,
         )
 
-    def array(self, x: Tensor) -> da.Array:
+    def array(self, x: DaskTensor) -> da.Array:
         """The Dask array of `x`."""
         return x.array(self.grid)
 
     def elementwise(
         self, method: str, arguments: tuple[Any, ...], shape: tuple[int, ...], dtype: np.dtype[Any]
-    ) -> Tensor:
+    ) -> DaskTensor:
         """A result that waits. Handles among `arguments` are what it is computed from."""
         values = []
         for x in arguments:
-            if type(x) is Tensor:
+            if type(x) is DaskTensor:
                 value = x.value(self.grid)
                 if type(value) is Expression and value.is_long():
                     value = bound(value, self.grid)
@@ -84,9 +86,10 @@ class DaskMemory(Backend):
         return self.tensor(Expression(method, tuple(values), shape, dtype))
 
     def along(
-        self, method: str, x: Tensor, axes: tuple[int, ...], sizes: dict[int, int], dtype: DType,
+        self, method: str, x: DaskTensor, axes: tuple[int, ...], sizes: dict[int, int],
+        dtype: DType,
         *arguments: Any, **options: Any,
-    ) -> Tensor:  # fmt: skip
+    ) -> DaskTensor:  # fmt: skip
         """A primitive that needs `axes` in one piece; `sizes` are those that they get."""
         array = self.grid.joined(self.array(x), axes)
         target = TO_NUMPY[dtype]
@@ -98,9 +101,9 @@ class DaskMemory(Backend):
         return self.tensor(layer(method, tasks, [array], chunks, target))
 
     def batch(
-        self, method: str, xs: Sequence[Tensor], core: Sequence[int],
+        self, method: str, xs: Sequence[DaskTensor], core: Sequence[int],
         results: Sequence[tuple[tuple[int, ...], DType]], **options: Any,
-    ) -> tuple[Tensor, ...]:  # fmt: skip
+    ) -> tuple[DaskTensor, ...]:  # fmt: skip
         """A primitive that needs the last axes in one piece, with the others broadcast."""
         found = batched(
             method,
@@ -116,7 +119,7 @@ class DaskMemory(Backend):
         """A primitive on arrays without elements: there is nothing to wait for."""
         result = on_host(
             method,
-            *[np.empty(x.shape, x.dtype) if type(x) is Tensor else x for x in arguments],
+            *[np.empty(x.shape, x.dtype) if type(x) is DaskTensor else x for x in arguments],
             **options,
         )
         if isinstance(result, tuple):
@@ -125,27 +128,27 @@ class DaskMemory(Backend):
 
     # ------------------------------------------------------------------ properties
 
-    def shape(self, x: Tensor) -> tuple[int, ...]:
+    def shape(self, x: DaskTensor) -> tuple[int, ...]:
         return x.shape
 
-    def dtype(self, x: Tensor) -> DType:
+    def dtype(self, x: DaskTensor) -> DType:
         return FROM_NUMPY[x.dtype]
 
-    def read_only_reason(self, x: Tensor) -> str | None:
+    def read_only_reason(self, x: DaskTensor) -> str | None:
         return x.view.read_only_reason or x.storage.read_only
 
-    def axis_order(self, x: Tensor) -> AxisOrder | None:
+    def axis_order(self, x: DaskTensor) -> AxisOrder | None:
         return axis_order(x.view)
 
-    def to_host(self, x: Tensor) -> NDArray:
+    def to_host(self, x: DaskTensor) -> NDArray:
         return np.array(self.computed(x, "its elements were asked for"))
 
-    def item(self, x: Tensor) -> Scalar:
+    def item(self, x: DaskTensor) -> Scalar:
         if prod(x.shape) != 1:
             raise ValueError(f"an array of size {prod(x.shape)} is no scalar")
         return self.computed(x, "its value was asked for").item()
 
-    def computed(self, x: Tensor, why: str) -> NDArray:
+    def computed(self, x: DaskTensor, why: str) -> NDArray:
         """The elements of `x`, to be read only. What fits in one chunk is kept."""
         if x.elements is not None:
             return x.elements
@@ -157,7 +160,7 @@ class DaskMemory(Backend):
             x.storage.notes.append(f"computed {_described(x)}: {why}")
         return found
 
-    def evaluate(self, *handles: Tensor) -> None:
+    def evaluate(self, *handles: DaskTensor) -> None:
         waiting = [x for x in handles if not x.is_computed]
         if not waiting:
             return
@@ -169,10 +172,10 @@ class DaskMemory(Backend):
             x.keep(array)
             x.storage.notes.append(f"computed {_described(x)}: evaluate was called")
 
-    def explain(self, x: Tensor) -> Explanation:
+    def explain(self, x: DaskTensor) -> Explanation:
         return explanation(self.array(x), x.is_computed, tuple(x.storage.notes))
 
-    def facts(self) -> dict[str, Any]:
+    def runtime_info(self) -> dict[str, Any]:
         cluster = client()
         return {
             "dask": dask.__version__,
@@ -182,7 +185,7 @@ class DaskMemory(Backend):
 
     # ------------------------------------------------------------------ creation
 
-    def from_host(self, array: NDArray, *, copy: bool, lent: bool = True) -> Tensor:
+    def from_host(self, array: NDArray, *, copy: bool, lent: bool = True) -> DaskTensor:
         if not copy:
             file = _mapped(array)
             if file is not None:
@@ -193,14 +196,14 @@ class DaskMemory(Backend):
             result.storage.read_only = "its memory was handed in as read-only"
         return result
 
-    def _from_file(self, array: NDArray, path: str, offset: int) -> Tensor:
+    def _from_file(self, array: NDArray, path: str, offset: int) -> DaskTensor:
         """A handle over a mapped file, of which tasks read what they need."""
         read = partial(_read, path, offset, array.dtype, array.strides)
         result = self.source("read", array.shape, FROM_NUMPY[array.dtype], read)
         result.storage.read_only = "its elements are read from a mapped file when they are needed"
         return result
 
-    def from_native(self, array: Any) -> Tensor:
+    def from_native(self, array: Any) -> DaskTensor:
         """A Dask array, or a NumPy array, as a handle.
 
         Computes nothing but the sizes of chunks, if the Dask array does not know them.
@@ -234,7 +237,7 @@ class DaskMemory(Backend):
         shape: tuple[int, ...],
         dtype: DType,
         call: Callable[[tuple[int, ...], tuple[int, ...]], NDArray],
-    ) -> Tensor:
+    ) -> DaskTensor:
         """An array whose chunks `call` makes, from where they begin and their shape."""
         target = TO_NUMPY[dtype]
         chunks = self.grid.chunks(shape, target)
@@ -254,26 +257,26 @@ class DaskMemory(Backend):
             }
             return layer(label, tasks, [], chunks, target)
 
-        return self.tensor(Source(make, shape, target))
+        return self.tensor(ArraySource(make, shape, target))
 
     # ------------------------------------------------------------------ movement
 
-    def expand(self, x: Tensor, shape: tuple[int, ...]) -> Tensor:
+    def expand(self, x: DaskTensor, shape: tuple[int, ...]) -> DaskTensor:
         return x.expanded(shape, x.view.expand(shape))
 
-    def try_reshape(self, x: Tensor, shape: tuple[int, ...]) -> Tensor | None:
+    def try_reshape(self, x: DaskTensor, shape: tuple[int, ...]) -> DaskTensor | None:
         view = x.view.reshape(shape)
         return None if view is None else x.moved(Reshape(shape), view)
 
-    def permute(self, x: Tensor, axes: tuple[int, ...]) -> Tensor:
+    def permute(self, x: DaskTensor, axes: tuple[int, ...]) -> DaskTensor:
         return x.moved(Permute(axes), x.view.permute(axes))
 
-    def slice(self, x: Tensor, selection: Selection) -> Tensor:
+    def slice(self, x: DaskTensor, selection: Selection) -> DaskTensor:
         view = x.view.slice(selection)
         assert view is not None  # nothing here is padding
         return x.moved(Slice(selection), view)
 
-    def bitcast(self, x: Tensor, dtype: DType) -> Tensor:
+    def bitcast(self, x: DaskTensor, dtype: DType) -> DaskTensor:
         target = TO_NUMPY[dtype]
         old, new = x.dtype.itemsize, target.itemsize
         if old == new:
@@ -291,19 +294,19 @@ class DaskMemory(Backend):
 
     # ------------------------------------------------------------------ memory
 
-    def contiguous(self, x: Tensor) -> Tensor:
+    def contiguous(self, x: DaskTensor) -> DaskTensor:
         return x if x.view.is_row_major else self.copy(x)
 
-    def copy(self, x: Tensor) -> Tensor:
+    def copy(self, x: DaskTensor) -> DaskTensor:
         # What cannot change need not be copied.
         result = self.tensor(x.value(self.grid))
         result.storage.computed = x.is_computed
         result.storage.elements = x.elements
         return result
 
-    def assign(self, target: Tensor, value: Operand) -> None:
+    def assign(self, target: DaskTensor, value: Operand) -> None:
         shape = target.shape
-        if type(value) is not Tensor:
+        if type(value) is not DaskTensor:
             value = self.full(shape, self.dtype(target), value)
         elif value.shape != shape:
             array = self.array(value)
@@ -322,11 +325,11 @@ def _call_all(method: str, options: dict[str, Any], *chunks: Any) -> tuple[NDArr
     return result if isinstance(result, tuple) else (result,)
 
 
-def _described(x: Tensor) -> str:
+def _described(x: DaskTensor) -> str:
     return f"{x.dtype} of shape {x.shape}"
 
 
-def _make_room(x: Tensor) -> None:
+def _make_room(x: DaskTensor) -> None:
     """Raise MemoryError if the elements of `x` cannot be in this process, before computing them."""
     try:
         np.empty(x.shape, x.dtype)

@@ -17,18 +17,18 @@ import dask.array as da
 import numpy as np
 
 from ...core.view import Selection, View
-from .expressions import Source, Value, bound
+from .expressions import ArraySource, StorageValue, bound
 from .layers import Chunks, Grid, NDArray, layer, positions, starts, tidy
 
 __all__ = [
     "Bitcast",
+    "DaskStorage",
+    "DaskTensor",
     "Expand",
     "Movement",
     "Permute",
     "Reshape",
     "Slice",
-    "Storage",
-    "Tensor",
     "reshaped",
     "stretched",
 ]
@@ -106,12 +106,12 @@ Movement: TypeAlias = "Permute | Reshape | Expand | Slice | Bitcast"
 
 
 @final
-class Storage:
+class DaskStorage:
     """A cell whose contents handles show.
 
     Attributes
     ----------
-    value : Value
+    value : StorageValue
     version : int
         How often it was written.
     computed : bool
@@ -128,7 +128,7 @@ class Storage:
 
     def __init__(
         self,
-        value: Value,
+        value: StorageValue,
         *,
         elements: NDArray | None = None,
         read_only: str | None = None,
@@ -152,12 +152,12 @@ class Kept(NamedTuple):
 
 
 @final
-class Tensor:
+class DaskTensor:
     """The handle of the Dask backend.
 
     Attributes
     ----------
-    storage : Storage
+    storage : DaskStorage
     path : tuple of Movement
         From the storage's contents to what the handle shows.
     view : View
@@ -172,7 +172,7 @@ class Tensor:
 
     def __init__(
         self,
-        storage: Storage,
+        storage: DaskStorage,
         view: View,
         dtype: np.dtype[Any],
         path: tuple[Movement, ...] = (),
@@ -207,7 +207,9 @@ class Tensor:
         kept = self.kept
         return kept if kept is not None and kept.version == self.storage.version else None
 
-    def moved(self, movement: Movement, view: View, dtype: np.dtype[Any] | None = None) -> Tensor:
+    def moved(
+        self, movement: Movement, view: View, dtype: np.dtype[Any] | None = None
+    ) -> DaskTensor:
         """What `movement` makes of it, over the same storage."""
         path = self.path
         last = path[-1] if path else None
@@ -218,9 +220,9 @@ class Tensor:
         # What repeats nothing any more.
         if type(path[-1]) is Expand and path[-1].shape == path[-1].before:
             path = path[:-1]
-        return Tensor(self.storage, view, dtype or self.dtype, path)
+        return DaskTensor(self.storage, view, dtype or self.dtype, path)
 
-    def expanded(self, shape: tuple[int, ...], view: View) -> Tensor:
+    def expanded(self, shape: tuple[int, ...], view: View) -> DaskTensor:
         """Axes repeated, or put in front, to make `shape`."""
         added = len(shape) - len(self.shape)
         if not added:
@@ -230,14 +232,14 @@ class Tensor:
         assert unit is not None  # nothing here is padding
         return self.moved(Slice(selection), unit).expanded(shape, view)
 
-    def value(self, grid: Grid) -> Value:
+    def value(self, grid: Grid) -> StorageValue:
         """What it shows, for an operation that can wait."""
         whole = self.storage.value
         if not self.path:
             return whole
         if isinstance(whole, da.Array) or self.is_computed:
             return self.array(grid)
-        return Source(partial(_followed, whole, self.path, grid), self.shape, self.dtype)
+        return ArraySource(partial(_followed, whole, self.path, grid), self.shape, self.dtype)
 
     def array(self, grid: Grid) -> da.Array:
         """What it shows, as a Dask array."""
@@ -251,7 +253,7 @@ class Tensor:
             self.kept = Kept(storage.version, array, False, None)
         return array
 
-    def write(self, value: Value, grid: Grid) -> None:
+    def write(self, value: StorageValue, grid: Grid) -> None:
         """Put other elements, of the same shape and dtype, in place of what it shows."""
         storage = self.storage
         if not self.view.size:
@@ -314,7 +316,7 @@ def _before_expansion(last: Expand, movement: Movement) -> tuple[Movement, ...]:
     return Slice(tuple(selection)), Expand(tuple(expanded), tuple(kept))
 
 
-def _followed(whole: Value, path: tuple[Movement, ...], grid: Grid) -> da.Array:
+def _followed(whole: StorageValue, path: tuple[Movement, ...], grid: Grid) -> da.Array:
     """What `path` leads to from `whole`."""
     array = bound(whole, grid)
     for movement in path:

@@ -1,4 +1,4 @@
-"""The ways of workarounds.py that are the same for every engine.
+"""The methods of workarounds.py that are the same for every engine.
 
 They need the standard's functions, and three things that each engine does in its own way.
 """
@@ -11,25 +11,25 @@ from typing import Any, TypeAlias
 from ...contract.primitives import Primitive
 from ..cpu.kernels import BINARY, UNARY
 
-__all__ = ["Kernel", "Way", "common_ways"]
+__all__ = ["EngineKernel", "Wrapper", "common_wrappers"]
 
-Kernel: TypeAlias = Callable[..., Any]
-Way: TypeAlias = Callable[[Primitive, Kernel], Kernel]
+EngineKernel: TypeAlias = Callable[..., Any]
+Wrapper: TypeAlias = Callable[[Primitive, EngineKernel], EngineKernel]
 Native: TypeAlias = Any
 
 
-def host_kernel(op: Primitive) -> Kernel:
+def host_kernel(op: Primitive) -> EngineKernel:
     """NumPy's kernel, mended where it is not the standard's."""
     return UNARY[op] if op in UNARY else BINARY[op]
 
 
-def common_ways(
+def common_wrappers(
     xp: Any,
     arrays: Callable[..., list[Native]],
     on_host: Callable[..., Native],
     put: Callable[[Native, Native, Native], Native],
-) -> dict[str, Way]:
-    """The ways "host", "special", "zero", "corner" and "nan".
+) -> dict[str, Wrapper]:
+    """The methods "host", "special", "zero", "corner" and "nan".
 
     Parameters
     ----------
@@ -43,21 +43,21 @@ def common_ways(
         From an array, a mask and the elements of the mask to an array that has them.
     """
 
-    def host(op: Primitive, kernel: Kernel) -> Kernel:
+    def host(op: Primitive, kernel: EngineKernel) -> EngineKernel:
         numpys = host_kernel(op)
 
-        def detour(*operands: Any) -> Native:
+        def wrapped(*operands: Any) -> Native:
             return on_host(numpys, *arrays(*operands))
 
-        return detour
+        return wrapped
 
-    def elements(which: Callable[..., Native]) -> Way:
+    def elements(which: Callable[..., Native]) -> Wrapper:
         """NumPy computes the elements that `which` finds."""
 
-        def way(op: Primitive, kernel: Kernel) -> Kernel:
+        def wrapper(op: Primitive, kernel: EngineKernel) -> EngineKernel:
             numpys = host_kernel(op)
 
-            def detour(*operands: Any) -> Native:
+            def wrapped(*operands: Any) -> Native:
                 whole = arrays(*operands)
                 result = kernel(*whole)
                 odd = which(result, *whole)
@@ -66,9 +66,9 @@ def common_ways(
                 chosen = [xp.broadcast_to(x, tuple(result.shape))[odd] for x in whole]
                 return put(result, odd, on_host(numpys, *chosen))
 
-            return detour
+            return wrapped
 
-        return way
+        return wrapper
 
     def not_finite(result: Native, *operands: Native) -> Native:
         odd = ~xp.isfinite(result)
@@ -85,11 +85,11 @@ def common_ways(
             odd = odd | (xp.real(x) == 0) | (xp.imag(x) == 0)
         return odd
 
-    def nan(op: Primitive, kernel: Kernel) -> Kernel:
-        def detour(x: Native) -> Native:
+    def nan(op: Primitive, kernel: EngineKernel) -> EngineKernel:
+        def wrapped(x: Native) -> Native:
             return xp.where(xp.isnan(x), x, kernel(x))
 
-        return detour
+        return wrapped
 
     return {
         "host": host,

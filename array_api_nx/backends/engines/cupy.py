@@ -23,7 +23,7 @@ from ...core import dtypes as d
 from ...core.dtypes import DType
 from ...core.view import View
 from . import workarounds
-from .common_workarounds import Kernel, Way, common_ways
+from .common_workarounds import EngineKernel, Wrapper, common_wrappers
 from .namespace import NamespaceBackend, Native, wrap
 
 __all__ = ["CupyBackend"]
@@ -37,14 +37,14 @@ def _arrays(*operands: Any) -> list[Native]:
     return [x if isinstance(x, cupy.ndarray) else cupy.asarray(x, dtype) for x in operands]
 
 
-def _of_arrays(function: Kernel) -> Kernel:
+def _of_arrays(function: EngineKernel) -> EngineKernel:
     def kernel(x1: Any, x2: Any) -> Native:
         return function(*_arrays(x1, x2))
 
     return kernel
 
 
-def _on_host(numpys: Kernel, *operands: Native) -> Native:
+def _on_host(numpys: EngineKernel, *operands: Native) -> Native:
     with np.errstate(all="ignore"):
         return cupy.asarray(numpys(*[x.get() for x in operands]))
 
@@ -54,7 +54,7 @@ def _put(result: Native, mask: Native, values: Native) -> Native:
     return result
 
 
-def _rounding(function: Kernel) -> Kernel:
+def _rounding(function: EngineKernel) -> EngineKernel:
     def kernel(x: Native) -> Native:
         return function(x) if x.dtype.kind in "fc" else x.copy()
 
@@ -72,7 +72,7 @@ def _trunc_divide(x1: Native, x2: Native) -> Native:
 
 
 # The functions that CuPy has under the standard's names, or NumPy's.
-_UNARY: Final[dict[Primitive, Kernel]] = {
+_UNARY: Final[dict[Primitive, EngineKernel]] = {
     **{op: getattr(xp, op.name) for op in p.of_family("unary") if hasattr(xp, op.name)},
     p.CEIL: _rounding(cupy.ceil),
     p.ERF: erf,
@@ -84,14 +84,14 @@ _UNARY: Final[dict[Primitive, Kernel]] = {
     p.ROUND: _rounding(cupy.rint),
     p.TRUNC: _rounding(cupy.trunc),
 }
-_BINARY: Final[dict[Primitive, Kernel]] = {
+_BINARY: Final[dict[Primitive, EngineKernel]] = {
     op: _of_arrays(getattr(xp, op.name)) for op in p.of_family("binary") if hasattr(xp, op.name)
 } | {
     p.FMOD: _of_arrays(cupy.fmod),
     p.POW: _of_arrays(_pow),
     p.TRUNC_DIVIDE: _of_arrays(_trunc_divide),
 }
-_WAYS: Final[dict[str, Way]] = common_ways(xp, _arrays, _on_host, _put)
+_WRAPPERS: Final[dict[str, Wrapper]] = common_wrappers(xp, _arrays, _on_host, _put)
 _REDUCTIONS: Final = {
     p.MAX: cupy.max,
     p.MIN: cupy.min,
@@ -136,7 +136,7 @@ class CupyBackend(NamespaceBackend):
         self.unaries, self.binaries = [
             {
                 theirs: {
-                    op: workarounds.apply("cupy", op, ours, kernel, _WAYS)
+                    op: workarounds.apply("cupy", op, ours, kernel, _WRAPPERS)
                     for op, kernel in table.items()
                     if ours in op.results
                 }

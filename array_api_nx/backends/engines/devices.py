@@ -14,10 +14,10 @@ from typing import Any, Final, NamedTuple
 
 from ...contract.backend import Backend
 
-__all__ = ["FAMILIES", "Family", "options_of"]
+__all__ = ["ENGINES", "EngineSpec", "options_of"]
 
 
-class Family(NamedTuple):
+class EngineSpec(NamedTuple):
     """The devices of one engine.
 
     Attributes
@@ -51,7 +51,7 @@ class Family(NamedTuple):
     device_of: Callable[[Any], str | None]
 
 
-def _numbered(family: str, kinds: tuple[str, ...], single: tuple[str, ...]) -> Callable[[str], str]:
+def _numbered(engine: str, kinds: tuple[str, ...], single: tuple[str, ...]) -> Callable[[str], str]:
     """A resolver for `kinds` of devices that are counted, and others of which there is one."""
 
     def resolve(rest: str) -> str:
@@ -63,7 +63,7 @@ def _numbered(family: str, kinds: tuple[str, ...], single: tuple[str, ...]) -> C
         if not rest:
             return single[0]
         names = [*single, *[f"{kind}:0" for kind in kinds]]
-        raise ValueError(f"its devices are {', '.join([f'{family}:{name}' for name in names])}")
+        raise ValueError(f"its devices are {', '.join([f'{engine}:{name}' for name in names])}")
 
     return resolve
 
@@ -210,8 +210,8 @@ def _if_installed(module: str, offers: Callable[[], tuple[str, ...]]) -> Callabl
     return lambda: offers() if find_spec(module) else ()
 
 
-FAMILIES: Final = (
-    Family(
+ENGINES: Final = (
+    EngineSpec(
         "torch",
         _numbered("torch", ("cuda",), ("cpu", "mps")),
         _load_torch,
@@ -221,7 +221,7 @@ FAMILIES: Final = (
         ("torch",),
         _device_of_tensor,
     ),
-    Family(
+    EngineSpec(
         "jax",
         _numbered("jax", ("cuda",), ("cpu",)),
         _load_jax,
@@ -231,7 +231,7 @@ FAMILIES: Final = (
         ("jaxlib", "jax"),
         _device_of_jax_array,
     ),
-    Family(
+    EngineSpec(
         "cupy",
         _resolve_cupy,
         _load_cupy,
@@ -241,7 +241,7 @@ FAMILIES: Final = (
         ("cupy",),
         _device_of_cupy_array,
     ),
-    Family(
+    EngineSpec(
         "dask",
         _resolve_dask,
         _load_dask,

@@ -84,7 +84,7 @@ class JaxBackend(NamespaceBackend):
 
     # ------------------------------------------------------------------ memory
 
-    def anchor(self, x: Tensor) -> View:
+    def ensure_view(self, x: Tensor) -> View:
         # From here on the storage says what is in the memory, and not the array.
         with _anchoring:
             if x.view is None:
@@ -97,7 +97,7 @@ class JaxBackend(NamespaceBackend):
         return array, View.row_major(tuple(array.shape))
 
     def array(self, x: Tensor) -> Native:
-        # Read once: another thread may anchor the tensor.
+        # Read once: another thread may give the tensor a view.
         array = x.array
         return self.bind(x) if array is None else array
 
@@ -116,7 +116,7 @@ class JaxBackend(NamespaceBackend):
         return jnp.broadcast_to(boxed.reshape(way.kept), shape), False
 
     def write(self, target: Tensor, value: Native | Scalar) -> None:
-        view = target.view or self.anchor(target)
+        view = target.view or self.ensure_view(target)
         storage = target.storage
         assert storage is not None
         memory, shape = storage.memory, view.shape
@@ -209,7 +209,7 @@ class JaxBackend(NamespaceBackend):
 
     def bitcast(self, x: Tensor, dtype: DType) -> Tensor:
         """A copy: a cell holds an array of one dtype."""
-        view = x.view or self.anchor(x)
+        view = x.view or self.ensure_view(x)
         if self.dtype(x).itemsize != dtype.itemsize and view.strides[-1] != 1:
             raise ValueError("the last axis must be contiguous to be read as another dtype")
         # JAX would take a part of a complex number for a number of its own, and compute with it.

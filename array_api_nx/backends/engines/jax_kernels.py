@@ -1,4 +1,4 @@
-"""JAX's functions per primitive, and the ways that lead round what they do not do.
+"""JAX's functions per primitive, and what makes up for what they do not do.
 
 Every kernel takes JAX arrays or Python scalars, at least one of them an array, of one dtype.
 """
@@ -16,21 +16,21 @@ from ...contract import primitives as p
 from ...contract.numpy_dtypes import FROM_NUMPY
 from ...contract.primitives import Primitive
 from . import workarounds
-from .common_workarounds import Kernel, Way, common_ways
+from .common_workarounds import EngineKernel, Wrapper, common_wrappers
 
 __all__ = ["binary_kernels", "unary_kernels"]
 
 Native: TypeAlias = Any
 
 
-def _rounding(function: Kernel) -> Kernel:
+def _rounding(function: EngineKernel) -> EngineKernel:
     def kernel(x: Native) -> Native:
         return function(x) if x.dtype.kind in "fc" else jnp.copy(x)
 
     return kernel
 
 
-def _of_arrays(function: Kernel) -> Kernel:
+def _of_arrays(function: EngineKernel) -> EngineKernel:
     """`function` of arrays alone, in the dtype of the one that is given."""
 
     def kernel(x1: Any, x2: Any) -> Any:
@@ -45,7 +45,7 @@ def arrays(*operands: Any) -> list[Native]:
     return [x if isinstance(x, jax.Array) else jnp.asarray(x, dtype) for x in operands]
 
 
-UNARY: Final[dict[Primitive, Kernel]] = {
+UNARY: Final[dict[Primitive, EngineKernel]] = {
     p.ABS: jnp.abs,
     p.ACOS: jnp.acos,
     p.ACOSH: jnp.acosh,
@@ -98,7 +98,7 @@ def _trunc_divide(x1: Native, x2: Native) -> Native:
     return jax.lax.div(*jnp.broadcast_arrays(x1, x2))
 
 
-BINARY: Final[dict[Primitive, Kernel]] = {
+BINARY: Final[dict[Primitive, EngineKernel]] = {
     p.ADD: operator.add,
     p.ATAN2: _of_arrays(jnp.atan2),
     p.BITWISE_AND: operator.and_,
@@ -131,10 +131,10 @@ BINARY: Final[dict[Primitive, Kernel]] = {
     p.TRUNC_DIVIDE: _of_arrays(_trunc_divide),
 }
 
-# ---------------------------------------------------------------------- the ways
+# ---------------------------------------------------------------------- workarounds
 
 
-def _on_host(numpys: Kernel, *operands: Native) -> Native:
+def _on_host(numpys: EngineKernel, *operands: Native) -> Native:
     with np.errstate(all="ignore"):
         computed = np.asarray(numpys(*[np.asarray(x) for x in operands]))
     return jax.device_put(computed, operands[0].device)
@@ -144,22 +144,22 @@ def _put(result: Native, mask: Native, values: Native) -> Native:
     return result.at[mask].set(values)
 
 
-def _by_expanding(op: Primitive, kernel: Kernel) -> Kernel:
-    def detour(x1: Any, x2: Any) -> Native:
+def _by_expanding(op: Primitive, kernel: EngineKernel) -> EngineKernel:
+    def wrapped(x1: Any, x2: Any) -> Native:
         return kernel(*jnp.broadcast_arrays(*arrays(x1, x2)))
 
-    return detour
+    return wrapped
 
 
-def _by_unsigned(op: Primitive, kernel: Kernel) -> Kernel:
-    def detour(x: Native) -> Native:
+def _by_unsigned(op: Primitive, kernel: EngineKernel) -> EngineKernel:
+    def wrapped(x: Native) -> Native:
         return jnp.where(x == 0, jnp.zeros_like(x), kernel(x))
 
-    return detour
+    return wrapped
 
 
-def _without_zeros(op: Primitive, kernel: Kernel) -> Kernel:
-    def detour(x1: Any, x2: Any) -> Native:
+def _without_zeros(op: Primitive, kernel: EngineKernel) -> EngineKernel:
+    def wrapped(x1: Any, x2: Any) -> Native:
         if not isinstance(x2, jax.Array) and x2 != 0:
             return kernel(x1, x2)
         x1, x2 = arrays(x1, x2)
@@ -167,31 +167,31 @@ def _without_zeros(op: Primitive, kernel: Kernel) -> Kernel:
         result = kernel(x1, jnp.where(zero, jnp.ones_like(x2), x2))
         return jnp.where(zero, jnp.zeros_like(result), result)
 
-    return detour
+    return wrapped
 
 
-def _by_float64(op: Primitive, kernel: Kernel) -> Kernel:
-    def detour(x: Native) -> Native:
+def _by_float64(op: Primitive, kernel: EngineKernel) -> EngineKernel:
+    def wrapped(x: Native) -> Native:
         return kernel(x.astype(np.float64)).astype(x.dtype)
 
-    return detour
+    return wrapped
 
 
-_WAYS: Final[dict[str, Way]] = {
-    **common_ways(jnp, arrays, _on_host, _put),
+_WRAPPERS: Final[dict[str, Wrapper]] = {
+    **common_wrappers(jnp, arrays, _on_host, _put),
     "expanded": _by_expanding,
     "float64": _by_float64,
     "unsigned": _by_unsigned,
     "zeroless": _without_zeros,
 }
 
-Kernels: TypeAlias = "dict[Any, dict[Primitive, Kernel]]"
+Kernels: TypeAlias = "dict[Any, dict[Primitive, EngineKernel]]"
 
 
-def _kernels(table: dict[Primitive, Kernel], kind: str) -> Kernels:
+def _kernels(table: dict[Primitive, EngineKernel], kind: str) -> Kernels:
     return {
         theirs: {
-            op: workarounds.apply(f"jax:{kind}", op, ours, kernel, _WAYS)
+            op: workarounds.apply(f"jax:{kind}", op, ours, kernel, _WRAPPERS)
             for op, kernel in table.items()
             if ours in op.results
         }

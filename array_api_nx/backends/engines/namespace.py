@@ -192,7 +192,7 @@ class NamespaceBackend(StridedBackend):
 
     # ------------------------------------------------------------------ views and memory
 
-    def anchor(self, x: Tensor) -> View:
+    def ensure_view(self, x: Tensor) -> View:
         memory, view = self.flatten(x.array)
         x.storage = Storage(memory)
         x.view = view
@@ -218,7 +218,7 @@ class NamespaceBackend(StridedBackend):
         """A handle of `array`, which lies in the memory of `x`: read-only if `x` is."""
         result = wrap(array)
         if self.read_only_reason(x) is not None:
-            view = self.anchor(result)
+            view = self.ensure_view(result)
             if self.view(x).is_read_only:
                 result.view = view.as_read_only()
             if x.storage in self._read_only:
@@ -252,7 +252,7 @@ class NamespaceBackend(StridedBackend):
         return self._ours[x.storage.dtype if array is None else array.dtype]  # type: ignore[union-attr]
 
     def read_only_reason(self, x: Tensor) -> str | None:
-        reason = (x.view or self.anchor(x)).read_only_reason
+        reason = (x.view or self.ensure_view(x)).read_only_reason
         if reason is None and x.storage in self._read_only:
             return "its memory was handed in as read-only"
         return reason
@@ -287,7 +287,7 @@ class NamespaceBackend(StridedBackend):
         self.dtypes[FROM_NUMPY[array.dtype]]  # refuses what the device lacks
         result = wrap(self.load(array, copy))
         if not copy and not array.flags.writeable:
-            self.anchor(result)
+            self.ensure_view(result)
             self._read_only.add(result.storage)  # type: ignore[arg-type]
         return result
 
@@ -459,7 +459,7 @@ class NamespaceBackend(StridedBackend):
 
     def index_set(self, target: Tensor, keys: tuple[Any, ...], value: Operand) -> None:
         selected = self._resolved(target, keys)
-        view = target.view or self.anchor(target)
+        view = target.view or self.ensure_view(target)
         storage = target.storage
         assert storage is not None
         values: Any = value
@@ -489,7 +489,7 @@ class NamespaceBackend(StridedBackend):
             return result
         flat: Tensor = self.reshape(result, (prod(self.shape(result)),))
         selected = self._resolved(result, keys)
-        view = result.view or self.anchor(result)
+        view = result.view or self.ensure_view(result)
         offset: Any = view.offset
         positions = selected.positions(offset, view.strides)
         values = self.xp.reshape(self.array(updates), (-1,))

@@ -1,4 +1,4 @@
-"""PyTorch's functions per primitive, and the ways that lead round what they do not do.
+"""PyTorch's functions per primitive, and what makes up for what they do not do.
 
 Every kernel takes tensors or Python scalars, at least one of them a tensor, of one dtype.
 """
@@ -16,7 +16,7 @@ from ...contract.primitives import Primitive
 from ...core import dtypes as d
 from ...core.dtypes import DType
 from . import workarounds
-from .common_workarounds import Kernel, Way, common_ways
+from .common_workarounds import EngineKernel, Wrapper, common_wrappers
 
 __all__ = [
     "FROM_TORCH",
@@ -30,7 +30,7 @@ __all__ = [
     "unary_kernels",
 ]
 
-Tensor: TypeAlias = Any
+TorchTensor: TypeAlias = Any
 
 TO_TORCH: Final[dict[DType, Any]] = {dtype: getattr(torch, dtype.name) for dtype in d.ALL}
 FROM_TORCH: Final = {theirs: ours for ours, theirs in TO_TORCH.items()}
@@ -43,18 +43,18 @@ BITS: Final = {
 """The signed integers of the same size, for the unsigned ones that have few kernels."""
 
 
-def to_bits(x: Tensor) -> Tensor:
+def to_bits(x: TorchTensor) -> TorchTensor:
     """`x` with its bits as a signed integer, where PyTorch has few kernels for its own dtype."""
     signed = BITS.get(x.dtype)
     return x if signed is None else x.view(signed)
 
 
-def from_bits(x: Tensor, dtype: Any) -> Tensor:
+def from_bits(x: TorchTensor, dtype: Any) -> TorchTensor:
     """The inverse of `to_bits` for a result."""
     return x.view(dtype) if dtype in BITS else x
 
 
-def ordered(x: Tensor) -> Tensor:
+def ordered(x: TorchTensor) -> TorchTensor:
     """Integers that are ordered as `x` is, in a dtype that has kernels; its own inverse in bits."""
     signed = BITS.get(x.dtype)
     if signed is None:
@@ -62,14 +62,14 @@ def ordered(x: Tensor) -> Tensor:
     return x.view(signed) ^ torch.iinfo(signed).min
 
 
-def float_order(x: Tensor) -> Tensor:
+def float_order(x: TorchTensor) -> TorchTensor:
     """Integers that are ordered as the floats `x` are, zeros of either sign equal, NaN last."""
     plain = torch.where(torch.isnan(x), torch.nan, x) + 0.0
     bits = plain.view(torch.int64 if x.dtype is torch.float64 else torch.int32)
     return torch.where(bits < 0, bits ^ torch.iinfo(bits.dtype).max, bits)
 
 
-def on_host(kernel: Kernel, *operands: Any) -> Tensor:
+def on_host(kernel: EngineKernel, *operands: Any) -> TorchTensor:
     """`kernel` of NumPy on tensors, which it shares memory with where they are on the CPU."""
     device = next(x.device for x in operands if isinstance(x, torch.Tensor))
     arrays = [x.detach().cpu().numpy() if isinstance(x, torch.Tensor) else x for x in operands]
@@ -78,7 +78,7 @@ def on_host(kernel: Kernel, *operands: Any) -> Tensor:
         return torch.from_numpy(np.asarray(kernel(*arrays))).to(device)
 
 
-def integer_product(x1: Tensor, x2: Tensor) -> Tensor:
+def integer_product(x1: TorchTensor, x2: TorchTensor) -> TorchTensor:
     """The matrix product of integers, which accelerators have no kernel for."""
     left = x1[None] if x1.ndim == 1 else x1
     right = x2[:, None] if x2.ndim == 1 else x2
@@ -91,7 +91,7 @@ def integer_product(x1: Tensor, x2: Tensor) -> Tensor:
     return result
 
 
-def tensors(*operands: Any) -> list[Tensor]:
+def tensors(*operands: Any) -> list[TorchTensor]:
     """Operands as tensors: scalars become 0-d tensors of the dtype of the others."""
     like = next(x for x in operands if isinstance(x, torch.Tensor))
     return [
@@ -105,43 +105,43 @@ def tensors(*operands: Any) -> list[Tensor]:
 # ---------------------------------------------------------------------- the engine's functions
 
 
-def _imag(x: Tensor) -> Tensor:
+def _imag(x: TorchTensor) -> TorchTensor:
     return torch.imag(x).clone() if x.is_complex() else torch.zeros_like(x)
 
 
-def _real(x: Tensor) -> Tensor:
+def _real(x: TorchTensor) -> TorchTensor:
     return torch.real(x).clone() if x.is_complex() else x.clone()
 
 
-def _conj(x: Tensor) -> Tensor:
+def _conj(x: TorchTensor) -> TorchTensor:
     return torch.conj_physical(x) if x.is_complex() else x.clone()
 
 
-def _reciprocal(x: Tensor) -> Tensor:
+def _reciprocal(x: TorchTensor) -> TorchTensor:
     # Complex division and multiplication have the standard's special values.
     return 1 / x if x.is_complex() else torch.reciprocal(x)
 
 
-def _square(x: Tensor) -> Tensor:
+def _square(x: TorchTensor) -> TorchTensor:
     return x * x if x.is_complex() else torch.square(x)
 
 
-def _rounding(function: Kernel) -> Kernel:
-    def kernel(x: Tensor) -> Tensor:
+def _rounding(function: EngineKernel) -> EngineKernel:
+    def kernel(x: TorchTensor) -> TorchTensor:
         return function(x) if x.is_floating_point() or x.is_complex() else x.clone()
 
     return kernel
 
 
-def _magnitude(x: Tensor) -> Tensor:
+def _magnitude(x: TorchTensor) -> TorchTensor:
     return x.clone() if x.dtype in BITS or x.dtype is torch.uint8 else torch.abs(x)
 
 
-def _sign(x: Tensor) -> Tensor:
+def _sign(x: TorchTensor) -> TorchTensor:
     return (x != 0).to(x.dtype) if x.dtype in BITS else torch.sgn(x)
 
 
-UNARY: Final[dict[Primitive, Kernel]] = {
+UNARY: Final[dict[Primitive, EngineKernel]] = {
     p.ABS: _magnitude,
     p.ACOS: torch.acos,
     p.ACOSH: torch.acosh,
@@ -184,7 +184,7 @@ UNARY: Final[dict[Primitive, Kernel]] = {
 }
 
 
-def _of_tensors(function: Kernel) -> Kernel:
+def _of_tensors(function: EngineKernel) -> EngineKernel:
     """`function`, which takes no scalars."""
 
     def kernel(x1: Any, x2: Any) -> Any:
@@ -195,7 +195,7 @@ def _of_tensors(function: Kernel) -> Kernel:
     return kernel
 
 
-def _pow(x1: Any, x2: Any) -> Tensor:
+def _pow(x1: Any, x2: Any) -> TorchTensor:
     if not isinstance(x1, torch.Tensor):
         x1, x2 = tensors(x1, x2)
     if not (x1.is_floating_point() or x1.is_complex()):
@@ -205,7 +205,7 @@ def _pow(x1: Any, x2: Any) -> Tensor:
     return torch.pow(x1, x2)
 
 
-def _subtract(x1: Any, x2: Any) -> Tensor:
+def _subtract(x1: Any, x2: Any) -> TorchTensor:
     # PyTorch takes a bool for the mistake of subtracting masks.
     if type(x1) is bool:
         x1 = int(x1)
@@ -214,12 +214,12 @@ def _subtract(x1: Any, x2: Any) -> Tensor:
     return x1 - x2
 
 
-def _trunc_divide(x1: Tensor, x2: Tensor) -> Tensor:
+def _trunc_divide(x1: TorchTensor, x2: TorchTensor) -> TorchTensor:
     return torch.div(x1, x2, rounding_mode="trunc")
 
 
 # Operators reach the same kernels by a shorter way than the functions, and take scalars.
-BINARY: Final[dict[Primitive, Kernel]] = {
+BINARY: Final[dict[Primitive, EngineKernel]] = {
     p.ADD: operator.add,
     p.ATAN2: _of_tensors(torch.atan2),
     p.BITWISE_AND: operator.and_,
@@ -252,66 +252,66 @@ BINARY: Final[dict[Primitive, Kernel]] = {
     p.TRUNC_DIVIDE: _of_tensors(_trunc_divide),
 }
 
-# ---------------------------------------------------------------------- the ways
+# ---------------------------------------------------------------------- workarounds
 
 
-def _by_bits(op: Primitive, kernel: Kernel) -> Kernel:
-    def detour(*operands: Any) -> Tensor:
+def _by_bits(op: Primitive, kernel: EngineKernel) -> EngineKernel:
+    def wrapped(*operands: Any) -> TorchTensor:
         whole = tensors(*operands)
         return from_bits(kernel(*map(to_bits, whole)), _result(op, whole[0]))
 
-    return detour
+    return wrapped
 
 
-def _by_order(op: Primitive, kernel: Kernel) -> Kernel:
-    def detour(*operands: Any) -> Tensor:
+def _by_order(op: Primitive, kernel: EngineKernel) -> EngineKernel:
+    def wrapped(*operands: Any) -> TorchTensor:
         whole = tensors(*operands)
         result = kernel(*map(ordered, whole))
         if result.dtype is torch.bool:
             return result
         return ordered(result.view(whole[0].dtype)).view(whole[0].dtype)
 
-    return detour
+    return wrapped
 
 
-def _by_int64(op: Primitive, kernel: Kernel) -> Kernel:
-    def detour(*operands: Any) -> Tensor:
+def _by_int64(op: Primitive, kernel: EngineKernel) -> EngineKernel:
+    def wrapped(*operands: Any) -> TorchTensor:
         whole = tensors(*operands)
         return kernel(*[x.to(torch.int64) for x in whole]).to(whole[0].dtype)
 
-    return detour
+    return wrapped
 
 
-def _by_parts(op: Primitive, kernel: Kernel) -> Kernel:
-    def detour(*operands: Any) -> Tensor:
+def _by_parts(op: Primitive, kernel: EngineKernel) -> EngineKernel:
+    def wrapped(*operands: Any) -> TorchTensor:
         return torch.view_as_complex(kernel(*map(torch.view_as_real, tensors(*operands))))
 
-    return detour
+    return wrapped
 
 
-def _by_opposite(op: Primitive, kernel: Kernel) -> Kernel:
-    def detour(x: Tensor) -> Tensor:
+def _by_opposite(op: Primitive, kernel: EngineKernel) -> EngineKernel:
+    def wrapped(x: TorchTensor) -> TorchTensor:
         result = kernel(x)
         return torch.complex(result.real, torch.copysign(result.imag, -x.imag))
 
-    return detour
+    return wrapped
 
 
-def _by_root(op: Primitive, kernel: Kernel) -> Kernel:
-    def detour(x1: Any, x2: Any) -> Tensor:
+def _by_root(op: Primitive, kernel: EngineKernel) -> EngineKernel:
+    def wrapped(x1: Any, x2: Any) -> TorchTensor:
         result = kernel(x1, x2)
         several = isinstance(x2, torch.Tensor) and x2.ndim > 0
         if several or not isinstance(x1, torch.Tensor) or not bool(abs(x2) == 0.5):
             return result
         return torch.where(torch.isinf(x1) | (x1 == 0), kernel(torch.abs(x1), x2), result)
 
-    return detour
+    return wrapped
 
 
-def _by_guard(op: Primitive, kernel: Kernel) -> Kernel:
+def _by_guard(op: Primitive, kernel: EngineKernel) -> EngineKernel:
     quotient = op in (p.FLOOR_DIVIDE, p.TRUNC_DIVIDE)
 
-    def detour(x1: Any, x2: Any) -> Tensor:
+    def wrapped(x1: Any, x2: Any) -> TorchTensor:
         if not isinstance(x2, torch.Tensor) and x2 not in (0, -1):
             return kernel(x1, x2)
         x1, x2 = tensors(x1, x2)
@@ -323,24 +323,24 @@ def _by_guard(op: Primitive, kernel: Kernel) -> Kernel:
         result = torch.where(minus_one, -result, result)
         return torch.where(zero, 0, result)
 
-    return detour
+    return wrapped
 
 
-def _by_sign(op: Primitive, kernel: Kernel) -> Kernel:
-    def detour(x1: Any, x2: Any) -> Tensor:
+def _by_sign(op: Primitive, kernel: EngineKernel) -> EngineKernel:
+    def wrapped(x1: Any, x2: Any) -> TorchTensor:
         x1, x2 = tensors(x1, x2)
         result = kernel(x1, x2)
         return torch.where(result == 0, torch.copysign(result, x2), result)
 
-    return detour
+    return wrapped
 
 
-def _result(op: Primitive, x: Tensor) -> Any:
+def _result(op: Primitive, x: TorchTensor) -> Any:
     return TO_TORCH[op.results[FROM_TORCH[x.dtype]]]
 
 
-_WAYS: Final[dict[str, Way]] = {
-    **common_ways(torch, tensors, on_host, torch.Tensor.masked_scatter),
+_WRAPPERS: Final[dict[str, Wrapper]] = {
+    **common_wrappers(torch, tensors, on_host, torch.Tensor.masked_scatter),
     "bits": _by_bits,
     "order": _by_order,
     "int64": _by_int64,
@@ -352,13 +352,13 @@ _WAYS: Final[dict[str, Way]] = {
 }
 
 
-Kernels: TypeAlias = "dict[Any, dict[Primitive, Kernel]]"
+Kernels: TypeAlias = "dict[Any, dict[Primitive, EngineKernel]]"
 
 
-def _kernels(table: dict[Primitive, Kernel], kind: str) -> Kernels:
+def _kernels(table: dict[Primitive, EngineKernel], kind: str) -> Kernels:
     return {
         theirs: {
-            op: workarounds.apply(f"torch:{kind}", op, ours, kernel, _WAYS)
+            op: workarounds.apply(f"torch:{kind}", op, ours, kernel, _WRAPPERS)
             for op, kernel in table.items()
             if ours in op.results
         }

@@ -1,8 +1,8 @@
 """Where engines do not do what the standard asks, and how it is done instead.
 
-A row says what an engine lacks and which *way* leads round it; an engine's kernels are wrapped in
-the ways of the rows that apply to them, in the order of the rows. What no row names is the
-engine's own function, called directly.
+A row says what an engine lacks and which *method* makes up for it; an engine's kernels are
+wrapped by the methods of the rows that apply to them, in the order of the rows. What no row names
+is the engine's own function, called directly.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from ...contract.primitives import Primitive
 from ...core import dtypes as d
 from ...core.dtypes import DType
 
-__all__ = ["DETOURS", "WAYS", "Detour", "apply"]
+__all__ = ["METHODS", "WORKAROUNDS", "Workaround", "apply"]
 
 
-class Detour(NamedTuple):
+class Workaround(NamedTuple):
     """One row: what an engine lacks, and what is done instead.
 
     Attributes
@@ -28,8 +28,8 @@ class Detour(NamedTuple):
     operations : tuple of Primitive
     dtypes : tuple of DType
         Of the operands.
-    way : str
-        A key of `WAYS`.
+    method : str
+        A key of `METHODS`.
     limitation : str
         What the engine does by itself.
     lossy : bool
@@ -41,13 +41,13 @@ class Detour(NamedTuple):
     engine: str
     operations: tuple[Primitive, ...]
     dtypes: tuple[DType, ...]
-    way: str
+    method: str
     limitation: str
     lossy: bool
     issue: str
 
 
-WAYS: Final[dict[str, str]] = {
+METHODS: Final[dict[str, str]] = {
     "bits": "the same bits as signed integers",
     "order": "the same bits as signed integers, the highest one flipped, which keeps the order",
     "int64": "as int64, and back",
@@ -67,7 +67,7 @@ WAYS: Final[dict[str, str]] = {
     "zeroless": "divisors of 0 replaced, and 0 put in for their quotients",
     "none": "nothing",
 }
-"""What each way does, in words."""
+"""What each method does, in words."""
 
 _UNSIGNED: Final = (d.uint16, d.uint32, d.uint64)
 _DIVISIONS: Final = (p.FLOOR_DIVIDE, p.REMAINDER, p.FMOD, p.TRUNC_DIVIDE)
@@ -77,13 +77,13 @@ _TRANSCENDENTAL: Final = (
     p.POW, p.DIVIDE, p.MULTIPLY,
 )  # fmt: skip
 _OF_FLOATS: Final = tuple(
-    [op for op in p.of_family("unary", "binary") if d.float64 in {*op.results, *op.detours}]
+    [op for op in p.of_family("unary", "binary") if d.float64 in {*op.results, *op.cast_first}]
 )
 _NO_UNSIGNED: Final = "uint16, uint32 and uint64 have few kernels"
 _UNSIGNED_ISSUE: Final = "https://github.com/pytorch/pytorch/issues/58734"
 
-DETOURS: Final[tuple[Detour, ...]] = (
-    Detour(
+WORKAROUNDS: Final[tuple[Workaround, ...]] = (
+    Workaround(
         "torch",
         _DIVISIONS,
         d.INTEGRAL,
@@ -92,7 +92,7 @@ DETOURS: Final[tuple[Detour, ...]] = (
         False,
         "https://github.com/pytorch/pytorch/issues/127804",
     ),
-    Detour(
+    Workaround(
         "torch",
         (
             p.ADD, p.SUBTRACT, p.NEGATIVE, p.SQUARE, p.BITWISE_INVERT, p.BITWISE_LEFT_SHIFT,
@@ -104,7 +104,7 @@ DETOURS: Final[tuple[Detour, ...]] = (
         False,
         _UNSIGNED_ISSUE,
     ),
-    Detour(
+    Workaround(
         "torch",
         (p.LESS, p.LESS_EQUAL, p.GREATER, p.GREATER_EQUAL, p.MAXIMUM, p.MINIMUM),
         _UNSIGNED,
@@ -113,7 +113,7 @@ DETOURS: Final[tuple[Detour, ...]] = (
         False,
         _UNSIGNED_ISSUE,
     ),
-    Detour(
+    Workaround(
         "torch",
         (*_DIVISIONS, p.BITWISE_RIGHT_SHIFT, p.POW),
         (d.uint16, d.uint32),
@@ -122,7 +122,7 @@ DETOURS: Final[tuple[Detour, ...]] = (
         False,
         _UNSIGNED_ISSUE,
     ),
-    Detour(
+    Workaround(
         "torch",
         (*_DIVISIONS, p.BITWISE_RIGHT_SHIFT, p.POW),
         (d.uint64,),
@@ -131,7 +131,7 @@ DETOURS: Final[tuple[Detour, ...]] = (
         False,
         _UNSIGNED_ISSUE,
     ),
-    Detour(
+    Workaround(
         "torch",
         (p.ADD, p.SUBTRACT, p.NEGATIVE, p.ROUND),
         d.COMPLEX,
@@ -141,7 +141,7 @@ DETOURS: Final[tuple[Detour, ...]] = (
         False,
         "https://github.com/pytorch/pytorch/issues/82510",
     ),
-    Detour(
+    Workaround(
         "torch",
         (p.SIGN,),
         d.REAL_FLOATING,
@@ -150,7 +150,7 @@ DETOURS: Final[tuple[Detour, ...]] = (
         False,
         "https://github.com/pytorch/pytorch/issues/41245",
     ),
-    Detour(
+    Workaround(
         "torch",
         (p.EXPM1, p.LOG1P, p.SIGN, p.POW, p.TAN, p.TANH),
         d.COMPLEX,
@@ -159,7 +159,7 @@ DETOURS: Final[tuple[Detour, ...]] = (
         False,
         "https://github.com/pytorch/pytorch/issues/39128",
     ),
-    Detour(
+    Workaround(
         "torch:cuda",
         (
             p.ABS, p.ACOS, p.ACOSH, p.ASIN, p.ASINH, p.ATAN, p.ATANH, p.COS, p.COSH, p.EXP, p.LOG,
@@ -171,7 +171,7 @@ DETOURS: Final[tuple[Detour, ...]] = (
         False,
         "https://github.com/pytorch/pytorch/issues/39128",
     ),
-    Detour(
+    Workaround(
         "torch",
         (p.EXPM1, p.LOG1P),
         d.COMPLEX,
@@ -180,7 +180,7 @@ DETOURS: Final[tuple[Detour, ...]] = (
         False,
         "",
     ),
-    Detour(
+    Workaround(
         "torch",
         (p.ACOS,),
         d.COMPLEX,
@@ -189,7 +189,7 @@ DETOURS: Final[tuple[Detour, ...]] = (
         False,
         "",
     ),
-    Detour(
+    Workaround(
         "torch",
         (p.FMOD, p.REMAINDER),
         d.REAL_FLOATING,
@@ -198,7 +198,7 @@ DETOURS: Final[tuple[Detour, ...]] = (
         False,
         "https://github.com/pytorch/pytorch/issues/193753",
     ),
-    Detour(
+    Workaround(
         "torch",
         (p.POW,),
         d.REAL_FLOATING,
@@ -207,7 +207,7 @@ DETOURS: Final[tuple[Detour, ...]] = (
         False,
         "https://github.com/pytorch/pytorch/issues/127163",
     ),
-    Detour(
+    Workaround(
         "torch",
         (p.FLOOR_DIVIDE,),
         d.REAL_FLOATING,
@@ -216,7 +216,7 @@ DETOURS: Final[tuple[Detour, ...]] = (
         False,
         "https://github.com/pytorch/pytorch/issues/170178",
     ),
-    Detour(
+    Workaround(
         "torch",
         (p.REMAINDER,),
         d.REAL_FLOATING,
@@ -225,7 +225,7 @@ DETOURS: Final[tuple[Detour, ...]] = (
         False,
         "https://github.com/pytorch/pytorch/issues/193755",
     ),
-    Detour(
+    Workaround(
         "jax:cpu",
         _OF_FLOATS,
         d.REAL_FLOATING,
@@ -234,7 +234,7 @@ DETOURS: Final[tuple[Detour, ...]] = (
         True,
         "https://github.com/jax-ml/jax/issues/26658",
     ),
-    Detour(
+    Workaround(
         "jax",
         (p.FLOOR_DIVIDE, p.TRUNC_DIVIDE, p.REMAINDER, p.FMOD),
         d.INTEGRAL,
@@ -243,7 +243,7 @@ DETOURS: Final[tuple[Detour, ...]] = (
         False,
         "https://github.com/jax-ml/jax/issues/11990",
     ),
-    Detour(
+    Workaround(
         "jax",
         (p.DIVIDE,),
         d.REAL_FLOATING,
@@ -252,7 +252,7 @@ DETOURS: Final[tuple[Detour, ...]] = (
         False,
         "https://github.com/tensorflow/tensorflow/issues/24061",
     ),
-    Detour(
+    Workaround(
         "jax",
         (p.SIGN,),
         d.REAL_FLOATING,
@@ -261,7 +261,7 @@ DETOURS: Final[tuple[Detour, ...]] = (
         False,
         "",
     ),
-    Detour(
+    Workaround(
         "jax",
         (p.ERF,),
         (d.float32,),
@@ -270,7 +270,7 @@ DETOURS: Final[tuple[Detour, ...]] = (
         False,
         "https://github.com/openxla/xla/issues/41122",
     ),
-    Detour(
+    Workaround(
         "jax:cpu",
         (p.FLOOR_DIVIDE, p.REMAINDER, p.FMOD),
         d.REAL_FLOATING,
@@ -279,7 +279,7 @@ DETOURS: Final[tuple[Detour, ...]] = (
         False,
         "https://github.com/jax-ml/jax/issues/40028",
     ),
-    Detour(
+    Workaround(
         "jax:cuda",
         (p.FLOOR_DIVIDE, p.REMAINDER, p.FMOD),
         d.REAL_FLOATING,
@@ -288,7 +288,7 @@ DETOURS: Final[tuple[Detour, ...]] = (
         False,
         "https://github.com/jax-ml/jax/issues/40028",
     ),
-    Detour(
+    Workaround(
         "jax:cpu",
         _TRANSCENDENTAL,
         d.COMPLEX,
@@ -297,7 +297,7 @@ DETOURS: Final[tuple[Detour, ...]] = (
         False,
         "https://github.com/jax-ml/jax/issues/25679",
     ),
-    Detour(
+    Workaround(
         "jax:cuda",
         _TRANSCENDENTAL,
         d.COMPLEX,
@@ -306,7 +306,7 @@ DETOURS: Final[tuple[Detour, ...]] = (
         False,
         "https://github.com/jax-ml/jax/issues/25679",
     ),
-    Detour(
+    Workaround(
         "cupy",
         tuple([op for op in _TRANSCENDENTAL if op not in (p.ABS, p.SQUARE, p.MULTIPLY, p.DIVIDE)]),
         d.COMPLEX,
@@ -315,7 +315,7 @@ DETOURS: Final[tuple[Detour, ...]] = (
         False,
         "https://github.com/cupy/cupy/issues/1281",
     ),
-    Detour(
+    Workaround(
         "cupy",
         (p.FLOOR_DIVIDE, p.REMAINDER, p.FMOD),
         d.REAL_FLOATING,
@@ -333,23 +333,23 @@ def apply(
     op: Primitive,
     dtype: DType,
     kernel: Callable[..., Any],
-    ways: dict[str, Callable[..., Callable[..., Any]]],
+    wrappers: dict[str, Callable[..., Callable[..., Any]]],
 ) -> Callable[..., Any]:
     """`kernel` of an engine, led round what the rows for `op` and `dtype` say.
 
-    `engine` is its name and the kind of device, as in "torch:cuda"; `ways` has the engine's
+    `engine` is its name and the kind of device, as in "torch:cuda"; `wrappers` has the engine's
     functions from (op, kernel) to a kernel.
     """
-    for way in _ways(engine, op, dtype):
-        kernel = ways[way](op, kernel)
+    for method in _methods(engine, op, dtype):
+        kernel = wrappers[method](op, kernel)
     return kernel
 
 
-def _ways(engine: str, op: Primitive, dtype: DType) -> Iterable[str]:
+def _methods(engine: str, op: Primitive, dtype: DType) -> Iterable[str]:
     return [
-        row.way
-        for row in DETOURS
-        if row.way != "none"
+        row.method
+        for row in WORKAROUNDS
+        if row.method != "none"
         and f"{engine}:".startswith(f"{row.engine}:")
         and op in row.operations
         and dtype in row.dtypes

@@ -189,13 +189,13 @@ def test_explain(backend: Backend) -> None:
     assert not backend.explain(backend.from_host(np.ones(3), copy=True)).pending
 
 
-def test_facts(backend: Backend) -> None:
+def test_runtime_info(backend: Backend) -> None:
     def is_plain(fact: object) -> bool:
         if isinstance(fact, dict):
             return all(isinstance(name, str) and is_plain(part) for name, part in fact.items())
         return fact is None or isinstance(fact, str | int | float | bool)
 
-    assert is_plain(backend.facts())
+    assert is_plain(backend.runtime_info())
 
 
 # ---------------------------------------------------------------------- creation

@@ -10,7 +10,7 @@ import numpy as np
 from ...backends.cpu import CPUBackend
 from ...contract import primitives as p
 from ...contract.backend import Backend
-from ...contract.program import Input, Operand, Program, Step, Value
+from ...contract.program import Input, Program, Step, Value, ValueView
 from ...core import dtypes as d
 from ...core.symbolic import dynamic
 from ...core.view import View
@@ -109,14 +109,14 @@ def _program() -> Program:
     shape = (n, 3)
     identity = View.row_major(shape)
     steps = (
-        Step("binary", (p.MULTIPLY, Operand(0, identity), 2.0), (), (1,)),
+        Step("binary", (p.MULTIPLY, ValueView(0, identity), 2.0), (), (1,)),
         Step(
             "update",
-            (Operand(1, identity), View((n,), (3,), 1), Operand(0, View((), ()))),
+            (ValueView(1, identity), View((n,), (3,), 1), ValueView(0, View((), ()))),
             (),
             (2,),
         ),
-        Step("reduce", (p.SUM, Operand(2, identity), (0,), False, None), (), (3,)),
+        Step("reduce", (p.SUM, ValueView(2, identity), (0,), False, None), (), (3,)),
     )
     return Program(
         n.vars,
@@ -124,7 +124,7 @@ def _program() -> Program:
         (*[Value(shape, d.float64)] * 3, Value((3,), d.float64)),
         {},
         steps,
-        (Operand(3, View((3,))), Operand(2, View((3, n), (1, 3)))),
+        (ValueView(3, View((3,))), ValueView(2, View((3, n), (1, 3)))),
         (),
     )
 

@@ -46,8 +46,8 @@ def test_many_inputs_have_names() -> None:
     ]  # fmt: skip
 
 
-def test_facts() -> None:
+def test_runtime_info() -> None:
     np.asarray(on_dask(1.0))
-    facts = SMALL.backend.facts()
+    facts = SMALL.backend.runtime_info()
     assert facts["chunks"] == 200
     assert facts["scheduler"] == "this process"

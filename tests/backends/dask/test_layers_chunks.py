@@ -23,7 +23,7 @@ def largest(x: xp.Array) -> int:
 @pytest.mark.parametrize(("given", "limit"), [("64MiB", 2**26), ("1kB", 1000), (5000, 5000)])
 def test_the_option(given: Any, limit: int) -> None:
     backend = DaskBackend(given)
-    assert backend.facts()["chunks"] == limit
+    assert backend.runtime_info()["chunks"] == limit
     sizes = backend.grid.chunks((10**5, 10**4), np.dtype(float))
     assert limit / 4 <= prod(map(max, sizes)) * 8 <= limit
 

@@ -39,7 +39,7 @@ def on_the_cluster(client: Any, in_order: None) -> Iterator[None]:
 
 
 def test_the_active_client_computes(client: Any) -> None:
-    assert SMALL.backend.facts()["scheduler"] == client.scheduler.address
+    assert SMALL.backend.runtime_info()["scheduler"] == client.scheduler.address
     x = on_dask(numbers(30, 4))
     z = (x - xp.mean(x, axis=0)) / xp.std(x, axis=0)
     a = numbers(30, 4)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
-from array_api_nx.backends.engines.devices import FAMILIES
+from array_api_nx.backends.engines.devices import ENGINES
 from tests.backends.engines.devices import NAMES
 from tests.backends.engines.devices import device as find
 
@@ -459,7 +459,7 @@ def test_devices_that_this_machine_lacks(name: str) -> None:
     ],
 )
 def test_short_names(alias: str, name: str) -> None:
-    family = {family.name: family for family in FAMILIES}[alias.partition(":")[0]]
+    family = {family.name: family for family in ENGINES}[alias.partition(":")[0]]
     assert f"{family.name}:{family.resolve(alias.partition(':')[2])}" == name
 
 

@@ -1,4 +1,4 @@
-"""The table of detours: every row says something that can be looked up."""
+"""The table of workarounds: every row says something that can be looked up."""
 
 from __future__ import annotations
 
@@ -7,32 +7,32 @@ from pathlib import Path
 
 import pytest
 
-from array_api_nx.backends.engines.workarounds import DETOURS, WAYS, Detour, apply
+from array_api_nx.backends.engines.workarounds import METHODS, WORKAROUNDS, Workaround, apply
 from array_api_nx.contract import primitives as p
 from array_api_nx.core import dtypes as d
 
 DOCS = (Path(__file__).parents[3] / "docs" / "devices.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("row", DETOURS, ids=lambda row: f"{row.engine}-{row.way}")
-def test_rows_say_what_and_why(row: Detour) -> None:
+@pytest.mark.parametrize("row", WORKAROUNDS, ids=lambda row: f"{row.engine}-{row.method}")
+def test_rows_say_what_and_why(row: Workaround) -> None:
     assert row.engine.partition(":")[0] in ("torch", "jax", "cupy")
-    assert row.way in WAYS
+    assert row.method in METHODS
     assert re.fullmatch(r"(https://github\.com/[\w-]+/[\w-]+/(issues|pull)/\d+)?", row.issue)
     assert row.limitation
     for op in row.operations:
-        assert {*op.results, *op.detours} & set(row.dtypes), f"{op} takes none of the dtypes"
-    assert row.lossy == (row.way == "none")
+        assert {*op.results, *op.cast_first} & set(row.dtypes), f"{op} takes none of the dtypes"
+    assert row.lossy == (row.method == "none")
 
 
-@pytest.mark.parametrize("row", DETOURS, ids=lambda row: f"{row.engine}-{row.way}")
-def test_the_documentation_has_every_row(row: Detour) -> None:
+@pytest.mark.parametrize("row", WORKAROUNDS, ids=lambda row: f"{row.engine}-{row.method}")
+def test_the_documentation_has_every_row(row: Workaround) -> None:
     assert row.limitation in DOCS
     assert row.issue in DOCS
 
 
 def test_every_way_is_used() -> None:
-    assert {row.way for row in DETOURS} == set(WAYS)
+    assert {row.method for row in WORKAROUNDS} == set(METHODS)
 
 
 def test_kernels_without_a_row_stay_what_they_are() -> None:
@@ -44,16 +44,16 @@ def test_kernels_without_a_row_stay_what_they_are() -> None:
 
 
 def test_rows_apply_from_the_inside_out() -> None:
-    def way(name: str):
+    def wrapper(name: str):
         return lambda op, kernel: f"{name}({kernel})"
 
-    ways = {name: way(name) for name in WAYS}
-    assert apply("torch:cpu", p.REMAINDER, d.uint16, "raw", ways) == "int64(guarded(raw))"
-    assert apply("torch:cpu", p.REMAINDER, d.float32, "raw", ways) == "signed(special(raw))"
+    wrappers = {name: wrapper(name) for name in METHODS}
+    assert apply("torch:cpu", p.REMAINDER, d.uint16, "raw", wrappers) == "int64(guarded(raw))"
+    assert apply("torch:cpu", p.REMAINDER, d.float32, "raw", wrappers) == "signed(special(raw))"
 
 
 def test_rows_of_one_kind_of_device_apply_to_that_alone() -> None:
-    ways = {name: lambda op, kernel, name=name: name for name in WAYS}
-    assert apply("torch:cuda", p.EXP, d.complex64, "raw", ways) == "special"
-    assert apply("torch:cpu", p.EXP, d.complex64, "raw", ways) == "raw"
-    assert apply("torch:cuda", p.EXPM1, d.complex64, "raw", ways) == "zero"
+    wrappers = {name: lambda op, kernel, name=name: name for name in METHODS}
+    assert apply("torch:cuda", p.EXP, d.complex64, "raw", wrappers) == "special"
+    assert apply("torch:cpu", p.EXP, d.complex64, "raw", wrappers) == "raw"
+    assert apply("torch:cuda", p.EXPM1, d.complex64, "raw", wrappers) == "zero"

@@ -9,10 +9,10 @@ from typing import Any
 from . import memory_pool, threads
 from .extension import extension
 
-__all__ = ["cache_sizes", "facts"]
+__all__ = ["cache_sizes", "runtime_info"]
 
 
-def facts() -> dict[str, Any]:
+def runtime_info() -> dict[str, Any]:
     """The extension, the threads, the processor's caches (bytes) and the pool of memory."""
     return {
         "extension": {

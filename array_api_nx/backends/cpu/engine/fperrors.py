@@ -26,8 +26,8 @@ __all__ = [
     "INVALID",
     "OVERFLOW",
     "UNDERFLOW",
+    "ErrorSettings",
     "Modes",
-    "Settings",
     "located",
     "modes",
     "planned",
@@ -74,10 +74,10 @@ _last: tuple[Any, Modes | None] = (object(), None)
 
 
 planned: Final[ContextVar[Modes | None]] = ContextVar("array_api_nx.planned_modes", default=None)
-"""What `modes` is to say where operations are planned rather than called; see `Settings`."""
+"""What `modes` is to say where operations are planned rather than called; see `ErrorSettings`."""
 
 
-class Settings(NamedTuple):
+class ErrorSettings(NamedTuple):
     """What a program's function says itself of the errors of an operation.
 
     Attributes
@@ -90,7 +90,7 @@ class Settings(NamedTuple):
     ignored: Modes
 
     @staticmethod
-    def of(errstate: Iterable[tuple[str, str]]) -> Settings | None:
+    def of(errstate: Iterable[tuple[str, str]]) -> ErrorSettings | None:
         """From the arguments of `numpy.errstate`; None unless all are "warn" or "ignore"."""
         warned = ignored = 0
         bits = {name: bit for bit, name, _ in _CATEGORIES}
@@ -101,7 +101,7 @@ class Settings(NamedTuple):
                 ignored |= bits[name]
             else:
                 return None
-        return Settings(warned, ignored)
+        return ErrorSettings(warned, ignored)
 
     def code(self) -> Modes:
         """A number for `planned`."""

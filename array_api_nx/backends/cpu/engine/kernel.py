@@ -15,19 +15,19 @@ import numpy as np
 
 from .loops import Loop
 
-__all__ = ["Access", "Box", "Instruction", "Kernel", "Operand", "Reduction"]
+__all__ = ["Access", "Box", "Instruction", "Kernel", "KernelOperand", "Reduction"]
 
-Access: TypeAlias = Literal["direct", "packed", "steady", "streamed"]
+Access: TypeAlias = Literal["direct", "packed", "invariant", "streamed"]
 """How the loops reach an operand. "direct": on its memory, row by row where a tile is not flat.
 "packed": in a contiguous copy of the tile, made before, or for a target written out afterwards.
-"steady": packed, but the same for every tile of a task, and so packed once per task.
+"invariant": packed, but the same for every tile of a task, and so packed once per task.
 "streamed": a target that is packed, and written out past the caches."""
 
 
 Box: TypeAlias = tuple[tuple[int, int], ...]
 
 
-class Operand(NamedTuple):
+class KernelOperand(NamedTuple):
     """Memory that a kernel reads or writes.
 
     Attributes
@@ -38,7 +38,7 @@ class Operand(NamedTuple):
         are reduced.
     task_stride : int
         Bytes from one task's accumulators to the next task's; 0 if the tasks share the operand.
-    access : {"direct", "packed", "steady", "streamed"}
+    access : {"direct", "packed", "invariant", "streamed"}
     box : tuple of (int, int), optional
         Per dim the indices at which a packed input has memory, from start to below end; around
         them it has the element of `fill`.
@@ -100,7 +100,7 @@ class Kernel(NamedTuple):
     split, step, tasks : int
         Task t covers the indices from ``t * step`` to below ``(t + 1) * step`` of dim `split`.
         A task goes through its tiles in row-major order.
-    operands : tuple of Operand
+    operands : tuple of KernelOperand
         The first slots.
     registers : tuple of int
         The slots after them: bytes per element.
@@ -112,6 +112,6 @@ class Kernel(NamedTuple):
     split: int
     step: int
     tasks: int
-    operands: tuple[Operand, ...]
+    operands: tuple[KernelOperand, ...]
     registers: tuple[int, ...]
     program: tuple[Instruction | Reduction, ...]

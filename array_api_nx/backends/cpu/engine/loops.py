@@ -17,7 +17,7 @@ from .extension import extension
 
 __all__ = ["MIN_MOMENTS", "MOMENTS", "Loop", "cast", "find", "reduction", "select"]
 
-DType: TypeAlias = np.dtype[Any]
+NumPyDType: TypeAlias = np.dtype[Any]
 NDArray: TypeAlias = np.ndarray[Any, Any]
 
 _CHEAP: Final = 0.4
@@ -54,43 +54,43 @@ class Loop:
         for moments, which are not folded element by element (see `.summation`).
     pointer : capsule or None
         The extension's name for it; None without the extension.
-    spread : bool
+    materialise_scalar : bool
         Whether it has vector instructions for arrays, but not for an array and a scalar.
-    alone : int
+    serial_limit : int
         Elements up to which one thread is as fast as several.
     operation : tuple or None
         What the extension wants to know to compute it at once; None without the extension.
     """
 
     __slots__ = (
-        "alone",
         "call",
         "cost",
         "inputs",
+        "materialise_scalar",
         "name",
         "operation",
         "output",
         "pointer",
-        "spread",
+        "serial_limit",
         "ufunc",
     )
 
     name: str
-    inputs: tuple[DType, ...]
-    output: DType
+    inputs: tuple[NumPyDType, ...]
+    output: NumPyDType
     cost: float
     ufunc: np.ufunc | None
     call: Callable[..., object] | None
     pointer: Any
-    spread: bool
-    alone: int
+    materialise_scalar: bool
+    serial_limit: int
     operation: tuple[Any, ...] | None
 
     def __init__(
         self,
         name: str,
-        inputs: tuple[DType, ...],
-        output: DType,
+        inputs: tuple[NumPyDType, ...],
+        output: NumPyDType,
         cost: float,
         ufunc: np.ufunc | None,
         call: Callable[..., object] | None,
@@ -103,14 +103,21 @@ class Loop:
         self.ufunc = ufunc
         self.call = call
         self.pointer = pointer
-        self.spread = ufunc is np.maximum or ufunc is np.minimum
+        self.materialise_scalar = ufunc is np.maximum or ufunc is np.minimum
         traffic = sum([dtype.itemsize for dtype in inputs]) + output.itemsize
         # What costs little in the first level of the cache waits for the second.
-        self.alone = int(_WORTH_THREADS / (cost if cost > _CHEAP else _PER_BYTE * traffic))
+        self.serial_limit = int(_WORTH_THREADS / (cost if cost > _CHEAP else _PER_BYTE * traffic))
         self.operation = None
         if pointer is not None:
             reversible = cost <= _EXACT
-            self.operation = pointer, inputs, output, self.alone, self.spread, reversible
+            self.operation = (
+                pointer,
+                inputs,
+                output,
+                self.serial_limit,
+                self.materialise_scalar,
+                reversible,
+            )
 
     def __repr__(self) -> str:
         return f"<loop {self.name}: {', '.join(map(str, self.inputs))} -> {self.output}>"
@@ -210,7 +217,7 @@ _PREDICATES: Final = frozenset(
 
 
 def _of_ufunc(
-    ufunc: np.ufunc, inputs: tuple[DType, ...], output: DType, cost: float, name: str
+    ufunc: np.ufunc, inputs: tuple[NumPyDType, ...], output: NumPyDType, cost: float, name: str
 ) -> Loop | None:
     """A loop of the ufunc for exactly these dtypes; None if it has none."""
     signature = f"{''.join([each.char for each in inputs])}->{output.char}"
@@ -224,7 +231,7 @@ def _of_ufunc(
     return Loop(name, inputs, output, cost, ufunc, ufunc, pointer)
 
 
-def _make(op: Primitive, dtype: DType) -> Loop | None:
+def _make(op: Primitive, dtype: NumPyDType) -> Loop | None:
     known = _UFUNCS.get(op)
     if known is None or dtype.kind in _MENDED.get(op, ""):
         return None
@@ -239,10 +246,10 @@ def _make(op: Primitive, dtype: DType) -> Loop | None:
     return _of_ufunc(ufunc, (dtype,) * ufunc.nin, output, cost, ufunc.__name__)
 
 
-_found: Final[dict[tuple[Primitive, DType], Loop | None]] = {}
+_found: Final[dict[tuple[Primitive, NumPyDType], Loop | None]] = {}
 
 
-def find(op: Primitive, dtype: DType) -> Loop | None:
+def find(op: Primitive, dtype: NumPyDType) -> Loop | None:
     """The loop of a unary or binary primitive whose operands all have `dtype`.
 
     None if there is none that gives what `..kernels` gives. For `POW` two things are the caller's
@@ -264,10 +271,10 @@ def _copy_cast(x: NDArray, out: NDArray) -> None:
     np.copyto(out, x, casting="unsafe")
 
 
-_casts: Final[dict[tuple[DType, DType], Loop | None]] = {}
+_casts: Final[dict[tuple[NumPyDType, NumPyDType], Loop | None]] = {}
 
 
-def cast(source: DType, target: DType) -> Loop | None:
+def cast(source: NumPyDType, target: NumPyDType) -> Loop | None:
     """The loop that casts `source` to `target`, a copy if they are the same.
 
     None from floating-point and complex numbers to integers, where results that do not fit differ
@@ -291,10 +298,10 @@ def _copy_selected(condition: NDArray, x1: NDArray, x2: NDArray, out: NDArray) -
     np.copyto(out, np.where(condition, x1, x2))
 
 
-_selects: Final[dict[DType, Loop]] = {}
+_selects: Final[dict[NumPyDType, Loop]] = {}
 
 
-def select(dtype: DType) -> Loop:
+def select(dtype: NumPyDType) -> Loop:
     """The loop of where: (bool, `dtype`, `dtype`) -> `dtype`."""
     try:
         return _selects[dtype]
@@ -308,7 +315,7 @@ def select(dtype: DType) -> Loop:
 # ---------------------------------------------------------------------- reductions
 
 
-def _identity(op: Primitive, dtype: DType) -> NDArray:
+def _identity(op: Primitive, dtype: NumPyDType) -> NDArray:
     if op is p.PROD or op is p.ALL:
         value: Any = 1
     elif op is p.SUM or op is p.ANY or op is p.COUNT_NONZERO:
@@ -349,17 +356,17 @@ def _count_loop() -> Loop:
     return Loop("reduce", (_INT64, _BOOL), _INT64, 0.1, np.add, np.add, pointer)
 
 
-def _sum_loop(dtype: DType) -> Loop:
+def _sum_loop(dtype: NumPyDType) -> Loop:
     pointer = None if extension is None else extension.sum_loop(dtype)
     return Loop("reduce", (dtype, dtype), dtype, 0.1, np.add, np.add, pointer)
 
 
-def _moments_loop(dtype: DType) -> Loop:
+def _moments_loop(dtype: NumPyDType) -> Loop:
     pointer = None if extension is None else extension.moments_loop(dtype)
     return Loop("reduce", (MOMENTS, dtype), MOMENTS, 0.3, None, None, pointer)
 
 
-def _make_reduction(op: Primitive, dtype: DType) -> tuple[Loop, NDArray] | None:
+def _make_reduction(op: Primitive, dtype: NumPyDType) -> tuple[Loop, NDArray] | None:
     if dtype.kind == "f" and op is p.SUM:
         return _sum_loop(dtype), _identity(op, dtype)
     if op is p.VAR:
@@ -374,10 +381,10 @@ def _make_reduction(op: Primitive, dtype: DType) -> tuple[Loop, NDArray] | None:
     return None if loop is None else (loop, _identity(op, dtype))
 
 
-_reductions: Final[dict[tuple[Primitive, DType], tuple[Loop, NDArray] | None]] = {}
+_reductions: Final[dict[tuple[Primitive, NumPyDType], tuple[Loop, NDArray] | None]] = {}
 
 
-def reduction(op: Primitive, dtype: DType) -> tuple[Loop, NDArray] | None:
+def reduction(op: Primitive, dtype: NumPyDType) -> tuple[Loop, NDArray] | None:
     """The loop (accumulator, `dtype`) -> accumulator of a reduction, and its identity, 0-d.
 
     None for what is no reduction by a loop, and for dtypes it does not take: SUM and PROD take

@@ -26,12 +26,12 @@ from ....core.dtypes import DType
 from ..kernels import BINARY_NEW, UNARY, NDArray
 from . import fperrors, loops, run, threads
 from .extension import extension
-from .kernel import Instruction, Kernel, Operand
+from .kernel import Instruction, Kernel, KernelOperand
 from .loops import Loop
 from .memory_pool import empty
 
 __all__ = [
-    "SMALLEST",
+    "PARALLEL_MIN",
     "attempt",
     "compute",
     "compute_small",
@@ -42,7 +42,7 @@ __all__ = [
     "update",
 ]
 
-SMALLEST: Final = min(2**14, hints.threshold)
+PARALLEL_MIN: Final = min(2**14, hints.threshold)
 """Elements above which there may be several threads, and results lie in memory of the pool."""
 
 
@@ -82,8 +82,8 @@ def compute(loop: Loop, *operands: Any) -> NDArray | None:
 
 
 def compute_small(loop: Loop, *operands: Any) -> NDArray | None:
-    """`compute` on one thread, for up to `SMALLEST` elements."""
-    found = attempt(loop.operation, 1, SMALLEST, *operands)
+    """`compute` on one thread, for up to `PARALLEL_MIN` elements."""
+    found = attempt(loop.operation, 1, PARALLEL_MIN, *operands)
     return reported(loop, *found) if type(found) is tuple else found
 
 
@@ -114,11 +114,11 @@ def route(bind: Callable[[Tensor], Any], op: Primitive, dtype: DType) -> Route |
         low=low,
         high=high,
         bind=bind,
-        smallest=SMALLEST,
+        parallel_min=PARALLEL_MIN,
         kernel=partial(fperrors.located, UNARY[op] if op in UNARY else BINARY_NEW[op]),
         attempt=attempt,
         operation=loop.operation,
-        alone=loop.alone,
+        serial_limit=loop.serial_limit,
         threads=threads.count,
         reported=partial(reported, loop),
     )
@@ -224,7 +224,7 @@ def scan(op: Primitive, array: NDArray, axis: int, dtype: np.dtype[Any]) -> NDAr
 
 
 @lru_cache(maxsize=256)
-def _scan_program(loop: Loop, outer: int, size: int, inner: int) -> run.Program:
+def _scan_program(loop: Loop, outer: int, size: int, inner: int) -> run.PreparedKernel:
     """What applies a loop along the middle one of three axes."""
     itemsize = loop.output.itemsize
     dims: tuple[int, ...] = outer, size - 1, inner
@@ -237,7 +237,7 @@ def _scan_program(loop: Loop, outer: int, size: int, inner: int) -> run.Program:
         split, step = 2, min(_WIDEST, max(_NARROWEST, -(-least // 64) * 64))
         columns = step
     tasks = -(-dims[split] // step)
-    operand = Operand(itemsize, steps, 0, "direct")
+    operand = KernelOperand(itemsize, steps, 0, "direct")
     instruction = Instruction(loop, (0, 1), 2)
     kernel = Kernel(dims, (1, columns), split, step, tasks, (operand,) * 3, (), (instruction,))
     return run.prepare(kernel)

@@ -16,10 +16,10 @@ import numpy as np
 
 from .extension import extension
 from .kernel import Access, Instruction, Kernel, Reduction
-from .summation import fold
+from .summation import accumulate
 from .worker_pool import call_together
 
-__all__ = ["Memories", "NumPyProgram", "Program", "extension", "prepare", "run"]
+__all__ = ["Memories", "NumPyKernel", "PreparedKernel", "extension", "prepare", "run"]
 
 NDArray: TypeAlias = np.ndarray[Any, Any]
 Memories: TypeAlias = Sequence[tuple[NDArray, int]]
@@ -31,19 +31,19 @@ _BYTES: Final = 1 << 22
 
 # A step of a program for tiles of one shape: its sources and its target, which are arrays or slots
 # of operands in memory, and what to pack before.
-_Bound: TypeAlias = tuple[
+_BoundStep: TypeAlias = tuple[
     Instruction | Reduction, list[NDArray | int], NDArray | int, list[tuple[int, NDArray]]
 ]
 
 
-class Program(Protocol):
+class PreparedKernel(Protocol):
     """A kernel, ready to run any number of times, from several threads at once."""
 
     def run(self, memories: Memories, threads: int) -> tuple[int, ...]:
         """Run all tasks; see `run`."""
 
 
-def prepare(kernel: Kernel) -> Program:
+def prepare(kernel: Kernel) -> PreparedKernel:
     """`kernel`, checked and made ready.
 
     Raises
@@ -52,8 +52,8 @@ def prepare(kernel: Kernel) -> Program:
         If its description breaks a rule.
     """
     if extension is None:
-        return NumPyProgram(kernel)
-    program: Program = extension.Kernel(kernel)
+        return NumPyKernel(kernel)
+    program: PreparedKernel = extension.Kernel(kernel)
     return program
 
 
@@ -89,7 +89,7 @@ def run(kernel: Kernel, memories: Memories, threads: int) -> tuple[int, ...]:
 # ---------------------------------------------------------------------- with NumPy calls
 
 
-class NumPyProgram:
+class NumPyKernel:
     """A kernel that runs with NumPy calls.
 
     Attributes
@@ -211,7 +211,7 @@ def _largest_tile(kernel: Kernel) -> tuple[int, int]:
     if not reductions:
         columns = min(max(columns, cells), max(kernel.dims[-1], 1))
     elif kernel.dims[-2] == 1 and reductions[0].columns:
-        columns *= max(1, cells // columns)  # `fold` takes tile by tile
+        columns *= max(1, cells // columns)  # `accumulate` takes tile by tile
     if not any([step.rows for step in reductions]):
         rows = max(rows, cells // columns)
     return rows, columns
@@ -220,17 +220,17 @@ def _largest_tile(kernel: Kernel) -> tuple[int, int]:
 class _Worker:
     """One thread's state while it works on a kernel."""
 
-    __slots__ = ("_bound", "_buffers", "_program", "_steady", "_step", "_views", "flags")
+    __slots__ = ("_bound", "_buffers", "_invariant_shape", "_program", "_step", "_views", "flags")
 
     flags: list[int]
-    _program: NumPyProgram
+    _program: NumPyKernel
     _views: list[NDArray]
     _buffers: dict[int, NDArray]  # bytes, by slot: of registers and operands that are packed
-    _bound: dict[tuple[int, ...], list[_Bound]]  # steps, by the shape of a tile
-    _steady: tuple[int, ...] | None  # the shape that steady operands are packed for
+    _bound: dict[tuple[int, ...], list[_BoundStep]]  # steps, by the shape of a tile
+    _invariant_shape: tuple[int, ...] | None  # the shape that invariant operands are packed for
     _step: int
 
-    def __init__(self, program: NumPyProgram, views: list[NDArray]) -> None:
+    def __init__(self, program: NumPyKernel, views: list[NDArray]) -> None:
         kernel = program.kernel
         cells = min(program.tile[0], kernel.dims[-2]) * min(program.tile[1], kernel.dims[-1])
         itemsizes = [*[operand.itemsize for operand in kernel.operands], *kernel.registers]
@@ -264,7 +264,7 @@ class _Worker:
         begin = task * kernel.step
         ranges[kernel.split] = range(begin, min(begin + kernel.step, kernel.dims[kernel.split]))
         rows, columns = ranges[-2:]
-        self._steady = None
+        self._invariant_shape = None
         for index in product(*ranges[:-2]):
             for row in rows[::tile_rows]:
                 for column in columns[::tile_columns]:
@@ -307,10 +307,10 @@ class _Worker:
         bound = self._bound.get(shape)
         if bound is None:
             bound = self._bound[shape] = self._bind(shape)
-        if self._steady != shape:
-            self._steady = shape
+        if self._invariant_shape != shape:
+            self._invariant_shape = shape
             for slot, operand in enumerate(program.kernel.operands):
-                if operand.access == "steady":
+                if operand.access == "invariant":
                     np.copyto(self._buffer(slot, program.dtypes[slot], shape), memory[slot])
         for number, (step, sources, target, loads) in enumerate(bound):
             self._step = number
@@ -318,7 +318,7 @@ class _Worker:
                 np.copyto(buffer, memory[slot])
             blocks = [memory[each] if isinstance(each, int) else each for each in sources]
             if isinstance(step, Reduction):
-                fold(step, blocks[0], memory[step.target], program.kernel.tile[1])
+                accumulate(step, blocks[0], memory[step.target], program.kernel.tile[1])
                 continue
             out = memory[target] if isinstance(target, int) else target
             assert step.loop.call is not None
@@ -326,10 +326,10 @@ class _Worker:
             if program.stores[number]:
                 np.copyto(memory[step.target], out)
 
-    def _bind(self, shape: tuple[int, ...]) -> list[_Bound]:
+    def _bind(self, shape: tuple[int, ...]) -> list[_BoundStep]:
         """The steps, with arrays for what is in buffers."""
         program = self._program
-        bound: list[_Bound] = []
+        bound: list[_BoundStep] = []
 
         def place(slot: int, dtype: np.dtype[Any]) -> NDArray | int:
             return self._buffer(slot, dtype, shape) if slot in self._buffers else slot

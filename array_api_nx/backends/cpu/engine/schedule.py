@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import Final, Literal, NamedTuple
 
-from .kernel import Access, Box, Operand
+from .kernel import Access, Box, KernelOperand
 
 __all__ = ["Layout", "Schedule", "schedule"]
 
@@ -38,8 +38,8 @@ what its rows are a multiple of. Such an operand is read down the columns. The p
 ahead for few columns at a time, and tiles should end where cache lines do."""
 
 PACKED_COLUMNS: Final = 32
-STEADY_COLUMNS: Final = 64
-"""Up to so many columns it pays to pack tiles rather than to call the loops row by row; steady
+INVARIANT_COLUMNS: Final = 64
+"""Up to so many columns it pays to pack tiles rather than to call the loops row by row; invariant
 tiles, which are packed only once, up to some more."""
 
 FEW: Final = 16
@@ -75,7 +75,7 @@ class Layout(NamedTuple):
         reduced; accumulators are row-major over the other axes.
     itemsize : int
     role : {"input", "output", "accumulator"}
-    spread : bool
+    materialise_scalar : bool
         Whether a scalar is to be spread out over a tile, for loops that are slow with scalars.
     box : tuple of (int, int), optional
         Per axis the indices at which an input has memory, from start to below end; never none.
@@ -84,7 +84,7 @@ class Layout(NamedTuple):
     strides: tuple[int, ...]
     itemsize: int
     role: Literal["input", "output", "accumulator"]
-    spread: bool = False
+    materialise_scalar: bool = False
     box: Box | None = None
 
 
@@ -95,7 +95,7 @@ class Schedule(NamedTuple):
     ----------
     dims, tile, split, step, tasks
         As in `Kernel`.
-    operands : tuple of Operand
+    operands : tuple of KernelOperand
         One per layout.
     reduced : tuple of bool
         Per dim, whether the accumulators stay where they are along it.
@@ -109,7 +109,7 @@ class Schedule(NamedTuple):
     split: int
     step: int
     tasks: int
-    operands: tuple[Operand, ...]
+    operands: tuple[KernelOperand, ...]
     reduced: tuple[bool, ...]
     partial: bool
 
@@ -153,7 +153,7 @@ def schedule(shape: tuple[int, ...], layouts: Sequence[Layout], width: int) -> S
         task_stride = kept * layout.itemsize if copies else 0
         access = _access(layout, strides, dims, tile)
         box = None if layout.box is None else tuple([dim.ranges[k] for dim in dims])
-        operands.append(Operand(layout.itemsize, strides, task_stride, access, box))
+        operands.append(KernelOperand(layout.itemsize, strides, task_stride, access, box))
     return Schedule(
         tuple([dim.size for dim in dims]),
         tile,
@@ -311,21 +311,21 @@ def _access(
         return "direct"
     if layout.box is not None:
         return "packed"
-    if layout.spread:
-        return "steady"
+    if layout.materialise_scalar:
+        return "invariant"
     *outer, row, column = strides
     rows, columns = tile
     is_input = layout.role == "input"
     flat = rows == 1 or row == columns * column
     # Every tile reads the same elements: all columns, of the same row repeated.
-    steady = is_input and not any(outer) and columns == dims[-1].size and row == 0
+    invariant = is_input and not any(outer) and columns == dims[-1].size and row == 0
     adjacent = column == layout.itemsize or (is_input and column == 0)
     large = layout.itemsize * prod([dim.size for dim in dims]) >= STREAMED_BYTES
     if adjacent and not is_input and large and columns * column >= STREAMED_ROW:
         return "streamed"
-    if adjacent and (flat or columns > (STEADY_COLUMNS if steady else PACKED_COLUMNS)):
+    if adjacent and (flat or columns > (INVARIANT_COLUMNS if invariant else PACKED_COLUMNS)):
         return "direct"
-    return "steady" if steady else "packed"
+    return "invariant" if invariant else "packed"
 
 
 # ------------------------------------------------------------------ tasks

@@ -15,7 +15,7 @@ import numpy as np
 
 from .kernel import Reduction
 
-__all__ = ["combined", "fold"]
+__all__ = ["accumulate", "combined"]
 
 NDArray: TypeAlias = np.ndarray[Any, Any]
 
@@ -26,7 +26,7 @@ _GROUP: Final = 8
 _FEW_COLUMNS: Final = 16  # fewer are reduced over the rows one by one
 
 
-def fold(step: Reduction, block: NDArray, accumulators: NDArray, tile_columns: int) -> None:
+def accumulate(step: Reduction, block: NDArray, accumulators: NDArray, tile_columns: int) -> None:
     """Fold a block into its accumulators.
 
     Parameters
@@ -41,7 +41,7 @@ def fold(step: Reduction, block: NDArray, accumulators: NDArray, tile_columns: i
     rows, columns = block.shape
     ufunc = step.loop.ufunc
     if ufunc is None:
-        _fold_moments(step, block, accumulators, tile_columns)
+        _accumulate_moments(step, block, accumulators, tile_columns)
         return
     if not step.rows and not step.columns:
         ufunc(accumulators, block, out=accumulators)
@@ -168,7 +168,7 @@ def _group_sums(block: NDArray) -> NDArray:
     return total
 
 
-def _fold_moments(
+def _accumulate_moments(
     step: Reduction, block: NDArray, accumulators: NDArray, tile_columns: int
 ) -> None:
     rows, columns = block.shape
@@ -202,13 +202,13 @@ def _merge(moments: NDArray, count: int, found: _Found) -> None:
         rest = np.fmax(squares - distances * parts, 0)
         references = np.where(before == 0, means, moments["reference"])
         steps = (means - references) + (parts - moments["offset"])
-        apart = steps * steps * (weight * before)
+        between = steps * steps * (weight * before)
         squares = np.where(np.isfinite(squares), rest, squares)
         moments["count"] = before + count
         moments["sum"] += sums
         moments["reference"] = references
         moments["offset"] += steps * weight
-        moments["squares"] += squares + np.where(np.isnan(apart), 0, apart)
+        moments["squares"] += squares + np.where(np.isnan(between), 0, between)
 
 
 def combined(parts: NDArray) -> tuple[NDArray, NDArray]:
@@ -223,6 +223,6 @@ def combined(parts: NDArray) -> tuple[NDArray, NDArray]:
         count = counts.sum(axis=0)
         means = (parts["reference"] - parts["reference"][0]) + parts["offset"]
         steps = means - (counts * means).sum(axis=0) / count
-        apart = counts * np.square(steps)
-        squares = parts["squares"] + np.where(np.isnan(apart), 0, apart)
+        between = counts * np.square(steps)
+        squares = parts["squares"] + np.where(np.isnan(between), 0, between)
         return parts["sum"].sum(axis=0) / count, squares.sum(axis=0)

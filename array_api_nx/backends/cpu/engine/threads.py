@@ -182,7 +182,7 @@ def register_controller() -> None:
         user_api = "blas"
         internal_api = "array_api_nx"
         filename_prefixes = ("_engine",)
-        check_symbols = ("array_api_nx_block_machine",)
+        check_symbols = ("array_api_nx_engine",)
 
         def get_num_threads(self) -> int:
             return limits.get()

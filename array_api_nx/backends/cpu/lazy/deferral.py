@@ -9,7 +9,7 @@ The rules that make deferral safe, each in one place:
 
 - who reads memory that others can write is computed at once (`_deferred`, `defer_reduce`);
 - before tracked memory is written (`writing`, `_store`) or handed out (`hand_out`), every pending
-  value that reads it is computed, and equal values get memory of their own (`_settle`);
+  value that reads it is computed, and equal values get memory of their own (`_detach`);
 - whoever writes tracked memory holds the lock, so that no expression comes to read it meanwhile.
 """
 
@@ -33,7 +33,7 @@ from ....core.shape import broadcast_shapes
 from ....core.view import View
 from ....explain.explanation import Explanation
 from ..engine import fperrors, loops, memory_pool
-from ..engine.diagnostics import facts
+from ..engine.diagnostics import runtime_info
 from ..kernels import NDArray
 from ..storage import NumPyMemory
 from . import evaluation, expression
@@ -69,7 +69,7 @@ class DeferredExecution(NumPyMemory):
         with expression.lock:
             evaluation.evaluate([s.node for s in pending if s.node is not None], report)  # type: ignore[union-attr]
             for storage in pending:
-                self._claim(storage)  # type: ignore[arg-type]
+                self._adopt_memory(storage)  # type: ignore[arg-type]
         if report:
             fperrors.report(report)
 
@@ -80,8 +80,8 @@ class DeferredExecution(NumPyMemory):
                 return Explanation()
             return explanation(storage.node)
 
-    def facts(self) -> dict[str, Any]:
-        return facts()
+    def runtime_info(self) -> dict[str, Any]:
+        return runtime_info()
 
     def release_memory(self) -> None:
         memory_pool.release()
@@ -92,7 +92,7 @@ class DeferredExecution(NumPyMemory):
         with expression.lock:
             if storage.memory is None:
                 evaluation.evaluate([storage.node], report)
-                self._claim(storage)
+                self._adopt_memory(storage)
         if report:
             fperrors.report(report)
 
@@ -113,7 +113,7 @@ class DeferredExecution(NumPyMemory):
         array.flags.writeable = False
         return array
 
-    def _claim(self, storage: Storage) -> None:
+    def _adopt_memory(self, storage: Storage) -> None:
         """Let `storage` have the memory of its node, or a copy if another storage has it."""
         if storage.memory is not None:
             return
@@ -125,7 +125,7 @@ class DeferredExecution(NumPyMemory):
         else:
             storage.memory = node.memory
 
-    def _settle(self, storage: Storage, report: evaluation.Report) -> None:
+    def _detach(self, storage: Storage, report: evaluation.Report) -> None:
         """Compute every pending value that reads `storage`, and part it from its node."""
         node: Node | None = storage.node
         if node is None:
@@ -158,7 +158,7 @@ class DeferredExecution(NumPyMemory):
         report: evaluation.Report = []
         with expression.lock:
             self.force(storage)
-            self._settle(storage, report)
+            self._detach(storage, report)
             yield
         if report:
             fperrors.report(report)
@@ -168,7 +168,7 @@ class DeferredExecution(NumPyMemory):
         if x.storage is None:
             if x.array.size <= _hints.threshold:
                 return
-            self.anchor(x)
+            self.ensure_view(x)
         storage = x.storage
         assert storage is not None
         if storage.tracked:
@@ -179,7 +179,7 @@ class DeferredExecution(NumPyMemory):
 
     def _source(self, x: Tensor, always: bool) -> tuple[Node, View, bool]:
         """The node and the view by which an expression reads `x`, and whether it must do so now."""
-        view = x.view or self.anchor(x)
+        view = x.view or self.ensure_view(x)
         storage: Any = x.storage
         if view.mask is not None:
             return self._source(self.materialise(x, 0), always)
@@ -277,7 +277,7 @@ class DeferredExecution(NumPyMemory):
         storage = _pending(node)
         if now:
             evaluation.evaluate([node], report)
-            self._claim(storage)
+            self._adopt_memory(storage)
         return storage
 
     def _shorten(self, node: Node, report: evaluation.Report) -> None:
@@ -537,7 +537,7 @@ class DeferredExecution(NumPyMemory):
                 storage.memory = memory
                 storage.node = None
             else:
-                self._settle(storage, report)
+                self._detach(storage, report)
         if report:
             fperrors.report(report)
         return True

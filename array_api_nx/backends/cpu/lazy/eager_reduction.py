@@ -17,16 +17,16 @@ from . import evaluation, expression
 from .expression import Node
 from .planning import Graph, Stage, plan
 
-__all__ = ["fold"]
+__all__ = ["reduce_eagerly"]
 
 
-_MAX_FOLDS: Final = 1 << 9
+_MAX_PLANS: Final = 1 << 9
 
 
-_folds: Final[dict[Any, tuple[Stage, Node, tuple[int, ...]]]] = {}
+_plans: Final[dict[Any, tuple[Stage, Node, tuple[int, ...]]]] = {}
 
 
-def fold(
+def reduce_eagerly(
     op: Primitive, array: NDArray, axes: tuple[int, ...], keepdims: bool, divisor: float | None
 ) -> NDArray | None:
     """`SUM` or `VAR` of real floating-point numbers over axes, divided by `divisor` if it is given:
@@ -45,11 +45,11 @@ def fold(
     if asked is None:
         return None
     key = op, array.dtype, array.shape, axes, keepdims, divisor
-    found = _folds.get(key)
+    found = _plans.get(key)
     if found is None:
-        if len(_folds) >= _MAX_FOLDS:
-            _folds.clear()
-        found = _folds[key] = _planned(op, array.dtype, array.shape, axes, keepdims, divisor)
+        if len(_plans) >= _MAX_PLANS:
+            _plans.clear()
+        found = _plans[key] = _planned(op, array.dtype, array.shape, axes, keepdims, divisor)
     stage, head, shape = found
     accumulators = evaluation.begin(head, stage)
     memories = [

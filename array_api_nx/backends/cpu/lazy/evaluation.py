@@ -16,7 +16,7 @@ from ..engine.summation import combined
 from ..kernels import NDArray, divide_by_count
 from . import expression
 from .expression import Node
-from .planning import Graph, Overlap, Plan, Stage, plan
+from .planning import EvaluationPlan, Graph, Overlap, Stage, plan
 
 __all__ = [
     "Report",
@@ -43,10 +43,10 @@ for memory."""
 
 # Plans by the structure of what they compute; emptied when full.
 _MAX_PLANS: Final = 1 << 9
-_plans: Final[dict[Any, Plan]] = {}
+_plans: Final[dict[Any, EvaluationPlan]] = {}
 
 
-def planned(graph: Graph, destination: tuple[View, frozenset[int]] | None = None) -> Plan:
+def planned(graph: Graph, destination: tuple[View, frozenset[int]] | None = None) -> EvaluationPlan:
     """What `plan` gives, made anew only for a structure not seen before."""
     key = graph.key, destination
     stages = _plans.get(key)
@@ -92,7 +92,9 @@ def evaluate_into(node: Node, memory: NDArray, view: View, report: Report) -> No
     _compute(planned(graph, (view, alias)), graph, memory, report)
 
 
-def _compute(stages: Plan, graph: Graph, destination: NDArray | None, report: Report) -> None:
+def _compute(
+    stages: EvaluationPlan, graph: Graph, destination: NDArray | None, report: Report
+) -> None:
     """Run all stages."""
     raised = [0] * len(graph.nodes)
     for stage in stages:

@@ -9,8 +9,8 @@ from typing import Any, Final, Literal
 from ....contract import primitives as p
 from ....core.view import View
 from ....explain.explanation import Explanation
-from ....explain.model import Memory, Pass, Step
-from ..engine.kernel import Access, Instruction, Kernel, Operand, Reduction
+from ....explain.model import MemoryExplanation, PassExplanation, StepExplanation
+from ..engine.kernel import Access, Instruction, Kernel, KernelOperand, Reduction
 from ..engine.loops import Loop
 from .evaluation import planned
 from .expression import Node
@@ -20,7 +20,7 @@ __all__ = ["Translator", "explanation"]
 
 _ACCESSES: Final[dict[Access, str]] = {
     "packed": "copied tile by tile",
-    "steady": "copied once per task",
+    "invariant": "copied once per task",
     "streamed": "written past the caches",
 }
 
@@ -36,12 +36,14 @@ def explanation(node: Node) -> Explanation:
     return Explanation(len(graph.nodes), tuple(passes or [_filling(node, graph)]))
 
 
-def _filling(node: Node, graph: Graph) -> Pass:
+def _filling(node: Node, graph: Graph) -> PassExplanation:
     """The pass of a value that is the same everywhere, which no kernel computes."""
     size = prod(node.shape)
-    result = Memory("result", "result", str(node.dtype), node.shape, size * node.dtype.itemsize)
-    step = Step("full", (str(graph.scalars[0].array[0]),), "result")
-    return Pass((size,), (1, size), 1, (), (result,), 0, (step,))
+    result = MemoryExplanation(
+        "result", "result", str(node.dtype), node.shape, size * node.dtype.itemsize
+    )
+    step = StepExplanation("full", (str(graph.scalars[0].array[0]),), "result")
+    return PassExplanation((size,), (1, size), 1, (), (result,), 0, (step,))
 
 
 class Translator:
@@ -71,12 +73,12 @@ class Translator:
         self.numbers: dict[tuple[Any, ...], int] = {}
         self.stored_numbers: dict[str, int] = {}
 
-    def translate(self, stage: Stage) -> Pass:
+    def translate(self, stage: Stage) -> PassExplanation:
         """The pass that `stage` is. Stages come in order."""
         kernel = stage.kernel
         names: list[str] = []
-        inputs: list[Memory] = []
-        outputs: list[Memory] = []
+        inputs: list[MemoryExplanation] = []
+        outputs: list[MemoryExplanation] = []
         reads = self._reads(stage.reductions or (stage.head,))
         written = {step.target for step in kernel.program}
         for slot, (memory, operand) in enumerate(zip(stage.memories, kernel.operands, strict=True)):
@@ -97,7 +99,7 @@ class Translator:
         while kernel.dims[padding] == 1 and padding < len(kernel.dims) - 1:
             padding += 1
         steps = self._steps(stage, names, padding)
-        return Pass(
+        return PassExplanation(
             kernel.dims[padding:],
             kernel.tile,
             kernel.tasks,
@@ -150,10 +152,10 @@ class Translator:
         source: str,
         j: int,
         view: View,
-        operand: Operand,
+        operand: KernelOperand,
         taken: list[str],
         fill: int | None,
-    ) -> Memory:
+    ) -> MemoryExplanation:
         """What a stage reads, with which scalar around it. `taken` are the names of its other
         operands."""
         if view.mask is not None:
@@ -184,7 +186,7 @@ class Translator:
                     name += "'"
         elements: tuple[int, ...] = distinct.shape  # type: ignore[assignment]
         size = prod(elements) * dtype.itemsize
-        return Memory(name, kind, str(dtype), elements, size, ", ".join(notes))
+        return MemoryExplanation(name, kind, str(dtype), elements, size, ", ".join(notes))
 
     def _array(self, leaf: int, elements: Any, taken: list[str]) -> str:
         """The name of some elements of a leaf, in some order."""
@@ -197,7 +199,7 @@ class Translator:
         self.first_names.setdefault(leaf, names[-1])
         return names[-1]
 
-    def _output(self, stage: Stage, i: int, operand: Operand) -> Memory:
+    def _output(self, stage: Stage, i: int, operand: KernelOperand) -> MemoryExplanation:
         """What a stage writes."""
         node = self.graph.nodes[i]
         kind: Literal["stored", "result"] = "result" if i in self.graph.roots else "stored"
@@ -214,11 +216,11 @@ class Translator:
             notes.append("kept for another array")
         if operand.access in _ACCESSES:
             notes.append(_ACCESSES[operand.access])
-        return Memory(name, kind, str(node.dtype), node.shape, size, ", ".join(notes))
+        return MemoryExplanation(name, kind, str(node.dtype), node.shape, size, ", ".join(notes))
 
     # ------------------------------------------------------------------ steps
 
-    def _steps(self, stage: Stage, names: list[str], padding: int) -> list[Step]:
+    def _steps(self, stage: Stage, names: list[str], padding: int) -> list[StepExplanation]:
         """What a stage computes. `names` are those of the kernel's slots."""
         # What no stage computed element by element is known by its name.
         values: list[Any] = [self.stored_numbers.get(name, name) for name in names]
@@ -235,7 +237,9 @@ class Translator:
             if step.target < len(stage.memories):
                 self.stored_numbers[target] = value
             operation, arguments = self._call(step, names)
-            steps.append(Step(operation, arguments, target, "elementwise", value < known))
+            steps.append(
+                StepExplanation(operation, arguments, target, "elementwise", value < known)
+            )
         return steps
 
     def _call(self, step: Instruction, names: list[str]) -> tuple[str, tuple[str, ...]]:
@@ -249,7 +253,7 @@ class Translator:
 
     def _reduction(
         self, stage: Stage, step: Reduction, names: list[str], padding: int
-    ) -> list[Step]:
+    ) -> list[StepExplanation]:
         head = stage.memories[step.target].position
         node = self.graph.nodes[head]
         dims, strides = stage.kernel.dims, stage.kernel.operands[step.target].strides
@@ -258,11 +262,13 @@ class Translator:
         over = [f"axis={axes[0] if len(axes) == 1 else tuple(axes)}"] if kept else []
         source, target = names[step.source], names[step.target]
         assert node.op is not None
-        steps = [Step(node.op.name, (source, *over), target, "reduction")]
+        steps = [StepExplanation(node.op.name, (source, *over), target, "reduction")]
         if node.op is not p.VAR and node.divisor is not None:
-            steps.append(Step("divide", (target, str(float(node.divisor))), target, "final"))
+            steps.append(
+                StepExplanation("divide", (target, str(float(node.divisor))), target, "final")
+            )
         for mean in self._means(head):
-            steps.append(Step("mean", (source, *over), self.stored[mean], "reduction"))
+            steps.append(StepExplanation("mean", (source, *over), self.stored[mean], "reduction"))
         return steps
 
     def _means(self, head: int) -> list[int]:

@@ -32,13 +32,13 @@ __all__ = [
     "MAX_LEAVES",
     "MAX_PENDING",
     "Node",
-    "Scalar",
+    "ScalarValue",
     "Source",
+    "cse_scope",
     "dependants",
     "elementwise",
     "fill",
     "forget",
-    "home",
     "is_bounded",
     "leaf",
     "lock",
@@ -51,7 +51,7 @@ __all__ = [
 
 NDArray: TypeAlias = np.ndarray[Any, Any]
 
-Source: TypeAlias = "tuple[Node, View] | tuple[Scalar, None]"
+Source: TypeAlias = "tuple[Node, View] | tuple[ScalarValue, None]"
 """What an operation reads: a value through a view of its elements, or a scalar."""
 
 
@@ -60,8 +60,8 @@ MAX_PENDING: Final = 64
 MAX_LEAVES: Final = 24
 """How many different blocks of memory and scalars a pending expression may read."""
 
-home: Final[ContextVar[int]] = ContextVar("array_api_nx.home", default=0)
-"""Equal expressions of different homes are different nodes. Where programs are planned, memory has
+cse_scope: Final[ContextVar[int]] = ContextVar("array_api_nx.cse_scope", default=0)
+"""Equal expressions of different scopes are different nodes. Where programs are planned, memory has
 no elements, and no expression outside may find it."""
 
 _keys: Final = count()
@@ -73,7 +73,7 @@ _next_sweep = _MIN_SWEEP
 
 
 @final
-class Scalar:
+class ScalarValue:
     """A number in an expression.
 
     Attributes
@@ -95,19 +95,19 @@ class Scalar:
 
 
 _MAX_SCALARS: Final = 1 << 10
-_scalars: Final[dict[tuple[type, Any, np.dtype[Any]], Scalar]] = {}
+_scalars: Final[dict[tuple[type, Any, np.dtype[Any]], ScalarValue]] = {}
 
 
-def scalar(value: Any, dtype: np.dtype[Any]) -> Scalar:
+def scalar(value: Any, dtype: np.dtype[Any]) -> ScalarValue:
     """A Python scalar as a value of `dtype`."""
     if not value or type(value) is complex:  # -0.0 would be found for 0.0
-        return Scalar(located(np.full, 1, value, dtype))
+        return ScalarValue(located(np.full, 1, value, dtype))
     key = type(value), value, dtype
     found = _scalars.get(key)
     if found is None:
         if len(_scalars) >= _MAX_SCALARS:
             _scalars.clear()
-        found = Scalar(located(np.full, 1, value, dtype))
+        found = ScalarValue(located(np.full, 1, value, dtype))
         # What overflows is made anew each time, so that NumPy warns each time.
         if np.isfinite(found.array[0]) or not isfinite(value):
             _scalars[key] = found
@@ -262,9 +262,9 @@ def leaf(memory: NDArray) -> Node:
     return node
 
 
-def fill(op: Primitive, shape: tuple[int, ...], value: Scalar) -> Node:
+def fill(op: Primitive, shape: tuple[int, ...], value: ScalarValue) -> Node:
     """The scalar `value` everywhere."""
-    key = home.get(), op, shape, value.key  # only fills read no memory, which has a home
+    key = cse_scope.get(), op, shape, value.key  # only fills read no memory, which has a scope
     node = _known(key)
     if node is None:
         node = _new(op, None, ((value, None),), shape)
@@ -273,7 +273,7 @@ def fill(op: Primitive, shape: tuple[int, ...], value: Scalar) -> Node:
     return node
 
 
-def padding(value: Node, view: View, fill: Scalar) -> Node:
+def padding(value: Node, view: View, fill: ScalarValue) -> Node:
     """What `view` shows of a value, and `fill` where it has no memory."""
     loop = loops.cast(value.dtype, value.dtype)
     assert loop is not None

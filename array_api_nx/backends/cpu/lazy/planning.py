@@ -19,11 +19,11 @@ from ....contract import primitives as p
 from ....core.view import View
 from ..engine import loops
 from ..engine.kernel import Box, Instruction, Kernel, Reduction
-from ..engine.run import Program, prepare
+from ..engine.run import PreparedKernel, prepare
 from ..engine.schedule import Layout, schedule
-from .expression import Node, Scalar, mean_of, walk
+from .expression import Node, ScalarValue, mean_of, walk
 
-__all__ = ["Graph", "Memory", "Plan", "Stage", "plan"]
+__all__ = ["EvaluationPlan", "Graph", "OperandBinding", "Stage", "plan"]
 
 WORTH_STORING: Final = 3.0
 """Nanoseconds per element above which computing a value again costs more than memory traffic."""
@@ -36,7 +36,7 @@ WORTH_A_THREAD: Final = 40_000.0
 that takes longer, the others have done its tasks meanwhile."""
 
 
-class Memory(NamedTuple):
+class OperandBinding(NamedTuple):
     """What an operand of a kernel is bound to.
 
     Attributes
@@ -67,9 +67,9 @@ class Stage(NamedTuple):
     stored : tuple of int
         Positions of the other nodes that it stores.
     kernel : Kernel
-    program : Program
+    program : PreparedKernel
         The kernel, ready to run.
-    memories : tuple of Memory
+    memories : tuple of OperandBinding
         One per operand.
     partial : bool
         Whether each task has accumulators of its own.
@@ -83,14 +83,14 @@ class Stage(NamedTuple):
     reductions: tuple[int, ...]
     stored: tuple[int, ...]
     kernel: Kernel
-    program: Program
-    memories: tuple[Memory, ...]
+    program: PreparedKernel
+    memories: tuple[OperandBinding, ...]
     partial: bool
     steps: tuple[int, ...]
     threads: int
 
 
-Plan: TypeAlias = "tuple[Stage, ...]"
+EvaluationPlan: TypeAlias = "tuple[Stage, ...]"
 """Stages in the order in which they run. A fill that is a head has none: nothing is computed."""
 
 
@@ -118,7 +118,7 @@ class Graph:
         self.nodes = walk(roots)
         position = {node.key: i for i, node in enumerate(self.nodes)}
         self.leaves: list[Node] = []
-        self.scalars: list[Scalar] = []
+        self.scalars: list[ScalarValue] = []
         found: dict[Any, int] = {}
         self.sources: list[tuple[tuple[str, int, View | None], ...]] = []
         parts: list[Any] = []
@@ -128,7 +128,7 @@ class Graph:
             refs: list[tuple[str, int, View | None]] = []
             for value, view in node.sources:
                 key = value.key
-                if type(value) is Scalar:
+                if type(value) is ScalarValue:
                     k = found.setdefault(key, len(self.scalars))
                     if k == len(self.scalars):
                         self.scalars.append(value)
@@ -154,7 +154,7 @@ class Graph:
         self.key = (*parts, self.roots, self.live, *self.variances.items())
 
 
-def plan(graph: Graph, destination: tuple[View, frozenset[int]] | None = None) -> Plan:
+def plan(graph: Graph, destination: tuple[View, frozenset[int]] | None = None) -> EvaluationPlan:
     """The stages that compute the roots of `graph`.
 
     Parameters
@@ -183,7 +183,7 @@ class _Planner:
         self.stored: set[int] = set()
         self._classify()
 
-    def plan(self) -> Plan:
+    def plan(self) -> EvaluationPlan:
         for i in range(len(self.graph.nodes)):
             if i in self.heads and i in self.graph.roots:
                 self._emit(i)
@@ -208,12 +208,12 @@ class _Planner:
                 else:
                     heads.add(j)
         heads.update([i for i in graph.roots if not consumers[i]])
-        homes: list[frozenset[int]] = [frozenset()] * count
+        computed_in: list[frozenset[int]] = [frozenset()] * count
         for i in reversed(range(count)):
-            homes[i] = (
+            computed_in[i] = (
                 frozenset((i,))
                 if i in heads
-                else frozenset().union(*[homes[c] for c in consumers[i]])
+                else frozenset().union(*[computed_in[c] for c in consumers[i]])
             )
         sides = set()
         cost = [0.0] * count
@@ -224,7 +224,9 @@ class _Planner:
             )
             if i in heads:
                 continue
-            shared = len(homes[i]) > 1 and any([homes[c] != homes[i] for c in consumers[i]])
+            shared = len(computed_in[i]) > 1 and any(
+                [computed_in[c] != computed_in[i] for c in consumers[i]]
+            )
             if i in graph.roots or (total >= WORTH_STORING and (shared or i in graph.live)):
                 sides.add(i)
             else:
@@ -338,7 +340,7 @@ class _KernelBuilder:
         self.space: Any = self.graph.nodes[head].space
         self.destination = planner.destination if head in self.graph.roots else None
         self.side_outputs = [i for i in inlined if i in planner.sides and i != head]
-        self.memories: list[Memory] = []
+        self.memories: list[OperandBinding] = []
         self.layouts: list[Layout] = []
         self.operands: dict[Any, int] = {}
         self.fills: dict[int, int] = {}
@@ -348,18 +350,18 @@ class _KernelBuilder:
     def _operand(
         self,
         key: Any,
-        memory: Memory,
+        memory: OperandBinding,
         strides: tuple[int, ...],
         itemsize: int,
         role: Any,
-        spread: bool = False,
+        materialise_scalar: bool = False,
         box: Box | None = None,
     ) -> int:
         slot = self.operands.get(key)
         if slot is None:
             slot = self.operands[key] = len(self.memories)
             self.memories.append(memory)
-            self.layouts.append(Layout(strides, itemsize, role, spread, box))
+            self.layouts.append(Layout(strides, itemsize, role, materialise_scalar, box))
         return slot
 
     def _input(
@@ -376,9 +378,11 @@ class _KernelBuilder:
         if kind == "scalar":
             zeros = (0,) * len(self.space)
             itemsize = graph.scalars[j].array.itemsize
-            spread = loop is not None and loop.spread
-            memory = Memory("scalar", j, 0)
-            return self._operand((kind, j, spread), memory, zeros, itemsize, "input", spread)
+            materialise_scalar = loop is not None and loop.materialise_scalar
+            memory = OperandBinding("scalar", j, 0)
+            return self._operand(
+                (kind, j, materialise_scalar), memory, zeros, itemsize, "input", materialise_scalar
+            )
         assert view is not None
         view = _reshaped(view, self.space)
         assert view is not None
@@ -388,7 +392,7 @@ class _KernelBuilder:
             if view != target and view.overlaps(target):
                 raise Overlap
         offset, strides = view.byte_layout(itemsize)
-        memory = Memory("leaf" if kind == "leaf" else "node", j, offset)
+        memory = OperandBinding("leaf" if kind == "leaf" else "node", j, offset)
         box: Any = view.mask
         return self._operand((kind, j, view, fill), memory, strides, itemsize, "input", box=box)
 
@@ -406,10 +410,10 @@ class _KernelBuilder:
         if i == self.head and self.destination is not None:
             offset, strides = self.destination[0].byte_layout(itemsize)
             return self._operand(
-                "out", Memory("destination", 0, offset), strides, itemsize, "output"
+                "out", OperandBinding("destination", 0, offset), strides, itemsize, "output"
             )
         _, strides = View.row_major(self.space).byte_layout(itemsize)
-        return self._operand(("out", i), Memory("node", i, 0), strides, itemsize, "output")
+        return self._operand(("out", i), OperandBinding("node", i, 0), strides, itemsize, "output")
 
     def _accumulators(self, i: int) -> int:
         node = self.graph.nodes[i]
@@ -418,7 +422,9 @@ class _KernelBuilder:
         _, kept = View.row_major(node.shape).byte_layout(itemsize)
         remaining = list(kept)
         strides = tuple([0 if a in node.axes else remaining.pop(0) for a in range(len(self.space))])
-        return self._operand(("out", i), Memory("node", i, 0), strides, itemsize, "accumulator")
+        return self._operand(
+            ("out", i), OperandBinding("node", i, 0), strides, itemsize, "accumulator"
+        )
 
     # ------------------------------------------------------------------ the program
 

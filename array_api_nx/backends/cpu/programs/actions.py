@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Action",
-    "Call",
+    "BackendCall",
     "Copy",
     "Fill",
-    "Pass",
+    "KernelPass",
     "Read",
     "Slot",
     "Update",
@@ -43,7 +43,7 @@ class Read(NamedTuple):
     view: View
 
 
-class Pass(NamedTuple):
+class KernelPass(NamedTuple):
     """One pass of a fused kernel over memory.
 
     Attributes
@@ -154,7 +154,7 @@ class Update(NamedTuple):
         return ()
 
 
-class Call(NamedTuple):
+class BackendCall(NamedTuple):
     """A call of a method of the backend, with `Read` for handles, and within an errstate."""
 
     method: str
@@ -187,7 +187,7 @@ class Call(NamedTuple):
         return self.results
 
 
-Action: TypeAlias = "Pass | Fill | Copy | Update | Call"
+Action: TypeAlias = "KernelPass | Fill | Copy | Update | BackendCall"
 """What is done when a program runs. ``uses()`` are all slots that it touches; `stores` those whose
 memory must be there for it to write; ``finds()`` those that it puts memory of its own into."""
 
@@ -234,13 +234,13 @@ def raised(names: Sequence[tuple[tuple[str, int], ...]], flags: Any) -> evaluati
     Parameters
     ----------
     names : sequence of tuple
-        Per pass, as in `Pass`.
+        Per pass, as in `KernelPass`.
     flags : sequence of tuple of int
         Per pass and step, as NumPy's bits.
     """
     here = fperrors.modes() or 0
     return [
-        (name, met, fperrors.Settings.asked(code, here))
+        (name, met, fperrors.ErrorSettings.asked(code, here))
         for steps, all_met in zip(names, flags, strict=True)
         for (name, code), met in zip(steps, all_met, strict=True)
         if met

@@ -1,28 +1,28 @@
-"""Where blocks of memory lie in one larger block, when it is known how long each is needed."""
+"""Where slots lie in one block of memory, when it is known how long each is needed."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-__all__ = ["Block", "place"]
+__all__ = ["SlotLifetime", "place"]
 
 _ALIGNMENT: Final = 64
 """A cache line."""
 
 
-class Block(NamedTuple):
-    """A block of `size` bytes, in use from time `first` to time `last`, both included."""
+class SlotLifetime(NamedTuple):
+    """A slot of `size` bytes, in use from time `first` to time `last`, both included."""
 
     size: int
     first: int
     last: int
 
 
-def place(blocks: Sequence[Block]) -> tuple[list[int], int]:
-    """A place for each block, such that no two that are in use at one time overlap.
+def place(lifetimes: Sequence[SlotLifetime]) -> tuple[list[int], int]:
+    """A place for each slot, such that no two that are in use at one time overlap.
 
-    Large blocks are placed first, each at the lowest place that is free as long as it is needed.
+    Large slots are placed first, each at the lowest place that is free as long as it is needed.
 
     Returns
     -------
@@ -31,17 +31,17 @@ def place(blocks: Sequence[Block]) -> tuple[list[int], int]:
     size : int
         Bytes in all.
     """
-    positions = [0] * len(blocks)
-    placed: list[tuple[int, int, Block]] = []
-    for i in sorted(range(len(blocks)), key=lambda i: -blocks[i].size):
-        block = blocks[i]
+    positions = [0] * len(lifetimes)
+    placed: list[tuple[int, int, SlotLifetime]] = []
+    for i in sorted(range(len(lifetimes)), key=lambda i: -lifetimes[i].size):
+        lifetime = lifetimes[i]
         start = 0
         for begin, end, other in sorted(placed):
-            if other.last < block.first or block.last < other.first or end <= start:
+            if other.last < lifetime.first or lifetime.last < other.first or end <= start:
                 continue
-            if begin - start >= block.size:
+            if begin - start >= lifetime.size:
                 break
             start = -(-end // _ALIGNMENT) * _ALIGNMENT
         positions[i] = start
-        placed.append((start, start + block.size, block))
+        placed.append((start, start + lifetime.size, lifetime))
     return positions, max([end for _, end, _ in placed], default=0)

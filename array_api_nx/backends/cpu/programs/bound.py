@@ -21,15 +21,15 @@ from ....core.view import View
 from ..engine import fperrors
 from ..engine.extension import extension
 from ..engine.memory_pool import empty
-from ..engine.operations import SMALLEST
+from ..engine.operations import PARALLEL_MIN
 from ..kernels import NDArray, divide_by_count
 from ..lazy import evaluation
-from .actions import Action, Call, Pass, Read, Slot, as_array, raised
+from .actions import Action, BackendCall, KernelPass, Read, Slot, as_array, raised
 
 if TYPE_CHECKING:
-    from .plan import Plan
+    from .plan import ProgramPlan
 
-__all__ = ["Small"]
+__all__ = ["BoundProgram"]
 
 Given: TypeAlias = "list[NDArray]"
 """The arrays of a run that are not the program's own: arguments, constants, then results."""
@@ -38,15 +38,15 @@ _MAX_PASSES: Final = 64
 """In one sequence."""
 
 
-class Small:
+class BoundProgram:
     """A planned program bound to memory, for one run at a time.
 
     Parameters
     ----------
-    plan : Plan
+    plan : ProgramPlan
     """
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: ProgramPlan) -> None:
         self._plan = plan
         self._numbers = {slot: i for i, slot in enumerate(plan.given)}
         memory = empty((plan.arena,), np.dtype(np.uint8))
@@ -130,7 +130,7 @@ class Small:
     def _bind(self) -> Callable[[Given, evaluation.Report], None]:
         """The function that does what the actions say, one line for each."""
         lines: list[str] = []
-        passes: list[Pass] = []
+        passes: list[KernelPass] = []
         for action in self._plan.actions:
             if _is_native(action) and len(passes) < _MAX_PASSES:
                 passes.append(action)  # type: ignore[arg-type]
@@ -157,7 +157,7 @@ class Small:
         self._names[name] = x
         return name
 
-    def _sequence(self, passes: list[Pass]) -> list[str]:
+    def _sequence(self, passes: list[KernelPass]) -> list[str]:
         plan = self._plan
         slots = sorted({slot for each in passes for slot, _ in each.sources})
         fixed = [slot for slot in slots if slot in self._fixed]
@@ -190,7 +190,7 @@ class Small:
 
     def _single(self, action: Action) -> str:
         """The line of an action that is no pass of the extension's."""
-        if type(action) is Call and not action.errors:
+        if type(action) is BackendCall and not action.errors:
             read = [self._array(x) for x in action.arguments if type(x) is Read]
             if action.method == "matmul":
                 return f"matmul({', '.join(read)}, {self._result(action)})"
@@ -204,7 +204,7 @@ class Small:
                 op, x, axes, keepdims, *_ = action.arguments
                 # Sums of these are NumPy's, and need no dtype: they accumulate in their own.
                 same = self._plan.slots[x.slot].dtype == self._plan.slots[action.results[0]].dtype
-                plain = same and prod(x.view.shape) <= SMALLEST
+                plain = same and prod(x.view.shape) <= PARALLEL_MIN
                 if op is p.SUM and plain:
                     return f"add({read[0]}, {axes}, None, {self._result(action)}, {keepdims})"
                 if op is p.MEAN and plain:
@@ -245,7 +245,7 @@ class Small:
             return f"{array}.transpose({replay.inverse(order)})"
         return f"as_array({array}.reshape(-1), {self._name(view)})"
 
-    def _result(self, action: Call) -> str:
+    def _result(self, action: BackendCall) -> str:
         """What in the function is the memory for the only result of a call."""
         (slot,) = action.results
         return self._array(Read(slot, View.row_major(self._plan.slots[slot].shape)))
@@ -253,7 +253,7 @@ class Small:
 
 def _is_native(action: Action) -> bool:
     """Whether the extension alone runs an action."""
-    if extension is None or type(action) is not Pass:
+    if extension is None or type(action) is not KernelPass:
         return False
     return not any(
         [

@@ -10,11 +10,11 @@ import numpy as np
 from ....contract.primitives import Primitive
 from ....contract.program import Program
 from ....core.symbolic import SymbolicShape, eval_dim
-from ....explain.model import Buffer, Memory, RunExplanation, Step
-from ....explain.model import Pass as ExplainedPass
+from ....explain.model import BufferExplanation, MemoryExplanation, RunExplanation, StepExplanation
+from ....explain.model import PassExplanation as ExplainedPass
 from ..engine.kernel import Reduction
-from .actions import Action, Call, Copy, Fill, Pass, Read, Slot
-from .plan import Plan
+from .actions import Action, BackendCall, Copy, Fill, KernelPass, Read, Slot
+from .plan import ProgramPlan
 from .planner import Unplannable
 
 if TYPE_CHECKING:
@@ -28,14 +28,14 @@ def explain(
 ) -> RunExplanation | None:
     """See `Backend.explain_program`."""
     try:
-        plan = Plan(backend, program, sizes, explains=True)
+        plan = ProgramPlan(backend, program, sizes, explains=True)
     except Unplannable:
         return None
     return _Explainer(plan, program, sizes).explained()
 
 
 class _Explainer:
-    def __init__(self, plan: Plan, program: Program, sizes: tuple[int, ...]) -> None:
+    def __init__(self, plan: ProgramPlan, program: Program, sizes: tuple[int, ...]) -> None:
         assert plan.planner is not None
         self.plan = plan
         fused = iter(plan.planner.passes)
@@ -48,7 +48,7 @@ class _Explainer:
         self.inputs = plan.first_result
         self.passes = [
             self._kinds(next(fused), number)
-            if type(action) is Pass
+            if type(action) is KernelPass
             else self._called(number, action)
             for number, action in enumerate(plan.actions)
         ]
@@ -68,7 +68,7 @@ class _Explainer:
         """A fused pass, whose memories are told apart by what becomes of them."""
         slots = {self.name(slot, number): slot for slot in self.plan.actions[number].uses()}
 
-        def known(memory: Memory) -> Memory:
+        def known(memory: MemoryExplanation) -> MemoryExplanation:
             slot = slots.get(memory.name)
             if slot is None:  # another view of what has that name without primes
                 slot = slots[memory.name.rstrip("'")]
@@ -79,9 +79,9 @@ class _Explainer:
             outputs=tuple([known(x) for x in fused.outputs]),
         )
 
-    def _memory(self, slot: Slot, number: int) -> Memory:
+    def _memory(self, slot: Slot, number: int) -> MemoryExplanation:
         described = self.plan.slots[slot]
-        return Memory(
+        return MemoryExplanation(
             self.name(slot, number),
             self._kind(slot),
             str(described.dtype),
@@ -91,7 +91,7 @@ class _Explainer:
 
     def _called(self, number: int, action: Action) -> ExplainedPass:
         """What is no pass of a kernel, as one of a single step."""
-        if type(action) is Call:
+        if type(action) is BackendCall:
             operation, arguments = action.method, action.arguments
             arguments += tuple([x for _, x in action.keywords])
             read, written = _slots(arguments), list(action.results)
@@ -102,7 +102,7 @@ class _Explainer:
             operation, arguments = "copy", (Read(action.source, None),)  # type: ignore[arg-type]
             read, written = [action.source], [action.target]
         else:
-            assert not isinstance(action, Pass | Call | Fill | Copy)
+            assert not isinstance(action, KernelPass | BackendCall | Fill | Copy)
             base = Read(action.target, None)  # type: ignore[arg-type]
             operation, arguments = "update", (base, *(action.keys or ()), action.value)
             read, written = _slots(arguments), [action.target]
@@ -112,8 +112,8 @@ class _Explainer:
         sources: list[str] = []
         for x in arguments:
             sources += self._text(x, before)
-        steps = [Step(operation, tuple(sources), outputs[0].name, "called")]
-        steps += [Step(f"{operation}, too", (), x.name, "called") for x in outputs[1:]]
+        steps = [StepExplanation(operation, tuple(sources), outputs[0].name, "called")]
+        steps += [StepExplanation(f"{operation}, too", (), x.name, "called") for x in outputs[1:]]
         return ExplainedPass((), (1, 1), 0, tuple(inputs.values()), tuple(outputs), 0, tuple(steps))
 
     def _text(self, x: Any, number: int) -> list[str]:
@@ -171,7 +171,7 @@ class _Explainer:
         for slot in range(self.inputs, len(plan.slots)):
             if slot in placed or slot in plan.scalars:
                 continue
-            if plan.slots[slot].stored or (plan.small and slot in plan.results):
+            if plan.slots[slot].stored or (plan.keeps_memory and slot in plan.results):
                 always += self._nbytes(slot)
             else:
                 found.append(slot)
@@ -192,7 +192,7 @@ class _Explainer:
 
         Where that is not the memory of the result itself, one after the other is replaced by it.
         """
-        if type(action) is not Pass:
+        if type(action) is not KernelPass:
             return 0
         divided = {step.target for step in self.passes[number].steps if step.kind == "final"}
         kernel = action.stage.kernel
@@ -214,7 +214,7 @@ class _Explainer:
                 waiting += size * (itemsize - dtype.itemsize)
         return max([*moments, waiting], key=self._number)
 
-    def _buffers(self) -> list[Buffer]:
+    def _buffers(self) -> list[BufferExplanation]:
         plan = self.plan
         places = dict(plan.places)
         found = []
@@ -231,7 +231,7 @@ class _Explainer:
             else:
                 place = "its own"
             found.append(
-                Buffer(
+                BufferExplanation(
                     " ".join(names),
                     str(described.dtype),
                     self._shape(slot),

@@ -9,7 +9,7 @@ import numpy as np
 
 from ....config import hints
 from ....contract import replay
-from ....contract.program import Operand, Program
+from ....contract.program import Program, ValueView
 from ....contract.strided import Storage, Tensor, tensor_over
 from ....core.view import View
 from ..engine import fperrors
@@ -17,24 +17,24 @@ from ..engine.memory_pool import empty
 from ..kernels import NDArray
 from ..lazy import evaluation
 from .actions import Read, Slot, tensor
-from .arena import Block, place
+from .arena import SlotLifetime, place
 from .planner import Planner
 
 if TYPE_CHECKING:
     from ..lazy.deferral import DeferredExecution
 
-__all__ = ["Plan"]
+__all__ = ["ProgramPlan"]
 
 
 _MAX_GIVEN: Final = 4096
 """Arguments, constants and results of a small program: what a sequence takes."""
 
 
-_SMALL: Final = 2**18
+_MAX_KEPT_BYTES: Final = 2**18
 """Bytes of slots of a program that keeps their memory from one run to the next."""
 
 
-class Plan:
+class ProgramPlan:
     """A program planned for given sizes.
 
     Attributes
@@ -50,7 +50,7 @@ class Plan:
         Per argument, how its axes are to be permuted first.
     constants : list of Tensor
         What the program reads besides its arguments; they have the slots after those.
-    outputs : list of (Read or Operand)
+    outputs : list of (Read or ValueView)
         An operand where the output shows an argument or a constant.
     stores : list of (int, Read)
         Which arguments are written in the end, and with what.
@@ -64,7 +64,7 @@ class Plan:
         What lies in the arena, and at which byte.
     arena : int
         Its bytes.
-    small : bool
+    keeps_memory : bool
         Whether the arena has a place for all slots that are not given.
     """
 
@@ -97,8 +97,8 @@ class Plan:
         own = set(range(len(self.slots))) - {*self.given, *self.scalars}
         total = sum([x.size * x.dtype.itemsize for x in map(self.slots.__getitem__, own)])
         given = sum([self.slots[i].size for i in self.given]) * 8
-        self.small = total + given <= _SMALL and len(self.given) <= _MAX_GIVEN
-        if not self.small:
+        self.keeps_memory = total + given <= _MAX_KEPT_BYTES and len(self.given) <= _MAX_GIVEN
+        if not self.keeps_memory:
             own = {slot for slot in own if self.slots[slot].stored}
         self._place(sorted(own))
 
@@ -120,7 +120,7 @@ class Plan:
     def _place(self, slots: Sequence[Slot]) -> None:
         described = [self.slots[slot] for slot in slots]
         positions, self.arena = place(
-            [Block(x.size * x.dtype.itemsize, x.first, x.last) for x in described]
+            [SlotLifetime(x.size * x.dtype.itemsize, x.first, x.last) for x in described]
         )
         self.places = list(zip(slots, positions, strict=True))
 
@@ -190,7 +190,7 @@ class Plan:
             self.backend.assign(handles[i], value)
         outputs = []
         for x in self.outputs:
-            if isinstance(x, Operand):
+            if isinstance(x, ValueView):
                 outputs.append(self.backend.strided(self._argument(handles, x.value), x.view))
                 continue
             storage = storages.get(x.slot)

@@ -18,7 +18,7 @@ from ....config import config_context, hints
 from ....contract import primitives as p
 from ....contract import replay
 from ....contract.numpy_dtypes import TO_NUMPY
-from ....contract.program import Operand, Program, Step
+from ....contract.program import Program, Step, ValueView
 from ....contract.strided import Storage, Tensor, tensor_over
 from ....core.symbolic import SymbolicShape
 from ....core.view import View
@@ -29,7 +29,7 @@ from ..lazy import evaluation, expression
 from ..lazy.explain import Translator
 from ..lazy.expression import Node
 from ..lazy.planning import Graph
-from .actions import Action, Call, Copy, Fill, Pass, Read, Slot, Update
+from .actions import Action, BackendCall, Copy, Fill, KernelPass, Read, Slot, Update
 
 if TYPE_CHECKING:
     from ..lazy.deferral import DeferredExecution
@@ -42,7 +42,7 @@ _DEFERRED: Final = frozenset(
 )
 
 
-_homes: Final = count(1)
+_scopes: Final = count(1)
 
 
 class SlotInfo:
@@ -94,7 +94,7 @@ class Planner:
     program : Program
     sizes : tuple of int
     explains : bool
-        Whether `passes` tells of what each `Pass` does.
+        Whether `passes` tells of what each `KernelPass` does.
     """
 
     def __init__(
@@ -115,19 +115,19 @@ class Planner:
         self.slots: list[SlotInfo] = []
         self.scalars: dict[Slot, NDArray] = {}
         self.explains = explains
-        self.passes: list[model.Pass] = []
+        self.passes: list[model.PassExplanation] = []
         self._tensors: dict[int, Tensor] = {}
         self._slot_of: dict[int, Slot] = {}
         self._values: dict[int, int] = {}
         self._kept: list[NDArray] = []
 
-    def plan(self) -> tuple[list[tuple[int, Read]], list[Read | Operand]]:
+    def plan(self) -> tuple[list[tuple[int, Read]], list[Read | ValueView]]:
         """Make the actions; what they store in arguments, and the outputs; see `_finish`."""
         program = self.program
         with config_context(fusion="always", fusion_threshold=0):
             token = evaluation.planner.set(self._note)
             modes = fperrors.planned.set(0)
-            home = expression.home.set(next(_homes))
+            scope = expression.cse_scope.set(next(_scopes))
             try:
                 for i in range(len(program.inputs)):
                     self._tensors[i] = self._placeholder(i)
@@ -141,7 +141,7 @@ class Planner:
             finally:
                 fperrors.planned.reset(modes)
                 evaluation.planner.reset(token)
-                expression.home.reset(home)
+                expression.cse_scope.reset(scope)
 
     # ------------------------------------------------------------------ slots
 
@@ -186,7 +186,7 @@ class Planner:
     # ------------------------------------------------------------------ steps
 
     def _step(self, position: int, step: Step) -> None:
-        settings = fperrors.Settings.of(step.errors)
+        settings = fperrors.ErrorSettings.of(step.errors)
         if settings is None:
             raise Unplannable
         fperrors.planned.set(settings.code())
@@ -210,7 +210,7 @@ class Planner:
         for value in step.results:
             self._tensors[value] = self._placeholder(value)
         results = tuple([self._find(self._tensors[v].storage.memory) for v in step.results])  # type: ignore[union-attr]
-        self.actions.append(Call(step.method, arguments, keywords, results, step.errors))
+        self.actions.append(BackendCall(step.method, arguments, keywords, results, step.errors))
 
     def _update(self, position: int, step: Step) -> None:
         operand, view, *rest = step.arguments
@@ -240,13 +240,13 @@ class Planner:
 
     def _resolved(self, x: Any) -> Any:
         """`x` with Tensors for operands and numbers for expressions."""
-        if isinstance(x, Operand):
+        if isinstance(x, ValueView):
             return self._operand(x)
         if isinstance(x, tuple | list):
             return tuple([self._resolved(part) for part in x])
         return replay.resolved(x, self.numbers)
 
-    def _operand(self, x: Operand) -> Tensor:
+    def _operand(self, x: ValueView) -> Tensor:
         tensor = self._tensors[x.value]
         view = replay.resolved(x.view, self.numbers)
         shape = self._shape(x.value)
@@ -317,7 +317,7 @@ class Planner:
                 for i in stage.reductions
             ]
             self.actions.append(
-                Pass(
+                KernelPass(
                     stage,
                     tuple(names),
                     tuple(sources),
@@ -349,14 +349,14 @@ class Planner:
 
     # ------------------------------------------------------------------ results
 
-    def _finish(self) -> tuple[list[tuple[int, Read]], list[Read | Operand]]:
+    def _finish(self) -> tuple[list[tuple[int, Read]], list[Read | ValueView]]:
         """Per argument that is written, its number and what is written; and the outputs.
 
         An output is an operand where it shows an argument or a constant.
         """
         program = self.program
         written = {
-            i: self._operand(Operand(x.written, View.row_major(program.values[x.written].shape)))
+            i: self._operand(ValueView(x.written, View.row_major(program.values[x.written].shape)))
             for i, x in enumerate(program.inputs)
             if x.written is not None
         }
@@ -367,7 +367,7 @@ class Planner:
         for x in program.outputs:
             number = own.get(x.value, x.value)
             if number < len(program.inputs) or number in program.constants:
-                outputs.append(Operand(number, replay.resolved(x.view, self.numbers)))
+                outputs.append(ValueView(number, replay.resolved(x.view, self.numbers)))
             else:
                 outputs.append(self._operand(x))
         self._evaluate((tuple(written.values()), tuple(outputs)))

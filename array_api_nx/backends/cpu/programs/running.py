@@ -15,8 +15,8 @@ from ....contract.program import Program
 from ....contract.strided import Tensor
 from ..engine import fperrors
 from ..lazy import evaluation
-from .bound import Small
-from .plan import Plan
+from .bound import BoundProgram
+from .plan import ProgramPlan
 from .planner import Unplannable
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def prepare(backend: DeferredExecution, program: Program, sizes: tuple[int, ...]
     """See `Backend.prepare`."""
     plain = replay.prepare(backend, program, sizes)
     try:
-        return PlannedRun(Plan(backend, program, sizes), plain)
+        return PlannedRun(ProgramPlan(backend, program, sizes), plain)
     except Unplannable:
         return plain
 
@@ -39,7 +39,7 @@ class PlannedRun:
 
     Attributes
     ----------
-    plan : Plan
+    plan : ProgramPlan
     quick : callable or None
         For the commonest small programs: a function from the list of the handles to the result, or
         to a tuple of several; None, with nothing done, if something is out of the ordinary.
@@ -47,27 +47,27 @@ class PlannedRun:
 
     __slots__ = ("_idle", "_plain", "plan", "quick")
 
-    def __init__(self, plan: Plan, plain: replay.Run) -> None:
+    def __init__(self, plan: ProgramPlan, plain: replay.Run) -> None:
         self.plan = plan
         self._plain = plain
         # Who pops it has it for the length of a run.
-        self._idle: list[Small] = []
+        self._idle: list[BoundProgram] = []
         self.quick: Callable[[list[Any]], Any] | None = None
-        if plan.small:
-            small = Small(plan)
-            self._idle.append(small)
+        if plan.keeps_memory:
+            bound = BoundProgram(plan)
+            self._idle.append(bound)
             if plan.is_simple:
-                self.quick = small.reentrant() or self._quick
+                self.quick = bound.reentrant() or self._quick
 
     def __call__(self, *handles: Tensor) -> tuple[Tensor, ...]:
         if fperrors.modes() is None:
             # Floating-point errors that are neither ignored nor warned of are met one by one.
             return self._plain(*handles)
-        if not self.plan.small:
+        if not self.plan.keeps_memory:
             return self.plan.run(handles)
         given = self.plan.arguments(handles)
         report: evaluation.Report = []
-        self._run_small(given, report)
+        self._run_bound(given, report)
         return self.plan.finish(handles, given, report)
 
     def _quick(self, handles: list[Any]) -> Any:
@@ -76,7 +76,7 @@ class PlannedRun:
         plan = self.plan
         report: evaluation.Report = []
         handles += plan.constants
-        if not self._run_small(handles, report):
+        if not self._run_bound(handles, report):
             return None
         if report:
             fperrors.report(report)
@@ -88,13 +88,13 @@ class PlannedRun:
             results.append(result)
         return results[0] if len(results) == 1 else [results[i] for i in plan.order]
 
-    def _run_small(self, given: list[Any], report: evaluation.Report) -> bool:
+    def _run_bound(self, given: list[Any], report: evaluation.Report) -> bool:
         try:
-            small = self._idle.pop()
+            bound = self._idle.pop()
         except IndexError:
-            small = Small(self.plan)
+            bound = BoundProgram(self.plan)
         try:
-            return small.run(given, report)
+            return bound.run(given, report)
         finally:
             if not self._idle:
-                self._idle.append(small)
+                self._idle.append(bound)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from array_api_nx.backends.cpu.engine import loops
 from array_api_nx.backends.cpu.engine.extension import extension
-from array_api_nx.backends.cpu.engine.kernel import Instruction, Kernel, Operand, Reduction
+from array_api_nx.backends.cpu.engine.kernel import Instruction, Kernel, KernelOperand, Reduction
 from array_api_nx.contract import primitives as p
 from array_api_nx.contract.primitives import Primitive
 
@@ -26,9 +26,9 @@ NDArray = np.ndarray[Any, Any]
 F4, F8, I8 = map(np.dtype, (np.float32, np.float64, np.int64))
 
 
-def sequence(given: Any, fixed: Any, passes: Any, brief: bool = True) -> Any:
+def sequence(given: Any, fixed: Any, passes: Any, keeps_gil: bool = True) -> Any:
     assert extension is not None
-    return extension.Sequence(given, fixed, passes, brief)
+    return extension.Sequence(given, fixed, passes, keeps_gil)
 
 
 def ready(kernel: Kernel) -> Any:
@@ -41,7 +41,7 @@ def binary(op: Primitive, shape: tuple[int, int], dtype: np.dtype[Any] = F8) -> 
     loop = loops.find(op, dtype)
     assert loop is not None
     size = dtype.itemsize
-    operands = (Operand(size, (max(shape[1], 1) * size, size), 0, "direct"),) * 3
+    operands = (KernelOperand(size, (max(shape[1], 1) * size, size), 0, "direct"),) * 3
     tile = (4, 16)
     return Kernel(
         shape, tile, 1, 16, -(-shape[1] // 16), operands, (), (Instruction(loop, (0, 1), 2),)
@@ -57,8 +57,8 @@ def reduction(
     loop, identity = found
     size, kept = dtype.itemsize, loop.output.itemsize
     operands = (
-        Operand(size, (shape[1] * size, size), 0, "direct"),
-        Operand(kept, (0, kept) if axis == 0 else (kept, 0), 0, "direct"),
+        KernelOperand(size, (shape[1] * size, size), 0, "direct"),
+        KernelOperand(kept, (0, kept) if axis == 0 else (kept, 0), 0, "direct"),
     )
     program = (Reduction(loop, 0, 1, axis == 0, axis == 1, identity),)
     split = 1 - axis
@@ -91,9 +91,9 @@ OPS = {
     shape=st.tuples(st.integers(1, 9), st.integers(0, 70)),
     picks=st.lists(st.tuples(st.integers(0, 3), *[st.integers(0, 5)] * 3), min_size=1, max_size=8),
     threads=st.sampled_from([1, 3]),
-    brief=st.booleans(),
+    keeps_gil=st.booleans(),
 )
-def test_the_same_as_kernels_one_by_one(dtype, shape, picks, threads, brief):
+def test_the_same_as_kernels_one_by_one(dtype, shape, picks, threads, keeps_gil):
     """Flags and bits; arrays 0 to 2 come with the call, and 3 to 5 stay."""
     rng = np.random.default_rng(len(picks))
     kernels = [ready(binary(OPS[dtype][i % len(OPS[dtype])], shape, dtype)) for i, *_ in picks]
@@ -110,7 +110,7 @@ def test_the_same_as_kernels_one_by_one(dtype, shape, picks, threads, brief):
         [(kernel, at(*each), threads) for kernel, each in zip(kernels, numbers, strict=True)]
     )
     handed: list[Any] = [arrays[0], SimpleNamespace(array=arrays[1]), arrays[2]]
-    whole = sequence(((shape, dtype),) * 3, tuple(arrays[3:]), passes, brief)
+    whole = sequence(((shape, dtype),) * 3, tuple(arrays[3:]), passes, keeps_gil)
     assert whole.run(handed) == (flags if any(map(any, flags)) else None)
     assert all([mine is array for mine, array in zip(handed, arrays[:3], strict=True)])
     for mine, theirs in zip(arrays, expected, strict=True):
@@ -182,11 +182,11 @@ def test_no_passes():
     assert sequence((), (), ()).run([]) is None
 
 
-@pytest.mark.parametrize("brief", [True, False])
-def test_several_threads(brief):
+@pytest.mark.parametrize("keeps_gil", [True, False])
+def test_several_threads(keeps_gil):
     """Each call has its own arrays."""
     passes = tuple([(ready(binary(op, (1, 999))), at(0, 1, 2), 1) for op in (p.ADD, p.MULTIPLY)])
-    whole = sequence((((999,), F8),) * 3, (), passes, brief)
+    whole = sequence((((999,), F8),) * 3, (), passes, keeps_gil)
 
     def run(i: int) -> None:
         arrays = [np.full(999, float(i)), np.full(999, 2.0)]
@@ -442,7 +442,7 @@ def test_bad_calls():
     with pytest.raises(TypeError, match="takes exactly 4 arguments"):
         extension.Sequence((), (), ())
     with pytest.raises(TypeError, match="by position"):
-        extension.Sequence((), (), (), brief=True)
+        extension.Sequence((), (), (), keeps_gil=True)
 
 
 def test_accumulators_of_nothing_stay_inside():

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from array_api_nx.backends.cpu.engine import loops
-from array_api_nx.backends.cpu.engine.kernel import Instruction, Kernel, Operand
+from array_api_nx.backends.cpu.engine.kernel import Instruction, Kernel, KernelOperand
 from array_api_nx.backends.cpu.engine.run import prepare
 from array_api_nx.backends.cpu.kernels import BINARY_NEW, REDUCE, UNARY
 from array_api_nx.contract import primitives as p
@@ -78,7 +78,9 @@ def row(
 ) -> Kernel:
     """One loop over a row whose inputs step by that many elements."""
     *inputs, output = [
-        Operand(dtype.itemsize, (0, dtype.itemsize * stride), 0, "packed" if packed else "direct")
+        KernelOperand(
+            dtype.itemsize, (0, dtype.itemsize * stride), 0, "packed" if packed else "direct"
+        )
         for dtype, stride in zip([*loop.inputs, loop.output], [*strides, 1], strict=True)
     ]
     program = (Instruction(loop, tuple(range(len(inputs))), len(inputs)),)

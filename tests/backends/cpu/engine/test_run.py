@@ -19,14 +19,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from array_api_nx.backends.cpu.engine import loops, run
-from array_api_nx.backends.cpu.engine.kernel import Access, Instruction, Kernel, Operand, Reduction
-from array_api_nx.backends.cpu.engine.run import NumPyProgram, prepare
+from array_api_nx.backends.cpu.engine.kernel import (
+    Access,
+    Instruction,
+    Kernel,
+    KernelOperand,
+    Reduction,
+)
+from array_api_nx.backends.cpu.engine.run import NumPyKernel, prepare
 from array_api_nx.contract import primitives as p
 from array_api_nx.contract.primitives import Primitive
 
 NDArray = np.ndarray[Any, Any]
 
-MACHINES = [NumPyProgram] if run.extension is None else [NumPyProgram, prepare]
+MACHINES = [NumPyKernel] if run.extension is None else [NumPyKernel, prepare]
 needs_extension = pytest.mark.skipif(run.extension is None, reason="no extension")
 
 F4, F8, I8, B1 = map(np.dtype, (np.float32, np.float64, np.int64, np.bool_))
@@ -120,7 +126,7 @@ def cases(draw: st.DrawFn) -> Case:
     unit = tile[split - len(dims) + 2] if split >= len(dims) - 2 else 1
     step = unit * draw(st.integers(1, 4))
     tasks = max(1, -(-dims[split] // step))
-    operands: list[Operand] = []
+    operands: list[KernelOperand] = []
     memories: list[tuple[NDArray, int]] = []
     values: list[Value] = []
 
@@ -148,12 +154,14 @@ def cases(draw: st.DrawFn) -> Case:
         if output:
             allowed.append("streamed")
         if not output and not any(strides[:-1]) and (tile[1] >= dims[-1] or strides[-1] == 0):
-            allowed.append("steady")
+            allowed.append("invariant")
         return draw(st.sampled_from(allowed))
 
     for seed, dtype in enumerate((F8, F4, I8, B1, *draw(st.lists(st.sampled_from([F8, F4]))))):
         strides, size, first = layout(dtype.itemsize, False)
-        operands.append(Operand(dtype.itemsize, strides, 0, access(dtype.itemsize, strides, False)))
+        operands.append(
+            KernelOperand(dtype.itemsize, strides, 0, access(dtype.itemsize, strides, False))
+        )
         memories.append(
             (numbers(dtype, size // dtype.itemsize, draw(st.integers(0, 9)) + seed), first)
         )
@@ -164,7 +172,7 @@ def cases(draw: st.DrawFn) -> Case:
         itemsize = loop.output.itemsize
         strides, size, first = layout(itemsize, True)
         outputs.append(Value(len(operands), loop.output))
-        operands.append(Operand(itemsize, strides, 0, access(itemsize, strides, True)))
+        operands.append(KernelOperand(itemsize, strides, 0, access(itemsize, strides, True)))
         memories.append((np.zeros(size // itemsize, loop.output), first))
     reduced = draw(st.sets(st.integers(0, len(dims) - 1), min_size=1))
     reductions = draw(st.lists(st.sampled_from(REDUCTIONS), max_size=2))
@@ -180,7 +188,7 @@ def cases(draw: st.DrawFn) -> Case:
         partial = split in reduced
         accumulators.append(len(operands))
         operands.append(
-            Operand(itemsize, tuple(accumulator_strides), kept if partial else 0, "direct")
+            KernelOperand(itemsize, tuple(accumulator_strides), kept if partial else 0, "direct")
         )
         copies = tasks if partial else 1
         memories.append((np.full(kept // itemsize * copies, identity, loop.output), 0))
@@ -318,8 +326,8 @@ def reduction_case(
     memory = x if x.base is None else x.base
     first = x.__array_interface__["data"][0] - memory.__array_interface__["data"][0]
     operands = (
-        Operand(x.itemsize, x.strides, 0, access),
-        Operand(loop.output.itemsize, tuple(strides), kept, "direct"),
+        KernelOperand(x.itemsize, x.strides, 0, access),
+        KernelOperand(loop.output.itemsize, tuple(strides), kept, "direct"),
     )
     program = (Reduction(loop, 0, 1, *mode, identity),)
     kernel = Kernel(x.shape, tile, 0, 1, tasks, operands, (), program)
@@ -448,7 +456,10 @@ def test_streamed_results(make: Any, dtype: np.dtype[Any]) -> None:
         out = np.zeros_like(x)
         size = dtype.itemsize
         strides = 200 * size, size
-        operands = Operand(size, strides, 0, "direct"), Operand(size, strides, 0, "streamed")
+        operands = (
+            KernelOperand(size, strides, 0, "direct"),
+            KernelOperand(size, strides, 0, "streamed"),
+        )
         program = (Instruction(loop, (0,), 1),)
         kernel = Kernel((3, columns), (2, tile), 0, 2, 2, operands, (), program)
         make(kernel).run([(x, first * size), (out, first * size)], 1)
@@ -462,9 +473,9 @@ def test_streamed_results(make: Any, dtype: np.dtype[Any]) -> None:
 def test_results_are_reduced_as_well(access: Access) -> None:
     x = np.random.default_rng(0).standard_normal(7 * 40).astype(F4)
     operands = (
-        Operand(4, (160, 4), 0, "direct"),
-        Operand(4, (200, 4), 0, access),
-        Operand(4, (0, 0), 0, "direct"),
+        KernelOperand(4, (160, 4), 0, "direct"),
+        KernelOperand(4, (200, 4), 0, access),
+        KernelOperand(4, (0, 0), 0, "direct"),
     )
     loop, identity = reducing(p.SUM, F4)
     program = (
@@ -524,10 +535,10 @@ def boxed_cases(draw: st.DrawFn) -> tuple[Case, NDArray]:
     size = dtype.itemsize
     row_major = dims[1] * dims[2] * size, dims[2] * size, size
     operands = (
-        Operand(size, strides, 0, "packed", box, 1),
-        Operand(size, (0, 0, 0), 0, "direct"),
-        Operand(size, row_major, 0, draw(st.sampled_from(["direct", "packed"]))),
-        Operand(identity.itemsize, tuple(accumulator_strides), kept, "direct"),
+        KernelOperand(size, strides, 0, "packed", box, 1),
+        KernelOperand(size, (0, 0, 0), 0, "direct"),
+        KernelOperand(size, row_major, 0, draw(st.sampled_from(["direct", "packed"]))),
+        KernelOperand(identity.itemsize, tuple(accumulator_strides), kept, "direct"),
     )
     program = (Instruction(casting(dtype, dtype), (0,), 2), Reduction(loop, 0, 3, *mode, identity))
     kernel = Kernel(dims, tile, split, step, tasks, operands, (), program)
@@ -559,9 +570,9 @@ def test_boxes(case: tuple[Case, NDArray]) -> None:
 def division(n: int = 6, access: Access = "direct") -> Case:
     """out = 1 / (x * x), tile by tile, where x is 0, 1, ..."""
     operands = (
-        Operand(8, (0, 8), 0, access),
-        Operand(8, (0, 0), 0, "direct"),
-        Operand(8, (0, 8), 0, access),
+        KernelOperand(8, (0, 8), 0, access),
+        KernelOperand(8, (0, 0), 0, "direct"),
+        KernelOperand(8, (0, 8), 0, access),
     )
     program = (
         Instruction(found(p.MULTIPLY, F8), (0, 0), 3),
@@ -618,7 +629,7 @@ def test_operands_stay_inside_their_memory(make: Any) -> None:
         ((8, -8), 0, -40, 8),
         ((0, 8), 80, 0, 208),
     ]:
-        operand = Operand(8, strides, stride, "packed")
+        operand = KernelOperand(8, strides, stride, "packed")
         kernel = case.kernel._replace(operands=(operand, *case.kernel.operands[1:]))
         memory = np.zeros((high - low) // 8)
         make(kernel).run([(memory, -low), (one, 0), (out, 0)], 1)
@@ -645,12 +656,12 @@ WRONG: dict[str, dict[str, Any]] = {
     "step must be from 1": {"step": 0},
     "4 tasks of step 2 do not fit dim 1, which has 6": {"tasks": 4},
     "step 3 must be a multiple of the tile's 2 along dim 1": {"step": 3, "tasks": 2},
-    "operands must have 1 to 64 items": {"operands": (Operand(8, (0, 0), 0, "direct"),) * 65},
+    "operands must have 1 to 64 items": {"operands": (KernelOperand(8, (0, 0), 0, "direct"),) * 65},
     "registers must have 0 to 64 items": {"registers": (8,) * 65},
     "the program must have 1 to 256 items": {"program": ()},
     "too large for scratch memory": {
         "dims": (1 << 50, 1 << 50), "tile": (1 << 50, 1 << 50), "tasks": 1, "step": 1 << 50,
-        "operands": (Operand(8, (0, 0), 0, "direct"),) * 3,
+        "operands": (KernelOperand(8, (0, 0), 0, "direct"),) * 3,
         "program": (Reduction(*reducing(p.SUM, F8)[:1], 0, 2, True, True, reducing(p.SUM, F8)[1]),),
     },
 }  # fmt: skip
@@ -663,30 +674,40 @@ def test_wrong_kernels(message: str) -> None:
         prepare(division().kernel._replace(**WRONG[message]))
 
 
-WRONG_OPERANDS: dict[str, tuple[Operand, ...]] = {
-    "an itemsize must be from 1 to 40, not 64": (Operand(64, (0, 8), 0, "direct"),),
-    "a box must have 2 to 2 items": (Operand(8, (0, 8), 0, "packed", ((0, 1),), 1),),
-    "start must be from 0 to 6, not 7": (Operand(8, (0, 8), 0, "packed", ((0, 1), (7, 8)), 1),),
-    "end must be from 3 to 6, not 7": (Operand(8, (0, 8), 0, "packed", ((0, 1), (2, 7)), 1),),
-    "end must be from 3 to 6, not 2": (Operand(8, (0, 8), 0, "packed", ((0, 1), (2, 2)), 1),),
-    "fill must be from 0 to 2, not 3": (Operand(8, (0, 8), 0, "packed", ((0, 1), (2, 4)), 3),),
+WRONG_OPERANDS: dict[str, tuple[KernelOperand, ...]] = {
+    "an itemsize must be from 1 to 40, not 64": (KernelOperand(64, (0, 8), 0, "direct"),),
+    "a box must have 2 to 2 items": (KernelOperand(8, (0, 8), 0, "packed", ((0, 1),), 1),),
+    "start must be from 0 to 6, not 7": (
+        KernelOperand(8, (0, 8), 0, "packed", ((0, 1), (7, 8)), 1),
+    ),
+    "end must be from 3 to 6, not 7": (KernelOperand(8, (0, 8), 0, "packed", ((0, 1), (2, 7)), 1),),
+    "end must be from 3 to 6, not 2": (KernelOperand(8, (0, 8), 0, "packed", ((0, 1), (2, 2)), 1),),
+    "fill must be from 0 to 2, not 3": (
+        KernelOperand(8, (0, 8), 0, "packed", ((0, 1), (2, 4)), 3),
+    ),
     "operand 0 has a box; it must be an input, and packed": (
-        Operand(8, (0, 8), 0, "direct", ((0, 1), (2, 4)), 1),
+        KernelOperand(8, (0, 8), 0, "direct", ((0, 1), (2, 4)), 1),
     ),
     "operand 0 must be filled with one element of its own size": (
-        Operand(8, (0, 8), 0, "packed", ((0, 1), (2, 4)), 2),
+        KernelOperand(8, (0, 8), 0, "packed", ((0, 1), (2, 4)), 2),
     ),
-    "an itemsize must be a power of 2": (Operand(6, (0, 8), 0, "direct"),),
-    "strides must have 2 to 2 items": (Operand(8, (0, 8, 8), 0, "direct"),),
-    "access must be 'direct', 'packed', 'steady' or 'streamed'": (Operand(8, (0, 8), 0, "copied"),),  # type: ignore[arg-type]
-    "operand 0 steps by 16 bytes along the columns; pack it": (Operand(8, (0, 16), 0, "direct"),),
-    "operand 0 is not the same for all tiles": (Operand(8, (0, 8), 0, "steady"),),
-    "operand 0 steps by 12 bytes, which breaks the alignment": (Operand(8, (0, 12), 0, "packed"),),
-    "operand 0 steps by .* too far": (Operand(8, (0, 1 << 54), 0, "packed"),),
-    "slot 0 has elements of 4 bytes, its loop wants 8": (Operand(4, (0, 4), 0, "direct"),),
+    "an itemsize must be a power of 2": (KernelOperand(6, (0, 8), 0, "direct"),),
+    "strides must have 2 to 2 items": (KernelOperand(8, (0, 8, 8), 0, "direct"),),
+    "access must be 'direct', 'packed', 'invariant' or 'streamed'": (
+        KernelOperand(8, (0, 8), 0, "copied"),  # type: ignore[arg-type]
+    ),
+    "operand 0 steps by 16 bytes along the columns; pack it": (
+        KernelOperand(8, (0, 16), 0, "direct"),
+    ),
+    "operand 0 is not the same for all tiles": (KernelOperand(8, (0, 8), 0, "invariant"),),
+    "operand 0 steps by 12 bytes, which breaks the alignment": (
+        KernelOperand(8, (0, 12), 0, "packed"),
+    ),
+    "operand 0 steps by .* too far": (KernelOperand(8, (0, 1 << 54), 0, "packed"),),
+    "slot 0 has elements of 4 bytes, its loop wants 8": (KernelOperand(4, (0, 4), 0, "direct"),),
     "operand 2 is an output and cannot be broadcast": (
-        Operand(8, (0, 8), 0, "direct"), Operand(8, (0, 0), 0, "direct"),
-        Operand(8, (0, 0), 0, "packed"),
+        KernelOperand(8, (0, 8), 0, "direct"), KernelOperand(8, (0, 0), 0, "direct"),
+        KernelOperand(8, (0, 0), 0, "packed"),
     ),
 }  # fmt: skip
 
@@ -817,10 +838,10 @@ import numpy as np
 
 from array_api_nx.contract import primitives as p
 from array_api_nx.backends.cpu.engine import loops, run as machine
-from array_api_nx.backends.cpu.engine.kernel import Instruction, Kernel, Operand
+from array_api_nx.backends.cpu.engine.kernel import Instruction, Kernel, KernelOperand
 
 assert (machine.extension is None) is (os.environ["ARRAY_API_NX_EXTENSION"] == "0")
-row = Operand(8, (0, 8), 0, "direct")
+row = KernelOperand(8, (0, 8), 0, "direct")
 program = (Instruction(loops.find(p.SQUARE, np.dtype(float)), (0,), 1),)
 run = machine.prepare(Kernel((1, 800), (1, 50), 1, 50, 16, (row, row), (), program)).run
 x, out = np.arange(800.0), np.zeros(800)
@@ -847,7 +868,7 @@ def test_forked_children_start_afresh(use: str) -> None:
 def test_flags_of_integer_loops(make: Any, dtype: str) -> None:
     # NumPy raises an overflow by hand, of which the C library may tell the x87 unit alone.
     limits = np.iinfo(dtype)
-    row = Operand(limits.bits // 8, (0, limits.bits // 8), 0, "direct")
+    row = KernelOperand(limits.bits // 8, (0, limits.bits // 8), 0, "direct")
     program = (Instruction(found(p.FLOOR_DIVIDE, np.dtype(dtype)), (0, 1), 2),)
     kernel = Kernel((1, 4), (1, 4), 1, 4, 1, (row,) * 3, (), program)
     for first, second, flags in ((limits.min, -1, 2), (1, 0, 1), (1, 1, 0)):
@@ -857,7 +878,7 @@ def test_flags_of_integer_loops(make: Any, dtype: str) -> None:
 
 @pytest.mark.parametrize("make", MACHINES)
 def test_flags_of_float32_exponentials(make: Any) -> None:
-    row = Operand(4, (0, 4), 0, "direct")
+    row = KernelOperand(4, (0, 4), 0, "direct")
     program = (Instruction(found(p.EXP, F4), (0,), 1),)
     kernel = Kernel((1, 20), (1, 20), 1, 20, 1, (row,) * 2, (), program)
     for value, flags in ((1000, 2), (-1000, 4), (1, 0)):

@@ -15,14 +15,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from array_api_nx.backends.cpu.engine import loops, run
-from array_api_nx.backends.cpu.engine.kernel import Access, Instruction, Kernel, Operand
+from array_api_nx.backends.cpu.engine.kernel import Access, Instruction, Kernel, KernelOperand
 from array_api_nx.backends.cpu.engine.loops import Loop
-from array_api_nx.backends.cpu.engine.run import NumPyProgram, prepare
+from array_api_nx.backends.cpu.engine.run import NumPyKernel, prepare
 from array_api_nx.contract import primitives as p
 
 NDArray = np.ndarray[Any, Any]
 
-MACHINES = [NumPyProgram] if run.extension is None else [NumPyProgram, prepare]
+MACHINES = [NumPyKernel] if run.extension is None else [NumPyKernel, prepare]
 
 # One of each itemsize.
 DTYPES = [np.dtype(name) for name in ("u1", "i2", "f4", "i8", "c16")]
@@ -60,7 +60,7 @@ def check(
     """Run ``target = loop(*sources)`` on both machines, and compare all of the target's memory."""
     dims = target.view.shape
     operands = [
-        Operand(view.itemsize, np.broadcast_to(view, dims).strides, 0, access)
+        KernelOperand(view.itemsize, np.broadcast_to(view, dims).strides, 0, access)
         for view, access in [*sources, target]
     ]
     kernel = Kernel(
@@ -150,7 +150,7 @@ def test_streamed_results_are_read_again() -> None:
     # Written twice, and read before, between and after: only at the end it is in memory.
     size, tile = 100, 24
     double = np.dtype(float)
-    row = Operand(8, (0, 8), 0, "direct")
+    row = KernelOperand(8, (0, 8), 0, "direct")
     streamed = row._replace(access="streamed")
     square, add = loops.find(p.SQUARE, double), loops.find(p.ADD, double)
     assert square is not None
@@ -208,7 +208,7 @@ def test_packed_tiles_that_are_broadcast(dtype: np.dtype[Any]) -> None:
     # What is the same for all tiles is packed once, if they have all columns.
     for view in views[:3]:
         out = bits(shape, dtype, 1)
-        check(copying(dtype), [Argument(view, "steady")], Argument(out), (16, columns), 1)
+        check(copying(dtype), [Argument(view, "invariant")], Argument(out), (16, columns), 1)
 
 
 # ---------------------------------------------------------------------- spread
@@ -224,7 +224,7 @@ def test_scalars_that_are_spread(name: str, dtype: np.dtype[Any], shape: tuple[i
     # The last tiles are smaller either way, and tasks begin with tiles of another size.
     for value, tile, step in product((-2, 0, 5), ((4, 17), (1, 100), (30, 7)), (1, 2)):
         scalar = np.full((1,) * len(shape), value, dtype)
-        for access in ("steady", "direct"):
+        for access in ("invariant", "direct"):
             arguments = [Argument(x), Argument(scalar, access)]
             target = Argument(np.zeros(shape, dtype), "streamed")
             check(loop, arguments, target, tile, step)
@@ -249,7 +249,7 @@ def test_selection(dtype: np.dtype[Any], share: float) -> None:
                 Argument(x[:, ::2], "packed"),
                 Argument(x[:, ::-1][:, :size], "packed"),
                 Argument(x[:, :1]),
-                Argument(x[:, :1], "steady"),
+                Argument(x[:, :1], "invariant"),
             ]
 
         for arguments in product(views(conditions)[:4], views(first), views(second)):
@@ -265,8 +265,8 @@ def test_selection_into_one_of_its_inputs(dtype: np.dtype[Any], place: int) -> N
     expected = np.where(condition, *sources)
     accesses: tuple[Access, ...] = ("direct", "packed", "streamed")
     for make, access in product(MACHINES, accesses):
-        operands = [Operand(1, (0, 1), 0, "direct")]
-        operands += [Operand(itemsize, (0, itemsize), 0, "direct")] * 2
+        operands = [KernelOperand(1, (0, 1), 0, "direct")]
+        operands += [KernelOperand(itemsize, (0, itemsize), 0, "direct")] * 2
         operands[place] = operands[place]._replace(access=access)
         program = (Instruction(loops.select(dtype), (0, 1, 2), place),)
         kernel = Kernel((1, size), (1, 33), 1, 33, 4, tuple(operands), (), program)

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from array_api_nx.backends.cpu.engine import schedule as module
-from array_api_nx.backends.cpu.engine.kernel import Operand
+from array_api_nx.backends.cpu.engine.kernel import KernelOperand
 from array_api_nx.backends.cpu.engine.schedule import Layout, Schedule, schedule
 
 # The limits made small, so that small spaces have many tiles and tasks.
@@ -27,7 +27,7 @@ SMALL = {
     "TRANSPOSED_BYTES": 16,
     "TRANSPOSED_ROWS": 2,
     "PACKED_COLUMNS": 4,
-    "STEADY_COLUMNS": 6,
+    "INVARIANT_COLUMNS": 6,
     "FEW": 3,
     "SMALL_TILE": 8,
     "STREAMED_BYTES": 256,
@@ -225,7 +225,7 @@ def test_access_is_legal(problem):
             assert operand.strides[-1] == operand.itemsize
             assert operand.itemsize * prod(plan.dims) >= SMALL["STREAMED_BYTES"]
             assert operand.itemsize * plan.tile[1] >= SMALL["STREAMED_ROW"]
-        elif operand.access == "steady":
+        elif operand.access == "invariant":
             assert layout.role == "input"
             copies: dict[int, np.ndarray] = {}
             for task, tile in blocks(plan):
@@ -233,8 +233,8 @@ def test_access_is_legal(problem):
                 first = copies.setdefault(task, here)
                 assert here.shape[1] == first.shape[1] or not first.any()
                 np.testing.assert_array_equal(here, first[: len(here), : here.shape[1]])
-        if layout.spread:
-            assert operand.access == "steady"
+        if layout.materialise_scalar:
+            assert operand.access == "invariant"
 
 
 @given(problems())
@@ -398,14 +398,14 @@ def test_scalars_that_are_spread_are_packed_once(shape):
     scalar = Layout((0,) * len(shape), 8, "input")
     layouts = [of(empty(*shape), shape), scalar, of(empty(*shape), shape, "output")]
     direct = schedule(shape, layouts, 8)
-    layouts[1] = scalar._replace(spread=True)
+    layouts[1] = scalar._replace(materialise_scalar=True)
     spread = schedule(shape, layouts, 8)
     assert access(direct)[1] == "direct"
-    assert access(spread)[1] == "steady"
+    assert access(spread)[1] == "invariant"
     # All else is as it was.
     operands = [direct.operands[0], spread.operands[1], direct.operands[2]]
     assert spread == direct._replace(operands=tuple(operands))
-    assert spread.operands[1] == direct.operands[1]._replace(access="steady")
+    assert spread.operands[1] == direct.operands[1]._replace(access="invariant")
 
 
 # ---------------------------------------------------------------------- rows and columns
@@ -420,7 +420,7 @@ def test_short_rows_with_a_row_for_all(columns):
     assert plan.tile[1] == columns
     assert plan.tile[0] > 1
     output = "streamed" if columns == 50 else "direct"
-    assert access(plan) == ["direct", "steady", output]
+    assert access(plan) == ["direct", "invariant", output]
     assert plan.split == 0
     assert balanced(plan)
 
@@ -513,7 +513,7 @@ def test_all_axes(shape):
     assert plan.dims == (1, N)
     assert plan.reduced == (True, True)
     assert plan.partial
-    assert plan.operands[1] == Operand(8, (0, 0), 8, "direct")
+    assert plan.operands[1] == KernelOperand(8, (0, 0), 8, "direct")
     assert balanced(plan)
 
 
@@ -521,7 +521,7 @@ def test_no_axes():
     plan = reduction((N,), ())
     assert plan.reduced == (False, False)
     assert not plan.partial
-    assert plan.operands[1] == Operand(8, (0, 8), 0, "direct")
+    assert plan.operands[1] == KernelOperand(8, (0, 8), 0, "direct")
 
 
 @pytest.mark.parametrize("columns", [50, 1000, 20_000])
@@ -555,7 +555,7 @@ def test_the_first_axis(columns):
     assert plan.dims == (N // columns, columns)
     assert plan.reduced == (True, False)
     assert (plan.split, plan.partial) == (0, True)
-    assert plan.operands[1] == Operand(8, (0, 8), 8 * columns, "direct")
+    assert plan.operands[1] == KernelOperand(8, (0, 8), 8 * columns, "direct")
     assert plan.tile[1] == columns
     assert plan.tile[0] >= 32
     assert balanced(plan)

@@ -372,7 +372,7 @@ print(threads.count() == threads.available())
 
 def test_facts_say_how_many_threads_and_why():
     with xp.config_context(num_threads=7):
-        found = diagnostics.facts()
+        found = diagnostics.runtime_info()
     assert found["threads"] == {
         "in use": 7,
         "available": available(),

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 import array_api_nx as xp
 from array_api_nx.backends.cpu.engine.schedule import PACKED_COLUMNS, STREAMED_BYTES
 from array_api_nx.explain.explanation import Explanation
-from array_api_nx.explain.model import Pass
+from array_api_nx.explain.model import PassExplanation
 from array_api_nx.frontend import evaluation
 from tests.backends.cpu.lazy.hazards import numbers
 from tests.support.programs import ABOVE, assert_same, numpy_of, settings
@@ -42,12 +42,12 @@ def explained(make: Callable[..., xp.Array], *arrays: xp.Array) -> Explanation:
     return explanation
 
 
-def only_pass(make: Callable[..., xp.Array], *arrays: xp.Array) -> Pass:
+def only_pass(make: Callable[..., xp.Array], *arrays: xp.Array) -> PassExplanation:
     (only,) = explained(make, *arrays).passes
     return only
 
 
-def steps(each: Pass) -> list[str]:
+def steps(each: PassExplanation) -> list[str]:
     return [f"{step.target} = {step.operation}({', '.join(step.sources)})" for step in each.steps]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import array_api_nx as xp
 from array_api_nx import Array
 from array_api_nx.backends.cpu import CPUBackend
-from array_api_nx.backends.cpu.programs.plan import Plan
+from array_api_nx.backends.cpu.programs.plan import ProgramPlan
 from array_api_nx.backends.cpu.programs.running import PlannedRun
 from array_api_nx.contract.program import Program
 
@@ -24,9 +24,9 @@ def traced(function: Callable[..., Any], *arrays: Array) -> tuple[Program, tuple
     return program, sizes
 
 
-def planned(function: Callable[..., Any], *arrays: Array) -> Plan:
+def planned(function: Callable[..., Any], *arrays: Array) -> ProgramPlan:
     program, sizes = traced(function, *arrays)
-    return Plan(BACKEND, program, sizes)
+    return ProgramPlan(BACKEND, program, sizes)
 
 
 def prepared(function: Callable[..., Any], *arrays: Array) -> Any:
@@ -39,7 +39,7 @@ def actions(function: Callable[..., Any], *arrays: Array) -> list[str]:
     words = []
     for action in planned(function, *arrays).actions:
         name = type(action).__name__
-        if name == "Call":
+        if name == "BackendCall":
             words.append(action.method)  # type: ignore[union-attr]
         else:
             words.append(name)

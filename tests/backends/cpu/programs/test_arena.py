@@ -7,14 +7,14 @@ from itertools import combinations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from array_api_nx.backends.cpu.programs.arena import Block, place
+from array_api_nx.backends.cpu.programs.arena import SlotLifetime, place
 
 
 @st.composite
-def blocks(draw: st.DrawFn) -> Block:
+def blocks(draw: st.DrawFn) -> SlotLifetime:
     first = draw(st.integers(0, 8))
     sizes = st.one_of(st.integers(0, 300), st.sampled_from([0, 1, 63, 64, 65, 4096, 10**9]))
-    return Block(draw(sizes), first, first + draw(st.integers(0, 8)))
+    return SlotLifetime(draw(sizes), first, first + draw(st.integers(0, 8)))
 
 
 @given(st.lists(blocks(), max_size=14))
@@ -41,9 +41,12 @@ def test_no_more_than_side_by_side(found):
 
 def test_memory_is_used_again():
     assert place([]) == ([], 0)
-    chain = [Block(640, i, i + 1) for i in range(10)]
+    chain = [SlotLifetime(640, i, i + 1) for i in range(10)]
     positions, total = place(chain)
     assert set(positions) == {0, 640}
     assert total == 1280
     # A small block goes where a larger one was, and one that is used throughout beside both.
-    assert place([Block(100, 0, 5), Block(640, 0, 2), Block(64, 3, 5)]) == ([640, 0, 0], 740)
+    assert place([SlotLifetime(100, 0, 5), SlotLifetime(640, 0, 2), SlotLifetime(64, 3, 5)]) == (
+        [640, 0, 0],
+        740,
+    )

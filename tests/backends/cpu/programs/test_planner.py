@@ -11,9 +11,16 @@ from hypothesis import settings as hypothesis_settings
 
 import array_api_nx as xp
 from array_api_nx import Array
-from array_api_nx.backends.cpu.programs.actions import Call, Copy, Fill, Pass, Read, Update
-from array_api_nx.backends.cpu.programs.plan import Plan
-from array_api_nx.contract.program import Operand
+from array_api_nx.backends.cpu.programs.actions import (
+    BackendCall,
+    Copy,
+    Fill,
+    KernelPass,
+    Read,
+    Update,
+)
+from array_api_nx.backends.cpu.programs.plan import ProgramPlan
+from array_api_nx.contract.program import ValueView
 from tests.support.interpreter import programs
 from tests.support.programs import settings
 
@@ -27,10 +34,10 @@ def ones(*shape: int) -> Array:
     return xp.ones(shape, dtype=xp.float64)
 
 
-def names(plan: Plan) -> list[list[str]]:
+def names(plan: ProgramPlan) -> list[list[str]]:
     """What each pass computes."""
     # Beside each name may stand how errors are treated.
-    found = [each.names for each in plan.actions if type(each) is Pass]
+    found = [each.names for each in plan.actions if type(each) is KernelPass]
     return [[name if isinstance(name, str) else name[0] for name in each] for each in found]
 
 
@@ -51,15 +58,15 @@ def test_reductions():
     def standardise(x: Array) -> Array:
         return (x - xp.mean(x, axis=0)) / xp.std(x, axis=0)
 
-    assert actions(standardise, ones(5, 4)) == ["reduce", "var", "Pass", "Pass"]
+    assert actions(standardise, ones(5, 4)) == ["reduce", "var", "KernelPass", "KernelPass"]
     plan = planned(standardise, ones(LARGE, 4))
     assert names(plan) == [["reduce"], ["sqrt"], ["subtract", "divide"]]
     moments = plan.actions[0]
-    assert type(moments) is Pass
+    assert type(moments) is KernelPass
     assert [mean is not None for _, _, mean in moments.reductions] == [True]
-    assert actions(lambda x: xp.max(x + 1, axis=0), ones(5, 4)) == ["Pass"]
+    assert actions(lambda x: xp.max(x + 1, axis=0), ones(5, 4)) == ["KernelPass"]
     integers = xp.zeros((5, 4), dtype=xp.int64)
-    assert actions(lambda x: xp.sum(x + 1, axis=0) * 2, integers) == ["Pass", "Pass"]
+    assert actions(lambda x: xp.sum(x + 1, axis=0) * 2, integers) == ["KernelPass", "KernelPass"]
 
 
 def test_what_is_called_comes_between():
@@ -68,9 +75,9 @@ def test_what_is_called_comes_between():
         return xp.exp(y) + y[0, :]
 
     plan = planned(function, ones(6, 4))
-    assert actions(function, ones(6, 4)) == ["Pass", "Pass", "matmul", "Pass"]
+    assert actions(function, ones(6, 4)) == ["KernelPass", "KernelPass", "matmul", "KernelPass"]
     call = plan.actions[2]
-    assert type(call) is Call
+    assert type(call) is BackendCall
     first, second = call.arguments
     assert (first.view.shape, second.view.shape) == ((6, 4), (4, 6))
     # The operands are not needed afterwards.
@@ -114,7 +121,7 @@ def test_fills_do_not_meet_those_outside():
 
 def test_equal_outputs():
     plan = planned(lambda x: (xp.exp(x), xp.exp(x), xp.exp(x)[1:]), ones(6, 4))
-    assert [type(each) for each in plan.actions] == [Pass, Copy]
+    assert [type(each) for each in plan.actions] == [KernelPass, Copy]
     assert len({read.slot for read in plan.outputs if type(read) is Read}) == 3
     assert names(plan) == [["exp", "cast"]]
 
@@ -129,7 +136,7 @@ def test_updates_in_place():
         return y
 
     plan = planned(function, ones(6, 4))
-    assert [type(each) for each in plan.actions] == [Pass, Update]
+    assert [type(each) for each in plan.actions] == [KernelPass, Update]
     assert plan.actions[1].stores == tuple(plan.results)
 
 
@@ -145,8 +152,8 @@ def test_what_reads_the_memory_comes_before_the_update():
     plan = planned(function, ones(6, 4))
     kinds = [type(each) for each in plan.actions]
     update = kinds.index(Update)
-    assert kinds.count(Pass) == 2
-    reading = [i for i, each in enumerate(plan.actions) if type(each) is Pass and i > 0]
+    assert kinds.count(KernelPass) == 2
+    reading = [i for i, each in enumerate(plan.actions) if type(each) is KernelPass and i > 0]
     written = plan.actions[update].target  # type: ignore[union-attr]
     assert all([written in plan.actions[i].uses() for i in reading])
     assert max(reading) < update
@@ -175,7 +182,7 @@ def test_a_value_that_is_read_later_is_copied_first():
         return y, z
 
     plan = planned(function, ones(6, 4))
-    assert [type(each) for each in plan.actions] == [Call, Copy, Update]
+    assert [type(each) for each in plan.actions] == [BackendCall, Copy, Update]
     assert len(plan.results) == 2
     assert plan.actions[2].stores == (plan.results[1],)
 
@@ -189,7 +196,7 @@ def test_what_two_steps_compute_is_not_updated_for_both():
         return y, z
 
     plan = planned(function, ones(6, 4))
-    assert [type(each) for each in plan.actions] == [Pass, Copy, Update]
+    assert [type(each) for each in plan.actions] == [KernelPass, Copy, Update]
     y, z = xp.compile(function)(ones(6, 4))
     assert float(xp.sum(y)) == 2 * 20 + 5 * 4
     assert float(xp.sum(z)) == 2 * 24
@@ -201,8 +208,8 @@ def test_what_two_steps_compute_is_not_updated_for_both():
 def test_outputs_that_show_arguments():
     outside = ones(4)
     plan = planned(lambda x: (x[1:], xp.broadcast_to(outside, x.shape), x * 1), ones(6, 4))
-    assert [type(each) for each in plan.outputs] == [Operand, Operand, Read]
-    assert [each.value for each in plan.outputs if type(each) is Operand] == [0, 1]
+    assert [type(each) for each in plan.outputs] == [ValueView, ValueView, Read]
+    assert [each.value for each in plan.outputs if type(each) is ValueView] == [0, 1]
     assert not plan.is_simple
 
 
@@ -215,7 +222,7 @@ def test_arguments_that_are_written():
     ((number, read),) = plan.stores
     assert number == 0
     assert read.slot in plan.results
-    assert [type(each) for each in plan.outputs] == [Operand]
+    assert [type(each) for each in plan.outputs] == [ValueView]
     assert not plan.is_simple
 
 
@@ -250,12 +257,12 @@ def test_sizes_of_0_and_1(shape):
 
 def test_small_and_large():
     small = planned(lambda x: xp.exp(x).T @ x, ones(6, 4))
-    assert small.small
+    assert small.keeps_memory
     # Every slot that is neither an argument nor a result nor a scalar.
     own = set(range(len(small.slots))) - {*small.given, *small.scalars}
     assert {slot for slot, _ in small.places} == own
     large = planned(lambda x: xp.exp(x).T @ x, ones(LARGE, 4))
-    assert not large.small
+    assert not large.keeps_memory
     # What NumPy's kernels find lies where they put it.
     assert all([large.slots[slot].stored for slot, _ in large.places])
 
@@ -272,7 +279,7 @@ def test_slots_of_a_long_chain_take_turns():
     assert plan.arena < sum(sizes) / 2
 
 
-def check(plan: Plan) -> None:
+def check(plan: ProgramPlan) -> None:
     """Whatever is read was written before, and nothing that is needed is overwritten."""
     places = dict(plan.places)
     holders: dict[int, int] = {}

@@ -38,7 +38,7 @@ def normal(*shape: int) -> Array:
 @pytest.fixture
 def nothing_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Memory is taken for each run, as for large programs."""
-    monkeypatch.setattr(program_plan, "_SMALL", -1)
+    monkeypatch.setattr(program_plan, "_MAX_KEPT_BYTES", -1)
 
 
 # ---------------------------------------------------------------------- results
@@ -169,7 +169,7 @@ def test_results_at_large_sizes(function):
 @pytest.mark.parametrize("large", [False, True])
 def test_sizes_of_0_and_1(function, large, monkeypatch):
     if large:
-        monkeypatch.setattr(program_plan, "_SMALL", -1)
+        monkeypatch.setattr(program_plan, "_MAX_KEPT_BYTES", -1)
     check(function, (1, 1), (4, 1), (1, 4))
 
 
@@ -178,7 +178,7 @@ def test_sizes_of_0_and_1(function, large, monkeypatch):
 def test_nothing(dtype, large, monkeypatch):
     """Reductions over no elements, to none, and beside others."""
     if large:
-        monkeypatch.setattr(program_plan, "_SMALL", -1)
+        monkeypatch.setattr(program_plan, "_MAX_KEPT_BYTES", -1)
 
     def function(x: Array, y: Array) -> Any:
         z = y * 2 + y
@@ -241,7 +241,7 @@ def test_without_the_extension():
 def test_results_have_memory_of_their_own(function, large, monkeypatch):
     """Of that of others, of the arguments, of the arena, and of later results."""
     if large:
-        monkeypatch.setattr(program_plan, "_SMALL", -1)
+        monkeypatch.setattr(program_plan, "_MAX_KEPT_BYTES", -1)
     compiled = xp.compile(function)
     kept: list[tuple[Array, np.ndarray[Any, Any]]] = []
     for i in range(4):
@@ -386,7 +386,7 @@ def called(function: Callable[[Array], Any], x: Array, **state: Any) -> tuple[li
 def test_floating_point_errors(function, state, large, monkeypatch):
     """Warnings, or errors, as in eager code, in whatever state the program was traced."""
     if large:
-        monkeypatch.setattr(program_plan, "_SMALL", -1)
+        monkeypatch.setattr(program_plan, "_MAX_KEPT_BYTES", -1)
     values = np.asarray([0.0, 1.0, -2.0, 3.0, 1e-3, 0.5])
     compiled = xp.compile(function)
     with np.errstate(all="ignore"):
