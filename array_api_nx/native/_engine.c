@@ -23,6 +23,7 @@
 #include "loops.h"
 #include "sums.h"
 #include "copies.h"
+#include "interrupt.h"
 #include "tiles.h"
 #include "threads.h"
 #include "parse.h"
@@ -275,10 +276,11 @@ static PyObject *kernel_run(PyObject *object, PyObject *const *args, Py_ssize_t 
     if (locate_all(kernel, args[0], arrays, addresses, &count)) {
         Team team;
         if (acquire_team(&team, kernel->scratch, kernel->tasks, threads)) {
-            Py_BEGIN_ALLOW_THREADS
+            release_gil(&team.interrupt);
             run_kernel(&team, kernel, addresses, flags);
-            Py_END_ALLOW_THREADS
-            result = flags_tuple(kernel, flags);
+            if (take_gil(&team.interrupt)) {
+                result = flags_tuple(kernel, flags);
+            }
         } else {
             PyErr_NoMemory();
         }

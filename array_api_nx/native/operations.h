@@ -381,16 +381,18 @@ static PyObject *run_single(Single *single, npy_intp threads, PyObject *array, i
 {
     npy_uint8 flags = 0;
     Team team;
-    const int complete = acquire_team(&team, single->kernel.scratch, single->kernel.tasks, threads);
+    int complete = acquire_team(&team, single->kernel.scratch, single->kernel.tasks, threads);
     if (complete) {
-        Py_BEGIN_ALLOW_THREADS
+        release_gil(&team.interrupt);
         flags = run_whole(single, &team);
-        Py_END_ALLOW_THREADS
+        complete = take_gil(&team.interrupt);
+    } else {
+        PyErr_NoMemory();
     }
     release_team(&team);
     if (!complete) {
         Py_DECREF(array);
-        return PyErr_NoMemory();
+        return NULL;
     }
     if (turned) {
         PyObject *whole = array;

@@ -355,14 +355,14 @@ static int run_pass(const SequenceObject *self, const Pass *pass, char *const *b
         start_accumulators(self, pass, addresses);
         return 1;
     }
-    const int complete = acquire_team(&team, kernel->scratch, kernel->tasks, pass->threads);
+    int complete = acquire_team(&team, kernel->scratch, kernel->tasks, pass->threads);
     if (complete) {
-        PyThreadState *state = self->keeps_gil ? NULL : PyEval_SaveThread();
+        if (!self->keeps_gil) {
+            release_gil(&team.interrupt);
+        }
         start_accumulators(self, pass, addresses);
         run_kernel(&team, kernel, addresses, flags);
-        if (state != NULL) {
-            PyEval_RestoreThread(state);
-        }
+        complete = take_gil(&team.interrupt);
     } else {
         PyErr_NoMemory();
     }

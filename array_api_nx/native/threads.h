@@ -42,6 +42,7 @@ typedef struct {
     int helpers;      /* the first so many workers may */
     const Kernel *kernel; /* or NULL: the job is the run */
     char *const *memories;
+    Interrupt *interrupt;
     Run run;
     npy_intp flags[MAX_STEPS];
 } Job;
@@ -130,20 +131,23 @@ static void run_part(const Run *run, npy_intp task)
     run->loop->function(args, &count, run->steps, run->loop->data);
 }
 
-static void work_on_run(Job *job)
+static void work_on_run(Job *job, int is_caller)
 {
     const Run run = job->run;
     take_flags();
     for (npy_intp task; (task = add_shared(&job->next, 1)) < job->tasks;) {
+        if (is_interrupted(job->interrupt, is_caller)) {
+            break;
+        }
         run_part(&run, task);
     }
     raise_flags(&job->flags[0], take_flags());
 }
 
-static void work_on_kernel(Job *job, char *scratch)
+static void work_on_kernel(Job *job, char *scratch, int is_caller)
 {
     Frame frame;
-    start_frame(&frame, job->kernel, job->memories, scratch);
+    start_frame(&frame, job->kernel, job->memories, scratch, job->interrupt, is_caller);
     for (npy_intp task; (task = add_shared(&job->next, 1)) < job->tasks;) {
         run_task(&frame, task);
     }
@@ -152,12 +156,12 @@ static void work_on_kernel(Job *job, char *scratch)
     }
 }
 
-static void work(Job *job, char *scratch)
+static void work(Job *job, char *scratch, int is_caller)
 {
     if (job->kernel == NULL) {
-        work_on_run(job);
+        work_on_run(job, is_caller);
     } else {
-        work_on_kernel(job, scratch);
+        work_on_kernel(job, scratch, is_caller);
     }
 }
 
@@ -229,7 +233,7 @@ static void serve(void *argument)
         /* Who comes too late stays awake for a while, for the next job. */
         if (enter(&own->job)) {
             if (worker->number < own->job.helpers) {
-                work(&own->job, worker->scratch.start);
+                work(&own->job, worker->scratch.start, 0);
             }
             leave(own);
         }
@@ -291,6 +295,7 @@ typedef struct {
     Pool *pool;
     int helpers;
     Scratch own;
+    Interrupt interrupt;
 } Team;
 
 /* To be called with the GIL, which starting threads wants. 0 if there is no memory. */
@@ -298,7 +303,8 @@ static int acquire_team(Team *team, npy_intp scratch, npy_intp tasks, npy_intp t
 {
     const size_t size = (size_t)scratch;
     Pool *own = pool;
-    *team = (Team){NULL, 0, {NULL, NULL, 0}};
+    *team = (Team){.pool = NULL};
+    start_interrupt(&team->interrupt);
     if (exchange_shared(&own->busy, 1)) {
         return reserve_scratch(&team->own, size);
     }
@@ -326,10 +332,11 @@ static void release_team(Team *team)
     release_scratch(&team->own);
 }
 
-static void run_alone(const Kernel *kernel, char *const *memories, char *scratch, npy_uint8 *flags)
+static void run_alone(const Kernel *kernel, char *const *memories, char *scratch,
+                      Interrupt *interrupt, npy_uint8 *flags)
 {
     Frame frame;
-    start_frame(&frame, kernel, memories, scratch);
+    start_frame(&frame, kernel, memories, scratch, interrupt, 1);
     for (npy_intp task = 0; task < kernel->tasks; task++) {
         run_task(&frame, task);
     }
@@ -337,17 +344,18 @@ static void run_alone(const Kernel *kernel, char *const *memories, char *scratch
 }
 
 /* Have the team do the job of the pool. Without the GIL. */
-static void do_job(const Team *team)
+static void do_job(Team *team)
 {
     Pool *own = team->pool;
     Job *job = &own->job;
     job->next = 0;
+    job->interrupt = &team->interrupt;
     job->helpers = team->helpers;
     exchange_shared(&job->working, 0);
     for (int i = 0; i < team->helpers; i++) {
         call_worker(&own->workers[i]);
     }
-    work(job, own->scratch.start);
+    work(job, own->scratch.start, 1);
     finish(own);
 }
 
@@ -356,7 +364,8 @@ static void run_kernel(Team *team, const Kernel *kernel, char *const *memories, 
 {
     Pool *own = team->pool;
     if (team->helpers == 0) {
-        run_alone(kernel, memories, own == NULL ? team->own.start : own->scratch.start, flags);
+        char *scratch = own == NULL ? team->own.start : own->scratch.start;
+        run_alone(kernel, memories, scratch, &team->interrupt, flags);
         return;
     }
     own->job.kernel = kernel;
@@ -372,7 +381,7 @@ static npy_uint8 run_loop(Team *team, const Run *run, npy_intp tasks)
 {
     if (team->helpers == 0) {
         take_flags();
-        for (npy_intp task = 0; task < tasks; task++) {
+        for (npy_intp task = 0; task < tasks && !is_interrupted(&team->interrupt, 1); task++) {
             run_part(run, task);
         }
         return take_flags();

@@ -73,6 +73,8 @@ typedef struct {
     char *corners[MAX_OPERANDS]; /* the first elements at the outer dims' indices */
     View views[MAX_OPERANDS + MAX_REGISTERS];
     View memory[MAX_OPERANDS]; /* views of the operands' own memory, packed or not */
+    Interrupt *interrupt;
+    int is_caller; /* whether this is the thread that waits for the kernel, which sees signals */
     Ahead ahead[MAX_OPERANDS];
     int ahead_count;
     npy_uint8 flags[MAX_STEPS];
@@ -371,9 +373,12 @@ static void fetch(const Frame *frame, int number)
 
 /* ------------------------------------------------------------------ tasks */
 
-static void start_frame(Frame *frame, const Kernel *kernel, char *const *memories, char *scratch)
+static void start_frame(Frame *frame, const Kernel *kernel, char *const *memories, char *scratch,
+                        Interrupt *interrupt, int is_caller)
 {
     frame->kernel = kernel;
+    frame->interrupt = interrupt;
+    frame->is_caller = is_caller;
     frame->memories = memories;
     frame->scratch = scratch;
     memset(frame->flags, 0, (size_t)kernel->step_count);
@@ -435,6 +440,9 @@ static void run_tiles(Frame *frame, npy_intp all_rows, npy_intp all_columns)
     for (npy_intp row = 0; row < all_rows; row += kernel->tile_rows) {
         const npy_intp rows = least(kernel->tile_rows, all_rows - row);
         for (npy_intp column = 0; column < all_columns; column += kernel->tile_columns) {
+            if (is_interrupted(frame->interrupt, frame->is_caller)) {
+                return;
+            }
             const npy_intp columns = least(kernel->tile_columns, all_columns - column);
             for (int i = 0; i < kernel->operand_count; i++) {
                 View *memory = &frame->memory[i];

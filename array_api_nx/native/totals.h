@@ -53,7 +53,7 @@ static void add_parts(const Loop *loop, Parts *parts, npy_intp tasks)
     }
 }
 
-/* Whether there was memory for it; the total is in the first line. */
+/* Whether it was completed, or else an exception is set; the total is in the first line. */
 static int run_total(const Loop *loop, PyArrayObject *array, npy_intp threads, Parts *parts)
 {
     const npy_intp size = PyArray_SIZE(array);
@@ -66,12 +66,14 @@ static int run_total(const Loop *loop, PyArrayObject *array, npy_intp threads, P
                      each,
                      sizeof(parts->lines[0])};
     Team team;
-    const int complete = acquire_team(&team, 0, tasks, threads);
+    int complete = acquire_team(&team, 0, tasks, threads);
     if (complete) {
-        Py_BEGIN_ALLOW_THREADS
+        release_gil(&team.interrupt);
         run_loop(&team, &run, tasks);
-        Py_END_ALLOW_THREADS
+        complete = take_gil(&team.interrupt);
         add_parts(loop, parts, tasks);
+    } else {
+        PyErr_NoMemory();
     }
     release_team(&team);
     return complete;
@@ -105,7 +107,7 @@ static PyObject *total(PyObject *module, PyObject *const *args, Py_ssize_t arg_c
         memcpy(parts.lines[i], PyArray_DATA(identity), (size_t)loop->itemsizes[0]);
     }
     if (!run_total(loop, array, threads, &parts)) {
-        return PyErr_NoMemory();
+        return NULL;
     }
     PyArray_Descr *dtype = PyArray_DESCR(identity);
     Py_INCREF(dtype);
