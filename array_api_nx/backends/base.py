@@ -569,6 +569,16 @@ class Backend(ABC):
         Backend must: count every NaN as distinct; give the inverse the shape of `x`.
         """
 
+    def unique_counts(self, x: Handle) -> tuple[Handle, Handle]:
+        """The values and the counts of `unique`."""
+        values, _, _, counts = self.unique(x)
+        return values, counts
+
+    def unique_inverse(self, x: Handle) -> tuple[Handle, Handle]:
+        """The values and the inverse of `unique`."""
+        values, _, inverse, _ = self.unique(x)
+        return values, inverse
+
     def unique_values(self, x: Handle) -> Handle:
         """The first result of `unique` alone."""
         return self.unique(x)[0]

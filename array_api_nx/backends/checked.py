@@ -673,6 +673,25 @@ class CheckedBackend(CheckedMatrices):
             call.returns(counts, length, d.int64),
         )
 
+    def unique_counts(self, x: Handle) -> tuple[Handle, Handle]:
+        call = Call(self.inner, "unique_counts", x=x)
+        call.handles(x)
+        values, counts = self.inner.unique_counts(x)
+        length = self.inner.shape(values)[:1]
+        return (
+            call.returns(values, length, self.inner.dtype(x)),
+            call.returns(counts, length, d.int64),
+        )
+
+    def unique_inverse(self, x: Handle) -> tuple[Handle, Handle]:
+        call = Call(self.inner, "unique_inverse", x=x)
+        call.handles(x)
+        values, inverse = self.inner.unique_inverse(x)
+        return (
+            call.returns(values, self.inner.shape(values)[:1], self.inner.dtype(x)),
+            call.returns(inverse, self.inner.shape(x), d.int64),
+        )
+
     def unique_values(self, x: Handle) -> Handle:
         call = Call(self.inner, "unique_values", x=x)
         call.handles(x)

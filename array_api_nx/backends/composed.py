@@ -30,6 +30,8 @@ __all__ = [
     "trunc_divide",
     "unfold",
     "unique",
+    "unique_counts",
+    "unique_inverse",
     "var",
     "window_counts",
 ]
@@ -121,35 +123,73 @@ def _positions(backend: Backend, view: View) -> Handle:
 
 def unique(backend: Backend, x: Handle) -> tuple[Handle, Handle, Handle, Handle]:
     """See `Backend.unique`: by sorting, and comparing neighbours."""
-    shape, dtype = backend.shape(x), backend.dtype(x)
-    size = prod(shape)
-    flat = backend.reshape(x, (size,))
-    if size == 0:
-        empty = backend.empty((0,), d.int64)
-        return backend.copy(flat), empty, backend.empty(shape, d.int64), backend.copy(empty)
-    order = _lexicographic_order(backend, flat, dtype)
+    shape, flat = backend.shape(x), _flat(backend, x)
+    order = _lexicographic_order(backend, flat, backend.dtype(x))
     ascending = backend.take(flat, order, 0)
-    neighbours = [backend.shrink(ascending, (bounds,)) for bounds in ((1, size), (0, size - 1))]
-    first = backend.cat(
-        [backend.full((1,), d.bool, True), backend.binary(p.NOT_EQUAL, *neighbours)], 0
-    )
+    first = _starts_run(backend, ascending)
     (starts,) = backend.nonzero(first)
     # The sort is stable: the first of equal elements is the one that came first.
-    indices = backend.take(order, starts, 0)
-    group = backend.binary(
-        p.SUBTRACT, backend.scan(p.CUMULATIVE_SUM, backend.cast(first, d.int64), 0), 1
-    )
-    inverse = backend.scatter(backend.empty((size,), d.int64), order, group, 0, add=False)
-    ends = backend.cat([starts, backend.full((1,), d.int64, size)], 0)
-    number = backend.shape(starts)[0]
-    counts = backend.binary(
-        p.SUBTRACT, *[backend.shrink(ends, (b,)) for b in ((1, number + 1), (0, number))]
-    )
     return (
         backend.take(ascending, starts, 0),
-        indices,
-        backend.reshape(inverse, shape),
-        counts,
+        backend.take(order, starts, 0),
+        _inverse(backend, order, first, shape),
+        _lengths(backend, starts, prod(shape)),
+    )
+
+
+def unique_counts(backend: Backend, x: Handle) -> tuple[Handle, Handle]:
+    """See `Backend.unique_counts`: by sorting, and comparing neighbours."""
+    flat, dtype = _flat(backend, x), backend.dtype(x)
+    if dtype in d.COMPLEX:
+        ascending = backend.take(flat, _lexicographic_order(backend, flat, dtype), 0)
+    else:
+        ascending = backend.sort(flat, 0, descending=False, stable=True)
+    (starts,) = backend.nonzero(_starts_run(backend, ascending))
+    size = prod(backend.shape(x))
+    return backend.take(ascending, starts, 0), _lengths(backend, starts, size)
+
+
+def unique_inverse(backend: Backend, x: Handle) -> tuple[Handle, Handle]:
+    """See `Backend.unique_inverse`: by sorting, and comparing neighbours."""
+    shape, flat = backend.shape(x), _flat(backend, x)
+    order = _lexicographic_order(backend, flat, backend.dtype(x))
+    ascending = backend.take(flat, order, 0)
+    first = _starts_run(backend, ascending)
+    (starts,) = backend.nonzero(first)
+    return backend.take(ascending, starts, 0), _inverse(backend, order, first, shape)
+
+
+def _flat(backend: Backend, x: Handle) -> Handle:
+    return backend.reshape(x, (prod(backend.shape(x)),))
+
+
+def _starts_run(backend: Backend, ascending: Handle) -> Handle:
+    """Which elements of a sorted 1-D array differ from the one before them, as the first does."""
+    (size,) = backend.shape(ascending)
+    if size == 0:
+        return backend.empty((0,), d.bool)
+    neighbours = [backend.shrink(ascending, (bounds,)) for bounds in ((1, size), (0, size - 1))]
+    differ = backend.binary(p.NOT_EQUAL, *neighbours)
+    return backend.cat([backend.full((1,), d.bool, True), differ], 0)
+
+
+def _inverse(backend: Backend, order: Handle, first: Handle, shape: tuple[int, ...]) -> Handle:
+    """Per element, the number of the run that it is in, if `order` sorts the elements."""
+    number = backend.binary(
+        p.SUBTRACT, backend.scan(p.CUMULATIVE_SUM, backend.cast(first, d.int64), 0), 1
+    )
+    template = backend.empty((prod(shape),), d.int64)
+    return backend.reshape(backend.scatter(template, order, number, 0, add=False), shape)
+
+
+def _lengths(backend: Backend, starts: Handle, size: int) -> Handle:
+    """The lengths of the runs that start at `starts`, the last of which ends at `size`."""
+    (number,) = backend.shape(starts)
+    if number == 0:
+        return backend.empty((0,), d.int64)
+    ends = backend.cat([starts, backend.full((1,), d.int64, size)], 0)
+    return backend.binary(
+        p.SUBTRACT, *[backend.shrink(ends, (b,)) for b in ((1, number + 1), (0, number))]
     )
 
 

@@ -433,7 +433,7 @@ class TracingBackend(TracingMatrices):
 
     def unique(self, x: Any) -> tuple[Traced, Traced, Traced, Traced]:
         x = self.traced(x)
-        count = (x.recorder.fresh(x, prod(x.view.shape), "the number of distinct ones"),)
+        count = _number_of_distinct(x)
         values, index, inverse, counts = self.step(
             "unique",
             (x,),
@@ -444,10 +444,22 @@ class TracingBackend(TracingMatrices):
         )
         return values, index, inverse, counts
 
+    def unique_counts(self, x: Any) -> tuple[Traced, Traced]:
+        x = self.traced(x)
+        count = _number_of_distinct(x)
+        results = (count, x.block.dtype), (count, d.int64)
+        values, counts = self.step("unique_counts", (x,), *results)
+        return values, counts
+
+    def unique_inverse(self, x: Any) -> tuple[Traced, Traced]:
+        x = self.traced(x)
+        results = (_number_of_distinct(x), x.block.dtype), (x.view.shape, d.int64)
+        values, inverse = self.step("unique_inverse", (x,), *results)
+        return values, inverse
+
     def unique_values(self, x: Any) -> Traced:
         x = self.traced(x)
-        count = (x.recorder.fresh(x, prod(x.view.shape), "the number of distinct ones"),)
-        return self.step("unique_values", (x,), (count, x.block.dtype))[0]
+        return self.step("unique_values", (x,), (_number_of_distinct(x), x.block.dtype))[0]
 
     # ------------------------------------------------------------------ random bits
 
@@ -457,6 +469,11 @@ class TracingBackend(TracingMatrices):
 
 
 _MANY = 2**40
+
+
+def _number_of_distinct(x: Traced) -> tuple[Any]:
+    """The shape of the distinct elements of `x`: a size that is known when the program runs."""
+    return (x.recorder.fresh(x, prod(x.view.shape), "the number of distinct ones"),)
 
 
 def _is_scalar(x: Any) -> bool:

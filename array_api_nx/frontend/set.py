@@ -146,8 +146,11 @@ def unique_counts(x: Array, /) -> UniqueCounts:
 
     Standard: set functions.
     """
-    result = unique_all(x)
-    return UniqueCounts(result.values, result.counts)
+    if type(x) is not Array:
+        x = only_array(as_array(x))
+    device = x._device
+    values, counts = device.backend.unique_counts(x._handle)
+    return UniqueCounts(wrap(values, x._dtype, device), wrap(counts, d.int64, device))
 
 
 def unique_inverse(x: Array, /) -> UniqueInverse:
@@ -165,8 +168,11 @@ def unique_inverse(x: Array, /) -> UniqueInverse:
 
     Standard: set functions.
     """
-    result = unique_all(x)
-    return UniqueInverse(result.values, result.inverse_indices)
+    if type(x) is not Array:
+        x = only_array(as_array(x))
+    device = x._device
+    values, inverse = device.backend.unique_inverse(x._handle)
+    return UniqueInverse(wrap(values, x._dtype, device), wrap(inverse, d.int64, device))
 
 
 def unique_values(x: Array, /) -> Array:

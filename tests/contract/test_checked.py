@@ -187,6 +187,8 @@ BROKEN: list[tuple[str, Break, str]] = [
     ("scatter", lambda b: b.scatter(VECTOR, INTS, handle([1]), 0, add=True), "an update for every"),
     ("nonzero", lambda b: b.nonzero(handle(1.0)), "at least one axis"),
     ("unique", lambda b: b.unique(1.0), "a handle of this backend"),
+    ("unique_counts", lambda b: b.unique_counts(1.0), "a handle of this backend"),
+    ("unique_inverse", lambda b: b.unique_inverse(1.0), "a handle of this backend"),
     ("unique_values", lambda b: b.unique_values(1.0), "a handle of this backend"),
     ("threefry", lambda b: b.threefry(INTS, INTS), "a dtype that threefry takes"),
     ("threefry", lambda b: b.threefry(COUNTER, COUNTER), "a key of shape (2,)"),

@@ -24,7 +24,7 @@ from ..host import FROM_NUMPY, TO_NUMPY
 from ..program import Program
 from ..shortcut import Route
 from ..strided import Tensor
-from . import programs, rows, single
+from . import distinct, programs, rows, single
 from .fourier import FourierTransforms
 from .fusion import loops, threads
 from .fusion.fperrors import located
@@ -575,6 +575,14 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             array, return_index=True, return_inverse=True, return_counts=True, equal_nan=False
         )
         return wrap(values), wrap(index), wrap(inverse.reshape(array.shape)), wrap(counts)
+
+    def unique_counts(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        values, counts = distinct.unique_counts(self.array(x))
+        return wrap(values), wrap(counts)
+
+    def unique_inverse(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        values, inverse = distinct.unique_inverse(self.array(x))
+        return wrap(values), wrap(inverse)
 
     def unique_values(self, x: Tensor) -> Tensor:
         return wrap(np.unique(self.array(x), equal_nan=False))

@@ -1,0 +1,69 @@
+"""Distinct elements and membership, by NumPy.
+
+`numpy.unique` is not called where it would sort slower than here, and where it would show any of
+several equal zeros: the first one in the array stands for zeros of either sign.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from .kernels import NDArray
+
+__all__ = ["unique_counts", "unique_inverse"]
+
+
+def unique_counts(array: NDArray) -> tuple[NDArray, NDArray]:
+    """The sorted distinct values of `array`, and how often each occurs."""
+    ascending = array.flatten()
+    ascending.sort(kind=_kind(array))
+    is_first = _starts_run(ascending)
+    starts = is_first.nonzero()[0]
+    counts = np.empty(starts.shape, np.int64)
+    if starts.size:
+        np.subtract(starts[1:], starts[:-1], out=counts[:-1])
+        counts[-1] = array.size - starts[-1]
+    return _with_first_zero(ascending[starts], array), counts
+
+
+def unique_inverse(array: NDArray) -> tuple[NDArray, NDArray]:
+    """The sorted distinct values of `array`, and which of them each element is."""
+    flat = array.reshape(-1)
+    order = flat.argsort(kind=_kind(array))
+    ascending = flat[order]
+    is_first = _starts_run(ascending)
+    number = is_first.cumsum(dtype=np.int64)
+    number -= 1
+    inverse = np.empty(array.shape, np.int64)
+    inverse.reshape(-1)[order] = number
+    return _with_first_zero(ascending[is_first], array), inverse
+
+
+def _kind(array: NDArray) -> Literal["stable"] | None:
+    """How to sort `array`.
+
+    NumPy's stable sort of integers of one or two bytes is a radix sort, which takes a tenth of
+    the time of its default. Complex numbers are sorted by comparisons either way; a stable sort
+    keeps the first of several that differ in the signs of zeros only.
+    """
+    return "stable" if array.dtype.kind == "c" or array.itemsize <= 2 else None
+
+
+def _starts_run(ascending: NDArray) -> NDArray:
+    """Which elements differ from the one before them; a NaN differs from every other."""
+    result = np.empty(ascending.shape, np.bool_)
+    result[:1] = True
+    np.not_equal(ascending[1:], ascending[:-1], out=result[1:])
+    return result
+
+
+def _with_first_zero(values: NDArray, array: NDArray) -> NDArray:
+    """`values`, in which the zero has the sign of the first zero in `array`."""
+    if values.dtype.kind == "f":
+        place = values.searchsorted(0)
+        if place < values.size and values[place] == 0:
+            flat = array.reshape(-1)
+            values[place] = flat[(flat == 0).argmax()]
+    return values
