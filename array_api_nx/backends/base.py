@@ -562,6 +562,14 @@ class Backend(ABC):
         Frontend guarantees: at least one axis.
         """
 
+    def isin(self, x: Handle, members: Handle, *, invert: bool) -> Handle:
+        """Whether each element of `x` equals some element of `members`; none of them if `invert`.
+
+        Frontend guarantees: both have the same dtype.
+        Backend must: take no NaN for equal to another, and zeros of either sign for equal.
+        """
+        return composed.isin(self, x, members, invert)
+
     @abstractmethod
     def unique(self, x: Handle) -> tuple[Handle, Handle, Handle, Handle]:
         """Sorted distinct values, index of the first of each, inverse, and counts.

@@ -661,6 +661,13 @@ class CheckedBackend(CheckedMatrices):
         length = self.inner.shape(results[0])[:1]
         return tuple([call.returns(result, length, d.int64) for result in results])
 
+    def isin(self, x: Handle, members: Handle, *, invert: bool) -> Handle:
+        call = Call(self.inner, "isin", x=x, members=members)
+        call.handles(x, members)
+        call.same_dtype(x, members)
+        result = self.inner.isin(x, members, invert=invert)
+        return call.returns(result, self.inner.shape(x), d.bool)
+
     def unique(self, x: Handle) -> tuple[Handle, Handle, Handle, Handle]:
         call = Call(self.inner, "unique", x=x)
         call.handles(x)

@@ -20,6 +20,7 @@ __all__ = [
     "assign_strided",
     "erf",
     "fold",
+    "isin",
     "linspace",
     "open_mesh",
     "reduce",
@@ -119,6 +120,33 @@ def _positions(backend: Backend, view: View) -> Handle:
         steps = backend.binary(p.MULTIPLY, backend.arange(0, length, 1, d.int64), stride)
         positions = backend.binary(p.ADD, positions, backend.reshape(steps, column))
     return positions
+
+
+def isin(backend: Backend, x: Handle, members: Handle, invert: bool) -> Handle:
+    """See `Backend.isin`: by looking each element up among the sorted members."""
+    size = prod(backend.shape(members))
+    if size == 0:
+        return backend.full(backend.shape(x), d.bool, invert)
+    members = backend.reshape(members, (size,))
+    if backend.dtype(x) in d.COMPLEX:
+        found = _is_member_unordered(backend, x, members, size)
+        return backend.unary(p.LOGICAL_NOT, found) if invert else found
+    members = backend.sort(members, 0, descending=False, stable=False)
+    position = backend.searchsorted(members, x, right=False)
+    candidate = backend.take(members, backend.binary(p.MINIMUM, position, size - 1), 0)
+    return backend.binary(p.NOT_EQUAL if invert else p.EQUAL, x, candidate)
+
+
+def _is_member_unordered(backend: Backend, x: Handle, members: Handle, size: int) -> Handle:
+    """Membership for dtypes without an order, by numbering the distinct values of both."""
+    shape = backend.shape(x)
+    n = prod(shape)
+    both = backend.cat([members, backend.reshape(x, (n,))], 0)
+    values, number = backend.unique_inverse(both)
+    present = backend.full(backend.shape(values), d.bool, False)
+    backend.index_set(present, (backend.shrink(number, ((0, size),)),), True)
+    answer = backend.take(present, backend.shrink(number, ((size, size + n),)), 0)
+    return backend.reshape(answer, shape)
 
 
 def unique(backend: Backend, x: Handle) -> tuple[Handle, Handle, Handle, Handle]:

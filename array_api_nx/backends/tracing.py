@@ -431,6 +431,10 @@ class TracingBackend(TracingMatrices):
         shape = (x.recorder.fresh(x, prod(x.view.shape), "the number of nonzero ones"),)
         return tuple(self.step("nonzero", (x,), *[(shape, d.int64)] * x.view.ndim))
 
+    def isin(self, x: Any, members: Any, *, invert: bool) -> Traced:
+        x, members = self.traced(x), self.traced(members)
+        return self.step("isin", (x, members), (x.view.shape, d.bool), invert=invert)[0]
+
     def unique(self, x: Any) -> tuple[Traced, Traced, Traced, Traced]:
         x = self.traced(x)
         count = _number_of_distinct(x)

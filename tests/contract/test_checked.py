@@ -187,6 +187,7 @@ BROKEN: list[tuple[str, Break, str]] = [
     ("scatter", lambda b: b.scatter(VECTOR, INTS, handle([1]), 0, add=True), "an update for every"),
     ("nonzero", lambda b: b.nonzero(handle(1.0)), "at least one axis"),
     ("unique", lambda b: b.unique(1.0), "a handle of this backend"),
+    ("isin", lambda b: b.isin(1.0, 1.0, invert=False), "a handle of this backend"),
     ("unique_counts", lambda b: b.unique_counts(1.0), "a handle of this backend"),
     ("unique_inverse", lambda b: b.unique_inverse(1.0), "a handle of this backend"),
     ("unique_values", lambda b: b.unique_values(1.0), "a handle of this backend"),

@@ -569,6 +569,9 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
     def nonzero(self, x: Tensor) -> tuple[Tensor, ...]:
         return tuple([wrap(indices) for indices in self.array(x).nonzero()])
 
+    def isin(self, x: Tensor, members: Tensor, *, invert: bool) -> Tensor:
+        return wrap(distinct.isin(self.array(x), self.array(members), invert))
+
     def unique(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         array = self.array(x)
         values, index, inverse, counts = np.unique(

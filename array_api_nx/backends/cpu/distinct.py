@@ -12,7 +12,38 @@ import numpy as np
 
 from .kernels import NDArray
 
-__all__ = ["unique_counts", "unique_inverse"]
+__all__ = ["isin", "unique_counts", "unique_inverse"]
+
+
+def isin(array: NDArray, members: NDArray, invert: bool) -> NDArray:
+    """Whether each element of `array` equals one of `members`, or none of them if `invert`."""
+    if array.size and _is_slow_in_numpy(array, members):
+        ascending = np.sort(members, axis=None)
+        flat = array.reshape(-1)
+        # To look up ascending values takes a third of the time of random ones.
+        order = flat.argsort()
+        values = flat[order]
+        position = ascending.searchsorted(values)
+        np.minimum(position, ascending.size - 1, out=position)
+        result = np.empty(array.shape, np.bool_)
+        compare = np.not_equal if invert else np.equal
+        result.reshape(-1)[order] = compare(ascending[position], values)
+        return result
+    return np.isin(array, members, invert=invert)
+
+
+def _is_slow_in_numpy(array: NDArray, members: NDArray) -> bool:
+    """Whether `numpy.isin` would join distinct values and sort them by comparing integers or
+    complex numbers, which for 100,000 of each takes two to five times as long as the other way."""
+    # Up to so many members, NumPy compares every element with each.
+    if members.size < 10 * array.size**0.145 or array.dtype.kind == "f":
+        return False
+    if array.dtype.kind == "c":
+        return True
+    if array.itemsize <= 2:
+        return False
+    # NumPy looks integers up in a table of that many entries.
+    return int(members.max()) - int(members.min()) > 6 * (array.size + members.size)
 
 
 def unique_counts(array: NDArray) -> tuple[NDArray, NDArray]:

@@ -155,6 +155,32 @@ def finite(dtype: DType) -> NDArray:
     return values[np.isfinite(values)]
 
 
+@pytest.mark.parametrize("dtype", p.ISIN.results, ids=str)
+def test_isin(backend: Backend, dtype: DType) -> None:
+    values = limits(dtype)
+    some = case(backend, row_major, values[::2])
+    none = case(backend, row_major, values[:0])
+    for layout, handle, oracle in in_layouts(backend, spread(values, SHAPE)):
+        expected = np.array([(x == some.oracle).any() for x in oracle.flat], bool)
+        expected = expected.reshape(oracle.shape)
+        for invert in (False, True):
+            found = backend.isin(handle, some.handle, invert=invert)
+            check(backend, found, expected ^ invert, handle, hint=(dtype, layout))
+            found = backend.isin(handle, none.handle, invert=invert)
+            check(backend, found, np.full(oracle.shape, invert), handle, hint=(dtype, layout))
+
+
+@pytest.mark.parametrize("name", ["int32", "int64", "uint64", "float64", "complex128"])
+@pytest.mark.parametrize("step", [1, 2**20])
+def test_isin_of_many(backend: Backend, name: str, step: int) -> None:
+    numbers = np.arange(2000) * 7919 % 1999
+    x = case(backend, row_major, (numbers * step).astype(name))
+    members = case(backend, row_major, (numbers[::-3] * step)[:600].astype(name))
+    expected = np.array([v in set(members.oracle.tolist()) for v in x.oracle.tolist()])
+    for invert in (False, True):
+        check(backend, backend.isin(x.handle, members.handle, invert=invert), expected ^ invert)
+
+
 @pytest.mark.parametrize("dtype", p.UNIQUE.results, ids=str)
 def test_unique(backend: Backend, dtype: DType) -> None:
     for layout, handle, oracle in in_layouts(backend, spread(finite(dtype), SHAPE)):
