@@ -230,6 +230,7 @@ FLIP: Final = Primitive("flip", "movement", _same(d.ALL))
 STRIDED: Final = Primitive("strided", "movement", _same(d.ALL))
 PAD: Final = Primitive("pad", "movement", _same(d.ALL))
 CAT: Final = Primitive("cat", "movement", _same(d.ALL))
+ROLL: Final = Primitive("roll", "movement", _same(d.ALL))
 REPEAT: Final = Primitive("repeat", "movement", _same(d.ALL))
 TRIANGLE: Final = Primitive("triangle", "movement", _same(d.ALL))
 

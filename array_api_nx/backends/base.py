@@ -436,6 +436,13 @@ class Backend(ABC):
         `axis`.
         """
 
+    def roll(self, x: Handle, shifts: tuple[int, ...]) -> Handle:
+        """A copy whose elements are moved round each axis, towards higher indices.
+
+        Frontend guarantees: one shift per axis, which may be negative or exceed the size.
+        """
+        return composed.roll(self, x, shifts)
+
     def repeat(self, x: Handle, repeats: int | Handle, axis: int) -> Handle:
         """Each element along `axis` repeated, all the same number of times or each its own.
 

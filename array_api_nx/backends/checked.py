@@ -463,6 +463,13 @@ class CheckedBackend(CheckedMatrices):
         joined = (*before, sum([shape[axis] for shape in shapes]), *after)
         return call.returns(result, joined, self.inner.dtype(arrays[0]))
 
+    def roll(self, x: Handle, shifts: tuple[int, ...]) -> Handle:
+        call = Call(self.inner, "roll", x=x, shifts=shifts)
+        call.handles(x)
+        shape = self.inner.shape(x)
+        call.guarantees(len(shifts) == len(shape), "one shift per axis")
+        return call.returns(self.inner.roll(x, shifts), shape, self.inner.dtype(x))
+
     def repeat(self, x: Handle, repeats: int | Handle, axis: int) -> Handle:
         call = Call(self.inner, "repeat", x=x, repeats=repeats, axis=axis)
         call.handles(x)

@@ -25,6 +25,7 @@ __all__ = [
     "open_mesh",
     "reduce",
     "repeat",
+    "roll",
     "strided",
     "threefry",
     "triangular_solve",
@@ -79,6 +80,20 @@ def var(
     freedom = prod([shape[axis] for axis in axes]) - correction
     divisor = backend.full((), dtype, freedom if freedom > 0 else nan)
     return backend.binary(p.DIVIDE, total, divisor)
+
+
+def roll(backend: Backend, x: Handle, shifts: tuple[int, ...]) -> Handle:
+    """See `Backend.roll`: by joining the two parts of one axis after the other."""
+    shape = backend.shape(x)
+    moved = False
+    for axis, (size, shift) in enumerate(zip(shape, shifts, strict=True)):
+        cut = -shift % size if size else 0
+        if cut:
+            whole = [(0, n) for n in shape]
+            bounds = [(*whole[:axis], part, *whole[axis + 1 :]) for part in ((cut, size), (0, cut))]
+            x = backend.cat([backend.shrink(x, part) for part in bounds], axis)
+            moved = True
+    return x if moved else backend.copy(x)
 
 
 def repeat(backend: Backend, x: Handle, repeats: int | Handle, axis: int) -> Handle:

@@ -306,6 +306,10 @@ class TracingBackend(TracingMatrices):
         shape = (*shapes[0][:axis], total, *shapes[0][axis + 1 :])
         return self.step("cat", (tuple(xs), axis), (shape, xs[0].block.dtype))[0]
 
+    def roll(self, x: Any, shifts: Shape) -> Traced:
+        x = self.traced(x)
+        return self.step("roll", (x, shifts), (x.view.shape, x.block.dtype))[0]
+
     def repeat(self, x: Any, repeats: Any, axis: int) -> Traced:
         x = self.traced(x)
         shape = list(x.view.shape)

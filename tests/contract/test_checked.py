@@ -155,6 +155,7 @@ BROKEN: list[tuple[str, Break, str]] = [
     ("cat", lambda b: b.cat([], 0), "at least one array"),
     ("cat", lambda b: b.cat([X, COMPLEX], 0), "handles of one dtype"),
     ("cat", lambda b: b.cat([X, X], 2), "axes are ints in range"),
+    ("roll", lambda b: b.roll(X, ()), "one shift per axis"),
     ("repeat", lambda b: b.repeat(X, -1, 0), "repeats are not negative"),
     ("repeat", lambda b: b.repeat(X, SMALL, 1), "int64 repeats"),
     ("repeat", lambda b: b.repeat(X, INTS, 0), "repeats per element"),

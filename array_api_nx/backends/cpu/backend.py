@@ -6,6 +6,7 @@ Chapters with many primitives have mixins of their own: linear_algebra.py and fo
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import product
 from math import prod
 from operator import setitem
 from typing import Any, Final, Literal
@@ -428,6 +429,24 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         return wrap(
             np.concatenate([self.bind(x) if x.array is None else x.array for x in arrays], axis)
         )
+
+    def roll(self, x: Tensor, shifts: tuple[int, ...]) -> Tensor:
+        array = self.array(x)
+        result = _like(array, FROM_NUMPY[array.dtype])
+        if result is None:
+            result = np.empty_like(array)
+        # Along each axis, where one or two parts come from and go to.
+        moves: list[list[tuple[slice, slice]]] = []
+        for size, shift in zip(array.shape, shifts, strict=True):
+            cut = -shift % size if size else 0
+            if cut:
+                left = size - cut
+                moves.append([(slice(cut, size), slice(left)), (slice(cut), slice(left, size))])
+            else:
+                moves.append([(slice(None), slice(None))])
+        for move in product(*moves):
+            result[tuple([target for _, target in move])] = array[tuple([part for part, _ in move])]
+        return wrap(result)
 
     def repeat(self, x: Tensor, repeats: int | Tensor, axis: int) -> Tensor:
         counts = repeats if isinstance(repeats, int) else self.array(repeats)
