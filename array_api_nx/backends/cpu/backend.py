@@ -41,7 +41,7 @@ from .kernels import (
     divide_by_count,
 )
 from .linear_algebra import LinearAlgebra
-from .memory import wrap
+from .memory import MAX_FLOAT32, MIN_FLOAT32, wrap
 from .single import SMALLEST, attempt, compute, compute_small, fold, reported, scan, total, update
 
 __all__ = ["CPUBackend"]
@@ -53,11 +53,10 @@ _asarray: Final = np.asarray
 _astype: Final = np.ndarray.astype
 _matmul: Final = np.matmul
 _INT64: Final = TO_NUMPY[d.int64]
-# No array loses a number between them to infinity, of which NumPy would warn.
-_MIN_FLOAT32: Final = float(np.finfo(np.float32).min)
-_MAX_FLOAT32: Final = float(np.finfo(np.float32).max)
 
 _hints: Final = hints
+_MIN_FLOAT32: Final = MIN_FLOAT32
+_MAX_FLOAT32: Final = MAX_FLOAT32
 _find: Final = loops.find
 _located: Final = located
 _threads: Final = threads.count
@@ -498,6 +497,8 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
 
     def assign(self, target: Tensor, value: Operand) -> None:
         if target.storage is not None and target.storage.tracked:
+            if self.store_number(target, value):
+                return
             if type(value) is Tensor and self.store(target, value):
                 return
             with self.writing(target):

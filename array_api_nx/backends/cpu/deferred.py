@@ -38,7 +38,7 @@ from .fusion.expression import Node
 from .fusion.facts import facts
 from .fusion.plan import Overlap
 from .kernels import NDArray
-from .memory import NumPyMemory
+from .memory import MAX_FLOAT32, MIN_FLOAT32, NumPyMemory
 
 __all__ = ["DeferredExecution"]
 
@@ -476,6 +476,28 @@ class DeferredExecution(NumPyMemory):
         if loop is None or loop.output != _dtype(out):
             return False
         return self._store(op, loop, (x1, x2), out)
+
+    def store_number(self, target: Tensor, value: Any) -> bool:
+        """`assign` of one number to few elements of tracked memory that no expression reads or
+        fills; False, with nothing done, where it is more, or might give a warning."""
+        view: Any = target.view
+        if view.size > _hints.threshold or view.mask is not None:
+            return False
+        if type(value) is Tensor:
+            value = self.array(value)
+            if value.ndim:
+                return False
+        elif type(value) is complex or not MIN_FLOAT32 <= value <= MAX_FLOAT32:
+            return False
+        storage: Any = target.storage
+        with expression.lock:
+            if storage.memory is None or storage.node is not None:
+                return False
+            if view.ndim:
+                self.bind(target)[...] = value
+            else:
+                storage.memory[view.offset] = value
+        return True
 
     def store(self, target: Tensor, value: Tensor) -> bool:
         """`assign` to the tracked memory of `target`; False if NumPy must do it."""

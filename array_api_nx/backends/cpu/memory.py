@@ -17,7 +17,11 @@ from .fusion.expression import lock
 from .fusion.fperrors import located
 from .kernels import NDArray
 
-__all__ = ["NumPyMemory", "wrap"]
+__all__ = ["MAX_FLOAT32", "MIN_FLOAT32", "NumPyMemory", "wrap"]
+
+# No array loses a number between them to infinity, of which NumPy would warn.
+MIN_FLOAT32: Final = float(np.finfo(np.float32).min)
+MAX_FLOAT32: Final = float(np.finfo(np.float32).max)
 
 _hints: Final = hints
 _ndarray: Final = np.ndarray
