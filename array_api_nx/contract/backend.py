@@ -436,6 +436,13 @@ class Backend(ABC):
         `axis`.
         """
 
+    def roll(self, x: Handle, shifts: tuple[int, ...]) -> Handle:
+        """A copy whose elements are moved round each axis, towards higher indices.
+
+        Frontend guarantees: one shift per axis, which may be negative or exceed the size.
+        """
+        return composed.roll(self, x, shifts)
+
     def repeat(self, x: Handle, repeats: int | Handle, axis: int) -> Handle:
         """Each element along `axis` repeated, all the same number of times or each its own.
 
@@ -562,12 +569,30 @@ class Backend(ABC):
         Frontend guarantees: at least one axis.
         """
 
+    def isin(self, x: Handle, members: Handle, *, invert: bool) -> Handle:
+        """Whether each element of `x` equals some element of `members`; none of them if `invert`.
+
+        Frontend guarantees: both have the same dtype.
+        Backend must: take no NaN for equal to another, and zeros of either sign for equal.
+        """
+        return composed.isin(self, x, members, invert)
+
     @abstractmethod
     def unique(self, x: Handle) -> tuple[Handle, Handle, Handle, Handle]:
         """Sorted distinct values, index of the first of each, inverse, and counts.
 
         Backend must: count every NaN as distinct; give the inverse the shape of `x`.
         """
+
+    def unique_counts(self, x: Handle) -> tuple[Handle, Handle]:
+        """The values and the counts of `unique`."""
+        values, _, _, counts = self.unique(x)
+        return values, counts
+
+    def unique_inverse(self, x: Handle) -> tuple[Handle, Handle]:
+        """The values and the inverse of `unique`."""
+        values, _, inverse, _ = self.unique(x)
+        return values, inverse
 
     def unique_values(self, x: Handle) -> Handle:
         """The first result of `unique` alone."""

@@ -467,6 +467,13 @@ class CheckedBackend(CheckedMatrices):
         joined = (*before, sum([shape[axis] for shape in shapes]), *after)
         return call.returns(result, joined, self.inner.dtype(arrays[0]))
 
+    def roll(self, x: Handle, shifts: tuple[int, ...]) -> Handle:
+        call = CheckedCall(self.inner, "roll", x=x, shifts=shifts)
+        call.handles(x)
+        shape = self.inner.shape(x)
+        call.guarantees(len(shifts) == len(shape), "one shift per axis")
+        return call.returns(self.inner.roll(x, shifts), shape, self.inner.dtype(x))
+
     def repeat(self, x: Handle, repeats: int | Handle, axis: int) -> Handle:
         call = CheckedCall(self.inner, "repeat", x=x, repeats=repeats, axis=axis)
         call.handles(x)
@@ -665,6 +672,13 @@ class CheckedBackend(CheckedMatrices):
         length = self.inner.shape(results[0])[:1]
         return tuple([call.returns(result, length, d.int64) for result in results])
 
+    def isin(self, x: Handle, members: Handle, *, invert: bool) -> Handle:
+        call = CheckedCall(self.inner, "isin", x=x, members=members)
+        call.handles(x, members)
+        call.same_dtype(x, members)
+        result = self.inner.isin(x, members, invert=invert)
+        return call.returns(result, self.inner.shape(x), d.bool)
+
     def unique(self, x: Handle) -> tuple[Handle, Handle, Handle, Handle]:
         call = CheckedCall(self.inner, "unique", x=x)
         call.handles(x)
@@ -675,6 +689,25 @@ class CheckedBackend(CheckedMatrices):
             call.returns(indices, length, d.int64),
             call.returns(inverse, self.inner.shape(x), d.int64),
             call.returns(counts, length, d.int64),
+        )
+
+    def unique_counts(self, x: Handle) -> tuple[Handle, Handle]:
+        call = CheckedCall(self.inner, "unique_counts", x=x)
+        call.handles(x)
+        values, counts = self.inner.unique_counts(x)
+        length = self.inner.shape(values)[:1]
+        return (
+            call.returns(values, length, self.inner.dtype(x)),
+            call.returns(counts, length, d.int64),
+        )
+
+    def unique_inverse(self, x: Handle) -> tuple[Handle, Handle]:
+        call = CheckedCall(self.inner, "unique_inverse", x=x)
+        call.handles(x)
+        values, inverse = self.inner.unique_inverse(x)
+        return (
+            call.returns(values, self.inner.shape(values)[:1], self.inner.dtype(x)),
+            call.returns(inverse, self.inner.shape(x), d.int64),
         )
 
     def unique_values(self, x: Handle) -> Handle:

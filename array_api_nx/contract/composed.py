@@ -20,16 +20,20 @@ __all__ = [
     "assign_strided",
     "erf",
     "fold",
+    "isin",
     "linspace",
     "open_mesh",
     "reduce",
     "repeat",
+    "roll",
     "strided",
     "threefry",
     "triangular_solve",
     "trunc_divide",
     "unfold",
     "unique",
+    "unique_counts",
+    "unique_inverse",
     "var",
     "window_counts",
 ]
@@ -78,6 +82,20 @@ def var(
     return backend.binary(p.DIVIDE, total, divisor)
 
 
+def roll(backend: Backend, x: Handle, shifts: tuple[int, ...]) -> Handle:
+    """See `Backend.roll`: by joining the two parts of one axis after the other."""
+    shape = backend.shape(x)
+    moved = False
+    for axis, (size, shift) in enumerate(zip(shape, shifts, strict=True)):
+        cut = -shift % size if size else 0
+        if cut:
+            whole = [(0, n) for n in shape]
+            bounds = [(*whole[:axis], part, *whole[axis + 1 :]) for part in ((cut, size), (0, cut))]
+            x = backend.cat([backend.shrink(x, part) for part in bounds], axis)
+            moved = True
+    return x if moved else backend.copy(x)
+
+
 def repeat(backend: Backend, x: Handle, repeats: int | Handle, axis: int) -> Handle:
     """See `Backend.repeat`."""
     shape = backend.shape(x)
@@ -119,37 +137,102 @@ def _positions(backend: Backend, view: View) -> Handle:
     return positions
 
 
+def isin(backend: Backend, x: Handle, members: Handle, invert: bool) -> Handle:
+    """See `Backend.isin`: by looking each element up among the sorted members."""
+    size = prod(backend.shape(members))
+    if size == 0:
+        return backend.full(backend.shape(x), d.bool, invert)
+    members = backend.reshape(members, (size,))
+    if backend.dtype(x) in d.COMPLEX:
+        found = _is_member_unordered(backend, x, members, size)
+        return backend.unary(p.LOGICAL_NOT, found) if invert else found
+    members = backend.sort(members, 0, descending=False, stable=False)
+    position = backend.searchsorted(members, x, right=False)
+    candidate = backend.take(members, backend.binary(p.MINIMUM, position, size - 1), 0)
+    return backend.binary(p.NOT_EQUAL if invert else p.EQUAL, x, candidate)
+
+
+def _is_member_unordered(backend: Backend, x: Handle, members: Handle, size: int) -> Handle:
+    """Membership for dtypes without an order, by numbering the distinct values of both."""
+    shape = backend.shape(x)
+    n = prod(shape)
+    both = backend.cat([members, backend.reshape(x, (n,))], 0)
+    values, number = backend.unique_inverse(both)
+    present = backend.full(backend.shape(values), d.bool, False)
+    backend.index_set(present, (backend.shrink(number, ((0, size),)),), True)
+    answer = backend.take(present, backend.shrink(number, ((size, size + n),)), 0)
+    return backend.reshape(answer, shape)
+
+
 def unique(backend: Backend, x: Handle) -> tuple[Handle, Handle, Handle, Handle]:
     """See `Backend.unique`: by sorting, and comparing neighbours."""
-    shape, dtype = backend.shape(x), backend.dtype(x)
-    size = prod(shape)
-    flat = backend.reshape(x, (size,))
-    if size == 0:
-        empty = backend.empty((0,), d.int64)
-        return backend.copy(flat), empty, backend.empty(shape, d.int64), backend.copy(empty)
-    order = _lexicographic_order(backend, flat, dtype)
+    shape, flat = backend.shape(x), _flat(backend, x)
+    order = _lexicographic_order(backend, flat, backend.dtype(x))
     ascending = backend.take(flat, order, 0)
-    neighbours = [backend.shrink(ascending, (bounds,)) for bounds in ((1, size), (0, size - 1))]
-    first = backend.cat(
-        [backend.full((1,), d.bool, True), backend.binary(p.NOT_EQUAL, *neighbours)], 0
-    )
+    first = _starts_run(backend, ascending)
     (starts,) = backend.nonzero(first)
     # The sort is stable: the first of equal elements is the one that came first.
-    indices = backend.take(order, starts, 0)
-    group = backend.binary(
-        p.SUBTRACT, backend.scan(p.CUMULATIVE_SUM, backend.cast(first, d.int64), 0), 1
-    )
-    inverse = backend.scatter(backend.empty((size,), d.int64), order, group, 0, add=False)
-    ends = backend.cat([starts, backend.full((1,), d.int64, size)], 0)
-    number = backend.shape(starts)[0]
-    counts = backend.binary(
-        p.SUBTRACT, *[backend.shrink(ends, (b,)) for b in ((1, number + 1), (0, number))]
-    )
     return (
         backend.take(ascending, starts, 0),
-        indices,
-        backend.reshape(inverse, shape),
-        counts,
+        backend.take(order, starts, 0),
+        _inverse(backend, order, first, shape),
+        _lengths(backend, starts, prod(shape)),
+    )
+
+
+def unique_counts(backend: Backend, x: Handle) -> tuple[Handle, Handle]:
+    """See `Backend.unique_counts`: by sorting, and comparing neighbours."""
+    flat, dtype = _flat(backend, x), backend.dtype(x)
+    if dtype in d.COMPLEX:
+        ascending = backend.take(flat, _lexicographic_order(backend, flat, dtype), 0)
+    else:
+        ascending = backend.sort(flat, 0, descending=False, stable=True)
+    (starts,) = backend.nonzero(_starts_run(backend, ascending))
+    size = prod(backend.shape(x))
+    return backend.take(ascending, starts, 0), _lengths(backend, starts, size)
+
+
+def unique_inverse(backend: Backend, x: Handle) -> tuple[Handle, Handle]:
+    """See `Backend.unique_inverse`: by sorting, and comparing neighbours."""
+    shape, flat = backend.shape(x), _flat(backend, x)
+    order = _lexicographic_order(backend, flat, backend.dtype(x))
+    ascending = backend.take(flat, order, 0)
+    first = _starts_run(backend, ascending)
+    (starts,) = backend.nonzero(first)
+    return backend.take(ascending, starts, 0), _inverse(backend, order, first, shape)
+
+
+def _flat(backend: Backend, x: Handle) -> Handle:
+    return backend.reshape(x, (prod(backend.shape(x)),))
+
+
+def _starts_run(backend: Backend, ascending: Handle) -> Handle:
+    """Which elements of a sorted 1-D array differ from the one before them, as the first does."""
+    (size,) = backend.shape(ascending)
+    if size == 0:
+        return backend.empty((0,), d.bool)
+    neighbours = [backend.shrink(ascending, (bounds,)) for bounds in ((1, size), (0, size - 1))]
+    differ = backend.binary(p.NOT_EQUAL, *neighbours)
+    return backend.cat([backend.full((1,), d.bool, True), differ], 0)
+
+
+def _inverse(backend: Backend, order: Handle, first: Handle, shape: tuple[int, ...]) -> Handle:
+    """Per element, the number of the run that it is in, if `order` sorts the elements."""
+    number = backend.binary(
+        p.SUBTRACT, backend.scan(p.CUMULATIVE_SUM, backend.cast(first, d.int64), 0), 1
+    )
+    template = backend.empty((prod(shape),), d.int64)
+    return backend.reshape(backend.scatter(template, order, number, 0, add=False), shape)
+
+
+def _lengths(backend: Backend, starts: Handle, size: int) -> Handle:
+    """The lengths of the runs that start at `starts`, the last of which ends at `size`."""
+    (number,) = backend.shape(starts)
+    if number == 0:
+        return backend.empty((0,), d.int64)
+    ends = backend.cat([starts, backend.full((1,), d.int64, size)], 0)
+    return backend.binary(
+        p.SUBTRACT, *[backend.shrink(ends, (b,)) for b in ((1, number + 1), (0, number))]
     )
 
 

@@ -110,7 +110,9 @@ def setitem(x: Array, key: Index, value: ArrayOrScalar) -> None:
         _set(x, target, keys, stored)
         return
     if type(stored) not in _SCALARS:
-        _check_fits(backend.shape(stored), backend.shape(target))
+        stored_shape = backend.shape(stored)
+        if stored_shape:  # a 0-dimensional array fits everywhere
+            _check_fits(stored_shape, backend.shape(target))
     backend.assign(target, stored)
 
 
@@ -152,7 +154,10 @@ _SCALARS: Final = frozenset({bool, int, float, complex})
 def _stored(x: Array, value: ArrayOrScalar) -> Any:
     """`value` as a handle or scalar of the dtype of `x`."""
     dtype = x._dtype
-    if type(value) is not Array:
+    if type(value) is Array:
+        if value._dtype is dtype and value._device is x._device:
+            return value._handle
+    else:
         if dtype.with_scalar.get(type(value)) is dtype and (
             type(value) is not int or dtype.min <= value <= dtype.max
         ):

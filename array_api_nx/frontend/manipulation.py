@@ -606,11 +606,14 @@ def roll(
     Standard: manipulation functions.
     """
     only_array(x)
+    backend = x._device.backend
+    shape = x.shape
     if axis is None:
-        return reshape(roll(reshape(x, (-1,)), shift, axis=0), x.shape)
-    # An axis may be named twice here: its shifts add up.
-    several = axis if isinstance(axis, Sequence) else (axis,)
-    positions = [normalise_axis(a, len(x.shape)) for a in several]
+        positions = [0]
+    else:
+        # An axis may be named twice here: its shifts add up.
+        several = axis if isinstance(axis, Sequence) else (axis,)
+        positions = [normalise_axis(a, len(shape)) for a in several]
     if isinstance(shift, Sequence):
         shifts = [as_int(s, "a shift") for s in shift]
         if len(positions) == 1:
@@ -622,20 +625,13 @@ def roll(
             f"roll needs one shift per axis, not shift={shift} for axis={axis}; "
             "give as many of each, or one shift for all"
         )
-    totals: dict[int, int] = {}
+    if axis is None:
+        flat = backend.reshape(x._handle, (prod(shape),))
+        return _view(x, backend.reshape(backend.roll(flat, (sum(shifts),)), shape))
+    totals = [0] * len(shape)
     for position, amount in zip(positions, shifts, strict=True):
-        totals[position] = totals.get(position, 0) + amount
-    backend = x._device.backend
-    handle = x._handle
-    whole = [(0, n) for n in x.shape]
-    for position, amount in totals.items():
-        size = x.shape[position]
-        cut = size - amount % size if size else 0
-        head, tail = list(whole), list(whole)
-        head[position], tail[position] = (0, cut), (cut, size)
-        pieces = [backend.shrink(handle, tuple(tail)), backend.shrink(handle, tuple(head))]
-        handle = backend.cat(pieces, position)
-    return _view(x, handle if totals else backend.copy(handle))
+        totals[position] += amount
+    return _view(x, backend.roll(x._handle, tuple(totals)))
 
 
 def squeeze(x: Array, /, axis: int | tuple[int, ...]) -> Array:

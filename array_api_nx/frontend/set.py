@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from math import prod
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ..contract import primitives as p
 from ..core import dtypes as d
 from .array import Array
 from .dispatch import ArrayOrScalar, as_array, binary, cast, only_array, operands, unary, wrap
 from .utility import any as any_
-
-if TYPE_CHECKING:
-    from ..contract.backend import Backend, Handle
 
 __all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"]
 
@@ -69,33 +65,8 @@ def isin(x1: ArrayOrScalar, x2: ArrayOrScalar, /, *, invert: bool = False) -> Ar
     if type(first) is not Array:
         found = any_(binary(p.EQUAL, first, second))
         return unary(p.LOGICAL_NOT, found) if invert else found
-    backend = device.backend
-    handle = cast(first, dtype)._handle
-    size = prod(second.shape)
-    if size == 0:
-        return wrap(backend.full(first.shape, d.bool, invert), d.bool, device)
-    members = backend.reshape(cast(second, dtype)._handle, (size,))
-    if dtype in d.COMPLEX:
-        handle = _is_member_unordered(backend, handle, members, size)
-        result = wrap(handle, d.bool, device)
-        return unary(p.LOGICAL_NOT, result) if invert else result
-    members = backend.sort(members, 0, descending=False, stable=False)
-    position = backend.searchsorted(members, handle, right=False)
-    candidate = backend.take(members, backend.binary(p.MINIMUM, position, size - 1), 0)
-    op = p.NOT_EQUAL if invert else p.EQUAL
-    return wrap(backend.binary(op, handle, candidate), d.bool, device)
-
-
-def _is_member_unordered(backend: Backend, x: Handle, members: Handle, size: int) -> Handle:
-    """Membership for dtypes without an order, by numbering the distinct values of both."""
-    shape = backend.shape(x)
-    n = prod(shape)
-    both = backend.cat([members, backend.reshape(x, (n,))], 0)
-    values, _, number, _ = backend.unique(both)
-    present = backend.full(backend.shape(values), d.bool, False)
-    backend.index_set(present, (backend.shrink(number, ((0, size),)),), True)
-    answer = backend.take(present, backend.shrink(number, ((size, size + n),)), 0)
-    return backend.reshape(answer, shape)
+    values, members = cast(first, dtype)._handle, cast(second, dtype)._handle
+    return wrap(device.backend.isin(values, members, invert=invert), d.bool, device)
 
 
 def unique_all(x: Array, /) -> UniqueAll:
@@ -146,8 +117,11 @@ def unique_counts(x: Array, /) -> UniqueCounts:
 
     Standard: set functions.
     """
-    result = unique_all(x)
-    return UniqueCounts(result.values, result.counts)
+    if type(x) is not Array:
+        x = only_array(as_array(x))
+    device = x._device
+    values, counts = device.backend.unique_counts(x._handle)
+    return UniqueCounts(wrap(values, x._dtype, device), wrap(counts, d.int64, device))
 
 
 def unique_inverse(x: Array, /) -> UniqueInverse:
@@ -165,8 +139,11 @@ def unique_inverse(x: Array, /) -> UniqueInverse:
 
     Standard: set functions.
     """
-    result = unique_all(x)
-    return UniqueInverse(result.values, result.inverse_indices)
+    if type(x) is not Array:
+        x = only_array(as_array(x))
+    device = x._device
+    values, inverse = device.backend.unique_inverse(x._handle)
+    return UniqueInverse(wrap(values, x._dtype, device), wrap(inverse, d.int64, device))
 
 
 def unique_values(x: Array, /) -> Array:

@@ -306,6 +306,10 @@ class TracingBackend(TracingMatrices):
         shape = (*shapes[0][:axis], total, *shapes[0][axis + 1 :])
         return self.step("cat", (tuple(xs), axis), (shape, xs[0].memory.dtype))[0]
 
+    def roll(self, x: Any, shifts: Shape) -> Traced:
+        x = self.traced(x)
+        return self.step("roll", (x, shifts), (x.view.shape, x.memory.dtype))[0]
+
     def repeat(self, x: Any, repeats: Any, axis: int) -> Traced:
         x = self.traced(x)
         shape = list(x.view.shape)
@@ -431,9 +435,13 @@ class TracingBackend(TracingMatrices):
         shape = (x.recorder.fresh(x, prod(x.view.shape), "the number of nonzero ones"),)
         return tuple(self.step("nonzero", (x,), *[(shape, d.int64)] * x.view.ndim))
 
+    def isin(self, x: Any, members: Any, *, invert: bool) -> Traced:
+        x, members = self.traced(x), self.traced(members)
+        return self.step("isin", (x, members), (x.view.shape, d.bool), invert=invert)[0]
+
     def unique(self, x: Any) -> tuple[Traced, Traced, Traced, Traced]:
         x = self.traced(x)
-        count = (x.recorder.fresh(x, prod(x.view.shape), "the number of distinct ones"),)
+        count = _number_of_distinct(x)
         values, index, inverse, counts = self.step(
             "unique",
             (x,),
@@ -444,10 +452,22 @@ class TracingBackend(TracingMatrices):
         )
         return values, index, inverse, counts
 
+    def unique_counts(self, x: Any) -> tuple[Traced, Traced]:
+        x = self.traced(x)
+        count = _number_of_distinct(x)
+        results = (count, x.memory.dtype), (count, d.int64)
+        values, counts = self.step("unique_counts", (x,), *results)
+        return values, counts
+
+    def unique_inverse(self, x: Any) -> tuple[Traced, Traced]:
+        x = self.traced(x)
+        results = (_number_of_distinct(x), x.memory.dtype), (x.view.shape, d.int64)
+        values, inverse = self.step("unique_inverse", (x,), *results)
+        return values, inverse
+
     def unique_values(self, x: Any) -> Traced:
         x = self.traced(x)
-        count = (x.recorder.fresh(x, prod(x.view.shape), "the number of distinct ones"),)
-        return self.step("unique_values", (x,), (count, x.memory.dtype))[0]
+        return self.step("unique_values", (x,), (_number_of_distinct(x), x.memory.dtype))[0]
 
     # ------------------------------------------------------------------ random bits
 
@@ -457,6 +477,11 @@ class TracingBackend(TracingMatrices):
 
 
 _MANY = 2**40
+
+
+def _number_of_distinct(x: Traced) -> tuple[Any]:
+    """The shape of the distinct elements of `x`: a size that is known when the program runs."""
+    return (x.recorder.fresh(x, prod(x.view.shape), "the number of distinct ones"),)
 
 
 def _is_scalar(x: Any) -> bool:

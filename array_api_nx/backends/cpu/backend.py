@@ -6,6 +6,7 @@ Chapters with many primitives have mixins of their own: linear_algebra.py and fo
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import product
 from math import prod
 from operator import setitem
 from typing import Any, Final, Literal
@@ -24,7 +25,7 @@ from ...contract.strided import Tensor
 from ...core import dtypes as d
 from ...core.dtypes import DType
 from ...explain.model import RunExplanation
-from . import programs
+from . import distinct, programs
 from .engine import loops, operations, sliced_calls, threads
 from .engine.fperrors import located
 from .engine.memory_pool import empty
@@ -51,7 +52,7 @@ from .kernels import (
 )
 from .lazy.eager_reduction import reduce_eagerly
 from .linear_algebra import LinearAlgebra
-from .storage import wrap
+from .storage import MAX_FLOAT32, MIN_FLOAT32, wrap
 
 __all__ = ["CPUBackend"]
 
@@ -62,11 +63,10 @@ _asarray: Final = np.asarray
 _astype: Final = np.ndarray.astype
 _matmul: Final = np.matmul
 _INT64: Final = TO_NUMPY[d.int64]
-# No array loses a number between them to infinity, of which NumPy would warn.
-_MIN_FLOAT32: Final = float(np.finfo(np.float32).min)
-_MAX_FLOAT32: Final = float(np.finfo(np.float32).max)
 
 _hints: Final = hints
+_MIN_FLOAT32: Final = MIN_FLOAT32
+_MAX_FLOAT32: Final = MAX_FLOAT32
 _find: Final = loops.find
 _located: Final = located
 _threads: Final = threads.count
@@ -441,6 +441,24 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             np.concatenate([self.bind(x) if x.array is None else x.array for x in arrays], axis)
         )
 
+    def roll(self, x: Tensor, shifts: tuple[int, ...]) -> Tensor:
+        array = self.array(x)
+        result = _like(array, FROM_NUMPY[array.dtype])
+        if result is None:
+            result = np.empty_like(array)
+        # Along each axis, where one or two parts come from and go to.
+        moves: list[list[tuple[slice, slice]]] = []
+        for size, shift in zip(array.shape, shifts, strict=True):
+            cut = -shift % size if size else 0
+            if cut:
+                left = size - cut
+                moves.append([(slice(cut, size), slice(left)), (slice(cut), slice(left, size))])
+            else:
+                moves.append([(slice(None), slice(None))])
+        for move in product(*moves):
+            result[tuple([target for _, target in move])] = array[tuple([part for part, _ in move])]
+        return wrap(result)
+
     def repeat(self, x: Tensor, repeats: int | Tensor, axis: int) -> Tensor:
         counts = repeats if isinstance(repeats, int) else self.array(repeats)
         return wrap(self.array(x).repeat(counts, axis))
@@ -491,6 +509,8 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
 
     def assign(self, target: Tensor, value: Operand) -> None:
         if target.storage is not None and target.storage.tracked:
+            if self.store_number(target, value):
+                return
             if type(value) is Tensor and self.store(target, value):
                 return
             with self.writing(target):
@@ -581,12 +601,23 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
     def nonzero(self, x: Tensor) -> tuple[Tensor, ...]:
         return tuple([wrap(indices) for indices in self.array(x).nonzero()])
 
+    def isin(self, x: Tensor, members: Tensor, *, invert: bool) -> Tensor:
+        return wrap(distinct.isin(self.array(x), self.array(members), invert))
+
     def unique(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         array = self.array(x)
         values, index, inverse, counts = np.unique(
             array, return_index=True, return_inverse=True, return_counts=True, equal_nan=False
         )
         return wrap(values), wrap(index), wrap(inverse.reshape(array.shape)), wrap(counts)
+
+    def unique_counts(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        values, counts = distinct.unique_counts(self.array(x))
+        return wrap(values), wrap(counts)
+
+    def unique_inverse(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        values, inverse = distinct.unique_inverse(self.array(x))
+        return wrap(values), wrap(inverse)
 
     def unique_values(self, x: Tensor) -> Tensor:
         return wrap(np.unique(self.array(x), equal_nan=False))

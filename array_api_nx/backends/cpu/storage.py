@@ -18,7 +18,7 @@ from ...core.view import View
 from .engine.fperrors import located
 from .kernels import NDArray
 
-__all__ = ["NumPyMemory", "lock", "wrap"]
+__all__ = ["MAX_FLOAT32", "MIN_FLOAT32", "NumPyMemory", "lock", "wrap"]
 
 lock: Final = RLock()
 """Held whenever expressions are made, evaluated or settled."""
@@ -30,6 +30,9 @@ if hasattr(os, "register_at_fork"):
         before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release
     )
 
+# No array loses a number between them to infinity, of which NumPy would warn.
+MIN_FLOAT32: Final = float(np.finfo(np.float32).min)
+MAX_FLOAT32: Final = float(np.finfo(np.float32).max)
 
 _hints: Final = hints
 _ndarray: Final = np.ndarray

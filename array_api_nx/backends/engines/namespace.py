@@ -417,6 +417,14 @@ class NamespaceBackend(StridedBackend):
         values, indices, inverse, counts = composed.unique(self, x)
         return values, indices, inverse, counts
 
+    def unique_counts(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        values, counts = composed.unique_counts(self, x)
+        return values, counts
+
+    def unique_inverse(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        values, inverse = composed.unique_inverse(self, x)
+        return values, inverse
+
     # ------------------------------------------------------------------ movement that copies
 
     def cat(self, arrays: Sequence[Tensor], axis: int) -> Tensor:

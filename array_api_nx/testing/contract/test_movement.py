@@ -211,6 +211,26 @@ def test_cat(backend: Backend) -> None:
 
 
 @pytest.mark.parametrize("dtype", d.ALL, ids=str)
+def test_roll(backend: Backend, dtype: DType) -> None:
+    for layout, handle, oracle in in_layouts(backend, spread(limits(dtype), SHAPE)):
+        zero = (0,) * len(SHAPE)
+        one = (*zero[1:], 1)
+        several = tuple([(-1) ** axis * (size // 2 + 1) for axis, size in enumerate(SHAPE)])
+        whole, far = SHAPE, (10**30, *zero[1:])
+        for shifts in (zero, one, one[::-1], several, whole, far):
+            expected = oracle
+            for axis, (size, shift) in enumerate(zip(SHAPE, shifts, strict=True)):
+                expected = expected.take((np.arange(size) - shift % size) % size, axis)
+            check(backend, backend.roll(handle, shifts), expected, handle, hint=(layout, shifts))
+
+
+def test_roll_of_no_axes_and_of_no_elements(backend: Backend) -> None:
+    for array, shifts in ((np.asarray(3.0), ()), (EMPTY, (1, -2, 3))):
+        x = case(backend, row_major, array)
+        check(backend, backend.roll(x.handle, shifts[: array.ndim]), array, x.handle)
+
+
+@pytest.mark.parametrize("dtype", d.ALL, ids=str)
 def test_repeat(backend: Backend, dtype: DType) -> None:
     for layout, handle, oracle in in_layouts(backend, spread(limits(dtype), SHAPE)):
         for axis, size in enumerate(SHAPE):

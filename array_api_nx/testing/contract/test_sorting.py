@@ -155,6 +155,32 @@ def finite(dtype: DType) -> NDArray:
     return values[np.isfinite(values)]
 
 
+@pytest.mark.parametrize("dtype", p.ISIN.results, ids=str)
+def test_isin(backend: Backend, dtype: DType) -> None:
+    values = limits(dtype)
+    some = case(backend, row_major, values[::2])
+    none = case(backend, row_major, values[:0])
+    for layout, handle, oracle in in_layouts(backend, spread(values, SHAPE)):
+        expected = np.array([(x == some.oracle).any() for x in oracle.flat], bool)
+        expected = expected.reshape(oracle.shape)
+        for invert in (False, True):
+            found = backend.isin(handle, some.handle, invert=invert)
+            check(backend, found, expected ^ invert, handle, hint=(dtype, layout))
+            found = backend.isin(handle, none.handle, invert=invert)
+            check(backend, found, np.full(oracle.shape, invert), handle, hint=(dtype, layout))
+
+
+@pytest.mark.parametrize("name", ["int32", "int64", "uint64", "float64", "complex128"])
+@pytest.mark.parametrize("step", [1, 2**20])
+def test_isin_of_many(backend: Backend, name: str, step: int) -> None:
+    numbers = np.arange(2000) * 7919 % 1999
+    x = case(backend, row_major, (numbers * step).astype(name))
+    members = case(backend, row_major, (numbers[::-3] * step)[:600].astype(name))
+    expected = np.array([v in set(members.oracle.tolist()) for v in x.oracle.tolist()])
+    for invert in (False, True):
+        check(backend, backend.isin(x.handle, members.handle, invert=invert), expected ^ invert)
+
+
 @pytest.mark.parametrize("dtype", p.UNIQUE.results, ids=str)
 def test_unique(backend: Backend, dtype: DType) -> None:
     for layout, handle, oracle in in_layouts(backend, spread(finite(dtype), SHAPE)):
@@ -182,6 +208,11 @@ def test_unique_counts_every_nan(backend: Backend, name: str) -> None:
     assert sorted(index[2:].tolist()) == [0, 2]
     np.testing.assert_array_equal(values[inverse], x.oracle)
     check(backend, backend.unique_values(x.handle), values)
+    for result, right in zip(backend.unique_counts(x.handle), (values, counts), strict=True):
+        check(backend, result, right)
+    values, inverse = [backend.to_host(result) for result in backend.unique_inverse(x.handle)]
+    np.testing.assert_array_equal(values[inverse], x.oracle)
+    assert len(values) == 4
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (0, 3)], ids=str)
@@ -193,6 +224,9 @@ def test_unique_of_no_axes_and_of_no_elements(backend: Backend, shape: tuple[int
     check(backend, index, np.zeros(size, np.int64))
     check(backend, inverse, np.zeros(shape, np.int64))
     check(backend, counts, np.ones(size, np.int64))
+    alone = (*backend.unique_counts(x.handle), *backend.unique_inverse(x.handle))
+    for part, whole in zip(alone, (values, counts, values, inverse), strict=True):
+        check(backend, part, backend.to_host(whole))
 
 
 @pytest.mark.parametrize("dtype", p.UNIQUE.results, ids=str)
@@ -202,6 +236,40 @@ def test_unique_values(backend: Backend, dtype: DType) -> None:
         np.testing.assert_array_equal(result, distinct(oracle)[0], err_msg=layout)
         assert result.dtype == oracle.dtype
         assert not np.may_share_memory(result, backend.to_host(handle))
+
+
+@pytest.mark.parametrize("dtype", p.UNIQUE.results, ids=str)
+def test_unique_counts(backend: Backend, dtype: DType) -> None:
+    for layout, handle, oracle in in_layouts(backend, spread(finite(dtype), SHAPE)):
+        expected, _, _, number = distinct(oracle)
+        values, counts = [backend.to_host(result) for result in backend.unique_counts(handle)]
+        np.testing.assert_array_equal(values, expected, err_msg=layout)
+        np.testing.assert_array_equal(counts, number, err_msg=layout)
+        assert values.dtype == oracle.dtype
+        assert counts.dtype == np.int64
+        assert not np.may_share_memory(values, backend.to_host(handle))
+
+
+@pytest.mark.parametrize("dtype", p.UNIQUE.results, ids=str)
+def test_unique_inverse(backend: Backend, dtype: DType) -> None:
+    for layout, handle, oracle in in_layouts(backend, spread(finite(dtype), SHAPE)):
+        expected = distinct(oracle)
+        values, inverse = [backend.to_host(result) for result in backend.unique_inverse(handle)]
+        np.testing.assert_array_equal(values, expected[0], err_msg=layout)
+        np.testing.assert_array_equal(inverse, expected[2], err_msg=layout)
+        assert values.dtype == oracle.dtype
+        assert inverse.dtype == np.int64
+        assert not np.may_share_memory(values, backend.to_host(handle))
+
+
+@pytest.mark.parametrize("name", ["float32", "float64", "complex64", "complex128"])
+def test_unique_shows_the_first_of_zeros_of_either_sign(backend: Backend, name: str) -> None:
+    for sign in (1, -1):
+        zeros = np.copysign(np.zeros(100), np.where(np.arange(100), -sign, sign))
+        x = case(backend, row_major, np.concatenate([[1.0, -1], zeros, [np.nan]]).astype(name))
+        found = backend.unique(x.handle), backend.unique_counts(x.handle)
+        for values, *_ in (*found, backend.unique_inverse(x.handle)):
+            assert np.signbit(backend.to_host(values)[1].real) == (sign < 0)
 
 
 @pytest.mark.parametrize("dtype", p.NONZERO.results, ids=str)

@@ -35,7 +35,7 @@ from ....explain.explanation import Explanation
 from ..engine import fperrors, loops, memory_pool
 from ..engine.diagnostics import runtime_info
 from ..kernels import NDArray
-from ..storage import NumPyMemory
+from ..storage import MAX_FLOAT32, MIN_FLOAT32, NumPyMemory
 from . import evaluation, expression
 from .explain import explanation
 from .expression import Node
@@ -477,6 +477,28 @@ class DeferredExecution(NumPyMemory):
         if loop is None or loop.output != _dtype(out):
             return False
         return self._store(op, loop, (x1, x2), out)
+
+    def store_number(self, target: Tensor, value: Any) -> bool:
+        """`assign` of one number to few elements of tracked memory that no expression reads or
+        fills; False, with nothing done, where it is more, or might give a warning."""
+        view: Any = target.view
+        if view.size > _hints.threshold or view.mask is not None:
+            return False
+        if type(value) is Tensor:
+            value = self.array(value)
+            if value.ndim:
+                return False
+        elif type(value) is complex or not MIN_FLOAT32 <= value <= MAX_FLOAT32:
+            return False
+        storage: Any = target.storage
+        with expression.lock:
+            if storage.memory is None or storage.node is not None:
+                return False
+            if view.ndim:
+                self.bind(target)[...] = value
+            else:
+                storage.memory[view.offset] = value
+        return True
 
     def store(self, target: Tensor, value: Tensor) -> bool:
         """`assign` to the tracked memory of `target`; False if NumPy must do it."""

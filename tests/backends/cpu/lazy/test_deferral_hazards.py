@@ -281,3 +281,22 @@ def test_writes_that_fail_change_nothing(mode):
         x[...] = y
         assert_same(numpy_of(x), a + 1.0)
         assert_same(numpy_of(repeated), np.broadcast_to(a[0] + 1.0, (3, 6)))
+
+
+@pytest.mark.parametrize("as_array", [False, True])
+@pytest.mark.parametrize("read", [False, True])
+@pytest.mark.parametrize("shared", [False, True])
+def test_one_element_is_written(as_array: bool, read: bool, shared: bool) -> None:
+    """Pending expressions that read the memory are computed first; nothing else is changed."""
+    memory = np.ones((400, 500))
+    x = xp.asarray(memory, copy=not shared)
+    for flipped in (False, True):
+        target = xp.flip(x) if flipped else x
+        before = target * 2.0 if read else target[0, 0]
+        target[3, -1] = xp.asarray(5.0) if as_array else 5.0
+        assert float(target[3, 499]) == 5.0
+        assert float(before[3, -1] if read else before) == (2.0 if read else 1.0)
+        assert int(xp.count_nonzero(x != 1.0)) == 1 + flipped
+        assert (memory[3, 499] != 1.0) == shared
+    x[5] = xp.asarray(5.0) if as_array else 5.0
+    assert int(xp.count_nonzero(x != 1.0)) == 502
