@@ -14,6 +14,7 @@ Beside the standard's names the top level holds controls only: `Array`, `Device`
 from __future__ import annotations
 
 from math import e, inf, nan, pi
+from typing import TYPE_CHECKING
 
 # The array comes first: its functions need the class.
 from .frontend.array import Array  # isort: skip
@@ -203,12 +204,18 @@ __array_api_version__ = "2025.12"
 newaxis = None
 
 
-def __getattr__(name: str) -> object:
-    # SciPy's RBFInterpolator calls diag, and its tests logspace, as if the standard had them. They
-    # are found, but listed nowhere: portable code takes them from `extra`.
-    if name in ("diag", "logspace"):
-        return getattr(extra, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+# SciPy's RBFInterpolator calls diag, and its tests logspace, as if the standard had them. They are
+# found, but listed nowhere: portable code takes them from `extra`. Type checkers see the functions
+# themselves, and no `__getattr__`, under which any misspelt name would be an `object`.
+if TYPE_CHECKING:
+    from .extra import diag as diag
+    from .extra import logspace as logspace
+else:
+
+    def __getattr__(name: str) -> object:
+        if name in ("diag", "logspace"):
+            return getattr(extra, name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -7,7 +7,18 @@ from functools import update_wrapper
 from importlib import import_module
 from pickle import PicklingError
 from types import MethodType
-from typing import Any, Final, NamedTuple
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Concatenate,
+    Final,
+    Generic,
+    NamedTuple,
+    ParamSpec,
+    Self,
+    TypeVar,
+    overload,
+)
 
 from .contract.program import Program
 from .core.polynomial import Var
@@ -32,6 +43,11 @@ from .tracing.explanation import ProgramExplanation
 from .tracing.recorder import TraceError, current
 
 __all__ = ["CacheInfo", "Compiled", "ShapeSpec", "TraceError", "compile", "eval_shape"]
+
+P = ParamSpec("P")
+Q = ParamSpec("Q")
+R = TypeVar("R")
+K = TypeVar("K")
 
 _MAX_KINDS: Final = 64
 _MAX_PROGRAMS: Final = 16
@@ -112,7 +128,7 @@ def _number(x: Any, values: dict[Var, int]) -> Any:
         return evaluated(x)
 
 
-class Compiled:
+class Compiled(Generic[P, R]):
     """A function that is traced once for each kind of arguments; see `compile`."""
 
     __slots__ = (
@@ -126,9 +142,9 @@ class Compiled:
         "_traces",
     )
 
-    __wrapped__: Callable[..., Any]
+    __wrapped__: Callable[P, R]
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[P, R]) -> None:
         update_wrapper(self, function)
         # None stands where there is no program; see `LayoutError`.
         self._kinds: dict[Any, list[Trace | None]] = {}
@@ -138,7 +154,7 @@ class Compiled:
         self._traces = 0
         self._calls = 0
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def _run(self, *args: Any, **kwargs: Any) -> Any:
         last = self._last
         if last is not None and not kwargs:
             # The way of small programs, where every tenth of a microsecond counts.
@@ -189,15 +205,21 @@ class Compiled:
         if bound is None or (bound.reasons and not bound.fits(arrays)):
             bound = self._bind(tuple(key), *flatten((args, kwargs), is_leaf))
         if bound.run is None or (bound.writes and _is_unsafe(bound, arrays)):
-            return self.__wrapped__(*args)
+            return self.__wrapped__(*args, **kwargs)
         if bound.quick is not None and is_row_major and len(arrays) == len(args) > 0:
             self._last = bound.quick, bound.finish, bound.dtype, device, len(args)
         return bound.finish(bound.run(*handles), arrays)
 
-    def __copy__(self) -> Compiled:
+    if TYPE_CHECKING:
+
+        def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
+    else:
+        __call__ = _run
+
+    def __copy__(self) -> Self:
         return self
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Compiled:
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -217,6 +239,12 @@ class Compiled:
             )
         return _restore, (module, name, self._kinds)
 
+    @overload
+    def __get__(self, instance: None, owner: type | None = None) -> Self: ...
+    @overload
+    def __get__(
+        self: Compiled[Concatenate[Any, Q], R], instance: object, owner: type | None = None
+    ) -> Callable[Q, R]: ...
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         return self if instance is None else MethodType(self, instance)
 
@@ -224,7 +252,7 @@ class Compiled:
         return f"<compiled {getattr(self, '__qualname__', repr(self.__wrapped__))}>"
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """The rest of `__call__`: keywords, containers, and other values than numbers."""
+        """The rest of `_run`: keywords, containers, and other values than numbers."""
         leaves, structure = flatten((args, kwargs), is_leaf)
         if any([type(x) is ShapeSpec for x in leaves]):
             raise TypeError(
@@ -369,7 +397,7 @@ def _named_object(module: str, name: str) -> Any:
     return found
 
 
-def _restore(module: str, name: str, kinds: dict[Any, list[Trace | None]]) -> Compiled:
+def _restore(module: str, name: str, kinds: dict[Any, list[Trace | None]]) -> Compiled[..., Any]:
     """The compiled function of that name, which gets the programs that it does not have."""
     found = _named_object(module, name)
     compiled = found if isinstance(found, Compiled) else Compiled(found)
@@ -423,7 +451,7 @@ def _is_unsafe(bound: _Bound, arrays: list[Array]) -> bool:
     return False
 
 
-def compile(function: Callable[..., Any], /) -> Compiled:
+def compile(function: Callable[P, R], /) -> Compiled[P, R]:
     """Trace a function once, with symbolic sizes, and replay it at any size.
 
     Parameters
@@ -463,6 +491,18 @@ def compile(function: Callable[..., Any], /) -> Compiled:
     return Compiled(function)
 
 
+@overload
+def eval_shape(function: Callable[..., Array], /, *args: Any, **kwargs: Any) -> ShapeSpec: ...
+@overload
+def eval_shape(
+    function: Callable[..., list[Array]], /, *args: Any, **kwargs: Any
+) -> list[ShapeSpec]: ...
+@overload
+def eval_shape(
+    function: Callable[..., dict[K, Array]], /, *args: Any, **kwargs: Any
+) -> dict[K, ShapeSpec]: ...
+@overload
+def eval_shape(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any: ...
 def eval_shape(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
     """The shapes and dtypes that a function gives, without elements and without memory.
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.suite import Pins
+from array_api_nx_conformance.suite import Pins
 
 NAMESPACE = "fake_namespace"
 FILES = {
@@ -135,7 +135,7 @@ def test_environment():
     assert "CI" not in os.environ
     assert "PYTEST_ADDOPTS" not in os.environ
     assert not os.path.exists("conftest.py")
-    assert importlib.util.find_spec("conformance") is not None
+    assert importlib.util.find_spec("array_api_nx_conformance") is not None
 """,
 }
 

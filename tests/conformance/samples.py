@@ -6,13 +6,13 @@ import io
 from pathlib import Path
 from typing import Any
 
-from conformance import records
-from conformance.known import Entry
-from conformance.namespace import Module
-from conformance.pytest_run import End, Result
-from conformance.runner import Options, Run
-from conformance.standard import Standard
-from conformance.suite import Checkout
+from array_api_nx_conformance import records
+from array_api_nx_conformance.known import Entry
+from array_api_nx_conformance.namespace import Module
+from array_api_nx_conformance.pytest_run import End, Result
+from array_api_nx_conformance.runner import Options, Run
+from array_api_nx_conformance.standard import Standard
+from array_api_nx_conformance.suite import Checkout
 
 STANDARD = Standard(
     "2025.12",

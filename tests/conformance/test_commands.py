@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from conformance import commands, records, runner
-from conformance.__main__ import main
-from conformance.namespace import Module
-from conformance.runner import Run
-from conformance.suite import CHECKOUT_VARIABLE
+from array_api_nx_conformance import commands, records, runner
+from array_api_nx_conformance.__main__ import main
+from array_api_nx_conformance.namespace import Module
+from array_api_nx_conformance.runner import Run
+from array_api_nx_conformance.suite import CHECKOUT_VARIABLE
 
 from .conftest import NAMESPACE, FakeSuite
 from .samples import make_record, passed, result, sample_records

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.compare import compare
-from conformance.suite import CannotRunError
+from array_api_nx_conformance.compare import compare
+from array_api_nx_conformance.suite import CannotRunError
 
 from .samples import make_record, passed, result
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance import environment as tested
+from array_api_nx_conformance import environment as tested
 
 
 def test_this_repository_goes_before_the_users_path(
@@ -13,12 +13,12 @@ def test_this_repository_goes_before_the_users_path(
 ) -> None:
     monkeypatch.setenv("PYTHONPATH", "somewhere")
     first, *others = tested.environment(tmp_path, "numpy")["PYTHONPATH"].split(os.pathsep)
-    assert (Path(first) / "conformance" / "plugin.py").is_file()
+    assert (Path(first) / "array_api_nx_conformance" / "plugin.py").is_file()
     assert others == ["somewhere"]
 
 
 def test_an_installed_package_adds_no_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tested, "PACKAGE", tmp_path / "conformance")
+    monkeypatch.setattr(tested, "PACKAGE", tmp_path / "array_api_nx_conformance")
     monkeypatch.delenv("PYTHONPATH", raising=False)
     assert tested.environment(tmp_path, "numpy")["PYTHONPATH"] == ""
 

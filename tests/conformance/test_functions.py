@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.functions import function_of, is_about_behaviour, is_special_case
+from array_api_nx_conformance.functions import function_of, is_about_behaviour, is_special_case
 
 NAMES = {
     "__add__", "__array_namespace_info__", "__dlpack__", "__getitem__", "__int__", "__invert__",

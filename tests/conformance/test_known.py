@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from conformance import known
-from conformance.known import Entry
-from conformance.suite import CannotRunError
+from array_api_nx_conformance import known
+from array_api_nx_conformance.known import Entry
+from array_api_nx_conformance.suite import CannotRunError
 
 from .samples import make_record, passed, result
 

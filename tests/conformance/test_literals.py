@@ -6,7 +6,7 @@ import array_api_strict
 import numpy as np
 import pytest
 
-from conformance.literals import Namespace, UnprintableError, scalar
+from array_api_nx_conformance.literals import Namespace, UnprintableError, scalar
 
 
 @pytest.mark.parametrize(

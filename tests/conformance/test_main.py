@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from conformance import __main__ as command
-from conformance import gate, runner
-from conformance.environment import PACKAGE
-from conformance.namespace import Module
-from conformance.runner import Options, Run
-from conformance.suite import CHECKOUT_VARIABLE, Checkout
+from array_api_nx_conformance import __main__ as command
+from array_api_nx_conformance import gate, runner
+from array_api_nx_conformance.environment import PACKAGE
+from array_api_nx_conformance.namespace import Module
+from array_api_nx_conformance.runner import Options, Run
+from array_api_nx_conformance.suite import CHECKOUT_VARIABLE, Checkout
 
 from .conftest import FakeSuite
 
@@ -150,7 +150,7 @@ def test_the_command_itself(tmp_path: Path) -> None:
 def test_without_its_requirements_the_command_says_what_to_install() -> None:
     blocked = "import sys; sys.modules.update(dict.fromkeys(('hypothesis', 'pytest', 'xdist')))"
     judge = "sys.exit(main(['run', '--module', 'numpy']))"
-    command = f"{blocked}; from conformance.__main__ import main; {judge}"
+    command = f"{blocked}; from array_api_nx_conformance.__main__ import main; {judge}"
     run = subprocess.run(
         [sys.executable, "-c", command],
         cwd=PACKAGE.parent,

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from conformance import namespace as tested
-from conformance.namespace import Module, inspect_module
-from conformance.suite import CannotRunError
+from array_api_nx_conformance import namespace as tested
+from array_api_nx_conformance.namespace import Module, inspect_module
+from array_api_nx_conformance.suite import CannotRunError
 
 from .conftest import NAMESPACE
 

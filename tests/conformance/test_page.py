@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance import page
+from array_api_nx_conformance import page
 
 from .samples import sample_records
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conformance.plugin import TimeLimitExceeded, _shrinking, shortest_message
-from conformance.protocol import Plan
+from array_api_nx_conformance.plugin import TimeLimitExceeded, _shrinking, shortest_message
+from array_api_nx_conformance.protocol import Plan
 
 
 @pytest.mark.parametrize(

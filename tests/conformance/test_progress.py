@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from conformance.namespace import Module
-from conformance.progress import Progress
-from conformance.pytest_run import Result
-from conformance.runner import Options, Run
-from conformance.suite import Checkout
+from array_api_nx_conformance.namespace import Module
+from array_api_nx_conformance.progress import Progress
+from array_api_nx_conformance.pytest_run import Result
+from array_api_nx_conformance.runner import Options, Run
+from array_api_nx_conformance.suite import Checkout
 
 from .samples import Terminal
 

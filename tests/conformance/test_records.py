@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from conformance import records
-from conformance.known import Entry
-from conformance.suite import CannotRunError
+from array_api_nx_conformance import records
+from array_api_nx_conformance.known import Entry
+from array_api_nx_conformance.suite import CannotRunError
 
 from .samples import make_record, passed, result, sample_records
 

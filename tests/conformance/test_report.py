@@ -5,11 +5,11 @@ from typing import Literal
 
 import pytest
 
-from conformance import report
-from conformance.namespace import Module
-from conformance.pytest_run import Result
-from conformance.runner import Options, Run
-from conformance.suite import Checkout
+from array_api_nx_conformance import report
+from array_api_nx_conformance.namespace import Module
+from array_api_nx_conformance.pytest_run import Result
+from array_api_nx_conformance.runner import Options, Run
+from array_api_nx_conformance.suite import Checkout
 
 
 def result(name: str, outcome: str, message: str = "") -> Result:

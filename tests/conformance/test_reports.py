@@ -6,9 +6,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from conformance import badge, markdown, scripts, text
-from conformance.known import Entry
-from conformance.records import Record
+from array_api_nx_conformance import badge, markdown, scripts, text
+from array_api_nx_conformance.known import Entry
+from array_api_nx_conformance.records import Record
 
 from .samples import make_record, passed, result, sample_records
 

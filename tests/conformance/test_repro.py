@@ -15,10 +15,10 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from conformance import repro, suite
-from conformance.__main__ import main
-from conformance.blame import blame
-from conformance.suite import CannotRunError, Pins
+from array_api_nx_conformance import repro, suite
+from array_api_nx_conformance.__main__ import main
+from array_api_nx_conformance.blame import blame
+from array_api_nx_conformance.suite import CannotRunError, Pins
 
 SOURCE = """
 import operator

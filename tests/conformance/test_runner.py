@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from conformance.namespace import Module
-from conformance.runner import Options, Run, run_suite
-from conformance.suite import CannotRunError, Checkout
+from array_api_nx_conformance.namespace import Module
+from array_api_nx_conformance.runner import Options, Run, run_suite
+from array_api_nx_conformance.suite import CannotRunError, Checkout
 
 from .conftest import NAMESPACE, FakeSuite, git
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from conformance import standard
-from conformance.suite import CannotRunError
+from array_api_nx_conformance import standard
+from array_api_nx_conformance.suite import CannotRunError
 
 from .conftest import FakeSuite
 

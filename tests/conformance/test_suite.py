@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from conformance import suite as tested
-from conformance.suite import CannotRunError, Pins
+from array_api_nx_conformance import suite as tested
+from array_api_nx_conformance.suite import CannotRunError, Pins
 
 from .conftest import FakeSuite, git
 

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.deviations import permitted
-from conformance.pytest_run import Result
-from conformance.verdict import FunctionVerdict, judge, totals
+from array_api_nx_conformance.deviations import permitted
+from array_api_nx_conformance.pytest_run import Result
+from array_api_nx_conformance.verdict import FunctionVerdict, judge, totals
 
 from .samples import FLOOR, FLOOR_TEST, make_run, passed, result
 

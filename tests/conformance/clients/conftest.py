@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from conformance.clients.command import run
-from conformance.options import parser
+from array_api_nx_conformance.clients.command import run
+from array_api_nx_conformance.options import parser
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 NAMESPACE = "fake_space"

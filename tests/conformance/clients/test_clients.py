@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.clients import explain, markdown
+from array_api_nx_conformance.clients import explain, markdown
 
 from .conftest import REPOSITORY, clients
 

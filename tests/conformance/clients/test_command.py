@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from conformance.clients import command, explain
-from conformance.clients.explain import Explanation
-from conformance.clients.runner import ClientRun
-from conformance.suite import CannotRunError
+from array_api_nx_conformance.clients import command, explain
+from array_api_nx_conformance.clients.explain import Explanation
+from array_api_nx_conformance.clients.runner import ClientRun
+from array_api_nx_conformance.suite import CannotRunError
 
 from .conftest import NAMESPACE, REPOSITORY, clients
 

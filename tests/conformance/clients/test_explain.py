@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from conformance.clients.explain import Explanation, explain, place, read
-from conformance.suite import CannotRunError
+from array_api_nx_conformance.clients.explain import Explanation, explain, place, read
+from array_api_nx_conformance.suite import CannotRunError
 
 EXPLANATION = Explanation("odd", r"test_half\[", "is odd$", "raise ValueError(x)", "because")
 LONGREPR = """\

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import array_api_nx
-from conformance.clients import extra_calls
+from array_api_nx_conformance.clients import extra_calls
 
 pytest.importorskip("sklearn")
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from conformance.clients import packages
-from conformance.clients.packages import CLIENTS, chosen, find, submodule
-from conformance.suite import CannotRunError
+from array_api_nx_conformance.clients import packages
+from array_api_nx_conformance.clients.packages import CLIENTS, chosen, find, submodule
+from array_api_nx_conformance.suite import CannotRunError
 
 
 def names(site: Path, targets: list[str]) -> list[str]:

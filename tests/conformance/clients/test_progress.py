@@ -3,11 +3,11 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
-from conformance.clients.packages import CLIENTS, Installed
-from conformance.clients.progress import Progress
-from conformance.clients.runner import ClientRun
-from conformance.namespace import Module
-from conformance.pytest_run import Result
+from array_api_nx_conformance.clients.packages import CLIENTS, Installed
+from array_api_nx_conformance.clients.progress import Progress
+from array_api_nx_conformance.clients.runner import ClientRun
+from array_api_nx_conformance.namespace import Module
+from array_api_nx_conformance.pytest_run import Result
 
 from ..samples import Terminal
 

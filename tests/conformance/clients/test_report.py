@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from conformance.clients import markdown, report
-from conformance.clients.explain import Explanation
-from conformance.clients.packages import CLIENTS, Installed
-from conformance.clients.runner import RENAMED, ClientRun
-from conformance.namespace import Module
-from conformance.pytest_run import Result
+from array_api_nx_conformance.clients import markdown, report
+from array_api_nx_conformance.clients.explain import Explanation
+from array_api_nx_conformance.clients.packages import CLIENTS, Installed
+from array_api_nx_conformance.clients.runner import RENAMED, ClientRun
+from array_api_nx_conformance.namespace import Module
+from array_api_nx_conformance.pytest_run import Result
 
 SCIPY = Installed(CLIENTS["scipy"], "9.9", Path("/site"), Path("/site/scipy"))
 EXPLANATION = Explanation("three", r"::test_b", "is 3$", "check(x)", "It is\nthree.\n")

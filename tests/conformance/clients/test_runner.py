@@ -8,11 +8,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from conformance.clients import sklearn_plugin
-from conformance.clients.packages import chosen, find
-from conformance.clients.runner import RENAMED, ClientRun, prepared, run_client
-from conformance.namespace import Module
-from conformance.suite import CannotRunError
+from array_api_nx_conformance.clients import sklearn_plugin
+from array_api_nx_conformance.clients.packages import chosen, find
+from array_api_nx_conformance.clients.runner import RENAMED, ClientRun, prepared, run_client
+from array_api_nx_conformance.namespace import Module
+from array_api_nx_conformance.suite import CannotRunError
 
 from .conftest import NAMESPACE, contents
 

@@ -1,4 +1,4 @@
-"""The pytest plugin that hands every test's result to `conformance.pytest_run`.
+"""The pytest plugin that hands every test's result to `pytest_run`.
 
 It is loaded in the controlling process of pytest-xdist and in its workers. Workers limit the time
 of a test and note what only they can know; the controller writes one JSON line per event to

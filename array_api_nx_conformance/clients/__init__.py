@@ -6,7 +6,7 @@ as a third-party namespace; the packages are not touched.
 - ``packages``: the clients, where they are installed, and which of their tests are meant.
 - ``scipy_plugin``, ``sklearn_plugin``: pytest plugins that put the namespace into those tests.
 - ``extra_calls``: array-api-extra ships no tests; calls of all its functions, held against NumPy.
-- ``runner``: runs a client's tests, by ``conformance.pytest_run``; ``progress``: how far it is.
+- ``runner``: runs a client's tests, by ``pytest_run``; ``progress``: how far it is.
 - ``explain``: failures that no namespace can avoid whose name the client does not know.
 - ``report``: counts, causes, JSON; ``markdown``: a page of them.
 - ``command``: the sub-command.

@@ -1,6 +1,6 @@
 """What a failure of the suite rests on: the function that raised, the functions that were used.
 
-It runs inside the suite's process, on a live exception; `conformance.verdict` draws the
+It runs inside the suite's process, on a live exception; `verdict` draws the
 conclusions.
 """
 

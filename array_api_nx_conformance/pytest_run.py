@@ -28,9 +28,9 @@ class _OutOfTime(Exception):
 
 @dataclass(frozen=True)
 class Result:
-    """What became of one test; see `conformance.protocol.OUTCOMES`.
+    """What became of one test; see `protocol.OUTCOMES`.
 
-    ``repro``, ``raised_in`` and ``uses`` are what `conformance.repro` and `conformance.blame` made
+    ``repro``, ``raised_in`` and ``uses`` are what `repro` and `blame` made
     of a failure.
     """
 
@@ -67,7 +67,7 @@ AnyRun = TypeVar("AnyRun", bound=PytestRun)
 
 @dataclass(frozen=True)
 class Call:
-    """How pytest is to be called: for `conformance.plugin`, on the command line, in its variables.
+    """How pytest is to be called: for `plugin`, on the command line, in its variables.
 
     The arguments are without those that `run_pytest` adds to every call.
     """

@@ -44,7 +44,7 @@ def function_of(test: str, functions: Container[str]) -> str:
     test : str
         The test's id, ``array_api_tests/test_linalg.py::test_cross``.
     functions : container of str
-        The standard's names, as in `conformance.standard.Standard`.
+        The standard's names, as in `standard.Standard`.
     """
     file, _, rest = test.removeprefix(f"{TESTS}/").partition("::")
     path, _, parameter = rest.partition("[")

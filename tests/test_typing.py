@@ -1,0 +1,37 @@
+"""What type checkers make of somebody else's code that uses the installed package."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+USE = Path(__file__).parent / "data" / "typed_use.py"
+CHECKERS = {
+    "mypy": ["--strict", "--no-incremental"],
+    "pyright": ["--pythonpath", sys.executable],
+}
+
+
+@pytest.mark.parametrize("checker", CHECKERS)
+def test_type_checkers_find_the_package_and_its_types(checker: str, tmp_path: Path) -> None:
+    if importlib.util.find_spec(checker) is None:
+        pytest.skip(f"{checker} is not installed")
+    if subprocess.run([sys.executable, "-I", "-c", "import array_api_nx"], check=False).returncode:
+        pytest.skip("array_api_nx is not installed in this environment, only on the path")
+    # Elsewhere, so that neither the checkout nor its settings are found by the working directory.
+    shutil.copy(USE, tmp_path)
+    run = subprocess.run(
+        [sys.executable, "-m", checker, *CHECKERS[checker], USE.name],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if checker == "pyright" and run.returncode not in (0, 1):
+        pytest.skip(f"pyright cannot run here: {run.stderr.strip()[-200:]}")
+    assert run.returncode == 0, run.stdout + run.stderr
