@@ -83,7 +83,7 @@ LONG = {"frontend/elementwise.py", "linalg.py"}
 # Tests that are of no room: of the package as users meet it, from one end to the other.
 WHOLE = {
     "architecture", "bad_input", "examples", "packaging", "public_api", "readme",
-    "views_and_copies", "warnings",
+    "typing", "views_and_copies", "warnings",
 }  # fmt: skip
 OTHER_TESTS = {"benchmarks", "clients", "conformance", "data", "support"}
 
