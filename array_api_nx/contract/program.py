@@ -343,7 +343,8 @@ def shape_text(shape: tuple[Any, ...]) -> str:
 def _function(code: str) -> Callable[..., Any]:
     namespace: dict[str, Any] = {"inf": float("inf"), "nan": float("nan")}
     exec(code, namespace)
-    return next(x for name, x in namespace.items() if code.startswith(f"def {name}("))  # type: ignore[no-any-return]
+    name = next(name for name in namespace if code.startswith(f"def {name}("))
+    return namespace.pop(name)  # type: ignore[no-any-return]
 
 
 def operands_in(x: Any) -> Iterator[ValueView]:

@@ -95,7 +95,7 @@ class _Writer:
         namespace: dict[str, Any] = {"errstate": np.errstate}
         # In the package, as far as warnings are concerned: they name the line that calls it.
         exec(compile(code, f"{__file__} <program>", "exec"), namespace)
-        return namespace["make"]  # type: ignore[no-any-return]
+        return namespace.pop("make")  # type: ignore[no-any-return]
 
     def _lines(self) -> Sequence[str]:
         program = self.program

@@ -1,4 +1,8 @@
-"""Nested arguments and results: tuples, lists, dicts and dataclasses with arrays at the leaves."""
+"""Nested arguments and results: tuples, lists, dicts and dataclasses with arrays at the leaves.
+
+The functions that call themselves stand at the top of the module: one within another would lead to
+itself, and so keep the arrays that it has seen until the garbage collector comes by.
+"""
 
 from __future__ import annotations
 
@@ -68,19 +72,20 @@ def flatten(x: Any, is_leaf: Callable[[Any], bool]) -> tuple[list[Any], Any]:
         If something that is no array is not hashable.
     """
     leaves: list[Any] = []
+    return leaves, _flattened(x, is_leaf, leaves)
 
-    def visit(x: Any) -> Any:
-        if is_leaf(x):
-            leaves.append(x)
-            return _ARRAY
-        parts = _parts(x)
-        if parts is None:
-            return _static(x)
-        shape, inside = parts
-        names = exact_key(shape[2]) if isinstance(x, dict) else None
-        return shape, names, tuple([visit(part) for part in inside])
 
-    return leaves, visit(x)
+def _flattened(x: Any, is_leaf: Callable[[Any], bool], leaves: list[Any]) -> Any:
+    """The structure of `x`, whose leaves are appended to `leaves`."""
+    if is_leaf(x):
+        leaves.append(x)
+        return _ARRAY
+    parts = _parts(x)
+    if parts is None:
+        return _static(x)
+    shape, inside = parts
+    names = exact_key(shape[2]) if isinstance(x, dict) else None
+    return shape, names, tuple([_flattened(part, is_leaf, leaves) for part in inside])
 
 
 _ARRAY = "an array"
@@ -176,17 +181,16 @@ def _is_hashable(x: Any) -> bool:
 
 def build(structure: Any, leaves: Sequence[Any]) -> Any:
     """The object of which `flatten` gave `structure`, with other leaves."""
-    rest = iter(leaves)
+    return _built(structure, iter(leaves))
 
-    def visit(structure: Any) -> Any:
-        if structure is _ARRAY:
-            return next(rest)
-        if type(structure) is _Static:
-            return structure.value
-        shape, _, inside = structure
-        return _joined(shape, [visit(part) for part in inside])
 
-    return visit(structure)
+def _built(structure: Any, leaves: Iterator[Any]) -> Any:
+    if structure is _ARRAY:
+        return next(leaves)
+    if type(structure) is _Static:
+        return structure.value
+    shape, _, inside = structure
+    return _joined(shape, [_built(part, leaves) for part in inside])
 
 
 def map_leaves(function: Callable[[Any], Any], x: Any) -> Any:

@@ -135,12 +135,12 @@ class TracedStorage:
         Whether such a reshape was asked for, so that its result may be a view, or may be a copy.
     conditions : list of (left, relation, right)
         What must hold of sizes, so that reshapes which gave copies could give nothing else.
-    original : TracedStorage
-        The block of which it is a copy that may be a view; itself if it is no such copy.
+    copy_of : TracedStorage or None
+        The storage of which it is a copy that may be a view, if it is one.
     """
 
     __slots__ = (
-        "argument", "conditions", "doubted", "dtype", "is_packed", "order_known", "original",
+        "argument", "conditions", "copy_of", "doubted", "dtype", "is_packed", "order_known",
         "reason", "shape", "value",
     )  # fmt: skip
 
@@ -164,7 +164,12 @@ class TracedStorage:
         self.is_packed = is_packed
         self.doubted = False
         self.conditions: list[tuple[Any, str, Any]] = []
-        self.original = self
+        self.copy_of: TracedStorage | None = None
+
+    @property
+    def original(self) -> TracedStorage:
+        """The storage itself, or that of which it is a copy that may be a view."""
+        return self if self.copy_of is None else self.copy_of
 
 
 @final
@@ -332,7 +337,7 @@ class Recorder:
         return x
 
     def update(self, target: Traced, method: str, arguments: Sequence[Any]) -> None:
-        """Write to a block: from now on it holds the result of an update."""
+        """Write to memory: from now on it holds the result of an update."""
         storage = target.memory
         whole = Traced(self, storage, View.row_major(storage.shape))
         (result,) = self.record(
@@ -343,7 +348,7 @@ class Recorder:
     # ------------------------------------------------------------------ views and copies
 
     def doubt(self, x: Traced) -> None:
-        """Note that a view of `x` was asked for that it depends on the layout whether there is."""
+        """Note that the function asked for a view of `x` that some layouts have, and others not."""
         x.memory.doubted = True
 
     def copied(self, x: Traced, result: Traced) -> None:
@@ -351,7 +356,7 @@ class Recorder:
         if x.memory.doubted or x.memory.conditions:
             result.memory.doubted = x.memory.doubted
             result.memory.conditions = x.memory.conditions
-            result.memory.original = x.memory.original
+            result.memory.copy_of = x.memory.original
 
     def rely_on(self, x: Traced) -> None:
         """Note that the function depends on what shares the memory of `x`, and what does not."""
@@ -491,6 +496,8 @@ class Recorder:
                 + tuple(symbols_in([(step.arguments, step.keywords) for step in self.steps]))
                 + tuple([x for operand in found for x in symbols_in(operand.view)])
             )
+            # Each of these leads to the recorder, and so to what the function closed over.
+            self._captured.clear()
             constants = self.constants
             return Program(
                 used,

@@ -37,15 +37,8 @@ def _merged(program: Program) -> Program:
     made: dict[int, Step] = {}
     steps: list[Step] = []
 
-    def moved(x: Any) -> Any:
-        if isinstance(x, ValueView):
-            return ValueView(same.get(x.value, x.value), x.view)
-        if isinstance(x, tuple):
-            return tuple([moved(part) for part in x])
-        return x
-
     for step in program.steps:
-        arguments, keywords = moved(step.arguments), moved(step.keywords)
+        arguments, keywords = _moved(step.arguments, same), _moved(step.keywords, same)
         step = step._replace(arguments=arguments, keywords=keywords)
         unchanged = _unchanged(step, program.values, made)
         if unchanged is not None:
@@ -60,6 +53,15 @@ def _merged(program: Program) -> Program:
             made[result] = step
         steps.append(step)
     return _separated(program, same, steps)
+
+
+def _moved(x: Any, same: dict[int, int]) -> Any:
+    """Arguments that read for each value the one that is the same."""
+    if isinstance(x, ValueView):
+        return ValueView(same.get(x.value, x.value), x.view)
+    if isinstance(x, tuple):
+        return tuple([_moved(part, same) for part in x])
+    return x
 
 
 def _separated(program: Program, same: dict[int, int], steps: list[Step]) -> Program:

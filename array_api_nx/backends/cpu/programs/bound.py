@@ -64,7 +64,7 @@ class BoundProgram:
             "raised": raised,
         }
         self._work = self._bind()
-        self._open: Callable[[Given], bool | None] = self._open_in_python
+        self._open: Callable[[Given], bool | None] | None = None
         if extension is not None:
             expected = tuple([plan.expected(slot) for slot in plan.given])
             self._open = extension.Sequence(expected, (), (), True).run
@@ -77,7 +77,8 @@ class BoundProgram:
         False, with nothing done, unless `given` are contiguous arrays of the shapes and dtypes
         planned for, or objects with an attribute `array` that is one.
         """
-        if self._open(given) is False:
+        opened = self._open_in_python(given) if self._open is None else self._open(given)
+        if opened is False:
             return False
         self._work(given, report)
         return True
@@ -147,7 +148,8 @@ class BoundProgram:
         code = "\n".join(["def run(given, report):", *[f"    {x}" for x in lines], "    return"])
         # In the package, as far as warnings are concerned: they name the line that calls it.
         exec(compile(code, f"{__file__} <program>", "exec"), self._names)
-        run = self._names["run"]
+        # What a program closes over goes with it at once, if nothing leads back to itself.
+        run = self._names.pop("run")
         native = all([_is_native(action) for action in self._plan.actions])
         return run if native else partial(fperrors.located, run)
 
@@ -215,13 +217,13 @@ class BoundProgram:
 
     def _any(self, action: Action) -> Callable[[Given, evaluation.Report], None]:
         """Any action, run as in large programs; what it finds is copied into its slot."""
-        plan = self._plan
+        plan, numbers = self._plan, self._numbers
         fixed: list[Any] = [self._fixed.get(slot) for slot in range(len(plan.slots))]
         results = [slot for slot in action.finds() if plan.slots[slot].last >= 0]
 
         def work(given: Given, report: evaluation.Report) -> None:
             slots = fixed.copy()
-            for slot, i in self._numbers.items():
+            for slot, i in numbers.items():
                 slots[slot] = given[i].reshape(-1)
             memories = [slots[slot] for slot in results]
             action.run(plan.backend, slots, report)

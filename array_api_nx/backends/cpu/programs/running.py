@@ -40,24 +40,32 @@ class PlannedRun:
     Attributes
     ----------
     plan : ProgramPlan
-    quick : callable or None
-        For the commonest small programs: a function from the list of the handles to the result, or
-        to a tuple of several; None, with nothing done, if something is out of the ordinary.
     """
 
-    __slots__ = ("_idle", "_plain", "plan", "quick")
+    __slots__ = ("_idle", "_plain", "_reentrant", "plan")
 
     def __init__(self, plan: ProgramPlan, plain: replay.Run) -> None:
         self.plan = plan
         self._plain = plain
         # Who pops it has it for the length of a run.
         self._idle: list[BoundProgram] = []
-        self.quick: Callable[[list[Any]], Any] | None = None
+        self._reentrant: Callable[[list[Any]], Any] | None = None
         if plan.keeps_memory:
             bound = BoundProgram(plan)
             self._idle.append(bound)
             if plan.is_simple:
-                self.quick = bound.reentrant() or self._quick
+                self._reentrant = bound.reentrant()
+
+    @property
+    def quick(self) -> Callable[[list[Any]], Any] | None:
+        """For the commonest small programs: a function from the list of the handles to the result,
+        or to a tuple of several; None, with nothing done, if something is out of the ordinary.
+
+        It is made when asked for: an object that keeps a method of its own waits for the garbage
+        collector when it is dropped, with all that it holds.
+        """
+        simple = self.plan.keeps_memory and self.plan.is_simple
+        return (self._reentrant or self._quick) if simple else None
 
     def __call__(self, *handles: Tensor) -> tuple[Tensor, ...]:
         if fperrors.modes() is None:
