@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+import pytest
 from hypothesis import settings
 
 # SciPy reads this when it is first imported, which JAX does too; scikit-learn insists on it for its
@@ -12,4 +13,33 @@ os.environ["SCIPY_ARRAY_API"] = "1"
 
 # No test depends on timing: a slow machine is not a failure.
 settings.register_profile("untimed", deadline=None)
+settings.register_profile("quick", settings.get_profile("untimed"), max_examples=10)
 settings.load_profile("untimed")
+
+# Folders, files and functions of which no case is quick: they run other programs, or long random
+# ones. By name alone, so that they may move.
+SLOW = {
+    *["benchmarks", "clients", "testing"],
+    *["test_commands.py", "test_compile_pickle.py", "test_compile_programs.py", "test_examples.py"],
+    *["test_main.py", "test_random_programs.py", "test_repro.py", "test_runner.py"],
+    *["test_threads.py", "test_typing.py"],
+    *["test_functions_that_are_dropped_take_no_memory", "test_random_programs"],
+    *["test_random_programs_with_memory_per_run", "test_without_the_extension"],
+}
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.option.markexpr == "quick":
+        settings.load_profile("quick")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the quick subset: the first case of every test function that is not slow."""
+    seen = set()
+    for item in items:
+        function = item.nodeid.partition("[")[0]
+        names = function.replace("::", "/").split("/")
+        if function not in seen and SLOW.isdisjoint(names):
+            seen.add(function)
+            item.add_marker(pytest.mark.quick)
