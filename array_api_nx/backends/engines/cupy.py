@@ -24,7 +24,7 @@ from ...core.dtypes import DType
 from ...core.view import View
 from . import workarounds
 from .common_workarounds import EngineKernel, Wrapper, common_wrappers
-from .namespace import NamespaceBackend, Native, wrap
+from .namespace import NamespaceBackend, Native, explain_errors, wrap
 
 __all__ = ["CupyBackend"]
 
@@ -104,6 +104,7 @@ _HOST_SCANS: Final = {
 }
 
 
+@explain_errors
 class CupyBackend(NamespaceBackend):
     """Executes primitives with CuPy on one GPU.
 

@@ -32,7 +32,7 @@ from ...core.dtypes import DType
 from ...core.view import View
 from .immutable import Steps, positions, steps
 from .jax_kernels import binary_kernels, unary_kernels
-from .namespace import NamespaceBackend, Native, wrap
+from .namespace import NamespaceBackend, Native, explain_errors, wrap
 
 __all__ = ["JaxBackend"]
 
@@ -50,6 +50,7 @@ _REDUCTIONS: Final = {
 }
 
 
+@explain_errors
 class JaxBackend(NamespaceBackend):
     """Executes primitives with JAX on one of its devices.
 

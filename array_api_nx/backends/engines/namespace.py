@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
 from inspect import isfunction
 from math import prod
-from typing import Any, Final, NoReturn, TypeAlias
+from typing import Any, Final, NoReturn, TypeAlias, TypeVar
 from weakref import WeakSet
 
 import numpy as np
@@ -34,7 +34,7 @@ from ...core.shape import broadcast_shapes
 from ...core.view import View
 from .indices import Selected, resolve
 
-__all__ = ["Dtypes", "NamespaceBackend", "Native", "wrap"]
+__all__ = ["Dtypes", "NamespaceBackend", "Native", "explain_errors", "wrap"]
 
 Native: TypeAlias = Any
 """An array of the engine."""
@@ -93,6 +93,8 @@ def _explaining(method: Callable[..., Any]) -> Callable[..., Any]:
 
 class NamespaceBackend(StridedBackend):
     """Executes primitives with the functions of an array namespace.
+
+    Engines are subclasses, decorated by `explain_errors`.
 
     Attributes
     ----------
@@ -184,11 +186,6 @@ class NamespaceBackend(StridedBackend):
         if explanation is error:
             raise error
         raise explanation from error
-
-    def __init_subclass__(cls) -> None:
-        for name, member in vars(Backend).items():
-            if isfunction(member) and name not in _HOT:
-                setattr(cls, name, _explaining(getattr(cls, name)))
 
     # ------------------------------------------------------------------ views and memory
 
@@ -616,6 +613,18 @@ class NamespaceBackend(StridedBackend):
     def det(self, x: Tensor) -> Tensor:
         result: Tensor = self._linalg("det", x)
         return result
+
+
+_Engine = TypeVar("_Engine", bound=type[NamespaceBackend])
+
+
+def explain_errors(engine: _Engine) -> _Engine:
+    """Decorate the class of an engine: where a method of the contract raises one of the engine's
+    `errors`, what `NamespaceBackend.explained` makes of it is raised instead."""
+    for name, member in vars(Backend).items():
+        if isfunction(member) and name not in _HOT:
+            setattr(engine, name, _explaining(getattr(engine, name)))
+    return engine
 
 
 def _broadcasts(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:

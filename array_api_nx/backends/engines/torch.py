@@ -17,7 +17,7 @@ from ...contract.strided import Storage, Tensor
 from ...core import dtypes as d
 from ...core.dtypes import DType
 from ...core.view import View
-from .namespace import NamespaceBackend, Native, wrap
+from .namespace import NamespaceBackend, Native, explain_errors, wrap
 from .torch_kernels import (
     TO_TORCH,
     binary_kernels,
@@ -37,6 +37,7 @@ _DLPACK_TYPES: Final = {"cpu": 1, "cuda": 2, "mps": 8, "xpu": 14}
 _MAX_LAYOUTS: Final = 1 << 13
 
 
+@explain_errors
 class TorchBackend(NamespaceBackend):
     """Executes primitives with PyTorch on one of its devices.
 
