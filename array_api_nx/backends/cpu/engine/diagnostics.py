@@ -6,6 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from ....native import MEND
 from . import memory_pool, threads
 from .extension import extension
 
@@ -14,10 +15,12 @@ __all__ = ["cache_sizes", "runtime_info"]
 
 def runtime_info() -> dict[str, Any]:
     """The extension, the threads, the processor's caches (bytes) and the pool of memory."""
+    built = find_spec("array_api_nx.native._engine") is not None
     return {
         "extension": {
-            "built": find_spec("array_api_nx.native._engine") is not None,
+            "built": built,
             "in use": extension is not None,
+            **({} if built else {"mend": MEND}),
         },
         "threads": {
             "in use": threads.count(),
