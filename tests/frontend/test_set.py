@@ -5,7 +5,7 @@ from math import nan
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -55,6 +55,8 @@ class TestUnique:
         np.testing.assert_array_equal(values[inverse], array)
 
     @given(array=ARRAYS)
+    @example(array=np.full((2, 3, 7), nan))
+    @example(array=np.where(np.arange(60) % 3, nan, np.arange(60.0) % 7).astype(np.float32))
     def test_the_parts_agree_with_the_whole(self, array: np.ndarray) -> None:
         x = as_nx(array)
         whole = xp.unique_all(x)

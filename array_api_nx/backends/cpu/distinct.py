@@ -64,6 +64,11 @@ def unique_inverse(array: NDArray) -> tuple[NDArray, NDArray]:
     flat = array.reshape(-1)
     order = flat.argsort(kind=_kind(array))
     ascending = flat[order]
+    if ascending.size and ascending.dtype.kind == "f" and np.isnan(ascending[-1]):
+        # Each NaN is a value of its own; they are numbered as they come in the array.
+        nans = order[ascending.searchsorted(np.nan) :]
+        nans.sort()
+        ascending[-nans.size :] = flat[nans]
     is_first = _starts_run(ascending)
     number = is_first.cumsum(dtype=np.int64)
     number -= 1
