@@ -89,10 +89,6 @@ class _Bound:
         usual = not self.reasons and (self.dtype is not None or len(program.outputs) > 1)
         self.quick = getattr(self.run, "quick", None) if usual else None
 
-    def fits(self, arrays: list[Any]) -> bool:
-        """Whether the arguments may be written, or not, as those that were traced."""
-        return _have_reasons(arrays, self.reasons)
-
 
 def _finish(found: Trace, sizes: tuple[int, ...]) -> Callable[[Any, Any], Any]:
     """The function from the outputs' handles and the arrays given to the result."""
@@ -202,7 +198,7 @@ class Compiled(Generic[P, R]):
             else:
                 return self._call(args, kwargs)
         bound = self._bound.get(tuple(key))
-        if bound is None or (bound.reasons and not bound.fits(arrays)):
+        if bound is None or (bound.reasons and not _have_reasons(arrays, bound.reasons)):
             bound = self._bind(tuple(key), *flatten((args, kwargs), is_leaf))
         if bound.run is None or (bound.writes and _is_unsafe(bound, arrays)):
             return self.__wrapped__(*args, **kwargs)
@@ -264,7 +260,7 @@ class Compiled(Generic[P, R]):
             backend = x._device.backend
             key += (backend.shape(x._handle), x._dtype, x._device, backend.axis_order(x._handle))
         bound = self._bound.get(tuple(key))
-        if bound is None or (bound.reasons and not bound.fits(leaves)):
+        if bound is None or (bound.reasons and not _have_reasons(leaves, bound.reasons)):
             bound = self._bind(tuple(key), leaves, structure)
         if bound.run is None or (bound.writes and _is_unsafe(bound, leaves)):
             return self.__wrapped__(*args, **kwargs)

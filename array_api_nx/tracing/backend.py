@@ -23,6 +23,7 @@ from ..contract import primitives as p
 from ..contract.backend import Backend, Operand, Padding, Scalar
 from ..contract.numpy_dtypes import FROM_NUMPY
 from ..contract.primitives import Primitive
+from ..contract.replay import inverse
 from ..core import dtypes as d
 from ..core.dtypes import DType
 from ..core.real import Real
@@ -30,7 +31,7 @@ from ..core.shape import broadcast_shapes, reduced_shape
 from ..core.symbolic import Dim, SymbolicShape, deciding
 from ..core.symbolic_layout import regrouped
 from ..core.view import View
-from .matrices import CAPTURED, TracingMatrices, memory_order
+from .matrices import CAPTURED, TracingMatrices, has_row_major_order, memory_order
 from .recorder import Answers, Traced, current, refuse, refuse_use
 
 __all__ = ["Switch", "TracingBackend"]
@@ -168,7 +169,7 @@ class TracingBackend(TracingMatrices):
         (result,) = self.step(method, (*op, *moved, *rest), (sizes, dtype))
         result.memory.order_known = result.memory.is_packed = is_certain
         with deciding(None):
-            view = result.view.permute(tuple([order.index(axis) for axis in range(len(order))]))
+            view = result.view.permute(inverse(order))
         return Traced(result.recorder, result.memory, view)
 
     def unary(self, op: Primitive, x: Any) -> Traced:
@@ -343,7 +344,7 @@ class TracingBackend(TracingMatrices):
 
     def contiguous(self, x: Any) -> Traced:
         x = self.traced(x)
-        if not (x.memory.order_known and x.memory.is_packed):
+        if not x.memory.is_packed:
             x.recorder.doubt(x)
         return x if x.view.is_row_major else self.copy(x)
 
@@ -442,7 +443,7 @@ class TracingBackend(TracingMatrices):
     def unique(self, x: Any) -> tuple[Traced, Traced, Traced, Traced]:
         x = self.traced(x)
         count = _number_of_distinct(x)
-        values, index, inverse, counts = self.step(
+        values, index, inverse_index, counts = self.step(
             "unique",
             (x,),
             (count, x.memory.dtype),
@@ -450,7 +451,7 @@ class TracingBackend(TracingMatrices):
             (x.view.shape, d.int64),
             (count, d.int64),
         )
-        return values, index, inverse, counts
+        return values, index, inverse_index, counts
 
     def unique_counts(self, x: Any) -> tuple[Traced, Traced]:
         x = self.traced(x)
@@ -462,8 +463,8 @@ class TracingBackend(TracingMatrices):
     def unique_inverse(self, x: Any) -> tuple[Traced, Traced]:
         x = self.traced(x)
         results = (_number_of_distinct(x), x.memory.dtype), (x.view.shape, d.int64)
-        values, inverse = self.step("unique_inverse", (x,), *results)
-        return values, inverse
+        values, inverse_index = self.step("unique_inverse", (x,), *results)
+        return values, inverse_index
 
     def unique_values(self, x: Any) -> Traced:
         x = self.traced(x)
@@ -513,9 +514,8 @@ def _reshaped(x: Traced, shape: Shape) -> View | None:
     recorder, view = x.recorder, x.view
     old, new = recorder.pinned(view.shape), recorder.pinned(shape)
     with deciding(None):
-        is_known = x.memory.order_known and x.memory.is_packed
         # Where no axes are joined, there always is a view: NaN steps are never those of others.
-        if not is_known and regrouped(old, (nan,) * len(old), new) is None:
+        if not x.memory.is_packed and regrouped(old, (nan,) * len(old), new) is None:
             recorder.doubt(x)
         if view.is_row_major:
             return View(shape, None, view.offset, None, view.is_read_only)
@@ -555,7 +555,7 @@ def _result_order(xs: Sequence[Traced], shape: Shape) -> tuple[Shape | None, boo
         if row_major in orders:
             return None, True
         if not full:
-            return None, all([memory_order(x) == tuple(range(x.view.ndim)) for x in rest])
+            return None, all([has_row_major_order(x) for x in rest])
         order = memory_order(full[0])
         are_columns = all([sum([n != 1 for n in x.view.shape]) < 2 for x in rest])
         return order, len(orders) == 1 and order is not None and are_columns

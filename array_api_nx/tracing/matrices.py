@@ -15,7 +15,7 @@ from ..core.symbolic import UndecidedError, Var, deciding, dim_of_var
 from ..core.symbolic_layout import stride_order
 from .recorder import Traced, current
 
-__all__ = ["CAPTURED", "TracingMatrices", "memory_order"]
+__all__ = ["CAPTURED", "TracingMatrices", "has_row_major_order", "memory_order"]
 
 Shape = tuple[int, ...]
 
@@ -32,7 +32,8 @@ def memory_order(x: Traced) -> Shape | None:
         return stride_order(x.view.shape, x.view.strides)
 
 
-def _has_row_major_order(x: Traced) -> bool:
+def has_row_major_order(x: Traced) -> bool:
+    """Whether the axes of `x` step through memory in their order, gaps or none."""
     return memory_order(x) == tuple(range(x.view.ndim))
 
 
@@ -84,7 +85,7 @@ class TracingMatrices(Backend):
         recorder.use_backend(self)
         found = recorder.record(method, arguments, results, **keywords)
         # NumPy's results are row-major where the axes of all operands have that order.
-        known = all([_has_row_major_order(x) for x in _flat(arguments) if type(x) is Traced])
+        known = all([has_row_major_order(x) for x in _flat(arguments) if type(x) is Traced])
         for result in found:
             result.memory.order_known = result.memory.is_packed = known
         return found

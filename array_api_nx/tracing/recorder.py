@@ -22,6 +22,7 @@ import numpy as np
 
 from ..contract.backend import AxisOrder
 from ..contract.program import Guard, Input, Program, Step, Value, ValueView, symbols_in
+from ..contract.replay import inverse
 from ..core.dtypes import DType
 from ..core.real import source, variables
 from ..core.symbolic import Dim, UnboundError, UndecidedError, Var, deciding, dim_of_var
@@ -129,8 +130,8 @@ class TracedStorage:
         Whether the axes of the array that takes its place when the function runs step through
         memory in the order of `shape`, from the longest step to the shortest.
     is_packed : bool
-        Whether that array is known to be row-major. If not, it is open which reshapes of it need
-        a copy.
+        Whether that array is known to be row-major, without gaps; then its order is known, too. If
+        not, it is open which reshapes of it need a copy.
     doubted : bool
         Whether such a reshape was asked for, so that its result may be a view, or may be a copy.
     conditions : list of (left, relation, right)
@@ -517,8 +518,7 @@ def _block_of(
     if order is None:
         return shape, View.row_major(shape)
     whole = tuple([shape[axis] for axis in order])
-    inverse = tuple([order.index(axis) for axis in range(len(order))])
-    return whole, View.row_major(whole).permute(inverse)
+    return whole, View.row_major(whole).permute(inverse(order))
 
 
 class Answers:

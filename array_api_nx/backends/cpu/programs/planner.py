@@ -257,8 +257,7 @@ class Planner:
             # The axes in another order, which any layout of the value can show.
             block = view.permute(order)
             if block == View.row_major(shape):
-                inverse = tuple([order.index(axis) for axis in range(len(order))])
-                return self.backend.permute(tensor, inverse)
+                return self.backend.permute(tensor, replay.inverse(order))
         return self.backend.strided(tensor, view)
 
     def _evaluate(self, arguments: Any) -> None:
