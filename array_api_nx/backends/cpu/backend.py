@@ -50,7 +50,6 @@ from .kernels import (
     NDArray,
     divide_by_count,
 )
-from .lazy.eager_reduction import reduce_eagerly
 from .linear_algebra import LinearAlgebra
 from .storage import MAX_FLOAT32, MIN_FLOAT32, wrap
 
@@ -370,7 +369,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         count = _count(array, axes)
         if count == 1 or not (op is _SUM or op is _MEAN):
             return None
-        return reduce_eagerly(_SUM, array, axes, keepdims, count if op is _MEAN else None)
+        return operations.reduce(_SUM, array, axes, keepdims, count if op is _MEAN else None)
 
     def arg_reduce(self, op: Primitive, x: Tensor, axis: int, keepdims: bool) -> Tensor:
         method = getattr(self.array(x), ARG_REDUCE[op])
@@ -397,7 +396,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         if freedom <= 0:
             freedom = np.nan
         if array.size > PARALLEL_MIN and array.dtype.kind == "f" and count >= loops.MIN_MOMENTS:
-            variance = reduce_eagerly(p.VAR, array, axes, keepdims, freedom)
+            variance = operations.reduce(p.VAR, array, axes, keepdims, freedom)
             if variance is not None:
                 return wrap(variance)
         return wrap(_located(_var, array, axes, keepdims, freedom))
@@ -471,7 +470,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         array = x.array
         if array is None or _hints.defer_small:
             if _hints.defer_small or x.view.size > _hints.threshold:  # type: ignore[union-attr]
-                deferred = self.defer_cast(x, target)
+                deferred = self.defer_cast(x, dtype)
                 if deferred is not None:
                     return deferred
             array = self.array(x)

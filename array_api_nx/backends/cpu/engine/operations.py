@@ -16,25 +16,28 @@ from typing import Any, Final
 
 import numpy as np
 
-from ....config import hints
+from ....config import current, hints
 from ....contract import primitives as p
 from ....contract.fast_path import Route, scalars_of
 from ....contract.numpy_dtypes import TO_NUMPY
 from ....contract.primitives import Primitive
 from ....contract.strided import Tensor
 from ....core.dtypes import DType
+from ....core.view import View
 from ..kernels import BINARY_NEW, UNARY, NDArray
-from . import fperrors, loops, run, threads
+from . import fperrors, loops, passes, run, threads
 from .extension import extension
-from .kernel import Instruction, Kernel, KernelOperand
+from .kernel import Instruction, Kernel, KernelOperand, Reduction
 from .loops import Loop
 from .memory_pool import empty
+from .schedule import Layout, schedule
 
 __all__ = [
     "PARALLEL_MIN",
     "attempt",
     "compute",
     "compute_small",
+    "reduce",
     "reported",
     "route",
     "scan",
@@ -159,6 +162,71 @@ def _exact(op: Primitive, dtype: np.dtype[Any]) -> tuple[Any, ...] | None:
         return None
     loop, identity = found
     return loop.pointer, dtype, identity, _TOTAL_ALONE
+
+
+def reduce(
+    op: Primitive, array: NDArray, axes: tuple[int, ...], keepdims: bool, divisor: float | None
+) -> NDArray | None:
+    """`SUM` or `VAR` of real floating-point numbers over axes, divided by `divisor` if it is given:
+    what fused execution gives, which adds up in another order than NumPy.
+
+    Returns
+    -------
+    ndarray or None
+        None, with nothing done, for arrays that do not lie row-major, and where fused execution is
+        switched off or floating-point errors want more than warnings.
+    """
+    if extension is None or not array.flags.c_contiguous or current().fusion == "off":
+        return None
+    asked = fperrors.modes()
+    if asked is None:
+        return None
+    reduction = _reduction(op, array.dtype, array.shape, axes, divisor)
+    slots: list[Any] = [None, array]
+    (flags,) = passes.run_pass(reduction, slots)
+    if flags & asked:
+        fperrors.report(passes.errors_of(reduction.kernel.program[0].loop, flags, asked))
+    kept = [
+        1 if axis in axes else size
+        for axis, size in enumerate(array.shape)
+        if keepdims or axis not in axes
+    ]
+    return slots[0].reshape(kept)  # type: ignore[no-any-return]
+
+
+@lru_cache(maxsize=512)
+def _reduction(
+    op: Primitive,
+    dtype: np.dtype[Any],
+    shape: tuple[int, ...],
+    axes: tuple[int, ...],
+    divisor: float | None,
+) -> passes.Pass:
+    """The pass that reduces slot 1, a row-major array, into slot 0."""
+    found = loops.reduction(op, dtype)
+    assert found is not None
+    loop, identity = found
+    kept = tuple([size for axis, size in enumerate(shape) if axis not in axes])
+    _, own = View.row_major(kept).byte_layout(identity.itemsize)
+    steps = iter(own)
+    layouts = [
+        Layout(View.row_major(shape).byte_layout(dtype.itemsize)[1], dtype.itemsize, "input"),
+        Layout(
+            tuple([0 if axis in axes else next(steps) for axis in range(len(shape))]),
+            identity.itemsize,
+            "accumulator",
+        ),
+    ]
+    timetable = schedule(shape, layouts, 0)
+    rows, columns = timetable.reduced[-2:]
+    return passes.make_pass(
+        timetable,
+        operands=[(1, 0), (0, 0)],
+        registers=(),
+        program=[Reduction(loop, 0, 1, rows, columns, identity)],
+        values=[0],
+        accumulations=[passes.Accumulation(0, prod(kept), dtype, loop, identity, divisor, None)],
+    )
 
 
 # ---------------------------------------------------------------------- scans

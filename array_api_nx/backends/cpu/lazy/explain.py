@@ -12,9 +12,10 @@ from ....explain.explanation import Explanation
 from ....explain.model import MemoryExplanation, PassExplanation, StepExplanation
 from ..engine.kernel import Access, Instruction, Kernel, KernelOperand, Reduction
 from ..engine.loops import Loop
+from ..engine.passes import Pass
 from .evaluation import planned
 from .expression import Node
-from .planning import Graph, Stage
+from .planning import Graph
 
 __all__ = ["Translator", "explanation"]
 
@@ -30,9 +31,8 @@ def explanation(node: Node) -> Explanation:
     if node.memory is not None:
         return Explanation()
     graph = Graph((node,))
-    stages = planned(graph)
     translator = Translator(graph)
-    passes = [translator.translate(stage) for stage in stages]
+    passes = [translator.translate(each) for each in planned(graph)]
     return Explanation(len(graph.nodes), tuple(passes or [_filling(node, graph)]))
 
 
@@ -47,7 +47,7 @@ def _filling(node: Node, graph: Graph) -> PassExplanation:
 
 
 class Translator:
-    """Names what the stages of a plan read, compute and write.
+    """Names what the passes of a plan read, compute and write.
 
     Parameters
     ----------
@@ -64,41 +64,45 @@ class Translator:
             for node in graph.nodes
             if node.loop and node.op and not node.axes
         }
-        # Names of values that stages have stored, and of arrays that were there before: by what
-        # they read of which leaf. The same elements may be read twice by one stage, in two ways.
+        # Names of values that passes have stored, and of arrays that were there before: by what
+        # they read of which leaf. The same elements may be read twice by one pass, in two ways.
         self.stored: dict[int, str] = {}
         self.arrays: dict[Any, list[str]] = {}
         self.first_names: dict[int, str] = {}
-        # What stages have computed: each distinct value has a number, also where it is stored.
+        # What passes have computed: each distinct value has a number, also where it is stored.
         self.numbers: dict[tuple[Any, ...], int] = {}
         self.stored_numbers: dict[str, int] = {}
 
-    def translate(self, stage: Stage) -> PassExplanation:
-        """The pass that `stage` is. Stages come in order."""
-        kernel = stage.kernel
+    def translate(self, each: Pass) -> PassExplanation:
+        """The explanation of a pass. They come in order."""
+        kernel = each.kernel
         names: list[str] = []
         inputs: list[MemoryExplanation] = []
         outputs: list[MemoryExplanation] = []
-        reads = self._reads(stage.reductions or (stage.head,))
+        reads = self._reads([x.slot for x in each.accumulations] or [each.outputs[-1].slot])
         written = {step.target for step in kernel.program}
-        for slot, (memory, operand) in enumerate(zip(stage.memories, kernel.operands, strict=True)):
-            kind, j, offset = memory
+        for number, ((slot, offset), operand) in enumerate(
+            zip(each.operands, kernel.operands, strict=True)
+        ):
+            kind, j = self.graph.source(slot)
             if kind == "scalar":
                 names.append(str(self.graph.scalars[j].array[0]))
-            elif slot in written:
-                outputs.append(self._output(stage, j, operand))
+            elif number in written:
+                outputs.append(self._output(each, j, operand))
                 names.append(outputs[-1].name)
-                outputs += [self._output(stage, mean, operand) for mean in self._means(j)]
+                outputs += [self._output(each, mean, operand) for mean in self._means(j)]
             else:
                 view = reads[kind, j, offset].pop(0)
-                fill = None if operand.fill is None else stage.memories[operand.fill].position
+                fill = None
+                if operand.fill is not None:
+                    _, fill = self.graph.source(each.operands[operand.fill][0])
                 inputs.append(self._input(kind, j, view, operand, names, fill))
                 names.append(inputs[-1].name)
         names += [f"r{i}" for i in range(len(kernel.registers))]
         padding = 0
         while kernel.dims[padding] == 1 and padding < len(kernel.dims) - 1:
             padding += 1
-        steps = self._steps(stage, names, padding)
+        steps = self._steps(each, names, padding)
         return PassExplanation(
             kernel.dims[padding:],
             kernel.tile,
@@ -111,10 +115,10 @@ class Translator:
 
     # ------------------------------------------------------------------ memory
 
-    def _reads(self, heads: tuple[int, ...]) -> dict[tuple[str, int, int], list[View]]:
-        """The views through which a stage reads memory, by what it reads and from which byte on.
+    def _reads(self, heads: list[int]) -> dict[tuple[str, int, int], list[View]]:
+        """The views through which a pass reads memory, by what it reads and from which byte on.
 
-        Views with that in common are in the order of the stage's operands.
+        Views with that in common are in the order of the pass's operands.
         """
         graph = self.graph
         space = graph.nodes[heads[0]].space
@@ -156,7 +160,7 @@ class Translator:
         taken: list[str],
         fill: int | None,
     ) -> MemoryExplanation:
-        """What a stage reads, with which scalar around it. `taken` are the names of its other
+        """What a pass reads, with which scalar around it. `taken` are the names of its other
         operands."""
         if view.mask is not None:
             view = view.shrink(view.mask)
@@ -199,8 +203,8 @@ class Translator:
         self.first_names.setdefault(leaf, names[-1])
         return names[-1]
 
-    def _output(self, stage: Stage, i: int, operand: KernelOperand) -> MemoryExplanation:
-        """What a stage writes."""
+    def _output(self, each: Pass, i: int, operand: KernelOperand) -> MemoryExplanation:
+        """What a pass writes."""
         node = self.graph.nodes[i]
         kind: Literal["stored", "result"] = "result" if i in self.graph.roots else "stored"
         name = kind if kind == "result" else f"t{len(self.stored) + 1}"
@@ -209,9 +213,9 @@ class Translator:
         self.stored[i] = name
         size = prod(node.shape) * node.dtype.itemsize
         notes = []
-        if stage.partial and i in stage.reductions:
-            size = prod(node.shape) * operand.itemsize * stage.kernel.tasks
-            notes.append(f"in {stage.kernel.tasks} parts, put together at the end")
+        if each.copies > 1 and i in [x.slot for x in each.accumulations]:
+            size = prod(node.shape) * operand.itemsize * each.copies
+            notes.append(f"in {each.copies} parts, put together at the end")
         if i in self.graph.live and kind == "stored" and self.name_of is None:
             notes.append("kept for another array")
         if operand.access in _ACCESSES:
@@ -220,21 +224,21 @@ class Translator:
 
     # ------------------------------------------------------------------ steps
 
-    def _steps(self, stage: Stage, names: list[str], padding: int) -> list[StepExplanation]:
-        """What a stage computes. `names` are those of the kernel's slots."""
-        # What no stage computed element by element is known by its name.
+    def _steps(self, each: Pass, names: list[str], padding: int) -> list[StepExplanation]:
+        """What a pass computes. `names` are those of the kernel's slots."""
+        # What no pass computed element by element is known by its name.
         values: list[Any] = [self.stored_numbers.get(name, name) for name in names]
         steps = []
         known = len(self.numbers)
-        for step in stage.kernel.program:
+        for step in each.kernel.program:
             if isinstance(step, Reduction):
-                steps += self._reduction(stage, step, names, padding)
+                steps += self._reduction(each, step, names, padding)
                 continue
             key = (step.loop, *[values[slot] for slot in step.sources])
             value = self.numbers.setdefault(key, len(self.numbers))
             values[step.target] = value
             target = names[step.target]
-            if step.target < len(stage.memories):
+            if step.target < len(each.operands):
                 self.stored_numbers[target] = value
             operation, arguments = self._call(step, names)
             steps.append(
@@ -252,11 +256,11 @@ class Translator:
         return self.operations[loop], sources
 
     def _reduction(
-        self, stage: Stage, step: Reduction, names: list[str], padding: int
+        self, each: Pass, step: Reduction, names: list[str], padding: int
     ) -> list[StepExplanation]:
-        head = stage.memories[step.target].position
+        head, _ = each.operands[step.target]
         node = self.graph.nodes[head]
-        dims, strides = stage.kernel.dims, stage.kernel.operands[step.target].strides
+        dims, strides = each.kernel.dims, each.kernel.operands[step.target].strides
         kept = [k for k, n in enumerate(dims) if n > 1 and strides[k] != 0]
         axes = [k - padding for k in range(padding, len(dims)) if strides[k] == 0]
         over = [f"axis={axes[0] if len(axes) == 1 else tuple(axes)}"] if kept else []

@@ -1,7 +1,7 @@
 """Pending expressions: what will be computed, from what, and who reads it.
 
 A `Node` is an immutable value: an operation over other values, or the contents of a block of
-memory. Equal expressions are one node. A *storage* (what arrays are views of) is pending while it
+memory. `builder.Builder` makes nodes. A *storage* (what arrays are views of) is pending while it
 has a node but no memory; evaluation gives the node memory, which a storage then holds.
 
 The memory of a node that storages hold can be written to. Before that happens, everything that
@@ -10,8 +10,7 @@ still needs the value is computed, and the storage leaves its node: see `dependa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextvars import ContextVar
+from collections.abc import Iterable, Iterator, Set
 from itertools import count
 from math import isfinite, prod
 from typing import Any, Final, TypeAlias, final
@@ -23,53 +22,13 @@ from ....contract import primitives as p
 from ....contract.primitives import Primitive
 from ....contract.strided import Storage
 from ....core.view import View
-from ..engine import loops
 from ..engine.fperrors import located
 from ..engine.loops import Loop
-from ..storage import lock
+from ..kernels import NDArray
 
-__all__ = [
-    "MAX_LEAVES",
-    "MAX_PENDING",
-    "Node",
-    "ScalarValue",
-    "Source",
-    "cse_scope",
-    "dependants",
-    "elementwise",
-    "fill",
-    "forget",
-    "is_bounded",
-    "leaf",
-    "lock",
-    "mean_of",
-    "padding",
-    "reduction",
-    "scalar",
-    "walk",
-]
-
-NDArray: TypeAlias = np.ndarray[Any, Any]
-
-Source: TypeAlias = "tuple[Node, View] | tuple[ScalarValue, None]"
-"""What an operation reads: a value through a view of its elements, or a scalar."""
-
-
-MAX_PENDING: Final = 64
-"""How many operations may be pending in one expression."""
-MAX_LEAVES: Final = 24
-"""How many different blocks of memory and scalars a pending expression may read."""
-
-cse_scope: Final[ContextVar[int]] = ContextVar("array_api_nx.cse_scope", default=0)
-"""Equal expressions of different scopes are different nodes. Where programs are planned, memory has
-no elements, and no expression outside may find it."""
+__all__ = ["Node", "ScalarValue", "Source", "dependants", "forget", "leaf", "scalar", "walk"]
 
 _keys: Final = count()
-
-# Living nodes by what they are. Those that died are swept out when the dict has doubled.
-_nodes: Final[dict[tuple[Any, ...], ref[Node]]] = {}
-_MIN_SWEEP: Final = 1 << 10
-_next_sweep = _MIN_SWEEP
 
 
 @final
@@ -140,22 +99,23 @@ class Node:
     errors : int
         Floating-point errors to warn of, as NumPy's bits.
     pending, leaves : frozenset
-        What the expression is made of, to keep it bounded.
+        The keys of the pending operations and of the leaves and scalars that the expression is made
+        of, to keep it bounded.
     memory : ndarray or None
         One-dimensional; None while the value is pending, and again once a storage took it away.
+        Where programs are planned: what stands for the memory that there will be.
     storages : list of weak references to Storage
         Those whose elements this value is. One of them may hold the memory.
+    readers : list of weak references to Node
+        The nodes that have it for a source; some may be computed meanwhile.
     probes : int
         How often one element alone was looked at.
     key : int
         No other node ever has the same.
-    table_key : tuple or None
-        What an equal expression looks for.
     """
 
     __slots__ = (
         "__weakref__",
-        "_consumers",
         "_next_prune",
         "axes",
         "divisor",
@@ -169,11 +129,11 @@ class Node:
         "op",
         "pending",
         "probes",
+        "readers",
         "shape",
         "sources",
         "space",
         "storages",
-        "table_key",
     )
 
     op: Primitive | None
@@ -188,13 +148,43 @@ class Node:
     errors: int
     pending: frozenset[int]
     leaves: frozenset[Any]
-    memory: NDArray | None
+    memory: Any
     storages: list[ref[Storage]]
+    readers: list[ref[Node]]
     probes: int
     key: int
-    table_key: tuple[Any, ...] | None
-    _consumers: list[ref[Node]]
     _next_prune: int
+
+    def __init__(
+        self,
+        op: Primitive | None,
+        loop: Loop | None,
+        sources: tuple[Source, ...],
+        space: tuple[int, ...],
+        dtype: np.dtype[Any],
+        errors: int,
+    ) -> None:
+        self.key = key = next(_keys)
+        self.op = op
+        self.loop = loop
+        self.sources = sources
+        self.space = self.shape = space
+        self.dtype = dtype
+        self.errors = errors
+        self.axes = ()
+        self.identity = self.divisor = self.memory = None
+        self.probes = 0
+        self.storages = []
+        self.readers = []
+        self._next_prune = 8
+        self.pending = frozenset((key,))
+        self.leaves = frozenset()
+        for value, view in sources:
+            if view is None:
+                self.leaves |= {value.key}
+            else:
+                self.pending |= value.pending  # type: ignore[union-attr]
+                self.leaves |= value.leaves  # type: ignore[union-attr]
 
     def __repr__(self) -> str:
         name = "memory" if self.op is None else self.op.name
@@ -206,7 +196,7 @@ class Node:
 
     def consumers(self) -> Iterator[Node]:
         """Pending nodes that read this one."""
-        for reference in self._consumers:
+        for reference in self.readers:
             node = reference()
             if node is not None and node.memory is None and node.sources:
                 yield node
@@ -218,172 +208,51 @@ class Node:
             self.storages = [r for r in self.storages if r() is not None]
         self.storages.append(ref(storage))
 
-    def realise(self, memory: NDArray) -> None:
+    def realise(self, memory: Any) -> None:
         """The value is computed: it lies in `memory`, and its sources are not needed any more."""
         self.memory = memory
         self.sources = ()
         self.pending = frozenset()
         self.leaves = frozenset((self.key,))
 
-    def _add_consumer(self, node: Node) -> None:
-        if len(self._consumers) >= self._next_prune:
-            self._consumers = [ref(consumer) for consumer in self.consumers()]
-            self._next_prune = max(8, 2 * len(self._consumers))
-        self._consumers.append(ref(node))
+    def add_reader(self, node: Node) -> None:
+        """Note that `node` has this one for a source."""
+        if len(self.readers) >= self._next_prune:
+            self.readers = [ref(consumer) for consumer in self.consumers()]
+            self._next_prune = max(8, 2 * len(self.readers))
+        self.readers.append(ref(node))
+
+    def pending_mean(self) -> Node | None:
+        """The mean of what this pending node is the variance of, if something waits for it."""
+        if self.op is not p.VAR:
+            return None
+        ((value, view),) = self.sources
+        count = prod(self.space) // prod(self.shape)
+        for node in value.consumers():  # type: ignore[union-attr]
+            if (
+                node.op is p.SUM
+                and node.divisor == count
+                and (node.axes, node.space, node.errors) == (self.axes, self.space, self.errors)
+                and node.sources[0][1] == view
+            ):
+                return node
+        return None
 
 
-def _new(
-    op: Primitive | None, loop: Loop | None, sources: tuple[Source, ...], space: tuple[int, ...]
-) -> Node:
-    node = Node()
-    node.key = next(_keys)
-    node.op = op
-    node.loop = loop
-    node.sources = sources
-    node.space = node.shape = space
-    node.memory = None
-    node.table_key = None
-    node.axes = ()
-    node.identity = None
-    node.divisor = None
-    node.errors = 0
-    node.probes = 0
-    node.storages = []
-    node._consumers = []
-    node._next_prune = 8
-    return node
+Source: TypeAlias = "tuple[Node, View] | tuple[ScalarValue, None]"
+"""What an operation reads: a value through a view of its elements, or a scalar."""
 
 
-def leaf(memory: NDArray) -> Node:
-    """The contents of `memory`, which is one-dimensional and contiguous."""
-    node = _new(None, None, (), memory.shape)
-    node.dtype = memory.dtype
+def leaf(memory: Any) -> Node:
+    """The contents of `memory`, which is one-dimensional and contiguous, or stands for that."""
+    node = Node(None, None, (), memory.shape, memory.dtype, 0)
     node.realise(memory)
     return node
 
 
-def fill(op: Primitive, shape: tuple[int, ...], value: ScalarValue) -> Node:
-    """The scalar `value` everywhere."""
-    key = cse_scope.get(), op, shape, value.key  # only fills read no memory, which has a scope
-    node = _known(key)
-    if node is None:
-        node = _new(op, None, ((value, None),), shape)
-        node.dtype = value.array.dtype
-        _remember(key, node)
-    return node
-
-
-def padding(value: Node, view: View, fill: ScalarValue) -> Node:
-    """What `view` shows of a value, and `fill` where it has no memory."""
-    loop = loops.cast(value.dtype, value.dtype)
-    assert loop is not None
-    sources: tuple[Source, ...] = (value, view), (fill, None)
-    return elementwise(p.PAD, loop, sources, view.shape, 0)  # type: ignore[arg-type]
-
-
-def elementwise(
-    op: Primitive, loop: Loop, sources: tuple[Source, ...], space: tuple[int, ...], errors: int
-) -> Node:
-    """``loop`` of the sources, element by element."""
-    key = loop, errors, space, *[(value.key, view) for value, view in sources]
-    node = _known(key)
-    if node is None:
-        node = _new(op, loop, sources, space)
-        node.errors = errors
-        node.dtype = loop.output
-        _remember(key, node)
-    return node
-
-
-def reduction(
-    op: Primitive,
-    loop: Loop,
-    identity: NDArray,
-    source: tuple[Node, View],
-    space: tuple[int, ...],
-    axes: tuple[int, ...],
-    divisor: float | None,
-    errors: int,
-) -> Node:
-    """``loop`` over the `axes` of the source, divided by `divisor` if it is given."""
-    key = _reduction_key(op, loop, errors, space, axes, divisor, source)
-    node = _known(key)
-    if node is None:
-        node = _new(op, loop, (source,), space)
-        node.errors = errors
-        node.axes = axes
-        node.shape = tuple([size for axis, size in enumerate(space) if axis not in axes])
-        node.identity = identity
-        node.divisor = divisor
-        # An accumulator may be wider than the elements, or hold more than the result.
-        node.dtype = loop.inputs[1] if op is p.VAR else identity.dtype
-        _remember(key, node)
-    return node
-
-
-def _reduction_key(
-    op: Primitive,
-    loop: Loop,
-    errors: int,
-    space: tuple[int, ...],
-    axes: tuple[int, ...],
-    divisor: float | None,
-    source: Source,
-) -> tuple[Any, ...]:
-    value, view = source
-    # NaN is not equal to itself, but is the same divisor.
-    return loop, errors, space, axes, repr(divisor), op, value.key, view
-
-
-def mean_of(node: Node) -> Node | None:
-    """The mean of what a pending `node` is the variance of, if something waits for it."""
-    if node.op is not p.VAR:
-        return None
-    count = prod(node.space) // prod(node.shape)
-    found = loops.reduction(p.SUM, node.dtype)
-    assert found is not None
-    mean = _known(
-        _reduction_key(p.SUM, found[0], node.errors, node.space, node.axes, count, node.sources[0])
-    )
-    return None if mean is None or mean.memory is not None else mean
-
-
-def _known(key: tuple[Any, ...]) -> Node | None:
-    found = _nodes.get(key)
-    return None if found is None else found()
-
-
-def _remember(key: tuple[Any, ...], node: Node) -> None:
-    """Make a new node known to those that look for it, and to those that it reads."""
-    global _next_sweep
-    node.table_key = key
-    pending = [frozenset((node.key,))]
-    leaves = []
-    for value, view in node.sources:
-        if view is None:
-            leaves.append(frozenset((value.key,)))
-        else:
-            assert isinstance(value, Node)
-            pending.append(value.pending)
-            leaves.append(value.leaves)
-            value._add_consumer(node)
-    node.pending = pending[0].union(*pending[1:])
-    node.leaves = leaves[0].union(*leaves[1:])
-    if len(_nodes) >= _next_sweep:
-        for known, reference in list(_nodes.items()):
-            if reference() is None:
-                del _nodes[known]
-        _next_sweep = max(_MIN_SWEEP, 2 * len(_nodes))
-    _nodes[key] = ref(node)
-
-
-def is_bounded(node: Node) -> bool:
-    """Whether an expression is small enough to wait."""
-    return len(node.pending) <= MAX_PENDING and len(node.leaves) <= MAX_LEAVES
-
-
-def dependants(node: Node) -> list[Node]:
-    """The pending values of living arrays that need the memory of `node`."""
+def dependants(node: Node, live: Set[int] | None = None) -> list[Node]:
+    """The pending values that need the memory of `node`, and that somebody wants: those whose keys
+    are `live`, or if that is not given those of living arrays."""
     found: list[Node] = []
     seen = {node.key}
     stack = [node]
@@ -392,7 +261,7 @@ def dependants(node: Node) -> list[Node]:
             if consumer.key in seen:
                 continue
             seen.add(consumer.key)
-            if consumer.live_storages():
+            if consumer.live_storages() if live is None else consumer.key in live:
                 found.append(consumer)
             else:
                 stack.append(consumer)
@@ -400,12 +269,12 @@ def dependants(node: Node) -> list[Node]:
 
 
 def forget(node: Node) -> None:
-    """The memory of `node` is about to change: nothing may find the value there any more."""
+    """The memory of `node` is about to change: nothing may find the value there any more.
+
+    A builder takes a node that has neither memory nor sources for one that does not exist.
+    """
     node.memory = None
     node.sources = ()
-    if node.table_key is not None:
-        _nodes.pop(node.table_key, None)
-        node.table_key = None
 
 
 def walk(roots: Iterable[Node]) -> list[Node]:

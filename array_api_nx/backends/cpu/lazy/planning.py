@@ -6,24 +6,25 @@ must lie in memory first get kernels of their own: reductions, and values that a
 order than they are computed in. A value that is costly and needed by several kernels is stored by
 the first one; a cheap one is computed anew in each.
 
-A plan names nodes by their position, so that it serves every expression of the same structure.
+A plan numbers what it computes and reads, so that it serves every expression of the same structure.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from math import prod
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from ....contract import primitives as p
 from ....core.view import View
 from ..engine import loops
-from ..engine.kernel import Box, Instruction, Kernel, Reduction
-from ..engine.run import PreparedKernel, prepare
+from ..engine.kernel import Box, Instruction, Reduction
+from ..engine.passes import Accumulation, Output, Pass, Slot, make_pass
 from ..engine.schedule import Layout, schedule
-from .expression import Node, ScalarValue, mean_of, walk
+from ..kernels import NDArray
+from .expression import Node, ScalarValue, walk
 
-__all__ = ["EvaluationPlan", "Graph", "OperandBinding", "Stage", "plan"]
+__all__ = ["EvaluationPlan", "Graph", "Overlap", "plan"]
 
 WORTH_STORING: Final = 3.0
 """Nanoseconds per element above which computing a value again costs more than memory traffic."""
@@ -31,99 +32,57 @@ WORTH_STORING: Final = 3.0
 MAX_READS: Final = 32
 """How much a pass of several reductions may read."""
 
-WORTH_A_THREAD: Final = 40_000.0
-"""Nanoseconds of work for each thread beyond the first. To wake one takes some microseconds; where
-that takes longer, the others have done its tasks meanwhile."""
-
-
-class OperandBinding(NamedTuple):
-    """What an operand of a kernel is bound to.
-
-    Attributes
-    ----------
-    kind : {"leaf", "scalar", "node", "destination"}
-        Memory that was there before, a scalar, a value of the plan, or where the caller wants the
-        root to be.
-    position : int
-        Which one of its kind.
-    offset : int
-        Bytes to the first element.
-    """
-
-    kind: Literal["leaf", "scalar", "node", "destination"]
-    position: int
-    offset: int
-
-
-class Stage(NamedTuple):
-    """One kernel of a plan.
-
-    Attributes
-    ----------
-    head : int
-        The position of the node that it computes.
-    reductions : tuple of int
-        Positions of the reductions that it computes, the head among them.
-    stored : tuple of int
-        Positions of the other nodes that it stores.
-    kernel : Kernel
-    program : PreparedKernel
-        The kernel, ready to run.
-    memories : tuple of OperandBinding
-        One per operand.
-    partial : bool
-        Whether each task has accumulators of its own.
-    steps : tuple of int
-        Per step of the kernel the position of the node that it computes.
-    threads : int
-        The most threads that are worth their while.
-    """
-
-    head: int
-    reductions: tuple[int, ...]
-    stored: tuple[int, ...]
-    kernel: Kernel
-    program: PreparedKernel
-    memories: tuple[OperandBinding, ...]
-    partial: bool
-    steps: tuple[int, ...]
-    threads: int
-
-
-EvaluationPlan: TypeAlias = "tuple[Stage, ...]"
-"""Stages in the order in which they run. A fill that is a head has none: nothing is computed."""
+EvaluationPlan: TypeAlias = "tuple[Pass, ...]"
+"""Passes in the order in which they run, over the slots of `Graph.slots`. A fill that is a head has
+none: nothing is computed."""
 
 
 class Graph:
     """Pending nodes, operands first, with everything they read numbered.
 
+    Parameters
+    ----------
+    roots : sequence of Node
+        What is to be computed.
+    live : set of int, optional
+        The keys of the nodes whose elements somebody will want besides those of the roots; if it is
+        not given, of those that arrays show.
+
     Attributes
     ----------
     nodes : list of Node
+        What the roots need; and means that something waits for, of which a variance is among them.
     leaves : list of Node
         Values in memory.
-    scalars : list of ndarray
+    scalars : list of ScalarValue
     sources : list of tuple
         Per node its sources: ("node" | "leaf" | "scalar", position, view or None).
     roots : frozenset of int
     live : frozenset of int
-        Nodes whose elements some array shows.
     variances : dict
         Per mean the variance of the same elements, in whose pass it is computed as well.
     key : tuple
         Equal for graphs of the same structure.
     """
 
-    def __init__(self, roots: Sequence[Node]) -> None:
+    def __init__(self, roots: Sequence[Node], live: Set[int] | None = None) -> None:
         self.nodes = walk(roots)
         position = {node.key: i for i, node in enumerate(self.nodes)}
+        self.variances: dict[int, int] = {}
+        for i, node in enumerate(self.nodes[:]):
+            mean = node.pending_mean()
+            if mean is not None:
+                number = position.setdefault(mean.key, len(self.nodes))
+                if number == len(self.nodes):
+                    self.nodes.append(mean)
+                self.variances[number] = i
         self.leaves: list[Node] = []
         self.scalars: list[ScalarValue] = []
         found: dict[Any, int] = {}
         self.sources: list[tuple[tuple[str, int, View | None], ...]] = []
         parts: list[Any] = []
         self.roots = frozenset([position[node.key] for node in roots])
-        live = []
+        shown = []
         for i, node in enumerate(self.nodes):
             refs: list[tuple[str, int, View | None]] = []
             for value, view in node.sources:
@@ -142,20 +101,43 @@ class Graph:
                     refs.append(("leaf", k, view))
             sources = tuple(refs)
             self.sources.append(sources)
-            if node.live_storages():
-                live.append(i)
-            parts.append((node.loop, node.op, node.space, node.axes, node.errors, sources))
-        self.live = frozenset(live)
-        self.variances: dict[int, int] = {}
-        for i, node in enumerate(self.nodes):
-            mean = mean_of(node)
-            if mean is not None and mean.key in position:
-                self.variances[position[mean.key]] = i
+            if node.live_storages() if live is None else node.key in live:
+                shown.append(i)
+            divisor = repr(node.divisor)  # NaN is not equal to itself, but is the same divisor
+            parts.append((node.loop, node.op, node.space, node.axes, divisor, node.errors, sources))
+        self.live = frozenset(shown)
         self.key = (*parts, self.roots, self.live, *self.variances.items())
+
+    def slot(self, kind: str, position: int) -> Slot:
+        """The slot of a source, by its kind and its position among those of its kind."""
+        if kind == "node":
+            return position
+        position += len(self.nodes)
+        if kind == "leaf":
+            return position
+        position += len(self.leaves)
+        return position if kind == "scalar" else position + len(self.scalars)
+
+    def source(self, slot: Slot) -> tuple[str, int]:
+        """The kind and the position of what has a slot."""
+        if slot < len(self.nodes):
+            return "node", slot
+        slot -= len(self.nodes)
+        if slot < len(self.leaves):
+            return "leaf", slot
+        slot -= len(self.leaves)
+        return ("scalar", slot) if slot < len(self.scalars) else ("destination", 0)
+
+    def slots(self, destination: NDArray | None = None) -> list[NDArray | None]:
+        """What the slots hold before any pass: a slot for each node, then one for each leaf and
+        each scalar, then one for the destination."""
+        leaves = [leaf.memory for leaf in self.leaves]
+        scalars = [scalar.array for scalar in self.scalars]
+        return [*[None] * len(self.nodes), *leaves, *scalars, destination]
 
 
 def plan(graph: Graph, destination: tuple[View, frozenset[int]] | None = None) -> EvaluationPlan:
-    """The stages that compute the roots of `graph`.
+    """The passes that compute the roots of `graph`.
 
     Parameters
     ----------
@@ -179,7 +161,7 @@ class _Planner:
     def __init__(self, graph: Graph, destination: tuple[View, frozenset[int]] | None) -> None:
         self.graph = graph
         self.destination = destination
-        self.stages: list[Stage] = []
+        self.passes: list[Pass] = []
         self.stored: set[int] = set()
         self._classify()
 
@@ -187,7 +169,7 @@ class _Planner:
         for i in range(len(self.graph.nodes)):
             if i in self.heads and i in self.graph.roots:
                 self._emit(i)
-        return tuple(self.stages)
+        return tuple(self.passes)
 
     # ------------------------------------------------------------------ what is stored
 
@@ -211,7 +193,7 @@ class _Planner:
         computed_in: list[frozenset[int]] = [frozenset()] * count
         for i in reversed(range(count)):
             computed_in[i] = (
-                frozenset((i,))
+                frozenset((graph.variances.get(i, i),))
                 if i in heads
                 else frozenset().union(*[computed_in[c] for c in consumers[i]])
             )
@@ -246,7 +228,7 @@ class _Planner:
     # ------------------------------------------------------------------ kernels
 
     def _emit(self, head: int) -> None:
-        """Append the stage that computes `head`, after those that it needs."""
+        """Append the pass that computes `head`, after those that it needs."""
         if head in self.stored or self._is_fill(head):
             return
         if head in self.graph.variances:
@@ -260,9 +242,9 @@ class _Planner:
                 break
             self._emit(first)
         reductions = self._reductions(head, inlined)
-        kernel = _KernelBuilder(self, head, reductions, inlined)
-        self.stages.append(kernel.stage())
-        self.stored.update((head, *reductions, *kernel.side_outputs))
+        builder = _PassBuilder(self, head, reductions, inlined)
+        self.passes.append(builder.build())
+        self.stored.update((head, *reductions, *builder.side_outputs))
 
     def _reductions(self, head: int, inlined: list[int]) -> list[int]:
         """The reductions that one pass computes if `head` is one: over the same axes, of what
@@ -327,8 +309,8 @@ def _reshaped(view: View, space: tuple[int, ...]) -> View | None:
     return view if view.shape == space else view.reshape(space)
 
 
-class _KernelBuilder:
-    """Builds the stage of one head, or of several reductions."""
+class _PassBuilder:
+    """Builds the pass of one head, or of several reductions."""
 
     def __init__(
         self, planner: _Planner, head: int, reductions: list[int], inlined: list[int]
@@ -340,9 +322,9 @@ class _KernelBuilder:
         self.space: Any = self.graph.nodes[head].space
         self.destination = planner.destination if head in self.graph.roots else None
         self.side_outputs = [i for i in inlined if i in planner.sides and i != head]
-        self.memories: list[OperandBinding] = []
+        self.operands: list[tuple[Slot, int]] = []
         self.layouts: list[Layout] = []
-        self.operands: dict[Any, int] = {}
+        self.numbers: dict[Any, int] = {}
         self.fills: dict[int, int] = {}
 
     # ------------------------------------------------------------------ operands
@@ -350,19 +332,21 @@ class _KernelBuilder:
     def _operand(
         self,
         key: Any,
-        memory: OperandBinding,
-        strides: tuple[int, ...],
+        slot: Slot,
+        layout: tuple[int, tuple[int, ...]],
         itemsize: int,
         role: Any,
         materialise_scalar: bool = False,
         box: Box | None = None,
     ) -> int:
-        slot = self.operands.get(key)
-        if slot is None:
-            slot = self.operands[key] = len(self.memories)
-            self.memories.append(memory)
+        """The number of the operand that has this key, made if there is none."""
+        number = self.numbers.get(key)
+        if number is None:
+            number = self.numbers[key] = len(self.operands)
+            offset, strides = layout
+            self.operands.append((slot, offset))
             self.layouts.append(Layout(strides, itemsize, role, materialise_scalar, box))
-        return slot
+        return number
 
     def _input(
         self,
@@ -375,14 +359,13 @@ class _KernelBuilder:
         graph = self.graph
         if kind == "node" and graph.nodes[j].loop is None:
             kind, j, view = graph.sources[j][0]
+        slot = graph.slot(kind, j)
         if kind == "scalar":
-            zeros = (0,) * len(self.space)
             itemsize = graph.scalars[j].array.itemsize
             materialise_scalar = loop is not None and loop.materialise_scalar
-            memory = OperandBinding("scalar", j, 0)
-            return self._operand(
-                (kind, j, materialise_scalar), memory, zeros, itemsize, "input", materialise_scalar
-            )
+            key = (kind, j, materialise_scalar)
+            layout = 0, (0,) * len(self.space)
+            return self._operand(key, slot, layout, itemsize, "input", materialise_scalar)
         assert view is not None
         view = _reshaped(view, self.space)
         assert view is not None
@@ -391,29 +374,27 @@ class _KernelBuilder:
             target = self.destination[0]
             if view != target and view.overlaps(target):
                 raise Overlap
-        offset, strides = view.byte_layout(itemsize)
-        memory = OperandBinding("leaf" if kind == "leaf" else "node", j, offset)
         box: Any = view.mask
-        return self._operand((kind, j, view, fill), memory, strides, itemsize, "input", box=box)
+        layout = view.byte_layout(itemsize)
+        return self._operand((kind, j, view, fill), slot, layout, itemsize, "input", box=box)
 
     def _padded(self, i: int) -> int:
         """The operand that a node of padding reads."""
         (kind, j, view), (_, value, _) = self.graph.sources[i]
         fill = self._input("scalar", value, None)
-        slot = self._input(kind, j, view, fill=fill)
-        self.fills[slot] = fill
-        return slot
+        number = self._input(kind, j, view, fill=fill)
+        self.fills[number] = fill
+        return number
 
     def _output(self, i: int) -> int:
-        node = self.graph.nodes[i]
-        itemsize = node.dtype.itemsize
+        itemsize = self.graph.nodes[i].dtype.itemsize
         if i == self.head and self.destination is not None:
-            offset, strides = self.destination[0].byte_layout(itemsize)
+            slot = self.graph.slot("destination", 0)
             return self._operand(
-                "out", OperandBinding("destination", 0, offset), strides, itemsize, "output"
+                "out", slot, self.destination[0].byte_layout(itemsize), itemsize, "output"
             )
-        _, strides = View.row_major(self.space).byte_layout(itemsize)
-        return self._operand(("out", i), OperandBinding("node", i, 0), strides, itemsize, "output")
+        layout = View.row_major(self.space).byte_layout(itemsize)
+        return self._operand(("out", i), i, layout, itemsize, "output")
 
     def _accumulators(self, i: int) -> int:
         node = self.graph.nodes[i]
@@ -422,13 +403,11 @@ class _KernelBuilder:
         _, kept = View.row_major(node.shape).byte_layout(itemsize)
         remaining = list(kept)
         strides = tuple([0 if a in node.axes else remaining.pop(0) for a in range(len(self.space))])
-        return self._operand(
-            ("out", i), OperandBinding("node", i, 0), strides, itemsize, "accumulator"
-        )
+        return self._operand(("out", i), i, (0, strides), itemsize, "accumulator")
 
     # ------------------------------------------------------------------ the program
 
-    def stage(self) -> Stage:
+    def build(self) -> Pass:
         graph = self.graph
         outputs = {*self.side_outputs} if self.reductions else {*self.side_outputs, self.head}
         # Values are operands (numbers) or what steps compute (("step", k)).
@@ -474,7 +453,7 @@ class _KernelBuilder:
         self,
         steps: list[tuple[loops.Loop, tuple[Any, ...], int | None, int]],
         values: dict[int, Any],
-    ) -> Stage:
+    ) -> Pass:
         graph = self.graph
         reduced: list[Any] = []
         accumulators: list[int] = []
@@ -489,7 +468,7 @@ class _KernelBuilder:
         registers: list[int] = []
         free: list[int] = []
         where: dict[Any, int] = {}
-        base = len(self.memories)
+        base = len(self.operands)
         program: list[Instruction | Reduction] = []
         computes: list[int] = []
         for k, (loop, sources, output, i) in enumerate(steps):
@@ -519,28 +498,34 @@ class _KernelBuilder:
             rows, columns = timetable.reduced[-2:]
             program.append(Reduction(node.loop, source, target, rows, columns, node.identity))
             computes.append(i)
-        operands = [
-            operand._replace(fill=self.fills.get(slot))
-            for slot, operand in enumerate(timetable.operands)
-        ]
-        kernel = Kernel(
-            timetable.dims,
-            timetable.tile,
-            timetable.split,
-            timetable.step,
-            timetable.tasks,
-            tuple(operands),
-            tuple(registers),
-            tuple(program),
-        )
-        return Stage(
-            self.head,
-            tuple(self.reductions),
-            tuple(self.side_outputs),
-            kernel,
-            prepare(kernel),
-            tuple(self.memories),
-            timetable.partial,
-            tuple(computes),
-            1 + int(prod(self.space) * sum([step.loop.cost for step in program]) / WORTH_A_THREAD),
+        written = self.side_outputs
+        if not self.reductions and self.destination is None:
+            written = [*written, self.head]
+        nodes = graph.nodes
+        means = {variance: mean for mean, variance in graph.variances.items()}
+        accumulations = []
+        for i in self.reductions:
+            node = nodes[i]
+            assert node.loop is not None
+            assert node.identity is not None
+            accumulations.append(
+                Accumulation(
+                    i,
+                    prod(node.shape),
+                    node.dtype,
+                    node.loop,
+                    node.identity,
+                    node.divisor,
+                    means.get(i),
+                )
+            )
+        return make_pass(
+            timetable,
+            self.operands,
+            registers,
+            program,
+            values=computes,
+            outputs=[Output(i, prod(nodes[i].shape), nodes[i].dtype) for i in written],
+            accumulations=accumulations,
+            fills=self.fills,
         )

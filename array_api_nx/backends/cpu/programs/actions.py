@@ -9,11 +9,10 @@ import numpy as np
 
 from ....contract.strided import Tensor
 from ....core.view import View
-from ..engine import fperrors, threads
+from ..engine import fperrors
+from ..engine.passes import Pass, Slot, errors_of, run_pass
 from ..kernels import NDArray
 from ..lazy import evaluation
-from ..lazy.expression import Node
-from ..lazy.planning import Stage
 
 if TYPE_CHECKING:
     from ..lazy.deferral import DeferredExecution
@@ -32,9 +31,6 @@ __all__ = [
     "tensor",
 ]
 
-Slot: TypeAlias = int
-"""The number of a block of memory."""
-
 
 class Read(NamedTuple):
     """What a call gets for an operand: a slot read through a view."""
@@ -44,47 +40,32 @@ class Read(NamedTuple):
 
 
 class KernelPass(NamedTuple):
-    """One pass of a fused kernel over memory.
+    """A pass over slots of the program.
 
     Attributes
     ----------
-    stage : Stage
-    names : tuple of (str, int)
-        Per step of the kernel what warnings call it, and the code of its `fperrors.Settings`.
-    sources : tuple of (slot, int)
-        Per operand; and bytes to the first element.
-    reductions : tuple of (Node, slot, slot or None)
-        What it accumulates, and where the result goes; for a variance also where the mean goes if
-        that is wanted.
-    stores : tuple of slot
-        What else is written.
+    work : Pass
+    errors : tuple of int
+        Per step of its kernel the code of its `fperrors.ErrorSettings`.
     """
 
-    stage: Stage
-    names: tuple[tuple[str, int], ...]
-    sources: tuple[tuple[Slot, int], ...]
-    reductions: tuple[tuple[Node, Slot, Slot | None], ...]
-    stores: tuple[Slot, ...]
+    work: Pass
+    errors: tuple[int, ...]
 
     def run(self, backend: DeferredExecution, slots: list[Any], report: evaluation.Report) -> None:
-        stage = self.stage
-        for node, result, _ in self.reductions:
-            slots[result] = evaluation.begin(node, stage)
-        memories = [(slots[slot], offset) for slot, offset in self.sources]
-        flags = stage.program.run(memories, min(threads.count(), stage.threads))
+        flags = run_pass(self.work, slots)
         if any(flags):
-            report += raised([self.names], [flags])
-        for node, result, mean in self.reductions:
-            slots[result], found = evaluation.end(node, stage, slots[result])
-            if mean is not None:
-                slots[mean] = found
+            report += raised([self], [flags])
+
+    @property
+    def stores(self) -> tuple[Slot, ...]:
+        return tuple([output.slot for output in self.work.outputs])
 
     def uses(self) -> list[Slot]:
-        return [*[slot for slot, _ in self.sources], *self.finds()]
+        return [*[slot for slot, _ in self.work.operands], *self.finds()]
 
     def finds(self) -> tuple[Slot, ...]:
-        found = [slot for _, *slots in self.reductions for slot in slots]
-        return tuple([slot for slot in found if slot is not None])
+        return tuple(self.work.results())
 
 
 class Fill(NamedTuple):
@@ -228,20 +209,19 @@ def _as_tuple(x: Any) -> tuple[Any, ...]:
     return x if isinstance(x, tuple) else (x,)
 
 
-def raised(names: Sequence[tuple[tuple[str, int], ...]], flags: Any) -> evaluation.Report:
-    """Per step that met floating-point errors: its name, the errors, and which to warn of.
+def raised(passes: Sequence[KernelPass], flags: Any) -> evaluation.Report:
+    """What to report of the floating-point errors that passes met.
 
     Parameters
     ----------
-    names : sequence of tuple
-        Per pass, as in `KernelPass`.
+    passes : sequence of KernelPass
     flags : sequence of tuple of int
         Per pass and step, as NumPy's bits.
     """
     here = fperrors.modes() or 0
-    return [
-        (name, met, fperrors.ErrorSettings.asked(code, here))
-        for steps, all_met in zip(names, flags, strict=True)
-        for (name, code), met in zip(steps, all_met, strict=True)
-        if met
-    ]
+    report: evaluation.Report = []
+    for each, all_met in zip(passes, flags, strict=True):
+        for step, code, met in zip(each.work.kernel.program, each.errors, all_met, strict=True):
+            if met:
+                report += errors_of(step.loop, met, fperrors.ErrorSettings.asked(code, here))
+    return report

@@ -1,8 +1,8 @@
-"""Small programs: bound to memory of their own, so that a run is a few calls.
+"""Small programs, with everything that they are run over put together once.
 
-What a run costs is counted in microseconds here. Passes of kernels that follow each other are one
-call of the extension (a `Sequence`), and the commonest calls of NumPy's kernels write straight into
-the slot of their result.
+All the slots of a small program lie in its arena, so that the arrays and the kernels that its
+actions need are made when it is bound. Passes that follow each other run in one call of the
+extension, and the commonest calls of NumPy's kernels write straight into the slot of their result.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from math import prod
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
@@ -22,9 +23,10 @@ from ..engine import fperrors
 from ..engine.extension import extension
 from ..engine.memory_pool import empty
 from ..engine.operations import PARALLEL_MIN
-from ..kernels import NDArray, divide_by_count
+from ..engine.passes import Slot
+from ..kernels import ARG_REDUCE, REDUCE, NDArray, divide_by_count
 from ..lazy import evaluation
-from .actions import Action, BackendCall, KernelPass, Read, Slot, as_array, raised
+from .actions import Action, BackendCall, KernelPass, Read, as_array, raised
 
 if TYPE_CHECKING:
     from .plan import ProgramPlan
@@ -33,6 +35,11 @@ __all__ = ["BoundProgram"]
 
 Given: TypeAlias = "list[NDArray]"
 """The arrays of a run that are not the program's own: arguments, constants, then results."""
+
+_Work: TypeAlias = "Callable[[Given, list[NDArray], evaluation.Report], None]"
+"""An action bound to memory: what it does for the arrays given, and for all arrays of a run."""
+
+_sum: Final = REDUCE[p.SUM]
 
 _MAX_PASSES: Final = 64
 """In one sequence."""
@@ -54,16 +61,13 @@ class BoundProgram:
         for slot, position in plan.places:
             described = plan.slots[slot]
             self._fixed[slot] = np.ndarray((described.size,), described.dtype, memory, position)
-        self._sequences: list[tuple[Any, list[Any]]] = []
-        self._names: dict[str, Any] = {
-            "add": np.add.reduce,
-            "as_array": as_array,
-            "divide_by_count": divide_by_count,
-            "inv": np.linalg.inv,
-            "matmul": np.matmul,
-            "raised": raised,
-        }
-        self._work = self._bind()
+        # The arrays of a run are those given, then these. None stands for a view of an array given,
+        # made in each run: `_views` has its number, that of the array, and what makes it.
+        self._own: list[Any] = []
+        self._views: list[tuple[int, int, Callable[[NDArray], NDArray]]] = []
+        self._sequences: list[tuple[Any, list[KernelPass]]] = []
+        self._works = self._bind()
+        self._is_native = all([_is_native(action) for action in plan.actions])
         self._open: Callable[[Given], bool | None] | None = None
         if extension is not None:
             expected = tuple([plan.expected(slot) for slot in plan.given])
@@ -80,8 +84,19 @@ class BoundProgram:
         opened = self._open_in_python(given) if self._open is None else self._open(given)
         if opened is False:
             return False
-        self._work(given, report)
+        if self._is_native:
+            for work in self._works:
+                work(given, given, report)
+        else:
+            fperrors.located(self._run_works, given, report)
         return True
+
+    def _run_works(self, given: Given, report: evaluation.Report) -> None:
+        arrays = given + self._own
+        for number, source, show in self._views:
+            arrays[number] = show(given[source])
+        for work in self._works:
+            work(given, arrays, report)
 
     def _open_in_python(self, given: Given) -> bool:
         """What a sequence without passes does."""
@@ -108,8 +123,8 @@ class BoundProgram:
         plan = self._plan
         if plan.arena or plan.constants or len(plan.outputs) != 1 or len(self._sequences) != 1:
             return None
-        sequence, names = self._sequences[0]
-        if len(names) != len(plan.actions):
+        sequence, passes = self._sequences[0]
+        if len(passes) != len(plan.actions):
             return None
         run = sequence.run
 
@@ -118,7 +133,7 @@ class BoundProgram:
             if flags is not None:
                 if flags is False or fperrors.modes() is None:
                     return None
-                fperrors.report(raised(names, flags))
+                fperrors.report(raised(passes, flags))
             result = Tensor()
             result.array = arrays[-1]
             result.view = result.storage = None
@@ -128,40 +143,27 @@ class BoundProgram:
 
     # ------------------------------------------------------------------ binding
 
-    def _bind(self) -> Callable[[Given, evaluation.Report], None]:
-        """The function that does what the actions say, one line for each."""
-        lines: list[str] = []
+    def _bind(self) -> list[_Work]:
+        """What the actions do, with passes that follow each other together."""
+        works: list[_Work] = []
         passes: list[KernelPass] = []
         for action in self._plan.actions:
-            if _is_native(action) and len(passes) < _MAX_PASSES:
-                passes.append(action)  # type: ignore[arg-type]
-                continue
-            if passes:
-                lines += self._sequence(passes)
+            native = _is_native(action)
+            if passes and (not native or len(passes) == _MAX_PASSES):
+                works.append(self._sequence(passes))
                 passes = []
-            if _is_native(action):
+            if native:
                 passes.append(action)  # type: ignore[arg-type]
             else:
-                lines.append(self._single(action))
+                works.append(self._single(action))
         if passes:
-            lines += self._sequence(passes)
-        code = "\n".join(["def run(given, report):", *[f"    {x}" for x in lines], "    return"])
-        # In the package, as far as warnings are concerned: they name the line that calls it.
-        exec(compile(code, f"{__file__} <program>", "exec"), self._names)
-        # What a program closes over goes with it at once, if nothing leads back to itself.
-        run = self._names.pop("run")
-        native = all([_is_native(action) for action in self._plan.actions])
-        return run if native else partial(fperrors.located, run)
+            works.append(self._sequence(passes))
+        return works
 
-    def _name(self, x: Any) -> str:
-        """A name for something that the function uses."""
-        name = f"k{len(self._names)}"
-        self._names[name] = x
-        return name
-
-    def _sequence(self, passes: list[KernelPass]) -> list[str]:
+    def _sequence(self, passes: list[KernelPass]) -> _Work:
+        """Passes that the extension runs in one call."""
         plan = self._plan
-        slots = sorted({slot for each in passes for slot, _ in each.sources})
+        slots = sorted({slot for each in passes for slot, _ in each.work.operands})
         fixed = [slot for slot in slots if slot in self._fixed]
         numbers = {
             **self._numbers,
@@ -174,8 +176,8 @@ class BoundProgram:
             tuple(
                 [
                     (
-                        each.stage.program,
-                        tuple([(numbers[slot], offset) for slot, offset in each.sources]),
+                        each.work.prepared,
+                        tuple([(numbers[slot], offset) for slot, offset in each.work.operands]),
                         1,
                     )
                     for each in passes
@@ -183,45 +185,63 @@ class BoundProgram:
             ),
             True,
         )
-        steps = [each.names for each in passes]
-        self._sequences.append((sequence, steps))
-        return [
-            f"flags = {self._name(sequence.run)}(given)",
-            f"if flags is not None: report += raised({self._name(steps)}, flags)",
-        ]
+        self._sequences.append((sequence, passes))
+        run = sequence.run
 
-    def _single(self, action: Action) -> str:
-        """The line of an action that is no pass of the extension's."""
-        if type(action) is BackendCall and not action.errors:
-            read = [self._array(x) for x in action.arguments if type(x) is Read]
-            if action.method == "matmul":
-                return f"matmul({', '.join(read)}, {self._result(action)})"
-            if action.method == "inv":
-                return f"{self._result(action)}[...] = inv({read[0]})"
-            if action.method == "arg_reduce":
-                op, _, axis, keepdims = action.arguments
-                find = self._name(np.argmax if op is p.ARGMAX else np.argmin)
-                return f"{find}({read[0]}, {axis}, {self._result(action)}, keepdims={keepdims})"
-            if action.method == "reduce":
-                op, x, axes, keepdims, *_ = action.arguments
-                # Sums of these are NumPy's, and need no dtype: they accumulate in their own.
-                same = self._plan.slots[x.slot].dtype == self._plan.slots[action.results[0]].dtype
-                plain = same and prod(x.view.shape) <= PARALLEL_MIN
-                if op is p.SUM and plain:
-                    return f"add({read[0]}, {axes}, None, {self._result(action)}, {keepdims})"
-                if op is p.MEAN and plain:
-                    total = f"add({read[0]}, {axes}, None, None, {keepdims})"
+        def work(given: Given, arrays: list[NDArray], report: evaluation.Report) -> None:
+            flags = run(given)
+            if flags is not None:
+                report += raised(passes, flags)
+
+        return work
+
+    def _single(self, action: Action) -> _Work:
+        """An action that is no pass of the extension's."""
+        call = self._direct(action)
+        if call is None:
+            return self._any(action)
+        function, reads = call
+        arrays_of = itemgetter(*[self._number(x) for x in reads])
+
+        def work(given: Given, arrays: list[NDArray], report: evaluation.Report) -> None:
+            function(*arrays_of(arrays))
+
+        return work
+
+    def _direct(self, action: Action) -> tuple[Callable[..., object], list[Read]] | None:
+        """For the commonest calls: a function, and the arrays that it takes, its result last."""
+        if type(action) is not BackendCall or action.errors:
+            return None
+        reads = [x for x in action.arguments if type(x) is Read]
+        result = action.results[0]
+        reads.append(Read(result, View.row_major(self._plan.slots[result].shape)))
+        if action.method == "matmul":
+            return np.matmul, reads
+        if action.method == "inv":
+            return _invert, reads
+        if action.method == "arg_reduce":
+            op, _, axis, keepdims = action.arguments
+            method = getattr(np.ndarray, ARG_REDUCE[op])
+            return partial(_call_with_out, method, axis=axis, keepdims=keepdims), reads
+        if action.method == "reduce":
+            op, x, axes, keepdims, *_ = action.arguments
+            # Sums of these are NumPy's, and need no dtype: they accumulate in their own.
+            same = self._plan.slots[x.slot].dtype == self._plan.slots[result].dtype
+            if same and prod(x.view.shape) <= PARALLEL_MIN:
+                if op is p.SUM:
+                    return partial(_add_up, axes, keepdims), reads
+                if op is p.MEAN:
                     count = prod([x.view.shape[axis] for axis in axes])
-                    return f"{self._result(action)}[...] = divide_by_count({total}, {count})"
-        return f"{self._name(self._any(action))}(given, report)"
+                    return partial(_average, axes, keepdims, count), reads
+        return None
 
-    def _any(self, action: Action) -> Callable[[Given, evaluation.Report], None]:
+    def _any(self, action: Action) -> _Work:
         """Any action, run as in large programs; what it finds is copied into its slot."""
         plan, numbers = self._plan, self._numbers
         fixed: list[Any] = [self._fixed.get(slot) for slot in range(len(plan.slots))]
         results = [slot for slot in action.finds() if plan.slots[slot].last >= 0]
 
-        def work(given: Given, report: evaluation.Report) -> None:
+        def work(given: Given, arrays: list[NDArray], report: evaluation.Report) -> None:
             slots = fixed.copy()
             for slot, i in numbers.items():
                 slots[slot] = given[i].reshape(-1)
@@ -232,34 +252,50 @@ class BoundProgram:
 
         return work
 
-    def _array(self, x: Read) -> str:
-        """What in the function is the array that `x` shows."""
+    def _number(self, x: Read) -> int:
+        """The number of the array that `x` shows, among those of a run."""
         view = x.view
+        number = len(self._numbers) + len(self._own)
         memory = self._fixed.get(x.slot)
         if memory is not None:
-            return self._name(as_array(memory, view))
-        array = f"given[{self._numbers[x.slot]}]"
-        shape = self._plan.expected(x.slot)[0]
+            self._own.append(as_array(memory, view))
+            return number
+        source = self._numbers[x.slot]
+        shape, _ = self._plan.expected(x.slot)
         if view == View.row_major(shape):
-            return array
+            return source
         order = view.packed_order
         if order is not None and view.permute(order) == View.row_major(shape):
-            return f"{array}.transpose({replay.inverse(order)})"
-        return f"as_array({array}.reshape(-1), {self._name(view)})"
+            axes = replay.inverse(order)
+            self._views.append((number, source, lambda array: array.transpose(axes)))
+        else:
+            self._views.append((number, source, lambda array: as_array(array.reshape(-1), view)))
+        self._own.append(None)
+        return number
 
-    def _result(self, action: BackendCall) -> str:
-        """What in the function is the memory for the only result of a call."""
-        (slot,) = action.results
-        return self._array(Read(slot, View.row_major(self._plan.slots[slot].shape)))
+
+def _call_with_out(
+    method: Callable[..., object], x: NDArray, out: NDArray, **keywords: Any
+) -> None:
+    method(x, out=out, **keywords)
+
+
+def _add_up(axes: tuple[int, ...], keepdims: bool, x: NDArray, out: NDArray) -> None:
+    _sum(x, axes, None, out, keepdims)
+
+
+def _average(axes: tuple[int, ...], keepdims: bool, count: int, x: NDArray, out: NDArray) -> None:
+    out[...] = divide_by_count(_sum(x, axes, None, None, keepdims), count)
+
+
+def _invert(x: NDArray, out: NDArray) -> None:
+    out[...] = np.linalg.inv(x)
 
 
 def _is_native(action: Action) -> bool:
     """Whether the extension alone runs an action."""
     if extension is None or type(action) is not KernelPass:
         return False
-    return not any(
-        [
-            action.stage.partial or node.divisor is not None or node.op is p.VAR
-            for node, *_ in action.reductions
-        ]
+    return action.work.copies == 1 and not any(
+        [each.divisor is not None or each.loop.call is None for each in action.work.accumulations]
     )

@@ -13,7 +13,8 @@ from ....core.symbolic import SymbolicShape, eval_dim
 from ....explain.model import BufferExplanation, MemoryExplanation, RunExplanation, StepExplanation
 from ....explain.model import PassExplanation as ExplainedPass
 from ..engine.kernel import Reduction
-from .actions import Action, BackendCall, Copy, Fill, KernelPass, Read, Slot
+from ..engine.passes import Slot
+from .actions import Action, BackendCall, Copy, Fill, KernelPass, Read
 from .plan import ProgramPlan
 from .planner import Unplannable
 
@@ -195,14 +196,13 @@ class _Explainer:
         if type(action) is not KernelPass:
             return 0
         divided = {step.target for step in self.passes[number].steps if step.kind == "final"}
-        kernel = action.stage.kernel
-        copies = kernel.tasks if action.stage.partial else 1
+        kernel, copies = action.work.kernel, action.work.copies
         # What those take that are still to be replaced, beyond their results.
         waiting: Any = 0
         moments: list[Any] = [0]
         for step in reversed(kernel.program):
             if isinstance(step, Reduction):
-                slot, _ = action.sources[step.target]
+                slot, _ = action.work.operands[step.target]
                 dtype = self.plan.slots[slot].dtype
                 itemsize = kernel.operands[step.target].itemsize * copies
                 is_divided = self.name(slot, number) in divided

@@ -14,9 +14,10 @@ from ....contract.strided import Storage, Tensor, tensor_over
 from ....core.view import View
 from ..engine import fperrors
 from ..engine.memory_pool import empty
+from ..engine.passes import Slot
 from ..kernels import NDArray
 from ..lazy import evaluation
-from .actions import Read, Slot, tensor
+from .actions import Read, tensor
 from .arena import SlotLifetime, place
 from .planner import Planner
 
@@ -76,7 +77,7 @@ class ProgramPlan:
         *,
         explains: bool = False,
     ) -> None:
-        planner = Planner(backend, program, sizes, explains=explains)
+        planner = Planner(program, sizes, explains=explains)
         self.planner = planner if explains else None
         self.backend = backend
         self.stores, self.outputs = planner.plan()

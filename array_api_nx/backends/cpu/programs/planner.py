@@ -1,48 +1,46 @@
 """From a program and its sizes to actions.
 
-The steps of a program run over placeholders without elements: what can be deferred becomes an
-expression, as always, and where expressions would be evaluated their plan is noted instead.
+The steps of a program become nodes of expressions, as pending arrays do, as far as loops compute
+them. Where a step needs what loops do not compute, the values that it reads are planned: their
+passes, over slots of the program, join the actions, and then comes a call of the backend.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from copy import copy
-from itertools import count
+from collections.abc import Iterable, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ....config import config_context, hints
+from ....config import hints
 from ....contract import primitives as p
 from ....contract import replay
 from ....contract.numpy_dtypes import TO_NUMPY
 from ....contract.program import Program, Step, ValueView
-from ....contract.strided import Storage, Tensor, tensor_over
 from ....core.symbolic import SymbolicShape
 from ....core.view import View
 from ....explain import model
 from ..engine import fperrors
+from ..engine.passes import Slot
 from ..kernels import NDArray
 from ..lazy import evaluation, expression
+from ..lazy.builder import Builder, TooLarge, Value
 from ..lazy.explain import Translator
 from ..lazy.expression import Node
 from ..lazy.planning import Graph
-from .actions import Action, BackendCall, Copy, Fill, KernelPass, Read, Slot, Update
+from .actions import Action, BackendCall, Copy, Fill, KernelPass, Read, Update
 
 if TYPE_CHECKING:
-    from ..lazy.deferral import DeferredExecution
+    pass
 
 __all__ = ["Planner", "SlotInfo", "Unplannable"]
 
-# Of what is not among these, the operands are computed before, all together.
-_DEFERRED: Final = frozenset(
+# The methods of the backend that the builder has, too. Of others, the operands are computed before,
+# all together.
+_BUILT: Final = frozenset(
     {"binary", "cast", "clip", "copy", "full", "pad", "reduce", "unary", "var", "vecdot", "where"}
 )
-
-
-_scopes: Final = count(1)
 
 
 class SlotInfo:
@@ -54,8 +52,8 @@ class SlotInfo:
     size : int
     dtype : numpy.dtype
     values : list of (int, int)
-        The numbers of the program's values that it holds, one after the other, each after that of
-        the action from which on it does.
+        The values of the program that it holds, one after the other: the number of the action that
+        puts a value there, and the number of the value.
     first, last : int
         The numbers of the actions that write it first and use it last.
     stored : bool
@@ -74,15 +72,18 @@ class SlotInfo:
 
 
 class Unplannable(Exception):
-    """A program whose expressions share memory in a way that slots cannot say."""
+    """A program that asks for errors of floating-point numbers, which no pass can raise."""
 
 
-class _NeedsElements(Exception):
-    """What was to be deferred cannot be."""
+class _Memory:
+    """What stands for the memory of a slot, in the nodes of expressions."""
 
+    __slots__ = ("dtype", "shape", "slot")
 
-def _refuse(x: Tensor) -> NDArray:
-    raise _NeedsElements
+    def __init__(self, slot: Slot, described: SlotInfo) -> None:
+        self.slot = slot
+        self.shape = (described.size,)
+        self.dtype = described.dtype
 
 
 class Planner:
@@ -90,24 +91,21 @@ class Planner:
 
     Parameters
     ----------
-    backend : DeferredExecution
     program : Program
     sizes : tuple of int
     explains : bool
         Whether `passes` tells of what each `KernelPass` does.
+
+    Attributes
+    ----------
+    actions : list of Action
+    slots : list of SlotInfo
+        Those of the arguments come first, then those of the constants.
+    scalars : dict of slot to ndarray
+        What never changes.
     """
 
-    def __init__(
-        self,
-        backend: DeferredExecution,
-        program: Program,
-        sizes: tuple[int, ...],
-        *,
-        explains: bool = False,
-    ) -> None:
-        # Has no elements to look at.
-        self.backend = copy(backend)
-        self.backend.bind = _refuse  # type: ignore[method-assign]
+    def __init__(self, program: Program, sizes: tuple[int, ...], *, explains: bool = False) -> None:
         self.program = program
         self.numbers = dict(zip(program.symbols, program.evaluate(*sizes), strict=True))
         self.bindings = dict(zip(program.variables, sizes, strict=True))
@@ -116,32 +114,23 @@ class Planner:
         self.scalars: dict[Slot, NDArray] = {}
         self.explains = explains
         self.passes: list[model.PassExplanation] = []
-        self._tensors: dict[int, Tensor] = {}
-        self._slot_of: dict[int, Slot] = {}
-        self._values: dict[int, int] = {}
-        self._kept: list[NDArray] = []
+        self._builder = Builder()
+        self._values: dict[int, Value] = {}  # those that are still to be read
+        self._number_of: dict[int, int] = {}  # from keys of nodes to numbers of values
 
     def plan(self) -> tuple[list[tuple[int, Read]], list[Read | ValueView]]:
         """Make the actions; what they store in arguments, and the outputs; see `_finish`."""
         program = self.program
-        with config_context(fusion="always", fusion_threshold=0):
-            token = evaluation.planner.set(self._note)
-            modes = fperrors.planned.set(0)
-            scope = expression.cse_scope.set(next(_scopes))
-            try:
-                for i in range(len(program.inputs)):
-                    self._tensors[i] = self._placeholder(i)
-                for number in program.constants:
-                    self._tensors[number] = self._placeholder(number)
-                for position, step in enumerate(program.steps):
-                    self._step(position, step)
-                    for v in [v for v, last in program.last_uses.items() if last == position]:
-                        self._tensors.pop(v, None)
-                return self._finish()
-            finally:
-                fperrors.planned.reset(modes)
-                evaluation.planner.reset(token)
-                expression.cse_scope.reset(scope)
+        for number in (*range(len(program.inputs)), *program.constants):
+            self._values[number] = self._placed(number)
+        ended: list[list[int]] = [[] for _ in range(len(program.steps) + 1)]
+        for number, last in program.last_uses.items():
+            ended[last].append(number)
+        for position, step in enumerate(program.steps):
+            self._step(position, step)
+            for number in ended[position]:
+                self._values.pop(number, None)
+        return self._finish()
 
     # ------------------------------------------------------------------ slots
 
@@ -158,30 +147,21 @@ class Planner:
         twins = [x for x in self.slots[:slot] if held[-1] in [value for _, value in x.values]]
         return f"v{held[-1]}" + "'" * len(twins)
 
-    def _memory(self, slot: Slot) -> NDArray:
-        """What stands for the memory of a slot: of its size, but without elements of its own."""
-        described = self.slots[slot]
-        memory = np.broadcast_to(np.zeros(1, described.dtype), (described.size,))
-        self._slot_of[id(memory)] = slot
-        self._kept.append(memory)
-        return memory
+    def _memory(self, slot: Slot) -> _Memory:
+        return _Memory(slot, self.slots[slot])
 
-    def _placeholder(self, value: int) -> Tensor:
-        """A Tensor over a new slot for a value."""
-        shape = self._shape(value)
-        dtype = TO_NUMPY[self.program.values[value].dtype]
-        storage = Storage(self._memory(self._new_slot(shape, dtype, value)), tracked=True)
-        expression.leaf(storage.memory).attach(storage)
-        return tensor_over(storage, View.row_major(shape))
+    def _held(self, slot: Slot, shape: tuple[int, ...]) -> Value:
+        """What a slot holds from now on, as a value."""
+        return Value(expression.leaf(self._memory(slot)), View.row_major(shape))
 
-    def _shape(self, value: int) -> tuple[int, ...]:
-        return SymbolicShape(self.program.values[value].shape).eval(self.bindings)  # type: ignore[return-value]
+    def _placed(self, number: int) -> Value:
+        """A value of the program that has a new slot."""
+        shape = self._shape(number)
+        dtype = TO_NUMPY[self.program.values[number].dtype]
+        return self._held(self._new_slot(shape, dtype, number), shape)
 
-    def _find(self, memory: Any) -> Slot:
-        try:
-            return self._slot_of[id(memory)]
-        except KeyError:
-            raise Unplannable from None
+    def _shape(self, number: int) -> tuple[int, ...]:
+        return SymbolicShape(self.program.values[number].shape).eval(self.bindings)  # type: ignore[return-value]
 
     # ------------------------------------------------------------------ steps
 
@@ -189,149 +169,138 @@ class Planner:
         settings = fperrors.ErrorSettings.of(step.errors)
         if settings is None:
             raise Unplannable
-        fperrors.planned.set(settings.code())
+        errors = settings.code()
         if step.method.startswith("update"):
-            self._update(position, step)
+            self._update(position, step, errors)
             return
-        arguments = self._resolved(step.arguments)
-        keywords = tuple([(name, self._resolved(x)) for name, x in step.keywords])
-        if step.method in _DEFERRED and not _adds_up_alone(step.method, arguments):
-            try:
-                result = getattr(self.backend, step.method)(*arguments, **dict(keywords))
-            except _NeedsElements:
-                pass
-            else:
-                if result.array is None and result.storage.memory is None:
-                    self._tensors[step.results[0]] = result
-                    self._values[result.storage.node.key] = step.results[0]
-                    return
-        self._evaluate((arguments, keywords))
+        arguments = self._resolved(step.arguments, errors)
+        keywords = tuple([(name, self._resolved(x, errors)) for name, x in step.keywords])
+        if step.method in _BUILT and not _adds_up_alone(step.method, arguments):
+            (number,) = step.results
+            shapes = [self._shape(number), *[x.view.shape for x in _read(arguments)]]
+            value = None
+            if not any([0 in shape for shape in shapes]):
+                value = self._build(step.method, arguments, dict(keywords), errors)
+            if value is not None:
+                self._values[number] = value
+                self._number_of[value.node.key] = number
+                return
+        self._evaluate(_read((arguments, keywords)))
         arguments, keywords = self._noted(arguments), self._noted(keywords)
-        for value in step.results:
-            self._tensors[value] = self._placeholder(value)
-        results = tuple([self._find(self._tensors[v].storage.memory) for v in step.results])  # type: ignore[union-attr]
+        for number in step.results:
+            self._values[number] = self._placed(number)
+        results = tuple([self._values[number].node.memory.slot for number in step.results])
         self.actions.append(BackendCall(step.method, arguments, keywords, results, step.errors))
 
-    def _update(self, position: int, step: Step) -> None:
+    def _build(
+        self, method: str, arguments: Sequence[Any], keywords: dict[str, Any], errors: int
+    ) -> Value | None:
+        """The value that a method of the backend returns; None if no loops compute it."""
+        computed: list[Node] = []
+        while True:
+            try:
+                found: Value | None = getattr(self._builder, method)(
+                    *arguments, **keywords, errors=errors
+                )
+            except TooLarge as error:
+                computed.append(error.largest)
+            else:
+                return found
+            self._plan_passes(computed[-1:])
+
+    def _update(self, position: int, step: Step, errors: int) -> None:
         operand, view, *rest = step.arguments
-        base: Any = self.backend.contiguous(self._resolved(operand))
-        others = self._resolved(tuple(rest))
-        self._evaluate((base, others))
-        source = self._noted(base).slot
+        base = self._contiguous(self._resolved(operand, errors), errors)
+        others = self._resolved(tuple(rest), errors)
+        self._evaluate([base, *_read(others)])
+        node = base.node
+        source = node.memory.slot
         (result,) = step.results
-        node = base.storage.node
-        alone = node is None or node.live_storages() == [base.storage]
-        if alone and self.program.reuses_base(position) and base.view.is_c_contiguous:
-            self._tensors[result] = base
+        shape = self._shape(result)
+        sharing = [i for i, x in self._values.items() if x.node is node and i != operand.value]
+        if self.program.reuses_base(position) and not sharing:
             # Its memory will hold something else: what reads it comes first.
-            if node is not None:
-                evaluation.evaluate(expression.dependants(node), [])
-            base.storage.node = None
-            expression.leaf(base.storage.memory).attach(base.storage)
+            self._plan_passes(expression.dependants(node, self._live()))
+            noted = self._noted(others)
+            expression.forget(node)
             self.slots[source].values.append((len(self.actions), result))
             target = source
         else:
-            self._tensors[result] = self._placeholder(result)
-            target = self._find(self._tensors[result].storage.memory)  # type: ignore[union-attr]
+            noted = self._noted(others)
+            target = self._new_slot(shape, node.dtype, result)
             self.actions.append(Copy(source, target))
-        noted = self._noted(others)
+        self._values[result] = self._held(target, shape)
         keys, value = (None, noted[0]) if step.method == "update" else noted
         self.actions.append(Update(target, replay.resolved(view, self.numbers), keys, value))
 
-    def _resolved(self, x: Any) -> Any:
-        """`x` with Tensors for operands and numbers for expressions."""
+    def _resolved(self, x: Any, errors: int) -> Any:
+        """`x` with values for what is read, and numbers for symbols."""
         if isinstance(x, ValueView):
-            return self._operand(x)
+            return self._operand(x, errors)
         if isinstance(x, tuple | list):
-            return tuple([self._resolved(part) for part in x])
+            return tuple([self._resolved(part, errors) for part in x])
         return replay.resolved(x, self.numbers)
 
-    def _operand(self, x: ValueView) -> Tensor:
-        tensor = self._tensors[x.value]
+    def _operand(self, x: ValueView, errors: int = 0) -> Value:
+        value = self._values[x.value]
         view = replay.resolved(x.view, self.numbers)
         shape = self._shape(x.value)
         if view == View.row_major(shape):
-            return tensor
+            return value
         order = view.packed_order
         if order is not None and view.offset == 0 and view.size == prod(shape):
             # The axes in another order, which any layout of the value can show.
             block = view.permute(order)
             if block == View.row_major(shape):
-                return self.backend.permute(tensor, replay.inverse(order))
-        return self.backend.strided(tensor, view)
+                return Value(value.node, value.view.permute(replay.inverse(order)))
+        return Value(self._contiguous(value, errors).node, view)
 
-    def _evaluate(self, arguments: Any) -> None:
-        """Have all Tensors within arguments computed, together."""
-        tensors = _tensors(arguments)
-        pending = [
-            (x.storage, x.storage.node)
-            for x in tensors
-            if x.storage is not None and x.storage.memory is None
-        ]
-        self.backend.evaluate(*tensors)
-        for storage, node in pending:
-            if id(storage.memory) not in self._slot_of:
-                # Another array has the same value, and so this one got a copy.
-                held = [v for v, x in self._tensors.items() if x.storage is storage]
-                slot = self._new_slot(node.shape, node.dtype, held[0] if held else None)
-                self.actions.append(Copy(self._find(node.memory), slot))
-                storage.memory = self._memory(slot)
+    def _contiguous(self, x: Value, errors: int) -> Value:
+        """`x` as a row-major block."""
+        if x.view.is_c_contiguous and x.view.size == prod(x.node.shape):
+            return x
+        copied = self._build("copy", (x,), {}, errors)
+        assert copied is not None
+        return copied
+
+    def _evaluate(self, values: Iterable[Value]) -> None:
+        """Have values computed, together."""
+        self._plan_passes([x.node for x in values])
+
+    def _live(self) -> set[int]:
+        """The keys of the nodes that later steps read, or outputs show."""
+        return {x.node.key for x in self._values.values()}
 
     def _noted(self, x: Any) -> Any:
-        """`x` with what is to be read for Tensors, which have memory."""
-        if type(x) is Tensor:
-            return Read(self._find(x.storage.memory), x.view)  # type: ignore[union-attr, arg-type]
+        """`x` with what is to be read for values, which have slots."""
+        if type(x) is Value:
+            return Read(x.node.memory.slot, x.view)
         if type(x) is tuple:
             return tuple([self._noted(part) for part in x])
         return x
 
-    def _note(self, roots: Sequence[Node]) -> None:
-        """Plan the evaluation of expressions, in place of `evaluation.evaluate`."""
-        graph = Graph(roots)
+    def _plan_passes(self, roots: Sequence[Node]) -> None:
+        """Append the passes that compute nodes, and give those slots."""
+        roots = [node for node in roots if node.memory is None]
+        if not roots:
+            return
+        graph = Graph(roots, self._live())
         nodes = graph.nodes
-        found: dict[int, Slot] = {}
-        leaves = [self._find(leaf.memory) for leaf in graph.leaves]
-        for stage in evaluation.planned(graph):
-            means = {
-                variance: i
-                for i, variance in graph.variances.items()
-                if variance in stage.reductions
-            }
-            outputs = [*stage.stored, *([] if stage.reductions else [stage.head])]
-            for i in (*outputs, *stage.reductions, *means.values()):
-                found[i] = self._slot(nodes[i])
-            sources = []
-            for kind, index, offset in stage.memories:
-                if kind == "scalar":
-                    slot = self._scalar(graph.scalars[index].array)
-                else:
-                    slot = leaves[index] if kind == "leaf" else found[index]
-                sources.append((slot, offset))
-            names = [
-                ("reduce" if node.axes else node.loop.name, node.errors)  # type: ignore[union-attr]
-                for node in [nodes[i] for i in stage.steps]
-            ]
-            reductions = [
-                (nodes[i], found[i], found[means[i]] if i in means else None)
-                for i in stage.reductions
-            ]
-            self.actions.append(
-                KernelPass(
-                    stage,
-                    tuple(names),
-                    tuple(sources),
-                    tuple(reductions),
-                    tuple([found[i] for i in outputs]),
-                )
-            )
+        slots: list[Any] = [None] * len(nodes)
+        slots += [leaf.memory.slot for leaf in graph.leaves]
+        slots += [self._scalar(number.array) for number in graph.scalars]
+        planned = evaluation.planned(graph)
+        for each in planned:
+            for i in (*[output.slot for output in each.outputs], *each.results()):
+                slots[i] = self._slot(nodes[i])
+            errors = tuple([nodes[i].errors for i in each.values])
+            self.actions.append(KernelPass(each.over(slots), errors))
         if self.explains:
-            translator = Translator(
-                graph,
-                lambda kind, i: self.name(leaves[i] if kind == "leaf" else found[i]),
-            )
-            self.passes += [translator.translate(stage) for stage in evaluation.planned(graph)]
-        for i, slot in found.items():
-            nodes[i].realise(self._memory(slot))
+            translator = Translator(graph, lambda kind, i: self.name(slots[graph.slot(kind, i)]))
+            self.passes += [translator.translate(each) for each in planned]
+        for node, slot in zip(nodes, slots, strict=False):
+            if slot is not None:
+                node.realise(self._memory(slot))
         for node in roots:
             if node.memory is None:
                 slot = self._slot(node)
@@ -339,7 +308,7 @@ class Planner:
                 node.realise(self._memory(slot))
 
     def _slot(self, node: Node) -> Slot:
-        return self._new_slot(node.shape, node.dtype, self._values.get(node.key))
+        return self._new_slot(node.shape, node.dtype, self._number_of.get(node.key))
 
     def _scalar(self, array: NDArray) -> Slot:
         slot = self._new_slot((1,), array.dtype, None)
@@ -351,7 +320,7 @@ class Planner:
     def _finish(self) -> tuple[list[tuple[int, Read]], list[Read | ValueView]]:
         """Per argument that is written, its number and what is written; and the outputs.
 
-        An output is an operand where it shows an argument or a constant.
+        An output is a view of a value where it shows an argument or a constant.
         """
         program = self.program
         written = {
@@ -360,8 +329,8 @@ class Planner:
             if x.written is not None
         }
         own = {x.written: i for i, x in enumerate(program.inputs) if x.written is not None}
-        for value in program.shared_results:
-            self._tensors[value] = self.backend.contiguous(self._tensors[value])
+        for number in program.shared_results:
+            self._values[number] = self._contiguous(self._values[number], 0)
         outputs: list[Any] = []
         for x in program.outputs:
             number = own.get(x.value, x.value)
@@ -369,9 +338,24 @@ class Planner:
                 outputs.append(ValueView(number, replay.resolved(x.view, self.numbers)))
             else:
                 outputs.append(self._operand(x))
-        self._evaluate((tuple(written.values()), tuple(outputs)))
+        self._evaluate([x for x in (*written.values(), *outputs) if type(x) is Value])
         stores = [(i, self._noted(x)) for i, x in written.items()]
-        return stores, [self._noted(x) if type(x) is Tensor else x for x in outputs]
+        # Equal values have one node, but as results they must not share memory.
+        shown: dict[Slot, int] = {}
+        copies: dict[tuple[Slot, int], Slot] = {}
+        for i, (x, given) in enumerate(zip(outputs, program.outputs, strict=True)):
+            if type(x) is not Value:
+                continue
+            read = self._noted(x)
+            if shown.setdefault(read.slot, given.value) != given.value:
+                twin = read.slot, given.value
+                if twin not in copies:
+                    described = self.slots[read.slot]
+                    copies[twin] = self._new_slot(described.shape, described.dtype, given.value)
+                    self.actions.append(Copy(read.slot, copies[twin]))
+                read = Read(copies[twin], read.view)
+            outputs[i] = read
+        return stores, outputs
 
 
 def _adds_up_alone(method: str, arguments: tuple[Any, ...]) -> bool:
@@ -384,10 +368,11 @@ def _adds_up_alone(method: str, arguments: tuple[Any, ...]) -> bool:
         x = arguments[0]
     else:
         return False
-    return x.storage.dtype.kind in "fc" and x.view.size <= hints.threshold
+    return x.node.dtype.kind in "fc" and x.view.size <= hints.threshold
 
 
-def _tensors(x: Any) -> list[Tensor]:
-    if type(x) is Tensor:
+def _read(x: Any) -> list[Value]:
+    """The values within arguments."""
+    if type(x) is Value:
         return [x]
-    return [tensor for part in x for tensor in _tensors(part)] if type(x) is tuple else []
+    return [value for part in x for value in _read(part)] if type(x) is tuple else []

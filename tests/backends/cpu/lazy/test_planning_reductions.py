@@ -12,8 +12,8 @@ from hypothesis import settings as rounds
 from hypothesis import strategies as st
 
 import array_api_nx as xp
+from array_api_nx.backends.cpu.engine.passes import Pass
 from array_api_nx.backends.cpu.lazy import evaluation
-from array_api_nx.backends.cpu.lazy.planning import Stage
 from tests.support.programs import NDArray, assert_same, numpy_of, settings
 
 REDUCTIONS: dict[str, Callable[..., Any]] = {
@@ -37,16 +37,16 @@ def numbers(shape: tuple[int, ...]) -> NDArray:
 
 
 @pytest.fixture
-def stages(monkeypatch: pytest.MonkeyPatch) -> list[Stage]:
-    """The stages that run."""
-    found: list[Stage] = []
-    run = evaluation._run
+def passes(monkeypatch: pytest.MonkeyPatch) -> list[Pass]:
+    """The passes that run."""
+    found: list[Pass] = []
+    run = evaluation.run_pass
 
-    def noted(stage: Stage, *rest: Any) -> None:
-        found.append(stage)
-        run(stage, *rest)
+    def noted(each: Pass, slots: Any) -> tuple[int, ...]:
+        found.append(each)
+        return run(each, slots)
 
-    monkeypatch.setattr(evaluation, "_run", noted)
+    monkeypatch.setattr(evaluation, "run_pass", noted)
     return found
 
 
@@ -70,13 +70,13 @@ def test_the_same_as_one_by_one(names: list[str], axis: Any, threads: int) -> No
                 assert_same(numpy_of(result), expected, name)
 
 
-def test_one_pass(stages: list[Stage]) -> None:
+def test_one_pass(passes: list[Pass]) -> None:
     with settings("process"):
         x = xp.asarray(numbers((40, 100)), copy=True)
         y = xp.asarray(numbers((40, 100)), copy=True)
         together = xp.sum(x), xp.max(x), xp.vecdot(x, y), xp.mean(x), xp.sum(x, axis=0), xp.sum(y)
         xp.evaluate(*together)
-    assert sorted([len(stage.reductions) for stage in stages]) == [1, 1, 1, 3]
+    assert sorted([len(each.accumulations) for each in passes]) == [1, 1, 1, 3]
 
 
 def test_in_an_expression() -> None:
@@ -90,15 +90,15 @@ def test_in_an_expression() -> None:
     assert [memory.name for memory in first.outputs] == ["t1", "t2"]
 
 
-def test_not_of_different_elements(stages: list[Stage]) -> None:
+def test_not_of_different_elements(passes: list[Pass]) -> None:
     with settings("process"):
         x = xp.asarray(numbers((40, 100)), copy=True)
         y = xp.asarray(numbers((40, 100)), copy=True)
         xp.evaluate(xp.sum(x), xp.sum(y), xp.sum(x, axis=0))
-    assert [len(stage.reductions) for stage in stages] == [1, 1, 1]
+    assert [len(each.accumulations) for each in passes] == [1, 1, 1]
 
 
-def test_not_of_too_many_arrays(stages: list[Stage]) -> None:
+def test_not_of_too_many_arrays(passes: list[Pass]) -> None:
     with settings("process"):
         x = xp.asarray(numbers((4, 8)), copy=True)
         sums = []
@@ -109,4 +109,4 @@ def test_not_of_too_many_arrays(stages: list[Stage]) -> None:
         assert [float(each) for each in sums] == [
             float((numbers((4, 8)) * (numbers((4, 8)) + i)).sum()) for i in range(40)
         ]
-    assert 2 <= len(stages) <= 4
+    assert 2 <= len(passes) <= 4

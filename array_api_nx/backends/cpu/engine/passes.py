@@ -1,0 +1,239 @@
+"""Passes: what a kernel works on, and what becomes of what it accumulates.
+
+Everything that kernels compute is a list of passes over *slots*, numbered places for blocks of
+memory: pending expressions, compiled programs, and the reduction of one array.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import prod
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import numpy as np
+
+from ..kernels import NDArray, divide_by_count
+from . import fperrors, memory_pool, threads
+from .kernel import Instruction, Kernel, Reduction
+from .loops import Loop
+from .run import PreparedKernel, prepare
+from .schedule import Schedule
+from .summation import combined
+
+__all__ = ["Accumulation", "Output", "Pass", "Slot", "errors_of", "make_pass", "run_pass"]
+
+WORTH_A_THREAD: Final = 40_000.0
+"""Nanoseconds of work for each thread beyond the first. To wake one takes some microseconds; where
+that takes longer, the others have done its tasks meanwhile."""
+
+Slot: TypeAlias = int
+"""The number of a block of memory: a position in the list of slots that passes run over."""
+
+
+class Output(NamedTuple):
+    """A slot that a pass writes element by element, and the block that it takes if it has none."""
+
+    slot: Slot
+    size: int
+    dtype: np.dtype[Any]
+
+
+class Accumulation(NamedTuple):
+    """A reduction that a pass computes.
+
+    Attributes
+    ----------
+    slot : int
+        Where the accumulators are while the pass runs, and the result afterwards.
+    size : int
+        Elements of the result.
+    dtype : numpy.dtype
+        Of the result.
+    loop : Loop
+        (accumulator, element) -> accumulator.
+    identity : ndarray
+        0-d: what accumulators start from.
+    divisor : float or None
+        What a sum, or the sum of squares of a variance, is divided by in the end.
+    mean : int or None
+        For a variance: the slot of the mean of the same elements, if that is wanted.
+    """
+
+    slot: Slot
+    size: int
+    dtype: np.dtype[Any]
+    loop: Loop
+    identity: NDArray
+    divisor: float | None
+    mean: Slot | None
+
+    def start(self, copies: int) -> NDArray:
+        """New accumulators, for so many tasks."""
+        accumulators = memory_pool.empty((self.size * copies,), self.identity.dtype)
+        if self.loop.call is None:
+            # The identity of moments is all zeros; to fill fields one by one takes far longer.
+            accumulators.view(np.uint8).fill(0)
+        else:
+            accumulators.fill(self.identity)
+        return accumulators
+
+    def finish(self, accumulators: NDArray, copies: int) -> tuple[NDArray, NDArray | None]:
+        """The result from what the tasks accumulated; of a variance also the mean."""
+        if copies == 1 and self.divisor is None:
+            return accumulators, None
+        parts = accumulators.reshape(copies, self.size)
+        with np.errstate(all="ignore"):
+            if self.loop.call is None:
+                assert self.divisor is not None
+                mean, squares = combined(parts)
+                return (squares / self.divisor).astype(self.dtype), mean.astype(self.dtype)
+            total: NDArray = accumulators
+            if copies > 1:
+                assert self.loop.ufunc is not None
+                total = self.loop.ufunc.reduce(parts, axis=0, dtype=parts.dtype)
+            return (total if self.divisor is None else divide_by_count(total, self.divisor)), None
+
+
+class Pass(NamedTuple):
+    """One way over memory.
+
+    Attributes
+    ----------
+    kernel : Kernel
+    prepared : PreparedKernel
+        The kernel, ready to run.
+    operands : tuple of (slot, int)
+        Per operand of the kernel its slot, and the bytes from there to its first element.
+    outputs : tuple of Output
+    accumulations : tuple of Accumulation
+    copies : int
+        How many of its accumulators there are: one, or one for each task.
+    values : tuple of int
+        Per step of the kernel, which value of the plan it computes: who ran the pass reports the
+        floating-point errors of the step under the name of that value.
+    threads : int
+        The most threads that are worth their while.
+    """
+
+    kernel: Kernel
+    prepared: PreparedKernel
+    operands: tuple[tuple[Slot, int], ...]
+    outputs: tuple[Output, ...]
+    accumulations: tuple[Accumulation, ...]
+    copies: int
+    values: tuple[int, ...]
+    threads: int
+
+    def over(self, slots: Sequence[Slot]) -> Pass:
+        """The same pass over other slots: slot i becomes ``slots[i]``."""
+        return self._replace(
+            operands=tuple([(slots[slot], offset) for slot, offset in self.operands]),
+            outputs=tuple([each._replace(slot=slots[each.slot]) for each in self.outputs]),
+            accumulations=tuple(
+                [
+                    each._replace(
+                        slot=slots[each.slot], mean=None if each.mean is None else slots[each.mean]
+                    )
+                    for each in self.accumulations
+                ]
+            ),
+        )
+
+    def results(self) -> list[Slot]:
+        """The slots that a run gives new memory, besides its outputs."""
+        means = [each.mean for each in self.accumulations if each.mean is not None]
+        return [*[each.slot for each in self.accumulations], *means]
+
+
+def make_pass(
+    timetable: Schedule,
+    operands: Sequence[tuple[Slot, int]],
+    registers: Sequence[int],
+    program: Sequence[Instruction | Reduction],
+    *,
+    values: Sequence[int],
+    outputs: Sequence[Output] = (),
+    accumulations: Sequence[Accumulation] = (),
+    fills: Mapping[int, int] | None = None,
+) -> Pass:
+    """The pass of a program of instructions and reductions, in the tiles and tasks of a schedule.
+
+    Parameters
+    ----------
+    timetable : Schedule
+    operands, outputs, accumulations, values
+        As in `Pass`.
+    registers, program
+        As in `Kernel`.
+    fills : mapping of int to int, optional
+        From operands with a box to those that are around it.
+
+    Raises
+    ------
+    ValueError
+        If the kernel breaks a rule.
+    """
+    fills = fills or {}
+    kernel = Kernel(
+        timetable.dims,
+        timetable.tile,
+        timetable.split,
+        timetable.step,
+        timetable.tasks,
+        tuple([x._replace(fill=fills.get(i)) for i, x in enumerate(timetable.operands)]),
+        tuple(registers),
+        tuple(program),
+    )
+    work = prod(kernel.dims) * sum([step.loop.cost for step in program])
+    return Pass(
+        kernel,
+        prepare(kernel),
+        tuple(operands),
+        tuple(outputs),
+        tuple(accumulations),
+        kernel.tasks if timetable.partial else 1,
+        tuple(values),
+        1 + int(work / WORTH_A_THREAD),
+    )
+
+
+def errors_of(loop: Loop, met: int, asked: int) -> Iterator[tuple[str, int, int]]:
+    """What `fperrors.report` is to say of the errors that a loop met: NumPy's name for the
+    operation, the errors, and those to warn of."""
+    if loop.call is None:
+        # A variance is two operations where it is not computed in one pass.
+        yield "subtract", met & fperrors.INVALID, asked
+        yield "multiply", met & ~fperrors.INVALID, asked
+    else:
+        yield loop.name, met, asked
+
+
+def run_pass(each: Pass, slots: list[NDArray | None]) -> tuple[int, ...]:
+    """Run a pass.
+
+    Parameters
+    ----------
+    each : Pass
+    slots : list of ndarray or None
+        What the slots hold: one-dimensional and contiguous. Outputs without memory, and results of
+        reductions, get new memory, which is put here.
+
+    Returns
+    -------
+    tuple of int
+        Per step of the kernel the floating-point errors that it met, as NumPy's bits.
+    """
+    for slot, size, dtype in each.outputs:
+        if slots[slot] is None:
+            slots[slot] = memory_pool.empty((size,), dtype)
+    for reduction in each.accumulations:
+        slots[reduction.slot] = reduction.start(each.copies)
+    memories: Any = [(slots[slot], offset) for slot, offset in each.operands]
+    flags = each.prepared.run(memories, min(threads.count(), each.threads))
+    for reduction in each.accumulations:
+        accumulators = slots[reduction.slot]
+        assert accumulators is not None
+        slots[reduction.slot], mean = reduction.finish(accumulators, each.copies)
+        if reduction.mean is not None:
+            slots[reduction.mean] = mean
+    return flags

@@ -1,0 +1,415 @@
+"""From operations on values to the nodes of expressions.
+
+A `Builder` knows which loops compute an operation, in which order it goes over its axes, and which
+operations are made of others. It knows nothing of arrays, of settings, or of when anything is
+computed: deferral asks it for the nodes of pending arrays, and the planner of compiled functions
+for those of a program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import nan, prod
+from typing import Any, Final, NamedTuple, TypeAlias
+from weakref import ref
+
+import numpy as np
+
+from ....contract import primitives as p
+from ....contract.backend import Scalar
+from ....contract.numpy_dtypes import TO_NUMPY
+from ....contract.primitives import Primitive
+from ....core.dtypes import DType
+from ....core.shape import broadcast_shapes
+from ....core.view import View
+from ..engine import loops
+from ..engine.loops import Loop
+from .expression import Node, Source, scalar
+
+__all__ = ["Arrangement", "Builder", "Operand", "TooLarge", "Value", "is_plain_power"]
+
+MAX_PENDING: Final = 64
+"""How many operations may be pending in one expression."""
+MAX_LEAVES: Final = 24
+"""How many different blocks of memory and scalars a pending expression may read."""
+
+_MIN_SWEEP: Final = 1 << 10
+
+
+class Value(NamedTuple):
+    """The elements of a node, seen through a view."""
+
+    node: Node
+    view: View
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.view.shape  # type: ignore[return-value]  # no size is symbolic here
+
+
+Operand: TypeAlias = "Value | Scalar"
+
+
+class TooLarge(Exception):
+    """An expression became too large to wait: `largest`, which it reads, is to be computed first.
+
+    The same call then succeeds, or names another node. Whoever makes it again keeps `largest` alive
+    meanwhile.
+    """
+
+    def __init__(self, largest: Node) -> None:
+        super().__init__(largest)
+        self.largest = largest
+
+
+class Builder:
+    """Makes nodes: of equal expressions one, as long as it is alive.
+
+    Of the methods that make a value, each is named after the method of `Backend` whose result it
+    is, and returns None if no loop of NumPy's computes that. `errors` are the floating-point errors
+    to warn of, as NumPy's bits. All raise `TooLarge`. No array may be empty.
+    """
+
+    def __init__(self) -> None:
+        # Living nodes by what they are. Those that died are swept out when the dict has doubled.
+        self._nodes: dict[tuple[Any, ...], ref[Node]] = {}
+        self._next_sweep = _MIN_SWEEP
+
+    # ------------------------------------------------------------------ element by element
+
+    def unary(self, op: Primitive, x: Value, *, errors: int) -> Value | None:
+        loop = loops.find(op, x.node.dtype)
+        return None if loop is None else self._elementwise(op, loop, (x,), errors)
+
+    def binary(self, op: Primitive, x1: Operand, x2: Operand, *, errors: int) -> Value | None:
+        dtype = (x1 if type(x1) is Value else x2).node.dtype  # type: ignore[union-attr]
+        if op is p.POW:
+            if type(x1) is Value and type(x2) is not Value and x2 == 2:
+                # As NumPy does; its loop for complex powers is none of those that run here.
+                return None if dtype.kind == "c" else self.unary(p.SQUARE, x1, errors=errors)
+            shape = x1.view.shape if type(x1) is Value else None
+            if not is_plain_power(dtype, shape, x2.view if type(x2) is Value else x2):
+                return None
+        loop = loops.find(op, dtype)
+        return None if loop is None else self._elementwise(op, loop, (x1, x2), errors)
+
+    def where(self, condition: Value, x1: Operand, x2: Operand, *, errors: int) -> Value | None:
+        dtype = (x1 if type(x1) is Value else x2).node.dtype  # type: ignore[union-attr]
+        return self._elementwise(p.WHERE, loops.select(dtype), (condition, x1, x2), errors)
+
+    def clip(
+        self, x: Value, low: Operand | None, high: Operand | None, *, errors: int
+    ) -> Value | None:
+        limited: Value | None = x
+        if low is not None:
+            limited = self.binary(p.MAXIMUM, x, low, errors=errors)
+        if high is None or limited is None:
+            return limited
+        return self.binary(p.MINIMUM, limited, high, errors=errors)
+
+    def cast(self, x: Value, dtype: DType, *, errors: int) -> Value | None:
+        return self._cast(x, TO_NUMPY[dtype], errors)
+
+    def _cast(self, x: Value, dtype: np.dtype[Any], errors: int) -> Value | None:
+        loop = loops.cast(x.node.dtype, dtype)
+        return None if loop is None else self._elementwise(p.CAST, loop, (x,), errors)
+
+    def copy(self, x: Value, *, errors: int) -> Value | None:
+        """Row-major, whatever the order in which `x` lies."""
+        loop = loops.cast(x.node.dtype, x.node.dtype)
+        if loop is None:
+            return None
+        return self._elementwise(p.COPY, loop, (x,), errors, row_major=True)
+
+    def arranged(
+        self,
+        op: Primitive,
+        loop: Loop,
+        operands: Sequence[Operand],
+        shape: tuple[int, ...],
+        *,
+        errors: int,
+        row_major: bool = False,
+    ) -> tuple[Node, Arrangement | None]:
+        """``loop`` of operands broadcast to a shape, and the order in which it goes over its axes,
+        which is theirs if `row_major` does not say otherwise."""
+        sources: list[Any] = []
+        for x, dtype in zip(operands, loop.inputs, strict=True):
+            if type(x) is Value:
+                node, view = x
+                row_major = row_major or view.is_row_major
+                sources.append((node, view if view.shape == shape else view.expand(shape)))
+            else:
+                sources.append((scalar(x, dtype), None))
+        arrangement = None
+        if not row_major:
+            views = [view for _, view in sources if view is not None]
+            arrangement = Arrangement.of(views, shape)
+        if arrangement is not None:
+            shape = arrangement.shape
+            sources = [
+                (value, None if view is None else arrangement.apply(view))
+                for value, view in sources
+            ]
+        return self._node(op, loop, tuple(sources), shape, errors), arrangement
+
+    def _elementwise(
+        self,
+        op: Primitive,
+        loop: Loop,
+        operands: Sequence[Operand],
+        errors: int,
+        row_major: bool = False,
+    ) -> Value:
+        shape: Any = None
+        for x in operands:
+            if type(x) is Value:
+                own: Any = x.view.shape
+                if shape is None:
+                    shape = own
+                elif own != shape:
+                    shape = broadcast_shapes(shape, own)
+        node, arrangement = self.arranged(
+            op, loop, operands, shape, errors=errors, row_major=row_major
+        )
+        view = View.row_major(node.shape)
+        return Value(node, view if arrangement is None else arrangement.undo(view))
+
+    def _node(
+        self, op: Primitive, loop: Loop, sources: tuple[Source, ...], space: Any, errors: int
+    ) -> Node:
+        """The node of an operation element by element."""
+        key: tuple[Any, ...] = loop, errors, space
+        for value, view in sources:
+            key += value.key, view
+        return self._known(key) or self._add(
+            key, Node(op, loop, sources, space, loop.output, errors)
+        )
+
+    # ------------------------------------------------------------------ fills and padding
+
+    def full(self, shape: tuple[int, ...], dtype: DType, value: Scalar, *, errors: int) -> Value:
+        number = scalar(value, TO_NUMPY[dtype])
+        key = p.FULL, shape, number.key
+        node = self._known(key)
+        if node is None:
+            node = self._add(key, Node(p.FULL, None, ((number, None),), shape, TO_NUMPY[dtype], 0))
+        return Value(node, View.row_major(shape))
+
+    def pad(
+        self, x: Value, padding: tuple[tuple[int, int], ...], value: Scalar, *, errors: int
+    ) -> Value | None:
+        """What reads the result reads `x`, and `value` around it."""
+        if not any([before or after for before, after in padding]):
+            return self.copy(x, errors=errors)
+        node, view = x
+        number = scalar(value, node.dtype)
+        if node.op is p.PAD and node.memory is None and view is View.row_major(node.shape):
+            (inside, around), (known, _) = node.sources
+            if known.key == number.key:
+                node, view = inside, around  # type: ignore[assignment]
+        if node.memory is None and node.loop is None:
+            return None  # a fill, which has no memory to be read
+        loop = loops.cast(node.dtype, node.dtype)
+        assert loop is not None
+        padded = view.pad(padding)
+        result = self._node(p.PAD, loop, ((node, padded), (number, None)), padded.shape, 0)
+        return Value(result, View.row_major(result.shape))
+
+    # ------------------------------------------------------------------ reductions
+
+    def reduce(
+        self,
+        op: Primitive,
+        x: Value,
+        axes: tuple[int, ...],
+        keepdims: bool,
+        dtype: DType | None = None,
+        *,
+        errors: int,
+    ) -> Value | None:
+        count = prod([x.shape[axis] for axis in axes])
+        if count == 1:
+            return None
+        target = x.node.dtype if dtype is None else TO_NUMPY[dtype]
+        divisor = None
+        if op in (p.ANY, p.ALL, p.COUNT_NONZERO):
+            target = np.dtype(bool)
+            if op is not p.COUNT_NONZERO and x.node.dtype == target and x.node.memory is not None:
+                return None  # NumPy stops where the answer is known
+        elif op is p.PROD and target.kind == "c":
+            return None  # the sign of a zero part depends on what the product starts from
+        elif op is p.MEAN:
+            op, divisor = p.SUM, count
+        return self._reduced(op, x, axes, keepdims, target, divisor, errors)
+
+    def var(
+        self, x: Value, axes: tuple[int, ...], keepdims: bool, correction: float, *, errors: int
+    ) -> Value | None:
+        """Of real numbers."""
+        dtype = x.node.dtype
+        count = prod([x.shape[axis] for axis in axes])
+        if dtype.kind != "f" or count == 1:
+            return None
+        divisor = count - correction if count > correction else nan
+        if count >= loops.MIN_MOMENTS:
+            return self._reduced(p.VAR, x, axes, keepdims, dtype, divisor, errors)
+        mean = self._reduced(p.SUM, x, axes, True, dtype, count, errors)
+        distance = None if mean is None else self.binary(p.SUBTRACT, x, mean, errors=errors)
+        if distance is None:
+            return None
+        squares = self.binary(p.MULTIPLY, distance, distance, errors=errors)
+        if squares is None:
+            return None
+        return self._reduced(p.SUM, squares, axes, keepdims, dtype, divisor, errors)
+
+    def vecdot(self, x1: Value, x2: Value, *, errors: int) -> Value | None:
+        if x1.node.dtype.kind == "c":
+            conjugate = self.unary(p.CONJ, x1, errors=errors)
+            if conjugate is None:
+                return None
+            x1 = conjugate
+        products = self.binary(p.MULTIPLY, x1, x2, errors=errors)
+        if products is None:
+            return None
+        axis = products.view.ndim - 1
+        return self.reduce(p.SUM, products, (axis,), False, errors=errors)
+
+    def _reduced(
+        self,
+        op: Primitive,
+        x: Value,
+        axes: tuple[int, ...],
+        keepdims: bool,
+        dtype: np.dtype[Any],
+        divisor: float | None,
+        errors: int,
+    ) -> Value | None:
+        """`SUM`, `VAR` and others of numbers of a dtype, divided by `divisor` if it is given."""
+        found = loops.reduction(op, dtype)
+        if found is None:
+            return None
+        if x.node.dtype != dtype:
+            converted = self._cast(x, dtype, errors)
+            if converted is None:
+                return None
+            x = converted
+        loop, identity = found
+        node, view = x
+        shape: Any = view.shape
+        arrangement = None if view.is_row_major else Arrangement.of([view], shape)
+        order = tuple(range(len(shape))) if arrangement is None else arrangement.order
+        if arrangement is not None:
+            shape, view = arrangement.shape, arrangement.apply(view)
+        reduced = tuple([i for i, axis in enumerate(order) if axis in axes])
+        # NaN is not equal to itself, but is the same divisor.
+        key = loop, errors, shape, reduced, repr(divisor), op, node.key, view
+        result = self._known(key)
+        if result is None:
+            # An accumulator may be wider than the elements, or hold more than the result.
+            output = loop.inputs[1] if op is p.VAR else identity.dtype
+            result = Node(op, loop, ((node, view),), shape, output, errors)
+            result.axes = reduced
+            result.shape = tuple([n for i, n in enumerate(shape) if i not in reduced])
+            result.identity = identity
+            result.divisor = divisor
+            self._add(key, result)
+        return Value(result, _reduced_view(result.shape, order, axes, keepdims))
+
+    # ------------------------------------------------------------------ the table of nodes
+
+    def _known(self, key: tuple[Any, ...]) -> Node | None:
+        found = self._nodes.get(key)
+        node = None if found is None else found()
+        # One that was forgotten has neither.
+        return node if node is not None and (node.sources or node.memory is not None) else None
+
+    def _add(self, key: tuple[Any, ...], node: Node) -> Node:
+        """Make a new node known to those that look for it, and to those that it reads."""
+        if len(node.pending) > MAX_PENDING or len(node.leaves) > MAX_LEAVES:
+            values: list[Any] = [value for value, view in node.sources if view is not None]
+            raise TooLarge(max(values, key=lambda value: (len(value.pending), len(value.leaves))))
+        for value, view in node.sources:
+            if view is not None:
+                value.add_reader(node)  # type: ignore[union-attr]
+        if len(self._nodes) >= self._next_sweep:
+            for known, reference in list(self._nodes.items()):
+                if reference() is None:
+                    del self._nodes[known]
+            self._next_sweep = max(_MIN_SWEEP, 2 * len(self._nodes))
+        self._nodes[key] = ref(node)
+        return node
+
+
+def is_plain_power(dtype: np.dtype[Any], shape: Any, exponent: Any) -> bool:
+    """Whether the loop alone gives NumPy's power; see `kernels` for the cases where it does not.
+
+    Parameters
+    ----------
+    dtype : numpy.dtype
+    shape : tuple of int or None
+        Of the base; None for a scalar.
+    exponent : View or Scalar or None
+        The view of an array, None if that is not known.
+    """
+    if type(exponent) is View or exponent is None:
+        # NumPy takes an exponent that it meets as a constant for a special case.
+        if dtype.kind != "f" or exponent is None or exponent.has_repeats or exponent.size == 1:
+            return False
+        return shape is None or shape == exponent.shape
+    return bool(exponent != 0.5) if dtype.kind == "f" else dtype.kind in "iu" and exponent >= 0
+
+
+class Arrangement:
+    """In which order an operation goes over its axes: as NumPy would lay out the result.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        In that order.
+    order : tuple of int
+        Axis i of the operation is axis ``order[i]`` of the result.
+    """
+
+    __slots__ = ("order", "shape")
+
+    def __init__(self, shape: tuple[int, ...], order: tuple[int, ...]) -> None:
+        self.shape = tuple([shape[axis] for axis in order])
+        self.order = order
+
+    @staticmethod
+    def of(views: Sequence[View], shape: tuple[int, ...]) -> Arrangement | None:
+        """The order in which the operands lie in memory, if they agree; None for row-major."""
+        full = [view for view in views if not view.has_repeats]
+        if not full or any([view.is_row_major for view in views]):
+            return None
+        steps: Any = full[0].strides
+        order = tuple(
+            sorted(range(len(shape)), key=lambda axis: -abs(steps[axis]) if shape[axis] > 1 else 0)
+        )
+        return None if order == tuple(range(len(shape))) else Arrangement(shape, order)
+
+    def apply(self, view: View) -> View:
+        """How the operation sees an operand of the result's shape."""
+        return view.permute(self.order)
+
+    def undo(self, view: View) -> View:
+        """How the result looks of which the operation sees `view`."""
+        return view.permute(tuple([self.order.index(axis) for axis in range(len(self.order))]))
+
+
+def _reduced_view(
+    shape: tuple[int, ...], order: tuple[int, ...], axes: tuple[int, ...], keepdims: bool
+) -> View:
+    """How an array shows the row-major result of a reduction that went over its axes in `order`."""
+    view = View.row_major(shape)
+    kept = [axis for axis in order if axis not in axes]
+    if kept != sorted(kept):
+        view = view.permute(tuple([kept.index(axis) for axis in sorted(kept)]))
+    if not keepdims:
+        return view
+    sizes = iter(view.shape)
+    selection: Any = tuple([None if a in axes else (0, next(sizes), 1) for a in range(len(order))])
+    inserted = view.slice(selection)
+    assert inserted is not None
+    return inserted
