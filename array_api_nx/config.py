@@ -21,7 +21,9 @@ __all__ = [
     "config_context",
     "current",
     "hints",
+    "stack",
     "use_devices",
+    "watchers",
 ]
 
 Fusion: TypeAlias = Literal["auto", "off", "always"]
@@ -107,14 +109,14 @@ DEFAULTS: Final = from_environment(os.environ)
 
 # The settings in force and those around them. They live in the context and not in the objects that
 # `with` statements enter, so that one object can serve several threads at a time.
-_stack: Final[ContextVar[tuple[Settings, ...]]] = ContextVar(
+stack: Final[ContextVar[tuple[Settings, ...]]] = ContextVar(
     "array_api_nx.config", default=(DEFAULTS,)
 )
 
 
 def current() -> Settings:
     """The settings in force here: in this thread, or in this task of an event loop."""
-    return _stack.get()[-1]
+    return stack.get()[-1]
 
 
 class Hints:
@@ -145,6 +147,9 @@ class Hints:
 
 
 hints: Final = Hints()
+watchers: Final[list[Callable[[], None]]] = []
+"""What is called when `hints.defer_small` or `hints.threshold` have changed."""
+
 hints.defer_small = DEFAULTS.fusion == "always"
 hints.threshold = DEFAULTS.fusion_threshold
 
@@ -167,6 +172,8 @@ def _count_deferring(change: int) -> None:
     with _lock:
         _deferring += change
         hints.defer_small = _deferring > 0 or DEFAULTS.fusion == "always"
+        for changed in watchers:
+            changed()
 
 
 def use_devices(check: Callable[[str, Any], str], device: Callable[[str], Any]) -> None:
@@ -260,8 +267,8 @@ class config_context(ContextDecorator):
         self._moves = default_device is not None
 
     def __enter__(self) -> None:
-        stack = _stack.get()
-        _stack.set((*stack, stack[-1]._replace(**self._changes)))
+        around = stack.get()
+        stack.set((*around, around[-1]._replace(**self._changes)))
         if self._defers_small:
             _count_deferring(1)
         if self._moves:
@@ -269,7 +276,7 @@ class config_context(ContextDecorator):
 
     def __exit__(self, *exception: object) -> None:
         # A generator that was suspended inside may be closed in a context that never entered.
-        _stack.set(_stack.get()[:-1] or (DEFAULTS,))
+        stack.set(stack.get()[:-1] or (DEFAULTS,))
         if self._defers_small:
             _count_deferring(-1)
         if self._moves:

@@ -35,6 +35,7 @@ ROOMS = (
     "backends/cpu/programs",
     "backends/cpu/lazy",
     "backends/cpu/storage",
+    "backends/cpu/policy",
     "backends/cpu/engine",
     "backends/cpu/kernels",
     "backends",

@@ -102,6 +102,9 @@ class View(Frozen):
         Whether this view repeats elements, was derived from a view that does, or was made
         read-only. A write to one of its elements would show in other elements of some array.
         A view without elements never is: there is nothing to write.
+    is_row_major, is_column_major : bool
+        Whether the elements follow each other in memory in C order, or in Fortran order, wherever
+        they begin.
     byte_layouts, reshaped, expanded, permuted, sliced, flipped : dict
         What `byte_layout` and the transforms gave so far, by their argument. A caller in a hurry
         looks here first.
@@ -109,14 +112,14 @@ class View(Frozen):
 
     __slots__ = (
         "__weakref__",
-        "_column_major",
         "_hash",
-        "_row_major",
         "byte_layouts",
         "expanded",
         "flipped",
         "has_repeats",
+        "is_column_major",
         "is_read_only",
+        "is_row_major",
         "is_static",
         "mask",
         "ndim",
@@ -144,8 +147,8 @@ class View(Frozen):
     sliced: dict[Selection, View | None]
     flipped: dict[tuple[bool, ...], View]
     _hash: int
-    _row_major: bool
-    _column_major: bool
+    is_row_major: bool
+    is_column_major: bool
     byte_layouts: dict[int, tuple[int, tuple[int, ...]]]
 
     def __new__(
@@ -255,24 +258,14 @@ class View(Frozen):
             return layout
 
     @property
-    def is_row_major(self) -> bool:
-        """Whether the elements follow each other in memory in C order, wherever they begin."""
-        return self._row_major
-
-    @property
-    def is_column_major(self) -> bool:
-        """Whether the elements follow each other in memory in Fortran order."""
-        return self._column_major
-
-    @property
     def is_c_contiguous(self) -> bool:
         """Row-major, unmasked and from the start of the block: the block is the array."""
-        return self._row_major and self.offset == 0
+        return self.is_row_major and self.offset == 0
 
     @property
     def is_f_contiguous(self) -> bool:
         """Column-major, unmasked and from the start of the block."""
-        return self._column_major and self.offset == 0
+        return self.is_column_major and self.offset == 0
 
     @property
     def packed_order(self) -> tuple[int, ...] | None:
@@ -385,7 +378,7 @@ class View(Frozen):
                 f"cannot reshape {_text(self.shape)} into {_text(shape)}: {self.size} elements "
                 f"cannot become {size}; give sizes whose product is {self.size}"
             )
-        if self._row_major:  # as is every view without elements
+        if self.is_row_major:  # as is every view without elements
             return _make(shape, row_major_strides(shape), self.offset, None, self.is_read_only)
         if not (self.is_static and _is_concrete(shape)):
             strides_now = None if self.mask else regrouped(self.shape, self.strides, shape)
@@ -769,8 +762,8 @@ def _new(
     set_slot(view, "is_static", is_static)
     set_slot(view, "_hash", hash((shape, strides, offset, mask, is_read_only)))
     set_slot(view, "size", size)
-    set_slot(view, "_row_major", mask is None and is_packed(shape, strides, size))
-    set_slot(view, "_column_major", mask is None and is_packed(shape[::-1], strides[::-1], size))
+    set_slot(view, "is_row_major", mask is None and is_packed(shape, strides, size))
+    set_slot(view, "is_column_major", mask is None and is_packed(shape[::-1], strides[::-1], size))
     set_slot(view, "has_repeats", size != 0 and has_repeats(shape, strides))
     set_slot(view, "is_read_only", is_read_only)
     for memo in ("byte_layouts", "reshaped", "expanded", "permuted", "sliced", "flipped"):

@@ -379,9 +379,9 @@ def test_nothing_is_kept(binary: Spied) -> None:
 THRESHOLDS = """
 import sys
 import array_api_nx as xp
-from array_api_nx.backends.cpu.engine.operations import PARALLEL_MIN
+from array_api_nx.backends.cpu.policy import AT_ONCE_MAX
 threshold = int(sys.argv[1])
-assert PARALLEL_MIN == min(threshold, 2**14)
+assert AT_ONCE_MAX == min(threshold, 2**14)
 for size in (10, 100, 200, 500):
     column, row = xp.ones((size, 1)), xp.ones((1, size))
     for _ in range(2):

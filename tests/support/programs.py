@@ -11,9 +11,11 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import numpy as np
+import pytest
 
 import array_api_nx as xp
-from array_api_nx.config import hints
+from array_api_nx.backends.cpu.engine.extension import extension
+from array_api_nx.config import hints, watchers
 
 NDArray = np.ndarray[Any, Any]
 
@@ -36,19 +38,30 @@ ABOVE = THRESHOLD + 1
 """The smallest number of elements that the default threshold defers."""
 
 
+needs_extension = pytest.mark.skipif(
+    extension is None, reason="without the extension nothing is deferred by default"
+)
+
 LARGE = 32768 + 1
 """The smallest number of elements that "large" defers."""
+
+
+def set_process_threshold(threshold: int) -> None:
+    """What the environment would set, for what comes now."""
+    hints.threshold = threshold
+    for changed in watchers:
+        changed()
 
 
 @contextmanager
 def _of_process(configuration: dict[str, Any]) -> Iterator[None]:
     kept = hints.threshold
-    hints.threshold = configuration["fusion_threshold"]
+    set_process_threshold(configuration["fusion_threshold"])
     try:
         with xp.config_context(**configuration):
             yield
     finally:
-        hints.threshold = kept
+        set_process_threshold(kept)
 
 
 def settings(mode: str, **more: Any) -> AbstractContextManager[Any]:

@@ -13,7 +13,6 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from ...config import hints
 from ...contract import composed, replay
 from ...contract import primitives as p
 from ...contract.backend import Operand, Scalar
@@ -24,21 +23,13 @@ from ...contract.program import Program
 from ...contract.strided import Tensor
 from ...core import dtypes as d
 from ...core.dtypes import DType
+from ...core.shape import broadcast_shapes
 from ...explain.model import RunExplanation
 from . import distinct, programs
-from .engine import loops, operations, sliced_calls, threads
+from .engine import loops, operations, sliced_calls
 from .engine.fperrors import located
 from .engine.memory_pool import empty
-from .engine.operations import (
-    PARALLEL_MIN,
-    attempt,
-    compute,
-    compute_small,
-    reported,
-    scan,
-    total,
-    update,
-)
+from .engine.operations import compute, compute_small, scan, total, update
 from .fourier import FourierTransforms
 from .kernels import (
     ARG_REDUCE,
@@ -50,7 +41,9 @@ from .kernels import (
     NDArray,
     divide_by_count,
 )
+from .lazy.deferral import builder
 from .linear_algebra import LinearAlgebra
+from .policy import AT_ONCE, AT_ONCE_MAX, adds_in_any_order, decide, limits
 from .storage import MAX_FLOAT32, MIN_FLOAT32, wrap
 
 __all__ = ["CPUBackend"]
@@ -63,12 +56,11 @@ _astype: Final = np.ndarray.astype
 _matmul: Final = np.matmul
 _INT64: Final = TO_NUMPY[d.int64]
 
-_hints: Final = hints
+_limits: Final = limits
 _MIN_FLOAT32: Final = MIN_FLOAT32
 _MAX_FLOAT32: Final = MAX_FLOAT32
 _find: Final = loops.find
 _located: Final = located
-_threads: Final = threads.count
 _MEAN: Final = p.MEAN
 _POW: Final = p.POW
 _SUM: Final = p.SUM
@@ -87,9 +79,9 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
 
     def route(self, op: Primitive, dtype: DType) -> Route | None:
         # What subclasses do otherwise, they do in methods.
-        return (
-            operations.route(self.array_if_ready, op, dtype) if type(self) is CPUBackend else None
-        )
+        if type(self) is not CPUBackend:
+            return None
+        return operations.route(self.array_if_ready, AT_ONCE_MAX, op, dtype)
 
     # ------------------------------------------------------------------ creation
 
@@ -97,8 +89,9 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         return wrap(empty(shape, TO_NUMPY[dtype]))
 
     def full(self, shape: tuple[int, ...], dtype: DType, value: Any) -> Tensor:
-        if _hints.defer_small or prod(shape) > _hints.threshold:
-            deferred = self.defer_full(shape, dtype, value)
+        way = decide(prod(shape))
+        if way.defers:
+            deferred = self.defer(way, builder.full, shape, dtype, value)
             if deferred is not None:
                 return deferred
         if (type(value) is int and value == 0) or value is False:
@@ -112,15 +105,17 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         return wrap(array)
 
     def pad(self, x: Tensor, padding: tuple[tuple[int, int], ...], value: Scalar) -> Tensor:
-        if _hints.defer_small or self._is_large(x):
-            deferred = self.defer_pad(x, padding, value)
+        shape = self.shape(x)
+        way = decide(prod([a + n + b for (a, b), n in zip(padding, shape, strict=True)]))
+        if way.defers and 0 not in shape:
+            deferred = self.defer(way, builder.pad, x, padding, value)
             if deferred is not None:
                 return deferred
         return super().pad(x, padding, value)
 
     def from_host(self, array: NDArray, *, copy: bool, lent: bool = True) -> Tensor:
         if copy:
-            if array.size <= PARALLEL_MIN:
+            if array.size <= AT_ONCE_MAX:
                 return wrap(array.copy())
             copied = empty(array.shape, array.dtype)
             np.copyto(copied, array)
@@ -153,35 +148,43 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
 
     # ------------------------------------------------------------------ element by element
     #
-    # A Tensor of more than `_hints.threshold` elements has no array: that is how the methods below
-    # see, without a look at its size, that an operation may have to be deferred.
+    # A Tensor of more than `limits.tracked` elements has no array, and no size is small enough
+    # while anybody defers small arrays. So the methods below see at one glance whether an operation
+    # simply runs; `decide` says how to carry out the others.
 
     def unary(self, op: Primitive, x: Tensor) -> Tensor:
         array = x.array
-        if array is None or _hints.defer_small:
-            if _hints.defer_small or x.view.size > _hints.threshold:  # type: ignore[union-attr]
-                deferred = self.defer_unary(op, x)
-                if deferred is not None:
-                    return deferred
-            array = self.array(x)
-        kernel = UNARY.get(op)
-        if kernel is None:
-            only_composed: Tensor = composed.erf(self, x)
-            return only_composed
+        if array is None or array.size > _limits.at_once:
+            return self._unary(op, x)
         loop = _find(op, array.dtype)
-        if array.size > PARALLEL_MIN:
-            computed = None if loop is None else compute(loop, array)
-            if computed is None and type(kernel) is _ufunc:
-                out = _like(array, op.results[FROM_NUMPY[array.dtype]])
-                computed = _located(kernel, array, out=out)
-            return wrap(_located(kernel, array) if computed is None else computed)
         computed = None if loop is None else compute_small(loop, array)
         if computed is None:
+            kernel = UNARY.get(op)
+            if kernel is None:
+                return composed.erf(self, x)  # type: ignore[no-any-return]
             computed = _located(kernel, array)
         result = Tensor()
         result.array = computed if type(computed) is _ndarray else _asarray(computed)
         result.view = result.storage = None
         return result
+
+    def _unary(self, op: Primitive, x: Tensor) -> Tensor:
+        """The rest of `unary`: large arrays, and views that were not used before."""
+        way = decide(prod(self.shape(x)))
+        if way.defers:
+            deferred = self.defer(way, builder.unary, op, x)
+            if deferred is not None:
+                return deferred
+        kernel = UNARY.get(op)
+        if kernel is None:
+            return composed.erf(self, x)  # type: ignore[no-any-return]
+        array = self.array(x)
+        loop = _find(op, array.dtype)
+        computed = None if loop is None else compute(loop, array)
+        if computed is None and way is not AT_ONCE and type(kernel) is _ufunc:
+            out = _like(array, op.results[FROM_NUMPY[array.dtype]])
+            computed = _located(kernel, array, out=out)
+        return wrap(_located(kernel, array) if computed is None else computed)
 
     def binary(self, op: Primitive, x1: Operand, x2: Operand, out: Tensor | None = None) -> Tensor:
         if out is not None:
@@ -196,65 +199,64 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             array = second = x2.array
         else:  # no handles of this backend: whatever they are says so
             return wrap(_located(BINARY_NEW[op], x1, x2))
-        if first is None or second is None or _hints.defer_small:
+        if first is None or second is None:
             return self._binary(op, x1, x2)
         size = array.size
         if second is not x2 and second.shape != array.shape:
             size *= second.size  # that of the result, or more
-        if size > PARALLEL_MIN:
-            loop = _find(op, array.dtype)
-            if loop is None or loop.operation is None or op is _POW:
-                return self._binary(op, x1, x2)
-            computed = attempt(loop.operation, _threads(), _hints.threshold, first, second)
-            if type(computed) is tuple:
-                computed = reported(loop, *computed)
-            if computed is None:
-                return self._binary(op, x1, x2)
+        if size > _limits.at_once:
+            return self._binary(op, x1, x2)
+        if op is _POW and type(second) is int and second == 2:
+            computed = _located(np.square, first)
         else:
-            if op is _POW and type(second) is int and second == 2:
-                computed = _located(np.square, first)
-            else:
-                computed = _located(BINARY_NEW[op], first, second)
-            if type(computed) is not _ndarray:
-                computed = _asarray(computed)
+            computed = _located(BINARY_NEW[op], first, second)
         result = Tensor()
-        result.array = computed
+        result.array = computed if type(computed) is _ndarray else _asarray(computed)
         result.view = result.storage = None
         return result
 
     def _binary(self, op: Primitive, x1: Operand, x2: Operand) -> Tensor:
-        """The rest of `binary`: what is deferred, views that were not used before, powers, and
-        arrays that do not lie row-major."""
+        """The rest of `binary`: large arrays, and views that were not used before."""
+        way = decide(self._size(x1, x2))
+        if way.defers:
+            deferred = self.defer(way, builder.binary, op, x1, x2)
+            if deferred is not None:
+                return deferred
         if op is _POW and type(x2) is int and x2 == 2:  # x1 is an array, then
             base: Any = x1
             if self.dtype(base) not in d.COMPLEX:
                 return self.unary(p.SQUARE, base)
-        if _hints.defer_small or self._is_large(x1, x2):
-            deferred = self.defer_binary(op, x1, x2)
-            if deferred is not None:
-                return deferred
         first: Any = self.array(x1) if type(x1) is Tensor else x1
         second: Any = self.array(x2) if type(x2) is Tensor else x2
         array, other = (first, second) if type(x1) is Tensor else (second, first)
-        whole = type(other) is not _ndarray or other.shape == array.shape or other.ndim == 0
-        if array.size > PARALLEL_MIN or not whole:
+        if way is not AT_ONCE:
             loop = self.binary_loop(op, x1, x2)
             computed = None if loop is None else compute(loop, first, second)
             if computed is not None:
                 return wrap(computed)
+            whole = type(other) is not _ndarray or other.ndim == 0 or other.strides == array.strides
             if whole and type(BINARY[op]) is _ufunc:
                 out = _like(array, op.results[FROM_NUMPY[array.dtype]])
-                if out is not None and (
-                    type(other) is not _ndarray or other.ndim == 0 or other.strides == array.strides
-                ):
+                if out is not None:
                     return wrap(_located(BINARY[op], first, second, out=out))
         return wrap(_located(BINARY_NEW[op], first, second))
 
-    def _is_large(self, *operands: Operand | None) -> bool:
-        """Whether operands may broadcast to more elements than the threshold."""
-        shapes = {self.shape(x) for x in operands if type(x) is Tensor}
-        # One shape is the common case; of several the product is more than what they broadcast to.
-        return prod([prod(shape) for shape in shapes]) > _hints.threshold
+    def array_if_ready(self, x: Tensor) -> NDArray | None:
+        """`bind` if `x` may not be deferred and nothing has to be computed for it, else None."""
+        large = x.view.size > _limits.tracked  # type: ignore[union-attr]
+        return None if large or x.storage.memory is None else self.bind(x)  # type: ignore[union-attr]
+
+    def _size(self, *operands: Operand | None) -> int:
+        """How many elements operands broadcast to."""
+        found: Any = None
+        for x in operands:
+            if type(x) is Tensor:
+                shape: Any = (x.view if x.array is None else x.array).shape  # type: ignore[union-attr]
+                if found is None:
+                    found = shape
+                elif shape != found:
+                    found = broadcast_shapes(found, shape)
+        return prod(found)
 
     def _binary_into(self, op: Primitive, x1: Operand, x2: Operand, out: Tensor) -> Tensor:
         if out.storage is not None and out.storage.tracked:
@@ -286,18 +288,19 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         mask = condition.array
         first: Any = x1.array if type(x1) is Tensor else x1
         second: Any = x2.array if type(x2) is Tensor else x2
-        if mask is None or first is None or second is None or _hints.defer_small:
-            if _hints.defer_small or self._is_large(condition, x1, x2):
-                deferred = self.defer_where(condition, x1, x2)
+        way = AT_ONCE
+        if mask is None or first is None or second is None or mask.size > _limits.at_once:
+            way = decide(self._size(condition, x1, x2))
+            if way.defers:
+                deferred = self.defer(way, builder.where, condition, x1, x2)
                 if deferred is not None:
                     return deferred
             mask = self.array(condition)
             first = self.array(x1) if type(x1) is Tensor else x1
             second = self.array(x2) if type(x2) is Tensor else x2
-        if mask.size > PARALLEL_MIN:
+        if way is not AT_ONCE:
             values = first if type(first) is _ndarray else second
-            loop = loops.select(values.dtype)
-            selected = compute(loop, mask, first, second)
+            selected = compute(loops.select(values.dtype), mask, first, second)
             if selected is not None:
                 return wrap(selected)
         if type(first) is _ndarray and type(second) is _ndarray:
@@ -306,12 +309,10 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
 
     def clip(self, x: Tensor, low: Operand | None, high: Operand | None) -> Tensor:
         array = x.array
-        if array is None or _hints.defer_small:
-            if _hints.defer_small or x.view.size > _hints.threshold:  # type: ignore[union-attr]
+        if array is None or array.size > _limits.at_once:
+            if decide(prod(self.shape(x))) is not AT_ONCE:
                 return super().clip(x, low, high)  # type: ignore[no-any-return]
-            array = self.bind(x)
-        if array.size > PARALLEL_MIN:
-            return super().clip(x, low, high)  # type: ignore[no-any-return]
+            array = self.array(x)
         if low is not None:
             array = _bounded(p.MAXIMUM, array, self.array(low) if type(low) is Tensor else low)
         if high is not None:
@@ -329,16 +330,17 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         dtype: DType | None = None,
     ) -> Tensor:
         array = x.array
-        if array is None or _hints.defer_small:
-            if _hints.defer_small or x.view.size > _hints.threshold:  # type: ignore[union-attr]
-                deferred = self.defer_reduce(op, x, axes, keepdims, dtype)
+        if array is None or array.size > _limits.at_once:
+            way = decide(prod(self.shape(x)))
+            if way.defers:
+                deferred = self.defer(way, builder.reduce, op, x, axes, keepdims, dtype)
                 if deferred is not None:
                     return deferred
             array = self.array(x)
-        if array.size > PARALLEL_MIN and (dtype is None or TO_NUMPY[dtype] == array.dtype):
-            reduced = self._reduce_at_once(op, array, axes, keepdims)
-            if reduced is not None:
-                return wrap(reduced)
+            if way is not AT_ONCE and (dtype is None or TO_NUMPY[dtype] == array.dtype):
+                reduced = self._reduce_by_kernel(op, array, axes, keepdims)
+                if reduced is not None:
+                    return wrap(reduced)
         kernel = REDUCE.get(op)
         if kernel is not None:
             # NumPy would widen sums and products of small integers on its own.
@@ -348,7 +350,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
                 reduced = _located(kernel, array, axes, target, None, keepdims)
             else:
                 reduced = kernel(array, axes, target, None, keepdims)
-            if reduced.size > _hints.threshold:
+            if reduced.size > _limits.tracked:
                 return wrap(reduced)
             result = Tensor()
             result.array = reduced if type(reduced) is _ndarray else _asarray(reduced)
@@ -360,14 +362,14 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             return wrap(np.asarray(np.count_nonzero(array), dtype=_INT64))
         return wrap(_sum(array.astype(bool), axes, _INT64, None, keepdims))
 
-    def _reduce_at_once(
+    def _reduce_by_kernel(
         self, op: Primitive, array: NDArray, axes: tuple[int, ...], keepdims: bool
     ) -> NDArray | None:
         """`reduce` by the extension, or None."""
         if array.dtype.kind != "f":
             return total(op, array) if len(axes) == array.ndim and not keepdims else None
         count = _count(array, axes)
-        if count == 1 or not (op is _SUM or op is _MEAN):
+        if count == 1 or not (op is _SUM or op is _MEAN) or not adds_in_any_order():
             return None
         return operations.reduce(_SUM, array, axes, keepdims, count if op is _MEAN else None)
 
@@ -379,15 +381,16 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         array = self.array(x)
         # NumPy would widen small integers on its own.
         target = array.dtype if dtype is None else TO_NUMPY[dtype]
-        if array.size > PARALLEL_MIN:
+        if array.size > AT_ONCE_MAX:
             scanned = scan(op, array, axis, target)
             if scanned is not None:
                 return wrap(scanned)
         return wrap(_located(SCAN[op], array, axis, target))
 
     def var(self, x: Tensor, axes: tuple[int, ...], keepdims: bool, correction: float) -> Tensor:
-        if _hints.defer_small or self._is_large(x):
-            deferred = self.defer_var(x, axes, keepdims, correction)
+        way = decide(prod(self.shape(x)))
+        if way.defers:
+            deferred = self.defer(way, builder.var, x, axes, keepdims, correction)
             if deferred is not None:
                 return deferred
         array = self.array(x)
@@ -395,7 +398,12 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         freedom = count - correction
         if freedom <= 0:
             freedom = np.nan
-        if array.size > PARALLEL_MIN and array.dtype.kind == "f" and count >= loops.MIN_MOMENTS:
+        if (
+            way is not AT_ONCE
+            and array.dtype.kind == "f"
+            and count >= loops.MIN_MOMENTS
+            and adds_in_any_order()
+        ):
             variance = operations.reduce(p.VAR, array, axes, keepdims, freedom)
             if variance is not None:
                 return wrap(variance)
@@ -468,9 +476,11 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
     def cast(self, x: Tensor, dtype: DType) -> Tensor:
         target = TO_NUMPY[dtype]
         array = x.array
-        if array is None or _hints.defer_small:
-            if _hints.defer_small or x.view.size > _hints.threshold:  # type: ignore[union-attr]
-                deferred = self.defer_cast(x, dtype)
+        way = AT_ONCE
+        if array is None or array.size > _limits.at_once:
+            way = decide(prod(self.shape(x)))
+            if way.defers:
+                deferred = self.defer(way, builder.cast, x, dtype)
                 if deferred is not None:
                     return deferred
             array = self.array(x)
@@ -478,7 +488,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         if kind == "c" and target.kind in "iuf":
             # NumPy would warn of what the contract asks for.
             array = array.real
-        if array.size > PARALLEL_MIN:
+        if way is not AT_ONCE:
             loop = loops.cast(array.dtype, target)
             computed = None if loop is None else compute(loop, array)
             if computed is not None:
@@ -500,8 +510,9 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         return result
 
     def copy(self, x: Tensor) -> Tensor:
-        if _hints.defer_small or self._is_large(x):
-            deferred = self.defer_copy(x)
+        way = decide(prod(self.shape(x)))
+        if way.defers:
+            deferred = self.defer(way, builder.copy, x)
             if deferred is not None:
                 return deferred
         return wrap(self.array(x).copy())
@@ -634,7 +645,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             if array is not None:
                 return wrap(array)
         array = _located(_matmul, left, right)
-        if array.size > _hints.threshold:
+        if array.size > _limits.tracked:
             return wrap(array)
         result = Tensor()
         result.array = array if type(array) is _ndarray else _asarray(array)
@@ -642,8 +653,9 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         return result
 
     def vecdot(self, x1: Tensor, x2: Tensor) -> Tensor:
-        if _hints.defer_small or self._is_large(x1, x2):
-            deferred = self.defer_vecdot(x1, x2)
+        way = decide(self._size(x1, x2))
+        if way.defers:
+            deferred = self.defer(way, builder.vecdot, x1, x2)
             if deferred is not None:
                 return deferred
         return wrap(_located(np.vecdot, self.array(x1), self.array(x2)))

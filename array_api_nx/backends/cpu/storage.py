@@ -9,7 +9,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...config import hints
 from ...contract.backend import Scalar
 from ...contract.numpy_dtypes import FROM_NUMPY
 from ...contract.strided import Storage, StridedBackend, Tensor, tensor_over
@@ -17,6 +16,7 @@ from ...core.dtypes import DType
 from ...core.view import View
 from .engine.fperrors import located
 from .kernels import NDArray
+from .policy import limits
 
 __all__ = ["MAX_FLOAT32", "MIN_FLOAT32", "NumPyMemory", "lock", "wrap"]
 
@@ -34,7 +34,7 @@ if hasattr(os, "register_at_fork"):
 MIN_FLOAT32: Final = float(np.finfo(np.float32).min)
 MAX_FLOAT32: Final = float(np.finfo(np.float32).max)
 
-_hints: Final = hints
+_limits: Final = limits
 _ndarray: Final = np.ndarray
 _asarray: Final = np.asarray
 
@@ -44,7 +44,7 @@ def wrap(array: Any) -> Tensor:
     tensor = Tensor()
     tensor.array = array = array if type(array) is _ndarray else _asarray(array)
     tensor.view = tensor.storage = None
-    if array.size > _hints.threshold:
+    if array.size > _limits.tracked:
         _ensure_view(tensor)
         tensor.array = None
     return tensor
@@ -63,7 +63,7 @@ def _ensure_view(x: Tensor) -> View:
         low, high = layout.extent
         view = View(array.shape, strides, -low)
         memory = _flat(array, high - low)
-    if array.size <= _hints.threshold:
+    if array.size <= _limits.tracked:
         # Two threads may come here at a time: each one's storage is as good, as nobody keeps
         # account of who reads it.
         x.storage = Storage(memory)
@@ -119,14 +119,9 @@ class NumPyMemory(StridedBackend):
             array = _ndarray(view.shape, storage.dtype, storage.memory, offset, strides)
             if view.is_read_only:
                 array.flags.writeable = False
-        if view.size <= _hints.threshold:
+        if view.size <= _limits.tracked:
             x.array = array
         return array
-
-    def array_if_ready(self, x: Tensor) -> NDArray | None:
-        """`bind` if `x` may not be deferred and nothing has to be computed for it, else None."""
-        large = x.view.size > _hints.threshold  # type: ignore[union-attr]
-        return None if large or x.storage.memory is None else self.bind(x)  # type: ignore[union-attr]
 
     def peek(self, x: Tensor) -> NDArray | None:
         if x.array is None and x.storage.memory is None:  # type: ignore[union-attr]

@@ -7,6 +7,7 @@ answer, there is no loop.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, Final, TypeAlias, final
 
 import numpy as np
@@ -58,6 +59,8 @@ class Loop:
         Whether it has vector instructions for arrays, but not for an array and a scalar.
     serial_limit : int
         Elements up to which one thread is as fast as several.
+    is_exact : bool
+        Whether every bit is defined, so that it does not matter how the elements lie.
     operation : tuple or None
         What the extension wants to know to compute it at once; None without the extension.
     """
@@ -66,6 +69,7 @@ class Loop:
         "call",
         "cost",
         "inputs",
+        "is_exact",
         "materialise_scalar",
         "name",
         "operation",
@@ -84,6 +88,7 @@ class Loop:
     pointer: Any
     materialise_scalar: bool
     serial_limit: int
+    is_exact: bool
     operation: tuple[Any, ...] | None
 
     def __init__(
@@ -107,16 +112,16 @@ class Loop:
         traffic = sum([dtype.itemsize for dtype in inputs]) + output.itemsize
         # What costs little in the first level of the cache waits for the second.
         self.serial_limit = int(_WORTH_THREADS / (cost if cost > _CHEAP else _PER_BYTE * traffic))
+        self.is_exact = cost <= _EXACT
         self.operation = None
         if pointer is not None:
-            reversible = cost <= _EXACT
             self.operation = (
                 pointer,
                 inputs,
                 output,
                 self.serial_limit,
                 self.materialise_scalar,
-                reversible,
+                self.is_exact,
             )
 
     def __repr__(self) -> str:
@@ -231,7 +236,15 @@ def _of_ufunc(
     return Loop(name, inputs, output, cost, ufunc, ufunc, pointer)
 
 
-def _make(op: Primitive, dtype: NumPyDType) -> Loop | None:
+@cache
+def find(op: Primitive, dtype: NumPyDType) -> Loop | None:
+    """The loop of a unary or binary primitive whose operands all have `dtype`.
+
+    None if there is none that gives what `..kernels` gives. For `POW` two things are the caller's
+    to see to: no exponent of a signed integer type may be negative, and what `..kernels` gives
+    for an exponent of 0.5 that is broadcast it mends itself. The bits of a power may depend on
+    whether the exponent is broadcast (has stride 0) when the loop meets it.
+    """
     known = _UFUNCS.get(op)
     if known is None or dtype.kind in _MENDED.get(op, ""):
         return None
@@ -246,24 +259,6 @@ def _make(op: Primitive, dtype: NumPyDType) -> Loop | None:
     return _of_ufunc(ufunc, (dtype,) * ufunc.nin, output, cost, ufunc.__name__)
 
 
-_found: Final[dict[tuple[Primitive, NumPyDType], Loop | None]] = {}
-
-
-def find(op: Primitive, dtype: NumPyDType) -> Loop | None:
-    """The loop of a unary or binary primitive whose operands all have `dtype`.
-
-    None if there is none that gives what `..kernels` gives. For `POW` two things are the caller's
-    to see to: no exponent of a signed integer type may be negative, and what `..kernels` gives
-    for an exponent of 0.5 that is broadcast it mends itself. The bits of a power may depend on
-    whether the exponent is broadcast (has stride 0) when the loop meets it.
-    """
-    key = op, dtype
-    try:
-        return _found[key]
-    except KeyError:
-        return _found.setdefault(key, _make(op, dtype))
-
-
 # ---------------------------------------------------------------------- casts and selection
 
 
@@ -271,26 +266,19 @@ def _copy_cast(x: NDArray, out: NDArray) -> None:
     np.copyto(out, x, casting="unsafe")
 
 
-_casts: Final[dict[tuple[NumPyDType, NumPyDType], Loop | None]] = {}
-
-
+@cache
 def cast(source: NumPyDType, target: NumPyDType) -> Loop | None:
     """The loop that casts `source` to `target`, a copy if they are the same.
 
     None from floating-point and complex numbers to integers, where results that do not fit differ
     from loop to loop, and from complex to real numbers.
     """
-    key = source, target
-    try:
-        return _casts[key]
-    except KeyError:
-        pass
     loop = None
     lossy = source.kind in "fc" and target.kind in "iu"
     if not lossy and (source.kind != "c" or target.kind in "bc"):
         pointer = None if extension is None else extension.cast_loop(source, target)
         loop = Loop("cast", (source,), target, 0.3, None, _copy_cast, pointer)
-    return _casts.setdefault(key, loop)
+    return loop
 
 
 def _copy_selected(condition: NDArray, x1: NDArray, x2: NDArray, out: NDArray) -> None:
@@ -298,18 +286,11 @@ def _copy_selected(condition: NDArray, x1: NDArray, x2: NDArray, out: NDArray) -
     np.copyto(out, np.where(condition, x1, x2))
 
 
-_selects: Final[dict[NumPyDType, Loop]] = {}
-
-
+@cache
 def select(dtype: NumPyDType) -> Loop:
     """The loop of where: (bool, `dtype`, `dtype`) -> `dtype`."""
-    try:
-        return _selects[dtype]
-    except KeyError:
-        pass
     pointer = None if extension is None else extension.select_loop(dtype.itemsize)
-    loop = Loop("where", (_BOOL, dtype, dtype), dtype, 0.4, None, _copy_selected, pointer)
-    return _selects.setdefault(dtype, loop)
+    return Loop("where", (_BOOL, dtype, dtype), dtype, 0.4, None, _copy_selected, pointer)
 
 
 # ---------------------------------------------------------------------- reductions
@@ -366,7 +347,15 @@ def _moments_loop(dtype: NumPyDType) -> Loop:
     return Loop("reduce", (MOMENTS, dtype), MOMENTS, 0.3, None, None, pointer)
 
 
-def _make_reduction(op: Primitive, dtype: NumPyDType) -> tuple[Loop, NDArray] | None:
+@cache
+def reduction(op: Primitive, dtype: NumPyDType) -> tuple[Loop, NDArray] | None:
+    """The loop (accumulator, `dtype`) -> accumulator of a reduction, and its identity, 0-d.
+
+    None for what is no reduction by a loop, and for dtypes it does not take: SUM and PROD take
+    numbers, MAX and MIN bools and real numbers, ANY, ALL and COUNT_NONZERO bools, VAR real
+    floating-point numbers. Accumulators have the elements' dtype; those of COUNT_NONZERO are int64,
+    those of VAR MOMENTS.
+    """
     if dtype.kind == "f" and op is p.SUM:
         return _sum_loop(dtype), _identity(op, dtype)
     if op is p.VAR:
@@ -379,21 +368,3 @@ def _make_reduction(op: Primitive, dtype: NumPyDType) -> tuple[Loop, NDArray] | 
         return None
     loop = _of_ufunc(ufunc, (dtype, dtype), dtype, 0.3, "reduce")
     return None if loop is None else (loop, _identity(op, dtype))
-
-
-_reductions: Final[dict[tuple[Primitive, NumPyDType], tuple[Loop, NDArray] | None]] = {}
-
-
-def reduction(op: Primitive, dtype: NumPyDType) -> tuple[Loop, NDArray] | None:
-    """The loop (accumulator, `dtype`) -> accumulator of a reduction, and its identity, 0-d.
-
-    None for what is no reduction by a loop, and for dtypes it does not take: SUM and PROD take
-    numbers, MAX and MIN bools and real numbers, ANY, ALL and COUNT_NONZERO bools, VAR real
-    floating-point numbers. Accumulators have the elements' dtype; those of COUNT_NONZERO are int64,
-    those of VAR MOMENTS.
-    """
-    key = op, dtype
-    try:
-        return _reductions[key]
-    except KeyError:
-        return _reductions.setdefault(key, _make_reduction(op, dtype))

@@ -13,12 +13,13 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 
 from ..kernels import NDArray, divide_by_count
-from . import fperrors, memory_pool, threads
+from . import fperrors, memory_pool
 from .kernel import Instruction, Kernel, Reduction
 from .loops import Loop
 from .run import PreparedKernel, prepare
 from .schedule import Schedule
 from .summation import combined
+from .threads import count
 
 __all__ = ["Accumulation", "Output", "Pass", "Slot", "errors_of", "make_pass", "run_pass"]
 
@@ -155,6 +156,7 @@ def make_pass(
     outputs: Sequence[Output] = (),
     accumulations: Sequence[Accumulation] = (),
     fills: Mapping[int, int] | None = None,
+    threads: int | None = None,
 ) -> Pass:
     """The pass of a program of instructions and reductions, in the tiles and tasks of a schedule.
 
@@ -167,6 +169,8 @@ def make_pass(
         As in `Kernel`.
     fills : mapping of int to int, optional
         From operands with a box to those that are around it.
+    threads : int, optional
+        As in `Pass`; if it is not given, it follows from what the loops cost.
 
     Raises
     ------
@@ -184,7 +188,9 @@ def make_pass(
         tuple(registers),
         tuple(program),
     )
-    work = prod(kernel.dims) * sum([step.loop.cost for step in program])
+    if threads is None:
+        work = prod(kernel.dims) * sum([step.loop.cost for step in program])
+        threads = 1 + int(work / WORTH_A_THREAD)
     return Pass(
         kernel,
         prepare(kernel),
@@ -193,7 +199,7 @@ def make_pass(
         tuple(accumulations),
         kernel.tasks if timetable.partial else 1,
         tuple(values),
-        1 + int(work / WORTH_A_THREAD),
+        threads,
     )
 
 
@@ -229,7 +235,7 @@ def run_pass(each: Pass, slots: list[NDArray | None]) -> tuple[int, ...]:
     for reduction in each.accumulations:
         slots[reduction.slot] = reduction.start(each.copies)
     memories: Any = [(slots[slot], offset) for slot, offset in each.operands]
-    flags = each.prepared.run(memories, min(threads.count(), each.threads))
+    flags = each.prepared.run(memories, min(count(), each.threads))
     for reduction in each.accumulations:
         accumulators = slots[reduction.slot]
         assert accumulators is not None

@@ -9,6 +9,7 @@ for those of a program.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from math import nan, prod
 from typing import Any, Final, NamedTuple, TypeAlias
 from weakref import ref
@@ -26,7 +27,7 @@ from ..engine import loops
 from ..engine.loops import Loop
 from .expression import Node, Source, scalar
 
-__all__ = ["Arrangement", "Builder", "Operand", "TooLarge", "Value", "is_plain_power"]
+__all__ = ["Arrangement", "Builder", "Operand", "TooLarge", "Value", "is_plain_power", "new_value"]
 
 MAX_PENDING: Final = 64
 """How many operations may be pending in one expression."""
@@ -48,6 +49,9 @@ class Value(NamedTuple):
 
 
 Operand: TypeAlias = "Value | Scalar"
+
+new_value: Final = partial(tuple.__new__, Value)
+"""``new_value((node, view))``, without the call of Python that a NamedTuple's name makes."""
 
 
 class TooLarge(Exception):
@@ -71,8 +75,9 @@ class Builder:
     """
 
     def __init__(self) -> None:
-        # Living nodes by what they are. Those that died are swept out when the dict has doubled.
-        self._nodes: dict[tuple[Any, ...], ref[Node]] = {}
+        # Living nodes by what they are. Keys name views by identity, so that the views of the
+        # sources are kept. Nodes that died are swept out when the dict has doubled.
+        self._nodes: dict[tuple[Any, ...], tuple[ref[Node], tuple[Any, ...]]] = {}
         self._next_sweep = _MIN_SWEEP
 
     # ------------------------------------------------------------------ element by element
@@ -172,8 +177,18 @@ class Builder:
         node, arrangement = self.arranged(
             op, loop, operands, shape, errors=errors, row_major=row_major
         )
-        view = View.row_major(node.shape)
-        return Value(node, view if arrangement is None else arrangement.undo(view))
+        if arrangement is not None:
+            return Value(node, arrangement.undo(View.row_major(node.shape)))
+        for x in operands:
+            if type(x) is Value:
+                view = x.view
+                if (
+                    view.is_row_major
+                    and view.shape == shape
+                    and not (view.offset or view.is_read_only)
+                ):
+                    return new_value((node, view))  # which is the row-major one
+        return Value(node, View.row_major(shape))
 
     def _node(
         self, op: Primitive, loop: Loop, sources: tuple[Source, ...], space: Any, errors: int
@@ -181,10 +196,12 @@ class Builder:
         """The node of an operation element by element."""
         key: tuple[Any, ...] = loop, errors, space
         for value, view in sources:
-            key += value.key, view
-        return self._known(key) or self._add(
-            key, Node(op, loop, sources, space, loop.output, errors)
-        )
+            key += value.key, id(view)
+        found = self._nodes.get(key)
+        node = None if found is None else found[0]()
+        if node is None or not (node.sources or node.memory is not None):
+            node = self._add(key, Node(op, loop, sources, space, loop.output, errors))
+        return node
 
     # ------------------------------------------------------------------ fills and padding
 
@@ -303,7 +320,7 @@ class Builder:
             shape, view = arrangement.shape, arrangement.apply(view)
         reduced = tuple([i for i, axis in enumerate(order) if axis in axes])
         # NaN is not equal to itself, but is the same divisor.
-        key = loop, errors, shape, reduced, repr(divisor), op, node.key, view
+        key = loop, errors, shape, reduced, repr(divisor), op, node.key, id(view)
         result = self._known(key)
         if result is None:
             # An accumulator may be wider than the elements, or hold more than the result.
@@ -320,7 +337,7 @@ class Builder:
 
     def _known(self, key: tuple[Any, ...]) -> Node | None:
         found = self._nodes.get(key)
-        node = None if found is None else found()
+        node = None if found is None else found[0]()
         # One that was forgotten has neither.
         return node if node is not None and (node.sources or node.memory is not None) else None
 
@@ -329,15 +346,21 @@ class Builder:
         if len(node.pending) > MAX_PENDING or len(node.leaves) > MAX_LEAVES:
             values: list[Any] = [value for value, view in node.sources if view is not None]
             raise TooLarge(max(values, key=lambda value: (len(value.pending), len(value.leaves))))
+        reference = ref(node)
+        views = []
         for value, view in node.sources:
             if view is not None:
-                value.add_reader(node)  # type: ignore[union-attr]
+                readers = value.readers  # type: ignore[union-attr]
+                readers.append(reference)
+                if len(readers) >= value.next_prune:  # type: ignore[union-attr]
+                    value.prune_readers()  # type: ignore[union-attr]
+                views.append(view)
         if len(self._nodes) >= self._next_sweep:
-            for known, reference in list(self._nodes.items()):
-                if reference() is None:
+            for known, (other, _) in list(self._nodes.items()):
+                if other() is None:
                     del self._nodes[known]
             self._next_sweep = max(_MIN_SWEEP, 2 * len(self._nodes))
-        self._nodes[key] = ref(node)
+        self._nodes[key] = reference, tuple(views)
         return node
 
 

@@ -7,7 +7,7 @@ copied into it, so that nobody needs to know who reads them.
 
 The rules that make deferral safe, each in one place:
 
-- who reads memory that others can write is computed at once (`_deferred`);
+- who reads memory that others can write is computed at once (`defer`);
 - before tracked memory is written (`writing`, `_store`) or handed out (`hand_out`), every pending
   value that reads it is computed, and equal values get memory of their own (`_detach`);
 - whoever writes tracked memory holds the lock, so that no expression comes to read it meanwhile.
@@ -22,36 +22,33 @@ from typing import Any, Final, TypeVar
 
 import numpy as np
 
-from .... import config
 from ....contract import primitives as p
-from ....contract.backend import Operand, Scalar
+from ....contract.backend import Operand
 from ....contract.primitives import Primitive
-from ....contract.strided import Storage, Tensor, tensor_over
-from ....core.dtypes import DType
-from ....core.shape import broadcast_shapes
+from ....contract.strided import Storage, Tensor
 from ....core.view import View
 from ....explain.explanation import Explanation
+from .. import policy
 from ..engine import fperrors, loops, memory_pool
 from ..engine.diagnostics import runtime_info
 from ..kernels import NDArray
 from ..storage import MAX_FLOAT32, MIN_FLOAT32, NumPyMemory, lock
 from . import evaluation, expression
-from .builder import Arrangement, Builder, TooLarge, Value, is_plain_power
+from .builder import Arrangement, Builder, TooLarge, Value, is_plain_power, new_value
 from .explain import explanation
 from .expression import Node
 from .planning import Overlap
 
-__all__ = ["DeferredExecution"]
+__all__ = ["DeferredExecution", "builder"]
 
 _T = TypeVar("_T")
 
-_hints: Final = config.hints
+_limits: Final = policy.limits
 
-_builder: Final = Builder()
+_new_storage: Final = Storage.__new__
+
+builder: Final = Builder()
 """Of all pending expressions; the lock is held around its use."""
-
-# So many elements no machine computes: NumPy says so at once.
-_TOO_LARGE: Final = 2**48
 
 # How many elements are computed one by one before all are computed at once.
 _MAX_PROBES: Final = 4
@@ -60,8 +57,7 @@ _MAX_PROBES: Final = 4
 class DeferredExecution(NumPyMemory):
     """The part of the CPU backend that defers operations and evaluates them.
 
-    Methods that defer return None where the operation must run at once, on NumPy's kernels: fusion
-    is off, the arrays are small, or no loop of NumPy's alone computes the operation.
+    `policy.decide` says what is to be deferred. `builder` has the methods that do it.
     """
 
     # ------------------------------------------------------------------ evaluation
@@ -171,7 +167,7 @@ class DeferredExecution(NumPyMemory):
     def hand_out(self, x: Tensor) -> None:
         """Before others get at the memory of `x`: from now on they may write it."""
         if x.storage is None:
-            if x.array.size <= _hints.threshold:
+            if x.array.size <= _limits.tracked:
                 return
             self.ensure_view(x)
         storage = x.storage
@@ -182,19 +178,19 @@ class DeferredExecution(NumPyMemory):
 
     # ------------------------------------------------------------------ reading
 
-    def _value(self, x: Tensor, always: bool) -> tuple[Value, bool]:
+    def _value(self, x: Tensor, reads_shared: bool) -> tuple[Value, bool]:
         """The value by which an expression reads `x`, and whether it must do so now."""
         view = x.view or self.ensure_view(x)
         storage: Any = x.storage
         if view.mask is not None:
-            return self._value(self.materialise(x, 0), always)
+            return self._value(self.materialise(x, 0), reads_shared)
         if storage.memory is None:
             return Value(storage.node, view), False
-        if view.has_repeats or view.size <= _hints.threshold:
+        if view.has_repeats or view.size <= _limits.tracked:
             distinct: Any = tuple(
                 [1 if s == 0 else n for n, s in zip(view.shape, view.strides, strict=True)]
             )
-            if prod(distinct) <= _hints.threshold:
+            if prod(distinct) <= _limits.tracked:
                 # A copy costs less than to keep account of who reads it.
                 offset, strides = view.byte_layout(storage.itemsize)
                 array: NDArray = np.ndarray(
@@ -202,7 +198,7 @@ class DeferredExecution(NumPyMemory):
                 )
                 copied = View.row_major(distinct).expand(view.shape)
                 return Value(expression.leaf(array.flatten()), copied), False
-        if storage.shared and not always:
+        if storage.shared and not reads_shared:
             return Value(expression.leaf(storage.memory), view), True
         if storage.node is None:
             expression.leaf(storage.memory).attach(storage)
@@ -210,116 +206,72 @@ class DeferredExecution(NumPyMemory):
 
     # ------------------------------------------------------------------ deferral
 
-    def _deferred(
-        self, size: int, build: Callable[..., Value | None], *arguments: Any
+    def defer(
+        self, way: policy.Way, build: Callable[..., Value | None], *arguments: Any
     ) -> Tensor | None:
-        """An operation whose node `build`, a method of the builder, makes of the arguments.
-
-        `size` is that of the operands, broadcast, or of the result if that is larger.
-        """
-        settings = config.current()
-        if settings.fusion == "off" or not settings.fusion_threshold < size < _TOO_LARGE:
-            return None
-        errors = fperrors.modes()
-        if errors is None:
-            return None
+        """An operation whose node `build`, a method of the builder, makes of the arguments; None,
+        with nothing done, if it makes none."""
         report: evaluation.Report = []
         with lock:
-            value, now = self._built(build, arguments, errors, settings, report)
+            values, now = self._values(arguments, way.reads_shared)
+            try:
+                value = build(*values, errors=way.errors)
+            except TooLarge as error:
+                value = self._built(build, values, way.errors, error.largest, report)
             if value is None:
                 return None
-            storage = Storage(None, node=value.node, tracked=True)
-            value.node.attach(storage)
+            node, view = value
+            # Nothing is called that need not be: operations on large arrays are many, too.
+            storage = _new_storage(Storage)
+            storage.memory = None
+            storage.dtype = node.dtype
+            storage.itemsize = node.dtype.itemsize
+            storage.shared = False
+            storage.tracked = True
+            node.attach(storage)
             if now:
                 # Others may write what it is computed from.
-                evaluation.evaluate([value.node], report)
+                evaluation.evaluate([node], report)
                 self._adopt_memory(storage)
         if report:
             fperrors.report(report)
-        return tensor_over(storage, value.view)
+        result = Tensor()
+        result.array = None
+        result.view = view
+        result.storage = storage
+        return result
 
-    def _built(
-        self,
-        build: Callable[..., _T],
-        arguments: Sequence[Any],
-        errors: int,
-        settings: config.Settings,
-        report: evaluation.Report,
-    ) -> tuple[_T, bool]:
-        """What `build` makes of arguments, with values for Tensors; and whether it must be computed
-        now."""
-        always = settings.fusion == "always"
+    def _values(self, arguments: Sequence[Any], reads_shared: bool) -> tuple[list[Any], bool]:
+        """Arguments with values for Tensors; and whether those must be read now."""
         values: list[Any] = []
         now = False
         for x in arguments:
             if type(x) is Tensor:
-                x, at_once = self._value(x, always)
-                now = now or at_once
+                view, storage = x.view, x.storage
+                if view is not None and view.mask is None and storage.memory is None:  # type: ignore[union-attr]
+                    x = new_value((storage.node, view))  # type: ignore[union-attr]
+                else:
+                    x, at_once = self._value(x, reads_shared)
+                    now = now or at_once
             values.append(x)
-        computed: list[Node] = []
+        return values, now
+
+    def _built(
+        self,
+        build: Callable[..., _T],
+        values: Sequence[Any],
+        errors: int,
+        largest: Node,
+        report: evaluation.Report,
+    ) -> _T:
+        """What `build` makes of values, after `largest` and what else is too large is computed."""
+        computed = [largest]
         while True:
+            evaluation.evaluate(computed[-1:], report)
             try:
-                return build(*values, errors=errors), now
+                return build(*values, errors=errors)
             except TooLarge as error:
                 computed.append(error.largest)
-            evaluation.evaluate(computed[-1:], report)
-
-    def defer_unary(self, op: Primitive, x: Tensor) -> Tensor | None:
-        """`unary`, deferred."""
-        return self._deferred(prod(self.shape(x)), _builder.unary, op, x)
-
-    def defer_binary(self, op: Primitive, x1: Operand, x2: Operand) -> Tensor | None:
-        """`binary`, deferred."""
-        return self._deferred(self._size(x1, x2), _builder.binary, op, x1, x2)
-
-    def defer_where(self, condition: Tensor, x1: Operand, x2: Operand) -> Tensor | None:
-        """`where`, deferred."""
-        return self._deferred(self._size(condition, x1, x2), _builder.where, condition, x1, x2)
-
-    def defer_cast(self, x: Tensor, dtype: DType) -> Tensor | None:
-        """`cast`, deferred; also to the dtype that `x` has."""
-        return self._deferred(prod(self.shape(x)), _builder.cast, x, dtype)
-
-    def defer_copy(self, x: Tensor) -> Tensor | None:
-        """`copy`, deferred: row-major, whatever the order in which `x` lies."""
-        return self._deferred(prod(self.shape(x)), _builder.copy, x)
-
-    def defer_pad(
-        self, x: Tensor, padding: tuple[tuple[int, int], ...], fill: Scalar
-    ) -> Tensor | None:
-        """`pad`, deferred: what reads the result reads `x`, and `fill` around it."""
-        shape = self.shape(x)
-        size = prod([a + n + b for (a, b), n in zip(padding, shape, strict=True)])
-        if 0 in shape:
-            return None
-        return self._deferred(size, _builder.pad, x, padding, fill)
-
-    def defer_full(self, shape: tuple[int, ...], dtype: DType, value: Scalar) -> Tensor | None:
-        """`full`, deferred."""
-        return self._deferred(prod(shape), _builder.full, shape, dtype, value)
-
-    def defer_reduce(
-        self, op: Primitive, x: Tensor, axes: tuple[int, ...], keepdims: bool, dtype: DType | None
-    ) -> Tensor | None:
-        """`reduce`, deferred."""
-        return self._deferred(prod(self.shape(x)), _builder.reduce, op, x, axes, keepdims, dtype)
-
-    def defer_var(
-        self, x: Tensor, axes: tuple[int, ...], keepdims: bool, correction: float
-    ) -> Tensor | None:
-        """`var` of real numbers, deferred."""
-        return self._deferred(prod(self.shape(x)), _builder.var, x, axes, keepdims, correction)
-
-    def defer_vecdot(self, x1: Tensor, x2: Tensor) -> Tensor | None:
-        """`vecdot`, deferred."""
-        return self._deferred(self._size(x1, x2), _builder.vecdot, x1, x2)
-
-    def _size(self, *operands: Operand) -> int:
-        """How many elements operands broadcast to."""
-        shapes = [self.shape(x) for x in operands if type(x) is Tensor]
-        if all([shape == shapes[0] for shape in shapes[1:]]):
-            return prod(shapes[0])
-        return prod(broadcast_shapes(*shapes))
 
     # ------------------------------------------------------------------ writing
 
@@ -343,7 +295,7 @@ class DeferredExecution(NumPyMemory):
         """`assign` of one number to few elements of tracked memory that no expression reads or
         fills; False, with nothing done, where it is more, or might give a warning."""
         view: Any = target.view
-        if view.size > _hints.threshold or view.mask is not None:
+        if view.size > _limits.tracked or view.mask is not None:
             return False
         if type(value) is Tensor:
             value = self.array(value)
@@ -374,30 +326,28 @@ class DeferredExecution(NumPyMemory):
     def _store(
         self, op: Primitive, loop: loops.Loop, operands: Sequence[Operand], out: Tensor
     ) -> bool:
-        settings = config.current()
         view, storage = out.view, out.storage
         assert view is not None
         assert storage is not None
-        errors = fperrors.modes()
-        if (
-            settings.fusion == "off"
-            or errors is None
-            or view.size <= settings.fusion_threshold
-            or view.mask is not None
-        ):
+        way = policy.decide(view.size)  # type: ignore[arg-type]
+        if not way.defers or view.mask is not None:
             return False
         report: evaluation.Report = []
 
         shape: Any = view.shape
 
         def build(*values: Any, errors: int) -> tuple[Node, Arrangement | None]:
-            return _builder.arranged(op, loop, values, shape, errors=errors)
+            return builder.arranged(op, loop, values, shape, errors=errors)
 
         with lock:
             unread = storage.memory is None and view.size == prod(storage.node.shape)
             if not unread or any([type(x) is Tensor and x.storage is storage for x in operands]):
                 self.force(storage)
-            (node, arrange), _ = self._built(build, operands, errors, settings, report)
+            values, _ = self._values(operands, way.reads_shared)
+            try:
+                node, arrange = build(*values, errors=way.errors)
+            except TooLarge as error:
+                node, arrange = self._built(build, values, way.errors, error.largest, report)
             destination = view if arrange is None else arrange.apply(view)
             memory = storage.memory
             if memory is None:  # what is overwritten unread need not be computed

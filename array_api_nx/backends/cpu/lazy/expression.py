@@ -108,6 +108,8 @@ class Node:
         Those whose elements this value is. One of them may hold the memory.
     readers : list of weak references to Node
         The nodes that have it for a source; some may be computed meanwhile.
+    next_prune : int
+        From how many readers on to look for those.
     probes : int
         How often one element alone was looked at.
     key : int
@@ -116,7 +118,6 @@ class Node:
 
     __slots__ = (
         "__weakref__",
-        "_next_prune",
         "axes",
         "divisor",
         "dtype",
@@ -126,6 +127,7 @@ class Node:
         "leaves",
         "loop",
         "memory",
+        "next_prune",
         "op",
         "pending",
         "probes",
@@ -153,7 +155,7 @@ class Node:
     readers: list[ref[Node]]
     probes: int
     key: int
-    _next_prune: int
+    next_prune: int
 
     def __init__(
         self,
@@ -176,7 +178,7 @@ class Node:
         self.probes = 0
         self.storages = []
         self.readers = []
-        self._next_prune = 8
+        self.next_prune = 8
         self.pending = frozenset((key,))
         self.leaves = frozenset()
         for value, view in sources:
@@ -215,12 +217,10 @@ class Node:
         self.pending = frozenset()
         self.leaves = frozenset((self.key,))
 
-    def add_reader(self, node: Node) -> None:
-        """Note that `node` has this one for a source."""
-        if len(self.readers) >= self._next_prune:
-            self.readers = [ref(consumer) for consumer in self.consumers()]
-            self._next_prune = max(8, 2 * len(self.readers))
-        self.readers.append(ref(node))
+    def prune_readers(self) -> None:
+        """Forget the readers that are computed or do not exist any more."""
+        self.readers = [ref(consumer) for consumer in self.consumers()]
+        self.next_prune = max(8, 2 * len(self.readers))
 
     def pending_mean(self) -> Node | None:
         """The mean of what this pending node is the variance of, if something waits for it."""

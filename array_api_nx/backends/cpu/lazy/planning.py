@@ -345,7 +345,7 @@ class _PassBuilder:
             number = self.numbers[key] = len(self.operands)
             offset, strides = layout
             self.operands.append((slot, offset))
-            self.layouts.append(Layout(strides, itemsize, role, materialise_scalar, box))
+            self.layouts.append(Layout(strides, itemsize, role, materialise_scalar, box=box))
         return number
 
     def _input(

@@ -22,10 +22,10 @@ from ....core.view import View
 from ..engine import fperrors
 from ..engine.extension import extension
 from ..engine.memory_pool import empty
-from ..engine.operations import PARALLEL_MIN
 from ..engine.passes import Slot
 from ..kernels import ARG_REDUCE, REDUCE, NDArray, divide_by_count
 from ..lazy import evaluation
+from ..policy import AT_ONCE_MAX
 from .actions import Action, BackendCall, KernelPass, Read, as_array, raised
 
 if TYPE_CHECKING:
@@ -227,7 +227,7 @@ class BoundProgram:
             op, x, axes, keepdims, *_ = action.arguments
             # Sums of these are NumPy's, and need no dtype: they accumulate in their own.
             same = self._plan.slots[x.slot].dtype == self._plan.slots[result].dtype
-            if same and prod(x.view.shape) <= PARALLEL_MIN:
+            if same and prod(x.view.shape) <= AT_ONCE_MAX:
                 if op is p.SUM:
                     return partial(_add_up, axes, keepdims), reads
                 if op is p.MEAN:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ....config import hints
 from ....contract import replay
 from ....contract.program import Program, ValueView
 from ....contract.strided import Storage, Tensor, tensor_over
@@ -17,6 +16,7 @@ from ..engine.memory_pool import empty
 from ..engine.passes import Slot
 from ..kernels import NDArray
 from ..lazy import evaluation
+from ..policy import limits
 from .actions import Read, tensor
 from .arena import SlotLifetime, place
 from .planner import Planner
@@ -197,7 +197,7 @@ class ProgramPlan:
             storage = storages.get(x.slot)
             if storage is None:
                 memory = slots[x.slot].reshape(-1)
-                tracked = memory.size > hints.threshold
+                tracked = memory.size > limits.tracked
                 storage = storages[x.slot] = Storage(memory, tracked=tracked)
             outputs.append(tensor_over(storage, x.view))
         if report:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from ....config import hints
 from ....contract import primitives as p
 from ....contract import replay
 from ....contract.numpy_dtypes import TO_NUMPY
@@ -29,6 +28,7 @@ from ..lazy.builder import Builder, TooLarge, Value
 from ..lazy.explain import Translator
 from ..lazy.expression import Node
 from ..lazy.planning import Graph
+from ..policy import limits
 from .actions import Action, BackendCall, Copy, Fill, KernelPass, Read, Update
 
 if TYPE_CHECKING:
@@ -368,7 +368,7 @@ def _adds_up_alone(method: str, arguments: tuple[Any, ...]) -> bool:
         x = arguments[0]
     else:
         return False
-    return x.node.dtype.kind in "fc" and x.view.size <= hints.threshold
+    return x.node.dtype.kind in "fc" and x.view.size <= limits.tracked
 
 
 def _read(x: Any) -> list[Value]:

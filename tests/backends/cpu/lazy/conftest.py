@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from array_api_nx.config import hints
+from tests.support.programs import set_process_threshold
 
 
 @pytest.fixture(params=["process", "context"])
-def threshold(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+def threshold(request: pytest.FixtureRequest) -> Iterator[str]:
     """Whether a threshold of 0 is that of the process or that of a context alone."""
+    kept = hints.threshold
     if request.param == "process":
-        monkeypatch.setattr(hints, "threshold", 0)
-    return request.param
+        set_process_threshold(0)
+    yield request.param
+    set_process_threshold(kept)

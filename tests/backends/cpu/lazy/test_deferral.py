@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import operator
+import os
 import pickle
+import subprocess
 import sys
 import tracemalloc
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +23,7 @@ from tests.support.programs import (
     THRESHOLD,
     assert_same,
     deferring,
+    needs_extension,
     numpy_of,
     pending,
     settings,
@@ -148,7 +152,7 @@ def test_pending_expressions_read_pending_ones(x):
         assert_same(numpy_of(w), ((a * 2.0).T - 1.0).sum(axis=0)[::-1] * a[:, 0] * 2.0)
 
 
-@pytest.mark.parametrize("fusion", ["auto", "always"])
+@pytest.mark.parametrize("fusion", [pytest.param("auto", marks=needs_extension), "always"])
 def test_the_default_threshold(fusion):
     with xp.config_context(fusion=fusion, fusion_threshold=THRESHOLD):
         small, large = xp.ones((ABOVE - 1,)), xp.ones((ABOVE,))
@@ -476,3 +480,50 @@ def test_rows_of_a_pending_array_one_by_one(x):
         assert [float(total) for total in sums] == list(numbers(SHAPE).sum(axis=1) * 2.0)
         stacked = xp.stack([row * 2.0 for row in y])
         assert_same(numpy_of(stacked), numbers(SHAPE) * 4.0)
+
+
+# ---------------------------------------------------------------------- what it takes to defer
+
+
+@needs_extension
+def test_few_calls_in_few_files():
+    """What reads like one operation is one short way through few files."""
+    package = str(Path(xp.__file__).parent)
+    calls: list[str] = []
+
+    def note(frame: Any, event: str, argument: Any) -> None:
+        if event == "call":
+            calls.append(frame.f_code.co_filename)
+
+    def formula(a: xp.Array, b: xp.Array) -> xp.Array:
+        return 2 * a + 3 * b
+
+    formula(xp.ones(ABOVE), xp.ones(ABOVE))  # fills caches of loops and scalars
+    a, b = xp.ones(ABOVE) + 1, xp.ones(ABOVE) + 2
+    sys.setprofile(note)
+    try:
+        result = formula(a, b)
+    finally:
+        sys.setprofile(None)
+    assert pending(result)
+    assert len(calls) - 1 <= 3 * 20  # but for `formula` itself
+    assert len({file for file in calls if file.startswith(package)}) <= 7
+
+
+def test_without_the_extension_nothing_is_deferred_by_default():
+    """Tiles that are computed by calls from Python are slower than NumPy."""
+    code = (
+        "import array_api_nx as xp\n"
+        f"x = xp.ones({ABOVE}) + 1\n"
+        "print(xp.explain(x * 2).pending)\n"
+        "with xp.config_context(fusion_threshold=1000):\n"
+        "    print(xp.explain(x * 2).pending)\n"
+        "with xp.config_context(fusion='always'):\n"
+        "    print(xp.explain(x * 2).pending)\n"
+    )
+    environment = {**os.environ, "ARRAY_API_NX_EXTENSION": "0"}
+    environment.pop("ARRAY_API_NX_FUSION_THRESHOLD", None)
+    found = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    assert found.stdout.split() == ["0", "1", "1"]
