@@ -8,6 +8,12 @@ small, large: ratios of the times of single calls; below 1 is faster than NumPy.
 fused: speed of expressions relative to NumPy, beside numexpr, Numba, blosc2, jax.jit, PyTorch.
 compiled: speed of compiled functions relative to NumPy, beside jax.jit and torch.compile.
 scipy: speed of SciPy's functions on our arrays, relative to NumPy arrays.
+
+With --against PATH, the cases of these groups are timed with array_api_nx alone, from this checkout
+and from the one at PATH, in turns. Printed are the times in this checkout as multiples of those in
+the other, with their quartiles; cases that are slower by more than 3 % are marked. Before it, run
+in both checkouts: python setup.py build_ext --inplace
+How far equal checkouts differ on a machine, --against . tells.
 """
 
 from __future__ import annotations
@@ -22,9 +28,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from . import calls, scipy_functions
+from . import against, calls, scipy_functions
 from .environment import headline
-from .fused import command
+from .fused import command, measure
 from .fused.cases import CASES
 from .fused.peers import NAMES
 from .fused.programs import PROGRAMS
@@ -47,7 +53,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     groups = _groups(parser, options)
     print(f"# {headline()}")
-    figures: dict[str, Any] = {group: _run(group, options) for group in groups}
+    figures: dict[str, Any] = {}
+    if options.against:
+        parts = [_cases_of_ours(group, options) for group in groups]
+        try:
+            figures["against"] = against.run(parts, options.against, options.turns)
+        except against.Unsuitable as problem:
+            parser.error(f"argument --against: {problem}")
+    else:
+        for group in groups:
+            figures[group] = _run(group, options)
     if options.json:
         options.json.write_text(json.dumps(figures, indent=1, allow_nan=False) + "\n")
     return 0
@@ -64,6 +79,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--turns", type=_turns, default=15, help="turns per case (default: 15)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the figures there")
     parser.add_argument("--case", default="", help="only cases whose names contain this")
+    parser.add_argument(
+        "--against",
+        type=Path,
+        metavar="PATH",
+        help="compare array_api_nx of this checkout with that of the checkout at PATH",
+    )
     fused = parser.add_argument_group("fused, compiled")
     sizes = "default: 1e3,1e5,8e6; compiled: 1e3,1e6; scipy: 4e6"
     fused.add_argument("--sizes", type=_sizes, help=sizes)
@@ -84,6 +105,12 @@ def _groups(parser: argparse.ArgumentParser, options: argparse.Namespace) -> lis
         groups = [g for g in groups if any([options.case in name for name in CASE_NAMES[g]])]
         if not groups:
             parser.error(f"argument --case: no name contains {options.case!r}; they are {known}")
+    if options.against:
+        if not (options.against / "array_api_nx" / "__init__.py").is_file():
+            parser.error(f"argument --against: {options.against} is no checkout of array_api_nx")
+        for name in ("peers", "plot"):
+            if getattr(options, name):
+                parser.error(f"argument --{name}: with --against only array_api_nx is timed")
     if options.plot:
         if "fused" not in groups:
             parser.error("argument --plot: it draws the figures of fused; run that as well")
@@ -181,6 +208,29 @@ def _compiled(options: argparse.Namespace) -> dict[str, Any]:
 
 def _scipy_size(options: argparse.Namespace) -> int:
     return options.sizes[-1] if options.sizes else scipy_functions.ELEMENTS
+
+
+def _cases_of_ours(group: str, options: argparse.Namespace) -> against.Group:
+    """What --against times of a group."""
+    names = [name for name in CASE_NAMES[group] if options.case in name]
+    if group == "scipy":
+        size = _scipy_size(options)
+        cases = [(*name.split(", "), size) for name in names]
+        return against.Group(group, scipy_functions.__name__, "nx", 0.0, cases)
+    if group in calls.STATEMENTS:
+        cases = [(group, name) for name in names]
+        return against.Group(group, calls.__name__, "nx", calls.SECONDS[group], cases)
+    peer, default = {
+        "fused": ("nx", command.SIZES),
+        "compiled": ("nx.compile", command.PROGRAM_SIZES),
+    }[group]
+    cases = [
+        (name, dtype, size)
+        for size in options.sizes or default
+        for dtype in options.dtypes or command.DTYPES
+        for name in names
+    ]
+    return against.Group(group, measure.__name__, peer, measure.SECONDS, cases)
 
 
 if __name__ == "__main__":

@@ -63,7 +63,7 @@ class Worker:
 
     def __init__(self, module: str, peer: str, checkout: Path = ROOT) -> None:
         self.peer = peer
-        command = [sys.executable, "-m", "benchmarks.serve", module, peer, str(checkout)]
+        command = [sys.executable, "-m", "benchmarks.serve", module, peer, str(checkout.resolve())]
         self._process = Popen(command, cwd=ROOT, stdin=PIPE, stdout=PIPE, text=True)
         self.pid = self._process.pid
         try:
