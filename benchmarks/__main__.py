@@ -1,12 +1,19 @@
 """``python -m benchmarks [small] [large] [fused] [compiled] [scipy]``: times against NumPy's.
 
-All peers are timed in one run, in turns, and the median of the turns counts: a machine that is
-disturbed for a while disturbs all of them.
+Each peer runs in a process of its own, with NumPy and nothing else. All are timed in turns, one
+process after the other while the rest sleep, and the median of the turns counts: a machine that is
+disturbed for a while disturbs all of them, and no peer's threads take a core from another.
 
 small, large: ratios of the times of single calls; below 1 is faster than NumPy.
 fused: speed of expressions relative to NumPy, beside numexpr, Numba, blosc2, jax.jit, PyTorch.
 compiled: speed of compiled functions relative to NumPy, beside jax.jit and torch.compile.
 scipy: speed of SciPy's functions on our arrays, relative to NumPy arrays.
+
+With --against PATH, the cases of these groups are timed with array_api_nx alone, from this checkout
+and from the one at PATH, in turns. Printed are the times in this checkout as multiples of those in
+the other, with their quartiles; cases that are slower by more than 3 % are marked. Before it, run
+in both checkouts: python setup.py build_ext --inplace
+How far equal checkouts differ on a machine, --against . tells.
 """
 
 from __future__ import annotations
@@ -15,23 +22,27 @@ import argparse
 import json
 import math
 import os
-import platform
-import subprocess
 import sys
-import tempfile
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from . import calls
-from .fused import command
+from . import against, calls, scipy_functions
+from .environment import headline
+from .fused import command, measure
 from .fused.cases import CASES
 from .fused.peers import NAMES
 from .fused.programs import PROGRAMS
-from .peers import Peer, installed
 
-GROUPS = ("small", "large", "fused", "compiled", "scipy")
+CASE_NAMES = {
+    "small": calls.STATEMENTS["small"],
+    "large": calls.STATEMENTS["large"],
+    "fused": [case.name for case in CASES],
+    "compiled": [case.name for case in PROGRAMS],
+    "scipy": scipy_functions.CASE_NAMES,
+}
+GROUPS = tuple(CASE_NAMES)
 SMALLEST, LARGEST = 100, 10**9
 """Elements of an array: fewer make no sense to some cases, and more fit no memory."""
 
@@ -41,23 +52,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = _parser()
     options = parser.parse_args(arguments)
     groups = _groups(parser, options)
-    print(f"# {platform.machine()}, Python {platform.python_version()}")
+    print(f"# {headline()}")
     figures: dict[str, Any] = {}
-    if "small" in groups or "large" in groups:
-        peers = installed()
-        print(f"# {', '.join(_names(peers))}")
-        figures["peers"] = _names(peers)
-        figures["ratios"] = {}
-        if "small" in groups:
-            figures["ratios"] |= calls.small(peers, options.turns)
-        if "large" in groups:
-            figures["ratios"] |= calls.large(peers, options.turns)
-    if "fused" in groups:
-        figures["fused"] = _fused(options)
-    if "compiled" in groups:
-        figures["compiled"] = _compiled(options)
-    if "scipy" in groups:
-        figures["scipy"] = _scipy(options)
+    if options.against:
+        parts = [_cases_of_ours(group, options) for group in groups]
+        try:
+            figures["against"] = against.run(parts, options.against, options.turns)
+        except against.Unsuitable as problem:
+            parser.error(f"argument --against: {problem}")
+    else:
+        for group in groups:
+            figures[group] = _run(group, options)
     if options.json:
         options.json.write_text(json.dumps(figures, indent=1, allow_nan=False) + "\n")
     return 0
@@ -73,12 +78,18 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("which", nargs="*", type=_group, help=f"of {groups} (default: all)")
     parser.add_argument("--turns", type=_turns, default=15, help="turns per case (default: 15)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the figures there")
+    parser.add_argument("--case", default="", help="only cases whose names contain this")
+    parser.add_argument(
+        "--against",
+        type=Path,
+        metavar="PATH",
+        help="compare array_api_nx of this checkout with that of the checkout at PATH",
+    )
     fused = parser.add_argument_group("fused, compiled")
     sizes = "default: 1e3,1e5,8e6; compiled: 1e3,1e6; scipy: 4e6"
     fused.add_argument("--sizes", type=_sizes, help=sizes)
     fused.add_argument("--dtypes", type=_dtypes, help="default: float64,float32")
     fused.add_argument("--peers", type=_peers, default=[], help="default: all that are installed")
-    fused.add_argument("--case", default="", help="only cases whose names contain this")
     fused.add_argument("--no-memory", action="store_true", help="skip the peaks of memory")
     fused.add_argument(
         "--plot", type=Path, metavar="FILE", help="draw the largest size: .svg or .png"
@@ -90,13 +101,16 @@ def _groups(parser: argparse.ArgumentParser, options: argparse.Namespace) -> lis
     """The groups to run. Ends the program where an option asks for what cannot be done."""
     groups = list(dict.fromkeys(options.which or GROUPS))
     if options.case:
-        among = {"fused": CASES, "compiled": PROGRAMS}
-        names = {group: [case.name for case in among[group]] for group in groups if group in among}
-        without = [g for g, known in names.items() if not any([options.case in x for x in known])]
-        if names and len(without) == len(names):
-            known = ", ".join([name for each in names.values() for name in each])
+        known = ", ".join([name for group in groups for name in CASE_NAMES[group]])
+        groups = [g for g in groups if any([options.case in name for name in CASE_NAMES[g]])]
+        if not groups:
             parser.error(f"argument --case: no name contains {options.case!r}; they are {known}")
-        groups = [group for group in groups if group not in without]
+    if options.against:
+        if not (options.against / "array_api_nx" / "__init__.py").is_file():
+            parser.error(f"argument --against: {options.against} is no checkout of array_api_nx")
+        for name in ("peers", "plot"):
+            if getattr(options, name):
+                parser.error(f"argument --{name}: with --against only array_api_nx is timed")
     if options.plot:
         if "fused" not in groups:
             parser.error("argument --plot: it draws the figures of fused; run that as well")
@@ -154,8 +168,14 @@ def _whole(text: str, least: int, most: int) -> int:
     return int(number)
 
 
-def _names(peers: list[Peer]) -> list[str]:
-    return [f"{peer.name} {peer.version}" for peer in peers]
+def _run(group: str, options: argparse.Namespace) -> dict[str, Any]:
+    if group == "fused":
+        return _fused(options)
+    if group == "compiled":
+        return _compiled(options)
+    if group == "scipy":
+        return scipy_functions.run(options.turns, _scipy_size(options), options.case)
+    return calls.run(group, options.turns, options.case)
 
 
 def _fused(options: argparse.Namespace) -> dict[str, Any]:
@@ -186,21 +206,35 @@ def _compiled(options: argparse.Namespace) -> dict[str, Any]:
     )
 
 
-def _scipy(options: argparse.Namespace) -> Any:
-    """In a process of its own: SciPy decides at its import whether it takes other arrays."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "figures.json"
-        size = [str(size) for size in (options.sizes or [])[-1:]]
-        module = "benchmarks.scipy_functions"
-        done = subprocess.run(
-            [sys.executable, "-m", module, str(file), str(options.turns), *size],
-            cwd=Path(__file__).parents[1],
-            env={**os.environ, "SCIPY_ARRAY_API": "1"},
-        )
-        if done.returncode:
-            sys.exit(done.returncode)  # it has said why
-        return json.loads(file.read_text())
+def _scipy_size(options: argparse.Namespace) -> int:
+    return options.sizes[-1] if options.sizes else scipy_functions.ELEMENTS
+
+
+def _cases_of_ours(group: str, options: argparse.Namespace) -> against.Group:
+    """What --against times of a group."""
+    names = [name for name in CASE_NAMES[group] if options.case in name]
+    if group == "scipy":
+        size = _scipy_size(options)
+        cases = [(*name.split(", "), size) for name in names]
+        return against.Group(group, scipy_functions.__name__, "nx", 0.0, cases)
+    if group in calls.STATEMENTS:
+        cases = [(group, name) for name in names]
+        return against.Group(group, calls.__name__, "nx", calls.SECONDS[group], cases)
+    peer, default = {
+        "fused": ("nx", command.SIZES),
+        "compiled": ("nx.compile", command.PROGRAM_SIZES),
+    }[group]
+    cases = [
+        (name, dtype, size)
+        for size in options.sizes or default
+        for dtype in options.dtypes or command.DTYPES
+        for name in names
+    ]
+    return against.Group(group, measure.__name__, peer, measure.SECONDS, cases)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit("interrupted")

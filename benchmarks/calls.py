@@ -2,46 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import lru_cache, partial
 from statistics import geometric_mean, median
 from timeit import Timer
 from typing import Any
 
 import numpy as np
 
-from . import cases
-from .peers import Peer
+from . import cases, peers
+from .environment import environment
 from .timing import in_turns, ratio
+from .worker import Prepared, Service, Worker, workers
 
 Ratios = dict[str, dict[str, float]]
 """Of each statement, by peer."""
 
+SHAPES = {"small": (3, 4), "large": (2500, 4000)}
+SECONDS = {"small": 0.004, "large": 0.0}
+"""What a turn lasts at least."""
 
-def small(peers: list[Peer], turns: int) -> dict[str, Ratios]:
-    """Calls on 12 elements."""
-    values = _values((3, 4))
-    titles = {
-        "computing": ("Small calls that compute (12 elements)", cases.COMPUTING),
-        "writing": ("Small calls that select with arrays, or write (12 elements)", cases.WRITING),
-        "moving": ("Small calls that move and index (12 elements)", cases.MOVING),
-    }
-    return {
-        key: _table(title, statements, peers, values, turns, 0.004)
-        for key, (title, statements) in titles.items()
-    }
-
-
-def large(peers: list[Peer], turns: int) -> dict[str, Ratios]:
-    """Calls on 10 million elements, by NumPy and array_api_nx only."""
-    title = "Large arrays (10 million elements)"
-    values = _values((2500, 4000))
-    return {"large": _table(title, cases.LARGE, peers[:2], values, turns, 0.0, finish=True)}
+TABLES: dict[str, dict[str, Sequence[str]]] = {
+    "small": {
+        "Small calls that compute (12 elements)": cases.COMPUTING,
+        "Small calls that select with arrays, or write (12 elements)": cases.WRITING,
+        "Small calls that move and index (12 elements)": cases.MOVING,
+    },
+    "large": {"Large arrays (10 million elements)": cases.LARGE},
+}
+STATEMENTS = {
+    group: [statement for table in tables.values() for statement in table]
+    for group, tables in TABLES.items()
+}
+PEERS = {"small": peers.NAMES, "large": peers.NAMES[:2]}
 
 
-def _values(shape: tuple[int, int]) -> dict[str, np.ndarray[Any, Any]]:
+def connect(name: str) -> Service:
+    """Serve the namespace `name` in this process; a case is a group and a statement."""
+    peer = peers.load(name)
+    return Service(peer.version, partial(_prepare, peer))
+
+
+def run(group: str, turns: int, wanted: str = "") -> dict[str, Any]:
+    """Time the statements of `group` that contain `wanted`, print and return the ratios."""
+    with workers(__name__, PEERS[group]) as found:
+        figures = environment(turns, {name: worker.version for name, worker in found.items()})
+        figures["ratios"] = {}
+        for title, statements in TABLES[group].items():
+            chosen = [statement for statement in statements if wanted in statement]
+            if chosen:
+                figures["ratios"] |= _table(group, title, chosen, found, turns)
+    return figures
+
+
+def _prepare(peer: peers.Peer, group: str, statement: str) -> Prepared:
+    # Large results end when they are computed, which array_api_nx puts off else.
+    if group == "large":
+        statement = f"{statement}; finish(d)" if "+=" in statement else f"finish({statement})"
+    return Prepared(Timer(statement, "d = target", globals=_variables(peer, group)))
+
+
+@lru_cache(maxsize=1)
+def _variables(peer: peers.Peer, group: str) -> dict[str, Any]:
+    shape = SHAPES[group]
     rng = np.random.default_rng(0)
     a, b = rng.random(shape), rng.random(shape) + 0.1
-    return {
+    values = {
         "a": a,
         "b": b,
         "c": rng.random((shape[1], 3)),
@@ -50,52 +76,32 @@ def _values(shape: tuple[int, int]) -> dict[str, np.ndarray[Any, Any]]:
         "i": np.asarray([0, 2]),
         "mask": a > 0.5,
     }
+    arrays = {key: peer.asarray(x) for key, x in values.items()}
+    return {"xp": peer.xp, "finish": peer.finish, **arrays}
 
 
 def _table(
+    group: str,
     title: str,
     statements: Sequence[str],
-    peers: list[Peer],
-    values: dict[str, np.ndarray[Any, Any]],
+    found: Mapping[str, Worker],
     turns: int,
-    seconds: float,
-    finish: bool = False,
 ) -> Ratios:
-    """Time `statements` on all peers, print and return the ratios to the first.
-
-    With `finish` a call ends when its result is computed, which array_api_nx puts off else.
-    """
-    spaces = [
-        {
-            "xp": peer.xp,
-            "finish": peer.finish,
-            **{key: peer.asarray(x) for key, x in values.items()},
-        }
-        for peer in peers
-    ]
-    print(f"\n{title}\n\n{'':36}{peers[0].name + ', us':>12}", end="")
-    print("".join([f"{peer.name:>9}" for peer in peers[1:]]))
+    base, *others = found
+    print(f"\n{title}\n\n{'':36}{base + ', us':>12}", end="")
+    print("".join([f"{peer:>9}" for peer in others]))
     ratios: Ratios = {}
     for statement in statements:
-        timed = statement
-        if finish:
-            timed = f"{statement}; finish(d)" if "+=" in statement else f"finish({statement})"
-        timers = [Timer(timed, "d = target", globals=space) for space in spaces]
-        times = in_turns(timers, turns, seconds)
-        base = times[0]
-        assert base is not None
-        row = {
-            peer.name: ratio(own, base)
-            for peer, own in zip(peers[1:], times[1:], strict=True)
-            if own is not None
-        }
+        times, _ = in_turns(found, (group, statement), turns, SECONDS[group])
+        own = times[base].per_call
+        row = {peer: ratio(times[peer].per_call, own) for peer in others if peer in times}
         ratios[statement] = row
-        print(f"{statement:36}{median(base) * 1e6:12.2f}", end="")
-        print("".join([_cell(row.get(peer.name)) for peer in peers[1:]]), flush=True)
+        print(f"{statement:36}{median(own) * 1e6:12.2f}", end="")
+        print("".join([_cell(row.get(peer)) for peer in others]), flush=True)
     print(f"{'geometric mean':36}{'':12}", end="")
-    for peer in peers[1:]:
-        values_of_peer = [row[peer.name] for row in ratios.values() if peer.name in row]
-        print(_cell(geometric_mean(values_of_peer)), end="")
+    for peer in others:
+        column = [row[peer] for row in ratios.values() if peer in row]
+        print(_cell(geometric_mean(column) if column else None), end="")
     print()
     return ratios
 

@@ -1,4 +1,4 @@
-"""The namespaces that are compared, as far as they are installed."""
+"""The namespaces whose single calls are compared."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
+
+NAMES = ("numpy", "nx", "strict", "torch")
+_MODULES = {"nx": "array_api_nx", "strict": "array_api_strict", "torch": "array_api_compat.torch"}
 
 
 class Peer(NamedTuple):
@@ -20,27 +23,13 @@ class Peer(NamedTuple):
     """Returns when the result is computed."""
 
 
-def installed() -> list[Peer]:
-    """NumPy, array_api_nx, and every other peer that is installed."""
-    peers = [
-        Peer("numpy", np.__version__, np, np.array),
-        _nx(),
-    ]
-    for name, module in (("strict", "array_api_strict"), ("torch", "array_api_compat.torch")):
-        try:
-            peers.append(_peer(name, module))
-        except ImportError:
-            print(f"# {name} is not installed")
-    return peers
-
-
-def _nx() -> Peer:
-    peer = _peer("nx", "array_api_nx")
-    return peer._replace(finish=peer.xp.evaluate)
-
-
-def _peer(name: str, module: str) -> Peer:
+def load(name: str) -> Peer:
+    """The peer of that name. Raises ImportError if it is not installed."""
+    if name == "numpy":
+        return Peer(name, np.__version__, np, np.array)
+    module = _MODULES[name]
     xp = import_module(module)
     # The wrappers of array-api-compat have no version; what they wrap does.
     wrapped = import_module(module.removeprefix("array_api_compat."))
-    return Peer(name, wrapped.__version__, xp, lambda x: xp.asarray(x, copy=True))
+    peer = Peer(name, wrapped.__version__, xp, lambda x: xp.asarray(x, copy=True))
+    return peer._replace(finish=xp.evaluate) if name == "nx" else peer

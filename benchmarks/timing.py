@@ -2,53 +2,58 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from random import Random
 from statistics import median
-from timeit import Timer
+from typing import Any, NamedTuple, TypeVar
 
-PAUSE = 0.03
-"""Seconds between two timings: OpenMP's threads spin on our cores after their work, GNU's for
-300,000 rounds, which may take more than 10 ms."""
+from .worker import Problem, Worker
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+class Times(NamedTuple):
+    """What one worker took for a case, in seconds."""
+
+    first: float
+    """The first call."""
+    per_call: list[float]
+    """In each turn."""
 
 
 def in_turns(
-    timers: Sequence[Timer], turns: int, seconds: float, pause: float = 0.0
-) -> list[list[float] | None]:
-    """Seconds per call of each timer in each turn, in which it is called for about `seconds`.
+    workers: Mapping[Key, Worker], case: Sequence[Any], turns: int, seconds: float
+) -> tuple[dict[Key, Times], dict[Key, str]]:
+    """The times of those workers that can do `case`, and the problems of the others.
 
-    None for a timer that raises. The order changes from turn to turn, so that
-    nobody always follows the same neighbour.
+    In each turn every worker calls for about `seconds`. The order changes from turn to turn, so
+    that nobody always follows the same neighbour.
     """
-    numbers = [_calls_in(timer, seconds) for timer in timers]
-    times: list[list[float] | None] = [None if number is None else [] for number in numbers]
-    order = list(range(len(timers)))
+    times: dict[Key, Times] = {}
+    problems: dict[Key, str] = {}
+    for key, worker in workers.items():
+        try:
+            times[key] = Times(worker.ask("prepare", seconds, *case), [])
+        except Problem as problem:
+            problems[key] = str(problem)
     random = Random(0)
     for _ in range(turns):
+        order = list(times)
         random.shuffle(order)
-        for i in order:
-            number, own = numbers[i], times[i]
-            if number is not None and own is not None:
-                time.sleep(pause)
-                own.append(timers[i].timeit(number) / number)
-    return times
+        for key in order:
+            try:
+                times[key].per_call.append(workers[key].ask("time"))
+            except Problem as problem:
+                problems[key] = str(problem)
+                del times[key]
+    return times, problems
+
+
+def ratios(times: Sequence[float], others: Sequence[float]) -> list[float]:
+    """How many times as long as the others it took in each turn: both sides saw one machine."""
+    return [mine / theirs for mine, theirs in zip(times, others, strict=True)]
 
 
 def ratio(times: Sequence[float], others: Sequence[float]) -> float:
-    """How many times as long as the others it took: the median of the turns' ratios.
-
-    Ratios are taken within a turn, so that both sides saw the same machine.
-    """
-    return median([mine / theirs for mine, theirs in zip(times, others, strict=True)])
-
-
-def _calls_in(timer: Timer, seconds: float) -> int | None:
-    """How many calls take about `seconds`; None if one call raises."""
-    number = 1
-    try:
-        for _ in range(2):
-            number = max(1, int(seconds * number / max(timer.timeit(number), 1e-7)))
-    except Exception:  # whatever a peer raises: it cannot
-        return None
-    return number
+    """The median of the turns' ratios."""
+    return median(ratios(times, others))

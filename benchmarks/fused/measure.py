@@ -1,19 +1,25 @@
-"""One interleaved run: every case, dtype and size, all peers in turns."""
+"""Every case, dtype and size, all peers in turns."""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Mapping
 from statistics import median
 from timeit import Timer
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..timing import PAUSE, in_turns, ratio
-from .cases import Case, inputs
-from .peers import Peer
+from ..timing import in_turns, ratio
+from ..worker import Prepared, Problem, Service, Worker
+from .cases import CASES, Case, inputs
+from .memory import extra_memory
+from .peers import Peer, load
+from .programs import PROGRAMS
+
+_CASES = {case.name: case for case in (*CASES, *PROGRAMS)}
 
 SECONDS = 0.003
 """What a turn lasts at least: short calls are repeated."""
@@ -37,40 +43,55 @@ class Result(NamedTuple):
     """The first call, with all compilation and preparation."""
 
 
-def measure(case: Case, dtype: str, elements: int, peers: Sequence[Peer], turns: int) -> Result:
-    """Time `case` on all peers, after checking that each agrees with the first, NumPy."""
+def connect(name: str) -> Service:
+    """Serve the peer `name` in this process; a case is a name, a dtype and a number of elements."""
+    # What a peer has to say about its compilation belongs to none of the tables.
+    warnings.simplefilter("ignore")
+    peer = load(name)
+
+    def ready(case: str, dtype: str, elements: int) -> Prepared:
+        return prepare(peer, _CASES[case], dtype, elements)
+
+    def memory(case: str, dtype: str, elements: int) -> float | None:
+        return extra_memory(peer, _CASES[case], dtype, elements)
+
+    return Service(peer.version, ready, memory)
+
+
+def prepare(peer: Peer, case: Case, dtype: str, elements: int) -> Prepared:
+    """Make `case` ready to be timed. Raises `Problem` if the result is not NumPy's."""
     arrays = inputs(case, elements, dtype)
     expected = case.function(np, *arrays)
-    calls: dict[str, Callable[[], Any]] = {}
-    first: dict[str, float] = {}
-    for peer in peers:
-        start = time.perf_counter()
-        try:
-            call = peer.prepare(case, arrays)
-            result = call and call()
-        except Exception as error:  # whatever a peer raises: it cannot
-            _note(peer, case, f"{type(error).__name__}: {error}")
-            continue
-        seconds = time.perf_counter() - start
-        if call is None:
-            continue
-        problem = disagreement(peer.export(result), expected)
+    start = time.perf_counter()
+    call = peer.prepare(case, arrays)
+    if call is None:
+        raise Problem
+    result = call()
+    seconds = time.perf_counter() - start
+    problem = disagreement(peer.export(result), expected)
+    if problem:
+        raise Problem(problem)
+    return Prepared(Timer(call), seconds)
+
+
+def measure(
+    case: Case, dtype: str, elements: int, workers: Mapping[str, Worker], turns: int
+) -> Result:
+    """Time `case` on all peers that agree with NumPy; say why the others do not count."""
+    request = (case.name, dtype, elements)
+    times, problems = in_turns(workers, request, turns, SECONDS)
+    for name, problem in problems.items():
         if problem:
-            _note(peer, case, problem)
-            continue
-        calls[peer.name], first[peer.name] = call, seconds * 1e3
-    result = None
-    timers = [Timer(call) for call in calls.values()]
-    timings = in_turns(timers, turns, SECONDS, PAUSE)
-    times = {name: own for name, own in zip(calls, timings, strict=True) if own is not None}
+            print(f"# {name}, {case.name}: {problem}", file=sys.stderr)
+    calls = {name: own.per_call for name, own in times.items()}
     return Result(
         case.name,
         dtype,
         elements,
-        {name: median(own) * 1e3 for name, own in times.items()},
-        {name: min(own) * 1e3 for name, own in times.items()},
-        {name: ratio(times["numpy"], own) for name, own in times.items()},
-        first,
+        {name: median(own) * 1e3 for name, own in calls.items()},
+        {name: min(own) * 1e3 for name, own in calls.items()},
+        {name: ratio(calls["numpy"], own) for name, own in calls.items()},
+        {name: own.first * 1e3 for name, own in times.items()},
     )
 
 
@@ -91,7 +112,3 @@ def disagreement(result: Any, expected: Any) -> str:
     if not np.allclose(result, expected, rtol=tolerance, atol=tolerance):
         return "other values than NumPy's"
     return ""
-
-
-def _note(peer: Peer, case: Case, problem: str) -> None:
-    print(f"# {peer.name}, {case.name}: {problem.splitlines()[0]}", file=sys.stderr)

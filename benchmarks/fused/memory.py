@@ -1,60 +1,24 @@
-"""Peak memory of a call beyond what was there before, in a process of its own per peer.
-
-Run as ``python -m benchmarks.fused.memory PEER ELEMENTS DTYPE CASE...``: prints JSON.
-"""
+"""Peak memory of a call beyond what was there before."""
 
 from __future__ import annotations
 
 import ctypes
 import gc
-import json
 import re
-import subprocess
-import sys
-from collections.abc import Sequence
 from pathlib import Path
 
-from .cases import CASES, Case, inputs
-from .peers import Peer, installed
+from .cases import Case, inputs
+from .peers import Peer
 
 _STATUS = Path("/proc/self/status")
 _CLEAR = Path("/proc/self/clear_refs")
 
 
-def extra_memory(
-    peers: Sequence[Peer], cases: Sequence[Case], dtype: str, elements: int
-) -> dict[str, dict[str, float]]:
-    """MiB by peer and case, the result included; nothing where the system does not tell."""
-    figures: dict[str, dict[str, float]] = {}
-    for peer in peers:
-        run = subprocess.run(
-            [sys.executable, "-m", __name__, peer.name, str(elements), dtype]
-            + [case.name for case in cases],
-            cwd=Path(__file__).parents[2],
-            stdout=subprocess.PIPE,
-            text=True,
-            check=False,
-        )
-        if run.returncode == 0:
-            figures[peer.name] = json.loads(run.stdout.splitlines()[-1])
-    return figures
+def extra_memory(peer: Peer, case: Case, dtype: str, elements: int) -> float | None:
+    """MiB that the second call needs at its peak, its result included; the first may compile.
 
-
-def main(arguments: Sequence[str]) -> int:
-    """Measure the cases of one peer."""
-    name, elements, dtype, *names = arguments
-    peer = next(peer for peer in installed([name]) if peer.name == name)
-    figures = {}
-    for case in CASES:
-        extra = _extra(peer, case, int(elements), dtype) if case.name in names else None
-        if extra is not None:
-            figures[case.name] = extra
-    print(json.dumps(figures))
-    return 0
-
-
-def _extra(peer: Peer, case: Case, elements: int, dtype: str) -> float | None:
-    """MiB that the second call needs at its peak; the first may compile."""
+    None if the peer cannot do the case, or the system does not tell the peak of this process.
+    """
     try:
         call = peer.prepare(case, inputs(case, elements, dtype))
         if call is None:
@@ -81,7 +45,3 @@ def _kibibytes(key: str) -> int:
     if not found:
         raise OSError(f"no {key} in {_STATUS}")
     return int(found[1])
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -1,4 +1,4 @@
-"""Who is compared: NumPy, array_api_nx, and whatever else is installed."""
+"""Who is compared: NumPy, array_api_nx, and others. Each is imported when it is loaded."""
 
 from __future__ import annotations
 
@@ -26,21 +26,9 @@ class Peer(NamedTuple):
     """Gives memory that is kept for reuse back to the system."""
 
 
-def installed(names: Sequence[str] = ()) -> list[Peer]:
-    """NumPy, array_api_nx and all other peers that are installed, or those of them in `names`.
-
-    Compiled functions only if they are named.
-    """
-    names = names or [name for name in _MAKERS if name != "nx.compile"]
-    peers = []
-    for name, make in _MAKERS.items():
-        if name not in names and name not in ("numpy", "nx"):
-            continue
-        try:
-            peers.append(make())
-        except ImportError as error:
-            print(f"# {name}: {error}")
-    return peers
+def load(name: str) -> Peer:
+    """The peer of that name. Raises ImportError if it is not installed."""
+    return _MAKERS[name]()
 
 
 def _numpy() -> Peer:
@@ -150,3 +138,6 @@ _MAKERS: dict[str, Callable[[], Peer]] = {
     "torch.compile": _torch_compile,
 }
 NAMES = tuple(_MAKERS)
+
+DEFAULT = tuple([name for name in NAMES if name != "nx.compile"])
+"""Peers of the expressions: functions are compiled only where that is what is compared."""

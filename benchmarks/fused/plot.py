@@ -50,7 +50,8 @@ def plot(figures: Mapping[str, Any], file: str) -> None:
             )
             _panel(panel, dtype, cases, [speeds.get(case, {}) for case in cases], means, peers)
         axes[0][0].invert_yaxis()  # the first case on top; the panels share the axis
-        figure.suptitle(f"{elements:,} elements, {figures['cores']} cores", fontsize=11)
+        machine = f"{figures['cores']} cores of {figures['processor']}"
+        figure.suptitle(f"{elements:,} elements, {machine}", fontsize=11)
         handles, labels = axes[0][0].get_legend_handles_labels()
         versions = [f"{label} {figures['peers'][label].partition('+')[0]}" for label in labels]
         figure.legend(

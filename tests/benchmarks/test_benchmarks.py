@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from timeit import Timer
 from typing import Any
 from xml.etree import ElementTree
 
@@ -13,13 +12,15 @@ import pytest
 
 from benchmarks import __main__ as command_line
 from benchmarks.__main__ import main
+from benchmarks.calls import SHAPES, STATEMENTS, connect
 from benchmarks.fused.cases import CASES, Case, inputs
-from benchmarks.fused.measure import disagreement, measure
+from benchmarks.fused.measure import disagreement, measure, prepare
 from benchmarks.fused.memory import extra_memory
-from benchmarks.fused.peers import NAMES, Peer, installed
+from benchmarks.fused.peers import NAMES, Peer, load
 from benchmarks.fused.programs import PROGRAMS
 from benchmarks.fused.report import summary
 from benchmarks.timing import in_turns, ratio
+from benchmarks.worker import Problem
 
 DTYPES = ("float64", "float32")
 COMPILERS = ("numba", "jax.jit", "torch.compile")
@@ -27,10 +28,10 @@ FEW = ("softmax of rows",)
 
 
 def peer_named(name: str) -> Peer:
-    for peer in installed([name]):
-        if peer.name == name:
-            return peer
-    pytest.skip(f"{name} is not installed, or lacks what it needs")
+    try:
+        return load(name)
+    except ImportError:
+        pytest.skip(f"{name} is not installed, or lacks what it needs")
 
 
 def check(peer: Peer, case: Case, dtype: str, elements: int) -> None:
@@ -90,43 +91,61 @@ def test_disagreements_are_found(result: Any, problem: str) -> None:
     assert problem in disagreement(result, np.ones(2))
 
 
-def test_a_peer_that_cannot_or_errs_is_left_out(capsys: pytest.CaptureFixture[str]) -> None:
-    def fail(case: Case, arrays: Any) -> Any:
-        raise TypeError("no such thing")
+def test_a_peer_must_agree_with_numpy() -> None:
+    wrong = Peer("wrong", "1", lambda case, arrays: lambda: arrays[0])
+    with pytest.raises(Problem, match="other values than NumPy's"):
+        prepare(wrong, CASES[0], "float64", 100)
+    unable = Peer("unable", "1", lambda case, arrays: None)
+    with pytest.raises(Problem, match=r"^$"):
+        prepare(unable, CASES[0], "float64", 100)
 
-    peers = [
-        *installed(["numpy"]),
-        Peer("unable", "1", lambda case, arrays: None),
-        Peer("failing", "1", fail),
-        Peer("wrong", "1", lambda case, arrays: lambda: arrays[0]),
-    ]
-    result = measure(CASES[0], "float64", 100, peers, turns=2)
-    assert list(result.speed) == ["numpy", "nx"]
-    assert result.speed["numpy"] == 1
-    errors = capsys.readouterr().err
-    assert "failing, 2*a + 3*b: TypeError: no such thing" in errors
-    assert "wrong, 2*a + 3*b: other values" in errors
-    assert set(summary([result])["geometric mean"]) == {"numpy", "nx"}
+
+class Script:
+    """A worker that answers what it was told to; exceptions are raised."""
+
+    def __init__(self, *answers: Any) -> None:
+        self.answers = list(answers)
+
+    def ask(self, action: str, *arguments: Any) -> Any:
+        answer = self.answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
 
 
 def test_turns_and_ratios() -> None:
-    def fail() -> None:
-        raise ValueError
-
-    calls: list[int] = []
-    times = in_turns([Timer(lambda: calls.append(1)), Timer(fail)], turns=3, seconds=0.0)
-    assert times[0] is not None
-    assert len(times[0]) == 3
-    assert times[1] is None
-    assert len(calls) == 3 + 2  # two more to find out how long a call takes
+    workers: Any = {
+        "numpy": Script(5.0, 2.0, 8.0, 3.0),
+        "nx": Script(6.0, 1.0, 2.0, 1.0),
+        "unable": Script(Problem("no such thing")),
+        "failing": Script(7.0, 1.0, Problem("no more")),
+    }
+    times, problems = in_turns(workers, ("case",), turns=3, seconds=0.0)
+    assert times == {"numpy": (5.0, [2.0, 8.0, 3.0]), "nx": (6.0, [1.0, 2.0, 1.0])}
+    assert problems == {"unable": "no such thing", "failing": "no more"}
     assert ratio([2.0, 8.0, 3.0], [1.0, 2.0, 1.0]) == 3
 
 
+def test_a_peer_that_cannot_or_errs_is_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    workers: Any = {
+        "numpy": Script(0.5, 2.0, 4.0),
+        "nx": Script(0.5, 1.0, 1.0),
+        "unable": Script(Problem("")),
+        "wrong": Script(Problem("other values than NumPy's")),
+    }
+    result = measure(CASES[0], "float64", 100, workers, turns=2)
+    assert result.speed == {"numpy": 1, "nx": 3}
+    assert result.fastest_milliseconds == {"numpy": 2000, "nx": 1000}
+    assert result.first_milliseconds == {"numpy": 500, "nx": 500}
+    assert capsys.readouterr().err == "# wrong, 2*a + 3*b: other values than NumPy's\n"
+    assert set(summary([result])["geometric mean"]) == {"numpy", "nx"}
+
+
 def test_memory_of_a_call_includes_its_result() -> None:
-    figures = extra_memory(installed(["numpy"])[:1], CASES[:1], "float64", 10**6)
-    if not figures["numpy"]:
+    mebibytes = extra_memory(load("numpy"), CASES[0], "float64", 10**6)
+    if mebibytes is None:
         pytest.skip("this system does not tell the peak")
-    assert figures["numpy"][CASES[0].name] > 10**6 * 8 / 2**20 - 1
+    assert mebibytes > 10**6 * 8 / 2**20 - 1
 
 
 def test_the_command_writes_json_and_a_plot(
@@ -143,6 +162,8 @@ def test_the_command_writes_json(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert set(figures) == {"fused"}
     fused = figures["fused"]
     assert set(fused["peers"]) == {"numpy", "nx"}
+    for key in ("date", "processor", "cores", "python", "numpy", "turns", "processes"):
+        assert fused[key]
     assert len(fused["results"]) == len(DTYPES) * len(CASES)
     for result in fused["results"]:
         assert result["elements"] == 300
@@ -171,8 +192,12 @@ def test_the_command_writes_json(tmp_path: Path, capsys: pytest.CaptureFixture[s
         (["fused", "--peers", "nx,matlab"], "'matlab' is no peer; choose from numpy, nx,"),
         (["medium"], "'medium' is no group; choose from small, large, fused, compiled, scipy"),
         (["fused", "--case", "no such"], "argument --case: no name contains 'no such'; they are"),
+        (["small", "--case", "no such"], "they are xp.add(a, b), a + b,"),
         (["fused", "--plot", "speed.txt"], "argument --plot: speed.txt must end in .svg or .png"),
         (["compiled", "--plot", "speed.svg"], "argument --plot: it draws the figures of fused"),
+        (["small", "--against", "/no/such"], "/no/such is no checkout of array_api_nx"),
+        (["fused", "--against", ".", "--peers", "numba"], "argument --peers: with --against only"),
+        (["fused", "--against", ".", "--plot", "x.svg"], "argument --plot: with --against only"),
         (["small", "--json", "/no/such/folder/file"], "argument --json: /no/such/folder/file"),
         (["small", "--json", "/"], "argument --json: / cannot be written"),
     ],
@@ -215,3 +240,20 @@ def test_scipys_functions(tmp_path: Path) -> None:
     figures = json.loads(file.read_text())["scipy"]
     assert len(figures["speed"]) == 18
     assert figures["geometric_mean"] > 0
+
+
+def test_calls(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "figures.json"
+    assert main(["small", "--case", "a + b", "--turns", "1", "--json", str(file)]) == 0
+    figures = json.loads(file.read_text())["small"]
+    assert set(figures["ratios"]) == {"a + b"}
+    assert figures["ratios"]["a + b"]["nx"] > 0
+    assert figures["processor"] in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["numpy", "nx"])
+@pytest.mark.parametrize("statement", STATEMENTS["large"])
+def test_calls_on_large_arrays(name: str, statement: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(SHAPES, "large", (5, 8))
+    prepared = connect(name).prepare("large", statement)
+    assert prepared.timer.timeit(2) > 0

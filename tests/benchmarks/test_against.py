@@ -1,0 +1,128 @@
+"""Two checkouts are compared case by case, if both are complete."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks import against
+from benchmarks.__main__ import GROUPS, main
+from benchmarks.worker import ROOT, Problem
+
+
+@pytest.fixture
+def other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Another checkout, without compiled extensions, which nobody asks for either."""
+    monkeypatch.setenv("ARRAY_API_NX_EXTENSION", "0")
+    monkeypatch.setattr(against, "PAIRS", 2)
+    leave = shutil.ignore_patterns("*.so", "*.pyd", "__pycache__")
+    shutil.copytree(ROOT / "array_api_nx", tmp_path / "other" / "array_api_nx", ignore=leave)
+    return tmp_path / "other"
+
+
+@pytest.mark.parametrize(
+    ("group", "options", "cases"),
+    [
+        ("small", ["--case", "a + b"], ["a + b"]),
+        ("fused", ["--sizes", "3e2", "--dtypes", "float32", "--case", "clip"], ["where, clip"]),
+        ("compiled", ["--sizes", "3e2", "--case", "ten"], ["ten operations"]),
+        ("scipy", ["--sizes", "2e3", "--case", "softmax, flat"], ["softmax, flat"]),
+    ],
+)
+def test_every_group_is_compared(
+    group: str, options: list[str], cases: list[str], other: Path, tmp_path: Path
+) -> None:
+    assert group in GROUPS
+    if group == "scipy":
+        pytest.importorskip("scipy")
+    file = tmp_path / "figures.json"
+    command = [group, "--against", str(other), "--turns", "2", "--json", str(file), *options]
+    assert main(command) == 0
+    figures = json.loads(file.read_text())["against"]
+    assert set(figures["revisions"]) == {"this", "other"}
+    assert figures["processor"]
+    for result in figures["results"]:
+        assert result["group"] == group
+        assert any(case in result["case"] for case in cases)
+        low, high = result["quartiles"]
+        assert 0 < low <= result["ratio"] <= high
+        assert result["slower"] == (result["ratio"] > 1.03)
+    assert len(figures["results"]) == (2 if group == "compiled" else 1)  # dtypes
+
+
+def test_slower_cases_are_listed(
+    other: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seconds = {ROOT: [1.1, 1.2, 1.0], other: [1.0, 1.0, 1.0]}
+    monkeypatch.setattr(against, "_start", lambda group, checkout: Stopped(seconds[checkout]))
+    group = against.Group("few", "module", "nx", 0.0, [("quick",), ("slow",), ("bad",)])
+    figures = against.run([group], other, 3)
+    assert [x.get("slower") for x in figures["results"]] == [False, True, None]
+    assert figures["results"][1]["ratio"] == 1.1
+    assert figures["results"][1]["fastest_ratio"] == 1.0
+    assert figures["results"][2]["problems"] == {"this": "wrong", "other": "wrong"}
+    out = capsys.readouterr().out
+    assert "1 of 2 cases are slower by more than 3%" in out
+    assert out.splitlines()[-1].startswith("  few: slow")
+
+
+class Stopped:
+    """A worker of the case `slow`, which takes the times given; others take a second."""
+
+    def __init__(self, times: list[float]) -> None:
+        self.times = times
+        self.turns: list[float] = []
+
+    def __enter__(self) -> Stopped:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+    def ask(self, action: str, *arguments: Any) -> float:
+        if action == "prepare":
+            case = arguments[1]
+            if case == "bad":
+                raise Problem("wrong")
+            self.turns = list(self.times) if case == "slow" else [1.0] * 3
+            return 0.0
+        return self.turns.pop(0)
+
+
+def test_extensions_that_are_not_compiled_are_told(
+    other: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("ARRAY_API_NX_EXTENSION")
+    with pytest.raises(SystemExit) as ended:
+        main(["small", "--against", str(other), "--turns", "1"])
+    assert ended.value.code == 2
+    error = capsys.readouterr().err
+    assert "has no compiled _engine, _fast_path; run there: python setup.py build_ext" in error
+
+
+def test_the_other_checkout_is_the_one_that_is_timed(other: Path) -> None:
+    group = against.Group("small", "benchmarks.calls", "nx", 0.0, [])
+    with against._start(group, other) as worker:
+        assert worker.checkout == str(other)
+    (other / "array_api_nx" / "__init__.py").unlink()
+    (other / "array_api_nx").rename(other / "gone")
+    with pytest.raises(against.Unsuitable, match="array_api_nx was imported from"):
+        against._start(group, other)
+
+
+def test_sources_that_changed_are_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(ROOT / "array_api_nx", tmp_path / "array_api_nx")
+    source = tmp_path / "array_api_nx" / "native" / "tiles.h"
+    group = against.Group("small", "benchmarks.calls", "nx", 0.0, [])
+    source.touch()
+    try:
+        against._start(group, tmp_path).close()
+    except against.Unsuitable:
+        pytest.skip("the extensions are not compiled")
+    assert "C sources changed after they were compiled" in capsys.readouterr().out
