@@ -5,8 +5,8 @@
 #     tests/sanitize.sh address [pytest arguments]
 #     tests/sanitize.sh valgrind [pytest arguments]
 #
-# Without arguments the tests of kernels, loops, the memory pool, sequences, interrupts, operations and
-# the fast path run.
+# Without arguments the tests of kernels, loops, the memory pool, sequences, interrupts, threads,
+# operations and the fast path run.
 # PYTHON and CC say which to use.
 # They are built in a copy of the sources, so that those in use stay as they are.
 set -eu
@@ -14,7 +14,7 @@ set -eu
 tool=$1
 shift
 [ $# -gt 0 ] || set -- -q tests/backends/cpu/engine/test_run.py \
-    tests/backends/cpu/engine/test_run_interrupted.py \
+    tests/backends/cpu/engine/test_run_interrupted.py tests/backends/cpu/engine/test_parallel.py \
     tests/backends/cpu/engine/test_loops.py tests/backends/cpu/engine/test_memory_pool.py \
     tests/backends/cpu/engine/test_extension_sequence.py tests/backends/cpu/engine/test_operations.py \
     tests/contract/test_fast_path.py
@@ -58,7 +58,7 @@ valgrind)
     ! cat "$copy"/valgrind.* | awk '
         /^==[0-9]+== *$/ { if (ours) printf "%s", text; text = ""; ours = 0; next }
         { text = text $0 "\n" }
-        /\((_(engine|fast_path)\.c|(atomics|context|copies|interrupt|loops|memory|parse|sequence|operations|sums|threads|tiles|totals)\.h):/ { ours = 1 }
+        /\((_(engine|fast_path)\.c|(atomics|calls|context|copies|interrupt|loops|memory|parse|sequence|operations|sums|threads|tiles|totals)\.h):/ { ours = 1 }
     ' | grep .
     ;;
 *)

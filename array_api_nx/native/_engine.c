@@ -319,6 +319,7 @@ static PyType_Spec kernel_spec = {
 #include "sequence.h"
 #include "operations.h"
 #include "totals.h"
+#include "calls.h"
 /* clang-format on */
 
 /* ------------------------------------------------------------------ threads */
@@ -410,6 +411,14 @@ static PyMethodDef methods[] = {
      "reduction: (loop, dtype of the elements, identity, elements up to which one thread computes "
      "all). The order of the elements must not matter to it; accumulators of another dtype than "
      "the elements are counts."},
+    {"parallel_for", (PyCFunction)(void (*)(void))parallel_for, METH_FASTCALL,
+     "parallel_for(task, count, threads)\n--\n\n"
+     "Call task(i) for each i in range(count), on at most so many threads, this one among them. See "
+     "parallel.py."},
+    {"retire_workers", retire_workers, METH_NOARGS,
+     "retire_workers()\n--\n\n"
+     "Have no thread but the calling one call tasks of parallel_for from now on, and wait for those "
+     "that do, as the interpreter has to before it ends."},
     {"forget_threads", forget_threads, METH_NOARGS,
      "forget_threads()\n--\n\nStart afresh without threads, as a forked child has to."},
     {"empty", empty, METH_VARARGS,

@@ -1,9 +1,19 @@
-/* The threads that work on kernels: made when first asked for, kept, and asleep between jobs.
+/* The team: one caller and the worker threads that help it, which are made when first asked for, are
+   kept, and sleep between jobs.
+
+   A job is a number of tasks. The thread that asks for it (the caller) and the workers take one task
+   after the other until there are none left. There are three kinds of jobs: the tasks of a kernel,
+   the parts of one long loop, and calls of a Python function (calls.h). For the first two a worker
+   never touches Python, and needs no thread state. For the third it holds the GIL from before its
+   first task until after its last one. Workers that sleep do not hinder the interpreter's end.
 
    Threads tell each other by atomic numbers what is to be done and what is done. A thread that waits
-   looks at them for a while, and then goes to sleep on a PyThread lock, which another one releases.
-   The threads never touch Python, so they need no thread state, and the interpreter may end while
-   they sleep. One caller at a time has them; any other works alone meanwhile. */
+   for such a number to change reads it over and over for a while, and then sleeps on a PyThread lock,
+   which another thread releases.
+
+   The team serves one caller at a time. Whoever asks for it meanwhile, be it another Python thread or
+   a task of the job itself, gets a team of one, and does its job alone: nobody ever waits for the
+   team. */
 
 #ifndef ARRAY_API_NX_THREADS_H
 #define ARRAY_API_NX_THREADS_H
@@ -12,21 +22,25 @@
 
 enum { MAX_WORKERS = 255, ALIGNMENT = 64 };
 
-/* Passes of one sequence, and arrays of either kind: all that so many passes can name. */
+/* The most passes that a sequence (sequence.h) has, and the most arrays that so many passes can
+   name. */
 enum { MAX_SEQUENCE = 64, MAX_ARRAYS = MAX_SEQUENCE * MAX_OPERANDS };
 
-/* Looks at a number before a thread goes to sleep: with pauses about a hundred microseconds, in which
-   a caller that is in Python code between two jobs, or in an operation of one thread, is back. */
+/* How often a thread reads a number before it goes to sleep. With the pauses in between that takes
+   about a hundred microseconds: within that time a caller that runs Python code between two jobs, or
+   an operation that needs no team, mostly comes back, and finds the workers awake. */
 enum { SPIN_COUNT = 5000 };
 
+/* Memory for the tiles of one thread. */
 typedef struct {
     void *block;
-    char *start; /* aligned */
+    char *start; /* in the block, aligned */
     size_t size;
 } Scratch;
 
-/* One loop over elements that lie evenly apart, in tasks of so many. Arguments of step 0 may be
-   accumulators, which lie so far apart from task to task. */
+/* One loop over `count` elements, cut into tasks of `each` elements. The elements of an argument lie
+   `steps` bytes apart. Those of step 0 are the same for all elements of a task; if they are
+   accumulators, that of the next task lies `accumulator_stride` bytes further. */
 typedef struct {
     const Loop *loop;
     char *args[MAX_SOURCES + 1];
@@ -34,37 +48,57 @@ typedef struct {
     npy_intp count, each, accumulator_stride;
 } Run;
 
+/* Counts the threads that have entered something, and lets in no more once it is closed. */
 typedef struct {
-    npy_intp next;    /* task */
-    npy_intp tasks;
-    npy_intp working; /* workers that have entered; and CLOSED if no more may, ASLEEP if the caller
-                         is to be woken by the last one to leave */
-    int helpers;      /* the first so many workers may */
-    const Kernel *kernel; /* or NULL: the job is the run */
-    char *const *memories;
-    Interrupt *interrupt;
-    Run run;
-    npy_intp flags[MAX_STEPS];
-} Job;
+    npy_intp inside;          /* shared: how many threads; plus CLOSED, and ASLEEP while the thread
+                                 that closed the gate sleeps until the last one has left */
+    PyThread_type_lock empty; /* released by the last one to leave, if ASLEEP */
+} Gate;
 
 enum { CLOSED = 1 << 20, ASLEEP = 1 << 21 };
 
-typedef struct Pool Pool;
+/* What a worker is told, and how it is to come when it is called: without or with the GIL. Or it is
+   ASLEEP. */
+enum { AWAKE, CALLED, CALLED_WITH_GIL };
 
-/* What a worker may be; ASLEEP as well. */
-enum { AWAKE, CALLED };
+typedef struct Job Job;
+
+struct Job {
+    npy_intp next;  /* shared: the number of the next task to be taken */
+    npy_intp tasks; /* how many there are */
+    Gate gate;      /* open while workers may join; the caller waits for those inside */
+    int helpers;    /* workers 0 to helpers - 1 may join */
+    int call;       /* CALLED or CALLED_WITH_GIL */
+    void (*work)(Job *job, char *scratch, int is_caller); /* take tasks until there are no more */
+    Interrupt *interrupt;
+    /* of a kernel */
+    const Kernel *kernel;
+    char *const *memories;
+    /* of a long loop */
+    Run run;
+    /* shared: the floating-point errors met, by step of the kernel; those of a loop come first */
+    npy_intp flags[MAX_STEPS];
+    /* of calls */
+    PyObject *function;
+    PyObject *context; /* the caller's context variables */
+    npy_intp exception; /* shared: the first one that a worker met, a PyObject *, or 0 */
+};
+
+typedef struct Pool Pool;
 
 typedef struct {
     Pool *pool;
     int number;
-    npy_intp state;
-    PyThread_type_lock wake; /* signal to one asleep */
+    npy_intp state;          /* shared: AWAKE, CALLED, CALLED_WITH_GIL or ASLEEP */
+    PyThread_type_lock wake; /* released by who calls a worker that is ASLEEP */
+    PyThreadState *python;   /* made when the GIL is first wanted, and kept: to make one takes longer
+                                than to wake the worker; or NULL */
     Scratch scratch;
 } Worker;
 
 struct Pool {
-    npy_intp busy;           /* whether a caller has a job */
-    PyThread_type_lock done; /* signal to a caller asleep: the last worker has left the job */
+    npy_intp busy; /* shared: whether a caller has the team */
+    Gate python;   /* workers that hold the GIL or wait for it; closed when the interpreter ends */
     Job job;
     Scratch scratch; /* the caller's */
     int count;
@@ -100,7 +134,7 @@ static int reserve_scratch(Scratch *scratch, size_t size)
 
 /* ------------------------------------------------------------------ jobs */
 
-/* Set flags of a job. */
+/* Add floating-point flags to those of a step. */
 static void raise_flags(npy_intp *flags, npy_uint8 more)
 {
     for (npy_intp now = load_shared(flags), seen; (now & more) != more; now = seen) {
@@ -111,7 +145,7 @@ static void raise_flags(npy_intp *flags, npy_uint8 more)
     }
 }
 
-/* Those of the first so many steps. */
+/* Copy the flags of the first `count` steps. */
 static void collect_flags(const Job *job, npy_uint8 *flags, int count)
 {
     for (int i = 0; i < count; i++) {
@@ -119,7 +153,7 @@ static void collect_flags(const Job *job, npy_uint8 *flags, int count)
     }
 }
 
-/* Run the elements of a task. */
+/* Run the loop over the elements of one task. */
 static void run_part(const Run *run, npy_intp task)
 {
     char *args[MAX_SOURCES + 1];
@@ -131,8 +165,9 @@ static void run_part(const Run *run, npy_intp task)
     run->loop->function(args, &count, run->steps, run->loop->data);
 }
 
-static void work_on_run(Job *job, int is_caller)
+static void work_on_run(Job *job, char *scratch, int is_caller)
 {
+    (void)scratch;
     const Run run = job->run;
     take_flags();
     for (npy_intp task; (task = add_shared(&job->next, 1)) < job->tasks;) {
@@ -156,86 +191,120 @@ static void work_on_kernel(Job *job, char *scratch, int is_caller)
     }
 }
 
-static void work(Job *job, char *scratch, int is_caller)
-{
-    if (job->kernel == NULL) {
-        work_on_run(job, is_caller);
-    } else {
-        work_on_kernel(job, scratch, is_caller);
-    }
-}
+/* ------------------------------------------------------------------ gates */
 
-/* Whether a worker is still in time for the job. Then it has entered, and the caller waits for it. */
-static int enter(Job *job)
+/* Whether the gate was open. Then the thread is inside, and whoever closes the gate waits for it. */
+static int enter_gate(Gate *gate)
 {
-    npy_intp working = load_shared(&job->working);
-    while (working < CLOSED) {
-        const npy_intp seen = replace_shared(&job->working, working, working + 1);
-        if (seen == working) {
+    npy_intp inside = load_shared(&gate->inside);
+    while (inside < CLOSED) {
+        const npy_intp seen = replace_shared(&gate->inside, inside, inside + 1);
+        if (seen == inside) {
             return 1;
         }
-        working = seen;
+        inside = seen;
     }
     return 0;
 }
 
-static void leave(Pool *own)
+static void leave_gate(Gate *gate)
 {
-    if (add_shared(&own->job.working, -1) == (CLOSED | ASLEEP) + 1) {
-        PyThread_release_lock(own->done);
+    if (add_shared(&gate->inside, -1) == (CLOSED | ASLEEP) + 1) {
+        PyThread_release_lock(gate->empty);
     }
 }
 
-/* Let no more workers in, and wait for those inside. */
-static void finish(Pool *own)
+static void open_gate(Gate *gate)
 {
-    npy_intp *working = &own->job.working;
-    if (add_shared(working, CLOSED) == 0) {
-        return;
-    }
+    exchange_shared(&gate->inside, 0);
+}
+
+static int is_closed(Gate *gate)
+{
+    return load_shared(&gate->inside) >= CLOSED;
+}
+
+/* Let no more threads in; whether none is inside. */
+static int close_gate(Gate *gate)
+{
+    return add_shared(&gate->inside, CLOSED) == 0;
+}
+
+/* Wait until the threads inside a closed gate have left. Only by the thread that closed it. */
+static void await_empty(Gate *gate)
+{
     for (int i = 0; i < SPIN_COUNT; i++) {
-        if (load_shared(working) == CLOSED) {
+        if (load_shared(&gate->inside) == CLOSED) {
             return;
         }
         pause_shortly();
     }
-    if (add_shared(working, ASLEEP) != CLOSED) {
-        PyThread_acquire_lock(own->done, WAIT_LOCK);
+    if (add_shared(&gate->inside, ASLEEP) != CLOSED) {
+        PyThread_acquire_lock(gate->empty, WAIT_LOCK);
     }
 }
 
-/* Have a worker look at the job. */
-static void call_worker(Worker *worker)
+/* ------------------------------------------------------------------ workers */
+
+static void call_worker(Worker *worker, int call)
 {
-    if (exchange_shared(&worker->state, CALLED) == ASLEEP) {
+    if (exchange_shared(&worker->state, call) == ASLEEP) {
         PyThread_release_lock(worker->wake);
     }
 }
 
-/* Until the worker is called. */
-static void await_call(Worker *worker)
+/* Wait until the worker is called; how it is to come. */
+static int await_call(Worker *worker)
 {
-    for (int i = 0; i < SPIN_COUNT && load_shared(&worker->state) != CALLED; i++) {
+    for (int i = 0; i < SPIN_COUNT && load_shared(&worker->state) == AWAKE; i++) {
         pause_shortly();
     }
     if (replace_shared(&worker->state, AWAKE, ASLEEP) == AWAKE) {
         PyThread_acquire_lock(worker->wake, WAIT_LOCK);
     }
-    exchange_shared(&worker->state, AWAKE);
+    return (int)exchange_shared(&worker->state, AWAKE);
 }
 
+/* Wait for the GIL. */
+static void enter_python(Worker *worker)
+{
+    if (worker->python != NULL) {
+        PyEval_RestoreThread(worker->python);
+    } else {
+        PyGILState_Ensure();
+        worker->python = PyThreadState_Get();
+    }
+}
+
+/* What a worker thread does all its life.
+
+   The job that a worker was called for may be over when it comes, and another one may have begun.
+   It takes part in that one only if it came in the right way; if not, it has been called again. The
+   GIL is taken before the job's gate is entered, so that no caller waits for a worker that waits for
+   the GIL, which other threads may hold for milliseconds, or for ever once the interpreter ends. */
 static void serve(void *argument)
 {
     Worker *worker = argument;
     Pool *own = worker->pool;
+    Job *job = &own->job;
     for (;;) {
-        await_call(worker);
-        /* Who comes too late stays awake for a while, for the next job. */
-        if (enter(&own->job)) {
-            if (worker->number < own->job.helpers) {
-                work(&own->job, worker->scratch.start, 0);
+        const int call = await_call(worker);
+        if (call == CALLED_WITH_GIL) {
+            if (!enter_gate(&own->python)) {
+                continue;
             }
-            leave(own);
+            enter_python(worker);
+        }
+        const int entered = enter_gate(&job->gate);
+        if (entered && worker->number < job->helpers && call == job->call) {
+            job->work(job, worker->scratch.start, 0);
+        }
+        if (call == CALLED_WITH_GIL) {
+            PyEval_SaveThread();
+            leave_gate(&own->python);
+        }
+        if (entered) {
+            leave_gate(&job->gate); /* only now: the caller that waits needs the GIL next */
         }
     }
 }
@@ -267,19 +336,22 @@ static void grow(Pool *own, int count)
     }
 }
 
-/* A pool without workers; 0 if there is no memory. What a former one, or one whose threads stayed
-   behind in the parent of a fork, had is left as it is: its locks may be held for ever. */
+/* Make a pool without workers; 0 if there is no memory. What belonged to a former one is never freed:
+   after a fork its threads exist in the parent alone, and its locks may be held for ever. */
 static int make_pool(void)
 {
     Pool *fresh = PyMem_RawCalloc(1, sizeof(Pool));
     if (fresh == NULL) {
         return 0;
     }
-    fresh->done = make_signal();
-    fresh->job.working = CLOSED;
-    if (fresh->done == NULL || !make_atomics()) {
-        if (fresh->done != NULL) {
-            PyThread_free_lock(fresh->done);
+    fresh->job.gate = (Gate){CLOSED, make_signal()};
+    fresh->python.empty = make_signal();
+    if (fresh->job.gate.empty == NULL || fresh->python.empty == NULL || !make_atomics()) {
+        if (fresh->job.gate.empty != NULL) {
+            PyThread_free_lock(fresh->job.gate.empty);
+        }
+        if (fresh->python.empty != NULL) {
+            PyThread_free_lock(fresh->python.empty);
         }
         PyMem_RawFree(fresh);
         return 0;
@@ -288,17 +360,20 @@ static int make_pool(void)
     return 1;
 }
 
-/* ------------------------------------------------------------------ running a kernel */
+/* ------------------------------------------------------------------ jobs of a caller */
 
-/* Who does a job: the pool with some of its workers, or, without a pool, the caller alone. */
+/* Who does a job: the caller and the first `helpers` workers of the pool; or, while another caller
+   has the pool, the caller alone. */
 typedef struct {
-    Pool *pool;
+    Pool *pool; /* or NULL */
     int helpers;
-    Scratch own;
+    Scratch own; /* the caller's, without the pool */
     Interrupt interrupt;
 } Team;
 
-/* To be called with the GIL, which starting threads wants. 0 if there is no memory. */
+/* Get a team of at most `threads` threads, each with so many bytes of scratch memory; 0 if there is
+   no memory. To be called with the GIL, without which no thread can be started, and to be followed
+   by release_team in either case. */
 static int acquire_team(Team *team, npy_intp scratch, npy_intp tasks, npy_intp threads)
 {
     const size_t size = (size_t)scratch;
@@ -343,23 +418,33 @@ static void run_alone(const Kernel *kernel, char *const *memories, char *scratch
     memcpy(flags, frame.flags, (size_t)kernel->step_count);
 }
 
-/* Have the team do the job of the pool. Without the GIL. */
-static void do_job(Team *team)
+/* Call the workers to the job of the pool, which has been described but for what is set here. */
+static void begin_job(Team *team, int call)
 {
     Pool *own = team->pool;
     Job *job = &own->job;
     job->next = 0;
     job->interrupt = &team->interrupt;
     job->helpers = team->helpers;
-    exchange_shared(&job->working, 0);
+    job->call = call;
+    open_gate(&job->gate);
     for (int i = 0; i < team->helpers; i++) {
-        call_worker(&own->workers[i]);
+        call_worker(&own->workers[i], call);
     }
-    work(job, own->scratch.start, 1);
-    finish(own);
 }
 
-/* Run all tasks; the flags are per step. Without the GIL. */
+/* Have the team do the job of the pool. Without the GIL. */
+static void do_job(Team *team)
+{
+    Job *job = &team->pool->job;
+    begin_job(team, CALLED);
+    job->work(job, team->pool->scratch.start, 1);
+    if (!close_gate(&job->gate)) {
+        await_empty(&job->gate);
+    }
+}
+
+/* Run all tasks of a kernel, and write the floating-point flags of each step. Without the GIL. */
 static void run_kernel(Team *team, const Kernel *kernel, char *const *memories, npy_uint8 *flags)
 {
     Pool *own = team->pool;
@@ -368,6 +453,7 @@ static void run_kernel(Team *team, const Kernel *kernel, char *const *memories, 
         run_alone(kernel, memories, scratch, &team->interrupt, flags);
         return;
     }
+    own->job.work = work_on_kernel;
     own->job.kernel = kernel;
     own->job.memories = memories;
     own->job.tasks = kernel->tasks;
@@ -376,7 +462,7 @@ static void run_kernel(Team *team, const Kernel *kernel, char *const *memories, 
     collect_flags(&own->job, flags, kernel->step_count);
 }
 
-/* The same of a run of so many tasks; the flags that it raised. */
+/* Run all tasks of a long loop; the floating-point flags. Without the GIL. */
 static npy_uint8 run_loop(Team *team, const Run *run, npy_intp tasks)
 {
     if (team->helpers == 0) {
@@ -387,7 +473,7 @@ static npy_uint8 run_loop(Team *team, const Run *run, npy_intp tasks)
         return take_flags();
     }
     Job *job = &team->pool->job;
-    job->kernel = NULL;
+    job->work = work_on_run;
     job->run = *run;
     job->tasks = tasks;
     job->flags[0] = 0;

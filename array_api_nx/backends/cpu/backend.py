@@ -419,7 +419,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         if stable and array.dtype.kind == "f" and (array.size < 1000 or _has_both_zeros(array)):
             kind = "stable"
         reverse = _reversal(array) if descending else None
-        if array.size > sliced_calls.SORT:
+        if array.size > sliced_calls.SORT_MIN:
             result = sliced_calls.sort(array, axis, kind, reverse)
             if result is not None:
                 return wrap(result)
@@ -431,7 +431,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         array = self.array(x)
         if descending:
             array = _reversal(array)(array)
-        if array.size > sliced_calls.ARGSORT:
+        if array.size > sliced_calls.ARGSORT_MIN:
             order = sliced_calls.argsort(array, axis, "stable" if stable else None)
             if order is not None:
                 return wrap(order)
@@ -564,7 +564,11 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         if array is None:
             array = self.bind(x)
         where = self._keys(keys, self.array)
-        if array.size > sliced_calls.TAKE and type(where) is _ndarray and _is_plain(array, where):
+        if (
+            array.size > sliced_calls.TAKE_SOURCE_MIN
+            and type(where) is _ndarray
+            and _is_plain(array, where)
+        ):
             taken = sliced_calls.take(array, where, 0)
             if taken is not None:
                 return wrap(taken)
@@ -583,7 +587,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
 
     def take(self, x: Tensor, indices: Tensor, axis: int) -> Tensor:
         array, where = self.array(x), self.array(indices)
-        if array.size > sliced_calls.TAKE and where.size > sliced_calls.MANY:
+        if array.size > sliced_calls.TAKE_SOURCE_MIN and where.size > sliced_calls.TAKE_INDICES_MIN:
             taken = sliced_calls.take(array, where, axis)
             if taken is not None:
                 return wrap(taken)
@@ -591,7 +595,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
 
     def gather(self, x: Tensor, indices: Tensor, axis: int) -> Tensor:
         array, where = self.array(x), self.array(indices)
-        if where.size > sliced_calls.GATHER:
+        if where.size > sliced_calls.GATHER_MIN:
             gathered = sliced_calls.gather(array, where, axis)
             if gathered is not None:
                 return wrap(gathered)
@@ -640,7 +644,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             left = self.bind(x1)
         if right is None:
             right = self.bind(x2)
-        if left.size > sliced_calls.MATMUL or right.size > sliced_calls.MATMUL:
+        if left.size > sliced_calls.MATMUL_MIN or right.size > sliced_calls.MATMUL_MIN:
             array = sliced_calls.matmul(left, right)
             if array is not None:
                 return wrap(array)
@@ -707,7 +711,7 @@ def _has_both_zeros(array: NDArray) -> bool:
 def _is_plain(array: NDArray, indices: NDArray) -> bool:
     """Whether indexing, by many indices, gives what `take` would, row-major."""
     return bool(
-        indices.size > sliced_calls.MANY
+        indices.size > sliced_calls.TAKE_INDICES_MIN
         and indices.dtype == _INT64
         and array.flags.c_contiguous
         and indices.flags.c_contiguous

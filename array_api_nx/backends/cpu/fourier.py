@@ -28,7 +28,7 @@ class FourierTransforms(NumPyMemory):
 
     def fft(self, x: Tensor, axes: tuple[int, ...], norm: Norm) -> Tensor:
         array = self.array(x)
-        if array.size > sliced_calls.FFT:
+        if array.size > sliced_calls.FFT_MIN:
             return wrap(_transform_all(np.fft.fft, array, axes[::-1], norm))
         if len(axes) == 1:
             return wrap(located(np.fft.fft, array, None, axes[0], norm))
@@ -36,7 +36,7 @@ class FourierTransforms(NumPyMemory):
 
     def ifft(self, x: Tensor, axes: tuple[int, ...], norm: Norm) -> Tensor:
         array = self.array(x)
-        if array.size > sliced_calls.FFT:
+        if array.size > sliced_calls.FFT_MIN:
             return wrap(_transform_all(np.fft.ifft, array, axes[::-1], norm))
         if len(axes) == 1:
             return wrap(located(np.fft.ifft, array, None, axes[0], norm))
@@ -44,7 +44,7 @@ class FourierTransforms(NumPyMemory):
 
     def rfft(self, x: Tensor, axes: tuple[int, ...], norm: Norm) -> Tensor:
         array = self.array(x)
-        if array.size > sliced_calls.FFT:
+        if array.size > sliced_calls.FFT_MIN:
             array = _transform(np.fft.rfft, array, None, axes[-1], norm)
             return wrap(_transform_all(np.fft.fft, array, axes[-2::-1], norm))
         if len(axes) == 1:
@@ -53,7 +53,7 @@ class FourierTransforms(NumPyMemory):
 
     def irfft(self, x: Tensor, axes: tuple[int, ...], last_size: int, norm: Norm) -> Tensor:
         array = self.array(x)
-        if array.size > sliced_calls.FFT:
+        if array.size > sliced_calls.FFT_MIN:
             array = _transform_all(np.fft.ifft, array, axes[:-1], norm)
             return wrap(_transform(np.fft.irfft, array, last_size, axes[-1], norm))
         if len(axes) == 1:
@@ -75,7 +75,7 @@ def _transform(
     function: Callable[..., NDArray], array: NDArray, size: int | None, axis: int, norm: Norm
 ) -> NDArray:
     """``function(array, size, axis, norm)``, one of numpy.fft along one axis."""
-    keys = sliced_calls.divide(array.shape, axis, sliced_calls.FFT // sliced_calls.PARTS)
+    keys = sliced_calls.divide(array.shape, axis, sliced_calls.FFT_MIN // sliced_calls.SLICES_MIN)
     if keys is None:
         return located(function, array, size, axis, norm)  # type: ignore[no-any-return]
     shape = list(array.shape)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 from typing import Final
 
@@ -12,5 +13,7 @@ __all__ = ["extension"]
 extension: Final = load("_engine")
 """The module `native._engine`, or None."""
 
-if extension is not None and hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=extension.forget_threads)
+if extension is not None:
+    atexit.register(extension.retire_workers)
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=extension.forget_threads)

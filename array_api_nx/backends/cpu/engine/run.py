@@ -5,9 +5,8 @@ Both go through the same tiles and call the same inner loops, and so give the sa
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Sequence
-from functools import partial, reduce
+from functools import reduce
 from itertools import product
 from operator import or_
 from typing import Any, Final, Protocol, TypeAlias
@@ -16,8 +15,8 @@ import numpy as np
 
 from .extension import extension
 from .kernel import Access, Instruction, Kernel, Reduction
+from .parallel import parallel_for
 from .summation import accumulate
-from .worker_pool import call_together
 
 __all__ = ["Memories", "NumPyKernel", "PreparedKernel", "extension", "prepare", "run"]
 
@@ -155,10 +154,18 @@ class NumPyKernel:
         if 0 in kernel.dims:
             return (0,) * len(kernel.program)
         views = [self._view(slot, *memory) for slot, memory in enumerate(memories)]
-        workers = [_Worker(self, views) for _ in range(min(threads, kernel.tasks))]
-        tasks = deque(range(kernel.tasks))
-        call_together([partial(worker.run, tasks) for worker in workers])
-        raised = zip(*[worker.flags for worker in workers], strict=True)
+        free: list[_Worker] = []  # not in use by a thread just now; as many as threads in the end
+
+        def run_task(task: int) -> None:
+            try:
+                worker = free.pop()
+            except IndexError:
+                worker = _Worker(self, views)
+            worker.run(task)
+            free.append(worker)
+
+        parallel_for(run_task, kernel.tasks, threads)
+        raised = zip(*[worker.flags for worker in free], strict=True)
         return tuple([reduce(or_, flags) for flags in raised])
 
     def _view(self, slot: int, memory: NDArray, offset: int) -> NDArray:
@@ -218,7 +225,7 @@ def _largest_tile(kernel: Kernel) -> tuple[int, int]:
 
 
 class _Worker:
-    """One thread's state while it works on a kernel."""
+    """What a thread needs while it runs a task of a kernel, and what a later task can use again."""
 
     __slots__ = ("_bound", "_buffers", "_invariant_shape", "_program", "_step", "_views", "flags")
 
@@ -244,15 +251,10 @@ class _Worker:
         self._bound = {}
         self.flags = [0] * len(kernel.program)
 
-    def run(self, tasks: deque[int]) -> None:
-        """Run tasks until there are no more."""
+    def run(self, task: int) -> None:
+        """Run one task."""
         with np.errstate(all="call", call=self._note):
-            while tasks:
-                try:
-                    task = tasks.popleft()
-                except IndexError:
-                    return
-                self._run_task(task)
+            self._run_task(task)
 
     def _note(self, _: str, raised: int) -> None:
         self.flags[self._step] |= raised

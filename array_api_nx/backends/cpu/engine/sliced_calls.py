@@ -1,13 +1,14 @@
-"""Operations whose rows do not depend on one another, on several threads.
+"""NumPy calls over slices of large arrays, on several threads.
 
-NumPy computes each of them on one processor, but lets other threads run meanwhile. So several
-threads call it on some rows each, and have it write to one result in memory of the pool. It does
-the same to each row as it would in a single call, so that the number of threads decides no bit.
+Some operations treat every row of an array by itself: a sort along an axis, a Fourier transform, a
+stack of matrix products, reading by index. NumPy computes each in one call, on one processor, but
+lets other threads run meanwhile. Here arrays are divided into slices. Several threads call NumPy on
+one slice after the other, and each call writes to its slice of one result in memory of the pool.
+NumPy does the same to a row in either case: no bit depends on the number of threads.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Sequence
 from functools import reduce
 from math import prod
@@ -19,17 +20,17 @@ import numpy as np
 from ..kernels import NDArray
 from . import fperrors, threads
 from .memory_pool import empty
-from .worker_pool import call_together
+from .parallel import parallel_for
 
 __all__ = [
-    "ARGSORT",
-    "FFT",
-    "GATHER",
-    "MANY",
-    "MATMUL",
-    "PARTS",
-    "SORT",
-    "TAKE",
+    "ARGSORT_MIN",
+    "FFT_MIN",
+    "GATHER_MIN",
+    "MATMUL_MIN",
+    "SLICES_MIN",
+    "SORT_MIN",
+    "TAKE_INDICES_MIN",
+    "TAKE_SOURCE_MIN",
     "Key",
     "argsort",
     "divide",
@@ -42,58 +43,68 @@ __all__ = [
 ]
 
 Key: TypeAlias = "tuple[slice, ...]"
-"""What selects a part of the rows."""
+"""The key that selects one slice of an array."""
 
-# Above so many elements an operation may be divided. It takes more than half a millisecond then; to
-# have threads called from Python, and to wait for them, takes about a tenth.
-SORT: Final = 2**18
-ARGSORT: Final = 2**16
-FFT: Final = 2**17
-TAKE: Final = 2**16  # of what is taken from: smaller tables stay in the caches, and gain nothing
-MANY: Final = 2**8  # indices; `take` looks closer
-GATHER: Final = 2**18
-MATMUL: Final = 2**13  # of one operand; `matmul` looks closer
+# An operation on more elements than so many is divided into slices, if its shape allows that; on
+# fewer it is one call of NumPy. At the limit that one takes from 0.25 ms (take, rfft) over 0.35 ms
+# (argsort, fft) and 0.6 ms (sort, stacks of products) to 0.9 ms (gather), measured with float64 in
+# rows of 256 or 512. To wake another thread and to wait for it takes about 0.06 ms.
+SORT_MIN: Final = 2**18
+ARGSORT_MIN: Final = 2**16
+FFT_MIN: Final = 2**17
+GATHER_MIN: Final = 2**18  # counts the indices
+MATMUL_MIN: Final = 2**13  # counts one of the operands; `matmul` looks at the matrices, too
+TAKE_SOURCE_MIN: Final = 2**16  # counts what is taken from; a smaller table stays in the caches
+TAKE_INDICES_MIN: Final = 2**8  # counts the indices; `take` looks at their number more closely
+_TAKEN_MIN: Final = 2**18  # counts the indices; one that takes many elements counts several times
 
-# A smaller operation is not divided, and a larger one not into more parts for each thread: the
-# parts even out what else the processors have to do.
-PARTS: Final = 4
+# The fewest slices of what is divided at all. There are more than two processors need, so that a
+# thread that other programs hold up leaves its slices to the others.
+SLICES_MIN: Final = 4
 
-# Indices of single elements.
-_TAKEN: Final = 2**18
+# The most slices for each thread. Each costs some microseconds in Python, which threads spend one
+# after the other, as they hold the GIL.
+_SLICES_PER_THREAD: Final = 4
 
-# BLAS computes larger products on threads of its own. The others take about so many nanoseconds,
-# and one more for so many multiplications; a part should take so many.
-_SMALL_MATRIX: Final = 64
-_PRODUCT: Final = 32
-_MULTIPLICATIONS: Final = 36
-_WORTH: Final = 150_000
+# Matrices with more rows or columns than this are left to BLAS, which has threads of its own.
+_MATRIX_MAX: Final = 64
+
+# How long a product of two small matrices takes, estimated: nanoseconds for each product, and how
+# many multiplications of floating-point numbers BLAS does in one more nanosecond.
+_PRODUCT_NS: Final = 32
+_MULTIPLICATIONS_PER_NS: Final = 36
+
+# The fewest nanoseconds, by that estimate, that are worth a slice of their own.
+_MATMUL_SLICE_NS: Final = 150_000
 
 
 def divide(shape: Sequence[int], axis: int | None, least: int) -> list[Key] | None:
-    """Parts of the rows of an array, in order.
+    """The keys of slices that together are an array, in order.
 
     Parameters
     ----------
     shape : sequence of int
+        Of the array.
     axis : int or None
-        The axis that is not cut, as rows lie along it; None for rows of one element.
+        The axis that is not cut, since each row along it is computed as one; None if every element
+        is computed by itself.
     least : int
-        The fewest elements that are worth a part.
+        The fewest elements that are worth a slice of their own.
 
     Returns
     -------
     list of Key or None
-        None if the rows are too few, where there is one thread only, and where NumPy's errstate
-        asks for more than warnings.
+        None if there would be fewer than `SLICES_MIN`, where there is one thread only, and where
+        NumPy's errstate asks for more than warnings.
     """
     number = prod(shape) // least
     axes = [each for each in range(len(shape)) if each != axis]
-    if number < PARTS or not axes or fperrors.modes() is None:
+    if number < SLICES_MIN or not axes or fperrors.modes() is None:
         return None
     workers = threads.count()
     if workers < 2:
         return None
-    number = min(number, PARTS * workers)
+    number = min(number, _SLICES_PER_THREAD * workers)
     enough = [each for each in axes if shape[each] >= number]
     along = enough[0] if enough else max(axes, key=shape.__getitem__)
     length = shape[along]
@@ -106,7 +117,7 @@ def divide(shape: Sequence[int], axis: int | None, least: int) -> list[Key] | No
 
 
 def run(task: Callable[[Key], object], keys: Sequence[Key], name: str = "") -> None:
-    """Do a task for each of several parts, on several threads.
+    """Call ``task(key)`` for each of several keys, on several threads.
 
     Parameters
     ----------
@@ -119,32 +130,24 @@ def run(task: Callable[[Key], object], keys: Sequence[Key], name: str = "") -> N
     Warns
     -----
     RuntimeWarning
-        Once per kind of floating-point error, as in a single call.
+        Once per kind of floating-point error, as a single call would.
+
+    Raises
+    ------
+    BaseException
+        What a call raised; see `parallel_for`.
     """
-    waiting = deque(keys)
     met: list[int] = []
-
-    def work() -> None:
-        with np.errstate(all="call", call=lambda _, flags: met.append(flags)):
-            while waiting:
-                try:
-                    key = waiting.popleft()
-                except IndexError:
-                    return
-                try:
-                    task(key)
-                except BaseException:
-                    waiting.clear()
-                    raise
-
-    call_together([work] * min(len(keys), threads.count()))
+    with np.errstate(all="call", call=lambda _, flags: met.append(flags)):
+        parallel_for(lambda number: task(keys[number]), len(keys), threads.count())
     if met:
         fperrors.report(((name, reduce(or_, met), fperrors.modes() or 0),))
 
 
 # ---------------------------------------------------------------------- operations
 #
-# Each gives what NumPy would, or None, with nothing done, where a single call should do it.
+# Each returns what the call of NumPy in its description would; or None, with nothing done, where
+# the caller is to make that call.
 
 
 def sort(
@@ -153,8 +156,9 @@ def sort(
     kind: Literal["stable"] | None,
     reverse: Callable[..., NDArray] | None,
 ) -> NDArray | None:
-    """A sorted copy of `array`; of ``reverse(array)``, and reversed back, if that is given."""
-    keys = divide(array.shape, axis, SORT // PARTS)
+    """``np.sort(array, axis, kind)``; or, if `reverse` is given, which is to be its own inverse,
+    ``reverse(np.sort(reverse(array), axis, kind))``."""
+    keys = divide(array.shape, axis, SORT_MIN // SLICES_MIN)
     if keys is None:
         return None
     result = empty(array.shape, array.dtype)
@@ -175,7 +179,7 @@ def sort(
 
 def argsort(array: NDArray, axis: int, kind: Literal["stable"] | None) -> NDArray | None:
     """``array.argsort(axis, kind)``."""
-    keys = divide(array.shape, axis, ARGSORT // PARTS)
+    keys = divide(array.shape, axis, ARGSORT_MIN // SLICES_MIN)
     if keys is None:
         return None
     result = empty(array.shape, np.dtype(np.intp))
@@ -191,13 +195,14 @@ def take(array: NDArray, indices: NDArray, axis: int) -> NDArray | None:
     """``array.take(indices, axis)``."""
     outer, size, inner = prod(array.shape[:axis]), array.shape[axis], prod(array.shape[axis + 1 :])
     shape = *array.shape[:axis], *indices.shape, *array.shape[axis + 1 :]
-    # A slice of a few elements takes as long as a single one.
-    least = _TAKEN // PARTS // (1 + inner // 4)
+    # An index that takes `inner` elements that lie together takes as long as 1 + inner / 4 indices
+    # that take one.
+    least = _TAKEN_MIN // SLICES_MIN // (1 + inner // 4)
     keys = divide((outer, indices.size), None, max(1, least))
     if keys is None:
         return None
     result = empty(shape, array.dtype)
-    # NumPy would make whatever is not row-major so in each call.
+    # If this is not row-major, NumPy would make a row-major copy of it in every call.
     source = np.ascontiguousarray(array).reshape(outer, size, inner)
     target = result.reshape(outer, indices.size, inner)
     wanted = indices.reshape(-1)
@@ -206,8 +211,8 @@ def take(array: NDArray, indices: NDArray, axis: int) -> NDArray | None:
         chosen = wanted[key[1:]]
         if chosen.size and (chosen.min() < -size or chosen.max() >= size):
             raise IndexError
-        # To a part that does not lie row-major NumPy would go by way of a copy; also if it checked
-        # the indices itself.
+        # NumPy would write to a copy of the target first, and copy that, if it checked the indices
+        # itself ("raise"), or if the target were not row-major, as with several of `outer`.
         for row in range(outer)[key[0]]:
             source[row].take(chosen, 0, target[row][key[1:]], "wrap")
 
@@ -219,10 +224,10 @@ def take(array: NDArray, indices: NDArray, axis: int) -> NDArray | None:
 
 
 def gather(array: NDArray, indices: NDArray, axis: int) -> NDArray | None:
-    """``numpy.take_along_axis(array, indices, axis)``, where their shapes agree but for `axis`."""
-    if not indices.flags.c_contiguous:  # the result lies as they do
+    """``np.take_along_axis(array, indices, axis)``, for shapes that differ along `axis` at most."""
+    if not indices.flags.c_contiguous:  # NumPy's result would have their layout.
         return None
-    keys = divide(indices.shape, None, GATHER // PARTS)
+    keys = divide(indices.shape, None, GATHER_MIN // SLICES_MIN)
     if keys is None:
         return None
     result = empty(indices.shape, array.dtype)
@@ -239,20 +244,21 @@ def gather(array: NDArray, indices: NDArray, axis: int) -> NDArray | None:
 
 
 def matmul(left: NDArray, right: NDArray) -> NDArray | None:
-    """``numpy.matmul(left, right)`` for stacks of small matrices."""
+    """``np.matmul(left, right)`` for stacks of small matrices."""
     if left.ndim < 2 or right.ndim < 2 or left.ndim + right.ndim < 5:
         return None
     rows, inner = left.shape[-2:]
     columns = right.shape[-1]
-    if max(rows, inner, columns) > _SMALL_MATRIX or not (_are_rows(left) and _are_rows(right)):
+    if max(rows, inner, columns) > _MATRIX_MAX or not (_are_rows(left) and _are_rows(right)):
         return None
     try:
         outer = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
     except ValueError:
         return None
-    together = _MULTIPLICATIONS if left.dtype.kind in "fc" else 1  # BLAS knows no integers
-    each = _PRODUCT + rows * inner * columns // together
-    keys = divide(outer, None, max(1, _WORTH // each))
+    # BLAS knows no integers; NumPy multiplies them one by one.
+    per_ns = _MULTIPLICATIONS_PER_NS if left.dtype.kind in "fc" else 1
+    duration = _PRODUCT_NS + rows * inner * columns // per_ns
+    keys = divide(outer, None, max(1, _MATMUL_SLICE_NS // duration))
     if keys is None:
         return None
     result = empty((*outer, rows, columns), left.dtype)
@@ -267,14 +273,16 @@ def matmul(left: NDArray, right: NDArray) -> NDArray | None:
 
 
 def _are_rows(array: NDArray) -> bool:
-    """Whether each matrix of a stack lies row-major. BLAS computes small products of others in a
-    way for which its calls from several threads wait for each other."""
+    """Whether each matrix of a stack is row-major.
+
+    Products of others gain nothing: calls of BLAS for them wait for each other.
+    """
     columns = array.shape[-1]
     return array.strides[-2:] == (columns * array.itemsize, array.itemsize)
 
 
 def like(array: NDArray, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray:
-    """Memory for a result that lies as `array` does."""
+    """Uninitialised memory for a result, with the layout of `array`."""
     if array.flags.c_contiguous:
         return empty(shape, dtype)
     return np.empty_like(array, dtype, shape=shape)

@@ -1,6 +1,7 @@
-"""How many threads a computation may use.
+"""How many threads a computation may use: `count`, and what it follows from.
 
-Nothing here decides results: a kernel's tasks are the same for any number of threads.
+The number decides how long a computation takes, and never what it gives. The threads themselves are
+those of native/threads.h and parallel.py.
 """
 
 from __future__ import annotations
@@ -77,7 +78,10 @@ def granted(membership: Path, root: Path) -> Iterator[int]:
 
 @cache
 def default() -> tuple[int, str]:
-    """How many threads to use where no setting says so, and why. Looked up like `available`."""
+    """How many threads to use where no setting says so, and why.
+
+    Looked up once, and again in a forked process.
+    """
     first = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
     if first.isdecimal() and int(first) > 0:
         # joblib's process workers get a fair share of the processors this way.
@@ -90,16 +94,18 @@ def default() -> tuple[int, str]:
 
 
 class Limits:
-    """What threadpoolctl was told, thread by thread.
+    """The limits that threads have set through threadpoolctl.
 
-    The lowest limit holds for the whole process while the thread that set it lives. Each thread
-    lifts its own: were there one number for all, the last of several threads to leave would
-    restore what the others had set, and leave the process at one thread for ever.
+    A limit holds for the whole process, while the thread that set it lives; of several the lowest
+    does. Each thread lifts its own only. With one number for all, a thread that leaves
+    ``threadpool_limits`` last would restore what another one had set meanwhile, and the process
+    would keep that for ever.
 
     Attributes
     ----------
     by_thread : dict
-        Replaced at every change, so that it can be read without a lock.
+        The limit of each thread that has one. Replaced at every change, so that it can be read
+        without a lock.
     """
 
     def __init__(self) -> None:
@@ -111,7 +117,7 @@ class Limits:
         return min([n for thread, n in self.by_thread.items() if thread.is_alive()], default=None)
 
     def get(self) -> int:
-        """The limit of this thread, or else what the process starts with."""
+        """The limit of this thread; if it has none, the number that holds without limits."""
         unlimited = DEFAULTS.num_threads or default()[0]
         return self.by_thread.get(current_thread()) or Unlimited(unlimited)
 
@@ -138,8 +144,8 @@ limits: Final = Limits()
 def count() -> int:
     """How many threads a computation that begins now may use at most.
 
-    What `config_context` or ARRAY_API_NX_NUM_THREADS say; else OMP_NUM_THREADS; else `available`.
-    Never more than a limit that was set through threadpoolctl.
+    The number that `config_context` or ARRAY_API_NX_NUM_THREADS give; else that of OMP_NUM_THREADS;
+    else `available`. Never more than a limit that was set through threadpoolctl.
     """
     asked = current().num_threads
     if asked is None:
@@ -149,7 +155,7 @@ def count() -> int:
 
 
 def reason() -> str:
-    """Why `count` says what it says."""
+    """In words, what `count` follows from."""
     asked = current().num_threads
     if asked is None:
         number, why = default()

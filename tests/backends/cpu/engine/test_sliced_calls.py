@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import threading
-import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
@@ -15,7 +12,7 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx.backends.cpu.backend import CPUBackend
-from array_api_nx.backends.cpu.engine import sliced_calls, worker_pool
+from array_api_nx.backends.cpu.engine import sliced_calls
 from array_api_nx.backends.cpu.storage import wrap
 from array_api_nx.contract import primitives as p
 
@@ -26,7 +23,10 @@ SHAPE = (37, 41, 23)
 THREADS = [1, 2, 3]
 
 # From one element on, so that small arrays are divided, too.
-LIMITS = ("SORT", "ARGSORT", "FFT", "TAKE", "MANY", "_TAKEN", "GATHER", "MATMUL")
+LIMITS = (
+    "SORT_MIN", "ARGSORT_MIN", "FFT_MIN", "TAKE_SOURCE_MIN", "TAKE_INDICES_MIN", "_TAKEN_MIN",
+    "GATHER_MIN", "MATMUL_MIN",
+)  # fmt: skip
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def divided(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     for limit in LIMITS:
         monkeypatch.setattr(sliced_calls, limit, 2**3)
-    monkeypatch.setattr(sliced_calls, "_WORTH", 100)
+    monkeypatch.setattr(sliced_calls, "_MATMUL_SLICE_NS", 100)
     monkeypatch.setattr(sliced_calls, "run", note)
     return numbers
 
@@ -412,42 +412,6 @@ def test_several_threads_do_the_work() -> None:
         sliced_calls.run(task, keys)
     assert len(seen) == 2
     assert threading.current_thread() in seen
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
-def test_a_forked_child_has_threads_of_its_own(divided: list[int]) -> None:
-    x = np.random.default_rng(4).random((90, 80))
-    with xp.config_context(num_threads=3):
-        same(BACKEND.sort(wrap(x), 1, descending=False, stable=True), np.sort(x, 1))
-        with warnings.catch_warnings():
-            # Python 3.12 warns of forks while there are threads; this is what they must survive.
-            warnings.simplefilter("ignore", DeprecationWarning)
-            child = os.fork()
-        if child == 0:
-            # A child that waits for threads it has not inherited must not wait for ever.
-            signal.alarm(60)
-            status = 1
-            try:
-                test_several_threads_do_the_work()
-                status = 0
-            finally:
-                os._exit(status)
-    _, status = os.waitpid(child, 0)
-    assert os.waitstatus_to_exitcode(status) == 0
-
-
-def test_without_threads_to_be_had_the_caller_does_all(
-    monkeypatch: pytest.MonkeyPatch, divided: list[int]
-) -> None:
-    class Refusing:
-        def submit(self, *_: object) -> None:
-            raise RuntimeError("cannot schedule new futures after interpreter shutdown")
-
-    monkeypatch.setattr(worker_pool, "_executor", lambda _: Refusing())
-    x = np.random.default_rng(2).random((90, 80))
-    with xp.config_context(num_threads=3):
-        same(BACKEND.sort(wrap(x), 1, descending=False, stable=True), np.sort(x, 1))
-    assert len(divided) == 1
 
 
 def test_through_the_frontend(monkeypatch: pytest.MonkeyPatch) -> None:

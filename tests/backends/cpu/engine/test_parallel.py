@@ -1,0 +1,488 @@
+"""parallel_for, with the extension and without: which calls are made, and what can go wrong."""
+
+from __future__ import annotations
+
+import contextvars
+import gc
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import warnings
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import array_api_nx as xp
+from array_api_nx.backends.cpu.engine import parallel
+from array_api_nx.backends.cpu.engine.extension import extension
+
+ParallelFor = Callable[[Callable[[int], object], int, int], None]
+
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+needs_timers = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers here")
+
+
+@pytest.fixture(params=["extension", "Python"])
+def parallel_for(request: Any, monkeypatch: pytest.MonkeyPatch) -> ParallelFor:
+    if request.param == "Python":
+        monkeypatch.setattr(parallel, "extension", None)
+    elif extension is None:
+        pytest.skip("the extension is not in use")
+    return parallel.parallel_for
+
+
+@contextmanager
+def end_in(seconds: int) -> Iterator[None]:
+    """End the process after so long: a forked child must not wait for ever."""
+    signal.alarm(seconds)
+    yield
+    signal.alarm(0)
+
+
+def status_of_child(function: Callable[[], object]) -> int:
+    """Call a function in a forked child; 0 if it returned."""
+    with warnings.catch_warnings():
+        # Python 3.12 warns of forks while there are threads; this is what they must survive.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            with end_in(60):
+                function()
+            status = 0
+        finally:
+            os._exit(status)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def met_by_two(parallel_for: ParallelFor) -> set[int]:
+    """The threads of a job whose first two tasks wait for each other."""
+    meeting = threading.Barrier(2, timeout=60)
+    idents = set()
+
+    def task(number: int) -> None:
+        if number < 2:
+            meeting.wait()
+        idents.add(threading.get_ident())
+
+    parallel_for(task, 9, 2)
+    return idents
+
+
+# ---------------------------------------------------------------------- which calls are made
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3, 7, 1000])
+@pytest.mark.parametrize("threads", [1, 2, 3, 8])
+def test_each_number_once(parallel_for: ParallelFor, count: int, threads: int) -> None:
+    for _ in range(5):
+        seen: list[int] = []
+        parallel_for(seen.append, count, threads)
+        assert sorted(seen) == list(range(count))
+
+
+def test_several_threads_make_them_the_calling_one_among_them(parallel_for: ParallelFor) -> None:
+    idents = met_by_two(parallel_for)
+    assert len(idents) == 2
+    assert threading.get_ident() in idents
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_no_more_threads_than_asked_for(parallel_for: ParallelFor, threads: int) -> None:
+    parallel_for(lambda _: time.sleep(0.001), 16, 6)  # so that more are there
+    lock = threading.Lock()
+    now = most = 0
+
+    def task(_: int) -> None:
+        nonlocal now, most
+        with lock:
+            now += 1
+            most = max(most, now)
+        time.sleep(0.001)
+        with lock:
+            now -= 1
+
+    parallel_for(task, 30, threads)
+    assert most <= threads
+
+
+def test_no_more_threads_than_numbers(parallel_for: ParallelFor) -> None:
+    idents = set()
+
+    def task(_: int) -> None:
+        idents.add(threading.get_ident())
+        time.sleep(0.005)
+
+    for _ in range(5):
+        idents.clear()
+        parallel_for(task, 2, 200)
+        assert len(idents) <= 2
+
+
+def test_what_is_no_number_is_refused(parallel_for: ParallelFor) -> None:
+    with pytest.raises(TypeError):
+        parallel_for(print, "3", 2)  # type: ignore[arg-type]
+
+
+def test_other_threads_have_a_copy_of_the_context(parallel_for: ParallelFor) -> None:
+    variable = contextvars.ContextVar("variable", default=0)
+    caller = threading.get_ident()
+    for value in (1, 2):
+        variable.set(value)
+        meeting = threading.Barrier(2, timeout=60)
+        found: dict[bool, list[int]] = {True: [], False: []}
+
+        def task(
+            number: int, meeting: Any = meeting, found: Any = found, value: int = value
+        ) -> None:
+            if number < 2:
+                meeting.wait()
+            is_caller = threading.get_ident() == caller
+            found[is_caller].append(variable.get())
+            if not is_caller:
+                variable.set(7)
+
+        parallel_for(task, 2, 2)
+        assert found == {True: [value], False: [value]}
+        assert variable.get() == value
+
+
+# ---------------------------------------------------------------------- errors
+
+
+class Failed(Exception):
+    pass
+
+
+def test_an_exception_ends_it(parallel_for: ParallelFor) -> None:
+    begun = []
+
+    def task(number: int) -> None:
+        begun.append(number)
+        time.sleep(0.001)
+        raise Failed(number)
+
+    for threads in (1, 2, 3):
+        begun.clear()
+        with pytest.raises(Failed) as found:
+            parallel_for(task, 100, threads)
+        assert found.value.args[0] in begun
+        assert len(begun) <= threads
+        assert [entry.name for entry in found.traceback][-1] == "task"
+
+
+@pytest.mark.parametrize("in_caller", [True, False])
+def test_an_exception_of_either_thread(parallel_for: ParallelFor, in_caller: bool) -> None:
+    """It is raised when the other thread has ended its call, which makes no more of them."""
+    caller = threading.get_ident()
+    meeting = threading.Barrier(2, timeout=60)
+    ended = []
+
+    def task(number: int) -> None:
+        if number < 2:
+            meeting.wait()
+        if (threading.get_ident() == caller) == in_caller:
+            raise Failed
+        time.sleep(0.02)
+        ended.append(number)
+
+    with pytest.raises(Failed):
+        parallel_for(task, 50, 2)
+    assert len(ended) == 1
+    assert len(met_by_two(parallel_for)) == 2
+
+
+def test_of_two_exceptions_that_of_the_calling_thread(parallel_for: ParallelFor) -> None:
+    caller = threading.get_ident()
+    meeting = threading.Barrier(2, timeout=60)
+
+    def task(_: int) -> None:
+        meeting.wait()
+        if threading.get_ident() == caller:
+            time.sleep(0.02)
+            raise Failed
+        raise LookupError
+
+    with pytest.raises(Failed):
+        parallel_for(task, 2, 2)
+
+
+def test_nothing_is_kept_alive(parallel_for: ParallelFor) -> None:
+    class Task:
+        def __call__(self, number: int) -> None:
+            met_by.add(threading.get_ident())
+            meeting.wait()
+            if self.fails == (threading.get_ident() == caller):
+                raise Failed
+
+        fails: bool | None = None
+
+    caller = threading.get_ident()
+    gc.collect()
+    gc.disable()
+    try:
+        for fails in (None, True, False):
+            meeting = threading.Barrier(2, timeout=60)
+            met_by: set[int] = set()
+            task = Task()
+            task.fails = fails
+            try:
+                parallel_for(task, 2, 2)
+            except Failed:
+                assert fails is not None
+            alive = weakref.ref(task)
+            del task
+            end = time.monotonic() + 60
+            while alive() is not None and time.monotonic() < end:
+                time.sleep(0.001)  # until the other thread has let go of it
+            assert alive() is None
+            assert len(met_by) == 2
+    finally:
+        gc.enable()
+
+
+@needs_timers
+def test_a_signal_ends_it(parallel_for: ParallelFor) -> None:
+    ended = []
+
+    def task(number: int) -> None:
+        time.sleep(0.01)
+        ended.append(number)
+
+    def sound(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, sound)
+    try:
+        for threads in (1, 2):
+            signal.setitimer(signal.ITIMER_REAL, 0.05)
+            with pytest.raises(KeyboardInterrupt):
+                parallel_for(task, 10_000, threads)
+            number = len(ended)
+            time.sleep(0.03)
+            assert len(ended) == number < 1000
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert len(met_by_two(parallel_for)) == 2
+
+
+@needs_timers
+def test_a_signal_ends_calls_of_a_builtin(parallel_for: ParallelFor) -> None:
+    """Python does not look for signals in them."""
+
+    def sound(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, sound)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        with pytest.raises(KeyboardInterrupt):
+            parallel_for(bool, 10**7, 2)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+# ---------------------------------------------------------------------- nested, several callers
+
+
+def test_a_task_may_call_it(parallel_for: ParallelFor) -> None:
+    seen = []
+
+    def task(number: int) -> None:
+        ident = threading.get_ident()
+
+        def inner(other: int) -> None:
+            assert threading.get_ident() == ident
+            seen.append((number, other))
+
+        parallel_for(inner, 5, 4)
+
+    parallel_for(task, 6, 3)
+    assert sorted(seen) == [(i, j) for i in range(6) for j in range(5)]
+
+
+def test_a_task_may_compute(parallel_for: ParallelFor) -> None:
+    found = {}
+
+    def task(number: int) -> None:
+        with xp.config_context(num_threads=2):
+            x = xp.full((400_000,), float(number))
+            found[number] = float(xp.sum(xp.sqrt(x) + 1.0))
+
+    parallel_for(task, 6, 3)
+    assert found == {n: pytest.approx(400_000 * (n**0.5 + 1)) for n in range(6)}
+
+
+def test_many_callers_at_once(parallel_for: ParallelFor) -> None:
+    """Some of them compute kernels, whose team may be the same."""
+    failed = []
+
+    def call(own: int) -> None:
+        try:
+            for i in range(40):
+                if (i + own) % 3 == 0:
+                    x = xp.full((300_000,), 0.25)
+                    assert float(xp.sum(xp.sqrt(x) + x)) == 225_000.0
+                    continue
+                seen: list[int] = []
+                parallel_for(seen.append, 20, 1 + own)
+                assert sorted(seen) == list(range(20))
+        except BaseException as error:
+            failed.append(error)
+
+    callers = [threading.Thread(target=call, args=(i,)) for i in range(5)]
+    for caller in callers:
+        caller.start()
+    for caller in callers:
+        caller.join()
+    assert not failed
+
+
+def test_kernels_and_calls_by_turns(parallel_for: ParallelFor) -> None:
+    """A thread that comes late for one kind of job finds the other."""
+    x = xp.asarray(np.linspace(0.0, 1.0, 150_000))
+    expected = np.sqrt(np.asarray(x)) + 1
+    with xp.config_context(num_threads=4, fusion="off"):
+        for i in range(100):
+            seen: list[int] = []
+            parallel_for(seen.append, 5, 1 + i % 4)
+            assert sorted(seen) == list(range(5))
+            assert np.array_equal(np.asarray(xp.sqrt(x) + 1), expected)
+
+
+def test_who_comes_while_the_team_works_works_alone(parallel_for: ParallelFor) -> None:
+    begun, end = threading.Event(), threading.Event()
+
+    def hold(_: int) -> None:
+        begun.set()
+        assert end.wait(60)
+
+    holder = threading.Thread(target=parallel_for, args=(hold, 2, 2))
+    holder.start()
+    assert begun.wait(60)
+    idents = set()
+    parallel_for(lambda _: idents.add(threading.get_ident()), 20, 3)
+    assert idents == {threading.get_ident()}
+    end.set()
+    holder.join()
+    assert len(met_by_two(parallel_for)) == 2
+
+
+def test_a_late_thread_is_not_waited_for(parallel_for: ParallelFor) -> None:
+    """Here it waits for the GIL, which the calling thread keeps until it is done."""
+    met_by_two(parallel_for)
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(60.0)
+    try:
+        begin = time.monotonic()
+        for _ in range(20):
+            parallel_for(bool, 2, 2)
+        assert time.monotonic() - begin < 30
+    finally:
+        sys.setswitchinterval(interval)
+
+
+def test_without_threads_to_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(parallel, "extension", None)
+    monkeypatch.setattr(parallel, "_team", parallel._Team())
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    seen: list[int] = []
+    parallel.parallel_for(seen.append, 20, 3)
+    assert seen == list(range(20))
+
+
+# ---------------------------------------------------------------------- processes
+
+
+@needs_fork
+def test_a_forked_child_has_threads_of_its_own(parallel_for: ParallelFor) -> None:
+    assert len(met_by_two(parallel_for)) == 2
+
+    def check() -> None:
+        assert len(met_by_two(parallel_for)) == 2
+
+    assert status_of_child(check) == 0
+    check()
+
+
+@needs_fork
+def test_a_child_forked_while_the_team_works(parallel_for: ParallelFor) -> None:
+    begun, end = threading.Event(), threading.Event()
+
+    def hold(_: int) -> None:
+        begun.set()
+        assert end.wait(60)
+
+    holder = threading.Thread(target=parallel_for, args=(hold, 2, 2))
+    holder.start()
+    try:
+        assert begun.wait(60)
+        assert status_of_child(lambda: met_by_two(parallel_for)) == 0
+    finally:
+        end.set()
+        holder.join()
+
+
+ENDING = """
+import atexit, sys, threading, time
+import numpy as np
+from array_api_nx.backends.cpu.engine import parallel
+{before}
+x = np.random.default_rng(0).random((8, 20_000))
+begun = threading.Event()
+
+def task(number):
+    begun.set()
+    np.sort(x[number])
+
+def work():
+    while True:
+        parallel.parallel_for(task, 8, 3)
+
+class Last:
+    def __del__(self):  # when the interpreter clears modules
+        seen = []
+        self.parallel_for(seen.append, 9, 3)
+        print(len(seen), flush=True)
+
+last = Last()
+last.parallel_for = parallel.parallel_for
+atexit.register(lambda: parallel.parallel_for(task, 8, 3))
+for _ in range({daemons}):
+    threading.Thread(target=work, daemon=True).start()
+if {daemons}:
+    begun.wait(60)
+    time.sleep({pause})
+"""
+
+
+@pytest.mark.parametrize(("daemons", "pause"), [(0, 0.0), (3, 0.0), (3, 0.003)])
+def test_the_interpreter_ends_while_threads_are_inside(
+    parallel_for: ParallelFor, daemons: int, pause: float
+) -> None:
+    before = "" if parallel.extension is not None else "parallel.extension = None"
+    result = subprocess.run(
+        [sys.executable, "-c", ENDING.format(before=before, daemons=daemons, pause=pause)],
+        env={**os.environ, "PYTHONPATH": str(Path(xp.__file__).parents[1])},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert (result.returncode, result.stderr) == (0, "")
+    # Frames of daemon threads keep the module's dict alive, so that nothing in it is deleted.
+    assert result.stdout in (("9\n",) if not daemons and not before else ("", "9\n"))
