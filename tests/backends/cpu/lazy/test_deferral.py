@@ -526,4 +526,4 @@ def test_without_the_extension_nothing_is_deferred_by_default():
     found = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
     )
-    assert found.stdout.split() == ["0", "1", "1"]
+    assert found.stdout.split() == ["False", "True", "True"]
