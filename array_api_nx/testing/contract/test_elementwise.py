@@ -544,7 +544,7 @@ def test_route(backend: Backend, op: Primitive) -> None:
                 arrays.append(backend.to_host(x.handle) if array is None else array)
             with np.errstate(all="ignore"):
                 expected = getattr(backend, op.family)(op, *[x.handle for x in operands])
-                results = [route.kernel(*arrays)]
+                results: list[object] = [route.kernel(*arrays)]
                 if route.attempt is not None:
                     attempted = route.attempt(route.operation, 2, math.prod(shape), *arrays)
                     if type(attempted) is tuple:
