@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from functools import partial
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from . import config
 from .backends.engines.devices import ENGINES, EngineSpec, options_of
@@ -35,6 +35,11 @@ ENTRY_POINTS: Final = "array_api_nx.backends"
 """The group of entry points by which other packages register backends. The name of an entry point
 is what the names of its devices begin with; it leads to a function that takes the rest of a
 device's name, after the first colon, and returns the backend."""
+
+
+StandIn: TypeAlias = Any
+"""What is in the place of a device's backend: the backend, what loads it, or what leads to it from
+all contexts but those that trace."""
 
 
 @final
@@ -121,7 +126,7 @@ class _NotLoaded:
         self._device = device
         self._load = load
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> StandIn:
         backend = self._load()
         if os.environ.get("ARRAY_API_NX_CHECKED", "0") not in ("", "0"):
             from .contract.checked import CheckedBackend
@@ -134,7 +139,8 @@ class _NotLoaded:
 def _make(name: str, load: Callable[[], Backend]) -> Device:
     device: Device = object.__new__(Device)
     device.name = name
-    device.backend = _NotLoaded(device, load)  # type: ignore[assignment]  # until it is used
+    until_used: StandIn = _NotLoaded(device, load)
+    device.backend = until_used
     device.real, device.complex = d.float64, d.complex128
     if name == "torch:mps":
         # It has no double precision.

@@ -7,7 +7,7 @@ from math import prod
 from operator import index
 from typing import Final, TypeGuard, TypeVar
 
-from .symbolic import Dim, DimLike
+from .symbolic import Dim, DimLike, Sizes
 
 __all__ = [
     "MAX_NDIM",
@@ -84,7 +84,7 @@ def _is_int(value: object) -> bool:
     return True
 
 
-def check_shape(sizes: tuple[int, ...]) -> None:
+def check_shape(sizes: Sizes) -> None:
     """Raise ValueError unless an array may have the shape `sizes`."""
     for size in sizes:
         if size < 0:
