@@ -116,9 +116,9 @@ def shorten(
     def decorate(function: Function) -> Function:
         if _extension is None:
             return function
-        shortcut: Function = _extension.Shortcut(
+        # It is called as the function is.
+        return _extension.Shortcut(  # type: ignore[return-value]
             function, operands, extras, array, device, Tensor, hints, _find
         )
-        return shortcut
 
     return decorate
