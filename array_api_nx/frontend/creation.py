@@ -120,10 +120,11 @@ def arange(
     return wrap(target.backend.arange(start, stop, step, dtype), dtype, target)
 
 
-def _number(x: object, name: str) -> int | float:
+def _number(x: Foreign, name: str) -> int | float:
     kind = scalar_type(x)
     if kind in (bool, int, float):
-        return x if kind is not bool else int(x)  # type: ignore[call-overload, return-value]
+        number: int | float = x if kind is not bool else int(x)
+        return number
     if type(x) is Array and x.size == 1:
         return _number(interop.item(x, object), name)
     if isinstance(x, np.generic | np.ndarray) and x.size == 1:

@@ -125,7 +125,7 @@ def scalar_value(value: Element, dtype: DType) -> Element:
 # ---------------------------------------------------------------------- NumPy
 
 
-def as_numpy(obj: object, dtype: DType | None, copy: bool | None) -> NDArray:
+def as_numpy(obj: Foreign, dtype: DType | None, copy: bool | None) -> NDArray:
     """Any object that `asarray` takes, except our arrays and Python scalars, as an ndarray."""
     if type(obj) is np.ndarray:
         return obj
@@ -144,7 +144,7 @@ def as_numpy(obj: object, dtype: DType | None, copy: bool | None) -> NDArray:
     if hasattr(obj, "__array__") or hasattr(obj, "__array_interface__"):
         return np.asarray(obj, copy=copy)
     try:
-        return np.asarray(memoryview(obj))  # type: ignore[arg-type]  # the failure is the point
+        return np.asarray(memoryview(obj))
     except TypeError:
         raise TypeError(
             f"asarray cannot convert a {type(obj).__name__}; give numbers, nested lists of "
