@@ -150,7 +150,7 @@ class TestFrequencies:
             (lambda: fft.fftfreq(3, d=0), ValueError, "distance"),
             (lambda: fft.fftfreq(3, dtype=xp.int64), TypeError, "float32 or float64"),
             (lambda: fft.rfftfreq(3, dtype=xp.complex64), TypeError, "float32 or float64"),
-            (lambda: fft.fftfreq(2.5), TypeError, "must be an int"),  # type: ignore[arg-type]
+            (lambda: fft.fftfreq(2.5), TypeError, "must be an int"),
         ],
     )
     def test_refuse(self, call: Callable[[], object], error: type[Exception], message: str) -> None:

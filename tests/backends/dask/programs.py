@@ -20,7 +20,7 @@ LARGE = xp.Device("dask", chunks=2**26)
 NDArray = np.ndarray[Any, Any]
 
 
-class Tasks(Callback):  # type: ignore[misc]  # Dask is untyped
+class Tasks(Callback):  # Dask is untyped
     """Counts the tasks that run inside a `with` statement."""
 
     def __init__(self) -> None:

@@ -53,7 +53,7 @@ def test_evaluate_keeps_chunks_on_the_workers(client: Any) -> None:
     x = on_dask(numbers(40, 10)) * 2
     xp.evaluate(x)
     assert not xp.explain(x).pending
-    chunks = x._device.backend.array(x._handle)  # type: ignore[attr-defined]
+    chunks = x._device.backend.array(x._handle)
     held = client.who_has(distributed.futures_of(chunks))
     assert len(held) == chunks.npartitions
     assert_equal(x, numbers(40, 10) * 2)
