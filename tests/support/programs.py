@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any
 
 import numpy as np
 
 import array_api_nx as xp
 from array_api_nx.config import hints
+from array_api_nx.contract.numpy_dtypes import NDArray
 
-NDArray = np.ndarray[Any, Any]
-
-SETTINGS: dict[str, dict[str, Any]] = {
+SETTINGS: dict[str, dict[str, object]] = {
     "off": {"fusion": "off"},
     "context": {"fusion": "auto", "fusion_threshold": 0},
     "process": {"fusion": "auto", "fusion_threshold": 0},
@@ -41,7 +39,7 @@ LARGE = 32768 + 1
 
 
 @contextmanager
-def _of_process(configuration: dict[str, Any]) -> Iterator[None]:
+def _of_process(configuration: dict[str, object]) -> Iterator[None]:
     kept = hints.threshold
     hints.threshold = configuration["fusion_threshold"]
     try:
@@ -51,7 +49,7 @@ def _of_process(configuration: dict[str, Any]) -> Iterator[None]:
         hints.threshold = kept
 
 
-def settings(mode: str, **more: Any) -> AbstractContextManager[Any]:
+def settings(mode: str, **more: object) -> AbstractContextManager[object]:
     """The configuration of one of `SETTINGS`, or another one, for a with statement.
 
     "default" is what no setting changes; with "large" the process begins to defer where several
@@ -69,12 +67,12 @@ def settings(mode: str, **more: Any) -> AbstractContextManager[Any]:
     return xp.config_context(**configuration)
 
 
-def deferring() -> AbstractContextManager[Any]:
+def deferring() -> AbstractContextManager[object]:
     """Everything is deferred that can be."""
     return settings("context")
 
 
-def numpy_of(x: Any) -> NDArray:
+def numpy_of(x: object) -> NDArray:
     """The elements of an array of either namespace, in memory that nobody else has."""
     return np.array(np.asarray(x))
 
@@ -112,7 +110,7 @@ def different_bits(actual: NDArray, expected: NDArray) -> str | None:
     )
 
 
-def assert_same(actual: Any, expected: Any, hint: object = "") -> None:
+def assert_same(actual: object, expected: object, hint: object = "") -> None:
     """Equal shape, dtype and elements, bit for bit but for the kinds of NaN."""
     wrong = different_bits(np.asarray(actual), np.asarray(expected))
     assert wrong is None, f"{hint}: {wrong}"
