@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import update_wrapper
 from importlib import import_module
 from pickle import PicklingError
@@ -20,10 +20,14 @@ from typing import (
     overload,
 )
 
-from .contract.program import Program
+from .contract.backend import Handle
+from .contract.program import Generated, Program
+from .contract.replay import Run
+from .core.dtypes import DType
 from .core.polynomial import Var
 from .core.real import Real, evaluated
-from .core.symbolic import Dim, bind, dim_of_var
+from .core.symbolic import Dim, Sizes, bind, dim_of_var
+from .device import Device
 from .frontend.array import Array
 from .frontend.dispatch import wrap
 from .frontend.trace_function import (
@@ -38,7 +42,7 @@ from .frontend.trace_function import (
     named_specs,
     trace,
 )
-from .frontend.trees import flatten, map_leaves
+from .frontend.trees import Structure, Tree, flatten, map_leaves
 from .tracing.explanation import ProgramExplanation
 from .tracing.recorder import TraceError, current
 
@@ -74,7 +78,7 @@ class _Bound:
 
     def __init__(self, found: Trace | None, sizes: tuple[int, ...]) -> None:
         self.reasons: tuple[tuple[int, str | None], ...] = ()
-        self.run: Any = None
+        self.run: Run | None = None
         if found is None:
             return
         program, device = found.program, found.device
@@ -90,7 +94,9 @@ class _Bound:
         self.quick = getattr(self.run, "quick", None) if usual else None
 
 
-def _finish(found: Trace, sizes: tuple[int, ...]) -> Callable[[Any, Any], Any]:
+def _finish(
+    found: Trace, sizes: tuple[int, ...]
+) -> Callable[[Sequence[Handle], Sequence[Tree]], Tree]:
     """The function from the outputs' handles and the arrays given to the result."""
     device = found.device
     if type(found.result) is Output:
@@ -104,8 +110,8 @@ def _finish(found: Trace, sizes: tuple[int, ...]) -> Callable[[Any, Any], Any]:
         )
     values = dict(zip(found.program.variables, sizes, strict=True))
 
-    def finish(handles: Any, given: Any) -> Any:
-        def leaf(x: Any) -> Any:
+    def finish(handles: Sequence[Handle], given: Sequence[Tree]) -> Tree:
+        def leaf(x: Tree) -> Tree:
             if type(x) is Output:
                 return wrap(handles[x.position], x.dtype, device)
             if type(x) is Echo:
@@ -117,7 +123,7 @@ def _finish(found: Trace, sizes: tuple[int, ...]) -> Callable[[Any, Any], Any]:
     return finish
 
 
-def _number(x: Any, values: dict[Var, int]) -> Any:
+def _number(x: Tree, values: dict[Var, int]) -> Tree:
     if not isinstance(x, Dim | Real):
         return x
     with bind(values):
@@ -143,14 +149,14 @@ class Compiled(Generic[P, R]):
     def __init__(self, function: Callable[P, R]) -> None:
         update_wrapper(self, function)
         # None stands where there is no program; see `LayoutError`.
-        self._kinds: dict[Any, list[Trace | None]] = {}
-        self._bound: dict[Any, _Bound] = {}
-        self._lowered: dict[Any, Program] = {}
-        self._last: Any = None
+        self._kinds: dict[Structure, list[Trace | None]] = {}
+        self._bound: dict[Structure, _Bound] = {}
+        self._lowered: dict[Structure, Program] = {}
+        self._last: tuple[Generated, Generated, DType | None, Device, int] | None = None
         self._traces = 0
         self._calls = 0
 
-    def _run(self, *args: Any, **kwargs: Any) -> Any:
+    def _run(self, *args: Tree, **kwargs: Tree) -> Tree:
         last = self._last
         if last is not None and not kwargs:
             # The way of small programs, where every tenth of a microsecond counts.
@@ -176,7 +182,7 @@ class Compiled(Generic[P, R]):
         self._calls += 1
         if kwargs:
             return self._call(args, kwargs)
-        key: list[Any] = []
+        key: list[Structure] = []
         arrays = []
         handles = []
         is_row_major = True
@@ -215,10 +221,10 @@ class Compiled(Generic[P, R]):
     def __copy__(self) -> Self:
         return self
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+    def __deepcopy__(self, memo: dict[int, object]) -> Self:
         return self
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         """By the name of the function, with the programs traced so far.
 
         Arrays from outside of the function go along as they are now.
@@ -241,13 +247,13 @@ class Compiled(Generic[P, R]):
     def __get__(
         self: Compiled[Concatenate[Any, Q], R], instance: object, owner: type | None = None
     ) -> Callable[Q, R]: ...
-    def __get__(self, instance: object, owner: type | None = None) -> Any:
+    def __get__(self, instance: object, owner: type | None = None) -> object:
         return self if instance is None else MethodType(self, instance)
 
     def __repr__(self) -> str:
         return f"<compiled {getattr(self, '__qualname__', repr(self.__wrapped__))}>"
 
-    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _call(self, args: tuple[Tree, ...], kwargs: dict[str, Tree]) -> Tree:
         """The rest of `_run`: keywords, containers, and other values than numbers."""
         leaves, structure = flatten((args, kwargs), is_leaf)
         if any([type(x) is ShapeSpec for x in leaves]):
@@ -255,7 +261,7 @@ class Compiled(Generic[P, R]):
                 "a call computes, and a ShapeSpec has no elements; use lower(...) to build a "
                 "program from specs, or eval_shape for the shapes of the results"
             )
-        key: list[Any] = [structure]
+        key: list[Structure] = [structure]
         for x in leaves:
             backend = x._device.backend
             key += (backend.shape(x._handle), x._dtype, x._device, backend.axis_order(x._handle))
@@ -266,7 +272,7 @@ class Compiled(Generic[P, R]):
             return self.__wrapped__(*args, **kwargs)
         return bound.finish(bound.run(*[x._handle for x in leaves]), leaves)
 
-    def _bind(self, key: Any, leaves: list[Any], structure: Any) -> _Bound:
+    def _bind(self, key: Structure, leaves: list[Tree], structure: Structure) -> _Bound:
         """What is bound for arguments; under `key` is the last that was called for, under the
         second key that for arguments that may be written just like these."""
         exact_key = key, tuple([_reason(x) for x in leaves])
@@ -280,7 +286,9 @@ class Compiled(Generic[P, R]):
             self._bound[exact_key] = bound
         return bound
 
-    def _find(self, leaves: list[Any], structure: Any) -> tuple[Trace | None, tuple[int, ...]]:
+    def _find(
+        self, leaves: list[Tree], structure: Structure
+    ) -> tuple[Trace | None, tuple[int, ...]]:
         """The program for arguments, traced if there is none yet, and its sizes.
 
         None if no program does what the function does; see `LayoutError`.
@@ -307,17 +315,23 @@ class Compiled(Generic[P, R]):
         return found, sizes
 
     @staticmethod
-    def _kind(structure: Any, arguments: list[Argument]) -> Any:
+    def _kind(structure: Structure, arguments: list[Argument]) -> Structure:
         return structure, tuple([(len(x.shape), x.dtype, x.device, x.order) for x in arguments])
 
-    def _trace(self, kind: Any, structure: Any, arguments: list[Argument], example: Any) -> Trace:
+    def _trace(
+        self,
+        kind: Structure,
+        structure: Structure,
+        arguments: list[Argument],
+        example: dict[Var, int] | None,
+    ) -> Trace:
         found = trace(self.__wrapped__, structure, arguments, example)
         _ = found.program.match  # says so if a size cannot be found from the arguments
         self._traces += 1
         self._keep(kind, found)
         return found
 
-    def _keep(self, kind: Any, found: Trace | None) -> None:
+    def _keep(self, kind: Structure, found: Trace | None) -> None:
         if len(self._kinds) >= _MAX_KINDS:
             self._kinds.clear()
         known = self._kinds.setdefault(kind, [])
@@ -330,7 +344,7 @@ class Compiled(Generic[P, R]):
         programs = sum([found is not None for known in self._kinds.values() for found in known])
         return CacheInfo(self._traces, programs, self._calls)
 
-    def explain(self, *args: Any, **kwargs: Any) -> ProgramExplanation:
+    def explain(self, *args: Tree, **kwargs: Tree) -> ProgramExplanation:
         """What a call with these arguments does; nothing is computed.
 
         Print it: inputs with symbolic shapes, guards with the lines that asked, steps and
@@ -354,7 +368,7 @@ class Compiled(Generic[P, R]):
         run = found.device.backend.explain_program(program, sizes)
         return ProgramExplanation(program, dict(zip(program.variables, sizes, strict=True)), run)
 
-    def lower(self, *args: Any, **kwargs: Any) -> Program:
+    def lower(self, *args: Tree, **kwargs: Tree) -> Program:
         """Build the program for arguments that are described by `ShapeSpec`, without data.
 
         Calls with arrays that fit the specs use it.
@@ -386,14 +400,16 @@ class Compiled(Generic[P, R]):
         return program
 
 
-def _named_object(module: str, name: str) -> Any:
-    found: Any = import_module(module)
+def _named_object(module: str, name: str) -> Tree:
+    found: Tree = import_module(module)
     for part in name.split("."):
         found = getattr(found, part)
     return found
 
 
-def _restore(module: str, name: str, kinds: dict[Any, list[Trace | None]]) -> Compiled[..., Any]:
+def _restore(
+    module: str, name: str, kinds: dict[Structure, list[Trace | None]]
+) -> Compiled[..., Tree]:
     """The compiled function of that name, which gets the programs that it does not have."""
     found = _named_object(module, name)
     compiled = found if isinstance(found, Compiled) else Compiled(found)
@@ -419,7 +435,7 @@ def _named(shapes: tuple[tuple[int, ...], ...]) -> list[tuple[str, int]]:
     ]
 
 
-def _argument(x: Any, shape: tuple[Any, ...]) -> Argument:
+def _argument(x: Tree, shape: Sizes) -> Argument:
     if type(x) is ShapeSpec:
         return Argument(shape, x.dtype, x.device, None, None)
     backend = x._device.backend
@@ -431,7 +447,7 @@ def _reason(x: Array) -> str | None:
     return x._device.backend.read_only_reason(x._handle)
 
 
-def _have_reasons(arrays: list[Any], reasons: tuple[tuple[int, str | None], ...]) -> bool:
+def _have_reasons(arrays: list[Array], reasons: tuple[tuple[int, str | None], ...]) -> bool:
     """Whether arrays, by their numbers, may be written or not for the reasons given."""
     return all([_reason(arrays[i]) == reason for i, reason in reasons])
 
@@ -488,18 +504,18 @@ def compile(function: Callable[P, R], /) -> Compiled[P, R]:
 
 
 @overload
-def eval_shape(function: Callable[..., Array], /, *args: Any, **kwargs: Any) -> ShapeSpec: ...
+def eval_shape(function: Callable[..., Array], /, *args: Tree, **kwargs: Tree) -> ShapeSpec: ...
 @overload
 def eval_shape(
-    function: Callable[..., list[Array]], /, *args: Any, **kwargs: Any
+    function: Callable[..., list[Array]], /, *args: Tree, **kwargs: Tree
 ) -> list[ShapeSpec]: ...
 @overload
 def eval_shape(
-    function: Callable[..., dict[K, Array]], /, *args: Any, **kwargs: Any
+    function: Callable[..., dict[K, Array]], /, *args: Tree, **kwargs: Tree
 ) -> dict[K, ShapeSpec]: ...
 @overload
-def eval_shape(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any: ...
-def eval_shape(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+def eval_shape(function: Callable[..., Tree], /, *args: Tree, **kwargs: Tree) -> Tree: ...
+def eval_shape(function: Callable[..., Tree], /, *args: Tree, **kwargs: Tree) -> Tree:
     """The shapes and dtypes that a function gives, without elements and without memory.
 
     Parameters
@@ -536,7 +552,7 @@ def eval_shape(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> An
     arguments = [Argument(x.shape, x.dtype, x.device, None, None) for x in specs]
     found = trace(function, structure, arguments, None, invents=True)
 
-    def leaf(x: Any) -> Any:
+    def leaf(x: Tree) -> Tree:
         if type(x) is Output:
             return ShapeSpec(x.shape, x.dtype, found.device)
         if type(x) is Echo:

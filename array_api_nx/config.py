@@ -27,6 +27,10 @@ __all__ = [
 ]
 
 Fusion: TypeAlias = Literal["auto", "off", "always"]
+Given: TypeAlias = Any
+"""A setting as a user gives it; its check says what it must be."""
+HintedDevice: TypeAlias = Any
+"""A `Device`, which is a class of a layer above."""
 
 
 class Settings(NamedTuple):
@@ -51,7 +55,7 @@ class Settings(NamedTuple):
     default_device: str = "cpu"
 
 
-def _as_fusion(name: str, value: Any) -> str:
+def _as_fusion(name: str, value: Given) -> str:
     problem = f"{name} must be 'auto', 'off' or 'always', not {value!r}; 'auto' is the default"
     if not isinstance(value, str):
         raise TypeError(problem)
@@ -60,7 +64,7 @@ def _as_fusion(name: str, value: Any) -> str:
     return value
 
 
-def _as_integer(name: str, value: Any, least: int, example: int) -> int:
+def _as_integer(name: str, value: Given, least: int, example: int) -> int:
     problem = f"{name} must be an integer of at least {least}, not {value!r}; try {example}"
     if isinstance(value, bool):
         raise TypeError(problem)
@@ -74,7 +78,7 @@ def _as_integer(name: str, value: Any, least: int, example: int) -> int:
     return min(number, sys.maxsize)
 
 
-_CHECKS: Final[dict[str, Callable[[str, Any], Any]]] = {
+_CHECKS: Final[dict[str, Callable[[str, Given], str | int]]] = {
     "fusion": _as_fusion,
     "fusion_threshold": lambda name, value: _as_integer(name, value, 0, 262144),
     "num_threads": lambda name, value: _as_integer(name, value, 1, 2),
@@ -91,7 +95,7 @@ def from_environment(environ: Mapping[str, str]) -> Settings:
     ValueError
         If a variable has an illegal value.
     """
-    changes: dict[str, Any] = {}
+    changes: dict[str, Given] = {}
     for field, check in _CHECKS.items():
         name = f"ARRAY_API_NX_{field.upper()}"
         text = environ.get(name)
@@ -143,7 +147,7 @@ class Hints:
 
     defer_small: bool
     threshold: int
-    device: Any
+    device: HintedDevice | None
 
 
 hints: Final = Hints()
@@ -158,7 +162,7 @@ hints.device = None
 _lock: Final = Lock()
 _deferring = 0  # contexts entered that ask for more than the default
 _moving = 0  # contexts entered that ask for another device
-_process_device: Any = None
+_process_device: HintedDevice | None = None
 
 if hasattr(os, "register_at_fork"):
     # Another thread may hold the lock at a fork, and does not exist in the child.
@@ -176,7 +180,7 @@ def _count_deferring(change: int) -> None:
             changed()
 
 
-def use_devices(check: Callable[[str, Any], str], device: Callable[[str], Any]) -> None:
+def use_devices(check: Callable[[str, Given], str], device: Callable[[str], HintedDevice]) -> None:
     """Let the devices check the setting `default_device`, and make the process's one.
 
     Parameters
@@ -249,7 +253,7 @@ class config_context(ContextDecorator):
         fusion: Fusion | None = None,
         fusion_threshold: int | None = None,
         num_threads: int | None = None,
-        default_device: Any = None,
+        default_device: HintedDevice | str | None = None,
     ) -> None:
         given = {
             "fusion": fusion,
@@ -257,7 +261,7 @@ class config_context(ContextDecorator):
             "num_threads": num_threads,
             "default_device": default_device,
         }
-        self._changes = {
+        self._changes: dict[str, Given] = {
             field: _CHECKS[field](field, value)
             for field, value in given.items()
             if value is not None

@@ -6,13 +6,16 @@ import os
 from collections.abc import Callable, Iterator
 from functools import partial
 from importlib.util import find_spec
-from typing import Any, Final, final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from . import config
 from .backends.engines.devices import ENGINES, EngineSpec, options_of
 from .contract.backend import Backend
 from .core import dtypes as d
 from .core.dtypes import DType, as_dtype
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 __all__ = [
     "Device",
@@ -32,6 +35,11 @@ ENTRY_POINTS: Final = "array_api_nx.backends"
 """The group of entry points by which other packages register backends. The name of an entry point
 is what the names of its devices begin with; it leads to a function that takes the rest of a
 device's name, after the first colon, and returns the backend."""
+
+
+StandIn: TypeAlias = Any
+"""What is in the place of a device's backend: the backend, what loads it, or what leads to it from
+all contexts but those that trace."""
 
 
 @final
@@ -74,7 +82,7 @@ class Device:
     real: DType
     complex: DType
 
-    def __new__(cls, name: str | Device, /, **options: Any) -> Device:
+    def __new__(cls, name: str | Device, /, **options: object) -> Device:
         if options:
             name = _with_options(str(name), options)
         if isinstance(name, Device):
@@ -118,7 +126,7 @@ class _NotLoaded:
         self._device = device
         self._load = load
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> StandIn:
         backend = self._load()
         if os.environ.get("ARRAY_API_NX_CHECKED", "0") not in ("", "0"):
             from .contract.checked import CheckedBackend
@@ -131,7 +139,8 @@ class _NotLoaded:
 def _make(name: str, load: Callable[[], Backend]) -> Device:
     device: Device = object.__new__(Device)
     device.name = name
-    device.backend = _NotLoaded(device, load)  # type: ignore[assignment]  # until it is used
+    until_used: StandIn = _NotLoaded(device, load)
+    device.backend = until_used
     device.real, device.complex = d.float64, d.complex128
     if name == "torch:mps":
         # It has no double precision.
@@ -180,12 +189,12 @@ def register_engine(engine: EngineSpec) -> None:
     _engines[engine.name] = engine
 
 
-def _with_options(name: str, options: dict[str, Any]) -> str:
+def _with_options(name: str, options: dict[str, object]) -> str:
     text = ",".join([f"{key}={options[key]}" for key in sorted(options)])
     return f"{name}{',' if '=' in name else ':'}{text}"
 
 
-def _resolve(name: Any) -> Device:
+def _resolve(name: object) -> Device:
     """The device of an engine, or of an entry point, by a name that is not registered."""
     if type(name) is not str:
         raise _unknown(name)
@@ -215,17 +224,17 @@ def _resolve(name: Any) -> Device:
     raise _unknown(name)
 
 
-def _load_entry(entry: Any, rest: str) -> Backend:
+def _load_entry(entry: EntryPoint, rest: str) -> Backend:
     backend: Backend = entry.load()(rest)
     return backend
 
 
-def _unknown(name: Any, hint: str = "") -> ValueError:
+def _unknown(name: object, hint: str = "") -> ValueError:
     known = ", ".join([repr(device.name) for device in known_devices()])
     return ValueError(f"no device {name!r}; known devices: {known}{hint}")
 
 
-def _entry_points() -> Iterator[Any]:
+def _entry_points() -> Iterator[EntryPoint]:
     # Slow to import, and seldom needed.
     from importlib.metadata import entry_points
 
@@ -268,7 +277,7 @@ def device_of(obj: object) -> Device | None:
     return None
 
 
-def as_device(device: Any) -> Device:
+def as_device(device: Device | str | None) -> Device:
     """`device` as a Device: itself, the one of that name, or the default one for None."""
     if device is None:
         return default_device()
@@ -295,7 +304,7 @@ for _spec in ENGINES:
     register_engine(_spec)
 
 
-def _as_device_name(name: str, value: Any) -> str:
+def _as_device_name(name: str, value: config.Given) -> str:
     """The check of the setting `default_device`."""
     try:
         return Device(value).name

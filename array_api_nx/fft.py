@@ -9,10 +9,10 @@ both divide by its square root. All results are new arrays.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from .contract import primitives as p
-from .contract.backend import Norm
+from .contract.backend import Handle, Norm
 from .core.dtypes import COMPLEX, REAL_FLOATING, DType, as_dtype, float64
 from .core.shape import as_int, check_shape, normalise_axes
 from .device import Device, as_device
@@ -538,7 +538,7 @@ def rfftfreq(
     return _frequencies(ascending, size, d, dtype, as_device(device))
 
 
-def _frequencies(counts: Any, n: int, d: float, dtype: DType | None, device: Device) -> Array:
+def _frequencies(counts: Handle, n: int, d: float, dtype: DType | None, device: Device) -> Array:
     """`counts` over d * n, in double precision until the end."""
     result = float64 if dtype is None else as_dtype(dtype)
     if result not in REAL_FLOATING:

@@ -12,11 +12,12 @@ from math import inf
 from numbers import Real
 from operator import index
 from types import TracebackType
-from typing import Any, Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from numpy.linalg import LinAlgError
 
 from .contract import primitives as p
+from .contract.backend import Backend, Handle
 from .core.dtypes import COMPLEX, DType, int64
 from .core.shape import broadcast_shapes
 from .frontend import data_type, elementwise, manipulation, searching, statistical
@@ -269,7 +270,9 @@ def diagonal(x: Array, /, *, offset: int = 0) -> Array:
     return wrap(handle, x._dtype, x._device)
 
 
-def _strided_diagonal(backend: Any, x: Any, row: int, column: int, size: int) -> Any:
+def _strided_diagonal(
+    backend: Backend, x: Handle, row: int, column: int, size: int
+) -> Handle | None:
     """The diagonal from (row, column) on as a view, or None if the rows cannot be joined to one.
 
     In the joined rows, the next element of the diagonal is one row and one column further.
@@ -365,7 +368,7 @@ def matrix_norm(
     return manipulation.reshape(norm, (*shape[:-2], 1, 1)) if keepdims else norm
 
 
-def _extreme(sizes: Array, sign: Any) -> Array:
+def _extreme(sizes: Array, sign: float) -> Array:
     """The largest along the last axis, or the smallest if `sign` is negative."""
     if sign < 0:
         return reduce(p.MIN, sizes, -1, False)
@@ -408,7 +411,7 @@ def vector_norm(
 
     Standard: linalg extension.
     """
-    order: Any = ord
+    order: object = ord
     if not isinstance(order, Real):
         raise TypeError(
             f"vector_norm takes a real number as ord, not {ord!r}; use matrix_norm for norms of "
@@ -502,7 +505,7 @@ def pinv(x: Array, /, *, rtol: float | Array | None = None) -> Array:
     return matmul(_adjoint(vh), scaled)
 
 
-def _significant(s: Array, size: int, rtol: Any) -> Array:
+def _significant(s: Array, size: int, rtol: float | Array | None) -> Array:
     """Which singular values, sorted from the largest one on, count as different from zero."""
     if rtol is None:
         rtol = size * data_type.finfo(s._dtype).eps

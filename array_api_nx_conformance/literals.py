@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+Value: TypeAlias = Any  # of whatever namespace
 
 _DTYPES = (
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
@@ -24,7 +27,7 @@ class Namespace:
             (name, getattr(namespace, name)) for name in _DTYPES if hasattr(namespace, name)
         ]
 
-    def literal(self, value: Any) -> str:
+    def literal(self, value: Value) -> str:
         """The source of `value`.
 
         Raises
@@ -66,7 +69,7 @@ class Namespace:
                 return name
         raise UnprintableError(f"{type(value).__name__} is not a dtype of the namespace")
 
-    def _array(self, array: Any) -> str:
+    def _array(self, array: Value) -> str:
         dtype = self._dtype(array.dtype)
         shape = tuple(int(size) for size in array.shape)
         if 0 in shape:
@@ -77,7 +80,12 @@ class Namespace:
         return f"xp.asarray({_nested(array, shape, (), convert)}, dtype=xp.{dtype})"
 
 
-def _nested(array: Any, shape: tuple[int, ...], index: tuple[int, ...], convert: Any) -> str:
+def _nested(
+    array: Value,
+    shape: tuple[int, ...],
+    index: tuple[int, ...],
+    convert: Callable[[Value], complex],
+) -> str:
     if len(index) == len(shape):
         return scalar(convert(array[index] if index else array))
     parts = [_nested(array, shape, (*index, i), convert) for i in range(shape[len(index)])]

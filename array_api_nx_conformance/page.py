@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from importlib.resources import files
-from typing import Any
 
 from .records import Record
 from .verdict import COLUMNS
@@ -23,7 +22,7 @@ def render(runs: list[Record]) -> str:
     return template.replace(_DATA, data)
 
 
-def _data(runs: list[Record]) -> dict[str, Any]:
+def _data(runs: list[Record]) -> Record:
     chapters: dict[str, str] = {}
     for run in runs:
         for name, function in run["functions"].items():
@@ -37,7 +36,7 @@ def _data(runs: list[Record]) -> dict[str, Any]:
     }
 
 
-def _run(run: Record) -> dict[str, Any]:
+def _run(run: Record) -> Record:
     return {
         "module": run["module"],
         "version": run["version"],
@@ -55,6 +54,6 @@ def _run(run: Record) -> dict[str, Any]:
     }
 
 
-def _test(test: Record) -> dict[str, Any]:
+def _test(test: Record) -> Record:
     kept = ("id", "function", "verdict", "message", "note", "known", "repro", "blocked_by")
     return {key: test[key] for key in kept} | {"traceback": test["longrepr"][-_LONGEST:]}

@@ -24,7 +24,7 @@ import time
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import hypothesis
 import pytest
@@ -37,6 +37,7 @@ from .repro import build
 from .suite import TESTS
 
 _SETTINGS = "_hypothesis_internal_use_settings"
+Note: TypeAlias = dict[str, Any]  # JSON, from a worker to the controlling process
 _NOTE = "conformance"  # the key of what workers note in a report's user properties
 
 
@@ -90,7 +91,7 @@ class Worker:
         self._seed = seed
         self._plan = _read_plan(folder)
         self._known: set[str] = set()
-        self._origin: dict[str, Any] = {}  # of the failure of the test that runs
+        self._origin: Note = {}  # of the failure of the test that runs
         self._trace = _trace_file(folder, name).open("w")
         faulthandler.enable(self._trace)
 
@@ -139,7 +140,7 @@ class Worker:
             signal.setitimer(signal.ITIMER_REAL, 0)
             faulthandler.cancel_dump_traceback_later()
 
-    def _find_origin(self, test: str, error: BaseException) -> dict[str, Any]:
+    def _find_origin(self, test: str, error: BaseException) -> Note:
         if self._limit and isinstance(first_error(error), TimeLimitExceeded):
             signal.setitimer(signal.ITIMER_REAL, self._limit)  # enough, and not every second
         plan = self._plan
@@ -158,7 +159,7 @@ class Worker:
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         report = yield
-        note: dict[str, Any] = {}
+        note: Note = {}
         if report.skipped:
             note["by_suite"] = _suite_skips(item)
         elif report.failed and call.excinfo is not None:
@@ -208,7 +209,7 @@ class Controller:
         duration: float,
         message: str,
         longrepr: str,
-        **origin: Any,
+        **origin: object,
     ) -> None:
         self._write(
             "finished",
@@ -275,7 +276,7 @@ def _verdict(reports: list[pytest.TestReport], duration: float) -> tuple[str, fl
     return "passed", duration, "", ""
 
 
-def _origin(reports: list[pytest.TestReport]) -> dict[str, Any]:
+def _origin(reports: list[pytest.TestReport]) -> Note:
     """What the worker found out about the failure of a test."""
     for report in reports:
         note = dict(report.user_properties).get(_NOTE)

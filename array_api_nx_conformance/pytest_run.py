@@ -13,12 +13,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from .protocol import EVENTS, PLAN, Plan
 
 _POLL_SECONDS = 0.1
 
+Event: TypeAlias = dict[str, Any]  # a line of EVENTS
 End = Literal["finished", "interrupted", "out of time", "broken"]
 
 
@@ -185,7 +186,7 @@ def _command(call: Call, scratch: Path, workers: int, time_limit: float) -> list
     ]  # fmt: skip
 
 
-def _events(path: Path, process: subprocess.Popen[bytes]) -> Iterator[dict[str, Any] | None]:
+def _events(path: Path, process: subprocess.Popen[bytes]) -> Iterator[Event | None]:
     """The plugin's events as they come, and None whenever there is none for a moment."""
     path.touch()
     with path.open(encoding="utf-8") as stream:
@@ -203,9 +204,7 @@ def _events(path: Path, process: subprocess.Popen[bytes]) -> Iterator[dict[str, 
             time.sleep(_POLL_SECONDS)
 
 
-def _record(
-    run: PytestRun, event: dict[str, Any], adapt: Callable[[Result], Result | None]
-) -> None:
+def _record(run: PytestRun, event: Event, adapt: Callable[[Result], Result | None]) -> None:
     kind = event.pop("event")
     if kind == "collected":
         run.collected = run.collected or event["ids"]

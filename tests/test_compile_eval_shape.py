@@ -63,7 +63,7 @@ def on_transposed(name: str) -> Callable[[Array], Array]:
 
 REDUCTIONS = ("all", "any", "count_nonzero", "max", "mean", "min", "prod", "std", "sum", "var")
 
-Call = tuple[Callable[..., Any], tuple[Any, ...]]
+Call = tuple[Callable[..., object], tuple[object, ...]]
 
 CALLS: dict[str, list[Call]] = {
     **{name: [(getattr(xp, name), (x,))] for name, x in UNARY.items()},
@@ -273,7 +273,7 @@ def test_every_function_has_a_call():
     assert all(CALLS[name] or name in FRESH for name in CALLS)
 
 
-def specs_of(arguments: tuple[Any, ...], letters: dict[int, str]) -> list[ShapeSpec]:
+def specs_of(arguments: tuple[object, ...], letters: dict[int, str]) -> list[ShapeSpec]:
     return [ShapeSpec([letters.get(n, n) for n in x.shape], x.dtype) for x in arguments]
 
 
@@ -291,14 +291,14 @@ CASES = [
 
 
 @pytest.mark.parametrize(("call", "arguments"), CASES)
-def test_concrete_specs(call: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+def test_concrete_specs(call: Callable[..., object], arguments: tuple[object, ...]) -> None:
     expected = described(call(*arguments))
     assert described(xp.eval_shape(call, *specs_of(arguments, {}))) == expected
     assert described(xp.eval_shape(call, *arguments)) == expected
 
 
 @pytest.mark.parametrize(("call", "arguments"), CASES)
-def test_symbolic_specs(call: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+def test_symbolic_specs(call: Callable[..., object], arguments: tuple[object, ...]) -> None:
     _, expected = described(call(*arguments))
     found = xp.eval_shape(call, *specs_of(arguments, {N: "n"}))
     leaves, _ = flatten(found, lambda x: type(x) is ShapeSpec)
@@ -313,7 +313,9 @@ def test_symbolic_specs(call: Callable[..., Any], arguments: tuple[Any, ...]) ->
         for i, (call, arguments) in enumerate(calls)
     ],
 )
-def test_sizes_that_elements_decide(call: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+def test_sizes_that_elements_decide(
+    call: Callable[..., object], arguments: tuple[object, ...]
+) -> None:
     _, expected = described(call(*arguments))
     for letters in ({}, {N: "n"}):
         found = xp.eval_shape(call, *specs_of(arguments, letters))
@@ -330,7 +332,7 @@ def test_sizes_that_elements_decide(call: Callable[..., Any], arguments: tuple[A
 
 @pytest.mark.parametrize(("call", "arguments"), CASES)
 def test_compiled(
-    request: pytest.FixtureRequest, call: Callable[..., Any], arguments: tuple[Any, ...]
+    request: pytest.FixtureRequest, call: Callable[..., object], arguments: tuple[object, ...]
 ) -> None:
     """The same bits as in eager execution, twice, and with specs as without."""
     function = xp.compile(call)
@@ -367,7 +369,7 @@ def leaves_of(x: Any) -> tuple[Any, list[Array]]:
         (lambda x: xp.concat([x[x > 0], x[x < 0]]), "ShapeSpec((k + k2,), float64)"),
     ],
 )
-def test_sizes_are_printed_by_their_names(call: Callable[..., Any], text: str) -> None:
+def test_sizes_are_printed_by_their_names(call: Callable[..., object], text: str) -> None:
     assert repr(xp.eval_shape(call, ShapeSpec(("n",), xp.float64))) == text
 
 
@@ -387,7 +389,7 @@ def test_names_of_new_sizes_are_new() -> None:
         (lambda x: float(x.shape[0] / 3), r"the number that n / 3 stands for"),
     ],
 )
-def test_errors_name_sizes_by_their_names(call: Callable[..., Any], text: str) -> None:
+def test_errors_name_sizes_by_their_names(call: Callable[..., object], text: str) -> None:
     with pytest.raises(ValueError, match=text) as caught:
         xp.eval_shape(call, ShapeSpec(("n",), xp.float64))
     assert "#" not in str(caught.value)

@@ -218,9 +218,9 @@ def test_illegal_arguments(argument, error, rule):
 
 def test_illegal_calls():
     with pytest.raises(TypeError, match="positional"):
-        config_context("off")  # type: ignore[misc]
+        config_context("off")
     with pytest.raises(TypeError, match="unexpected keyword argument 'threads'"):
-        config_context(threads=2)  # type: ignore[call-arg]
+        config_context(threads=2)
 
 
 def test_integers_of_other_types_become_ints():
@@ -337,7 +337,7 @@ def test_show_config_prints_the_same(capsys):
 
 def test_show_config_has_two_modes():
     with pytest.raises(ValueError, match="mode must be 'text' or 'dict', not 'json'; 'text' pri"):
-        xp.show_config("json")  # type: ignore[arg-type]
+        xp.show_config("json")
 
 
 def test_numbers_that_no_index_can_say_are_as_good_as_the_largest() -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import array_api_nx as xp
 from array_api_nx import fft
+from array_api_nx.contract.backend import Norm
 
 NORMS = ("backward", "ortho", "forward")
 COMPLEX_OF = {"float32": "complex64", "float64": "complex128"}
@@ -104,7 +105,7 @@ class TestSeveralAxes:
         if axes is not None:
             one = st.integers(1, 6) | st.just(-1)
             sizes = data.draw(st.none() | st.lists(one, min_size=len(axes), max_size=len(axes)))
-        norm: Any = data.draw(st.sampled_from(NORMS))
+        norm: Norm = data.draw(st.sampled_from(NORMS))
         a = signal(shape, data.draw(inputs(name)))
         oracle_sizes = sizes
         if sizes is not None and name == "irfftn" and sizes[-1] == -1:
@@ -118,7 +119,7 @@ class TestSeveralAxes:
         close(result, np.fft.fftn(a, (2, 7), (-2, -1)))
 
     @pytest.mark.parametrize("norm", NORMS)
-    def test_round_trip(self, norm: Any) -> None:
+    def test_round_trip(self, norm: Norm) -> None:
         a = signal((3, 5), "float64")
         x = xp.asarray(a)
         spectrum = fft.rfftn(x, norm=norm)
@@ -150,7 +151,7 @@ class TestFrequencies:
             (lambda: fft.fftfreq(3, d=0), ValueError, "distance"),
             (lambda: fft.fftfreq(3, dtype=xp.int64), TypeError, "float32 or float64"),
             (lambda: fft.rfftfreq(3, dtype=xp.complex64), TypeError, "float32 or float64"),
-            (lambda: fft.fftfreq(2.5), TypeError, "must be an int"),  # type: ignore[arg-type]
+            (lambda: fft.fftfreq(2.5), TypeError, "must be an int"),
         ],
     )
     def test_refuse(self, call: Callable[[], object], error: type[Exception], message: str) -> None:

@@ -35,3 +35,23 @@ def test_type_checkers_find_the_package_and_its_types(checker: str, tmp_path: Pa
     if checker == "pyright" and run.returncode not in (0, 1):
         pytest.skip(f"pyright cannot run here: {run.stderr.strip()[-200:]}")
     assert run.returncode == 0, run.stdout + run.stderr
+
+
+EXTENSIONS = ["array_api_nx.native._engine", "array_api_nx.native._fast_path"]
+
+
+def test_the_stubs_have_the_names_and_parameters_of_the_extensions() -> None:
+    """What a stub has, the extension has so; C code takes all of it by position."""
+    if importlib.util.find_spec("mypy") is None:
+        pytest.skip("mypy is not installed")
+    if None in [importlib.util.find_spec(name) for name in EXTENSIONS]:
+        pytest.skip("the extensions are not built")
+    options = ["--ignore-missing-stub", "--ignore-positional-only"]
+    run = subprocess.run(
+        [sys.executable, "-m", "mypy.stubtest", *options, *EXTENSIONS],
+        cwd=USE.parents[2],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0, run.stdout + run.stderr

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
@@ -21,7 +20,7 @@ def numpy_of(x: Array) -> np.ndarray:
     return np.asarray(x)
 
 
-def arrays_in(result: Any) -> list[Array]:
+def arrays_in(result: object) -> list[Array]:
     return [result] if type(result) is Array else list(result)
 
 
@@ -38,7 +37,7 @@ SAME = {
     "astype copy=False": lambda x: xp.astype(x, xp.float64, copy=False),
     "to_device": lambda x: x.to_device("cpu"),
 }
-VIEWS: dict[str, Callable[[Array], Any]] = {
+VIEWS: dict[str, Callable[[Array], object]] = {
     "broadcast_arrays": lambda x: xp.broadcast_arrays(x, xp.zeros((2, 3, 4)))[0],
     "broadcast_to": lambda x: xp.broadcast_to(x, (2, 3, 4)),
     "broadcast_to same": lambda x: xp.broadcast_to(x, (3, 4)),
@@ -70,7 +69,7 @@ VIEWS: dict[str, Callable[[Array], Any]] = {
     "x[None]": lambda x: x[None],
     "x[0-d integer]": lambda x: x[xp.asarray(1)],
 }
-COPIES: dict[str, Callable[[Array], Any]] = {
+COPIES: dict[str, Callable[[Array], object]] = {
     "asarray copy=True": lambda x: xp.asarray(x, copy=True),
     "asarray dtype": lambda x: xp.asarray(x, dtype=xp.float32),
     "asarray list": lambda x: xp.asarray([x]),
@@ -308,7 +307,7 @@ BITCASTS: dict[str, Callable[[Array], Array]] = {
     "view": lambda b: b[0].view(xp.int64),
     "view of smaller elements": lambda b: b[0].view(xp.float32)[1:],
 }
-WRITES: dict[str, Callable[[Array], Any]] = {
+WRITES: dict[str, Callable[[Array], object]] = {
     "x[...] =": lambda y: y.__setitem__(..., 7),
     "x[mask] =": lambda y: y.__setitem__(y == y, 7),
     "+=": lambda y: operator.iadd(y, 1),

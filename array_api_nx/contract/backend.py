@@ -27,8 +27,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-import numpy as np
-
 from ..core import dtypes as d
 from ..core.dtypes import DType
 from ..core.view import Selection, View
@@ -36,17 +34,31 @@ from ..explain.explanation import Explanation
 from ..explain.model import RunExplanation
 from . import composed, replay
 from . import primitives as p
-from .numpy_dtypes import FROM_NUMPY
+from .numpy_dtypes import FROM_NUMPY, NDArray
 from .primitives import Primitive
 from .program import Program
 
 if TYPE_CHECKING:
     from .fast_path import Route
 
-__all__ = ["AxisOrder", "Backend", "Handle", "Norm", "Operand", "Padding", "Scalar"]
+__all__ = [
+    "AxisOrder",
+    "Backend",
+    "Handle",
+    "Info",
+    "Keys",
+    "Native",
+    "Norm",
+    "Operand",
+    "Padding",
+    "Scalar",
+]
 
 Handle: TypeAlias = Any
 """An array of a backend; opaque to everyone else."""
+
+Native: TypeAlias = Any
+"""An array, a dtype or another object of the engine that a backend runs on. Most have no types."""
 
 
 class AxisOrder(NamedTuple):
@@ -67,6 +79,9 @@ class AxisOrder(NamedTuple):
 
 Scalar: TypeAlias = "bool | int | float | complex"
 Operand: TypeAlias = "Handle | Scalar"
+Keys: TypeAlias = "tuple[Handle | int | None, ...]"
+"""What `index_get` and `index_set` take for each axis."""
+Info: TypeAlias = "dict[str, str | float | bool | Info | None]"
 Padding: TypeAlias = "tuple[tuple[int, int], ...]"
 Norm: TypeAlias = 'Literal["backward", "ortho", "forward"]'
 
@@ -101,14 +116,14 @@ class Backend(ABC):
         """
 
     @abstractmethod
-    def to_host(self, x: Handle) -> np.ndarray[Any, Any]:
+    def to_host(self, x: Handle) -> NDArray:
         """`x` as a NumPy array of native byte order.
 
         Backend must: share memory if `shares_host`, so that writing to either shows in the
         other, and copy otherwise.
         """
 
-    def native(self, x: Handle) -> Any:
+    def native(self, x: Handle) -> Native:
         """`x` as an array of the engine, for DLPack and for those who use the engine itself.
 
         Backend must: share memory where the engine has such an array, and copy otherwise. The
@@ -116,7 +131,7 @@ class Backend(ABC):
         """
         return self.to_host(x)
 
-    def from_native(self, array: Any) -> Handle:
+    def from_native(self, array: Native) -> Handle:
         """An array of the engine, or of another one in memory that it can reach, as a handle.
 
         Backend must: share its memory; raise TypeError for a dtype that is not in the table, and
@@ -135,7 +150,8 @@ class Backend(ABC):
 
         Backend must: raise ValueError if there is not exactly one.
         """
-        return self.to_host(x).item()  # type: ignore[no-any-return]
+        value: Scalar = self.to_host(x).item()
+        return value
 
     def has_elements(self, x: Handle) -> bool:
         """Whether there are elements to look at; False for what stands for an array in a trace."""
@@ -177,7 +193,7 @@ class Backend(ABC):
         """The device type and id of DLPack; (1, 0), the CPU, by default."""
         return 1, 0
 
-    def runtime_info(self) -> dict[str, Any]:
+    def runtime_info(self) -> Info:
         """What `show_config` tells of this backend, by name; nothing by default.
 
         Backend must: use strings, numbers, booleans, None, and dicts of these.
@@ -212,7 +228,7 @@ class Backend(ABC):
         """
 
     @abstractmethod
-    def from_host(self, array: np.ndarray[Any, Any], *, copy: bool, lent: bool = True) -> Handle:
+    def from_host(self, array: NDArray, *, copy: bool, lent: bool = True) -> Handle:
         """A NumPy array's elements as an array of this backend.
 
         Frontend guarantees: the dtype has a counterpart in the table, bytes are in native order,
@@ -511,7 +527,7 @@ class Backend(ABC):
     # ------------------------------------------------------------------ indexed access
 
     @abstractmethod
-    def index_get(self, x: Handle, keys: tuple[Any, ...]) -> Handle:
+    def index_get(self, x: Handle, keys: Keys) -> Handle:
         """The elements that index arrays select.
 
         Frontend guarantees: going through the axes of `x` in order, `keys` has a None per axis
@@ -526,7 +542,7 @@ class Backend(ABC):
         """
 
     @abstractmethod
-    def index_set(self, target: Handle, keys: tuple[Any, ...], value: Operand) -> None:
+    def index_set(self, target: Handle, keys: Keys, value: Operand) -> None:
         """Write `value` to the elements that `index_get` would read.
 
         Frontend guarantees: as for `index_get`; `target` may be written; `value` has its dtype

@@ -9,20 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import ceil, prod
-from typing import Any
 
 import numpy as np
 
 from ..core import dtypes as d
 from ..core.dtypes import DType
 from ..core.shape import reduced_shape
+from ..core.symbolic import KnownInts
 from ..core.view import Selection, View
 from ..explain.explanation import Explanation
 from ..explain.model import RunExplanation
 from . import primitives as p
-from .backend import AxisOrder, Backend, Handle, Operand, Padding, Scalar
+from .backend import AxisOrder, Backend, Handle, Info, Keys, Native, Operand, Padding, Scalar
 from .checked_matrices import CheckedMatrices
 from .checks import CheckedCall, ContractError, Shape, broadcasts_to, fits, selected_shape
+from .numpy_dtypes import NDArray
 from .primitives import Primitive
 from .program import Program
 from .replay import Run
@@ -63,7 +64,7 @@ class CheckedBackend(CheckedMatrices):
         CheckedCall(self.inner, "read_only_reason", x=x).handles(x)
         return self.inner.read_only_reason(x)
 
-    def to_host(self, x: Handle) -> np.ndarray[Any, Any]:
+    def to_host(self, x: Handle) -> NDArray:
         call = CheckedCall(self.inner, "to_host", x=x)
         call.handles(x)
         result = self.inner.to_host(x)
@@ -73,14 +74,14 @@ class CheckedBackend(CheckedMatrices):
         call.owes(result.dtype.isnative, "return native byte order")
         return result
 
-    def native(self, x: Handle) -> Any:
+    def native(self, x: Handle) -> Native:
         call = CheckedCall(self.inner, "native", x=x)
         call.handles(x)
         result = self.inner.native(x)
         call.owes(tuple(result.shape) == self.inner.shape(x), "keep the shape")
         return result
 
-    def from_native(self, array: Any) -> Handle:
+    def from_native(self, array: Native) -> Handle:
         call = CheckedCall(self.inner, "from_native")
         result = self.inner.from_native(array)
         dtype = self.inner.dtype(result)
@@ -144,7 +145,7 @@ class CheckedBackend(CheckedMatrices):
     def dlpack_device(self) -> tuple[int, int]:
         return self.inner.dlpack_device()
 
-    def runtime_info(self) -> dict[str, Any]:
+    def runtime_info(self) -> Info:
         return self.inner.runtime_info()
 
     def release_memory(self) -> None:
@@ -171,7 +172,7 @@ class CheckedBackend(CheckedMatrices):
         call.scalar(value, dtype)
         return call.returns(self.inner.full(shape, dtype, value), shape, dtype, rows=True)
 
-    def from_host(self, array: np.ndarray[Any, Any], *, copy: bool, lent: bool = True) -> Handle:
+    def from_host(self, array: NDArray, *, copy: bool, lent: bool = True) -> Handle:
         call = CheckedCall(self.inner, "from_host", array=array, copy=copy)
         call.guarantees(isinstance(array, np.ndarray), "a NumPy array")
         dtypes = {dtype.name: dtype for dtype in p.FROM_HOST.results}
@@ -410,7 +411,7 @@ class CheckedBackend(CheckedMatrices):
         call.guarantees(view.is_materializable, "an unmasked view of concrete sizes")
         low, high = view.extent
         call.guarantees(low >= 0 and high <= prod(self.inner.shape(x)), "a view inside the block")
-        shape: Any = view.shape
+        shape: KnownInts = view.shape
         return call.returns(self.inner.strided(x, view), shape, self.inner.dtype(x), own=False)
 
     def shrink(self, x: Handle, bounds: tuple[tuple[int, int], ...]) -> Handle:
@@ -555,7 +556,7 @@ class CheckedBackend(CheckedMatrices):
         call.guarantees(low >= 0 and high <= size, "a view inside the block")
         self.inner.assign_strided(target, view, value)
 
-    def index_get(self, x: Handle, keys: tuple[Any, ...]) -> Handle:
+    def index_get(self, x: Handle, keys: Keys) -> Handle:
         call = CheckedCall(self.inner, "index_get", x=x, keys=keys)
         call.handles(x)
         self._check_keys(call, x, keys)
@@ -564,7 +565,7 @@ class CheckedBackend(CheckedMatrices):
         call.owes(shape is not None, "raise IndexError for indices that select nothing")
         return call.returns(result, shape or (), self.inner.dtype(x))
 
-    def index_set(self, target: Handle, keys: tuple[Any, ...], value: Operand) -> None:
+    def index_set(self, target: Handle, keys: Keys, value: Operand) -> None:
         call = CheckedCall(self.inner, "index_set", target=target, keys=keys, value=value)
         call.writable(target)
         self._check_keys(call, target, keys)
@@ -573,7 +574,7 @@ class CheckedBackend(CheckedMatrices):
         shape = self._indexed_shape(target, keys)
         call.owes(shape is not None, "raise IndexError for indices that select nothing")
 
-    def _check_keys(self, call: CheckedCall, x: Handle, keys: tuple[Any, ...]) -> None:
+    def _check_keys(self, call: CheckedCall, x: Handle, keys: Keys) -> None:
         shape = self.inner.shape(x)
         axis = indexed = 0
         for key in keys:
@@ -599,7 +600,7 @@ class CheckedBackend(CheckedMatrices):
         call.guarantees(axis <= len(shape), "no more keys than axes")
         call.guarantees(indexed > 0, "at least one key that is a handle")
 
-    def _indexed_shape(self, x: Handle, keys: tuple[Any, ...]) -> Shape | None:
+    def _indexed_shape(self, x: Handle, keys: Keys) -> Shape | None:
         """What NumPy makes of the keys; None for an IndexError."""
         host = [
             slice(None) if key is None else key if type(key) is int else self.inner.to_host(key)

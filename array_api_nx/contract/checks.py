@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -12,8 +12,9 @@ from ..core.dtypes import DType
 from ..core.shape import broadcast_shapes
 from ..core.view import Selection, View
 from . import primitives as p
-from .backend import Backend, Handle, Padding
+from .backend import Backend, Handle, Operand, Padding
 from .composed import window_counts
+from .numpy_dtypes import NDArray
 from .primitives import Primitive
 from .strided import StridedBackend, Tensor
 
@@ -42,7 +43,7 @@ class ContractError(AssertionError):
 class CheckedCall:
     """One call of a primitive, and the assertions about it that many primitives share."""
 
-    def __init__(self, backend: Backend, primitive: str, **arguments: Any) -> None:
+    def __init__(self, backend: Backend, primitive: str, **arguments: object) -> None:
         self.backend = backend
         self.primitive = primitive
         self.arguments = arguments
@@ -61,37 +62,37 @@ class CheckedCall:
         given = ", ".join([f"{name}={self._text(x)}" for name, x in self.arguments.items()])
         raise ContractError(f"{self.primitive}: {who}: {words}; called with {given}")
 
-    def _text(self, x: Any) -> str:
+    def _text(self, x: object) -> str:
         if isinstance(x, list | tuple) and any(map(self._is_handle, x)):
             return f"[{', '.join(map(self._text, x))}]"
         if not self._is_handle(x):
             return repr(x)
         return f"<{self.backend.dtype(x)} handle of shape {self.backend.shape(x)}>"
 
-    def _is_handle(self, x: Any) -> bool:
+    def _is_handle(self, x: object) -> bool:
         if isinstance(self.backend, StridedBackend):
             return type(x) is Tensor
         return not isinstance(x, bool | int | float | complex | tuple | np.ndarray | DType | None)
 
     # ------------------------------------------------------------------ what arguments are
 
-    def handles(self, *xs: Any) -> None:
+    def handles(self, *xs: Handle) -> None:
         for x in xs:
             self.guarantees(self._is_handle(x), "a handle of this backend")
 
     def same_dtype(self, *xs: Handle) -> None:
         self.guarantees(len({self.backend.dtype(x) for x in xs}) == 1, "handles of one dtype")
 
-    def is_shape(self, shape: Any) -> None:
+    def is_shape(self, shape: object) -> None:
         self.guarantees(
             type(shape) is tuple and all(type(n) is int and n >= 0 for n in shape),
             "a shape is a tuple of non-negative ints",
         )
 
-    def axis(self, axis: Any, x: Handle) -> None:
+    def axis(self, axis: object, x: Handle) -> None:
         self.axes((axis,), x)
 
-    def axes(self, axes: Any, x: Handle) -> None:
+    def axes(self, axes: tuple[object, ...], x: Handle) -> None:
         ndim = len(self.backend.shape(x))
         self.guarantees(
             type(axes) is tuple and all(type(axis) is int and 0 <= axis < ndim for axis in axes),
@@ -99,7 +100,7 @@ class CheckedCall:
         )
         self.guarantees(len(set(axes)) == len(axes), "axes are distinct")
 
-    def flags(self, *values: Any) -> None:
+    def flags(self, *values: object) -> None:
         self.guarantees(all(type(value) is bool for value in values), "flags are bools")
 
     def result_dtype(self, op: Primitive, dtype: DType) -> DType:
@@ -107,7 +108,7 @@ class CheckedCall:
         self.guarantees(dtype in op.results, f"a dtype that {op.name} takes, not {dtype}")
         return op.results[dtype]
 
-    def scalar(self, value: Any, dtype: DType) -> None:
+    def scalar(self, value: object, dtype: DType) -> None:
         self.guarantees(
             type(value) in _SCALARS
             and d.SCALAR_PROMOTION[dtype, type(value)] is dtype
@@ -115,7 +116,7 @@ class CheckedCall:
             f"a Python scalar that {dtype} represents",
         )
 
-    def operands(self, *xs: Any) -> tuple[DType, list[Shape]]:
+    def operands(self, *xs: Operand) -> tuple[DType, list[Shape]]:
         """Check handles of one dtype mixed with scalars that it represents.
 
         Returns the dtype and the handles' shapes.
@@ -186,13 +187,14 @@ class CheckedCall:
                 self.owes(not np.may_share_memory(memory, x), "return memory of its own")
         return result
 
-    def _peek(self, x: Handle) -> np.ndarray[Any, Any] | None:
+    def _peek(self, x: Handle) -> NDArray | None:
         """The memory of a handle, if it has any yet and the host can reach it."""
         if isinstance(self.backend, StridedBackend) and self.backend.dlpack_device()[0] == 1:
-            return self.backend.peek(x)  # type: ignore[no-any-return]
+            memory: NDArray | None = self.backend.peek(x)
+            return memory
         return None
 
-    def _arguments_in_memory(self) -> list[np.ndarray[Any, Any]]:
+    def _arguments_in_memory(self) -> list[NDArray]:
         found = []
         for argument in self.arguments.values():
             for x in argument if isinstance(argument, list | tuple) else [argument]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import product
 from math import factorial, nan, pi, prod, sqrt
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from ..core import dtypes as d
 from ..core.dtypes import DType
+from ..core.symbolic import DimLike, KnownInts
 from ..core.view import View
 from . import primitives as p
 from .primitives import Primitive
@@ -37,6 +38,8 @@ __all__ = [
     "var",
     "window_counts",
 ]
+
+_Size = TypeVar("_Size", int, DimLike)
 
 
 def linspace(
@@ -126,9 +129,9 @@ def assign_strided(backend: Backend, target: Handle, view: View, value: Operand)
 
 def _positions(backend: Backend, view: View) -> Handle:
     """Where in a block the elements are that `view` shows."""
-    shape: Any = view.shape
-    strides: Any = view.strides
-    offset: Any = view.offset
+    shape: KnownInts = view.shape
+    strides: KnownInts = view.strides
+    offset: KnownInts = view.offset
     positions = backend.full(shape, d.int64, offset)
     for axis, (length, stride) in enumerate(zip(shape, strides, strict=True)):
         column = tuple([length if a == axis else 1 for a in range(view.ndim)])
@@ -246,10 +249,10 @@ def _lexicographic_order(backend: Backend, x: Handle, dtype: DType) -> Handle:
     return backend.take(order, by_real, 0)
 
 
-def open_mesh(backend: Backend, indices: Handle, axis: int) -> tuple[Any, ...]:
+def open_mesh(backend: Backend, indices: Handle, axis: int) -> tuple[Handle, ...]:
     """Keys for `index_get` that pair `indices` on `axis` with their own positions elsewhere."""
     shape = backend.shape(indices)
-    keys: list[Any] = []
+    keys: list[Handle] = []
     for other, size in enumerate(shape):
         if other == axis:
             keys.append(indices)
@@ -380,12 +383,12 @@ def threefry(backend: Backend, key: Handle, counter: Handle) -> Handle:
 
 
 def window_counts(
-    sizes: tuple[int, ...],
+    sizes: tuple[_Size, ...],
     kernel_size: tuple[int, ...],
     stride: tuple[int, ...],
     dilation: tuple[int, ...],
     padding: Padding,
-) -> tuple[int, ...]:
+) -> tuple[_Size, ...]:
     """How many windows there are along each axis."""
     return tuple(
         [

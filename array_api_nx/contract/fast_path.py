@@ -9,11 +9,14 @@ offers routes through `Backend.route`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+
+import numpy as np
 
 from ..config import hints
 from ..core.dtypes import DType
 from ..native import load
+from .numpy_dtypes import NDArray
 from .primitives import Primitive
 from .strided import Tensor
 
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Route", "scalars_of", "shorten"]
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+Function = TypeVar("Function", bound=Callable[..., object])
 
 
 class Route(NamedTuple):
@@ -62,14 +65,14 @@ class Route(NamedTuple):
     scalars: int
     low: int
     high: int
-    bind: Callable[[Tensor], Any]
+    bind: Callable[[Tensor], NDArray | None]
     parallel_min: int
-    kernel: Callable[..., Any]
-    attempt: Callable[..., Any] | None
-    operation: Any
+    kernel: Callable[..., NDArray | np.generic]
+    attempt: Callable[..., NDArray | tuple[object, ...] | None] | None
+    operation: object
     serial_limit: int
     threads: Callable[[], int]
-    reported: Callable[..., Any]
+    reported: Callable[..., NDArray | None]
 
 
 _BITS: Final = {bool: 1, int: 2, float: 4, complex: 8}
@@ -113,9 +116,9 @@ def shorten(
     def decorate(function: Function) -> Function:
         if _extension is None:
             return function
-        shortcut: Any = _extension.Shortcut(
+        # It is called as the function is.
+        return _extension.Shortcut(  # type: ignore[return-value]
             function, operands, extras, array, device, Tensor, hints, _find
         )
-        return shortcut  # type: ignore[no-any-return]
 
     return decorate

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
 from ..core import dtypes as d
 from ..core.dtypes import DType
 
-__all__ = ["FROM_NUMPY", "TO_NUMPY", "has_negative_strides"]
+__all__ = ["FROM_NUMPY", "TO_NUMPY", "NDArray", "NumPyDType", "has_negative_strides"]
 
-TO_NUMPY: Final[dict[DType, np.dtype[Any]]] = {dtype: np.dtype(dtype.name) for dtype in d.ALL}
-FROM_NUMPY: Final[dict[np.dtype[Any], DType]] = {ours: dtype for dtype, ours in TO_NUMPY.items()}
+NDArray: TypeAlias = np.ndarray[Any, Any]
+NumPyDType: TypeAlias = np.dtype[Any]
+
+TO_NUMPY: Final[dict[DType, NumPyDType]] = {dtype: np.dtype(dtype.name) for dtype in d.ALL}
+FROM_NUMPY: Final[dict[NumPyDType, DType]] = {ours: dtype for dtype, ours in TO_NUMPY.items()}
 
 
 def has_negative_strides(array: Any) -> bool:

@@ -26,15 +26,17 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from functools import cached_property
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from ..core.dtypes import DType
 from ..core.real import Real, largest, source
-from ..core.symbolic import Dim, Var, dim_of_var
+from ..core.symbolic import Dim, DimLike, Number, Sizes, Var, dim_of_var
 from ..core.view import View
 from .primitives import Primitive
 
 __all__ = [
+    "Argument",
+    "Generated",
     "Guard",
     "Input",
     "Program",
@@ -47,14 +49,21 @@ __all__ = [
 ]
 
 
+Argument: TypeAlias = Any
+"""What a step is called with; see the module's text. Each method of the contract takes another kind
+of it at each place."""
+Generated: TypeAlias = Callable[..., Any]
+"""A function that was made from its text."""
+
+
 class Value(NamedTuple):
     """A block of elements: its symbolic shape, row-major, and dtype."""
 
-    shape: tuple[Any, ...]
+    shape: Sizes
     dtype: DType
 
     @property
-    def nbytes(self) -> Any:
+    def nbytes(self) -> DimLike:
         """Bytes of memory; a Dim if a size is symbolic."""
         return prod(self.shape) * self.dtype.itemsize
 
@@ -81,8 +90,8 @@ class Step(NamedTuple):
     """
 
     method: str
-    arguments: tuple[Any, ...]
-    keywords: tuple[tuple[str, Any], ...]
+    arguments: tuple[Argument, ...]
+    keywords: tuple[tuple[str, Argument], ...]
     results: tuple[int, ...]
     errors: tuple[tuple[str, str], ...] = ()
 
@@ -100,7 +109,7 @@ class Input(NamedTuple):
         The number of the value that it holds afterwards, if the program writes it.
     """
 
-    shape: tuple[Any, ...]
+    shape: Sizes
     order: tuple[int, ...] | None
     written: int | None
 
@@ -111,9 +120,9 @@ class Guard(NamedTuple):
     ``left relation right``, where a line of the user's code asked.
     """
 
-    left: Any
+    left: Number
     relation: str
-    right: Any
+    right: Number
     where: str
 
     def __str__(self) -> str:
@@ -143,7 +152,7 @@ class Program:
     variables: tuple[Var, ...]
     inputs: tuple[Input, ...]
     values: tuple[Value, ...]
-    constants: dict[int, Any]
+    constants: dict[int, Argument]
     steps: tuple[Step, ...]
     outputs: tuple[ValueView, ...]
     guards: tuple[Guard, ...]
@@ -160,7 +169,7 @@ class Program:
         names: dict[Var, str] = {}
         tests: list[str] = []
         pattern = ""
-        others: list[tuple[str, Any]] = []
+        others: list[tuple[str, DimLike]] = []
         for i, given in enumerate(self.inputs):
             pattern += "("
             for axis, size in enumerate(given.shape):
@@ -198,9 +207,9 @@ class Program:
         )
 
     @cached_property
-    def symbols(self) -> tuple[Any, ...]:
+    def symbols(self) -> tuple[Dim | Real, ...]:
         """Every `Dim` and `Real` of the steps and outputs, each once."""
-        found: dict[Any, None] = {}
+        found: dict[Dim | Real, None] = {}
         for step in self.steps:
             for symbol in symbols_in((step.arguments, [x for _, x in step.keywords])):
                 found[symbol] = None
@@ -214,7 +223,7 @@ class Program:
         return tuple(found)
 
     @cached_property
-    def evaluate(self) -> Callable[..., tuple[Any, ...]]:
+    def evaluate(self) -> Callable[..., tuple[int | float, ...]]:
         """A function from the values of `variables` to those of `symbols`."""
         names = {v: f"s{i}" for i, v in enumerate(self.variables)}
         parts = "".join([f"{source(symbol, names)}, " for symbol in self.symbols])
@@ -251,14 +260,14 @@ class Program:
         return tuple([value for value, n in shown.items() if n > 1 and value not in given])
 
     @cached_property
-    def peak_bytes(self) -> Any:
+    def peak_bytes(self) -> Number:
         """The most memory that results of steps take at one time; an expression of the sizes.
 
         Every value has memory of its own from its step on to its last use, and an update of a
         value that nobody reads later takes none.
         """
-        totals: list[Any] = []
-        live: dict[int, Any] = {}
+        totals: list[DimLike] = []
+        live: dict[int, DimLike] = {}
         for position, step in enumerate(self.steps):
             if self.reuses_base(position):
                 live.pop(step.arguments[0].value)
@@ -279,7 +288,7 @@ class Program:
         read = [x.value for x in operands_in(step.arguments[1:])]
         return self.last_uses[base] == position and base not in read
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         if self.constants:
             raise TypeError(
                 f"the program reads {len(self.constants)} arrays from outside of its function, "
@@ -319,7 +328,7 @@ class Program:
         lines.append(f"peak bytes: {self.peak_bytes}")
         return "\n".join(lines)
 
-    def _text(self, x: Any) -> str:
+    def _text(self, x: object) -> str:
         if isinstance(x, ValueView):
             whole = View.row_major(self.values[x.value].shape)
             return f"v{x.value}" if x.view == whole else f"v{x.value}[{self._text(x.view)}]"
@@ -334,20 +343,21 @@ class Program:
         return str(x)
 
 
-def shape_text(shape: tuple[Any, ...]) -> str:
+def shape_text(shape: Sizes) -> str:
     """A shape as it is printed."""
     sizes = ", ".join(map(str, shape))
     return f"({sizes}{',' if len(shape) == 1 else ''})"
 
 
-def _function(code: str) -> Callable[..., Any]:
-    namespace: dict[str, Any] = {"inf": float("inf"), "nan": float("nan")}
+def _function(code: str) -> Generated:
+    namespace: dict[str, Argument] = {"inf": float("inf"), "nan": float("nan")}
     exec(code, namespace)
     name = next(name for name in namespace if code.startswith(f"def {name}("))
-    return namespace.pop(name)  # type: ignore[no-any-return]
+    function: Generated = namespace.pop(name)
+    return function
 
 
-def operands_in(x: Any) -> Iterator[ValueView]:
+def operands_in(x: object) -> Iterator[ValueView]:
     """The operands within arguments."""
     if isinstance(x, ValueView):
         yield x
@@ -356,7 +366,7 @@ def operands_in(x: Any) -> Iterator[ValueView]:
             yield from operands_in(part)
 
 
-def symbols_in(x: Any) -> Iterator[Dim | Real]:
+def symbols_in(x: object) -> Iterator[Dim | Real]:
     """The symbolic numbers within arguments, also in views."""
     if isinstance(x, Dim | Real):
         yield x

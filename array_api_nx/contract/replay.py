@@ -7,15 +7,15 @@ depends on the sizes (shapes, views, numbers) are its constants, worked out once
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
 from ..core.real import Real
 from ..core.symbolic import Dim
 from ..core.view import View
-from .program import Program, Step, ValueView
+from .program import Argument, Generated, Program, Step, ValueView
 
 if TYPE_CHECKING:
     from .backend import Backend, Handle
@@ -35,10 +35,11 @@ def prepare(backend: Backend, program: Program, sizes: tuple[int, ...]) -> Run:
         text = _written[program] = _text(program)
     numbers = dict(zip(program.symbols, program.evaluate(*sizes), strict=True))
     constants = [resolved(x, numbers) for x in text.constants]
-    return text.make(backend, constants)  # type: ignore[no-any-return]
+    run: Run = text.make(backend, constants)
+    return run
 
 
-def resolved(x: Any, numbers: dict[Any, Any]) -> Any:
+def resolved(x: Argument, numbers: Mapping[Argument, Argument]) -> Argument:
     """`x` with numbers for expressions."""
     if isinstance(x, Dim | Real):
         return numbers[x]
@@ -60,8 +61,8 @@ class _Text(NamedTuple):
         What the lines refer to, with symbolic sizes.
     """
 
-    make: Callable[..., Any]
-    constants: list[Any]
+    make: Generated
+    constants: list[Argument]
 
 
 def _text(program: Program) -> _Text:
@@ -74,11 +75,11 @@ class _Writer:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self.constants: list[Any] = []
-        self._numbers: dict[Any, int] = {}
+        self.constants: list[Argument] = []
+        self._numbers: dict[Hashable, int] = {}
         self._methods: dict[str, None] = {}
 
-    def function(self) -> Callable[..., Any]:
+    def function(self) -> Generated:
         """See `_Text.make`."""
         lines = self._lines()
         head = [f"    {name} = backend.{name}" for name in self._methods]
@@ -92,10 +93,10 @@ class _Writer:
                 "    return run",
             ]
         )
-        namespace: dict[str, Any] = {"errstate": np.errstate}
+        namespace: dict[str, Generated] = {"errstate": np.errstate}
         # In the package, as far as warnings are concerned: they name the line that calls it.
         exec(compile(code, f"{__file__} <program>", "exec"), namespace)
-        return namespace.pop("make")  # type: ignore[no-any-return]
+        return namespace.pop("make")
 
     def _lines(self) -> Sequence[str]:
         program = self.program
@@ -174,7 +175,7 @@ class _Writer:
                 return self._read(own, operand)
         return self._argument(operand)
 
-    def _argument(self, x: Any) -> str:
+    def _argument(self, x: Argument) -> str:
         if isinstance(x, ValueView):
             return self._read(f"v{x.value}", x)
         if isinstance(x, tuple | list) and any([isinstance(part, ValueView) for part in x]):
@@ -190,7 +191,7 @@ class _Writer:
         self._methods[method] = None
         return method
 
-    def _constant(self, x: Any) -> str:
+    def _constant(self, x: Argument) -> str:
         if x is None or type(x) in (bool, str):
             return repr(x)
         key = (type(x), repr(x)) if type(x) in (int, float, complex) else id(x)

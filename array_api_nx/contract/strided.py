@@ -11,14 +11,18 @@ from __future__ import annotations
 from abc import abstractmethod
 from itertools import product
 from math import prod
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
 from ..core.symbolic_layout import stride_order
 from ..core.view import Selection, View
-from .backend import AxisOrder, Backend, Operand, Padding
+from .backend import AxisOrder, Backend, Native, Operand, Padding, Scalar
 from .composed import window_counts
 
 __all__ = ["Storage", "StridedBackend", "Tensor", "axis_order", "tensor_over"]
+
+
+Deferred: TypeAlias = Any
+"""What a backend that defers keeps in place of memory: an expression of its own."""
 
 
 @final
@@ -43,15 +47,15 @@ class Storage:
 
     __slots__ = ("__weakref__", "dtype", "itemsize", "memory", "node", "shared", "tracked")
 
-    memory: Any
-    dtype: Any
+    memory: Native
+    dtype: Native
     itemsize: int
-    node: Any
+    node: Deferred
     shared: bool
     tracked: bool
 
     def __init__(
-        self, memory: Any, *, node: Any = None, shared: bool = False, tracked: bool = False
+        self, memory: Native, *, node: Deferred = None, shared: bool = False, tracked: bool = False
     ) -> None:
         self.memory = memory
         self.dtype = (node if memory is None else memory).dtype
@@ -78,7 +82,7 @@ class Tensor:
 
     __slots__ = ("array", "storage", "view")
 
-    array: Any
+    array: Native
     view: View | None
     storage: Storage | None
 
@@ -115,11 +119,11 @@ class StridedBackend(Backend):
         """Work out `x.storage` and `x.view` from `x.array`; return the view."""
 
     @abstractmethod
-    def bind(self, x: Tensor) -> Any:
+    def bind(self, x: Tensor) -> Native:
         """Make `x.array` from `x.storage` and `x.view`; return it."""
 
     @abstractmethod
-    def materialise(self, x: Tensor, fill: Any) -> Tensor:
+    def materialise(self, x: Tensor, fill: Scalar) -> Tensor:
         """A row-major copy of `x` in which `fill` stands where the view is masked."""
 
     def view(self, x: Tensor) -> View:
@@ -127,7 +131,7 @@ class StridedBackend(Backend):
         return x.view or self.ensure_view(x)
 
     @abstractmethod
-    def peek(self, x: Tensor) -> Any:
+    def peek(self, x: Tensor) -> Native:
         """The engine's array of `x` to look at, or None while there is none to be had without
         computing anything. What looks at it neither writes nor keeps it."""
 
@@ -210,7 +214,7 @@ class StridedBackend(Backend):
     def axis_order(self, x: Tensor) -> AxisOrder | None:
         return axis_order(x.view or self.ensure_view(x))
 
-    def pad(self, x: Tensor, padding: tuple[tuple[int, int], ...], value: Any) -> Tensor:
+    def pad(self, x: Tensor, padding: Padding, value: Scalar) -> Tensor:
         view = x.view or self.ensure_view(x)
         if view.mask is not None:
             # What is padding already stays 0.

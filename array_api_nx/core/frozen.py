@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, Self
+from typing import Final, Self
 
 __all__ = ["Frozen", "set_slot"]
 
@@ -15,7 +15,7 @@ class Frozen:
     def __copy__(self) -> Self:
         return self
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+    def __deepcopy__(self, memo: dict[int, object]) -> Self:
         return self
 
     def __setattr__(self, name: str, value: object) -> None:

@@ -9,14 +9,25 @@ that no layer below looks at a Python index again.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from operator import index
-from typing import Any, Final, NamedTuple, final
+from typing import Any, Final, NamedTuple, TypeAlias, final
 
-from .shape import MAX_NDIM, as_int
+from .shape import MAX_NDIM, as_int, index_of
 from .symbolic import Dim
 from .view import Selection
 
-__all__ = ["IndexArray", "KnownSelection", "basic_selection", "hashable_key", "mixed_selection"]
+__all__ = [
+    "IndexArray",
+    "Key",
+    "KnownSelection",
+    "basic_selection",
+    "hashable_key",
+    "mixed_selection",
+]
+
+
+Key: TypeAlias = Any
+"""What stands between the brackets, or an item of it: anything that a user writes there. It is told
+apart by its exact type, which type checkers do not follow through a variable."""
 
 
 class IndexArray(NamedTuple):
@@ -31,7 +42,7 @@ class IndexArray(NamedTuple):
         take one axis.
     """
 
-    payload: Any
+    payload: object
     mask_shape: tuple[int, ...] | None
 
 
@@ -51,7 +62,7 @@ class KnownSelection(tuple[int | tuple[int, int, int] | None, ...]):
 _BASIC_TYPES: Final = frozenset({int, type(None), type(Ellipsis)})
 
 
-def hashable_key(key: Any) -> object:
+def hashable_key(key: Key) -> object:
     """A stand-in for the basic index `key` to look it up by, or None if it has other items.
 
     Slices become triples (slice objects cannot be hashed before Python 3.12), if their bounds are
@@ -107,7 +118,7 @@ def hashable_key(key: Any) -> object:
     return None
 
 
-def _plain(bounds: tuple[Any, Any, Any]) -> bool:
+def _plain(bounds: tuple[object, object, object]) -> bool:
     start, stop, step = bounds
     return (
         (start is None or type(start) is int)
@@ -133,8 +144,8 @@ def basic_selection(key: object, shape: tuple[int, ...]) -> Selection:
 
 
 def mixed_selection(
-    items: Sequence[Any], shape: tuple[int, ...]
-) -> tuple[Selection, list[Any] | None]:
+    items: Sequence[Key], shape: tuple[int, ...]
+) -> tuple[Selection, list[object] | None]:
     """Split a key into its basic part and its index arrays.
 
     Parameters
@@ -171,7 +182,7 @@ def mixed_selection(
             "leave out the others"
         )
     selection: list[int | tuple[int, int, int] | None] = []
-    indices: list[Any] = []
+    indices: list[object] = []
     axis = 0
 
     def keep(count: int) -> None:
@@ -226,9 +237,9 @@ def _mask_fits(mask: tuple[int, ...], covered: tuple[int, ...]) -> bool:
     return mask == covered or all([m in (n, 0) for m, n in zip(mask, covered, strict=True)])
 
 
-def _position(item: object, size: int, axis: int) -> int:
+def _position(item: Key, size: int, axis: int) -> int:
     try:
-        position: Any = item if type(item) is Dim else index(item)  # type: ignore[arg-type]
+        position: int = item if type(item) is Dim else index_of(item)  # type: ignore[assignment]
     except TypeError:
         raise IndexError(
             "an index must be an int, a slice, None, an ellipsis (...) or an array of integers "
@@ -240,7 +251,7 @@ def _position(item: object, size: int, axis: int) -> int:
         raise IndexError(
             f"index {position} is out of range for axis {axis} of size {size}; legal: {legal}"
         )
-    return position + size if position < 0 else position  # type: ignore[no-any-return]
+    return position + size if position < 0 else position
 
 
 def _slice_range(item: slice, size: int) -> tuple[int, int, int]:
@@ -257,14 +268,14 @@ def _slice_range(item: slice, size: int) -> tuple[int, int, int]:
     return start, len(range(start, stop, step)), step
 
 
-def _symbolic_range(item: slice, size: Any) -> tuple[Any, Any, Any]:
+def _symbolic_range(item: slice, size: int) -> tuple[int, int, int]:
     """`_slice_range` for a symbolic size or bound; what bounds leave open is asked."""
     step = 1 if item.step is None else as_int(item.step, "the step of a slice")
     if step == 0:
         raise ValueError("the step of a slice must not be 0; leave it out to take all")
     lowest, highest = (0, size) if step > 0 else (-1, size - 1)
 
-    def bound(given: Any, default: Any) -> Any:
+    def bound(given: object, default: int) -> int:
         if given is None:
             return default
         position = as_int(given, "the bound of a slice")

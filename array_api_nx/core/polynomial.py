@@ -19,7 +19,7 @@ import uuid
 import weakref
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from .frozen import Frozen, set_slot
 
@@ -78,7 +78,7 @@ class Var(Frozen):
     def __repr__(self) -> str:
         return f"Var({self} in [{self.min}, {self.max}])"
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return _restore_var, (self._token, self.name, self.min, self.max)
 
 
@@ -94,7 +94,7 @@ class Quotient(Frozen):
     max: int
     vars: tuple[Var, ...]
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return _restore_quotient, (self.numerator, self.denominator)
 
 
@@ -353,10 +353,10 @@ def _restore_var(token: str, name: str, min: int, max: int) -> Var:
         return v
 
 
-_Pickled: TypeAlias = tuple[tuple[tuple["Var | Terms", ...], int], ...]
+Pickled: TypeAlias = tuple[tuple[tuple["Var | Terms", ...], int], ...]
 
 
-def restore(pickled: _Pickled) -> Terms:
+def restore(pickled: Pickled) -> Terms:
     """The polynomial of unpickled `FrozenTerms`, in which polynomials stand for quotients.
 
     Computed anew, because another process orders variables by other ids and then may simplify
@@ -371,7 +371,7 @@ def restore(pickled: _Pickled) -> Terms:
     return total
 
 
-def _restore_quotient(numerator: _Pickled, denominator: _Pickled) -> Terms:
+def _restore_quotient(numerator: Pickled, denominator: Pickled) -> Terms:
     return floor_divide(restore(numerator), restore(denominator))
 
 

@@ -10,15 +10,25 @@ import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from functools import partialmethod
-from typing import Any, Final, final
+from typing import Final, final
 
 from . import polynomial as poly
 from .frozen import Frozen, set_slot
-from .symbolic import Dim, UnboundError, UndecidedError, Var, _decider, eval_dim
+from .symbolic import (
+    Dim,
+    DimLike,
+    Number,
+    Outcome,
+    UnboundError,
+    UndecidedError,
+    Var,
+    _decider,
+    eval_dim,
+)
 
 __all__ = ["Real", "compare", "evaluated", "largest", "real", "source", "variables"]
 
-_OPERATIONS: Final[dict[str, Callable[..., Any]]] = {
+_OPERATIONS: Final[dict[str, Callable[..., int | float]]] = {
     "+": operator.add,
     "-": operator.sub,
     "*": operator.mul,
@@ -31,7 +41,7 @@ _OPERATIONS: Final[dict[str, Callable[..., Any]]] = {
     "float": float,
     "max": max,
 }
-_RELATIONS: Final[dict[str, Callable[[Any, Any], bool]]] = {
+_RELATIONS: Final[dict[str, Callable[[Number, Number], bool]]] = {
     "==": operator.eq,
     "!=": operator.ne,
     "<": operator.lt,
@@ -52,7 +62,7 @@ class Real(Frozen):
     __slots__ = ("_hash", "operands", "operation", "vars")
 
     operation: str
-    operands: tuple[Any, ...]
+    operands: tuple[Number, ...]
     vars: tuple[Var, ...]
     _hash: int
 
@@ -81,39 +91,41 @@ class Real(Frozen):
 
     __int__ = __trunc__
 
-    def __round__(self, digits: int | None = None) -> Any:
+    def __round__(self, digits: int | None = None) -> float:
         return round(_value(self), digits)
 
-    def __floor__(self) -> Any:
+    def __floor__(self) -> DimLike:
         quotient = self._quotient()
         return math.floor(_value(self)) if quotient is None else quotient[0] // quotient[1]
 
-    def __ceil__(self) -> Any:
+    def __ceil__(self) -> DimLike:
         quotient = self._quotient()
         return math.ceil(_value(self)) if quotient is None else -(-quotient[0] // quotient[1])
 
-    def _quotient(self) -> tuple[Any, Any] | None:
+    def _quotient(self) -> tuple[DimLike, DimLike] | None:
         """(a, b) for a / b with ints or dimensions, whose floor and ceiling are exact."""
-        if self.operation == "/" and all([isinstance(x, int | Dim) for x in self.operands]):
-            return self.operands[0], self.operands[1]
+        if self.operation == "/":
+            above, below = self.operands
+            if isinstance(above, int | Dim) and isinstance(below, int | Dim):
+                return above, below
         return None
 
-    def __neg__(self) -> Any:
+    def __neg__(self) -> Outcome:
         return real("neg", self)
 
     def __pos__(self) -> Real:
         return self
 
-    def __abs__(self) -> Any:
+    def __abs__(self) -> Outcome:
         return real("abs", self)
 
-    def _forward(self, other: Any, operation: str) -> Any:
+    def _forward(self, other: Number, operation: str) -> Outcome:
         return real(operation, self, other)
 
-    def _backward(self, other: Any, operation: str) -> Any:
+    def _backward(self, other: Number, operation: str) -> Outcome:
         return real(operation, other, self)
 
-    def _related(self, other: Any, relation: str) -> bool:
+    def _related(self, other: Number, relation: str) -> bool:
         return compare(self, relation, other)
 
     __add__ = partialmethod(_forward, operation="+")
@@ -143,14 +155,14 @@ class Real(Frozen):
             return f"-{texts[0]}"
         return f"{self.operation}({', '.join(map(str, self.operands))})"
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return _restore, (self.operation, self.operands)
 
 
 _INFIX: Final = frozenset({"+", "-", "*", "/", "//", "%", "**"})
 
 
-def _text(operand: Any) -> str:
+def _text(operand: Number) -> str:
     text = str(operand)
     return f"({text})" if " " in text else text
 
@@ -167,7 +179,7 @@ def _same(a: Real, b: Real) -> bool:
     return True
 
 
-def real(operation: str, *operands: Any) -> Any:
+def real(operation: str, *operands: Number) -> Outcome:
     """The result of an operation: a number if all operands are, else a `Real`.
 
     NotImplemented for operands of other types, so that Python asks the other side.
@@ -181,7 +193,7 @@ def real(operation: str, *operands: Any) -> Any:
     return _restore(operation, tuple(plain))
 
 
-def _restore(operation: str, operands: tuple[Any, ...]) -> Real:
+def _restore(operation: str, operands: tuple[Number, ...]) -> Real:
     result = object.__new__(Real)
     set_slot(result, "operation", operation)
     set_slot(result, "operands", operands)
@@ -191,13 +203,13 @@ def _restore(operation: str, operands: tuple[Any, ...]) -> Real:
     return result
 
 
-def variables(expressions: Sequence[Any]) -> tuple[Var, ...]:
+def variables(expressions: Sequence[object]) -> tuple[Var, ...]:
     """The variables of several expressions, each once, in order of first appearance."""
     found = [v for x in expressions if isinstance(x, Dim | Real) for v in x.vars]
     return tuple(dict.fromkeys(found))
 
 
-def _value(expression: Any) -> Any:
+def _value(expression: Dim | Real) -> int | float:
     """The number under the bindings in scope, or what the decider says."""
     found = evaluated(expression)
     if found is not None:
@@ -211,7 +223,7 @@ def _value(expression: Any) -> Any:
     return decider.value(expression)
 
 
-def evaluated(expression: Any) -> Any:
+def evaluated(expression: Number) -> int | float | None:
     """The number that an expression is under the bindings in scope; None while one is missing."""
     if isinstance(expression, Dim):
         return eval_dim(expression)
@@ -221,7 +233,7 @@ def evaluated(expression: Any) -> Any:
     return None if None in values else _OPERATIONS[expression.operation](*values)
 
 
-def compare(left: Any, relation: str, right: Any) -> bool:
+def compare(left: Number, relation: str, right: Number) -> bool:
     """``left relation right`` where at least one side is symbolic and one a real number."""
     if not all([isinstance(x, int | float | Dim | Real) for x in (left, right)]):
         return NotImplemented  # type: ignore[no-any-return]  # as comparisons may
@@ -238,16 +250,16 @@ def compare(left: Any, relation: str, right: Any) -> bool:
     return decider.decide(left, relation, right)
 
 
-def _ends(expression: Any, value: Any) -> tuple[Any, ...]:
+def _ends(expression: Number, value: float | None) -> tuple[float, ...]:
     """The least and the greatest value, or both answers' cause where there are no bounds."""
     if value is not None:
         return (value,)
     return expression.bounds if isinstance(expression, Dim) else (-math.inf, math.inf)
 
 
-def largest(candidates: Sequence[Any]) -> Any:
+def largest(candidates: Sequence[DimLike]) -> Number:
     """The largest of several sizes, without those that bounds show to be no larger than another."""
-    kept: list[Any] = []
+    kept: list[DimLike] = []
     for x in dict.fromkeys(candidates):
         if any([_at_most(x, y) for y in kept]):
             continue
@@ -255,15 +267,15 @@ def largest(candidates: Sequence[Any]) -> Any:
     return kept[0] if len(kept) == 1 else real("max", *kept)
 
 
-def _at_most(x: Any, y: Any) -> bool:
+def _at_most(x: DimLike, y: DimLike) -> bool:
     difference = y - x
-    return bool((difference if type(difference) is int else difference.bounds[0]) >= 0)
+    return (difference if isinstance(difference, int) else difference.bounds[0]) >= 0
 
 
 # ---------------------------------------------------------------------- code
 
 
-def source(x: Any, names: Mapping[Var, str]) -> str:
+def source(x: Number, names: Mapping[Var, str]) -> str:
     """Python code for the value of a number or expression, with names for its variables."""
     if isinstance(x, Dim):
         return _polynomial_source(x._terms, names)
@@ -275,7 +287,7 @@ def source(x: Any, names: Mapping[Var, str]) -> str:
     return f"(-{parts[0]})" if x.operation == "neg" else f"{x.operation}({', '.join(parts)})"
 
 
-def _polynomial_source(terms: Any, names: Mapping[Var, str]) -> str:
+def _polynomial_source(terms: poly.FrozenTerms, names: Mapping[Var, str]) -> str:
     parts = []
     for monomial, coefficient in terms:
         factors = [] if coefficient == 1 and monomial else [f"({coefficient})"]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import prod
 from operator import index
-from typing import Any
+from typing import Final, TypeGuard, TypeVar
 
-from .symbolic import Dim
+from .symbolic import Dim, DimLike, Sizes
 
 __all__ = [
     "MAX_NDIM",
@@ -29,6 +29,11 @@ MAX_SIZE = 2**63 - 1
 """Most bytes, and so most elements, that an array may span."""
 
 _HARMLESS = 2**40
+
+_Size = TypeVar("_Size", int, DimLike)
+
+index_of: Final[Callable[[object], int]] = index  # type: ignore[assignment]
+"""`operator.index`, for what need not be an integer: then its TypeError is the point."""
 
 
 def as_shape(shape: int | Iterable[int]) -> tuple[int, ...]:
@@ -54,10 +59,10 @@ def as_shape(shape: int | Iterable[int]) -> tuple[int, ...]:
                 return shape
     try:
         # 0-d arrays are ints here, although they have an __iter__.
-        several: Iterable[Any] = (
+        several: Iterable[object] = (
             shape if isinstance(shape, Iterable) and not _is_int(shape) else (shape,)
         )
-        sizes = tuple([size if _is_symbolic(size) else index(size) for size in several])
+        sizes = tuple([size if _is_symbolic(size) else index_of(size) for size in several])
     except TypeError:
         raise TypeError(
             f"a shape must be an int or a tuple of ints, not {shape!r}; convert sizes with int()"
@@ -66,19 +71,20 @@ def as_shape(shape: int | Iterable[int]) -> tuple[int, ...]:
     return sizes
 
 
-def _is_symbolic(size: object) -> bool:
+def _is_symbolic(size: object) -> TypeGuard[int]:
+    """Whether `size` is a Dim, which for type checkers stands as an int in shapes."""
     return type(size) is Dim
 
 
 def _is_int(value: object) -> bool:
     try:
-        index(value)  # type: ignore[arg-type]  # the failure is the point
+        index_of(value)
     except TypeError:
         return False
     return True
 
 
-def check_shape(sizes: tuple[int, ...]) -> None:
+def check_shape(sizes: Sizes) -> None:
     """Raise ValueError unless an array may have the shape `sizes`."""
     for size in sizes:
         if size < 0:
@@ -96,7 +102,7 @@ def check_shape(sizes: tuple[int, ...]) -> None:
         )
 
 
-def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
+def broadcast_shapes(*shapes: tuple[_Size, ...]) -> tuple[_Size, ...]:
     """The shape that all `shapes` broadcast to; ``()`` for none.
 
     Raises
@@ -104,7 +110,7 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     ValueError
         If two sizes on one axis differ and neither is 1.
     """
-    result: tuple[int, ...] = ()
+    result: tuple[_Size, ...] = ()
     for shape in shapes:
         # Lengths first: sizes that do not meet must not be asked about.
         if len(shape) == len(result) and shape == result:
@@ -136,9 +142,9 @@ def broadcast_shapes(*shapes: tuple[int, ...]) -> tuple[int, ...]:
 def as_int(value: object, name: str) -> int:
     """`value` as an int, or the Dim that it is; TypeError, which names it, for anything else."""
     if _is_symbolic(value):
-        return value  # type: ignore[return-value]
+        return value
     try:
-        return index(value)  # type: ignore[arg-type]  # the failure is the point
+        return index_of(value)
     except TypeError:
         raise TypeError(f"{name} must be an int, not {value!r}; convert it with int()") from None
 
@@ -184,7 +190,9 @@ def normalise_axes(axes: int | Sequence[int] | None, ndim: int) -> tuple[int, ..
     return (normalise_axis(axes, ndim),)
 
 
-def reduced_shape(shape: tuple[int, ...], axes: tuple[int, ...], keepdims: bool) -> tuple[int, ...]:
+def reduced_shape(
+    shape: tuple[_Size, ...], axes: tuple[int, ...], keepdims: bool
+) -> tuple[_Size, ...]:
     """The shape of a reduction of `shape` over the (normalised) `axes`."""
     if keepdims:
         return tuple([1 if axis in axes else size for axis, size in enumerate(shape)])

@@ -22,11 +22,14 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
-from typing import Any, Final, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 from . import polynomial as poly
 from .frozen import Frozen, set_slot
 from .polynomial import Var
+
+if TYPE_CHECKING:
+    from .real import Real
 
 __all__ = [
     "INFER",
@@ -35,6 +38,10 @@ __all__ = [
     "Decider",
     "Dim",
     "DimLike",
+    "KnownInts",
+    "Number",
+    "Outcome",
+    "Sizes",
     "SymbolicShape",
     "UnboundError",
     "UndecidedError",
@@ -134,18 +141,18 @@ class Dim(Frozen):
     def __rmul__(self, other: DimLike) -> DimLike:
         return self * other if isinstance(other, int) else _real("*", other, self)
 
-    def __truediv__(self, other: DimLike | float) -> Any:
+    def __truediv__(self, other: DimLike | float) -> Outcome:
         return _real("/", self, other)
 
-    def __rtruediv__(self, other: DimLike | float) -> Any:
+    def __rtruediv__(self, other: DimLike | float) -> Outcome:
         return _real("/", other, self)
 
-    def __pow__(self, other: DimLike | float) -> Any:
+    def __pow__(self, other: DimLike | float) -> Outcome:
         if isinstance(other, int) and other >= 0:
             return math.prod([self] * other)
         return _real("**", self, other)
 
-    def __rpow__(self, other: float) -> Any:
+    def __rpow__(self, other: float) -> Outcome:
         if isinstance(other, int):
             return other ** operator.index(self)
         return _real("**", other, self)
@@ -248,11 +255,20 @@ class Dim(Frozen):
     def __repr__(self) -> str:
         return poly.text(_terms(self), _scope.get())
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return _restore_dim, (self._terms,)
 
 
 DimLike: TypeAlias = int | Dim
+Sizes: TypeAlias = tuple[DimLike, ...]
+Number: TypeAlias = "int | float | Dim | Real"
+"""What a function computes from sizes: a number, or an expression."""
+Outcome: TypeAlias = Any
+"""What an operation gives: a `Number` or NotImplemented, as the operands have it."""
+KnownInts: TypeAlias = Any
+"""The shape, strides or offset of a `View` where all are known to be ints, which the type of a view
+leaves open: ``shape: KnownInts = view.shape``."""
+
 Bindings: TypeAlias = Mapping[Var, int] | Mapping[Dim, int] | Mapping[Var | Dim, int]
 
 _NOTHING_BOUND: Final[Mapping[Var, int]] = {}
@@ -278,7 +294,7 @@ def _dim(terms: poly.FrozenTerms) -> Dim:
     return dim
 
 
-def _restore_dim(pickled: Any) -> DimLike:
+def _restore_dim(pickled: poly.Pickled) -> DimLike:
     return _make(poly.restore(pickled))
 
 
@@ -623,10 +639,10 @@ def _decided(question: tuple[DimLike, str, DimLike], dim: DimLike, lo: int, hi: 
 class Decider(Protocol):
     """Answers what bounds and bindings leave open."""
 
-    def decide(self, left: Any, relation: str, right: Any) -> bool:
+    def decide(self, left: Number, relation: str, right: Number) -> bool:
         """Whether ``left relation right``, for one of ``== != < <= > >=``."""
 
-    def value(self, expression: Any) -> Any:
+    def value(self, expression: Dim | Real) -> int | float:
         """The number that an expression is to be."""
 
     def is_nan_test(self) -> bool:
@@ -649,13 +665,13 @@ def deciding(decider: Decider | None) -> Iterator[None]:
 # Real numbers
 
 
-def _real(operation: str, *operands: Any) -> Any:
+def _real(operation: str, *operands: Number) -> Outcome:
     from .real import real
 
     return real(operation, *operands)
 
 
-def _compared(left: Any, relation: str, right: Any) -> bool:
+def _compared(left: Number, relation: str, right: Number) -> bool:
     from .real import compare
 
     return compare(left, relation, right)

@@ -7,11 +7,13 @@ how axes go together, there is no view.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TypeAlias, TypeGuard
 
-from .symbolic import Dim, UndecidedError
+from .symbolic import Dim, DimLike, Sizes, UndecidedError
 
 __all__ = [
+    "Selection",
+    "SymbolicSelection",
     "checked_shape",
     "has_repeats",
     "is_packed",
@@ -23,10 +25,14 @@ __all__ = [
     "stride_order",
 ]
 
-Sizes = tuple[Any, ...]
+Selection: TypeAlias = tuple[int | tuple[int, int, int] | None, ...]
+"""A normalised basic index. Per axis of the view, in order: an index, which drops the axis, or
+(start, count, step), which keeps it. None, in between, makes a new axis of size 1."""
+SymbolicSelection: TypeAlias = tuple[DimLike | tuple[DimLike, DimLike, DimLike] | None, ...]
+"""The same of a symbolic view."""
 
 
-def checked_shape(shape: Sequence[Any]) -> Sizes:
+def checked_shape(shape: Sequence[DimLike]) -> Sizes:
     shape = tuple(shape)
     for size in shape:
         if type(size) is not int and type(size) is not Dim:
@@ -39,19 +45,19 @@ def checked_shape(shape: Sequence[Any]) -> Sizes:
 
 
 def row_major_strides(shape: Sizes) -> Sizes:
-    strides: list[Any] = []
-    step: Any = 1
+    strides: list[DimLike] = []
+    step: DimLike = 1
     for size in reversed(shape):
         strides.append(step)
         step = step * size
     return tuple(reversed(strides))
 
 
-def is_packed(shape: Sizes, strides: Sizes, size: Any) -> bool:
+def is_packed(shape: Sizes, strides: Sizes, size: DimLike) -> bool:
     """Whether the strides are row-major, as far as they matter: a size-1 axis never steps."""
     if size == 0:
         return True
-    expected: Any = 1
+    expected: DimLike = 1
     for n, stride in zip(reversed(shape), reversed(strides), strict=True):
         if n != 1:
             if stride != expected:
@@ -69,7 +75,7 @@ def packed_order(shape: Sizes, strides: Sizes) -> tuple[int, ...] | None:
     """The order of axes in which these strides are row-major; None if there is none."""
     left = [axis for axis, size in enumerate(shape) if size != 1]
     order: list[int] = []
-    step: Any = 1
+    step: DimLike = 1
     while left:
         inner = next((axis for axis in reversed(left) if strides[axis] == step), None)
         if inner is None:
@@ -105,7 +111,7 @@ def regrouped(shape: Sizes, strides: Sizes, new: Sizes) -> Sizes | None:
     """The strides of the same elements under the sizes `new`; None if they have none."""
     old = [(n, s) for n, s in zip(shape, strides, strict=True) if n != 1]
     left = [n for n in new if n != 1]
-    found: list[Any] = []
+    found: list[DimLike] = []
     while old or left:
         if not (old and left):
             return None
@@ -127,18 +133,18 @@ def regrouped(shape: Sizes, strides: Sizes, new: Sizes) -> Sizes | None:
     return tuple([0 if n == 1 else next(rest) for n in new])
 
 
-def is_static_selection(selection: Sequence[Any]) -> bool:
-    """Whether a selection (see `core.view.Selection`) holds no symbolic number."""
+def is_static_selection(selection: SymbolicSelection) -> TypeGuard[Selection]:
+    """Whether a selection holds no symbolic number."""
     parts = [part for item in selection for part in (item if type(item) is tuple else (item,))]
     return not any([isinstance(part, Dim) for part in parts])
 
 
 def sliced(
-    shape: Sizes, strides: Sizes, offset: Any, selection: Sequence[Any]
-) -> tuple[Sizes, Sizes, Any]:
+    shape: Sizes, strides: Sizes, offset: DimLike, selection: SymbolicSelection
+) -> tuple[Sizes, Sizes, DimLike]:
     """Shape, strides and offset of a selection, whose items are taken to lie within the axes."""
-    sizes: list[Any] = []
-    steps: list[Any] = []
+    sizes: list[DimLike] = []
+    steps: list[DimLike] = []
     axes = iter(zip(shape, strides, strict=True))
     for item in selection:
         if item is None:

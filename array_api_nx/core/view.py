@@ -23,6 +23,8 @@ from .frozen import Frozen, set_slot
 from .layout import common_factors, has_solution, regroup, sliced_range
 from .symbolic import Dim, SymbolicShape, deciding
 from .symbolic_layout import (
+    Selection,
+    SymbolicSelection,
     checked_shape,
     has_repeats,
     is_packed,
@@ -40,16 +42,12 @@ Shape: TypeAlias = "tuple[Size, ...]"
 Mask: TypeAlias = "tuple[tuple[int, int], ...]"
 """Half-open range of valid indices per axis."""
 
-Selection: TypeAlias = "tuple[int | tuple[int, int, int] | None, ...]"
-"""A normalised basic index. Per axis of the view, in order: an index, which drops the axis, or
-(start, count, step), which keeps it. None, in between, makes a new axis of size 1. In a selection
-of a symbolic view, Dims may stand for ints."""
-
 _MAX_VIEWS: Final = 1 << 14
 _MAX_MEMOS: Final = 1 << 15
 
 _interned: Final[dict[tuple[object, ...], View]] = {}
 _row_major_views: Final[dict[Shape, View]] = {}
+_K = TypeVar("_K")
 _V = TypeVar("_V", "View", "View | None")
 
 _filled: Final[list[dict[Any, Any]]] = []
@@ -144,7 +142,7 @@ class View(Frozen):
     reshaped: dict[Shape, View | None]
     expanded: dict[Shape, View]
     permuted: dict[tuple[int, ...], View]
-    sliced: dict[Selection, View | None]
+    sliced: dict[SymbolicSelection, View | None]
     flipped: dict[tuple[bool, ...], View]
     _hash: int
     is_row_major: bool
@@ -494,7 +492,7 @@ class View(Frozen):
         assert view is not None  # only a dropped axis can make a slice inexpressible
         return view
 
-    def slice(self, selection: Selection) -> View | None:
+    def slice(self, selection: SymbolicSelection) -> View | None:
         """The elements that a normalised basic index selects.
 
         Parameters
@@ -517,7 +515,7 @@ class View(Frozen):
         except KeyError:
             return self._remember(self.sliced, selection, self._slice(selection))
 
-    def _slice(self, selection: Selection) -> View | None:
+    def _slice(self, selection: SymbolicSelection) -> View | None:
         if not (self.is_static and is_static_selection(selection)):
             if self.mask:
                 raise ValueError(f"cannot slice the masked {self!r} by symbolic sizes")
@@ -593,14 +591,13 @@ class View(Frozen):
             return self._remember(self.flipped, axes, self._flip(axes))
 
     def _flip(self, axes: tuple[bool, ...]) -> View:
-        sizes: tuple[Any, ...] = self.shape
         if len(axes) != self.ndim:
             raise ValueError(f"{len(axes)} marks do not fit {self.ndim} dimensions")
         view = self.slice(
             tuple(
                 [
                     (size - 1, size, -1) if flipped and size != 0 else (0, size, 1)
-                    for flipped, size in zip(axes, sizes, strict=True)
+                    for flipped, size in zip(axes, self.shape, strict=True)
                 ]
             )
         )
@@ -675,7 +672,7 @@ class View(Frozen):
 
     # ------------------------------------------------------------------ helpers
 
-    def _remember(self, memo: dict[Any, _V], key: Any, view: _V) -> _V:
+    def _remember(self, memo: dict[_K, _V], key: _K, view: _V) -> _V:
         if self.is_static:
             return _remember(memo, key, view)
         memo[key] = view
@@ -771,7 +768,7 @@ def _new(
     return view
 
 
-def _remember(memo: dict[Any, _V], key: Any, view: _V) -> _V:
+def _remember(memo: dict[_K, _V], key: _K, view: _V) -> _V:
     if len(_filled) >= _MAX_MEMOS:
         for filled in _filled:
             filled.clear()

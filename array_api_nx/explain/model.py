@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from ..core.symbolic import Number, Sizes
 
 __all__ = [
     "BufferExplanation",
@@ -157,7 +160,7 @@ class BufferExplanation(NamedTuple):
 
     name: str
     dtype: str
-    shape: tuple[Any, ...]
+    shape: Sizes
     nbytes: int
     place: str
     first: int
@@ -181,7 +184,7 @@ class RunExplanation(NamedTuple):
 
     passes: tuple[PassExplanation, ...]
     buffers: tuple[BufferExplanation, ...]
-    peak: Any
+    peak: Number
     peak_bytes: int
 
 

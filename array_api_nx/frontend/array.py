@@ -11,16 +11,18 @@ from types import EllipsisType, ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias, final
 
 if TYPE_CHECKING:
-    import numpy as np
-
+    from ..contract.backend import Handle
+    from ..contract.numpy_dtypes import NDArray, NumPyDType
     from ..core.dtypes import DType
     from ..device import Device
 
-__all__ = ["LEFT_OUT", "Array"]
+__all__ = ["LEFT_OUT", "Array", "Foreign"]
 
 PythonScalar: TypeAlias = "bool | int | float | complex"
 BasicIndex: TypeAlias = "int | slice | EllipsisType | None"
 Index: TypeAlias = "BasicIndex | Array | tuple[BasicIndex | Array, ...]"
+Foreign: TypeAlias = Any
+"""An object of a user or of another library. What it can do is found out by asking it."""
 
 
 class _LeftOut:
@@ -28,8 +30,13 @@ class _LeftOut:
         return "left out"
 
 
-LEFT_OUT: Any = _LeftOut()
+LEFT_OUT: Foreign = _LeftOut()
 """The default of an argument for which None, said in so many words, tells more than nothing."""
+
+
+def _attribute(slot: str, doc: str) -> Any:
+    """What a slot holds, read-only: attrgetter makes a property without a Python frame."""
+    return property(attrgetter(slot), doc=doc)
 
 
 @final
@@ -46,7 +53,7 @@ class Array:
 
     __slots__ = ("__weakref__", "_device", "_dtype", "_handle")
 
-    _handle: Any
+    _handle: Handle
     _dtype: DType
     _device: Device
 
@@ -55,9 +62,8 @@ class Array:
 
     # ------------------------------------------------------------------ attributes
 
-    # attrgetter makes a property without a Python frame.
-    dtype: DType = property(attrgetter("_dtype"), doc="Data type of the elements.")  # type: ignore[assignment]
-    device: Device = property(attrgetter("_device"), doc="Where the elements live.")  # type: ignore[assignment]
+    dtype: DType = _attribute("_dtype", "Data type of the elements.")
+    device: Device = _attribute("_device", "Where the elements live.")
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -132,8 +138,8 @@ class Array:
     def __iter__(self) -> Iterator[Array]:
         return indexing.iterate(self)
 
-    def __contains__(self, value: object) -> bool:
-        return bool(utility.any(elementwise.equal(self, value)))  # type: ignore[arg-type]
+    def __contains__(self, value: Foreign) -> bool:
+        return bool(utility.any(elementwise.equal(self, value)))
 
     def __repr__(self) -> str:
         return formatting.array_repr(self)
@@ -146,9 +152,7 @@ class Array:
 
     # ------------------------------------------------------------------ exchange
 
-    def __array__(
-        self, dtype: np.dtype[Any] | None = None, copy: bool | None = None
-    ) -> np.ndarray[Any, Any]:
+    def __array__(self, dtype: NumPyDType | None = None, copy: bool | None = None) -> NDArray:
         """A NumPy array that shares this array's memory, or a copy of it (device cpu only)."""
         return interop.to_numpy(self, dtype, copy)
 
@@ -161,9 +165,9 @@ class Array:
         *,
         stream: object = None,
         max_version: tuple[int, int] | None = None,
-        dl_device: tuple[Any, int] | None = LEFT_OUT,
+        dl_device: tuple[object, int] | None = LEFT_OUT,
         copy: bool | None = LEFT_OUT,
-    ) -> Any:
+    ) -> Foreign:
         """A DLPack capsule over this array's memory, or over a copy if `copy`.
 
         Raises
@@ -181,7 +185,7 @@ class Array:
         """The device type and id of DLPack."""
         return self._device.backend.dlpack_device()
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return interop.reduce(self)
 
     def __copy__(self) -> Array:
@@ -232,7 +236,7 @@ class Array:
             raise TypeError("sum has no out=; assign the result with y[...] = x.sum()")
         return statistical.sum(self, axis=axis, dtype=dtype, keepdims=keepdims)
 
-    def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> Array:
+    def reshape(self, *shape: Foreign, order: str = "C", copy: bool | None = None) -> Array:
         """The function ``reshape`` as a method; sizes as one tuple or as arguments."""
         if order != "C":
             raise ValueError(f"reshape is row-major, not order={order!r}; permute the axes first")
@@ -399,10 +403,10 @@ class Array:
         return binary(p.NOT_EQUAL, self, other, NotImplemented)
 
     def __matmul__(self, other: Array, /) -> Array:
-        return matmul_operator(self, other)  # type: ignore[no-any-return]
+        return matmul_operator(self, other)
 
     def __rmatmul__(self, other: Array, /) -> Array:
-        return matmul_operator(other, self)  # type: ignore[no-any-return]
+        return matmul_operator(other, self)
 
     def __imatmul__(self, other: Array, /) -> Array:
         return inplace_matmul(self, other)

@@ -5,18 +5,22 @@ from __future__ import annotations
 import platform
 import sys
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from .. import config
+from ..contract.backend import Info
 from ..device import Device, is_loaded, known_devices, named_devices
 from .inspection import namespace
 
 __all__ = ["show_config"]
 
+Facts: TypeAlias = dict[str, Any]
+"""Nested dicts, for users to look into."""
 
-def show_config(mode: Literal["text", "dict"] = "text") -> dict[str, Any] | None:
+
+def show_config(mode: Literal["text", "dict"] = "text") -> Facts | None:
     """Print, or return, what this installation is made of and how it is set up.
 
     Versions, the platform, the settings in force here (see `config_context`), and for each device
@@ -48,7 +52,7 @@ def show_config(mode: Literal["text", "dict"] = "text") -> dict[str, Any] | None
     if mode not in ("text", "dict"):
         raise ValueError(f"mode must be 'text' or 'dict', not {mode!r}; 'text' prints")
     package = namespace(None)
-    found: dict[str, Any] = {
+    found: Facts = {
         "versions": {
             "array_api_nx": package.__version__,
             "standard": package.__array_api_version__,
@@ -72,7 +76,7 @@ def show_config(mode: Literal["text", "dict"] = "text") -> dict[str, Any] | None
     return None
 
 
-def _runtime_info(device: Device) -> dict[str, Any]:
+def _runtime_info(device: Device) -> Info:
     # To ask a backend is to load it, and its engine.
     if device.name == "cpu" or is_loaded(device):
         return device.backend.runtime_info()
@@ -89,7 +93,7 @@ def _version(distribution: str) -> str | None:
         return None
 
 
-def _lines(facts: dict[str, Any], indent: str) -> Iterator[str]:
+def _lines(facts: Facts, indent: str) -> Iterator[str]:
     """Nested dicts as indented lines."""
     for name, value in facts.items():
         if isinstance(value, dict):

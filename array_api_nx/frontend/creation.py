@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import ceil, isfinite
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -13,10 +14,10 @@ from ..core import dtypes as d
 from ..core.dtypes import DType, as_dtype
 from ..core.real import real
 from ..core.shape import as_int, as_shape, check_shape
-from ..core.symbolic import Dim
+from ..core.symbolic import Dim, Outcome
 from ..device import Device, as_device, default_dtype, device_of
 from . import interop
-from .array import Array
+from .array import Array, Foreign
 from .data_type import astype, copy_array
 from .dispatch import (
     PythonScalar,
@@ -100,7 +101,7 @@ def arange(
     if not all([type(x) is not float or isfinite(x) for x in numbers]):
         raise ValueError(f"arange needs finite numbers, not {tuple(numbers)}")
     try:
-        length: Any = -((start - stop) // step) if whole else ceil((stop - start) / step)
+        length: Outcome = -((start - stop) // step) if whole else ceil((stop - start) / step)
         length = length if length > 0 else 0
     except OverflowError:
         raise ValueError(
@@ -119,10 +120,11 @@ def arange(
     return wrap(target.backend.arange(start, stop, step, dtype), dtype, target)
 
 
-def _number(x: object, name: str) -> int | float:
+def _number(x: Foreign, name: str) -> int | float:
     kind = scalar_type(x)
     if kind in (bool, int, float):
-        return x if kind is not bool else int(x)  # type: ignore[call-overload, return-value]
+        number: int | float = x if kind is not bool else int(x)
+        return number
     if type(x) is Array and x.size == 1:
         return _number(interop.item(x, object), name)
     if isinstance(x, np.generic | np.ndarray) and x.size == 1:
@@ -135,7 +137,7 @@ def _number(x: object, name: str) -> int | float:
 
 
 def asarray(
-    obj: Any,
+    obj: Foreign,
     /,
     *,
     dtype: DType | None = None,
@@ -197,7 +199,9 @@ def asarray(
     return interop.from_numpy(array, dtype, as_device(device), copy, lent=lent)
 
 
-def _converted(x: Array, dtype: DType | None, device: Any, copy: bool | None) -> Array:
+def _converted(
+    x: Array, dtype: DType | None, device: Device | str | None, copy: bool | None
+) -> Array:
     target = x._device if device is None else as_device(device)
     dtype = x._dtype if dtype is None else dtype
     if dtype is x._dtype and target is x._device:
@@ -467,7 +471,7 @@ def linspace(
 
     Standard: creation functions.
     """
-    ends: list[Any] = []
+    ends: list[interop.Element] = []
     for x, name in ((start, "start"), (stop, "stop")):
         value = as_array(x, name)
         if type(value) is Array:
@@ -572,7 +576,9 @@ def ones(
     return _constant(shape, dtype, device, 1)
 
 
-def _constant(shape: Any, dtype: DType | None, device: Any, value: int) -> Array:
+def _constant(
+    shape: int | Iterable[int], dtype: DType | None, device: Device | str | None, value: int
+) -> Array:
     target = (_hints.device or as_device(None)) if device is None else as_device(device)
     if dtype is None:
         dtype = target.real

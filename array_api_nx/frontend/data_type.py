@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -114,7 +114,7 @@ def can_cast(from_: DType | Array, to: DType, /) -> bool:
     return d.can_cast(_dtype_of(from_), as_dtype(to))
 
 
-def _dtype_of(x: Any) -> DType:
+def _dtype_of(x: Array | DType | type) -> DType:
     return x._dtype if type(x) is Array else as_dtype(x)
 
 

@@ -28,7 +28,7 @@ from ..device import Device, default_device
 from .array import Array
 
 if TYPE_CHECKING:
-    from ..contract.backend import Handle
+    from ..contract.backend import Handle, Operand
 
 __all__ = [
     "ArrayOrScalar",
@@ -305,14 +305,14 @@ def unary(op: Primitive, x: Array) -> Array:
 
 
 @shorten(2, 1, Array, Device)
-def binary(op: Primitive, x1: ArrayOrScalar, x2: ArrayOrScalar, foreign: Any = None) -> Array:
+def binary(op: Primitive, x1: ArrayOrScalar, x2: ArrayOrScalar, foreign: object = None) -> Array:
     """`op` of pairs of elements of two arrays, or an array and a scalar.
 
     `foreign` is what to return for an operand of a type that may know ours: NotImplemented from
     operators, so that Python asks the other side. None raises TypeError.
     """
-    first: Any
-    second: Any
+    first: Operand
+    second: Operand
     if type(x1) is Array:
         dtype, device = x1._dtype, x1._device
         first = x1._handle
@@ -345,10 +345,10 @@ def binary(op: Primitive, x1: ArrayOrScalar, x2: ArrayOrScalar, foreign: Any = N
     return array
 
 
-def _binary(op: Primitive, x1: ArrayOrScalar, x2: ArrayOrScalar, foreign: Any) -> Array:
+def _binary(op: Primitive, x1: ArrayOrScalar, x2: ArrayOrScalar, foreign: object) -> Array:
     """The rest of `binary`: NumPy scalars, mixed dtypes, scalars of other kinds, errors."""
-    a: Any = as_array(x1) if isinstance(x1, np.generic) else x1
-    b: Any = as_array(x2) if isinstance(x2, np.generic) else x2
+    a: ArrayOrScalar = as_array(x1) if isinstance(x1, np.generic) else x1
+    b: ArrayOrScalar = as_array(x2) if isinstance(x2, np.generic) else x2
     if type(a) is Array and type(b) is Array and a._device is b._device:
         dtype, device = PROMOTION[a._dtype, b._dtype], a._device
     elif type(a) is Array and type(b) in _SCALARS:
@@ -356,7 +356,7 @@ def _binary(op: Primitive, x1: ArrayOrScalar, x2: ArrayOrScalar, foreign: Any) -
     elif type(b) is Array and type(a) in _SCALARS:
         dtype, device = b._dtype.with_scalar[type(a)], b._device
     elif foreign is NotImplemented and not (is_operand(a) and is_operand(b)):
-        return foreign  # type: ignore[no-any-return]
+        return NotImplemented  # type: ignore[no-any-return]  # as operators may
     else:
         (a, b), dtype, device = operands(x1, x2)
     if op not in _EXACT_WITH_SCALARS or not _out_of_range(a, b):
@@ -379,7 +379,7 @@ def _binary(op: Primitive, x1: ArrayOrScalar, x2: ArrayOrScalar, foreign: Any) -
     return wrap(device.backend.full(shape, d.bool, verdict), d.bool, device)
 
 
-_EXACT_WITH_SCALARS: Final[dict[Primitive, Callable[[Any, Any], bool]]] = {
+_EXACT_WITH_SCALARS: Final[dict[Primitive, Callable[..., bool]]] = {
     p.EQUAL: operator.eq,
     p.NOT_EQUAL: operator.ne,
     p.LESS: operator.lt,
@@ -391,7 +391,7 @@ _EXACT_WITH_SCALARS: Final[dict[Primitive, Callable[[Any, Any], bool]]] = {
 
 def _out_of_range(a: ArrayOrScalar, b: ArrayOrScalar) -> bool:
     """Whether one is an integer array and the other an int outside its bounds."""
-    pairs: tuple[tuple[Any, Any], ...] = ((a, b), (b, a))
+    pairs: tuple[tuple[ArrayOrScalar, Any], ...] = ((a, b), (b, a))
     for array, scalar in pairs:
         if type(array) is Array and scalar_type(scalar) is int and array._dtype in d.INTEGRAL:
             return not array._dtype.min <= scalar <= array._dtype.max
@@ -436,7 +436,7 @@ def inplace(op: Primitive, x: Array, other: ArrayOrScalar) -> Array:
         # The common cases: nothing to promote, nothing to broadcast but a scalar.
         device = x._device
         backend = device.backend
-        value: Any = None
+        value: Operand | None = None
         if type(other) is Array:
             if (
                 other._dtype is dtype
@@ -535,7 +535,7 @@ def _array_operand(x: object) -> Array:
     return only_array(as_array(x) if isinstance(x, np.generic) else x)
 
 
-def _refuse_empty(op: Primitive, shape: tuple[int, ...], axis: Any) -> NoReturn:
+def _refuse_empty(op: Primitive, shape: tuple[int, ...], axis: object) -> NoReturn:
     where = "" if axis is None else f" over axis {axis}"
     raise ValueError(
         f"{op.name}{where} of an array of shape {shape} is undefined: there are no elements and "

@@ -6,9 +6,8 @@ returns a new array: none of them returns a view.
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..contract import primitives as p
+from ..contract.backend import Operand
 from ..core.dtypes import INTEGRAL, SCALAR_PROMOTION, DType
 from ..core.shape import broadcast_shapes
 from .array import Array
@@ -569,7 +568,7 @@ def _clip(x: Array, low: Array | int | float | None, high: Array | int | float |
     return wrap(backend.clip(handle, minimum, maximum), dtype, device)
 
 
-def _limit(limit: ArrayOrScalar, dtype: DType) -> Any:
+def _limit(limit: ArrayOrScalar, dtype: DType) -> Operand:
     """A backend's operand of `dtype`; an int beyond the bounds of the dtype becomes the bound."""
     if type(limit) is Array:
         return cast(limit, dtype)._handle

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final, NoReturn
+from typing import Final, NoReturn
 
 import numpy as np
 
 from ..contract import primitives as p
+from ..contract.backend import Handle, Keys, Operand
 from ..core import dtypes as d
 from ..core.indexing import (
     IndexArray,
+    Key,
     KnownSelection,
     basic_selection,
     hashable_key,
     mixed_selection,
 )
 from ..core.shape import MAX_NDIM, broadcast_shapes, normalise_axis
-from ..core.symbolic import Dim
+from ..core.symbolic import Dim, Sizes
 from ..core.view import Selection
 from .array import Array, Index
 from .dispatch import (
@@ -39,7 +41,7 @@ __all__ = ["getitem", "iterate", "rows", "selections", "setitem", "take", "take_
 # What (hashable key, shape) selected the last time; `Array.__getitem__` looks here first. Emptied
 # when full.
 _MAX_SELECTIONS: Final = 1 << 13
-selections: Final[dict[tuple[Any, ...], Selection]] = {}
+selections: Final[dict[tuple[object, ...], Selection]] = {}
 
 
 def getitem(x: Array, key: Index) -> Array:
@@ -58,7 +60,7 @@ def getitem(x: Array, key: Index) -> Array:
     return wrap(handle, x._dtype, device)
 
 
-def _get(x: Array, handle: Any, keys: tuple[Any, ...]) -> Any:
+def _get(x: Array, handle: Handle, keys: Keys) -> Handle:
     """What index arrays select of `handle`, a view of `x`."""
     try:
         return x._device.backend.index_get(handle, keys)
@@ -66,7 +68,7 @@ def _get(x: Array, handle: Any, keys: tuple[Any, ...]) -> Any:
         _refuse_indices(x, error)
 
 
-def _set(x: Array, handle: Any, keys: tuple[Any, ...], value: Any) -> None:
+def _set(x: Array, handle: Handle, keys: Keys, value: Operand) -> None:
     """Write where index arrays select of `handle`, a view of `x`."""
     try:
         x._device.backend.index_set(handle, keys, value)
@@ -116,7 +118,7 @@ def setitem(x: Array, key: Index, value: ArrayOrScalar) -> None:
     backend.assign(target, stored)
 
 
-def _whole_key(x: Array, key: Array) -> tuple[Any, ...] | None:
+def _whole_key(x: Array, key: Array) -> Keys | None:
     """The backend's keys for a lone index array without anything to convert; None if there is."""
     if key._device is not x._device:
         return None
@@ -131,8 +133,8 @@ def _whole_key(x: Array, key: Array) -> tuple[Any, ...] | None:
 
 
 def _select(
-    x: Array, key: Any, lookup: object, shape: tuple[int, ...]
-) -> tuple[Selection, tuple[Any, ...] | None]:
+    x: Array, key: Key, lookup: object, shape: tuple[int, ...]
+) -> tuple[Selection, Keys | None]:
     """What a key selects that was not seen before, or cannot be looked up.
 
     The basic part, and the index arrays (None if there are none) aligned with what it selects.
@@ -151,7 +153,7 @@ def _select(
 _SCALARS: Final = frozenset({bool, int, float, complex})
 
 
-def _stored(x: Array, value: ArrayOrScalar) -> Any:
+def _stored(x: Array, value: ArrayOrScalar) -> Operand:
     """`value` as a handle or scalar of the dtype of `x`."""
     dtype = x._dtype
     if type(value) is Array:
@@ -186,7 +188,7 @@ def _check_fits(shape: tuple[int, ...], target: tuple[int, ...]) -> None:
         )
 
 
-def _item(x: Array, item: Any) -> Any:
+def _item(x: Array, item: Key) -> Key:
     if isinstance(item, np.integer):
         return int(item)
     if isinstance(item, bool | np.bool_):
@@ -233,7 +235,7 @@ def rows(x: Array) -> range:
 
 def iterate(x: Array) -> Iterator[Array]:
     """The views x[0], x[1], ...; TypeError for a 0-d array at once, not on first use."""
-    size: Any = x.shape[:1]
+    size: Sizes = x.shape[:1]
     if size and type(size[0]) is Dim:
         # Who asks whether there is an iterator, as np.iterable does, asks for no number of rows.
         return _rows_of_unknown_number(x)

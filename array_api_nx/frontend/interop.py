@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import prod
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
 
 from ..backends.cpu.engine.fperrors import located, warn
-from ..contract.numpy_dtypes import FROM_NUMPY, TO_NUMPY, has_negative_strides
+from ..contract.backend import Native
+from ..contract.numpy_dtypes import FROM_NUMPY, TO_NUMPY, NDArray, NumPyDType, has_negative_strides
 from ..core import dtypes as d
 from ..core.dtypes import DType
 from ..core.shape import MAX_NDIM
 from ..core.symbolic import Dim
 from ..device import Device, as_device, default_device, device_of
-from .array import LEFT_OUT, Array
+from .array import LEFT_OUT, Array, Foreign
 from .data_type import refuse_loss
 from .dispatch import check_scalar, scalar_type, wrap
 
@@ -36,7 +37,8 @@ __all__ = [
     "to_numpy",
 ]
 
-NDArray = np.ndarray[Any, Any]
+Element: TypeAlias = Any
+"""A Python scalar: of which type, the dtype of its array decides."""
 
 # Integer types of C that have the same bits as another one, which NumPy prefers.
 _CHARACTERS: Final = {
@@ -48,7 +50,7 @@ _CHARACTERS: Final = {
 # ---------------------------------------------------------------------- Python scalars
 
 
-def item(x: Array, kind: type) -> Any:
+def item(x: Array, kind: type) -> Element:
     """The one element of `x` as a Python scalar.
 
     Raises
@@ -75,7 +77,7 @@ def item(x: Array, kind: type) -> Any:
     return value
 
 
-def _whole(value: Any) -> int:
+def _whole(value: Element) -> int:
     """int(value), with a mend in the errors that Python raises for NaN and infinity."""
     try:
         return int(value)
@@ -95,7 +97,7 @@ def as_index(x: Array) -> int:
     return int(item(x, int))
 
 
-def scalar_value(value: Any, dtype: DType) -> Any:
+def scalar_value(value: Element, dtype: DType) -> Element:
     """A Python scalar as a value of `dtype`, for an explicit request of that dtype.
 
     Raises
@@ -123,7 +125,7 @@ def scalar_value(value: Any, dtype: DType) -> Any:
 # ---------------------------------------------------------------------- NumPy
 
 
-def as_numpy(obj: object, dtype: DType | None, copy: bool | None) -> NDArray:
+def as_numpy(obj: Foreign, dtype: DType | None, copy: bool | None) -> NDArray:
     """Any object that `asarray` takes, except our arrays and Python scalars, as an ndarray."""
     if type(obj) is np.ndarray:
         return obj
@@ -142,7 +144,7 @@ def as_numpy(obj: object, dtype: DType | None, copy: bool | None) -> NDArray:
     if hasattr(obj, "__array__") or hasattr(obj, "__array_interface__"):
         return np.asarray(obj, copy=copy)
     try:
-        return np.asarray(memoryview(obj))  # type: ignore[arg-type]  # the failure is the point
+        return np.asarray(memoryview(obj))
     except TypeError:
         raise TypeError(
             f"asarray cannot convert a {type(obj).__name__}; give numbers, nested lists of "
@@ -150,7 +152,7 @@ def as_numpy(obj: object, dtype: DType | None, copy: bool | None) -> NDArray:
         ) from None
 
 
-def _has_buffer(obj: Any) -> bool:
+def _has_buffer(obj: Foreign) -> bool:
     try:
         memoryview(obj)
     except TypeError:
@@ -158,7 +160,7 @@ def _has_buffer(obj: Any) -> bool:
     return True
 
 
-def _from_sequence(obj: Sequence[Any], dtype: DType | None, copy: bool | None) -> NDArray:
+def _from_sequence(obj: Sequence[Foreign], dtype: DType | None, copy: bool | None) -> NDArray:
     if copy is False:
         raise ValueError("a sequence has no memory to share; use copy=None")
     try:
@@ -185,7 +187,7 @@ def _from_sequence(obj: Sequence[Any], dtype: DType | None, copy: bool | None) -
     return array
 
 
-def _is_too_deep(obj: Any) -> bool:
+def _is_too_deep(obj: Foreign) -> bool:
     """Whether the first elements of the first elements go down more than `MAX_NDIM` levels."""
     depth = 0
     while isinstance(obj, Sequence) and not isinstance(obj, str | bytes) and depth <= MAX_NDIM:
@@ -193,13 +195,13 @@ def _is_too_deep(obj: Any) -> bool:
     return depth + getattr(obj, "ndim", 0) > MAX_NDIM
 
 
-def _starts_with_int(obj: Any) -> bool:
+def _starts_with_int(obj: Foreign) -> bool:
     while isinstance(obj, Sequence) and obj:
         obj = obj[0]
     return isinstance(obj, int)
 
 
-def _elements(obj: Sequence[Any]) -> Iterator[Any]:
+def _elements(obj: Sequence[Foreign]) -> Iterator[Foreign]:
     for x in obj:
         if isinstance(x, Sequence) and not isinstance(x, str | bytes):
             yield from _elements(x)
@@ -207,7 +209,7 @@ def _elements(obj: Sequence[Any]) -> Iterator[Any]:
             yield x
 
 
-def _with_long_ints(obj: Sequence[Any], array: NDArray, dtype: DType | None) -> NDArray:
+def _with_long_ints(obj: Sequence[Foreign], array: NDArray, dtype: DType | None) -> NDArray:
     """A sequence, of which NumPy made `array`, with its ints as ints: int64 by default."""
     elements = list(_elements(obj))
     kinds = {scalar_type(element) for element in elements}
@@ -289,7 +291,7 @@ def _from_other(array: NDArray, dtype: DType | None, device: Device, copy: bool 
     return wrap(handle, dtype, device)
 
 
-def to_numpy(x: Array, dtype: Any = None, copy: bool | None = None) -> NDArray:
+def to_numpy(x: Array, dtype: NumPyDType | None = None, copy: bool | None = None) -> NDArray:
     """`Array.__array__`: see there.
 
     Raises
@@ -318,13 +320,14 @@ def to_numpy(x: Array, dtype: Any = None, copy: bool | None = None) -> NDArray:
     return array
 
 
-def _converted(array: NDArray, dtype: Any) -> NDArray:
+def _converted(array: NDArray, dtype: NumPyDType) -> NDArray:
     """`array` with another dtype, with NumPy's warnings."""
     if array.dtype.kind == "c" and np.dtype(dtype).kind in "iuf":
         text = "Casting complex values to real discards the imaginary part"
         warn(text, np.exceptions.ComplexWarning)
         array = array.real
-    return located(array.astype, dtype)  # type: ignore[no-any-return]
+    converted: NDArray = located(array.astype, dtype)
+    return converted
 
 
 def host_copy(x: Array) -> NDArray:
@@ -345,7 +348,9 @@ def to_buffer(x: Array, flags: int) -> memoryview:
 # ---------------------------------------------------------------------- DLPack
 
 
-def to_dlpack(x: Array, stream: object, max_version: Any, dl_device: Any, copy: Any) -> Any:
+def to_dlpack(
+    x: Array, stream: object, max_version: Foreign, dl_device: Foreign, copy: Foreign
+) -> Foreign:
     """`Array.__dlpack__`: see there.
 
     The protocol has no way to say whether a consumer takes negative strides. NumPy does. It always
@@ -401,7 +406,7 @@ def to_dlpack(x: Array, stream: object, max_version: Any, dl_device: Any, copy: 
         raise BufferError(f"{error}; export a copy: asarray(x, device='cpu', copy=True)") from error
 
 
-def _check_pair(name: str, value: Any, meaning: str) -> None:
+def _check_pair(name: str, value: object, meaning: str) -> None:
     """TypeError or ValueError unless `value` is what DLPack has for versions and devices."""
     if not isinstance(value, tuple) or len(value) != 2:
         raise TypeError(f"{name}= must be a tuple of two ints, not {value!r}; give {meaning}")
@@ -412,7 +417,7 @@ def _check_pair(name: str, value: Any, meaning: str) -> None:
             raise ValueError(f"{name}= must not be negative, but is {value!r}; give {meaning}")
 
 
-def _capsule(array: Any, options: dict[str, Any], takes_negative_strides: bool) -> Any:
+def _capsule(array: Native, options: dict[str, Foreign], takes_negative_strides: bool) -> Foreign:
     """What `array`, of an engine or NumPy, gives to a consumer; BufferError if nothing."""
     if not takes_negative_strides and has_negative_strides(array):
         raise BufferError(
@@ -421,7 +426,7 @@ def _capsule(array: Any, options: dict[str, Any], takes_negative_strides: bool) 
     return array.__dlpack__(**options)
 
 
-def _in_place(x: Array, native: Any) -> bool:
+def _in_place(x: Array, native: Native) -> bool:
     """Whether `native` is in the memory of `x`, or in that which the engine computed it to.
 
     An engine whose arrays never change, or are computed on demand, has no other memory to export.
@@ -433,7 +438,7 @@ def _in_place(x: Array, native: Any) -> bool:
     return not array.size or np.may_share_memory(np.from_dlpack(native), array)
 
 
-def from_dlpack(x: Any, device: Any, copy: bool | None) -> Array:
+def from_dlpack(x: Foreign, device: Device | str | None, copy: bool | None) -> Array:
     """Another library's array as ours: see `creation.from_dlpack`."""
     if not hasattr(x, "__dlpack__"):
         raise AttributeError(
@@ -453,7 +458,7 @@ def from_dlpack(x: Any, device: Any, copy: bool | None) -> Array:
         raise BufferError(str(error)) from None
 
 
-def _from_accelerator(x: Any, device: Any, copy: bool | None) -> Array:
+def _from_accelerator(x: Foreign, device: Device | str | None, copy: bool | None) -> Array:
     """`from_dlpack` for memory that is not the host's: it stays with the engine that made it."""
     there = device_of(x)
     if there is None:
@@ -464,7 +469,7 @@ def _from_accelerator(x: Any, device: Any, copy: bool | None) -> Array:
     return _exported(x, there, there if device is None else as_device(device), copy)
 
 
-def _exported(x: Any, there: Device, target: Device, copy: bool | None) -> Array:
+def _exported(x: Foreign, there: Device, target: Device, copy: bool | None) -> Array:
     """`from_dlpack` of an engine's own array, which is on `there`."""
     try:
         adopted = adopt(x, there)
@@ -477,7 +482,7 @@ def _exported(x: Any, there: Device, target: Device, copy: bool | None) -> Array
     return to_device(adopted, target, None)
 
 
-def adopt(x: Any, device: Device) -> Array:
+def adopt(x: Foreign, device: Device) -> Array:
     """An engine's own array, on that device, as ours, in the same memory."""
     backend = device.backend
     handle = backend.from_native(x)
@@ -487,7 +492,7 @@ def adopt(x: Any, device: Device) -> Array:
 # ---------------------------------------------------------------------- devices and pickle
 
 
-def to_device(x: Array, device: Any, stream: object) -> Array:
+def to_device(x: Array, device: Device | str | None, stream: object) -> Array:
     """`Array.to_device`: see there. Devices that see the same memory share it."""
     target = as_device(device)
     if stream is not None:
@@ -541,6 +546,6 @@ def _restore(array: NDArray, device: str) -> Array:
     return from_numpy(array, None, as_device(device), None, lent=False)
 
 
-def reduce(x: Array) -> tuple[Any, ...]:
+def reduce(x: Array) -> tuple[object, ...]:
     """`Array.__reduce__`: the elements, packed, and the name of the device."""
     return _restore, (host_copy(x), x._device.name)

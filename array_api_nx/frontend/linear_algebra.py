@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 from operator import index
-from typing import Any, Final
+from typing import Final
 
 from ..contract import primitives as p
+from ..contract.backend import Handle
 from ..core.dtypes import same_kind
 from ..core.shape import MAX_NDIM, broadcast_shapes, check_shape, normalise_axes, normalise_axis
 from .array import Array
@@ -92,12 +93,12 @@ def _matmul(x1: Array, x2: Array) -> Array:
     return wrap(backend.matmul(x1._handle, x2._handle), x1._dtype, x1._device)
 
 
-def matmul_operator(x1: object, x2: object) -> Any:
+def matmul_operator(x1: object, x2: object) -> Array:
     """`x1 @ x2`: NotImplemented if either is of a type that may know arrays better than we do."""
     if type(x1) is Array and type(x2) is Array:
         return matmul(x1, x2)
     if not (is_operand(x1) and is_operand(x2)):
-        return NotImplemented
+        return NotImplemented  # type: ignore[no-any-return]  # as operators may
     for x in (x1, x2):
         if isinstance(x, bool | int | float | complex):
             raise TypeError(f"@ takes arrays, not the scalar {x!r}; multiply by a scalar with *")
@@ -218,7 +219,9 @@ def tensordot(
     return wrap(result, x1._dtype, x1._device)
 
 
-def _paired_axes(axes: Any, ndim1: int, ndim2: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def _paired_axes(
+    axes: int | Sequence[Sequence[int]], ndim1: int, ndim2: int
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The axes to contract, as normalised sequences of the same length."""
     if isinstance(axes, Sequence):
         if len(axes) != 2:
@@ -278,7 +281,7 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     return wrap(x1._device.backend.vecdot(handle1, handle2), x1._dtype, x1._device)
 
 
-def _vectors(x: Array, axis: int) -> tuple[int, tuple[int, ...], Any]:
+def _vectors(x: Array, axis: int) -> tuple[int, tuple[int, ...], Handle]:
     """The size on `axis`, the other sizes, and a handle in which it is the last axis."""
     shape = x.shape
     ndim = len(shape)

@@ -10,6 +10,7 @@ from math import prod
 from typing import Any, Final, TypeAlias
 
 from ..contract import primitives as p
+from ..contract.backend import Handle, Operand
 from ..core import shape as core_shape
 from ..core.dtypes import INTEGRAL, float64, int64, promote
 from ..core.shape import (
@@ -48,7 +49,7 @@ __all__ = [
 # that was noted, as constants in a loop are, or is made of ints. Bounded as the views' tables are:
 # emptied when full.
 _MAX_MEMOS: Final = 1 << 12
-_Memo: TypeAlias = "dict[tuple[Any, Any], tuple[Any, Any]]"
+_Memo: TypeAlias = "dict[tuple[object, object], tuple[Any, Any]]"
 _permutations: Final[_Memo] = {}
 _moves: Final[_Memo] = {}
 _insertions: Final[_Memo] = {}
@@ -58,32 +59,32 @@ _reshapes: Final[_Memo] = {}
 _squeezes: Final[_Memo] = {}
 
 
-def _is_plain(argument: Any) -> bool:
+def _is_plain(argument: object) -> bool:
     """Whether an axis argument is None, an int, or a tuple of ints."""
     if type(argument) is tuple:
         return type(sum(argument)) is int
     return argument is None or type(argument) is int
 
 
-def _remember(memo: _Memo, argument: Any, context: Any, value: Any) -> None:
+def _remember(memo: _Memo, argument: object, context: object, value: object) -> None:
     """Note what `argument` became in a context, if it can be trusted the next time."""
     if _is_plain(argument):
         _note(memo, argument, context, value)
 
 
-def _note(memo: _Memo, argument: Any, context: Any, value: Any) -> None:
+def _note(memo: _Memo, argument: object, context: object, value: object) -> None:
     if len(memo) >= _MAX_MEMOS:
         memo.clear()
     memo[argument, context] = argument, value
 
 
-def _named_axes(axes: Any, ndim: int) -> tuple[int, ...]:
+def _named_axes(axes: int | Sequence[int], ndim: int) -> tuple[int, ...]:
     """`axes` counted from the front, where None does not stand for all of them."""
     several: Any = (axes,) if axes is None else axes
     return normalise_axes(several, ndim)
 
 
-def _view(x: Array, handle: Any) -> Array:
+def _view(x: Array, handle: Handle) -> Array:
     """A view of `x` with the dtype and device of `x`.
 
     The functions that NumPy does fastest repeat these lines: a call is a tenth of their time.
@@ -239,7 +240,7 @@ def _check_concat(shapes: list[tuple[int, ...]], axis: int) -> None:
     check_shape((*shapes[0][:axis], total, *shapes[0][axis + 1 :]))
 
 
-def _joinable(arrays: Sequence[Array], name: str) -> tuple[list[Any], Array]:
+def _joinable(arrays: Sequence[Array], name: str) -> tuple[list[Handle], Array]:
     """Handles of the arrays, on one device and of one dtype, and an Array that has both."""
     if type(arrays) not in (list, tuple) and not isinstance(arrays, Sequence):
         raise TypeError(
@@ -386,7 +387,9 @@ def moveaxis(
     return _view(x, backend.permute(handle, axes))
 
 
-def _moved(source: Any, destination: Any, ndim: int) -> tuple[int, ...]:
+def _moved(
+    source: int | Sequence[int], destination: int | Sequence[int], ndim: int
+) -> tuple[int, ...]:
     sources, destinations = _named_axes(source, ndim), _named_axes(destination, ndim)
     if len(sources) != len(destinations):
         raise ValueError(
@@ -492,7 +495,7 @@ def repeat(x: Array, repeats: int | Array, /, *, axis: int | None = None) -> Arr
     backend = x._device.backend
     shape = x.shape
     length = shape[position]
-    counts: Any
+    counts: Operand
     if type(repeats) is Array:
         common_device((x, repeats))
         if repeats._dtype not in INTEGRAL:

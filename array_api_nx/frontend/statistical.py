@@ -9,7 +9,7 @@ from ..contract.primitives import Primitive
 from ..core import dtypes as d
 from ..core.dtypes import DType, as_dtype
 from ..core.shape import normalise_axes, normalise_axis
-from .array import Array
+from .array import Array, Foreign
 from .dispatch import (
     as_array,
     cast,
@@ -390,9 +390,9 @@ def var(
     return wrap(backend.var(handle, axes, keepdims, correction), result, x._device)
 
 
-def _real_number(correction: object) -> float:
+def _real_number(correction: Foreign) -> float:
     try:
-        return float(correction)  # type: ignore[arg-type]  # what float refuses is answered below
+        return float(correction)
     except (TypeError, ValueError):
         raise TypeError(
             f"correction must be an int or a float, not {correction!r}; convert it with float()"

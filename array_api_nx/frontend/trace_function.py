@@ -6,22 +6,22 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Final, NamedTuple, final
+from typing import Any, Final, NamedTuple, TypeAlias, final
 
-from ..contract.backend import AxisOrder
+from ..contract.backend import AxisOrder, Handle
 from ..contract.program import Program
 from ..core.dtypes import DType, as_dtype
 from ..core.frozen import Frozen, set_slot
 from ..core.polynomial import Var
 from ..core.shape import check_shape
-from ..core.symbolic import Dim, SymbolicShape, UndecidedError, deciding, dim_of_var
-from ..device import Device, as_device, default_device
+from ..core.symbolic import Dim, Sizes, SymbolicShape, UndecidedError, deciding, dim_of_var
+from ..device import Device, StandIn, as_device, default_device
 from ..tracing.backend import Switch
 from ..tracing.recorder import Recorder, TraceError, current
 from ..tracing.simplify import simplify
 from .array import Array
 from .dispatch import wrap
-from .trees import build, map_leaves
+from .trees import Structure, Tree, build, map_leaves
 
 __all__ = [
     "LARGEST",
@@ -35,6 +35,10 @@ __all__ = [
     "named_specs",
     "trace",
 ]
+
+
+SpecSize: TypeAlias = Any
+"""A size of a spec: an int, a Dim, or a str that names one, of which `named_specs` leaves none."""
 
 
 @final
@@ -60,7 +64,7 @@ class ShapeSpec(Frozen):
 
     __slots__ = ("device", "dtype", "shape")
 
-    shape: tuple[Any, ...]
+    shape: tuple[SpecSize, ...]
     dtype: DType
     device: Device
 
@@ -103,11 +107,11 @@ class ShapeSpec(Frozen):
         device = "" if self.device is default_device() else f", device={str(self.device)!r}"
         return f"ShapeSpec({shape}, {self.dtype}{device})"
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return ShapeSpec, (self.shape, self.dtype, self.device)
 
 
-def _checked_size(size: Any) -> Any:
+def _checked_size(size: SpecSize) -> SpecSize:
     if isinstance(size, str):
         if not size.isidentifier():
             raise ValueError(
@@ -117,16 +121,16 @@ def _checked_size(size: Any) -> Any:
     return SymbolicShape((size,))[0]
 
 
-def is_leaf(x: Any) -> bool:
+def is_leaf(x: object) -> bool:
     """Whether an argument is an array, or stands for one."""
     return type(x) is Array or type(x) is ShapeSpec
 
 
-def named_specs(leaves: Sequence[Any], smallest: int) -> list[ShapeSpec]:
+def named_specs(leaves: Sequence[Tree], smallest: int) -> list[ShapeSpec]:
     """The leaves as specs without names: the same variable, at least `smallest`, for one name."""
     found: dict[str, Dim] = {}
 
-    def size(given: Any) -> Any:
+    def size(given: SpecSize) -> SpecSize:
         if not isinstance(given, str):
             return given
         if given not in found:
@@ -156,7 +160,7 @@ def _recording(recorder: Recorder, devices: Sequence[Device]) -> Iterator[None]:
     with _lock:
         _traces += 1
         for device in {default, *devices}:
-            backend: Any = device.backend
+            backend: StandIn = device.backend
             if type(backend) is not Switch:
                 backend = Switch(backend)
                 _switches.append((device, backend))
@@ -178,7 +182,7 @@ def _recording(recorder: Recorder, devices: Sequence[Device]) -> Iterator[None]:
 class Argument(NamedTuple):
     """What of an argument a trace depends on."""
 
-    shape: tuple[Any, ...]
+    shape: Sizes
     dtype: DType
     device: Device
     order: AxisOrder | None
@@ -201,10 +205,10 @@ class Trace(NamedTuple):
 
     program: Program
     device: Device
-    result: Any
+    result: Tree
     reasons: tuple[tuple[int, str | None], ...]
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         program = self.program
         constants = {
             number: wrap(handle, program.values[number].dtype, self.device)
@@ -213,7 +217,7 @@ class Trace(NamedTuple):
         return _restore, (replace(program, constants={}), constants, *self[1:])
 
 
-def _restore(program: Program, constants: dict[int, Array], *rest: Any) -> Trace:
+def _restore(program: Program, constants: dict[int, Array], *rest: Tree) -> Trace:
     handles = {number: array._handle for number, array in constants.items()}
     return Trace(replace(program, constants=handles), *rest)
 
@@ -236,7 +240,7 @@ class Output:
 
     __slots__ = ("dtype", "position", "shape")
 
-    def __init__(self, position: int, shape: tuple[Any, ...], dtype: DType) -> None:
+    def __init__(self, position: int, shape: Sizes, dtype: DType) -> None:
         self.position = position
         self.shape = shape
         self.dtype = dtype
@@ -253,8 +257,8 @@ class Echo:
 
 
 def trace(
-    function: Callable[..., Any],
-    structure: Any,
+    function: Callable[..., Tree],
+    structure: Structure,
     arguments: Sequence[Argument],
     example: Mapping[Var, int] | None,
     *,
@@ -294,8 +298,8 @@ def trace(
 
 def _trace(
     recorder: Recorder,
-    function: Callable[..., Any],
-    structure: Any,
+    function: Callable[..., Tree],
+    structure: Structure,
     arguments: Sequence[Argument],
 ) -> Trace:
     devices = [x.device for x in arguments]
@@ -307,10 +311,10 @@ def _trace(
         numbers = {id(x): i for i, x in enumerate(given)}
         args, kwargs = build(structure, given)
         result = function(*args, **kwargs)
-        outputs: list[Any] = []
+        outputs: list[Handle] = []
         chosen = default_device()
 
-        def place(x: Any) -> Any:
+        def place(x: Tree) -> Tree:
             nonlocal chosen
             if type(x) is not Array:
                 return x
@@ -319,7 +323,7 @@ def _trace(
             if not hasattr(type(x._handle), "recorder"):
                 return Echo(None, x)
             chosen = x._device
-            backend: Any = chosen.backend
+            backend: StandIn = chosen.backend
             recorder.use_backend(backend.tracing)
             outputs.append(x._handle)
             return Output(len(outputs) - 1, x.shape, x._dtype)
@@ -327,7 +331,7 @@ def _trace(
         placed = map_leaves(place, result)
         # Without outputs there is nothing but what is written to arguments.
         for device in devices if not outputs else ():
-            backend: Any = device.backend
+            backend: StandIn = device.backend
             if backend.tracing is recorder.backend:
                 chosen = device
         recorder.show(outputs, strided_shares=chosen.backend.strided_shares)

@@ -6,19 +6,24 @@ itself, and so keep the arrays that it has seen until the garbage collector come
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import fields, is_dataclass
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
 from ..core.symbolic import SymbolicShape
 
-__all__ = ["build", "flatten", "map_leaves"]
+__all__ = ["Structure", "Tree", "build", "flatten", "map_leaves"]
+
+Tree: TypeAlias = Any
+"""An object that a user hands in or returns: a container, an array, or any other value."""
+Structure: TypeAlias = Any
+"""A tree without its arrays, as `flatten` makes it: hashable, and opaque to others."""
 
 
-def _parts(x: Any) -> tuple[Any, list[Any]] | None:
+def _parts(x: Tree) -> tuple[Structure, list[Tree]] | None:
     """What tells the container `x` from others, and what is in it; None for a leaf."""
     kind = type(x)
     if isinstance(x, tuple):
@@ -35,7 +40,7 @@ def _parts(x: Any) -> tuple[Any, list[Any]] | None:
     return None
 
 
-def _joined(shape: Any, parts: list[Any]) -> Any:
+def _joined(shape: Structure, parts: list[Tree]) -> Tree:
     """The inverse of `_parts`; containers are as they were, without running constructors again."""
     kind, count, names = shape
     if kind in (tuple, SymbolicShape):
@@ -57,7 +62,7 @@ def _joined(shape: Any, parts: list[Any]) -> Any:
     return result
 
 
-def flatten(x: Any, is_leaf: Callable[[Any], bool]) -> tuple[list[Any], Any]:
+def flatten(x: Tree, is_leaf: Callable[[Tree], bool]) -> tuple[list[Tree], Structure]:
     """The leaves that are arrays, in order, and the rest: hashable, and equal for equal structure.
 
     Parameters
@@ -71,11 +76,11 @@ def flatten(x: Any, is_leaf: Callable[[Any], bool]) -> tuple[list[Any], Any]:
     TypeError
         If something that is no array is not hashable.
     """
-    leaves: list[Any] = []
+    leaves: list[Tree] = []
     return leaves, _flattened(x, is_leaf, leaves)
 
 
-def _flattened(x: Any, is_leaf: Callable[[Any], bool], leaves: list[Any]) -> Any:
+def _flattened(x: Tree, is_leaf: Callable[[Tree], bool], leaves: list[Tree]) -> Structure:
     """The structure of `x`, whose leaves are appended to `leaves`."""
     if is_leaf(x):
         leaves.append(x)
@@ -91,7 +96,7 @@ def _flattened(x: Any, is_leaf: Callable[[Any], bool], leaves: list[Any]) -> Any
 _ARRAY = "an array"
 
 
-def _static(x: Any) -> Any:
+def _static(x: Tree) -> _Static:
     if isinstance(x, np.ndarray):
         raise TypeError(
             "a compiled function takes no NumPy array; convert it with asarray(...) first"
@@ -109,7 +114,7 @@ class _Static:
 
     __slots__ = ("key", "value")
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: Tree) -> None:
         self.value = value
         self.key = exact_key(value)
 
@@ -120,7 +125,7 @@ class _Static:
         return hash(self.key)
 
 
-def exact_key(x: Any, within: tuple[int, ...] = ()) -> Any:
+def exact_key(x: Tree, within: tuple[int, ...] = ()) -> Structure:
     """A hashable that is the same for values that are equal and have the same types in all parts.
 
     Parameters
@@ -137,7 +142,7 @@ def exact_key(x: Any, within: tuple[int, ...] = ()) -> Any:
         # 0.0 and -0.0 are equal, as are Decimal("1.0") and Decimal("1.00").
         return kind, repr(x)
     within = (*within, id(x))
-    parts: Any = ()
+    parts: Hashable = ()
     if isinstance(x, frozenset):
         parts = frozenset([exact_key(part, within) for part in x])
     elif isinstance(x, tuple):
@@ -156,13 +161,13 @@ def exact_key(x: Any, within: tuple[int, ...] = ()) -> Any:
 _SAME_IF_EQUAL: Final = frozenset({bool, int, str, bytes})
 
 
-def _has_identity(x: Any) -> bool:
+def _has_identity(x: Tree) -> bool:
     """Whether `x` is equal to itself alone."""
-    equal: Any = type(x).__eq__
+    equal: object = type(x).__eq__
     return equal is object.__eq__
 
 
-def _attributes(x: Any) -> Iterator[tuple[str, Any]]:
+def _attributes(x: Tree) -> Iterator[tuple[str, Tree]]:
     yield from getattr(x, "__dict__", {}).items()
     for each in type(x).__mro__:
         slots = each.__dict__.get("__slots__", ())
@@ -171,7 +176,7 @@ def _attributes(x: Any) -> Iterator[tuple[str, Any]]:
                 yield name, getattr(x, name)
 
 
-def _is_hashable(x: Any) -> bool:
+def _is_hashable(x: Tree) -> bool:
     try:
         hash(x)
     except TypeError:
@@ -179,12 +184,12 @@ def _is_hashable(x: Any) -> bool:
     return True
 
 
-def build(structure: Any, leaves: Sequence[Any]) -> Any:
+def build(structure: Structure, leaves: Sequence[Tree]) -> Tree:
     """The object of which `flatten` gave `structure`, with other leaves."""
     return _built(structure, iter(leaves))
 
 
-def _built(structure: Any, leaves: Iterator[Any]) -> Any:
+def _built(structure: Structure, leaves: Iterator[Tree]) -> Tree:
     if structure is _ARRAY:
         return next(leaves)
     if type(structure) is _Static:
@@ -193,7 +198,7 @@ def _built(structure: Any, leaves: Iterator[Any]) -> Any:
     return _joined(shape, [_built(part, leaves) for part in inside])
 
 
-def map_leaves(function: Callable[[Any], Any], x: Any) -> Any:
+def map_leaves(function: Callable[[Tree], Tree], x: Tree) -> Tree:
     """A copy of nested containers in which `function` was applied to what is in them."""
     parts = _parts(x)
     if parts is None:

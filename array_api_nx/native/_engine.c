@@ -294,7 +294,7 @@ static PyObject *kernel_run(PyObject *object, PyObject *const *args, Py_ssize_t 
 
 static PyMethodDef kernel_methods[] = {
     {"run", (PyCFunction)(void (*)(void))kernel_run, METH_FASTCALL,
-     "run(memories, threads)\n--\n\n"
+     "run($self, memories, threads)\n--\n\n"
      "Run all tasks; floating-point flags per step, as NumPy's bits.\n\n"
      "memories holds (contiguous ndarray, byte position of the first element) per operand."},
     {NULL, NULL, 0, NULL},

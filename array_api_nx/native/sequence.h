@@ -413,7 +413,7 @@ static PyObject *sequence_run(PyObject *object, PyObject *arrays)
 
 static PyMethodDef sequence_methods[] = {
     {"run", sequence_run, METH_O,
-     "run(arrays)\n--\n\n"
+     "run($self, arrays)\n--\n\n"
      "Run all passes over the list of arrays given, or of objects whose attribute `array` is one, "
      "which then takes their place; those that are missing at its end are made and appended.\n\n"
      "False, with nothing done, if an array is not what is expected; else floating-point flags per "

@@ -46,7 +46,8 @@ def backend_contract(backend: Backend, arguments: Sequence[str] = ()) -> int:
     import pytest
 
     plugin = ModuleType("backend_under_test")
-    plugin.backend = pytest.fixture(scope="session", name="backend")(lambda: backend)  # type: ignore[attr-defined]
+    fixture = pytest.fixture(scope="session", name="backend")(lambda: backend)
+    vars(plugin)["backend"] = fixture
     here = Path(__file__).with_name("contract")
     return int(
         pytest.main(

@@ -15,21 +15,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import ceil, nan, prod
-from typing import Any
-
-import numpy as np
+from typing import TypeGuard
 
 from ..contract import primitives as p
-from ..contract.backend import Backend, Operand, Padding, Scalar
-from ..contract.numpy_dtypes import FROM_NUMPY
+from ..contract.backend import Backend, Handle, Info, Keys, Operand, Padding, Scalar
+from ..contract.numpy_dtypes import FROM_NUMPY, NDArray
 from ..contract.primitives import Primitive
+from ..contract.program import Argument
 from ..contract.replay import inverse
 from ..core import dtypes as d
 from ..core.dtypes import DType
 from ..core.real import Real
 from ..core.shape import broadcast_shapes, reduced_shape
-from ..core.symbolic import Dim, SymbolicShape, deciding
-from ..core.symbolic_layout import regrouped
+from ..core.symbolic import Dim, DimLike, KnownInts, Number, Outcome, Sizes, SymbolicShape, deciding
+from ..core.symbolic_layout import SymbolicSelection, is_static_selection, regrouped
 from ..core.view import View
 from .matrices import CAPTURED, TracingMatrices, has_row_major_order, memory_order
 from .recorder import Answers, Traced, current, refuse, refuse_use
@@ -46,7 +45,7 @@ class Switch:
         self.backend = backend
         self.tracing = TracingBackend(backend)
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         return getattr(self.backend if current.get() is None else self.tracing, name)
 
 
@@ -55,19 +54,19 @@ class TracingBackend(TracingMatrices):
 
     # ------------------------------------------------------------------ properties
 
-    def shape(self, x: Any) -> Any:
+    def shape(self, x: Handle) -> KnownInts:
         if type(x) is not Traced:
             return self.real.shape(x)
-        shape: Any = x.view.shape
+        shape = x.view.shape
         return SymbolicShape(shape) if any([isinstance(n, Dim) for n in shape]) else shape
 
-    def dtype(self, x: Any) -> DType:
+    def dtype(self, x: Handle) -> DType:
         return x.memory.dtype if type(x) is Traced else self.real.dtype(x)
 
-    def has_elements(self, x: Any) -> bool:
+    def has_elements(self, x: Handle) -> bool:
         return False
 
-    def read_only_reason(self, x: Any) -> str | None:
+    def read_only_reason(self, x: Handle) -> str | None:
         # Why a captured array may not be written is said where it is written.
         if type(x) is not Traced:
             return None
@@ -77,25 +76,26 @@ class TracingBackend(TracingMatrices):
             reason = x.recorder.why_read_only(x)
         return reason
 
-    def to_host(self, x: Any) -> np.ndarray[Any, Any]:
+    def to_host(self, x: Handle) -> NDArray:
         refuse("hands out the elements")
 
-    def item(self, x: Any) -> Scalar:
+    def item(self, x: Handle) -> Scalar:
         x = self.traced(x)
         size = prod(x.view.shape)
         if size != 1:
             raise ValueError(f"{size} elements")
         if x.memory.value in x.recorder.numbers:
-            return x.recorder.numbers[x.memory.value]  # type: ignore[no-any-return]
+            value: Scalar = x.recorder.numbers[x.memory.value]
+            return value
         refuse("needs the value of an element")
 
-    def evaluate(self, *handles: Any) -> None:
+    def evaluate(self, *handles: Handle) -> None:
         """Nothing is computed before the program runs."""
 
     def dlpack_device(self) -> tuple[int, int]:
         return self.real.dlpack_device()
 
-    def runtime_info(self) -> dict[str, Any]:
+    def runtime_info(self) -> Info:
         return self.real.runtime_info()
 
     def release_memory(self) -> None:
@@ -111,7 +111,7 @@ class TracingBackend(TracingMatrices):
         result.recorder.numbers[result.memory.value] = value
         return result
 
-    def from_host(self, array: np.ndarray[Any, Any], *, copy: bool, lent: bool = True) -> Traced:
+    def from_host(self, array: NDArray, *, copy: bool, lent: bool = True) -> Traced:
         recorder = current.get()
         assert recorder is not None
         handle = self.real.from_host(array, copy=copy, lent=lent)
@@ -127,9 +127,9 @@ class TracingBackend(TracingMatrices):
     def arange(
         self, start: int | float, stop: int | float, step: int | float, dtype: DType
     ) -> Traced:
-        numbers: tuple[Any, ...] = (start, stop, step)
+        numbers: tuple[Number, ...] = (start, stop, step)
         if all([isinstance(x, int | Dim) for x in numbers]):
-            length: Any = -((start - stop) // step)
+            length: Outcome = -((start - stop) // step)
         else:
             length = ceil((stop - start) / step)
         length = length if length > 0 else 0
@@ -147,16 +147,21 @@ class TracingBackend(TracingMatrices):
     # ------------------------------------------------------------------ element by element
 
     def _elementwise(
-        self, method: str, op: tuple[Any, ...], operands: Sequence[Any], dtype: DType, *rest: Any
+        self,
+        method: str,
+        op: tuple[Argument, ...],
+        operands: Sequence[Operand],
+        dtype: DType,
+        *rest: Argument,
     ) -> Traced:
         """A step ``method(*op, *operands, *rest)`` over operands that are broadcast.
 
         Where they agree on another order of axes than row-major, the step goes over its axes in
         that order, and the result lies in memory so, as NumPy's results do.
         """
-        xs: list[Any] = [x if _is_scalar(x) else self.traced(x) for x in operands]
+        xs: list[Operand] = [x if _is_scalar(x) else self.traced(x) for x in operands]
         arrays: list[Traced] = [x for x in xs if type(x) is Traced]
-        shapes: list[Any] = [x.view.shape for x in arrays]
+        shapes = [x.view.shape for x in arrays]
         shape = broadcast_shapes(*shapes)
         order, is_certain = _result_order(arrays, shape)
         if order is None:
@@ -172,10 +177,10 @@ class TracingBackend(TracingMatrices):
             view = result.view.permute(inverse(order))
         return Traced(result.recorder, result.memory, view)
 
-    def unary(self, op: Primitive, x: Any) -> Traced:
+    def unary(self, op: Primitive, x: Handle) -> Traced:
         return self._elementwise("unary", (op,), (x,), op.results[self.dtype(x)])
 
-    def binary(self, op: Primitive, x1: Operand, x2: Operand, out: Any = None) -> Traced:
+    def binary(self, op: Primitive, x1: Operand, x2: Operand, out: Handle | None = None) -> Traced:
         dtype = self.dtype(x2 if _is_scalar(x1) else x1)
         if op is p.POW and dtype in d.INTEGRAL and isinstance(x2, int | Dim) and x2 < 0:
             raise ValueError("integers to negative integer powers are not allowed")
@@ -184,34 +189,34 @@ class TracingBackend(TracingMatrices):
             return self.traced(out)
         return self._elementwise("binary", (op,), (x1, x2), op.results[dtype])
 
-    def where(self, condition: Any, x1: Operand, x2: Operand) -> Traced:
+    def where(self, condition: Handle, x1: Operand, x2: Operand) -> Traced:
         dtype = self.dtype(x2 if _is_scalar(x1) else x1)
         return self._elementwise("where", (), (condition, x1, x2), dtype)
 
-    def clip(self, x: Any, low: Operand | None, high: Operand | None) -> Traced:
+    def clip(self, x: Handle, low: Operand | None, high: Operand | None) -> Traced:
         return self._elementwise("clip", (), (x, low, high), self.dtype(x))
 
     # ------------------------------------------------------------------ reductions and scans
 
     def reduce(
-        self, op: Primitive, x: Any, axes: Shape, keepdims: bool, dtype: DType | None = None
+        self, op: Primitive, x: Handle, axes: Shape, keepdims: bool, dtype: DType | None = None
     ) -> Traced:
         x = self.traced(x)
         shape = reduced_shape(x.view.shape, axes, keepdims)
         result = (shape, op.results[x.memory.dtype] if dtype is None else dtype)
         return self.step("reduce", (op, x, axes, keepdims, dtype), result)[0]
 
-    def arg_reduce(self, op: Primitive, x: Any, axis: int, keepdims: bool) -> Traced:
+    def arg_reduce(self, op: Primitive, x: Handle, axis: int, keepdims: bool) -> Traced:
         x = self.traced(x)
         shape = reduced_shape(x.view.shape, (axis,), keepdims)
         return self.step("arg_reduce", (op, x, axis, keepdims), (shape, d.int64))[0]
 
-    def scan(self, op: Primitive, x: Any, axis: int, dtype: DType | None = None) -> Traced:
+    def scan(self, op: Primitive, x: Handle, axis: int, dtype: DType | None = None) -> Traced:
         x = self.traced(x)
         result = op.results[x.memory.dtype] if dtype is None else dtype
         return self.step("scan", (op, x, axis, dtype), (x.view.shape, result))[0]
 
-    def var(self, x: Any, axes: Shape, keepdims: bool, correction: float) -> Traced:
+    def var(self, x: Handle, axes: Shape, keepdims: bool, correction: float) -> Traced:
         x = self.traced(x)
         shape = reduced_shape(x.view.shape, axes, keepdims)
         result = (shape, p.VAR.results[x.memory.dtype])
@@ -219,17 +224,17 @@ class TracingBackend(TracingMatrices):
 
     # ------------------------------------------------------------------ sorting and searching
 
-    def sort(self, x: Any, axis: int, *, descending: bool, stable: bool) -> Traced:
+    def sort(self, x: Handle, axis: int, *, descending: bool, stable: bool) -> Traced:
         x = self.traced(x)
         result = (x.view.shape, x.memory.dtype)
         return self.step("sort", (x, axis), result, descending=descending, stable=stable)[0]
 
-    def argsort(self, x: Any, axis: int, *, descending: bool, stable: bool) -> Traced:
+    def argsort(self, x: Handle, axis: int, *, descending: bool, stable: bool) -> Traced:
         x = self.traced(x)
         result = (x.view.shape, d.int64)
         return self.step("argsort", (x, axis), result, descending=descending, stable=stable)[0]
 
-    def searchsorted(self, x: Any, values: Any, *, right: bool) -> Traced:
+    def searchsorted(self, x: Handle, values: Handle, *, right: bool) -> Traced:
         x, values = self.traced(x), self.traced(values)
         result = (values.view.shape, d.int64)
         return self.step("searchsorted", (x, values), result, right=right)[0]
@@ -239,14 +244,14 @@ class TracingBackend(TracingMatrices):
     # An array from outside of the function stays one when it is moved: as long as nothing is
     # computed from it, it is not a part of the program.
 
-    def expand(self, x: Any, shape: Shape) -> Any:
+    def expand(self, x: Handle, shape: Shape) -> Handle:
         if type(x) is not Traced and not any([isinstance(n, Dim) for n in shape]):
             return self.real.expand(x, shape)
         x = self.traced(x)
         old, target = x.recorder.pinned(x.view.shape), x.recorder.pinned(shape)
         with deciding(None):
             lead = len(shape) - len(old)
-            strides: list[Any] = [0] * lead
+            strides: list[DimLike] = [0] * lead
             for size, stride, new in zip(old, x.view.strides, target[lead:], strict=True):
                 # What is no 1, the frontend has found to agree.
                 is_one = type(size) is int and size == 1
@@ -254,22 +259,22 @@ class TracingBackend(TracingMatrices):
             view = View(shape, strides, x.view.offset, None, x.view.is_read_only)
             return Traced(x.recorder, x.memory, view)
 
-    def try_reshape(self, x: Any, shape: Shape) -> Any:
+    def try_reshape(self, x: Handle, shape: Shape) -> Handle:
         if type(x) is not Traced and not any([isinstance(n, Dim) for n in shape]):
             return self.real.try_reshape(x, shape)
         x = self.traced(x)
         view = _reshaped(x, shape)
         return None if view is None else Traced(x.recorder, x.memory, view)
 
-    def permute(self, x: Any, axes: Shape) -> Any:
+    def permute(self, x: Handle, axes: Shape) -> Handle:
         if type(x) is not Traced:
             return self.real.permute(x, axes)
         with deciding(None):
             return Traced(x.recorder, x.memory, x.view.permute(axes))
 
-    def slice(self, x: Any, selection: tuple[Any, ...]) -> Any:
+    def slice(self, x: Handle, selection: SymbolicSelection) -> Handle:
         if type(x) is not Traced:
-            if all([not isinstance(n, Dim) for item in selection for n in _parts(item)]):
+            if is_static_selection(selection):
                 return self.real.slice(x, selection)
             x = self.traced(x)
         with deciding(None):
@@ -277,13 +282,13 @@ class TracingBackend(TracingMatrices):
             assert view is not None  # no view has a mask here
             return Traced(x.recorder, x.memory, view)
 
-    def flip(self, x: Any, axes: tuple[bool, ...]) -> Any:
+    def flip(self, x: Handle, axes: tuple[bool, ...]) -> Handle:
         if type(x) is not Traced:
             return self.real.flip(x, axes)
         with deciding(None):
             return Traced(x.recorder, x.memory, x.view.flip(axes))
 
-    def strided(self, x: Any, view: View) -> Traced:
+    def strided(self, x: Handle, view: View) -> Traced:
         whole = self.contiguous(x)
         with deciding(None):
             offset = view.offset + whole.view.offset
@@ -291,13 +296,13 @@ class TracingBackend(TracingMatrices):
             moved = View(view.shape, view.strides, offset, None, is_read_only)
             return Traced(whole.recorder, whole.memory, moved)
 
-    def pad(self, x: Any, padding: Padding, value: Scalar) -> Traced:
+    def pad(self, x: Handle, padding: Padding, value: Scalar) -> Traced:
         x = self.traced(x)
         sizes = zip(x.view.shape, padding, strict=True)
         shape = tuple([before + size + after for size, (before, after) in sizes])
         return self.step("pad", (x, padding, value), (shape, x.memory.dtype))[0]
 
-    def cat(self, arrays: Sequence[Any], axis: int) -> Traced:
+    def cat(self, arrays: Sequence[Handle], axis: int) -> Traced:
         xs = [self.traced(x) for x in arrays]
         shapes = [x.view.shape for x in xs]
         rest = [(*shape[:axis], *shape[axis + 1 :]) for shape in shapes]
@@ -307,11 +312,11 @@ class TracingBackend(TracingMatrices):
         shape = (*shapes[0][:axis], total, *shapes[0][axis + 1 :])
         return self.step("cat", (tuple(xs), axis), (shape, xs[0].memory.dtype))[0]
 
-    def roll(self, x: Any, shifts: Shape) -> Traced:
+    def roll(self, x: Handle, shifts: Shape) -> Traced:
         x = self.traced(x)
         return self.step("roll", (x, shifts), (x.view.shape, x.memory.dtype))[0]
 
-    def repeat(self, x: Any, repeats: Any, axis: int) -> Traced:
+    def repeat(self, x: Handle, repeats: Handle, axis: int) -> Traced:
         x = self.traced(x)
         shape = list(x.view.shape)
         if isinstance(repeats, int | Dim):
@@ -321,16 +326,16 @@ class TracingBackend(TracingMatrices):
             shape[axis] = x.recorder.fresh(repeats, _MANY, "the sum of the repeats")
         return self.step("repeat", (x, repeats, axis), (tuple(shape), x.memory.dtype))[0]
 
-    def triangle(self, x: Any, k: int, *, upper: bool) -> Traced:
+    def triangle(self, x: Handle, k: int, *, upper: bool) -> Traced:
         x = self.traced(x)
         return self.step("triangle", (x, k), (x.view.shape, x.memory.dtype), upper=upper)[0]
 
     # ------------------------------------------------------------------ types and memory
 
-    def cast(self, x: Any, dtype: DType) -> Traced:
+    def cast(self, x: Handle, dtype: DType) -> Traced:
         return self._elementwise("cast", (), (x,), dtype, dtype)
 
-    def bitcast(self, x: Any, dtype: DType) -> Traced:
+    def bitcast(self, x: Handle, dtype: DType) -> Traced:
         x = self.traced(x)
         shape = list(x.view.shape)
         if dtype.itemsize != x.memory.dtype.itemsize:
@@ -342,13 +347,13 @@ class TracingBackend(TracingMatrices):
         x.memory.reason = result.memory.reason = "it is read as two dtypes in a traced function"
         return result
 
-    def contiguous(self, x: Any) -> Traced:
+    def contiguous(self, x: Handle) -> Traced:
         x = self.traced(x)
         if not x.memory.is_packed:
             x.recorder.doubt(x)
         return x if x.view.is_row_major else self.copy(x)
 
-    def copy(self, x: Any) -> Traced:
+    def copy(self, x: Handle) -> Traced:
         x = self.traced(x)
         (result,) = self.step("copy", (x,), (x.view.shape, x.memory.dtype))
         # A copy is row-major whatever it was made of.
@@ -358,7 +363,7 @@ class TracingBackend(TracingMatrices):
             x.recorder.numbers[result.memory.value] = x.recorder.numbers[x.memory.value]
         return result
 
-    def _writable(self, target: Any) -> Traced:
+    def _writable(self, target: Handle) -> Traced:
         if type(target) is not Traced or target.memory.reason is CAPTURED:
             refuse_use(
                 "a traced function must not write to an array that it found outside of itself",
@@ -367,7 +372,7 @@ class TracingBackend(TracingMatrices):
         target.recorder.rely_on(target)
         return target
 
-    def assign(self, target: Any, value: Operand) -> None:
+    def assign(self, target: Handle, value: Operand) -> None:
         target = self._writable(target)
         if not _is_scalar(value):
             value = self.traced(value)
@@ -386,12 +391,12 @@ class TracingBackend(TracingMatrices):
         else:
             target.memory.value = self.full(shape, dtype, value).memory.value
 
-    def assign_strided(self, target: Any, view: View, value: Operand) -> None:
+    def assign_strided(self, target: Handle, view: View, value: Operand) -> None:
         self.assign(self.strided(target, view), value)
 
     # ------------------------------------------------------------------ indexed access
 
-    def index_get(self, x: Any, keys: tuple[Any, ...]) -> Traced:
+    def index_get(self, x: Handle, keys: Keys) -> Traced:
         x = self.traced(x)
         keys = self._keys(keys)
         shape = _indexed_shape(x, keys)
@@ -401,46 +406,48 @@ class TracingBackend(TracingMatrices):
             result.memory.order_known = result.memory.is_packed = False
         return result
 
-    def index_set(self, target: Any, keys: tuple[Any, ...], value: Operand) -> None:
+    def index_set(self, target: Handle, keys: Keys, value: Operand) -> None:
         target = self._writable(target)
         keys = self._keys(keys)
         value = value if _is_scalar(value) else self.traced(value)
         if type(value) is Traced and not any([_is_mask(key) for key in keys]):
-            shape: Any = value.view.shape
+            shape = value.view.shape
             selected = _indexed_shape(target, keys)
             surplus = max(0, len(shape) - len(selected))
             if broadcast_shapes(shape[surplus:], selected) != selected:
                 raise ValueError(f"shape {shape} does not broadcast to {selected}")
         target.recorder.update(target, "update_indexed", (keys, value))
 
-    def _keys(self, keys: tuple[Any, ...]) -> tuple[Any, ...]:
+    def _keys(self, keys: Keys) -> Keys:
         return tuple([k if k is None or _is_scalar(k) else self.traced(k) for k in keys])
 
-    def take(self, x: Any, indices: Any, axis: int) -> Traced:
+    def take(self, x: Handle, indices: Handle, axis: int) -> Traced:
         x, indices = self.traced(x), self.traced(indices)
         shape = (*x.view.shape[:axis], *indices.view.shape, *x.view.shape[axis + 1 :])
         return self.step("take", (x, indices, axis), (shape, x.memory.dtype))[0]
 
-    def gather(self, x: Any, indices: Any, axis: int) -> Traced:
+    def gather(self, x: Handle, indices: Handle, axis: int) -> Traced:
         x, indices = self.traced(x), self.traced(indices)
         return self.step("gather", (x, indices, axis), (indices.view.shape, x.memory.dtype))[0]
 
-    def scatter(self, template: Any, indices: Any, updates: Any, axis: int, *, add: bool) -> Traced:
+    def scatter(
+        self, template: Handle, indices: Handle, updates: Handle, axis: int, *, add: bool
+    ) -> Traced:
         template = self.traced(template)
         arguments = (template, self.traced(indices), self.traced(updates), axis)
         result = (template.view.shape, template.memory.dtype)
         return self.step("scatter", arguments, result, add=add)[0]
 
-    def nonzero(self, x: Any) -> tuple[Traced, ...]:
+    def nonzero(self, x: Handle) -> tuple[Traced, ...]:
         x = self.traced(x)
         shape = (x.recorder.fresh(x, prod(x.view.shape), "the number of nonzero ones"),)
         return tuple(self.step("nonzero", (x,), *[(shape, d.int64)] * x.view.ndim))
 
-    def isin(self, x: Any, members: Any, *, invert: bool) -> Traced:
+    def isin(self, x: Handle, members: Handle, *, invert: bool) -> Traced:
         x, members = self.traced(x), self.traced(members)
         return self.step("isin", (x, members), (x.view.shape, d.bool), invert=invert)[0]
 
-    def unique(self, x: Any) -> tuple[Traced, Traced, Traced, Traced]:
+    def unique(self, x: Handle) -> tuple[Traced, Traced, Traced, Traced]:
         x = self.traced(x)
         count = _number_of_distinct(x)
         values, index, inverse_index, counts = self.step(
@@ -453,26 +460,26 @@ class TracingBackend(TracingMatrices):
         )
         return values, index, inverse_index, counts
 
-    def unique_counts(self, x: Any) -> tuple[Traced, Traced]:
+    def unique_counts(self, x: Handle) -> tuple[Traced, Traced]:
         x = self.traced(x)
         count = _number_of_distinct(x)
         results = (count, x.memory.dtype), (count, d.int64)
         values, counts = self.step("unique_counts", (x,), *results)
         return values, counts
 
-    def unique_inverse(self, x: Any) -> tuple[Traced, Traced]:
+    def unique_inverse(self, x: Handle) -> tuple[Traced, Traced]:
         x = self.traced(x)
         results = (_number_of_distinct(x), x.memory.dtype), (x.view.shape, d.int64)
         values, inverse_index = self.step("unique_inverse", (x,), *results)
         return values, inverse_index
 
-    def unique_values(self, x: Any) -> Traced:
+    def unique_values(self, x: Handle) -> Traced:
         x = self.traced(x)
         return self.step("unique_values", (x,), (_number_of_distinct(x), x.memory.dtype))[0]
 
     # ------------------------------------------------------------------ random bits
 
-    def threefry(self, key: Any, counter: Any) -> Traced:
+    def threefry(self, key: Handle, counter: Handle) -> Traced:
         key, counter = self.traced(key), self.traced(counter)
         return self.step("threefry", (key, counter), (counter.view.shape, d.uint32))[0]
 
@@ -480,21 +487,17 @@ class TracingBackend(TracingMatrices):
 _MANY = 2**40
 
 
-def _number_of_distinct(x: Traced) -> tuple[Any]:
+def _number_of_distinct(x: Traced) -> tuple[Dim]:
     """The shape of the distinct elements of `x`: a size that is known when the program runs."""
     return (x.recorder.fresh(x, prod(x.view.shape), "the number of distinct ones"),)
 
 
-def _is_scalar(x: Any) -> bool:
+def _is_scalar(x: object) -> bool:
     return x is None or isinstance(x, bool | int | float | complex | Dim | Real)
 
 
-def _is_mask(key: Any) -> bool:
+def _is_mask(key: object) -> TypeGuard[Traced]:
     return type(key) is Traced and key.memory.dtype is d.bool
-
-
-def _parts(item: Any) -> tuple[Any, ...]:
-    return item if isinstance(item, tuple) else (item,)
 
 
 def _permuted(x: Traced, order: Shape) -> Traced:
@@ -515,7 +518,8 @@ def _reshaped(x: Traced, shape: Shape) -> View | None:
     old, new = recorder.pinned(view.shape), recorder.pinned(shape)
     with deciding(None):
         # Where no axes are joined, there always is a view: NaN steps are never those of others.
-        if not x.memory.is_packed and regrouped(old, (nan,) * len(old), new) is None:
+        unknown: Sizes = (nan,) * len(old)  # type: ignore[assignment]
+        if not x.memory.is_packed and regrouped(old, unknown, new) is None:
             recorder.doubt(x)
         if view.is_row_major:
             return View(shape, None, view.offset, None, view.is_read_only)
@@ -539,7 +543,7 @@ def _reshaped(x: Traced, shape: Shape) -> View | None:
         return View(new, strides, view.offset, None, view.is_read_only)
 
 
-def _result_order(xs: Sequence[Traced], shape: Shape) -> tuple[Shape | None, bool]:
+def _result_order(xs: Sequence[Traced], shape: Sizes) -> tuple[Shape | None, bool]:
     """The order of axes in which NumPy lays out the result of operands, None if row-major; and
     whether that is certain.
 
@@ -561,12 +565,12 @@ def _result_order(xs: Sequence[Traced], shape: Shape) -> tuple[Shape | None, boo
         return order, len(orders) == 1 and order is not None and are_columns
 
 
-def _indexed_shape(x: Traced, keys: tuple[Any, ...]) -> Shape:
+def _indexed_shape(x: Traced, keys: Keys) -> Sizes:
     """The shape of what `keys` select; see `Backend.index_get`."""
     sizes = list(x.view.shape)
-    before: list[Any] = []
-    after: list[Any] = []
-    shapes: list[Any] = []
+    before: list[DimLike] = []
+    after: list[DimLike] = []
+    shapes: list[Sizes] = []
     runs = 0
     is_within = False
     for key in keys:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from ..contract.program import Guard, Program, Step, shape_text
 from ..core.polynomial import Var
+from ..core.symbolic import Number
 from ..explain.model import RunExplanation, pass_text, size_text
 
 __all__ = ["ProgramExplanation"]
@@ -46,7 +46,7 @@ class ProgramExplanation:
         return self.program.steps
 
     @property
-    def peak_bytes(self) -> Any:
+    def peak_bytes(self) -> Number:
         """The most memory that a run takes at one time, as an expression of the sizes."""
         return self.program.peak_bytes if self.run is None else self.run.peak
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import prod
-from typing import Any, Final
+from typing import Final
 
 from ..contract import primitives as p
-from ..contract.backend import Backend, Norm, Padding
+from ..contract.backend import Backend, Handle, Norm, Padding
 from ..contract.composed import window_counts
+from ..contract.program import Argument
 from ..core.dtypes import DType
 from ..core.shape import broadcast_shapes
-from ..core.symbolic import UndecidedError, Var, deciding, dim_of_var
+from ..core.symbolic import DimLike, Sizes, UndecidedError, Var, deciding, dim_of_var
 from ..core.symbolic_layout import stride_order
 from .recorder import Traced, current
 
@@ -37,7 +38,7 @@ def has_row_major_order(x: Traced) -> bool:
     return memory_order(x) == tuple(range(x.view.ndim))
 
 
-def _flat(x: Any) -> Iterator[Any]:
+def _flat(x: object) -> Iterator[object]:
     """What is within nested tuples and lists."""
     if isinstance(x, tuple | list):
         for part in x:
@@ -62,7 +63,7 @@ class TracingMatrices(Backend):
 
     # ------------------------------------------------------------------ recording
 
-    def traced(self, x: Any) -> Traced:
+    def traced(self, x: Handle) -> Traced:
         """The handle `x`, which may be that of an array from outside of the function."""
         if type(x) is Traced:
             return x
@@ -75,9 +76,9 @@ class TracingMatrices(Backend):
     def step(
         self,
         method: str,
-        arguments: tuple[Any, ...],
-        *results: tuple[tuple[Any, ...], DType],
-        **keywords: Any,
+        arguments: tuple[Argument, ...],
+        *results: tuple[Sizes, DType],
+        **keywords: Argument,
     ) -> list[Traced]:
         """Record a step and return its results."""
         recorder = current.get()
@@ -93,7 +94,7 @@ class TracingMatrices(Backend):
     # ------------------------------------------------------------------ windows
 
     def unfold(
-        self, x: Any, kernel_size: Shape, stride: Shape, dilation: Shape, padding: Padding
+        self, x: Handle, kernel_size: Shape, stride: Shape, dilation: Shape, padding: Padding
     ) -> Traced:
         x = self.traced(x)
         shape = x.view.shape
@@ -105,7 +106,7 @@ class TracingMatrices(Backend):
 
     def fold(
         self,
-        x: Any,
+        x: Handle,
         output_size: Shape,
         kernel_size: Shape,
         stride: Shape,
@@ -119,7 +120,7 @@ class TracingMatrices(Backend):
 
     # ------------------------------------------------------------------ products
 
-    def matmul(self, x1: Any, x2: Any) -> Traced:
+    def matmul(self, x1: Handle, x2: Handle) -> Traced:
         x1, x2 = self.traced(x1), self.traced(x2)
         shape1, shape2 = x1.view.shape, x2.view.shape
         lead = broadcast_shapes(shape1[:-2], shape2[:-2])
@@ -127,29 +128,29 @@ class TracingMatrices(Backend):
         columns = shape2[-1:] if len(shape2) > 1 else ()
         return self.step("matmul", (x1, x2), ((*lead, *rows, *columns), x1.memory.dtype))[0]
 
-    def vecdot(self, x1: Any, x2: Any) -> Traced:
+    def vecdot(self, x1: Handle, x2: Handle) -> Traced:
         x1, x2 = self.traced(x1), self.traced(x2)
         shape = broadcast_shapes(x1.view.shape[:-1], x2.view.shape[:-1])
         return self.step("vecdot", (x1, x2), (shape, x1.memory.dtype))[0]
 
     # ------------------------------------------------------------------ Fourier transforms
 
-    def fft(self, x: Any, axes: Shape, norm: Norm) -> Traced:
+    def fft(self, x: Handle, axes: Shape, norm: Norm) -> Traced:
         x = self.traced(x)
         return self.step("fft", (x, axes, norm), (x.view.shape, x.memory.dtype))[0]
 
-    def ifft(self, x: Any, axes: Shape, norm: Norm) -> Traced:
+    def ifft(self, x: Handle, axes: Shape, norm: Norm) -> Traced:
         x = self.traced(x)
         return self.step("ifft", (x, axes, norm), (x.view.shape, x.memory.dtype))[0]
 
-    def rfft(self, x: Any, axes: Shape, norm: Norm) -> Traced:
+    def rfft(self, x: Handle, axes: Shape, norm: Norm) -> Traced:
         x = self.traced(x)
         shape = list(x.view.shape)
         shape[axes[-1]] = shape[axes[-1]] // 2 + 1
         result = (tuple(shape), p.RFFT.results[x.memory.dtype])
         return self.step("rfft", (x, axes, norm), result)[0]
 
-    def irfft(self, x: Any, axes: Shape, last_size: int, norm: Norm) -> Traced:
+    def irfft(self, x: Handle, axes: Shape, last_size: int, norm: Norm) -> Traced:
         x = self.traced(x)
         shape = list(x.view.shape)
         shape[axes[-1]] = last_size
@@ -158,11 +159,11 @@ class TracingMatrices(Backend):
 
     # ------------------------------------------------------------------ linear algebra
 
-    def cholesky(self, x: Any, *, upper: bool) -> Traced:
+    def cholesky(self, x: Handle, *, upper: bool) -> Traced:
         x = self.traced(x)
         return self.step("cholesky", (x,), (x.view.shape, x.memory.dtype), upper=upper)[0]
 
-    def qr(self, x: Any, *, complete: bool) -> tuple[Traced, Traced]:
+    def qr(self, x: Handle, *, complete: bool) -> tuple[Traced, Traced]:
         x = self.traced(x)
         *lead, rows, columns = x.view.shape
         inner = rows if complete else _smaller(rows, columns)
@@ -173,7 +174,7 @@ class TracingMatrices(Backend):
         q, r = self.step("qr", (x,), *results, complete=complete)
         return q, r
 
-    def svd(self, x: Any, *, full_matrices: bool) -> tuple[Traced, Traced, Traced]:
+    def svd(self, x: Handle, *, full_matrices: bool) -> tuple[Traced, Traced, Traced]:
         x = self.traced(x)
         dtype = x.memory.dtype
         *lead, rows, columns = x.view.shape
@@ -188,24 +189,24 @@ class TracingMatrices(Backend):
         )
         return u, s, vh
 
-    def svdvals(self, x: Any) -> Traced:
+    def svdvals(self, x: Handle) -> Traced:
         x = self.traced(x)
         *lead, rows, columns = x.view.shape
         result = (*lead, _smaller(rows, columns))
         return self.step("svdvals", (x,), (result, p.SVDVALS.results[x.memory.dtype]))[0]
 
-    def eig(self, x: Any) -> tuple[Traced, Traced]:
+    def eig(self, x: Handle) -> tuple[Traced, Traced]:
         x = self.traced(x)
         dtype = p.EIG.results[x.memory.dtype]
         values, vectors = self.step("eig", (x,), (x.view.shape[:-1], dtype), (x.view.shape, dtype))
         return values, vectors
 
-    def eigvals(self, x: Any) -> Traced:
+    def eigvals(self, x: Handle) -> Traced:
         x = self.traced(x)
         result = (x.view.shape[:-1], p.EIGVALS.results[x.memory.dtype])
         return self.step("eigvals", (x,), result)[0]
 
-    def eigh(self, x: Any) -> tuple[Traced, Traced]:
+    def eigh(self, x: Handle) -> tuple[Traced, Traced]:
         x = self.traced(x)
         dtype = x.memory.dtype
         values, vectors = self.step(
@@ -213,32 +214,32 @@ class TracingMatrices(Backend):
         )
         return values, vectors
 
-    def eigvalsh(self, x: Any) -> Traced:
+    def eigvalsh(self, x: Handle) -> Traced:
         x = self.traced(x)
         result = (x.view.shape[:-1], p.EIGVALSH.results[x.memory.dtype])
         return self.step("eigvalsh", (x,), result)[0]
 
-    def solve(self, x1: Any, x2: Any) -> Traced:
+    def solve(self, x1: Handle, x2: Handle) -> Traced:
         x1, x2 = self.traced(x1), self.traced(x2)
         lead = broadcast_shapes(x1.view.shape[:-2], x2.view.shape[:-2])
         return self.step("solve", (x1, x2), ((*lead, *x2.view.shape[-2:]), x1.memory.dtype))[0]
 
-    def inv(self, x: Any) -> Traced:
+    def inv(self, x: Handle) -> Traced:
         x = self.traced(x)
         return self.step("inv", (x,), (x.view.shape, x.memory.dtype))[0]
 
-    def slogdet(self, x: Any) -> tuple[Traced, Traced]:
+    def slogdet(self, x: Handle) -> tuple[Traced, Traced]:
         x = self.traced(x)
         shape, dtype = x.view.shape[:-2], x.memory.dtype
         sign, logarithm = self.step("slogdet", (x,), (shape, dtype), (shape, p.ABS.results[dtype]))
         return sign, logarithm
 
-    def det(self, x: Any) -> Traced:
+    def det(self, x: Handle) -> Traced:
         x = self.traced(x)
         return self.step("det", (x,), (x.view.shape[:-2], x.memory.dtype))[0]
 
     def triangular_solve(
-        self, x1: Any, x2: Any, *, upper: bool, transpose: bool, unit_diagonal: bool
+        self, x1: Handle, x2: Handle, *, upper: bool, transpose: bool, unit_diagonal: bool
     ) -> Traced:
         x1, x2 = self.traced(x1), self.traced(x2)
         lead = broadcast_shapes(x1.view.shape[:-2], x2.view.shape[:-2])
@@ -252,7 +253,7 @@ class TracingMatrices(Backend):
         )[0]
 
 
-def _smaller(a: Any, b: Any) -> Any:
+def _smaller(a: DimLike, b: DimLike) -> DimLike:
     """min(a, b); where nothing decides which that is, a variable of that name."""
     try:
         return a if a <= b else b

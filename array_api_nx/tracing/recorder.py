@@ -16,16 +16,26 @@ from contextvars import ContextVar
 from itertools import count, islice
 from math import nan
 from types import FrameType
-from typing import Any, Final, NoReturn, final
+from typing import Any, Final, NoReturn, TypeAlias, final
 
 import numpy as np
 
-from ..contract.backend import AxisOrder
-from ..contract.program import Guard, Input, Program, Step, Value, ValueView, symbols_in
+from ..contract.backend import AxisOrder, Handle, Scalar
+from ..contract.program import Argument, Guard, Input, Program, Step, Value, ValueView, symbols_in
 from ..contract.replay import inverse
 from ..core.dtypes import DType
-from ..core.real import source, variables
-from ..core.symbolic import Dim, UnboundError, UndecidedError, Var, deciding, dim_of_var
+from ..core.real import Real, source, variables
+from ..core.symbolic import (
+    Dim,
+    DimLike,
+    Number,
+    Sizes,
+    UnboundError,
+    UndecidedError,
+    Var,
+    deciding,
+    dim_of_var,
+)
 from ..core.view import View
 
 __all__ = [
@@ -112,6 +122,12 @@ def refuse_use(what: str, mend: str) -> NoReturn:
     raise TraceError(f"{place()[0]}: {what}; {mend}")
 
 
+ErrorSettings: TypeAlias = dict[str, Any]
+"""``dict(np.geterr())``: its values are strings, which its type hides, as it is no plain dict."""
+Condition: TypeAlias = tuple[Number, str, Number]
+"""``left relation right``."""
+
+
 @final
 class TracedStorage:
     """The memory that traced arrays show: which value it holds now.
@@ -148,7 +164,7 @@ class TracedStorage:
     def __init__(
         self,
         value: int,
-        shape: tuple[Any, ...],
+        shape: Sizes,
         dtype: DType,
         reason: str | None = None,
         *,
@@ -164,7 +180,7 @@ class TracedStorage:
         self.order_known = order_known
         self.is_packed = is_packed
         self.doubted = False
-        self.conditions: list[tuple[Any, str, Any]] = []
+        self.conditions: list[Condition] = []
         self.copy_of: TracedStorage | None = None
 
     @property
@@ -184,7 +200,7 @@ class Traced:
         self.memory = memory
         self.view = view
 
-    def _gone(self, *args: Any, **kwargs: Any) -> NoReturn:
+    def _gone(self, *args: object, **kwargs: object) -> NoReturn:
         # Whoever wants more of a handle has found it after its trace has ended.
         raise TraceError(
             "this array was made while a function was traced, and has no elements now; return it "
@@ -202,7 +218,7 @@ current: ContextVar[Recorder | None] = ContextVar("recorder", default=None)
 """The recorder of the trace that is going on."""
 
 
-def rely_on_layout(handle: Any) -> None:
+def rely_on_layout(handle: Handle) -> None:
     """Note, if `handle` is that of an array in a trace, that the function does one thing if the
     array could be reshaped without a copy, and another if not."""
     if type(handle) is Traced:
@@ -224,12 +240,12 @@ class Recorder:
     def __init__(self, example: Mapping[Var, int] | None, *, invents: bool = False) -> None:
         self.example = example
         self.invents = invents
-        self.inputs: list[tuple[tuple[Any, ...], tuple[int, ...] | None, TracedStorage]] = []
+        self.inputs: list[tuple[Sizes, tuple[int, ...] | None, TracedStorage]] = []
         self.values: list[Value] = []
         self.steps: list[Step] = []
-        self.constants: dict[int, Any] = {}
-        self.guards: dict[tuple[Any, str, Any], Guard] = {}
-        self.numbers: dict[int, Any] = {}
+        self.constants: dict[int, Handle] = {}
+        self.guards: dict[Condition, Guard] = {}
+        self.numbers: dict[int, Scalar] = {}
         """The Python scalar that a value of equal elements is known to hold, by its number."""
         self.same: dict[Dim, int] = {}
         """Sizes that guards have pinned to a number."""
@@ -242,17 +258,17 @@ class Recorder:
         program does not follow: on whether the result of a reshape is a view or a copy."""
         self._captured: dict[int, Traced] = {}
         self._invented: dict[tuple[int, View, str], Dim] = {}
-        self._errors: dict[str, Any] = dict(np.geterr())
+        self._errors: ErrorSettings = dict(np.geterr())
 
     # ------------------------------------------------------------------ values
 
-    def _value(self, shape: tuple[Any, ...], dtype: DType) -> int:
+    def _value(self, shape: Sizes, dtype: DType) -> int:
         self.values.append(Value(shape, dtype))
         return len(self.values) - 1
 
     def input(
         self,
-        shape: tuple[Any, ...],
+        shape: Sizes,
         dtype: DType,
         order: AxisOrder | None,
         reason: str | None,
@@ -288,7 +304,7 @@ class Recorder:
 
     def constant(
         self,
-        handle: Any,
+        handle: Handle,
         shape: tuple[int, ...],
         dtype: DType,
         order: AxisOrder | None,
@@ -313,16 +329,16 @@ class Recorder:
     def record(
         self,
         method: str,
-        arguments: Sequence[Any],
-        results: Sequence[tuple[tuple[Any, ...], DType]],
-        **keywords: Any,
+        arguments: Sequence[Argument],
+        results: Sequence[tuple[Sizes, DType]],
+        **keywords: Argument,
     ) -> list[Traced]:
         """Note a step; returns a block for each of the results."""
         with deciding(None):
             numbers = tuple([self._value(shape, dtype) for shape, dtype in results])
             given = tuple([self._argument(x) for x in arguments])
             named = tuple([(name, self._argument(x)) for name, x in keywords.items()])
-            settings: dict[str, Any] = dict(np.geterr())
+            settings: ErrorSettings = dict(np.geterr())
             errors = tuple([x for x in settings.items() if self._errors[x[0]] != x[1]])
             self.steps.append(Step(method, given, named, numbers, errors))
             return [
@@ -330,14 +346,14 @@ class Recorder:
                 for number, (shape, dtype) in zip(numbers, results, strict=True)
             ]
 
-    def _argument(self, x: Any) -> Any:
+    def _argument(self, x: Argument) -> Argument:
         if type(x) is Traced:
             return ValueView(x.memory.value, x.view)
         if type(x) is tuple or type(x) is list:
             return tuple([self._argument(part) for part in x])
         return x
 
-    def update(self, target: Traced, method: str, arguments: Sequence[Any]) -> None:
+    def update(self, target: Traced, method: str, arguments: Sequence[Argument]) -> None:
         """Write to memory: from now on it holds the result of an update."""
         storage = target.memory
         whole = Traced(self, storage, View.row_major(storage.shape))
@@ -393,7 +409,7 @@ class Recorder:
     def _is_from_outside(self, storage: TracedStorage) -> bool:
         return storage.argument is not None or storage.value in self.constants
 
-    def fresh(self, x: Traced, highest: Any, asked: str) -> Dim:
+    def fresh(self, x: Traced, highest: DimLike, asked: str) -> Dim:
         """A size that the elements of `x` decide, from 0 to `highest`: one size for one `x`."""
         if not self.invents:
             refuse(f"gives a size that depends on the elements ({asked})")
@@ -413,13 +429,13 @@ class Recorder:
 
     # ------------------------------------------------------------------ questions
 
-    def holds(self, left: Any, relation: str, right: Any) -> bool | None:
+    def holds(self, left: Number, relation: str, right: Number) -> bool | None:
         """Whether ``left relation right`` in the example; None if it does not tell."""
         if self.example is None or not all([v in self.example for v in variables((left, right))]):
             return None
         return _RELATIONS[relation](self._number(left), self._number(right))
 
-    def decide(self, left: Any, relation: str, right: Any) -> bool:
+    def decide(self, left: Number, relation: str, right: Number) -> bool:
         """See `core.symbolic.Decider`: by the example, with a guard."""
         holds = self.holds(left, relation, right)
         if holds is None:
@@ -432,7 +448,7 @@ class Recorder:
         self._guard(left, relation if holds else _OPPOSITE[relation], right)
         return holds
 
-    def value(self, expression: Any) -> Any:
+    def value(self, expression: Dim | Real) -> int | float:
         """See `core.symbolic.Decider`: that of the example, which becomes the only one."""
         if self.example is None or not all([v in self.example for v in variables((expression,))]):
             raise UnboundError(
@@ -457,13 +473,14 @@ class Recorder:
         text = linecache.getline(frame.f_code.co_filename, line).encode()[start:end].decode()
         return re.match(r"(\w+\.)*isnan\(", text) is not None
 
-    def _number(self, expression: Any) -> Any:
+    def _number(self, expression: Number) -> int | float:
         assert self.example is not None
         code = source(expression, {v: f"values[{i}]" for i, v in enumerate(self.example)})
         names = {"values": list(self.example.values()), "inf": float("inf"), "nan": nan}
-        return eval(code, names)
+        number: int | float = eval(code, names)
+        return number
 
-    def _guard(self, left: Any, relation: str, right: Any) -> None:
+    def _guard(self, left: Number, relation: str, right: Number) -> None:
         with deciding(None):
             if isinstance(right, Dim) and isinstance(left, int):
                 left, relation, right = right, _REVERSED[relation], left
@@ -473,7 +490,7 @@ class Recorder:
             if relation == "==" and isinstance(left, Dim) and isinstance(right, int):
                 self.same[left] = right
 
-    def pinned(self, shape: tuple[Any, ...]) -> tuple[Any, ...]:
+    def pinned(self, shape: Sizes) -> Sizes:
         """`shape` with the numbers that guards have found for its sizes."""
         if not self.same:
             return shape
@@ -511,9 +528,7 @@ class Recorder:
             )
 
 
-def _block_of(
-    shape: tuple[Any, ...], order: tuple[int, ...] | None
-) -> tuple[tuple[Any, ...], View]:
+def _block_of(shape: Sizes, order: tuple[int, ...] | None) -> tuple[Sizes, View]:
     """The shape of the block of an argument, and the view by which the argument reads it."""
     if order is None:
         return shape, View.row_major(shape)
@@ -532,21 +547,21 @@ class Answers:
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
-        self.conditions: list[tuple[Any, str, Any]] = []
+        self.conditions: list[Condition] = []
 
-    def decide(self, left: Any, relation: str, right: Any) -> bool:
+    def decide(self, left: Number, relation: str, right: Number) -> bool:
         holds = self._recorder.holds(left, relation, right)
         self.conditions.append((left, relation if holds else _OPPOSITE[relation], right))
         return bool(holds)
 
-    def value(self, expression: Any) -> Any:
+    def value(self, expression: Dim | Real) -> int | float:
         raise UnboundError(f"{expression} has no value")
 
     def is_nan_test(self) -> bool:
         return False
 
 
-_RELATIONS: Final[dict[str, Callable[[Any, Any], bool]]] = {
+_RELATIONS: Final[dict[str, Callable[[float, float], bool]]] = {
     "==": lambda a, b: a == b,
     "!=": lambda a, b: a != b,
     "<": lambda a, b: a < b,

@@ -7,14 +7,16 @@ or a result and an argument, come out as one value, a copy remains.
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import replace
 from math import copysign
-from typing import Any, Final
+from typing import Final
 
 from ..contract import primitives as p
 from ..contract.primitives import Primitive
-from ..contract.program import Program, Step, Value, ValueView, operands_in
+from ..contract.program import Argument, Program, Step, Value, ValueView, operands_in
 from ..core import dtypes as d
+from ..core.dtypes import DType
 from ..core.real import Real
 from ..core.symbolic import Dim
 from ..core.view import View
@@ -33,7 +35,7 @@ def simplify(program: Program) -> Program:
 def _merged(program: Program) -> Program:
     """Each value computed once, and steps that change nothing left out."""
     same: dict[int, int] = {}
-    seen: dict[Any, tuple[int, ...]] = {}
+    seen: dict[Hashable, tuple[int, ...]] = {}
     made: dict[int, Step] = {}
     steps: list[Step] = []
 
@@ -55,7 +57,7 @@ def _merged(program: Program) -> Program:
     return _separated(program, same, steps)
 
 
-def _moved(x: Any, same: dict[int, int]) -> Any:
+def _moved(x: Argument, same: dict[int, int]) -> Argument:
     """Arguments that read for each value the one that is the same."""
     if isinstance(x, ValueView):
         return ValueView(same.get(x.value, x.value), x.view)
@@ -114,7 +116,7 @@ def _without_dead_code(program: Program) -> Program:
     return replace(program, steps=tuple(reversed(steps)), constants=constants)
 
 
-def _key(x: Any) -> Any:
+def _key(x: Argument) -> Argument:
     """`x` for comparison: 1, 1.0 and True are equal, as are 0.0 and -0.0, but not the same."""
     if isinstance(x, tuple) and not isinstance(x, ValueView):
         return tuple([_key(part) for part in x])
@@ -168,7 +170,7 @@ def _undone(
     return _whole_operand(before, values) if before.arguments[0] is op else None
 
 
-def _is_identity(op: Primitive, x1: Any, x2: Any, *, dtype: Any) -> bool:
+def _is_identity(op: Primitive, x1: Argument, x2: Argument, *, dtype: DType) -> bool:
     """Whether ``op(x1, x2)``, of which one is a scalar, has the bits of the other one."""
     first, second = not isinstance(x1, ValueView), not isinstance(x2, ValueView)
     scalar = x1 if first else x2

@@ -10,7 +10,7 @@ import os
 import pkgutil
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
@@ -18,27 +18,30 @@ from array_api_compat import array_namespace
 
 from .packages import EXTRA_PACKAGES
 
-Call = Callable[[Any, Any], Any]
+Namespace: TypeAlias = Any
+Value: TypeAlias = Any  # what calls give: an array of any namespace, a dtype, a number, or a tuple
+Call: TypeAlias = Callable[[Namespace, Namespace], Value]
 
 
 def _package() -> ModuleType:
     names = [name for name in EXTRA_PACKAGES if importlib.util.find_spec(name.partition(".")[0])]
-    return pkgutil.resolve_name(names[0])  # type: ignore[no-any-return]  # a module's name
+    package: ModuleType = pkgutil.resolve_name(names[0])
+    return package
 
 
-def _table(xp: Any) -> Any:
+def _table(xp: Namespace) -> Value:
     return xp.asarray([[3.0, -1.0, 2.5], [0.0, 4.0, -2.0]])
 
 
-def _holes(xp: Any) -> Any:
+def _holes(xp: Namespace) -> Value:
     return xp.asarray([[1.0, xp.nan, 3.0], [xp.nan, xp.nan, 2.0]])
 
 
-def _ints(xp: Any) -> Any:
+def _ints(xp: Namespace) -> Value:
     return xp.asarray([5, 2, 2, 9, 0])
 
 
-def _complex(xp: Any) -> Any:
+def _complex(xp: Namespace) -> Value:
     return xp.asarray([1.0 + 1j, -2.0j, -3.0 + 0j])
 
 
@@ -132,7 +135,7 @@ def test_agrees(call: str) -> None:
         _compare(CALLS[call](xpx, xp), CALLS[call](xpx, np), xp)
 
 
-def _compare(actual: Any, expected: Any, xp: ModuleType) -> None:
+def _compare(actual: Value, expected: Value, xp: ModuleType) -> None:
     """The same kind of object, and for arrays the same namespace, dtype, shape and values."""
     if isinstance(expected, tuple):
         assert isinstance(actual, tuple)
@@ -143,7 +146,7 @@ def _compare(actual: Any, expected: Any, xp: ModuleType) -> None:
         assert array_namespace(actual) == array_namespace(xp.asarray(0))
         assert actual.shape == expected.shape
         assert _dtype(actual.dtype) == _dtype(expected.dtype)
-        values: Any = np.asarray(expected)
+        values: Value = np.asarray(expected)
         np.testing.assert_allclose(np.asarray(actual), values, rtol=1e-12)
     elif isinstance(expected, int):
         assert actual == expected
@@ -151,7 +154,7 @@ def _compare(actual: Any, expected: Any, xp: ModuleType) -> None:
         assert _dtype(actual) == _dtype(expected)
 
 
-def _dtype(dtype: Any) -> str:
+def _dtype(dtype: Value) -> str:
     """The standard's name of a dtype."""
     if isinstance(dtype, np.dtype) or (isinstance(dtype, type) and issubclass(dtype, np.generic)):
         return np.dtype(dtype).name

@@ -49,7 +49,7 @@ def _replace(module: Any, name: str) -> None:
             yield name, device, "float64"
             yield name, device, "float32"
 
-    def mixed() -> Iterator[tuple[Any, Any, str]]:
+    def mixed() -> Iterator[tuple[object, object, str]]:
         for one, other in ((name, "numpy"), ("numpy", name), (_STRICT, name)):
             if one != other:
                 yield (

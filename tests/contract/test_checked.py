@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
 
 from array_api_nx.backends.cpu import CPUBackend
 from array_api_nx.contract import primitives as p
-from array_api_nx.contract.backend import Backend
+from array_api_nx.contract.backend import Backend, Handle
 from array_api_nx.contract.checked import CheckedBackend, ContractError
+from array_api_nx.contract.primitives import Primitive
 from array_api_nx.contract.program import Input, Program, Value
 from array_api_nx.core import dtypes as d
 from array_api_nx.core.symbolic import dynamic
@@ -24,7 +24,7 @@ INNER = CPUBackend()
 CHECKED = CheckedBackend(INNER)
 
 
-def handle(values: Any, dtype: str = "float64", *, writable: bool = True) -> Any:
+def handle(values: object, dtype: str = "float64", *, writable: bool = True) -> Handle:
     return case(INNER, row_major, np.asarray(values, dtype), writable=writable).handle
 
 
@@ -43,7 +43,7 @@ N = dynamic("n", min=2)
 PROGRAM = Program(N.vars, (Input((N,), None, None),), (Value((N,), d.int8),), {}, (), (), ())
 WINDOW = ((2,), (1,), (1,), ((0, 0),))
 
-Break = Callable[[Backend], Any]
+Break = Callable[[Backend], object]
 
 BROKEN: list[tuple[str, Break, str]] = [
     ("shape", lambda b: b.shape(np.ones(3)), "a handle of this backend"),
@@ -267,7 +267,7 @@ def test_a_broken_promise_says_which_of_whom_and_the_arguments() -> None:
 class Faulty(CPUBackend):
     """Breaks one promise per method."""
 
-    def unary(self, op: Any, x: Any) -> Any:
+    def unary(self, op: Primitive, x: Handle) -> Handle:
         return {
             p.ABS: lambda: self.slice(x, (None, *[(0, n, 1) for n in self.shape(x)])),
             p.SIN: lambda: self.cast(x, d.float32),
@@ -276,19 +276,19 @@ class Faulty(CPUBackend):
             p.NEGATIVE: lambda: super(Faulty, self).unary(op, x),
         }[op]()
 
-    def binary(self, op: Any, x1: Any, x2: Any, out: Any = None) -> Any:
+    def binary(self, op: Primitive, x1: Handle, x2: Handle, out: Handle = None) -> Handle:
         return super().binary(op, self.slice(x1, (0, (0, 3, 1))), 1.0)
 
-    def cat(self, arrays: Any, axis: int) -> Any:
+    def cat(self, arrays: Sequence[Handle], axis: int) -> Handle:
         return arrays[0]
 
-    def copy(self, x: Any) -> Any:
+    def copy(self, x: Handle) -> Handle:
         return self.permute(super().copy(self.permute(x, (1, 0))), (1, 0))
 
-    def item(self, x: Any) -> Any:
+    def item(self, x: Handle) -> Handle:
         return self.array(x).reshape(-1)[0]
 
-    def nonzero(self, x: Any) -> Any:
+    def nonzero(self, x: Handle) -> Handle:
         return super().nonzero(x)[:1]
 
 

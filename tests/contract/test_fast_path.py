@@ -258,7 +258,7 @@ def test_backends_that_do_otherwise_are_asked() -> None:
     calls = []
 
     class Counting(CPUBackend):
-        __hash__ = None  # type: ignore[assignment]
+        __hash__ = None
 
         def __eq__(self, other: object) -> bool:
             return True
@@ -281,7 +281,7 @@ def test_backends_that_do_otherwise_are_asked() -> None:
 def test_what_is_no_device_is_not_looked_into(binary: Spied) -> None:
     x = array(d.float64)
     for wrong in (None, 3, "cpu", object()):
-        x._device = wrong  # type: ignore[assignment]
+        x._device = wrong
         with pytest.raises(AttributeError):
             binary.call(p.ADD, x, 1.0)
 
@@ -491,7 +491,7 @@ def test_errors_on_the_way_are_raised() -> None:
     fresh.route = recorded.route._replace(kernel=fail)
     with pytest.raises(MemoryError, match="no more"):
         fresh.call(p.ADD, array(d.float64, 5), 1.0)
-    recorded.find = fail  # type: ignore[method-assign]
+    recorded.find = fail
     fresh = Recorded()
     assert fast_path._extension is not None
     call = fast_path._extension.Shortcut(len, 2, 0, Array, Device, Tensor, hints, fail)

@@ -95,7 +95,7 @@ LAYOUTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 
 def numpy_twin(name: str) -> Callable[..., Any]:
-    return getattr(np, NUMPY_NAMES.get(name, name))  # type: ignore[no-any-return]
+    return getattr(np, NUMPY_NAMES.get(name, name))
 
 
 def expected_unary(name: str, x: np.ndarray) -> np.ndarray:

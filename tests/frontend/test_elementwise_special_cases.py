@@ -53,7 +53,7 @@ def expand(rows: Rows, symmetry: str = "conj") -> list[Case]:
     cases: dict[str, Case] = {}
     for reals, imags, result in rows:
         for a, b in product(reals, imags):
-            re, im = result(a, b) if callable(result) else result  # type: ignore[misc]
+            re, im = result(a, b) if callable(result) else result
             mirrored = [((a, b), (re, im)), ((a, -b), (re, negated(im)))]
             if symmetry == "odd":
                 mirrored += [((-x, -y), (negated(u), negated(v))) for (x, y), (u, v) in mirrored]
@@ -487,7 +487,7 @@ Table = dict[str, list[Case]]
 
 
 def evaluated(result: object, *arguments: float) -> Component:
-    return result(*arguments) if callable(result) else result  # type: ignore[return-value]
+    return result(*arguments) if callable(result) else result
 
 
 def unary_cases(rows: Iterable[tuple[tuple[float, ...], object]]) -> list[Case]:

@@ -54,14 +54,14 @@ class TestReductions:
     @pytest.mark.parametrize("function", REDUCTIONS)
     def test_no_axes_reduce_nothing(self, function: object) -> None:
         x = as_nx(np.array([[1.0, 2.0], [3.0, 4.0]]))
-        result = function(x, axis=())  # type: ignore[operator]
+        result = function(x, axis=())
         expected = np.zeros((2, 2)) if function in (xp.var, xp.std) else np.asarray(x)
         assert np.array_equal(np.asarray(result), expected)
 
     @pytest.mark.parametrize("function", REDUCTIONS)
     def test_result_is_a_copy(self, function: object) -> None:
         x = as_nx(np.array([[1.0, 2.0]]))
-        result = function(x, axis=0)  # type: ignore[operator]
+        result = function(x, axis=0)
         assert not np.shares_memory(np.asarray(result), np.asarray(x))
 
     @pytest.mark.parametrize("function", REDUCTIONS)
@@ -69,19 +69,19 @@ class TestReductions:
         x = xp.ones((2, 3))
         for axis in (2, -3, (0, 5)):
             with pytest.raises(IndexError, match="out of range for 2 dimensions"):
-                function(x, axis=axis)  # type: ignore[operator]
+                function(x, axis=axis)
         with pytest.raises(ValueError, match="name an axis twice"):
-            function(x, axis=(1, -1))  # type: ignore[operator]
+            function(x, axis=(1, -1))
 
     @pytest.mark.parametrize("function", REDUCTIONS)
     @pytest.mark.parametrize("value", [np.ones(3), [1.0, 2.0], 1.0, None])
     def test_refuses_what_is_no_array(self, function: object, value: object) -> None:
         with pytest.raises(TypeError, match=r"asarray\(\.\.\.\)"):
-            function(value)  # type: ignore[operator]
+            function(value)
 
     @pytest.mark.parametrize("function", REDUCTIONS)
     def test_takes_numpy_scalars(self, function: object) -> None:
-        result = function(np.float64(2.5))  # type: ignore[operator]
+        result = function(np.float64(2.5))
         assert result.shape == ()
         assert result.dtype is xp.float64
         assert float(result) == (0.0 if function in (xp.var, xp.std) else 2.5)
@@ -93,7 +93,7 @@ class TestSumAndProd:
         expected = dict.fromkeys(("bool", *SIGNED), xp.int64) | dict.fromkeys(UNSIGNED, xp.uint64)
         expected |= {name: getattr(xp, name) for name in FLOATING}
         for name, dtype in expected.items():
-            result = function(xp.ones(3, dtype=getattr(xp, name)))  # type: ignore[operator]
+            result = function(xp.ones(3, dtype=getattr(xp, name)))
             assert result.dtype is dtype
 
     def test_accumulates_in_the_wide_dtype(self) -> None:
@@ -122,11 +122,11 @@ class TestSumAndProd:
     @pytest.mark.parametrize("function", [xp.sum, xp.prod, xp.cumulative_sum, xp.cumulative_prod])
     def test_refuses_dtypes_that_lose_or_do_not_add(self, function: object) -> None:
         with pytest.raises(TypeError, match=r"imaginary parts.*real\("):
-            function(xp.ones(2, dtype=xp.complex64), dtype=xp.float64)  # type: ignore[operator]
+            function(xp.ones(2, dtype=xp.complex64), dtype=xp.float64)
         with pytest.raises(TypeError, match="in a numeric dtype, not bool; convert the result"):
-            function(xp.ones(2), dtype=xp.bool)  # type: ignore[operator]
+            function(xp.ones(2), dtype=xp.bool)
         with pytest.raises(TypeError, match=r"xp\.float32"):
-            function(xp.ones(2), dtype=np.float32)  # type: ignore[operator]
+            function(xp.ones(2), dtype=np.float32)
 
     def test_of_no_elements(self) -> None:
         x = xp.zeros((0, 2))
@@ -137,36 +137,36 @@ class TestSumAndProd:
 class TestExtremes:
     @pytest.mark.parametrize("function", [xp.max, xp.min])
     def test_nan_propagates(self, function: object) -> None:
-        assert np.isnan(float(function(as_nx(np.array([1.0, nan, inf])))))  # type: ignore[operator]
+        assert np.isnan(float(function(as_nx(np.array([1.0, nan, inf])))))
 
     @pytest.mark.parametrize("function", [xp.max, xp.min])
     def test_no_elements_have_no_extreme(self, function: object) -> None:
         x = xp.zeros((0, 2))
         with pytest.raises(ValueError, match=r"shape \(0, 2\) is undefined.*x\.size"):
-            function(x)  # type: ignore[operator]
+            function(x)
         with pytest.raises(ValueError, match="over axis 0"):
-            function(x, axis=0)  # type: ignore[operator]
-        assert function(x, axis=1).shape == (0,)  # type: ignore[operator]
+            function(x, axis=0)
+        assert function(x, axis=1).shape == (0,)
 
     @pytest.mark.parametrize("function", [xp.max, xp.min])
     def test_complex_numbers_have_no_order(self, function: object) -> None:
         with pytest.raises(TypeError, match="complex64"):
-            function(xp.ones(2, dtype=xp.complex64))  # type: ignore[operator]
+            function(xp.ones(2, dtype=xp.complex64))
 
 
 class TestMeanAndVariance:
     @pytest.mark.parametrize("function", [xp.mean, xp.var, xp.std])
     def test_dtypes(self, function: object) -> None:
         for name in ("bool", *SIGNED, *UNSIGNED):
-            result = function(xp.ones(3, dtype=getattr(xp, name)))  # type: ignore[operator]
+            result = function(xp.ones(3, dtype=getattr(xp, name)))
             assert result.dtype is xp.float64
         for name, spread in (("float32", "float32"), ("complex64", "float32")):
-            result = function(xp.ones(3, dtype=getattr(xp, name)))  # type: ignore[operator]
+            result = function(xp.ones(3, dtype=getattr(xp, name)))
             assert result.dtype.name == (name if function is xp.mean else spread)
 
     @pytest.mark.parametrize("function", [xp.mean, xp.var, xp.std])
     def test_of_no_elements_is_nan(self, function: object) -> None:
-        result = np.asarray(function(xp.zeros((0, 3)), axis=0))  # type: ignore[operator]
+        result = np.asarray(function(xp.zeros((0, 3)), axis=0))
         assert result.shape == (3,)
         assert np.isnan(result).all()
 
@@ -206,7 +206,7 @@ class TestMeanAndVariance:
     @pytest.mark.parametrize("correction", ["one", None, 1j])
     def test_refuses_a_correction_that_is_no_number(self, correction: object) -> None:
         with pytest.raises(TypeError, match=r"correction must be an int or a float.*float\(\)"):
-            xp.var(xp.ones(3), correction=correction)  # type: ignore[arg-type]
+            xp.var(xp.ones(3), correction=correction)
 
     def test_large_means_cost_no_digits(self) -> None:
         assert float(xp.var(as_nx(np.array([1e9, 1e9 + 1, 1e9 + 2])))) == pytest.approx(2 / 3)
@@ -248,8 +248,8 @@ class TestCumulative:
     def test_refuses_a_missing_or_bad_axis(self, function: object) -> None:
         for shape in ((2, 2), ()):
             with pytest.raises(ValueError, match=r"needs an axis.*reshape"):
-                function(xp.ones(shape))  # type: ignore[operator]
+                function(xp.ones(shape))
         with pytest.raises(IndexError, match="out of range"):
-            function(xp.ones((2, 2)), axis=2, include_initial=True)  # type: ignore[operator]
+            function(xp.ones((2, 2)), axis=2, include_initial=True)
         with pytest.raises(TypeError, match="asarray"):
-            function([1, 2])  # type: ignore[operator]
+            function([1, 2])

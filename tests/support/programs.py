@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,10 +15,9 @@ import pytest
 import array_api_nx as xp
 from array_api_nx.backends.cpu.engine.extension import extension
 from array_api_nx.config import hints, watchers
+from array_api_nx.contract.numpy_dtypes import NDArray
 
-NDArray = np.ndarray[Any, Any]
-
-SETTINGS: dict[str, dict[str, Any]] = {
+SETTINGS: dict[str, dict[str, object]] = {
     "off": {"fusion": "off"},
     "context": {"fusion": "auto", "fusion_threshold": 0},
     "process": {"fusion": "auto", "fusion_threshold": 0},
@@ -54,7 +52,7 @@ def set_process_threshold(threshold: int) -> None:
 
 
 @contextmanager
-def _of_process(configuration: dict[str, Any]) -> Iterator[None]:
+def _of_process(configuration: dict[str, object]) -> Iterator[None]:
     kept = hints.threshold
     set_process_threshold(configuration["fusion_threshold"])
     try:
@@ -64,7 +62,7 @@ def _of_process(configuration: dict[str, Any]) -> Iterator[None]:
         set_process_threshold(kept)
 
 
-def settings(mode: str, **more: Any) -> AbstractContextManager[Any]:
+def settings(mode: str, **more: object) -> AbstractContextManager[object]:
     """The configuration of one of `SETTINGS`, or another one, for a with statement.
 
     "default" is what no setting changes; with "large" the process begins to defer where several
@@ -82,12 +80,12 @@ def settings(mode: str, **more: Any) -> AbstractContextManager[Any]:
     return xp.config_context(**configuration)
 
 
-def deferring() -> AbstractContextManager[Any]:
+def deferring() -> AbstractContextManager[object]:
     """Everything is deferred that can be."""
     return settings("context")
 
 
-def numpy_of(x: Any) -> NDArray:
+def numpy_of(x: object) -> NDArray:
     """The elements of an array of either namespace, in memory that nobody else has."""
     return np.array(np.asarray(x))
 
@@ -125,7 +123,7 @@ def different_bits(actual: NDArray, expected: NDArray) -> str | None:
     )
 
 
-def assert_same(actual: Any, expected: Any, hint: object = "") -> None:
+def assert_same(actual: object, expected: object, hint: object = "") -> None:
     """Equal shape, dtype and elements, bit for bit but for the kinds of NaN."""
     wrong = different_bits(np.asarray(actual), np.asarray(expected))
     assert wrong is None, f"{hint}: {wrong}"

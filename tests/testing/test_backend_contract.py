@@ -64,4 +64,4 @@ def test_a_command_with_a_device_that_there_is_not_says_so(tmp_path: Path) -> No
 def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("array_api_nx.testing.find_spec", lambda name: None)
     with pytest.raises(ImportError, match="install with pip install pytest hypothesis"):
-        backend_contract(None)  # type: ignore[arg-type]
+        backend_contract(None)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 
 import array_api_nx as xp
 from array_api_nx import Array
+from array_api_nx.core.dtypes import DType
 from tests.support.programs import assert_same, numpy_of
+
+Function = Callable[..., object]
 
 SPECIAL = [0.0, -0.0, 1.0, -1.5, np.inf, -np.inf, np.nan, 5e-324, 1e308, -1e-310]
 
 
-def special(dtype: Any) -> Array:
+def special(dtype: DType) -> Array:
     with np.errstate(all="ignore"):
         if dtype in (xp.complex64, xp.complex128):
             values = np.empty((10, 10), np.complex128)
@@ -26,11 +29,11 @@ def special(dtype: Any) -> Array:
         return xp.asarray(values.astype(dtype.name))
 
 
-def methods(call: Any, *arrays: Array) -> list[str]:
+def methods(call: Function, *arrays: Array) -> list[str]:
     return [step.method for step in xp.compile(call).explain(*arrays).steps]
 
 
-GONE: list[tuple[Any, tuple[Any, ...]]] = [
+GONE: list[tuple[Function, tuple[DType, ...]]] = [
     (lambda x: x * 1, (xp.float64, xp.float32, xp.int8)),
     (lambda x: 1.0 * x, (xp.float64, xp.float32)),
     (lambda x: x / 1, (xp.float64, xp.float32)),
@@ -47,7 +50,7 @@ GONE: list[tuple[Any, tuple[Any, ...]]] = [
     (lambda x: xp.astype(x, x.dtype), (xp.float64, xp.complex64)),
     (lambda x: xp.asarray(x, copy=True), (xp.float64, xp.int8)),
 ]
-KEPT: list[tuple[Any, tuple[Any, ...]]] = [
+KEPT: list[tuple[Function, tuple[DType, ...]]] = [
     (lambda x: x + 0, (xp.float64, xp.float32)),
     (lambda x: x + 0.0, (xp.float64,)),
     (lambda x: x - -0.0, (xp.float64,)),
@@ -92,7 +95,7 @@ def test_common_subexpressions():
 
 
 def test_what_only_looks_the_same():
-    def call(x: Array) -> Any:
+    def call(x: Array) -> object:
         zero = x * 0
         return xp.copysign(x, zero + 0.0), xp.copysign(x, zero + -0.0), x / True, x * 2, x * 2.0
 
@@ -102,7 +105,7 @@ def test_what_only_looks_the_same():
 
 
 def test_empty_arrays_are_not_merged():
-    def call(x: Array) -> Any:
+    def call(x: Array) -> object:
         y, z = xp.empty(2), xp.empty(2)
         y[...] = x
         z[...] = 2 * x
@@ -137,7 +140,7 @@ def test_updates_reuse_memory_that_nobody_reads():
     assert all(program.reuses_base(i) for i in updates)
     assert_same(xp.compile(call)(x), call(x))
 
-    def twice(x: Array) -> Any:
+    def twice(x: Array) -> object:
         y = x * 2
         kept = y * 1
         y[0] = 0.0

@@ -6,27 +6,28 @@ many primitives have mixins of their own: indexed.py and matrices.py.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from math import ceil, prod
-from typing import Any
 
 import dask.array as da
 import numpy as np
 
 from ...contract import primitives as p
-from ...contract.backend import Operand, Padding, Scalar
-from ...contract.numpy_dtypes import FROM_NUMPY, TO_NUMPY
+from ...contract.backend import Handle, Operand, Padding, Scalar
+from ...contract.numpy_dtypes import FROM_NUMPY, TO_NUMPY, NDArray, NumPyDType
 from ...contract.primitives import Primitive
 from ...core import dtypes as d
 from ...core.dtypes import DType
 from ...core.shape import broadcast_shapes
 from ..cpu.kernels import divide_by_count
-from .expressions import ChunkProgram, on_host, traced
+from .expressions import ChunkProgram, Step, on_host, traced
 from .indexed import IndexedAccess
 from .layers import (
+    ChunkIndex,
     Chunks,
-    NDArray,
+    Part,
+    Task,
     blockwise,
     combined,
     layer,
@@ -84,7 +85,7 @@ class DaskBackend(IndexedAccess, Matrices):
         self.assign(out, result)
         return out
 
-    def _check_powers(self, x: Any, exponent: Any) -> tuple[str, ...]:
+    def _check_powers(self, x: Handle, exponent: Handle) -> tuple[str, ...]:
         """Raise ValueError for integers to negative integer powers; tells what was computed."""
         notes: tuple[str, ...] = ()
         if x.dtype.kind != "i":
@@ -164,9 +165,9 @@ class DaskBackend(IndexedAccess, Matrices):
         x: DaskTensor,
         axes: tuple[int, ...],
         keepdims: bool,
-        step: tuple[str, tuple[Any, ...]],
-        merge: Any,
-        dtype: np.dtype[Any],
+        step: Step,
+        merge: Callable[[list[Part]], Part],
+        dtype: NumPyDType,
     ) -> DaskTensor:
         """What waits for `x` and one more step, in a single task per chunk, folded over `axes`."""
         steps, leaves, last = traced(x.value(self.grid), self.grid)
@@ -215,8 +216,8 @@ class DaskBackend(IndexedAccess, Matrices):
             result,
         )
         ones = (*array.chunks[:axis], (1,) * array.numblocks[axis], *array.chunks[axis + 1 :])
-        carried: dict[tuple[int, ...], Any] = {}
-        joined: dict[tuple[int, ...], Any] = {}
+        carried: dict[ChunkIndex, Task] = {}
+        joined: dict[ChunkIndex, Task] = {}
         # What is carried past a chunk is what was carried up to it, and its total.
         name = name_of("carry")
         for index in positions(array.numblocks):
@@ -316,7 +317,7 @@ def _cut(sizes: tuple[int, ...], most: int) -> list[int]:
     return [min(most, n - i) for n in sizes for i in range(0, n, most)]
 
 
-def _result(op: Primitive, x: Any) -> np.dtype[Any]:
+def _result(op: Primitive, x: Handle) -> NumPyDType:
     return TO_NUMPY[op.results[FROM_NUMPY[x.dtype]]]
 
 
@@ -330,14 +331,14 @@ def _reduced(chunks: Chunks, axes: tuple[int, ...], keepdims: bool) -> Chunks:
 
 
 def _full(
-    dtype: np.dtype[Any], value: Scalar, begin: tuple[int, ...], shape: tuple[int, ...]
+    dtype: NumPyDType, value: Scalar, begin: tuple[int, ...], shape: tuple[int, ...]
 ) -> NDArray:
     # One element, repeated: nobody writes to chunks.
     return np.broadcast_to(np.full((), value, dtype), shape)
 
 
 def _arange(
-    dtype: np.dtype[Any],
+    dtype: NumPyDType,
     start: int | float,
     step: int | float,
     begin: tuple[int, ...],
@@ -346,9 +347,8 @@ def _arange(
     """A part of what np.arange gives, to the last bit."""
     (first,), (n,) = begin, shape
     if dtype.kind != "f":
-        low: Any = start + first * step
-        numbers: Any = np.arange
-        return numbers(low, low + n * step, step, dtype)
+        low = start + first * step
+        return np.arange(low, low + n * step, step, dtype=dtype)
     head = np.asarray([start, start + step], dtype)
     values: NDArray = head[0] + np.arange(first, first + n).astype(dtype) * (head[1] - head[0])
     known = head[first : first + n]
@@ -356,7 +356,7 @@ def _arange(
     return values
 
 
-def _divide(count: float, total: Any) -> NDArray:
+def _divide(count: float, total: Part) -> NDArray:
     return np.asarray(divide_by_count(np.asarray(total), count))
 
 
@@ -367,15 +367,15 @@ def _merge(op: Primitive, dtype: DType, parts: list[NDArray]) -> NDArray:
     return merged
 
 
-def _kept(chunk: Any) -> NDArray:
+def _kept(chunk: Part) -> NDArray:
     return np.asarray(chunk)
 
 
-def _squeezed(axes: tuple[int, ...], chunk: Any) -> NDArray:
+def _squeezed(axes: tuple[int, ...], chunk: Part) -> NDArray:
     return np.asarray(chunk).squeeze(axes)
 
 
-def _scan(op: Primitive, axis: int, dtype: DType | None, chunk: Any) -> NDArray:
+def _scan(op: Primitive, axis: int, dtype: DType | None, chunk: Part) -> NDArray:
     scanned: NDArray = on_host("scan", op, chunk, axis, dtype)
     return scanned
 
@@ -388,7 +388,7 @@ _CARRYING = {
 }
 
 
-def _carried(op: Primitive, before: Any, chunk: Any) -> NDArray:
+def _carried(op: Primitive, before: Part, chunk: Part) -> NDArray:
     joined: NDArray = on_host("binary", _CARRYING[op], before, chunk)
     return joined
 
@@ -397,7 +397,7 @@ def _last(axis: int, chunk: NDArray) -> NDArray:
     return chunk.take([-1], axis)
 
 
-def _searched(right: bool, ordered: Any, values: Any) -> NDArray:
+def _searched(right: bool, ordered: Part, values: Part) -> NDArray:
     found: NDArray = on_host("searchsorted", ordered, values, right=right)
     return found
 
@@ -411,7 +411,7 @@ def _repeated(counts: NDArray, axis: int, chunk: NDArray) -> NDArray:
 # algorithm for computing sample variances (1979).
 
 
-def _moments(axes: tuple[int, ...], chunk: Any) -> tuple[int, NDArray, NDArray]:
+def _moments(axes: tuple[int, ...], chunk: Part) -> tuple[int, NDArray, NDArray]:
     chunk = np.asarray(chunk)
     count = prod([chunk.shape[axis] for axis in axes])
     mean = on_host("reduce", p.MEAN, chunk, axes, True)
@@ -443,7 +443,7 @@ def _variance(
     axes: tuple[int, ...],
     keepdims: bool,
     correction: float,
-    dtype: np.dtype[Any],
+    dtype: NumPyDType,
     moments: tuple[int, NDArray, NDArray],
 ) -> NDArray:
     n, _, spread = moments
@@ -452,7 +452,7 @@ def _variance(
     return result if keepdims else result.squeeze(axes)
 
 
-def _extreme(op: Primitive, axis: int, chunk: Any, start: int) -> tuple[NDArray, NDArray]:
+def _extreme(op: Primitive, axis: int, chunk: Part, start: int) -> tuple[NDArray, NDArray]:
     found = on_host("arg_reduce", op, chunk, axis, True)
     return np.take_along_axis(np.asarray(chunk), found, axis), found + start
 

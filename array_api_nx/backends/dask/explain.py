@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import prod
-from typing import Any, Literal
+from typing import Literal
 
 import dask.array as da
 from dask._task_spec import GraphNode
 from dask.highlevelgraph import MaterializedLayer
 
+from ...contract.backend import Native
 from ...explain.explanation import Explanation
 from ...explain.model import MemoryExplanation, PassExplanation, StepExplanation, count, size_text
 
@@ -108,7 +109,7 @@ def _letters(n: int) -> str:
     return letters
 
 
-def _is_data(layer: Mapping[Any, Any]) -> bool:
+def _is_data(layer: Mapping[object, object]) -> bool:
     """Whether the chunks of a layer are in memory, here or on a cluster."""
     if not isinstance(layer, MaterializedLayer):
         return False
@@ -116,7 +117,7 @@ def _is_data(layer: Mapping[Any, Any]) -> bool:
 
 
 def _memory(
-    name: str, kind: Literal["given", "stored", "result"], told: dict[str, Any]
+    name: str, kind: Literal["given", "stored", "result"], told: dict[str, Native]
 ) -> MemoryExplanation:
     dtype, shape = told.get("dtype"), told.get("shape", ())
     if dtype is None or dtype.kind == "O":

@@ -8,19 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import prod
-from typing import Any, Final, NamedTuple, TypeAlias, final
+from typing import Final, NamedTuple, TypeAlias, final
 
 import dask.array as da
 import numpy as np
 
 from ...config import config_context
+from ...contract.backend import Handle
+from ...contract.numpy_dtypes import NDArray, NumPyDType
+from ...contract.program import Argument
 from ..cpu import CPUBackend
-from .layers import Grid, NDArray, blockwise, combined
+from .layers import Grid, Part, blockwise, combined
 
 __all__ = [
     "ArraySource",
     "ChunkProgram",
     "Expression",
+    "Step",
     "StorageValue",
     "bound",
     "host",
@@ -33,6 +37,9 @@ host: Final = CPUBackend()
 
 _MAX_STEPS: Final = 200
 """Longer chains are cut into several tasks."""
+
+Step: TypeAlias = tuple[str, tuple[Argument, ...]]
+"""A method of the CPU backend and its arguments."""
 
 
 @final
@@ -59,7 +66,7 @@ class ArraySource:
     __slots__ = ("array", "dtype", "make", "shape")
 
     def __init__(
-        self, make: Callable[[], da.Array], shape: tuple[int, ...], dtype: np.dtype[Any]
+        self, make: Callable[[], da.Array], shape: tuple[int, ...], dtype: NumPyDType
     ) -> None:
         self.make = make
         self.shape = shape
@@ -94,7 +101,11 @@ class Expression:
     __slots__ = ("arguments", "array", "dtype", "method", "shape", "size")
 
     def __init__(
-        self, method: str, arguments: tuple[Any, ...], shape: tuple[int, ...], dtype: np.dtype[Any]
+        self,
+        method: str,
+        arguments: tuple[Argument, ...],
+        shape: tuple[int, ...],
+        dtype: NumPyDType,
     ) -> None:
         self.method = method
         self.arguments = arguments
@@ -134,7 +145,7 @@ class ChunkProgram:
         How many chunks it takes.
     """
 
-    def __init__(self, steps: list[tuple[str, tuple[Any, ...]]], chunks: int) -> None:
+    def __init__(self, steps: list[Step], chunks: int) -> None:
         self.steps = steps
         self.chunks = chunks
         last: dict[int, int] = {}
@@ -144,11 +155,11 @@ class ChunkProgram:
         for register, i in last.items():
             self.released[i].append(register)
 
-    def __call__(self, *chunks: Any) -> NDArray:
+    def __call__(self, *chunks: Part) -> NDArray:
         # Nobody writes to chunks, so that operations on them may be deferred. Dask has tasks for
         # every core, and one thread each is enough.
         with config_context(num_threads=1):
-            registers: list[Any] = [
+            registers: list[Handle] = [
                 host.from_host(np.asarray(chunk), copy=False, lent=False) for chunk in chunks
             ]
             for (method, arguments), released in zip(self.steps, self.released, strict=True):
@@ -199,9 +210,7 @@ def _in_order(value: Expression) -> tuple[list[Expression], list[StorageValue]]:
     return steps, leaves
 
 
-def traced(
-    value: StorageValue, grid: Grid
-) -> tuple[list[tuple[str, tuple[Any, ...]]], list[da.Array], _Register]:
+def traced(value: StorageValue, grid: Grid) -> tuple[list[Step], list[da.Array], _Register]:
     """The steps of `value`, the arrays that they begin with, and the register of the result."""
     if type(value) is not Expression or value.array is not None:
         return [], [bound(value, grid)], _Register(0)
@@ -234,7 +243,7 @@ def bound(value: StorageValue, grid: Grid) -> da.Array:
     return array
 
 
-def on_host(method: str, *arguments: Any, **options: Any) -> Any:
+def on_host(method: str, *arguments: Argument, **options: Argument) -> Part:
     """Call a method of the CPU backend with NumPy arrays for handles, and returning them.
 
     A task of its own: with several results, a tuple.
@@ -246,7 +255,7 @@ def on_host(method: str, *arguments: Any, **options: Any) -> Any:
         return host.to_host(result)
 
 
-def _handle(x: Any) -> Any:
+def _handle(x: Argument) -> Argument:
     if isinstance(x, np.ndarray | np.generic):
         return host.from_host(np.asarray(x), copy=False, lent=False)
     return x

@@ -9,17 +9,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from math import prod
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import dask.array as da
 import numpy as np
 
-from ...contract.backend import Operand
-from ...contract.numpy_dtypes import TO_NUMPY
+from ...contract.backend import Keys, Operand, Scalar
+from ...contract.numpy_dtypes import TO_NUMPY, NDArray
+from ...contract.program import Argument
 from ...core import dtypes as d
 from ...core.shape import broadcast_shapes
 from .expressions import on_host
-from .layers import NDArray, batched, layer, partials, positions, starts, tidy, tree
+from .layers import ChunkIndex, Part, Task, batched, layer, partials, positions, starts, tidy, tree
 from .scheduling import compute
 from .storage import DaskMemory
 from .views import DaskTensor, Permute, reshaped, stretched
@@ -55,7 +56,7 @@ class _Positions(NamedTuple):
 class IndexedAccess(DaskMemory):
     """The section "indexed access" of the contract."""
 
-    def index_get(self, x: DaskTensor, keys: tuple[Any, ...]) -> DaskTensor:
+    def index_get(self, x: DaskTensor, keys: Keys) -> DaskTensor:
         mask = self._lone_mask(x, keys)
         if mask is not None:
             return self._compressed(x, *mask)
@@ -63,7 +64,7 @@ class IndexedAccess(DaskMemory):
         result = self._gathered(whole, found)
         return self.tensor(result, _KEYS_NOTE)
 
-    def index_set(self, target: DaskTensor, keys: tuple[Any, ...], value: Operand) -> None:
+    def index_set(self, target: DaskTensor, keys: Keys, value: Operand) -> None:
         mask = self._lone_mask(target, keys)
         if mask is not None and (type(value) is not DaskTensor or not value.shape):
             axis, chosen = mask
@@ -78,7 +79,7 @@ class IndexedAccess(DaskMemory):
 
     # ------------------------------------------------------------------ masks
 
-    def _lone_mask(self, x: DaskTensor, keys: tuple[Any, ...]) -> tuple[int, DaskTensor] | None:
+    def _lone_mask(self, x: DaskTensor, keys: Keys) -> tuple[int, DaskTensor] | None:
         """The only key, if that is a mask that fits, and the axis where it begins."""
         given = [(axis, key) for axis, key in enumerate(keys) if key is not None]
         axis, key = given[0]
@@ -155,7 +156,7 @@ class IndexedAccess(DaskMemory):
 
     # ------------------------------------------------------------------ integer keys
 
-    def _positions(self, x: DaskTensor, keys: tuple[Any, ...]) -> tuple[da.Array, _Positions]:
+    def _positions(self, x: DaskTensor, keys: Keys) -> tuple[da.Array, _Positions]:
         """`x`, with an axis of size 1 more per mask without axes, and what `keys` select of it."""
         shape: list[int] = []
         axes: list[int] = []
@@ -217,7 +218,7 @@ class IndexedAccess(DaskMemory):
         per_row = prod([max(sizes) for sizes in x.chunks[ndim:]]) * x.dtype.itemsize
         step = max(1, self.grid.limit // per_row)
         rest = x.numblocks[ndim:]
-        tasks: dict[tuple[int, ...], Any] = {}
+        tasks: dict[ChunkIndex, Task] = {}
         for piece, begin in enumerate(range(0, n, step)):
             part = [index[begin : begin + step] for index in indices]
             size = min(step, n - begin)
@@ -257,7 +258,7 @@ class IndexedAccess(DaskMemory):
         if not n * prod(sizes):
             return x
         groups = {block: (rows, local) for block, rows, local in _by_block(moved, found.indices)}
-        tasks: dict[tuple[int, ...], Any] = {}
+        tasks: dict[ChunkIndex, Task] = {}
         for index in positions(moved.numblocks):
             key = (moved.name, *index)
             block, tail = index[:ndim], index[ndim:]
@@ -289,7 +290,7 @@ class IndexedAccess(DaskMemory):
         return self._along_last("scatter", xs, axis, template.shape[axis], add=add)
 
     def _along_last(
-        self, method: str, xs: Sequence[DaskTensor], axis: int, size: int, **options: Any
+        self, method: str, xs: Sequence[DaskTensor], axis: int, size: int, **options: Argument
     ) -> DaskTensor:
         """A primitive that pairs arrays but for `axis`, which is one chunk."""
         ndim = len(xs[0].shape)
@@ -397,7 +398,9 @@ def _nonzero(shape: tuple[int, ...], axis: int, begin: int, chunk: NDArray) -> N
     return np.unravel_index(np.flatnonzero(chunk) + begin, shape)[axis]
 
 
-def _collect(plan: list[tuple[NDArray, tuple[NDArray, ...]]], n: int, chunks: list[Any]) -> NDArray:
+def _collect(
+    plan: list[tuple[NDArray, tuple[NDArray, ...]]], n: int, chunks: list[Part]
+) -> NDArray:
     if len(plan) == 1:
         # In order, as they are all there.
         alone: NDArray = np.asarray(chunks[0])[plan[0][1]]
@@ -415,13 +418,13 @@ def _put_rows(rows: NDArray, local: tuple[NDArray, ...], chunk: NDArray, value: 
     return result
 
 
-def _put_scalar(local: tuple[NDArray, ...], value: Any, chunk: NDArray) -> NDArray:
+def _put_scalar(local: tuple[NDArray, ...], value: Scalar, chunk: NDArray) -> NDArray:
     result = np.array(chunk)
     result[local] = value
     return result
 
 
-def _paired(method: str, options: dict[str, Any], *chunks: NDArray) -> tuple[NDArray]:
+def _paired(method: str, options: dict[str, Argument], *chunks: NDArray) -> tuple[NDArray]:
     return (on_host(method, *chunks, chunks[0].ndim - 1, **options),)
 
 
@@ -434,7 +437,7 @@ class _Distinct:
         self.counts = counts
 
 
-def _distinct(chunk: Any, start: int) -> _Distinct:
+def _distinct(chunk: Part, start: int) -> _Distinct:
     values, indices, _, counts = on_host("unique", chunk)
     return _Distinct(values, indices + start, counts)
 

@@ -19,6 +19,7 @@ from dask.array.core import normalize_chunks
 from dask.highlevelgraph import HighLevelGraph
 from dask.utils import parse_bytes
 
+from ...contract.numpy_dtypes import NDArray, NumPyDType
 from ...core.shape import broadcast_shapes
 
 __all__ = [
@@ -38,9 +39,12 @@ __all__ = [
     "tree",
 ]
 
-NDArray = np.ndarray[Any, Any]
 Chunks: TypeAlias = "tuple[tuple[int, ...], ...]"
 ChunkIndex: TypeAlias = "tuple[int, ...]"
+Task: TypeAlias = Any
+"""What Dask runs for a chunk: a call with its arguments, or the key of another task."""
+Part: TypeAlias = Any
+"""What a task gives: a chunk, which may be a NumPy scalar, or a partial result of any type."""
 
 _FAN_IN: Final = 8
 """About how many partial results one task of a tree merges."""
@@ -71,14 +75,14 @@ class Grid:
         return int(parse_bytes(dask.config.get("array.chunk-size")))
 
     def chunks(
-        self, shape: tuple[int, ...], dtype: np.dtype[Any], whole: Iterable[int] = ()
+        self, shape: tuple[int, ...], dtype: NumPyDType, whole: Iterable[int] = ()
     ) -> Chunks:
         """Chunks of about `limit` bytes, with the axes `whole` in one piece."""
         if not prod(shape):
             return tuple([(n,) for n in shape])
-        wanted = ["auto"] * len(shape)
+        wanted: list[str | int] = ["auto"] * len(shape)
         for axis in whole:
-            wanted[axis] = -1  # type: ignore[call-overload]
+            wanted[axis] = -1
         found: Chunks = normalize_chunks(tuple(wanted), shape, limit=self.limit, dtype=dtype)
         return found
 
@@ -100,10 +104,10 @@ def name_of(label: str) -> str:
 
 def layer(
     label: str,
-    tasks: dict[ChunkIndex, Any],
+    tasks: dict[ChunkIndex, Task],
     inputs: Sequence[da.Array],
     chunks: Chunks,
-    dtype: np.dtype[Any],
+    dtype: NumPyDType,
     name: str = "",
 ) -> da.Array:
     """An array of one task per chunk.
@@ -186,7 +190,7 @@ def combined(
     return [_cut(x, x.ndim, chunks) for x in cut], chunks
 
 
-def _key(x: da.Array, index: ChunkIndex, core: int = 0) -> tuple[Any, ...]:
+def _key(x: da.Array, index: ChunkIndex, core: int = 0) -> tuple[str | int, ...]:
     """The key of the chunk of `x` that broadcasts to the one at `index`."""
     own = index[len(index) - (x.ndim - core) :]
     place = [i if len(c) > 1 else 0 for i, c in zip(own, x.chunks, strict=False)]
@@ -195,17 +199,17 @@ def _key(x: da.Array, index: ChunkIndex, core: int = 0) -> tuple[Any, ...]:
 
 def blockwise(
     label: str,
-    call: Callable[..., Any],
+    call: Callable[..., Part],
     arrays: Sequence[da.Array],
     chunks: Chunks,
-    dtype: np.dtype[Any],
+    dtype: NumPyDType,
 ) -> da.Array:
     """`call` on the chunks that broadcast together; `chunks` are those of the results.
 
     The arrays are `aligned`. Dask can make one task of several such layers.
     """
     ndim = len(chunks)
-    pairs: list[Any] = []
+    pairs: list[da.Array | tuple[int, ...]] = []
     for x in arrays:
         pairs += [x, tuple(range(ndim - x.ndim, ndim))]
     return da.blockwise(
@@ -221,10 +225,10 @@ def blockwise(
 
 def batched(
     label: str,
-    call: Callable[..., Any],
+    call: Callable[..., Part],
     arrays: Sequence[da.Array],
     core: Sequence[int],
-    results: Sequence[tuple[tuple[int, ...], np.dtype[Any]]],
+    results: Sequence[tuple[tuple[int, ...], NumPyDType]],
     grid: Grid,
 ) -> tuple[da.Array, ...]:
     """`call` on whole matrices, or whatever the last axes hold, for chunks of the other axes.
@@ -283,10 +287,10 @@ def tree(
     label: str,
     partials: da.Array,
     axes: tuple[int, ...],
-    merge: Callable[[list[Any]], Any],
-    finish: Callable[[Any], Any],
+    merge: Callable[[list[Part]], Part],
+    finish: Callable[[Part], Part],
     chunks: Chunks,
-    dtype: np.dtype[Any],
+    dtype: NumPyDType,
 ) -> da.Array:
     """Partial results, one per chunk, merged along `axes`, a few at a time.
 
@@ -333,7 +337,7 @@ def _ones(counts: Iterable[int]) -> Chunks:
 
 
 def partials(
-    label: str, x: da.Array, call: Callable[..., Any], axis: int | None = None
+    label: str, x: da.Array, call: Callable[..., Part], axis: int | None = None
 ) -> da.Array:
     """One partial result per chunk of `x`: ``call(chunk)``, with `axis` also where it begins."""
     begins = [] if axis is None else starts(x.chunks[axis])

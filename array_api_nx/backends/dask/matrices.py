@@ -8,18 +8,19 @@ from __future__ import annotations
 
 from functools import partial
 from math import prod
-from typing import Any, Final
+from typing import Final
 
 import dask.array as da
 import numpy as np
 
 from ...contract import primitives as p
 from ...contract.backend import Norm
-from ...contract.numpy_dtypes import FROM_NUMPY
+from ...contract.numpy_dtypes import FROM_NUMPY, NDArray
+from ...contract.program import Argument
 from ...core.dtypes import DType
 from ...core.shape import broadcast_shapes
 from .expressions import on_host
-from .layers import NDArray, aligned, layer, positions, tidy, tree
+from .layers import ChunkIndex, Part, Task, aligned, layer, positions, tidy, tree
 from .storage import DaskMemory
 from .views import DaskTensor
 
@@ -99,7 +100,11 @@ class Matrices(DaskMemory):
     # ------------------------------------------------------------------ linear algebra
 
     def _matrices(
-        self, method: str, x: DaskTensor, *results: tuple[tuple[int, ...], DType], **options: Any
+        self,
+        method: str,
+        x: DaskTensor,
+        *results: tuple[tuple[int, ...], DType],
+        **options: Argument,
     ) -> tuple[DaskTensor, ...]:
         """A decomposition of whole matrices."""
         return self.batch(method, [x], [2], results, **options)
@@ -228,7 +233,7 @@ class Matrices(DaskMemory):
         rows = array.chunks[0]
         blocks = range(len(rows))
         heights = tuple([min(height, n) for height in rows])
-        tasks: dict[tuple[int, ...], Any] = {(i, 0): (_r, (array.name, i, 0)) for i in blocks}
+        tasks: dict[ChunkIndex, Task] = {(i, 0): (_r, (array.name, i, 0)) for i in blocks}
         stacked = self.tensor(layer("r", tasks, [array], (heights, (n,)), array.dtype))
         upper, r = self.qr(stacked, complete=False)
         pieces = self.array(upper).rechunk((heights, (n,)))
@@ -258,7 +263,7 @@ def _r(block: NDArray) -> NDArray:
 
 
 def _triangle(block: NDArray) -> NDArray:
-    found: Any = np.linalg.qr(block, "r")
+    found: Part = np.linalg.qr(block, "r")
     return found
 
 

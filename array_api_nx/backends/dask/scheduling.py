@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import cache
-from typing import Any
 
 import dask
 import dask.array as da
@@ -14,12 +13,13 @@ from dask.callbacks import Callback
 from dask.diagnostics import ProgressBar
 from dask.order import order
 
+from ...contract.backend import Native
 from ...contract.errors import EngineError
 
 __all__ = ["client", "compute", "persist"]
 
 
-def compute(*arrays: da.Array) -> tuple[Any, ...]:
+def compute(*arrays: da.Array) -> tuple[Native, ...]:
     """What the arrays consist of."""
     with _suited(arrays), _explaining():
         return dask.compute(*arrays)
@@ -37,7 +37,7 @@ def persist(arrays: Sequence[da.Array], progress: bool) -> tuple[da.Array, ...]:
     return kept
 
 
-def client() -> Any:
+def client() -> Native:
     """The client of a cluster that is in force, or None."""
     try:
         from distributed import get_client
@@ -87,7 +87,7 @@ def _suited(arrays: Sequence[da.Array]) -> Iterator[None]:
 
 
 @cache
-def _controller() -> Any:
+def _controller() -> Native:
     """What sets the number of threads of BLAS libraries, if it is installed."""
     try:
         from threadpoolctl import ThreadpoolController
@@ -104,10 +104,12 @@ class _InOrder(Callback):  # type: ignore[misc]  # Dask is untyped
     to something else that their readers wait for.
     """
 
-    def _start_state(self, graph: Any, state: dict[str, Any]) -> None:
+    def _start_state(self, graph: Native, state: dict[str, Native]) -> None:
         self._rank = order(graph)
 
-    def _posttask(self, key: Any, result: Any, graph: Any, state: dict[str, Any], _: Any) -> None:
+    def _posttask(
+        self, key: Hashable, result: object, graph: object, state: dict[str, Native], _: object
+    ) -> None:
         # The last task is the next one to run.
         ready, dependents = state["ready"], state["dependents"][key]
         new = []
@@ -116,5 +118,5 @@ class _InOrder(Callback):  # type: ignore[misc]  # Dask is untyped
         for task in new:
             insort(ready, task, key=self._priority)
 
-    def _priority(self, task: Any) -> int:
+    def _priority(self, task: Hashable) -> int:
         return -self._rank[task]

@@ -6,22 +6,22 @@ import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from math import prod
-from typing import Any
 
 import dask
 import dask.array as da
 import numpy as np
 from dask.utils import format_bytes
 
-from ...contract.backend import AxisOrder, Backend, Operand, Scalar
-from ...contract.numpy_dtypes import FROM_NUMPY, TO_NUMPY
+from ...contract.backend import AxisOrder, Backend, Info, Native, Operand, Scalar
+from ...contract.numpy_dtypes import FROM_NUMPY, TO_NUMPY, NDArray, NumPyDType
+from ...contract.program import Argument
 from ...contract.strided import axis_order
 from ...core.dtypes import DType
 from ...core.view import Selection, View
 from ...explain.explanation import Explanation
 from .explain import explanation
 from .expressions import ArraySource, Expression, StorageValue, bound, on_host
-from .layers import Grid, NDArray, batched, layer, name_of, positions, starts
+from .layers import Grid, Part, batched, layer, name_of, positions, starts
 from .scheduling import client, compute, persist
 from .views import Bitcast, DaskStorage, DaskTensor, Permute, Reshape, Slice, stretched
 
@@ -70,7 +70,11 @@ class DaskMemory(Backend):
         return x.array(self.grid)
 
     def elementwise(
-        self, method: str, arguments: tuple[Any, ...], shape: tuple[int, ...], dtype: np.dtype[Any]
+        self,
+        method: str,
+        arguments: tuple[Argument, ...],
+        shape: tuple[int, ...],
+        dtype: NumPyDType,
     ) -> DaskTensor:
         """A result that waits. Handles among `arguments` are what it is computed from."""
         values = []
@@ -88,7 +92,7 @@ class DaskMemory(Backend):
     def along(
         self, method: str, x: DaskTensor, axes: tuple[int, ...], sizes: dict[int, int],
         dtype: DType,
-        *arguments: Any, **options: Any,
+        *arguments: Argument, **options: Argument,
     ) -> DaskTensor:  # fmt: skip
         """A primitive that needs `axes` in one piece; `sizes` are those that they get."""
         array = self.grid.joined(self.array(x), axes)
@@ -102,7 +106,7 @@ class DaskMemory(Backend):
 
     def batch(
         self, method: str, xs: Sequence[DaskTensor], core: Sequence[int],
-        results: Sequence[tuple[tuple[int, ...], DType]], **options: Any,
+        results: Sequence[tuple[tuple[int, ...], DType]], **options: Argument,
     ) -> tuple[DaskTensor, ...]:  # fmt: skip
         """A primitive that needs the last axes in one piece, with the others broadcast."""
         found = batched(
@@ -115,7 +119,7 @@ class DaskMemory(Backend):
         )
         return tuple([self.tensor(array) for array in found])
 
-    def at_once(self, method: str, *arguments: Any, **options: Any) -> Any:
+    def at_once(self, method: str, *arguments: Argument, **options: Argument) -> Part:
         """A primitive on arrays without elements: there is nothing to wait for."""
         result = on_host(
             method,
@@ -175,7 +179,7 @@ class DaskMemory(Backend):
     def explain(self, x: DaskTensor) -> Explanation:
         return explanation(self.array(x), x.is_computed, tuple(x.storage.notes))
 
-    def runtime_info(self) -> dict[str, Any]:
+    def runtime_info(self) -> Info:
         cluster = client()
         return {
             "dask": dask.__version__,
@@ -203,7 +207,7 @@ class DaskMemory(Backend):
         result.storage.read_only = "its elements are read from a mapped file when they are needed"
         return result
 
-    def from_native(self, array: Any) -> DaskTensor:
+    def from_native(self, array: Native) -> DaskTensor:
         """A Dask array, or a NumPy array, as a handle.
 
         Computes nothing but the sizes of chunks, if the Dask array does not know them.
@@ -315,12 +319,14 @@ class DaskMemory(Backend):
         target.write(value.value(self.grid), self.grid)
 
 
-def _call(method: str, arguments: tuple[Any, ...], options: dict[str, Any], chunk: Any) -> NDArray:
+def _call(
+    method: str, arguments: tuple[Argument, ...], options: dict[str, Argument], chunk: Part
+) -> NDArray:
     result: NDArray = on_host(method, chunk, *arguments, **options)
     return result
 
 
-def _call_all(method: str, options: dict[str, Any], *chunks: Any) -> tuple[NDArray, ...]:
+def _call_all(method: str, options: dict[str, Argument], *chunks: Part) -> tuple[NDArray, ...]:
     result = on_host(method, *chunks, **options)
     return result if isinstance(result, tuple) else (result,)
 
@@ -346,7 +352,7 @@ def _make_room(x: DaskTensor) -> None:
 
 def _mapped(array: NDArray) -> tuple[str, int] | None:
     """The file that a memory-mapped `array` lies in, and where in it the first element is."""
-    root: Any = array
+    root: Native = array
     while isinstance(root.base, np.ndarray):
         root = root.base
     if not isinstance(root, np.memmap) or root.filename is None:
@@ -359,7 +365,7 @@ def _mapped(array: NDArray) -> tuple[str, int] | None:
 def _read(
     path: str,
     offset: int,
-    dtype: np.dtype[Any],
+    dtype: NumPyDType,
     strides: tuple[int, ...],
     begin: tuple[int, ...],
     shape: tuple[int, ...],

@@ -11,14 +11,16 @@ from __future__ import annotations
 
 from functools import partial
 from math import prod
-from typing import Any, NamedTuple, TypeAlias, final
+from typing import NamedTuple, TypeAlias, final
 
 import dask.array as da
 import numpy as np
 
+from ...contract.numpy_dtypes import NDArray, NumPyDType
+from ...core.symbolic import KnownInts
 from ...core.view import Selection, View
 from .expressions import ArraySource, StorageValue, bound
-from .layers import Chunks, Grid, NDArray, layer, positions, starts, tidy
+from .layers import ChunkIndex, Chunks, Grid, Task, layer, positions, starts, tidy
 
 __all__ = [
     "Bitcast",
@@ -90,7 +92,7 @@ class Slice(NamedTuple):
 class Bitcast(NamedTuple):
     """The bytes read as another dtype."""
 
-    dtype: np.dtype[Any]
+    dtype: NumPyDType
 
     def get(self, x: da.Array, grid: Grid) -> da.Array:
         return _bitcast(x, self.dtype)
@@ -174,7 +176,7 @@ class DaskTensor:
         self,
         storage: DaskStorage,
         view: View,
-        dtype: np.dtype[Any],
+        dtype: NumPyDType,
         path: tuple[Movement, ...] = (),
     ) -> None:
         self.storage = storage
@@ -185,7 +187,8 @@ class DaskTensor:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return self.view.shape  # type: ignore[return-value]  # sizes are ints here
+        shape: KnownInts = self.view.shape
+        return shape
 
     @property
     def is_computed(self) -> bool:
@@ -207,9 +210,7 @@ class DaskTensor:
         kept = self.kept
         return kept if kept is not None and kept.version == self.storage.version else None
 
-    def moved(
-        self, movement: Movement, view: View, dtype: np.dtype[Any] | None = None
-    ) -> DaskTensor:
+    def moved(self, movement: Movement, view: View, dtype: NumPyDType | None = None) -> DaskTensor:
         """What `movement` makes of it, over the same storage."""
         path = self.path
         last = path[-1] if path else None
@@ -297,7 +298,7 @@ def _before_expansion(last: Expand, movement: Movement) -> tuple[Movement, ...]:
         return movement, Expand(*moved)
     if type(movement) is not Slice:
         return last, movement
-    selection: list[Any] = []
+    selection: list[int | tuple[int, int, int] | None] = []
     expanded: list[int] = []
     kept: list[int] = []
     sizes = iter(zip(before, shape, strict=True))
@@ -327,7 +328,7 @@ def _followed(whole: StorageValue, path: tuple[Movement, ...], grid: Grid) -> da
 # ---------------------------------------------------------------------- movements of Dask arrays
 
 
-def _empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> da.Array:
+def _empty(shape: tuple[int, ...], dtype: NumPyDType) -> da.Array:
     return da.from_array(np.empty(shape, dtype), chunks=-1, name=False)
 
 
@@ -364,14 +365,14 @@ def stretched(x: da.Array, shape: tuple[int, ...], grid: Grid) -> da.Array:
 
 def sliced(x: da.Array, selection: Selection) -> da.Array:
     """What a basic index selects."""
-    keys: list[Any] = []
+    keys: list[int | slice | None] = []
     for item in selection:
         if not isinstance(item, tuple):
             keys.append(item)
             continue
         start, count, step = item
-        end: int | None = start + count * step
-        if step < 0 and (count == 0 or end < 0):  # type: ignore[operator]
+        end = start + count * step
+        if step < 0 and (count == 0 or end < 0):
             keys.append(slice(start, None, step) if count else slice(0, 0))
         else:
             keys.append(slice(start, end, step) if count else slice(0, 0))
@@ -383,7 +384,7 @@ def _put_slice(whole: da.Array, selection: Selection, part: da.Array) -> da.Arra
     if not part.size:
         return whole
     # As many axes as `whole` has, going up.
-    squeezed: list[Any] = []
+    squeezed: list[int | slice | None] = []
     ranges: list[tuple[int, int, int]] = []
     for item in selection:
         if item is None:
@@ -419,15 +420,16 @@ def _put_slice(whole: da.Array, selection: Selection, part: da.Array) -> da.Arra
         axes.append(places)
         cuts.append(tuple(cut))
     part = part.rechunk(tuple(cuts))
-    tasks: dict[tuple[int, ...], Any] = {}
+    tasks: dict[ChunkIndex, Task] = {}
     for index in positions(whole.numblocks):
-        found = [places[i] for i, places in zip(index, axes, strict=True)]
+        places = [places[i] for i, places in zip(index, axes, strict=True)]
+        found = [place for place in places if place is not None]
         key = (whole.name, *index)
-        if None in found:
+        if len(found) < len(places):
             tasks[index] = key
         else:
-            where = tuple([place[0] for place in found])  # type: ignore[index]
-            source = (part.name, *[place[1] for place in found])  # type: ignore[index]
+            where = tuple([place[0] for place in found])
+            source = (part.name, *[place[1] for place in found])
             tasks[index] = (partial(_write, where), key, source)
     return layer("assign", tasks, [whole, part], whole.chunks, whole.dtype)
 
@@ -438,7 +440,7 @@ def _write(where: tuple[slice, ...], whole: NDArray, part: NDArray) -> NDArray:
     return result
 
 
-def _bitcast(x: da.Array, dtype: np.dtype[Any]) -> da.Array:
+def _bitcast(x: da.Array, dtype: NumPyDType) -> da.Array:
     old, new = x.dtype.itemsize, dtype.itemsize
     chunks: Chunks = x.chunks
     if old != new:
@@ -449,7 +451,7 @@ def _bitcast(x: da.Array, dtype: np.dtype[Any]) -> da.Array:
     return layer("bitcast", tasks, [x], chunks, dtype)
 
 
-def _view(dtype: np.dtype[Any], chunk: NDArray) -> NDArray:
+def _view(dtype: NumPyDType, chunk: NDArray) -> NDArray:
     if chunk.dtype.itemsize == dtype.itemsize:
         return chunk.view(dtype)
     return np.ascontiguousarray(chunk).view(dtype)

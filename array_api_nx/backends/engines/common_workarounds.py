@@ -6,16 +6,18 @@ They need the standard's functions, and three things that each engine does in it
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
+from ...contract.backend import Native
 from ...contract.primitives import Primitive
 from ..cpu.kernels import BINARY, UNARY
 
-__all__ = ["EngineKernel", "Wrapper", "common_wrappers"]
+__all__ = ["EngineKernel", "Kernels", "Wrapper", "common_wrappers"]
 
-EngineKernel: TypeAlias = Callable[..., Any]
+EngineKernel: TypeAlias = Callable[..., Native]
+Kernels: TypeAlias = dict[Native, dict[Primitive, EngineKernel]]
+"""By the dtype of the engine."""
 Wrapper: TypeAlias = Callable[[Primitive, EngineKernel], EngineKernel]
-Native: TypeAlias = Any
 
 
 def host_kernel(op: Primitive) -> EngineKernel:
@@ -24,7 +26,7 @@ def host_kernel(op: Primitive) -> EngineKernel:
 
 
 def common_wrappers(
-    xp: Any,
+    xp: Native,
     arrays: Callable[..., list[Native]],
     on_host: Callable[..., Native],
     put: Callable[[Native, Native, Native], Native],
@@ -46,7 +48,7 @@ def common_wrappers(
     def host(op: Primitive, kernel: EngineKernel) -> EngineKernel:
         numpys = host_kernel(op)
 
-        def wrapped(*operands: Any) -> Native:
+        def wrapped(*operands: Native) -> Native:
             return on_host(numpys, *arrays(*operands))
 
         return wrapped
@@ -57,7 +59,7 @@ def common_wrappers(
         def wrapper(op: Primitive, kernel: EngineKernel) -> EngineKernel:
             numpys = host_kernel(op)
 
-            def wrapped(*operands: Any) -> Native:
+            def wrapped(*operands: Native) -> Native:
                 whole = arrays(*operands)
                 result = kernel(*whole)
                 odd = which(result, *whole)

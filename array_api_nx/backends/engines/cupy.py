@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from inspect import isfunction
-from typing import Any, Final
+from typing import Concatenate, Final, ParamSpec, TypeVar
 
 import array_api_compat.cupy as xp
 import cupy
@@ -14,9 +14,9 @@ import numpy as np
 from cupyx.scipy.special import erf
 
 from ...contract import primitives as p
-from ...contract.backend import Backend, Scalar
+from ...contract.backend import Backend, Native, Scalar
 from ...contract.errors import EngineError
-from ...contract.numpy_dtypes import FROM_NUMPY, TO_NUMPY
+from ...contract.numpy_dtypes import FROM_NUMPY, TO_NUMPY, NDArray
 from ...contract.primitives import Primitive
 from ...contract.strided import Storage, Tensor
 from ...core import dtypes as d
@@ -24,21 +24,22 @@ from ...core.dtypes import DType
 from ...core.view import View
 from . import workarounds
 from .common_workarounds import EngineKernel, Wrapper, common_wrappers
-from .namespace import NamespaceBackend, Native, explain_errors, wrap
+from .namespace import NamespaceBackend, explain_errors, wrap
 
 __all__ = ["CupyBackend"]
 
-NDArray = np.ndarray[Any, Any]
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
-def _arrays(*operands: Any) -> list[Native]:
+def _arrays(*operands: Native) -> list[Native]:
     """Operands as arrays: scalars become 0-d arrays of the dtype of the others."""
     dtype = next(x.dtype for x in operands if isinstance(x, cupy.ndarray))
     return [x if isinstance(x, cupy.ndarray) else cupy.asarray(x, dtype) for x in operands]
 
 
 def _of_arrays(function: EngineKernel) -> EngineKernel:
-    def kernel(x1: Any, x2: Any) -> Native:
+    def kernel(x1: Native, x2: Native) -> Native:
         return function(*_arrays(x1, x2))
 
     return kernel
@@ -182,7 +183,7 @@ class CupyBackend(NamespaceBackend):
     def dlpack_device(self) -> tuple[int, int]:
         return 2, self.place.id
 
-    def from_native(self, array: Any) -> Tensor:
+    def from_native(self, array: Native) -> Tensor:
         if not isinstance(array, cupy.ndarray):
             array = cupy.from_dlpack(array)
         if array.dtype not in self._ours:
@@ -226,7 +227,7 @@ class CupyBackend(NamespaceBackend):
         return result
 
     def reduction(
-        self, op: Primitive, array: Native, axes: tuple[int, ...], keepdims: bool, dtype: Any
+        self, op: Primitive, array: Native, axes: tuple[int, ...], keepdims: bool, dtype: Native
     ) -> Native:
         if op is p.SUM or op is p.PROD:
             function = cupy.sum if op is p.SUM else cupy.prod
@@ -252,7 +253,7 @@ class CupyBackend(NamespaceBackend):
         cupy.add.at(added, positions, values)
         return added
 
-    def _linalg(self, name: str, *arrays: Tensor, **options: Any) -> Any:
+    def _linalg(self, name: str, *arrays: Tensor, **options: object) -> Native:
         if name in ("eig", "eigvals"):
             host = getattr(np.linalg, name)(*[self.array(x).get() for x in arrays])
             dtype = np.result_type(self.array(arrays[0]).dtype, np.complex64)
@@ -263,9 +264,11 @@ class CupyBackend(NamespaceBackend):
             return super()._linalg(name, *arrays, **options)
 
 
-def _on_its_gpu(method: Callable[..., Any]) -> Callable[..., Any]:
+def _on_its_gpu(
+    method: Callable[Concatenate[CupyBackend, P], R],
+) -> Callable[Concatenate[CupyBackend, P], R]:
     @wraps(method)
-    def primitive(self: CupyBackend, *arguments: Any, **options: Any) -> Any:
+    def primitive(self: CupyBackend, /, *arguments: P.args, **options: P.kwargs) -> R:
         with self.place:
             return method(self, *arguments, **options)
 

@@ -10,9 +10,9 @@ import re
 import sys
 from collections.abc import Callable
 from importlib.util import find_spec
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from ...contract.backend import Backend
+from ...contract.backend import Backend, Native
 
 __all__ = ["ENGINES", "EngineSpec", "options_of"]
 
@@ -48,7 +48,7 @@ class EngineSpec(NamedTuple):
     requires: str
     install: str
     owns: tuple[str, ...]
-    device_of: Callable[[Any], str | None]
+    device_of: Callable[[Native], str | None]
 
 
 def _numbered(engine: str, kinds: tuple[str, ...], single: tuple[str, ...]) -> Callable[[str], str]:
@@ -104,7 +104,7 @@ def _torch_offers() -> tuple[str, ...]:
     return tuple(names)
 
 
-def _device_of_tensor(x: Any) -> str | None:
+def _device_of_tensor(x: Native) -> str | None:
     torch = sys.modules["torch"]
     if not isinstance(x, torch.Tensor):
         return None
@@ -129,7 +129,7 @@ def _jax_offers() -> tuple[str, ...]:
     return tuple(names)
 
 
-def _device_of_jax_array(x: Any) -> str | None:
+def _device_of_jax_array(x: Native) -> str | None:
     jax = sys.modules["jax"]
     if not isinstance(x, jax.Array) or isinstance(x, jax.core.Tracer):
         return None
@@ -165,7 +165,7 @@ def _cupy_offers() -> tuple[str, ...]:
     return tuple([str(i) for i in range(cupy.cuda.runtime.getDeviceCount())])
 
 
-def _device_of_cupy_array(x: Any) -> str | None:
+def _device_of_cupy_array(x: Native) -> str | None:
     cupy = sys.modules["cupy"]
     return str(x.device.id) if isinstance(x, cupy.ndarray) else None
 
@@ -202,11 +202,13 @@ def _load_dask(name: str) -> Backend:
     return DaskBackend(chunks, progress=progress)
 
 
-def _device_of_dask_array(x: Any) -> str | None:
+def _device_of_dask_array(x: Native) -> str | None:
     return "" if isinstance(x, sys.modules["dask.array"].Array) else None
 
 
-def _if_installed(module: str, offers: Callable[[], tuple[str, ...]]) -> Callable[[], Any]:
+def _if_installed(
+    module: str, offers: Callable[[], tuple[str, ...]]
+) -> Callable[[], tuple[str, ...]]:
     return lambda: offers() if find_spec(module) else ()
 
 

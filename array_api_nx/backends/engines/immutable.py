@@ -7,13 +7,14 @@ new array, which takes the place of the old one in the storage.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import pairwise
 from math import prod
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
+from ...contract.numpy_dtypes import NDArray
+from ...core.symbolic import KnownInts
 from ...core.view import View
 
 __all__ = ["Steps", "positions", "steps"]
@@ -60,9 +61,9 @@ def steps(view: View, size: int) -> Steps | None:
 
 
 def _steps(view: View, size: int) -> Steps | None:
-    shape: Any = view.shape
-    strides: Any = view.strides
-    offset: Any = view.offset
+    shape: KnownInts = view.shape
+    strides: KnownInts = view.strides
+    offset: KnownInts = view.offset
     if 0 in shape:
         return None
     axes = [axis for axis, n in enumerate(shape) if n > 1 and strides[axis]]
@@ -90,10 +91,10 @@ def _steps(view: View, size: int) -> Steps | None:
     return Steps(offset, length, base, tuple(box), (*order, len(axes)), kept)
 
 
-def positions(view: View) -> np.ndarray[Any, Any]:
+def positions(view: View) -> NDArray:
     """Where in the flat memory each element of `view` lies."""
     found = np.full((1,) * view.ndim, view.offset)
-    sizes: Sequence[Any] = view.shape
+    sizes: KnownInts = view.shape
     for axis, (n, stride) in enumerate(zip(sizes, view.strides, strict=True)):
         reach = (*(1,) * axis, n, *(1,) * (view.ndim - axis - 1))
         found = found + (np.arange(n) * stride).reshape(reach)

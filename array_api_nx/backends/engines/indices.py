@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any
 
+from ...contract.backend import Native
 from ...core import dtypes as d
 from ...core.shape import MAX_NDIM, broadcast_shapes
+from ...core.symbolic import DimLike
 
 __all__ = ["Selected", "in_range", "resolve"]
-
-Native = Any
 
 
 class Selected:
@@ -40,8 +39,8 @@ class Selected:
 
     def __init__(
         self,
-        xp: Any,
-        place: Any,
+        xp: Native,
+        place: Native,
         source: tuple[int, ...],
         indices: dict[int, Native],
         together: tuple[int, ...],
@@ -82,12 +81,12 @@ class Selected:
         xp = self.xp
         if not self.indices:
             return xp.zeros((prod(self.together),), dtype=xp.int64, device=self.place)
-        position: Any = None
+        position: Native = None
         for axis, index in self.indices.items():
             position = index if position is None else position * self.source[axis] + index
         return xp.reshape(position, (-1,))
 
-    def positions(self, offset: int, strides: Sequence[Any]) -> Native:
+    def positions(self, offset: int, strides: Sequence[DimLike]) -> Native:
         """Where the selected elements lie in memory that is read with `strides` from `offset`."""
         xp, ndim = self.xp, len(self.shape)
         result = xp.full((1,) * ndim, offset, dtype=xp.int64, device=self.place)
@@ -102,7 +101,9 @@ class Selected:
             result = result + xp.reshape(steps, (*(1,) * at, count, *(1,) * (ndim - at - 1)))
         return xp.broadcast_to(result, self.shape)
 
-    def written(self, offset: int, strides: Sequence[Any], values: Native) -> tuple[Native, Native]:
+    def written(
+        self, offset: int, strides: Sequence[DimLike], values: Native
+    ) -> tuple[Native, Native]:
         """1-D positions in memory, all distinct, and the values that end up there.
 
         `values` is an array of the selected shape, or a scalar that is given back.
@@ -137,7 +138,7 @@ class Selected:
         return order[last]
 
 
-def in_range(xp: Any, index: Native, size: int) -> Native:
+def in_range(xp: Native, index: Native, size: int) -> Native:
     """`index` with its positions counted from the front; IndexError if one is out of range."""
     if prod(index.shape) == 0:
         return index
@@ -149,7 +150,11 @@ def in_range(xp: Any, index: Native, size: int) -> Native:
 
 
 def resolve(
-    xp: Any, place: Any, shape: tuple[int, ...], keys: Sequence[Any], dtypes: dict[Any, Any]
+    xp: Native,
+    place: Native,
+    shape: tuple[int, ...],
+    keys: Sequence[Native | None],
+    dtypes: dict[Native, Native],
 ) -> Selected:
     """The keys of `Backend.index_get`, with arrays of the engine for handles, as a `Selected`.
 
@@ -158,8 +163,8 @@ def resolve(
     IndexError
         If an index is out of range, or the keys do not broadcast.
     """
-    indices: dict[int, Any] = {}
-    flags: list[Any] = []
+    indices: dict[int, Native] = {}
+    flags: list[Native] = []
     standing: list[int] = []
     axis = 0
     masks = arrays = 0

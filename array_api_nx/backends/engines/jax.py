@@ -14,33 +14,40 @@ from functools import wraps
 from inspect import isfunction
 from math import prod
 from threading import Lock
-from typing import Any, Final
+from typing import Final, ParamSpec, TypeVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from ...contract import primitives as p
-from ...contract.backend import Backend, Operand, Padding, Scalar
+from ...contract.backend import Backend, Native, Operand, Padding, Scalar
 from ...contract.composed import window_counts
 from ...contract.errors import EngineError
-from ...contract.numpy_dtypes import TO_NUMPY
+from ...contract.numpy_dtypes import TO_NUMPY, NDArray
 from ...contract.primitives import Primitive
 from ...contract.strided import Storage, Tensor
 from ...core import dtypes as d
 from ...core.dtypes import DType
+from ...core.symbolic import KnownInts
 from ...core.view import View
+from .common_workarounds import EngineKernel
 from .immutable import Steps, positions, steps
 from .jax_kernels import binary_kernels, unary_kernels
-from .namespace import NamespaceBackend, Native, explain_errors, wrap
+from .namespace import NamespaceBackend, explain_errors, wrap
 
 __all__ = ["JaxBackend"]
 
-NDArray = np.ndarray[Any, Any]
+P = ParamSpec("P")
+R = TypeVar("R")
+
 
 _anchoring: Final = Lock()
-_SCANS: Final = {p.CUMULATIVE_MAX: jax.lax.cummax, p.CUMULATIVE_MIN: jax.lax.cummin}
-_REDUCTIONS: Final = {
+_SCANS: Final[dict[Primitive, EngineKernel]] = {
+    p.CUMULATIVE_MAX: jax.lax.cummax,
+    p.CUMULATIVE_MIN: jax.lax.cummin,
+}
+_REDUCTIONS: Final[dict[Primitive, EngineKernel]] = {
     p.SUM: jnp.sum,
     p.PROD: jnp.prod,
     p.MAX: jnp.max,
@@ -103,7 +110,7 @@ class JaxBackend(NamespaceBackend):
         return self.bind(x) if array is None else array
 
     def read(self, memory: Native, view: View) -> tuple[Native, bool]:
-        shape: Any = view.shape
+        shape: KnownInts = view.shape
         size = int(memory.size)
         if view.is_row_major and view.size == size:
             return (memory if memory.shape == shape else memory.reshape(shape)), False
@@ -155,7 +162,7 @@ class JaxBackend(NamespaceBackend):
     def dlpack_device(self) -> tuple[int, int]:
         return (1, 0) if self.place.platform == "cpu" else (2, self.place.id)
 
-    def from_native(self, array: Any) -> Tensor:
+    def from_native(self, array: Native) -> Tensor:
         if not isinstance(array, jax.Array):
             array = jnp.from_dlpack(array)
         if array.dtype not in self._ours:
@@ -238,7 +245,7 @@ class JaxBackend(NamespaceBackend):
         return array / count
 
     def reduction(
-        self, op: Primitive, array: Native, axes: tuple[int, ...], keepdims: bool, dtype: Any
+        self, op: Primitive, array: Native, axes: tuple[int, ...], keepdims: bool, dtype: Native
     ) -> Native:
         if op is p.SUM or op is p.PROD:
             return _REDUCTIONS[op](array, axis=axes, dtype=dtype, keepdims=keepdims)
@@ -334,9 +341,9 @@ def _fitted(flat: Native, way: Steps) -> Native:
     return jnp.pad(part, (0, missing)) if missing else part
 
 
-def _in_64_bits(method: Callable[..., Any]) -> Callable[..., Any]:
+def _in_64_bits(method: Callable[P, R]) -> Callable[P, R]:
     @wraps(method)
-    def primitive(*arguments: Any, **options: Any) -> Any:
+    def primitive(*arguments: P.args, **options: P.kwargs) -> R:
         with jax.enable_x64(True):
             return method(*arguments, **options)
 

@@ -6,21 +6,20 @@ Every kernel takes JAX arrays or Python scalars, at least one of them an array, 
 from __future__ import annotations
 
 import operator
-from typing import Any, Final, TypeAlias
+from typing import Final
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from ...contract import primitives as p
+from ...contract.backend import Native
 from ...contract.numpy_dtypes import FROM_NUMPY
 from ...contract.primitives import Primitive
 from . import workarounds
-from .common_workarounds import EngineKernel, Wrapper, common_wrappers
+from .common_workarounds import EngineKernel, Kernels, Wrapper, common_wrappers
 
 __all__ = ["binary_kernels", "unary_kernels"]
-
-Native: TypeAlias = Any
 
 
 def _rounding(function: EngineKernel) -> EngineKernel:
@@ -33,13 +32,13 @@ def _rounding(function: EngineKernel) -> EngineKernel:
 def _of_arrays(function: EngineKernel) -> EngineKernel:
     """`function` of arrays alone, in the dtype of the one that is given."""
 
-    def kernel(x1: Any, x2: Any) -> Any:
+    def kernel(x1: Native, x2: Native) -> Native:
         return function(*arrays(x1, x2))
 
     return kernel
 
 
-def arrays(*operands: Any) -> list[Native]:
+def arrays(*operands: Native) -> list[Native]:
     """Operands as arrays: scalars become 0-d arrays of the dtype of the others."""
     dtype = next(x.dtype for x in operands if isinstance(x, jax.Array))
     return [x if isinstance(x, jax.Array) else jnp.asarray(x, dtype) for x in operands]
@@ -145,7 +144,7 @@ def _put(result: Native, mask: Native, values: Native) -> Native:
 
 
 def _by_expanding(op: Primitive, kernel: EngineKernel) -> EngineKernel:
-    def wrapped(x1: Any, x2: Any) -> Native:
+    def wrapped(x1: Native, x2: Native) -> Native:
         return kernel(*jnp.broadcast_arrays(*arrays(x1, x2)))
 
     return wrapped
@@ -159,7 +158,7 @@ def _by_unsigned(op: Primitive, kernel: EngineKernel) -> EngineKernel:
 
 
 def _without_zeros(op: Primitive, kernel: EngineKernel) -> EngineKernel:
-    def wrapped(x1: Any, x2: Any) -> Native:
+    def wrapped(x1: Native, x2: Native) -> Native:
         if not isinstance(x2, jax.Array) and x2 != 0:
             return kernel(x1, x2)
         x1, x2 = arrays(x1, x2)
@@ -184,8 +183,6 @@ _WRAPPERS: Final[dict[str, Wrapper]] = {
     "unsigned": _by_unsigned,
     "zeroless": _without_zeros,
 }
-
-Kernels: TypeAlias = "dict[Any, dict[Primitive, EngineKernel]]"
 
 
 def _kernels(table: dict[Primitive, EngineKernel], kind: str) -> Kernels:

@@ -16,37 +16,36 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
 from inspect import isfunction
 from math import prod
-from typing import Any, Final, NoReturn, TypeAlias, TypeVar
+from typing import Concatenate, Final, NoReturn, ParamSpec, TypeVar
 from weakref import WeakSet
 
 import numpy as np
 
 from ...contract import composed
 from ...contract import primitives as p
-from ...contract.backend import Backend, Norm, Operand, Scalar
+from ...contract.backend import Backend, Keys, Native, Norm, Operand, Scalar
 from ...contract.errors import EngineError
-from ...contract.numpy_dtypes import FROM_NUMPY
+from ...contract.numpy_dtypes import FROM_NUMPY, NDArray
 from ...contract.primitives import Primitive
 from ...contract.strided import Storage, StridedBackend, Tensor, tensor_over
 from ...core import dtypes as d
 from ...core.dtypes import DType
 from ...core.shape import broadcast_shapes
+from ...core.symbolic import KnownInts
 from ...core.view import View
+from .common_workarounds import Kernels
 from .indices import Selected, resolve
 
-__all__ = ["Dtypes", "NamespaceBackend", "Native", "explain_errors", "wrap"]
+__all__ = ["Dtypes", "NamespaceBackend", "explain_errors", "wrap"]
 
-Native: TypeAlias = Any
-"""An array of the engine."""
-
-NDArray = np.ndarray[Any, Any]
-Kernels: TypeAlias = "dict[Any, dict[Primitive, Callable[..., Native]]]"
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
-class Dtypes(dict[DType, Any]):
+class Dtypes(dict[DType, Native]):
     """The engine's dtypes by ours; asking for one that the device lacks is a TypeError."""
 
-    def __init__(self, name: str, dtypes: dict[DType, Any]) -> None:
+    def __init__(self, name: str, dtypes: dict[DType, Native]) -> None:
         super().__init__(dtypes)
         self._name = name
 
@@ -57,7 +56,7 @@ class Dtypes(dict[DType, Any]):
         )
 
 
-def _narrower(dtype: DType, there: dict[DType, Any]) -> Iterator[DType]:
+def _narrower(dtype: DType, there: dict[DType, Native]) -> Iterator[DType]:
     return iter([other for other in there if other.kind == dtype.kind])
 
 
@@ -78,11 +77,13 @@ _HOT: Final = frozenset(
 )  # fmt: skip
 
 
-def _explaining(method: Callable[..., Any]) -> Callable[..., Any]:
+def _explaining(
+    method: Callable[Concatenate[NamespaceBackend, P], R],
+) -> Callable[Concatenate[NamespaceBackend, P], R]:
     """`method`, with the engine's errors explained."""
 
     @wraps(method)
-    def primitive(self: NamespaceBackend, *arguments: Any, **options: Any) -> Any:
+    def primitive(self: NamespaceBackend, /, *arguments: P.args, **options: P.kwargs) -> R:
         try:
             return method(self, *arguments, **options)
         except self.errors as error:
@@ -111,13 +112,13 @@ class NamespaceBackend(StridedBackend):
     """
 
     name: str
-    xp: Any
-    place: Any
+    xp: Native
+    place: Native
     dtypes: Dtypes
     unaries: Kernels
     binaries: Kernels
 
-    def __init__(self, name: str, dtypes: dict[DType, Any]) -> None:
+    def __init__(self, name: str, dtypes: dict[DType, Native]) -> None:
         self.name = name
         self.dtypes = Dtypes(name, dtypes)
         self._ours = {theirs: ours for ours, theirs in dtypes.items()}
@@ -155,7 +156,7 @@ class NamespaceBackend(StridedBackend):
 
     @abstractmethod
     def reduction(
-        self, op: Primitive, array: Native, axes: tuple[int, ...], keepdims: bool, dtype: Any
+        self, op: Primitive, array: Native, axes: tuple[int, ...], keepdims: bool, dtype: Native
     ) -> Native:
         """`op`, neither mean nor count_nonzero, over at least one axis."""
 
@@ -170,7 +171,7 @@ class NamespaceBackend(StridedBackend):
         """`array` in a dtype of the same size that the engine can index."""
         return array
 
-    def moved(self, array: Native, dtype: Any) -> Native:
+    def moved(self, array: Native, dtype: Native) -> Native:
         """A result over `movable` arrays, in their own dtype."""
         return array
 
@@ -219,13 +220,14 @@ class NamespaceBackend(StridedBackend):
             if self.view(x).is_read_only:
                 result.view = view.as_read_only()
             if x.storage in self._read_only:
-                self._read_only.add(result.storage)  # type: ignore[arg-type]
+                assert result.storage is not None
+                self._read_only.add(result.storage)
         return result
 
     def peek(self, x: Tensor) -> Native:
         return self.unload(x)
 
-    def materialise(self, x: Tensor, fill: Any) -> Tensor:
+    def materialise(self, x: Tensor, fill: Scalar) -> Tensor:
         view, storage = x.view, x.storage
         assert view is not None
         assert storage is not None
@@ -264,7 +266,8 @@ class NamespaceBackend(StridedBackend):
         array = self.array(x)
         if prod(array.shape) != 1:
             raise ValueError("only an array of size 1 is a scalar")
-        return array.item()  # type: ignore[no-any-return]
+        value: Scalar = array.item()
+        return value
 
     def native(self, x: Tensor) -> Native:
         return self.array(x)
@@ -285,7 +288,8 @@ class NamespaceBackend(StridedBackend):
         result = wrap(self.load(array, copy))
         if not copy and not array.flags.writeable:
             self.ensure_view(result)
-            self._read_only.add(result.storage)  # type: ignore[arg-type]
+            assert result.storage is not None
+            self._read_only.add(result.storage)
         return result
 
     def arange(
@@ -317,8 +321,8 @@ class NamespaceBackend(StridedBackend):
         return result
 
     def binary(self, op: Primitive, x1: Operand, x2: Operand, out: Tensor | None = None) -> Tensor:
-        first: Any = x1
-        second: Any = x2
+        first: Native = x1
+        second: Native = x2
         if type(x1) is Tensor:
             first = x1.array
             if first is None:
@@ -397,7 +401,8 @@ class NamespaceBackend(StridedBackend):
             ascending = self.sort(reverse, axis, descending=False, stable=stable)
             return self._reversed_order(ascending)
         order = self.argsort(x, axis, descending=False, stable=stable)
-        return self.gather(x, order, axis)  # type: ignore[no-any-return]
+        gathered: Tensor = self.gather(x, order, axis)
+        return gathered
 
     def argsort(self, x: Tensor, axis: int, *, descending: bool, stable: bool) -> Tensor:
         if descending:
@@ -452,22 +457,22 @@ class NamespaceBackend(StridedBackend):
 
     # ------------------------------------------------------------------ indexed access
 
-    def _resolved(self, x: Tensor, keys: tuple[Any, ...]) -> Selected:
+    def _resolved(self, x: Tensor, keys: Keys) -> Selected:
         """The keys of the contract, checked, as arrays of positions that broadcast together."""
         arrays = [self.array(key) if type(key) is Tensor else key for key in keys]
         return resolve(self.xp, self.place, self.shape(x), arrays, self.dtypes)
 
-    def index_get(self, x: Tensor, keys: tuple[Any, ...]) -> Tensor:
+    def index_get(self, x: Tensor, keys: Keys) -> Tensor:
         selected = self._resolved(x, keys)
         array = self.array(x)
         return wrap(self.moved(selected.read(self.movable(array)), array.dtype))
 
-    def index_set(self, target: Tensor, keys: tuple[Any, ...], value: Operand) -> None:
+    def index_set(self, target: Tensor, keys: Keys, value: Operand) -> None:
         selected = self._resolved(target, keys)
         view = target.view or self.ensure_view(target)
         storage = target.storage
         assert storage is not None
-        values: Any = value
+        values: Native = value
         if type(value) is Tensor:
             values = self.movable(self.array(value))
             shape = tuple(values.shape)
@@ -478,7 +483,7 @@ class NamespaceBackend(StridedBackend):
                     f"cannot broadcast a value of shape {shape} to the selected {selected.shape}"
                 )
             values = self.xp.broadcast_to(self.xp.reshape(values, shape), selected.shape)
-        offset: Any = view.offset
+        offset: KnownInts = view.offset
         positions, values = selected.written(offset, view.strides, values)
         if type(value) is Tensor:
             values = self.moved(values, storage.dtype)
@@ -495,7 +500,7 @@ class NamespaceBackend(StridedBackend):
         flat: Tensor = self.reshape(result, (prod(self.shape(result)),))
         selected = self._resolved(result, keys)
         view = result.view or self.ensure_view(result)
-        offset: Any = view.offset
+        offset: KnownInts = view.offset
         positions = selected.positions(offset, view.strides)
         values = self.xp.reshape(self.array(updates), (-1,))
         added = self.add_at(self.array(flat), self.xp.reshape(positions, (-1,)), values)
@@ -558,7 +563,7 @@ class NamespaceBackend(StridedBackend):
 
     # ------------------------------------------------------------------ linear algebra
 
-    def _linalg(self, name: str, *arrays: Tensor, **options: Any) -> Any:
+    def _linalg(self, name: str, *arrays: Tensor, **options: object) -> Native:
         function = getattr(self.xp.linalg, name)
         result = function(*[self.array(x) for x in arrays], **options)
         if isinstance(result, tuple):

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import array_api_compat.torch as xp
 import numpy as np
 import torch
 
 from ...contract import primitives as p
-from ...contract.backend import Operand, Scalar
+from ...contract.backend import Native, Operand, Scalar
 from ...contract.errors import EngineError
-from ...contract.numpy_dtypes import has_negative_strides
+from ...contract.numpy_dtypes import NDArray, has_negative_strides
 from ...contract.primitives import Primitive
 from ...contract.strided import Storage, Tensor
 from ...core import dtypes as d
 from ...core.dtypes import DType
+from ...core.symbolic import KnownInts
 from ...core.view import View
-from .namespace import NamespaceBackend, Native, explain_errors, wrap
+from .namespace import NamespaceBackend, explain_errors, wrap
 from .torch_kernels import (
     TO_TORCH,
     binary_kernels,
@@ -31,7 +32,6 @@ from .torch_kernels import (
 
 __all__ = ["TorchBackend"]
 
-NDArray = np.ndarray[Any, Any]
 
 _DLPACK_TYPES: Final = {"cpu": 1, "cuda": 2, "mps": 8, "xpu": 14}
 _MAX_LAYOUTS: Final = 1 << 13
@@ -156,13 +156,13 @@ class TorchBackend(NamespaceBackend):
         assert storage is not None
         memory = storage.memory.detach().numpy()
         offset, strides = view.byte_layout(storage.itemsize)
-        shape: Any = view.shape
+        shape: KnownInts = view.shape
         return np.ndarray(shape, memory.dtype, memory, offset, strides)
 
     def dlpack_device(self) -> tuple[int, int]:
         return _DLPACK_TYPES.get(self.place.type, 1), self.place.index or 0
 
-    def from_native(self, array: Any) -> Tensor:
+    def from_native(self, array: Native) -> Tensor:
         if not isinstance(array, torch.Tensor):
             if has_negative_strides(array):
                 # PyTorch would end the process (2.13).
@@ -205,7 +205,7 @@ class TorchBackend(NamespaceBackend):
     def movable(self, array: Native) -> Native:
         return to_bits(array)
 
-    def moved(self, array: Native, dtype: Any) -> Native:
+    def moved(self, array: Native, dtype: Native) -> Native:
         return from_bits(array, dtype)
 
     def sortable(self, array: Native) -> Native:
@@ -237,7 +237,7 @@ class TorchBackend(NamespaceBackend):
         return array / count
 
     def reduction(
-        self, op: Primitive, array: Native, axes: tuple[int, ...], keepdims: bool, dtype: Any
+        self, op: Primitive, array: Native, axes: tuple[int, ...], keepdims: bool, dtype: Native
     ) -> Native:
         if op is p.SUM:
             if dtype in _WIDE:
@@ -330,10 +330,10 @@ _WIDE: Final = {
 
 
 def _layout(view: View) -> _Layout:
-    shape: Any = view.shape
+    shape: KnownInts = view.shape
     if 0 in shape:
         return shape, (1,) * len(shape), 0, ()
-    offset: Any = view.offset
+    offset: KnownInts = view.offset
     strides, flipped = [], []
     for axis, (size, stride) in enumerate(zip(shape, view.strides, strict=True)):
         step = int(stride) if size > 1 else 1

@@ -6,17 +6,18 @@ Every kernel takes tensors or Python scalars, at least one of them a tensor, of 
 from __future__ import annotations
 
 import operator
-from typing import Any, Final, TypeAlias
+from typing import Final
 
 import numpy as np
 import torch
 
 from ...contract import primitives as p
+from ...contract.backend import Native
 from ...contract.primitives import Primitive
 from ...core import dtypes as d
 from ...core.dtypes import DType
 from . import workarounds
-from .common_workarounds import EngineKernel, Wrapper, common_wrappers
+from .common_workarounds import EngineKernel, Kernels, Wrapper, common_wrappers
 
 __all__ = [
     "FROM_TORCH",
@@ -30,9 +31,8 @@ __all__ = [
     "unary_kernels",
 ]
 
-TorchTensor: TypeAlias = Any
 
-TO_TORCH: Final[dict[DType, Any]] = {dtype: getattr(torch, dtype.name) for dtype in d.ALL}
+TO_TORCH: Final[dict[DType, Native]] = {dtype: getattr(torch, dtype.name) for dtype in d.ALL}
 FROM_TORCH: Final = {theirs: ours for ours, theirs in TO_TORCH.items()}
 
 BITS: Final = {
@@ -43,18 +43,18 @@ BITS: Final = {
 """The signed integers of the same size, for the unsigned ones that have few kernels."""
 
 
-def to_bits(x: TorchTensor) -> TorchTensor:
+def to_bits(x: Native) -> Native:
     """`x` with its bits as a signed integer, where PyTorch has few kernels for its own dtype."""
     signed = BITS.get(x.dtype)
     return x if signed is None else x.view(signed)
 
 
-def from_bits(x: TorchTensor, dtype: Any) -> TorchTensor:
+def from_bits(x: Native, dtype: Native) -> Native:
     """The inverse of `to_bits` for a result."""
     return x.view(dtype) if dtype in BITS else x
 
 
-def ordered(x: TorchTensor) -> TorchTensor:
+def ordered(x: Native) -> Native:
     """Integers that are ordered as `x` is, in a dtype that has kernels; its own inverse in bits."""
     signed = BITS.get(x.dtype)
     if signed is None:
@@ -62,14 +62,14 @@ def ordered(x: TorchTensor) -> TorchTensor:
     return x.view(signed) ^ torch.iinfo(signed).min
 
 
-def float_order(x: TorchTensor) -> TorchTensor:
+def float_order(x: Native) -> Native:
     """Integers that are ordered as the floats `x` are, zeros of either sign equal, NaN last."""
     plain = torch.where(torch.isnan(x), torch.nan, x) + 0.0
     bits = plain.view(torch.int64 if x.dtype is torch.float64 else torch.int32)
     return torch.where(bits < 0, bits ^ torch.iinfo(bits.dtype).max, bits)
 
 
-def on_host(kernel: EngineKernel, *operands: Any) -> TorchTensor:
+def on_host(kernel: EngineKernel, *operands: Native) -> Native:
     """`kernel` of NumPy on tensors, which it shares memory with where they are on the CPU."""
     device = next(x.device for x in operands if isinstance(x, torch.Tensor))
     arrays = [x.detach().cpu().numpy() if isinstance(x, torch.Tensor) else x for x in operands]
@@ -78,7 +78,7 @@ def on_host(kernel: EngineKernel, *operands: Any) -> TorchTensor:
         return torch.from_numpy(np.asarray(kernel(*arrays))).to(device)
 
 
-def integer_product(x1: TorchTensor, x2: TorchTensor) -> TorchTensor:
+def integer_product(x1: Native, x2: Native) -> Native:
     """The matrix product of integers, which accelerators have no kernel for."""
     left = x1[None] if x1.ndim == 1 else x1
     right = x2[:, None] if x2.ndim == 1 else x2
@@ -91,7 +91,7 @@ def integer_product(x1: TorchTensor, x2: TorchTensor) -> TorchTensor:
     return result
 
 
-def tensors(*operands: Any) -> list[TorchTensor]:
+def tensors(*operands: Native) -> list[Native]:
     """Operands as tensors: scalars become 0-d tensors of the dtype of the others."""
     like = next(x for x in operands if isinstance(x, torch.Tensor))
     return [
@@ -105,39 +105,39 @@ def tensors(*operands: Any) -> list[TorchTensor]:
 # ---------------------------------------------------------------------- the engine's functions
 
 
-def _imag(x: TorchTensor) -> TorchTensor:
+def _imag(x: Native) -> Native:
     return torch.imag(x).clone() if x.is_complex() else torch.zeros_like(x)
 
 
-def _real(x: TorchTensor) -> TorchTensor:
+def _real(x: Native) -> Native:
     return torch.real(x).clone() if x.is_complex() else x.clone()
 
 
-def _conj(x: TorchTensor) -> TorchTensor:
+def _conj(x: Native) -> Native:
     return torch.conj_physical(x) if x.is_complex() else x.clone()
 
 
-def _reciprocal(x: TorchTensor) -> TorchTensor:
+def _reciprocal(x: Native) -> Native:
     # Complex division and multiplication have the standard's special values.
     return 1 / x if x.is_complex() else torch.reciprocal(x)
 
 
-def _square(x: TorchTensor) -> TorchTensor:
+def _square(x: Native) -> Native:
     return x * x if x.is_complex() else torch.square(x)
 
 
 def _rounding(function: EngineKernel) -> EngineKernel:
-    def kernel(x: TorchTensor) -> TorchTensor:
+    def kernel(x: Native) -> Native:
         return function(x) if x.is_floating_point() or x.is_complex() else x.clone()
 
     return kernel
 
 
-def _magnitude(x: TorchTensor) -> TorchTensor:
+def _magnitude(x: Native) -> Native:
     return x.clone() if x.dtype in BITS or x.dtype is torch.uint8 else torch.abs(x)
 
 
-def _sign(x: TorchTensor) -> TorchTensor:
+def _sign(x: Native) -> Native:
     return (x != 0).to(x.dtype) if x.dtype in BITS else torch.sgn(x)
 
 
@@ -187,7 +187,7 @@ UNARY: Final[dict[Primitive, EngineKernel]] = {
 def _of_tensors(function: EngineKernel) -> EngineKernel:
     """`function`, which takes no scalars."""
 
-    def kernel(x1: Any, x2: Any) -> Any:
+    def kernel(x1: Native, x2: Native) -> Native:
         if isinstance(x1, torch.Tensor) and isinstance(x2, torch.Tensor):
             return function(x1, x2)
         return function(*tensors(x1, x2))
@@ -195,7 +195,7 @@ def _of_tensors(function: EngineKernel) -> EngineKernel:
     return kernel
 
 
-def _pow(x1: Any, x2: Any) -> TorchTensor:
+def _pow(x1: Native, x2: Native) -> Native:
     if not isinstance(x1, torch.Tensor):
         x1, x2 = tensors(x1, x2)
     if not (x1.is_floating_point() or x1.is_complex()):
@@ -205,7 +205,7 @@ def _pow(x1: Any, x2: Any) -> TorchTensor:
     return torch.pow(x1, x2)
 
 
-def _subtract(x1: Any, x2: Any) -> TorchTensor:
+def _subtract(x1: Native, x2: Native) -> Native:
     # PyTorch takes a bool for the mistake of subtracting masks.
     if type(x1) is bool:
         x1 = int(x1)
@@ -214,7 +214,7 @@ def _subtract(x1: Any, x2: Any) -> TorchTensor:
     return x1 - x2
 
 
-def _trunc_divide(x1: TorchTensor, x2: TorchTensor) -> TorchTensor:
+def _trunc_divide(x1: Native, x2: Native) -> Native:
     return torch.div(x1, x2, rounding_mode="trunc")
 
 
@@ -256,7 +256,7 @@ BINARY: Final[dict[Primitive, EngineKernel]] = {
 
 
 def _by_bits(op: Primitive, kernel: EngineKernel) -> EngineKernel:
-    def wrapped(*operands: Any) -> TorchTensor:
+    def wrapped(*operands: Native) -> Native:
         whole = tensors(*operands)
         return from_bits(kernel(*map(to_bits, whole)), _result(op, whole[0]))
 
@@ -264,7 +264,7 @@ def _by_bits(op: Primitive, kernel: EngineKernel) -> EngineKernel:
 
 
 def _by_order(op: Primitive, kernel: EngineKernel) -> EngineKernel:
-    def wrapped(*operands: Any) -> TorchTensor:
+    def wrapped(*operands: Native) -> Native:
         whole = tensors(*operands)
         result = kernel(*map(ordered, whole))
         if result.dtype is torch.bool:
@@ -275,7 +275,7 @@ def _by_order(op: Primitive, kernel: EngineKernel) -> EngineKernel:
 
 
 def _by_int64(op: Primitive, kernel: EngineKernel) -> EngineKernel:
-    def wrapped(*operands: Any) -> TorchTensor:
+    def wrapped(*operands: Native) -> Native:
         whole = tensors(*operands)
         return kernel(*[x.to(torch.int64) for x in whole]).to(whole[0].dtype)
 
@@ -283,14 +283,14 @@ def _by_int64(op: Primitive, kernel: EngineKernel) -> EngineKernel:
 
 
 def _by_parts(op: Primitive, kernel: EngineKernel) -> EngineKernel:
-    def wrapped(*operands: Any) -> TorchTensor:
+    def wrapped(*operands: Native) -> Native:
         return torch.view_as_complex(kernel(*map(torch.view_as_real, tensors(*operands))))
 
     return wrapped
 
 
 def _by_opposite(op: Primitive, kernel: EngineKernel) -> EngineKernel:
-    def wrapped(x: TorchTensor) -> TorchTensor:
+    def wrapped(x: Native) -> Native:
         result = kernel(x)
         return torch.complex(result.real, torch.copysign(result.imag, -x.imag))
 
@@ -298,7 +298,7 @@ def _by_opposite(op: Primitive, kernel: EngineKernel) -> EngineKernel:
 
 
 def _by_root(op: Primitive, kernel: EngineKernel) -> EngineKernel:
-    def wrapped(x1: Any, x2: Any) -> TorchTensor:
+    def wrapped(x1: Native, x2: Native) -> Native:
         result = kernel(x1, x2)
         several = isinstance(x2, torch.Tensor) and x2.ndim > 0
         if several or not isinstance(x1, torch.Tensor) or not bool(abs(x2) == 0.5):
@@ -311,7 +311,7 @@ def _by_root(op: Primitive, kernel: EngineKernel) -> EngineKernel:
 def _by_guard(op: Primitive, kernel: EngineKernel) -> EngineKernel:
     quotient = op in (p.FLOOR_DIVIDE, p.TRUNC_DIVIDE)
 
-    def wrapped(x1: Any, x2: Any) -> TorchTensor:
+    def wrapped(x1: Native, x2: Native) -> Native:
         if not isinstance(x2, torch.Tensor) and x2 not in (0, -1):
             return kernel(x1, x2)
         x1, x2 = tensors(x1, x2)
@@ -327,7 +327,7 @@ def _by_guard(op: Primitive, kernel: EngineKernel) -> EngineKernel:
 
 
 def _by_sign(op: Primitive, kernel: EngineKernel) -> EngineKernel:
-    def wrapped(x1: Any, x2: Any) -> TorchTensor:
+    def wrapped(x1: Native, x2: Native) -> Native:
         x1, x2 = tensors(x1, x2)
         result = kernel(x1, x2)
         return torch.where(result == 0, torch.copysign(result, x2), result)
@@ -335,7 +335,7 @@ def _by_sign(op: Primitive, kernel: EngineKernel) -> EngineKernel:
     return wrapped
 
 
-def _result(op: Primitive, x: TorchTensor) -> Any:
+def _result(op: Primitive, x: Native) -> Native:
     return TO_TORCH[op.results[FROM_TORCH[x.dtype]]]
 
 
@@ -350,9 +350,6 @@ _WRAPPERS: Final[dict[str, Wrapper]] = {
     "guarded": _by_guard,
     "signed": _by_sign,
 }
-
-
-Kernels: TypeAlias = "dict[Any, dict[Primitive, EngineKernel]]"
 
 
 def _kernels(table: dict[Primitive, EngineKernel], kind: str) -> Kernels:

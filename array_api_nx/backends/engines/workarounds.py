@@ -8,9 +8,10 @@ is the engine's own function, called directly.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from ...contract import primitives as p
+from ...contract.backend import Native
 from ...contract.primitives import Primitive
 from ...core import dtypes as d
 from ...core.dtypes import DType
@@ -332,9 +333,9 @@ def apply(
     engine: str,
     op: Primitive,
     dtype: DType,
-    kernel: Callable[..., Any],
-    wrappers: dict[str, Callable[..., Callable[..., Any]]],
-) -> Callable[..., Any]:
+    kernel: Callable[..., Native],
+    wrappers: dict[str, Callable[..., Callable[..., Native]]],
+) -> Callable[..., Native]:
     """`kernel` of an engine, led round what the rows for `op` and `dtype` say.
 
     `engine` is its name and the kind of device, as in "torch:cuda"; `wrappers` has the engine's

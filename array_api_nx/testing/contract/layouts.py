@@ -9,20 +9,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import cache
 from math import prod
-from typing import Any, NamedTuple
+from types import EllipsisType
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from ...backends.cpu.storage import NumPyMemory
 from ...contract import primitives as p
-from ...contract.backend import Backend, Handle
+from ...contract.backend import Backend, Handle, Operand
+from ...contract.numpy_dtypes import NDArray, NumPyDType
 from ...contract.strided import Storage, StridedBackend, tensor_over
 from ...core import dtypes as d
 from ...core.dtypes import DType
 from ...core.view import View
 
-NDArray = np.ndarray[Any, Any]
-Shape = tuple[int, ...]
+Shape: TypeAlias = tuple[int, ...]
+Numbers: TypeAlias = Any
+"""What NumPy computes with, and Python does alike: an array, a scalar of NumPy's or of Python's."""
+Oracle: TypeAlias = Callable[..., Numbers]
 
 
 class Case(NamedTuple):
@@ -119,7 +123,7 @@ def _strided(memory: NDArray, window: NDArray) -> tuple[NDArray, View]:
     return flat, View(window.shape, strides, start // flat.itemsize if window.size else 0)
 
 
-def _garbage(shape: Shape, dtype: np.dtype[Any]) -> NDArray:
+def _garbage(shape: Shape, dtype: NumPyDType) -> NDArray:
     return np.full(shape, 77, dtype)
 
 
@@ -150,13 +154,13 @@ def odd_units(values: NDArray) -> tuple[NDArray, View]:
 
 
 def flipped(values: NDArray) -> tuple[NDArray, View]:
-    backwards: tuple[Any, ...] = (..., *[slice(None, None, -1)] * values.ndim)
+    backwards: tuple[EllipsisType | slice, ...] = (..., *[slice(None, None, -1)] * values.ndim)
     memory = values[backwards].copy()
     return _strided(memory, memory[backwards])
 
 
 def stepped(values: NDArray) -> tuple[NDArray, View]:
-    every_second: tuple[Any, ...] = (..., *[slice(1, None, 2)] * values.ndim)
+    every_second: tuple[EllipsisType | slice, ...] = (..., *[slice(1, None, 2)] * values.ndim)
     memory = _garbage(tuple([2 * n + 1 for n in values.shape]), values.dtype)
     inside = memory[every_second]
     inside[...] = values
@@ -339,9 +343,9 @@ def _assert_close(
 
 def check(
     backend: Backend,
-    result: Any,
-    expected: Any,
-    *arguments: Any,
+    result: Handle,
+    expected: Numbers,
+    *arguments: Operand | None,
     ulp: float = 0,
     hint: object = "",
 ) -> None:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 import pytest
 
 from ...contract import primitives as p
-from ...contract.backend import Backend
+from ...contract.backend import Backend, Handle, Scalar
+from ...contract.numpy_dtypes import NDArray
 from ...contract.primitives import Primitive, of_family
+from ...contract.program import Argument
 from ...core import dtypes as d
 from ...core.dtypes import DType
 from ...core.view import View
@@ -19,7 +20,8 @@ from .layouts import (
     LAYOUTS,
     SHAPE,
     Case,
-    NDArray,
+    Numbers,
+    Oracle,
     assert_same,
     case,
     cases,
@@ -37,10 +39,8 @@ from .layouts import (
     window,
 )
 
-Oracle = Callable[..., Any]
 
-
-def elementwise(function: Callable[..., Any]) -> Oracle:
+def elementwise(function: Oracle) -> Oracle:
     """An oracle that applies a Python function to Python numbers; ints wrap around."""
 
     def oracle(*arrays: NDArray) -> NDArray:
@@ -63,7 +63,7 @@ def elementwise(function: Callable[..., Any]) -> Oracle:
 def unless_complex(function: Oracle, rounding: Oracle = np.positive) -> Oracle:
     """Rounding: `function` of floats, integers as they are, complex numbers by `rounding`."""
 
-    def oracle(x: NDArray) -> Any:
+    def oracle(x: NDArray) -> Numbers:
         return function(x) if x.dtype.kind == "f" else rounding(x)
 
     return oracle
@@ -191,7 +191,7 @@ def int_trunc_divide(a: int, b: int) -> int:
 def by_kind(whole: Callable[[int, int], int], real: Oracle) -> Oracle:
     """Python's arithmetic for integers, NumPy's for floats."""
 
-    def oracle(x1: NDArray, x2: NDArray) -> Any:
+    def oracle(x1: NDArray, x2: NDArray) -> Numbers:
         return (elementwise(whole) if x1.dtype.kind in "iu" else real)(x1, x2)
 
     return oracle
@@ -295,7 +295,7 @@ def test_binary(backend: Backend, op: Primitive) -> None:
             )
 
 
-SCALARS: dict[str, tuple[Any, ...]] = {
+SCALARS: dict[str, tuple[Scalar, ...]] = {
     "b": (True, False),
     "u": (2, 5),
     "i": (2, -3),
@@ -370,13 +370,13 @@ def test_binary_refuses_shapes_that_do_not_broadcast(backend: Backend) -> None:
 
 def overlaps(
     backend: Backend, dtype: DType, values: NDArray
-) -> Iterator[tuple[str, Any, Any, Any]]:
+) -> Iterator[tuple[str, Handle, Handle, Handle]]:
     """Two operands and an `out` in one block of memory, in every relation to each other."""
 
-    def block() -> Any:
+    def block() -> Handle:
         return backend.from_host(np.resize(values, 64).astype(dtype.name), copy=True)
 
-    def of(memory: Any, *arguments: Any) -> Any:
+    def of(memory: Handle, *arguments: Argument) -> Handle:
         return window(backend, memory, View(*arguments))
 
     m = block()
@@ -544,7 +544,7 @@ def test_route(backend: Backend, op: Primitive) -> None:
                 arrays.append(backend.to_host(x.handle) if array is None else array)
             with np.errstate(all="ignore"):
                 expected = getattr(backend, op.family)(op, *[x.handle for x in operands])
-                results = [route.kernel(*arrays)]
+                results: list[object] = [route.kernel(*arrays)]
                 if route.attempt is not None:
                     attempted = route.attempt(route.operation, 2, math.prod(shape), *arrays)
                     if type(attempted) is tuple:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
-from ...contract.backend import Backend
+from ...contract.backend import Backend, Keys
+from ...contract.numpy_dtypes import NDArray
 from ...core import dtypes as d
 from ...core.dtypes import DType
+from ...core.indexing import Key
 from ...core.view import View
 from .layouts import (
     LAYOUTS,
     ONE_TO_ONE,
     Case,
-    NDArray,
     case,
     check,
     in_layouts,
@@ -32,7 +31,7 @@ SHAPE = (2, 3, 1, 4)
 EMPTY = (3, 0, 2)
 
 # Keys as in the contract. Lists become int64 handles, or boolean ones if they hold bools.
-KEYS: list[tuple[Any, ...]] = [
+KEYS: list[Keys] = [
     ([1, 0, -1, 1], None, None, None),
     (None, [2, -3], None, None),
     (None, None, None, [[0, 3], [-1, 1]]),
@@ -54,19 +53,19 @@ KEYS: list[tuple[Any, ...]] = [
 ]
 
 
-def as_key(part: Any) -> Any:
+def as_key(part: Key) -> Key:
     if not isinstance(part, list):
         return part
     array = np.asarray(part)
     return array if array.dtype == bool else array.astype(np.int64)
 
 
-def plain(keys: tuple[Any, ...]) -> tuple[Any, ...]:
+def plain(keys: Keys) -> Keys:
     """Keys as NumPy takes them."""
     return tuple([slice(None) if key is None else as_key(key) for key in keys])
 
 
-def handles(backend: Backend, keys: tuple[Any, ...], which: int = 0) -> tuple[Any, ...]:
+def handles(backend: Backend, keys: Keys, which: int = 0) -> Keys:
     """Keys as a backend takes them, their arrays in one layout or another."""
     result = []
     for key in keys:
@@ -79,7 +78,7 @@ def handles(backend: Backend, keys: tuple[Any, ...], which: int = 0) -> tuple[An
     return tuple(result)
 
 
-def selected(x: NDArray, keys: tuple[Any, ...]) -> NDArray:
+def selected(x: NDArray, keys: Keys) -> NDArray:
     """What the keys select, element by element.
 
     A grid with the position of each element, indexed by NumPy, says which elements those are.
@@ -121,7 +120,7 @@ def test_index_get_of_no_axes_and_of_no_elements(backend: Backend) -> None:
     check(backend, backend.index_get(empty.handle, (mask, None)), np.empty((0, 2)))
 
 
-WRONG_KEYS: list[tuple[Any, ...]] = [
+WRONG_KEYS: list[Keys] = [
     ([0, 2], None, None, None),
     ([-3], None, None, None),
     (None, None, [1], None),
@@ -132,14 +131,14 @@ WRONG_KEYS: list[tuple[Any, ...]] = [
 
 
 @pytest.mark.parametrize("keys", WRONG_KEYS, ids=str)
-def test_index_get_refuses_what_is_out_of_range(backend: Backend, keys: tuple[Any, ...]) -> None:
+def test_index_get_refuses_what_is_out_of_range(backend: Backend, keys: Keys) -> None:
     x = case(backend, row_major, np.arange(24.0).reshape(SHAPE))
     with pytest.raises(IndexError):
         backend.index_get(x.handle, handles(backend, keys))
 
 
 @pytest.mark.parametrize("keys", WRONG_KEYS, ids=str)
-def test_index_set_refuses_what_is_out_of_range(backend: Backend, keys: tuple[Any, ...]) -> None:
+def test_index_set_refuses_what_is_out_of_range(backend: Backend, keys: Keys) -> None:
     x = case(backend, row_major, np.arange(24.0).reshape(SHAPE), writable=True)
     for value in (-1.0, case(backend, row_major, np.asarray(-1.0)).handle):
         with pytest.raises(IndexError):

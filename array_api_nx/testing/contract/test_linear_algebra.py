@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pytest
 
 from ...contract import primitives as p
-from ...contract.backend import Backend
+from ...contract.backend import Backend, Handle
+from ...contract.numpy_dtypes import NDArray
 from ...core import dtypes as d
 from ...core.dtypes import DType
 from ...core.view import View
-from .layouts import ONE_TO_ONE, Case, NDArray, broadcast_first, case, in_layouts, row_major, tensor
+from .layouts import ONE_TO_ONE, Case, Numbers, broadcast_first, case, in_layouts, row_major, tensor
 
 INVERTIBLE = (*ONE_TO_ONE, broadcast_first)
 """The layouts that keep a matrix invertible: only whole matrices are repeated."""
@@ -46,14 +46,14 @@ def rectangles(backend: Backend, dtype: DType) -> list[Case]:
     ]
 
 
-def host(backend: Backend, result: Any, shape: tuple[int, ...], dtype: DType) -> NDArray:
+def host(backend: Backend, result: Handle, shape: tuple[int, ...], dtype: DType) -> NDArray:
     """A result as an ndarray, once its shape and dtype are what they should be."""
     assert backend.shape(result) == shape
     assert backend.dtype(result) is dtype
     return backend.to_host(result)
 
 
-def close(actual: NDArray, expected: Any, hint: object = "") -> None:
+def close(actual: NDArray, expected: Numbers, hint: object = "") -> None:
     single = actual.dtype.name in ("float32", "complex64")
     tolerance = 2e-4 if single else 1e-11
     np.testing.assert_allclose(actual, expected, tolerance, tolerance, err_msg=str(hint))

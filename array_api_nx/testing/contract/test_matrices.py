@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pytest
 
 from ...contract import primitives as p
-from ...contract.backend import Backend, Norm
+from ...contract.backend import Backend, Handle, Norm
+from ...contract.numpy_dtypes import NDArray
 from ...core import dtypes as d
 from ...core.dtypes import DType
-from .layouts import Case, NDArray, case, check, in_layouts, limits, row_major, small
+from .layouts import Case, case, check, in_layouts, limits, row_major, small
 
 
 def product_of(x1: NDArray, x2: NDArray) -> NDArray:
@@ -118,7 +118,7 @@ def dft(x: NDArray, axes: tuple[int, ...], norm: str, sign: int) -> NDArray:
     return result
 
 
-def close(backend: Backend, result: Any, expected: NDArray, dtype: DType, hint: Any) -> None:
+def close(backend: Backend, result: Handle, expected: NDArray, dtype: DType, hint: object) -> None:
     assert backend.shape(result) == expected.shape, hint
     assert backend.dtype(result) is dtype, hint
     tolerance = 1e-5 if dtype in (d.float32, d.complex64) else 1e-12

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from itertools import product
 from math import ceil
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 import pytest
 
 from ...contract import primitives as p
-from ...contract.backend import Backend
+from ...contract.backend import Backend, Scalar
 from ...core import dtypes as d
 from ...core.dtypes import DType
 from ...core.view import View
@@ -18,6 +18,8 @@ from .layouts import (
     LAYOUTS,
     ONE_TO_ONE,
     SHAPE,
+    Layout,
+    Numbers,
     assert_same,
     assert_shares,
     broadcast_first,
@@ -56,7 +58,7 @@ def test_shape_and_dtype_force_no_memory(backend: Backend) -> None:
 
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.__name__)
-def test_read_only_reason(backend: Backend, layout: Any) -> None:
+def test_read_only_reason(backend: Backend, layout: Layout) -> None:
     reason = backend.read_only_reason(case(backend, layout, np.ones(SHAPE)).handle)
     assert reason is not None
     assert backend.read_only_reason(case(backend, layout, np.ones((3, 0))).handle) is not None
@@ -300,7 +302,7 @@ def test_arange(backend: Backend, dtype: DType) -> None:
 
 @pytest.mark.parametrize("dtype", p.LINSPACE.results, ids=str)
 def test_linspace(backend: Backend, dtype: DType) -> None:
-    ends: list[tuple[Any, Any]] = [(0, 1), (-2.5, 7), (3, 3), (5, -5.5), (0.1, 0.7)]
+    ends: list[tuple[Numbers, Numbers]] = [(0, 1), (-2.5, 7), (3, 3), (5, -5.5), (0.1, 0.7)]
     if dtype in d.COMPLEX:
         ends += [(1j, 2), (0, 3 - 4j)]
     for start, stop in ends:
@@ -393,7 +395,7 @@ def test_copy(backend: Backend, dtype: DType) -> None:
 
 @pytest.mark.parametrize("dtype", d.ALL, ids=str)
 def test_assign(backend: Backend, dtype: DType) -> None:
-    scalars: list[Any] = [True] if dtype is d.bool else [True, 2]
+    scalars: list[Scalar] = [True] if dtype is d.bool else [True, 2]
     if dtype in d.FLOATING:
         scalars += [-0.5, np.inf]
     for layout in ONE_TO_ONE:
@@ -446,7 +448,10 @@ def test_assign_of_overlapping_rows(backend: Backend) -> None:
             check(backend, target, expected, hint=(into, from_))
 
 
-OVERLAPS: list[tuple[tuple[Any, ...], tuple[Any, ...]]] = [
+Strided: TypeAlias = tuple[tuple[int, ...], tuple[int, ...], int]
+"""Shape, strides and offset."""
+
+OVERLAPS: list[tuple[Strided, Strided]] = [
     # Views of a block of 36: the target and the value.
     (((20,), (1,), 1), ((20,), (1,), 0)),
     (((20,), (1,), 0), ((20,), (1,), 1)),
@@ -462,9 +467,7 @@ OVERLAPS: list[tuple[tuple[Any, ...], tuple[Any, ...]]] = [
 
 
 @pytest.mark.parametrize(("target", "value"), OVERLAPS, ids=str)
-def test_assign_of_overlapping_views(
-    backend: Backend, target: tuple[Any, ...], value: tuple[Any, ...]
-) -> None:
+def test_assign_of_overlapping_views(backend: Backend, target: Strided, value: Strided) -> None:
     for dtype in (d.float64, d.int8, d.complex64):
         memory = np.arange(36).astype(dtype.name)
         into, from_ = View(*target), View(*value)

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from itertools import permutations, product
-from typing import Any
 
 import numpy as np
 import pytest
 
-from ...contract.backend import Backend
+from ...contract.backend import Backend, Handle
+from ...contract.numpy_dtypes import NDArray
 from ...core import dtypes as d
 from ...core.dtypes import DType
-from ...core.view import View
+from ...core.indexing import Key
+from ...core.view import Selection, View
 from .layouts import (
     LAYOUTS,
-    NDArray,
     assert_shares,
     case,
     check,
@@ -32,14 +32,16 @@ VALUES = np.arange(1.0, 25.0).reshape(SHAPE)
 EMPTY = np.empty((3, 0, 2))
 
 
-def check_view(backend: Backend, result: Any, expected: NDArray, x: Any, hint: object) -> None:
+def check_view(
+    backend: Backend, result: Handle, expected: NDArray, x: Handle, hint: object
+) -> None:
     """`result` has the right elements, in the memory of `x` unless `x` is partly padding."""
     check(backend, result, expected, hint=hint)
     if is_whole(backend, x):
         assert_shares(backend, result, x, hint)
 
 
-def is_whole(backend: Backend, x: Any) -> bool:
+def is_whole(backend: Backend, x: Handle) -> bool:
     """Whether all of `x` has memory, and none of it is padding."""
     engine = strided(backend)
     return engine is None or engine.view(x).mask is None
@@ -128,7 +130,7 @@ def test_permute(backend: Backend) -> None:
     check_view(backend, backend.permute(scalar.handle, ()), scalar.oracle, scalar.handle, "0-d")
 
 
-SELECTIONS: list[tuple[Any, Any]] = [
+SELECTIONS: list[tuple[Selection, Key]] = [
     # Normalised selections, and the keys that say the same to NumPy.
     (((0, 2, 1), (0, 1, 1), (0, 3, 1), (0, 4, 1)), ()),
     ((1, 0, 2, 3), (1, 0, 2, 3)),

@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 from itertools import permutations
-from typing import Any
 
 import numpy as np
 
 from ...backends.cpu import CPUBackend
 from ...contract import primitives as p
 from ...contract.backend import Backend
+from ...contract.numpy_dtypes import NDArray
 from ...contract.program import Input, Program, Step, Value, ValueView
 from ...core import dtypes as d
-from ...core.symbolic import dynamic
+from ...core.symbolic import KnownInts, dynamic
 from ...core.view import View
 from .layouts import check, in_layouts, row_major, tensor
 
 VALUES = np.arange(1.0, 25.0).reshape(2, 3, 4)
 
 
+def shown(memory: NDArray, view: View) -> NDArray:
+    """The elements of flat `memory` that `view` shows, to be written as well."""
+    shape: KnownInts = view.shape
+    strides: KnownInts = view.strides
+    offset: KnownInts = view.offset
+    steps = [memory.itemsize * step for step in strides]
+    return np.lib.stride_tricks.as_strided(memory[offset:], shape, steps)
+
+
 def test_strided(backend: Backend) -> None:
-    views: list[Any] = [
+    views = [
         View((2, 3, 4)),
         View((24,)),
         View((4, 3), (1, 4), 12),
@@ -32,9 +41,7 @@ def test_strided(backend: Backend) -> None:
     for layout, handle, oracle in in_layouts(backend, VALUES):
         flat = oracle.flatten()
         for view in views:
-            expected = np.lib.stride_tricks.as_strided(
-                flat[view.offset :], view.shape, [8 * step for step in view.strides]
-            )
+            expected = shown(flat, view)
             result = backend.strided(handle, view)
             check(backend, result, expected, hint=(layout, view))
         check(backend, handle, oracle, hint=layout)
@@ -49,17 +56,12 @@ def test_assign_strided(backend: Backend) -> None:
     ):
         target = tensor(backend, *row_major(VALUES), writable=True)
         expected = VALUES.copy()
-        layout: Any = view
-        shown = np.lib.stride_tricks.as_strided(
-            expected.reshape(-1)[layout.offset :],
-            layout.shape,
-            [8 * step for step in layout.strides],
-        )
-        shown[...] = 5.0
+        written = shown(expected.reshape(-1), view)
+        written[...] = 5.0
         backend.assign_strided(target, view, 5.0)
         check(backend, target, expected)
         value = -np.arange(float(view.size)).reshape(view.shape)
-        shown[...] = value
+        written[...] = value
         backend.assign_strided(target, view, tensor(backend, *row_major(value)))
         check(backend, target, expected)
 

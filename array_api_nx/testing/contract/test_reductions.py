@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import itertools
 import statistics
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
 
 from ...contract import primitives as p
 from ...contract.backend import Backend
+from ...contract.numpy_dtypes import NDArray
 from ...contract.primitives import Primitive, of_family
 from ...core import dtypes as d
 from ...core.dtypes import DType
 from ...core.view import View
 from .layouts import (
-    NDArray,
+    Numbers,
+    Oracle,
     case,
     cases,
     check,
@@ -34,20 +34,20 @@ ANY_ZERO = {p.MEAN, p.MAX, p.MIN, p.SUM, p.PROD}
 EXACT_SUMS = {p.SUM, p.PROD, p.MEAN}
 
 
-def count_nonzero(x: NDArray, axis: tuple[int, ...], keepdims: bool) -> Any:
+def count_nonzero(x: NDArray, axis: tuple[int, ...], keepdims: bool) -> Numbers:
     return np.sum((x != 0).astype(np.int64), axis=axis, keepdims=keepdims)
 
 
-def truth(function: Callable[..., Any]) -> Callable[..., Any]:
+def truth(function: Oracle) -> Oracle:
     """`function` of whether elements are nonzero, NaN included."""
     return lambda x, axis, keepdims: function(x != 0, axis=axis, keepdims=keepdims)
 
 
-def in_own_dtype(function: Callable[..., Any]) -> Callable[..., Any]:
+def in_own_dtype(function: Oracle) -> Oracle:
     return lambda x, axis, keepdims: function(x, axis=axis, keepdims=keepdims, dtype=x.dtype)
 
 
-REDUCE: dict[Primitive, Callable[..., Any]] = {
+REDUCE: dict[Primitive, Oracle] = {
     p.SUM: in_own_dtype(np.sum),
     p.PROD: in_own_dtype(np.prod),
     p.MAX: np.max,
@@ -152,7 +152,7 @@ def test_reduce_mean_of_more_elements_than_float32_counts(backend: Backend, valu
 # ---------------------------------------------------------------------- index of an extreme
 
 
-def first_extreme(values: list[Any], op: Primitive) -> int:
+def first_extreme(values: list[Numbers], op: Primitive) -> int:
     for i, value in enumerate(values):
         if value != value:
             return i
@@ -183,7 +183,7 @@ def test_arg_reduce_of_an_empty_batch(backend: Backend, op: Primitive) -> None:
 
 # ---------------------------------------------------------------------- scans
 
-STEPS: dict[Primitive, Callable[[Any, Any], Any]] = {
+STEPS: dict[Primitive, Oracle] = {
     p.CUMULATIVE_SUM: np.add,
     p.CUMULATIVE_PROD: np.multiply,
     p.CUMULATIVE_MAX: np.maximum,

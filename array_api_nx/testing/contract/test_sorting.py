@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
 from ...contract import primitives as p
 from ...contract.backend import Backend
+from ...contract.numpy_dtypes import NDArray
 from ...core.dtypes import DType
 from ...core.view import View
-from .layouts import NDArray, case, check, in_layouts, limits, row_major, spread, tensor
+from .layouts import Numbers, case, check, in_layouts, limits, row_major, spread, tensor
 
 SHAPE = (2, 1, 5, 7)
 EMPTY = (3, 0, 2)
 
 
-def sorted_indices(values: list[Any], descending: bool) -> list[int]:
+def sorted_indices(values: list[Numbers], descending: bool) -> list[int]:
     """A stable sort in plain Python: ties keep their order, NaN comes last."""
     numbers = [i for i, value in enumerate(values) if value == value]
     nans = [i for i, value in enumerate(values) if value != value]
@@ -145,7 +144,7 @@ def distinct(x: NDArray) -> tuple[NDArray, NDArray, NDArray, NDArray]:
     )
 
 
-def _ordered(value: Any) -> tuple[Any, ...]:
+def _ordered(value: Numbers) -> tuple[float, float]:
     """A key that sorts complex numbers by their real parts first."""
     return value.real, value.imag
 

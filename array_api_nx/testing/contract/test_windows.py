@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import Any
+from types import EllipsisType
+from typing import TypeAlias
 
 import numpy as np
 import pytest
@@ -11,16 +12,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ...contract import primitives as p
-from ...contract.backend import Backend
+from ...contract.backend import Backend, Padding
 from ...contract.composed import window_counts
+from ...contract.numpy_dtypes import NDArray
 from ...core import dtypes as d
 from ...core.dtypes import DType
-from .layouts import LAYOUTS, NDArray, case, check, in_layouts, limits, row_major, small, spread
+from .layouts import LAYOUTS, case, check, in_layouts, limits, row_major, small, spread
 
-Shape = tuple[int, ...]
+Shape: TypeAlias = tuple[int, ...]
+Windows: TypeAlias = tuple[Shape, Shape, Shape, Padding]
+"""Kernel, stride, dilation, padding."""
 
-# Kernel, stride, dilation, padding, for two axes of size 5.
-WINDOWS: list[tuple[Any, ...]] = [
+# For two axes of size 5.
+WINDOWS: list[Windows] = [
     ((1, 1), (1, 1), (1, 1), ((0, 0), (0, 0))),
     ((2, 3), (1, 1), (1, 1), ((0, 0), (0, 0))),
     ((2, 3), (2, 1), (1, 2), ((1, 0), (0, 2))),
@@ -31,7 +35,7 @@ WINDOWS: list[tuple[Any, ...]] = [
 ]
 
 
-def positions(index: Shape, where: Shape, windows: tuple[Any, ...]) -> Shape:
+def positions(index: Shape, where: Shape, windows: Windows) -> Shape:
     """The element of the unpadded array that kernel position `where` of window `index` meets."""
     _, stride, dilation, padding = windows
     return tuple(
@@ -44,7 +48,7 @@ def positions(index: Shape, where: Shape, windows: tuple[Any, ...]) -> Shape:
     )
 
 
-def pairs(sizes: Shape, windows: tuple[Any, ...]) -> list[tuple[int, int, Shape]]:
+def pairs(sizes: Shape, windows: Windows) -> list[tuple[int, int, Shape]]:
     """Row, column and element for every element of every window that is no padding."""
     counts = window_counts(sizes, *windows)
     found = []
@@ -56,21 +60,21 @@ def pairs(sizes: Shape, windows: tuple[Any, ...]) -> list[tuple[int, int, Shape]
     return found
 
 
-def unfolded(x: NDArray, windows: tuple[Any, ...]) -> NDArray:
+def unfolded(x: NDArray, windows: Windows) -> NDArray:
     ndim = len(windows[0])
     lead, sizes = x.shape[: x.ndim - ndim], x.shape[x.ndim - ndim :]
     counts = window_counts(sizes, *windows)
     result = np.zeros((*lead, int(np.prod(windows[0])), int(np.prod(counts))), x.dtype)
     for row, column, element in pairs(sizes, windows):
-        place: tuple[Any, ...] = (..., *element)
+        place: tuple[EllipsisType | int, ...] = (..., *element)
         result[..., row, column] = x[place]
     return result
 
 
-def folded(x: NDArray, sizes: Shape, windows: tuple[Any, ...]) -> NDArray:
+def folded(x: NDArray, sizes: Shape, windows: Windows) -> NDArray:
     result = np.zeros((*x.shape[:-2], *sizes), x.dtype)
     for row, column, element in pairs(sizes, windows):
-        place: tuple[Any, ...] = (..., *element)
+        place: tuple[EllipsisType | int, ...] = (..., *element)
         result[place] += x[..., row, column]
     return result
 
@@ -108,7 +112,7 @@ def test_unfold_and_fold_of_any_number_of_axes(backend: Backend, ndim: int) -> N
 
 
 @st.composite
-def windows_over(draw: st.DrawFn) -> tuple[Shape, tuple[Any, ...]]:
+def windows_over(draw: st.DrawFn) -> tuple[Shape, Windows]:
     """Sizes, and parameters of windows of which at least one fits."""
     sizes, kernel, stride, dilation, padding = [], [], [], [], []
     for _ in range(draw(st.integers(1, 2))):
@@ -126,9 +130,7 @@ def windows_over(draw: st.DrawFn) -> tuple[Shape, tuple[Any, ...]]:
 
 @settings(max_examples=40, deadline=None)
 @given(windows_over())
-def test_fold_undoes_unfold(
-    backend: Backend, sizes_and_windows: tuple[Shape, tuple[Any, ...]]
-) -> None:
+def test_fold_undoes_unfold(backend: Backend, sizes_and_windows: tuple[Shape, Windows]) -> None:
     """Folding what was unfolded multiplies every element by how many windows it is in."""
     sizes, windows = sizes_and_windows
     x = case(backend, LAYOUTS[sum(sizes) % len(LAYOUTS)], small(d.int64, (2, *sizes), start=1))

@@ -12,7 +12,7 @@ import pytest
 class Skipped(pytest.Module):
     """A module whose tests cannot run."""
 
-    def collect(self) -> list[pytest.Item]:  # type: ignore[override]
+    def collect(self) -> list[pytest.Item]:
         pytest.skip("Dask is not installed; it comes with the extra array-api-nx[dask]")
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from dask.callbacks import Callback
 
 import array_api_nx as xp
+from array_api_nx.contract.numpy_dtypes import NDArray
 
 CHUNK = 200
 """Bytes per chunk: 25 elements of float64."""
@@ -17,17 +18,15 @@ CHUNK = 200
 SMALL = xp.Device("dask", chunks=CHUNK)
 LARGE = xp.Device("dask", chunks=2**26)
 
-NDArray = np.ndarray[Any, Any]
 
-
-class Tasks(Callback):  # type: ignore[misc]  # Dask is untyped
+class Tasks(Callback):  # Dask is untyped
     """Counts the tasks that run inside a `with` statement."""
 
     def __init__(self) -> None:
         self.count = 0
         super().__init__(posttask=self._posttask)
 
-    def _posttask(self, *_: Any) -> None:
+    def _posttask(self, *_: object) -> None:
         self.count += 1
 
 
@@ -49,7 +48,7 @@ def numbers(*shape: int) -> NDArray:
     return (np.arange(np.prod(shape, dtype=int)) * 7 % 101 - 50.0).reshape(shape)
 
 
-def assert_equal(x: xp.Array, expected: Any) -> None:
+def assert_equal(x: xp.Array, expected: object) -> None:
     """`x` has the shape, the dtype and the elements of `expected`, to rounding."""
     expected = np.asarray(expected)
     assert x.shape == expected.shape

@@ -19,8 +19,8 @@ def test_what_is_pending() -> None:
     assert any(["exp-to-sum(a)" in line for line in text])
     assert any(["reads   a" in line and "(30, 4)" in line and "960 B" in line for line in text])
     assert found.operations == 7
-    assert found.chunks == ((4,),)  # type: ignore[attr-defined]
-    assert found.nbytes == 32  # type: ignore[attr-defined]
+    assert found.chunks == ((4,),)
+    assert found.nbytes == 32
 
 
 def test_what_is_in_memory() -> None:

@@ -16,7 +16,7 @@ from tests.backends.dask.programs import CHUNK, LARGE, SMALL, assert_equal, numb
 
 def largest(x: xp.Array) -> int:
     """The bytes of the largest chunk of `x`."""
-    array = x._device.backend.array(x._handle)  # type: ignore[attr-defined]
+    array = x._device.backend.array(x._handle)
     return prod(map(max, array.chunks)) * int(array.dtype.itemsize)
 
 

@@ -15,7 +15,7 @@ from array_api_nx.backends.dask.scheduling import _InOrder
 from tests.backends.dask.programs import on_dask
 
 
-class Held(Callback):  # type: ignore[misc]  # Dask is untyped
+class Held(Callback):  # Dask is untyped
     """The largest number of chunks that were held at a time."""
 
     def __init__(self) -> None:

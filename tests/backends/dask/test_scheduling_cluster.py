@@ -16,12 +16,13 @@ import array_api_nx as xp
 from tests.backends.dask.programs import SMALL, assert_equal, numbers, on_dask
 
 distributed = pytest.importorskip("distributed")
+Client = Any  # distributed.Client, which has no types
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
 
 
 @pytest.fixture(scope="module")
-def client() -> Iterator[Any]:
+def client() -> Iterator[Client]:
     with (
         dask.config.set({"distributed.admin.low-level-log-length": 0}),
         distributed.LocalCluster(
@@ -33,12 +34,12 @@ def client() -> Iterator[Any]:
 
 
 @pytest.fixture(autouse=True)
-def on_the_cluster(client: Any, in_order: None) -> Iterator[None]:
+def on_the_cluster(client: Client, in_order: None) -> Iterator[None]:
     with dask.config.set(scheduler=None), client.as_current():
         yield
 
 
-def test_the_active_client_computes(client: Any) -> None:
+def test_the_active_client_computes(client: Client) -> None:
     assert SMALL.backend.runtime_info()["scheduler"] == client.scheduler.address
     x = on_dask(numbers(30, 4))
     z = (x - xp.mean(x, axis=0)) / xp.std(x, axis=0)
@@ -49,17 +50,17 @@ def test_the_active_client_computes(client: Any) -> None:
     assert_equal(xp.unique_values(x), np.unique(a))
 
 
-def test_evaluate_keeps_chunks_on_the_workers(client: Any) -> None:
+def test_evaluate_keeps_chunks_on_the_workers(client: Client) -> None:
     x = on_dask(numbers(40, 10)) * 2
     xp.evaluate(x)
     assert not xp.explain(x).pending
-    chunks = x._device.backend.array(x._handle)  # type: ignore[attr-defined]
+    chunks = x._device.backend.array(x._handle)
     held = client.who_has(distributed.futures_of(chunks))
     assert len(held) == chunks.npartitions
     assert_equal(x, numbers(40, 10) * 2)
 
 
-def test_a_worker_that_dies_loses_nothing(client: Any) -> None:
+def test_a_worker_that_dies_loses_nothing(client: Client) -> None:
     x = on_dask(numbers(40, 10)) * 2
     xp.evaluate(x)
     y = xp.cumulative_sum(x, axis=0)
@@ -77,7 +78,7 @@ def test_a_progress_bar_when_asked(capsys: pytest.CaptureFixture[str]) -> None:
     assert "Completed" in capsys.readouterr().out
 
 
-def test_what_a_cluster_held_goes_with_it_and_nothing_else(client: Any) -> None:
+def test_what_a_cluster_held_goes_with_it_and_nothing_else(client: Client) -> None:
     x = on_dask(numbers(40, 10))
     y = x * 2
     with (
@@ -94,7 +95,7 @@ def test_what_a_cluster_held_goes_with_it_and_nothing_else(client: Any) -> None:
     assert_equal(x, numbers(40, 10))
 
 
-def test_a_task_that_ends_its_workers_is_an_error_that_names_the_device(client: Any) -> None:
+def test_a_task_that_ends_its_workers_is_an_error_that_names_the_device(client: Client) -> None:
     from distributed.scheduler import KilledWorker
 
     from array_api_nx.backends.dask import scheduling

@@ -116,7 +116,7 @@ def test_memory_that_others_can_write_is_copied() -> None:
 def adopted(array: da.Array) -> xp.Array:
     """A Dask array as ours, with what `asarray` calls."""
     backend = SMALL.backend
-    handle = backend.from_native(array)  # type: ignore[attr-defined]
+    handle = backend.from_native(array)
     like = on_dask(0.0)
     like._handle, like._dtype = handle, backend.dtype(handle)
     return like
@@ -177,5 +177,5 @@ def test_ranges_have_the_bits_of_the_cpu(arguments: tuple[Any, ...], dtype: Any)
 
 def test_what_is_filled_takes_no_memory_before_it_is_used() -> None:
     huge = xp.ones((10**6, 10**5), device=LARGE)
-    assert xp.explain(huge).nbytes == 8 * 10**11  # type: ignore[attr-defined]
+    assert xp.explain(huge).nbytes == 8 * 10**11
     assert float(huge[5, 5]) == 1.0

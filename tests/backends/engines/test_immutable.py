@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from array_api_nx.backends.engines.immutable import positions, steps
+from array_api_nx.contract.numpy_dtypes import NDArray
 from array_api_nx.core.view import View
 from array_api_nx.testing.contract.layouts import LAYOUTS, masked, read
 
 
-def by_steps(memory: np.ndarray[Any, Any], view: View) -> np.ndarray[Any, Any] | None:
+def by_steps(memory: NDArray, view: View) -> NDArray | None:
     way = steps(view, memory.size)
     if way is None:
         return None

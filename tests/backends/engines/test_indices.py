@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from array_api_nx.backends.engines.indices import Selected, in_range, resolve
+from array_api_nx.contract.backend import Keys
 from array_api_nx.contract.numpy_dtypes import TO_NUMPY
 
 SHAPE = (2, 3, 1, 4)
 
 
-def selected(shape: tuple[int, ...], keys: tuple[Any, ...]) -> Selected:
+def selected(shape: tuple[int, ...], keys: Keys) -> Selected:
     return resolve(np, "cpu", shape, keys, TO_NUMPY)
 
 
-def plain(keys: tuple[Any, ...]) -> tuple[Any, ...]:
+def plain(keys: Keys) -> tuple[object, ...]:
     return tuple([slice(None) if key is None else key for key in keys])
 
 
 @st.composite
-def selections(draw: st.DrawFn) -> tuple[Any, ...]:
+def selections(draw: st.DrawFn) -> Keys:
     """Keys for `SHAPE`, at least one of them an array."""
     together = draw(st.sampled_from([(), (1,), (3,), (2, 3), (0,)]))
-    keys: list[Any] = []
+    keys: list[int | np.ndarray | None] = []
     axis = 0
     while axis < len(SHAPE):
         kind = draw(st.sampled_from(["whole", "int", "array", "mask"]))
@@ -54,7 +53,7 @@ def selections(draw: st.DrawFn) -> tuple[Any, ...]:
 
 
 @given(selections())
-def test_reading_and_writing(keys: tuple[Any, ...]) -> None:
+def test_reading_and_writing(keys: Keys) -> None:
     x = np.arange(24).reshape(SHAPE)
     try:
         expected = x[plain(keys)]

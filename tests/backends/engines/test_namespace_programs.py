@@ -4,7 +4,6 @@ and the same numbers but for rounding for floats."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,13 +11,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import array_api_nx as xp
+from array_api_nx.contract.numpy_dtypes import NDArray
 
 Step = Callable[[list[xp.Array]], xp.Array]
 
 SHAPE = (3, 4)
 
 
-def random_values(seed: int, name: str) -> np.ndarray[Any, Any]:
+def random_values(seed: int, name: str) -> NDArray:
     rng = np.random.default_rng(seed)
     if name.startswith("float"):
         return rng.normal(size=SHAPE).astype(name)
@@ -105,7 +105,7 @@ def in_place(x: xp.Array, y: xp.Array) -> xp.Array:
     return x
 
 
-def run(steps: list[Step], values: np.ndarray[Any, Any], device: xp.Device) -> list[xp.Array]:
+def run(steps: list[Step], values: NDArray, device: xp.Device) -> list[xp.Array]:
     arrays = [xp.asarray(values, device=device, copy=True)]
     for step in steps:
         arrays.append(step(arrays))

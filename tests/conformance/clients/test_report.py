@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -42,12 +41,12 @@ def a_run(name: str = "ours", *failing: str) -> ClientRun:
 
 
 @pytest.fixture
-def record() -> dict[str, Any]:
+def record() -> report.Values:
     beside = a_run("theirs", "test_b[theirs-2]")
     return report.record([[a_run()], [beside]], [EXPLANATION])
 
 
-def test_counts(record: dict[str, Any]) -> None:
+def test_counts(record: report.Values) -> None:
     client = record["namespaces"][0]["clients"]["scipy"]
     assert client["submodules"] == {
         "scipy._lib": {
@@ -60,7 +59,7 @@ def test_counts(record: dict[str, Any]) -> None:
     assert client["totals"]["failed"] == 3
 
 
-def test_causes_and_explanations(record: dict[str, Any]) -> None:
+def test_causes_and_explanations(record: report.Values) -> None:
     client = record["namespaces"][0]["clients"]["scipy"]
     assert client["causes"] == [
         {"message": "ValueError: N is N", "tests": 2, "explanation": "three"},
@@ -69,7 +68,7 @@ def test_causes_and_explanations(record: dict[str, Any]) -> None:
     assert record["explanations"] == {"three": {"line": "check(x)", "reason": "It is\nthree.\n"}}
 
 
-def test_the_failures_of_the_judged_namespace_alone(record: dict[str, Any]) -> None:
+def test_the_failures_of_the_judged_namespace_alone(record: report.Values) -> None:
     judged, beside = (each["clients"]["scipy"] for each in record["namespaces"])
     assert [each["also"] for each in judged["failures"]] == [[], ["theirs"], []]
     assert {each["at"] for each in judged["failures"]} == {"scipy/fft/a.py:7"}
@@ -108,7 +107,7 @@ def test_what_differs_from_test_to_test_is_no_cause(message: str, expected: str)
     assert report.normalised(message) == expected
 
 
-def test_markdown(record: dict[str, Any]) -> None:
+def test_markdown(record: report.Values) -> None:
     text = markdown.render(record)
     rows = [
         [cell.strip(" |") for cell in line.split(" | ")]
