@@ -73,7 +73,7 @@ def compute(loop: Loop, *operands: Any) -> NDArray | None:
     Returns
     -------
     ndarray or None
-        None, with nothing done, where NumPy has to compute it or to raise its error.
+        None, with nothing done, where NumPy has to compute it.
     """
     if loop.operation is None:
         return None
@@ -87,13 +87,9 @@ def compute_small(loop: Loop, *operands: Any) -> NDArray | None:
     return reported(loop, *found) if type(found) is tuple else found
 
 
-def reported(loop: Loop, array: NDArray, flags: int) -> NDArray | None:
-    """`array`, after warnings of the floating-point errors met; None if NumPy has to raise them."""
-    asked = fperrors.modes()
-    if asked is None:
-        return None
-    if flags & asked:
-        fperrors.report(((loop.name, flags, asked),))
+def reported(loop: Loop, array: NDArray, flags: int) -> NDArray:
+    """`array`, after what NumPy does of the floating-point errors met."""
+    fperrors.treat(loop.name, flags)
     return array
 
 
@@ -205,8 +201,7 @@ def scan(op: Primitive, array: NDArray, axis: int, dtype: np.dtype[Any]) -> NDAr
         return None if turned is None else turned.T
     loop = loops.find(_SCANNED[op], dtype)
     outer, size, inner = prod(array.shape[:axis]), array.shape[axis], prod(array.shape[axis + 1 :])
-    asked = fperrors.modes()
-    if loop is None or loop.output != dtype or outer * inner < 2 or asked is None:
+    if loop is None or loop.output != dtype or outer * inner < 2:
         return None
     if inner > 1 and (inner < _NARROWEST or dtype.kind not in _EXACT[_SCANNED[op]]):
         return None
@@ -218,8 +213,8 @@ def scan(op: Primitive, array: NDArray, axis: int, dtype: np.dtype[Any]) -> NDAr
     memories = [(result, 0), (source, step), (result, step)]
     number = min(threads.count(), max(1, array.size // _SCAN_SHARE))
     flags = _scan_program(loop, outer, size, inner).run(memories, number)
-    if flags[0] & asked:
-        fperrors.report((("accumulate", flags[0], asked),))
+    if flags[0]:
+        fperrors.treat("accumulate", flags[0])
     return result
 
 

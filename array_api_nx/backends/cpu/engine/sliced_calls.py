@@ -83,12 +83,11 @@ def divide(shape: Sequence[int], axis: int | None, least: int) -> list[Key] | No
     Returns
     -------
     list of Key or None
-        None if the rows are too few, where there is one thread only, and where NumPy's errstate
-        asks for more than warnings.
+        None if the rows are too few, and where there is one thread only.
     """
     number = prod(shape) // least
     axes = [each for each in range(len(shape)) if each != axis]
-    if number < PARTS or not axes or fperrors.modes() is None:
+    if number < PARTS or not axes:
         return None
     workers = threads.count()
     if workers < 2:
@@ -119,7 +118,8 @@ def run(task: Callable[[Key], object], keys: Sequence[Key], name: str = "") -> N
     Warns
     -----
     RuntimeWarning
-        Once per kind of floating-point error, as in a single call.
+        Once per kind of floating-point error, as in a single call; or what else NumPy's errstate
+        asks for is done, once.
     """
     waiting = deque(keys)
     met: list[int] = []
@@ -139,7 +139,7 @@ def run(task: Callable[[Key], object], keys: Sequence[Key], name: str = "") -> N
 
     call_together([work] * min(len(keys), threads.count()))
     if met:
-        fperrors.report(((name, reduce(or_, met), fperrors.modes() or 0),))
+        fperrors.treat(name, reduce(or_, met))
 
 
 # ---------------------------------------------------------------------- operations

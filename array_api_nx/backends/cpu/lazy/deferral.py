@@ -517,13 +517,14 @@ class DeferredExecution(NumPyMemory):
         view, storage = out.view, out.storage
         assert view is not None
         assert storage is not None
-        errors = fperrors.modes()
         if (
             settings.fusion == "off"
-            or errors is None
             or view.size <= settings.fusion_threshold
             or view.mask is not None
         ):
+            return False
+        errors = fperrors.modes()
+        if errors is None:
             return False
         report: evaluation.Report = []
         shape: Any = view.shape

@@ -37,12 +37,9 @@ def reduce_eagerly(
     -------
     ndarray or None
         None, with nothing done, for arrays that do not lie row-major, and where fused execution is
-        switched off or floating-point errors want more than warnings.
+        switched off or floating-point errors were met that want more than warnings.
     """
     if extension is None or not array.flags.c_contiguous or current().fusion == "off":
-        return None
-    asked = fperrors.modes()
-    if asked is None:
         return None
     key = op, array.dtype, array.shape, axes, keepdims, divisor
     found = _plans.get(key)
@@ -57,6 +54,9 @@ def reduce_eagerly(
     ]
     flags = stage.program.run(memories, threads.count())
     if any(flags):
+        asked = fperrors.modes()
+        if asked is None:
+            return None
         report: evaluation.Report = []
         evaluation.note(head, flags[0], asked, report)
         fperrors.report(report)

@@ -73,7 +73,7 @@ class KernelPass(NamedTuple):
         memories = [(slots[slot], offset) for slot, offset in self.sources]
         flags = stage.program.run(memories, min(threads.count(), stage.threads))
         if any(flags):
-            report += raised([self.names], [flags])
+            report += raised([self.names], [flags], fperrors.modes() or 0)
         for node, result, mean in self.reductions:
             slots[result], found = evaluation.end(node, stage, slots[result])
             if mean is not None:
@@ -164,9 +164,14 @@ class BackendCall(NamedTuple):
     errors: tuple[tuple[str, str], ...]
 
     def run(self, backend: DeferredExecution, slots: list[Any], report: evaluation.Report) -> None:
+        arguments = _handles(self.arguments, slots)
         keywords = {name: _handles(x, slots) for name, x in self.keywords}
-        with np.errstate(**dict(self.errors)):  # type: ignore[arg-type]  # NumPy's own settings
-            found = getattr(backend, self.method)(*_handles(self.arguments, slots), **keywords)
+        method = getattr(backend, self.method)
+        if self.errors:
+            with np.errstate(**dict(self.errors)):  # type: ignore[arg-type]  # NumPy's settings
+                found = method(*arguments, **keywords)
+        else:
+            found = method(*arguments, **keywords)
         for slot, handle in zip(self.results, _as_tuple(found), strict=True):
             array = np.ascontiguousarray(backend.array(handle))
             if not array.flags.owndata and any(
@@ -228,7 +233,9 @@ def _as_tuple(x: Any) -> tuple[Any, ...]:
     return x if isinstance(x, tuple) else (x,)
 
 
-def raised(names: Sequence[tuple[tuple[str, int], ...]], flags: Any) -> evaluation.Report:
+def raised(
+    names: Sequence[tuple[tuple[str, int], ...]], flags: Any, here: int
+) -> evaluation.Report:
     """Per step that met floating-point errors: its name, the errors, and which to warn of.
 
     Parameters
@@ -237,8 +244,9 @@ def raised(names: Sequence[tuple[tuple[str, int], ...]], flags: Any) -> evaluati
         Per pass, as in `KernelPass`.
     flags : sequence of tuple of int
         Per pass and step, as NumPy's bits.
+    here : int
+        What `fperrors.modes` says where the program runs.
     """
-    here = fperrors.modes() or 0
     return [
         (name, met, fperrors.ErrorSettings.asked(code, here))
         for steps, all_met in zip(names, flags, strict=True)

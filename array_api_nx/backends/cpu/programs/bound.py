@@ -8,6 +8,7 @@ the slot of their result.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextvars import Context
 from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -24,7 +25,7 @@ from ..engine.memory_pool import empty
 from ..engine.operations import PARALLEL_MIN
 from ..kernels import NDArray, divide_by_count
 from ..lazy import evaluation
-from .actions import Action, BackendCall, KernelPass, Read, Slot, as_array, raised
+from .actions import Action, BackendCall, KernelPass, Read, Slot, Update, as_array, raised
 
 if TYPE_CHECKING:
     from .plan import ProgramPlan
@@ -44,6 +45,12 @@ class BoundProgram:
     Parameters
     ----------
     plan : ProgramPlan
+
+    Attributes
+    ----------
+    asks_first : bool
+        Whether a run may itself do what NumPy's errstate asks for, so that what that is has to be
+        known before. Otherwise floating-point errors are only noted.
     """
 
     def __init__(self, plan: ProgramPlan) -> None:
@@ -61,8 +68,14 @@ class BoundProgram:
             "divide_by_count": divide_by_count,
             "inv": np.linalg.inv,
             "matmul": np.matmul,
+            "modes": fperrors.modes,
             "raised": raised,
         }
+        self.asks_first = False
+        # Whether the function that runs the actions notes all errors, for `_report`; and where
+        # NumPy's functions write theirs, if it calls any.
+        self._notes = True
+        self._recording: tuple[Context, list[str]] | None = None
         self._work = self._bind()
         self._open: Callable[[Given], bool | None] | None = None
         if extension is not None:
@@ -74,13 +87,42 @@ class BoundProgram:
     def run(self, given: Given, report: evaluation.Report) -> bool:
         """Compute the results, which are appended to `given`.
 
-        False, with nothing done, unless `given` are contiguous arrays of the shapes and dtypes
-        planned for, or objects with an attribute `array` that is one.
+        False unless `given` are contiguous arrays of the shapes and dtypes planned for, or objects
+        with an attribute `array` that is one; and where floating-point errors were met that want
+        more than warnings. Then nothing was written but memory that nobody has seen.
         """
         opened = self._open_in_python(given) if self._open is None else self._open(given)
         if opened is False:
             return False
-        self._work(given, report)
+        if not self._notes:
+            self._work(given, report)
+            return not report or fperrors.modes() is not None
+        met: list[Any] = []
+        if self._recording is None:
+            self._work(given, met)
+            return not met or self._report([], met, report)
+        context, texts = self._recording
+        try:
+            context.run(self._work, given, met)
+        except BaseException as error:
+            # What NumPy would have told before.
+            if not self._report(texts, met, report) and isinstance(error, Exception):
+                return False
+            fperrors.report(report)
+            raise
+        return not (texts or met) or self._report(texts, met, report)
+
+    def _report(self, texts: list[str], met: list[Any], report: evaluation.Report) -> bool:
+        """Report what a run has noted: texts of NumPy's functions, which are taken out of their
+        list, and what passes of the extension raised. False if it wants more than warnings."""
+        here = fperrors.modes()
+        operations = fperrors.operations(texts)
+        texts.clear()
+        if here is None:
+            return False
+        report += [(name, flags, here) for name, flags in operations]
+        for names, flags in met:
+            report += raised(names, flags, here)
         return True
 
     def _open_in_python(self, given: Given) -> bool:
@@ -116,9 +158,10 @@ class BoundProgram:
         def quick(arrays: list[Any]) -> Tensor | None:
             flags = run(arrays)
             if flags is not None:
-                if flags is False or fperrors.modes() is None:
+                here = fperrors.modes() if flags is not False else None
+                if here is None:
                     return None
-                fperrors.report(raised(names, flags))
+                fperrors.report(raised(names, flags, here))
             result = Tensor()
             result.array = arrays[-1]
             result.view = result.storage = None
@@ -130,9 +173,16 @@ class BoundProgram:
 
     def _bind(self) -> Callable[[Given, evaluation.Report], None]:
         """The function that does what the actions say, one line for each."""
+        direct = {
+            i: self._direct(action)
+            for i, action in enumerate(self._plan.actions)
+            if not _is_native(action)
+        }
+        if direct:
+            self._look_at_calls(direct)
         lines: list[str] = []
         passes: list[KernelPass] = []
-        for action in self._plan.actions:
+        for i, action in enumerate(self._plan.actions):
             if _is_native(action) and len(passes) < _MAX_PASSES:
                 passes.append(action)  # type: ignore[arg-type]
                 continue
@@ -142,16 +192,33 @@ class BoundProgram:
             if _is_native(action):
                 passes.append(action)  # type: ignore[arg-type]
             else:
-                lines.append(self._single(action))
+                lines.append(direct[i] or f"{self._name(self._any(action))}(given, report)")
         if passes:
             lines += self._sequence(passes)
         code = "\n".join(["def run(given, report):", *[f"    {x}" for x in lines], "    return"])
         # In the package, as far as warnings are concerned: they name the line that calls it.
         exec(compile(code, f"{__file__} <program>", "exec"), self._names)
         # What a program closes over goes with it at once, if nothing leads back to itself.
-        run = self._names.pop("run")
-        native = all([_is_native(action) for action in self._plan.actions])
-        return run if native else partial(fperrors.located, run)
+        return self._names.pop("run")  # type: ignore[no-any-return]
+
+    def _look_at_calls(self, direct: dict[int, str | None]) -> None:
+        """Decide how floating-point errors of NumPy's functions are treated.
+
+        Parameters
+        ----------
+        direct : dict of int to (str or None)
+            From the numbers of the actions that the extension does not run to `_direct` of them.
+        """
+        if None not in direct.values():
+            self._recording = fperrors.recording()
+            return
+        self._notes = False
+        # Methods of the backend see the caller's context variables. They treat errors themselves.
+        called = [i for i, line in direct.items() if line is not None]
+        others = [type(self._plan.actions[i]) for i, line in direct.items() if line is None]
+        self.asks_first = bool(called) or BackendCall in others or Update in others
+        for name in ("add", "divide_by_count", "inv", "matmul"):
+            self._names[name] = partial(fperrors.located, self._names[name])
 
     def _name(self, x: Any) -> str:
         """A name for something that the function uses."""
@@ -185,13 +252,15 @@ class BoundProgram:
         )
         steps = [each.names for each in passes]
         self._sequences.append((sequence, steps))
+        names = self._name(steps)
+        noted = f"[({names}, flags)]" if self._notes else f"raised({names}, flags, modes() or 0)"
         return [
             f"flags = {self._name(sequence.run)}(given)",
-            f"if flags is not None: report += raised({self._name(steps)}, flags)",
+            f"if flags is not None: report += {noted}",
         ]
 
-    def _single(self, action: Action) -> str:
-        """The line of an action that is no pass of the extension's."""
+    def _direct(self, action: Action) -> str | None:
+        """The line of an action that is a call of one of NumPy's functions, if it can be one."""
         if type(action) is BackendCall and not action.errors:
             read = [self._array(x) for x in action.arguments if type(x) is Read]
             if action.method == "matmul":
@@ -213,7 +282,7 @@ class BoundProgram:
                     total = f"add({read[0]}, {axes}, None, None, {keepdims})"
                     count = prod([x.view.shape[axis] for axis in axes])
                     return f"{self._result(action)}[...] = divide_by_count({total}, {count})"
-        return f"{self._name(self._any(action))}(given, report)"
+        return None
 
     def _any(self, action: Action) -> Callable[[Given, evaluation.Report], None]:
         """Any action, run as in large programs; what it finds is copied into its slot."""
