@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import array_api_compat
 import numpy as np
 import pytest
 from hypothesis import given
@@ -185,6 +186,7 @@ def test_numbers_of_a_size_are_guards():
         lambda x: x * len(x),
         lambda x: x * int(x.shape[0]),
         lambda x: x * math.sqrt(x.shape[0]),
+        lambda x: x * math.isnan(x.shape[0]),
         lambda x: x * [1, 2, 3, 4, 5, 6][x.shape[0]],
         lambda x: sum(list(x), start=xp.zeros(x.shape[1])),
         lambda x: sum([x[i, ...] for i in range(x.shape[0])], start=xp.zeros(x.shape[1])),
@@ -194,6 +196,41 @@ def test_numbers_of_a_size_are_guards():
             x = normal(n, 7)
             assert_same(function(x), ask(x))
             assert function.cache_info() == (min(i + 1, 2), min(i + 1, 2), i + 1)
+
+
+def test_libraries_may_ask_whether_a_size_is_known():
+    source = """
+import math
+
+def size(x):
+    return None if math.isnan(math.prod(x.shape)) else math.prod(x.shape)
+
+def eager_shape(x):
+    if any(s is None or math.isnan(s) for s in x.shape):
+        raise TypeError
+    return x.shape
+
+def cov(x):
+    return x.shape[0] if not math.isnan(x.shape[0]) else None
+"""
+    known = {
+        "size": "array_api_compat.common._helpers",
+        "eager_shape": "some.array_api_extra._lib._helpers",
+        "cov": "some.externals.array_api_extra._agnostic._statistical",
+    }
+    for name, module in known.items():
+        for place, traces in ((module, 1), (f"not_{module.rpartition('.')[2]}", 3)):
+            names: dict[str, Any] = {"__name__": place}
+            exec(source, names)
+            function = xp.compile(lambda x, ask=names[name]: [x + 1, ask(x)][0])
+            for n in (3, 4, 5):
+                function(normal(n))
+            assert function.cache_info().traces == traces
+    # The same of the library itself.
+    function = xp.compile(lambda x: x * array_api_compat.size(x))
+    for n in (3, 4, 5):
+        function(normal(n))
+    assert function.cache_info().traces == 1
 
 
 def test_programs_are_bounded():

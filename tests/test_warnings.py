@@ -10,6 +10,7 @@ import threading
 import types
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -192,6 +193,55 @@ def test_errors_are_raised_called_and_logged(expression: str, user: Any) -> None
     assert all([text.startswith("Warning: ") for text in log.texts])
 
 
+class Callback:
+    """What NumPy calls, and writes to."""
+
+    def __init__(self) -> None:
+        self.met: list[Any] = []
+
+    def __call__(self, *met: Any) -> None:
+        self.met.append(met)
+
+    def write(self, text: str) -> None:
+        self.met.append(text)
+
+
+def told(call: Callable[[], Any], mode: Any, capfd: Any) -> tuple[Any, ...]:
+    """What a call tells of errors: warnings, what is called or logged, prints, the exception."""
+    callback, error = Callback(), ""
+    capfd.readouterr()
+    with (
+        np.errstate(all=mode, call=callback),
+        warnings.catch_warnings(record=True) as caught,
+    ):
+        warnings.simplefilter("always")
+        try:
+            call()
+        except (FloatingPointError, np.linalg.LinAlgError) as raised:
+            # We say more of some than NumPy.
+            error = str(raised).split(";")[0]
+    return [str(each.message) for each in caught], callback.met, capfd.readouterr().err, error
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [*STATEMENTS, "f /= 1e300", "f **= 1e300", "g *= 1e300j", "g[0] = 1e300j", "f[f > 1] = 1e300",
+     "f[...] = np.nan", "f *= float('nan')", "b *= float('inf')", "f *= 1e-300", "f %= 1e300"],
+)  # fmt: skip
+@pytest.mark.parametrize("mode", ["raise", "call", "print", "log"])
+def test_statements_do_of_errors_what_numpys_do(
+    statement: str, mode: str, user: Any, capfd: Any
+) -> None:
+    in_numpy = statement.replace("xp.", "np.").replace("m @= m", "np.matmul(m, m, out=m)")
+    ours, numpys = arrays(xp), arrays(np)
+    expected = told(lambda: user(numpys, in_numpy), mode, capfd)
+    assert told(lambda: user(ours, statement), mode, capfd) == expected
+    # That array is cast before any of it is written.
+    if statement != "f[...] = xp.asarray([1e300, 0.0])":
+        name = statement[0]
+        assert np.asarray(ours[name]).tobytes() == numpys[name].tobytes()
+
+
 def test_some_errors_are_called_and_others_warned_of(user: Any) -> None:
     called: list[Any] = []
     with (
@@ -199,9 +249,14 @@ def test_some_errors_are_called_and_others_warned_of(user: Any) -> None:
         warnings.catch_warnings(record=True) as caught,
     ):
         warnings.simplefilter("always")
-        user(arrays(xp), "np.asarray(xp.log(a))")
+        module = user(
+            arrays(xp), "", "np.asarray(xp.log(a))", "np.asarray(xp.cumulative_sum(n - n))"
+        )
     assert [text for text, _ in called] == ["divide by zero"]
-    assert [str(warning.message) for warning in caught] == ["invalid value encountered in log"]
+    assert [(each.filename, each.lineno, str(each.message)) for each in caught] == [
+        (module.__file__, 2, "invalid value encountered in log"),
+        (module.__file__, 3, "invalid value encountered in subtract"),
+    ]
 
 
 def test_the_state_is_the_users_again(user: Any) -> None:
@@ -272,6 +327,43 @@ def test_compiled_functions_warn_at_the_line_that_calls_them(body: str, user: An
         found = met(user, names, "", "np.asarray(run(m))")
         assert found
         assert {line for _, line in found} == {2}
+
+
+# Programs of one pass, of calls of NumPy, of both, and of methods of the backend.
+PROGRAMS = [
+    "return x / y", "return x / y, y / y", "x /= y", "x[0, :] = 1 / y[0, :]", "return x @ x",
+    "return xp.sum(x * 1e9, axis=0)", "return xp.mean(x * x)", "return xp.log(y) @ x",
+    "return xp.matmul(x * x, y / y) * 1e9", "return xp.linalg.inv(y / (x - x))",
+    "return xp.linalg.inv(xp.where(x / y > 0, y, y))", "return xp.cumulative_sum(x / y, axis=0)",
+    "return xp.cumulative_sum(xp.log(-x) @ y, axis=1) @ (x / y)",
+    "return xp.sort(xp.log(y - x), axis=0)", "return xp.mean((x / y) @ x) * xp.sum(x * x)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("size", [3, 200])
+@pytest.mark.parametrize("mode", ["ignore", "raise", "call", "print", "log"])
+@pytest.mark.parametrize("body", PROGRAMS)
+def test_compiled_functions_do_of_errors_what_eager_ones_do(
+    body: str, mode: str, size: int, capfd: Any
+) -> None:
+    names: dict[str, Any] = {"xp": xp}
+    exec(f"def function(x, y):\n    {body}", names)
+    function, compiled = names["function"], xp.compile(names["function"])
+
+    def arguments() -> list[Any]:
+        return [xp.full((size, size), 1e308), xp.zeros((size, size))]
+
+    told(lambda: compiled(*arguments()), "ignore", capfd)  # plans the program
+    same = arguments()
+    given = arguments()
+    for _ in range(2):
+        expected = told(partial(function, *given), mode, capfd)
+        assert told(lambda: compiled(*same), mode, capfd) == expected
+        if expected[-1]:
+            # A program writes to its arguments in the end.
+            given = arguments()
+        for x, y in zip(given, same, strict=True):
+            assert np.asarray(x).tobytes() == np.asarray(y).tobytes()
 
 
 def test_conversions_to_real_numbers_warn_at_the_users_line(user: Any) -> None:

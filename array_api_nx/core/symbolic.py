@@ -646,7 +646,8 @@ class Decider(Protocol):
         """The number that an expression is to be."""
 
     def is_nan_test(self) -> bool:
-        """Whether the code that runs calls ``isnan``, for which all numbers are the same."""
+        """Whether the code that asks for a float is known to test only whether that is NaN, so that
+        all numbers are the same to it."""
 
 
 _decider: ContextVar[Decider | None] = ContextVar("decider", default=None)

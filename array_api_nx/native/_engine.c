@@ -362,7 +362,7 @@ static int execute(PyObject *module)
     }
     int failed = PyModule_AddType(module, (PyTypeObject *)type);
     Py_DECREF(type);
-    type = failed ? NULL : PyType_FromModuleAndSpec(module, &replacing_spec, NULL);
+    type = failed ? NULL : PyType_FromModuleAndSpec(module, &context_caller_spec, NULL);
     if (type == NULL) {
         return -1;
     }

@@ -1,152 +1,211 @@
-/* Calls during which a context variable has another value.
+/* Calls of functions in contexts that were prepared for them, by the public C API of contextvars.
 
-   contextvars does the same from Python code, in about three times the time. */
+   `Context.run` does the same from Python code, where taking a context that nobody else is in, and
+   looking at what the call has left, takes as long as a small operation. */
 
 #ifndef ARRAY_API_NX_CONTEXT_H
 #define ARRAY_API_NX_CONTEXT_H
 
 #include <structmember.h>
 
+/* How many contexts are kept that no call is in. */
+enum { MAX_IDLE = 16 };
+
+/* Without the GIL those have a mutex. */
+#ifdef Py_GIL_DISABLED
+#define LOCK_IDLE(self) PyMutex_Lock(&(self)->mutex)
+#define UNLOCK_IDLE(self) PyMutex_Unlock(&(self)->mutex)
+#else
+#define LOCK_IDLE(self)
+#define UNLOCK_IDLE(self)
+#endif
+
 typedef struct {
     PyObject_HEAD
     vectorcallfunc call;
-    PyObject *variable;
-    PyObject *values; /* dict from values of the variable to those that replace them; None: keep */
-    PyObject *find;   /* finds the replacement of a value that is not in the dict */
-} Replacing;
-
-/* A new reference to what replaces the variable's value: None if it stays, NULL with an exception. */
-static PyObject *find_replacement(Replacing *self)
-{
-    PyObject *value, *other;
-    if (PyContextVar_Get(self->variable, Py_None, &value) < 0) {
-        return NULL;
-    }
-#if PY_VERSION_HEX >= 0x030D0000
-    if (PyDict_GetItemRef(self->values, value, &other) < 0) {
-        Py_DECREF(value);
-        return NULL;
-    }
-#else
-    other = Py_XNewRef(PyDict_GetItemWithError(self->values, value));
+    PyObject *prepare; /* makes a pair of a context and a list */
+    PyObject *settle;  /* is told what a call has left in the list */
+    PyObject *idle[MAX_IDLE];
+    int count;
+#ifdef Py_GIL_DISABLED
+    PyMutex mutex;
 #endif
-    if (other == NULL && !PyErr_Occurred()) {
-        other = PyObject_CallOneArg(self->find, value);
+} ContextCaller;
+
+/* A new reference to a pair that no other call has. */
+static PyObject *take_pair(ContextCaller *self)
+{
+    PyObject *pair = NULL;
+    LOCK_IDLE(self);
+    if (self->count > 0) {
+        pair = self->idle[--self->count];
     }
-    Py_DECREF(value);
-    return other;
+    UNLOCK_IDLE(self);
+    if (pair == NULL && (pair = PyObject_CallNoArgs(self->prepare)) != NULL) {
+        if (!PyTuple_Check(pair) || PyTuple_GET_SIZE(pair) != 2 ||
+            !PyContext_CheckExact(PyTuple_GET_ITEM(pair, 0)) ||
+            !PyList_CheckExact(PyTuple_GET_ITEM(pair, 1))) {
+            PyErr_SetString(PyExc_TypeError, "what is prepared must be a context and a list");
+            Py_CLEAR(pair);
+        }
+    }
+    return pair;
 }
 
-/* Give the variable back the value that it had before, whether or not an exception is set. */
-static int reset_variable(PyObject *variable, PyObject *token)
+/* Let the next call have the pair; the reference goes with it. */
+static void give_pair_back(ContextCaller *self, PyObject *pair)
 {
-    PyObject *type, *value, *traceback;
-    PyErr_Fetch(&type, &value, &traceback);
-    const int failed = PyContextVar_Reset(variable, token);
-    if (!failed || type != NULL) {
-        PyErr_Restore(type, value, traceback);
+    LOCK_IDLE(self);
+    if (self->count < MAX_IDLE) {
+        self->idle[self->count++] = pair;
+        pair = NULL;
     }
-    return failed;
+    UNLOCK_IDLE(self);
+    Py_XDECREF(pair);
 }
 
-static PyObject *replacing_call(PyObject *object, PyObject *const *args, size_t flags,
-                                PyObject *names)
+/* Take all items out of a list: a new list of them, or NULL with an exception. */
+static PyObject *drain_list(PyObject *list)
 {
-    Replacing *self = (Replacing *)object;
+    const Py_ssize_t size = PyList_GET_SIZE(list);
+    PyObject *items = PyList_GetSlice(list, 0, size);
+    if (items != NULL && PyList_SetSlice(list, 0, size, NULL) < 0) {
+        Py_CLEAR(items);
+    }
+    return items;
+}
+
+static PyObject *context_caller_call(PyObject *object, PyObject *const *args, size_t flags,
+                                     PyObject *names)
+{
+    ContextCaller *self = (ContextCaller *)object;
     const Py_ssize_t count = PyVectorcall_NARGS(flags);
     if (count < 1) {
         PyErr_SetString(PyExc_TypeError, "there is no function to call");
         return NULL;
     }
-    PyObject *other = find_replacement(self);
-    if (other == NULL) {
+    PyObject *pair = take_pair(self);
+    if (pair == NULL) {
         return NULL;
     }
-    PyObject *token = other == Py_None ? NULL : PyContextVar_Set(self->variable, other);
-    PyObject *result = NULL;
-    if (token != NULL || other == Py_None) {
-        result = PyObject_Vectorcall(args[0], args + 1, (size_t)(count - 1), names);
+    PyObject *context = PyTuple_GET_ITEM(pair, 0), *list = PyTuple_GET_ITEM(pair, 1);
+    if (PyContext_Enter(context) < 0) {
+        Py_DECREF(pair);
+        return NULL;
     }
-    if (token != NULL && reset_variable(self->variable, token) < 0) {
+    PyObject *result = PyObject_Vectorcall(args[0], args + 1, (size_t)(count - 1), names);
+    if (PyContext_Exit(context) < 0) {
+        Py_DECREF(pair);
+        Py_XDECREF(result);
+        return NULL;
+    }
+    if (PyList_GET_SIZE(list) == 0) {
+        give_pair_back(self, pair);
+        return result;
+    }
+    /* What was left is told of even if the function failed later, whose exception waits. */
+    PyObject *type, *value, *traceback, *settled = NULL;
+    PyErr_Fetch(&type, &value, &traceback);
+    PyObject *items = drain_list(list);
+    if (items == NULL) {
+        Py_DECREF(pair);
+    }
+    else {
+        give_pair_back(self, pair);
+        settled = PyObject_CallOneArg(self->settle, items);
+        Py_DECREF(items);
+    }
+    if (settled == NULL) {
         Py_CLEAR(result);
+        Py_XDECREF(type);
+        Py_XDECREF(value);
+        Py_XDECREF(traceback);
+        return NULL;
     }
-    Py_XDECREF(token);
-    Py_DECREF(other);
+    Py_DECREF(settled);
+    PyErr_Restore(type, value, traceback);
     return result;
 }
 
-static PyObject *replacing_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
+static PyObject *context_caller_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
-    static char *names[] = {"variable", "values", "find", NULL};
-    PyObject *variable, *values, *find;
-    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!O!O:Replacing", names, &PyContextVar_Type,
-                                     &variable, &PyDict_Type, &values, &find)) {
+    static char *names[] = {"prepare", "settle", NULL};
+    PyObject *prepare, *settle;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO:ContextCaller", names, &prepare,
+                                     &settle)) {
         return NULL;
     }
-    Replacing *self = (Replacing *)type->tp_alloc(type, 0);
+    ContextCaller *self = (ContextCaller *)type->tp_alloc(type, 0);
     if (self != NULL) {
-        self->call = replacing_call;
-        self->variable = Py_NewRef(variable);
-        self->values = Py_NewRef(values);
-        self->find = Py_NewRef(find);
+        self->call = context_caller_call;
+        self->prepare = Py_NewRef(prepare);
+        self->settle = Py_NewRef(settle);
     }
     return (PyObject *)self;
 }
 
-static int replacing_traverse(PyObject *object, visitproc visit, void *arg)
+static int context_caller_traverse(PyObject *object, visitproc visit, void *arg)
 {
-    Replacing *self = (Replacing *)object;
+    ContextCaller *self = (ContextCaller *)object;
     Py_VISIT(Py_TYPE(object));
-    Py_VISIT(self->variable);
-    Py_VISIT(self->values);
-    Py_VISIT(self->find);
+    Py_VISIT(self->prepare);
+    Py_VISIT(self->settle);
+    for (int i = 0; i < self->count; i++) {
+        Py_VISIT(self->idle[i]);
+    }
     return 0;
 }
 
-static int replacing_clear(PyObject *object)
+static int context_caller_clear(PyObject *object)
 {
-    Replacing *self = (Replacing *)object;
-    Py_CLEAR(self->variable);
-    Py_CLEAR(self->values);
-    Py_CLEAR(self->find);
+    ContextCaller *self = (ContextCaller *)object;
+    Py_CLEAR(self->prepare);
+    Py_CLEAR(self->settle);
+    while (self->count > 0) {
+        PyObject *pair = self->idle[--self->count];
+        Py_DECREF(pair);
+    }
     return 0;
 }
 
-static void replacing_dealloc(PyObject *object)
+static void context_caller_dealloc(PyObject *object)
 {
     PyTypeObject *type = Py_TYPE(object);
     PyObject_GC_UnTrack(object);
-    replacing_clear(object);
+    context_caller_clear(object);
     type->tp_free(object);
     Py_DECREF(type);
 }
 
-static PyMemberDef replacing_members[] = {
-    {"__vectorcalloffset__", T_PYSSIZET, offsetof(Replacing, call), READONLY, NULL},
+static PyMemberDef context_caller_members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(ContextCaller, call), READONLY, NULL},
     {NULL, 0, 0, 0, NULL},
 };
 
-static PyType_Slot replacing_slots[] = {
+static PyType_Slot context_caller_slots[] = {
     {Py_tp_doc,
-     "Replacing(variable, values, find)\n--\n\n"
-     "A callable (function, *args, **keywords) that returns function(*args, **keywords). Meanwhile "
-     "the context variable has the value that the dict gives for its own, which stays for None.\n\n"
-     "find(value) gives what is not in the dict; an unset variable counts as None."},
-    {Py_tp_new, replacing_new},
+     "ContextCaller(prepare, settle)\n--\n\n"
+     "A callable (function, *args, **keywords) that returns function(*args, **keywords), called in "
+     "a context of its own.\n\n"
+     "prepare() gives a pair of a contextvars.Context and a list. One call at a time has a pair, "
+     "and later calls have it again. What a call has left in the list is taken out of it, and "
+     "settle(items) is called with it in the context of the caller, also where the function raised "
+     "an exception. An exception of settle takes the place of the result, or of that exception."},
+    {Py_tp_new, context_caller_new},
     {Py_tp_call, PyVectorcall_Call},
-    {Py_tp_traverse, replacing_traverse},
-    {Py_tp_clear, replacing_clear},
-    {Py_tp_dealloc, replacing_dealloc},
-    {Py_tp_members, replacing_members},
+    {Py_tp_traverse, context_caller_traverse},
+    {Py_tp_clear, context_caller_clear},
+    {Py_tp_dealloc, context_caller_dealloc},
+    {Py_tp_members, context_caller_members},
     {0, NULL},
 };
 
-static PyType_Spec replacing_spec = {
-    .name = "array_api_nx.native._engine.Replacing",
-    .basicsize = sizeof(Replacing),
+static PyType_Spec context_caller_spec = {
+    .name = "array_api_nx.native._engine.ContextCaller",
+    .basicsize = sizeof(ContextCaller),
     .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE | Py_TPFLAGS_HAVE_GC |
              Py_TPFLAGS_HAVE_VECTORCALL,
-    .slots = replacing_slots,
+    .slots = context_caller_slots,
 };
 
 #endif

@@ -7,13 +7,11 @@ answers and a guard is noted; where there is none, an error says what to give.
 
 from __future__ import annotations
 
-import linecache
 import os
-import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
-from itertools import count, islice
+from itertools import count
 from math import nan
 from types import FrameType
 from typing import Any, Final, NoReturn, TypeAlias, final
@@ -60,6 +58,16 @@ class TraceError(RuntimeError):
 
 
 _PACKAGE: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+
+
+_NAN_TESTS: Final = (
+    ("array_api_compat.common._helpers", "size"),
+    ("array_api_extra._lib._helpers", "eager_shape"),
+    ("array_api_extra._lib._utils._helpers", "eager_shape"),
+    ("array_api_extra._agnostic._statistical", "cov"),
+)
+"""Functions that convert sizes to floats only to test whether they are NaN, by the ends of their
+modules' names: SciPy and scikit-learn have copies of these modules within their own packages."""
 
 
 def _calling_frame() -> FrameType:
@@ -462,16 +470,16 @@ class Recorder:
     def is_nan_test(self) -> bool:
         """See `core.symbolic.Decider`.
 
-        Libraries ask ``math.isnan`` whether a size is known, as some arrays have NaN for one that
-        is not. A guard for the very size would make each of them a function for that size alone.
+        Some libraries ask ``math.isnan`` whether a size is known, as Dask's arrays have NaN for one
+        that is not. A guard for the very size would make a program for that size alone of whatever
+        calls them. But ``math.isnan`` asks a size for nothing but a float, as ``float`` does. So
+        the functions that are known to ask it are recognised, by the names of the function that is
+        running and of its module. Anyone else's ``math.isnan(size)`` makes a guard.
         """
         frame = _calling_frame()
-        positions = next(islice(frame.f_code.co_positions(), frame.f_lasti // 2, None))
-        line, last, start, end = positions
-        if line is None or line != last:
-            return False
-        text = linecache.getline(frame.f_code.co_filename, line).encode()[start:end].decode()
-        return re.match(r"(\w+\.)*isnan\(", text) is not None
+        module = f".{frame.f_globals.get('__name__', '')}"
+        function = frame.f_code.co_qualname.partition(".")[0]
+        return any([module.endswith(f".{end}") and function == name for end, name in _NAN_TESTS])
 
     def _number(self, expression: Number) -> int | float:
         assert self.example is not None

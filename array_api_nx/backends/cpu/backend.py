@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import product
 from math import prod
-from operator import setitem
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -277,12 +276,16 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         if op is _POW:
             if type(x2) is int and x2 == 2:
                 _located(np.square, x1, out=target)
-            else:
-                _located(BINARY[op], x1, x2, out=target)
-            return
-        loop = _find(op, target.dtype)
-        if loop is None or not update(loop.operation, target, x1, x2):
-            _located(BINARY[op], x1, x2, out=target)
+                return
+        else:
+            loop = _find(op, target.dtype)
+            if loop is not None and update(loop.operation, target, x1, x2):
+                return
+        if type(x1) is not _ndarray:
+            x1 = _cast_first(x1, target.dtype)
+        elif type(x2) is not _ndarray:
+            x2 = _cast_first(x2, target.dtype)
+        _located(BINARY[op], x1, x2, out=target)
 
     def where(self, condition: Tensor, x1: Operand, x2: Operand) -> Tensor:
         mask = condition.array
@@ -539,7 +542,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         elif type(value) is not complex and _MIN_FLOAT32 <= value <= _MAX_FLOAT32:
             array[...] = value
         else:
-            _located(setitem, array, ..., value)
+            array[...] = _cast_first(value, array.dtype)
 
     # ------------------------------------------------------------------ indexed access
 
@@ -575,15 +578,17 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         return wrap(array[where])
 
     def index_set(self, target: Tensor, keys: tuple[Any, ...], value: Operand) -> None:
-        written = self._ordered(value) if type(value) is Tensor else value
+        written = (
+            self._ordered(value)
+            if type(value) is Tensor
+            else _cast_first(value, self.array(target).dtype)
+        )
         where = self._keys(keys, self._ordered)
         if target.storage is not None and target.storage.tracked:
             with self.writing(target):
-                _located(setitem, self.array(target), where, written)
-        elif type(written) is _ndarray:
-            self.array(target)[where] = written
+                self.array(target)[where] = written
         else:
-            _located(setitem, self.array(target), where, written)
+            self.array(target)[where] = written
 
     def take(self, x: Tensor, indices: Tensor, axis: int) -> Tensor:
         array, where = self.array(x), self.array(indices)
@@ -673,6 +678,14 @@ def _like(array: NDArray, dtype: DType) -> NDArray | None:
     if array.flags.f_contiguous:
         return empty(array.shape[::-1], TO_NUMPY[dtype]).T
     return None
+
+
+def _cast_first(value: Any, dtype: np.dtype[Any]) -> Any:
+    """A Python scalar that is to be written, or the array of no axes that it becomes if to cast it
+    may overflow: then the floating-point error comes, as in NumPy, before anything is written."""
+    if type(value) is not complex and _MIN_FLOAT32 <= value <= _MAX_FLOAT32:
+        return value
+    return _located(_asarray, value, dtype) if dtype.char in "fF" else value
 
 
 def _count(array: NDArray, axes: tuple[int, ...]) -> int:

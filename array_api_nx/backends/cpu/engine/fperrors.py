@@ -1,8 +1,9 @@
 """NumPy's floating-point warnings, at the line outside this package that a user can change.
 
-NumPy warns at the line that calls it, which is one of this package. There are two ways to another
+NumPy warns at the line that calls it, which is one of this package. There are three ways to another
 line. For computations that run later than they were called, how floating-point errors are treated
-is read where an operation is called (`modes`) and applied where it is computed (`report`). Calls of
+is read where an operation is called (`modes`) and applied where it is computed (`report`). Where
+the extension has just computed an operation, `treat` does what NumPy would do of its own. Calls of
 NumPy's functions go through `located`.
 """
 
@@ -12,8 +13,9 @@ import contextlib
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterable
-from contextvars import ContextVar, copy_context
+from collections.abc import Callable, Iterable, Mapping
+from contextvars import Context, ContextVar
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
 
@@ -30,8 +32,11 @@ __all__ = [
     "Modes",
     "located",
     "modes",
+    "operations",
     "planned",
+    "recording",
     "report",
+    "treat",
     "warn",
 ]
 
@@ -52,25 +57,25 @@ _CATEGORIES: Final = (
     (INVALID, "invalid", "invalid value"),
 )
 
+# By the flags that were raised: their categories.
+_RAISED: Final = tuple(
+    [
+        tuple([(category, text) for bit, category, text in _CATEGORIES if flags & bit])
+        for flags in range(16)
+    ]
+)
+
+# From the settings of these categories to what `modes` is, where it is something.
+_in_order: Final = itemgetter(*[name for _, name, _ in _CATEGORIES])
+_MODES: Final = {
+    tuple(["warn" if mask & bit else "ignore" for bit, *_ in _CATEGORIES]): mask
+    for mask in range(16)
+}
+
 _PACKAGE: Final = str(Path(__file__).parents[3]) + os.sep
 # Between a user's line and the one that warns there are also functions of NumPy that are written in
 # Python or call methods of ours, and the frames of context managers.
 _INSIDE: Final = _PACKAGE, str(Path(np.__file__).parent) + os.sep, contextlib.__file__
-
-
-def _find_variable() -> ContextVar[Any] | None:
-    """The context variable in which NumPy keeps its state, or None if it is not in just one."""
-    outside = copy_context()
-    with np.errstate(divide="print"):
-        inside = copy_context()
-    changed = [variable for variable in inside if inside[variable] is not outside.get(variable)]
-    return changed[0] if len(changed) == 1 else None
-
-
-# numpy.geterr builds a dict, which takes six times as long as looking whether the state is the one
-# that was seen last. NumPy never changes a state: errstate and seterr make new ones.
-_variable: Final = _find_variable()
-_last: tuple[Any, Modes | None] = (object(), None)
 
 
 planned: Final[ContextVar[Modes | None]] = ContextVar("array_api_nx.planned_modes", default=None)
@@ -116,34 +121,17 @@ class ErrorSettings(NamedTuple):
 def modes() -> Modes | None:
     """How NumPy treats floating-point errors here: which flags it warns of.
 
+    To ask NumPy takes about a microsecond. Small operations and programs ask only where there were
+    errors.
+
     Returns
     -------
     int or None
         None if `numpy.errstate` or `numpy.seterr` ask for anything but to warn or to ignore: then
         the computation cannot be put off.
     """
-    global _last
     code = planned.get()
-    if code is not None:
-        return code
-    if _variable is None:
-        return _read()
-    state = _variable.get(None)
-    last = _last
-    if state is last[0]:
-        return last[1]
-    found = _read()
-    _last = (state, found)
-    return found
-
-
-def _read() -> Modes | None:
-    asked: dict[str, str] = np.geterr()  # type: ignore[assignment]  # a TypedDict of literals
-    # Inside of `located`, what is logged is what the user wants warnings of.
-    warned = ("warn", "log") if np.geterrcall() is _log else ("warn",)
-    if any([mode != "ignore" and mode not in warned for mode in asked.values()]):
-        return None
-    return sum([bit for bit, name, _ in _CATEGORIES if asked[name] in warned])
+    return _MODES.get(_in_order(np.geterr())) if code is None else code
 
 
 def report(raised: Iterable[tuple[str, int, Modes]]) -> None:
@@ -163,10 +151,8 @@ def report(raised: Iterable[tuple[str, int, Modes]]) -> None:
     """
     for name, flags, mask in raised:
         wanted = flags & mask
-        if wanted:
-            for bit, _, text in _CATEGORIES:
-                if wanted & bit:
-                    warn(f"{text} encountered in {name}")
+        for _, text in _RAISED[wanted]:
+            warn(f"{text} encountered in {name}")
 
 
 def warn(message: str, category: type[Warning] = RuntimeWarning) -> None:
@@ -182,72 +168,153 @@ def warn(message: str, category: type[Warning] = RuntimeWarning) -> None:
         warnings.warn(message, category, stacklevel=level)
 
 
+def treat(name: str, flags: int) -> None:
+    """Do of the flags that an operation raised what NumPy would do of its own.
+
+    Parameters
+    ----------
+    name : str
+        NumPy's name for the operation.
+    flags : int
+
+    Warns
+    -----
+    RuntimeWarning
+        At the line outside this package that called the operation.
+
+    Raises
+    ------
+    FloatingPointError
+        Where `numpy.errstate` says "raise".
+    """
+    _treat(name, flags, np.geterr())  # type: ignore[arg-type]  # a TypedDict of literals
+
+
+def _treat(name: str, flags: int, settings: Mapping[str, str]) -> None:
+    for category, text in _RAISED[flags]:
+        mode = settings[category]
+        if mode == "warn":
+            warn(f"{text} encountered in {name}")
+        elif mode != "ignore":
+            _ACTIONS[mode](name, text, flags)
+
+
+def _raise(name: str, text: str, flags: int) -> None:
+    raise FloatingPointError(f"{text} encountered in {name}")
+
+
+def _call(name: str, text: str, flags: int) -> None:
+    function: Any = np.geterrcall()
+    if function is None:
+        raise NameError(f"python callback specified for {text} (in  {name}) but no function found.")
+    function(text, flags)
+
+
+def _print(name: str, text: str, flags: int) -> None:
+    # Like NumPy, to the process's standard error, whatever `sys.stderr` is.
+    with contextlib.suppress(OSError):
+        os.write(2, f"Warning: {text} encountered in {name}\n".encode())
+
+
+def _log(name: str, text: str, flags: int) -> None:
+    log: Any = np.geterrcall()
+    if log is None:
+        raise NameError(
+            f"log specified for {text} (in {name}) but no object with write method found."
+        )
+    log.write(f"Warning: {text} encountered in {name}\n")
+
+
+# What NumPy does, by the mode of a category of errors, besides to warn and to ignore.
+_ACTIONS: Final = {"raise": _raise, "call": _call, "print": _print, "log": _log}
+
+
 # ---------------------------------------------------------------------- calls of NumPy
+#
+# NumPy keeps its error settings per context, in the sense of contextvars. A function that is called
+# in a context where all errors are to be logged computes as it would anywhere, and what was logged
+# tells which operation met which errors. What the settings of the caller ask for is done then.
 
 
 class _Log:
-    """What NumPy writes to instead of warning, by its errstate "log"."""
+    """What NumPy may write to, by its errstate "log"."""
 
-    def write(self, text: str) -> None:
-        """Give the warning that NumPy would have given."""
-        warn(text.removeprefix("Warning: ").rstrip("\n"))
+    __slots__ = ("write",)
 
-
-_log: Final = _Log()
-
-# From NumPy's states to those that log what they would warn of; None for states that may stay.
-_logging: Final[dict[Any, Any]] = {}
-_MAX_STATES: Final = 64
+    def __init__(self, write: Callable[[str], None]) -> None:
+        self.write = write
 
 
-def _logged(asked: dict[str, Any]) -> dict[str, Any] | None:
-    """Arguments of `numpy.errstate` that turn warnings into calls of `_log`.
+def recording() -> tuple[Context, list[str]]:
+    """A context in which NumPy writes floating-point errors to a list; for `operations`.
 
-    None if nothing is warned of, and if the user has a function or a log of their own, as NumPy
-    keeps only one.
+    The context has nothing else in it, so that it keeps nothing of its caller's alive.
     """
-    warned = [name for name, mode in asked.items() if mode == "warn"]
-    if not warned or not {"call", "log"}.isdisjoint(asked.values()):
-        return None
-    return {**dict.fromkeys(warned, "log"), "call": _log}
+    texts: list[str] = []
+    context = Context()
+    context.run(np.seterr, all="log")
+    context.run(np.seterrcall, _Log(texts.append))
+    return context, texts
 
 
-def _find_logging(state: Any) -> Any:
-    """What `_logging` is to hold for NumPy's state, which is that of the caller."""
-    assert _variable is not None
-    if len(_logging) >= _MAX_STATES:
-        _logging.clear()
-    settings = _logged(np.geterr())  # type: ignore[arg-type]  # a TypedDict of literals
-    if settings is None:
-        return _logging.setdefault(state, None)
-    with np.errstate(**settings):
-        return _logging.setdefault(state, _variable.get())
+_BITS: Final = {text: bit for bit, _, text in _CATEGORIES}
+
+
+def operations(texts: Iterable[str]) -> list[tuple[str, int]]:
+    """Per operation that wrote to the list of `recording`: its name, and the flags it raised.
+
+    Of two operations of one name that follow each other, if the second one raised only flags of
+    categories that come later, the flags are taken for those of one operation.
+    """
+    found: list[tuple[str, int]] = []
+    for text in texts:
+        kind, _, name = text.removeprefix("Warning: ").rstrip("\n").partition(" encountered in ")
+        bit = _BITS[kind]
+        if found and found[-1][0] == name and found[-1][1] < bit:
+            found[-1] = name, found[-1][1] | bit
+        else:
+            found.append((name, bit))
+    return found
+
+
+def _settle(texts: list[str]) -> None:
+    """Do what the settings of the caller ask for."""
+    settings: Any = np.geterr()
+    if _in_order(settings) != _ALL_IGNORED:
+        for name, flags in operations(texts):
+            _treat(name, flags, settings)
+
+
+_ALL_IGNORED: Final = ("ignore",) * len(_CATEGORIES)
+
+# What no call has now; one that is popped is in no other call.
+_idle: Final[list[tuple[Context, list[str]]]] = []
 
 
 def _located(function: Callable[..., Any], /, *args: Any, **keywords: Any) -> Any:
     """`located` without the extension."""
-    if _variable is None:
-        with np.errstate(**_logged(np.geterr()) or {}):  # type: ignore[arg-type]
-            return function(*args, **keywords)
-    state = _variable.get(None)
     try:
-        other = _logging[state]
-    except KeyError:
-        other = _find_logging(state)
-    if other is None:
-        return function(*args, **keywords)
-    token = _variable.set(other)
+        pair = _idle.pop()
+    except IndexError:
+        pair = recording()
+    context, texts = pair
     try:
-        return function(*args, **keywords)
+        return context.run(function, *args, **keywords)
     finally:
-        _variable.reset(token)
+        met = texts.copy()
+        texts.clear()
+        _idle.append(pair)
+        if met:
+            _settle(met)
 
 
 located: Final[Callable[..., Any]] = (
-    _located
-    if extension is None or _variable is None
-    else extension.Replacing(_variable, _logging, _find_logging)
+    _located if extension is None else extension.ContextCaller(recording, _settle)
 )
-"""``located(function, *args, **keywords)``: the function's result. Where it calls NumPy, warnings
-of floating-point errors name the line outside this package. The other settings of NumPy's errstate
-do what they always do. It takes 0.15 microseconds, twice that without the extension."""
+"""``located(function, *args, **keywords)``: the function's result. It is for functions of NumPy:
+warnings of floating-point errors name the line outside this package, and what else the settings of
+NumPy's errstate ask for is done when the function is over. So a function that writes to memory in
+several steps takes all of them.
+
+The function sees no context variables of the caller: neither the settings of this package, nor the
+buffer size that `numpy.setbufsize` sets."""

@@ -70,7 +70,7 @@ def compute(loop: Loop, *operands: Any) -> NDArray | None:
     Returns
     -------
     ndarray or None
-        None, with nothing done, where NumPy has to compute it or to raise its error.
+        None, with nothing done, where NumPy has to compute it.
     """
     if loop.operation is None:
         return None
@@ -84,13 +84,9 @@ def compute_small(loop: Loop, *operands: Any) -> NDArray | None:
     return reported(loop, *found) if type(found) is tuple else found
 
 
-def reported(loop: Loop, array: NDArray, flags: int) -> NDArray | None:
-    """`array`, after warnings of the floating-point errors met; None if NumPy has to raise them."""
-    asked = fperrors.modes()
-    if asked is None:
-        return None
-    if flags & asked:
-        fperrors.report(((loop.name, flags, asked),))
+def reported(loop: Loop, array: NDArray, flags: int) -> NDArray:
+    """`array`, after what NumPy does of the floating-point errors met."""
+    fperrors.treat(loop.name, flags)
     return array
 
 
@@ -172,18 +168,18 @@ def reduce(
     Returns
     -------
     ndarray or None
-        None, with nothing done, for arrays that do not lie row-major, and where floating-point
-        errors want more than warnings.
+        None for arrays that do not lie row-major, and where floating-point errors were met that
+        want more than warnings.
     """
     if extension is None or not array.flags.c_contiguous:
-        return None
-    asked = fperrors.modes()
-    if asked is None:
         return None
     reduction = _reduction(op, array.dtype, array.shape, axes, divisor)
     slots: list[Any] = [None, array]
     (flags,) = passes.run_pass(reduction, slots)
-    if flags & asked:
+    if flags:
+        asked = fperrors.modes()
+        if asked is None:
+            return None
         fperrors.report(passes.errors_of(reduction.kernel.program[0].loop, flags, asked))
     kept = [
         1 if axis in axes else size
@@ -272,8 +268,7 @@ def scan(op: Primitive, array: NDArray, axis: int, dtype: np.dtype[Any]) -> NDAr
         return None if turned is None else turned.T
     loop = loops.find(_SCANNED[op], dtype)
     outer, size, inner = prod(array.shape[:axis]), array.shape[axis], prod(array.shape[axis + 1 :])
-    asked = fperrors.modes()
-    if loop is None or loop.output != dtype or outer * inner < 2 or asked is None:
+    if loop is None or loop.output != dtype or outer * inner < 2:
         return None
     if inner > 1 and (inner < _NARROWEST or dtype.kind not in _EXACT[_SCANNED[op]]):
         return None
@@ -282,8 +277,8 @@ def scan(op: Primitive, array: NDArray, axis: int, dtype: np.dtype[Any]) -> NDAr
     first = (slice(None),) * axis + (0,)
     result[first] = source[first]
     (flags,) = passes.run_pass(_scan_pass(loop, outer, size, inner), [result, source])
-    if flags & asked:
-        fperrors.report((("accumulate", flags, asked),))
+    if flags:
+        fperrors.treat("accumulate", flags)
     return result
 
 

@@ -94,12 +94,11 @@ def divide(shape: Sequence[int], axis: int | None, least: int) -> list[Key] | No
     Returns
     -------
     list of Key or None
-        None if there would be fewer than `SLICES_MIN`, where there is one thread only, and where
-        NumPy's errstate asks for more than warnings.
+        None if there would be fewer than `SLICES_MIN`, and where there is one thread only.
     """
     number = prod(shape) // least
     axes = [each for each in range(len(shape)) if each != axis]
-    if number < SLICES_MIN or not axes or fperrors.modes() is None:
+    if number < SLICES_MIN or not axes:
         return None
     workers = threads.count()
     if workers < 2:
@@ -130,7 +129,8 @@ def run(task: Callable[[Key], object], keys: Sequence[Key], name: str = "") -> N
     Warns
     -----
     RuntimeWarning
-        Once per kind of floating-point error, as a single call would.
+        Once per kind of floating-point error, as in a single call; or what else NumPy's errstate
+        asks for is done, once.
 
     Raises
     ------
@@ -141,7 +141,7 @@ def run(task: Callable[[Key], object], keys: Sequence[Key], name: str = "") -> N
     with np.errstate(all="call", call=lambda _, flags: met.append(flags)):
         parallel_for(lambda number: task(keys[number]), len(keys), threads.count())
     if met:
-        fperrors.report(((name, reduce(or_, met), fperrors.modes() or 0),))
+        fperrors.treat(name, reduce(or_, met))
 
 
 # ---------------------------------------------------------------------- operations

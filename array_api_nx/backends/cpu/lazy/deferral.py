@@ -333,7 +333,6 @@ class DeferredExecution(NumPyMemory):
         if not way.defers or view.mask is not None:
             return False
         report: evaluation.Report = []
-
         shape: Any = view.shape
 
         def build(*values: Any, errors: int) -> tuple[Node, Arrangement | None]:

@@ -55,7 +55,7 @@ class KernelPass(NamedTuple):
     def run(self, backend: DeferredExecution, slots: list[Any], report: evaluation.Report) -> None:
         flags = run_pass(self.work, slots)
         if any(flags):
-            report += raised([self], [flags])
+            report += raised([self], [flags], fperrors.modes() or 0)
 
     @property
     def stores(self) -> tuple[Slot, ...]:
@@ -145,9 +145,14 @@ class BackendCall(NamedTuple):
     errors: tuple[tuple[str, str], ...]
 
     def run(self, backend: DeferredExecution, slots: list[Any], report: evaluation.Report) -> None:
+        arguments = _handles(self.arguments, slots)
         keywords = {name: _handles(x, slots) for name, x in self.keywords}
-        with np.errstate(**dict(self.errors)):  # type: ignore[arg-type]  # NumPy's own settings
-            found = getattr(backend, self.method)(*_handles(self.arguments, slots), **keywords)
+        method = getattr(backend, self.method)
+        if self.errors:
+            with np.errstate(**dict(self.errors)):  # type: ignore[arg-type]  # NumPy's settings
+                found = method(*arguments, **keywords)
+        else:
+            found = method(*arguments, **keywords)
         for slot, handle in zip(self.results, _as_tuple(found), strict=True):
             array = np.ascontiguousarray(backend.array(handle))
             if not array.flags.owndata and any(
@@ -209,7 +214,7 @@ def _as_tuple(x: Any) -> tuple[Any, ...]:
     return x if isinstance(x, tuple) else (x,)
 
 
-def raised(passes: Sequence[KernelPass], flags: Any) -> evaluation.Report:
+def raised(passes: Sequence[KernelPass], flags: Any, here: int) -> evaluation.Report:
     """What to report of the floating-point errors that passes met.
 
     Parameters
@@ -217,8 +222,9 @@ def raised(passes: Sequence[KernelPass], flags: Any) -> evaluation.Report:
     passes : sequence of KernelPass
     flags : sequence of tuple of int
         Per pass and step, as NumPy's bits.
+    here : int
+        What `fperrors.modes` says where the program runs.
     """
-    here = fperrors.modes() or 0
     report: evaluation.Report = []
     for each, all_met in zip(passes, flags, strict=True):
         for step, code, met in zip(each.work.kernel.program, each.errors, all_met, strict=True):

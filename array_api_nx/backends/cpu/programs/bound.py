@@ -8,6 +8,7 @@ extension, and the commonest calls of NumPy's kernels write straight into the sl
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextvars import Context
 from functools import partial
 from math import prod
 from operator import itemgetter
@@ -26,7 +27,7 @@ from ..engine.passes import Slot
 from ..kernels import ARG_REDUCE, REDUCE, NDArray, divide_by_count
 from ..lazy import evaluation
 from ..policy import AT_ONCE_MAX
-from .actions import Action, BackendCall, KernelPass, Read, as_array, raised
+from .actions import Action, BackendCall, KernelPass, Read, Update, as_array, raised
 
 if TYPE_CHECKING:
     from .plan import ProgramPlan
@@ -36,8 +37,11 @@ __all__ = ["BoundProgram"]
 Given: TypeAlias = "list[NDArray]"
 """The arrays of a run that are not the program's own: arguments, constants, then results."""
 
-_Work: TypeAlias = "Callable[[Given, list[NDArray], evaluation.Report], None]"
-"""An action bound to memory: what it does for the arrays given, and for all arrays of a run."""
+_Work: TypeAlias = "Callable[[Given, list[NDArray], list[Any]], None]"
+"""An action bound to memory: what it does for the arrays given, for all arrays of a run, and for
+what the run notes or reports."""
+
+_Call: TypeAlias = "tuple[Callable[..., object], list[Read]]"
 
 _sum: Final = REDUCE[p.SUM]
 
@@ -51,6 +55,12 @@ class BoundProgram:
     Parameters
     ----------
     plan : ProgramPlan
+
+    Attributes
+    ----------
+    asks_first : bool
+        Whether a run may itself do what NumPy's errstate asks for, so that what that is has to be
+        known before. Otherwise floating-point errors are only noted.
     """
 
     def __init__(self, plan: ProgramPlan) -> None:
@@ -66,8 +76,12 @@ class BoundProgram:
         self._own: list[Any] = []
         self._views: list[tuple[int, int, Callable[[NDArray], NDArray]]] = []
         self._sequences: list[tuple[Any, list[KernelPass]]] = []
+        self.asks_first = False
+        # Whether runs note all errors, for `_report`; and where NumPy's functions write theirs, if
+        # any is called.
+        self._notes = True
+        self._recording: tuple[Context, list[str]] | None = None
         self._works = self._bind()
-        self._is_native = all([_is_native(action) for action in plan.actions])
         self._open: Callable[[Given], bool | None] | None = None
         if extension is not None:
             expected = tuple([plan.expected(slot) for slot in plan.given])
@@ -78,21 +92,46 @@ class BoundProgram:
     def run(self, given: Given, report: evaluation.Report) -> bool:
         """Compute the results, which are appended to `given`.
 
-        False, with nothing done, unless `given` are contiguous arrays of the shapes and dtypes
-        planned for, or objects with an attribute `array` that is one.
+        False unless `given` are contiguous arrays of the shapes and dtypes planned for, or objects
+        with an attribute `array` that is one; and where floating-point errors were met that want
+        more than warnings. Then nothing was written but memory that nobody has seen.
         """
         opened = self._open_in_python(given) if self._open is None else self._open(given)
         if opened is False:
             return False
-        if self._is_native:
-            for work in self._works:
-                work(given, given, report)
-        else:
-            fperrors.located(self._run_works, given, report)
+        if not self._notes:
+            self._run_works(given, report)
+            return not report or fperrors.modes() is not None
+        met: list[Any] = []
+        if self._recording is None:
+            self._run_works(given, met)
+            return not met or self._report([], met, report)
+        context, texts = self._recording
+        try:
+            context.run(self._run_works, given, met)
+        except BaseException as error:
+            # What NumPy would have told before.
+            if not self._report(texts, met, report) and isinstance(error, Exception):
+                return False
+            fperrors.report(report)
+            raise
+        return not (texts or met) or self._report(texts, met, report)
+
+    def _report(self, texts: list[str], met: list[Any], report: evaluation.Report) -> bool:
+        """Report what a run has noted: texts of NumPy's functions, which are taken out of their
+        list, and what passes of the extension raised. False if it wants more than warnings."""
+        here = fperrors.modes()
+        operations = fperrors.operations(texts)
+        texts.clear()
+        if here is None:
+            return False
+        report += [(name, flags, here) for name, flags in operations]
+        for passes, flags in met:
+            report += raised(passes, flags, here)
         return True
 
-    def _run_works(self, given: Given, report: evaluation.Report) -> None:
-        arrays = given + self._own
+    def _run_works(self, given: Given, report: list[Any]) -> None:
+        arrays = given + self._own if self._own else given
         for number, source, show in self._views:
             arrays[number] = show(given[source])
         for work in self._works:
@@ -131,9 +170,10 @@ class BoundProgram:
         def quick(arrays: list[Any]) -> Tensor | None:
             flags = run(arrays)
             if flags is not None:
-                if flags is False or fperrors.modes() is None:
+                here = fperrors.modes() if flags is not False else None
+                if here is None:
                     return None
-                fperrors.report(raised(passes, flags))
+                fperrors.report(raised(passes, flags, here))
             result = Tensor()
             result.array = arrays[-1]
             result.view = result.storage = None
@@ -145,20 +185,40 @@ class BoundProgram:
 
     def _bind(self) -> list[_Work]:
         """What the actions do, with passes that follow each other together."""
+        actions = self._plan.actions
+        calls = {i: self._call(x) for i, x in enumerate(actions) if not _is_native(x)}
+        if calls:
+            self._look_at_calls(calls)
         works: list[_Work] = []
         passes: list[KernelPass] = []
-        for action in self._plan.actions:
-            native = _is_native(action)
-            if passes and (not native or len(passes) == _MAX_PASSES):
+        for i, action in enumerate(actions):
+            if passes and (i in calls or len(passes) == _MAX_PASSES):
                 works.append(self._sequence(passes))
                 passes = []
-            if native:
+            if i not in calls:
                 passes.append(action)  # type: ignore[arg-type]
             else:
-                works.append(self._single(action))
+                works.append(self._called(action, calls[i]))
         if passes:
             works.append(self._sequence(passes))
         return works
+
+    def _look_at_calls(self, calls: dict[int, _Call | None]) -> None:
+        """Decide how floating-point errors of NumPy's functions are treated.
+
+        Parameters
+        ----------
+        calls : dict of int to (function and reads, or None)
+            From the numbers of the actions that the extension does not run to `_call` of them.
+        """
+        if None not in calls.values():
+            self._recording = fperrors.recording()
+            return
+        self._notes = False
+        # Methods of the backend see the caller's context variables. They treat errors themselves.
+        others = [type(self._plan.actions[i]) for i, call in calls.items() if call is None]
+        direct = len(others) < len(calls)
+        self.asks_first = direct or BackendCall in others or Update in others
 
     def _sequence(self, passes: list[KernelPass]) -> _Work:
         """Passes that the extension runs in one call."""
@@ -186,30 +246,35 @@ class BoundProgram:
             True,
         )
         self._sequences.append((sequence, passes))
-        run = sequence.run
+        run, notes = sequence.run, self._notes
 
-        def work(given: Given, arrays: list[NDArray], report: evaluation.Report) -> None:
+        def work(given: Given, arrays: list[NDArray], report: list[Any]) -> None:
             flags = run(given)
             if flags is not None:
-                report += raised(passes, flags)
+                if notes:
+                    report.append((passes, flags))
+                else:
+                    report += raised(passes, flags, fperrors.modes() or 0)
 
         return work
 
-    def _single(self, action: Action) -> _Work:
+    def _called(self, action: Action, call: _Call | None) -> _Work:
         """An action that is no pass of the extension's."""
-        call = self._direct(action)
         if call is None:
             return self._any(action)
         function, reads = call
+        if not self._notes:
+            function = partial(fperrors.located, function)
         arrays_of = itemgetter(*[self._number(x) for x in reads])
 
-        def work(given: Given, arrays: list[NDArray], report: evaluation.Report) -> None:
+        def work(given: Given, arrays: list[NDArray], report: list[Any]) -> None:
             function(*arrays_of(arrays))
 
         return work
 
-    def _direct(self, action: Action) -> tuple[Callable[..., object], list[Read]] | None:
-        """For the commonest calls: a function, and the arrays that it takes, its result last."""
+    def _call(self, action: Action) -> _Call | None:
+        """For the commonest calls: one of NumPy's functions, and the arrays that it takes, its
+        result last."""
         if type(action) is not BackendCall or action.errors:
             return None
         reads = [x for x in action.arguments if type(x) is Read]
@@ -241,7 +306,7 @@ class BoundProgram:
         fixed: list[Any] = [self._fixed.get(slot) for slot in range(len(plan.slots))]
         results = [slot for slot in action.finds() if plan.slots[slot].last >= 0]
 
-        def work(given: Given, arrays: list[NDArray], report: evaluation.Report) -> None:
+        def work(given: Given, arrays: list[NDArray], report: list[Any]) -> None:
             slots = fixed.copy()
             for slot, i in numbers.items():
                 slots[slot] = given[i].reshape(-1)

@@ -127,8 +127,8 @@ class ProgramPlan:
 
     # ------------------------------------------------------------------ running
 
-    def run(self, handles: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        """Run the program over memory taken for this run."""
+    def run(self, handles: tuple[Tensor, ...], report: evaluation.Report) -> list[NDArray]:
+        """Run the program over memory taken for this run: the arrays of `given`, for `finish`."""
         slots: list[Any] = [None] * len(self.slots)
         memory = empty((self.arena,), np.dtype(np.uint8))
         for slot, position in self.places:
@@ -142,14 +142,12 @@ class ProgramPlan:
             described = self.slots[slot]
             if described.stored:
                 slots[slot] = empty((described.size,), described.dtype)
-        report: evaluation.Report = []
         for number, action in enumerate(self.actions):
             action.run(self.backend, slots, report)
             for slot in action.uses():
                 if self.slots[slot].last == number and slot not in self.results:
                     slots[slot] = None
-        arrays = [slots[slot] for slot in self.given]
-        return self.finish(handles, arrays, report)
+        return [slots[slot] for slot in self.given]
 
     @property
     def is_simple(self) -> bool:

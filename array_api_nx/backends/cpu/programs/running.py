@@ -15,6 +15,7 @@ from ....contract.program import Program
 from ....contract.strided import Tensor
 from ..engine import fperrors
 from ..lazy import evaluation
+from .actions import BackendCall, Update
 from .bound import BoundProgram
 from .plan import ProgramPlan
 from .planner import Unplannable
@@ -42,7 +43,7 @@ class PlannedRun:
     plan : ProgramPlan
     """
 
-    __slots__ = ("_idle", "_plain", "_reentrant", "plan")
+    __slots__ = ("_asks_first", "_idle", "_plain", "_reentrant", "plan")
 
     def __init__(self, plan: ProgramPlan, plain: replay.Run) -> None:
         self.plan = plan
@@ -50,8 +51,12 @@ class PlannedRun:
         # Who pops it has it for the length of a run.
         self._idle: list[BoundProgram] = []
         self._reentrant: Callable[[list[Any]], Any] | None = None
+        # Whether steps may treat floating-point errors on their own. Otherwise these are noted, and
+        # NumPy's settings matter only where there were any.
+        self._asks_first = any([type(action) in (BackendCall, Update) for action in plan.actions])
         if plan.keeps_memory:
             bound = BoundProgram(plan)
+            self._asks_first = bound.asks_first
             self._idle.append(bound)
             if plan.is_simple:
                 self._reentrant = bound.reentrant()
@@ -68,18 +73,23 @@ class PlannedRun:
         return (self._reentrant or self._quick) if simple else None
 
     def __call__(self, *handles: Tensor) -> tuple[Tensor, ...]:
-        if fperrors.modes() is None:
-            # Floating-point errors that are neither ignored nor warned of are met one by one.
+        if self._asks_first and fperrors.modes() is None:
             return self._plain(*handles)
-        if not self.plan.keeps_memory:
-            return self.plan.run(handles)
-        given = self.plan.arguments(handles)
         report: evaluation.Report = []
-        self._run_bound(given, report)
+        # Floating-point errors that are neither ignored nor warned of are met one by one, in a
+        # second run: the first one has only written memory that nobody has seen.
+        if self.plan.keeps_memory:
+            given = self.plan.arguments(handles)
+            if not self._run_bound(given, report):
+                return self._plain(*handles)
+        else:
+            given = self.plan.run(handles, report)
+            if report and fperrors.modes() is None:
+                return self._plain(*handles)
         return self.plan.finish(handles, given, report)
 
     def _quick(self, handles: list[Any]) -> Any:
-        if fperrors.modes() is None:
+        if self._asks_first and fperrors.modes() is None:
             return None
         plan = self.plan
         report: evaluation.Report = []

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib.util
 import os
 import types
 import warnings
+import weakref
 from concurrent.futures import ThreadPoolExecutor
-from contextvars import ContextVar, copy_context
+from contextvars import Context, ContextVar, copy_context
+from functools import reduce
 from pathlib import Path
+from threading import Barrier
 
 import numpy as np
 import pytest
@@ -105,19 +109,6 @@ def test_modes_belong_to_the_thread():
         assert modes() == outside
 
 
-def test_modes_without_the_variable(monkeypatch):
-    monkeypatch.setattr(fperrors, "_variable", None)
-    with np.errstate(all="warn", under="ignore"):
-        assert modes() == NUMPYS_DEFAULT
-    with np.errstate(invalid="log"):
-        assert modes() is None
-
-
-def test_numpys_variable_is_found():
-    # Were it not, modes() would be right all the same, and slow.
-    assert fperrors._variable is not None
-
-
 # ---------------------------------------------------------------------- report
 
 
@@ -188,7 +179,39 @@ def test_warnings_point_at_the_caller_outside_the_package(tmp_path):
 
 # ---------------------------------------------------------------------- located
 
-LOCATED = [fperrors._located, fperrors.located]
+LOCATED = list(dict.fromkeys([fperrors._located, fperrors.located]))
+
+MODES = ["ignore", "warn", "raise", "call", "print", "log"]
+
+
+class Log:
+    """What NumPy calls, and writes to."""
+
+    def __init__(self):
+        self.met = []
+
+    def __call__(self, *met):
+        self.met.append(met)
+
+    def write(self, text):
+        self.met.append(text)
+
+
+def told(call, capfd, **settings):
+    """What is told of errors: of the warnings, of what was called, logged and printed, and of the
+    exception."""
+    log, error = Log(), None
+    capfd.readouterr()
+    with (
+        np.errstate(**settings, call=log),
+        warnings.catch_warnings(record=True) as caught,
+    ):
+        warnings.simplefilter("always")
+        try:
+            call()
+        except FloatingPointError as raised:
+            error = str(raised)
+    return [str(each.message) for each in caught], log.met, capfd.readouterr().err, error
 
 
 @pytest.mark.parametrize("located", LOCATED)
@@ -219,13 +242,88 @@ def test_located_passes_everything_on(located):
         located()
     with np.errstate(all="warn"), pytest.raises(ZeroDivisionError):
         located(lambda: 1 / 0)
-    with pytest.raises(FloatingPointError), np.errstate(all="raise"):
-        located(np.log, np.asarray(0.0))
 
 
 @pytest.mark.parametrize("located", LOCATED)
-@pytest.mark.parametrize("error", [None, KeyError])
-def test_the_state_is_changed_inside_alone(located, error):
+@pytest.mark.parametrize("name", MISHAPS)
+@pytest.mark.parametrize("mode", MODES)
+def test_errors_are_treated_as_numpy_does(located, name, mode, capfd):
+    columns = [np.asarray(column) for column in zip(*MISHAPS[name], strict=True)]
+    operation = getattr(np, name)
+    for settings in (
+        {"all": mode},
+        {"all": "warn", "over": mode, "divide": mode},
+        {"all": mode, "over": "warn", "divide": "ignore"},
+        {"all": "raise", "divide": mode},
+        {"all": mode, "invalid": "log", "under": "print"},
+    ):
+        expected = told(lambda: operation(*columns), capfd, **settings)
+        assert told(lambda: located(operation, *columns), capfd, **settings) == expected
+        flags, _ = numpys(name)
+        assert told(lambda: fperrors.treat(name, flags), capfd, **settings) == expected  # noqa: B023
+
+
+@pytest.mark.parametrize("located", LOCATED)
+@pytest.mark.parametrize("mode", MODES)
+def test_several_operations_are_treated_one_by_one(located, mode, capfd):
+    zero, matrix = np.zeros(1), np.asarray([[1e300, 1e300], [1e300, -1e300]])
+
+    def function():
+        np.divide(zero, zero)
+        np.divide(1.0 + zero, zero)
+        np.exp(np.asarray([1e4, -1e4]))
+        np.linalg.det(matrix)  # within an errstate of NumPy's own
+        matrix.astype(np.float32)
+        np.linalg.cond(np.zeros((2, 2)))
+
+    expected = told(function, capfd, all=mode)
+    if mode != "ignore":
+        assert any(expected)
+    assert told(lambda: located(function), capfd, all=mode) == expected
+
+
+@pytest.mark.parametrize("located", LOCATED)
+@pytest.mark.parametrize("mode", ["call", "log"])
+def test_what_is_to_be_called_may_be_missing(located, mode):
+    zero = np.zeros(1)
+    writer = type("Writer", (), {"write": print})()
+    errors = []
+    for call in (np.divide, lambda *x: located(np.divide, *x)):
+        for callback in (None, writer if mode == "call" else print):
+            with np.errstate(all=mode, call=callback):
+                with pytest.raises((NameError, TypeError, AttributeError)) as caught:
+                    call(1.0 + zero, zero)
+                errors.append((caught.type, str(caught.value)))
+    assert errors[: len(errors) // 2] == errors[len(errors) // 2 :]
+
+
+@pytest.mark.parametrize("located", LOCATED)
+@pytest.mark.parametrize("mode", ["raise", "call", "warn"])
+def test_what_was_written_is_what_numpy_writes(located, mode):
+    written, errors = [], (FloatingPointError, ZeroDivisionError, RuntimeWarning)
+    for call in (np.divide, lambda *x, **y: located(np.divide, *x, **y)):
+        out = np.full(3, 7.0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with np.errstate(all=mode, call=lambda *_: 1 // 0), pytest.raises(errors):
+                call(np.asarray([1.0, 0.0, 2.0]), np.asarray([0.0, 0.0, 2.0]), out=out)
+        written.append(out.tolist())
+    assert str(written[0]) == str(written[1]) == "[inf, nan, 1.0]"
+
+
+@pytest.mark.parametrize("located", LOCATED)
+def test_underflow_is_told_of_when_asked_for(located):
+    tiny = np.asarray([1e-200])
+    with ThreadPoolExecutor(1) as executor:  # by default
+        assert executor.submit(caught, located, np.multiply, tiny, tiny).result() == []
+    with np.errstate(under="warn"):
+        (found,) = caught(located, np.multiply, tiny, tiny)
+    assert str(found.message) == "underflow encountered in multiply"
+
+
+@pytest.mark.parametrize("located", LOCATED)
+@pytest.mark.parametrize("error", [None, KeyError, KeyboardInterrupt])
+def test_settings_are_the_callers_again(located, error):
     seen = []
 
     def function():
@@ -235,79 +333,178 @@ def test_the_state_is_changed_inside_alone(located, error):
         if error:
             raise error
 
-    def run():
-        before = np.geterr(), np.geterrcall(), modes()
-        try:
-            located(function)
-        except KeyError:
-            assert error
-        assert (np.geterr(), np.geterrcall(), modes()) == before
-
-    for settings, inside in (
-        ({"all": "warn"}, {"all": "log"}),
-        ({"all": "warn", "under": "ignore"}, {"all": "log", "under": "ignore"}),
-        ({"all": "ignore"}, {"all": "ignore"}),
-        ({"all": "raise", "over": "warn"}, {"all": "raise", "over": "log"}),
-        ({"all": "warn", "over": "call", "call": print}, {"all": "warn", "over": "call"}),
+    for settings in (
+        {"all": "warn"},
+        {"all": "ignore"},
+        {"all": "raise", "over": "warn"},
+        {"all": "warn", "over": "call", "call": print},
     ):
         with np.errstate(**settings):
-            run()
-            expected = modes()
-        with np.errstate(**inside):
-            assert seen[-1] == (np.geterr(), expected)
-    # Where nothing was set, the default.
-    with ThreadPoolExecutor(1) as executor:
-        executor.submit(run).result()
-
-
-def test_located_without_the_variable(monkeypatch):
-    monkeypatch.setattr(fperrors, "_variable", None)
-    with np.errstate(all="warn"):
-        found = caught(fperrors._located, np.log, np.asarray([0.0]))
-        assert [each.filename for each in found] == [__file__]
-    with np.errstate(all="raise"), pytest.raises(FloatingPointError):
-        fperrors._located(np.log, np.asarray([0.0]))
+            before = np.geterr(), np.geterrcall(), modes()
+            for _ in range(3):
+                try:
+                    located(function)
+                except (KeyError, KeyboardInterrupt):
+                    assert error
+                assert (np.geterr(), np.geterrcall(), modes()) == before
+    assert seen == [(dict.fromkeys(BITS, "log"), None)] * len(seen)
 
 
 @pytest.mark.parametrize("located", LOCATED)
-def test_few_states_are_remembered(located):
-    for number in range(3 * fperrors._MAX_STATES):
-        with np.errstate(all="warn" if number % 2 else "ignore"):
-            assert located(np.exp, 0.0) == 1.0
-    assert len(fperrors._logging) <= fperrors._MAX_STATES + 1
+def test_errors_before_an_exception_are_told_of(located):
+    def function():
+        np.log(np.zeros(1))
+        raise KeyError
+
+    for _ in range(3):
+        with np.errstate(all="warn"):
+            with pytest.warns(RuntimeWarning, match="divide by zero"), pytest.raises(KeyError):
+                located(function)
+            assert caught(located, np.log, np.ones(1)) == []
+        with np.errstate(all="raise"), pytest.raises(FloatingPointError):
+            located(function)
+
+
+@pytest.mark.parametrize("located", LOCATED)
+@pytest.mark.parametrize("mode", MODES)
+def test_calls_may_be_nested(located, mode, capfd):
+    one, zero = np.ones(1), np.zeros(1)
+
+    def nested(depth=0):
+        if depth < 20:
+            np.log(zero)
+            located(np.sqrt, -one)
+            located(nested, depth + 1)
+            np.divide(one, zero)
+
+    def plain(depth=0):
+        if depth < 20:
+            np.log(zero)
+            np.sqrt(-one)
+            plain(depth + 1)
+            np.divide(one, zero)
+
+    expected = told(plain, capfd, all=mode)
+    assert told(nested, capfd, all=mode) == expected
+
+
+@pytest.mark.parametrize("located", LOCATED)
+def test_threads_have_settings_of_their_own(located):
+    start = Barrier(4)
+    zero = np.zeros(1)
+
+    def work(mode):
+        start.wait()
+        for _ in range(300):
+            log = Log()
+            with np.errstate(all=mode, call=log):
+                if mode == "raise":
+                    with pytest.raises(FloatingPointError, match="divide by zero"):
+                        located(np.log, zero)
+                else:
+                    located(np.log, zero)
+            assert log.met == {
+                "call": [("divide by zero", 1)],
+                "log": ["Warning: divide by zero encountered in log\n"],
+            }.get(mode, [])
+
+    with ThreadPoolExecutor(4) as executor:
+        for done in [executor.submit(work, mode) for mode in ("raise", "call", "log", "ignore")]:
+            done.result()
+
+
+@pytest.mark.parametrize("located", LOCATED)
+def test_tasks_have_settings_of_their_own(located):
+    zero = np.zeros(1)
+
+    async def work(mode):
+        log = Log()
+        np.seterr(all=mode)
+        np.seterrcall(log)
+        for _ in range(20):
+            await asyncio.sleep(0)
+            if mode == "raise":
+                with pytest.raises(FloatingPointError):
+                    located(np.log, zero)
+            else:
+                located(np.log, zero)
+        return len(log.met)
+
+    async def together():
+        return await asyncio.gather(*[work(mode) for mode in ("raise", "call", "log", "ignore")])
+
+    assert asyncio.run(together()) == [0, 20, 20, 0]
+
+
+@pytest.mark.parametrize("located", LOCATED)
+def test_what_the_caller_keeps_in_context_variables_is_not_kept_alive(located):
+    variable = ContextVar("variable", default=None)
+
+    class Value:
+        pass
+
+    def work():
+        value = Value()
+        variable.set(value)
+        assert located(variable.get) is None
+        with np.errstate(all="ignore"):
+            located(located, np.log, np.zeros(1))
+        return weakref.ref(value)
+
+    kept = copy_context().run(work)
+    assert kept() is None
 
 
 @pytest.mark.skipif(fperrors.extension is None, reason="the extension is not built")
-def test_replacing_a_variable():
-    variable = ContextVar("variable")
-    values = {1: 10, 2: None}
-    asked = []
+def test_a_caller_in_contexts():
+    prepared, settled = [], []
+    variable = ContextVar("variable", default="outside")
 
-    def find(value):
-        asked.append(value)
-        return values.setdefault(value, "new")
+    def prepare():
+        context, items = Context(), []
+        context.run(variable.set, (len(prepared), items))
+        prepared.append(items)
+        return context, items
 
-    replacing = fperrors.extension.Replacing(variable, values, find)
-    assert replacing(variable.get) == "new"
-    assert asked == [None]
-    for value, inside in ((1, 10), (2, 2), (3, "new"), (3, "new")):
-        variable.set(value)
-        assert replacing(variable.get) == inside
-        assert variable.get() == value
-    assert asked == [None, 3]
-    variable.set([])
-    with pytest.raises(TypeError, match="unhashable"):
-        replacing(variable.get)
-    with pytest.raises(TypeError, match="no function"):
-        replacing()
-    with pytest.raises(TypeError):
-        fperrors.extension.Replacing(1, values, find)
-    with pytest.raises(TypeError):
-        fperrors.extension.Replacing(variable, [], find)
-    failing = fperrors.extension.Replacing(variable, {}, lambda value: 1 // 0)
-    variable.set(5)
+    def settle(items):
+        settled.append((items, variable.get()))
+        if "bad" in items:
+            raise KeyError
+
+    def leave(*what):
+        number, items = variable.get()
+        items += what
+        return number
+
+    call = fperrors.extension.ContextCaller(prepare, settle)
+    assert [call(leave), call(leave, 1, 2), call(leave)] == [0, 0, 0]
+    assert settled == [([1, 2], "outside")]
+    assert prepared == [[]]
+    with pytest.raises(KeyError):
+        call(leave, "bad")
+    assert call(lambda: (call(leave), leave())) == (1, 0)
     with pytest.raises(ZeroDivisionError):
-        failing(variable.get)
+        call(lambda: 1 // leave(3))
+    assert settled[-1] == ([3], "outside")
+    with pytest.raises(KeyError):
+        call(lambda: 1 // leave("bad"))
+    # More at a time than are kept afterwards.
+    nested = range(40)
+    calls = reduce(lambda inner, _: lambda: call(inner) + 1, nested, lambda: 0)
+    assert calls() == len(nested)
+    assert call(leave) < len(prepared) == len(nested)
+    with pytest.raises(TypeError, match="no function"):
+        call()
+    for wrong in (None, (Context(),), (Context(), ()), ([], [])):
+        with pytest.raises(TypeError, match="a context and a list"):
+            fperrors.extension.ContextCaller(lambda wrong=wrong: wrong, settle)(leave)
+    with pytest.raises(ZeroDivisionError):
+        fperrors.extension.ContextCaller(lambda: 1 // 0, settle)(leave)
+    entered = Context()
+    with pytest.raises(RuntimeError, match="already entered"):
+        entered.run(fperrors.extension.ContextCaller(lambda: (entered, []), settle), leave)
+    with pytest.raises(TypeError):
+        fperrors.extension.ContextCaller(prepare)
 
 
 def test_the_package_is_found():

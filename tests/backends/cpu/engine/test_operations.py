@@ -639,8 +639,6 @@ def test_scans_that_are_left_to_numpy() -> None:
         (np.frombuffer(b"\0" * 801, np.uint8)[1:].view(np.float64).reshape(10, 10), 1),
     ]:
         assert operations.scan(total, array, axis, array.dtype) is None
-    with np.errstate(over="raise"):
-        assert operations.scan(total, x, 1, x.dtype) is None
     assert operations.scan(total, x, 1, x.dtype) is not None
 
 
