@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     class Engine(ModuleType):
         """The module `_engine` as a type."""
 
+        ContextCaller = _engine.ContextCaller
         Kernel = _engine.Kernel
         Sequence = _engine.Sequence
         ufunc_loop = staticmethod(_engine.ufunc_loop)
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
         update = staticmethod(_engine.update)
         total = staticmethod(_engine.total)
         forget_threads = staticmethod(_engine.forget_threads)
+        parallel_for = staticmethod(_engine.parallel_for)
+        retire_workers = staticmethod(_engine.retire_workers)
         empty = staticmethod(_engine.empty)
         limit_spares = staticmethod(_engine.limit_spares)
         release_spares = staticmethod(_engine.release_spares)

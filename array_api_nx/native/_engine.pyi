@@ -1,6 +1,8 @@
 """The extension of backends/cpu/engine; what its functions do is told in _engine.c."""
 
+from collections.abc import Callable as _Callable
 from collections.abc import Sequence as _Sequence
+from contextvars import Context as _Context
 from typing import Any, TypeAlias, final
 
 import numpy as np
@@ -16,6 +18,16 @@ _Reduction: TypeAlias = tuple[_Loop, _DType, object, int]
 """A loop, the dtype of the elements, the identity, and the elements up to which one thread is
 enough."""
 _Scalar: TypeAlias = bool | int | float | complex
+
+@final
+class ContextCaller:
+    def __new__(
+        cls,
+        prepare: _Callable[[], tuple[_Context, list[Any]]],
+        settle: _Callable[[list[Any]], None],
+        /,
+    ) -> ContextCaller: ...
+    def __call__(self, function: _Callable[..., Any], /, *args: Any, **keywords: Any) -> Any: ...
 
 @final
 class Kernel:
@@ -48,6 +60,8 @@ def compute(
 def update(operation: _Operation, target: _NDArray, /, *operands: _NDArray | _Scalar) -> bool: ...
 def total(reduction: _Reduction, threads: int, array: _NDArray, /) -> Any: ...  # ndarray or None
 def forget_threads() -> None: ...
+def parallel_for(task: _Callable[[int], object], count: int, threads: int, /) -> None: ...
+def retire_workers() -> None: ...
 def empty(shape: int | _Sequence[int], dtype: _DType, /) -> _NDArray: ...
 def limit_spares(bytes: int, /) -> None: ...
 def release_spares() -> None: ...

@@ -17,6 +17,8 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from numpy import geterr
+
 from ... import config
 from .engine import fperrors
 from .engine.extension import extension
@@ -96,7 +98,8 @@ _stack: Final = config.stack
 
 _BUILT_IN: Final = config.Settings().fusion_threshold
 
-_deferring: Final[dict[tuple[int, bool], Way]] = {}
+_ways: Final[dict[tuple[object, ...], Way]] = {}
+"""By NumPy's error settings and the setting `fusion`: what `decide` says of large arrays."""
 
 
 def decide(size: int) -> Way:
@@ -111,11 +114,15 @@ def decide(size: int) -> Way:
         return AT_ONCE
     settings = _stack.get()[-1]
     if settings.fusion_threshold < size < _TOO_LARGE and _may_defer(settings):
-        # Where floating-point errors are to be raised, or handed to a function, nothing can wait.
-        errors = fperrors.modes()
-        if errors is not None:
-            key = errors, settings.fusion == "always"
-            return _deferring.get(key) or _deferring.setdefault(key, Way(True, *key))
+        key = (*geterr().values(), settings.fusion)
+        way = _ways.get(key)
+        if way is None:
+            errors = fperrors.modes()
+            # Where floating-point errors are to be raised, or handed to a function, nothing waits.
+            way = KERNEL if errors is None else Way(True, errors, settings.fusion == "always")
+            _ways[key] = way
+        if way.defers:
+            return way
     return AT_ONCE if size <= AT_ONCE_MAX else KERNEL
 
 

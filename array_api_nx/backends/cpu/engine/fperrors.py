@@ -14,7 +14,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from contextvars import Context, ContextVar
+from contextvars import Context
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -32,8 +32,8 @@ __all__ = [
     "Modes",
     "located",
     "modes",
+    "modes_of",
     "operations",
-    "planned",
     "recording",
     "report",
     "treat",
@@ -78,10 +78,6 @@ _PACKAGE: Final = str(Path(__file__).parents[3]) + os.sep
 _INSIDE: Final = _PACKAGE, str(Path(np.__file__).parent) + os.sep, contextlib.__file__
 
 
-planned: Final[ContextVar[Modes | None]] = ContextVar("array_api_nx.planned_modes", default=None)
-"""What `modes` is to say where operations are planned rather than called; see `ErrorSettings`."""
-
-
 class ErrorSettings(NamedTuple):
     """What a program's function says itself of the errors of an operation.
 
@@ -109,7 +105,7 @@ class ErrorSettings(NamedTuple):
         return ErrorSettings(warned, ignored)
 
     def code(self) -> Modes:
-        """A number for `planned`."""
+        """A number in place of `Modes`, for nodes and passes of programs; see `asked`."""
         return self.warned | self.ignored << 4
 
     @staticmethod
@@ -130,8 +126,12 @@ def modes() -> Modes | None:
         None if `numpy.errstate` or `numpy.seterr` ask for anything but to warn or to ignore: then
         the computation cannot be put off.
     """
-    code = planned.get()
-    return _MODES.get(_in_order(np.geterr())) if code is None else code
+    return modes_of(np.geterr())  # type: ignore[arg-type]  # a TypedDict of literals
+
+
+def modes_of(settings: Mapping[str, str]) -> Modes | None:
+    """The same for what `numpy.geterr` gave."""
+    return _MODES.get(_in_order(settings))
 
 
 def report(raised: Iterable[tuple[str, int, Modes]]) -> None:
