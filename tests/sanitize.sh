@@ -13,8 +13,8 @@ set -eu
 
 tool=$1
 shift
-[ $# -gt 0 ] || set -- -q tests/backends/cpu/engine/test_run.py \
-    tests/backends/cpu/engine/test_run_interrupted.py tests/backends/cpu/engine/test_parallel.py \
+[ $# -gt 0 ] || set -- -q tests/backends/cpu/engine/test_kernel.py \
+    tests/backends/cpu/engine/test_kernel_interrupted.py tests/backends/cpu/engine/test_parallel.py \
     tests/backends/cpu/engine/test_loops.py tests/backends/cpu/engine/test_memory_pool.py \
     tests/backends/cpu/engine/test_extension_sequence.py tests/backends/cpu/engine/test_operations.py \
     tests/contract/test_fast_path.py

@@ -37,7 +37,7 @@ ABOVE = THRESHOLD + 1
 
 
 needs_extension = pytest.mark.skipif(
-    extension is None, reason="without the extension nothing is deferred by default"
+    extension is None, reason="without the extension nothing is deferred"
 )
 
 LARGE = 32768 + 1

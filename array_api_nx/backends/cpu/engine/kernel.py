@@ -1,4 +1,4 @@
-"""The description of one pass over memory, which run.py executes.
+"""The description of one pass over memory, which the extension runs.
 
 A kernel goes over an iteration space in tiles of rows by columns. For each tile a short program
 runs: instructions compute element by element, from operands (memory) and registers (one tile each,
@@ -9,13 +9,25 @@ A *slot* numbers both: operands first, registers after them.
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple, TypeAlias
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
+from ..kernels import NDArray
+from .extension import extension
 from .loops import Loop
 
-__all__ = ["Access", "Box", "Instruction", "Kernel", "KernelOperand", "Reduction"]
+__all__ = [
+    "Access",
+    "Box",
+    "Instruction",
+    "Kernel",
+    "KernelOperand",
+    "PreparedKernel",
+    "Reduction",
+    "prepare",
+]
 
 Access: TypeAlias = Literal["direct", "packed", "invariant", "streamed"]
 """How the loops reach an operand. "direct": on its memory, row by row where a tile is not flat.
@@ -115,3 +127,44 @@ class Kernel(NamedTuple):
     operands: tuple[KernelOperand, ...]
     registers: tuple[int, ...]
     program: tuple[Instruction | Reduction, ...]
+
+
+class PreparedKernel(Protocol):
+    """A kernel, ready to run any number of times, from several threads at once."""
+
+    def run(self, memories: Sequence[tuple[NDArray, int]], threads: int) -> tuple[int, ...]:
+        """Run all tasks.
+
+        Parameters
+        ----------
+        memories : sequence of (ndarray, int)
+            For each operand a contiguous array and the byte position of the element at index
+            (0, ..., 0) in it.
+        threads : int
+            The most threads to use, at least 1, the calling thread among them.
+
+        Returns
+        -------
+        tuple of int
+            For each step of the program the floating-point errors that it met, as NumPy's bits:
+            divide 1, overflow 2, underflow 4, invalid 8.
+
+        Raises
+        ------
+        ValueError
+            If an operand leaves its memory or writes to memory that is read-only.
+        MemoryError
+            If there is none for the threads' tiles.
+        """
+
+
+def prepare(kernel: Kernel) -> PreparedKernel:
+    """`kernel`, checked and made ready by the extension, without which no kernel runs.
+
+    Raises
+    ------
+    ValueError
+        If its description breaks a rule.
+    """
+    assert extension is not None
+    return extension.Kernel(kernel)

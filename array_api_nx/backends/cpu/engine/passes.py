@@ -14,11 +14,9 @@ import numpy as np
 
 from ..kernels import NDArray, divide_by_count
 from . import fperrors, memory_pool
-from .kernel import Instruction, Kernel, Reduction
+from .kernel import Instruction, Kernel, PreparedKernel, Reduction, prepare
 from .loops import Loop
-from .run import PreparedKernel, prepare
 from .schedule import Schedule
-from .summation import combined
 from .threads import count
 
 __all__ = ["Accumulation", "Output", "Pass", "Slot", "errors_of", "make_pass", "run_pass"]
@@ -86,7 +84,7 @@ class Accumulation(NamedTuple):
         with np.errstate(all="ignore"):
             if self.loop.call is None:
                 assert self.divisor is not None
-                mean, squares = combined(parts)
+                mean, squares = _combined(parts)
                 return (squares / self.divisor).astype(self.dtype), mean.astype(self.dtype)
             total: NDArray = accumulators
             if copies > 1:
@@ -243,3 +241,20 @@ def run_pass(each: Pass, slots: list[NDArray | None]) -> tuple[int, ...]:
         if reduction.mean is not None:
             slots[reduction.mean] = mean
     return flags
+
+
+def _combined(parts: NDArray) -> tuple[NDArray, NDArray]:
+    """Mean and sum of squared distances of all elements of which each row has the moments of some.
+
+    No row is empty.
+    """
+    with np.errstate(all="ignore"):
+        if len(parts) == 1:
+            return parts["sum"][0] / parts["count"][0], parts["squares"][0]
+        counts = parts["count"]
+        count = counts.sum(axis=0)
+        means = (parts["reference"] - parts["reference"][0]) + parts["offset"]
+        steps = means - (counts * means).sum(axis=0) / count
+        between = counts * np.square(steps)
+        squares = parts["squares"] + np.where(np.isnan(between), 0, between)
+        return parts["sum"].sum(axis=0) / count, squares.sum(axis=0)

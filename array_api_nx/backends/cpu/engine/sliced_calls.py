@@ -19,6 +19,7 @@ import numpy as np
 
 from ..kernels import NDArray
 from . import fperrors, threads
+from .extension import extension
 from .memory_pool import empty
 from .parallel import parallel_for
 
@@ -101,7 +102,7 @@ def divide(shape: Sequence[int], axis: int | None, least: int) -> list[Key] | No
     if number < SLICES_MIN or not axes:
         return None
     workers = threads.count()
-    if workers < 2:
+    if workers < 2 or extension is None:
         return None
     number = min(number, _SLICES_PER_THREAD * workers)
     enough = [each for each in axes if shape[each] >= number]

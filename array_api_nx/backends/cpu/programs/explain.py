@@ -12,6 +12,7 @@ from ....contract.program import Program
 from ....core.symbolic import SymbolicShape, eval_dim
 from ....explain.model import BufferExplanation, MemoryExplanation, RunExplanation, StepExplanation
 from ....explain.model import PassExplanation as ExplainedPass
+from ..engine.extension import extension
 from ..engine.kernel import Reduction
 from ..engine.passes import Slot
 from .actions import Action, BackendCall, Copy, Fill, KernelPass, Read
@@ -28,6 +29,8 @@ def explain(
     backend: DeferredExecution, program: Program, sizes: tuple[int, ...]
 ) -> RunExplanation | None:
     """See `Backend.explain_program`."""
+    if extension is None:
+        return None
     try:
         plan = ProgramPlan(backend, program, sizes, explains=True)
     except Unplannable:

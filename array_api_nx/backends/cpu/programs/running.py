@@ -14,6 +14,7 @@ from ....contract import replay
 from ....contract.program import Program
 from ....contract.strided import Tensor
 from ..engine import fperrors
+from ..engine.extension import extension
 from ..lazy import evaluation
 from .actions import BackendCall, Update
 from .bound import BoundProgram
@@ -29,6 +30,8 @@ __all__ = ["prepare"]
 def prepare(backend: DeferredExecution, program: Program, sizes: tuple[int, ...]) -> replay.Run:
     """See `Backend.prepare`."""
     plain = replay.prepare(backend, program, sizes)
+    if extension is None:
+        return plain
     try:
         return PlannedRun(ProgramPlan(backend, program, sizes), plain)
     except Unplannable:

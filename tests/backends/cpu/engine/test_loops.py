@@ -15,12 +15,14 @@ import numpy as np
 import pytest
 
 from array_api_nx.backends.cpu.engine import loops
-from array_api_nx.backends.cpu.engine.kernel import Instruction, Kernel, KernelOperand
-from array_api_nx.backends.cpu.engine.run import prepare
+from array_api_nx.backends.cpu.engine.kernel import Instruction, Kernel, KernelOperand, prepare
 from array_api_nx.backends.cpu.kernels import BINARY_NEW, REDUCE, UNARY
 from array_api_nx.contract import primitives as p
 from array_api_nx.contract.numpy_dtypes import TO_NUMPY
 from array_api_nx.contract.primitives import Primitive
+from tests.support.programs import needs_extension
+
+pytestmark = needs_extension
 
 NDArray = np.ndarray[Any, Any]
 

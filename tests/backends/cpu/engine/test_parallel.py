@@ -1,4 +1,4 @@
-"""parallel_for, with the extension and without: which calls are made, and what can go wrong."""
+"""parallel_for: which calls are made, and what can go wrong."""
 
 from __future__ import annotations
 
@@ -30,12 +30,10 @@ needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 needs_timers = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers here")
 
 
-@pytest.fixture(params=["extension", "Python"])
-def parallel_for(request: Any, monkeypatch: pytest.MonkeyPatch) -> ParallelFor:
-    if request.param == "Python":
-        monkeypatch.setattr(parallel, "extension", None)
-    elif extension is None:
-        pytest.skip("the extension is not in use")
+@pytest.fixture
+def parallel_for() -> ParallelFor:
+    if extension is None:
+        pytest.skip("without the extension one thread makes all calls")
     return parallel.parallel_for
 
 
@@ -393,16 +391,11 @@ def test_a_late_thread_is_not_waited_for(parallel_for: ParallelFor) -> None:
         sys.setswitchinterval(interval)
 
 
-def test_without_threads_to_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(_: threading.Thread) -> None:
-        raise RuntimeError("can't start new thread")
-
+def test_without_the_extension_one_thread_makes_all_calls(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parallel, "extension", None)
-    monkeypatch.setattr(parallel, "_team", parallel._Team())
-    monkeypatch.setattr(threading.Thread, "start", refuse)
-    seen: list[int] = []
-    parallel.parallel_for(seen.append, 20, 3)
-    assert seen == list(range(20))
+    seen: list[tuple[int, int]] = []
+    parallel.parallel_for(lambda i: seen.append((i, threading.get_ident())), 20, 3)
+    assert seen == [(i, threading.get_ident()) for i in range(20)]
 
 
 # ---------------------------------------------------------------------- processes
@@ -441,7 +434,6 @@ ENDING = """
 import atexit, sys, threading, time
 import numpy as np
 from array_api_nx.backends.cpu.engine import parallel
-{before}
 x = np.random.default_rng(0).random((8, 20_000))
 begun = threading.Event()
 
@@ -474,9 +466,8 @@ if {daemons}:
 def test_the_interpreter_ends_while_threads_are_inside(
     parallel_for: ParallelFor, daemons: int, pause: float
 ) -> None:
-    before = "" if parallel.extension is not None else "parallel.extension = None"
     result = subprocess.run(
-        [sys.executable, "-c", ENDING.format(before=before, daemons=daemons, pause=pause)],
+        [sys.executable, "-c", ENDING.format(daemons=daemons, pause=pause)],
         env={**os.environ, "PYTHONPATH": str(Path(xp.__file__).parents[1])},
         capture_output=True,
         text=True,
@@ -485,4 +476,4 @@ def test_the_interpreter_ends_while_threads_are_inside(
     )
     assert (result.returncode, result.stderr) == (0, "")
     # Frames of daemon threads keep the module's dict alive, so that nothing in it is deleted.
-    assert result.stdout in (("9\n",) if not daemons and not before else ("", "9\n"))
+    assert result.stdout in (("9\n",) if not daemons else ("", "9\n"))

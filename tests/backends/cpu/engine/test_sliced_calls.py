@@ -15,6 +15,7 @@ from array_api_nx.backends.cpu.backend import CPUBackend
 from array_api_nx.backends.cpu.engine import sliced_calls
 from array_api_nx.backends.cpu.storage import wrap
 from array_api_nx.contract import primitives as p
+from tests.support.programs import needs_extension
 
 NDArray = np.ndarray[Any, Any]
 
@@ -27,6 +28,7 @@ LIMITS = (
     "SORT_MIN", "ARGSORT_MIN", "FFT_MIN", "TAKE_SOURCE_MIN", "TAKE_INDICES_MIN", "_TAKEN_MIN",
     "GATHER_MIN", "MATMUL_MIN",
 )  # fmt: skip
+pytestmark = needs_extension
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import array_api_nx as xp
 from array_api_nx.frontend.dispatch import wrap
-from tests.support.programs import NDArray, assert_same, needs_extension, numpy_of, settings
+from tests.support.programs import NDArray, assert_same, numpy_of, settings
 
 DTYPES = (np.float64, np.float32, np.int64, np.int8, np.uint16, np.bool_, np.complex128)
 Widths = tuple[tuple[int, int], ...]
@@ -120,7 +120,6 @@ def test_a_reduction_makes_no_padded_array() -> None:
         assert [step.operation for step in only.steps] == ["square", "sum"]
 
 
-@needs_extension
 def test_a_reduction_takes_no_memory_for_a_padded_array() -> None:
     x = xp.asarray(np.ones((1000, 1000)), copy=True)
     xp.evaluate(xp.sum(x))

@@ -23,7 +23,7 @@ from array_api_nx.explain.explanation import Explanation
 from array_api_nx.explain.model import PassExplanation
 from array_api_nx.frontend import evaluation
 from tests.backends.cpu.lazy.hazards import numbers
-from tests.support.programs import ABOVE, assert_same, needs_extension, numpy_of, settings
+from tests.support.programs import ABOVE, assert_same, numpy_of, settings
 
 DOCS = Path(__file__).parents[4] / "docs"
 SHAPE = (400, 100)
@@ -311,7 +311,6 @@ def test_axes_are_those_of_the_pass(axis, expected):
     assert steps(only) == [expected]
 
 
-@needs_extension
 def test_partial_results():
     x = xp.ones(8 * ABOVE)
     xp.evaluate(x)
@@ -387,7 +386,6 @@ def test_every_program_can_be_explained(program, mode):
 # ---------------------------------------------------------------------- documentation
 
 
-@needs_extension
 def test_examples_of_the_functions():
     with settings("default"):
         failed, tried = doctest.testmod(evaluation)
@@ -404,7 +402,6 @@ def written(picture: str) -> list[str]:
     return [TUNED.sub("", element.text or "") for element in ElementTree.fromstring(picture).iter()]
 
 
-@needs_extension
 def test_examples_of_the_documentation():
     text = (DOCS / "fusion.md").read_text(encoding="utf-8")
     _, _, section = text.partition("\n## Seeing what is pending\n")

@@ -1,6 +1,6 @@
 """The extension and the NumPy machine, against each other and against plain NumPy.
 
-``sanitize.sh`` beside this file runs these tests under AddressSanitizer and valgrind.
+``sanitize.sh`` in tests runs these tests under AddressSanitizer and valgrind.
 """
 
 from __future__ import annotations
@@ -18,22 +18,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from array_api_nx.backends.cpu.engine import loops, run
+from array_api_nx.backends.cpu.engine import loops
 from array_api_nx.backends.cpu.engine.kernel import (
     Access,
     Instruction,
     Kernel,
     KernelOperand,
     Reduction,
+    prepare,
 )
-from array_api_nx.backends.cpu.engine.run import NumPyKernel, prepare
 from array_api_nx.contract import primitives as p
 from array_api_nx.contract.primitives import Primitive
+from tests.support.numpy_kernels import NumPyKernel
+from tests.support.programs import needs_extension
+
+pytestmark = needs_extension
 
 NDArray = np.ndarray[Any, Any]
 
-MACHINES = [NumPyKernel] if run.extension is None else [NumPyKernel, prepare]
-needs_extension = pytest.mark.skipif(run.extension is None, reason="no extension")
+MACHINES = [NumPyKernel, prepare]
 
 F4, F8, I8, B1 = map(np.dtype, (np.float32, np.float64, np.int64, np.bool_))
 
@@ -667,7 +670,6 @@ WRONG: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
-@needs_extension
 @pytest.mark.parametrize("message", WRONG)
 def test_wrong_kernels(message: str) -> None:
     with pytest.raises(ValueError, match=message):
@@ -712,7 +714,6 @@ WRONG_OPERANDS: dict[str, tuple[KernelOperand, ...]] = {
 }  # fmt: skip
 
 
-@needs_extension
 @pytest.mark.parametrize("message", WRONG_OPERANDS)
 def test_wrong_operands(message: str) -> None:
     kernel = division().kernel
@@ -745,14 +746,12 @@ WRONG_PROGRAMS: dict[str, tuple[Instruction | Reduction, ...]] = {
 }  # fmt: skip
 
 
-@needs_extension
 @pytest.mark.parametrize("message", WRONG_PROGRAMS)
 def test_wrong_programs(message: str) -> None:
     with pytest.raises(ValueError, match=message):
         prepare(division().kernel._replace(program=WRONG_PROGRAMS[message]))
 
 
-@needs_extension
 def test_wrong_memories() -> None:
     case = division()
     program = prepare(case.kernel)
@@ -801,7 +800,6 @@ def test_many_callers_at_once(make: Any) -> None:
         assert all(executor.map(once, range(40)))
 
 
-@needs_extension
 def test_references_are_kept_and_released() -> None:
     case = division()
     program = prepare(case.kernel)
@@ -837,13 +835,12 @@ import os
 import numpy as np
 
 from array_api_nx.contract import primitives as p
-from array_api_nx.backends.cpu.engine import loops, run as machine
-from array_api_nx.backends.cpu.engine.kernel import Instruction, Kernel, KernelOperand
+from array_api_nx.backends.cpu.engine import loops
+from array_api_nx.backends.cpu.engine.kernel import Instruction, Kernel, KernelOperand, prepare
 
-assert (machine.extension is None) is (os.environ["ARRAY_API_NX_EXTENSION"] == "0")
 row = KernelOperand(8, (0, 8), 0, "direct")
 program = (Instruction(loops.find(p.SQUARE, np.dtype(float)), (0,), 1),)
-run = machine.prepare(Kernel((1, 800), (1, 50), 1, 50, 16, (row, row), (), program)).run
+run = prepare(Kernel((1, 800), (1, 50), 1, 50, 16, (row, row), (), program)).run
 x, out = np.arange(800.0), np.zeros(800)
 run([(x, 0), (out, 0)], 4)
 child = os.fork()
@@ -857,10 +854,8 @@ assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 17
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
-@pytest.mark.parametrize("use", ["0", pytest.param("1", marks=needs_extension)])
-def test_forked_children_start_afresh(use: str) -> None:
-    environment = {**os.environ, "ARRAY_API_NX_EXTENSION": use}
-    subprocess.run([sys.executable, "-c", FORK], env=environment, check=True)
+def test_forked_children_start_afresh() -> None:
+    subprocess.run([sys.executable, "-c", FORK], check=True)
 
 
 @pytest.mark.parametrize("make", MACHINES)

@@ -14,15 +14,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from array_api_nx.backends.cpu.engine import loops, run
-from array_api_nx.backends.cpu.engine.kernel import Access, Instruction, Kernel, KernelOperand
+from array_api_nx.backends.cpu.engine import loops
+from array_api_nx.backends.cpu.engine.kernel import (
+    Access,
+    Instruction,
+    Kernel,
+    KernelOperand,
+    prepare,
+)
 from array_api_nx.backends.cpu.engine.loops import Loop
-from array_api_nx.backends.cpu.engine.run import NumPyKernel, prepare
 from array_api_nx.contract import primitives as p
+from tests.support.numpy_kernels import NumPyKernel
+from tests.support.programs import needs_extension
+
+pytestmark = needs_extension
 
 NDArray = np.ndarray[Any, Any]
 
-MACHINES = [NumPyKernel] if run.extension is None else [NumPyKernel, prepare]
+MACHINES = [NumPyKernel, prepare]
 
 # One of each itemsize.
 DTYPES = [np.dtype(name) for name in ("u1", "i2", "f4", "i8", "c16")]

@@ -1,26 +1,22 @@
-"""Runs kernels: on the compiled extension, or, where there is none, with NumPy calls.
+"""Kernels run with NumPy calls: what the extension's must give, bit for bit.
 
-Both go through the same tiles and call the same inner loops, and so give the same bits.
+`NumPyKernel` goes through the same tiles and calls the same loops as `native/tiles.h`. Tiles are
+folded into accumulators in the order of `native/sums.h`: a run of floating-point numbers is added
+up in blocks of rows of so many lanes, down the rows first, then the lanes by halves, then the
+blocks in pairs, and pairs of pairs. For moments, columns are added up by groups of rows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
 from itertools import product
-from operator import or_
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from .extension import extension
-from .kernel import Access, Instruction, Kernel, Reduction
-from .parallel import parallel_for
-from .summation import accumulate
+from array_api_nx.backends.cpu.engine.kernel import Access, Instruction, Kernel, Reduction
+from array_api_nx.contract.numpy_dtypes import NDArray
 
-__all__ = ["Memories", "NumPyKernel", "PreparedKernel", "extension", "prepare", "run"]
-
-NDArray: TypeAlias = np.ndarray[Any, Any]
 Memories: TypeAlias = Sequence[tuple[NDArray, int]]
 
 # What is computed at once where no bit depends on it: so many elements that the calls from Python,
@@ -33,59 +29,6 @@ _BYTES: Final = 1 << 22
 _BoundStep: TypeAlias = tuple[
     Instruction | Reduction, list[NDArray | int], NDArray | int, list[tuple[int, NDArray]]
 ]
-
-
-class PreparedKernel(Protocol):
-    """A kernel, ready to run any number of times, from several threads at once."""
-
-    def run(self, memories: Memories, threads: int) -> tuple[int, ...]:
-        """Run all tasks; see `run`."""
-
-
-def prepare(kernel: Kernel) -> PreparedKernel:
-    """`kernel`, checked and made ready.
-
-    Raises
-    ------
-    ValueError
-        If its description breaks a rule.
-    """
-    if extension is None:
-        return NumPyKernel(kernel)
-    program: PreparedKernel = extension.Kernel(kernel)
-    return program
-
-
-def run(kernel: Kernel, memories: Memories, threads: int) -> tuple[int, ...]:
-    """Run all tasks of `kernel` on at most `threads` threads.
-
-    Parameters
-    ----------
-    kernel : Kernel
-    memories : sequence of (ndarray, int)
-        For each operand a contiguous array and the byte position of the element at index
-        (0, ..., 0) in it.
-    threads : int
-        At least 1, the calling thread among them.
-
-    Returns
-    -------
-    tuple of int
-        For each step of the program the floating-point errors that it met, as NumPy's bits:
-        divide 1, overflow 2, underflow 4, invalid 8.
-
-    Raises
-    ------
-    ValueError
-        If the description breaks a rule, or an operand leaves its memory or writes to memory that
-        is read-only.
-    MemoryError
-        If there is none for the threads' tiles.
-    """
-    return prepare(kernel).run(memories, threads)
-
-
-# ---------------------------------------------------------------------- with NumPy calls
 
 
 class NumPyKernel:
@@ -149,24 +92,15 @@ class NumPyKernel:
         return slot < len(operands) and operands[slot].access == access
 
     def run(self, memories: Memories, threads: int) -> tuple[int, ...]:
-        """Run all tasks; see the function `run`."""
+        """See `PreparedKernel.run`; all tasks run on this thread."""
         kernel = self.kernel
         if 0 in kernel.dims:
             return (0,) * len(kernel.program)
         views = [self._view(slot, *memory) for slot, memory in enumerate(memories)]
-        free: list[_Worker] = []  # not in use by a thread just now; as many as threads in the end
-
-        def run_task(task: int) -> None:
-            try:
-                worker = free.pop()
-            except IndexError:
-                worker = _Worker(self, views)
+        worker = _Worker(self, views)
+        for task in range(kernel.tasks):
             worker.run(task)
-            free.append(worker)
-
-        parallel_for(run_task, kernel.tasks, threads)
-        raised = zip(*[worker.flags for worker in free], strict=True)
-        return tuple([reduce(or_, flags) for flags in raised])
+        return tuple(worker.flags)
 
     def _view(self, slot: int, memory: NDArray, offset: int) -> NDArray:
         """The operand where it has memory, with an axis for the task, then one per dim."""
@@ -346,3 +280,197 @@ class _Worker:
 
     def _buffer(self, slot: int, dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray:
         return np.ndarray(shape, dtype, self._buffers[slot])
+
+
+# ---------------------------------------------------------------------- folding tiles
+
+# What the extension has as well.
+_LANE_BYTES: Final = 128
+_LENGTH: Final = 16
+_GROUP: Final = 8
+_FEW_COLUMNS: Final = 16  # fewer are reduced over the rows one by one
+
+
+def accumulate(step: Reduction, block: NDArray, accumulators: NDArray, tile_columns: int) -> None:
+    """Fold a block into its accumulators.
+
+    Parameters
+    ----------
+    step : Reduction
+    block : ndarray
+        A tile, or several beside or below each other where tiles are not reduced together.
+    accumulators : ndarray
+        Of the block's shape, stride 0 where they stay.
+    tile_columns : int
+    """
+    rows, columns = block.shape
+    ufunc = step.loop.ufunc
+    if ufunc is None:
+        _accumulate_moments(step, block, accumulators, tile_columns)
+        return
+    if not step.rows and not step.columns:
+        ufunc(accumulators, block, out=accumulators)
+    elif step.columns and rows == 1:
+        into = accumulators[0, :1]
+        for part in _tiles(block, tile_columns):
+            for result in _along(step, part):
+                ufunc(into, result, out=into)
+    elif step.rows and step.columns:
+        into = accumulators[0, :1]
+        if _is_flat(block):
+            result = _along(step, np.ascontiguousarray(block).reshape(1, -1))[0]
+        elif _in_lanes(step):
+            result = step.identity
+            for each in _lane_sums(block):
+                result = result + each
+        else:
+            result = step.identity
+            for row in _forwards(block):
+                result = ufunc.reduce(row, dtype=step.loop.output, initial=result)
+        ufunc(into, result, out=into)
+    elif step.columns:
+        into = accumulators[:, 0]
+        ufunc(into, _along(step, block), out=into)
+    else:
+        into = accumulators[0]
+        if columns < _FEW_COLUMNS:
+            result = _along(step, block.T)
+        else:
+            result = ufunc.reduce(
+                _forwards(block), axis=0, dtype=step.loop.output, initial=step.identity
+            )
+        ufunc(into, result, out=into)
+
+
+def _tiles(block: NDArray, tile_columns: int) -> list[NDArray]:
+    """A block of one row as rows of one tile each, then what is left over."""
+    whole = block.shape[1] // tile_columns * tile_columns
+    parts = [block[0, :whole].reshape(-1, tile_columns), block[:, whole:]]
+    return [part for part in parts if part.size]
+
+
+def _is_flat(block: NDArray) -> bool:
+    """Whether rows follow each other as the elements of a row do."""
+    return len(block) == 1 or block.strides[0] == block.shape[1] * block.strides[1]
+
+
+def _forwards(block: NDArray) -> NDArray:
+    """The block in memory that does not run backwards, where it would be reduced from its end."""
+    if block.strides[0] >= 0:
+        return block
+    # Columns stay apart, as they are.
+    rows, columns = block.shape
+    wide = np.empty((rows, columns + 1), block.dtype)[:, :columns]
+    wide[...] = block
+    return wide
+
+
+def _in_lanes(step: Reduction) -> bool:
+    return step.loop.ufunc is np.add and step.loop.output.kind == "f"
+
+
+def _along(step: Reduction, block: NDArray) -> NDArray:
+    """Each row of the block reduced to one element."""
+    if _in_lanes(step):
+        return step.identity + _lane_sums(block)
+    loop = step.loop
+    assert loop.ufunc is not None
+    result: NDArray = loop.ufunc.reduce(
+        _forwards(block), axis=1, dtype=loop.output, initial=step.identity
+    )
+    return result
+
+
+# ---------------------------------------------------------------------- sums and moments
+
+
+def _lane_sums(block: NDArray) -> NDArray:
+    """The sum of each row, of at least one element."""
+    rows, columns = block.shape
+    width = _LANE_BYTES // block.itemsize
+    blocks = -(-columns // (width * _LENGTH))
+    padded = np.zeros((rows, blocks * _LENGTH * width), block.dtype)
+    padded[:, :columns] = block
+    lanes: NDArray = np.add.reduce(padded.reshape(rows, blocks, _LENGTH, width), axis=2)
+    half = width // 2
+    while half:
+        lanes = lanes[..., :half] + lanes[..., half:]
+        half //= 2
+    parts = lanes[..., 0]
+    while parts.shape[1] > 1:
+        second = parts[:, 1::2]
+        pairs = parts[:, : 2 * second.shape[1] : 2] + second
+        parts = np.concatenate([pairs, parts[:, 2 * second.shape[1] :]], axis=1)
+    return parts[:, 0]
+
+
+_Found: TypeAlias = tuple[NDArray, NDArray, NDArray, NDArray]
+"""Sums, rounded means, and the sums of the distances from these and of their squares."""
+
+
+def _moments_along(block: NDArray) -> _Found:
+    """The moments of each row."""
+    sums = _lane_sums(block)
+    means = sums / block.dtype.type(block.shape[1])
+    distances = block - means[:, np.newaxis]
+    return sums, means, _lane_sums(distances), _lane_sums(distances * distances)
+
+
+def _moments_down(block: NDArray) -> _Found:
+    """The moments of each column."""
+    sums = _group_sums(block)
+    means = sums / block.dtype.type(len(block))
+    distances = block - means
+    return sums, means, _group_sums(distances), _group_sums(distances * distances)
+
+
+def _group_sums(block: NDArray) -> NDArray:
+    """The sum of each column."""
+    rows, columns = block.shape
+    whole = rows // _GROUP * _GROUP
+    groups = np.add.reduce(block[:whole].reshape(-1, _GROUP, columns), axis=1)
+    total: NDArray = np.add.reduce(np.concatenate([groups, block[whole:]]), axis=0, initial=0)
+    return total
+
+
+def _accumulate_moments(
+    step: Reduction, block: NDArray, accumulators: NDArray, tile_columns: int
+) -> None:
+    rows, columns = block.shape
+    if step.columns and (rows == 1 or step.rows):
+        parts = [block]
+        if rows == 1:
+            parts = _tiles(block, tile_columns)
+        elif _is_flat(block):
+            parts = [np.ascontiguousarray(block).reshape(1, -1)]
+        for part in parts:
+            for sums, means, distances, squares in zip(*_moments_along(part), strict=True):
+                _merge(accumulators[0, :1], part.shape[1], (sums, means, distances, squares))
+    elif step.columns:
+        _merge(accumulators[:, 0], columns, _moments_along(block))
+    elif not step.rows:
+        for row, into in zip(block, accumulators, strict=True):
+            _merge(into, 1, _moments_down(row[np.newaxis]))
+    elif columns < _FEW_COLUMNS or block.strides[1] == 0:
+        _merge(accumulators[0], rows, _moments_along(block.T))
+    else:
+        _merge(accumulators[0], rows, _moments_down(block))
+
+
+def _merge(moments: NDArray, count: int, found: _Found) -> None:
+    """Merge the moments of `count` elements into those of others."""
+    with np.errstate(all="ignore"):
+        sums, means, distances, squares = [np.asarray(each, np.float64) for each in found]
+        before = moments["count"].copy()
+        weight = count / (before + count)
+        parts = distances / count
+        rest = np.fmax(squares - distances * parts, 0)
+        references = np.where(before == 0, means, moments["reference"])
+        steps = (means - references) + (parts - moments["offset"])
+        between = steps * steps * (weight * before)
+        squares = np.where(np.isfinite(squares), rest, squares)
+        moments["count"] = before + count
+        moments["sum"] += sums
+        moments["reference"] = references
+        moments["offset"] += steps * weight
+        moments["squares"] += squares + np.where(np.isnan(between), 0, between)
