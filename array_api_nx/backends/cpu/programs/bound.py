@@ -11,7 +11,6 @@ from collections.abc import Callable
 from contextvars import Context
 from functools import partial
 from math import prod
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
@@ -41,9 +40,7 @@ _Work: TypeAlias = "Callable[[Given, list[NDArray], list[Any]], None]"
 """An action bound to memory: what it does for the arrays given, for all arrays of a run, and for
 what the run notes or reports."""
 
-_Call: TypeAlias = "tuple[Callable[..., object], list[Read]]"
-
-_sum: Final = REDUCE[p.SUM]
+_Call: TypeAlias = "tuple[Callable[..., _Work], list[Read]]"
 
 _MAX_PASSES: Final = 64
 """In one sequence."""
@@ -262,42 +259,35 @@ class BoundProgram:
         """An action that is no pass of the extension's."""
         if call is None:
             return self._any(action)
-        function, reads = call
-        if not self._notes:
-            function = partial(fperrors.located, function)
-        arrays_of = itemgetter(*[self._number(x) for x in reads])
-
-        def work(given: Given, arrays: list[NDArray], report: list[Any]) -> None:
-            function(*arrays_of(arrays))
-
-        return work
+        make, reads = call
+        work = make(*[self._number(x) for x in reads])
+        return work if self._notes else partial(fperrors.located, work)
 
     def _call(self, action: Action) -> _Call | None:
-        """For the commonest calls: one of NumPy's functions, and the arrays that it takes, its
-        result last."""
+        """For the commonest calls of NumPy's functions: what makes the work from the numbers of the
+        arrays that it takes, its result last; and those arrays."""
         if type(action) is not BackendCall or action.errors:
             return None
         reads = [x for x in action.arguments if type(x) is Read]
         result = action.results[0]
         reads.append(Read(result, View.row_major(self._plan.slots[result].shape)))
         if action.method == "matmul":
-            return np.matmul, reads
+            return _matmul, reads
         if action.method == "inv":
-            return _invert, reads
+            return _inv, reads
         if action.method == "arg_reduce":
             op, _, axis, keepdims = action.arguments
-            method = getattr(np.ndarray, ARG_REDUCE[op])
-            return partial(_call_with_out, method, axis=axis, keepdims=keepdims), reads
+            return partial(_arg_reduce, ARG_REDUCE[op], axis, keepdims), reads
         if action.method == "reduce":
             op, x, axes, keepdims, *_ = action.arguments
             # Sums of these are NumPy's, and need no dtype: they accumulate in their own.
             same = self._plan.slots[x.slot].dtype == self._plan.slots[result].dtype
             if same and prod(x.view.shape) <= AT_ONCE_MAX:
                 if op is p.SUM:
-                    return partial(_add_up, axes, keepdims), reads
+                    return partial(_sum, axes, keepdims), reads
                 if op is p.MEAN:
                     count = prod([x.view.shape[axis] for axis in axes])
-                    return partial(_average, axes, keepdims, count), reads
+                    return partial(_mean, axes, keepdims, count), reads
         return None
 
     def _any(self, action: Action) -> _Work:
@@ -339,22 +329,48 @@ class BoundProgram:
         return number
 
 
-def _call_with_out(
-    method: Callable[..., object], x: NDArray, out: NDArray, **keywords: Any
-) -> None:
-    method(x, out=out, **keywords)
+# What makes the work of a call from the numbers of its arrays. There is a function for each, with
+# everything at hand, because these calls take about a microsecond each.
 
 
-def _add_up(axes: tuple[int, ...], keepdims: bool, x: NDArray, out: NDArray) -> None:
-    _sum(x, axes, None, out, keepdims)
+def _matmul(i: int, j: int, out: int) -> _Work:
+    def work(given: Given, arrays: list[NDArray], report: list[Any]) -> None:
+        matmul(arrays[i], arrays[j], arrays[out])
+
+    matmul = np.matmul
+    return work
 
 
-def _average(axes: tuple[int, ...], keepdims: bool, count: int, x: NDArray, out: NDArray) -> None:
-    out[...] = divide_by_count(_sum(x, axes, None, None, keepdims), count)
+def _inv(i: int, out: int) -> _Work:
+    def work(given: Given, arrays: list[NDArray], report: list[Any]) -> None:
+        arrays[out][...] = inv(arrays[i])
+
+    inv = np.linalg.inv
+    return work
 
 
-def _invert(x: NDArray, out: NDArray) -> None:
-    out[...] = np.linalg.inv(x)
+def _arg_reduce(name: str, axis: int, keepdims: bool, i: int, out: int) -> _Work:
+    def work(given: Given, arrays: list[NDArray], report: list[Any]) -> None:
+        find(arrays[i], axis, arrays[out], keepdims=keepdims)
+
+    find = getattr(np.ndarray, name)
+    return work
+
+
+def _sum(axes: tuple[int, ...], keepdims: bool, i: int, out: int) -> _Work:
+    def work(given: Given, arrays: list[NDArray], report: list[Any]) -> None:
+        add(arrays[i], axes, None, arrays[out], keepdims)
+
+    add = REDUCE[p.SUM]
+    return work
+
+
+def _mean(axes: tuple[int, ...], keepdims: bool, count: int, i: int, out: int) -> _Work:
+    def work(given: Given, arrays: list[NDArray], report: list[Any]) -> None:
+        arrays[out][...] = divide_by_count(add(arrays[i], axes, None, None, keepdims), count)
+
+    add = REDUCE[p.SUM]
+    return work
 
 
 def _is_native(action: Action) -> bool:
