@@ -11,12 +11,15 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.programs import needs_extension
+
 ROOT = Path(__file__).parents[1]
 EXAMPLES = re.findall(
     r"```python\n(.*?)```\n\n```text\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL
 )
 
 
+@needs_extension
 @pytest.mark.parametrize(
     ("example", "output"), EXAMPLES, ids=["first", "clients", "fused", "compiled"]
 )

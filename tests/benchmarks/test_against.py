@@ -12,6 +12,7 @@ import pytest
 from benchmarks import against
 from benchmarks.__main__ import GROUPS, main
 from benchmarks.worker import ROOT, Problem
+from tests.support.programs import needs_extension
 
 
 @pytest.fixture
@@ -114,6 +115,7 @@ def test_the_other_checkout_is_the_one_that_is_timed(other: Path) -> None:
         against._start(group, other)
 
 
+@needs_extension
 def test_sources_that_changed_are_told(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
