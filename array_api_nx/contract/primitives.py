@@ -6,8 +6,8 @@ them; the contract tests walk them. The families whose members differ only in wh
 per element (unary, binary, reduce, arg_reduce, scan) share one method of the contract, which is
 handed the row; every other primitive has a method of its own name.
 
-To add a primitive: a row here, its words in contract/backend.py, a kernel in backends/cpu, a
-contract test.
+To add a primitive: a row here, its words in contract/backend.py, a kernel in backends/cpu, what
+checked.py asserts, the shape of its result in tracing/backend.py, a contract test.
 """
 
 from __future__ import annotations

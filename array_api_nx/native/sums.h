@@ -3,7 +3,8 @@
    A run of elements is added up in blocks of LENGTH rows of as many lanes as 128 bytes hold: down the
    rows first, then the lanes by halves, then the blocks in pairs, and pairs of pairs. Columns are
    added up by GROUPs of rows. The order is part of the result. It is the same for all processors,
-   however many elements one of them adds at a time, and summation.py follows it. */
+   however many elements one of them adds at a time, and tests/support/numpy_kernels.py has it
+   again. */
 
 #ifndef ARRAY_API_NX_SUMS_H
 #define ARRAY_API_NX_SUMS_H

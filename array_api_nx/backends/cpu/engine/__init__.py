@@ -1,5 +1,5 @@
 """The engine: kernels over strided memory, tile by tile, on all processors.
 
-kernel.py describes one pass over memory, schedule.py says in which tiles it goes, run.py runs it,
-by the extension or by NumPy calls. What a kernel is for is decided in lazy/ and programs/.
+kernel.py describes what the extension runs over memory, schedule.py says in which tiles it goes,
+passes.py runs it. What a kernel is for is decided in lazy/ and programs/.
 """
