@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -108,8 +109,13 @@ def room(module: str) -> str:
     return max(found, key=len, default=FACE)
 
 
-def imports(path: Path) -> Iterator[tuple[str, bool]]:
+@cache
+def imports(path: Path) -> list[tuple[str, bool]]:
     """The absolute name of each module that a file imports, and whether on loading."""
+    return list(_imports(path))
+
+
+def _imports(path: Path) -> Iterator[tuple[str, bool]]:
     package = dotted(path).split(".")
     if path.name != "__init__.py":
         package.pop()

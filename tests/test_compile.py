@@ -463,18 +463,18 @@ def test_functions_that_are_dropped_take_no_memory(call):
 
     gc.disable()
     try:
-        compile_and_drop(100)
+        compile_and_drop(30)
     finally:
         gc.enable()
     tracemalloc.start()
     try:
         before, _ = tracemalloc.get_traced_memory()
-        compile_and_drop(100)
+        compile_and_drop(30)
         after, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
     # What is kept by structure is bounded; each function that stayed would be 16,000 bytes.
-    assert after - before < 400_000
+    assert after - before < 200_000
 
 
 def test_settings_of_errstate_within_the_function():
