@@ -8,21 +8,22 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import product
 from math import prod
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import numpy as np
 
 from ...contract import composed, replay
 from ...contract import primitives as p
-from ...contract.backend import Operand, Scalar
+from ...contract.backend import Handle, Keys, Native, Operand, Scalar
 from ...contract.fast_path import Route
-from ...contract.numpy_dtypes import FROM_NUMPY, TO_NUMPY
+from ...contract.numpy_dtypes import FROM_NUMPY, TO_NUMPY, NDArray, NumPyDType
 from ...contract.primitives import Primitive
 from ...contract.program import Program
 from ...contract.strided import Tensor
 from ...core import dtypes as d
 from ...core.dtypes import DType
 from ...core.shape import broadcast_shapes
+from ...core.symbolic import KnownInts
 from ...explain.model import RunExplanation
 from . import distinct, programs
 from .engine import loops, operations, sliced_calls
@@ -37,7 +38,7 @@ from .kernels import (
     REDUCE,
     SCAN,
     UNARY,
-    NDArray,
+    ArrayOrScalar,
     divide_by_count,
 )
 from .lazy.deferral import builder
@@ -87,7 +88,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
     def empty(self, shape: tuple[int, ...], dtype: DType) -> Tensor:
         return wrap(empty(shape, TO_NUMPY[dtype]))
 
-    def full(self, shape: tuple[int, ...], dtype: DType, value: Any) -> Tensor:
+    def full(self, shape: tuple[int, ...], dtype: DType, value: ArrayOrScalar) -> Tensor:
         way = decide(prod(shape))
         if way.defers:
             deferred = self.defer(way, builder.full, shape, dtype, value)
@@ -160,7 +161,8 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         if computed is None:
             kernel = UNARY.get(op)
             if kernel is None:
-                return composed.erf(self, x)  # type: ignore[no-any-return]
+                erf: Tensor = composed.erf(self, x)
+                return erf
             computed = _located(kernel, array)
         result = Tensor()
         result.array = computed if type(computed) is _ndarray else _asarray(computed)
@@ -176,7 +178,8 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
                 return deferred
         kernel = UNARY.get(op)
         if kernel is None:
-            return composed.erf(self, x)  # type: ignore[no-any-return]
+            erf: Tensor = composed.erf(self, x)
+            return erf
         array = self.array(x)
         loop = _find(op, array.dtype)
         computed = None if loop is None else compute(loop, array)
@@ -188,8 +191,8 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
     def binary(self, op: Primitive, x1: Operand, x2: Operand, out: Tensor | None = None) -> Tensor:
         if out is not None:
             return self._binary_into(op, x1, x2, out)
-        first: Any = x1
-        second: Any = x2
+        first: ArrayOrScalar = x1
+        second: ArrayOrScalar = x2
         if type(x1) is Tensor:
             array = first = x1.array
             if type(x2) is Tensor:
@@ -222,11 +225,11 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             if deferred is not None:
                 return deferred
         if op is _POW and type(x2) is int and x2 == 2:  # x1 is an array, then
-            base: Any = x1
+            base: Handle = x1
             if self.dtype(base) not in d.COMPLEX:
                 return self.unary(p.SQUARE, base)
-        first: Any = self.array(x1) if type(x1) is Tensor else x1
-        second: Any = self.array(x2) if type(x2) is Tensor else x2
+        first: ArrayOrScalar = self.array(x1) if type(x1) is Tensor else x1
+        second: ArrayOrScalar = self.array(x2) if type(x2) is Tensor else x2
         array, other = (first, second) if type(x1) is Tensor else (second, first)
         if way is not AT_ONCE:
             loop = self.binary_loop(op, x1, x2)
@@ -242,15 +245,15 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
 
     def array_if_ready(self, x: Tensor) -> NDArray | None:
         """`bind` if `x` may not be deferred and nothing has to be computed for it, else None."""
-        large = x.view.size > _limits.tracked  # type: ignore[union-attr]
-        return None if large or x.storage.memory is None else self.bind(x)  # type: ignore[union-attr]
+        large = x.view.size > _limits.tracked
+        return None if large or x.storage.memory is None else self.bind(x)
 
     def _size(self, *operands: Operand | None) -> int:
         """How many elements operands broadcast to."""
-        found: Any = None
+        found: KnownInts = None
         for x in operands:
             if type(x) is Tensor:
-                shape: Any = (x.view if x.array is None else x.array).shape  # type: ignore[union-attr]
+                shape: KnownInts = (x.view if x.array is None else x.array).shape
                 if found is None:
                     found = shape
                 elif shape != found:
@@ -289,8 +292,8 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
 
     def where(self, condition: Tensor, x1: Operand, x2: Operand) -> Tensor:
         mask = condition.array
-        first: Any = x1.array if type(x1) is Tensor else x1
-        second: Any = x2.array if type(x2) is Tensor else x2
+        first: ArrayOrScalar = x1.array if type(x1) is Tensor else x1
+        second: ArrayOrScalar = x2.array if type(x2) is Tensor else x2
         way = AT_ONCE
         if mask is None or first is None or second is None or mask.size > _limits.at_once:
             way = decide(self._size(condition, x1, x2))
@@ -314,7 +317,8 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         array = x.array
         if array is None or array.size > _limits.at_once:
             if decide(prod(self.shape(x))) is not AT_ONCE:
-                return super().clip(x, low, high)  # type: ignore[no-any-return]
+                clipped: Tensor = super().clip(x, low, high)
+                return clipped
             array = self.array(x)
         if low is not None:
             array = _bounded(p.MAXIMUM, array, self.array(low) if type(low) is Tensor else low)
@@ -531,7 +535,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         else:
             self._assign(target, value)
 
-    def _assign(self, target: Tensor, value: Any) -> None:
+    def _assign(self, target: Tensor, value: ArrayOrScalar) -> None:
         array = self.array(target)
         if type(value) is Tensor:
             value = self.array(value)
@@ -546,7 +550,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
 
     # ------------------------------------------------------------------ indexed access
 
-    def _keys(self, keys: tuple[Any, ...], array: Callable[[Tensor], NDArray]) -> Any:
+    def _keys(self, keys: Keys, array: Callable[[Handle], NDArray]) -> Native:
         """Keys of the contract as NumPy's; `array` gives the ndarray of a handle."""
         if len(keys) == 1:
             return array(keys[0])
@@ -562,7 +566,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         """
         return _asarray(self.array(x), order="C")
 
-    def index_get(self, x: Tensor, keys: tuple[Any, ...]) -> Tensor:
+    def index_get(self, x: Tensor, keys: Keys) -> Tensor:
         array = x.array
         if array is None:
             array = self.bind(x)
@@ -577,7 +581,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
                 return wrap(taken)
         return wrap(array[where])
 
-    def index_set(self, target: Tensor, keys: tuple[Any, ...], value: Operand) -> None:
+    def index_set(self, target: Tensor, keys: Keys, value: Operand) -> None:
         written = (
             self._ordered(value)
             if type(value) is Tensor
@@ -680,7 +684,7 @@ def _like(array: NDArray, dtype: DType) -> NDArray | None:
     return None
 
 
-def _cast_first(value: Any, dtype: np.dtype[Any]) -> Any:
+def _cast_first(value: ArrayOrScalar, dtype: NumPyDType) -> ArrayOrScalar:
     """A Python scalar that is to be written, or the array of no axes that it becomes if to cast it
     may overflow: then the floating-point error comes, as in NumPy, before anything is written."""
     if type(value) is not complex and _MIN_FLOAT32 <= value <= _MAX_FLOAT32:
@@ -692,18 +696,18 @@ def _count(array: NDArray, axes: tuple[int, ...]) -> int:
     return prod([array.shape[axis] for axis in axes])
 
 
-def _bounded(op: Primitive, array: Any, bound: Any) -> Any:
+def _bounded(op: Primitive, array: ArrayOrScalar, bound: ArrayOrScalar) -> ArrayOrScalar:
     """`MAXIMUM` or `MINIMUM` of a small array and a scalar or another array."""
     loop = _find(op, array.dtype)
     computed = None if loop is None else compute_small(loop, array, bound)
     return _located(BINARY[op], array, bound) if computed is None else computed
 
 
-def _mean(array: NDArray, axes: tuple[int, ...], keepdims: bool) -> Any:
+def _mean(array: NDArray, axes: tuple[int, ...], keepdims: bool) -> ArrayOrScalar:
     return divide_by_count(_sum(array, axes, None, None, keepdims), _count(array, axes))
 
 
-def _var(array: NDArray, axes: tuple[int, ...], keepdims: bool, freedom: float) -> Any:
+def _var(array: NDArray, axes: tuple[int, ...], keepdims: bool, freedom: float) -> ArrayOrScalar:
     """The sum of squared distances from the mean, divided by `freedom`."""
     mean = divide_by_count(_sum(array, axes, None, None, True), _count(array, axes))
     distance = _asarray(array - mean)

@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from .kernels import NDArray
+from ...contract.numpy_dtypes import NDArray
 
 __all__ = ["isin", "unique_counts", "unique_inverse"]
 

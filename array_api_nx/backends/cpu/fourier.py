@@ -8,10 +8,10 @@ from typing import Final
 import numpy as np
 
 from ...contract.backend import Norm
+from ...contract.numpy_dtypes import NDArray
 from ...contract.strided import Tensor
 from .engine import sliced_calls
 from .engine.fperrors import located
-from .kernels import NDArray
 from .storage import NumPyMemory, wrap
 
 __all__ = ["FourierTransforms"]
@@ -77,7 +77,8 @@ def _transform(
     """``function(array, size, axis, norm)``, one of numpy.fft along one axis."""
     keys = sliced_calls.divide(array.shape, axis, sliced_calls.FFT_MIN // sliced_calls.SLICES_MIN)
     if keys is None:
-        return located(function, array, size, axis, norm)  # type: ignore[no-any-return]
+        transformed: NDArray = located(function, array, size, axis, norm)
+        return transformed
     shape = list(array.shape)
     name, dtype = function.__name__, array.dtype
     if name == "rfft":

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...contract.numpy_dtypes import NDArray
 from ...contract.strided import Tensor
 from .engine.fperrors import located
-from .kernels import NDArray
 from .lazy.deferral import DeferredExecution
 from .storage import wrap
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 import os
 from abc import abstractmethod
 from threading import RLock
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
-from ...contract.backend import Scalar
-from ...contract.numpy_dtypes import FROM_NUMPY
+from ...contract.backend import Native, Scalar
+from ...contract.numpy_dtypes import FROM_NUMPY, NDArray
 from ...contract.strided import Storage, StridedBackend, Tensor, tensor_over
 from ...core.dtypes import DType
 from ...core.view import View
 from .engine.fperrors import located
-from .kernels import NDArray
+from .kernels import ArrayOrScalar
 from .policy import limits
 
 __all__ = ["MAX_FLOAT32", "MIN_FLOAT32", "NumPyMemory", "lock", "wrap"]
@@ -39,7 +39,7 @@ _ndarray: Final = np.ndarray
 _asarray: Final = np.asarray
 
 
-def wrap(array: Any) -> Tensor:
+def wrap(array: ArrayOrScalar) -> Tensor:
     """A Tensor around what a NumPy kernel returned, which may be a NumPy scalar."""
     tensor = Tensor()
     tensor.array = array = array if type(array) is _ndarray else _asarray(array)
@@ -101,8 +101,6 @@ class NumPyMemory(StridedBackend):
 
     def bind(self, x: Tensor) -> NDArray:
         view, storage = x.view, x.storage
-        assert view is not None
-        assert storage is not None
         if storage.memory is None:
             probed = self.probe(x) if view.size == 1 else None
             if probed is not None:
@@ -124,15 +122,13 @@ class NumPyMemory(StridedBackend):
         return array
 
     def peek(self, x: Tensor) -> NDArray | None:
-        if x.array is None and x.storage.memory is None:  # type: ignore[union-attr]
+        if x.array is None and x.storage.memory is None:
             return None
         return self.array(x)
 
     def materialise(self, x: Tensor, fill: Scalar) -> Tensor:
         view, storage = x.view, x.storage
-        assert view is not None
-        assert storage is not None
-        result = located(np.full, view.shape, fill, storage.dtype)
+        result: NDArray = located(np.full, view.shape, fill, storage.dtype)
         if view.mask is None:
             result[...] = self.array(x)
         elif all([start < end for start, end in view.mask]):
@@ -149,19 +145,21 @@ class NumPyMemory(StridedBackend):
 
     def shape(self, x: Tensor) -> tuple[int, ...]:
         array = x.array
-        return x.view.shape if array is None else array.shape  # type: ignore[union-attr, return-value]
+        shaped: Native = x.view if array is None else array
+        shape: tuple[int, ...] = shaped.shape
+        return shape
 
     def dtype(self, x: Tensor) -> DType:
         array = x.array
-        return FROM_NUMPY[x.storage.dtype if array is None else array.dtype]  # type: ignore[union-attr]
+        return FROM_NUMPY[x.storage.dtype if array is None else array.dtype]
 
     def read_only_reason(self, x: Tensor) -> str | None:
         array = x.array
         if array is None:
             storage = x.storage
             # What is still to be computed need not be, to answer this.
-            if storage.memory is None:  # type: ignore[union-attr]
-                return x.view.read_only_reason  # type: ignore[union-attr]
+            if storage.memory is None:
+                return x.view.read_only_reason
             array = self.bind(x)
         if array.flags.writeable:
             return None
@@ -171,8 +169,6 @@ class NumPyMemory(StridedBackend):
     def may_overlap(self, x1: Tensor, x2: Tensor) -> bool:
         view1, view2 = x1.view or self.ensure_view(x1), x2.view or self.ensure_view(x2)
         storage1, storage2 = x1.storage, x2.storage
-        assert storage1 is not None
-        assert storage2 is not None
         if storage1 is storage2:
             return view1.overlaps(view2)
         # Two storages over one memory both have it.
@@ -183,11 +179,12 @@ class NumPyMemory(StridedBackend):
         array = x.array
         if array is None:
             view, storage = x.view, x.storage
-            # Both are there if no array is.
-            if view.ndim == 0 and storage.memory is not None:  # type: ignore[union-attr]
-                return storage.memory.item(view.offset)  # type: ignore[union-attr, no-any-return]
+            if view.ndim == 0 and storage.memory is not None:
+                element: Scalar = storage.memory.item(view.offset)
+                return element
             array = self.bind(x)
-        return array.item()  # type: ignore[no-any-return]
+        value: Scalar = array.item()
+        return value
 
     def to_host(self, x: Tensor) -> NDArray:
         self.hand_out(x)

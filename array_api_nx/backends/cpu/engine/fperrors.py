@@ -126,10 +126,10 @@ def modes() -> Modes | None:
         None if `numpy.errstate` or `numpy.seterr` ask for anything but to warn or to ignore: then
         the computation cannot be put off.
     """
-    return modes_of(np.geterr())  # type: ignore[arg-type]  # a TypedDict of literals
+    return modes_of(np.geterr())
 
 
-def modes_of(settings: Mapping[str, str]) -> Modes | None:
+def modes_of(settings: Mapping[str, object]) -> Modes | None:
     """The same for what `numpy.geterr` gave."""
     return _MODES.get(_in_order(settings))
 
@@ -187,10 +187,10 @@ def treat(name: str, flags: int) -> None:
     FloatingPointError
         Where `numpy.errstate` says "raise".
     """
-    _treat(name, flags, np.geterr())  # type: ignore[arg-type]  # a TypedDict of literals
+    _treat(name, flags, np.geterr())
 
 
-def _treat(name: str, flags: int, settings: Mapping[str, str]) -> None:
+def _treat(name: str, flags: int, settings: Mapping[str, object]) -> None:
     for category, text in _RAISED[flags]:
         mode = settings[category]
         if mode == "warn":
@@ -226,7 +226,12 @@ def _log(name: str, text: str, flags: int) -> None:
 
 
 # What NumPy does, by the mode of a category of errors, besides to warn and to ignore.
-_ACTIONS: Final = {"raise": _raise, "call": _call, "print": _print, "log": _log}
+_ACTIONS: Final[Mapping[object, Callable[[str, str, int], None]]] = {
+    "raise": _raise,
+    "call": _call,
+    "print": _print,
+    "log": _log,
+}
 
 
 # ---------------------------------------------------------------------- calls of NumPy
@@ -279,7 +284,7 @@ def operations(texts: Iterable[str]) -> list[tuple[str, int]]:
 
 def _settle(texts: list[str]) -> None:
     """Do what the settings of the caller ask for."""
-    settings: Any = np.geterr()
+    settings = np.geterr()
     if _in_order(settings) != _ALL_IGNORED:
         for name, flags in operations(texts):
             _treat(name, flags, settings)
@@ -291,7 +296,7 @@ _ALL_IGNORED: Final = ("ignore",) * len(_CATEGORIES)
 _idle: Final[list[tuple[Context, list[str]]]] = []
 
 
-def _located(function: Callable[..., Any], /, *args: Any, **keywords: Any) -> Any:
+def _located(function: Callable[..., Any], /, *args: object, **keywords: object) -> Any:
     """`located` without the extension."""
     try:
         pair = _idle.pop()

@@ -9,10 +9,9 @@ A *slot* numbers both: operands first, registers after them.
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
-import numpy as np
-
+from ....contract.numpy_dtypes import NDArray
 from .loops import Loop
 
 __all__ = ["Access", "Box", "Instruction", "Kernel", "KernelOperand", "Reduction"]
@@ -85,7 +84,7 @@ class Reduction(NamedTuple):
     target: int
     rows: bool
     columns: bool
-    identity: np.ndarray[Any, Any]
+    identity: NDArray
 
 
 class Kernel(NamedTuple):

@@ -8,18 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any, Final, TypeAlias, final
+from typing import Final, TypeAlias, final
 
 import numpy as np
 
 from ....contract import primitives as p
+from ....contract.numpy_dtypes import NDArray, NumPyDType
 from ....contract.primitives import Primitive
 from .extension import extension
 
-__all__ = ["MIN_MOMENTS", "MOMENTS", "Loop", "cast", "find", "reduction", "select"]
+__all__ = ["MIN_MOMENTS", "MOMENTS", "Loop", "Operation", "cast", "find", "reduction", "select"]
 
-NumPyDType: TypeAlias = np.dtype[Any]
-NDArray: TypeAlias = np.ndarray[Any, Any]
+Operation: TypeAlias = tuple[object, tuple[NumPyDType, ...], NumPyDType, int, bool, bool]
+"""What the extension's `compute` and `update` take of a `Loop`: its `pointer`, `inputs`, `output`,
+`serial_limit`, `materialise_scalar` and `is_exact`."""
 
 _CHEAP: Final = 0.4
 _PER_BYTE: Final = 0.011
@@ -85,11 +87,11 @@ class Loop:
     cost: float
     ufunc: np.ufunc | None
     call: Callable[..., object] | None
-    pointer: Any
+    pointer: object
     materialise_scalar: bool
     serial_limit: int
     is_exact: bool
-    operation: tuple[Any, ...] | None
+    operation: Operation | None
 
     def __init__(
         self,
@@ -99,7 +101,7 @@ class Loop:
         cost: float,
         ufunc: np.ufunc | None,
         call: Callable[..., object] | None,
-        pointer: Any,
+        pointer: object,
     ) -> None:
         self.name = name
         self.inputs = inputs
@@ -298,7 +300,7 @@ def select(dtype: NumPyDType) -> Loop:
 
 def _identity(op: Primitive, dtype: NumPyDType) -> NDArray:
     if op is p.PROD or op is p.ALL:
-        value: Any = 1
+        value: float = 1
     elif op is p.SUM or op is p.ANY or op is p.COUNT_NONZERO:
         value = 0
     elif dtype.kind == "b":

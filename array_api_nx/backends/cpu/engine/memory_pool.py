@@ -11,10 +11,11 @@ import atexit
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
+from ....contract.numpy_dtypes import NDArray, NumPyDType
 from .extension import extension
 
 __all__ = ["PoolStats", "empty", "release", "stats"]
@@ -43,7 +44,7 @@ class PoolStats(NamedTuple):
     misses: int
 
 
-empty: Final[Callable[[tuple[int, ...], np.dtype[Any]], np.ndarray[Any, Any]]] = (
+empty: Final[Callable[[tuple[int, ...], NumPyDType], NDArray]] = (
     np.empty if extension is None else extension.empty
 )
 """``empty(shape, dtype)``: an uninitialised row-major array of its own memory, which comes back by

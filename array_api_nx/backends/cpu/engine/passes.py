@@ -12,7 +12,8 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ..kernels import NDArray, divide_by_count
+from ....contract.numpy_dtypes import NDArray, NumPyDType
+from ..kernels import divide_by_count
 from . import fperrors, memory_pool
 from .kernel import Instruction, Kernel, Reduction
 from .loops import Loop
@@ -21,14 +22,18 @@ from .schedule import Schedule
 from .summation import combined
 from .threads import count
 
-__all__ = ["Accumulation", "Output", "Pass", "Slot", "errors_of", "make_pass", "run_pass"]
+__all__ = ["Accumulation", "Output", "Pass", "Slot", "Slots", "errors_of", "make_pass", "run_pass"]
 
 WORTH_A_THREAD: Final = 40_000.0
 """Nanoseconds of work for each thread beyond the first. To wake one takes some microseconds; where
 that takes longer, the others have done its tasks meanwhile."""
 
 Slot: TypeAlias = int
-"""The number of a block of memory: a position in the list of slots that passes run over."""
+"""The number of a block of memory: a position in `Slots`."""
+
+Slots: TypeAlias = list[Any]
+"""The memory that passes run over: one-dimensional, contiguous ndarrays, and None for slots that
+have no memory yet, which no type tells from the others."""
 
 
 class Output(NamedTuple):
@@ -36,7 +41,7 @@ class Output(NamedTuple):
 
     slot: Slot
     size: int
-    dtype: np.dtype[Any]
+    dtype: NumPyDType
 
 
 class Accumulation(NamedTuple):
@@ -62,7 +67,7 @@ class Accumulation(NamedTuple):
 
     slot: Slot
     size: int
-    dtype: np.dtype[Any]
+    dtype: NumPyDType
     loop: Loop
     identity: NDArray
     divisor: float | None
@@ -214,15 +219,14 @@ def errors_of(loop: Loop, met: int, asked: int) -> Iterator[tuple[str, int, int]
         yield loop.name, met, asked
 
 
-def run_pass(each: Pass, slots: list[NDArray | None]) -> tuple[int, ...]:
+def run_pass(each: Pass, slots: Slots) -> tuple[int, ...]:
     """Run a pass.
 
     Parameters
     ----------
     each : Pass
-    slots : list of ndarray or None
-        What the slots hold: one-dimensional and contiguous. Outputs without memory, and results of
-        reductions, get new memory, which is put here.
+    slots : Slots
+        Outputs without memory, and results of reductions, get new memory, which is put here.
 
     Returns
     -------
@@ -234,12 +238,10 @@ def run_pass(each: Pass, slots: list[NDArray | None]) -> tuple[int, ...]:
             slots[slot] = memory_pool.empty((size,), dtype)
     for reduction in each.accumulations:
         slots[reduction.slot] = reduction.start(each.copies)
-    memories: Any = [(slots[slot], offset) for slot, offset in each.operands]
+    memories = [(slots[slot], offset) for slot, offset in each.operands]
     flags = each.prepared.run(memories, min(count(), each.threads))
     for reduction in each.accumulations:
-        accumulators = slots[reduction.slot]
-        assert accumulators is not None
-        slots[reduction.slot], mean = reduction.finish(accumulators, each.copies)
+        slots[reduction.slot], mean = reduction.finish(slots[reduction.slot], each.copies)
         if reduction.mean is not None:
             slots[reduction.mean] = mean
     return flags

@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from functools import reduce
 from itertools import product
 from operator import or_
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 import numpy as np
 
+from ....contract.numpy_dtypes import NDArray, NumPyDType
 from .extension import extension
 from .kernel import Access, Instruction, Kernel, Reduction
 from .parallel import parallel_for
@@ -20,7 +21,6 @@ from .summation import accumulate
 
 __all__ = ["Memories", "NumPyKernel", "PreparedKernel", "extension", "prepare", "run"]
 
-NDArray: TypeAlias = np.ndarray[Any, Any]
 Memories: TypeAlias = Sequence[tuple[NDArray, int]]
 
 # What is computed at once where no bit depends on it: so many elements that the calls from Python,
@@ -109,14 +109,14 @@ class NumPyKernel:
 
     kernel: Kernel
     tile: tuple[int, int]
-    dtypes: tuple[np.dtype[Any], ...]
+    dtypes: tuple[NumPyDType, ...]
     loads: list[list[int]]
     stores: list[bool]
 
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel = _without_streams(kernel)
         self.tile = _largest_tile(kernel)
-        dtypes: dict[int, np.dtype[Any]] = {}
+        dtypes: dict[int, NumPyDType] = {}
         last_writes: dict[int, int] = {}
         self.loads = []
         for number, step in enumerate(kernel.program):
@@ -274,7 +274,7 @@ class _Worker:
                         slice(row, min(row + tile_rows, rows.stop)),
                         slice(column, min(column + tile_columns, columns.stop)),
                     )
-                    place: tuple[Any, ...] = task, *index, *tile
+                    place: tuple[int | slice, ...] = task, *index, *tile
                     self._run_tile(
                         [
                             view[place] if operand.box is None else self._padded(slot, index, tile)
@@ -293,7 +293,7 @@ class _Worker:
         result: NDArray = np.full([each.stop - each.start for each in tile], fill.flat[0])
         outer = list(zip(index, operand.box[:-2], strict=True))
         if all([start <= i < end for i, (start, end) in outer]):
-            source: list[Any] = [0, *[i - start for i, (start, _) in outer]]
+            source: list[int | slice] = [0, *[i - start for i, (start, _) in outer]]
             target = []
             for each, (start, end) in zip(tile, operand.box[-2:], strict=True):
                 first = max(each.start, start)
@@ -333,7 +333,7 @@ class _Worker:
         program = self._program
         bound: list[_BoundStep] = []
 
-        def place(slot: int, dtype: np.dtype[Any]) -> NDArray | int:
+        def place(slot: int, dtype: NumPyDType) -> NDArray | int:
             return self._buffer(slot, dtype, shape) if slot in self._buffers else slot
 
         for step, loads in zip(program.kernel.program, program.loads, strict=True):
@@ -344,5 +344,5 @@ class _Worker:
             bound.append((step, sources, place(step.target, step.loop.output), packed))
         return bound
 
-    def _buffer(self, slot: int, dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray:
+    def _buffer(self, slot: int, dtype: NumPyDType, shape: tuple[int, ...]) -> NDArray:
         return np.ndarray(shape, dtype, self._buffers[slot])

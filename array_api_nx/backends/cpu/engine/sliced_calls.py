@@ -13,11 +13,11 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 from math import prod
 from operator import or_
-from typing import Any, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import numpy as np
 
-from ..kernels import NDArray
+from ....contract.numpy_dtypes import NDArray, NumPyDType
 from . import fperrors, threads
 from .memory_pool import empty
 from .parallel import parallel_for
@@ -281,7 +281,7 @@ def _are_rows(array: NDArray) -> bool:
     return array.strides[-2:] == (columns * array.itemsize, array.itemsize)
 
 
-def like(array: NDArray, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray:
+def like(array: NDArray, shape: tuple[int, ...], dtype: NumPyDType) -> NDArray:
     """Uninitialised memory for a result, with the layout of `array`."""
     if array.flags.c_contiguous:
         return empty(shape, dtype)

@@ -9,15 +9,14 @@ added up by groups of rows.
 
 from __future__ import annotations
 
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 
+from ....contract.numpy_dtypes import NDArray
 from .kernel import Reduction
 
 __all__ = ["accumulate", "combined"]
-
-NDArray: TypeAlias = np.ndarray[Any, Any]
 
 # What the extension has as well.
 _LANE_BYTES: Final = 128

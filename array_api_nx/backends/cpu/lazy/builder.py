@@ -18,14 +18,15 @@ import numpy as np
 
 from ....contract import primitives as p
 from ....contract.backend import Scalar
-from ....contract.numpy_dtypes import TO_NUMPY
+from ....contract.numpy_dtypes import TO_NUMPY, NumPyDType
 from ....contract.primitives import Primitive
 from ....core.dtypes import DType
 from ....core.shape import broadcast_shapes
+from ....core.symbolic import KnownInts
 from ....core.view import View
 from ..engine import loops
 from ..engine.loops import Loop
-from .expression import Node, Source, scalar
+from .expression import Node, Source, SourceValue, scalar
 
 __all__ = ["Arrangement", "Builder", "Operand", "TooLarge", "Value", "is_plain_power", "new_value"]
 
@@ -44,11 +45,13 @@ class Value(NamedTuple):
     view: View
 
     @property
-    def shape(self) -> tuple[int, ...]:
-        return self.view.shape  # type: ignore[return-value]  # no size is symbolic here
+    def shape(self) -> KnownInts:
+        return self.view.shape
 
 
-Operand: TypeAlias = "Value | Scalar"
+Operand: TypeAlias = "Value | Any"
+"""A value or, for Any, a Python scalar. One operand of an operation is a value: code that has found
+the others to be scalars need not ask."""
 
 new_value: Final = partial(tuple.__new__, Value)
 """``new_value((node, view))``, without the call of Python that a NamedTuple's name makes."""
@@ -77,7 +80,7 @@ class Builder:
     def __init__(self) -> None:
         # Living nodes by what they are. Keys name views by identity, so that the views of the
         # sources are kept. Nodes that died are swept out when the dict has doubled.
-        self._nodes: dict[tuple[Any, ...], tuple[ref[Node], tuple[Any, ...]]] = {}
+        self._nodes: dict[tuple[object, ...], tuple[ref[Node], tuple[View, ...]]] = {}
         self._next_sweep = _MIN_SWEEP
 
     # ------------------------------------------------------------------ element by element
@@ -87,7 +90,7 @@ class Builder:
         return None if loop is None else self._elementwise(op, loop, (x,), errors)
 
     def binary(self, op: Primitive, x1: Operand, x2: Operand, *, errors: int) -> Value | None:
-        dtype = (x1 if type(x1) is Value else x2).node.dtype  # type: ignore[union-attr]
+        dtype = (x1 if type(x1) is Value else x2).node.dtype
         if op is p.POW:
             if type(x1) is Value and type(x2) is not Value and x2 == 2:
                 # As NumPy does; its loop for complex powers is none of those that run here.
@@ -99,7 +102,7 @@ class Builder:
         return None if loop is None else self._elementwise(op, loop, (x1, x2), errors)
 
     def where(self, condition: Value, x1: Operand, x2: Operand, *, errors: int) -> Value | None:
-        dtype = (x1 if type(x1) is Value else x2).node.dtype  # type: ignore[union-attr]
+        dtype = (x1 if type(x1) is Value else x2).node.dtype
         return self._elementwise(p.WHERE, loops.select(dtype), (condition, x1, x2), errors)
 
     def clip(
@@ -115,7 +118,7 @@ class Builder:
     def cast(self, x: Value, dtype: DType, *, errors: int) -> Value | None:
         return self._cast(x, TO_NUMPY[dtype], errors)
 
-    def _cast(self, x: Value, dtype: np.dtype[Any], errors: int) -> Value | None:
+    def _cast(self, x: Value, dtype: NumPyDType, errors: int) -> Value | None:
         loop = loops.cast(x.node.dtype, dtype)
         return None if loop is None else self._elementwise(p.CAST, loop, (x,), errors)
 
@@ -138,7 +141,7 @@ class Builder:
     ) -> tuple[Node, Arrangement | None]:
         """``loop`` of operands broadcast to a shape, and the order in which it goes over its axes,
         which is theirs if `row_major` does not say otherwise."""
-        sources: list[Any] = []
+        sources: list[Source] = []
         for x, dtype in zip(operands, loop.inputs, strict=True):
             if type(x) is Value:
                 node, view = x
@@ -166,10 +169,10 @@ class Builder:
         errors: int,
         row_major: bool = False,
     ) -> Value:
-        shape: Any = None
+        shape: KnownInts = None
         for x in operands:
             if type(x) is Value:
-                own: Any = x.view.shape
+                own: KnownInts = x.view.shape
                 if shape is None:
                     shape = own
                 elif own != shape:
@@ -191,10 +194,15 @@ class Builder:
         return Value(node, View.row_major(shape))
 
     def _node(
-        self, op: Primitive, loop: Loop, sources: tuple[Source, ...], space: Any, errors: int
+        self,
+        op: Primitive,
+        loop: Loop,
+        sources: tuple[Source, ...],
+        space: KnownInts,
+        errors: int,
     ) -> Node:
         """The node of an operation element by element."""
-        key: tuple[Any, ...] = loop, errors, space
+        key: tuple[object, ...] = loop, errors, space
         for value, view in sources:
             key += value.key, id(view)
         found = self._nodes.get(key)
@@ -224,7 +232,9 @@ class Builder:
         if node.op is p.PAD and node.memory is None and view is View.row_major(node.shape):
             (inside, around), (known, _) = node.sources
             if known.key == number.key:
-                node, view = inside, around  # type: ignore[assignment]
+                assert type(inside) is Node
+                assert around is not None
+                node, view = inside, around
         if node.memory is None and node.loop is None:
             return None  # a fill, which has no memory to be read
         loop = loops.cast(node.dtype, node.dtype)
@@ -298,7 +308,7 @@ class Builder:
         x: Value,
         axes: tuple[int, ...],
         keepdims: bool,
-        dtype: np.dtype[Any],
+        dtype: NumPyDType,
         divisor: float | None,
         errors: int,
     ) -> Value | None:
@@ -313,7 +323,7 @@ class Builder:
             x = converted
         loop, identity = found
         node, view = x
-        shape: Any = view.shape
+        shape: KnownInts = view.shape
         arrangement = None if view.is_row_major else Arrangement.of([view], shape)
         order = tuple(range(len(shape))) if arrangement is None else arrangement.order
         if arrangement is not None:
@@ -335,25 +345,26 @@ class Builder:
 
     # ------------------------------------------------------------------ the table of nodes
 
-    def _known(self, key: tuple[Any, ...]) -> Node | None:
+    def _known(self, key: tuple[object, ...]) -> Node | None:
         found = self._nodes.get(key)
         node = None if found is None else found[0]()
         # One that was forgotten has neither.
         return node if node is not None and (node.sources or node.memory is not None) else None
 
-    def _add(self, key: tuple[Any, ...], node: Node) -> Node:
+    def _add(self, key: tuple[object, ...], node: Node) -> Node:
         """Make a new node known to those that look for it, and to those that it reads."""
         if len(node.pending) > MAX_PENDING or len(node.leaves) > MAX_LEAVES:
-            values: list[Any] = [value for value, view in node.sources if view is not None]
-            raise TooLarge(max(values, key=lambda value: (len(value.pending), len(value.leaves))))
+            read = [value for value, _ in node.sources if type(value) is Node]
+            raise TooLarge(max(read, key=lambda value: (len(value.pending), len(value.leaves))))
         reference = ref(node)
         views = []
+        value: SourceValue
         for value, view in node.sources:
             if view is not None:
-                readers = value.readers  # type: ignore[union-attr]
+                readers = value.readers
                 readers.append(reference)
-                if len(readers) >= value.next_prune:  # type: ignore[union-attr]
-                    value.prune_readers()  # type: ignore[union-attr]
+                if len(readers) >= value.next_prune:
+                    value.prune_readers()
                 views.append(view)
         if len(self._nodes) >= self._next_sweep:
             for known, (other, _) in list(self._nodes.items()):
@@ -364,7 +375,7 @@ class Builder:
         return node
 
 
-def is_plain_power(dtype: np.dtype[Any], shape: Any, exponent: Any) -> bool:
+def is_plain_power(dtype: NumPyDType, shape: KnownInts | None, exponent: View | Any | None) -> bool:
     """Whether the loop alone gives NumPy's power; see `kernels` for the cases where it does not.
 
     Parameters
@@ -406,7 +417,7 @@ class Arrangement:
         full = [view for view in views if not view.has_repeats]
         if not full or any([view.is_row_major for view in views]):
             return None
-        steps: Any = full[0].strides
+        steps: KnownInts = full[0].strides
         order = tuple(
             sorted(range(len(shape)), key=lambda axis: -abs(steps[axis]) if shape[axis] > 1 else 0)
         )
@@ -432,7 +443,7 @@ def _reduced_view(
     if not keepdims:
         return view
     sizes = iter(view.shape)
-    selection: Any = tuple([None if a in axes else (0, next(sizes), 1) for a in range(len(order))])
+    selection = tuple([None if a in axes else (0, next(sizes), 1) for a in range(len(order))])
     inserted = view.slice(selection)
     assert inserted is not None
     return inserted

@@ -18,20 +18,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from math import prod
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 import numpy as np
 
 from ....contract import primitives as p
-from ....contract.backend import Operand
+from ....contract.backend import Handle, Info, Operand
+from ....contract.numpy_dtypes import NDArray, NumPyDType
 from ....contract.primitives import Primitive
 from ....contract.strided import Storage, Tensor
+from ....core.symbolic import KnownInts
 from ....core.view import View
 from ....explain.explanation import Explanation
 from .. import policy
 from ..engine import fperrors, loops, memory_pool
 from ..engine.diagnostics import runtime_info
-from ..kernels import NDArray
+from ..kernels import ArrayOrScalar
 from ..storage import MAX_FLOAT32, MIN_FLOAT32, NumPyMemory, lock
 from . import evaluation, expression
 from .builder import Arrangement, Builder, TooLarge, Value, is_plain_power, new_value
@@ -63,14 +65,14 @@ class DeferredExecution(NumPyMemory):
     # ------------------------------------------------------------------ evaluation
 
     def evaluate(self, *handles: Tensor) -> None:
-        pending = [x.storage for x in handles if x.array is None and x.storage.memory is None]  # type: ignore[union-attr]
+        pending = [x.storage for x in handles if x.array is None and x.storage.memory is None]
         if not pending:
             return
         report: evaluation.Report = []
         with lock:
-            evaluation.evaluate([s.node for s in pending if s.node is not None], report)  # type: ignore[union-attr]
+            evaluation.evaluate([s.node for s in pending if s.node is not None], report)
             for storage in pending:
-                self._adopt_memory(storage)  # type: ignore[arg-type]
+                self._adopt_memory(storage)
         if report:
             fperrors.report(report)
 
@@ -81,7 +83,7 @@ class DeferredExecution(NumPyMemory):
                 return Explanation()
             return explanation(storage.node)
 
-    def runtime_info(self) -> dict[str, Any]:
+    def runtime_info(self) -> Info:
         return runtime_info()
 
     def release_memory(self) -> None:
@@ -98,8 +100,9 @@ class DeferredExecution(NumPyMemory):
             fperrors.report(report)
 
     def probe(self, x: Tensor) -> NDArray | None:
-        storage: Any = x.storage
-        view: Any = x.view
+        storage, view = x.storage, x.view
+        shape: KnownInts = view.shape
+        offset: KnownInts = view.offset
         with lock:
             node: Node | None = storage.node
             if storage.memory is not None or node is None or view.mask is not None:
@@ -107,10 +110,10 @@ class DeferredExecution(NumPyMemory):
             node.probes += 1
             if node.probes > _MAX_PROBES or prod(node.shape) == 1:
                 return None
-            one = evaluation.element(node, view.offset)
+            one = evaluation.element(node, offset)
         if one is None:
             return None
-        array = one.reshape(view.shape)
+        array = one.reshape(shape)
         array.flags.writeable = False
         return array
 
@@ -155,7 +158,6 @@ class DeferredExecution(NumPyMemory):
     def writing(self, x: Tensor) -> Iterator[None]:
         """Around a write to the tracked memory of `x`."""
         storage = x.storage
-        assert storage is not None
         report: evaluation.Report = []
         with lock:
             self.force(storage)
@@ -171,7 +173,6 @@ class DeferredExecution(NumPyMemory):
                 return
             self.ensure_view(x)
         storage = x.storage
-        assert storage is not None
         if storage.tracked:
             with self.writing(x):
                 storage.shared = True
@@ -180,14 +181,13 @@ class DeferredExecution(NumPyMemory):
 
     def _value(self, x: Tensor, reads_shared: bool) -> tuple[Value, bool]:
         """The value by which an expression reads `x`, and whether it must do so now."""
-        view = x.view or self.ensure_view(x)
-        storage: Any = x.storage
+        view, storage = x.view or self.ensure_view(x), x.storage
         if view.mask is not None:
             return self._value(self.materialise(x, 0), reads_shared)
         if storage.memory is None:
             return Value(storage.node, view), False
         if view.has_repeats or view.size <= _limits.tracked:
-            distinct: Any = tuple(
+            distinct: KnownInts = tuple(
                 [1 if s == 0 else n for n, s in zip(view.shape, view.strides, strict=True)]
             )
             if prod(distinct) <= _limits.tracked:
@@ -207,7 +207,7 @@ class DeferredExecution(NumPyMemory):
     # ------------------------------------------------------------------ deferral
 
     def defer(
-        self, way: policy.Way, build: Callable[..., Value | None], *arguments: Any
+        self, way: policy.Way, build: Callable[..., Value | None], *arguments: object
     ) -> Tensor | None:
         """An operation whose node `build`, a method of the builder, makes of the arguments; None,
         with nothing done, if it makes none."""
@@ -241,15 +241,15 @@ class DeferredExecution(NumPyMemory):
         result.storage = storage
         return result
 
-    def _values(self, arguments: Sequence[Any], reads_shared: bool) -> tuple[list[Any], bool]:
+    def _values(self, arguments: Sequence[object], reads_shared: bool) -> tuple[list[object], bool]:
         """Arguments with values for Tensors; and whether those must be read now."""
-        values: list[Any] = []
+        values: list[object] = []
         now = False
         for x in arguments:
             if type(x) is Tensor:
                 view, storage = x.view, x.storage
-                if view is not None and view.mask is None and storage.memory is None:  # type: ignore[union-attr]
-                    x = new_value((storage.node, view))  # type: ignore[union-attr]
+                if view is not None and view.mask is None and storage.memory is None:
+                    x = new_value((storage.node, view))
                 else:
                     x, at_once = self._value(x, reads_shared)
                     now = now or at_once
@@ -259,7 +259,7 @@ class DeferredExecution(NumPyMemory):
     def _built(
         self,
         build: Callable[..., _T],
-        values: Sequence[Any],
+        values: Sequence[object],
         errors: int,
         largest: Node,
         report: evaluation.Report,
@@ -275,7 +275,7 @@ class DeferredExecution(NumPyMemory):
 
     # ------------------------------------------------------------------ writing
 
-    def binary_loop(self, op: Primitive, x1: Operand, x2: Any) -> loops.Loop | None:
+    def binary_loop(self, op: Primitive, x1: Operand, x2: Operand) -> loops.Loop | None:
         """The loop that gives what NumPy does for these operands."""
         dtype = _dtype(x1 if type(x1) is Tensor else x2)
         if op is p.POW:
@@ -291,10 +291,10 @@ class DeferredExecution(NumPyMemory):
             return False
         return self._store(op, loop, (x1, x2), out)
 
-    def store_number(self, target: Tensor, value: Any) -> bool:
+    def store_number(self, target: Tensor, value: ArrayOrScalar) -> bool:
         """`assign` of one number to few elements of tracked memory that no expression reads or
         fills; False, with nothing done, where it is more, or might give a warning."""
-        view: Any = target.view
+        view, storage = target.view, target.storage
         if view.size > _limits.tracked or view.mask is not None:
             return False
         if type(value) is Tensor:
@@ -303,7 +303,6 @@ class DeferredExecution(NumPyMemory):
                 return False
         elif type(value) is complex or not MIN_FLOAT32 <= value <= MAX_FLOAT32:
             return False
-        storage: Any = target.storage
         with lock:
             if storage.memory is None or storage.node is not None:
                 return False
@@ -327,19 +326,18 @@ class DeferredExecution(NumPyMemory):
         self, op: Primitive, loop: loops.Loop, operands: Sequence[Operand], out: Tensor
     ) -> bool:
         view, storage = out.view, out.storage
-        assert view is not None
-        assert storage is not None
-        way = policy.decide(view.size)  # type: ignore[arg-type]
+        shape: KnownInts = view.shape
+        size: KnownInts = view.size
+        way = policy.decide(size)
         if not way.defers or view.mask is not None:
             return False
         report: evaluation.Report = []
-        shape: Any = view.shape
 
-        def build(*values: Any, errors: int) -> tuple[Node, Arrangement | None]:
+        def build(*values: Operand, errors: int) -> tuple[Node, Arrangement | None]:
             return builder.arranged(op, loop, values, shape, errors=errors)
 
         with lock:
-            unread = storage.memory is None and view.size == prod(storage.node.shape)
+            unread = storage.memory is None and size == prod(storage.node.shape)
             if not unread or any([type(x) is Tensor and x.storage is storage for x in operands]):
                 self.force(storage)
             values, _ = self._values(operands, way.reads_shared)
@@ -350,7 +348,7 @@ class DeferredExecution(NumPyMemory):
             destination = view if arrange is None else arrange.apply(view)
             memory = storage.memory
             if memory is None:  # what is overwritten unread need not be computed
-                memory = evaluation.buffer(view.size, storage.dtype)  # type: ignore[arg-type]
+                memory = evaluation.buffer(size, storage.dtype)
             elif storage.node is not None:
                 self._release(storage, report)
             if node.memory is None and not node.live_storages():
@@ -362,13 +360,7 @@ class DeferredExecution(NumPyMemory):
                 evaluation.evaluate([node], report)
             if node.memory is not None:
                 offset, strides = destination.byte_layout(storage.itemsize)
-                array: NDArray = np.ndarray(
-                    destination.shape,
-                    storage.dtype,
-                    memory,
-                    offset,
-                    strides,
-                )
+                array: NDArray = np.ndarray(node.shape, storage.dtype, memory, offset, strides)
                 array[...] = node.memory.reshape(node.shape)
             if storage.memory is None:
                 storage.memory = memory
@@ -386,6 +378,6 @@ def _copied(memory: NDArray) -> NDArray:
     return copy
 
 
-def _dtype(x: Any) -> np.dtype[Any]:
-    found: np.dtype[Any] = (x.storage if x.array is None else x.array).dtype
+def _dtype(x: Handle) -> NumPyDType:
+    found: NumPyDType = (x.storage if x.array is None else x.array).dtype
     return found

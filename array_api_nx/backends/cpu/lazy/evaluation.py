@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 
 from ....contract import primitives as p
+from ....contract.numpy_dtypes import NDArray, NumPyDType
 from ....core.view import View
 from ..engine import memory_pool
 from ..engine.passes import errors_of, run_pass
-from ..kernels import NDArray
-from .expression import Node
+from .expression import Node, ScalarValue
 from .planning import EvaluationPlan, Graph, Overlap, plan
 
 __all__ = ["Report", "buffer", "element", "evaluate", "evaluate_into", "filled", "planned"]
@@ -23,7 +23,7 @@ Report: TypeAlias = "list[tuple[str, int, int]]"
 
 # Plans by the structure of what they compute; emptied when full.
 _MAX_PLANS: Final = 1 << 9
-_plans: Final[dict[Any, EvaluationPlan]] = {}
+_plans: Final[dict[object, EvaluationPlan]] = {}
 
 
 def planned(graph: Graph, destination: tuple[View, frozenset[int]] | None = None) -> EvaluationPlan:
@@ -50,7 +50,7 @@ def evaluate(roots: Sequence[Node], report: Report) -> None:
     _compute(planned(graph), graph, None, report)
     for node in roots:
         if node.memory is None:  # a fill, which no kernel computes
-            node.realise(filled(prod(node.shape), node.sources[0][0].array))  # type: ignore[union-attr]
+            node.realise(filled(prod(node.shape), node.number()))
 
 
 def evaluate_into(node: Node, memory: NDArray, view: View, report: Report) -> None:
@@ -97,7 +97,9 @@ def _note(graph: Graph, raised: list[int], report: Report) -> None:
         node.errors = 0
 
 
-def element(node: Node, position: int, known: dict[Any, Any] | None = None) -> NDArray | None:
+def element(
+    node: Node, position: int, known: dict[tuple[int, int], NDArray] | None = None
+) -> NDArray | None:
     """One element of a value, as an array of one, without computing the others.
 
     None if a reduction is still pending below it. `known` holds what was found so far.
@@ -108,25 +110,26 @@ def element(node: Node, position: int, known: dict[Any, Any] | None = None) -> N
     if node.axes:
         return None
     known = {} if known is None else known
-    try:
-        found = known[node.key, position]
-        return found
-    except KeyError:
-        pass
+    if (node.key, position) in known:
+        return known[node.key, position]
     index = []
     rest = position
     for size in reversed(node.space):
         rest, i = divmod(rest, size)
         index.append(i)
     index.reverse()
-    if node.op is p.PAD and not node.sources[0][1].is_valid(index):  # type: ignore[union-attr]
-        return node.sources[1][0].array  # type: ignore[union-attr]
+    sources = node.sources
+    if node.op is p.PAD:
+        (_, inside), around = sources
+        assert inside is not None
+        sources = sources[:1] if inside.is_valid(index) else (around,)
     read: list[NDArray] = []
-    for value, view in node.sources[: node.loop and len(node.loop.inputs)]:
-        if view is None:
-            read.append(value.array)  # type: ignore[union-attr]
+    for value, view in sources:
+        if type(value) is ScalarValue:
+            read.append(value.array)
         else:
-            one = element(value, int(view.linear_index(index)), known)  # type: ignore[arg-type]
+            assert view is not None
+            one = element(value, int(view.linear_index(index)), known)
             if one is None:
                 return None
             read.append(one)
@@ -142,7 +145,7 @@ def element(node: Node, position: int, known: dict[Any, Any] | None = None) -> N
     return result
 
 
-def buffer(size: int, dtype: np.dtype[Any]) -> NDArray:
+def buffer(size: int, dtype: NumPyDType) -> NDArray:
     """Uninitialised memory for `size` elements."""
     return memory_pool.empty((size,), dtype)
 

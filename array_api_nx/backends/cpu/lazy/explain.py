@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import prod
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from ....contract import primitives as p
+from ....core.symbolic import KnownInts
 from ....core.view import View
 from ....explain.explanation import Explanation
 from ....explain.model import MemoryExplanation, PassExplanation, StepExplanation
@@ -67,10 +68,10 @@ class Translator:
         # Names of values that passes have stored, and of arrays that were there before: by what
         # they read of which leaf. The same elements may be read twice by one pass, in two ways.
         self.stored: dict[int, str] = {}
-        self.arrays: dict[Any, list[str]] = {}
+        self.arrays: dict[object, list[str]] = {}
         self.first_names: dict[int, str] = {}
         # What passes have computed: each distinct value has a number, also where it is stored.
-        self.numbers: dict[tuple[Any, ...], int] = {}
+        self.numbers: dict[tuple[object, ...], int] = {}
         self.stored_numbers: dict[str, int] = {}
 
     def translate(self, each: Pass) -> PassExplanation:
@@ -123,7 +124,7 @@ class Translator:
         graph = self.graph
         space = graph.nodes[heads[0]].space
         found: dict[tuple[str, int, int], list[View]] = {}
-        seen: set[Any] = set()
+        seen: set[object] = set()
 
         def visit(i: int) -> None:
             for kind, j, _ in graph.sources[i]:
@@ -164,8 +165,8 @@ class Translator:
         operands."""
         if view.mask is not None:
             view = view.shrink(view.mask)
-        shape: tuple[int, ...] = view.shape  # type: ignore[assignment]
-        strides: tuple[int, ...] = view.strides  # type: ignore[assignment]
+        shape: KnownInts = view.shape
+        strides: KnownInts = view.strides
         distinct = view.shrink(
             tuple([(0, 1 if s == 0 else n) for n, s in zip(shape, strides, strict=True)])
         )
@@ -188,11 +189,11 @@ class Translator:
                 notes.append(f"another view of {name}")
                 while name in taken:
                     name += "'"
-        elements: tuple[int, ...] = distinct.shape  # type: ignore[assignment]
+        elements: KnownInts = distinct.shape
         size = prod(elements) * dtype.itemsize
         return MemoryExplanation(name, kind, str(dtype), elements, size, ", ".join(notes))
 
-    def _array(self, leaf: int, elements: Any, taken: list[str]) -> str:
+    def _array(self, leaf: int, elements: object, taken: list[str]) -> str:
         """The name of some elements of a leaf, in some order."""
         names = self.arrays.setdefault((leaf, elements), [])
         for name in names:
@@ -227,7 +228,7 @@ class Translator:
     def _steps(self, each: Pass, names: list[str], padding: int) -> list[StepExplanation]:
         """What a pass computes. `names` are those of the kernel's slots."""
         # What no pass computed element by element is known by its name.
-        values: list[Any] = [self.stored_numbers.get(name, name) for name in names]
+        values: list[object] = [self.stored_numbers.get(name, name) for name in names]
         steps = []
         known = len(self.numbers)
         for step in each.kernel.program:

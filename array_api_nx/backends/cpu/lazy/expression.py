@@ -19,14 +19,24 @@ from weakref import ref
 import numpy as np
 
 from ....contract import primitives as p
+from ....contract.numpy_dtypes import NDArray, NumPyDType
 from ....contract.primitives import Primitive
 from ....contract.strided import Storage
 from ....core.view import View
 from ..engine.fperrors import located
 from ..engine.loops import Loop
-from ..kernels import NDArray
 
-__all__ = ["Node", "ScalarValue", "Source", "dependants", "forget", "leaf", "scalar", "walk"]
+__all__ = [
+    "Node",
+    "ScalarValue",
+    "Source",
+    "SourceValue",
+    "dependants",
+    "forget",
+    "leaf",
+    "scalar",
+    "walk",
+]
 
 _keys: Final = count()
 
@@ -54,10 +64,10 @@ class ScalarValue:
 
 
 _MAX_SCALARS: Final = 1 << 10
-_scalars: Final[dict[tuple[type, Any, np.dtype[Any]], ScalarValue]] = {}
+_scalars: Final[dict[tuple[type, object, NumPyDType], ScalarValue]] = {}
 
 
-def scalar(value: Any, dtype: np.dtype[Any]) -> ScalarValue:
+def scalar(value: Any, dtype: NumPyDType) -> ScalarValue:
     """A Python scalar as a value of `dtype`."""
     if not value or type(value) is complex:  # -0.0 would be found for 0.0
         return ScalarValue(located(np.full, 1, value, dtype))
@@ -146,11 +156,11 @@ class Node:
     shape: tuple[int, ...]
     identity: NDArray | None
     divisor: float | None
-    dtype: np.dtype[Any]
+    dtype: NumPyDType
     errors: int
     pending: frozenset[int]
-    leaves: frozenset[Any]
-    memory: Any
+    leaves: frozenset[object]
+    memory: Memory
     storages: list[ref[Storage]]
     readers: list[ref[Node]]
     probes: int
@@ -163,7 +173,7 @@ class Node:
         loop: Loop | None,
         sources: tuple[Source, ...],
         space: tuple[int, ...],
-        dtype: np.dtype[Any],
+        dtype: NumPyDType,
         errors: int,
     ) -> None:
         self.key = key = next(_keys)
@@ -181,12 +191,13 @@ class Node:
         self.next_prune = 8
         self.pending = frozenset((key,))
         self.leaves = frozenset()
+        value: SourceValue
         for value, view in sources:
             if view is None:
                 self.leaves |= {value.key}
             else:
-                self.pending |= value.pending  # type: ignore[union-attr]
-                self.leaves |= value.leaves  # type: ignore[union-attr]
+                self.pending |= value.pending
+                self.leaves |= value.leaves
 
     def __repr__(self) -> str:
         name = "memory" if self.op is None else self.op.name
@@ -210,7 +221,7 @@ class Node:
             self.storages = [r for r in self.storages if r() is not None]
         self.storages.append(ref(storage))
 
-    def realise(self, memory: Any) -> None:
+    def realise(self, memory: Memory) -> None:
         """The value is computed: it lies in `memory`, and its sources are not needed any more."""
         self.memory = memory
         self.sources = ()
@@ -222,13 +233,20 @@ class Node:
         self.readers = [ref(consumer) for consumer in self.consumers()]
         self.next_prune = max(8, 2 * len(self.readers))
 
+    def number(self) -> NDArray:
+        """The array of one element with which this pending fill is filled."""
+        ((value, _),) = self.sources
+        assert type(value) is ScalarValue
+        return value.array
+
     def pending_mean(self) -> Node | None:
         """The mean of what this pending node is the variance of, if something waits for it."""
         if self.op is not p.VAR:
             return None
         ((value, view),) = self.sources
+        assert type(value) is Node
         count = prod(self.space) // prod(self.shape)
-        for node in value.consumers():  # type: ignore[union-attr]
+        for node in value.consumers():
             if (
                 node.op is p.SUM
                 and node.divisor == count
@@ -239,11 +257,18 @@ class Node:
         return None
 
 
-Source: TypeAlias = "tuple[Node, View] | tuple[ScalarValue, None]"
-"""What an operation reads: a value through a view of its elements, or a scalar."""
+Source: TypeAlias = "tuple[Node | ScalarValue, View | None]"
+"""What an operation reads: a `Node` and the view of its elements, or a `ScalarValue` and None."""
+
+SourceValue: TypeAlias = Any
+"""The value of a `Source` whose view tells a loop which of the two it is, but not mypy."""
+
+Memory: TypeAlias = Any
+"""A one-dimensional, contiguous ndarray, or what stands for one: the planner of programs has the
+sizes and dtypes of arrays that there will be."""
 
 
-def leaf(memory: Any) -> Node:
+def leaf(memory: Memory) -> Node:
     """The contents of `memory`, which is one-dimensional and contiguous, or stands for that."""
     node = Node(None, None, (), memory.shape, memory.dtype, 0)
     node.realise(memory)
@@ -291,7 +316,7 @@ def walk(roots: Iterable[Node]) -> list[Node]:
             continue
         seen.add(node.key)
         stack.append((node, True))
-        for value, view in reversed(node.sources):
-            if view is not None:
-                stack.append((value, False))  # type: ignore[arg-type]
+        for value, _ in reversed(node.sources):
+            if type(value) is Node:
+                stack.append((value, False))
     return order

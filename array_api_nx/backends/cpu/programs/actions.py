@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
+from ....contract.backend import Handle
+from ....contract.numpy_dtypes import NDArray
+from ....contract.program import Argument
 from ....contract.strided import Tensor
+from ....core.symbolic import KnownInts
 from ....core.view import View
 from ..engine import fperrors
-from ..engine.passes import Pass, Slot, errors_of, run_pass
-from ..kernels import NDArray
+from ..engine.passes import Pass, Slot, Slots, errors_of, run_pass
 from ..lazy import evaluation
 
 if TYPE_CHECKING:
@@ -24,7 +27,6 @@ __all__ = [
     "Fill",
     "KernelPass",
     "Read",
-    "Slot",
     "Update",
     "as_array",
     "raised",
@@ -52,7 +54,7 @@ class KernelPass(NamedTuple):
     work: Pass
     errors: tuple[int, ...]
 
-    def run(self, backend: DeferredExecution, slots: list[Any], report: evaluation.Report) -> None:
+    def run(self, backend: DeferredExecution, slots: Slots, report: evaluation.Report) -> None:
         flags = run_pass(self.work, slots)
         if any(flags):
             report += raised([self], [flags], fperrors.modes() or 0)
@@ -74,7 +76,7 @@ class Fill(NamedTuple):
     slot: Slot
     value: NDArray
 
-    def run(self, backend: DeferredExecution, slots: list[Any], report: evaluation.Report) -> None:
+    def run(self, backend: DeferredExecution, slots: Slots, report: evaluation.Report) -> None:
         slots[self.slot].fill(self.value[0])
 
     @property
@@ -94,7 +96,7 @@ class Copy(NamedTuple):
     source: Slot
     target: Slot
 
-    def run(self, backend: DeferredExecution, slots: list[Any], report: evaluation.Report) -> None:
+    def run(self, backend: DeferredExecution, slots: Slots, report: evaluation.Report) -> None:
         np.copyto(slots[self.target], slots[self.source])
 
     @property
@@ -113,10 +115,10 @@ class Update(NamedTuple):
 
     target: Slot
     view: View
-    keys: tuple[Any, ...] | None
-    value: Any
+    keys: tuple[Argument, ...] | None
+    value: Argument
 
-    def run(self, backend: DeferredExecution, slots: list[Any], report: evaluation.Report) -> None:
+    def run(self, backend: DeferredExecution, slots: Slots, report: evaluation.Report) -> None:
         target = tensor(slots[self.target], self.view)
         value = _handles(self.value, slots)
         if self.keys is None:
@@ -139,12 +141,12 @@ class BackendCall(NamedTuple):
     """A call of a method of the backend, with `Read` for handles, and within an errstate."""
 
     method: str
-    arguments: tuple[Any, ...]
-    keywords: tuple[tuple[str, Any], ...]
+    arguments: tuple[Argument, ...]
+    keywords: tuple[tuple[str, Argument], ...]
     results: tuple[Slot, ...]
     errors: tuple[tuple[str, str], ...]
 
-    def run(self, backend: DeferredExecution, slots: list[Any], report: evaluation.Report) -> None:
+    def run(self, backend: DeferredExecution, slots: Slots, report: evaluation.Report) -> None:
         arguments = _handles(self.arguments, slots)
         keywords = {name: _handles(x, slots) for name, x in self.keywords}
         method = getattr(backend, self.method)
@@ -178,7 +180,7 @@ Action: TypeAlias = "KernelPass | Fill | Copy | Update | BackendCall"
 memory must be there for it to write; ``finds()`` those that it puts memory of its own into."""
 
 
-def _handles(x: Any, slots: list[Any]) -> Any:
+def _handles(x: Argument, slots: Slots) -> Argument:
     """`x` with handles for what is to be read."""
     if type(x) is Read:
         return tensor(slots[x.slot], x.view)
@@ -189,7 +191,7 @@ def _handles(x: Any, slots: list[Any]) -> Any:
 
 def as_array(memory: NDArray, view: View) -> NDArray:
     """`memory` seen through `view`."""
-    shape: Any = view.shape
+    shape: KnownInts = view.shape
     if view.is_c_contiguous and view.size == memory.size:
         return memory.reshape(shape)
     offset, strides = view.byte_layout(memory.itemsize)
@@ -204,17 +206,19 @@ def tensor(memory: NDArray, view: View) -> Tensor:
     return result
 
 
-def _reads(x: Any) -> list[Read]:
+def _reads(x: Argument) -> list[Read]:
     if type(x) is Read:
         return [x]
     return [read for part in x for read in _reads(part)] if type(x) is tuple else []
 
 
-def _as_tuple(x: Any) -> tuple[Any, ...]:
+def _as_tuple(x: Handle) -> tuple[Handle, ...]:
     return x if isinstance(x, tuple) else (x,)
 
 
-def raised(passes: Sequence[KernelPass], flags: Any, here: int) -> evaluation.Report:
+def raised(
+    passes: Sequence[KernelPass], flags: Sequence[tuple[int, ...]], here: int
+) -> evaluation.Report:
     """What to report of the floating-point errors that passes met.
 
     Parameters

@@ -18,28 +18,35 @@ import numpy as np
 
 from ....contract import primitives as p
 from ....contract import replay
+from ....contract.numpy_dtypes import NDArray
 from ....contract.strided import Tensor
 from ....core.view import View
 from ..engine import fperrors
 from ..engine.extension import extension
 from ..engine.memory_pool import empty
-from ..engine.passes import Slot
-from ..kernels import ARG_REDUCE, REDUCE, NDArray, divide_by_count
+from ..engine.passes import Slot, Slots
+from ..kernels import ARG_REDUCE, REDUCE, divide_by_count
 from ..lazy import evaluation
 from ..policy import AT_ONCE_MAX
 from .actions import Action, BackendCall, KernelPass, Read, Update, as_array, raised
 
 if TYPE_CHECKING:
+    from ....native._engine import Sequence
     from .plan import ProgramPlan
 
-__all__ = ["BoundProgram"]
+__all__ = ["BoundProgram", "Given"]
 
-Given: TypeAlias = "list[NDArray]"
-"""The arrays of a run that are not the program's own: arguments, constants, then results."""
+Given: TypeAlias = "list[Any]"
+"""The arrays of a run that are not the program's own: arguments, constants, then results. A run
+starts from Tensors for some of them, and puts their arrays here."""
 
-_Work: TypeAlias = "Callable[[Given, list[NDArray], list[Any]], None]"
-"""An action bound to memory: what it does for the arrays given, for all arrays of a run, and for
-what the run notes or reports."""
+_Notes: TypeAlias = "list[Any]"
+"""The floating-point errors of a run: for `BoundProgram._report` pairs of the passes of a sequence
+and their flags; if the run reports errors itself, the entries of an `evaluation.Report`."""
+
+_Work: TypeAlias = "Callable[[Given, Given, _Notes], None]"
+"""An action bound to memory, to be called with the arrays given, with all arrays of the run (those
+given and the program's own), and with the list that takes floating-point errors."""
 
 _Call: TypeAlias = "tuple[Callable[..., object], list[Read]]"
 
@@ -73,9 +80,9 @@ class BoundProgram:
             self._fixed[slot] = np.ndarray((described.size,), described.dtype, memory, position)
         # The arrays of a run are those given, then these. None stands for a view of an array given,
         # made in each run: `_views` has its number, that of the array, and what makes it.
-        self._own: list[Any] = []
+        self._own: list[NDArray | None] = []
         self._views: list[tuple[int, int, Callable[[NDArray], NDArray]]] = []
-        self._sequences: list[tuple[Any, list[KernelPass]]] = []
+        self._sequences: list[tuple[Sequence, list[KernelPass]]] = []
         self.asks_first = False
         # Whether runs note all errors, for `_report`; and where NumPy's functions write theirs, if
         # any is called.
@@ -102,7 +109,7 @@ class BoundProgram:
         if not self._notes:
             self._run_works(given, report)
             return not report or fperrors.modes() is not None
-        met: list[Any] = []
+        met: _Notes = []
         if self._recording is None:
             self._run_works(given, met)
             return not met or self._report([], met, report)
@@ -117,7 +124,7 @@ class BoundProgram:
             raise
         return not (texts or met) or self._report(texts, met, report)
 
-    def _report(self, texts: list[str], met: list[Any], report: evaluation.Report) -> bool:
+    def _report(self, texts: list[str], met: _Notes, report: evaluation.Report) -> bool:
         """Report what a run has noted: texts of NumPy's functions, which are taken out of their
         list, and what passes of the extension raised. False if it wants more than warnings."""
         here = fperrors.modes()
@@ -130,7 +137,7 @@ class BoundProgram:
             report += raised(passes, flags, here)
         return True
 
-    def _run_works(self, given: Given, report: list[Any]) -> None:
+    def _run_works(self, given: Given, report: _Notes) -> None:
         arrays = given + self._own if self._own else given
         for number, source, show in self._views:
             arrays[number] = show(given[source])
@@ -143,7 +150,7 @@ class BoundProgram:
         for i, slot in enumerate(plan.given):
             if i == len(given):
                 given.append(empty(*plan.expected(slot)))
-            array: Any = given[i]
+            array = given[i]
             array = array if type(array) is np.ndarray else getattr(array, "array", None)
             if type(array) is not np.ndarray or not array.flags.c_contiguous:
                 return False
@@ -152,7 +159,7 @@ class BoundProgram:
             given[i] = array
         return True
 
-    def reentrant(self) -> Callable[[list[Any]], Tensor | None] | None:
+    def reentrant(self) -> Callable[[Given], Tensor | None] | None:
         """For programs that are one sequence over no memory of their own, with one result: a
         function from the arguments' handles to it, which any number of runs may use at a time.
 
@@ -167,7 +174,7 @@ class BoundProgram:
             return None
         run = sequence.run
 
-        def quick(arrays: list[Any]) -> Tensor | None:
+        def quick(arrays: Given) -> Tensor | None:
             flags = run(arrays)
             if flags is not None:
                 here = fperrors.modes() if flags is not False else None
@@ -195,10 +202,11 @@ class BoundProgram:
             if passes and (i in calls or len(passes) == _MAX_PASSES):
                 works.append(self._sequence(passes))
                 passes = []
-            if i not in calls:
-                passes.append(action)  # type: ignore[arg-type]
-            else:
+            if i in calls:
                 works.append(self._called(action, calls[i]))
+            else:
+                assert isinstance(action, KernelPass)
+                passes.append(action)
         if passes:
             works.append(self._sequence(passes))
         return works
@@ -248,7 +256,7 @@ class BoundProgram:
         self._sequences.append((sequence, passes))
         run, notes = sequence.run, self._notes
 
-        def work(given: Given, arrays: list[NDArray], report: list[Any]) -> None:
+        def work(given: Given, arrays: Given, report: _Notes) -> None:
             flags = run(given)
             if flags is not None:
                 if notes:
@@ -267,7 +275,7 @@ class BoundProgram:
             function = partial(fperrors.located, function)
         arrays_of = itemgetter(*[self._number(x) for x in reads])
 
-        def work(given: Given, arrays: list[NDArray], report: list[Any]) -> None:
+        def work(given: Given, arrays: Given, report: _Notes) -> None:
             function(*arrays_of(arrays))
 
         return work
@@ -303,11 +311,11 @@ class BoundProgram:
     def _any(self, action: Action) -> _Work:
         """Any action, run as in large programs; what it finds is copied into its slot."""
         plan, numbers = self._plan, self._numbers
-        fixed: list[Any] = [self._fixed.get(slot) for slot in range(len(plan.slots))]
+        fixed = [self._fixed.get(slot) for slot in range(len(plan.slots))]
         results = [slot for slot in action.finds() if plan.slots[slot].last >= 0]
 
-        def work(given: Given, arrays: list[NDArray], report: list[Any]) -> None:
-            slots = fixed.copy()
+        def work(given: Given, arrays: Given, report: _Notes) -> None:
+            slots: Slots = [*fixed]
             for slot, i in numbers.items():
                 slots[slot] = given[i].reshape(-1)
             memories = [slots[slot] for slot in results]
@@ -340,7 +348,7 @@ class BoundProgram:
 
 
 def _call_with_out(
-    method: Callable[..., object], x: NDArray, out: NDArray, **keywords: Any
+    method: Callable[..., object], x: NDArray, out: NDArray, **keywords: object
 ) -> None:
     method(x, out=out, **keywords)
 

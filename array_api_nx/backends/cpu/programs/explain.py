@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from ....contract.primitives import Primitive
-from ....contract.program import Program
-from ....core.symbolic import SymbolicShape, eval_dim
+from ....contract.program import Argument, Program
+from ....core.symbolic import DimLike, KnownInts, Sizes, SymbolicShape, eval_dim
+from ....core.view import View
 from ....explain.model import BufferExplanation, MemoryExplanation, RunExplanation, StepExplanation
 from ....explain.model import PassExplanation as ExplainedPass
 from ..engine.kernel import Reduction
@@ -43,7 +44,7 @@ class _Explainer:
         self.program = program
         self.bindings = dict(zip(program.variables, sizes, strict=True))
         self.name = plan.planner.name
-        self.shapes: list[Any] = [
+        self.shapes: list[KnownInts] = [
             SymbolicShape(x.shape).eval(self.bindings) for x in program.values
         ]
         self.inputs = plan.first_result
@@ -60,7 +61,7 @@ class _Explainer:
 
     # ------------------------------------------------------------------ what is done
 
-    def _kind(self, slot: Slot) -> Any:
+    def _kind(self, slot: Slot) -> Literal["given", "result", "stored"]:
         if slot < self.inputs:
             return "given"
         return "result" if slot in self.plan.results else "stored"
@@ -100,11 +101,11 @@ class _Explainer:
             operation, arguments = "full", (action.value[0],)
             read, written = [], [action.slot]
         elif type(action) is Copy:
-            operation, arguments = "copy", (Read(action.source, None),)  # type: ignore[arg-type]
+            operation, arguments = "copy", (self._whole(action.source),)
             read, written = [action.source], [action.target]
         else:
             assert not isinstance(action, KernelPass | BackendCall | Fill | Copy)
-            base = Read(action.target, None)  # type: ignore[arg-type]
+            base = self._whole(action.target)
             operation, arguments = "update", (base, *(action.keys or ()), action.value)
             read, written = _slots(arguments), [action.target]
         before = number - 1
@@ -117,7 +118,10 @@ class _Explainer:
         steps += [StepExplanation(f"{operation}, too", (), x.name, "called") for x in outputs[1:]]
         return ExplainedPass((), (1, 1), 0, tuple(inputs.values()), tuple(outputs), 0, tuple(steps))
 
-    def _text(self, x: Any, number: int) -> list[str]:
+    def _whole(self, slot: Slot) -> Read:
+        return Read(slot, View.row_major(self.plan.slots[slot].shape))
+
+    def _text(self, x: Argument, number: int) -> list[str]:
         """An argument, in the words of a step."""
         if type(x) is Read:
             return [self.name(x.slot, number)]
@@ -127,7 +131,7 @@ class _Explainer:
 
     # ------------------------------------------------------------------ memory
 
-    def _shape(self, slot: Slot) -> tuple[Any, ...]:
+    def _shape(self, slot: Slot) -> Sizes:
         """The symbolic shape of what a slot holds.
 
         What is no value of the program has the shape of one that is as large, if there is one.
@@ -138,15 +142,15 @@ class _Explainer:
         same += [v for v in values if prod(self.shapes[v]) == described.size]
         return self.program.values[same[0]].shape if same else described.shape
 
-    def _nbytes(self, slot: Slot) -> Any:
+    def _nbytes(self, slot: Slot) -> DimLike:
         return prod(self._shape(slot)) * self.plan.slots[slot].dtype.itemsize
 
-    def _number(self, expression: Any) -> int:
+    def _number(self, expression: DimLike) -> int:
         found = eval_dim(expression, self.bindings)
         assert found is not None
         return found
 
-    def _arena(self) -> Any:
+    def _arena(self) -> DimLike:
         """The blocks that lie one after the other up to the end of the arena."""
         slots = self.plan.slots
         ends = {
@@ -154,7 +158,7 @@ class _Explainer:
             for slot, position in self.plan.places
         }
         places = {slot: position for slot, position in self.plan.places if slots[slot].size}
-        total: Any = 0
+        total: DimLike = 0
         end = self.plan.arena
         while end > 0:
             # Blocks begin at cache lines.
@@ -163,7 +167,7 @@ class _Explainer:
             end = places[slot]
         return total
 
-    def _peak(self) -> Any:
+    def _peak(self) -> DimLike:
         """The largest sum of what lives at one time: see `Plan.run`."""
         plan = self.plan
         always = self._arena()
@@ -188,7 +192,7 @@ class _Explainer:
             moments[-1] += self._accumulators(number, action)
         return max(moments, key=self._number)
 
-    def _accumulators(self, number: int, action: Action) -> Any:
+    def _accumulators(self, number: int, action: Action) -> DimLike:
         """What a pass takes at most, besides results, for what it accumulates in.
 
         Where that is not the memory of the result itself, one after the other is replaced by it.
@@ -198,8 +202,8 @@ class _Explainer:
         divided = {step.target for step in self.passes[number].steps if step.kind == "final"}
         kernel, copies = action.work.kernel, action.work.copies
         # What those take that are still to be replaced, beyond their results.
-        waiting: Any = 0
-        moments: list[Any] = [0]
+        waiting: DimLike = 0
+        moments: list[DimLike] = [0]
         for step in reversed(kernel.program):
             if isinstance(step, Reduction):
                 slot, _ = action.work.operands[step.target]
@@ -244,7 +248,7 @@ class _Explainer:
         return found
 
 
-def _slots(x: Any) -> list[Slot]:
+def _slots(x: Argument) -> list[Slot]:
     """The slots that arguments read, each once."""
     if type(x) is Read:
         return [x.slot]

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from ....contract import replay
+from ....contract.numpy_dtypes import NDArray, NumPyDType
 from ....contract.program import Program, ValueView
 from ....contract.strided import Storage, Tensor, tensor_over
 from ....core.view import View
 from ..engine import fperrors
 from ..engine.memory_pool import empty
-from ..engine.passes import Slot
-from ..kernels import NDArray
+from ..engine.passes import Slot, Slots
 from ..lazy import evaluation
 from ..policy import limits
 from .actions import Read, tensor
@@ -85,7 +85,7 @@ class ProgramPlan:
         self.slots = planner.slots
         self.scalars = planner.scalars
         self.orders = [given.order for given in program.inputs]
-        self.constants = list(program.constants.values())
+        self.constants: list[Tensor] = list(program.constants.values())
         self._numbers = list(program.constants)
         shown = {x.slot for x in self.outputs if type(x) is Read} | {x.slot for _, x in self.stores}
         count = len(self.orders) + len(self.constants)
@@ -93,7 +93,7 @@ class ProgramPlan:
         self.given = [*range(count), *self.results]
         self.order: list[int] = []
         if self.is_simple:
-            self.order = [self.results.index(x.slot) for x in self.outputs]  # type: ignore[union-attr]
+            self.order = [self.results.index(x.slot) for x in self.outputs if type(x) is Read]
         self._measure()
         own = set(range(len(self.slots))) - {*self.given, *self.scalars}
         total = sum([x.size * x.dtype.itemsize for x in map(self.slots.__getitem__, own)])
@@ -103,7 +103,7 @@ class ProgramPlan:
             own = {slot for slot in own if self.slots[slot].stored}
         self._place(sorted(own))
 
-    def expected(self, slot: Slot) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    def expected(self, slot: Slot) -> tuple[tuple[int, ...], NumPyDType]:
         """Shape and dtype of the array of a slot."""
         described = self.slots[slot]
         return described.shape, described.dtype
@@ -129,7 +129,7 @@ class ProgramPlan:
 
     def run(self, handles: tuple[Tensor, ...], report: evaluation.Report) -> list[NDArray]:
         """Run the program over memory taken for this run: the arrays of `given`, for `finish`."""
-        slots: list[Any] = [None] * len(self.slots)
+        slots: Slots = [None] * len(self.slots)
         memory = empty((self.arena,), np.dtype(np.uint8))
         for slot, position in self.places:
             described = self.slots[slot]
@@ -202,7 +202,7 @@ class ProgramPlan:
             fperrors.report(report)
         return tuple(outputs)
 
-    def _argument(self, handles: tuple[Tensor, ...], value: int) -> Any:
+    def _argument(self, handles: tuple[Tensor, ...], value: int) -> Tensor:
         if value >= len(handles):
             return self.constants[self._numbers.index(value)]
         handle, order = handles[value], self.orders[value]

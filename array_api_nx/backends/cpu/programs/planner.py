@@ -9,20 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import prod
-from typing import TYPE_CHECKING, Any, Final
-
-import numpy as np
+from typing import Any, Final
 
 from ....contract import primitives as p
 from ....contract import replay
-from ....contract.numpy_dtypes import TO_NUMPY
-from ....contract.program import Program, Step, ValueView
-from ....core.symbolic import SymbolicShape
+from ....contract.numpy_dtypes import TO_NUMPY, NDArray, NumPyDType
+from ....contract.program import Argument, Program, Step, ValueView
+from ....core.symbolic import KnownInts, SymbolicShape
 from ....core.view import View
 from ....explain import model
 from ..engine import fperrors
 from ..engine.passes import Slot
-from ..kernels import NDArray
 from ..lazy import evaluation, expression
 from ..lazy.builder import Builder, TooLarge, Value
 from ..lazy.explain import Translator
@@ -30,9 +27,6 @@ from ..lazy.expression import Node
 from ..lazy.planning import Graph
 from ..policy import limits
 from .actions import Action, BackendCall, Copy, Fill, KernelPass, Read, Update
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["Planner", "SlotInfo", "Unplannable"]
 
@@ -62,7 +56,7 @@ class SlotInfo:
 
     __slots__ = ("dtype", "first", "last", "shape", "size", "stored", "values")
 
-    def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any], value: int | None) -> None:
+    def __init__(self, shape: tuple[int, ...], dtype: NumPyDType, value: int | None) -> None:
         self.shape = shape
         self.size = prod(shape)
         self.dtype = dtype
@@ -134,7 +128,7 @@ class Planner:
 
     # ------------------------------------------------------------------ slots
 
-    def _new_slot(self, shape: tuple[int, ...], dtype: np.dtype[Any], value: int | None) -> Slot:
+    def _new_slot(self, shape: tuple[int, ...], dtype: NumPyDType, value: int | None) -> Slot:
         self.slots.append(SlotInfo(shape, dtype, value))
         return len(self.slots) - 1
 
@@ -160,8 +154,8 @@ class Planner:
         dtype = TO_NUMPY[self.program.values[number].dtype]
         return self._held(self._new_slot(shape, dtype, number), shape)
 
-    def _shape(self, number: int) -> tuple[int, ...]:
-        return SymbolicShape(self.program.values[number].shape).eval(self.bindings)  # type: ignore[return-value]
+    def _shape(self, number: int) -> KnownInts:
+        return SymbolicShape(self.program.values[number].shape).eval(self.bindings)
 
     # ------------------------------------------------------------------ steps
 
@@ -193,7 +187,7 @@ class Planner:
         self.actions.append(BackendCall(step.method, arguments, keywords, results, step.errors))
 
     def _build(
-        self, method: str, arguments: Sequence[Any], keywords: dict[str, Any], errors: int
+        self, method: str, arguments: Sequence[Argument], keywords: dict[str, Argument], errors: int
     ) -> Value | None:
         """The value that a method of the backend returns; None if no loops compute it."""
         computed: list[Node] = []
@@ -233,7 +227,7 @@ class Planner:
         keys, value = (None, noted[0]) if step.method == "update" else noted
         self.actions.append(Update(target, replay.resolved(view, self.numbers), keys, value))
 
-    def _resolved(self, x: Any, errors: int) -> Any:
+    def _resolved(self, x: Argument, errors: int) -> Argument:
         """`x` with values for what is read, and numbers for symbols."""
         if isinstance(x, ValueView):
             return self._operand(x, errors)
@@ -271,7 +265,7 @@ class Planner:
         """The keys of the nodes that later steps read, or outputs show."""
         return {x.node.key for x in self._values.values()}
 
-    def _noted(self, x: Any) -> Any:
+    def _noted(self, x: Argument) -> Argument:
         """`x` with what is to be read for values, which have slots."""
         if type(x) is Value:
             return Read(x.node.memory.slot, x.view)
@@ -304,7 +298,7 @@ class Planner:
         for node in roots:
             if node.memory is None:
                 slot = self._slot(node)
-                self.actions.append(Fill(slot, node.sources[0][0].array))  # type: ignore[union-attr]
+                self.actions.append(Fill(slot, node.number()))
                 node.realise(self._memory(slot))
 
     def _slot(self, node: Node) -> Slot:
@@ -331,7 +325,7 @@ class Planner:
         own = {x.written: i for i, x in enumerate(program.inputs) if x.written is not None}
         for number in program.shared_results:
             self._values[number] = self._contiguous(self._values[number], 0)
-        outputs: list[Any] = []
+        outputs: list[Argument] = []
         for x in program.outputs:
             number = own.get(x.value, x.value)
             if number < len(program.inputs) or number in program.constants:
@@ -358,7 +352,7 @@ class Planner:
         return stores, outputs
 
 
-def _adds_up_alone(method: str, arguments: tuple[Any, ...]) -> bool:
+def _adds_up_alone(method: str, arguments: tuple[Argument, ...]) -> bool:
     """Whether a step must be alone, since outside of programs it is: it rounds as it adds up."""
     if method == "reduce":
         op, x = arguments[:2]
@@ -371,7 +365,7 @@ def _adds_up_alone(method: str, arguments: tuple[Any, ...]) -> bool:
     return x.node.dtype.kind in "fc" and x.view.size <= limits.tracked
 
 
-def _read(x: Any) -> list[Value]:
+def _read(x: Argument) -> list[Value]:
     """The values within arguments."""
     if type(x) is Value:
         return [x]

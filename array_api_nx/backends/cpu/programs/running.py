@@ -8,15 +8,16 @@ everything that is run over them is put together once; see bound.py.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ....contract import replay
+from ....contract.backend import Handle
 from ....contract.program import Program
 from ....contract.strided import Tensor
 from ..engine import fperrors
 from ..lazy import evaluation
 from .actions import BackendCall, Update
-from .bound import BoundProgram
+from .bound import BoundProgram, Given
 from .plan import ProgramPlan
 from .planner import Unplannable
 
@@ -50,7 +51,7 @@ class PlannedRun:
         self._plain = plain
         # Who pops it has it for the length of a run.
         self._idle: list[BoundProgram] = []
-        self._reentrant: Callable[[list[Any]], Any] | None = None
+        self._reentrant: Callable[[Given], Tensor | None] | None = None
         # Whether steps may treat floating-point errors on their own. Otherwise these are noted, and
         # NumPy's settings matter only where there were any.
         self._asks_first = any([type(action) in (BackendCall, Update) for action in plan.actions])
@@ -62,7 +63,7 @@ class PlannedRun:
                 self._reentrant = bound.reentrant()
 
     @property
-    def quick(self) -> Callable[[list[Any]], Any] | None:
+    def quick(self) -> Callable[[Given], Handle] | None:
         """For the commonest small programs: a function from the list of the handles to the result,
         or to a tuple of several; None, with nothing done, if something is out of the ordinary.
 
@@ -88,7 +89,7 @@ class PlannedRun:
                 return self._plain(*handles)
         return self.plan.finish(handles, given, report)
 
-    def _quick(self, handles: list[Any]) -> Any:
+    def _quick(self, handles: Given) -> Handle:
         if self._asks_first and fperrors.modes() is None:
             return None
         plan = self.plan
@@ -106,7 +107,7 @@ class PlannedRun:
             results.append(result)
         return results[0] if len(results) == 1 else [results[i] for i in plan.order]
 
-    def _run_bound(self, given: list[Any], report: evaluation.Report) -> bool:
+    def _run_bound(self, given: Given, report: evaluation.Report) -> bool:
         try:
             bound = self._idle.pop()
         except IndexError:
