@@ -55,12 +55,7 @@ _asarray: Final = np.asarray
 _astype: Final = np.ndarray.astype
 _matmul: Final = np.matmul
 _INT64: Final = TO_NUMPY[d.int64]
-
-_limits: Final = limits
-_MIN_FLOAT32: Final = MIN_FLOAT32
-_MAX_FLOAT32: Final = MAX_FLOAT32
 _find: Final = loops.find
-_located: Final = located
 _MEAN: Final = p.MEAN
 _POW: Final = p.POW
 _SUM: Final = p.SUM
@@ -98,10 +93,10 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             # Pages of zeros come from the system without being written.
             return wrap(np.zeros(shape, TO_NUMPY[dtype]))
         array = np.empty(shape, TO_NUMPY[dtype])
-        if type(value) is not complex and _MIN_FLOAT32 <= value <= _MAX_FLOAT32:
+        if type(value) is not complex and MIN_FLOAT32 <= value <= MAX_FLOAT32:
             array.fill(value)
         else:
-            _located(array.fill, value)
+            located(array.fill, value)
         return wrap(array)
 
     def pad(self, x: Tensor, padding: tuple[tuple[int, int], ...], value: Scalar) -> Tensor:
@@ -135,13 +130,13 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
     def arange(
         self, start: int | float, stop: int | float, step: int | float, dtype: DType
     ) -> Tensor:
-        return wrap(_located(np.arange, start, stop, step, dtype=TO_NUMPY[dtype]))
+        return wrap(located(np.arange, start, stop, step, dtype=TO_NUMPY[dtype]))
 
     def linspace(
         self, start: Scalar, stop: Scalar, num: int, dtype: DType, *, endpoint: bool
     ) -> Tensor:
         target = TO_NUMPY[dtype]
-        return wrap(_located(np.linspace, start, stop, num, endpoint=endpoint, dtype=target))
+        return wrap(located(np.linspace, start, stop, num, endpoint=endpoint, dtype=target))
 
     def eye(self, rows: int, columns: int, k: int, dtype: DType) -> Tensor:
         return wrap(np.eye(rows, columns, k, TO_NUMPY[dtype]))
@@ -154,7 +149,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
 
     def unary(self, op: Primitive, x: Tensor) -> Tensor:
         array = x.array
-        if array is None or array.size > _limits.at_once:
+        if array is None or array.size > limits.at_once:
             return self._unary(op, x)
         loop = _find(op, array.dtype)
         computed = None if loop is None else compute_small(loop, array)
@@ -163,7 +158,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             if kernel is None:
                 erf: Tensor = composed.erf(self, x)
                 return erf
-            computed = _located(kernel, array)
+            computed = located(kernel, array)
         result = Tensor()
         result.array = computed if type(computed) is _ndarray else _asarray(computed)
         result.view = result.storage = None
@@ -185,8 +180,8 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         computed = None if loop is None else compute(loop, array)
         if computed is None and way is not AT_ONCE and type(kernel) is _ufunc:
             out = _like(array, op.results[FROM_NUMPY[array.dtype]])
-            computed = _located(kernel, array, out=out)
-        return wrap(_located(kernel, array) if computed is None else computed)
+            computed = located(kernel, array, out=out)
+        return wrap(located(kernel, array) if computed is None else computed)
 
     def binary(self, op: Primitive, x1: Operand, x2: Operand, out: Tensor | None = None) -> Tensor:
         if out is not None:
@@ -200,18 +195,18 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         elif type(x2) is Tensor:
             array = second = x2.array
         else:  # no handles of this backend: whatever they are says so
-            return wrap(_located(BINARY_NEW[op], x1, x2))
+            return wrap(located(BINARY_NEW[op], x1, x2))
         if first is None or second is None:
             return self._binary(op, x1, x2)
         size = array.size
         if second is not x2 and second.shape != array.shape:
             size *= second.size  # that of the result, or more
-        if size > _limits.at_once:
+        if size > limits.at_once:
             return self._binary(op, x1, x2)
         if op is _POW and type(second) is int and second == 2:
-            computed = _located(np.square, first)
+            computed = located(np.square, first)
         else:
-            computed = _located(BINARY_NEW[op], first, second)
+            computed = located(BINARY_NEW[op], first, second)
         result = Tensor()
         result.array = computed if type(computed) is _ndarray else _asarray(computed)
         result.view = result.storage = None
@@ -240,12 +235,12 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             if whole and type(BINARY[op]) is _ufunc:
                 out = _like(array, op.results[FROM_NUMPY[array.dtype]])
                 if out is not None:
-                    return wrap(_located(BINARY[op], first, second, out=out))
-        return wrap(_located(BINARY_NEW[op], first, second))
+                    return wrap(located(BINARY[op], first, second, out=out))
+        return wrap(located(BINARY_NEW[op], first, second))
 
     def array_if_ready(self, x: Tensor) -> NDArray | None:
         """`bind` if `x` may not be deferred and nothing has to be computed for it, else None."""
-        large = x.view.size > _limits.tracked
+        large = x.view.size > limits.tracked
         return None if large or x.storage.memory is None else self.bind(x)
 
     def _size(self, *operands: Operand | None) -> int:
@@ -278,7 +273,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         target = self.array(out)
         if op is _POW:
             if type(x2) is int and x2 == 2:
-                _located(np.square, x1, out=target)
+                located(np.square, x1, out=target)
                 return
         else:
             loop = _find(op, target.dtype)
@@ -288,14 +283,14 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             x1 = _cast_first(x1, target.dtype)
         elif type(x2) is not _ndarray:
             x2 = _cast_first(x2, target.dtype)
-        _located(BINARY[op], x1, x2, out=target)
+        located(BINARY[op], x1, x2, out=target)
 
     def where(self, condition: Tensor, x1: Operand, x2: Operand) -> Tensor:
         mask = condition.array
         first: ArrayOrScalar = x1.array if type(x1) is Tensor else x1
         second: ArrayOrScalar = x2.array if type(x2) is Tensor else x2
         way = AT_ONCE
-        if mask is None or first is None or second is None or mask.size > _limits.at_once:
+        if mask is None or first is None or second is None or mask.size > limits.at_once:
             way = decide(self._size(condition, x1, x2))
             if way.defers:
                 deferred = self.defer(way, builder.where, condition, x1, x2)
@@ -311,11 +306,11 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
                 return wrap(selected)
         if type(first) is _ndarray and type(second) is _ndarray:
             return wrap(np.where(mask, first, second))
-        return wrap(_located(np.where, mask, first, second))
+        return wrap(located(np.where, mask, first, second))
 
     def clip(self, x: Tensor, low: Operand | None, high: Operand | None) -> Tensor:
         array = x.array
-        if array is None or array.size > _limits.at_once:
+        if array is None or array.size > limits.at_once:
             if decide(prod(self.shape(x))) is not AT_ONCE:
                 clipped: Tensor = super().clip(x, low, high)
                 return clipped
@@ -337,7 +332,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         dtype: DType | None = None,
     ) -> Tensor:
         array = x.array
-        if array is None or array.size > _limits.at_once:
+        if array is None or array.size > limits.at_once:
             way = decide(prod(self.shape(x)))
             if way.defers:
                 deferred = self.defer(way, builder.reduce, op, x, axes, keepdims, dtype)
@@ -354,17 +349,17 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             widens = op is p.SUM or op is p.PROD
             target = TO_NUMPY[dtype] if dtype is not None else array.dtype if widens else None
             if target is not None and target.kind in "fc":
-                reduced = _located(kernel, array, axes, target, None, keepdims)
+                reduced = located(kernel, array, axes, target, None, keepdims)
             else:
                 reduced = kernel(array, axes, target, None, keepdims)
-            if reduced.size > _limits.tracked:
+            if reduced.size > limits.tracked:
                 return wrap(reduced)
             result = Tensor()
             result.array = reduced if type(reduced) is _ndarray else _asarray(reduced)
             result.view = result.storage = None
             return result
         if op is p.MEAN:
-            return wrap(_located(_mean, array, axes, keepdims))
+            return wrap(located(_mean, array, axes, keepdims))
         if len(axes) == array.ndim and not keepdims:
             return wrap(np.asarray(np.count_nonzero(array), dtype=_INT64))
         return wrap(_sum(array.astype(bool), axes, _INT64, None, keepdims))
@@ -392,7 +387,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             scanned = scan(op, array, axis, target)
             if scanned is not None:
                 return wrap(scanned)
-        return wrap(_located(SCAN[op], array, axis, target))
+        return wrap(located(SCAN[op], array, axis, target))
 
     def var(self, x: Tensor, axes: tuple[int, ...], keepdims: bool, correction: float) -> Tensor:
         way = decide(prod(self.shape(x)))
@@ -414,7 +409,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             variance = operations.reduce(p.VAR, array, axes, keepdims, freedom)
             if variance is not None:
                 return wrap(variance)
-        return wrap(_located(_var, array, axes, keepdims, freedom))
+        return wrap(located(_var, array, axes, keepdims, freedom))
 
     # ------------------------------------------------------------------ sorting and searching
 
@@ -484,7 +479,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         target = TO_NUMPY[dtype]
         array = x.array
         way = AT_ONCE
-        if array is None or array.size > _limits.at_once:
+        if array is None or array.size > limits.at_once:
             way = decide(prod(self.shape(x)))
             if way.defers:
                 deferred = self.defer(way, builder.cast, x, dtype)
@@ -502,9 +497,9 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
                 return wrap(computed)
             out = _like(array, dtype)
             if out is not None:
-                _located(np.copyto, out, array, casting="unsafe")
+                located(np.copyto, out, array, casting="unsafe")
                 return wrap(out)
-        cast = _located(_astype, array, target) if kind in "fc" else array.astype(target)
+        cast = located(_astype, array, target) if kind in "fc" else array.astype(target)
         return wrap(cast)
 
     def bitcast(self, x: Tensor, dtype: DType) -> Tensor:
@@ -543,7 +538,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
                 # From one axis to one axis, NumPy looks after overlaps of equal steps alone.
                 value = value.copy() if np.may_share_memory(array, value) else value
             array[...] = value
-        elif type(value) is not complex and _MIN_FLOAT32 <= value <= _MAX_FLOAT32:
+        elif type(value) is not complex and MIN_FLOAT32 <= value <= MAX_FLOAT32:
             array[...] = value
         else:
             array[...] = _cast_first(value, array.dtype)
@@ -616,7 +611,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         result = self.array(template).copy()
         keys = self._keys(composed.open_mesh(self, indices, axis), self._ordered)
         if add:
-            _located(np.add.at, result, keys, self.array(updates))
+            located(np.add.at, result, keys, self.array(updates))
         else:
             result[keys] = self._ordered(updates)
         return wrap(result)
@@ -657,8 +652,8 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             array = sliced_calls.matmul(left, right)
             if array is not None:
                 return wrap(array)
-        array = _located(_matmul, left, right)
-        if array.size > _limits.tracked:
+        array = located(_matmul, left, right)
+        if array.size > limits.tracked:
             return wrap(array)
         result = Tensor()
         result.array = array if type(array) is _ndarray else _asarray(array)
@@ -671,7 +666,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             deferred = self.defer(way, builder.vecdot, x1, x2)
             if deferred is not None:
                 return deferred
-        return wrap(_located(np.vecdot, self.array(x1), self.array(x2)))
+        return wrap(located(np.vecdot, self.array(x1), self.array(x2)))
 
 
 def _like(array: NDArray, dtype: DType) -> NDArray | None:
@@ -687,9 +682,9 @@ def _like(array: NDArray, dtype: DType) -> NDArray | None:
 def _cast_first(value: ArrayOrScalar, dtype: NumPyDType) -> ArrayOrScalar:
     """A Python scalar that is to be written, or the array of no axes that it becomes if to cast it
     may overflow: then the floating-point error comes, as in NumPy, before anything is written."""
-    if type(value) is not complex and _MIN_FLOAT32 <= value <= _MAX_FLOAT32:
+    if type(value) is not complex and MIN_FLOAT32 <= value <= MAX_FLOAT32:
         return value
-    return _located(_asarray, value, dtype) if dtype.char in "fF" else value
+    return located(_asarray, value, dtype) if dtype.char in "fF" else value
 
 
 def _count(array: NDArray, axes: tuple[int, ...]) -> int:
@@ -700,7 +695,7 @@ def _bounded(op: Primitive, array: ArrayOrScalar, bound: ArrayOrScalar) -> Array
     """`MAXIMUM` or `MINIMUM` of a small array and a scalar or another array."""
     loop = _find(op, array.dtype)
     computed = None if loop is None else compute_small(loop, array, bound)
-    return _located(BINARY[op], array, bound) if computed is None else computed
+    return located(BINARY[op], array, bound) if computed is None else computed
 
 
 def _mean(array: NDArray, axes: tuple[int, ...], keepdims: bool) -> ArrayOrScalar:

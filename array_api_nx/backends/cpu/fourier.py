@@ -12,6 +12,7 @@ from ...contract.numpy_dtypes import NDArray
 from ...contract.strided import Tensor
 from .engine import sliced_calls
 from .engine.fperrors import located
+from .kernels import ArrayOrScalar
 from .storage import NumPyMemory, wrap
 
 __all__ = ["FourierTransforms"]
@@ -27,20 +28,10 @@ class FourierTransforms(NumPyMemory):
     # go one after the other, in the order in which numpy.fft takes them.
 
     def fft(self, x: Tensor, axes: tuple[int, ...], norm: Norm) -> Tensor:
-        array = self.array(x)
-        if array.size > sliced_calls.FFT_MIN:
-            return wrap(_transform_all(np.fft.fft, array, axes[::-1], norm))
-        if len(axes) == 1:
-            return wrap(located(np.fft.fft, array, None, axes[0], norm))
-        return wrap(located(np.fft.fftn, array, None, axes, norm))
+        return wrap(_complex(np.fft.fft, np.fft.fftn, self.array(x), axes, norm))
 
     def ifft(self, x: Tensor, axes: tuple[int, ...], norm: Norm) -> Tensor:
-        array = self.array(x)
-        if array.size > sliced_calls.FFT_MIN:
-            return wrap(_transform_all(np.fft.ifft, array, axes[::-1], norm))
-        if len(axes) == 1:
-            return wrap(located(np.fft.ifft, array, None, axes[0], norm))
-        return wrap(located(np.fft.ifftn, array, None, axes, norm))
+        return wrap(_complex(np.fft.ifft, np.fft.ifftn, self.array(x), axes, norm))
 
     def rfft(self, x: Tensor, axes: tuple[int, ...], norm: Norm) -> Tensor:
         array = self.array(x)
@@ -60,6 +51,21 @@ class FourierTransforms(NumPyMemory):
             return wrap(located(np.fft.irfft, array, last_size, axes[0], norm))
         sizes = [array.shape[axis] for axis in axes[:-1]]
         return wrap(located(np.fft.irfftn, array, (*sizes, last_size), axes, norm))
+
+
+def _complex(
+    function: Callable[..., NDArray],
+    function_of_axes: Callable[..., NDArray],
+    array: NDArray,
+    axes: tuple[int, ...],
+    norm: Norm,
+) -> ArrayOrScalar:
+    """A transform from complex numbers to as many; `function` of numpy.fft takes one axis."""
+    if array.size > sliced_calls.FFT_MIN:
+        return _transform_all(function, array, axes[::-1], norm)
+    if len(axes) == 1:
+        return located(function, array, None, axes[0], norm)
+    return located(function_of_axes, array, None, axes, norm)
 
 
 def _transform_all(

@@ -34,7 +34,6 @@ if hasattr(os, "register_at_fork"):
 MIN_FLOAT32: Final = float(np.finfo(np.float32).min)
 MAX_FLOAT32: Final = float(np.finfo(np.float32).max)
 
-_limits: Final = limits
 _ndarray: Final = np.ndarray
 _asarray: Final = np.asarray
 
@@ -44,7 +43,7 @@ def wrap(array: ArrayOrScalar) -> Tensor:
     tensor = Tensor()
     tensor.array = array = array if type(array) is _ndarray else _asarray(array)
     tensor.view = tensor.storage = None
-    if array.size > _limits.tracked:
+    if array.size > limits.tracked:
         _ensure_view(tensor)
         tensor.array = None
     return tensor
@@ -63,7 +62,7 @@ def _ensure_view(x: Tensor) -> View:
         low, high = layout.extent
         view = View(array.shape, strides, -low)
         memory = _flat(array, high - low)
-    if array.size <= _limits.tracked:
+    if array.size <= limits.tracked:
         # Two threads may come here at a time: each one's storage is as good, as nobody keeps
         # account of who reads it.
         x.storage = Storage(memory)
@@ -117,7 +116,7 @@ class NumPyMemory(StridedBackend):
             array = _ndarray(view.shape, storage.dtype, storage.memory, offset, strides)
             if view.is_read_only:
                 array.flags.writeable = False
-        if view.size <= _limits.tracked:
+        if view.size <= limits.tracked:
             x.array = array
         return array
 

@@ -32,7 +32,6 @@ __all__ = [
     "Modes",
     "located",
     "modes",
-    "modes_of",
     "operations",
     "recording",
     "report",
@@ -126,12 +125,7 @@ def modes() -> Modes | None:
         None if `numpy.errstate` or `numpy.seterr` ask for anything but to warn or to ignore: then
         the computation cannot be put off.
     """
-    return modes_of(np.geterr())
-
-
-def modes_of(settings: Mapping[str, object]) -> Modes | None:
-    """The same for what `numpy.geterr` gave."""
-    return _MODES.get(_in_order(settings))
+    return _MODES.get(_in_order(np.geterr()))
 
 
 def report(raised: Iterable[tuple[str, int, Modes]]) -> None:

@@ -19,7 +19,7 @@ from .kernel import Access, Instruction, Kernel, Reduction
 from .parallel import parallel_for
 from .summation import accumulate
 
-__all__ = ["Memories", "NumPyKernel", "PreparedKernel", "extension", "prepare", "run"]
+__all__ = ["NumPyKernel", "PreparedKernel", "extension", "prepare"]
 
 Memories: TypeAlias = Sequence[tuple[NDArray, int]]
 
@@ -39,7 +39,29 @@ class PreparedKernel(Protocol):
     """A kernel, ready to run any number of times, from several threads at once."""
 
     def run(self, memories: Memories, threads: int) -> tuple[int, ...]:
-        """Run all tasks; see `run`."""
+        """Run all tasks on at most `threads` threads.
+
+        Parameters
+        ----------
+        memories : sequence of (ndarray, int)
+            For each operand a contiguous array and the byte position of the element at index
+            (0, ..., 0) in it.
+        threads : int
+            At least 1, the calling thread among them.
+
+        Returns
+        -------
+        tuple of int
+            For each step of the program the floating-point errors that it met, as NumPy's bits:
+            divide 1, overflow 2, underflow 4, invalid 8.
+
+        Raises
+        ------
+        ValueError
+            If an operand leaves its memory or writes to memory that is read-only.
+        MemoryError
+            If there is none for the threads' tiles.
+        """
 
 
 def prepare(kernel: Kernel) -> PreparedKernel:
@@ -54,35 +76,6 @@ def prepare(kernel: Kernel) -> PreparedKernel:
         return NumPyKernel(kernel)
     program: PreparedKernel = extension.Kernel(kernel)
     return program
-
-
-def run(kernel: Kernel, memories: Memories, threads: int) -> tuple[int, ...]:
-    """Run all tasks of `kernel` on at most `threads` threads.
-
-    Parameters
-    ----------
-    kernel : Kernel
-    memories : sequence of (ndarray, int)
-        For each operand a contiguous array and the byte position of the element at index
-        (0, ..., 0) in it.
-    threads : int
-        At least 1, the calling thread among them.
-
-    Returns
-    -------
-    tuple of int
-        For each step of the program the floating-point errors that it met, as NumPy's bits:
-        divide 1, overflow 2, underflow 4, invalid 8.
-
-    Raises
-    ------
-    ValueError
-        If the description breaks a rule, or an operand leaves its memory or writes to memory that
-        is read-only.
-    MemoryError
-        If there is none for the threads' tiles.
-    """
-    return prepare(kernel).run(memories, threads)
 
 
 # ---------------------------------------------------------------------- with NumPy calls
@@ -149,7 +142,7 @@ class NumPyKernel:
         return slot < len(operands) and operands[slot].access == access
 
     def run(self, memories: Memories, threads: int) -> tuple[int, ...]:
-        """Run all tasks; see the function `run`."""
+        """See `PreparedKernel.run`."""
         kernel = self.kernel
         if 0 in kernel.dims:
             return (0,) * len(kernel.program)

@@ -34,6 +34,7 @@ from .. import policy
 from ..engine import fperrors, loops, memory_pool
 from ..engine.diagnostics import runtime_info
 from ..kernels import ArrayOrScalar
+from ..policy import limits
 from ..storage import MAX_FLOAT32, MIN_FLOAT32, NumPyMemory, lock
 from . import evaluation, expression
 from .builder import Arrangement, Builder, TooLarge, Value, is_plain_power, new_value
@@ -44,8 +45,6 @@ from .planning import Overlap
 __all__ = ["DeferredExecution", "builder"]
 
 _T = TypeVar("_T")
-
-_limits: Final = policy.limits
 
 _new_storage: Final = Storage.__new__
 
@@ -90,7 +89,6 @@ class DeferredExecution(NumPyMemory):
         memory_pool.release()
 
     def force(self, storage: Storage) -> None:
-        """Give a deferred storage memory."""
         report: evaluation.Report = []
         with lock:
             if storage.memory is None:
@@ -167,9 +165,8 @@ class DeferredExecution(NumPyMemory):
             fperrors.report(report)
 
     def hand_out(self, x: Tensor) -> None:
-        """Before others get at the memory of `x`: from now on they may write it."""
         if x.storage is None:
-            if x.array.size <= _limits.tracked:
+            if x.array.size <= limits.tracked:
                 return
             self.ensure_view(x)
         storage = x.storage
@@ -186,11 +183,11 @@ class DeferredExecution(NumPyMemory):
             return self._value(self.materialise(x, 0), reads_shared)
         if storage.memory is None:
             return Value(storage.node, view), False
-        if view.has_repeats or view.size <= _limits.tracked:
+        if view.has_repeats or view.size <= limits.tracked:
             distinct: KnownInts = tuple(
                 [1 if s == 0 else n for n, s in zip(view.shape, view.strides, strict=True)]
             )
-            if prod(distinct) <= _limits.tracked:
+            if prod(distinct) <= limits.tracked:
                 # A copy costs less than to keep account of who reads it.
                 offset, strides = view.byte_layout(storage.itemsize)
                 array: NDArray = np.ndarray(
@@ -295,7 +292,7 @@ class DeferredExecution(NumPyMemory):
         """`assign` of one number to few elements of tracked memory that no expression reads or
         fills; False, with nothing done, where it is more, or might give a warning."""
         view, storage = target.view, target.storage
-        if view.size > _limits.tracked or view.mask is not None:
+        if view.size > limits.tracked or view.mask is not None:
             return False
         if type(value) is Tensor:
             value = self.array(value)
@@ -348,7 +345,7 @@ class DeferredExecution(NumPyMemory):
             destination = view if arrange is None else arrange.apply(view)
             memory = storage.memory
             if memory is None:  # what is overwritten unread need not be computed
-                memory = evaluation.buffer(size, storage.dtype)
+                memory = memory_pool.empty((size,), storage.dtype)
             elif storage.node is not None:
                 self._release(storage, report)
             if node.memory is None and not node.live_storages():
@@ -373,7 +370,7 @@ class DeferredExecution(NumPyMemory):
 
 
 def _copied(memory: NDArray) -> NDArray:
-    copy = evaluation.buffer(memory.size, memory.dtype)
+    copy = memory_pool.empty(memory.shape, memory.dtype)
     np.copyto(copy, memory)
     return copy
 

@@ -9,14 +9,14 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from ....contract import primitives as p
-from ....contract.numpy_dtypes import NDArray, NumPyDType
+from ....contract.numpy_dtypes import NDArray
 from ....core.view import View
 from ..engine import memory_pool
 from ..engine.passes import errors_of, run_pass
 from .expression import Node, ScalarValue
 from .planning import EvaluationPlan, Graph, Overlap, plan
 
-__all__ = ["Report", "buffer", "element", "evaluate", "evaluate_into", "filled", "planned"]
+__all__ = ["Report", "element", "evaluate", "evaluate_into", "filled", "planned"]
 
 Report: TypeAlias = "list[tuple[str, int, int]]"
 """Names of operations, the floating-point errors they met, and those to warn of (NumPy's bits)."""
@@ -145,16 +145,11 @@ def element(
     return result
 
 
-def buffer(size: int, dtype: NumPyDType) -> NDArray:
-    """Uninitialised memory for `size` elements."""
-    return memory_pool.empty((size,), dtype)
-
-
 def filled(size: int, value: NDArray) -> NDArray:
     """Memory for `size` elements that all are `value`, an array of one."""
     if not value.view(np.uint8).any():
         # Pages of zeros come from the system without being written.
         return np.zeros(size, value.dtype)
-    memory = buffer(size, value.dtype)
+    memory = memory_pool.empty((size,), value.dtype)
     memory.fill(value[0])
     return memory

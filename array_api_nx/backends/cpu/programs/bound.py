@@ -24,7 +24,7 @@ from ....core.view import View
 from ..engine import fperrors
 from ..engine.extension import extension
 from ..engine.memory_pool import empty
-from ..engine.passes import Slot, Slots
+from ..engine.passes import Slots
 from ..kernels import ARG_REDUCE, REDUCE, divide_by_count
 from ..lazy import evaluation
 from ..policy import AT_ONCE_MAX
@@ -73,11 +73,7 @@ class BoundProgram:
     def __init__(self, plan: ProgramPlan) -> None:
         self._plan = plan
         self._numbers = {slot: i for i, slot in enumerate(plan.given)}
-        memory = empty((plan.arena,), np.dtype(np.uint8))
-        self._fixed: dict[Slot, NDArray] = dict(plan.scalars)
-        for slot, position in plan.places:
-            described = plan.slots[slot]
-            self._fixed[slot] = np.ndarray((described.size,), described.dtype, memory, position)
+        self._fixed = plan.placed()
         # The arrays of a run are those given, then these. None stands for a view of an array given,
         # made in each run: `_views` has its number, that of the array, and what makes it.
         self._own: list[NDArray | None] = []

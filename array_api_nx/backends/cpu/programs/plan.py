@@ -127,15 +127,20 @@ class ProgramPlan:
 
     # ------------------------------------------------------------------ running
 
-    def run(self, handles: tuple[Tensor, ...], report: evaluation.Report) -> list[NDArray]:
-        """Run the program over memory taken for this run: the arrays of `given`, for `finish`."""
-        slots: Slots = [None] * len(self.slots)
+    def placed(self) -> dict[Slot, NDArray]:
+        """The arrays of scalars, and those of the slots of the arena, over new memory."""
+        arrays = dict(self.scalars)
         memory = empty((self.arena,), np.dtype(np.uint8))
         for slot, position in self.places:
             described = self.slots[slot]
-            slots[slot] = np.ndarray((described.size,), described.dtype, memory, position)
-        for slot, scalar in self.scalars.items():
-            slots[slot] = scalar
+            arrays[slot] = np.ndarray((described.size,), described.dtype, memory, position)
+        return arrays
+
+    def run(self, handles: tuple[Tensor, ...], report: evaluation.Report) -> list[NDArray]:
+        """Run the program over memory taken for this run: the arrays of `given`, for `finish`."""
+        slots: Slots = [None] * len(self.slots)
+        for slot, array in self.placed().items():
+            slots[slot] = array
         for slot, array in enumerate(self.arguments(handles)):
             slots[slot] = array.reshape(-1)
         for slot in self.results:
