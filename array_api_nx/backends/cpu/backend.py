@@ -1,6 +1,8 @@
-"""The CPU backend: primitives by NumPy's kernels over strided Tensors.
+"""The CPU backend: the methods of the contract, by NumPy's kernels over strided Tensors.
 
-Chapters with many primitives have mixins of their own: linear_algebra.py and fourier.py.
+A method asks `policy.decide` how to carry out its operation, and hands it to NumPy, to
+engine/operations.py or to `defer` (lazy/deferral.py). The chapters linear_algebra.py and fourier.py
+are base classes.
 """
 
 from __future__ import annotations
@@ -62,7 +64,7 @@ _SUM: Final = p.SUM
 
 
 class CPUBackend(LinearAlgebra, FourierTransforms):
-    """Executes primitives with NumPy; on large arrays, element by element, when it must."""
+    """Executes primitives with NumPy, and on large arrays by fused passes of NumPy's loops."""
 
     # ------------------------------------------------------------------ programs
 
@@ -73,7 +75,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         return programs.explain(self, program, sizes)
 
     def route(self, op: Primitive, dtype: DType) -> Route | None:
-        # What subclasses do otherwise, they do in methods.
+        # A route goes round the methods, which a subclass may override.
         if type(self) is not CPUBackend:
             return None
         return operations.route(self.array_if_ready, AT_ONCE_MAX, op, dtype)
@@ -143,9 +145,9 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
 
     # ------------------------------------------------------------------ element by element
     #
-    # A Tensor of more than `limits.tracked` elements has no array, and no size is small enough
-    # while anybody defers small arrays. So the methods below see at one glance whether an operation
-    # simply runs; `decide` says how to carry out the others.
+    # The methods below compute small operations without asking `decide`. Two comparisons find them:
+    # a Tensor of more than `limits.tracked` elements has no array; and `limits.at_once` is -1, so
+    # that no size is small enough, while anybody asks to defer small arrays.
 
     def unary(self, op: Primitive, x: Tensor) -> Tensor:
         array = x.array
@@ -165,7 +167,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         return result
 
     def _unary(self, op: Primitive, x: Tensor) -> Tensor:
-        """The rest of `unary`: large arrays, and views that were not used before."""
+        """`unary` for large arrays, and for views whose array is not made yet."""
         way = decide(prod(self.shape(x)))
         if way.defers:
             deferred = self.defer(way, builder.unary, op, x)
@@ -194,13 +196,13 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
                 second = x2.array
         elif type(x2) is Tensor:
             array = second = x2.array
-        else:  # no handles of this backend: whatever they are says so
+        else:  # neither is a handle of this backend: NumPy raises its error
             return wrap(located(BINARY_NEW[op], x1, x2))
         if first is None or second is None:
             return self._binary(op, x1, x2)
         size = array.size
         if second is not x2 and second.shape != array.shape:
-            size *= second.size  # that of the result, or more
+            size *= second.size  # an upper bound of the result's size
         if size > limits.at_once:
             return self._binary(op, x1, x2)
         if op is _POW and type(second) is int and second == 2:
@@ -213,13 +215,13 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         return result
 
     def _binary(self, op: Primitive, x1: Operand, x2: Operand) -> Tensor:
-        """The rest of `binary`: large arrays, and views that were not used before."""
+        """`binary` for large arrays, and for views whose array is not made yet."""
         way = decide(self._size(x1, x2))
         if way.defers:
             deferred = self.defer(way, builder.binary, op, x1, x2)
             if deferred is not None:
                 return deferred
-        if op is _POW and type(x2) is int and x2 == 2:  # x1 is an array, then
+        if op is _POW and type(x2) is int and x2 == 2:  # so x1 is an array
             base: Handle = x1
             if self.dtype(base) not in d.COMPLEX:
                 return self.unary(p.SQUARE, base)
@@ -455,7 +457,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         result = _like(array, FROM_NUMPY[array.dtype])
         if result is None:
             result = np.empty_like(array)
-        # Along each axis, where one or two parts come from and go to.
+        # For each axis one or two pairs of slices: where a part of the result lies, and of `array`.
         moves: list[list[tuple[slice, slice]]] = []
         for size, shift in zip(array.shape, shifts, strict=True):
             cut = -shift % size if size else 0
@@ -488,7 +490,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             array = self.array(x)
         kind = array.dtype.kind
         if kind == "c" and target.kind in "iuf":
-            # NumPy would warn of what the contract asks for.
+            # NumPy would warn that the imaginary part is lost, which the contract asks for.
             array = array.real
         if way is not AT_ONCE:
             loop = loops.cast(array.dtype, target)
@@ -503,7 +505,8 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         return wrap(cast)
 
     def bitcast(self, x: Tensor, dtype: DType) -> Tensor:
-        # From now on two storages lie over the same memory.
+        # Two storages will lie over one memory. So both count as handed out: neither is read by a
+        # pending expression while the other may be written.
         self.hand_out(x)
         result = wrap(self.array(x).view(TO_NUMPY[dtype]))
         if self.view(x).is_read_only:
@@ -535,7 +538,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         if type(value) is Tensor:
             value = self.array(value)
             if array.ndim == 1 and array.strides != value.strides:
-                # From one axis to one axis, NumPy looks after overlaps of equal steps alone.
+                # NumPy copies 1-d arrays that overlap only if their strides are equal.
                 value = value.copy() if np.may_share_memory(array, value) else value
             array[...] = value
         elif type(value) is not complex and MIN_FLOAT32 <= value <= MAX_FLOAT32:
@@ -554,10 +557,10 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         )
 
     def _ordered(self, x: Tensor) -> NDArray:
-        """The ndarray of `x`, made row-major: what keys and values must be for writing.
+        """The ndarray of `x`, row-major, for use as a key or a value of a write by index.
 
-        NumPy goes through keys and values in the order of their memory, and the last value for an
-        element wins.
+        Where keys repeat an index, the last value must win. NumPy goes through keys and values in
+        the order in which they lie in memory, which must therefore be that of their elements.
         """
         return _asarray(self.array(x), order="C")
 
@@ -670,8 +673,8 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
 
 
 def _like(array: NDArray, dtype: DType) -> NDArray | None:
-    """Memory of the pool for a result that lies as `array` does; None if it lies in neither order
-    of its axes."""
+    """Memory of the pool for a result with the layout of `array`; None if `array` is neither
+    row-major nor column-major."""
     if array.flags.c_contiguous:
         return empty(array.shape, TO_NUMPY[dtype])
     if array.flags.f_contiguous:
@@ -680,8 +683,8 @@ def _like(array: NDArray, dtype: DType) -> NDArray | None:
 
 
 def _cast_first(value: ArrayOrScalar, dtype: NumPyDType) -> ArrayOrScalar:
-    """A Python scalar that is to be written, or the array of no axes that it becomes if to cast it
-    may overflow: then the floating-point error comes, as in NumPy, before anything is written."""
+    """A Python scalar to be written. If it may overflow `dtype`, it is cast to a 0-d array here, so
+    that the floating-point error comes, as in NumPy, before anything is written."""
     if type(value) is not complex and MIN_FLOAT32 <= value <= MAX_FLOAT32:
         return value
     return located(_asarray, value, dtype) if dtype.char in "fF" else value
@@ -721,7 +724,7 @@ def _has_both_zeros(array: NDArray) -> bool:
 
 
 def _is_plain(array: NDArray, indices: NDArray) -> bool:
-    """Whether indexing, by many indices, gives what `take` would, row-major."""
+    """Whether ``array[indices]`` is what `take` gives, and has indices enough to be divided."""
     return bool(
         indices.size > sliced_calls.TAKE_INDICES_MIN
         and indices.dtype == _INT64
@@ -731,5 +734,5 @@ def _is_plain(array: NDArray, indices: NDArray) -> bool:
 
 
 def _reversal(array: NDArray) -> np.ufunc:
-    """What makes an array sort the other way round, NaN last all the same; its own inverse."""
+    """The ufunc that reverses the order of elements but leaves NaN last; it is its own inverse."""
     return np.negative if array.dtype.kind == "f" else np.invert

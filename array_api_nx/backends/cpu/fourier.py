@@ -1,4 +1,4 @@
-"""Fourier transforms of the CPU backend, by numpy.fft."""
+"""Fourier transforms of the CPU backend, by numpy.fft; those of large arrays on several threads."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _COMPLEX: Final = {"f": np.dtype(np.complex64), "d": np.dtype(np.complex128)}
 class FourierTransforms(NumPyMemory):
     """The section "Fourier transforms" of the contract."""
 
-    # numpy.fft takes a detour for several axes, so one axis goes its own way. Those of large arrays
-    # go one after the other, in the order in which numpy.fft takes them.
+    # Transforms of one axis do not go through numpy.fft's functions for several axes, which take
+    # longer. Large arrays are transformed one axis after the other, in the order of numpy.fft.
 
     def fft(self, x: Tensor, axes: tuple[int, ...], norm: Norm) -> Tensor:
         return wrap(_complex(np.fft.fft, np.fft.fftn, self.array(x), axes, norm))
@@ -71,7 +71,7 @@ def _complex(
 def _transform_all(
     function: Callable[..., NDArray], array: NDArray, axes: tuple[int, ...], norm: Norm
 ) -> NDArray:
-    """One axis after the other."""
+    """`function` along one axis after the other."""
     for axis in axes:
         array = _transform(function, array, None, axis, norm)
     return array

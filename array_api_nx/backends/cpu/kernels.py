@@ -1,7 +1,8 @@
-"""NumPy kernels per primitive, and mends where NumPy's answer is not the standard's.
+"""NumPy's function for each primitive, with mends where NumPy's answer is not the standard's.
 
-A mend first lets NumPy compute, then looks for the values that can be wrong; arrays that hold none
-pay for the look alone.
+A mended function first lets NumPy compute, then looks for operands for which NumPy's answer is
+wrong, and overwrites those elements. Arrays without such operands pay only for the look.
+engine/loops.py has the inner loops of the functions that are not mended.
 """
 
 from __future__ import annotations
@@ -33,14 +34,14 @@ ArrayOrScalar: TypeAlias = Any
 """An ndarray, a NumPy scalar or a Python scalar: what NumPy's functions take and return. A union of
 these would have to be told apart before every operator."""
 
-# How mends look for what they mend: on booleans, several times as fast as any().
+# Mends look for wrong elements with count_nonzero: on booleans it is several times as fast as any.
 _count: Final = np.count_nonzero
 
 # ---------------------------------------------------------------------- unary mends
 
 
 def _rounding(ufunc: np.ufunc) -> Callable[[NDArray], NDArray]:
-    """Rounding that leaves integers as they are, and as all ufuncs the order of the axes."""
+    """A kernel that rounds floating-point numbers, and copies integers in their memory order."""
 
     def kernel(x: NDArray) -> NDArray:
         return ufunc(x) if x.dtype.kind in "fc" else x.copy("K")
@@ -76,8 +77,8 @@ def _expm1(x: NDArray) -> NDArray:
     if x.dtype.kind == "c":
         finite = np.isfinite(result)
         if _count(finite) < finite.size:
-            # NumPy multiplies infinities by zeros here. exp has these cases right, and for them
-            # the one may as well be subtracted afterwards.
+            # NumPy multiplies infinities by zeros here. exp handles these cases, and to subtract
+            # 1 afterwards loses nothing where the result is not finite.
             mended = np.exp(x[~finite])
             mended.real -= 1
             result = np.asarray(result)
@@ -217,7 +218,7 @@ def _pow(x1: ArrayOrScalar, x2: ArrayOrScalar, out: NDArray | None = None) -> Ar
 
 
 def _pow_new(x1: ArrayOrScalar, x2: ArrayOrScalar) -> ArrayOrScalar:
-    """The operator knows squares and the like for what they are; 0.5 is `_pow`'s business."""
+    """The operator has fast paths for exponents such as 2; `_pow` mends the exponent 0.5."""
     if type(x2) in (int, float) and x2 != 0.5:
         return x1**x2
     return _pow(x1, x2)
@@ -237,14 +238,15 @@ def _has_sign_bit(x: ArrayOrScalar) -> bool:
     """Whether a number in `x` is negative, -0.0 included."""
     if not isinstance(x, np.ndarray):
         return copysign(1, x) < 0
-    # Read as integers they are negative, too: one pass without a temporary array.
+    # The same bits read as an integer are negative, too. So one pass over memory finds them,
+    # without a temporary array.
     return x.size > 0 and bool(np.minimum.reduce(x.view(f"i{x.itemsize}"), axis=None) < 0)
 
 
 def _trunc_divide(
     x1: ArrayOrScalar, x2: ArrayOrScalar, out: NDArray | None = None
 ) -> ArrayOrScalar:
-    """Integer division that rounds towards zero: of the multiple that fmod leaves over."""
+    """Integer division that rounds towards zero. Without fmod, `x1` is a multiple of `x2`."""
     whole = np.subtract(x1, np.fmod(x1, x2))
     return np.floor_divide(whole, x2, out=out)
 
@@ -282,7 +284,7 @@ BINARY: Final[dict[Primitive, Callable[..., ArrayOrScalar]]] = {
     p.TRUNC_DIVIDE: _trunc_divide,
 }
 
-# Operators reach the same loops by a shorter way than the ufuncs' calls, but take no `out`.
+# Operators reach the ufuncs' loops in less time than calls of the ufuncs, but take no `out`.
 BINARY_NEW: Final[dict[Primitive, Callable[..., ArrayOrScalar]]] = {
     **BINARY,
     p.ADD: operator.add,

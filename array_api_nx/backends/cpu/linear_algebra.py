@@ -59,5 +59,5 @@ class LinearAlgebra(DeferredExecution):
 
 
 def _as_complex(array: NDArray) -> NDArray:
-    """NumPy gives real results where all eigenvalues are real; the standard does not."""
+    """`array` as complex numbers, which the standard asks for even if all eigenvalues are real."""
     return array.astype(np.result_type(array, np.complex64), copy=False)

@@ -1,4 +1,8 @@
-"""How NumPy arrays become storages and views, and back."""
+"""How NumPy arrays become storages and views, and back.
+
+`wrap` makes a Tensor (contract/strided.py) of what NumPy returned. `NumPyMemory`, a base class of
+the CPU backend, gives Tensors arrays; its subclass in lazy/deferral.py adds pending storages.
+"""
 
 from __future__ import annotations
 
@@ -21,16 +25,18 @@ from .policy import limits
 __all__ = ["MAX_FLOAT32", "MIN_FLOAT32", "NumPyMemory", "lock", "wrap"]
 
 lock: Final = RLock()
-"""Held whenever expressions are made, evaluated or settled."""
+"""Held while pending expressions are made or evaluated, and while memory that they may read is
+written."""
 
 
 if hasattr(os, "register_at_fork"):
-    # A child has one thread alone, which must find neither the lock taken nor work half done.
+    # A forked child has only the thread that forked. The lock must not be held by another one, and
+    # the expressions must not be half changed.
     os.register_at_fork(
         before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release
     )
 
-# No array loses a number between them to infinity, of which NumPy would warn.
+# Python scalars between these overflow no floating-point dtype: writing them gives no warning.
 MIN_FLOAT32: Final = float(np.finfo(np.float32).min)
 MAX_FLOAT32: Final = float(np.finfo(np.float32).max)
 
@@ -50,7 +56,7 @@ def wrap(array: ArrayOrScalar) -> Tensor:
 
 
 def _ensure_view(x: Tensor) -> View:
-    """Work out storage and view of `x`, which has an array."""
+    """Set `x.storage` and `x.view` from `x.array`, and return the view."""
     array: NDArray = x.array
     if array.flags.c_contiguous:
         view = View.row_major(array.shape)
@@ -63,8 +69,8 @@ def _ensure_view(x: Tensor) -> View:
         view = View(array.shape, strides, -low)
         memory = _flat(array, high - low)
     if array.size <= limits.tracked:
-        # Two threads may come here at a time: each one's storage is as good, as nobody keeps
-        # account of who reads it.
+        # Two threads may do this at a time. It does not matter whose storage stays: nobody keeps
+        # account of who reads an array of this size.
         x.storage = Storage(memory)
         x.view = view
         return view
@@ -91,7 +97,7 @@ class NumPyMemory(StridedBackend):
 
     @abstractmethod
     def hand_out(self, x: Tensor) -> None:
-        """Before others get at the memory of `x`: from now on they may write it."""
+        """Prepare for others to write the memory of `x`, who are about to get it."""
 
     # ------------------------------------------------------------------ views and memory
 
@@ -156,7 +162,7 @@ class NumPyMemory(StridedBackend):
         array = x.array
         if array is None:
             storage = x.storage
-            # What is still to be computed need not be, to answer this.
+            # The answer does not depend on the elements: a pending storage stays pending.
             if storage.memory is None:
                 return x.view.read_only_reason
             array = self.bind(x)
@@ -170,7 +176,7 @@ class NumPyMemory(StridedBackend):
         storage1, storage2 = x1.storage, x2.storage
         if storage1 is storage2:
             return view1.overlaps(view2)
-        # Two storages over one memory both have it.
+        # Two storages can lie over one memory, but a pending one has a memory of its own.
         memory1, memory2 = storage1.memory, storage2.memory
         return memory1 is not None and memory2 is not None and np.may_share_memory(memory1, memory2)
 
@@ -187,7 +193,7 @@ class NumPyMemory(StridedBackend):
 
     def to_host(self, x: Tensor) -> NDArray:
         self.hand_out(x)
-        # A view of its own, so that nobody can reshape or freeze the cached one.
+        # A new ndarray object: the caller may set the shape or the flags of what it gets.
         return self.array(x).view()
 
 

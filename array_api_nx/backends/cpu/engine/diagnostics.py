@@ -1,4 +1,4 @@
-"""What show_config tells of fused execution on this machine."""
+"""What `show_config` reports about this backend: extension, threads, caches and pool."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The inner loops that fused kernels are made of: one `Loop` for an operation on given dtypes.
+"""The inner loops that kernels are made of: a `Loop` for each operation on given dtypes.
 
-A loop computes what the kernels of `..kernels` compute, bit for bit. Where those mend NumPy's
-answer, there is no loop.
+`find`, `cast`, `select` and `reduction` look them up. A loop computes what the functions of
+`..kernels` compute, bit for bit; where these mend NumPy's answer, there is no loop.
 """
 
 from __future__ import annotations
@@ -24,16 +24,18 @@ Operation: TypeAlias = tuple[object, tuple[NumPyDType, ...], NumPyDType, int, bo
 `serial_limit`, `materialise_scalar` and `is_exact`."""
 
 _CHEAP: Final = 0.4
+"""Nanoseconds per element up to which a loop waits for the second-level cache, not for itself."""
+
 _PER_BYTE: Final = 0.011
-"""Nanoseconds to read or write a byte of arrays in the second level of the cache."""
+"""Nanoseconds to read or write a byte in the second-level cache."""
 
 _EXACT: Final = 0.5
-"""Costs up to here are those of operations whose every bit is defined; what costs more may be
-computed in another way, with other last bits, when NumPy reads backwards."""
+"""Nanoseconds per element up to which an operation is exact: every bit of its result is defined.
+The loop of another one may give other last bits when NumPy reads its operands backwards."""
 
 _WORTH_THREADS: Final = 3_000.0
-"""Nanoseconds from which a loop over whole arrays is divided among threads. They wait a while for
-more to do before they go to sleep; where they have to be woken, little is won and little lost."""
+"""Nanoseconds of work from which a loop over whole arrays is divided among threads. That is faster
+if the threads are still awake from an earlier loop, and about as fast if they must be woken."""
 
 _BOOL: Final = np.dtype(bool)
 _INT64: Final = np.dtype(np.int64)
@@ -50,7 +52,7 @@ class Loop:
     inputs : tuple of dtype
     output : dtype
     cost : float
-        Roughly the nanoseconds that an element in cache takes.
+        Roughly the nanoseconds per element, if all operands are in cache.
     ufunc : ufunc or None
     call : callable or None
         ``call(*inputs, out)`` computes with NumPy into `out`, which may be one of the inputs. None
@@ -62,9 +64,9 @@ class Loop:
     serial_limit : int
         Elements up to which one thread is as fast as several.
     is_exact : bool
-        Whether every bit is defined, so that it does not matter how the elements lie.
+        Whether every bit is defined, so that the layout of the operands cannot change one.
     operation : tuple or None
-        What the extension wants to know to compute it at once; None without the extension.
+        What the extension takes to compute the loop at once; None without the extension.
     """
 
     __slots__ = (
@@ -112,7 +114,7 @@ class Loop:
         self.pointer = pointer
         self.materialise_scalar = ufunc is np.maximum or ufunc is np.minimum
         traffic = sum([dtype.itemsize for dtype in inputs]) + output.itemsize
-        # What costs little in the first level of the cache waits for the second.
+        # A cheap loop takes as long as the second-level cache takes to deliver the operands.
         self.serial_limit = int(_WORTH_THREADS / (cost if cost > _CHEAP else _PER_BYTE * traffic))
         self.is_exact = cost <= _EXACT
         self.operation = None
@@ -213,7 +215,7 @@ _MENDED: Final[dict[Primitive, str]] = {
     p.TAN: "c",
     p.TANH: "c",
 }
-# These leave integers alone.
+# Of these operations an integer is its own result.
 _ROUNDING: Final = frozenset({p.CEIL, p.FLOOR, p.ROUND, p.TRUNC})
 _PREDICATES: Final = frozenset(
     {
@@ -242,10 +244,10 @@ def _of_ufunc(
 def find(op: Primitive, dtype: NumPyDType) -> Loop | None:
     """The loop of a unary or binary primitive whose operands all have `dtype`.
 
-    None if there is none that gives what `..kernels` gives. For `POW` two things are the caller's
-    to see to: no exponent of a signed integer type may be negative, and what `..kernels` gives
-    for an exponent of 0.5 that is broadcast it mends itself. The bits of a power may depend on
-    whether the exponent is broadcast (has stride 0) when the loop meets it.
+    None if there is none that gives what `..kernels` gives. Callers use the loop of `POW` only
+    where `builder.is_plain_power` allows it: not for negative exponents of a signed integer type,
+    nor for an exponent of 0.5 that is broadcast, for which `..kernels` mends NumPy's answer. The
+    bits of a power may depend on whether the exponent has stride 0.
     """
     known = _UFUNCS.get(op)
     if known is None or dtype.kind in _MENDED.get(op, ""):
@@ -327,11 +329,13 @@ _REDUCTIONS: Final[dict[Primitive, np.ufunc]] = {
 
 _FIELDS: Final = ("count", "sum", "reference", "offset", "squares")
 MOMENTS: Final = np.dtype([(name, "f8") for name in _FIELDS])
-"""What is known of real numbers: how many they are, their sum, their mean as reference + offset,
-and the sum of their squared distances from it. Of numbers that lie near each other and far from 0,
-one number could not hold the mean well enough to compare it with that of others."""
+"""The accumulator of a variance: the number of elements, their sum, their mean (reference +
+offset), and the sum of their squared distances from it. Where elements lie near each other and far
+from 0, one double would not hold the mean exactly enough to subtract that of other elements from
+it."""
 MIN_MOMENTS: Final = 32
-"""Of fewer elements each, variances take two passes: moments would take too much memory."""
+"""Variances of fewer elements each are computed in two passes: an accumulator of 40 bytes for so
+few elements would take too much memory."""
 
 
 def _count_loop() -> Loop:

@@ -1,9 +1,9 @@
-"""One operation at a time: what is not put off, because it is too small for that or may not be.
+"""Eager operations: single operations on arrays that are not deferred.
 
-NumPy computes it on one processor, into memory that is new to it. The extension calls the same
-loops in less time for small arrays, and from some thousand elements on with several threads, into
-memory of the pool. It also says which floating-point errors there were, so that the warning can
-name the user's line; NumPy's names the line of this package that calls NumPy.
+NumPy would compute them on one processor, into new memory. The extension calls the same loops in
+less time for small arrays, and for large ones on several threads, into memory of the pool. The
+functions here return None where the caller has to call NumPy. `compute` and `compute_small` are for
+operations element by element, `total` and `reduce` for reductions, `scan` for scans.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ def _decline(*arguments: object) -> None:
 
 
 attempt: Final[Callable[..., Native]] = _decline if extension is None else extension.compute
-"""``attempt(loop.operation, threads, limit, *operands)``: an ndarray; a tuple of one and of
-floating-point errors, for `reported`; or None, with nothing done, also where operands broadcast to
-more elements than the limit."""
+"""``attempt(loop.operation, threads, limit, *operands)``: an ndarray; or, if there were
+floating-point errors, a tuple of the ndarray and these, for `reported`; or None, with nothing done,
+if NumPy has to compute, or the result would have more elements than the limit."""
 
 update: Final[Callable[..., bool | None]] = _decline if extension is None else extension.update
-"""``update(loop.operation, target, *operands)``: whether few elements were computed, without
-floating-point errors, and written to `target`, which may be an operand."""
+"""``update(loop.operation, target, *operands)``: write to `target`, which may be an operand. False
+or None, with nothing written, if the elements are not few, or there were floating-point errors."""
 
 
 def compute(loop: Loop, *operands: ArrayOrScalar) -> NDArray | None:
@@ -84,7 +84,7 @@ def compute_small(loop: Loop, *operands: ArrayOrScalar) -> NDArray | None:
 
 
 def reported(loop: Loop, array: NDArray, flags: int) -> NDArray:
-    """`array`, after what NumPy does of the floating-point errors met."""
+    """`array`, after what NumPy's errstate asks for is done about floating-point errors."""
     fperrors.treat(loop.name, flags)
     return array
 
@@ -92,11 +92,10 @@ def reported(loop: Loop, array: NDArray, flags: int) -> NDArray:
 def route(
     bind: Callable[[Tensor], NDArray | None], parallel_min: int, op: Primitive, dtype: DType
 ) -> Route | None:
-    """`Backend.route` of the CPU backend: what its `unary` and `binary` do with operands that have
-    arrays and are not deferred. `bind` and `parallel_min` are the route's.
+    """`Backend.route` of the CPU backend: how `unary` and `binary` compute on arrays at once.
+    `bind` and `parallel_min` are the route's.
 
-    None without the extension, and where they look at values: where NumPy's answers are mended, and
-    of powers.
+    None without the extension, for mended kernels, and for powers, which depend on the exponent.
     """
     loop = loops.find(op, TO_NUMPY[dtype])
     if loop is None or loop.operation is None or op is p.POW:
@@ -120,9 +119,9 @@ def route(
 
 # ---------------------------------------------------------------------- reductions
 
-# Elements up to which one thread adds up all. It could do more in the time that another one takes
-# to join; but what several threads have computed before lies in the caches of their processors.
-_TOTAL_ALONE: Final = 2**16
+# Elements up to which one thread reduces all. It could reduce more in the time that another one
+# takes to join, but elements that several threads computed are in the caches of several processors.
+_TOTAL_SERIAL_LIMIT: Final = 2**16
 
 _ExactReduction: TypeAlias = tuple[object, NumPyDType, NDArray, int]
 
@@ -154,19 +153,20 @@ def total(op: Primitive, array: NDArray) -> NDArray | None:
 
 
 def _exact(op: Primitive, dtype: NumPyDType) -> _ExactReduction | None:
-    """What the extension wants to know of a reduction that gives the same in any order."""
+    """The first argument of the extension's `total`; None if the order of elements matters."""
     found = loops.reduction(op, dtype) if dtype.kind in "biu" else None
     if found is None or found[0].pointer is None:
         return None
     loop, identity = found
-    return loop.pointer, dtype, identity, _TOTAL_ALONE
+    return loop.pointer, dtype, identity, _TOTAL_SERIAL_LIMIT
 
 
 def reduce(
     op: Primitive, array: NDArray, axes: tuple[int, ...], keepdims: bool, divisor: float | None
 ) -> NDArray | None:
-    """`SUM` or `VAR` of real floating-point numbers over axes, divided by `divisor` if it is given:
-    what fused execution gives, which adds up in another order than NumPy.
+    """`SUM` or `VAR` of real floating-point numbers over axes, divided by `divisor` if it is given.
+
+    The bits are those of deferred reductions, which add up in another order than NumPy.
 
     Returns
     -------
@@ -237,26 +237,26 @@ _SCANNED: Final = {
     p.CUMULATIVE_MIN: p.MINIMUM,
 }
 
-# Of which kinds of numbers every bit is the same whether a loop goes over them one by one, as
-# NumPy's scans do, or with vector instructions. (Those may take the other one of two zeros for the
-# maximum, and multiply complex numbers with one rounding less.)
+# The kinds of dtypes of which a loop gives the same bits with vector instructions as one by one, as
+# NumPy's scans go. (With vector instructions the maximum of 0.0 and -0.0 may be the other one, and
+# complex products may be rounded once less.)
 _EXACT: Final = {p.ADD: "iufc", p.MULTIPLY: "iuf", p.MAXIMUM: "iu", p.MINIMUM: "iu"}
 
-# Fewer elements side by side are not worth a call of the loop; of more, what was written last would
-# leave the cache before it is read again.
-_NARROWEST: Final = 16
-_WIDEST: Final = 2**11
+# A call of the loop computes so many adjacent elements of a row from those of the row before. Fewer
+# are not worth a call. More would leave the first-level cache before the next row reads them.
+_SCAN_MIN_COLUMNS: Final = 16
+_SCAN_MAX_COLUMNS: Final = 2**11
 
 _SCAN_TASKS: Final = 16
-_SCAN_SHARE: Final = 2**14  # elements that are worth a thread
+_SCAN_PER_THREAD: Final = 2**14  # elements that are worth another thread
 
 
 def scan(op: Primitive, array: NDArray, axis: int, dtype: NumPyDType) -> NDArray | None:
-    """A scan along an axis, which NumPy computes without letting other threads run: its bits, its
-    warnings, its order of axes in memory.
+    """A scan along an axis with NumPy's bits, warnings and memory order, on several threads.
 
-    A loop gets the result as its first operand, and the same one element further as its target, as
-    it does from NumPy; or, where rows lie side by side, a row of the result and the next one.
+    As in NumPy, the first operand of the loop is the result, and its target is the result one
+    element further on. Where the axis is not the last one, they are a row and the next row. (NumPy
+    holds the GIL meanwhile.)
 
     Returns
     -------
@@ -274,7 +274,7 @@ def scan(op: Primitive, array: NDArray, axis: int, dtype: NumPyDType) -> NDArray
     outer, size, inner = prod(array.shape[:axis]), array.shape[axis], prod(array.shape[axis + 1 :])
     if loop is None or loop.output != dtype or outer * inner < 2:
         return None
-    if inner > 1 and (inner < _NARROWEST or dtype.kind not in _EXACT[_SCANNED[op]]):
+    if inner > 1 and (inner < _SCAN_MIN_COLUMNS or dtype.kind not in _EXACT[_SCANNED[op]]):
         return None
     source = array.astype(dtype, copy=False)
     result = empty(array.shape, dtype)
@@ -288,17 +288,17 @@ def scan(op: Primitive, array: NDArray, axis: int, dtype: NumPyDType) -> NDArray
 
 @lru_cache(maxsize=256)
 def _scan_pass(loop: Loop, outer: int, size: int, inner: int) -> passes.Pass:
-    """What applies a loop along the middle one of three axes: slot 0 has the first results, slot 1
-    the elements. It has no schedule, since the order along that axis matters."""
+    """The pass that scans along the middle of three axes: slot 0 is the result, of which the first
+    elements are there, slot 1 the elements. `schedule` is not asked: it would reorder that axis."""
     itemsize = loop.output.itemsize
     dims: tuple[int, ...] = outer, size - 1, inner
     steps: tuple[int, ...] = size * inner * itemsize, inner * itemsize, itemsize
-    split, step, columns = 0, -(-outer // _SCAN_TASKS), min(inner, _WIDEST)
+    split, step, columns = 0, -(-outer // _SCAN_TASKS), min(inner, _SCAN_MAX_COLUMNS)
     if inner == 1:
         dims, steps, columns = dims[:2], steps[:2], size - 1
     elif outer < _SCAN_TASKS:
         least = -(-inner // _SCAN_TASKS)
-        split, step = 2, min(_WIDEST, max(_NARROWEST, -(-least // 64) * 64))
+        split, step = 2, min(_SCAN_MAX_COLUMNS, max(_SCAN_MIN_COLUMNS, -(-least // 64) * 64))
         columns = step
     operand = KernelOperand(itemsize, steps, 0, "direct")
     timetable = Schedule(
@@ -318,5 +318,5 @@ def _scan_pass(loop: Loop, outer: int, size: int, inner: int) -> passes.Pass:
         registers=(),
         program=[Instruction(loop, (0, 1), 2)],
         values=[0],
-        threads=max(1, outer * size * inner // _SCAN_SHARE),
+        threads=max(1, outer * size * inner // _SCAN_PER_THREAD),
     )

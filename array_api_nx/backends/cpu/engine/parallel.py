@@ -1,7 +1,7 @@
-"""Python functions called on several threads at a time: the one way to it in the CPU backend.
+"""`parallel_for`: calls of a Python function on several threads; nothing else here starts threads.
 
-With the extension its team of threads makes the calls, the one that computes kernels as well
-(native/threads.h). Without it a small team in Python does, with the same rules.
+With the extension, the team of threads that computes kernels makes the calls (native/threads.h).
+Without it, a small team in Python does, by the same rules.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ __all__ = ["parallel_for"]
 def parallel_for(task: Callable[[int], object], count: int, threads: int) -> None:
     """Call ``task(i)`` once for each `i` in ``range(count)``, on several threads.
 
-    Threads take the numbers in order, each the next one when it is done with its last. Those that
-    come so late that no number is left are not waited for.
+    Each thread takes the next number when it has finished the one before. Threads that come so late
+    that no number is left are not waited for.
 
-    The calling thread makes all calls alone while another thread of the program has the team, be it
-    for calls or for a kernel, and in a call of this function by a task.
+    The calling thread makes all calls alone if the team is busy: with a job of another thread, or
+    with the very task that calls this function.
 
     Parameters
     ----------
     task : callable
-        Gains from threads in what it does without the GIL alone. Other threads than the calling one
-        call it in a copy of its context: NumPy's errstate, for one, is the caller's everywhere.
+        Only what it does without the GIL runs in parallel. Other threads call it in a copy of the
+        calling thread's context, so that NumPy's errstate is the same in all calls.
     count : int
         At least 0.
     threads : int
@@ -41,9 +41,9 @@ def parallel_for(task: Callable[[int], object], count: int, threads: int) -> Non
     Raises
     ------
     BaseException
-        What a call raised, when all calls that had begun have ended; further ones are not made. Of
-        several exceptions that of the calling thread, or else the first one. This is also how
-        Ctrl-C ends it: Python raises KeyboardInterrupt in the main thread, in a call or after it.
+        The exception of a call, once the calls that had begun have ended; no more are made. Of
+        several exceptions, that of the calling thread is raised, or else the first one. Ctrl-C ends
+        the calls in this way: Python raises KeyboardInterrupt in the main thread.
     """
     if extension is None:
         _parallel_for(task, count, threads)
@@ -67,7 +67,7 @@ def _parallel_for(task: Callable[[int], object], count: int, threads: int) -> No
 
 
 class _Job:
-    """Numbers that threads take one after the other, and call a function with."""
+    """The numbers that are still to be taken, and the threads that are taking them."""
 
     __slots__ = (
         "_closed", "_context", "_empty", "_errors", "_inside", "_lock", "_numbers", "_task"
@@ -85,7 +85,7 @@ class _Job:
         self._empty.acquire()
 
     def run(self, team: _Team, helpers: int) -> None:
-        """Make all calls, on this thread and at most so many of a team."""
+        """Make all calls, on this thread and at most `helpers` threads of a team."""
         try:
             team.call(self, helpers)
             self._make_calls()
@@ -141,13 +141,13 @@ class _Job:
 class _Team:
     """Threads that are started when they are first wanted, and kept.
 
-    They end with the interpreter, wherever they are, as daemon threads do: a job of which they do a
-    part can only be that of a daemon thread then.
+    They are daemon threads, which the end of the interpreter stops anywhere. A job that they have a
+    part in can only be a daemon thread's then.
 
     Attributes
     ----------
     busy : Lock
-        Held by who has the team.
+        Held by the thread whose job the team does.
     """
 
     __slots__ = ("_jobs", "_size", "busy")
@@ -158,7 +158,7 @@ class _Team:
         self._size = 0
 
     def call(self, job: _Job, helpers: int) -> None:
-        """Have at most so many threads help with a job."""
+        """Have at most `helpers` threads help with a job."""
         try:
             while self._size < helpers:
                 Thread(target=_serve, args=(self._jobs,), daemon=True).start()

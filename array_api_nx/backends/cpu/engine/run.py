@@ -23,13 +23,15 @@ __all__ = ["NumPyKernel", "PreparedKernel", "extension", "prepare"]
 
 Memories: TypeAlias = Sequence[tuple[NDArray, int]]
 
-# What is computed at once where no bit depends on it: so many elements that the calls from Python,
-# for which other threads wait, take but a part of the time, in buffers of so many bytes together.
-_CELLS: Final = 1 << 17
-_BYTES: Final = 1 << 22
+# Without the extension, tiles are larger where no bit depends on their size. A tile has so many
+# elements that the calls from Python, which hold the GIL, take only a small part of the time; its
+# buffers have at most so many bytes together.
+_TILE_ELEMENTS: Final = 1 << 17
+_BUFFER_BYTES: Final = 1 << 22
 
-# A step of a program for tiles of one shape: its sources and its target, which are arrays or slots
-# of operands in memory, and what to pack before.
+# A step of a program for tiles of one shape: the step; its sources and its target, which are
+# buffers, or slots of operands that are used in their memory; and the operands to pack before, with
+# buffers.
 _BoundStep: TypeAlias = tuple[
     Instruction | Reduction, list[NDArray | int], NDArray | int, list[tuple[int, NDArray]]
 ]
@@ -88,8 +90,7 @@ class NumPyKernel:
     ----------
     kernel : Kernel
     tile : (int, int)
-        Rows and columns that are computed at once: the kernel's, or more of them where no bit
-        depends on that.
+        Rows and columns computed at once: the kernel's, or more where no bit depends on that.
     dtypes : tuple of dtype
         Of the operands.
     loads : list of list of int
@@ -147,7 +148,7 @@ class NumPyKernel:
         if 0 in kernel.dims:
             return (0,) * len(kernel.program)
         views = [self._view(slot, *memory) for slot, memory in enumerate(memories)]
-        free: list[_Worker] = []  # not in use by a thread just now; as many as threads in the end
+        free: list[_Worker] = []  # those that no thread uses now; all of them in the end
 
         def run_task(task: int) -> None:
             try:
@@ -184,10 +185,10 @@ class NumPyKernel:
 
 
 def _without_streams(kernel: Kernel) -> Kernel:
-    """The kernel with targets in memory or packed that were to be streamed.
+    """`kernel` with direct or packed targets for streamed ones: NumPy cannot write past the caches.
 
-    NumPy cannot write past the caches. Where nothing reads a target, it need not be packed either,
-    if its elements lie one after the other: NumPy's bits may differ where it writes backwards.
+    A target is direct if no step reads it and its elements are adjacent. Others are packed: NumPy's
+    bits may differ where it writes backwards.
     """
     read = {
         slot
@@ -203,9 +204,9 @@ def _without_streams(kernel: Kernel) -> Kernel:
 
 
 def _largest_tile(kernel: Kernel) -> tuple[int, int]:
-    """The tile to compute at once, because calls from Python take long."""
+    """The tile to compute at once: as large as `_TILE_ELEMENTS` and `_BUFFER_BYTES` allow."""
     packed = [operand.itemsize for operand in kernel.operands if operand.access != "direct"]
-    cells = min(_CELLS, _BYTES // max(sum(packed) + sum(kernel.registers), 1))
+    cells = min(_TILE_ELEMENTS, _BUFFER_BYTES // max(sum(packed) + sum(kernel.registers), 1))
     rows, columns = kernel.tile
     reductions = [step for step in kernel.program if isinstance(step, Reduction)]
     if not reductions:
@@ -218,7 +219,7 @@ def _largest_tile(kernel: Kernel) -> tuple[int, int]:
 
 
 class _Worker:
-    """What a thread needs while it runs a task of a kernel, and what a later task can use again."""
+    """The buffers and bound steps of one thread, which its later tasks use again."""
 
     __slots__ = ("_bound", "_buffers", "_invariant_shape", "_program", "_step", "_views", "flags")
 

@@ -1,10 +1,9 @@
-"""Folds tiles into accumulators with NumPy calls, in the order of the extension.
+"""Reductions of tiles with NumPy calls, for `run.NumPyKernel`: bit for bit those of the extension.
 
-There it is in native/tiles.h and native/sums.h.
-
-A run of floating-point numbers is added up in blocks of rows of so many lanes: down the rows first,
-then the lanes by halves, then the blocks in pairs, and pairs of pairs. For moments, columns are
-added up by groups of rows.
+`accumulate` folds a tile into accumulators as native/tiles.h does, in the order of native/sums.h. A
+run of floating-point numbers is added up in blocks, of _LENGTH rows of _LANE_BYTES each: down the
+rows first, then the lanes by halves, then the blocks in pairs, and pairs of pairs. For moments (see
+`loops.MOMENTS`), columns are added up by groups of rows.
 """
 
 from __future__ import annotations
@@ -18,11 +17,11 @@ from .kernel import Reduction
 
 __all__ = ["accumulate", "combined"]
 
-# What the extension has as well.
+# The extension has the same constants; they decide the bits.
 _LANE_BYTES: Final = 128
 _LENGTH: Final = 16
 _GROUP: Final = 8
-_FEW_COLUMNS: Final = 16  # fewer are reduced over the rows one by one
+_FEW_COLUMNS: Final = 16  # of fewer columns each is reduced over the rows by itself
 
 
 def accumulate(step: Reduction, block: NDArray, accumulators: NDArray, tile_columns: int) -> None:
@@ -34,7 +33,7 @@ def accumulate(step: Reduction, block: NDArray, accumulators: NDArray, tile_colu
     block : ndarray
         A tile, or several beside or below each other where tiles are not reduced together.
     accumulators : ndarray
-        Of the block's shape, stride 0 where they stay.
+        Of the block's shape, with stride 0 along reduced axes.
     tile_columns : int
     """
     rows, columns = block.shape
@@ -77,22 +76,22 @@ def accumulate(step: Reduction, block: NDArray, accumulators: NDArray, tile_colu
 
 
 def _tiles(block: NDArray, tile_columns: int) -> list[NDArray]:
-    """A block of one row as rows of one tile each, then what is left over."""
+    """A block of one row as rows of one tile each, and then a shorter row with the rest."""
     whole = block.shape[1] // tile_columns * tile_columns
     parts = [block[0, :whole].reshape(-1, tile_columns), block[:, whole:]]
     return [part for part in parts if part.size]
 
 
 def _is_flat(block: NDArray) -> bool:
-    """Whether rows follow each other as the elements of a row do."""
+    """Whether the end of a row and the next row are as far apart as the elements of a row."""
     return len(block) == 1 or block.strides[0] == block.shape[1] * block.strides[1]
 
 
 def _forwards(block: NDArray) -> NDArray:
-    """The block in memory that does not run backwards, where it would be reduced from its end."""
+    """`block`, copied if its rows run backwards in memory: NumPy would reduce it from its end."""
     if block.strides[0] >= 0:
         return block
-    # Columns stay apart, as they are.
+    # An extra column keeps NumPy from reducing all rows as one run.
     rows, columns = block.shape
     wide = np.empty((rows, columns + 1), block.dtype)[:, :columns]
     wide[...] = block
@@ -138,11 +137,11 @@ def _lane_sums(block: NDArray) -> NDArray:
     return parts[:, 0]
 
 
-_Found: TypeAlias = tuple[NDArray, NDArray, NDArray, NDArray]
-"""Sums, rounded means, and the sums of the distances from these and of their squares."""
+_Moments: TypeAlias = tuple[NDArray, NDArray, NDArray, NDArray]
+"""Sums; means, rounded; sums of the distances from these means; sums of the squared distances."""
 
 
-def _moments_along(block: NDArray) -> _Found:
+def _moments_along(block: NDArray) -> _Moments:
     """The moments of each row."""
     sums = _lane_sums(block)
     means = sums / block.dtype.type(block.shape[1])
@@ -150,7 +149,7 @@ def _moments_along(block: NDArray) -> _Found:
     return sums, means, _lane_sums(distances), _lane_sums(distances * distances)
 
 
-def _moments_down(block: NDArray) -> _Found:
+def _moments_down(block: NDArray) -> _Moments:
     """The moments of each column."""
     sums = _group_sums(block)
     means = sums / block.dtype.type(len(block))
@@ -191,7 +190,7 @@ def _accumulate_moments(
         _merge(accumulators[0], rows, _moments_down(block))
 
 
-def _merge(moments: NDArray, count: int, found: _Found) -> None:
+def _merge(moments: NDArray, count: int, found: _Moments) -> None:
     """Merge the moments of `count` elements into those of others."""
     with np.errstate(all="ignore"):
         sums, means, distances, squares = [np.asarray(each, np.float64) for each in found]
@@ -211,9 +210,9 @@ def _merge(moments: NDArray, count: int, found: _Found) -> None:
 
 
 def combined(parts: NDArray) -> tuple[NDArray, NDArray]:
-    """Mean and sum of squared distances of all elements of which each row has the moments of some.
+    """Mean and sum of squared distances of all elements, from the moments that tasks accumulated.
 
-    No row is empty.
+    Each row of `parts` is of one task, which had elements.
     """
     with np.errstate(all="ignore"):
         if len(parts) == 1:

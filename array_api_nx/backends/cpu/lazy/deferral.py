@@ -1,16 +1,16 @@
-"""Deferral: operations on large arrays become expressions, and are computed when they must be.
+"""Deferral: operations on large arrays become expressions, which are computed when they must be.
 
 Arrays of more elements than the process's threshold, and all results of deferred operations, are
-*tracked*: their storage is there from the beginning, says whether others can write the memory, and
-leads to the node by which expressions read it. Smaller arrays that a pending expression reads are
-copied into it, so that nobody needs to know who reads them.
+*tracked*: they have a storage from the beginning, which says whether others can write the memory,
+and has the node by which expressions read it. Smaller arrays are copied into the expressions that
+read them, so that writes to them need no care.
 
-The rules that make deferral safe, each in one place:
+Three rules make deferral safe, each in one place:
 
-- who reads memory that others can write is computed at once (`defer`);
+- an operation that reads memory which others can write is computed at once (`defer`);
 - before tracked memory is written (`writing`, `_store`) or handed out (`hand_out`), every pending
   value that reads it is computed, and equal values get memory of their own (`_detach`);
-- whoever writes tracked memory holds the lock, so that no expression comes to read it meanwhile.
+- the lock is held while tracked memory is written, so that no new expression reads it meanwhile.
 """
 
 from __future__ import annotations
@@ -49,16 +49,16 @@ _T = TypeVar("_T")
 _new_storage: Final = Storage.__new__
 
 builder: Final = Builder()
-"""Of all pending expressions; the lock is held around its use."""
+"""Makes all pending expressions. It is used under the lock only."""
 
-# How many elements are computed one by one before all are computed at once.
+# Reads of single elements of a pending value that compute just that element; the next computes all.
 _MAX_PROBES: Final = 4
 
 
 class DeferredExecution(NumPyMemory):
     """The part of the CPU backend that defers operations and evaluates them.
 
-    `policy.decide` says what is to be deferred. `builder` has the methods that do it.
+    `policy.decide` says what is to be deferred; `defer` does it, with a method of `builder`.
     """
 
     # ------------------------------------------------------------------ evaluation
@@ -116,7 +116,7 @@ class DeferredExecution(NumPyMemory):
         return array
 
     def _adopt_memory(self, storage: Storage) -> None:
-        """Let `storage` have the memory of its node, or a copy if another storage has it."""
+        """Give `storage` the memory of its node, or a copy if another storage has that memory."""
         if storage.memory is not None:
             return
         node: Node = storage.node
@@ -128,7 +128,7 @@ class DeferredExecution(NumPyMemory):
             storage.memory = node.memory
 
     def _detach(self, storage: Storage, report: evaluation.Report) -> None:
-        """Compute every pending value that reads `storage`, and part it from its node."""
+        """Compute every pending value that reads `storage`, and separate it from its node."""
         node: Node | None = storage.node
         if node is None:
             return
@@ -138,12 +138,12 @@ class DeferredExecution(NumPyMemory):
             expression.forget(node)
 
     def _release(self, storage: Storage, report: evaluation.Report) -> None:
-        """The same, but the node stays for the one expression that is about to be computed."""
+        """`_detach`, but the storage keeps its node, which the value to be written may read."""
         node: Node = storage.node
         try:
             evaluation.evaluate(expression.dependants(node), report)
         except MemoryError:
-            # They go on waiting, and read a copy.
+            # The values stay pending, and will read a copy of the memory.
             assert node.memory is not None
             node.memory = _copied(node.memory)
         for other in node.live_storages():
@@ -154,7 +154,7 @@ class DeferredExecution(NumPyMemory):
 
     @contextmanager
     def writing(self, x: Tensor) -> Iterator[None]:
-        """Around a write to the tracked memory of `x`."""
+        """A context in which the tracked memory of `x` may be written."""
         storage = x.storage
         report: evaluation.Report = []
         with lock:
@@ -177,7 +177,7 @@ class DeferredExecution(NumPyMemory):
     # ------------------------------------------------------------------ reading
 
     def _value(self, x: Tensor, reads_shared: bool) -> tuple[Value, bool]:
-        """The value by which an expression reads `x`, and whether it must do so now."""
+        """The value by which an expression reads `x`, and whether that must be computed at once."""
         view, storage = x.view or self.ensure_view(x), x.storage
         if view.mask is not None:
             return self._value(self.materialise(x, 0), reads_shared)
@@ -206,19 +206,21 @@ class DeferredExecution(NumPyMemory):
     def defer(
         self, way: policy.Way, build: Callable[..., Value | None], *arguments: object
     ) -> Tensor | None:
-        """An operation whose node `build`, a method of the builder, makes of the arguments; None,
-        with nothing done, if it makes none."""
+        """Defer an operation: `build`, a method of `builder`, makes its value from the arguments.
+
+        None, with nothing done, if `build` returns None.
+        """
         report: evaluation.Report = []
         with lock:
             values, now = self._values(arguments, way.reads_shared)
             try:
                 value = build(*values, errors=way.errors)
             except TooLarge as error:
-                value = self._built(build, values, way.errors, error.largest, report)
+                value = self._build_in_steps(build, values, way.errors, error.largest, report)
             if value is None:
                 return None
             node, view = value
-            # Nothing is called that need not be: operations on large arrays are many, too.
+            # The fields are set here because a call of Storage would take longer.
             storage = _new_storage(Storage)
             storage.memory = None
             storage.dtype = node.dtype
@@ -227,7 +229,7 @@ class DeferredExecution(NumPyMemory):
             storage.tracked = True
             node.attach(storage)
             if now:
-                # Others may write what it is computed from.
+                # Others may write the memory that the operation reads.
                 evaluation.evaluate([node], report)
                 self._adopt_memory(storage)
         if report:
@@ -239,7 +241,7 @@ class DeferredExecution(NumPyMemory):
         return result
 
     def _values(self, arguments: Sequence[object], reads_shared: bool) -> tuple[list[object], bool]:
-        """Arguments with values for Tensors; and whether those must be read now."""
+        """The arguments, with Tensors replaced by values; and whether these must be read now."""
         values: list[object] = []
         now = False
         for x in arguments:
@@ -253,7 +255,7 @@ class DeferredExecution(NumPyMemory):
             values.append(x)
         return values, now
 
-    def _built(
+    def _build_in_steps(
         self,
         build: Callable[..., _T],
         values: Sequence[object],
@@ -261,7 +263,7 @@ class DeferredExecution(NumPyMemory):
         largest: Node,
         report: evaluation.Report,
     ) -> _T:
-        """What `build` makes of values, after `largest` and what else is too large is computed."""
+        """`build` of values, repeated after what is too large (at first `largest`) is computed."""
         computed = [largest]
         while True:
             evaluation.evaluate(computed[-1:], report)
@@ -273,7 +275,7 @@ class DeferredExecution(NumPyMemory):
     # ------------------------------------------------------------------ writing
 
     def binary_loop(self, op: Primitive, x1: Operand, x2: Operand) -> loops.Loop | None:
-        """The loop that gives what NumPy does for these operands."""
+        """The loop that gives NumPy's result for these operands; None if there is none."""
         dtype = _dtype(x1 if type(x1) is Tensor else x2)
         if op is p.POW:
             shape = self.shape(x1) if type(x1) is Tensor else None
@@ -282,15 +284,17 @@ class DeferredExecution(NumPyMemory):
         return loops.find(op, dtype)
 
     def store_binary(self, op: Primitive, x1: Operand, x2: Operand, out: Tensor) -> bool:
-        """`binary` into the tracked memory of `out`; False if NumPy must do it."""
+        """`binary` into the tracked memory of `out`. False if it is left to NumPy."""
         loop = self.binary_loop(op, x1, x2)
         if loop is None or loop.output != _dtype(out):
             return False
         return self._store(op, loop, (x1, x2), out)
 
     def store_number(self, target: Tensor, value: ArrayOrScalar) -> bool:
-        """`assign` of one number to few elements of tracked memory that no expression reads or
-        fills; False, with nothing done, where it is more, or might give a warning."""
+        """`assign` a number to few elements of tracked memory that no expression reads or fills.
+
+        False, with nothing done, for other memory, many elements, or a number that might overflow.
+        """
         view, storage = target.view, target.storage
         if view.size > limits.tracked or view.mask is not None:
             return False
@@ -310,7 +314,7 @@ class DeferredExecution(NumPyMemory):
         return True
 
     def store(self, target: Tensor, value: Tensor) -> bool:
-        """`assign` to the tracked memory of `target`; False if NumPy must do it."""
+        """`assign` to the tracked memory of `target`. False if it is left to NumPy."""
         shape = self.shape(value)
         surplus = len(shape) - len(self.shape(target))
         if surplus > 0:
@@ -341,10 +345,12 @@ class DeferredExecution(NumPyMemory):
             try:
                 node, arrange = build(*values, errors=way.errors)
             except TooLarge as error:
-                node, arrange = self._built(build, values, way.errors, error.largest, report)
+                node, arrange = self._build_in_steps(
+                    build, values, way.errors, error.largest, report
+                )
             destination = view if arrange is None else arrange.apply(view)
             memory = storage.memory
-            if memory is None:  # what is overwritten unread need not be computed
+            if memory is None:  # all elements are overwritten: they need not be computed before
                 memory = memory_pool.empty((size,), storage.dtype)
             elif storage.node is not None:
                 self._release(storage, report)

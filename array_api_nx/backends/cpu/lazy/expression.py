@@ -1,11 +1,11 @@
 """Pending expressions: what will be computed, from what, and who reads it.
 
 A `Node` is an immutable value: an operation over other values, or the contents of a block of
-memory. `builder.Builder` makes nodes. A *storage* (what arrays are views of) is pending while it
-has a node but no memory; evaluation gives the node memory, which a storage then holds.
+memory. builder.py makes nodes. A storage (the block of memory that arrays are views of) is pending
+while it has a node but no memory. Evaluation gives the node memory, which a storage then takes.
 
-The memory of a node that storages hold can be written to. Before that happens, everything that
-still needs the value is computed, and the storage leaves its node: see `dependants`.
+A storage can be written to, but the value of its node cannot change. So before a write, everything
+that still reads the node is computed (`dependants`), and the storage leaves its node.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ _keys: Final = count()
 
 @final
 class ScalarValue:
-    """A number in an expression.
+    """A scalar in an expression.
 
     Attributes
     ----------
     array : ndarray
         Of one element.
     key : tuple
-        Its bits and dtype: 0.0 and -0.0 are equal, but not the same.
+        Its bits and dtype, since 0.0 and -0.0 are equal but not the same scalar.
     """
 
     __slots__ = ("array", "key")
@@ -69,7 +69,7 @@ _scalars: Final[dict[tuple[type, object, NumPyDType], ScalarValue]] = {}
 
 def scalar(value: Any, dtype: NumPyDType) -> ScalarValue:
     """A Python scalar as a value of `dtype`."""
-    if not value or type(value) is complex:  # -0.0 would be found for 0.0
+    if not value or type(value) is complex:  # as keys of the dict, 0.0 and -0.0 are equal
         return ScalarValue(located(np.full, 1, value, dtype))
     key = type(value), value, dtype
     found = _scalars.get(key)
@@ -77,7 +77,7 @@ def scalar(value: Any, dtype: NumPyDType) -> ScalarValue:
         if len(_scalars) >= _MAX_SCALARS:
             _scalars.clear()
         found = ScalarValue(located(np.full, 1, value, dtype))
-        # What overflows is made anew each time, so that NumPy warns each time.
+        # A scalar that overflows is not kept, so that NumPy warns each time.
         if np.isfinite(found.array[0]) or not isfinite(value):
             _scalars[key] = found
     return found
@@ -85,43 +85,42 @@ def scalar(value: Any, dtype: NumPyDType) -> ScalarValue:
 
 @final
 class Node:
-    """A value: computed, pending, or simply there.
+    """A value: a leaf (the contents of memory), or an operation, pending or computed.
 
     Attributes
     ----------
     op : Primitive or None
         None for a leaf, the contents of memory.
     loop : Loop or None
-        What computes an element, or adds one to an accumulator; None for a leaf and a fill.
+        Computes an element, or folds one into an accumulator; None for a leaf and a fill.
     sources : tuple of Source
-        Views have the shape `space`. Empty once there is memory.
+        The operands, whose views have the shape `space`. Empty once there is memory.
     space : tuple of int
-        What the operation goes over.
+        The sizes over which the operation iterates.
     axes : tuple of int
         The axes of `space` that are reduced.
     shape : tuple of int
-        `space` without them. The elements lie row-major.
+        `space` without `axes`. The elements lie row-major.
     identity : ndarray or None
         0-d: what accumulators start from.
     divisor : float or None
-        What to divide a sum by.
+        By which a sum is divided.
     dtype : numpy.dtype
     errors : int
         Floating-point errors to warn of, as NumPy's bits.
     pending, leaves : frozenset
-        The keys of the pending operations and of the leaves and scalars that the expression is made
-        of, to keep it bounded.
+        The keys of the pending operations, and of the leaves and scalars, in the whole expression.
+        Their numbers are bounded: see `Builder`.
     memory : ndarray or None
-        One-dimensional; None while the value is pending, and again once a storage took it away.
-        Where programs are planned: what stands for the memory that there will be.
+        The elements (see `Memory`); None while the value is pending, and after `forget`.
     storages : list of weak references to Storage
-        Those whose elements this value is. One of them may hold the memory.
+        The storages that have this node. One of them may hold its memory.
     readers : list of weak references to Node
-        The nodes that have it for a source; some may be computed meanwhile.
+        The nodes that have this one for a source; some may have been computed since.
     next_prune : int
-        From how many readers on to look for those.
+        The number of readers at which those are forgotten that have been computed.
     probes : int
-        How often one element alone was looked at.
+        How often somebody read a single element while the value was pending.
     key : int
         No other node ever has the same.
     """
@@ -204,7 +203,7 @@ class Node:
         return f"<{name} {self.shape} {self.dtype}>"
 
     def live_storages(self) -> list[Storage]:
-        """The storages that still exist and whose elements this is."""
+        """The storages that still exist and have this node."""
         return [s for r in self.storages if (s := r()) is not None and s.node is self]
 
     def consumers(self) -> Iterator[Node]:
@@ -222,7 +221,7 @@ class Node:
         self.storages.append(ref(storage))
 
     def realise(self, memory: Memory) -> None:
-        """The value is computed: it lies in `memory`, and its sources are not needed any more."""
+        """Take the computed elements in `memory`, and drop the sources."""
         self.memory = memory
         self.sources = ()
         self.pending = frozenset()
@@ -240,7 +239,7 @@ class Node:
         return value.array
 
     def pending_mean(self) -> Node | None:
-        """The mean of what this pending node is the variance of, if something waits for it."""
+        """The pending mean, if there is one, of the elements of which this node is the variance."""
         if self.op is not p.VAR:
             return None
         ((value, view),) = self.sources
@@ -269,15 +268,18 @@ sizes and dtypes of arrays that there will be."""
 
 
 def leaf(memory: Memory) -> Node:
-    """The contents of `memory`, which is one-dimensional and contiguous, or stands for that."""
+    """A node for the contents of `memory`."""
     node = Node(None, None, (), memory.shape, memory.dtype, 0)
     node.realise(memory)
     return node
 
 
 def dependants(node: Node, live: Set[int] | None = None) -> list[Node]:
-    """The pending values that need the memory of `node`, and that somebody wants: those whose keys
-    are `live`, or if that is not given those of living arrays."""
+    """The pending values that need the memory of `node`, and that are wanted.
+
+    Wanted are the values whose keys are in `live`, or, without `live`, those of living storages. Of
+    values that need each other, the first ones on the way from `node` are enough.
+    """
     found: list[Node] = []
     seen = {node.key}
     stack = [node]
@@ -294,9 +296,9 @@ def dependants(node: Node, live: Set[int] | None = None) -> list[Node]:
 
 
 def forget(node: Node) -> None:
-    """The memory of `node` is about to change: nothing may find the value there any more.
+    """Make a builder find `node` no more, because its memory is about to change.
 
-    A builder takes a node that has neither memory nor sources for one that does not exist.
+    To a builder, a node that has neither memory nor sources does not exist.
     """
     node.memory = None
     node.sources = ()

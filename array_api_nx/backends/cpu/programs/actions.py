@@ -1,4 +1,7 @@
-"""What is done when a program runs: actions over numbered slots of memory."""
+"""Actions: the steps of a planned program, over numbered slots of memory.
+
+planner.py makes them. A large program runs them one by one, a small one is bound first (bound.py).
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,7 @@ __all__ = [
 
 
 class Read(NamedTuple):
-    """What a call gets for an operand: a slot read through a view."""
+    """An operand of an action: a slot, read through a view."""
 
     slot: Slot
     view: View
@@ -71,7 +74,7 @@ class KernelPass(NamedTuple):
 
 
 class Fill(NamedTuple):
-    """A slot filled with one value."""
+    """Fill a slot with one value."""
 
     slot: Slot
     value: NDArray
@@ -91,7 +94,7 @@ class Fill(NamedTuple):
 
 
 class Copy(NamedTuple):
-    """A slot filled with what another one holds."""
+    """Copy a slot to another one."""
 
     source: Slot
     target: Slot
@@ -111,7 +114,7 @@ class Copy(NamedTuple):
 
 
 class Update(NamedTuple):
-    """A slot written to in part."""
+    """Write a part of a slot: a view of it, or the elements of that view that keys select."""
 
     target: Slot
     view: View
@@ -138,7 +141,7 @@ class Update(NamedTuple):
 
 
 class BackendCall(NamedTuple):
-    """A call of a method of the backend, with `Read` for handles, and within an errstate."""
+    """Call a method of the backend, with `Read` in place of handles, under an errstate."""
 
     method: str
     arguments: tuple[Argument, ...]
@@ -176,12 +179,12 @@ class BackendCall(NamedTuple):
 
 
 Action: TypeAlias = "KernelPass | Fill | Copy | Update | BackendCall"
-"""What is done when a program runs. ``uses()`` are all slots that it touches; `stores` those whose
-memory must be there for it to write; ``finds()`` those that it puts memory of its own into."""
+"""A step of a planned program. ``uses()`` are all slots that it reads or writes; `stores` those
+that it writes in memory that they must have; ``finds()`` those to which it gives memory itself."""
 
 
 def _handles(x: Argument, slots: Slots) -> Argument:
-    """`x` with handles for what is to be read."""
+    """`x` with a handle for each `Read`."""
     if type(x) is Read:
         return tensor(slots[x.slot], x.view)
     if type(x) is tuple:
@@ -199,7 +202,7 @@ def as_array(memory: NDArray, view: View) -> NDArray:
 
 
 def tensor(memory: NDArray, view: View) -> Tensor:
-    """A handle of `memory` seen through `view`. With an array, so that nothing is deferred."""
+    """A handle of `memory` seen through `view`. It has an array, so that nothing is deferred."""
     result = Tensor()
     result.array = as_array(memory, view)
     result.view = result.storage = None
@@ -219,7 +222,7 @@ def _as_tuple(x: Handle) -> tuple[Handle, ...]:
 def raised(
     passes: Sequence[KernelPass], flags: Sequence[tuple[int, ...]], here: int
 ) -> evaluation.Report:
-    """What to report of the floating-point errors that passes met.
+    """The entries of a report for the floating-point errors that passes met.
 
     Parameters
     ----------
@@ -227,7 +230,7 @@ def raised(
     flags : sequence of tuple of int
         Per pass and step, as NumPy's bits.
     here : int
-        What `fperrors.modes` says where the program runs.
+        `fperrors.modes` where the program runs.
     """
     report: evaluation.Report = []
     for each, all_met in zip(passes, flags, strict=True):

@@ -1,8 +1,8 @@
-"""Small programs, with everything that they are run over put together once.
+"""`BoundProgram`: a small program bound to memory, so that a run makes no arrays or passes.
 
-All the slots of a small program lie in its arena, so that the arrays and the kernels that its
-actions need are made when it is bound. Passes that follow each other run in one call of the
-extension, and the commonest calls of NumPy's kernels write straight into the slot of their result.
+A small program keeps all its slots in one arena from run to run. So the arrays that its actions
+need are made when it is bound. Adjacent passes become one call of the extension, and the commonest
+calls of NumPy's kernels write straight into the slot of their result.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _Call: TypeAlias = "tuple[Callable[..., object], list[Read]]"
 _sum: Final = REDUCE[p.SUM]
 
 _MAX_PASSES: Final = 64
-"""In one sequence."""
+"""The most passes in one sequence (MAX_SEQUENCE in native/threads.h)."""
 
 
 class BoundProgram:
@@ -66,41 +66,41 @@ class BoundProgram:
     Attributes
     ----------
     asks_first : bool
-        Whether a run may itself do what NumPy's errstate asks for, so that what that is has to be
-        known before. Otherwise floating-point errors are only noted.
+        Whether actions of a run apply NumPy's errstate themselves, so that the caller must look at
+        it before. Otherwise floating-point errors are only noted.
     """
 
     def __init__(self, plan: ProgramPlan) -> None:
         self._plan = plan
         self._numbers = {slot: i for i, slot in enumerate(plan.given)}
         self._fixed = plan.placed()
-        # The arrays of a run are those given, then these. None stands for a view of an array given,
-        # made in each run: `_views` has its number, that of the array, and what makes it.
+        # The arrays of a run are those given, then these. None stands for a view of a given array,
+        # which each run makes: `_views` has its number, that of the array, and the function.
         self._own: list[NDArray | None] = []
         self._views: list[tuple[int, int, Callable[[NDArray], NDArray]]] = []
         self._sequences: list[tuple[Sequence, list[KernelPass]]] = []
         self.asks_first = False
-        # Whether runs note all errors, for `_report`; and where NumPy's functions write theirs, if
-        # any is called.
+        # Whether a run notes all floating-point errors, for `_report`; and, if it calls functions
+        # of NumPy, the context in which these write theirs to a list.
         self._notes = True
         self._recording: tuple[Context, list[str]] | None = None
         self._works = self._bind()
-        self._open: Callable[[Given], bool | None] | None = None
+        self._check: Callable[[Given], bool | None] | None = None
         if extension is not None:
             expected = tuple([plan.expected(slot) for slot in plan.given])
-            self._open = extension.Sequence(expected, (), (), True).run
+            self._check = extension.Sequence(expected, (), (), True).run
 
     # ------------------------------------------------------------------ running
 
     def run(self, given: Given, report: evaluation.Report) -> bool:
         """Compute the results, which are appended to `given`.
 
-        False unless `given` are contiguous arrays of the shapes and dtypes planned for, or objects
-        with an attribute `array` that is one; and where floating-point errors were met that want
-        more than warnings. Then nothing was written but memory that nobody has seen.
+        Returns False if `given` are not contiguous arrays of the planned shapes and dtypes (or
+        Tensors with such an `array`), or if floating-point errors want more than warnings. Then
+        only memory was written that nobody else has seen.
         """
-        opened = self._open_in_python(given) if self._open is None else self._open(given)
-        if opened is False:
+        accepted = self._check_in_python(given) if self._check is None else self._check(given)
+        if accepted is False:
             return False
         if not self._notes:
             self._run_works(given, report)
@@ -113,7 +113,7 @@ class BoundProgram:
         try:
             context.run(self._run_works, given, met)
         except BaseException as error:
-            # What NumPy would have told before.
+            # NumPy would have given these warnings before the exception.
             if not self._report(texts, met, report) and isinstance(error, Exception):
                 return False
             fperrors.report(report)
@@ -121,8 +121,8 @@ class BoundProgram:
         return not (texts or met) or self._report(texts, met, report)
 
     def _report(self, texts: list[str], met: _Notes, report: evaluation.Report) -> bool:
-        """Report what a run has noted: texts of NumPy's functions, which are taken out of their
-        list, and what passes of the extension raised. False if it wants more than warnings."""
+        """Add to `report` what a run has noted: texts of NumPy's functions, which are removed from
+        their list, and flags of passes. False if the errstate wants more than warnings."""
         here = fperrors.modes()
         operations = fperrors.operations(texts)
         texts.clear()
@@ -140,8 +140,8 @@ class BoundProgram:
         for work in self._works:
             work(given, arrays, report)
 
-    def _open_in_python(self, given: Given) -> bool:
-        """What a sequence without passes does."""
+    def _check_in_python(self, given: Given) -> bool:
+        """Check the given arrays, as a sequence of the extension without passes does."""
         plan = self._plan
         for i, slot in enumerate(plan.given):
             if i == len(given):
@@ -156,11 +156,10 @@ class BoundProgram:
         return True
 
     def reentrant(self) -> Callable[[Given], Tensor | None] | None:
-        """For programs that are one sequence over no memory of their own, with one result: a
-        function from the arguments' handles to it, which any number of runs may use at a time.
+        """A function from the arguments' handles to the result, which several threads may call at a
+        time; None unless the program is one sequence with one result and no memory of its own.
 
-        It returns None, with nothing done, where the arguments are not as they should be, or
-        floating-point errors want more than warnings.
+        The function returns None, with nothing done, where `run` returns False.
         """
         plan = self._plan
         if plan.arena or plan.constants or len(plan.outputs) != 1 or len(self._sequences) != 1:
@@ -187,11 +186,11 @@ class BoundProgram:
     # ------------------------------------------------------------------ binding
 
     def _bind(self) -> list[_Work]:
-        """What the actions do, with passes that follow each other together."""
+        """Bind all actions, adjacent passes together."""
         actions = self._plan.actions
         calls = {i: self._call(x) for i, x in enumerate(actions) if not _is_native(x)}
         if calls:
-            self._look_at_calls(calls)
+            self._choose_reporting(calls)
         works: list[_Work] = []
         passes: list[KernelPass] = []
         for i, action in enumerate(actions):
@@ -207,25 +206,25 @@ class BoundProgram:
             works.append(self._sequence(passes))
         return works
 
-    def _look_at_calls(self, calls: dict[int, _Call | None]) -> None:
-        """Decide how floating-point errors of NumPy's functions are treated.
+    def _choose_reporting(self, calls: dict[int, _Call | None]) -> None:
+        """Decide how floating-point errors of NumPy's functions are reported.
 
         Parameters
         ----------
         calls : dict of int to (function and reads, or None)
-            From the numbers of the actions that the extension does not run to `_call` of them.
+            `_call` of each action that the extension does not run, by the action's number.
         """
         if None not in calls.values():
             self._recording = fperrors.recording()
             return
         self._notes = False
-        # Methods of the backend see the caller's context variables. They treat errors themselves.
+        # Methods of the backend need the caller's context variables, and report errors themselves.
         others = [type(self._plan.actions[i]) for i, call in calls.items() if call is None]
         direct = len(others) < len(calls)
         self.asks_first = direct or BackendCall in others or Update in others
 
     def _sequence(self, passes: list[KernelPass]) -> _Work:
-        """Passes that the extension runs in one call."""
+        """Bind passes that the extension runs in one call."""
         plan = self._plan
         slots = sorted({slot for each in passes for slot, _ in each.work.operands})
         fixed = [slot for slot in slots if slot in self._fixed]
@@ -263,13 +262,13 @@ class BoundProgram:
         return work
 
     def _called(self, action: Action, call: _Call | None) -> _Work:
-        """An action that is no pass of the extension's."""
+        """Bind an action that the extension does not run."""
         if call is None:
-            return self._any(action)
+            return self._generic(action)
         function, reads = call
         if not self._notes:
             function = partial(fperrors.located, function)
-        arrays_of = itemgetter(*[self._number(x) for x in reads])
+        arrays_of = itemgetter(*[self._array_number(x) for x in reads])
 
         def work(given: Given, arrays: Given, report: _Notes) -> None:
             function(*arrays_of(arrays))
@@ -277,8 +276,7 @@ class BoundProgram:
         return work
 
     def _call(self, action: Action) -> _Call | None:
-        """For the commonest calls: one of NumPy's functions, and the arrays that it takes, its
-        result last."""
+        """For the commonest actions a function of NumPy and its arrays, the result's last."""
         if type(action) is not BackendCall or action.errors:
             return None
         reads = [x for x in action.arguments if type(x) is Read]
@@ -287,25 +285,25 @@ class BoundProgram:
         if action.method == "matmul":
             return np.matmul, reads
         if action.method == "inv":
-            return _invert, reads
+            return _inv_into, reads
         if action.method == "arg_reduce":
             op, _, axis, keepdims = action.arguments
             method = getattr(np.ndarray, ARG_REDUCE[op])
             return partial(_call_with_out, method, axis=axis, keepdims=keepdims), reads
         if action.method == "reduce":
             op, x, axes, keepdims, *_ = action.arguments
-            # Sums of these are NumPy's, and need no dtype: they accumulate in their own.
+            # NumPy computes small sums. Without a dtype they accumulate in that of `x`.
             same = self._plan.slots[x.slot].dtype == self._plan.slots[result].dtype
             if same and prod(x.view.shape) <= AT_ONCE_MAX:
                 if op is p.SUM:
-                    return partial(_add_up, axes, keepdims), reads
+                    return partial(_sum_into, axes, keepdims), reads
                 if op is p.MEAN:
                     count = prod([x.view.shape[axis] for axis in axes])
-                    return partial(_average, axes, keepdims, count), reads
+                    return partial(_mean_into, axes, keepdims, count), reads
         return None
 
-    def _any(self, action: Action) -> _Work:
-        """Any action, run as in large programs; what it finds is copied into its slot."""
+    def _generic(self, action: Action) -> _Work:
+        """Bind another action: it runs as in large programs, then its results are copied."""
         plan, numbers = self._plan, self._numbers
         fixed = [self._fixed.get(slot) for slot in range(len(plan.slots))]
         results = [slot for slot in action.finds() if plan.slots[slot].last >= 0]
@@ -321,8 +319,8 @@ class BoundProgram:
 
         return work
 
-    def _number(self, x: Read) -> int:
-        """The number of the array that `x` shows, among those of a run."""
+    def _array_number(self, x: Read) -> int:
+        """The number of the array for `x` among those of a run. It is added if it is new."""
         view = x.view
         number = len(self._numbers) + len(self._own)
         memory = self._fixed.get(x.slot)
@@ -349,20 +347,20 @@ def _call_with_out(
     method(x, out=out, **keywords)
 
 
-def _add_up(axes: tuple[int, ...], keepdims: bool, x: NDArray, out: NDArray) -> None:
+def _sum_into(axes: tuple[int, ...], keepdims: bool, x: NDArray, out: NDArray) -> None:
     _sum(x, axes, None, out, keepdims)
 
 
-def _average(axes: tuple[int, ...], keepdims: bool, count: int, x: NDArray, out: NDArray) -> None:
+def _mean_into(axes: tuple[int, ...], keepdims: bool, count: int, x: NDArray, out: NDArray) -> None:
     out[...] = divide_by_count(_sum(x, axes, None, None, keepdims), count)
 
 
-def _invert(x: NDArray, out: NDArray) -> None:
+def _inv_into(x: NDArray, out: NDArray) -> None:
     out[...] = np.linalg.inv(x)
 
 
 def _is_native(action: Action) -> bool:
-    """Whether the extension alone runs an action."""
+    """Whether the extension runs an action without Python code."""
     if extension is None or type(action) is not KernelPass:
         return False
     return action.work.copies == 1 and not any(

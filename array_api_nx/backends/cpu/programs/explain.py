@@ -1,4 +1,4 @@
-"""How a program would be run: see `Backend.explain_program`."""
+"""Explanations of programs: the passes and buffers of their plans (`Backend.explain_program`)."""
 
 from __future__ import annotations
 
@@ -67,12 +67,12 @@ class _Explainer:
         return "result" if slot in self.plan.results else "stored"
 
     def _kinds(self, fused: ExplainedPass, number: int) -> ExplainedPass:
-        """A fused pass, whose memories are told apart by what becomes of them."""
+        """A fused pass with the kind of each memory: given, stored or result."""
         slots = {self.name(slot, number): slot for slot in self.plan.actions[number].uses()}
 
         def known(memory: MemoryExplanation) -> MemoryExplanation:
             slot = slots.get(memory.name)
-            if slot is None:  # another view of what has that name without primes
+            if slot is None:  # primes mark another view of the same slot
                 slot = slots[memory.name.rstrip("'")]
             return memory._replace(kind=self._kind(slot))
 
@@ -92,7 +92,7 @@ class _Explainer:
         )
 
     def _called(self, number: int, action: Action) -> ExplainedPass:
-        """What is no pass of a kernel, as one of a single step."""
+        """An action that is not a pass, explained as a pass of one step."""
         if type(action) is BackendCall:
             operation, arguments = action.method, action.arguments
             arguments += tuple([x for _, x in action.keywords])
@@ -122,7 +122,7 @@ class _Explainer:
         return Read(slot, View.row_major(self.plan.slots[slot].shape))
 
     def _text(self, x: Argument, number: int) -> list[str]:
-        """An argument, in the words of a step."""
+        """An argument, as the sources of a step show it."""
         if type(x) is Read:
             return [self.name(x.slot, number)]
         if type(x) is tuple and _slots(x):
@@ -134,7 +134,7 @@ class _Explainer:
     def _shape(self, slot: Slot) -> Sizes:
         """The symbolic shape of what a slot holds.
 
-        What is no value of the program has the shape of one that is as large, if there is one.
+        A slot that holds no value of the program gets the shape of a value of its size, if any.
         """
         described = self.plan.slots[slot]
         values = [*[value for _, value in described.values], *range(len(self.shapes))]
@@ -151,7 +151,7 @@ class _Explainer:
         return found
 
     def _arena(self) -> DimLike:
-        """The blocks that lie one after the other up to the end of the arena."""
+        """The size of the arena as an expression: the sum of adjacent blocks up to its end."""
         slots = self.plan.slots
         ends = {
             slot: position + slots[slot].size * slots[slot].dtype.itemsize
@@ -168,7 +168,7 @@ class _Explainer:
         return total
 
     def _peak(self) -> DimLike:
-        """The largest sum of what lives at one time: see `Plan.run`."""
+        """The most bytes in use at one time; see `ProgramPlan.run`."""
         plan = self.plan
         always = self._arena()
         placed = {slot for slot, _ in plan.places}
@@ -193,15 +193,15 @@ class _Explainer:
         return max(moments, key=self._number)
 
     def _accumulators(self, number: int, action: Action) -> DimLike:
-        """What a pass takes at most, besides results, for what it accumulates in.
+        """The most bytes that a pass takes for accumulators, besides its results.
 
-        Where that is not the memory of the result itself, one after the other is replaced by it.
+        Accumulators that cannot become the result itself are replaced by it, one after the other.
         """
         if type(action) is not KernelPass:
             return 0
         divided = {step.target for step in self.passes[number].steps if step.kind == "final"}
         kernel, copies = action.work.kernel, action.work.copies
-        # What those take that are still to be replaced, beyond their results.
+        # The bytes of accumulators that are still to be replaced, beyond those of their results.
         waiting: DimLike = 0
         moments: list[DimLike] = [0]
         for step in reversed(kernel.program):

@@ -1,4 +1,4 @@
-"""Programs planned for given sizes: their actions, and the memory that those need."""
+"""`ProgramPlan`: a program planned for given sizes, with its actions and the memory for them."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ __all__ = ["ProgramPlan"]
 
 
 _MAX_GIVEN: Final = 4096
-"""Arguments, constants and results of a small program: what a sequence takes."""
+"""The most arguments, constants and results of a small program: a sequence takes no more arrays."""
 
 
 _MAX_KEPT_BYTES: Final = 2**18
-"""Bytes of slots of a program that keeps their memory from one run to the next."""
+"""The most bytes of a small program, which keeps the memory of its slots from run to run."""
 
 
 class ProgramPlan:
@@ -42,31 +42,31 @@ class ProgramPlan:
     ----------
     backend : DeferredExecution
     planner : Planner or None
-        What tells of the passes, if asked for.
+        The planner, if the plan is to be explained.
     actions : list of Action
     slots : list of SlotInfo
     scalars : dict of slot to ndarray
-        What never changes.
+        The slots of scalars, whose elements never change.
     orders : list of (tuple of int or None)
-        Per argument, how its axes are to be permuted first.
+        Per argument the order into which its axes are permuted before the run.
     constants : list of Tensor
-        What the program reads besides its arguments; they have the slots after those.
+        The arrays that the program reads besides its arguments. Their slots follow the arguments'.
     outputs : list of (Read or ValueView)
-        An operand where the output shows an argument or a constant.
+        A ValueView is a view of an argument or a constant.
     stores : list of (int, Read)
-        Which arguments are written in the end, and with what.
+        The arguments that are written after the run, by number, each with its new elements.
     results : list of slot
-        Those that outputs and stores show.
+        The slots that outputs and stores read.
     given : list of slot
-        Those of the arguments, of the constants, and the results.
+        The slots of arguments and constants, and the results.
     order : list of int
-        If the program is simple, which result each output is.
+        If the program is simple (`is_simple`), per output the position of its slot in `results`.
     places : list of (slot, int)
-        What lies in the arena, and at which byte.
+        The slots in the arena, each with its first byte.
     arena : int
-        Its bytes.
+        The bytes of the arena.
     keeps_memory : bool
-        Whether the arena has a place for all slots that are not given.
+        Whether the program is small, and all slots that are not given lie in the arena.
     """
 
     def __init__(
@@ -109,7 +109,7 @@ class ProgramPlan:
         return described.shape, described.dtype
 
     def _measure(self) -> None:
-        """Find out how long each slot is needed."""
+        """Set the first and the last action that uses each slot."""
         for number, action in enumerate(self.actions):
             for slot in action.uses():
                 described = self.slots[slot]
@@ -137,7 +137,7 @@ class ProgramPlan:
         return arrays
 
     def run(self, handles: tuple[Tensor, ...], report: evaluation.Report) -> list[NDArray]:
-        """Run the program over memory taken for this run: the arrays of `given`, for `finish`."""
+        """Run the program in memory taken for this run; the arrays of `given`, for `finish`."""
         slots: Slots = [None] * len(self.slots)
         for slot, array in self.placed().items():
             slots[slot] = array
@@ -183,10 +183,10 @@ class ProgramPlan:
     def finish(
         self, handles: tuple[Tensor, ...], given: list[NDArray], report: evaluation.Report
     ) -> tuple[Tensor, ...]:
-        """Write arguments, give warnings, and return the outputs."""
+        """Write to arguments, report floating-point errors, and return the outputs."""
         storages: dict[Slot, Storage] = {}
         slots = dict(zip(self.given, given, strict=True))
-        # Outputs that show arguments show what is written.
+        # Before outputs are made: an output may show an argument that is written.
         for i, read in self.stores:
             value, order = tensor(slots[read.slot].reshape(-1), read.view), self.orders[i]
             if order is not None:
