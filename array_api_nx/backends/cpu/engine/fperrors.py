@@ -194,7 +194,7 @@ def _treat(name: str, flags: int, settings: Mapping[str, object]) -> None:
         if mode == "warn":
             warn(f"{text} encountered in {name}")
         elif mode != "ignore":
-            _ACTIONS[mode](name, text, flags)
+            _ACTIONS[str(mode)](name, text, flags)
 
 
 def _raise(name: str, text: str, flags: int) -> None:
@@ -224,12 +224,7 @@ def _log(name: str, text: str, flags: int) -> None:
 
 
 # What the other modes of NumPy's errstate do, besides to warn and to ignore.
-_ACTIONS: Final[Mapping[object, Callable[[str, str, int], None]]] = {
-    "raise": _raise,
-    "call": _call,
-    "print": _print,
-    "log": _log,
-}
+_ACTIONS: Final = {"raise": _raise, "call": _call, "print": _print, "log": _log}
 
 
 # ---------------------------------------------------------------------- calls of NumPy

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Final, TypeAlias, final
 
@@ -42,6 +43,7 @@ _INT64: Final = np.dtype(np.int64)
 
 
 @final
+@dataclass(eq=False, repr=False, slots=True)
 class Loop:
     """An operation, element by element, on given dtypes; equal only to itself.
 
@@ -69,20 +71,6 @@ class Loop:
         What the extension takes to compute the loop at once; None without the extension.
     """
 
-    __slots__ = (
-        "call",
-        "cost",
-        "inputs",
-        "is_exact",
-        "materialise_scalar",
-        "name",
-        "operation",
-        "output",
-        "pointer",
-        "serial_limit",
-        "ufunc",
-    )
-
     name: str
     inputs: tuple[NumPyDType, ...]
     output: NumPyDType
@@ -90,43 +78,22 @@ class Loop:
     ufunc: np.ufunc | None
     call: Callable[..., object] | None
     pointer: object
-    materialise_scalar: bool
-    serial_limit: int
-    is_exact: bool
-    operation: Operation | None
+    materialise_scalar: bool = field(init=False)
+    serial_limit: int = field(init=False)
+    is_exact: bool = field(init=False)
+    operation: Operation | None = field(init=False, default=None)
 
-    def __init__(
-        self,
-        name: str,
-        inputs: tuple[NumPyDType, ...],
-        output: NumPyDType,
-        cost: float,
-        ufunc: np.ufunc | None,
-        call: Callable[..., object] | None,
-        pointer: object,
-    ) -> None:
-        self.name = name
-        self.inputs = inputs
-        self.output = output
-        self.cost = cost
-        self.ufunc = ufunc
-        self.call = call
-        self.pointer = pointer
-        self.materialise_scalar = ufunc is np.maximum or ufunc is np.minimum
-        traffic = sum([dtype.itemsize for dtype in inputs]) + output.itemsize
+    def __post_init__(self) -> None:
+        self.materialise_scalar = self.ufunc is np.maximum or self.ufunc is np.minimum
+        traffic = sum([dtype.itemsize for dtype in (*self.inputs, self.output)])
         # A cheap loop takes as long as the second-level cache takes to deliver the operands.
-        self.serial_limit = int(_WORTH_THREADS / (cost if cost > _CHEAP else _PER_BYTE * traffic))
-        self.is_exact = cost <= _EXACT
-        self.operation = None
-        if pointer is not None:
-            self.operation = (
-                pointer,
-                inputs,
-                output,
-                self.serial_limit,
-                self.materialise_scalar,
-                self.is_exact,
-            )
+        time = self.cost if self.cost > _CHEAP else _PER_BYTE * traffic
+        self.serial_limit = int(_WORTH_THREADS / time)
+        self.is_exact = self.cost <= _EXACT
+        if self.pointer is not None:
+            limit, materialise = self.serial_limit, self.materialise_scalar
+            known = self.pointer, self.inputs, self.output, limit, materialise, self.is_exact
+            self.operation = known
 
     def __repr__(self) -> str:
         return f"<loop {self.name}: {', '.join(map(str, self.inputs))} -> {self.output}>"

@@ -74,10 +74,7 @@ def prepare(kernel: Kernel) -> PreparedKernel:
     ValueError
         If its description breaks a rule.
     """
-    if extension is None:
-        return NumPyKernel(kernel)
-    program: PreparedKernel = extension.Kernel(kernel)
-    return program
+    return NumPyKernel(kernel) if extension is None else extension.Kernel(kernel)
 
 
 # ---------------------------------------------------------------------- with NumPy calls

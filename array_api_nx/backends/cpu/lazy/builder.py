@@ -197,12 +197,7 @@ class Builder:
         return Value(node, View.row_major(shape))
 
     def _node(
-        self,
-        op: Primitive,
-        loop: Loop,
-        sources: tuple[Source, ...],
-        space: KnownInts,
-        errors: int,
+        self, op: Primitive, loop: Loop, sources: tuple[Source, ...], space: KnownInts, errors: int
     ) -> Node:
         """The node of an operation element by element."""
         key: tuple[object, ...] = loop, errors, space

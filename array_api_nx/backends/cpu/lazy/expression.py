@@ -11,6 +11,7 @@ that still reads the node is computed (`dependants`), and the storage leaves its
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Set
+from dataclasses import dataclass
 from itertools import count
 from math import isfinite, prod
 from typing import Any, Final, TypeAlias, final
@@ -27,16 +28,8 @@ from ..engine.fperrors import located
 from ..engine.loops import Loop
 
 __all__ = [
-    "Node",
-    "ScalarValue",
-    "Source",
-    "SourceValue",
-    "dependants",
-    "forget",
-    "leaf",
-    "scalar",
-    "walk",
-]
+    "Node", "ScalarValue", "Source", "SourceValue", "dependants", "forget", "leaf", "scalar", "walk"
+]  # fmt: skip
 
 _keys: Final = count()
 
@@ -84,6 +77,7 @@ def scalar(value: Any, dtype: NumPyDType) -> ScalarValue:
 
 
 @final
+@dataclass(init=False, eq=False, repr=False, slots=True, weakref_slot=True)
 class Node:
     """A value: a leaf (the contents of memory), or an operation, pending or computed.
 
@@ -124,28 +118,6 @@ class Node:
     key : int
         No other node ever has the same.
     """
-
-    __slots__ = (
-        "__weakref__",
-        "axes",
-        "divisor",
-        "dtype",
-        "errors",
-        "identity",
-        "key",
-        "leaves",
-        "loop",
-        "memory",
-        "next_prune",
-        "op",
-        "pending",
-        "probes",
-        "readers",
-        "shape",
-        "sources",
-        "space",
-        "storages",
-    )
 
     op: Primitive | None
     loop: Loop | None

@@ -31,6 +31,7 @@ __all__ = [
     "KernelPass",
     "Read",
     "Update",
+    "allocated_by",
     "as_array",
     "raised",
     "tensor",
@@ -62,15 +63,8 @@ class KernelPass(NamedTuple):
         if any(flags):
             report += raised([self], [flags], fperrors.modes() or 0)
 
-    @property
-    def stores(self) -> tuple[Slot, ...]:
-        return tuple([output.slot for output in self.work.outputs])
-
     def uses(self) -> list[Slot]:
-        return [*[slot for slot, _ in self.work.operands], *self.finds()]
-
-    def finds(self) -> tuple[Slot, ...]:
-        return tuple(self.work.results())
+        return [*[slot for slot, _ in self.work.operands], *self.work.results()]
 
 
 class Fill(NamedTuple):
@@ -82,15 +76,8 @@ class Fill(NamedTuple):
     def run(self, backend: DeferredExecution, slots: Slots, report: evaluation.Report) -> None:
         slots[self.slot].fill(self.value[0])
 
-    @property
-    def stores(self) -> tuple[Slot, ...]:
-        return (self.slot,)
-
     def uses(self) -> list[Slot]:
         return [self.slot]
-
-    def finds(self) -> tuple[Slot, ...]:
-        return ()
 
 
 class Copy(NamedTuple):
@@ -102,15 +89,8 @@ class Copy(NamedTuple):
     def run(self, backend: DeferredExecution, slots: Slots, report: evaluation.Report) -> None:
         np.copyto(slots[self.target], slots[self.source])
 
-    @property
-    def stores(self) -> tuple[Slot, ...]:
-        return (self.target,)
-
     def uses(self) -> list[Slot]:
         return [self.source, self.target]
-
-    def finds(self) -> tuple[Slot, ...]:
-        return ()
 
 
 class Update(NamedTuple):
@@ -129,15 +109,8 @@ class Update(NamedTuple):
         else:
             backend.index_set(target, _handles(self.keys, slots), value)
 
-    @property
-    def stores(self) -> tuple[Slot, ...]:
-        return (self.target,)
-
     def uses(self) -> list[Slot]:
         return [self.target, *[x.slot for x in _reads((self.keys, self.value))]]
-
-    def finds(self) -> tuple[Slot, ...]:
-        return ()
 
 
 class BackendCall(NamedTuple):
@@ -166,21 +139,20 @@ class BackendCall(NamedTuple):
                 array = array.copy()
             slots[slot] = array.reshape(-1)
 
-    @property
-    def stores(self) -> tuple[Slot, ...]:
-        return ()
-
     def uses(self) -> list[Slot]:
         reads = _reads((self.arguments, self.keywords))
         return [*[x.slot for x in reads], *self.results]
 
-    def finds(self) -> tuple[Slot, ...]:
-        return self.results
-
 
 Action: TypeAlias = "KernelPass | Fill | Copy | Update | BackendCall"
-"""A step of a planned program. ``uses()`` are all slots that it reads or writes; `stores` those
-that it writes in memory that they must have; ``finds()`` those to which it gives memory itself."""
+"""A step of a planned program; ``uses()`` are all slots that it reads or writes."""
+
+
+def allocated_by(action: Action) -> Sequence[Slot]:
+    """The slots to which an action gives memory of its own. It writes to others in their memory."""
+    if type(action) is KernelPass:
+        return action.work.results()
+    return action.results if type(action) is BackendCall else ()
 
 
 def _handles(x: Argument, slots: Slots) -> Argument:

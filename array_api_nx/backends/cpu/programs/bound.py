@@ -28,7 +28,7 @@ from ..engine.passes import Slots
 from ..kernels import ARG_REDUCE, REDUCE, divide_by_count
 from ..lazy import evaluation
 from ..policy import AT_ONCE_MAX
-from .actions import Action, BackendCall, KernelPass, Read, Update, as_array, raised
+from .actions import Action, BackendCall, KernelPass, Read, Update, allocated_by, as_array, raised
 
 if TYPE_CHECKING:
     from ....native._engine import Sequence
@@ -306,7 +306,7 @@ class BoundProgram:
         """Bind another action: it runs as in large programs, then its results are copied."""
         plan, numbers = self._plan, self._numbers
         fixed = [self._fixed.get(slot) for slot in range(len(plan.slots))]
-        results = [slot for slot in action.finds() if plan.slots[slot].last >= 0]
+        results = [slot for slot in allocated_by(action) if plan.slots[slot].last >= 0]
 
         def work(given: Given, arrays: Given, report: _Notes) -> None:
             slots: Slots = [*fixed]

@@ -17,7 +17,7 @@ from ..engine.memory_pool import empty
 from ..engine.passes import Slot, Slots
 from ..lazy import evaluation
 from ..policy import limits
-from .actions import Read, tensor
+from .actions import Read, allocated_by, tensor
 from .arena import SlotLifetime, place
 from .planner import Planner
 
@@ -116,7 +116,7 @@ class ProgramPlan:
                 described.last = number
                 if described.first < 0:
                     described.first = number
-                    described.stored = slot in action.stores
+                    described.stored = slot not in allocated_by(action)
 
     def _place(self, slots: Sequence[Slot]) -> None:
         described = [self.slots[slot] for slot in slots]
