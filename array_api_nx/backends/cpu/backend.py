@@ -724,7 +724,7 @@ def _has_both_zeros(array: NDArray) -> bool:
 
 
 def _is_plain(array: NDArray, indices: NDArray) -> bool:
-    """Whether ``array[indices]`` is what `take` gives, and has indices enough to be divided."""
+    """Whether ``array[indices]`` equals `sliced_calls.take` of them, and they are many enough."""
     return bool(
         indices.size > sliced_calls.TAKE_INDICES_MIN
         and indices.dtype == _INT64

@@ -1,4 +1,4 @@
-"""The one question: how is an operation on so many elements carried out?
+"""`decide`, the one question: how is an operation on a number of elements carried out?
 
 At once
     Up to `AT_ONCE_MAX` elements: on one thread, as NumPy does it or in less time.

@@ -45,7 +45,7 @@ _asarray: Final = np.asarray
 
 
 def wrap(array: ArrayOrScalar) -> Tensor:
-    """A Tensor around what a NumPy kernel returned, which may be a NumPy scalar."""
+    """A Tensor around the result of a NumPy function: an ndarray or a NumPy scalar."""
     tensor = Tensor()
     tensor.array = array = array if type(array) is _ndarray else _asarray(array)
     tensor.view = tensor.storage = None
@@ -193,7 +193,7 @@ class NumPyMemory(StridedBackend):
 
     def to_host(self, x: Tensor) -> NDArray:
         self.hand_out(x)
-        # A new ndarray object: the caller may set the shape or the flags of what it gets.
+        # A new ndarray object, since the caller may set its shape or flags.
         return self.array(x).view()
 
 

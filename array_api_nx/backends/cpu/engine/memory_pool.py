@@ -22,7 +22,7 @@ __all__ = ["PoolStats", "empty", "release", "stats"]
 
 
 class PoolStats(NamedTuple):
-    """What the pool holds, and how it did.
+    """The counters of the pool.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ def release() -> None:
 
 
 def stats() -> PoolStats:
-    """What the pool holds now."""
+    """The counters as they are now."""
     return PoolStats(0, 0, 0, 0, 0) if extension is None else PoolStats(*extension.count_spares())
 
 

@@ -43,7 +43,7 @@ __all__ = [
 
 
 def _decline(*arguments: object) -> None:
-    """What `attempt` is without the extension."""
+    """Takes the place of functions of the extension where that is missing."""
 
 
 attempt: Final[Callable[..., Native]] = _decline if extension is None else extension.compute
@@ -57,8 +57,7 @@ or None, with nothing written, if the elements are not few, or there were floati
 
 
 def compute(loop: Loop, *operands: ArrayOrScalar) -> NDArray | None:
-    """`loop` element by element over operands, as new memory: what NumPy gives, bit for bit, its
-    warnings included.
+    """`loop` over operands, element by element, into new memory, with NumPy's bits and warnings.
 
     Parameters
     ----------

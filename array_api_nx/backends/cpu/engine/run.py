@@ -320,7 +320,7 @@ class _Worker:
                 np.copyto(memory[step.target], out)
 
     def _bind(self, shape: tuple[int, ...]) -> list[_BoundStep]:
-        """The steps, with arrays for what is in buffers."""
+        """The steps, with buffers in place of the slots that have one."""
         program = self._program
         bound: list[_BoundStep] = []
 

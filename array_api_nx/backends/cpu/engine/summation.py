@@ -191,7 +191,7 @@ def _accumulate_moments(
 
 
 def _merge(moments: NDArray, count: int, found: _Moments) -> None:
-    """Merge the moments of `count` elements into those of others."""
+    """Merge the moments of `count` more elements into `moments`."""
     with np.errstate(all="ignore"):
         sums, means, distances, squares = [np.asarray(each, np.float64) for each in found]
         before = moments["count"].copy()

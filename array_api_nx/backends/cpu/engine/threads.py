@@ -63,7 +63,7 @@ def granted(membership: Path, root: Path) -> Iterator[int]:
             base, files = root / controllers, ("cpu.cfs_quota_us", "cpu.cfs_period_us")
         else:
             continue
-        # A path that leads out of what is mounted is the host's name for the root.
+        # A path with ".." leads out of the mounted hierarchy: it is the host's name for the root.
         names = [] if ".." in path else [name for name in path.split("/") if name]
         for depth in range(len(names) + 1):
             group = base.joinpath(*names[:depth])

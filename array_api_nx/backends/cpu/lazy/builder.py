@@ -93,7 +93,7 @@ class Builder:
         dtype = (x1 if type(x1) is Value else x2).node.dtype
         if op is p.POW:
             if type(x1) is Value and type(x2) is not Value and x2 == 2:
-                # As NumPy does; its loop for complex powers is none of those that run here.
+                # NumPy squares, too. Complex powers it computes as no loop here does.
                 return None if dtype.kind == "c" else self.unary(p.SQUARE, x1, errors=errors)
             shape = x1.view.shape if type(x1) is Value else None
             if not is_plain_power(dtype, shape, x2.view if type(x2) is Value else x2):

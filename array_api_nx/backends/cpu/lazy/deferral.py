@@ -263,7 +263,7 @@ class DeferredExecution(NumPyMemory):
         largest: Node,
         report: evaluation.Report,
     ) -> _T:
-        """`build` of values, repeated after what is too large (at first `largest`) is computed."""
+        """Call `build` after computing `largest`, and then each node that it finds too large."""
         computed = [largest]
         while True:
             evaluation.evaluate(computed[-1:], report)

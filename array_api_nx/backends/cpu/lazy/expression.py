@@ -1,4 +1,4 @@
-"""Pending expressions: what will be computed, from what, and who reads it.
+"""Pending expressions: nodes, the sources that they read, and their readers.
 
 A `Node` is an immutable value: an operation over other values, or the contents of a block of
 memory. builder.py makes nodes. A storage (the block of memory that arrays are views of) is pending

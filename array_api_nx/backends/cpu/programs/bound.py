@@ -1,4 +1,4 @@
-"""`BoundProgram`: a small program bound to memory, so that a run makes no arrays or passes.
+"""`BoundProgram`: a small program bound to memory, with its arrays and passes made before it runs.
 
 A small program keeps all its slots in one arena from run to run. So the arrays that its actions
 need are made when it is bound. Adjacent passes become one call of the extension, and the commonest

@@ -59,7 +59,7 @@ class _Explainer:
         peak = self._peak()
         return RunExplanation(tuple(self.passes), tuple(self._buffers()), peak, self._number(peak))
 
-    # ------------------------------------------------------------------ what is done
+    # ------------------------------------------------------------------ passes
 
     def _kind(self, slot: Slot) -> Literal["given", "result", "stored"]:
         if slot < self.inputs:
