@@ -77,14 +77,15 @@ class Tensor:
     view : View or None
     storage : Storage or None
         Both None until a movement needs them, if the Tensor came out of a kernel; then `array`
-        is not.
+        is not. Their types say Any for None, as typeshed does where the caller knows: who has found
+        no `array` need not ask again whether the others are there.
     """
 
     __slots__ = ("array", "storage", "view")
 
     array: Native
-    view: View | None
-    storage: Storage | None
+    view: View | Any
+    storage: Storage | Any
 
 
 def tensor_over(storage: Storage | None, view: View) -> Tensor:

@@ -51,7 +51,7 @@ static PyObject *wrap_loop(const Loop *loop)
     return capsule;
 }
 
-/* The loop if it was found, else None. */
+/* A capsule of the loop if it was found, else None. */
 static PyObject *found_loop(int found, const Loop *loop)
 {
     if (found) {
@@ -178,7 +178,9 @@ static void kernel_dealloc(PyObject *object)
     Py_DECREF(type);
 }
 
-/* The address of the operand's element at index (0, ..., 0), if all of it is inside the memory. */
+/* Find the array of operand `number`, and the address of its element at index (0, ..., 0). 0 with an
+   exception set if the kernel cannot work on that array: if the operand leaves its memory, or is not
+   aligned in it, or writes to memory that is read-only. */
 static int locate(const Kernel *kernel, int number, PyObject *memory, PyArrayObject **array,
                   char **address)
 {
@@ -215,7 +217,8 @@ static int locate(const Kernel *kernel, int number, PyObject *memory, PyArrayObj
     return 1;
 }
 
-/* Addresses of all operands, whose arrays are kept alive until `count` of them are released. */
+/* The arrays of all operands, as `*count` new references, and the addresses in them; 0 with an
+   exception set. */
 static int locate_all(const Kernel *kernel, PyObject *memories, PyArrayObject **arrays,
                       char **addresses, int *count)
 {

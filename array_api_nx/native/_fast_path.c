@@ -50,7 +50,7 @@ typedef struct {
     PyMemberDef *defer_small, *threshold;               /* of the hints */
 } Shortcut;
 
-/* What a call is about: owned references. */
+/* The arguments of one call, as new references. */
 typedef struct {
     PyObject *dtype, *device, *backend;
     PyObject *handles[MAX_OPERANDS]; /* Tensors; NULL for scalars */
@@ -80,7 +80,7 @@ static void clear_call(Call *call)
     }
 }
 
-/* Take the handle of an array, if it is like those before it. */
+/* Take the handle of an array. 0 if its dtype or device is not that of the arrays before it. */
 static int take_array(const Shortcut *self, PyObject *array, Call *call, int i)
 {
     PyObject *dtype = get(array, self->dtype);
@@ -96,7 +96,7 @@ static int take_array(const Shortcut *self, PyObject *array, Call *call, int i)
     return open;
 }
 
-/* Take all arrays, of which there must be one. */
+/* Take the handles of all operands that are arrays. 0 if there is none, or they are not alike. */
 static int take_arrays(const Shortcut *self, PyObject *const *operands, Call *call)
 {
     for (int i = 0; i < self->sources; i++) {
@@ -111,7 +111,7 @@ static int take_arrays(const Shortcut *self, PyObject *const *operands, Call *ca
     return call->backend != NULL;
 }
 
-/* Whether operations on what has an array need not be looked at any further. */
+/* Whether nothing is deferred that has an array. */
 static int is_plain(const Shortcut *self)
 {
     PyObject *defer_small = get(self->hints, self->defer_small);
@@ -132,7 +132,7 @@ static PyObject *look_up(PyObject *dict, PyObject *key)
 #endif
 }
 
-/* A new reference to the routes of a device, as long as it keeps its backend. */
+/* A new reference to the routes of a device. If it has got another backend, they are asked anew. */
 static PyObject *routes_of(Shortcut *self, const Call *call)
 {
     PyObject *entry = look_up(self->routes, call->device);
@@ -152,7 +152,7 @@ static PyObject *routes_of(Shortcut *self, const Call *call)
     return routes;
 }
 
-/* The dict that is the value of a key, made if there is none; a new reference. */
+/* A new reference to the dict that is the value of a key; an empty one is added if there is none. */
 static PyObject *descend(PyObject *dict, PyObject *key)
 {
     PyObject *inner = look_up(dict, key);
@@ -178,7 +178,7 @@ static int is_route(PyObject *found)
     return good;
 }
 
-/* Ask where a primitive goes, and remember the answer. */
+/* Ask the backend for the route of a primitive, and remember it in `known`. */
 static PyObject *ask_route(Shortcut *self, PyObject *primitive, const Call *call, PyObject *known)
 {
     PyObject *found =
@@ -225,7 +225,7 @@ static int take_ndarray(const Shortcut *self, PyObject *route, Call *call, int i
     return 1;
 }
 
-/* Whether a scalar may stand beside an array as it is. */
+/* Whether a Python scalar leaves the dtype of the arrays as it is. */
 static int fits(PyObject *route, PyObject *value)
 {
     const long scalars = PyLong_AsLong(PyTuple_GET_ITEM(route, SCALARS));
@@ -247,7 +247,8 @@ static int fits(PyObject *route, PyObject *value)
            number <= PyLong_AsLongLong(PyTuple_GET_ITEM(route, HIGH));
 }
 
-/* The same for all operands. */
+/* Get the ndarrays of all handles, and the scalars. 0 if there is an operand that the route does not
+   take; then an exception may be set. */
 static int take_values(const Shortcut *self, PyObject *const *operands, PyObject *route, Call *call)
 {
     for (int i = 0; i < self->sources; i++) {
@@ -276,7 +277,7 @@ static int differ(const Call *call)
            !PyArray_CompareLists(PyArray_DIMS(first), PyArray_DIMS(second), PyArray_NDIM(first));
 }
 
-/* Whether an operand, or what they broadcast to, may have more elements than that. */
+/* Whether an operand, or the result, may have more than `size` elements. */
 static int exceeds(const Call *call, npy_intp size)
 {
     return call->longest > size || (call->count > (double)size && differ(call));
@@ -290,7 +291,7 @@ static PyObject *count_threads(PyObject *route, const Call *call, int small)
                : PyLong_FromLong(1);
 }
 
-/* By the backend's own machine, as an ndarray; None if the function has to compute it. */
+/* Compute by `Route.attempt`: an ndarray; None if the function has to compute it. */
 static PyObject *attempt(const Shortcut *self, PyObject *route, const Call *call, int small)
 {
     PyObject *arguments[3 + MAX_OPERANDS];
@@ -314,17 +315,17 @@ static PyObject *attempt(const Shortcut *self, PyObject *route, const Call *call
     return found;
 }
 
-/* By NumPy's kernel, as an ndarray; None if the function has to see to it. */
+/* Compute by `Route.kernel`: an ndarray; None if the function has to raise the error. */
 static PyObject *run_kernel(const Shortcut *self, PyObject *route, const Call *call)
 {
     PyObject *found = PyObject_Vectorcall(PyTuple_GET_ITEM(route, KERNEL), call->values,
                                           (size_t)self->sources, NULL);
     if (found == NULL && differ(call) && PyErr_ExceptionMatches(PyExc_ValueError)) {
-        PyErr_Clear(); /* the function knows what to say of shapes */
+        PyErr_Clear(); /* the function has a better message for shapes that do not broadcast */
         Py_RETURN_NONE;
     }
     if (found != NULL && !PyArray_CheckExact(found)) {
-        /* What NumPy gives for arrays without axes is a scalar. */
+        /* For 0-d arrays NumPy returns a scalar. */
         Py_SETREF(found, PyArray_FromAny(found, NULL, 0, 0, 0, NULL));
     }
     return found;
@@ -365,7 +366,7 @@ static PyObject *follow(const Shortcut *self, PyObject *route, PyObject *const *
     return found == NULL ? NULL : wrap(self, route, call, found);
 }
 
-/* The same, from the beginning. */
+/* The whole of a call: as `follow`, which it ends in once the route is known. */
 static PyObject *go(Shortcut *self, PyObject *primitive, PyObject *const *operands, Call *call)
 {
     if (!take_arrays(self, operands, call) || !is_plain(self)) {

@@ -1,6 +1,7 @@
-/* Numbers that threads share, changed by one instruction: a lock would put whoever finds it taken to
-   sleep, for longer than a short job lasts. Compilers without such instructions here take a lock
-   all the same. */
+/* Atomic integers, which threads share and change by one instruction.
+
+   A lock would put a thread that finds it taken to sleep, for longer than a short job lasts. Where
+   the compiler has no such built-in functions, the functions below take a lock all the same. */
 
 #ifndef ARRAY_API_NX_ATOMICS_H
 #define ARRAY_API_NX_ATOMICS_H
@@ -17,7 +18,7 @@ static npy_intp load_shared(npy_intp *number)
     return __atomic_load_n(number, __ATOMIC_ACQUIRE);
 }
 
-/* The functions below return what the number was before. */
+/* The functions below return the number as it was before the change. */
 
 static npy_intp add_shared(npy_intp *number, npy_intp change)
 {
@@ -47,7 +48,8 @@ static int make_atomics(void)
     return atomics_lock != NULL;
 }
 
-/* Each of the functions is a change of this kind. */
+/* Under the lock, replace the number by `factor * number + change`; if `wanted`, only where the
+   number is `expected`. The functions below are cases of this one. */
 static npy_intp change_shared(npy_intp *number, npy_intp factor, npy_intp change, int wanted,
                               npy_intp expected)
 {
@@ -82,13 +84,13 @@ static npy_intp replace_shared(npy_intp *number, npy_intp expected, npy_intp val
 
 #endif
 
-/* Wait for a moment, without disturbing the thread that shares the processor's core. */
+/* Wait for some nanoseconds, and leave the core to the other hardware thread meanwhile. */
 static void pause_shortly(void)
 {
 #if defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
     __builtin_ia32_pause();
 #elif defined(__GNUC__) && defined(__aarch64__)
-    __asm__ volatile("isb" ::: "memory"); /* as long as the above; `yield` does nothing there */
+    __asm__ volatile("isb" ::: "memory"); /* as long as x86's pause; `yield` takes no time */
 #endif
 }
 

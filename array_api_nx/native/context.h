@@ -1,17 +1,18 @@
-/* Calls of functions in contexts that were prepared for them, by the public C API of contextvars.
+/* ContextCaller: calls of functions in contexts that were prepared for them.
 
-   `Context.run` does the same from Python code, where taking a context that nobody else is in, and
-   looking at what the call has left, takes as long as a small operation. */
+   `Context.run` does the same from Python. But to take a context that no other call is in, and to
+   look whether the call has left anything in its list, takes Python code as long as a small
+   operation. */
 
 #ifndef ARRAY_API_NX_CONTEXT_H
 #define ARRAY_API_NX_CONTEXT_H
 
 #include <structmember.h>
 
-/* How many contexts are kept that no call is in. */
+/* The most contexts that are kept for later calls. */
 enum { MAX_IDLE = 16 };
 
-/* Without the GIL those have a mutex. */
+/* In free-threaded Python a mutex protects the idle contexts, else the GIL does. */
 #ifdef Py_GIL_DISABLED
 #define LOCK_IDLE(self) PyMutex_Lock(&(self)->mutex)
 #define UNLOCK_IDLE(self) PyMutex_Unlock(&(self)->mutex)
@@ -52,7 +53,7 @@ static PyObject *take_pair(ContextCaller *self)
     return pair;
 }
 
-/* Let the next call have the pair; the reference goes with it. */
+/* Keep the pair for a later call. Steals the reference. */
 static void give_pair_back(ContextCaller *self, PyObject *pair)
 {
     LOCK_IDLE(self);
@@ -103,7 +104,7 @@ static PyObject *context_caller_call(PyObject *object, PyObject *const *args, si
         give_pair_back(self, pair);
         return result;
     }
-    /* What was left is told of even if the function failed later, whose exception waits. */
+    /* `settle` is told of the items even if the function raised an exception, which is set aside. */
     PyObject *type, *value, *traceback, *settled = NULL;
     PyErr_Fetch(&type, &value, &traceback);
     PyObject *items = drain_list(list);

@@ -7,13 +7,14 @@
 #include <emmintrin.h>
 #endif
 
-/* Where a slot's part of the tile is. */
+/* Where the tile of an operand or a register lies. */
 typedef struct {
     char *data;
     npy_intp row, column; /* bytes to step */
 } View;
 
-/* Rows that a transposed tile is copied by: what one cache line of the source holds, or more. */
+/* A transposed tile is copied by bands of so many rows, which take at least one cache line of the
+   source: all elements of a line are used while it is in the cache. */
 enum { BAND = 16 };
 
 static npy_intp least(npy_intp a, npy_intp b)
@@ -31,7 +32,8 @@ static int is_transposed(View view)
     return magnitude(view.row) < magnitude(view.column);
 }
 
-/* Steps that the compiler knows make quicker loops: one value repeated, backwards, every other. */
+/* A loop whose step is a constant is faster, because the compiler knows it. The constants are for one
+   value repeated, a row that runs backwards, and every other element. */
 #define COPY_ROW(TYPE, STEP)                                                                    \
     for (npy_intp column = 0; column < columns; column++) {                                     \
         ((TYPE *)target)[column] = ((const TYPE *)source)[column * (STEP)];                     \

@@ -17,10 +17,10 @@ enum { TILES_PER_LOOK = 16 };
 static const clock_t TIME_PER_LOOK = CLOCKS_PER_SEC / 50;
 
 typedef struct {
-    npy_intp stopped;     /* whether to compute no more; shared */
+    npy_intp stopped;     /* whether all threads are to stop computing; shared */
     PyThreadState *state; /* of the thread that waits for the computation; NULL if it has the GIL */
     int countdown;
-    clock_t last; /* when Python was let look, or the first time that the clock was read */
+    clock_t last; /* when Python last handled signals, at first when the clock was first read */
 } Interrupt;
 
 static void start_interrupt(Interrupt *interrupt)
@@ -36,7 +36,7 @@ static void release_gil(Interrupt *interrupt)
     interrupt->state = PyEval_SaveThread();
 }
 
-/* Whether the computation was completed; if not, an exception is set. */
+/* Take the GIL back. 0 with an exception set if the computation was stopped. */
 static int take_gil(Interrupt *interrupt)
 {
     if (interrupt->state != NULL) {
@@ -46,7 +46,8 @@ static int take_gil(Interrupt *interrupt)
     return !load_shared(&interrupt->stopped);
 }
 
-/* To be called by the thread that waits for the computation, and has released the GIL. */
+/* Let Python handle signals if it is time. Only the thread that waits for the computation, and has
+   released the GIL, may call this. */
 static void look_for_signals(Interrupt *interrupt)
 {
     interrupt->countdown = TILES_PER_LOOK;
@@ -63,10 +64,10 @@ static void look_for_signals(Interrupt *interrupt)
     }
     interrupt->state = PyEval_SaveThread();
     interrupt->last = now;
-    feclearexcept(FE_ALL_EXCEPT); /* what the handler raised is not the computation's */
+    feclearexcept(FE_ALL_EXCEPT); /* a handler's floating-point exceptions are none of ours */
 }
 
-/* Whether to compute no more. */
+/* Whether to stop computing. The caller also looks for signals here, now and then. */
 static int is_interrupted(Interrupt *interrupt, int is_caller)
 {
     if (is_caller && interrupt->state != NULL && --interrupt->countdown <= 0) {

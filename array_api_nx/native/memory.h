@@ -1,23 +1,24 @@
 /* Memory for results, kept when nothing reads it any more and handed out again.
 
    New memory costs a page fault per page when it is first written, which for a large result takes
-   longer than to compute it. What an array of ours lies in is a block of memory that NumPy
-   allocated; the array's base is a PoolBuffer, and whatever is derived from the array, in NumPy, through
-   DLPack or through the buffer protocol, keeps it. When the PoolBuffer dies its memory becomes a spare,
-   up to a limit; the spare that has waited longest is given up first. */
+   longer than to compute it. The memory of a result is a block that NumPy allocated. The result's
+   base is a PoolBuffer, which owns the block. Whatever is derived from the result (a view, a DLPack
+   capsule, a buffer) keeps the PoolBuffer alive. When the PoolBuffer dies, its block becomes a
+   spare, which a later result may use. Spares have a limit; the one that has waited longest is
+   freed first. */
 
 #ifndef ARRAY_API_NX_MEMORY_H
 #define ARRAY_API_NX_MEMORY_H
 
 enum { MAX_SPARES = 32 };
 
-/* Bytes from which memory is worth keeping. */
+/* The fewest bytes of a result whose memory is worth keeping. */
 enum { SMALLEST_SPARE = 1 << 16 };
 
-/* A spare may be larger than what is asked for by one part in so many. */
+/* A spare may be larger than what is asked for by this fraction of it: an eighth. */
 enum { SPARE_SHARE = 8 };
 
-/* Without the GIL the spares have a mutex. */
+/* In free-threaded Python a mutex protects the spares, else the GIL does. */
 #ifdef Py_GIL_DISABLED
 static PyMutex spares_mutex;
 #define LOCK_SPARES() PyMutex_Lock(&spares_mutex)
@@ -41,7 +42,7 @@ typedef struct {
 
 static PyTypeObject *pool_buffer_type;
 
-/* Take the spare of that number out. Its reference is the caller's from now on. */
+/* Take spare `number` out of the pool. Returns the pool's reference to it. */
 static PyArrayObject *withdraw_spare(int number)
 {
     PyArrayObject *memory = spares.memories[number];
@@ -52,7 +53,7 @@ static PyArrayObject *withdraw_spare(int number)
     return memory;
 }
 
-/* Give up spares until they are at most `count` of `bytes` together. */
+/* Free the spares that have waited longest, until at most `count` are left and at most `bytes`. */
 static void drop_spares(int count, npy_intp bytes)
 {
     for (;;) {
@@ -119,7 +120,8 @@ static PyArrayObject *find_spare(npy_intp size)
     return found;
 }
 
-/* At least `size` bytes of memory as an array of its own. */
+/* A block of at least `size` bytes: a spare, or new. If there is no memory, all spares are freed and
+   NumPy is asked again. */
 static PyArrayObject *find_memory(npy_intp size)
 {
     PyArrayObject *memory = find_spare(size);
@@ -134,7 +136,7 @@ static PyArrayObject *find_memory(npy_intp size)
     return memory;
 }
 
-/* An array over memory that becomes a spare in the end. Steals the reference to the dtype. */
+/* An array over a block of the pool. Steals the reference to the dtype. */
 static PyObject *new_over_block(int ndim, npy_intp *shape, PyArray_Descr *dtype, npy_intp size)
 {
     PyArrayObject *memory = find_memory(size + ALIGNMENT);
@@ -164,7 +166,7 @@ static PyObject *new_over_block(int ndim, npy_intp *shape, PyArray_Descr *dtype,
     return array;
 }
 
-/* An uninitialised row-major array of so many bytes. Steals the reference to the dtype. */
+/* An uninitialised row-major array of `size` bytes. Steals the reference to the dtype. */
 static PyObject *new_array(int ndim, npy_intp *shape, PyArray_Descr *dtype, npy_intp size)
 {
     if (size < SMALLEST_SPARE || size > spares.limit || PyDataType_REFCHK(dtype)) {
@@ -188,7 +190,7 @@ static PyObject *empty(PyObject *module, PyObject *args)
     npy_intp size = PyDataType_ELSIZE(dtype);
     for (int i = 0; i < shape.len && size >= 0; i++) {
         const npy_intp length = shape.ptr[i];
-        /* What is negative or too large is NumPy's to refuse. */
+        /* NumPy refuses sizes that are negative or too large. */
         size = length < 0 || (length > 0 && size > NPY_MAX_INTP / length) ? -1 : size * length;
     }
     result = new_array(shape.len, shape.ptr, dtype, size);

@@ -7,8 +7,9 @@
 #ifndef ARRAY_API_NX_SINGLE_H
 #define ARRAY_API_NX_SINGLE_H
 
-/* Elements of a tile where operands are packed: scalars, for loops that are slow with them, and what
-   lies across the others; of that, bytes of a column. */
+/* Operands are packed if they do not lie along the rows that the loop reads, and scalars if the loop
+   is slow with them. Such a tile has at most PACKED_CELLS elements. ACROSS_BYTES decides its rows:
+   an operand that lies across the others is read in columns of so many bytes, two cache lines. */
 enum { PACKED_CELLS = 2048, ACROSS_BYTES = 128 };
 
 /* Integers below are exact as floats. */
@@ -25,13 +26,13 @@ typedef struct {
     Kernel kernel;
 } Single;
 
-/* What is needed to know of an operation before its operands are there. */
+/* The fields of loops.Loop.operation. */
 typedef struct {
     const Loop *loop;
     PyObject *inputs;
     PyArray_Descr *output;
     npy_intp serial_limit; /* elements up to which one thread computes all */
-    int materialise_scalar, reversible;
+    int materialise_scalar, reversible; /* reversible: is_exact of the Loop */
 } Operation;
 
 /* What the operands broadcast to. */
@@ -39,10 +40,10 @@ typedef struct {
     int ndim;
     npy_intp shape[MAX_DIMS];
     npy_intp count; /* elements */
-    int turned;     /* whether the axes are in the opposite order, the result's last one first */
+    int turned;     /* whether the axes are in the opposite order: column-major for row-major */
 } Space;
 
-/* Whether the loop can read that array where it is. */
+/* Whether the loop can read the array in place. */
 static int is_readable(PyArrayObject *array, const PyArray_Descr *dtype)
 {
     return PyArray_TYPE(array) == dtype->type_num && PyArray_NDIM(array) <= MAX_DIMS - 2 &&
@@ -50,13 +51,13 @@ static int is_readable(PyArrayObject *array, const PyArray_Descr *dtype)
            (npy_uintp)PyArray_DATA(array) % (npy_uintp)alignment(PyArray_ITEMSIZE(array)) == 0;
 }
 
-/* Whether single precision has the number, rounded, and not an infinity instead. */
+/* Whether the number, rounded to single precision, is no infinity unless it was one before. */
 static int fits_float(double number)
 {
     return !isfinite(number) || fabs(number) <= FLT_MAX;
 }
 
-/* Get a Python scalar as two floats, if they are exact. */
+/* Get a Python scalar as two floats. Whether they are its exact value. */
 static int read_scalar(PyObject *value, Py_complex *number)
 {
     number->imag = 0;
@@ -77,7 +78,8 @@ static int read_scalar(PyObject *value, Py_complex *number)
     return overflow == 0 && integer > -EXACT_IN_FLOAT && integer < EXACT_IN_FLOAT;
 }
 
-/* Write a Python scalar as a number of that dtype, if that takes no conversion that may fail. */
+/* Write a Python scalar as a number of the dtype. 0, with nothing written, where that takes a
+   conversion that may fail or run Python code. */
 static int write_plainly(char *target, const PyArray_Descr *dtype, PyObject *value)
 {
     Py_complex number;
@@ -113,8 +115,8 @@ static int write_plainly(char *target, const PyArray_Descr *dtype, PyObject *val
     }
 }
 
-/* Take an operand, an array or a Python scalar; widen the space to what it broadcasts to. Whether the
-   loop can read it. */
+/* Describe an operand, which is an array or a Python scalar, and broadcast the space with its shape.
+   0 if the loop cannot read the operand in place, or the shapes do not broadcast. */
 static int take_operand(Single *single, int i, PyObject *value, const PyArray_Descr *dtype,
                         Space *space)
 {
@@ -151,7 +153,7 @@ static int take_operand(Single *single, int i, PyObject *value, const PyArray_De
     return 1;
 }
 
-/* Take the steps from one element to the next along the result's axes: 0 where it is broadcast. */
+/* Set the operand's strides along the axes of the space: 0 where it is broadcast. */
 static void take_strides(Operand *operand, PyObject *value, int ndim)
 {
     if (!PyArray_CheckExact(value)) {
@@ -166,9 +168,13 @@ static void take_strides(Operand *operand, PyObject *value, int ndim)
     }
 }
 
-/* Whether the loop reads with these steps what NumPy's reads: along none of the axes all operands go
-   backwards, where NumPy would turn them round. Nor may any for loops that, read backwards, give
-   other last bits. */
+/* Whether the loop gives NumPy's bits if it follows the operands' strides as they are, all of which
+   must be aligned.
+
+   NumPy turns an axis round if every operand that moves along it moves backwards. Here no axis is
+   turned, so that such operands are declined. Where only some of them move backwards, NumPy turns
+   nothing either; but if the loop is not reversible, its last bits may be others than NumPy's, and
+   it is declined too. */
 static int is_forward(const Single *single, int ndim, int reversible)
 {
     for (int dim = 0; dim < ndim; dim++) {
@@ -188,8 +194,9 @@ static int is_forward(const Single *single, int ndim, int reversible)
     return 1;
 }
 
-/* Whether the operand's steps become no longer from axis to axis, or, when turned, shorter from the
-   last axis to the first; and `*whole`, whether none of them is 0. */
+/* Whether the magnitudes of the operand's strides never grow from the first axis to the last, or, if
+   `turned`, strictly decrease from the last axis to the first. Axes along which the operand is
+   broadcast do not count; `*whole` says whether there is none. */
 static int is_ordered(const Operand *operand, const Space *space, int turned, int *whole)
 {
     npy_intp outer = NPY_MAX_INTP;
@@ -208,9 +215,13 @@ static int is_ordered(const Operand *operand, const Space *space, int turned, in
     return ordered;
 }
 
-/* Whether NumPy would go over the axes in this order. Theirs is enough for it if one operand that has
-   them all, or all operands have them so; it turns two of them round only if some operand has both,
-   and all that have both want it. */
+/* Whether NumPy would iterate over the axes in their order, or, if `turned`, in the opposite one.
+
+   NumPy sorts axes by comparing pairs of them. An operand has a say about a pair if it is broadcast
+   along neither axis of it. NumPy swaps a pair only if some operands have a say, and
+   all of these have the longer stride on the second axis. So it keeps every pair if all operands are
+   ordered, or if one is that has a say about every pair. It swaps every pair if all operands are
+   ordered the other way round, and one of them has a say about every pair. */
 static int is_in_order(const Single *single, const Space *space, int turned)
 {
     int all = 1, one = 0;
@@ -232,7 +243,8 @@ static void reverse(npy_intp *values, int count)
     }
 }
 
-/* Put the axes into the order in which NumPy would go over them, if it is one of the two here. */
+/* Put the axes into the order in which NumPy would iterate over them. 0 if that is neither the order
+   of the result's axes nor the opposite one. */
 static int order_axes(Single *single, Space *space)
 {
     space->turned = !is_in_order(single, space, 0);
@@ -248,8 +260,8 @@ static int order_axes(Single *single, Space *space)
     return 1;
 }
 
-/* Make one of each pair of neighbouring axes that all operands step through as if it were one, and
-   at least two in all. */
+/* Merge neighbouring axes through which every operand steps as through one, and leave out axes of
+   size 1. The kernel gets at least two dims; returns how many. */
 static int merge_axes(Single *single, int operands, int ndim, const npy_intp *shape)
 {
     npy_intp *dims = single->kernel.dims;
@@ -285,7 +297,7 @@ static int merge_axes(Single *single, int operands, int ndim, const npy_intp *sh
     return 2;
 }
 
-/* A copy of a tile of the operand, made before it is read. */
+/* Have every tile of the operand copied to a buffer before the loop reads it; set the tile's size. */
 static void pack(Single *single, int i, Access access, npy_intp rows, npy_intp columns)
 {
     Kernel *kernel = &single->kernel;
@@ -300,7 +312,7 @@ static void pack(Single *single, int i, Access access, npy_intp rows, npy_intp c
     }
 }
 
-/* Whether an operand lies across the others, whose elements lie in rows. */
+/* Whether the operand's elements lie closer together along a column of a tile than along a row. */
 static int is_across(const Operand *operand, int ndim)
 {
     const npy_intp row = magnitude(operand->strides[ndim - 2]);
@@ -316,7 +328,7 @@ static int is_scalar(const Operand *operand, int ndim)
     return dim == ndim;
 }
 
-/* Divide the work into tiles, and among so many threads. */
+/* Choose the tiles, and divide the work into at most `threads` tasks. */
 static void divide(Single *single, int ndim, npy_intp threads, int materialise_scalar)
 {
     Kernel *kernel = &single->kernel;
@@ -332,7 +344,7 @@ static void divide(Single *single, int ndim, npy_intp threads, int materialise_s
             across = operand->itemsize;
         }
     }
-    const npy_intp rows = across > 0 ? ACROSS_BYTES / across : 1; /* whole in a task */
+    const npy_intp rows = across > 0 ? ACROSS_BYTES / across : 1; /* a task has whole tiles */
     for (int i = 0; i < sources; i++) {
         const npy_intp column = single->operands[i].strides[ndim - 1];
         if (column != 0 && column != single->operands[i].itemsize) {
@@ -352,14 +364,14 @@ static void divide(Single *single, int ndim, npy_intp threads, int materialise_s
     kernel->tasks = (size - 1) / kernel->step + 1;
 }
 
-/* Whether all lies evenly: the loop goes over it in one call, however long. */
+/* Whether the kernel is one row without packed operands, so that one call of the loop computes it. */
 static int is_run(const Single *single)
 {
     const Kernel *kernel = &single->kernel;
     return kernel->ndim == 2 && kernel->dims[0] == 1 && kernel->scratch == 0;
 }
 
-/* Without the GIL. */
+/* Compute all tasks; returns the floating-point flags. Call it without the GIL. */
 static npy_uint8 run_whole(Single *single, Team *team)
 {
     const Kernel *kernel = &single->kernel;
@@ -376,7 +388,8 @@ static npy_uint8 run_whole(Single *single, Team *team)
     return run_loop(team, &run, kernel->tasks);
 }
 
-/* Steals the reference to the array of the result. */
+/* Compute into `array`, whose reference is stolen. Returns the result, or a pair of it and
+   floating-point flags; NULL with an exception set if there was no memory or a signal came. */
 static PyObject *run_single(Single *single, npy_intp threads, PyObject *array, int turned)
 {
     npy_uint8 flags = 0;
@@ -407,7 +420,8 @@ static PyArray_Descr *input_dtype(const Operation *operation, int i)
     return (PyArray_Descr *)PyTuple_GET_ITEM(operation->inputs, i);
 }
 
-/* Take all operands. 1 if that went well, 0 if NumPy has to see to them. */
+/* Describe all operands, with their axes in the order of iteration. 0 if NumPy has to compute, be it
+   that elements are more than the limit, or none. */
 static int take_operands(Single *single, const Operation *operation, npy_intp limit,
                          PyObject *const *values, Space *space)
 {
@@ -431,8 +445,9 @@ static int take_operands(Single *single, const Operation *operation, npy_intp li
     return is_forward(single, space->ndim, operation->reversible) && order_axes(single, space);
 }
 
-/* Convert the operands that are no arrays. Whether that may have run Python code, or -1 where NumPy
-   has to do it, because it would warn, or with an exception set. */
+/* Convert the Python scalars among the operands. 1 if that may have run Python code, else 0. -1
+   without an exception where NumPy has to convert them, because it would warn of an overflow; -1
+   with an exception set if a conversion failed. */
 static int convert_scalars(Single *single, const Operation *operation, PyObject *const *values)
 {
     int ran = 0;
@@ -454,7 +469,8 @@ static int convert_scalars(Single *single, const Operation *operation, PyObject 
     return ran;
 }
 
-/* The result, a pair of it and floating-point flags, None if NumPy has to see to it, or NULL. */
+/* The result; or a pair of it and floating-point flags; or None if NumPy has to compute it; NULL
+   with an exception set. */
 static PyObject *compute_single(Single *single, const Operation *operation, npy_intp threads,
                                 npy_intp limit, PyObject *const *values)
 {
@@ -463,7 +479,7 @@ static PyObject *compute_single(Single *single, const Operation *operation, npy_
     if (!take_operands(single, operation, limit, values, &space)) {
         Py_RETURN_NONE;
     }
-    /* Only now: NumPy converts them itself where it computes. */
+    /* Not earlier: where NumPy computes, it converts the scalars itself. */
     const int ran = convert_scalars(single, operation, values);
     if (ran < 0) {
         if (PyErr_Occurred()) {
@@ -471,7 +487,7 @@ static PyObject *compute_single(Single *single, const Operation *operation, npy_
         }
         Py_RETURN_NONE;
     }
-    /* What conversions run may have changed arrays. */
+    /* The Python code of a conversion may have changed shapes and strides of arrays. */
     if (ran > 0 && !take_operands(single, operation, limit, values, &space)) {
         Py_RETURN_NONE;
     }
@@ -498,8 +514,8 @@ static PyObject *compute_single(Single *single, const Operation *operation, npy_
     return run_single(single, threads, array, space.turned);
 }
 
-/* Whether elements are as the loop reads and writes them. Only of standard dtypes does the number of
-   the type say how long they are and what they mean. */
+/* Whether `value` is a standard dtype in native byte order, with elements of `itemsize` bytes. Of
+   other dtypes the type number does not say how long elements are, or what they mean. */
 static int is_native(PyObject *value, npy_intp itemsize)
 {
     if (!PyArray_DescrCheck(value)) {
@@ -510,7 +526,7 @@ static int is_native(PyObject *value, npy_intp itemsize)
            PyDataType_ELSIZE(dtype) == itemsize;
 }
 
-/* From the tuple that compute takes; 0 with an exception set if it is none. */
+/* Read the tuple loops.Loop.operation; 0 with an exception set if it is not one. */
 static int read_operation(PyObject *value, Operation *operation)
 {
     if (!check_tuple(value, 6, 6, "an operation")) {
@@ -555,8 +571,8 @@ typedef struct {
     npy_intp count;
 } Few;
 
-/* Take the operands if each is a scalar, or row-major of one shape with the others. Whether a single
-   call of the loop computes what NumPy does. */
+/* Describe the operands for one call of the loop. 0 unless each is a Python scalar or a row-major
+   array, and all arrays have one shape. */
 static int take_few(Few *few, const Operation *operation, PyObject *const *values)
 {
     few->first = NULL;
@@ -590,7 +606,7 @@ static int take_few(Few *few, const Operation *operation, PyObject *const *value
     return few->count > 0 && few->count <= FEW;
 }
 
-/* Write the result, row-major; the floating-point flags. */
+/* Compute the row-major result at `target`; returns the floating-point flags. */
 static npy_uint8 run_few(Few *few, const Loop *loop, npy_intp itemsize, char *target)
 {
     few->addresses[loop->sources] = target;
@@ -600,7 +616,7 @@ static npy_uint8 run_few(Few *few, const Loop *loop, npy_intp itemsize, char *ta
     return take_flags();
 }
 
-/* As compute_single; NULL without an exception set if there are not few elements. */
+/* As compute_single, but NULL without an exception set if the elements are more than FEW. */
 static PyObject *compute_few(const Operation *operation, npy_intp limit, PyObject *const *values)
 {
     Few few;
@@ -622,7 +638,8 @@ static PyObject *compute_few(const Operation *operation, npy_intp limit, PyObjec
 
 /* ------------------------------------------------------------------ functions */
 
-/* Check the arguments, of which so many come before the operands; 0 with an exception set. */
+/* Check the arguments of `compute` and `update`, of which `before` precede the operands; 0 with an
+   exception set. */
 static int read_call(PyObject *const *args, Py_ssize_t arg_count, Py_ssize_t before,
                      Operation *operation)
 {

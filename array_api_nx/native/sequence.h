@@ -1,7 +1,8 @@
-/* Several kernels, one after the other, in one call.
+/* Sequence: several kernels run one after the other in one call from Python.
 
-   The memory that they work on is numbered: arrays that come with each call, then arrays that stay
-   the same. Everything but what comes with a call is checked when the sequence is made. */
+   The arrays that the kernels work on are numbered: first the given ones, which are arguments of
+   each call, then the fixed ones, which are the same in every call. Kernels and fixed arrays are
+   checked when the sequence is made, given arrays in each call. */
 
 #ifndef ARRAY_API_NX_SEQUENCE_H
 #define ARRAY_API_NX_SEQUENCE_H
@@ -27,7 +28,7 @@ typedef struct {
 typedef struct {
     PyObject_HEAD
     int given_count, fixed_count, pass_count;
-    int keeps_gil; /* whether it is over before another thread could use the GIL */
+    int keeps_gil; /* whether calls are too short for releasing the GIL to be worth while */
     Expected *given;
     PyArrayObject **fixed;
     Pass *passes;
@@ -68,14 +69,15 @@ static int read_expected(Expected *expected, PyObject *description)
     return good;
 }
 
-/* Bytes of the array of that number. */
+/* The bytes of array `number`. */
 static npy_intp memory_size(const SequenceObject *self, int number)
 {
     return number < self->given_count ? self->given[number].size
                                       : PyArray_NBYTES(self->fixed[number - self->given_count]);
 }
 
-/* Whether a pass may work on its array: it is large enough, aligned, and writable if written. */
+/* Check that the array of operand `i` is large enough, aligned, and writable if the pass writes it;
+   0 with an exception set. */
 static int check_source(SequenceObject *self, const Pass *pass, int i)
 {
     const Operand *operand = &pass->kernel->operands[i];
@@ -94,7 +96,7 @@ static int check_source(SequenceObject *self, const Pass *pass, int i)
         }
         address += (npy_uintp)PyArray_DATA(array);
     }
-    /* A kernel over nothing touches nothing but accumulators, which it starts. */
+    /* A kernel without elements touches no memory but accumulators, which it initialises. */
     const int touched = !is_empty(pass->kernel) || (operand->accumulates && size > 0);
     if (touched && (offset + operand->low < 0 || offset + operand->high > size)) {
         return refuse("operand %d covers the bytes %zd to %zd, its memory has %zd", i,
@@ -224,7 +226,7 @@ static PyObject *sequence_new(PyTypeObject *type, PyObject *args, PyObject *keyw
     return (PyObject *)self;
 }
 
-/* Whether an array that came with a call is what was expected. */
+/* Whether a given array has the shape, dtype and layout that the sequence was made for. */
 static int is_expected(const Expected *expected, PyObject *object)
 {
     if (!PyArray_CheckExact(object)) {
@@ -260,7 +262,7 @@ static void start_accumulators(const SequenceObject *self, const Pass *pass, cha
     }
 }
 
-/* The flags of the steps of all passes as one tuple; None if there are none. */
+/* For each pass a tuple of its steps' floating-point flags; or None, if no pass raised any. */
 static PyObject *sequence_flags(const SequenceObject *self, npy_uint8 (*flags)[MAX_STEPS])
 {
     int any = 0;
@@ -284,8 +286,9 @@ static PyObject *sequence_flags(const SequenceObject *self, npy_uint8 (*flags)[M
     return result;
 }
 
-/* Put arrays in the place of what has one, make those that are missing, and find where all memory
-   lies. 1 if that went well, 0 if an array is not what is expected, -1 with an exception set. */
+/* Find the addresses of all arrays. In the list of given ones, objects with an attribute `array` are
+   replaced by that array, and arrays that are missing at the end are made. Returns 1; 0 if an array
+   is not as expected; -1 with an exception set. */
 static int collect(const SequenceObject *self, PyObject *arrays, char **bases)
 {
     if (!PyList_Check(arrays) || PyList_GET_SIZE(arrays) > self->given_count) {
@@ -293,7 +296,7 @@ static int collect(const SequenceObject *self, PyObject *arrays, char **bases)
         return -1;
     }
     const Py_ssize_t given = PyList_GET_SIZE(arrays);
-    /* An attribute may be a property, which may change the list: its items are looked at later. */
+    /* An attribute may be a property, and change the list: the items are checked afterwards. */
     for (Py_ssize_t i = 0; i < PyList_GET_SIZE(arrays); i++) {
         PyObject *owner = PyList_GET_ITEM(arrays, i);
         if (PyArray_CheckExact(owner)) {
@@ -370,7 +373,8 @@ static int run_pass(const SequenceObject *self, const Pass *pass, char *const *b
     return complete;
 }
 
-/* `bases` has room for the addresses of all arrays, `flags` for the flags of all passes. */
+/* Run all passes. `bases` has room for the addresses of all arrays, `flags` for the flags of all
+   passes. Returns flags, None, or False if an array is not as expected. */
 static PyObject *run_passes(const SequenceObject *self, PyObject *arrays, char **bases,
                             npy_uint8 (*flags)[MAX_STEPS])
 {
@@ -383,7 +387,7 @@ static PyObject *run_passes(const SequenceObject *self, PyObject *arrays, char *
         Py_RETURN_FALSE;
     }
     if (!self->keeps_gil) {
-        /* Meanwhile another thread may take arrays out of the list. */
+        /* While the GIL is released, another thread may take arrays out of the list. */
         kept = PyList_AsTuple(arrays);
         if (kept == NULL) {
             return NULL;
@@ -401,7 +405,7 @@ static PyObject *sequence_run(PyObject *object, PyObject *arrays)
 {
     const SequenceObject *self = (SequenceObject *)object;
     const size_t numbers = (size_t)(self->given_count + self->fixed_count);
-    /* Not on the stack, for it can be much, and attributes of what is given may run other code. */
+    /* Not on the stack: it can be large, and properties of given objects may run Python code. */
     char **bases = PyMem_Malloc(numbers * sizeof(*bases) + (size_t)self->pass_count * MAX_STEPS);
     if (bases == NULL) {
         return PyErr_NoMemory();

@@ -1,10 +1,9 @@
-/* Sums of floating-point numbers, and how far they lie apart.
+/* Sums and variances of floating-point numbers, in an order that is part of the result.
 
    A run of elements is added up in blocks of LENGTH rows of as many lanes as 128 bytes hold: down the
    rows first, then the lanes by halves, then the blocks in pairs, and pairs of pairs. Columns are
-   added up by GROUPs of rows. The order is part of the result. It is the same for all processors,
-   however many elements one of them adds at a time, and tests/support/numpy_kernels.py has it
-   again. */
+   added up by GROUPs of rows. This order is the same on all processors, however many elements one
+   instruction adds; tests/support/numpy_kernels.py has it again. */
 
 #ifndef ARRAY_API_NX_SUMS_H
 #define ARRAY_API_NX_SUMS_H
@@ -15,22 +14,24 @@
 
 enum { LENGTH = 16, GROUP = 8, LEVELS = 8 * sizeof(npy_intp) };
 
-/* Lanes whose sums are kept in registers where the rows are few. */
+/* Lanes that the tail of a run, shorter than a block, is added up in at a time: their sums stay in
+   registers. */
 enum { AT_ONCE = 8 };
 
-/* Columns that are worked on at a time where rows are reduced. */
+/* Columns whose sums over the rows are computed together: they stay in the first-level cache. */
 enum { BAND_COLUMNS = 128 };
 
-/* What is known of the elements folded so far. They are `squares` away from their mean, which is
-   `reference + offset`: of numbers that lie near each other and far from 0, one number could not
-   hold it well enough to compare it with the mean of others. */
+/* What is known of the elements folded so far: their number, their sum, their mean, and the sum of
+   their squared distances from it (`squares`). The mean is `reference + offset`: where elements lie
+   near each other and far from 0, one double would not hold it exactly enough to subtract the mean
+   of other elements from it. */
 typedef struct {
     npy_double count, sum, reference, offset, squares;
 } Moments;
 
 enum { EXCEPTIONS = FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW | FE_INVALID };
 
-/* Forget the exceptions that were not raised before. */
+/* Clear the floating-point exceptions that are not among `raised`. */
 static void keep_exceptions(int raised)
 {
     const int more = fetestexcept(EXCEPTIONS) & ~raised;
@@ -41,11 +42,13 @@ static void keep_exceptions(int raised)
 
 #define IS_FINITE(x) ((x) - (x) == 0)
 
-/* Fold `count` elements with that sum and mean, `distance` and `squares` the sums of their distances
-   from it and of the squares of these. The mean is rounded, and so not all of the distance is 0.
-   Where elements are not finite, or their sum is not, the squares are not either, and the rest of
-   it does not matter. Without branches, so that the compiler vectorizes loops of it; exceptions
-   that are raised here mean nothing. */
+/* Merge the moments of `count` more elements into those of the elements before.
+
+   `mean` is their sum divided by their count, rounded. `distance` is the sum of their distances from
+   it, which would be 0 without the rounding; `squares` is the sum of the squared distances. If an
+   element or the sum is not finite, `squares` is not finite either, and is taken as it is. There
+   are no branches, so that the compiler vectorizes loops over this function. The floating-point
+   exceptions that it raises mean nothing: callers clear them. */
 static INLINE void merge_moments(Moments *moments, npy_double count, npy_double sum,
                                  npy_double mean, npy_double distance, npy_double squares)
 {
@@ -67,7 +70,7 @@ static INLINE void merge_moments(Moments *moments, npy_double count, npy_double 
 #define DEFINE_SUMS(TYPE)                                                                          \
     enum { LANES_##TYPE = 128 / sizeof(TYPE), BLOCK_##TYPE = LANES_##TYPE * LENGTH };              \
                                                                                                    \
-    /* Blocks as they come, added up in pairs. */                                                  \
+    /* Sums of blocks, added up in pairs as the blocks come. */                                    \
     typedef struct {                                                                               \
         TYPE parts[LEVELS];                                                                        \
         int depth;                                                                                 \
@@ -80,7 +83,7 @@ static INLINE void merge_moments(Moments *moments, npy_double count, npy_double 
         pairs->count = 0;                                                                          \
     }                                                                                              \
                                                                                                    \
-    /* Add the lanes of a block, which they do not survive. */                                     \
+    /* Add up the lanes of a block, which are overwritten, and take the sum into the pairs. */     \
     static INLINE void add_block_##TYPE(Pairs_##TYPE *pairs, TYPE *lanes)                          \
     {                                                                                              \
         UNROLLED                                                                                   \
@@ -105,7 +108,7 @@ static INLINE void merge_moments(Moments *moments, npy_double count, npy_double 
         return result;                                                                             \
     }                                                                                              \
                                                                                                    \
-    /* The next elements of a run, a block at most, one after the other. */                        \
+    /* The next `count` elements of a run, at most a block: copied if they are not adjacent. */    \
     static INLINE const TYPE *gather_##TYPE(const char *run, npy_intp step, npy_intp count,        \
                                             TYPE *room)                                            \
     {                                                                                              \
@@ -118,7 +121,7 @@ static INLINE void merge_moments(Moments *moments, npy_double count, npy_double 
         return room;                                                                               \
     }                                                                                              \
                                                                                                    \
-    /* Of `count` elements, at least one, that lie `step` bytes apart. */                          \
+    /* The sum of `count` elements, at least one, that lie `step` bytes apart. */                  \
     CLONED static TYPE sum_run_##TYPE(const char *run, npy_intp step, npy_intp count)              \
     {                                                                                              \
         TYPE room[BLOCK_##TYPE], lanes[LANES_##TYPE];                                              \
@@ -155,7 +158,7 @@ static INLINE void merge_moments(Moments *moments, npy_double count, npy_double 
         return total_##TYPE(&pairs);                                                               \
     }                                                                                              \
                                                                                                    \
-    /* (accumulator, element) -> accumulator. */                                                   \
+    /* The inner loop (accumulator, element) -> accumulator. */                                    \
     CLONED LOOP(add_##TYPE)                                                                        \
     {                                                                                              \
         const npy_intp n = *count;                                                                 \
@@ -180,7 +183,7 @@ static INLINE void merge_moments(Moments *moments, npy_double count, npy_double 
         }                                                                                          \
     }                                                                                              \
                                                                                                    \
-    /* Fold a run into moments. */                                                                 \
+    /* Fold `count` elements that lie `step` bytes apart into moments. */                          \
     CLONED static void fold_run_##TYPE(Moments *moments, const char *run, npy_intp step,           \
                                        npy_intp count)                                             \
     {                                                                                              \
@@ -227,7 +230,7 @@ static INLINE void merge_moments(Moments *moments, npy_double count, npy_double 
         keep_exceptions(raised);                                                                   \
     }                                                                                              \
                                                                                                    \
-    /* The same of up to BAND_COLUMNS columns, each of many rows that lie `step` bytes apart. */   \
+    /* Fold each of up to BAND_COLUMNS columns, whose rows lie `step` bytes apart, into its own. */ \
     CLONED static void fold_columns_##TYPE(char *moments, npy_intp moments_step, const char *tile, \
                                            npy_intp step, npy_intp rows, npy_intp columns)         \
     {                                                                                              \
@@ -304,7 +307,7 @@ static void fold_run(Moments *moments, const char *run, npy_intp step, npy_intp 
                                                                                count);
 }
 
-/* The same for any number of columns, which are adjacent. */
+/* Fold each of any number of adjacent columns into its own moments. */
 static void fold_columns(char *moments, npy_intp moments_step, const char *tile, npy_intp step,
                          npy_intp rows, npy_intp columns, npy_intp itemsize)
 {
@@ -316,7 +319,7 @@ static void fold_columns(char *moments, npy_intp moments_step, const char *tile,
     }
 }
 
-/* Whether there is such a loop. */
+/* Fill in the loop that sums numbers of a type; 0 if there is none. */
 static int find_sum(int type, Loop *loop)
 {
     if (type != NPY_FLOAT && type != NPY_DOUBLE) {
@@ -327,7 +330,8 @@ static int find_sum(int type, Loop *loop)
     return 1;
 }
 
-/* The same; what folds moments, of all elements of a run together, is not the loop's function. */
+/* Fill in the loop for moments; 0 if there is none. It has no function: tiles.h calls fold_run and
+   fold_columns, which fold many elements at a time. */
 static int find_moments(int type, Loop *loop)
 {
     if (!find_sum(type, loop)) {

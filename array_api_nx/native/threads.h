@@ -57,8 +57,8 @@ typedef struct {
 
 enum { CLOSED = 1 << 20, ASLEEP = 1 << 21 };
 
-/* What a worker is told, and how it is to come when it is called: without or with the GIL. Or it is
-   ASLEEP. */
+/* The state of a worker. CALLED asks it to come without the GIL, CALLED_WITH_GIL with it. ASLEEP (see
+   above) means that it sleeps until it is called. */
 enum { AWAKE, CALLED, CALLED_WITH_GIL };
 
 typedef struct Job Job;
@@ -71,14 +71,14 @@ struct Job {
     int call;       /* CALLED or CALLED_WITH_GIL */
     void (*work)(Job *job, char *scratch, int is_caller); /* take tasks until there are no more */
     Interrupt *interrupt;
-    /* of a kernel */
+    /* for the job of a kernel */
     const Kernel *kernel;
     char *const *memories;
-    /* of a long loop */
+    /* for the job of a long loop */
     Run run;
     /* shared: the floating-point errors met, by step of the kernel; those of a loop come first */
     npy_intp flags[MAX_STEPS];
-    /* of calls */
+    /* for the job of calls */
     PyObject *function;
     PyObject *context; /* the caller's context variables */
     npy_intp exception; /* shared: the first one that a worker met, a PyObject *, or 0 */
@@ -115,7 +115,7 @@ static void release_scratch(Scratch *scratch)
     *scratch = (Scratch){NULL, NULL, 0};
 }
 
-/* Make room for `size` bytes; whether there was memory. */
+/* Make room for `size` bytes; 0 if there is no memory. */
 static int reserve_scratch(Scratch *scratch, size_t size)
 {
     if (scratch->size >= size) {
@@ -193,7 +193,7 @@ static void work_on_kernel(Job *job, char *scratch, int is_caller)
 
 /* ------------------------------------------------------------------ gates */
 
-/* Whether the gate was open. Then the thread is inside, and whoever closes the gate waits for it. */
+/* Enter the gate if it is open: whoever closes it then waits for this thread. 0 if it is closed. */
 static int enter_gate(Gate *gate)
 {
     npy_intp inside = load_shared(&gate->inside);
@@ -224,13 +224,13 @@ static int is_closed(Gate *gate)
     return load_shared(&gate->inside) >= CLOSED;
 }
 
-/* Let no more threads in; whether none is inside. */
+/* Close the gate. Whether no thread is inside. */
 static int close_gate(Gate *gate)
 {
     return add_shared(&gate->inside, CLOSED) == 0;
 }
 
-/* Wait until the threads inside a closed gate have left. Only by the thread that closed it. */
+/* Wait until the threads inside a closed gate have left. Only the thread that closed it may wait. */
 static void await_empty(Gate *gate)
 {
     for (int i = 0; i < SPIN_COUNT; i++) {
@@ -253,7 +253,7 @@ static void call_worker(Worker *worker, int call)
     }
 }
 
-/* Wait until the worker is called; how it is to come. */
+/* Wait until the worker is called. Returns CALLED or CALLED_WITH_GIL. */
 static int await_call(Worker *worker)
 {
     for (int i = 0; i < SPIN_COUNT && load_shared(&worker->state) == AWAKE; i++) {
@@ -265,7 +265,7 @@ static int await_call(Worker *worker)
     return (int)exchange_shared(&worker->state, AWAKE);
 }
 
-/* Wait for the GIL. */
+/* Take the GIL. */
 static void enter_python(Worker *worker)
 {
     if (worker->python != NULL) {
@@ -276,11 +276,11 @@ static void enter_python(Worker *worker)
     }
 }
 
-/* What a worker thread does all its life.
+/* The main function of a worker's thread, which never returns.
 
    The job that a worker was called for may be over when it comes, and another one may have begun.
-   It takes part in that one only if it came in the right way; if not, it has been called again. The
-   GIL is taken before the job's gate is entered, so that no caller waits for a worker that waits for
+   The worker takes part in that one only if it holds the GIL, or does not, as that job wants it; if
+   not, it has been called again. The GIL is taken before the job's gate is entered, so that no caller waits for a worker that waits for
    the GIL, which other threads may hold for milliseconds, or for ever once the interpreter ends. */
 static void serve(void *argument)
 {
@@ -304,7 +304,7 @@ static void serve(void *argument)
             leave_gate(&own->python);
         }
         if (entered) {
-            leave_gate(&job->gate); /* only now: the caller that waits needs the GIL next */
+            leave_gate(&job->gate); /* after releasing the GIL, which the waiting caller needs next */
         }
     }
 }
@@ -336,8 +336,8 @@ static void grow(Pool *own, int count)
     }
 }
 
-/* Make a pool without workers; 0 if there is no memory. What belonged to a former one is never freed:
-   after a fork its threads exist in the parent alone, and its locks may be held for ever. */
+/* Make a pool without workers; 0 if there is no memory. A former pool is never freed: after a fork
+   its threads exist in the parent alone, and its locks may be held for ever. */
 static int make_pool(void)
 {
     Pool *fresh = PyMem_RawCalloc(1, sizeof(Pool));
@@ -418,7 +418,7 @@ static void run_alone(const Kernel *kernel, char *const *memories, char *scratch
     memcpy(flags, frame.flags, (size_t)kernel->step_count);
 }
 
-/* Call the workers to the job of the pool, which has been described but for what is set here. */
+/* Call the workers to the pool's job. The caller has set those fields of it that are not set here. */
 static void begin_job(Team *team, int call)
 {
     Pool *own = team->pool;
@@ -433,7 +433,7 @@ static void begin_job(Team *team, int call)
     }
 }
 
-/* Have the team do the job of the pool. Without the GIL. */
+/* Have the team do the pool's job. Call it without the GIL. */
 static void do_job(Team *team)
 {
     Job *job = &team->pool->job;
@@ -444,7 +444,7 @@ static void do_job(Team *team)
     }
 }
 
-/* Run all tasks of a kernel, and write the floating-point flags of each step. Without the GIL. */
+/* Run all tasks of a kernel, and write each step's floating-point flags. Call it without the GIL. */
 static void run_kernel(Team *team, const Kernel *kernel, char *const *memories, npy_uint8 *flags)
 {
     Pool *own = team->pool;
@@ -462,7 +462,7 @@ static void run_kernel(Team *team, const Kernel *kernel, char *const *memories, 
     collect_flags(&own->job, flags, kernel->step_count);
 }
 
-/* Run all tasks of a long loop; the floating-point flags. Without the GIL. */
+/* Run all tasks of a long loop. Returns the floating-point flags. Call it without the GIL. */
 static npy_uint8 run_loop(Team *team, const Run *run, npy_intp tasks)
 {
     if (team->helpers == 0) {

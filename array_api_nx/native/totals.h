@@ -1,18 +1,19 @@
-/* All elements of an array to one number, in one call, by several threads.
+/* `total`: all elements of an array reduced to one number, in one call, by several threads.
 
-   For reductions whose every bit is the same in any order: of integers and booleans. */
+   It computes reductions whose bits are the same in any order, which are those of integers and
+   booleans. */
 
 #ifndef ARRAY_API_NX_TOTALS_H
 #define ARRAY_API_NX_TOTALS_H
 
 enum { MAX_PARTS = MAX_WORKERS + 1 };
 
-/* What each task has added up so far, in lines of their own. */
+/* The accumulator of each task. Each has a cache line of its own. */
 typedef struct {
     npy_int64 lines[MAX_PARTS][ALIGNMENT / sizeof(npy_int64)];
 } Parts;
 
-/* From the tuple that total takes; 0 with an exception set if it is none. */
+/* Read the first argument of `total`; 0 with an exception set if it is no reduction. */
 static int read_total(PyObject *value, const Loop **loop, PyObject **element, PyArrayObject **identity,
                       npy_intp *serial_limit)
 {
@@ -38,7 +39,7 @@ static int read_total(PyObject *value, const Loop **loop, PyObject **element, Py
     return 1;
 }
 
-/* Put what the tasks have together in the first line. */
+/* Reduce the accumulators of all tasks into the first one. */
 static void add_parts(const Loop *loop, Parts *parts, npy_intp tasks)
 {
     const npy_intp one = 1, steps[MAX_SOURCES + 1] = {0};
@@ -53,7 +54,8 @@ static void add_parts(const Loop *loop, Parts *parts, npy_intp tasks)
     }
 }
 
-/* Whether it was completed, or else an exception is set; the total is in the first line. */
+/* Reduce the array into the first accumulator. 0 with an exception set if there was no memory or a
+   signal came. */
 static int run_total(const Loop *loop, PyArrayObject *array, npy_intp threads, Parts *parts)
 {
     const npy_intp size = PyArray_SIZE(array);

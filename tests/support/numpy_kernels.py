@@ -10,22 +10,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 
 from array_api_nx.backends.cpu.engine.kernel import Access, Instruction, Kernel, Reduction
-from array_api_nx.contract.numpy_dtypes import NDArray
+from array_api_nx.contract.numpy_dtypes import NDArray, NumPyDType
 
 Memories: TypeAlias = Sequence[tuple[NDArray, int]]
 
-# What is computed at once where no bit depends on it: so many elements that the calls from Python,
-# for which other threads wait, take but a part of the time, in buffers of so many bytes together.
-_CELLS: Final = 1 << 17
-_BYTES: Final = 1 << 22
+# Tiles are larger than the extension's where no bit depends on their size. A tile has so many
+# elements that the calls from Python take only a small part of the time; its buffers have at most
+# so many bytes together.
+_TILE_ELEMENTS: Final = 1 << 17
+_BUFFER_BYTES: Final = 1 << 22
 
-# A step of a program for tiles of one shape: its sources and its target, which are arrays or slots
-# of operands in memory, and what to pack before.
+# A step of a program for tiles of one shape: the step; its sources and its target, which are
+# buffers, or slots of operands that are used in their memory; and the operands to pack before, with
+# buffers.
 _BoundStep: TypeAlias = tuple[
     Instruction | Reduction, list[NDArray | int], NDArray | int, list[tuple[int, NDArray]]
 ]
@@ -38,8 +40,7 @@ class NumPyKernel:
     ----------
     kernel : Kernel
     tile : (int, int)
-        Rows and columns that are computed at once: the kernel's, or more of them where no bit
-        depends on that.
+        Rows and columns computed at once: the kernel's, or more where no bit depends on that.
     dtypes : tuple of dtype
         Of the operands.
     loads : list of list of int
@@ -52,14 +53,14 @@ class NumPyKernel:
 
     kernel: Kernel
     tile: tuple[int, int]
-    dtypes: tuple[np.dtype[Any], ...]
+    dtypes: tuple[NumPyDType, ...]
     loads: list[list[int]]
     stores: list[bool]
 
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel = _without_streams(kernel)
         self.tile = _largest_tile(kernel)
-        dtypes: dict[int, np.dtype[Any]] = {}
+        dtypes: dict[int, NumPyDType] = {}
         last_writes: dict[int, int] = {}
         self.loads = []
         for number, step in enumerate(kernel.program):
@@ -125,10 +126,10 @@ class NumPyKernel:
 
 
 def _without_streams(kernel: Kernel) -> Kernel:
-    """The kernel with targets in memory or packed that were to be streamed.
+    """`kernel` with direct or packed targets for streamed ones: NumPy cannot write past the caches.
 
-    NumPy cannot write past the caches. Where nothing reads a target, it need not be packed either,
-    if its elements lie one after the other: NumPy's bits may differ where it writes backwards.
+    A target is direct if no step reads it and its elements are adjacent. Others are packed: NumPy's
+    bits may differ where it writes backwards.
     """
     read = {
         slot
@@ -144,9 +145,9 @@ def _without_streams(kernel: Kernel) -> Kernel:
 
 
 def _largest_tile(kernel: Kernel) -> tuple[int, int]:
-    """The tile to compute at once, because calls from Python take long."""
+    """The tile to compute at once: as large as `_TILE_ELEMENTS` and `_BUFFER_BYTES` allow."""
     packed = [operand.itemsize for operand in kernel.operands if operand.access != "direct"]
-    cells = min(_CELLS, _BYTES // max(sum(packed) + sum(kernel.registers), 1))
+    cells = min(_TILE_ELEMENTS, _BUFFER_BYTES // max(sum(packed) + sum(kernel.registers), 1))
     rows, columns = kernel.tile
     reductions = [step for step in kernel.program if isinstance(step, Reduction)]
     if not reductions:
@@ -159,7 +160,7 @@ def _largest_tile(kernel: Kernel) -> tuple[int, int]:
 
 
 class _Worker:
-    """What a thread needs while it runs a task of a kernel, and what a later task can use again."""
+    """The buffers and bound steps of one thread, which its later tasks use again."""
 
     __slots__ = ("_bound", "_buffers", "_invariant_shape", "_program", "_step", "_views", "flags")
 
@@ -208,7 +209,7 @@ class _Worker:
                         slice(row, min(row + tile_rows, rows.stop)),
                         slice(column, min(column + tile_columns, columns.stop)),
                     )
-                    place: tuple[Any, ...] = task, *index, *tile
+                    place: tuple[int | slice, ...] = task, *index, *tile
                     self._run_tile(
                         [
                             view[place] if operand.box is None else self._padded(slot, index, tile)
@@ -227,7 +228,7 @@ class _Worker:
         result: NDArray = np.full([each.stop - each.start for each in tile], fill.flat[0])
         outer = list(zip(index, operand.box[:-2], strict=True))
         if all([start <= i < end for i, (start, end) in outer]):
-            source: list[Any] = [0, *[i - start for i, (start, _) in outer]]
+            source: list[int | slice] = [0, *[i - start for i, (start, _) in outer]]
             target = []
             for each, (start, end) in zip(tile, operand.box[-2:], strict=True):
                 first = max(each.start, start)
@@ -263,11 +264,11 @@ class _Worker:
                 np.copyto(memory[step.target], out)
 
     def _bind(self, shape: tuple[int, ...]) -> list[_BoundStep]:
-        """The steps, with arrays for what is in buffers."""
+        """The steps, with buffers in place of the slots that have one."""
         program = self._program
         bound: list[_BoundStep] = []
 
-        def place(slot: int, dtype: np.dtype[Any]) -> NDArray | int:
+        def place(slot: int, dtype: NumPyDType) -> NDArray | int:
             return self._buffer(slot, dtype, shape) if slot in self._buffers else slot
 
         for step, loads in zip(program.kernel.program, program.loads, strict=True):
@@ -278,7 +279,7 @@ class _Worker:
             bound.append((step, sources, place(step.target, step.loop.output), packed))
         return bound
 
-    def _buffer(self, slot: int, dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray:
+    def _buffer(self, slot: int, dtype: NumPyDType, shape: tuple[int, ...]) -> NDArray:
         return np.ndarray(shape, dtype, self._buffers[slot])
 
 

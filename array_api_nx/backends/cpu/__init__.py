@@ -1,4 +1,9 @@
-"""The default backend: NumPy's kernels on the CPU."""
+"""The default backend: NumPy's kernels on the CPU.
+
+backend.py has the methods of the contract, and policy.py the question that they ask first: is an
+operation computed at once, by a kernel, or deferred? storage.py and kernels.py serve the first
+answer, engine/ the second, lazy/ the third; programs/ runs compiled functions by the same engine.
+"""
 
 from .backend import CPUBackend
 

@@ -1,6 +1,8 @@
-"""The CPU backend: primitives by NumPy's kernels over strided Tensors.
+"""The CPU backend: the methods of the contract, by NumPy's kernels over strided Tensors.
 
-Chapters with many primitives have mixins of their own: linear_algebra.py and fourier.py.
+A method asks `policy.decide` how to carry out its operation, and hands it to NumPy, to
+engine/operations.py or to `defer` (lazy/deferral.py). The chapters linear_algebra.py and fourier.py
+are base classes.
 """
 
 from __future__ import annotations
@@ -8,21 +10,22 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import product
 from math import prod
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import numpy as np
 
 from ...contract import composed, replay
 from ...contract import primitives as p
-from ...contract.backend import Operand, Scalar
+from ...contract.backend import Handle, Keys, Native, Operand, Scalar
 from ...contract.fast_path import Route
-from ...contract.numpy_dtypes import FROM_NUMPY, TO_NUMPY
+from ...contract.numpy_dtypes import FROM_NUMPY, TO_NUMPY, NDArray, NumPyDType
 from ...contract.primitives import Primitive
 from ...contract.program import Program
 from ...contract.strided import Tensor
 from ...core import dtypes as d
 from ...core.dtypes import DType
 from ...core.shape import broadcast_shapes
+from ...core.symbolic import KnownInts
 from ...explain.model import RunExplanation
 from . import distinct, programs
 from .engine import loops, operations, sliced_calls
@@ -37,7 +40,7 @@ from .kernels import (
     REDUCE,
     SCAN,
     UNARY,
-    NDArray,
+    ArrayOrScalar,
     divide_by_count,
 )
 from .lazy.deferral import builder
@@ -54,19 +57,14 @@ _asarray: Final = np.asarray
 _astype: Final = np.ndarray.astype
 _matmul: Final = np.matmul
 _INT64: Final = TO_NUMPY[d.int64]
-
-_limits: Final = limits
-_MIN_FLOAT32: Final = MIN_FLOAT32
-_MAX_FLOAT32: Final = MAX_FLOAT32
 _find: Final = loops.find
-_located: Final = located
 _MEAN: Final = p.MEAN
 _POW: Final = p.POW
 _SUM: Final = p.SUM
 
 
 class CPUBackend(LinearAlgebra, FourierTransforms):
-    """Executes primitives with NumPy; on large arrays, element by element, when it must."""
+    """Executes primitives with NumPy, and on large arrays by fused passes of NumPy's loops."""
 
     # ------------------------------------------------------------------ programs
 
@@ -77,7 +75,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         return programs.explain(self, program, sizes)
 
     def route(self, op: Primitive, dtype: DType) -> Route | None:
-        # What subclasses do otherwise, they do in methods.
+        # A route goes round the methods, which a subclass may override.
         if type(self) is not CPUBackend:
             return None
         return operations.route(self.array_if_ready, AT_ONCE_MAX, op, dtype)
@@ -87,7 +85,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
     def empty(self, shape: tuple[int, ...], dtype: DType) -> Tensor:
         return wrap(empty(shape, TO_NUMPY[dtype]))
 
-    def full(self, shape: tuple[int, ...], dtype: DType, value: Any) -> Tensor:
+    def full(self, shape: tuple[int, ...], dtype: DType, value: ArrayOrScalar) -> Tensor:
         way = decide(prod(shape))
         if way.defers:
             deferred = self.defer(way, builder.full, shape, dtype, value)
@@ -97,10 +95,10 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             # Pages of zeros come from the system without being written.
             return wrap(np.zeros(shape, TO_NUMPY[dtype]))
         array = np.empty(shape, TO_NUMPY[dtype])
-        if type(value) is not complex and _MIN_FLOAT32 <= value <= _MAX_FLOAT32:
+        if type(value) is not complex and MIN_FLOAT32 <= value <= MAX_FLOAT32:
             array.fill(value)
         else:
-            _located(array.fill, value)
+            located(array.fill, value)
         return wrap(array)
 
     def pad(self, x: Tensor, padding: tuple[tuple[int, int], ...], value: Scalar) -> Tensor:
@@ -134,41 +132,42 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
     def arange(
         self, start: int | float, stop: int | float, step: int | float, dtype: DType
     ) -> Tensor:
-        return wrap(_located(np.arange, start, stop, step, dtype=TO_NUMPY[dtype]))
+        return wrap(located(np.arange, start, stop, step, dtype=TO_NUMPY[dtype]))
 
     def linspace(
         self, start: Scalar, stop: Scalar, num: int, dtype: DType, *, endpoint: bool
     ) -> Tensor:
         target = TO_NUMPY[dtype]
-        return wrap(_located(np.linspace, start, stop, num, endpoint=endpoint, dtype=target))
+        return wrap(located(np.linspace, start, stop, num, endpoint=endpoint, dtype=target))
 
     def eye(self, rows: int, columns: int, k: int, dtype: DType) -> Tensor:
         return wrap(np.eye(rows, columns, k, TO_NUMPY[dtype]))
 
     # ------------------------------------------------------------------ element by element
     #
-    # A Tensor of more than `limits.tracked` elements has no array, and no size is small enough
-    # while anybody defers small arrays. So the methods below see at one glance whether an operation
-    # simply runs; `decide` says how to carry out the others.
+    # The methods below compute small operations without asking `decide`. Two comparisons find them:
+    # a Tensor of more than `limits.tracked` elements has no array; and `limits.at_once` is -1, so
+    # that no size is small enough, while anybody asks to defer small arrays.
 
     def unary(self, op: Primitive, x: Tensor) -> Tensor:
         array = x.array
-        if array is None or array.size > _limits.at_once:
+        if array is None or array.size > limits.at_once:
             return self._unary(op, x)
         loop = _find(op, array.dtype)
         computed = None if loop is None else compute_small(loop, array)
         if computed is None:
             kernel = UNARY.get(op)
             if kernel is None:
-                return composed.erf(self, x)  # type: ignore[no-any-return]
-            computed = _located(kernel, array)
+                erf: Tensor = composed.erf(self, x)
+                return erf
+            computed = located(kernel, array)
         result = Tensor()
         result.array = computed if type(computed) is _ndarray else _asarray(computed)
         result.view = result.storage = None
         return result
 
     def _unary(self, op: Primitive, x: Tensor) -> Tensor:
-        """The rest of `unary`: large arrays, and views that were not used before."""
+        """`unary` for large arrays, and for views whose array is not made yet."""
         way = decide(prod(self.shape(x)))
         if way.defers:
             deferred = self.defer(way, builder.unary, op, x)
@@ -176,57 +175,58 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
                 return deferred
         kernel = UNARY.get(op)
         if kernel is None:
-            return composed.erf(self, x)  # type: ignore[no-any-return]
+            erf: Tensor = composed.erf(self, x)
+            return erf
         array = self.array(x)
         loop = _find(op, array.dtype)
         computed = None if loop is None else compute(loop, array)
         if computed is None and way is not AT_ONCE and type(kernel) is _ufunc:
             out = _like(array, op.results[FROM_NUMPY[array.dtype]])
-            computed = _located(kernel, array, out=out)
-        return wrap(_located(kernel, array) if computed is None else computed)
+            computed = located(kernel, array, out=out)
+        return wrap(located(kernel, array) if computed is None else computed)
 
     def binary(self, op: Primitive, x1: Operand, x2: Operand, out: Tensor | None = None) -> Tensor:
         if out is not None:
             return self._binary_into(op, x1, x2, out)
-        first: Any = x1
-        second: Any = x2
+        first: ArrayOrScalar = x1
+        second: ArrayOrScalar = x2
         if type(x1) is Tensor:
             array = first = x1.array
             if type(x2) is Tensor:
                 second = x2.array
         elif type(x2) is Tensor:
             array = second = x2.array
-        else:  # no handles of this backend: whatever they are says so
-            return wrap(_located(BINARY_NEW[op], x1, x2))
+        else:  # neither is a handle of this backend: NumPy raises its error
+            return wrap(located(BINARY_NEW[op], x1, x2))
         if first is None or second is None:
             return self._binary(op, x1, x2)
         size = array.size
         if second is not x2 and second.shape != array.shape:
-            size *= second.size  # that of the result, or more
-        if size > _limits.at_once:
+            size *= second.size  # an upper bound of the result's size
+        if size > limits.at_once:
             return self._binary(op, x1, x2)
         if op is _POW and type(second) is int and second == 2:
-            computed = _located(np.square, first)
+            computed = located(np.square, first)
         else:
-            computed = _located(BINARY_NEW[op], first, second)
+            computed = located(BINARY_NEW[op], first, second)
         result = Tensor()
         result.array = computed if type(computed) is _ndarray else _asarray(computed)
         result.view = result.storage = None
         return result
 
     def _binary(self, op: Primitive, x1: Operand, x2: Operand) -> Tensor:
-        """The rest of `binary`: large arrays, and views that were not used before."""
+        """`binary` for large arrays, and for views whose array is not made yet."""
         way = decide(self._size(x1, x2))
         if way.defers:
             deferred = self.defer(way, builder.binary, op, x1, x2)
             if deferred is not None:
                 return deferred
-        if op is _POW and type(x2) is int and x2 == 2:  # x1 is an array, then
-            base: Any = x1
+        if op is _POW and type(x2) is int and x2 == 2:  # so x1 is an array
+            base: Handle = x1
             if self.dtype(base) not in d.COMPLEX:
                 return self.unary(p.SQUARE, base)
-        first: Any = self.array(x1) if type(x1) is Tensor else x1
-        second: Any = self.array(x2) if type(x2) is Tensor else x2
+        first: ArrayOrScalar = self.array(x1) if type(x1) is Tensor else x1
+        second: ArrayOrScalar = self.array(x2) if type(x2) is Tensor else x2
         array, other = (first, second) if type(x1) is Tensor else (second, first)
         if way is not AT_ONCE:
             loop = self.binary_loop(op, x1, x2)
@@ -237,20 +237,20 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             if whole and type(BINARY[op]) is _ufunc:
                 out = _like(array, op.results[FROM_NUMPY[array.dtype]])
                 if out is not None:
-                    return wrap(_located(BINARY[op], first, second, out=out))
-        return wrap(_located(BINARY_NEW[op], first, second))
+                    return wrap(located(BINARY[op], first, second, out=out))
+        return wrap(located(BINARY_NEW[op], first, second))
 
     def array_if_ready(self, x: Tensor) -> NDArray | None:
         """`bind` if `x` may not be deferred and nothing has to be computed for it, else None."""
-        large = x.view.size > _limits.tracked  # type: ignore[union-attr]
-        return None if large or x.storage.memory is None else self.bind(x)  # type: ignore[union-attr]
+        large = x.view.size > limits.tracked
+        return None if large or x.storage.memory is None else self.bind(x)
 
     def _size(self, *operands: Operand | None) -> int:
         """How many elements operands broadcast to."""
-        found: Any = None
+        found: KnownInts = None
         for x in operands:
             if type(x) is Tensor:
-                shape: Any = (x.view if x.array is None else x.array).shape  # type: ignore[union-attr]
+                shape: KnownInts = (x.view if x.array is None else x.array).shape
                 if found is None:
                     found = shape
                 elif shape != found:
@@ -275,7 +275,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         target = self.array(out)
         if op is _POW:
             if type(x2) is int and x2 == 2:
-                _located(np.square, x1, out=target)
+                located(np.square, x1, out=target)
                 return
         else:
             loop = _find(op, target.dtype)
@@ -285,14 +285,14 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             x1 = _cast_first(x1, target.dtype)
         elif type(x2) is not _ndarray:
             x2 = _cast_first(x2, target.dtype)
-        _located(BINARY[op], x1, x2, out=target)
+        located(BINARY[op], x1, x2, out=target)
 
     def where(self, condition: Tensor, x1: Operand, x2: Operand) -> Tensor:
         mask = condition.array
-        first: Any = x1.array if type(x1) is Tensor else x1
-        second: Any = x2.array if type(x2) is Tensor else x2
+        first: ArrayOrScalar = x1.array if type(x1) is Tensor else x1
+        second: ArrayOrScalar = x2.array if type(x2) is Tensor else x2
         way = AT_ONCE
-        if mask is None or first is None or second is None or mask.size > _limits.at_once:
+        if mask is None or first is None or second is None or mask.size > limits.at_once:
             way = decide(self._size(condition, x1, x2))
             if way.defers:
                 deferred = self.defer(way, builder.where, condition, x1, x2)
@@ -308,13 +308,14 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
                 return wrap(selected)
         if type(first) is _ndarray and type(second) is _ndarray:
             return wrap(np.where(mask, first, second))
-        return wrap(_located(np.where, mask, first, second))
+        return wrap(located(np.where, mask, first, second))
 
     def clip(self, x: Tensor, low: Operand | None, high: Operand | None) -> Tensor:
         array = x.array
-        if array is None or array.size > _limits.at_once:
+        if array is None or array.size > limits.at_once:
             if decide(prod(self.shape(x))) is not AT_ONCE:
-                return super().clip(x, low, high)  # type: ignore[no-any-return]
+                clipped: Tensor = super().clip(x, low, high)
+                return clipped
             array = self.array(x)
         if low is not None:
             array = _bounded(p.MAXIMUM, array, self.array(low) if type(low) is Tensor else low)
@@ -333,7 +334,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         dtype: DType | None = None,
     ) -> Tensor:
         array = x.array
-        if array is None or array.size > _limits.at_once:
+        if array is None or array.size > limits.at_once:
             way = decide(prod(self.shape(x)))
             if way.defers:
                 deferred = self.defer(way, builder.reduce, op, x, axes, keepdims, dtype)
@@ -350,17 +351,17 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             widens = op is p.SUM or op is p.PROD
             target = TO_NUMPY[dtype] if dtype is not None else array.dtype if widens else None
             if target is not None and target.kind in "fc":
-                reduced = _located(kernel, array, axes, target, None, keepdims)
+                reduced = located(kernel, array, axes, target, None, keepdims)
             else:
                 reduced = kernel(array, axes, target, None, keepdims)
-            if reduced.size > _limits.tracked:
+            if reduced.size > limits.tracked:
                 return wrap(reduced)
             result = Tensor()
             result.array = reduced if type(reduced) is _ndarray else _asarray(reduced)
             result.view = result.storage = None
             return result
         if op is p.MEAN:
-            return wrap(_located(_mean, array, axes, keepdims))
+            return wrap(located(_mean, array, axes, keepdims))
         if len(axes) == array.ndim and not keepdims:
             return wrap(np.asarray(np.count_nonzero(array), dtype=_INT64))
         return wrap(_sum(array.astype(bool), axes, _INT64, None, keepdims))
@@ -388,7 +389,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             scanned = scan(op, array, axis, target)
             if scanned is not None:
                 return wrap(scanned)
-        return wrap(_located(SCAN[op], array, axis, target))
+        return wrap(located(SCAN[op], array, axis, target))
 
     def var(self, x: Tensor, axes: tuple[int, ...], keepdims: bool, correction: float) -> Tensor:
         way = decide(prod(self.shape(x)))
@@ -410,7 +411,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             variance = operations.reduce(p.VAR, array, axes, keepdims, freedom)
             if variance is not None:
                 return wrap(variance)
-        return wrap(_located(_var, array, axes, keepdims, freedom))
+        return wrap(located(_var, array, axes, keepdims, freedom))
 
     # ------------------------------------------------------------------ sorting and searching
 
@@ -456,7 +457,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         result = _like(array, FROM_NUMPY[array.dtype])
         if result is None:
             result = np.empty_like(array)
-        # Along each axis, where one or two parts come from and go to.
+        # For each axis one or two pairs of slices: where a part of the result lies, and of `array`.
         moves: list[list[tuple[slice, slice]]] = []
         for size, shift in zip(array.shape, shifts, strict=True):
             cut = -shift % size if size else 0
@@ -480,7 +481,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         target = TO_NUMPY[dtype]
         array = x.array
         way = AT_ONCE
-        if array is None or array.size > _limits.at_once:
+        if array is None or array.size > limits.at_once:
             way = decide(prod(self.shape(x)))
             if way.defers:
                 deferred = self.defer(way, builder.cast, x, dtype)
@@ -489,7 +490,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             array = self.array(x)
         kind = array.dtype.kind
         if kind == "c" and target.kind in "iuf":
-            # NumPy would warn of what the contract asks for.
+            # NumPy would warn that the imaginary part is lost, which the contract asks for.
             array = array.real
         if way is not AT_ONCE:
             loop = loops.cast(array.dtype, target)
@@ -498,13 +499,14 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
                 return wrap(computed)
             out = _like(array, dtype)
             if out is not None:
-                _located(np.copyto, out, array, casting="unsafe")
+                located(np.copyto, out, array, casting="unsafe")
                 return wrap(out)
-        cast = _located(_astype, array, target) if kind in "fc" else array.astype(target)
+        cast = located(_astype, array, target) if kind in "fc" else array.astype(target)
         return wrap(cast)
 
     def bitcast(self, x: Tensor, dtype: DType) -> Tensor:
-        # From now on two storages lie over the same memory.
+        # Two storages will lie over one memory. So both count as handed out: neither is read by a
+        # pending expression while the other may be written.
         self.hand_out(x)
         result = wrap(self.array(x).view(TO_NUMPY[dtype]))
         if self.view(x).is_read_only:
@@ -531,22 +533,22 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         else:
             self._assign(target, value)
 
-    def _assign(self, target: Tensor, value: Any) -> None:
+    def _assign(self, target: Tensor, value: ArrayOrScalar) -> None:
         array = self.array(target)
         if type(value) is Tensor:
             value = self.array(value)
             if array.ndim == 1 and array.strides != value.strides:
-                # From one axis to one axis, NumPy looks after overlaps of equal steps alone.
+                # NumPy copies 1-d arrays that overlap only if their strides are equal.
                 value = value.copy() if np.may_share_memory(array, value) else value
             array[...] = value
-        elif type(value) is not complex and _MIN_FLOAT32 <= value <= _MAX_FLOAT32:
+        elif type(value) is not complex and MIN_FLOAT32 <= value <= MAX_FLOAT32:
             array[...] = value
         else:
             array[...] = _cast_first(value, array.dtype)
 
     # ------------------------------------------------------------------ indexed access
 
-    def _keys(self, keys: tuple[Any, ...], array: Callable[[Tensor], NDArray]) -> Any:
+    def _keys(self, keys: Keys, array: Callable[[Handle], NDArray]) -> Native:
         """Keys of the contract as NumPy's; `array` gives the ndarray of a handle."""
         if len(keys) == 1:
             return array(keys[0])
@@ -555,14 +557,14 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         )
 
     def _ordered(self, x: Tensor) -> NDArray:
-        """The ndarray of `x`, made row-major: what keys and values must be for writing.
+        """The ndarray of `x`, row-major, for use as a key or a value of a write by index.
 
-        NumPy goes through keys and values in the order of their memory, and the last value for an
-        element wins.
+        Where keys repeat an index, the last value must win. NumPy goes through keys and values in
+        the order in which they lie in memory, which must therefore be that of their elements.
         """
         return _asarray(self.array(x), order="C")
 
-    def index_get(self, x: Tensor, keys: tuple[Any, ...]) -> Tensor:
+    def index_get(self, x: Tensor, keys: Keys) -> Tensor:
         array = x.array
         if array is None:
             array = self.bind(x)
@@ -577,7 +579,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
                 return wrap(taken)
         return wrap(array[where])
 
-    def index_set(self, target: Tensor, keys: tuple[Any, ...], value: Operand) -> None:
+    def index_set(self, target: Tensor, keys: Keys, value: Operand) -> None:
         written = (
             self._ordered(value)
             if type(value) is Tensor
@@ -612,7 +614,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         result = self.array(template).copy()
         keys = self._keys(composed.open_mesh(self, indices, axis), self._ordered)
         if add:
-            _located(np.add.at, result, keys, self.array(updates))
+            located(np.add.at, result, keys, self.array(updates))
         else:
             result[keys] = self._ordered(updates)
         return wrap(result)
@@ -653,8 +655,8 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             array = sliced_calls.matmul(left, right)
             if array is not None:
                 return wrap(array)
-        array = _located(_matmul, left, right)
-        if array.size > _limits.tracked:
+        array = located(_matmul, left, right)
+        if array.size > limits.tracked:
             return wrap(array)
         result = Tensor()
         result.array = array if type(array) is _ndarray else _asarray(array)
@@ -667,12 +669,12 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             deferred = self.defer(way, builder.vecdot, x1, x2)
             if deferred is not None:
                 return deferred
-        return wrap(_located(np.vecdot, self.array(x1), self.array(x2)))
+        return wrap(located(np.vecdot, self.array(x1), self.array(x2)))
 
 
 def _like(array: NDArray, dtype: DType) -> NDArray | None:
-    """Memory of the pool for a result that lies as `array` does; None if it lies in neither order
-    of its axes."""
+    """Memory of the pool for a result with the layout of `array`; None if `array` is neither
+    row-major nor column-major."""
     if array.flags.c_contiguous:
         return empty(array.shape, TO_NUMPY[dtype])
     if array.flags.f_contiguous:
@@ -680,30 +682,30 @@ def _like(array: NDArray, dtype: DType) -> NDArray | None:
     return None
 
 
-def _cast_first(value: Any, dtype: np.dtype[Any]) -> Any:
-    """A Python scalar that is to be written, or the array of no axes that it becomes if to cast it
-    may overflow: then the floating-point error comes, as in NumPy, before anything is written."""
-    if type(value) is not complex and _MIN_FLOAT32 <= value <= _MAX_FLOAT32:
+def _cast_first(value: ArrayOrScalar, dtype: NumPyDType) -> ArrayOrScalar:
+    """A Python scalar to be written. If it may overflow `dtype`, it is cast to a 0-d array here, so
+    that the floating-point error comes, as in NumPy, before anything is written."""
+    if type(value) is not complex and MIN_FLOAT32 <= value <= MAX_FLOAT32:
         return value
-    return _located(_asarray, value, dtype) if dtype.char in "fF" else value
+    return located(_asarray, value, dtype) if dtype.char in "fF" else value
 
 
 def _count(array: NDArray, axes: tuple[int, ...]) -> int:
     return prod([array.shape[axis] for axis in axes])
 
 
-def _bounded(op: Primitive, array: Any, bound: Any) -> Any:
+def _bounded(op: Primitive, array: ArrayOrScalar, bound: ArrayOrScalar) -> ArrayOrScalar:
     """`MAXIMUM` or `MINIMUM` of a small array and a scalar or another array."""
     loop = _find(op, array.dtype)
     computed = None if loop is None else compute_small(loop, array, bound)
-    return _located(BINARY[op], array, bound) if computed is None else computed
+    return located(BINARY[op], array, bound) if computed is None else computed
 
 
-def _mean(array: NDArray, axes: tuple[int, ...], keepdims: bool) -> Any:
+def _mean(array: NDArray, axes: tuple[int, ...], keepdims: bool) -> ArrayOrScalar:
     return divide_by_count(_sum(array, axes, None, None, keepdims), _count(array, axes))
 
 
-def _var(array: NDArray, axes: tuple[int, ...], keepdims: bool, freedom: float) -> Any:
+def _var(array: NDArray, axes: tuple[int, ...], keepdims: bool, freedom: float) -> ArrayOrScalar:
     """The sum of squared distances from the mean, divided by `freedom`."""
     mean = divide_by_count(_sum(array, axes, None, None, True), _count(array, axes))
     distance = _asarray(array - mean)
@@ -722,7 +724,7 @@ def _has_both_zeros(array: NDArray) -> bool:
 
 
 def _is_plain(array: NDArray, indices: NDArray) -> bool:
-    """Whether indexing, by many indices, gives what `take` would, row-major."""
+    """Whether ``array[indices]`` equals `sliced_calls.take` of them, and they are many enough."""
     return bool(
         indices.size > sliced_calls.TAKE_INDICES_MIN
         and indices.dtype == _INT64
@@ -732,5 +734,5 @@ def _is_plain(array: NDArray, indices: NDArray) -> bool:
 
 
 def _reversal(array: NDArray) -> np.ufunc:
-    """What makes an array sort the other way round, NaN last all the same; its own inverse."""
+    """The ufunc that reverses the order of elements but leaves NaN last; it is its own inverse."""
     return np.negative if array.dtype.kind == "f" else np.invert

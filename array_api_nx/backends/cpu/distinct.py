@@ -1,7 +1,7 @@
-"""Distinct elements and membership, by NumPy.
+"""Distinct elements and membership (unique_counts, unique_inverse, isin) by sorting.
 
-`numpy.unique` is not called where it would sort slower than here, and where it would show any of
-several equal zeros: the first one in the array stands for zeros of either sign.
+The functions replace calls of `numpy.unique` and `numpy.isin` that would sort more slowly. Of equal
+zeros of either sign, the first one in the array becomes the distinct value; numpy.unique gives any.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from .kernels import NDArray
+from ...contract.numpy_dtypes import NDArray
 
 __all__ = ["isin", "unique_counts", "unique_inverse"]
 
@@ -20,7 +20,7 @@ def isin(array: NDArray, members: NDArray, invert: bool) -> NDArray:
     if array.size and _is_slow_in_numpy(array, members):
         ascending = np.sort(members, axis=None)
         flat = array.reshape(-1)
-        # To look up ascending values takes a third of the time of random ones.
+        # searchsorted takes a third of the time if the values to look up ascend.
         order = flat.argsort()
         values = flat[order]
         position = ascending.searchsorted(values)
@@ -33,16 +33,16 @@ def isin(array: NDArray, members: NDArray, invert: bool) -> NDArray:
 
 
 def _is_slow_in_numpy(array: NDArray, members: NDArray) -> bool:
-    """Whether `numpy.isin` would join distinct values and sort them by comparing integers or
-    complex numbers, which for 100,000 of each takes two to five times as long as the other way."""
-    # Up to so many members, NumPy compares every element with each.
+    """Whether `numpy.isin` would sort elements and members together, by comparisons of integers or
+    complex numbers. For 100,000 of each that takes two to five times as long as `isin` here."""
+    # With fewer members NumPy compares every element with each of them (the formula is NumPy's).
     if members.size < 10 * array.size**0.145 or array.dtype.kind == "f":
         return False
     if array.dtype.kind == "c":
         return True
     if array.itemsize <= 2:
         return False
-    # NumPy looks integers up in a table of that many entries.
+    # Unless the table would be larger than this, NumPy looks integers up by their value.
     return int(members.max()) - int(members.min()) > 6 * (array.size + members.size)
 
 
@@ -60,7 +60,7 @@ def unique_counts(array: NDArray) -> tuple[NDArray, NDArray]:
 
 
 def unique_inverse(array: NDArray) -> tuple[NDArray, NDArray]:
-    """The sorted distinct values of `array`, and which of them each element is."""
+    """The sorted distinct values of `array`, and for each element the index of its value."""
     flat = array.reshape(-1)
     order = flat.argsort(kind=_kind(array))
     ascending = flat[order]

@@ -1,4 +1,4 @@
-"""Fourier transforms of the CPU backend, by numpy.fft."""
+"""Fourier transforms of the CPU backend, by numpy.fft; those of large arrays on several threads."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import Final
 import numpy as np
 
 from ...contract.backend import Norm
+from ...contract.numpy_dtypes import NDArray
 from ...contract.strided import Tensor
 from .engine import sliced_calls
 from .engine.fperrors import located
-from .kernels import NDArray
+from .kernels import ArrayOrScalar
 from .storage import NumPyMemory, wrap
 
 __all__ = ["FourierTransforms"]
@@ -23,24 +24,14 @@ _COMPLEX: Final = {"f": np.dtype(np.complex64), "d": np.dtype(np.complex128)}
 class FourierTransforms(NumPyMemory):
     """The section "Fourier transforms" of the contract."""
 
-    # numpy.fft takes a detour for several axes, so one axis goes its own way. Those of large arrays
-    # go one after the other, in the order in which numpy.fft takes them.
+    # Transforms of one axis do not go through numpy.fft's functions for several axes, which take
+    # longer. Large arrays are transformed one axis after the other, in the order of numpy.fft.
 
     def fft(self, x: Tensor, axes: tuple[int, ...], norm: Norm) -> Tensor:
-        array = self.array(x)
-        if array.size > sliced_calls.FFT_MIN:
-            return wrap(_transform_all(np.fft.fft, array, axes[::-1], norm))
-        if len(axes) == 1:
-            return wrap(located(np.fft.fft, array, None, axes[0], norm))
-        return wrap(located(np.fft.fftn, array, None, axes, norm))
+        return wrap(_complex(np.fft.fft, np.fft.fftn, self.array(x), axes, norm))
 
     def ifft(self, x: Tensor, axes: tuple[int, ...], norm: Norm) -> Tensor:
-        array = self.array(x)
-        if array.size > sliced_calls.FFT_MIN:
-            return wrap(_transform_all(np.fft.ifft, array, axes[::-1], norm))
-        if len(axes) == 1:
-            return wrap(located(np.fft.ifft, array, None, axes[0], norm))
-        return wrap(located(np.fft.ifftn, array, None, axes, norm))
+        return wrap(_complex(np.fft.ifft, np.fft.ifftn, self.array(x), axes, norm))
 
     def rfft(self, x: Tensor, axes: tuple[int, ...], norm: Norm) -> Tensor:
         array = self.array(x)
@@ -62,10 +53,25 @@ class FourierTransforms(NumPyMemory):
         return wrap(located(np.fft.irfftn, array, (*sizes, last_size), axes, norm))
 
 
+def _complex(
+    function: Callable[..., NDArray],
+    function_of_axes: Callable[..., NDArray],
+    array: NDArray,
+    axes: tuple[int, ...],
+    norm: Norm,
+) -> ArrayOrScalar:
+    """A transform from complex numbers to as many; `function` of numpy.fft takes one axis."""
+    if array.size > sliced_calls.FFT_MIN:
+        return _transform_all(function, array, axes[::-1], norm)
+    if len(axes) == 1:
+        return located(function, array, None, axes[0], norm)
+    return located(function_of_axes, array, None, axes, norm)
+
+
 def _transform_all(
     function: Callable[..., NDArray], array: NDArray, axes: tuple[int, ...], norm: Norm
 ) -> NDArray:
-    """One axis after the other."""
+    """`function` along one axis after the other."""
     for axis in axes:
         array = _transform(function, array, None, axis, norm)
     return array
@@ -77,7 +83,8 @@ def _transform(
     """``function(array, size, axis, norm)``, one of numpy.fft along one axis."""
     keys = sliced_calls.divide(array.shape, axis, sliced_calls.FFT_MIN // sliced_calls.SLICES_MIN)
     if keys is None:
-        return located(function, array, size, axis, norm)  # type: ignore[no-any-return]
+        transformed: NDArray = located(function, array, size, axis, norm)
+        return transformed
     shape = list(array.shape)
     name, dtype = function.__name__, array.dtype
     if name == "rfft":

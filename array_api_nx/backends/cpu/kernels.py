@@ -1,7 +1,8 @@
-"""NumPy kernels per primitive, and mends where NumPy's answer is not the standard's.
+"""NumPy's function for each primitive, with mends where NumPy's answer is not the standard's.
 
-A mend first lets NumPy compute, then looks for the values that can be wrong; arrays that hold none
-pay for the look alone.
+A mended function first lets NumPy compute, then looks for operands for which NumPy's answer is
+wrong, and overwrites those elements. Arrays without such operands pay only for the look.
+engine/loops.py has the inner loops of the functions that are not mended.
 """
 
 from __future__ import annotations
@@ -9,11 +10,12 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from math import copysign, isinf
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
 from ...contract import primitives as p
+from ...contract.numpy_dtypes import NDArray
 from ...contract.primitives import Primitive
 
 __all__ = [
@@ -23,20 +25,22 @@ __all__ = [
     "REDUCE",
     "SCAN",
     "UNARY",
-    "NDArray",
+    "ArrayOrScalar",
     "divide_by_count",
 ]
 
-NDArray = np.ndarray[Any, Any]
+ArrayOrScalar: TypeAlias = Any
+"""An ndarray, a NumPy scalar or a Python scalar: what NumPy's functions take and return. A union of
+these would have to be told apart before every operator."""
 
-# How mends look for what they mend: on booleans, several times as fast as any().
+# Mends look for wrong elements with count_nonzero: on booleans it is several times as fast as any.
 _count: Final = np.count_nonzero
 
 # ---------------------------------------------------------------------- unary mends
 
 
 def _rounding(ufunc: np.ufunc) -> Callable[[NDArray], NDArray]:
-    """Rounding that leaves integers as they are, and as all ufuncs the order of the axes."""
+    """A kernel that rounds floating-point numbers, and copies integers in their memory order."""
 
     def kernel(x: NDArray) -> NDArray:
         return ufunc(x) if x.dtype.kind in "fc" else x.copy("K")
@@ -72,8 +76,8 @@ def _expm1(x: NDArray) -> NDArray:
     if x.dtype.kind == "c":
         finite = np.isfinite(result)
         if _count(finite) < finite.size:
-            # NumPy multiplies infinities by zeros here. exp has these cases right, and for them
-            # the one may as well be subtracted afterwards.
+            # NumPy multiplies infinities by zeros here. exp handles these cases, and to subtract
+            # 1 afterwards loses nothing where the result is not finite.
             mended = np.exp(x[~finite])
             mended.real -= 1
             result = np.asarray(result)
@@ -124,7 +128,7 @@ def _tanh(x: NDArray) -> NDArray:
     return result
 
 
-UNARY: Final[dict[Primitive, Callable[..., Any]]] = {
+UNARY: Final[dict[Primitive, Callable[..., ArrayOrScalar]]] = {
     p.ABS: np.absolute,
     p.ACOS: np.arccos,
     p.ACOSH: _acosh,
@@ -168,15 +172,17 @@ UNARY: Final[dict[Primitive, Callable[..., Any]]] = {
 # ---------------------------------------------------------------------- binary mends
 
 
-def _has_infinity(x: Any) -> bool:
+def _has_infinity(x: ArrayOrScalar) -> bool:
     return bool(_count(np.isinf(x))) if isinstance(x, np.ndarray) else isinf(x)
 
 
-def _floor_divide(x1: Any, x2: Any, out: NDArray | None = None) -> NDArray:
+def _floor_divide(
+    x1: ArrayOrScalar, x2: ArrayOrScalar, out: NDArray | None = None
+) -> ArrayOrScalar:
     kind = (x1 if isinstance(x1, np.ndarray) else x2).dtype.kind
     # The mend needs the operands as they were; `out` may overlap them.
     if kind != "f" or not (_has_infinity(x1) or _has_infinity(x2)):
-        return np.floor_divide(x1, x2, out=out)  # type: ignore[no-any-return]
+        return np.floor_divide(x1, x2, out=out)
     result = np.asarray(np.floor_divide(x1, x2))
     x1, x2 = np.broadcast_arrays(
         np.asarray(x1, dtype=result.dtype), np.asarray(x2, dtype=result.dtype)
@@ -193,14 +199,14 @@ def _floor_divide(x1: Any, x2: Any, out: NDArray | None = None) -> NDArray:
     return out
 
 
-def _pow(x1: Any, x2: Any, out: NDArray | None = None) -> NDArray:
+def _pow(x1: ArrayOrScalar, x2: ArrayOrScalar, out: NDArray | None = None) -> ArrayOrScalar:
     kind = (x1 if isinstance(x1, np.ndarray) else x2).dtype.kind
     if kind == "i" and out is not None:
         # NumPy meets a negative exponent when a part of `out` is written.
         np.copyto(out, np.power(x1, x2))
         return out
     if kind != "f" or not (_is_constant_half(x1, x2) and _has_sign_bit(x1)):
-        return np.power(x1, x2, out=out)  # type: ignore[no-any-return]
+        return np.power(x1, x2, out=out)
     # NumPy takes the square root instead, which is NaN for -inf and -0.0 for -0.0. `out` may
     # overlap the operands.
     wrong = np.equal(x2, 0.5) & (np.isinf(x1) | np.equal(x1, 0)) & np.signbit(x1)
@@ -210,14 +216,14 @@ def _pow(x1: Any, x2: Any, out: NDArray | None = None) -> NDArray:
     return result
 
 
-def _pow_new(x1: Any, x2: Any) -> Any:
-    """The operator knows squares and the like for what they are; 0.5 is `_pow`'s business."""
+def _pow_new(x1: ArrayOrScalar, x2: ArrayOrScalar) -> ArrayOrScalar:
+    """The operator has fast paths for exponents such as 2; `_pow` mends the exponent 0.5."""
     if type(x2) in (int, float) and x2 != 0.5:
         return x1**x2
     return _pow(x1, x2)
 
 
-def _is_constant_half(x1: Any, x2: Any) -> bool:
+def _is_constant_half(x1: ArrayOrScalar, x2: ArrayOrScalar) -> bool:
     """Whether NumPy may meet an exponent of 0.5 as a constant: a scalar, or one broadcast."""
     if not isinstance(x2, np.ndarray):
         return bool(x2 == 0.5)
@@ -227,21 +233,24 @@ def _is_constant_half(x1: Any, x2: Any) -> bool:
     return bool(_count(np.equal(x2, 0.5)))
 
 
-def _has_sign_bit(x: Any) -> bool:
+def _has_sign_bit(x: ArrayOrScalar) -> bool:
     """Whether a number in `x` is negative, -0.0 included."""
     if not isinstance(x, np.ndarray):
         return copysign(1, x) < 0
-    # Read as integers they are negative, too: one pass without a temporary array.
+    # The same bits read as an integer are negative, too. So one pass over memory finds them,
+    # without a temporary array.
     return x.size > 0 and bool(np.minimum.reduce(x.view(f"i{x.itemsize}"), axis=None) < 0)
 
 
-def _trunc_divide(x1: Any, x2: Any, out: NDArray | None = None) -> NDArray:
-    """Integer division that rounds towards zero: of the multiple that fmod leaves over."""
+def _trunc_divide(
+    x1: ArrayOrScalar, x2: ArrayOrScalar, out: NDArray | None = None
+) -> ArrayOrScalar:
+    """Integer division that rounds towards zero. Without fmod, `x1` is a multiple of `x2`."""
     whole = np.subtract(x1, np.fmod(x1, x2))
-    return np.floor_divide(whole, x2, out=out)  # type: ignore[no-any-return]
+    return np.floor_divide(whole, x2, out=out)
 
 
-BINARY: Final[dict[Primitive, Callable[..., Any]]] = {
+BINARY: Final[dict[Primitive, Callable[..., ArrayOrScalar]]] = {
     p.ADD: np.add,
     p.ATAN2: np.arctan2,
     p.BITWISE_AND: np.bitwise_and,
@@ -274,8 +283,8 @@ BINARY: Final[dict[Primitive, Callable[..., Any]]] = {
     p.TRUNC_DIVIDE: _trunc_divide,
 }
 
-# Operators reach the same loops by a shorter way than the ufuncs' calls, but take no `out`.
-BINARY_NEW: Final[dict[Primitive, Callable[..., Any]]] = {
+# Operators reach the ufuncs' loops in less time than calls of the ufuncs, but take no `out`.
+BINARY_NEW: Final[dict[Primitive, Callable[..., ArrayOrScalar]]] = {
     **BINARY,
     p.ADD: operator.add,
     p.BITWISE_AND: operator.and_,
@@ -298,7 +307,7 @@ BINARY_NEW: Final[dict[Primitive, Callable[..., Any]]] = {
 
 # ---------------------------------------------------------------------- reductions and scans
 
-REDUCE: Final[dict[Primitive, Callable[..., Any]]] = {
+REDUCE: Final[dict[Primitive, Callable[..., ArrayOrScalar]]] = {
     p.SUM: np.add.reduce,
     p.PROD: np.multiply.reduce,
     p.MAX: np.maximum.reduce,
@@ -309,7 +318,7 @@ REDUCE: Final[dict[Primitive, Callable[..., Any]]] = {
 
 ARG_REDUCE: Final[dict[Primitive, str]] = {p.ARGMAX: "argmax", p.ARGMIN: "argmin"}
 
-SCAN: Final[dict[Primitive, Callable[..., Any]]] = {
+SCAN: Final[dict[Primitive, Callable[..., ArrayOrScalar]]] = {
     p.CUMULATIVE_SUM: np.add.accumulate,
     p.CUMULATIVE_PROD: np.multiply.accumulate,
     p.CUMULATIVE_MAX: np.maximum.accumulate,
@@ -317,7 +326,7 @@ SCAN: Final[dict[Primitive, Callable[..., Any]]] = {
 }
 
 
-def divide_by_count(total: Any, count: float) -> Any:
+def divide_by_count(total: ArrayOrScalar, count: float) -> ArrayOrScalar:
     """`total` (an array or NumPy scalar) by `count`, in double precision even for float32.
 
     A large count has no exact float32. Dividing by zero gives NaN, as for arrays.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...contract.numpy_dtypes import NDArray
 from ...contract.strided import Tensor
 from .engine.fperrors import located
-from .kernels import NDArray
 from .lazy.deferral import DeferredExecution
 from .storage import wrap
 
@@ -59,5 +59,5 @@ class LinearAlgebra(DeferredExecution):
 
 
 def _as_complex(array: NDArray) -> NDArray:
-    """NumPy gives real results where all eigenvalues are real; the standard does not."""
+    """`array` as complex numbers, which the standard asks for even if all eigenvalues are real."""
     return array.astype(np.result_type(array, np.complex64), copy=False)

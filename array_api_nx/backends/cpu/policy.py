@@ -1,4 +1,4 @@
-"""The one question: how is an operation on so many elements carried out?
+"""`decide`, the one question: how is an operation on a number of elements carried out?
 
 At once
     Up to `AT_ONCE_MAX` elements: on one thread, as NumPy does it or in less time.
@@ -42,20 +42,20 @@ AT_ONCE_MAX: Final = min(2**14, config.hints.threshold)
 faster, and memory from NumPy costs no more than memory of the pool."""
 
 _TOO_LARGE: Final = 2**48
-"""So many elements no machine computes: NumPy says so at once."""
+"""No machine has memory for so many elements. NumPy, asked at once, raises the error."""
 
 
 class Way(NamedTuple):
-    """An answer.
+    """An answer of `decide`.
 
     Attributes
     ----------
     defers : bool
-        Whether the operation is to be deferred, if that can be.
+        Whether the operation is to be deferred, if it can be.
     errors : int
-        What is deferred warns of these floating-point errors (NumPy's bits).
+        The floating-point errors (NumPy's bits) of which a deferred operation warns.
     reads_shared : bool
-        Whether what is deferred may read memory that others can write.
+        Whether a deferred operation may read memory that others can write.
     """
 
     defers: bool
@@ -63,12 +63,13 @@ class Way(NamedTuple):
     reads_shared: bool = False
 
 
+# Told apart by identity.
 AT_ONCE: Final = Way(False)
-KERNEL: Final = Way(False, errors=-1)
+KERNEL: Final = Way(False)
 
 
 class Limits:
-    """What hot paths compare sizes with before they ask.
+    """The sizes at which operations must ask `decide`, for hot paths to compare with.
 
     Attributes
     ----------
@@ -76,8 +77,8 @@ class Limits:
         An operation on at most so many elements runs at once. -1 while anybody asks to defer small
         arrays, when `decide` looks closer.
     tracked : int
-        The threshold of the process. Of larger arrays the backend keeps account of who reads and
-        writes them, and operations do not simply run on them: their Tensors have no array.
+        The threshold of the process. The backend keeps account of who reads and who writes larger
+        arrays. Their Tensors have no array, so that no hot path takes them for small ones.
     """
 
     __slots__ = ("at_once", "tracked")
@@ -103,7 +104,7 @@ config.watchers.append(_update)
 _stack: Final = config.stack
 
 _ways: Final[dict[tuple[object, ...], Way]] = {}
-"""By NumPy's error settings and the setting `fusion`: what `decide` says of large arrays."""
+"""The answers for large arrays, by NumPy's error settings and the setting `fusion`."""
 
 
 def decide(size: int) -> Way:
@@ -122,7 +123,7 @@ def decide(size: int) -> Way:
         way = _ways.get(key)
         if way is None:
             errors = fperrors.modes()
-            # Where floating-point errors are to be raised, or handed to a function, nothing waits.
+            # Errors that are to be raised, or passed to a function, must come with the call.
             way = KERNEL if errors is None else Way(True, errors, settings.fusion == "always")
             _ways[key] = way
         if way.defers:
@@ -131,6 +132,6 @@ def decide(size: int) -> Way:
 
 
 def adds_in_any_order() -> bool:
-    """Whether floating-point numbers may be added up in another order than NumPy's, which rounds
-    in another way."""
+    """Whether sums of floating-point numbers may be rounded in another way than NumPy's, because
+    they are added up in another order."""
     return config.current().fusion != "off"

@@ -1,57 +1,62 @@
-"""How NumPy arrays become storages and views, and back."""
+"""How NumPy arrays become storages and views, and back.
+
+`wrap` makes a Tensor (contract/strided.py) of what NumPy returned. `NumPyMemory`, a base class of
+the CPU backend, gives Tensors arrays; its subclass in lazy/deferral.py adds pending storages.
+"""
 
 from __future__ import annotations
 
 import os
 from abc import abstractmethod
 from threading import RLock
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
-from ...contract.backend import Scalar
-from ...contract.numpy_dtypes import FROM_NUMPY
+from ...contract.backend import Native, Scalar
+from ...contract.numpy_dtypes import FROM_NUMPY, NDArray
 from ...contract.strided import Storage, StridedBackend, Tensor, tensor_over
 from ...core.dtypes import DType
 from ...core.view import View
 from .engine.fperrors import located
-from .kernels import NDArray
+from .kernels import ArrayOrScalar
 from .policy import limits
 
 __all__ = ["MAX_FLOAT32", "MIN_FLOAT32", "NumPyMemory", "lock", "wrap"]
 
 lock: Final = RLock()
-"""Held whenever expressions are made, evaluated or settled."""
+"""Held while pending expressions are made or evaluated, and while memory that they may read is
+written."""
 
 
 if hasattr(os, "register_at_fork"):
-    # A child has one thread alone, which must find neither the lock taken nor work half done.
+    # A forked child has only the thread that forked. The lock must not be held by another one, and
+    # the expressions must not be half changed.
     os.register_at_fork(
         before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release
     )
 
-# No array loses a number between them to infinity, of which NumPy would warn.
+# Python scalars between these overflow no floating-point dtype: writing them gives no warning.
 MIN_FLOAT32: Final = float(np.finfo(np.float32).min)
 MAX_FLOAT32: Final = float(np.finfo(np.float32).max)
 
-_limits: Final = limits
 _ndarray: Final = np.ndarray
 _asarray: Final = np.asarray
 
 
-def wrap(array: Any) -> Tensor:
-    """A Tensor around what a NumPy kernel returned, which may be a NumPy scalar."""
+def wrap(array: ArrayOrScalar) -> Tensor:
+    """A Tensor around the result of a NumPy function: an ndarray or a NumPy scalar."""
     tensor = Tensor()
     tensor.array = array = array if type(array) is _ndarray else _asarray(array)
     tensor.view = tensor.storage = None
-    if array.size > _limits.tracked:
+    if array.size > limits.tracked:
         _ensure_view(tensor)
         tensor.array = None
     return tensor
 
 
 def _ensure_view(x: Tensor) -> View:
-    """Work out storage and view of `x`, which has an array."""
+    """Set `x.storage` and `x.view` from `x.array`, and return the view."""
     array: NDArray = x.array
     if array.flags.c_contiguous:
         view = View.row_major(array.shape)
@@ -63,9 +68,9 @@ def _ensure_view(x: Tensor) -> View:
         low, high = layout.extent
         view = View(array.shape, strides, -low)
         memory = _flat(array, high - low)
-    if array.size <= _limits.tracked:
-        # Two threads may come here at a time: each one's storage is as good, as nobody keeps
-        # account of who reads it.
+    if array.size <= limits.tracked:
+        # Two threads may do this at a time. It does not matter whose storage stays: nobody keeps
+        # account of who reads an array of this size.
         x.storage = Storage(memory)
         x.view = view
         return view
@@ -92,7 +97,7 @@ class NumPyMemory(StridedBackend):
 
     @abstractmethod
     def hand_out(self, x: Tensor) -> None:
-        """Before others get at the memory of `x`: from now on they may write it."""
+        """Prepare for others to write the memory of `x`, who are about to get it."""
 
     # ------------------------------------------------------------------ views and memory
 
@@ -101,8 +106,6 @@ class NumPyMemory(StridedBackend):
 
     def bind(self, x: Tensor) -> NDArray:
         view, storage = x.view, x.storage
-        assert view is not None
-        assert storage is not None
         if storage.memory is None:
             probed = self.probe(x) if view.size == 1 else None
             if probed is not None:
@@ -119,20 +122,18 @@ class NumPyMemory(StridedBackend):
             array = _ndarray(view.shape, storage.dtype, storage.memory, offset, strides)
             if view.is_read_only:
                 array.flags.writeable = False
-        if view.size <= _limits.tracked:
+        if view.size <= limits.tracked:
             x.array = array
         return array
 
     def peek(self, x: Tensor) -> NDArray | None:
-        if x.array is None and x.storage.memory is None:  # type: ignore[union-attr]
+        if x.array is None and x.storage.memory is None:
             return None
         return self.array(x)
 
     def materialise(self, x: Tensor, fill: Scalar) -> Tensor:
         view, storage = x.view, x.storage
-        assert view is not None
-        assert storage is not None
-        result = located(np.full, view.shape, fill, storage.dtype)
+        result: NDArray = located(np.full, view.shape, fill, storage.dtype)
         if view.mask is None:
             result[...] = self.array(x)
         elif all([start < end for start, end in view.mask]):
@@ -149,19 +150,21 @@ class NumPyMemory(StridedBackend):
 
     def shape(self, x: Tensor) -> tuple[int, ...]:
         array = x.array
-        return x.view.shape if array is None else array.shape  # type: ignore[union-attr, return-value]
+        shaped: Native = x.view if array is None else array
+        shape: tuple[int, ...] = shaped.shape
+        return shape
 
     def dtype(self, x: Tensor) -> DType:
         array = x.array
-        return FROM_NUMPY[x.storage.dtype if array is None else array.dtype]  # type: ignore[union-attr]
+        return FROM_NUMPY[x.storage.dtype if array is None else array.dtype]
 
     def read_only_reason(self, x: Tensor) -> str | None:
         array = x.array
         if array is None:
             storage = x.storage
-            # What is still to be computed need not be, to answer this.
-            if storage.memory is None:  # type: ignore[union-attr]
-                return x.view.read_only_reason  # type: ignore[union-attr]
+            # The answer does not depend on the elements: a pending storage stays pending.
+            if storage.memory is None:
+                return x.view.read_only_reason
             array = self.bind(x)
         if array.flags.writeable:
             return None
@@ -171,11 +174,9 @@ class NumPyMemory(StridedBackend):
     def may_overlap(self, x1: Tensor, x2: Tensor) -> bool:
         view1, view2 = x1.view or self.ensure_view(x1), x2.view or self.ensure_view(x2)
         storage1, storage2 = x1.storage, x2.storage
-        assert storage1 is not None
-        assert storage2 is not None
         if storage1 is storage2:
             return view1.overlaps(view2)
-        # Two storages over one memory both have it.
+        # Two storages can lie over one memory, but a pending one has a memory of its own.
         memory1, memory2 = storage1.memory, storage2.memory
         return memory1 is not None and memory2 is not None and np.may_share_memory(memory1, memory2)
 
@@ -183,15 +184,16 @@ class NumPyMemory(StridedBackend):
         array = x.array
         if array is None:
             view, storage = x.view, x.storage
-            # Both are there if no array is.
-            if view.ndim == 0 and storage.memory is not None:  # type: ignore[union-attr]
-                return storage.memory.item(view.offset)  # type: ignore[union-attr, no-any-return]
+            if view.ndim == 0 and storage.memory is not None:
+                element: Scalar = storage.memory.item(view.offset)
+                return element
             array = self.bind(x)
-        return array.item()  # type: ignore[no-any-return]
+        value: Scalar = array.item()
+        return value
 
     def to_host(self, x: Tensor) -> NDArray:
         self.hand_out(x)
-        # A view of its own, so that nobody can reshape or freeze the cached one.
+        # A new ndarray object, since the caller may set its shape or flags.
         return self.array(x).view()
 
 

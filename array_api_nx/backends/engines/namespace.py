@@ -244,11 +244,11 @@ class NamespaceBackend(StridedBackend):
 
     def shape(self, x: Tensor) -> tuple[int, ...]:
         array = x.array
-        return x.view.shape if array is None else tuple(array.shape)  # type: ignore[union-attr, return-value]
+        return x.view.shape if array is None else tuple(array.shape)  # type: ignore[return-value]
 
     def dtype(self, x: Tensor) -> DType:
         array = x.array
-        return self._ours[x.storage.dtype if array is None else array.dtype]  # type: ignore[union-attr]
+        return self._ours[x.storage.dtype if array is None else array.dtype]
 
     def read_only_reason(self, x: Tensor) -> str | None:
         reason = (x.view or self.ensure_view(x)).read_only_reason

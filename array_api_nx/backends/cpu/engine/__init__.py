@@ -1,5 +1,6 @@
 """The engine: kernels over strided memory, tile by tile, on all processors.
 
-kernel.py describes what the extension runs over memory, schedule.py says in which tiles it goes,
-passes.py runs it. What a kernel is for is decided in lazy/ and programs/.
+kernel.py describes what the extension runs over memory, and is the place to begin. schedule.py
+chooses its tiles, loops.py has the inner loops, and passes.py adds the memory and runs it.
+operations.py uses all that for one operation; lazy/ and programs/ do for many.
 """

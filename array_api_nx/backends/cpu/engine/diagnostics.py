@@ -1,11 +1,11 @@
-"""What show_config tells of fused execution on this machine."""
+"""What `show_config` reports about this backend: extension, threads, caches and pool."""
 
 from __future__ import annotations
 
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
+from ....contract.backend import Info
 from ....native import MEND
 from . import memory_pool, threads
 from .extension import extension
@@ -13,7 +13,7 @@ from .extension import extension
 __all__ = ["cache_sizes", "runtime_info"]
 
 
-def runtime_info() -> dict[str, Any]:
+def runtime_info() -> Info:
     """The extension, the threads, the processor's caches (bytes) and the pool of memory."""
     built = find_spec("array_api_nx.native._engine") is not None
     return {
@@ -32,7 +32,7 @@ def runtime_info() -> dict[str, Any]:
     }
 
 
-def cache_sizes(directory: Path) -> dict[str, int | None]:
+def cache_sizes(directory: Path) -> Info:
     """Bytes of the caches for data of one processor; None where the system does not tell.
 
     Parameters
@@ -40,7 +40,7 @@ def cache_sizes(directory: Path) -> dict[str, int | None]:
     directory : Path
         Where Linux describes them.
     """
-    sizes: dict[str, int | None] = {"L1": None, "L2": None, "L3": None}
+    sizes: Info = {"L1": None, "L2": None, "L3": None}
     for cache in sorted(directory.glob("index*")):
         try:
             level, kind, size = [

@@ -1,4 +1,4 @@
-"""The compiled extension, where there is one."""
+"""The compiled extension native/_engine.c, or None where it is not built or not wanted."""
 
 from __future__ import annotations
 

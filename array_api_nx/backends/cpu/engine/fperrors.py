@@ -1,10 +1,13 @@
 """NumPy's floating-point warnings, at the line outside this package that a user can change.
 
-NumPy warns at the line that calls it, which is one of this package. There are three ways to another
-line. For computations that run later than they were called, how floating-point errors are treated
-is read where an operation is called (`modes`) and applied where it is computed (`report`). Where
-the extension has just computed an operation, `treat` does what NumPy would do of its own. Calls of
-NumPy's functions go through `located`.
+NumPy warns at the line that calls it, which is one of this package. So everything that computes
+reports floating-point errors in one of three ways:
+
+- a deferred operation reads NumPy's errstate when it is called (`modes`), and warns when it is
+  computed (`report`);
+- an operation that the extension has just computed is followed by `treat`, which does what the
+  errstate asks for;
+- functions of NumPy are called by `located`.
 """
 
 from __future__ import annotations
@@ -32,7 +35,6 @@ __all__ = [
     "Modes",
     "located",
     "modes",
-    "modes_of",
     "operations",
     "recording",
     "report",
@@ -57,7 +59,7 @@ _CATEGORIES: Final = (
     (INVALID, "invalid", "invalid value"),
 )
 
-# By the flags that were raised: their categories.
+# The categories of raised flags, by the flags.
 _RAISED: Final = tuple(
     [
         tuple([(category, text) for bit, category, text in _CATEGORIES if flags & bit])
@@ -65,7 +67,7 @@ _RAISED: Final = tuple(
     ]
 )
 
-# From the settings of these categories to what `modes` is, where it is something.
+# What `modes` returns, by the settings of the categories. Other settings have no entry.
 _in_order: Final = itemgetter(*[name for _, name, _ in _CATEGORIES])
 _MODES: Final = {
     tuple(["warn" if mask & bit else "ignore" for bit, *_ in _CATEGORIES]): mask
@@ -73,18 +75,19 @@ _MODES: Final = {
 }
 
 _PACKAGE: Final = str(Path(__file__).parents[3]) + os.sep
-# Between a user's line and the one that warns there are also functions of NumPy that are written in
-# Python or call methods of ours, and the frames of context managers.
+# Frames of these files are not the user's: besides this package, NumPy's Python functions (which
+# may call methods of ours) and contextlib.
 _INSIDE: Final = _PACKAGE, str(Path(np.__file__).parent) + os.sep, contextlib.__file__
 
 
 class ErrorSettings(NamedTuple):
-    """What a program's function says itself of the errors of an operation.
+    """The errstate that a program's own code sets around an operation.
 
     Attributes
     ----------
     warned, ignored : int
-        Flags. Of the others, what is set where the program runs counts.
+        The flags that the code says to warn of and to ignore. For other flags, the errstate holds
+        under which the program runs.
     """
 
     warned: Modes
@@ -105,37 +108,32 @@ class ErrorSettings(NamedTuple):
         return ErrorSettings(warned, ignored)
 
     def code(self) -> Modes:
-        """A number in place of `Modes`, for nodes and passes of programs; see `asked`."""
+        """These settings as one number, which nodes and passes of programs have for `Modes`."""
         return self.warned | self.ignored << 4
 
     @staticmethod
     def asked(code: Modes, here: Modes) -> Modes:
-        """Which flags to warn of, where `here` are those by NumPy's settings."""
+        """The flags to warn of, by settings as `code` and the `Modes` where the program runs."""
         return here & ~(code >> 4) | code & 15
 
 
 def modes() -> Modes | None:
-    """How NumPy treats floating-point errors here: which flags it warns of.
+    """The flags of which NumPy warns under the current errstate.
 
-    To ask NumPy takes about a microsecond. Small operations and programs ask only where there were
+    To ask NumPy takes about a microsecond. Small operations and programs ask only after there were
     errors.
 
     Returns
     -------
     int or None
-        None if `numpy.errstate` or `numpy.seterr` ask for anything but to warn or to ignore: then
-        the computation cannot be put off.
+        None if an error is to be raised, printed, logged or passed to a function: then the
+        computation cannot be deferred.
     """
-    return modes_of(np.geterr())  # type: ignore[arg-type]  # a TypedDict of literals
-
-
-def modes_of(settings: Mapping[str, str]) -> Modes | None:
-    """The same for what `numpy.geterr` gave."""
-    return _MODES.get(_in_order(settings))
+    return _MODES.get(_in_order(np.geterr()))
 
 
 def report(raised: Iterable[tuple[str, int, Modes]]) -> None:
-    """Warn of what operations met, in NumPy's words.
+    """Warn of the floating-point errors of operations, in NumPy's words.
 
     Parameters
     ----------
@@ -169,7 +167,7 @@ def warn(message: str, category: type[Warning] = RuntimeWarning) -> None:
 
 
 def treat(name: str, flags: int) -> None:
-    """Do of the flags that an operation raised what NumPy would do of its own.
+    """Do what NumPy's errstate asks for, after an operation that raised flags.
 
     Parameters
     ----------
@@ -187,16 +185,16 @@ def treat(name: str, flags: int) -> None:
     FloatingPointError
         Where `numpy.errstate` says "raise".
     """
-    _treat(name, flags, np.geterr())  # type: ignore[arg-type]  # a TypedDict of literals
+    _treat(name, flags, np.geterr())
 
 
-def _treat(name: str, flags: int, settings: Mapping[str, str]) -> None:
+def _treat(name: str, flags: int, settings: Mapping[str, object]) -> None:
     for category, text in _RAISED[flags]:
         mode = settings[category]
         if mode == "warn":
             warn(f"{text} encountered in {name}")
         elif mode != "ignore":
-            _ACTIONS[mode](name, text, flags)
+            _ACTIONS[str(mode)](name, text, flags)
 
 
 def _raise(name: str, text: str, flags: int) -> None:
@@ -225,19 +223,19 @@ def _log(name: str, text: str, flags: int) -> None:
     log.write(f"Warning: {text} encountered in {name}\n")
 
 
-# What NumPy does, by the mode of a category of errors, besides to warn and to ignore.
+# What the other modes of NumPy's errstate do, besides to warn and to ignore.
 _ACTIONS: Final = {"raise": _raise, "call": _call, "print": _print, "log": _log}
 
 
 # ---------------------------------------------------------------------- calls of NumPy
 #
-# NumPy keeps its error settings per context, in the sense of contextvars. A function that is called
-# in a context where all errors are to be logged computes as it would anywhere, and what was logged
-# tells which operation met which errors. What the settings of the caller ask for is done then.
+# NumPy keeps its errstate in a context variable. `located` calls a function in a context whose
+# errstate logs all errors. That changes no result, and the log says which operation met which
+# errors. Then `_treat_logged` does for each operation what the caller's errstate asks for.
 
 
 class _Log:
-    """What NumPy may write to, by its errstate "log"."""
+    """An object with the method `write`, which NumPy's errstate "log" wants."""
 
     __slots__ = ("write",)
 
@@ -246,9 +244,9 @@ class _Log:
 
 
 def recording() -> tuple[Context, list[str]]:
-    """A context in which NumPy writes floating-point errors to a list; for `operations`.
+    """A context in which NumPy writes floating-point errors to a list, and that list.
 
-    The context has nothing else in it, so that it keeps nothing of its caller's alive.
+    No other variable is set in the context, so that it keeps no object of a caller alive.
     """
     texts: list[str] = []
     context = Context()
@@ -261,10 +259,10 @@ _BITS: Final = {text: bit for bit, _, text in _CATEGORIES}
 
 
 def operations(texts: Iterable[str]) -> list[tuple[str, int]]:
-    """Per operation that wrote to the list of `recording`: its name, and the flags it raised.
+    """Name and flags of each operation that wrote to the list of `recording`.
 
-    Of two operations of one name that follow each other, if the second one raised only flags of
-    categories that come later, the flags are taken for those of one operation.
+    An operation writes one text per flag, in the order of `_CATEGORIES`. Texts of one name in that
+    order are taken for one operation, although they may be of two.
     """
     found: list[tuple[str, int]] = []
     for text in texts:
@@ -277,9 +275,9 @@ def operations(texts: Iterable[str]) -> list[tuple[str, int]]:
     return found
 
 
-def _settle(texts: list[str]) -> None:
-    """Do what the settings of the caller ask for."""
-    settings: Any = np.geterr()
+def _treat_logged(texts: list[str]) -> None:
+    """Do what the errstate of the caller asks for, per operation that wrote a text."""
+    settings = np.geterr()
     if _in_order(settings) != _ALL_IGNORED:
         for name, flags in operations(texts):
             _treat(name, flags, settings)
@@ -287,11 +285,11 @@ def _settle(texts: list[str]) -> None:
 
 _ALL_IGNORED: Final = ("ignore",) * len(_CATEGORIES)
 
-# What no call has now; one that is popped is in no other call.
+# Results of `recording` that no call uses. A call takes one out, so that no other call has it.
 _idle: Final[list[tuple[Context, list[str]]]] = []
 
 
-def _located(function: Callable[..., Any], /, *args: Any, **keywords: Any) -> Any:
+def _located(function: Callable[..., Any], /, *args: object, **keywords: object) -> Any:
     """`located` without the extension."""
     try:
         pair = _idle.pop()
@@ -305,16 +303,15 @@ def _located(function: Callable[..., Any], /, *args: Any, **keywords: Any) -> An
         texts.clear()
         _idle.append(pair)
         if met:
-            _settle(met)
+            _treat_logged(met)
 
 
 located: Final[Callable[..., Any]] = (
-    _located if extension is None else extension.ContextCaller(recording, _settle)
+    _located if extension is None else extension.ContextCaller(recording, _treat_logged)
 )
-"""``located(function, *args, **keywords)``: the function's result. It is for functions of NumPy:
-warnings of floating-point errors name the line outside this package, and what else the settings of
-NumPy's errstate ask for is done when the function is over. So a function that writes to memory in
-several steps takes all of them.
+"""``located(function, *args, **keywords)``: the result of a function of NumPy, whose floating-point
+warnings name the user's line. What NumPy's errstate asks for is done when the function is over. So
+where errors are raised, a function that writes to memory in several steps has done all of them.
 
 The function sees no context variables of the caller: neither the settings of this package, nor the
 buffer size that `numpy.setbufsize` sets."""

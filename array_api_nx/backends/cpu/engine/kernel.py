@@ -10,11 +10,9 @@ A *slot* numbers both: operands first, registers after them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
+from typing import Literal, NamedTuple, Protocol, TypeAlias
 
-import numpy as np
-
-from ..kernels import NDArray
+from ....contract.numpy_dtypes import NDArray
 from .extension import extension
 from .loops import Loop
 
@@ -97,7 +95,7 @@ class Reduction(NamedTuple):
     target: int
     rows: bool
     columns: bool
-    identity: np.ndarray[Any, Any]
+    identity: NDArray
 
 
 class Kernel(NamedTuple):

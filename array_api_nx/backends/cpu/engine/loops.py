@@ -1,43 +1,49 @@
-"""The inner loops that fused kernels are made of: one `Loop` for an operation on given dtypes.
+"""The inner loops that kernels are made of: a `Loop` for each operation on given dtypes.
 
-A loop computes what the kernels of `..kernels` compute, bit for bit. Where those mend NumPy's
-answer, there is no loop.
+`find`, `cast`, `select` and `reduction` look them up. A loop computes what the functions of
+`..kernels` compute, bit for bit; where these mend NumPy's answer, there is no loop.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, Final, TypeAlias, final
+from typing import Final, TypeAlias, final
 
 import numpy as np
 
 from ....contract import primitives as p
+from ....contract.numpy_dtypes import NDArray, NumPyDType
 from ....contract.primitives import Primitive
 from .extension import extension
 
-__all__ = ["MIN_MOMENTS", "MOMENTS", "Loop", "cast", "find", "reduction", "select"]
+__all__ = ["MIN_MOMENTS", "MOMENTS", "Loop", "Operation", "cast", "find", "reduction", "select"]
 
-NumPyDType: TypeAlias = np.dtype[Any]
-NDArray: TypeAlias = np.ndarray[Any, Any]
+Operation: TypeAlias = tuple[object, tuple[NumPyDType, ...], NumPyDType, int, bool, bool]
+"""What the extension's `compute` and `update` take of a `Loop`: its `pointer`, `inputs`, `output`,
+`serial_limit`, `materialise_scalar` and `is_exact`."""
 
 _CHEAP: Final = 0.4
+"""Nanoseconds per element up to which a loop waits for the second-level cache, not for itself."""
+
 _PER_BYTE: Final = 0.011
-"""Nanoseconds to read or write a byte of arrays in the second level of the cache."""
+"""Nanoseconds to read or write a byte in the second-level cache."""
 
 _EXACT: Final = 0.5
-"""Costs up to here are those of operations whose every bit is defined; what costs more may be
-computed in another way, with other last bits, when NumPy reads backwards."""
+"""Nanoseconds per element up to which an operation is exact: every bit of its result is defined.
+The loop of another one may give other last bits when NumPy reads its operands backwards."""
 
 _WORTH_THREADS: Final = 3_000.0
-"""Nanoseconds from which a loop over whole arrays is divided among threads. They wait a while for
-more to do before they go to sleep; where they have to be woken, little is won and little lost."""
+"""Nanoseconds of work from which a loop over whole arrays is divided among threads. That is faster
+if the threads are still awake from an earlier loop, and about as fast if they must be woken."""
 
 _BOOL: Final = np.dtype(bool)
 _INT64: Final = np.dtype(np.int64)
 
 
 @final
+@dataclass(eq=False, repr=False, slots=True)
 class Loop:
     """An operation, element by element, on given dtypes; equal only to itself.
 
@@ -48,7 +54,7 @@ class Loop:
     inputs : tuple of dtype
     output : dtype
     cost : float
-        Roughly the nanoseconds that an element in cache takes.
+        Roughly the nanoseconds per element, if all operands are in cache.
     ufunc : ufunc or None
     call : callable or None
         ``call(*inputs, out)`` computes with NumPy into `out`, which may be one of the inputs. None
@@ -60,24 +66,10 @@ class Loop:
     serial_limit : int
         Elements up to which one thread is as fast as several.
     is_exact : bool
-        Whether every bit is defined, so that it does not matter how the elements lie.
+        Whether every bit is defined, so that the layout of the operands cannot change one.
     operation : tuple or None
-        What the extension wants to know to compute it at once; None without the extension.
+        What the extension takes to compute the loop at once; None without the extension.
     """
-
-    __slots__ = (
-        "call",
-        "cost",
-        "inputs",
-        "is_exact",
-        "materialise_scalar",
-        "name",
-        "operation",
-        "output",
-        "pointer",
-        "serial_limit",
-        "ufunc",
-    )
 
     name: str
     inputs: tuple[NumPyDType, ...]
@@ -85,44 +77,23 @@ class Loop:
     cost: float
     ufunc: np.ufunc | None
     call: Callable[..., object] | None
-    pointer: Any
-    materialise_scalar: bool
-    serial_limit: int
-    is_exact: bool
-    operation: tuple[Any, ...] | None
+    pointer: object
+    materialise_scalar: bool = field(init=False)
+    serial_limit: int = field(init=False)
+    is_exact: bool = field(init=False)
+    operation: Operation | None = field(init=False, default=None)
 
-    def __init__(
-        self,
-        name: str,
-        inputs: tuple[NumPyDType, ...],
-        output: NumPyDType,
-        cost: float,
-        ufunc: np.ufunc | None,
-        call: Callable[..., object] | None,
-        pointer: Any,
-    ) -> None:
-        self.name = name
-        self.inputs = inputs
-        self.output = output
-        self.cost = cost
-        self.ufunc = ufunc
-        self.call = call
-        self.pointer = pointer
-        self.materialise_scalar = ufunc is np.maximum or ufunc is np.minimum
-        traffic = sum([dtype.itemsize for dtype in inputs]) + output.itemsize
-        # What costs little in the first level of the cache waits for the second.
-        self.serial_limit = int(_WORTH_THREADS / (cost if cost > _CHEAP else _PER_BYTE * traffic))
-        self.is_exact = cost <= _EXACT
-        self.operation = None
-        if pointer is not None:
-            self.operation = (
-                pointer,
-                inputs,
-                output,
-                self.serial_limit,
-                self.materialise_scalar,
-                self.is_exact,
-            )
+    def __post_init__(self) -> None:
+        self.materialise_scalar = self.ufunc is np.maximum or self.ufunc is np.minimum
+        traffic = sum([dtype.itemsize for dtype in (*self.inputs, self.output)])
+        # A cheap loop takes as long as the second-level cache takes to deliver the operands.
+        time = self.cost if self.cost > _CHEAP else _PER_BYTE * traffic
+        self.serial_limit = int(_WORTH_THREADS / time)
+        self.is_exact = self.cost <= _EXACT
+        if self.pointer is not None:
+            limit, materialise = self.serial_limit, self.materialise_scalar
+            known = self.pointer, self.inputs, self.output, limit, materialise, self.is_exact
+            self.operation = known
 
     def __repr__(self) -> str:
         return f"<loop {self.name}: {', '.join(map(str, self.inputs))} -> {self.output}>"
@@ -211,7 +182,7 @@ _MENDED: Final[dict[Primitive, str]] = {
     p.TAN: "c",
     p.TANH: "c",
 }
-# These leave integers alone.
+# Of these operations an integer is its own result.
 _ROUNDING: Final = frozenset({p.CEIL, p.FLOOR, p.ROUND, p.TRUNC})
 _PREDICATES: Final = frozenset(
     {
@@ -240,10 +211,10 @@ def _of_ufunc(
 def find(op: Primitive, dtype: NumPyDType) -> Loop | None:
     """The loop of a unary or binary primitive whose operands all have `dtype`.
 
-    None if there is none that gives what `..kernels` gives. For `POW` two things are the caller's
-    to see to: no exponent of a signed integer type may be negative, and what `..kernels` gives
-    for an exponent of 0.5 that is broadcast it mends itself. The bits of a power may depend on
-    whether the exponent is broadcast (has stride 0) when the loop meets it.
+    None if there is none that gives what `..kernels` gives. Callers use the loop of `POW` only
+    where `builder.is_plain_power` allows it: not for negative exponents of a signed integer type,
+    nor for an exponent of 0.5 that is broadcast, for which `..kernels` mends NumPy's answer. The
+    bits of a power may depend on whether the exponent has stride 0.
     """
     known = _UFUNCS.get(op)
     if known is None or dtype.kind in _MENDED.get(op, ""):
@@ -298,7 +269,7 @@ def select(dtype: NumPyDType) -> Loop:
 
 def _identity(op: Primitive, dtype: NumPyDType) -> NDArray:
     if op is p.PROD or op is p.ALL:
-        value: Any = 1
+        value: float = 1
     elif op is p.SUM or op is p.ANY or op is p.COUNT_NONZERO:
         value = 0
     elif dtype.kind == "b":
@@ -325,11 +296,13 @@ _REDUCTIONS: Final[dict[Primitive, np.ufunc]] = {
 
 _FIELDS: Final = ("count", "sum", "reference", "offset", "squares")
 MOMENTS: Final = np.dtype([(name, "f8") for name in _FIELDS])
-"""What is known of real numbers: how many they are, their sum, their mean as reference + offset,
-and the sum of their squared distances from it. Of numbers that lie near each other and far from 0,
-one number could not hold the mean well enough to compare it with that of others."""
+"""The accumulator of a variance: the number of elements, their sum, their mean (reference +
+offset), and the sum of their squared distances from it. Where elements lie near each other and far
+from 0, one double would not hold the mean exactly enough to subtract that of other elements from
+it."""
 MIN_MOMENTS: Final = 32
-"""Of fewer elements each, variances take two passes: moments would take too much memory."""
+"""Variances of fewer elements each are computed in two passes: an accumulator of 40 bytes for so
+few elements would take too much memory."""
 
 
 def _count_loop() -> Loop:

@@ -1,4 +1,4 @@
-"""Memory for results: what is released is kept, and handed out again.
+"""The pool of memory for results: released memory is kept and used again.
 
 New memory costs a page fault per page when it is first written, which for a large result takes
 longer than to compute it. The extension keeps released memory up to a limit; see native/memory.h
@@ -11,17 +11,18 @@ import atexit
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
+from ....contract.numpy_dtypes import NDArray, NumPyDType
 from .extension import extension
 
 __all__ = ["PoolStats", "empty", "release", "stats"]
 
 
 class PoolStats(NamedTuple):
-    """What the pool holds, and how it did.
+    """The counters of the pool.
 
     Attributes
     ----------
@@ -43,22 +44,22 @@ class PoolStats(NamedTuple):
     misses: int
 
 
-empty: Final[Callable[[tuple[int, ...], np.dtype[Any]], np.ndarray[Any, Any]]] = (
+empty: Final[Callable[[tuple[int, ...], NumPyDType], NDArray]] = (
     np.empty if extension is None else extension.empty
 )
-"""``empty(shape, dtype)``: an uninitialised row-major array of its own memory, which comes back by
-itself when nothing derived from the array is left. MemoryError if the system has not that much,
-even without what the pool holds."""
+"""``empty(shape, dtype)``: an uninitialised row-major array. Its memory returns to the pool when
+neither the array nor anything derived from it is left. MemoryError if the system has too little
+memory even after the pool has released all that it holds."""
 
 
 def release() -> None:
-    """Give all memory that waits back to the system."""
+    """Free all memory that waits in the pool."""
     if extension is not None:
         extension.release_spares()
 
 
 def stats() -> PoolStats:
-    """What the pool holds now."""
+    """The counters as they are now."""
     return PoolStats(0, 0, 0, 0, 0) if extension is None else PoolStats(*extension.count_spares())
 
 

@@ -1,9 +1,9 @@
-"""One operation at a time: what is not put off, because it is too small for that or may not be.
+"""Eager operations: single operations on arrays that are not deferred.
 
-NumPy computes it on one processor, into memory that is new to it. The extension calls the same
-loops in less time for small arrays, and from some thousand elements on with several threads, into
-memory of the pool. It also says which floating-point errors there were, so that the warning can
-name the user's line; NumPy's names the line of this package that calls NumPy.
+NumPy would compute them on one processor, into new memory. The extension calls the same loops in
+less time for small arrays, and for large ones on several threads, into memory of the pool. The
+functions here return None where the caller has to call NumPy. `compute` and `compute_small` are for
+operations element by element, `total` and `reduce` for reductions, `scan` for scans.
 """
 
 from __future__ import annotations
@@ -12,18 +12,17 @@ import sys
 from collections.abc import Callable
 from functools import lru_cache, partial
 from math import prod
-from typing import Any, Final
-
-import numpy as np
+from typing import Final, TypeAlias
 
 from ....contract import primitives as p
+from ....contract.backend import Native
 from ....contract.fast_path import Route, scalars_of
-from ....contract.numpy_dtypes import TO_NUMPY
+from ....contract.numpy_dtypes import TO_NUMPY, NDArray, NumPyDType
 from ....contract.primitives import Primitive
 from ....contract.strided import Tensor
 from ....core.dtypes import DType
 from ....core.view import View
-from ..kernels import BINARY_NEW, UNARY, NDArray
+from ..kernels import BINARY_NEW, UNARY, ArrayOrScalar
 from . import fperrors, loops, passes, threads
 from .extension import extension
 from .kernel import Instruction, KernelOperand, Reduction
@@ -43,23 +42,22 @@ __all__ = [
 ]
 
 
-def _decline(*arguments: Any) -> None:
-    """What `attempt` is without the extension."""
+def _decline(*arguments: object) -> None:
+    """Takes the place of functions of the extension where that is missing."""
 
 
-attempt: Final[Callable[..., Any]] = _decline if extension is None else extension.compute
-"""``attempt(loop.operation, threads, limit, *operands)``: an ndarray; a tuple of one and of
-floating-point errors, for `reported`; or None, with nothing done, also where operands broadcast to
-more elements than the limit."""
+attempt: Final[Callable[..., Native]] = _decline if extension is None else extension.compute
+"""``attempt(loop.operation, threads, limit, *operands)``: an ndarray; or, if there were
+floating-point errors, a tuple of the ndarray and these, for `reported`; or None, with nothing done,
+if NumPy has to compute, or the result would have more elements than the limit."""
 
-update: Final[Callable[..., Any]] = _decline if extension is None else extension.update
-"""``update(loop.operation, target, *operands)``: whether few elements were computed, without
-floating-point errors, and written to `target`, which may be an operand."""
+update: Final[Callable[..., bool | None]] = _decline if extension is None else extension.update
+"""``update(loop.operation, target, *operands)``: write to `target`, which may be an operand. False
+or None, with nothing written, if the elements are not few, or there were floating-point errors."""
 
 
-def compute(loop: Loop, *operands: Any) -> NDArray | None:
-    """`loop` element by element over operands, as new memory: what NumPy gives, bit for bit, its
-    warnings included.
+def compute(loop: Loop, *operands: ArrayOrScalar) -> NDArray | None:
+    """`loop` over operands, element by element, into new memory, with NumPy's bits and warnings.
 
     Parameters
     ----------
@@ -78,26 +76,25 @@ def compute(loop: Loop, *operands: Any) -> NDArray | None:
     return reported(loop, *found) if type(found) is tuple else found
 
 
-def compute_small(loop: Loop, *operands: Any) -> NDArray | None:
+def compute_small(loop: Loop, *operands: ArrayOrScalar) -> NDArray | None:
     """`compute` on one thread, without a look at how many there are."""
     found = attempt(loop.operation, 1, sys.maxsize, *operands)
     return reported(loop, *found) if type(found) is tuple else found
 
 
 def reported(loop: Loop, array: NDArray, flags: int) -> NDArray:
-    """`array`, after what NumPy does of the floating-point errors met."""
+    """`array`, after what NumPy's errstate asks for is done about floating-point errors."""
     fperrors.treat(loop.name, flags)
     return array
 
 
 def route(
-    bind: Callable[[Tensor], Any], parallel_min: int, op: Primitive, dtype: DType
+    bind: Callable[[Tensor], NDArray | None], parallel_min: int, op: Primitive, dtype: DType
 ) -> Route | None:
-    """`Backend.route` of the CPU backend: what its `unary` and `binary` do with operands that have
-    arrays and are not deferred. `bind` and `parallel_min` are the route's.
+    """`Backend.route` of the CPU backend: how `unary` and `binary` compute on arrays at once.
+    `bind` and `parallel_min` are the route's.
 
-    None without the extension, and where they look at values: where NumPy's answers are mended, and
-    of powers.
+    None without the extension, for mended kernels, and for powers, which depend on the exponent.
     """
     loop = loops.find(op, TO_NUMPY[dtype])
     if loop is None or loop.operation is None or op is p.POW:
@@ -121,18 +118,22 @@ def route(
 
 # ---------------------------------------------------------------------- reductions
 
-# Elements up to which one thread adds up all. It could do more in the time that another one takes
-# to join; but what several threads have computed before lies in the caches of their processors.
-_TOTAL_ALONE: Final = 2**16
+# Elements up to which one thread reduces all. It could reduce more in the time that another one
+# takes to join, but elements that several threads computed are in the caches of several processors.
+_TOTAL_SERIAL_LIMIT: Final = 2**16
 
-# The pass of `reduce` would give the same integers, but takes 4.1 us where this takes 1.7 and NumPy
-# 2.4 (the maximum of 20,000 int64), and does not stop at the first True: 7.3 us against 0.5 (any
-# of 250,000 booleans).
-_totals: Final[dict[Any, tuple[Any, ...] | None]] = {}
+_ExactReduction: TypeAlias = tuple[object, NumPyDType, NDArray, int]
+
+_total: Final[Callable[..., NDArray | None]] = _decline if extension is None else extension.total
+_totals: Final[dict[tuple[Primitive, NumPyDType], _ExactReduction | None]] = {}
 
 
 def total(op: Primitive, array: NDArray) -> NDArray | None:
     """A reduction of all elements, integers or booleans, to one: what NumPy gives.
+
+    The pass of `reduce` would give the same, but takes longer: 4.1 us for the maximum of 20,000
+    int64, where `total` takes 1.7 and NumPy 2.4. Nor would it stop at the first True: `any` of
+    250,000 booleans would take 7.3 us instead of 0.5.
 
     Returns
     -------
@@ -147,23 +148,24 @@ def total(op: Primitive, array: NDArray) -> NDArray | None:
         reduction = _totals.setdefault(key, _exact(*key))
     if reduction is None:
         return None
-    return extension.total(reduction, threads.count(), array)  # type: ignore[no-any-return, union-attr]
+    return _total(reduction, threads.count(), array)
 
 
-def _exact(op: Primitive, dtype: np.dtype[Any]) -> tuple[Any, ...] | None:
-    """What the extension wants to know of a reduction that gives the same in any order."""
+def _exact(op: Primitive, dtype: NumPyDType) -> _ExactReduction | None:
+    """The first argument of the extension's `total`; None if the order of elements matters."""
     found = loops.reduction(op, dtype) if dtype.kind in "biu" else None
     if found is None or found[0].pointer is None:
         return None
     loop, identity = found
-    return loop.pointer, dtype, identity, _TOTAL_ALONE
+    return loop.pointer, dtype, identity, _TOTAL_SERIAL_LIMIT
 
 
 def reduce(
     op: Primitive, array: NDArray, axes: tuple[int, ...], keepdims: bool, divisor: float | None
 ) -> NDArray | None:
-    """`SUM` or `VAR` of real floating-point numbers over axes, divided by `divisor` if it is given:
-    what fused execution gives, which adds up in another order than NumPy.
+    """`SUM` or `VAR` of real floating-point numbers over axes, divided by `divisor` if it is given.
+
+    The bits are those of deferred reductions, which add up in another order than NumPy.
 
     Returns
     -------
@@ -174,7 +176,7 @@ def reduce(
     if extension is None or not array.flags.c_contiguous:
         return None
     reduction = _reduction(op, array.dtype, array.shape, axes, divisor)
-    slots: list[Any] = [None, array]
+    slots: passes.Slots = [None, array]
     (flags,) = passes.run_pass(reduction, slots)
     if flags:
         asked = fperrors.modes()
@@ -186,13 +188,14 @@ def reduce(
         for axis, size in enumerate(array.shape)
         if keepdims or axis not in axes
     ]
-    return slots[0].reshape(kept)  # type: ignore[no-any-return]
+    result: NDArray = slots[0].reshape(kept)
+    return result
 
 
 @lru_cache(maxsize=512)
 def _reduction(
     op: Primitive,
-    dtype: np.dtype[Any],
+    dtype: NumPyDType,
     shape: tuple[int, ...],
     axes: tuple[int, ...],
     divisor: float | None,
@@ -233,26 +236,26 @@ _SCANNED: Final = {
     p.CUMULATIVE_MIN: p.MINIMUM,
 }
 
-# Of which kinds of numbers every bit is the same whether a loop goes over them one by one, as
-# NumPy's scans do, or with vector instructions. (Those may take the other one of two zeros for the
-# maximum, and multiply complex numbers with one rounding less.)
+# The kinds of dtypes of which a loop gives the same bits with vector instructions as one by one, as
+# NumPy's scans go. (With vector instructions the maximum of 0.0 and -0.0 may be the other one, and
+# complex products may be rounded once less.)
 _EXACT: Final = {p.ADD: "iufc", p.MULTIPLY: "iuf", p.MAXIMUM: "iu", p.MINIMUM: "iu"}
 
-# Fewer elements side by side are not worth a call of the loop; of more, what was written last would
-# leave the cache before it is read again.
-_NARROWEST: Final = 16
-_WIDEST: Final = 2**11
+# A call of the loop computes so many adjacent elements of a row from those of the row before. Fewer
+# are not worth a call. More would leave the first-level cache before the next row reads them.
+_SCAN_MIN_COLUMNS: Final = 16
+_SCAN_MAX_COLUMNS: Final = 2**11
 
 _SCAN_TASKS: Final = 16
-_SCAN_SHARE: Final = 2**14  # elements that are worth a thread
+_SCAN_PER_THREAD: Final = 2**14  # elements that are worth another thread
 
 
-def scan(op: Primitive, array: NDArray, axis: int, dtype: np.dtype[Any]) -> NDArray | None:
-    """A scan along an axis, which NumPy computes without letting other threads run: its bits, its
-    warnings, its order of axes in memory.
+def scan(op: Primitive, array: NDArray, axis: int, dtype: NumPyDType) -> NDArray | None:
+    """A scan along an axis with NumPy's bits, warnings and memory order, on several threads.
 
-    A loop gets the result as its first operand, and the same one element further as its target, as
-    it does from NumPy; or, where rows lie side by side, a row of the result and the next one.
+    As in NumPy, the first operand of the loop is the result, and its target is the result one
+    element further on. Where the axis is not the last one, they are a row and the next row. (NumPy
+    holds the GIL meanwhile.)
 
     Returns
     -------
@@ -270,7 +273,7 @@ def scan(op: Primitive, array: NDArray, axis: int, dtype: np.dtype[Any]) -> NDAr
     outer, size, inner = prod(array.shape[:axis]), array.shape[axis], prod(array.shape[axis + 1 :])
     if loop is None or loop.output != dtype or outer * inner < 2:
         return None
-    if inner > 1 and (inner < _NARROWEST or dtype.kind not in _EXACT[_SCANNED[op]]):
+    if inner > 1 and (inner < _SCAN_MIN_COLUMNS or dtype.kind not in _EXACT[_SCANNED[op]]):
         return None
     source = array.astype(dtype, copy=False)
     result = empty(array.shape, dtype)
@@ -284,17 +287,17 @@ def scan(op: Primitive, array: NDArray, axis: int, dtype: np.dtype[Any]) -> NDAr
 
 @lru_cache(maxsize=256)
 def _scan_pass(loop: Loop, outer: int, size: int, inner: int) -> passes.Pass:
-    """What applies a loop along the middle one of three axes: slot 0 has the first results, slot 1
-    the elements. It has no schedule, since the order along that axis matters."""
+    """The pass that scans along the middle of three axes: slot 0 is the result, of which the first
+    elements are there, slot 1 the elements. `schedule` is not asked: it would reorder that axis."""
     itemsize = loop.output.itemsize
     dims: tuple[int, ...] = outer, size - 1, inner
     steps: tuple[int, ...] = size * inner * itemsize, inner * itemsize, itemsize
-    split, step, columns = 0, -(-outer // _SCAN_TASKS), min(inner, _WIDEST)
+    split, step, columns = 0, -(-outer // _SCAN_TASKS), min(inner, _SCAN_MAX_COLUMNS)
     if inner == 1:
         dims, steps, columns = dims[:2], steps[:2], size - 1
     elif outer < _SCAN_TASKS:
         least = -(-inner // _SCAN_TASKS)
-        split, step = 2, min(_WIDEST, max(_NARROWEST, -(-least // 64) * 64))
+        split, step = 2, min(_SCAN_MAX_COLUMNS, max(_SCAN_MIN_COLUMNS, -(-least // 64) * 64))
         columns = step
     operand = KernelOperand(itemsize, steps, 0, "direct")
     timetable = Schedule(
@@ -314,5 +317,5 @@ def _scan_pass(loop: Loop, outer: int, size: int, inner: int) -> passes.Pass:
         registers=(),
         program=[Instruction(loop, (0, 1), 2)],
         values=[0],
-        threads=max(1, outer * size * inner // _SCAN_SHARE),
+        threads=max(1, outer * size * inner // _SCAN_PER_THREAD),
     )

@@ -1,7 +1,7 @@
-"""Python functions called on several threads at a time: the one way to it in the CPU backend.
+"""`parallel_for`: calls of a Python function on several threads; nothing else here starts threads.
 
-The team of threads that computes kernels (native/threads.h) makes the calls. It is the extension's;
-without that the calling thread makes them all.
+The team of threads that computes kernels makes the calls (native/threads.h). It is the extension's;
+without that, the calling thread makes them all.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ __all__ = ["parallel_for"]
 def parallel_for(task: Callable[[int], object], count: int, threads: int) -> None:
     """Call ``task(i)`` once for each `i` in ``range(count)``, on several threads.
 
-    Threads take the numbers in order, each the next one when it is done with its last. Those that
-    come so late that no number is left are not waited for.
+    Each thread takes the next number when it has finished the one before. Threads that come so late
+    that no number is left are not waited for.
 
-    The calling thread makes all calls alone while another thread of the program has the team, be it
-    for calls or for a kernel, and in a call of this function by a task.
+    The calling thread makes all calls alone if the team is busy: with a job of another thread, or
+    with the very task that calls this function.
 
     Parameters
     ----------
     task : callable
-        Gains from threads in what it does without the GIL alone. Other threads than the calling one
-        call it in a copy of its context: NumPy's errstate, for one, is the caller's everywhere.
+        Only what it does without the GIL runs in parallel. Other threads call it in a copy of the
+        calling thread's context, so that NumPy's errstate is the same in all calls.
     count : int
         At least 0.
     threads : int
@@ -35,9 +35,9 @@ def parallel_for(task: Callable[[int], object], count: int, threads: int) -> Non
     Raises
     ------
     BaseException
-        What a call raised, when all calls that had begun have ended; further ones are not made. Of
-        several exceptions that of the calling thread, or else the first one. This is also how
-        Ctrl-C ends it: Python raises KeyboardInterrupt in the main thread, in a call or after it.
+        The exception of a call, once the calls that had begun have ended; no more are made. Of
+        several exceptions, that of the calling thread is raised, or else the first one. Ctrl-C ends
+        the calls in this way: Python raises KeyboardInterrupt in the main thread.
     """
     if extension is None:
         for number in range(count):

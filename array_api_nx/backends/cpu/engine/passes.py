@@ -1,7 +1,8 @@
-"""Passes: what a kernel works on, and what becomes of what it accumulates.
+"""Passes: a kernel, the memory that it works on, and the results of its reductions.
 
-Everything that kernels compute is a list of passes over *slots*, numbered places for blocks of
-memory: pending expressions, compiled programs, and the reduction of one array.
+Pending expressions, compiled programs, and reductions of one array are all computed as lists of
+passes over *slots*, which are numbered blocks of memory. `make_pass` makes a pass of a schedule and
+a program, `run_pass` runs it.
 """
 
 from __future__ import annotations
@@ -12,29 +13,34 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ..kernels import NDArray, divide_by_count
+from ....contract.numpy_dtypes import NDArray, NumPyDType
+from ..kernels import divide_by_count
 from . import fperrors, memory_pool
 from .kernel import Instruction, Kernel, PreparedKernel, Reduction, prepare
 from .loops import Loop
 from .schedule import Schedule
 from .threads import count
 
-__all__ = ["Accumulation", "Output", "Pass", "Slot", "errors_of", "make_pass", "run_pass"]
+__all__ = ["Accumulation", "Output", "Pass", "Slot", "Slots", "errors_of", "make_pass", "run_pass"]
 
 WORTH_A_THREAD: Final = 40_000.0
-"""Nanoseconds of work for each thread beyond the first. To wake one takes some microseconds; where
-that takes longer, the others have done its tasks meanwhile."""
+"""Nanoseconds of work for each thread beyond the first. To wake a thread takes some microseconds;
+if it comes later than that, other threads have done its tasks."""
 
 Slot: TypeAlias = int
-"""The number of a block of memory: a position in the list of slots that passes run over."""
+"""The number of a block of memory: a position in `Slots`."""
+
+Slots: TypeAlias = list[Any]
+"""The memory that passes run over: one-dimensional, contiguous ndarrays, and None for slots that
+have no memory yet, which no type tells from the others."""
 
 
 class Output(NamedTuple):
-    """A slot that a pass writes element by element, and the block that it takes if it has none."""
+    """A slot that a pass writes element by element, with the size and dtype of its memory."""
 
     slot: Slot
     size: int
-    dtype: np.dtype[Any]
+    dtype: NumPyDType
 
 
 class Accumulation(NamedTuple):
@@ -43,7 +49,7 @@ class Accumulation(NamedTuple):
     Attributes
     ----------
     slot : int
-        Where the accumulators are while the pass runs, and the result afterwards.
+        Holds the accumulators while the pass runs, and the result afterwards.
     size : int
         Elements of the result.
     dtype : numpy.dtype
@@ -53,21 +59,21 @@ class Accumulation(NamedTuple):
     identity : ndarray
         0-d: what accumulators start from.
     divisor : float or None
-        What a sum, or the sum of squares of a variance, is divided by in the end.
+        By which a sum, or the sum of squares of a variance, is divided in the end.
     mean : int or None
-        For a variance: the slot of the mean of the same elements, if that is wanted.
+        For a variance: the slot for the mean of the same elements, if somebody reads the mean.
     """
 
     slot: Slot
     size: int
-    dtype: np.dtype[Any]
+    dtype: NumPyDType
     loop: Loop
     identity: NDArray
     divisor: float | None
     mean: Slot | None
 
     def start(self, copies: int) -> NDArray:
-        """New accumulators, for so many tasks."""
+        """New accumulators, in as many copies as there are tasks that have their own."""
         accumulators = memory_pool.empty((self.size * copies,), self.identity.dtype)
         if self.loop.call is None:
             # The identity of moments is all zeros; to fill fields one by one takes far longer.
@@ -77,7 +83,7 @@ class Accumulation(NamedTuple):
         return accumulators
 
     def finish(self, accumulators: NDArray, copies: int) -> tuple[NDArray, NDArray | None]:
-        """The result from what the tasks accumulated; of a variance also the mean."""
+        """The result, from the accumulators of all tasks; for a variance also the mean."""
         if copies == 1 and self.divisor is None:
             return accumulators, None
         parts = accumulators.reshape(copies, self.size)
@@ -102,16 +108,16 @@ class Pass(NamedTuple):
     prepared : PreparedKernel
         The kernel, ready to run.
     operands : tuple of (slot, int)
-        Per operand of the kernel its slot, and the bytes from there to its first element.
+        Per operand of the kernel its slot, and the byte of its first element in the slot.
     outputs : tuple of Output
     accumulations : tuple of Accumulation
     copies : int
-        How many of its accumulators there are: one, or one for each task.
+        How many copies of the accumulators there are: one, or one for each task.
     values : tuple of int
-        Per step of the kernel, which value of the plan it computes: who ran the pass reports the
-        floating-point errors of the step under the name of that value.
+        Per step of the kernel, the number of the value that it computes. The floating-point errors
+        of the step are reported as that value's.
     threads : int
-        The most threads that are worth their while.
+        The number of threads above which another one makes the pass no faster.
     """
 
     kernel: Kernel
@@ -139,7 +145,7 @@ class Pass(NamedTuple):
         )
 
     def results(self) -> list[Slot]:
-        """The slots that a run gives new memory, besides its outputs."""
+        """The slots of reductions and their means: a run puts new memory into each."""
         means = [each.mean for each in self.accumulations if each.mean is not None]
         return [*[each.slot for each in self.accumulations], *means]
 
@@ -166,7 +172,7 @@ def make_pass(
     registers, program
         As in `Kernel`.
     fills : mapping of int to int, optional
-        From operands with a box to those that are around it.
+        From each operand with a box to the operand that has the element around the box.
     threads : int, optional
         As in `Pass`; if it is not given, it follows from what the loops cost.
 
@@ -202,25 +208,24 @@ def make_pass(
 
 
 def errors_of(loop: Loop, met: int, asked: int) -> Iterator[tuple[str, int, int]]:
-    """What `fperrors.report` is to say of the errors that a loop met: NumPy's name for the
-    operation, the errors, and those to warn of."""
+    """The entries for `fperrors.report` of the errors `met` by a loop, of which `asked` are to be
+    warned of."""
     if loop.call is None:
-        # A variance is two operations where it is not computed in one pass.
+        # In NumPy a variance is two operations, one of which can meet an invalid value.
         yield "subtract", met & fperrors.INVALID, asked
         yield "multiply", met & ~fperrors.INVALID, asked
     else:
         yield loop.name, met, asked
 
 
-def run_pass(each: Pass, slots: list[NDArray | None]) -> tuple[int, ...]:
+def run_pass(each: Pass, slots: Slots) -> tuple[int, ...]:
     """Run a pass.
 
     Parameters
     ----------
     each : Pass
-    slots : list of ndarray or None
-        What the slots hold: one-dimensional and contiguous. Outputs without memory, and results of
-        reductions, get new memory, which is put here.
+    slots : Slots
+        Outputs without memory, and results of reductions, get new memory, which is put here.
 
     Returns
     -------
@@ -232,12 +237,10 @@ def run_pass(each: Pass, slots: list[NDArray | None]) -> tuple[int, ...]:
             slots[slot] = memory_pool.empty((size,), dtype)
     for reduction in each.accumulations:
         slots[reduction.slot] = reduction.start(each.copies)
-    memories: Any = [(slots[slot], offset) for slot, offset in each.operands]
+    memories = [(slots[slot], offset) for slot, offset in each.operands]
     flags = each.prepared.run(memories, min(count(), each.threads))
     for reduction in each.accumulations:
-        accumulators = slots[reduction.slot]
-        assert accumulators is not None
-        slots[reduction.slot], mean = reduction.finish(accumulators, each.copies)
+        slots[reduction.slot], mean = reduction.finish(slots[reduction.slot], each.copies)
         if reduction.mean is not None:
             slots[reduction.mean] = mean
     return flags

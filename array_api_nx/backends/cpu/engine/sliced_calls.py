@@ -1,10 +1,10 @@
 """NumPy calls over slices of large arrays, on several threads.
 
 Some operations treat every row of an array by itself: a sort along an axis, a Fourier transform, a
-stack of matrix products, reading by index. NumPy computes each in one call, on one processor, but
-lets other threads run meanwhile. Here arrays are divided into slices. Several threads call NumPy on
-one slice after the other, and each call writes to its slice of one result in memory of the pool.
-NumPy does the same to a row in either case: no bit depends on the number of threads.
+stack of matrix products, reading by index. NumPy computes each in one call, on one processor,
+without the GIL. Here `divide` cuts arrays into slices, and `run` has several threads call NumPy on
+one slice after the other. Each call writes to its slice of one result. NumPy computes a row in the
+same way whatever rows are beside it: no bit depends on the number of threads.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 from math import prod
 from operator import or_
-from typing import Any, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import numpy as np
 
-from ..kernels import NDArray
+from ....contract.numpy_dtypes import NDArray, NumPyDType
 from . import fperrors, threads
 from .extension import extension
 from .memory_pool import empty
@@ -46,10 +46,10 @@ __all__ = [
 Key: TypeAlias = "tuple[slice, ...]"
 """The key that selects one slice of an array."""
 
-# An operation on more elements than so many is divided into slices, if its shape allows that; on
-# fewer it is one call of NumPy. At the limit that one takes from 0.25 ms (take, rfft) over 0.35 ms
-# (argsort, fft) and 0.6 ms (sort, stacks of products) to 0.9 ms (gather), measured with float64 in
-# rows of 256 or 512. To wake another thread and to wait for it takes about 0.06 ms.
+# Operations on more elements than these are divided into slices, if the shape allows it; others are
+# one call of NumPy. A call at the limit takes from 0.25 ms (take, rfft) over 0.35 ms (argsort, fft)
+# and 0.6 ms (sort, stacks of products) to 0.9 ms (gather), measured with float64 in rows of 256 or
+# 512. To wake another thread and to wait for it takes about 0.06 ms.
 SORT_MIN: Final = 2**18
 ARGSORT_MIN: Final = 2**16
 FFT_MIN: Final = 2**17
@@ -57,38 +57,37 @@ GATHER_MIN: Final = 2**18  # counts the indices
 MATMUL_MIN: Final = 2**13  # counts one of the operands; `matmul` looks at the matrices, too
 TAKE_SOURCE_MIN: Final = 2**16  # counts what is taken from; a smaller table stays in the caches
 TAKE_INDICES_MIN: Final = 2**8  # counts the indices; `take` looks at their number more closely
-_TAKEN_MIN: Final = 2**18  # counts the indices; one that takes many elements counts several times
+_TAKEN_MIN: Final = 2**18  # counts the indices; see `take` for those that take several elements
 
-# The fewest slices of what is divided at all. There are more than two processors need, so that a
-# thread that other programs hold up leaves its slices to the others.
+# The fewest slices into which anything is divided: more than two, so that two threads share them
+# evenly even if another program holds one of them up.
 SLICES_MIN: Final = 4
 
-# The most slices for each thread. Each costs some microseconds in Python, which threads spend one
-# after the other, as they hold the GIL.
+# The most slices for each thread. Each costs some microseconds in Python, under the GIL.
 _SLICES_PER_THREAD: Final = 4
 
 # Matrices with more rows or columns than this are left to BLAS, which has threads of its own.
 _MATRIX_MAX: Final = 64
 
-# How long a product of two small matrices takes, estimated: nanoseconds for each product, and how
-# many multiplications of floating-point numbers BLAS does in one more nanosecond.
+# An estimate of how long a product of two small matrices takes: nanoseconds besides
+# multiplications, and multiplications of floating-point numbers in a nanosecond.
 _PRODUCT_NS: Final = 32
 _MULTIPLICATIONS_PER_NS: Final = 36
 
-# The fewest nanoseconds, by that estimate, that are worth a slice of their own.
+# The least work, by that estimate, that is worth a slice of its own: nanoseconds.
 _MATMUL_SLICE_NS: Final = 150_000
 
 
 def divide(shape: Sequence[int], axis: int | None, least: int) -> list[Key] | None:
-    """The keys of slices that together are an array, in order.
+    """The keys of slices that together make up an array, in order.
 
     Parameters
     ----------
     shape : sequence of int
         Of the array.
     axis : int or None
-        The axis that is not cut, since each row along it is computed as one; None if every element
-        is computed by itself.
+        The axis that is not cut, because the operation needs whole rows along it; None if every
+        element is computed by itself.
     least : int
         The fewest elements that are worth a slice of their own.
 
@@ -147,8 +146,8 @@ def run(task: Callable[[Key], object], keys: Sequence[Key], name: str = "") -> N
 
 # ---------------------------------------------------------------------- operations
 #
-# Each returns what the call of NumPy in its description would; or None, with nothing done, where
-# the caller is to make that call.
+# Each returns what the call of NumPy in its docstring returns; or None, with nothing done, if the
+# caller has to make that call.
 
 
 def sort(
@@ -157,7 +156,7 @@ def sort(
     kind: Literal["stable"] | None,
     reverse: Callable[..., NDArray] | None,
 ) -> NDArray | None:
-    """``np.sort(array, axis, kind)``; or, if `reverse` is given, which is to be its own inverse,
+    """``np.sort(array, axis, kind)``; or, with a `reverse` that is its own inverse,
     ``reverse(np.sort(reverse(array), axis, kind))``."""
     keys = divide(array.shape, axis, SORT_MIN // SLICES_MIN)
     if keys is None:
@@ -196,14 +195,14 @@ def take(array: NDArray, indices: NDArray, axis: int) -> NDArray | None:
     """``array.take(indices, axis)``."""
     outer, size, inner = prod(array.shape[:axis]), array.shape[axis], prod(array.shape[axis + 1 :])
     shape = *array.shape[:axis], *indices.shape, *array.shape[axis + 1 :]
-    # An index that takes `inner` elements that lie together takes as long as 1 + inner / 4 indices
-    # that take one.
+    # An index that takes `inner` adjacent elements takes as long as 1 + inner / 4 indices that take
+    # one element each.
     least = _TAKEN_MIN // SLICES_MIN // (1 + inner // 4)
     keys = divide((outer, indices.size), None, max(1, least))
     if keys is None:
         return None
     result = empty(shape, array.dtype)
-    # If this is not row-major, NumPy would make a row-major copy of it in every call.
+    # NumPy would make a row-major copy of another source in every call.
     source = np.ascontiguousarray(array).reshape(outer, size, inner)
     target = result.reshape(outer, indices.size, inner)
     wanted = indices.reshape(-1)
@@ -212,8 +211,8 @@ def take(array: NDArray, indices: NDArray, axis: int) -> NDArray | None:
         chosen = wanted[key[1:]]
         if chosen.size and (chosen.min() < -size or chosen.max() >= size):
             raise IndexError
-        # NumPy would write to a copy of the target first, and copy that, if it checked the indices
-        # itself ("raise"), or if the target were not row-major, as with several of `outer`.
+        # NumPy would write to a copy of the target first if it had to check the indices itself
+        # ("raise"), or if the target were not row-major, as the slices of several rows are not.
         for row in range(outer)[key[0]]:
             source[row].take(chosen, 0, target[row][key[1:]], "wrap")
 
@@ -276,13 +275,13 @@ def matmul(left: NDArray, right: NDArray) -> NDArray | None:
 def _are_rows(array: NDArray) -> bool:
     """Whether each matrix of a stack is row-major.
 
-    Products of others gain nothing: calls of BLAS for them wait for each other.
+    For other matrices NumPy calls BLAS, whose calls from several threads wait for each other.
     """
     columns = array.shape[-1]
     return array.strides[-2:] == (columns * array.itemsize, array.itemsize)
 
 
-def like(array: NDArray, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray:
+def like(array: NDArray, shape: tuple[int, ...], dtype: NumPyDType) -> NDArray:
     """Uninitialised memory for a result, with the layout of `array`."""
     if array.flags.c_contiguous:
         return empty(shape, dtype)

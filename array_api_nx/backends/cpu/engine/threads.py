@@ -1,7 +1,7 @@
-"""How many threads a computation may use: `count`, and what it follows from.
+"""How many threads a computation may use: `count`, from settings, processors and threadpoolctl.
 
-The number decides how long a computation takes, and never what it gives. The threads themselves are
-those of native/threads.h and parallel.py.
+The number changes how long a computation takes, but no bit of its result. The threads themselves
+are those of native/threads.h and parallel.py.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def granted(membership: Path, root: Path) -> Iterator[int]:
             base, files = root / controllers, ("cpu.cfs_quota_us", "cpu.cfs_period_us")
         else:
             continue
-        # A path that leads out of what is mounted is the host's name for the root.
+        # A path with ".." leads out of the mounted hierarchy: it is the host's name for the root.
         names = [] if ".." in path else [name for name in path.split("/") if name]
         for depth in range(len(names) + 1):
             group = base.joinpath(*names[:depth])
@@ -155,7 +155,7 @@ def count() -> int:
 
 
 def reason() -> str:
-    """In words, what `count` follows from."""
+    """Why `count` is what it is, in words."""
     asked = current().num_threads
     if asked is None:
         number, why = default()

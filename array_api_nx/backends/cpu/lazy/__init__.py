@@ -1,5 +1,6 @@
 """Deferred execution: expressions, and their evaluation in few passes over memory.
 
-expression.py holds what is pending, deferral.py decides what is, planning.py turns it into
-kernels, evaluation.py runs them.
+expression.py says what a pending value is, and is the place to begin. builder.py makes expressions
+of operations, deferral.py keeps them safe from writes to the memory that they read, planning.py
+turns them into passes, evaluation.py runs these, and explain.py describes them.
 """

@@ -1,9 +1,8 @@
 """From operations on values to the nodes of expressions.
 
-A `Builder` knows which loops compute an operation, in which order it goes over its axes, and which
-operations are made of others. It knows nothing of arrays, of settings, or of when anything is
-computed: deferral asks it for the nodes of pending arrays, and the planner of compiled functions
-for those of a program.
+A `Builder` knows which loops compute an operation, in which order it iterates over axes, and which
+operations are composed of others. It knows nothing of arrays or settings, or of when a node is
+computed: deferral.py calls it for pending arrays, and programs/planner.py for compiled functions.
 """
 
 from __future__ import annotations
@@ -18,14 +17,15 @@ import numpy as np
 
 from ....contract import primitives as p
 from ....contract.backend import Scalar
-from ....contract.numpy_dtypes import TO_NUMPY
+from ....contract.numpy_dtypes import TO_NUMPY, NumPyDType
 from ....contract.primitives import Primitive
 from ....core.dtypes import DType
 from ....core.shape import broadcast_shapes
+from ....core.symbolic import KnownInts
 from ....core.view import View
 from ..engine import loops
 from ..engine.loops import Loop
-from .expression import Node, Source, scalar
+from .expression import Node, Source, SourceValue, scalar
 
 __all__ = ["Arrangement", "Builder", "Operand", "TooLarge", "Value", "is_plain_power", "new_value"]
 
@@ -44,21 +44,23 @@ class Value(NamedTuple):
     view: View
 
     @property
-    def shape(self) -> tuple[int, ...]:
-        return self.view.shape  # type: ignore[return-value]  # no size is symbolic here
+    def shape(self) -> KnownInts:
+        return self.view.shape
 
 
-Operand: TypeAlias = "Value | Scalar"
+Operand: TypeAlias = "Value | Any"
+"""A value or, for Any, a Python scalar. One operand of an operation is a value: code that has found
+the others to be scalars need not ask."""
 
 new_value: Final = partial(tuple.__new__, Value)
-"""``new_value((node, view))``, without the call of Python that a NamedTuple's name makes."""
+"""``new_value((node, view))`` is `Value(node, view)`, without NamedTuple's `__new__` in Python."""
 
 
 class TooLarge(Exception):
-    """An expression became too large to wait: `largest`, which it reads, is to be computed first.
+    """An expression would be too large to wait. `largest`, which it reads, must be computed first.
 
-    The same call then succeeds, or names another node. Whoever makes it again keeps `largest` alive
-    meanwhile.
+    Then the caller repeats its call, which succeeds or raises this for another node. Until then the
+    caller keeps `largest` alive.
     """
 
     def __init__(self, largest: Node) -> None:
@@ -67,17 +69,18 @@ class TooLarge(Exception):
 
 
 class Builder:
-    """Makes nodes: of equal expressions one, as long as it is alive.
+    """Makes nodes. Equal expressions get the same node, as long as it is alive.
 
-    Of the methods that make a value, each is named after the method of `Backend` whose result it
-    is, and returns None if no loop of NumPy's computes that. `errors` are the floating-point errors
-    to warn of, as NumPy's bits. All raise `TooLarge`. No array may be empty.
+    The methods that return a value are named after the methods of `Backend` that they implement.
+    They return None if no loop of NumPy's computes the operation. `errors` are the floating-point
+    errors to warn of, as NumPy's bits. All may raise `TooLarge`: an expression has at most
+    `MAX_PENDING` pending operations and `MAX_LEAVES` leaves. No operand may be empty.
     """
 
     def __init__(self) -> None:
-        # Living nodes by what they are. Keys name views by identity, so that the views of the
-        # sources are kept. Nodes that died are swept out when the dict has doubled.
-        self._nodes: dict[tuple[Any, ...], tuple[ref[Node], tuple[Any, ...]]] = {}
+        # Living nodes by loop, sources and so on. A key has the ids of views, which the entry keeps
+        # alive therefore. Entries of dead nodes are swept out when the dict has doubled.
+        self._nodes: dict[tuple[object, ...], tuple[ref[Node], tuple[View, ...]]] = {}
         self._next_sweep = _MIN_SWEEP
 
     # ------------------------------------------------------------------ element by element
@@ -87,10 +90,10 @@ class Builder:
         return None if loop is None else self._elementwise(op, loop, (x,), errors)
 
     def binary(self, op: Primitive, x1: Operand, x2: Operand, *, errors: int) -> Value | None:
-        dtype = (x1 if type(x1) is Value else x2).node.dtype  # type: ignore[union-attr]
+        dtype = (x1 if type(x1) is Value else x2).node.dtype
         if op is p.POW:
             if type(x1) is Value and type(x2) is not Value and x2 == 2:
-                # As NumPy does; its loop for complex powers is none of those that run here.
+                # NumPy squares, too. Complex powers it computes as no loop here does.
                 return None if dtype.kind == "c" else self.unary(p.SQUARE, x1, errors=errors)
             shape = x1.view.shape if type(x1) is Value else None
             if not is_plain_power(dtype, shape, x2.view if type(x2) is Value else x2):
@@ -99,7 +102,7 @@ class Builder:
         return None if loop is None else self._elementwise(op, loop, (x1, x2), errors)
 
     def where(self, condition: Value, x1: Operand, x2: Operand, *, errors: int) -> Value | None:
-        dtype = (x1 if type(x1) is Value else x2).node.dtype  # type: ignore[union-attr]
+        dtype = (x1 if type(x1) is Value else x2).node.dtype
         return self._elementwise(p.WHERE, loops.select(dtype), (condition, x1, x2), errors)
 
     def clip(
@@ -115,7 +118,7 @@ class Builder:
     def cast(self, x: Value, dtype: DType, *, errors: int) -> Value | None:
         return self._cast(x, TO_NUMPY[dtype], errors)
 
-    def _cast(self, x: Value, dtype: np.dtype[Any], errors: int) -> Value | None:
+    def _cast(self, x: Value, dtype: NumPyDType, errors: int) -> Value | None:
         loop = loops.cast(x.node.dtype, dtype)
         return None if loop is None else self._elementwise(p.CAST, loop, (x,), errors)
 
@@ -136,9 +139,12 @@ class Builder:
         errors: int,
         row_major: bool = False,
     ) -> tuple[Node, Arrangement | None]:
-        """``loop`` of operands broadcast to a shape, and the order in which it goes over its axes,
-        which is theirs if `row_major` does not say otherwise."""
-        sources: list[Any] = []
+        """The node of `loop` over operands broadcast to `shape`, and its order of axes.
+
+        The order is that of the operands in memory; None stands for row-major order, to which
+        `row_major` forces it.
+        """
+        sources: list[Source] = []
         for x, dtype in zip(operands, loop.inputs, strict=True):
             if type(x) is Value:
                 node, view = x
@@ -166,10 +172,10 @@ class Builder:
         errors: int,
         row_major: bool = False,
     ) -> Value:
-        shape: Any = None
+        shape: KnownInts = None
         for x in operands:
             if type(x) is Value:
-                own: Any = x.view.shape
+                own: KnownInts = x.view.shape
                 if shape is None:
                     shape = own
                 elif own != shape:
@@ -187,14 +193,14 @@ class Builder:
                     and view.shape == shape
                     and not (view.offset or view.is_read_only)
                 ):
-                    return new_value((node, view))  # which is the row-major one
+                    return new_value((node, view))  # equal to View.row_major(shape)
         return Value(node, View.row_major(shape))
 
     def _node(
-        self, op: Primitive, loop: Loop, sources: tuple[Source, ...], space: Any, errors: int
+        self, op: Primitive, loop: Loop, sources: tuple[Source, ...], space: KnownInts, errors: int
     ) -> Node:
         """The node of an operation element by element."""
-        key: tuple[Any, ...] = loop, errors, space
+        key: tuple[object, ...] = loop, errors, space
         for value, view in sources:
             key += value.key, id(view)
         found = self._nodes.get(key)
@@ -216,7 +222,7 @@ class Builder:
     def pad(
         self, x: Value, padding: tuple[tuple[int, int], ...], value: Scalar, *, errors: int
     ) -> Value | None:
-        """What reads the result reads `x`, and `value` around it."""
+        """Passes that read the result read `x` instead, and `value` around it."""
         if not any([before or after for before, after in padding]):
             return self.copy(x, errors=errors)
         node, view = x
@@ -224,9 +230,11 @@ class Builder:
         if node.op is p.PAD and node.memory is None and view is View.row_major(node.shape):
             (inside, around), (known, _) = node.sources
             if known.key == number.key:
-                node, view = inside, around  # type: ignore[assignment]
+                assert type(inside) is Node
+                assert around is not None
+                node, view = inside, around
         if node.memory is None and node.loop is None:
-            return None  # a fill, which has no memory to be read
+            return None  # a fill, which has no memory for a pass to read
         loop = loops.cast(node.dtype, node.dtype)
         assert loop is not None
         padded = view.pad(padding)
@@ -263,7 +271,7 @@ class Builder:
     def var(
         self, x: Value, axes: tuple[int, ...], keepdims: bool, correction: float, *, errors: int
     ) -> Value | None:
-        """Of real numbers."""
+        """None also for complex numbers."""
         dtype = x.node.dtype
         count = prod([x.shape[axis] for axis in axes])
         if dtype.kind != "f" or count == 1:
@@ -298,11 +306,11 @@ class Builder:
         x: Value,
         axes: tuple[int, ...],
         keepdims: bool,
-        dtype: np.dtype[Any],
+        dtype: NumPyDType,
         divisor: float | None,
         errors: int,
     ) -> Value | None:
-        """`SUM`, `VAR` and others of numbers of a dtype, divided by `divisor` if it is given."""
+        """The reduction `op` of `x` as `dtype`, divided by `divisor` if it is given."""
         found = loops.reduction(op, dtype)
         if found is None:
             return None
@@ -313,7 +321,7 @@ class Builder:
             x = converted
         loop, identity = found
         node, view = x
-        shape: Any = view.shape
+        shape: KnownInts = view.shape
         arrangement = None if view.is_row_major else Arrangement.of([view], shape)
         order = tuple(range(len(shape))) if arrangement is None else arrangement.order
         if arrangement is not None:
@@ -323,7 +331,7 @@ class Builder:
         key = loop, errors, shape, reduced, repr(divisor), op, node.key, id(view)
         result = self._known(key)
         if result is None:
-            # An accumulator may be wider than the elements, or hold more than the result.
+            # The accumulators of VAR are moments, those of COUNT_NONZERO int64.
             output = loop.inputs[1] if op is p.VAR else identity.dtype
             result = Node(op, loop, ((node, view),), shape, output, errors)
             result.axes = reduced
@@ -335,25 +343,26 @@ class Builder:
 
     # ------------------------------------------------------------------ the table of nodes
 
-    def _known(self, key: tuple[Any, ...]) -> Node | None:
+    def _known(self, key: tuple[object, ...]) -> Node | None:
         found = self._nodes.get(key)
         node = None if found is None else found[0]()
-        # One that was forgotten has neither.
+        # A node that `expression.forget` had has neither.
         return node if node is not None and (node.sources or node.memory is not None) else None
 
-    def _add(self, key: tuple[Any, ...], node: Node) -> Node:
-        """Make a new node known to those that look for it, and to those that it reads."""
+    def _add(self, key: tuple[object, ...], node: Node) -> Node:
+        """Enter a new node in the table, and as a reader in the nodes that it reads."""
         if len(node.pending) > MAX_PENDING or len(node.leaves) > MAX_LEAVES:
-            values: list[Any] = [value for value, view in node.sources if view is not None]
-            raise TooLarge(max(values, key=lambda value: (len(value.pending), len(value.leaves))))
+            read = [value for value, _ in node.sources if type(value) is Node]
+            raise TooLarge(max(read, key=lambda value: (len(value.pending), len(value.leaves))))
         reference = ref(node)
         views = []
+        value: SourceValue
         for value, view in node.sources:
             if view is not None:
-                readers = value.readers  # type: ignore[union-attr]
+                readers = value.readers
                 readers.append(reference)
-                if len(readers) >= value.next_prune:  # type: ignore[union-attr]
-                    value.prune_readers()  # type: ignore[union-attr]
+                if len(readers) >= value.next_prune:
+                    value.prune_readers()
                 views.append(view)
         if len(self._nodes) >= self._next_sweep:
             for known, (other, _) in list(self._nodes.items()):
@@ -364,8 +373,8 @@ class Builder:
         return node
 
 
-def is_plain_power(dtype: np.dtype[Any], shape: Any, exponent: Any) -> bool:
-    """Whether the loop alone gives NumPy's power; see `kernels` for the cases where it does not.
+def is_plain_power(dtype: NumPyDType, shape: KnownInts | None, exponent: View | Any | None) -> bool:
+    """Whether the loop of POW gives what `kernels` gives, which mends some exponents.
 
     Parameters
     ----------
@@ -376,7 +385,7 @@ def is_plain_power(dtype: np.dtype[Any], shape: Any, exponent: Any) -> bool:
         The view of an array, None if that is not known.
     """
     if type(exponent) is View or exponent is None:
-        # NumPy takes an exponent that it meets as a constant for a special case.
+        # NumPy has special cases for an exponent that is the same for all elements (stride 0).
         if dtype.kind != "f" or exponent is None or exponent.has_repeats or exponent.size == 1:
             return False
         return shape is None or shape == exponent.shape
@@ -384,12 +393,12 @@ def is_plain_power(dtype: np.dtype[Any], shape: Any, exponent: Any) -> bool:
 
 
 class Arrangement:
-    """In which order an operation goes over its axes: as NumPy would lay out the result.
+    """The order in which an operation iterates over axes: that in which NumPy lays out the result.
 
     Attributes
     ----------
     shape : tuple of int
-        In that order.
+        The sizes, in that order.
     order : tuple of int
         Axis i of the operation is axis ``order[i]`` of the result.
     """
@@ -402,29 +411,30 @@ class Arrangement:
 
     @staticmethod
     def of(views: Sequence[View], shape: tuple[int, ...]) -> Arrangement | None:
-        """The order in which the operands lie in memory, if they agree; None for row-major."""
+        """The order in which the first operand that is not broadcast lies in memory; None for
+        row-major, and if any operand is row-major."""
         full = [view for view in views if not view.has_repeats]
         if not full or any([view.is_row_major for view in views]):
             return None
-        steps: Any = full[0].strides
+        steps: KnownInts = full[0].strides
         order = tuple(
             sorted(range(len(shape)), key=lambda axis: -abs(steps[axis]) if shape[axis] > 1 else 0)
         )
         return None if order == tuple(range(len(shape))) else Arrangement(shape, order)
 
     def apply(self, view: View) -> View:
-        """How the operation sees an operand of the result's shape."""
+        """The view of an operand with its axes in the order of iteration."""
         return view.permute(self.order)
 
     def undo(self, view: View) -> View:
-        """How the result looks of which the operation sees `view`."""
+        """The view of the result, from one with its axes in the order of iteration."""
         return view.permute(tuple([self.order.index(axis) for axis in range(len(self.order))]))
 
 
 def _reduced_view(
     shape: tuple[int, ...], order: tuple[int, ...], axes: tuple[int, ...], keepdims: bool
 ) -> View:
-    """How an array shows the row-major result of a reduction that went over its axes in `order`."""
+    """The view of the row-major result of a reduction that iterated over axes in `order`."""
     view = View.row_major(shape)
     kept = [axis for axis in order if axis not in axes]
     if kept != sorted(kept):
@@ -432,7 +442,7 @@ def _reduced_view(
     if not keepdims:
         return view
     sizes = iter(view.shape)
-    selection: Any = tuple([None if a in axes else (0, next(sizes), 1) for a in range(len(order))])
+    selection = tuple([None if a in axes else (0, next(sizes), 1) for a in range(len(order))])
     inserted = view.slice(selection)
     assert inserted is not None
     return inserted

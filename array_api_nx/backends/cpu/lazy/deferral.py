@@ -1,16 +1,16 @@
-"""Deferral: operations on large arrays become expressions, and are computed when they must be.
+"""Deferral: operations on large arrays become expressions, which are computed when they must be.
 
 Arrays of more elements than the process's threshold, and all results of deferred operations, are
-*tracked*: their storage is there from the beginning, says whether others can write the memory, and
-leads to the node by which expressions read it. Smaller arrays that a pending expression reads are
-copied into it, so that nobody needs to know who reads them.
+*tracked*: they have a storage from the beginning, which says whether others can write the memory,
+and has the node by which expressions read it. Smaller arrays are copied into the expressions that
+read them, so that writes to them need no care.
 
-The rules that make deferral safe, each in one place:
+Three rules make deferral safe, each in one place:
 
-- who reads memory that others can write is computed at once (`defer`);
+- an operation that reads memory which others can write is computed at once (`defer`);
 - before tracked memory is written (`writing`, `_store`) or handed out (`hand_out`), every pending
   value that reads it is computed, and equal values get memory of their own (`_detach`);
-- whoever writes tracked memory holds the lock, so that no expression comes to read it meanwhile.
+- the lock is held while tracked memory is written, so that no new expression reads it meanwhile.
 """
 
 from __future__ import annotations
@@ -18,20 +18,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from math import prod
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 import numpy as np
 
 from ....contract import primitives as p
-from ....contract.backend import Operand
+from ....contract.backend import Handle, Info, Operand
+from ....contract.numpy_dtypes import NDArray, NumPyDType
 from ....contract.primitives import Primitive
 from ....contract.strided import Storage, Tensor
+from ....core.symbolic import KnownInts
 from ....core.view import View
 from ....explain.explanation import Explanation
 from .. import policy
 from ..engine import fperrors, loops, memory_pool
 from ..engine.diagnostics import runtime_info
-from ..kernels import NDArray
+from ..kernels import ArrayOrScalar
+from ..policy import limits
 from ..storage import MAX_FLOAT32, MIN_FLOAT32, NumPyMemory, lock
 from . import evaluation, expression
 from .builder import Arrangement, Builder, TooLarge, Value, is_plain_power, new_value
@@ -43,34 +46,32 @@ __all__ = ["DeferredExecution", "builder"]
 
 _T = TypeVar("_T")
 
-_limits: Final = policy.limits
-
 _new_storage: Final = Storage.__new__
 
 builder: Final = Builder()
-"""Of all pending expressions; the lock is held around its use."""
+"""Makes all pending expressions. It is used under the lock only."""
 
-# How many elements are computed one by one before all are computed at once.
+# Reads of single elements of a pending value that compute just that element; the next computes all.
 _MAX_PROBES: Final = 4
 
 
 class DeferredExecution(NumPyMemory):
     """The part of the CPU backend that defers operations and evaluates them.
 
-    `policy.decide` says what is to be deferred. `builder` has the methods that do it.
+    `policy.decide` says what is to be deferred; `defer` does it, with a method of `builder`.
     """
 
     # ------------------------------------------------------------------ evaluation
 
     def evaluate(self, *handles: Tensor) -> None:
-        pending = [x.storage for x in handles if x.array is None and x.storage.memory is None]  # type: ignore[union-attr]
+        pending = [x.storage for x in handles if x.array is None and x.storage.memory is None]
         if not pending:
             return
         report: evaluation.Report = []
         with lock:
-            evaluation.evaluate([s.node for s in pending if s.node is not None], report)  # type: ignore[union-attr]
+            evaluation.evaluate([s.node for s in pending if s.node is not None], report)
             for storage in pending:
-                self._adopt_memory(storage)  # type: ignore[arg-type]
+                self._adopt_memory(storage)
         if report:
             fperrors.report(report)
 
@@ -81,14 +82,13 @@ class DeferredExecution(NumPyMemory):
                 return Explanation()
             return explanation(storage.node)
 
-    def runtime_info(self) -> dict[str, Any]:
+    def runtime_info(self) -> Info:
         return runtime_info()
 
     def release_memory(self) -> None:
         memory_pool.release()
 
     def force(self, storage: Storage) -> None:
-        """Give a deferred storage memory."""
         report: evaluation.Report = []
         with lock:
             if storage.memory is None:
@@ -98,8 +98,9 @@ class DeferredExecution(NumPyMemory):
             fperrors.report(report)
 
     def probe(self, x: Tensor) -> NDArray | None:
-        storage: Any = x.storage
-        view: Any = x.view
+        storage, view = x.storage, x.view
+        shape: KnownInts = view.shape
+        offset: KnownInts = view.offset
         with lock:
             node: Node | None = storage.node
             if storage.memory is not None or node is None or view.mask is not None:
@@ -107,15 +108,15 @@ class DeferredExecution(NumPyMemory):
             node.probes += 1
             if node.probes > _MAX_PROBES or prod(node.shape) == 1:
                 return None
-            one = evaluation.element(node, view.offset)
+            one = evaluation.element(node, offset)
         if one is None:
             return None
-        array = one.reshape(view.shape)
+        array = one.reshape(shape)
         array.flags.writeable = False
         return array
 
     def _adopt_memory(self, storage: Storage) -> None:
-        """Let `storage` have the memory of its node, or a copy if another storage has it."""
+        """Give `storage` the memory of its node, or a copy if another storage has that memory."""
         if storage.memory is not None:
             return
         node: Node = storage.node
@@ -127,7 +128,7 @@ class DeferredExecution(NumPyMemory):
             storage.memory = node.memory
 
     def _detach(self, storage: Storage, report: evaluation.Report) -> None:
-        """Compute every pending value that reads `storage`, and part it from its node."""
+        """Compute every pending value that reads `storage`, and separate it from its node."""
         node: Node | None = storage.node
         if node is None:
             return
@@ -137,12 +138,12 @@ class DeferredExecution(NumPyMemory):
             expression.forget(node)
 
     def _release(self, storage: Storage, report: evaluation.Report) -> None:
-        """The same, but the node stays for the one expression that is about to be computed."""
+        """`_detach`, but the storage keeps its node, which the value to be written may read."""
         node: Node = storage.node
         try:
             evaluation.evaluate(expression.dependants(node), report)
         except MemoryError:
-            # They go on waiting, and read a copy.
+            # The values stay pending, and will read a copy of the memory.
             assert node.memory is not None
             node.memory = _copied(node.memory)
         for other in node.live_storages():
@@ -153,9 +154,8 @@ class DeferredExecution(NumPyMemory):
 
     @contextmanager
     def writing(self, x: Tensor) -> Iterator[None]:
-        """Around a write to the tracked memory of `x`."""
+        """A context in which the tracked memory of `x` may be written."""
         storage = x.storage
-        assert storage is not None
         report: evaluation.Report = []
         with lock:
             self.force(storage)
@@ -165,13 +165,11 @@ class DeferredExecution(NumPyMemory):
             fperrors.report(report)
 
     def hand_out(self, x: Tensor) -> None:
-        """Before others get at the memory of `x`: from now on they may write it."""
         if x.storage is None:
-            if x.array.size <= _limits.tracked:
+            if x.array.size <= limits.tracked:
                 return
             self.ensure_view(x)
         storage = x.storage
-        assert storage is not None
         if storage.tracked:
             with self.writing(x):
                 storage.shared = True
@@ -179,18 +177,17 @@ class DeferredExecution(NumPyMemory):
     # ------------------------------------------------------------------ reading
 
     def _value(self, x: Tensor, reads_shared: bool) -> tuple[Value, bool]:
-        """The value by which an expression reads `x`, and whether it must do so now."""
-        view = x.view or self.ensure_view(x)
-        storage: Any = x.storage
+        """The value by which an expression reads `x`, and whether that must be computed at once."""
+        view, storage = x.view or self.ensure_view(x), x.storage
         if view.mask is not None:
             return self._value(self.materialise(x, 0), reads_shared)
         if storage.memory is None:
             return Value(storage.node, view), False
-        if view.has_repeats or view.size <= _limits.tracked:
-            distinct: Any = tuple(
+        if view.has_repeats or view.size <= limits.tracked:
+            distinct: KnownInts = tuple(
                 [1 if s == 0 else n for n, s in zip(view.shape, view.strides, strict=True)]
             )
-            if prod(distinct) <= _limits.tracked:
+            if prod(distinct) <= limits.tracked:
                 # A copy costs less than to keep account of who reads it.
                 offset, strides = view.byte_layout(storage.itemsize)
                 array: NDArray = np.ndarray(
@@ -207,64 +204,66 @@ class DeferredExecution(NumPyMemory):
     # ------------------------------------------------------------------ deferral
 
     def defer(
-        self, way: policy.Way, build: Callable[..., Value | None], *arguments: Any
+        self, way: policy.Way, build: Callable[..., Value | None], *arguments: object
     ) -> Tensor | None:
-        """An operation whose node `build`, a method of the builder, makes of the arguments; None,
-        with nothing done, if it makes none."""
+        """Defer an operation: `build`, a method of `builder`, makes its value from the arguments.
+
+        None, with no memory written, if `build` returns None.
+        """
         report: evaluation.Report = []
+        result = None
         with lock:
             values, now = self._values(arguments, way.reads_shared)
             try:
                 value = build(*values, errors=way.errors)
             except TooLarge as error:
-                value = self._built(build, values, way.errors, error.largest, report)
-            if value is None:
-                return None
-            node, view = value
-            # Nothing is called that need not be: operations on large arrays are many, too.
-            storage = _new_storage(Storage)
-            storage.memory = None
-            storage.dtype = node.dtype
-            storage.itemsize = node.dtype.itemsize
-            storage.shared = False
-            storage.tracked = True
-            node.attach(storage)
-            if now:
-                # Others may write what it is computed from.
-                evaluation.evaluate([node], report)
-                self._adopt_memory(storage)
+                value = self._build_in_steps(build, values, way.errors, error.largest, report)
+            if value is not None:
+                node, view = value
+                # The fields are set here because Storage's and tensor_over's calls take longer.
+                storage = _new_storage(Storage)
+                storage.memory = None
+                storage.dtype = node.dtype
+                storage.itemsize = node.dtype.itemsize
+                storage.shared = False
+                storage.tracked = True
+                node.attach(storage)
+                if now:
+                    # Others may write the memory that the operation reads.
+                    evaluation.evaluate([node], report)
+                    self._adopt_memory(storage)
+                result = Tensor()
+                result.array = None
+                result.view = view
+                result.storage = storage
         if report:
             fperrors.report(report)
-        result = Tensor()
-        result.array = None
-        result.view = view
-        result.storage = storage
         return result
 
-    def _values(self, arguments: Sequence[Any], reads_shared: bool) -> tuple[list[Any], bool]:
-        """Arguments with values for Tensors; and whether those must be read now."""
-        values: list[Any] = []
+    def _values(self, arguments: Sequence[object], reads_shared: bool) -> tuple[list[object], bool]:
+        """The arguments, with Tensors replaced by values; and whether these must be read now."""
+        values: list[object] = []
         now = False
         for x in arguments:
             if type(x) is Tensor:
                 view, storage = x.view, x.storage
-                if view is not None and view.mask is None and storage.memory is None:  # type: ignore[union-attr]
-                    x = new_value((storage.node, view))  # type: ignore[union-attr]
+                if view is not None and view.mask is None and storage.memory is None:
+                    x = new_value((storage.node, view))
                 else:
                     x, at_once = self._value(x, reads_shared)
                     now = now or at_once
             values.append(x)
         return values, now
 
-    def _built(
+    def _build_in_steps(
         self,
         build: Callable[..., _T],
-        values: Sequence[Any],
+        values: Sequence[object],
         errors: int,
         largest: Node,
         report: evaluation.Report,
     ) -> _T:
-        """What `build` makes of values, after `largest` and what else is too large is computed."""
+        """Call `build` after computing `largest`, and then each node that it finds too large."""
         computed = [largest]
         while True:
             evaluation.evaluate(computed[-1:], report)
@@ -275,8 +274,8 @@ class DeferredExecution(NumPyMemory):
 
     # ------------------------------------------------------------------ writing
 
-    def binary_loop(self, op: Primitive, x1: Operand, x2: Any) -> loops.Loop | None:
-        """The loop that gives what NumPy does for these operands."""
+    def binary_loop(self, op: Primitive, x1: Operand, x2: Operand) -> loops.Loop | None:
+        """The loop that gives NumPy's result for these operands; None if there is none."""
         dtype = _dtype(x1 if type(x1) is Tensor else x2)
         if op is p.POW:
             shape = self.shape(x1) if type(x1) is Tensor else None
@@ -285,17 +284,19 @@ class DeferredExecution(NumPyMemory):
         return loops.find(op, dtype)
 
     def store_binary(self, op: Primitive, x1: Operand, x2: Operand, out: Tensor) -> bool:
-        """`binary` into the tracked memory of `out`; False if NumPy must do it."""
+        """`binary` into the tracked memory of `out`. False if it is left to NumPy."""
         loop = self.binary_loop(op, x1, x2)
         if loop is None or loop.output != _dtype(out):
             return False
         return self._store(op, loop, (x1, x2), out)
 
-    def store_number(self, target: Tensor, value: Any) -> bool:
-        """`assign` of one number to few elements of tracked memory that no expression reads or
-        fills; False, with nothing done, where it is more, or might give a warning."""
-        view: Any = target.view
-        if view.size > _limits.tracked or view.mask is not None:
+    def store_number(self, target: Tensor, value: ArrayOrScalar) -> bool:
+        """`assign` a number to few elements of tracked memory that no expression reads or fills.
+
+        False, with nothing done, for other memory, many elements, or a number that might overflow.
+        """
+        view, storage = target.view, target.storage
+        if view.size > limits.tracked or view.mask is not None:
             return False
         if type(value) is Tensor:
             value = self.array(value)
@@ -303,7 +304,6 @@ class DeferredExecution(NumPyMemory):
                 return False
         elif type(value) is complex or not MIN_FLOAT32 <= value <= MAX_FLOAT32:
             return False
-        storage: Any = target.storage
         with lock:
             if storage.memory is None or storage.node is not None:
                 return False
@@ -314,7 +314,7 @@ class DeferredExecution(NumPyMemory):
         return True
 
     def store(self, target: Tensor, value: Tensor) -> bool:
-        """`assign` to the tracked memory of `target`; False if NumPy must do it."""
+        """`assign` to the tracked memory of `target`. False if it is left to NumPy."""
         shape = self.shape(value)
         surplus = len(shape) - len(self.shape(target))
         if surplus > 0:
@@ -327,30 +327,31 @@ class DeferredExecution(NumPyMemory):
         self, op: Primitive, loop: loops.Loop, operands: Sequence[Operand], out: Tensor
     ) -> bool:
         view, storage = out.view, out.storage
-        assert view is not None
-        assert storage is not None
-        way = policy.decide(view.size)  # type: ignore[arg-type]
+        shape: KnownInts = view.shape
+        size: KnownInts = view.size
+        way = policy.decide(size)
         if not way.defers or view.mask is not None:
             return False
         report: evaluation.Report = []
-        shape: Any = view.shape
 
-        def build(*values: Any, errors: int) -> tuple[Node, Arrangement | None]:
+        def build(*values: Operand, errors: int) -> tuple[Node, Arrangement | None]:
             return builder.arranged(op, loop, values, shape, errors=errors)
 
         with lock:
-            unread = storage.memory is None and view.size == prod(storage.node.shape)
+            unread = storage.memory is None and size == prod(storage.node.shape)
             if not unread or any([type(x) is Tensor and x.storage is storage for x in operands]):
                 self.force(storage)
             values, _ = self._values(operands, way.reads_shared)
             try:
                 node, arrange = build(*values, errors=way.errors)
             except TooLarge as error:
-                node, arrange = self._built(build, values, way.errors, error.largest, report)
+                node, arrange = self._build_in_steps(
+                    build, values, way.errors, error.largest, report
+                )
             destination = view if arrange is None else arrange.apply(view)
             memory = storage.memory
-            if memory is None:  # what is overwritten unread need not be computed
-                memory = evaluation.buffer(view.size, storage.dtype)  # type: ignore[arg-type]
+            if memory is None:  # all elements are overwritten: they need not be computed before
+                memory = memory_pool.empty((size,), storage.dtype)
             elif storage.node is not None:
                 self._release(storage, report)
             if node.memory is None and not node.live_storages():
@@ -362,13 +363,7 @@ class DeferredExecution(NumPyMemory):
                 evaluation.evaluate([node], report)
             if node.memory is not None:
                 offset, strides = destination.byte_layout(storage.itemsize)
-                array: NDArray = np.ndarray(
-                    destination.shape,
-                    storage.dtype,
-                    memory,
-                    offset,
-                    strides,
-                )
+                array: NDArray = np.ndarray(node.shape, storage.dtype, memory, offset, strides)
                 array[...] = node.memory.reshape(node.shape)
             if storage.memory is None:
                 storage.memory = memory
@@ -381,11 +376,11 @@ class DeferredExecution(NumPyMemory):
 
 
 def _copied(memory: NDArray) -> NDArray:
-    copy = evaluation.buffer(memory.size, memory.dtype)
+    copy = memory_pool.empty(memory.shape, memory.dtype)
     np.copyto(copy, memory)
     return copy
 
 
-def _dtype(x: Any) -> np.dtype[Any]:
-    found: np.dtype[Any] = (x.storage if x.array is None else x.array).dtype
+def _dtype(x: Handle) -> NumPyDType:
+    found: NumPyDType = (x.storage if x.array is None else x.array).dtype
     return found

@@ -1,33 +1,33 @@
-"""Evaluation: pending expressions get memory."""
+"""Evaluation: pending expressions get memory, by the passes that planning.py plans."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 
 from ....contract import primitives as p
+from ....contract.numpy_dtypes import NDArray
 from ....core.view import View
 from ..engine import memory_pool
 from ..engine.passes import errors_of, run_pass
-from ..kernels import NDArray
-from .expression import Node
+from .expression import Node, ScalarValue
 from .planning import EvaluationPlan, Graph, Overlap, plan
 
-__all__ = ["Report", "buffer", "element", "evaluate", "evaluate_into", "filled", "planned"]
+__all__ = ["Report", "element", "evaluate", "evaluate_into", "filled", "planned"]
 
 Report: TypeAlias = "list[tuple[str, int, int]]"
-"""Names of operations, the floating-point errors they met, and those to warn of (NumPy's bits)."""
+"""Per operation its name, the floating-point errors that it met, and those to warn of (bits)."""
 
-# Plans by the structure of what they compute; emptied when full.
+# Plans, by `Graph.key` and destination; emptied when full.
 _MAX_PLANS: Final = 1 << 9
-_plans: Final[dict[Any, EvaluationPlan]] = {}
+_plans: Final[dict[object, EvaluationPlan]] = {}
 
 
 def planned(graph: Graph, destination: tuple[View, frozenset[int]] | None = None) -> EvaluationPlan:
-    """What `plan` gives, made anew only for a structure not seen before."""
+    """`plan`, called only for graphs whose structure was not planned before."""
     key = graph.key, destination
     passes = _plans.get(key)
     if passes is None:
@@ -41,7 +41,7 @@ def planned(graph: Graph, destination: tuple[View, frozenset[int]] | None = None
 def evaluate(roots: Sequence[Node], report: Report) -> None:
     """Give every root memory. Floating-point errors are added to `report`.
 
-    If one is interrupted, or there is no memory, all values are pending as before.
+    If a pass is interrupted, or finds no memory, all values stay pending.
     """
     roots = [node for node in roots if node.memory is None]
     if not roots:
@@ -50,7 +50,7 @@ def evaluate(roots: Sequence[Node], report: Report) -> None:
     _compute(planned(graph), graph, None, report)
     for node in roots:
         if node.memory is None:  # a fill, which no kernel computes
-            node.realise(filled(prod(node.shape), node.sources[0][0].array))  # type: ignore[union-attr]
+            node.realise(filled(prod(node.shape), node.number()))
 
 
 def evaluate_into(node: Node, memory: NDArray, view: View, report: Report) -> None:
@@ -63,10 +63,10 @@ def evaluate_into(node: Node, memory: NDArray, view: View, report: Report) -> No
     """
     graph = Graph((node,))
     for leaf in graph.leaves:
-        # Two arrays may have come in by reference over one memory.
+        # Two storages may share memory that came in by reference.
         if leaf.memory is not memory and np.may_share_memory(leaf.memory, memory):
             raise Overlap
-    # Which leaves lie in the same memory decides what may be overwritten: it belongs to the plan.
+    # The plan depends on which leaves are overwritten, and in which order they are read.
     alias = frozenset([k for k, leaf in enumerate(graph.leaves) if leaf.memory is memory])
     _compute(planned(graph, (view, alias)), graph, memory, report)
 
@@ -74,7 +74,7 @@ def evaluate_into(node: Node, memory: NDArray, view: View, report: Report) -> No
 def _compute(
     passes: EvaluationPlan, graph: Graph, destination: NDArray | None, report: Report
 ) -> None:
-    """Run all passes, and hand what they computed to the nodes."""
+    """Run all passes, and give the nodes what they computed."""
     slots = graph.slots(destination)
     raised = [0] * len(graph.nodes)
     for each in passes:
@@ -85,22 +85,25 @@ def _compute(
     for node, memory in zip(graph.nodes, slots, strict=False):
         if memory is not None:
             node.realise(memory)
-    _note(graph, raised, report)
+    _report_errors(graph, raised, report)
 
 
-def _note(graph: Graph, raised: list[int], report: Report) -> None:
-    """Report the floating-point errors of an evaluation, of each operation once."""
+def _report_errors(graph: Graph, raised: list[int], report: Report) -> None:
+    """Report the floating-point errors of an evaluation, once for each operation."""
     for node, met in zip(graph.nodes, raised, strict=True):
         if met & node.errors and node.loop is not None:
             report += errors_of(node.loop, met, node.errors)
-        # It may be computed again as a part of something else.
+        # If another evaluation computes the node again, it does not warn again.
         node.errors = 0
 
 
-def element(node: Node, position: int, known: dict[Any, Any] | None = None) -> NDArray | None:
+def element(
+    node: Node, position: int, known: dict[tuple[int, int], NDArray] | None = None
+) -> NDArray | None:
     """One element of a value, as an array of one, without computing the others.
 
-    None if a reduction is still pending below it. `known` holds what was found so far.
+    None if the element depends on a pending reduction. `known` has the elements found so far, by
+    the key of their node and their position.
     """
     if node.memory is not None:
         found: NDArray = node.memory[position : position + 1]
@@ -108,25 +111,26 @@ def element(node: Node, position: int, known: dict[Any, Any] | None = None) -> N
     if node.axes:
         return None
     known = {} if known is None else known
-    try:
-        found = known[node.key, position]
-        return found
-    except KeyError:
-        pass
+    if (node.key, position) in known:
+        return known[node.key, position]
     index = []
     rest = position
     for size in reversed(node.space):
         rest, i = divmod(rest, size)
         index.append(i)
     index.reverse()
-    if node.op is p.PAD and not node.sources[0][1].is_valid(index):  # type: ignore[union-attr]
-        return node.sources[1][0].array  # type: ignore[union-attr]
+    sources = node.sources
+    if node.op is p.PAD:
+        (_, inside), around = sources
+        assert inside is not None
+        sources = sources[:1] if inside.is_valid(index) else (around,)
     read: list[NDArray] = []
-    for value, view in node.sources[: node.loop and len(node.loop.inputs)]:
-        if view is None:
-            read.append(value.array)  # type: ignore[union-attr]
+    for value, view in sources:
+        if type(value) is ScalarValue:
+            read.append(value.array)
         else:
-            one = element(value, int(view.linear_index(index)), known)  # type: ignore[arg-type]
+            assert view is not None
+            one = element(value, int(view.linear_index(index)), known)
             if one is None:
                 return None
             read.append(one)
@@ -134,7 +138,7 @@ def element(node: Node, position: int, known: dict[Any, Any] | None = None) -> N
         result = read[0]
     else:
         result = np.empty(1, node.dtype)
-        # Whoever computes all elements warns.
+        # The evaluation that computes all elements gives the warnings.
         with np.errstate(all="ignore"):
             assert node.loop.call is not None
             node.loop.call(*read, out=result)
@@ -142,16 +146,11 @@ def element(node: Node, position: int, known: dict[Any, Any] | None = None) -> N
     return result
 
 
-def buffer(size: int, dtype: np.dtype[Any]) -> NDArray:
-    """Uninitialised memory for `size` elements."""
-    return memory_pool.empty((size,), dtype)
-
-
 def filled(size: int, value: NDArray) -> NDArray:
-    """Memory for `size` elements that all are `value`, an array of one."""
+    """Memory for `size` elements, all equal to that of `value`, an array of one element."""
     if not value.view(np.uint8).any():
         # Pages of zeros come from the system without being written.
         return np.zeros(size, value.dtype)
-    memory = buffer(size, value.dtype)
+    memory = memory_pool.empty((size,), value.dtype)
     memory.fill(value[0])
     return memory

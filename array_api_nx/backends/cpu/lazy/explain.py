@@ -1,12 +1,15 @@
-"""What is pending, and how it would be computed: see `Backend.explain`."""
+"""Explanations of pending expressions: the passes that would compute them (`Backend.explain`).
+
+`Translator` also explains the passes of programs; see programs/explain.py."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from math import prod
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from ....contract import primitives as p
+from ....core.symbolic import KnownInts
 from ....core.view import View
 from ....explain.explanation import Explanation
 from ....explain.model import MemoryExplanation, PassExplanation, StepExplanation
@@ -27,7 +30,7 @@ _ACCESSES: Final[dict[Access, str]] = {
 
 
 def explanation(node: Node) -> Explanation:
-    """What the expression `node` needs. The caller holds the expressions' lock."""
+    """The passes that would compute `node`. The caller holds the lock of storage.py."""
     if node.memory is not None:
         return Explanation()
     graph = Graph((node,))
@@ -37,7 +40,7 @@ def explanation(node: Node) -> Explanation:
 
 
 def _filling(node: Node, graph: Graph) -> PassExplanation:
-    """The pass of a value that is the same everywhere, which no kernel computes."""
+    """The explanation of a fill, which no kernel computes."""
     size = prod(node.shape)
     result = MemoryExplanation(
         "result", "result", str(node.dtype), node.shape, size * node.dtype.itemsize
@@ -47,7 +50,7 @@ def _filling(node: Node, graph: Graph) -> PassExplanation:
 
 
 class Translator:
-    """Names what the passes of a plan read, compute and write.
+    """Makes explanations of the passes of a plan, with names for the memory that they use.
 
     Parameters
     ----------
@@ -64,17 +67,18 @@ class Translator:
             for node in graph.nodes
             if node.loop and node.op and not node.axes
         }
-        # Names of values that passes have stored, and of arrays that were there before: by what
-        # they read of which leaf. The same elements may be read twice by one pass, in two ways.
+        # Names: of values that passes have stored, by position in the graph; of arrays in memory,
+        # by leaf and elements (one pass may read the same elements through two views).
         self.stored: dict[int, str] = {}
-        self.arrays: dict[Any, list[str]] = {}
+        self.arrays: dict[object, list[str]] = {}
         self.first_names: dict[int, str] = {}
-        # What passes have computed: each distinct value has a number, also where it is stored.
-        self.numbers: dict[tuple[Any, ...], int] = {}
+        # Each distinct value that passes have computed has a number: by loop and sources, and by
+        # the name under which it is stored.
+        self.numbers: dict[tuple[object, ...], int] = {}
         self.stored_numbers: dict[str, int] = {}
 
     def translate(self, each: Pass) -> PassExplanation:
-        """The explanation of a pass. They come in order."""
+        """The explanation of a pass. It is called once per pass, in order."""
         kernel = each.kernel
         names: list[str] = []
         inputs: list[MemoryExplanation] = []
@@ -116,14 +120,14 @@ class Translator:
     # ------------------------------------------------------------------ memory
 
     def _reads(self, heads: list[int]) -> dict[tuple[str, int, int], list[View]]:
-        """The views through which a pass reads memory, by what it reads and from which byte on.
+        """The views through which a pass reads memory: by kind, position and first byte.
 
-        Views with that in common are in the order of the pass's operands.
+        The views under one key are in the order of the pass's operands.
         """
         graph = self.graph
         space = graph.nodes[heads[0]].space
         found: dict[tuple[str, int, int], list[View]] = {}
-        seen: set[Any] = set()
+        seen: set[object] = set()
 
         def visit(i: int) -> None:
             for kind, j, _ in graph.sources[i]:
@@ -160,12 +164,12 @@ class Translator:
         taken: list[str],
         fill: int | None,
     ) -> MemoryExplanation:
-        """What a pass reads, with which scalar around it. `taken` are the names of its other
-        operands."""
+        """The explanation of an operand that a pass reads. `fill` is the scalar around it, `taken`
+        are the names of the other operands."""
         if view.mask is not None:
             view = view.shrink(view.mask)
-        shape: tuple[int, ...] = view.shape  # type: ignore[assignment]
-        strides: tuple[int, ...] = view.strides  # type: ignore[assignment]
+        shape: KnownInts = view.shape
+        strides: KnownInts = view.strides
         distinct = view.shrink(
             tuple([(0, 1 if s == 0 else n) for n, s in zip(shape, strides, strict=True)])
         )
@@ -188,12 +192,12 @@ class Translator:
                 notes.append(f"another view of {name}")
                 while name in taken:
                     name += "'"
-        elements: tuple[int, ...] = distinct.shape  # type: ignore[assignment]
+        elements: KnownInts = distinct.shape
         size = prod(elements) * dtype.itemsize
         return MemoryExplanation(name, kind, str(dtype), elements, size, ", ".join(notes))
 
-    def _array(self, leaf: int, elements: Any, taken: list[str]) -> str:
-        """The name of some elements of a leaf, in some order."""
+    def _array(self, leaf: int, elements: object, taken: list[str]) -> str:
+        """A name, not among `taken`, for elements of a leaf."""
         names = self.arrays.setdefault((leaf, elements), [])
         for name in names:
             if name not in taken:
@@ -204,7 +208,7 @@ class Translator:
         return names[-1]
 
     def _output(self, each: Pass, i: int, operand: KernelOperand) -> MemoryExplanation:
-        """What a pass writes."""
+        """The explanation of an operand that a pass writes."""
         node = self.graph.nodes[i]
         kind: Literal["stored", "result"] = "result" if i in self.graph.roots else "stored"
         name = kind if kind == "result" else f"t{len(self.stored) + 1}"
@@ -225,9 +229,9 @@ class Translator:
     # ------------------------------------------------------------------ steps
 
     def _steps(self, each: Pass, names: list[str], padding: int) -> list[StepExplanation]:
-        """What a pass computes. `names` are those of the kernel's slots."""
-        # What no pass computed element by element is known by its name.
-        values: list[Any] = [self.stored_numbers.get(name, name) for name in names]
+        """The explanations of a pass's steps. `names` are those of the kernel's slots."""
+        # A value that no pass computed element by element has its name for a number.
+        values: list[object] = [self.stored_numbers.get(name, name) for name in names]
         steps = []
         known = len(self.numbers)
         for step in each.kernel.program:
@@ -276,12 +280,12 @@ class Translator:
         return steps
 
     def _means(self, head: int) -> list[int]:
-        """The mean that comes with a variance."""
+        """The mean that the pass of a variance stores as well, if it does."""
         return [mean for mean, i in self.graph.variances.items() if i == head]
 
 
 def _layout(view: View) -> list[str]:
-    """How the elements of a view without repetitions lie in memory, if not one after the other."""
+    """Words for a layout that is not contiguous. The view has no repeated elements."""
     sizes, strides = view.merge_axes()
     steps = [abs(stride) for stride in strides]
     words = []
@@ -299,9 +303,7 @@ def _layout(view: View) -> list[str]:
 
 
 def _scratch(kernel: Kernel) -> int:
-    """Bytes for the registers and the copied tiles of one thread.
-
-    Tiles are copied for scalars, too, if a loop is slow with them.
-    """
+    """Bytes for the registers and the packed operands of one thread. Scalars are packed, too, if a
+    loop is slow with them."""
     copied = [operand.itemsize for operand in kernel.operands if operand.access != "direct"]
     return kernel.tile[0] * kernel.tile[1] * (sum(kernel.registers) + sum(copied))

@@ -1,16 +1,17 @@
-"""Pending expressions: what will be computed, from what, and who reads it.
+"""Pending expressions: nodes, the sources that they read, and their readers.
 
 A `Node` is an immutable value: an operation over other values, or the contents of a block of
-memory. `builder.Builder` makes nodes. A *storage* (what arrays are views of) is pending while it
-has a node but no memory; evaluation gives the node memory, which a storage then holds.
+memory. builder.py makes nodes. A storage (the block of memory that arrays are views of) is pending
+while it has a node but no memory. Evaluation gives the node memory, which a storage then takes.
 
-The memory of a node that storages hold can be written to. Before that happens, everything that
-still needs the value is computed, and the storage leaves its node: see `dependants`.
+A storage can be written to, but the value of its node cannot change. So before a write, everything
+that still reads the node is computed (`dependants`), and the storage leaves its node.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Set
+from dataclasses import dataclass
 from itertools import count
 from math import isfinite, prod
 from typing import Any, Final, TypeAlias, final
@@ -19,28 +20,30 @@ from weakref import ref
 import numpy as np
 
 from ....contract import primitives as p
+from ....contract.numpy_dtypes import NDArray, NumPyDType
 from ....contract.primitives import Primitive
 from ....contract.strided import Storage
 from ....core.view import View
 from ..engine.fperrors import located
 from ..engine.loops import Loop
-from ..kernels import NDArray
 
-__all__ = ["Node", "ScalarValue", "Source", "dependants", "forget", "leaf", "scalar", "walk"]
+__all__ = [
+    "Node", "ScalarValue", "Source", "SourceValue", "dependants", "forget", "leaf", "scalar", "walk"
+]  # fmt: skip
 
 _keys: Final = count()
 
 
 @final
 class ScalarValue:
-    """A number in an expression.
+    """A scalar in an expression.
 
     Attributes
     ----------
     array : ndarray
         Of one element.
     key : tuple
-        Its bits and dtype: 0.0 and -0.0 are equal, but not the same.
+        Its bits and dtype, since 0.0 and -0.0 are equal but not the same scalar.
     """
 
     __slots__ = ("array", "key")
@@ -54,12 +57,12 @@ class ScalarValue:
 
 
 _MAX_SCALARS: Final = 1 << 10
-_scalars: Final[dict[tuple[type, Any, np.dtype[Any]], ScalarValue]] = {}
+_scalars: Final[dict[tuple[type, object, NumPyDType], ScalarValue]] = {}
 
 
-def scalar(value: Any, dtype: np.dtype[Any]) -> ScalarValue:
+def scalar(value: Any, dtype: NumPyDType) -> ScalarValue:
     """A Python scalar as a value of `dtype`."""
-    if not value or type(value) is complex:  # -0.0 would be found for 0.0
+    if not value or type(value) is complex:  # as keys of the dict, 0.0 and -0.0 are equal
         return ScalarValue(located(np.full, 1, value, dtype))
     key = type(value), value, dtype
     found = _scalars.get(key)
@@ -67,76 +70,54 @@ def scalar(value: Any, dtype: np.dtype[Any]) -> ScalarValue:
         if len(_scalars) >= _MAX_SCALARS:
             _scalars.clear()
         found = ScalarValue(located(np.full, 1, value, dtype))
-        # What overflows is made anew each time, so that NumPy warns each time.
+        # A scalar that overflows is not kept, so that NumPy warns each time.
         if np.isfinite(found.array[0]) or not isfinite(value):
             _scalars[key] = found
     return found
 
 
 @final
+@dataclass(init=False, eq=False, repr=False, slots=True, weakref_slot=True)
 class Node:
-    """A value: computed, pending, or simply there.
+    """A value: a leaf (the contents of memory), or an operation, pending or computed.
 
     Attributes
     ----------
     op : Primitive or None
         None for a leaf, the contents of memory.
     loop : Loop or None
-        What computes an element, or adds one to an accumulator; None for a leaf and a fill.
+        Computes an element, or folds one into an accumulator; None for a leaf and a fill.
     sources : tuple of Source
-        Views have the shape `space`. Empty once there is memory.
+        The operands, whose views have the shape `space`. Empty once there is memory.
     space : tuple of int
-        What the operation goes over.
+        The sizes over which the operation iterates.
     axes : tuple of int
         The axes of `space` that are reduced.
     shape : tuple of int
-        `space` without them. The elements lie row-major.
+        `space` without `axes`. The elements lie row-major.
     identity : ndarray or None
         0-d: what accumulators start from.
     divisor : float or None
-        What to divide a sum by.
+        By which a sum is divided.
     dtype : numpy.dtype
     errors : int
         Floating-point errors to warn of, as NumPy's bits.
     pending, leaves : frozenset
-        The keys of the pending operations and of the leaves and scalars that the expression is made
-        of, to keep it bounded.
+        The keys of the pending operations, and of the leaves and scalars, in the whole expression.
+        Their numbers are bounded: see `Builder`.
     memory : ndarray or None
-        One-dimensional; None while the value is pending, and again once a storage took it away.
-        Where programs are planned: what stands for the memory that there will be.
+        The elements (see `Memory`); None while the value is pending, and after `forget`.
     storages : list of weak references to Storage
-        Those whose elements this value is. One of them may hold the memory.
+        The storages that have this node. One of them may hold its memory.
     readers : list of weak references to Node
-        The nodes that have it for a source; some may be computed meanwhile.
+        The nodes that have this one for a source; some may have been computed since.
     next_prune : int
-        From how many readers on to look for those.
+        The number of readers at which those are forgotten that have been computed.
     probes : int
-        How often one element alone was looked at.
+        How often somebody read a single element while the value was pending.
     key : int
         No other node ever has the same.
     """
-
-    __slots__ = (
-        "__weakref__",
-        "axes",
-        "divisor",
-        "dtype",
-        "errors",
-        "identity",
-        "key",
-        "leaves",
-        "loop",
-        "memory",
-        "next_prune",
-        "op",
-        "pending",
-        "probes",
-        "readers",
-        "shape",
-        "sources",
-        "space",
-        "storages",
-    )
 
     op: Primitive | None
     loop: Loop | None
@@ -146,11 +127,11 @@ class Node:
     shape: tuple[int, ...]
     identity: NDArray | None
     divisor: float | None
-    dtype: np.dtype[Any]
+    dtype: NumPyDType
     errors: int
     pending: frozenset[int]
-    leaves: frozenset[Any]
-    memory: Any
+    leaves: frozenset[object]
+    memory: Memory
     storages: list[ref[Storage]]
     readers: list[ref[Node]]
     probes: int
@@ -163,7 +144,7 @@ class Node:
         loop: Loop | None,
         sources: tuple[Source, ...],
         space: tuple[int, ...],
-        dtype: np.dtype[Any],
+        dtype: NumPyDType,
         errors: int,
     ) -> None:
         self.key = key = next(_keys)
@@ -181,19 +162,20 @@ class Node:
         self.next_prune = 8
         self.pending = frozenset((key,))
         self.leaves = frozenset()
+        value: SourceValue
         for value, view in sources:
             if view is None:
                 self.leaves |= {value.key}
             else:
-                self.pending |= value.pending  # type: ignore[union-attr]
-                self.leaves |= value.leaves  # type: ignore[union-attr]
+                self.pending |= value.pending
+                self.leaves |= value.leaves
 
     def __repr__(self) -> str:
         name = "memory" if self.op is None else self.op.name
         return f"<{name} {self.shape} {self.dtype}>"
 
     def live_storages(self) -> list[Storage]:
-        """The storages that still exist and whose elements this is."""
+        """The storages that still exist and have this node."""
         return [s for r in self.storages if (s := r()) is not None and s.node is self]
 
     def consumers(self) -> Iterator[Node]:
@@ -210,8 +192,8 @@ class Node:
             self.storages = [r for r in self.storages if r() is not None]
         self.storages.append(ref(storage))
 
-    def realise(self, memory: Any) -> None:
-        """The value is computed: it lies in `memory`, and its sources are not needed any more."""
+    def realise(self, memory: Memory) -> None:
+        """Take the computed elements in `memory`, and drop the sources."""
         self.memory = memory
         self.sources = ()
         self.pending = frozenset()
@@ -222,13 +204,20 @@ class Node:
         self.readers = [ref(consumer) for consumer in self.consumers()]
         self.next_prune = max(8, 2 * len(self.readers))
 
+    def number(self) -> NDArray:
+        """The array of one element with which this pending fill is filled."""
+        ((value, _),) = self.sources
+        assert type(value) is ScalarValue
+        return value.array
+
     def pending_mean(self) -> Node | None:
-        """The mean of what this pending node is the variance of, if something waits for it."""
+        """The pending mean, if there is one, of the elements of which this node is the variance."""
         if self.op is not p.VAR:
             return None
         ((value, view),) = self.sources
+        assert type(value) is Node
         count = prod(self.space) // prod(self.shape)
-        for node in value.consumers():  # type: ignore[union-attr]
+        for node in value.consumers():
             if (
                 node.op is p.SUM
                 and node.divisor == count
@@ -239,20 +228,30 @@ class Node:
         return None
 
 
-Source: TypeAlias = "tuple[Node, View] | tuple[ScalarValue, None]"
-"""What an operation reads: a value through a view of its elements, or a scalar."""
+Source: TypeAlias = "tuple[Node | ScalarValue, View | None]"
+"""What an operation reads: a `Node` and the view of its elements, or a `ScalarValue` and None."""
+
+SourceValue: TypeAlias = Any
+"""The value of a `Source` whose view tells a loop which of the two it is, but not mypy."""
+
+Memory: TypeAlias = Any
+"""A one-dimensional, contiguous ndarray, or what stands for one: the planner of programs has the
+sizes and dtypes of arrays that there will be."""
 
 
-def leaf(memory: Any) -> Node:
-    """The contents of `memory`, which is one-dimensional and contiguous, or stands for that."""
+def leaf(memory: Memory) -> Node:
+    """A node for the contents of `memory`."""
     node = Node(None, None, (), memory.shape, memory.dtype, 0)
     node.realise(memory)
     return node
 
 
 def dependants(node: Node, live: Set[int] | None = None) -> list[Node]:
-    """The pending values that need the memory of `node`, and that somebody wants: those whose keys
-    are `live`, or if that is not given those of living arrays."""
+    """The pending values that need the memory of `node`, and that are wanted.
+
+    Wanted are the values whose keys are in `live`, or, without `live`, those of living storages. Of
+    values that need each other, the first ones on the way from `node` are enough.
+    """
     found: list[Node] = []
     seen = {node.key}
     stack = [node]
@@ -269,9 +268,9 @@ def dependants(node: Node, live: Set[int] | None = None) -> list[Node]:
 
 
 def forget(node: Node) -> None:
-    """The memory of `node` is about to change: nothing may find the value there any more.
+    """Make a builder find `node` no more, because its memory is about to change.
 
-    A builder takes a node that has neither memory nor sources for one that does not exist.
+    To a builder, a node that has neither memory nor sources does not exist.
     """
     node.memory = None
     node.sources = ()
@@ -291,7 +290,7 @@ def walk(roots: Iterable[Node]) -> list[Node]:
             continue
         seen.add(node.key)
         stack.append((node, True))
-        for value, view in reversed(node.sources):
-            if view is not None:
-                stack.append((value, False))  # type: ignore[arg-type]
+        for value, _ in reversed(node.sources):
+            if type(value) is Node:
+                stack.append((value, False))
     return order

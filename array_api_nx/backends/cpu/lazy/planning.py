@@ -16,12 +16,12 @@ from math import prod
 from typing import Any, Final, TypeAlias
 
 from ....contract import primitives as p
+from ....contract.numpy_dtypes import NDArray
 from ....core.view import View
 from ..engine import loops
 from ..engine.kernel import Box, Instruction, Reduction
 from ..engine.passes import Accumulation, Output, Pass, Slot, make_pass
 from ..engine.schedule import Layout, schedule
-from ..kernels import NDArray
 from .expression import Node, ScalarValue, walk
 
 __all__ = ["EvaluationPlan", "Graph", "Overlap", "plan"]

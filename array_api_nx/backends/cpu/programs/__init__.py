@@ -1,4 +1,9 @@
-"""Programs on the CPU: fused, with planned memory."""
+"""Programs (functions compiled by tracing) on the CPU: fused, with planned memory.
+
+planner.py turns the steps of a program into the actions of actions.py, arena.py places their slots
+in memory, plan.py has the result. running.py runs it, small programs by bound.py; explain.py
+describes it.
+"""
 
 from .explain import explain
 from .running import prepare

@@ -1,17 +1,23 @@
-"""What is done when a program runs: actions over numbered slots of memory."""
+"""Actions: the steps of a planned program, over numbered slots of memory.
+
+planner.py makes them. A large program runs them one by one, a small one is bound first (bound.py).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
+from ....contract.backend import Handle
+from ....contract.numpy_dtypes import NDArray
+from ....contract.program import Argument
 from ....contract.strided import Tensor
+from ....core.symbolic import KnownInts
 from ....core.view import View
 from ..engine import fperrors
-from ..engine.passes import Pass, Slot, errors_of, run_pass
-from ..kernels import NDArray
+from ..engine.passes import Pass, Slot, Slots, errors_of, run_pass
 from ..lazy import evaluation
 
 if TYPE_CHECKING:
@@ -24,8 +30,8 @@ __all__ = [
     "Fill",
     "KernelPass",
     "Read",
-    "Slot",
     "Update",
+    "allocated_by",
     "as_array",
     "raised",
     "tensor",
@@ -33,7 +39,7 @@ __all__ = [
 
 
 class Read(NamedTuple):
-    """What a call gets for an operand: a slot read through a view."""
+    """An operand of an action: a slot, read through a view."""
 
     slot: Slot
     view: View
@@ -52,71 +58,50 @@ class KernelPass(NamedTuple):
     work: Pass
     errors: tuple[int, ...]
 
-    def run(self, backend: DeferredExecution, slots: list[Any], report: evaluation.Report) -> None:
+    def run(self, backend: DeferredExecution, slots: Slots, report: evaluation.Report) -> None:
         flags = run_pass(self.work, slots)
         if any(flags):
             report += raised([self], [flags], fperrors.modes() or 0)
 
-    @property
-    def stores(self) -> tuple[Slot, ...]:
-        return tuple([output.slot for output in self.work.outputs])
-
     def uses(self) -> list[Slot]:
-        return [*[slot for slot, _ in self.work.operands], *self.finds()]
-
-    def finds(self) -> tuple[Slot, ...]:
-        return tuple(self.work.results())
+        return [*[slot for slot, _ in self.work.operands], *self.work.results()]
 
 
 class Fill(NamedTuple):
-    """A slot filled with one value."""
+    """Fill a slot with one value."""
 
     slot: Slot
     value: NDArray
 
-    def run(self, backend: DeferredExecution, slots: list[Any], report: evaluation.Report) -> None:
+    def run(self, backend: DeferredExecution, slots: Slots, report: evaluation.Report) -> None:
         slots[self.slot].fill(self.value[0])
-
-    @property
-    def stores(self) -> tuple[Slot, ...]:
-        return (self.slot,)
 
     def uses(self) -> list[Slot]:
         return [self.slot]
 
-    def finds(self) -> tuple[Slot, ...]:
-        return ()
-
 
 class Copy(NamedTuple):
-    """A slot filled with what another one holds."""
+    """Copy a slot to another one."""
 
     source: Slot
     target: Slot
 
-    def run(self, backend: DeferredExecution, slots: list[Any], report: evaluation.Report) -> None:
+    def run(self, backend: DeferredExecution, slots: Slots, report: evaluation.Report) -> None:
         np.copyto(slots[self.target], slots[self.source])
-
-    @property
-    def stores(self) -> tuple[Slot, ...]:
-        return (self.target,)
 
     def uses(self) -> list[Slot]:
         return [self.source, self.target]
 
-    def finds(self) -> tuple[Slot, ...]:
-        return ()
-
 
 class Update(NamedTuple):
-    """A slot written to in part."""
+    """Write a part of a slot: a view of it, or the elements of that view that keys select."""
 
     target: Slot
     view: View
-    keys: tuple[Any, ...] | None
-    value: Any
+    keys: tuple[Argument, ...] | None
+    value: Argument
 
-    def run(self, backend: DeferredExecution, slots: list[Any], report: evaluation.Report) -> None:
+    def run(self, backend: DeferredExecution, slots: Slots, report: evaluation.Report) -> None:
         target = tensor(slots[self.target], self.view)
         value = _handles(self.value, slots)
         if self.keys is None:
@@ -124,27 +109,20 @@ class Update(NamedTuple):
         else:
             backend.index_set(target, _handles(self.keys, slots), value)
 
-    @property
-    def stores(self) -> tuple[Slot, ...]:
-        return (self.target,)
-
     def uses(self) -> list[Slot]:
         return [self.target, *[x.slot for x in _reads((self.keys, self.value))]]
 
-    def finds(self) -> tuple[Slot, ...]:
-        return ()
-
 
 class BackendCall(NamedTuple):
-    """A call of a method of the backend, with `Read` for handles, and within an errstate."""
+    """Call a method of the backend, with `Read` in place of handles, under an errstate."""
 
     method: str
-    arguments: tuple[Any, ...]
-    keywords: tuple[tuple[str, Any], ...]
+    arguments: tuple[Argument, ...]
+    keywords: tuple[tuple[str, Argument], ...]
     results: tuple[Slot, ...]
     errors: tuple[tuple[str, str], ...]
 
-    def run(self, backend: DeferredExecution, slots: list[Any], report: evaluation.Report) -> None:
+    def run(self, backend: DeferredExecution, slots: Slots, report: evaluation.Report) -> None:
         arguments = _handles(self.arguments, slots)
         keywords = {name: _handles(x, slots) for name, x in self.keywords}
         method = getattr(backend, self.method)
@@ -161,25 +139,24 @@ class BackendCall(NamedTuple):
                 array = array.copy()
             slots[slot] = array.reshape(-1)
 
-    @property
-    def stores(self) -> tuple[Slot, ...]:
-        return ()
-
     def uses(self) -> list[Slot]:
         reads = _reads((self.arguments, self.keywords))
         return [*[x.slot for x in reads], *self.results]
 
-    def finds(self) -> tuple[Slot, ...]:
-        return self.results
-
 
 Action: TypeAlias = "KernelPass | Fill | Copy | Update | BackendCall"
-"""What is done when a program runs. ``uses()`` are all slots that it touches; `stores` those whose
-memory must be there for it to write; ``finds()`` those that it puts memory of its own into."""
+"""A step of a planned program; ``uses()`` are all slots that it reads or writes."""
 
 
-def _handles(x: Any, slots: list[Any]) -> Any:
-    """`x` with handles for what is to be read."""
+def allocated_by(action: Action) -> Sequence[Slot]:
+    """The slots to which an action gives memory of its own. It writes to others in their memory."""
+    if type(action) is KernelPass:
+        return action.work.results()
+    return action.results if type(action) is BackendCall else ()
+
+
+def _handles(x: Argument, slots: Slots) -> Argument:
+    """`x` with a handle for each `Read`."""
     if type(x) is Read:
         return tensor(slots[x.slot], x.view)
     if type(x) is tuple:
@@ -189,7 +166,7 @@ def _handles(x: Any, slots: list[Any]) -> Any:
 
 def as_array(memory: NDArray, view: View) -> NDArray:
     """`memory` seen through `view`."""
-    shape: Any = view.shape
+    shape: KnownInts = view.shape
     if view.is_c_contiguous and view.size == memory.size:
         return memory.reshape(shape)
     offset, strides = view.byte_layout(memory.itemsize)
@@ -197,25 +174,27 @@ def as_array(memory: NDArray, view: View) -> NDArray:
 
 
 def tensor(memory: NDArray, view: View) -> Tensor:
-    """A handle of `memory` seen through `view`. With an array, so that nothing is deferred."""
+    """A handle of `memory` seen through `view`. It has an array, so that nothing is deferred."""
     result = Tensor()
     result.array = as_array(memory, view)
     result.view = result.storage = None
     return result
 
 
-def _reads(x: Any) -> list[Read]:
+def _reads(x: Argument) -> list[Read]:
     if type(x) is Read:
         return [x]
     return [read for part in x for read in _reads(part)] if type(x) is tuple else []
 
 
-def _as_tuple(x: Any) -> tuple[Any, ...]:
+def _as_tuple(x: Handle) -> tuple[Handle, ...]:
     return x if isinstance(x, tuple) else (x,)
 
 
-def raised(passes: Sequence[KernelPass], flags: Any, here: int) -> evaluation.Report:
-    """What to report of the floating-point errors that passes met.
+def raised(
+    passes: Sequence[KernelPass], flags: Sequence[tuple[int, ...]], here: int
+) -> evaluation.Report:
+    """The entries of a report for the floating-point errors that passes met.
 
     Parameters
     ----------
@@ -223,7 +202,7 @@ def raised(passes: Sequence[KernelPass], flags: Any, here: int) -> evaluation.Re
     flags : sequence of tuple of int
         Per pass and step, as NumPy's bits.
     here : int
-        What `fperrors.modes` says where the program runs.
+        `fperrors.modes` where the program runs.
     """
     report: evaluation.Report = []
     for each, all_met in zip(passes, flags, strict=True):

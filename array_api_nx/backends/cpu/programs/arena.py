@@ -1,4 +1,4 @@
-"""Where slots lie in one block of memory, when it is known how long each is needed."""
+"""The arena: one block of memory in which slots lie that are not in use at the same time."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class SlotLifetime(NamedTuple):
 
 
 def place(lifetimes: Sequence[SlotLifetime]) -> tuple[list[int], int]:
-    """A place for each slot, such that no two that are in use at one time overlap.
+    """Place slots so that no two overlap that are in use at the same time.
 
-    Large slots are placed first, each at the lowest place that is free as long as it is needed.
+    Large slots are placed first, each at the lowest place that is free throughout its lifetime.
 
     Returns
     -------

@@ -1,8 +1,8 @@
-"""Small programs, with everything that they are run over put together once.
+"""`BoundProgram`: a small program bound to memory, with its arrays and passes made before it runs.
 
-All the slots of a small program lie in its arena, so that the arrays and the kernels that its
-actions need are made when it is bound. Passes that follow each other run in one call of the
-extension, and the commonest calls of NumPy's kernels write straight into the slot of their result.
+A small program keeps all its slots in one arena from run to run. So the arrays that its actions
+need are made when it is bound. Adjacent passes become one call of the extension, and the commonest
+calls of NumPy's kernels write straight into the slot of their result.
 """
 
 from __future__ import annotations
@@ -17,33 +17,40 @@ import numpy as np
 
 from ....contract import primitives as p
 from ....contract import replay
+from ....contract.numpy_dtypes import NDArray
 from ....contract.strided import Tensor
 from ....core.view import View
 from ..engine import fperrors
 from ..engine.extension import extension
 from ..engine.memory_pool import empty
-from ..engine.passes import Slot
-from ..kernels import ARG_REDUCE, REDUCE, NDArray, divide_by_count
+from ..engine.passes import Slots
+from ..kernels import ARG_REDUCE, REDUCE, divide_by_count
 from ..lazy import evaluation
 from ..policy import AT_ONCE_MAX
-from .actions import Action, BackendCall, KernelPass, Read, Update, as_array, raised
+from .actions import Action, BackendCall, KernelPass, Read, Update, allocated_by, as_array, raised
 
 if TYPE_CHECKING:
+    from ....native._engine import Sequence
     from .plan import ProgramPlan
 
-__all__ = ["BoundProgram"]
+__all__ = ["BoundProgram", "Given"]
 
-Given: TypeAlias = "list[NDArray]"
-"""The arrays of a run that are not the program's own: arguments, constants, then results."""
+Given: TypeAlias = "list[Any]"
+"""The arrays of a run that are not the program's own: arguments, constants, then results. A run
+starts from Tensors for some of them, and puts their arrays here."""
 
-_Work: TypeAlias = "Callable[[Given, list[NDArray], list[Any]], None]"
-"""An action bound to memory: what it does for the arrays given, for all arrays of a run, and for
-what the run notes or reports."""
+_Notes: TypeAlias = "list[Any]"
+"""The floating-point errors of a run: for `BoundProgram._report` pairs of the passes of a sequence
+and their flags; if the run reports errors itself, the entries of an `evaluation.Report`."""
+
+_Work: TypeAlias = "Callable[[Given, Given, _Notes], None]"
+"""An action bound to memory, to be called with the arrays given, with all arrays of the run (those
+given and the program's own), and with the list that takes floating-point errors."""
 
 _Call: TypeAlias = "tuple[Callable[..., _Work], list[Read]]"
 
 _MAX_PASSES: Final = 64
-"""In one sequence."""
+"""The most passes in one sequence (MAX_SEQUENCE in native/threads.h)."""
 
 
 class BoundProgram:
@@ -56,50 +63,46 @@ class BoundProgram:
     Attributes
     ----------
     asks_first : bool
-        Whether a run may itself do what NumPy's errstate asks for, so that what that is has to be
-        known before. Otherwise floating-point errors are only noted.
+        Whether actions of a run apply NumPy's errstate themselves, so that the caller must look at
+        it before. Otherwise floating-point errors are only noted.
     """
 
     def __init__(self, plan: ProgramPlan) -> None:
         self._plan = plan
         self._numbers = {slot: i for i, slot in enumerate(plan.given)}
-        memory = empty((plan.arena,), np.dtype(np.uint8))
-        self._fixed: dict[Slot, NDArray] = dict(plan.scalars)
-        for slot, position in plan.places:
-            described = plan.slots[slot]
-            self._fixed[slot] = np.ndarray((described.size,), described.dtype, memory, position)
-        # The arrays of a run are those given, then these. None stands for a view of an array given,
-        # made in each run: `_views` has its number, that of the array, and what makes it.
-        self._own: list[Any] = []
+        self._fixed = plan.placed()
+        # The arrays of a run are those given, then these. None stands for a view of a given array,
+        # which each run makes: `_views` has its number, that of the array, and the function.
+        self._own: list[NDArray | None] = []
         self._views: list[tuple[int, int, Callable[[NDArray], NDArray]]] = []
-        self._sequences: list[tuple[Any, list[KernelPass]]] = []
+        self._sequences: list[tuple[Sequence, list[KernelPass]]] = []
         self.asks_first = False
-        # Whether runs note all errors, for `_report`; and where NumPy's functions write theirs, if
-        # any is called.
+        # Whether a run notes all floating-point errors, for `_report`; and, if it calls functions
+        # of NumPy, the context in which these write theirs to a list.
         self._notes = True
         self._recording: tuple[Context, list[str]] | None = None
         self._works = self._bind()
-        self._open: Callable[[Given], bool | None] | None = None
+        self._check: Callable[[Given], bool | None] | None = None
         if extension is not None:
             expected = tuple([plan.expected(slot) for slot in plan.given])
-            self._open = extension.Sequence(expected, (), (), True).run
+            self._check = extension.Sequence(expected, (), (), True).run
 
     # ------------------------------------------------------------------ running
 
     def run(self, given: Given, report: evaluation.Report) -> bool:
         """Compute the results, which are appended to `given`.
 
-        False unless `given` are contiguous arrays of the shapes and dtypes planned for, or objects
-        with an attribute `array` that is one; and where floating-point errors were met that want
-        more than warnings. Then nothing was written but memory that nobody has seen.
+        Returns False if `given` are not contiguous arrays of the planned shapes and dtypes (or
+        Tensors with such an `array`), or if floating-point errors want more than warnings. Then
+        only memory was written that nobody else has seen.
         """
-        opened = self._open_in_python(given) if self._open is None else self._open(given)
-        if opened is False:
+        accepted = self._check_in_python(given) if self._check is None else self._check(given)
+        if accepted is False:
             return False
         if not self._notes:
             self._run_works(given, report)
             return not report or fperrors.modes() is not None
-        met: list[Any] = []
+        met: _Notes = []
         if self._recording is None:
             self._run_works(given, met)
             return not met or self._report([], met, report)
@@ -107,16 +110,16 @@ class BoundProgram:
         try:
             context.run(self._run_works, given, met)
         except BaseException as error:
-            # What NumPy would have told before.
+            # NumPy would have given these warnings before the exception.
             if not self._report(texts, met, report) and isinstance(error, Exception):
                 return False
             fperrors.report(report)
             raise
         return not (texts or met) or self._report(texts, met, report)
 
-    def _report(self, texts: list[str], met: list[Any], report: evaluation.Report) -> bool:
-        """Report what a run has noted: texts of NumPy's functions, which are taken out of their
-        list, and what passes of the extension raised. False if it wants more than warnings."""
+    def _report(self, texts: list[str], met: _Notes, report: evaluation.Report) -> bool:
+        """Add to `report` what a run has noted: texts of NumPy's functions, which are removed from
+        their list, and flags of passes. False if the errstate wants more than warnings."""
         here = fperrors.modes()
         operations = fperrors.operations(texts)
         texts.clear()
@@ -127,20 +130,20 @@ class BoundProgram:
             report += raised(passes, flags, here)
         return True
 
-    def _run_works(self, given: Given, report: list[Any]) -> None:
+    def _run_works(self, given: Given, report: _Notes) -> None:
         arrays = given + self._own if self._own else given
         for number, source, show in self._views:
             arrays[number] = show(given[source])
         for work in self._works:
             work(given, arrays, report)
 
-    def _open_in_python(self, given: Given) -> bool:
-        """What a sequence without passes does."""
+    def _check_in_python(self, given: Given) -> bool:
+        """Check the given arrays, as a sequence of the extension without passes does."""
         plan = self._plan
         for i, slot in enumerate(plan.given):
             if i == len(given):
                 given.append(empty(*plan.expected(slot)))
-            array: Any = given[i]
+            array = given[i]
             array = array if type(array) is np.ndarray else getattr(array, "array", None)
             if type(array) is not np.ndarray or not array.flags.c_contiguous:
                 return False
@@ -149,12 +152,11 @@ class BoundProgram:
             given[i] = array
         return True
 
-    def reentrant(self) -> Callable[[list[Any]], Tensor | None] | None:
-        """For programs that are one sequence over no memory of their own, with one result: a
-        function from the arguments' handles to it, which any number of runs may use at a time.
+    def reentrant(self) -> Callable[[Given], Tensor | None] | None:
+        """A function from the arguments' handles to the result, which several threads may call at a
+        time; None unless the program is one sequence with one result and no memory of its own.
 
-        It returns None, with nothing done, where the arguments are not as they should be, or
-        floating-point errors want more than warnings.
+        The function returns None, with nothing done, where `run` returns False.
         """
         plan = self._plan
         if plan.arena or plan.constants or len(plan.outputs) != 1 or len(self._sequences) != 1:
@@ -164,7 +166,7 @@ class BoundProgram:
             return None
         run = sequence.run
 
-        def quick(arrays: list[Any]) -> Tensor | None:
+        def quick(arrays: Given) -> Tensor | None:
             flags = run(arrays)
             if flags is not None:
                 here = fperrors.modes() if flags is not False else None
@@ -181,44 +183,45 @@ class BoundProgram:
     # ------------------------------------------------------------------ binding
 
     def _bind(self) -> list[_Work]:
-        """What the actions do, with passes that follow each other together."""
+        """Bind all actions, adjacent passes together."""
         actions = self._plan.actions
         calls = {i: self._call(x) for i, x in enumerate(actions) if not _is_native(x)}
         if calls:
-            self._look_at_calls(calls)
+            self._choose_reporting(calls)
         works: list[_Work] = []
         passes: list[KernelPass] = []
         for i, action in enumerate(actions):
             if passes and (i in calls or len(passes) == _MAX_PASSES):
                 works.append(self._sequence(passes))
                 passes = []
-            if i not in calls:
-                passes.append(action)  # type: ignore[arg-type]
-            else:
+            if i in calls:
                 works.append(self._called(action, calls[i]))
+            else:
+                assert isinstance(action, KernelPass)
+                passes.append(action)
         if passes:
             works.append(self._sequence(passes))
         return works
 
-    def _look_at_calls(self, calls: dict[int, _Call | None]) -> None:
-        """Decide how floating-point errors of NumPy's functions are treated.
+    def _choose_reporting(self, calls: dict[int, _Call | None]) -> None:
+        """Decide how floating-point errors of NumPy's functions are reported.
 
         Parameters
         ----------
         calls : dict of int to (function and reads, or None)
-            From the numbers of the actions that the extension does not run to `_call` of them.
+            `_call` of each action that the extension does not run, by the action's number.
         """
         if None not in calls.values():
             self._recording = fperrors.recording()
             return
         self._notes = False
-        # Methods of the backend see the caller's context variables. They treat errors themselves.
+        # Methods of the backend need the caller's context variables, and report errors themselves.
         others = [type(self._plan.actions[i]) for i, call in calls.items() if call is None]
         direct = len(others) < len(calls)
         self.asks_first = direct or BackendCall in others or Update in others
 
     def _sequence(self, passes: list[KernelPass]) -> _Work:
-        """Passes that the extension runs in one call."""
+        """Bind passes that the extension runs in one call."""
         plan = self._plan
         slots = sorted({slot for each in passes for slot, _ in each.work.operands})
         fixed = [slot for slot in slots if slot in self._fixed]
@@ -245,7 +248,7 @@ class BoundProgram:
         self._sequences.append((sequence, passes))
         run, notes = sequence.run, self._notes
 
-        def work(given: Given, arrays: list[NDArray], report: list[Any]) -> None:
+        def work(given: Given, arrays: Given, report: _Notes) -> None:
             flags = run(given)
             if flags is not None:
                 if notes:
@@ -256,16 +259,16 @@ class BoundProgram:
         return work
 
     def _called(self, action: Action, call: _Call | None) -> _Work:
-        """An action that is no pass of the extension's."""
+        """Bind an action that the extension does not run."""
         if call is None:
-            return self._any(action)
+            return self._generic(action)
         make, reads = call
-        work = make(*[self._number(x) for x in reads])
+        work = make(*[self._array_number(x) for x in reads])
         return work if self._notes else partial(fperrors.located, work)
 
     def _call(self, action: Action) -> _Call | None:
-        """For the commonest calls of NumPy's functions: what makes the work from the numbers of the
-        arrays that it takes, its result last; and those arrays."""
+        """For the commonest calls of NumPy's functions: what makes their work from the numbers of
+        the arrays that they take, the result's last; and those arrays."""
         if type(action) is not BackendCall or action.errors:
             return None
         reads = [x for x in action.arguments if type(x) is Read]
@@ -280,7 +283,7 @@ class BoundProgram:
             return partial(_arg_reduce, ARG_REDUCE[op], axis, keepdims), reads
         if action.method == "reduce":
             op, x, axes, keepdims, *_ = action.arguments
-            # Sums of these are NumPy's, and need no dtype: they accumulate in their own.
+            # NumPy computes small sums. Without a dtype they accumulate in that of `x`.
             same = self._plan.slots[x.slot].dtype == self._plan.slots[result].dtype
             if same and prod(x.view.shape) <= AT_ONCE_MAX:
                 if op is p.SUM:
@@ -290,14 +293,14 @@ class BoundProgram:
                     return partial(_mean, axes, keepdims, count), reads
         return None
 
-    def _any(self, action: Action) -> _Work:
-        """Any action, run as in large programs; what it finds is copied into its slot."""
+    def _generic(self, action: Action) -> _Work:
+        """Bind another action: it runs as in large programs, then its results are copied."""
         plan, numbers = self._plan, self._numbers
-        fixed: list[Any] = [self._fixed.get(slot) for slot in range(len(plan.slots))]
-        results = [slot for slot in action.finds() if plan.slots[slot].last >= 0]
+        fixed = [self._fixed.get(slot) for slot in range(len(plan.slots))]
+        results = [slot for slot in allocated_by(action) if plan.slots[slot].last >= 0]
 
-        def work(given: Given, arrays: list[NDArray], report: list[Any]) -> None:
-            slots = fixed.copy()
+        def work(given: Given, arrays: Given, report: _Notes) -> None:
+            slots: Slots = [*fixed]
             for slot, i in numbers.items():
                 slots[slot] = given[i].reshape(-1)
             memories = [slots[slot] for slot in results]
@@ -307,8 +310,8 @@ class BoundProgram:
 
         return work
 
-    def _number(self, x: Read) -> int:
-        """The number of the array that `x` shows, among those of a run."""
+    def _array_number(self, x: Read) -> int:
+        """The number of the array for `x` among those of a run. It is added if it is new."""
         view = x.view
         number = len(self._numbers) + len(self._own)
         memory = self._fixed.get(x.slot)
@@ -334,7 +337,7 @@ class BoundProgram:
 
 
 def _matmul(i: int, j: int, out: int) -> _Work:
-    def work(given: Given, arrays: list[NDArray], report: list[Any]) -> None:
+    def work(given: Given, arrays: Given, report: _Notes) -> None:
         matmul(arrays[i], arrays[j], arrays[out])
 
     matmul = np.matmul
@@ -342,7 +345,7 @@ def _matmul(i: int, j: int, out: int) -> _Work:
 
 
 def _inv(i: int, out: int) -> _Work:
-    def work(given: Given, arrays: list[NDArray], report: list[Any]) -> None:
+    def work(given: Given, arrays: Given, report: _Notes) -> None:
         arrays[out][...] = inv(arrays[i])
 
     inv = np.linalg.inv
@@ -350,7 +353,7 @@ def _inv(i: int, out: int) -> _Work:
 
 
 def _arg_reduce(name: str, axis: int, keepdims: bool, i: int, out: int) -> _Work:
-    def work(given: Given, arrays: list[NDArray], report: list[Any]) -> None:
+    def work(given: Given, arrays: Given, report: _Notes) -> None:
         find(arrays[i], axis, arrays[out], keepdims=keepdims)
 
     find = getattr(np.ndarray, name)
@@ -358,7 +361,7 @@ def _arg_reduce(name: str, axis: int, keepdims: bool, i: int, out: int) -> _Work
 
 
 def _sum(axes: tuple[int, ...], keepdims: bool, i: int, out: int) -> _Work:
-    def work(given: Given, arrays: list[NDArray], report: list[Any]) -> None:
+    def work(given: Given, arrays: Given, report: _Notes) -> None:
         add(arrays[i], axes, None, arrays[out], keepdims)
 
     add = REDUCE[p.SUM]
@@ -366,7 +369,7 @@ def _sum(axes: tuple[int, ...], keepdims: bool, i: int, out: int) -> _Work:
 
 
 def _mean(axes: tuple[int, ...], keepdims: bool, count: int, i: int, out: int) -> _Work:
-    def work(given: Given, arrays: list[NDArray], report: list[Any]) -> None:
+    def work(given: Given, arrays: Given, report: _Notes) -> None:
         arrays[out][...] = divide_by_count(add(arrays[i], axes, None, None, keepdims), count)
 
     add = REDUCE[p.SUM]
@@ -374,7 +377,7 @@ def _mean(axes: tuple[int, ...], keepdims: bool, count: int, i: int, out: int) -
 
 
 def _is_native(action: Action) -> bool:
-    """Whether the extension alone runs an action."""
+    """Whether the extension runs an action without Python code."""
     if extension is None or type(action) is not KernelPass:
         return False
     return action.work.copies == 1 and not any(

@@ -1,15 +1,16 @@
-"""How a program would be run: see `Backend.explain_program`."""
+"""Explanations of programs: the passes and buffers of their plans (`Backend.explain_program`)."""
 
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from ....contract.primitives import Primitive
-from ....contract.program import Program
-from ....core.symbolic import SymbolicShape, eval_dim
+from ....contract.program import Argument, Program
+from ....core.symbolic import DimLike, KnownInts, Sizes, SymbolicShape, eval_dim
+from ....core.view import View
 from ....explain.model import BufferExplanation, MemoryExplanation, RunExplanation, StepExplanation
 from ....explain.model import PassExplanation as ExplainedPass
 from ..engine.extension import extension
@@ -46,7 +47,7 @@ class _Explainer:
         self.program = program
         self.bindings = dict(zip(program.variables, sizes, strict=True))
         self.name = plan.planner.name
-        self.shapes: list[Any] = [
+        self.shapes: list[KnownInts] = [
             SymbolicShape(x.shape).eval(self.bindings) for x in program.values
         ]
         self.inputs = plan.first_result
@@ -61,20 +62,20 @@ class _Explainer:
         peak = self._peak()
         return RunExplanation(tuple(self.passes), tuple(self._buffers()), peak, self._number(peak))
 
-    # ------------------------------------------------------------------ what is done
+    # ------------------------------------------------------------------ passes
 
-    def _kind(self, slot: Slot) -> Any:
+    def _kind(self, slot: Slot) -> Literal["given", "result", "stored"]:
         if slot < self.inputs:
             return "given"
         return "result" if slot in self.plan.results else "stored"
 
     def _kinds(self, fused: ExplainedPass, number: int) -> ExplainedPass:
-        """A fused pass, whose memories are told apart by what becomes of them."""
+        """A fused pass with the kind of each memory: given, stored or result."""
         slots = {self.name(slot, number): slot for slot in self.plan.actions[number].uses()}
 
         def known(memory: MemoryExplanation) -> MemoryExplanation:
             slot = slots.get(memory.name)
-            if slot is None:  # another view of what has that name without primes
+            if slot is None:  # primes mark another view of the same slot
                 slot = slots[memory.name.rstrip("'")]
             return memory._replace(kind=self._kind(slot))
 
@@ -94,7 +95,7 @@ class _Explainer:
         )
 
     def _called(self, number: int, action: Action) -> ExplainedPass:
-        """What is no pass of a kernel, as one of a single step."""
+        """An action that is not a pass, explained as a pass of one step."""
         if type(action) is BackendCall:
             operation, arguments = action.method, action.arguments
             arguments += tuple([x for _, x in action.keywords])
@@ -103,11 +104,11 @@ class _Explainer:
             operation, arguments = "full", (action.value[0],)
             read, written = [], [action.slot]
         elif type(action) is Copy:
-            operation, arguments = "copy", (Read(action.source, None),)  # type: ignore[arg-type]
+            operation, arguments = "copy", (self._whole(action.source),)
             read, written = [action.source], [action.target]
         else:
             assert not isinstance(action, KernelPass | BackendCall | Fill | Copy)
-            base = Read(action.target, None)  # type: ignore[arg-type]
+            base = self._whole(action.target)
             operation, arguments = "update", (base, *(action.keys or ()), action.value)
             read, written = _slots(arguments), [action.target]
         before = number - 1
@@ -120,8 +121,11 @@ class _Explainer:
         steps += [StepExplanation(f"{operation}, too", (), x.name, "called") for x in outputs[1:]]
         return ExplainedPass((), (1, 1), 0, tuple(inputs.values()), tuple(outputs), 0, tuple(steps))
 
-    def _text(self, x: Any, number: int) -> list[str]:
-        """An argument, in the words of a step."""
+    def _whole(self, slot: Slot) -> Read:
+        return Read(slot, View.row_major(self.plan.slots[slot].shape))
+
+    def _text(self, x: Argument, number: int) -> list[str]:
+        """An argument, as the sources of a step show it."""
         if type(x) is Read:
             return [self.name(x.slot, number)]
         if type(x) is tuple and _slots(x):
@@ -130,10 +134,10 @@ class _Explainer:
 
     # ------------------------------------------------------------------ memory
 
-    def _shape(self, slot: Slot) -> tuple[Any, ...]:
+    def _shape(self, slot: Slot) -> Sizes:
         """The symbolic shape of what a slot holds.
 
-        What is no value of the program has the shape of one that is as large, if there is one.
+        A slot that holds no value of the program gets the shape of a value of its size, if any.
         """
         described = self.plan.slots[slot]
         values = [*[value for _, value in described.values], *range(len(self.shapes))]
@@ -141,23 +145,23 @@ class _Explainer:
         same += [v for v in values if prod(self.shapes[v]) == described.size]
         return self.program.values[same[0]].shape if same else described.shape
 
-    def _nbytes(self, slot: Slot) -> Any:
+    def _nbytes(self, slot: Slot) -> DimLike:
         return prod(self._shape(slot)) * self.plan.slots[slot].dtype.itemsize
 
-    def _number(self, expression: Any) -> int:
+    def _number(self, expression: DimLike) -> int:
         found = eval_dim(expression, self.bindings)
         assert found is not None
         return found
 
-    def _arena(self) -> Any:
-        """The blocks that lie one after the other up to the end of the arena."""
+    def _arena(self) -> DimLike:
+        """The size of the arena as an expression: the sum of adjacent blocks up to its end."""
         slots = self.plan.slots
         ends = {
             slot: position + slots[slot].size * slots[slot].dtype.itemsize
             for slot, position in self.plan.places
         }
         places = {slot: position for slot, position in self.plan.places if slots[slot].size}
-        total: Any = 0
+        total: DimLike = 0
         end = self.plan.arena
         while end > 0:
             # Blocks begin at cache lines.
@@ -166,8 +170,8 @@ class _Explainer:
             end = places[slot]
         return total
 
-    def _peak(self) -> Any:
-        """The largest sum of what lives at one time: see `Plan.run`."""
+    def _peak(self) -> DimLike:
+        """The most bytes in use at one time; see `ProgramPlan.run`."""
         plan = self.plan
         always = self._arena()
         placed = {slot for slot, _ in plan.places}
@@ -191,18 +195,18 @@ class _Explainer:
             moments[-1] += self._accumulators(number, action)
         return max(moments, key=self._number)
 
-    def _accumulators(self, number: int, action: Action) -> Any:
-        """What a pass takes at most, besides results, for what it accumulates in.
+    def _accumulators(self, number: int, action: Action) -> DimLike:
+        """The most bytes that a pass takes for accumulators, besides its results.
 
-        Where that is not the memory of the result itself, one after the other is replaced by it.
+        Accumulators that cannot become the result itself are replaced by it, one after the other.
         """
         if type(action) is not KernelPass:
             return 0
         divided = {step.target for step in self.passes[number].steps if step.kind == "final"}
         kernel, copies = action.work.kernel, action.work.copies
-        # What those take that are still to be replaced, beyond their results.
-        waiting: Any = 0
-        moments: list[Any] = [0]
+        # The bytes of accumulators that are still to be replaced, beyond those of their results.
+        waiting: DimLike = 0
+        moments: list[DimLike] = [0]
         for step in reversed(kernel.program):
             if isinstance(step, Reduction):
                 slot, _ = action.work.operands[step.target]
@@ -247,7 +251,7 @@ class _Explainer:
         return found
 
 
-def _slots(x: Any) -> list[Slot]:
+def _slots(x: Argument) -> list[Slot]:
     """The slots that arguments read, each once."""
     if type(x) is Read:
         return [x.slot]

@@ -1,23 +1,23 @@
-"""Programs planned for given sizes: their actions, and the memory that those need."""
+"""`ProgramPlan`: a program planned for given sizes, with its actions and the memory for them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from ....contract import replay
+from ....contract.numpy_dtypes import NDArray, NumPyDType
 from ....contract.program import Program, ValueView
 from ....contract.strided import Storage, Tensor, tensor_over
 from ....core.view import View
 from ..engine import fperrors
 from ..engine.memory_pool import empty
-from ..engine.passes import Slot
-from ..kernels import NDArray
+from ..engine.passes import Slot, Slots
 from ..lazy import evaluation
 from ..policy import limits
-from .actions import Read, tensor
+from .actions import Read, allocated_by, tensor
 from .arena import SlotLifetime, place
 from .planner import Planner
 
@@ -28,11 +28,11 @@ __all__ = ["ProgramPlan"]
 
 
 _MAX_GIVEN: Final = 4096
-"""Arguments, constants and results of a small program: what a sequence takes."""
+"""The most arguments, constants and results of a small program: a sequence takes no more arrays."""
 
 
 _MAX_KEPT_BYTES: Final = 2**18
-"""Bytes of slots of a program that keeps their memory from one run to the next."""
+"""The most bytes of a small program, which keeps the memory of its slots from run to run."""
 
 
 class ProgramPlan:
@@ -42,31 +42,31 @@ class ProgramPlan:
     ----------
     backend : DeferredExecution
     planner : Planner or None
-        What tells of the passes, if asked for.
+        The planner, if the plan is to be explained.
     actions : list of Action
     slots : list of SlotInfo
     scalars : dict of slot to ndarray
-        What never changes.
+        The slots of scalars, whose elements never change.
     orders : list of (tuple of int or None)
-        Per argument, how its axes are to be permuted first.
+        Per argument the order into which its axes are permuted before the run.
     constants : list of Tensor
-        What the program reads besides its arguments; they have the slots after those.
+        The arrays that the program reads besides its arguments. Their slots follow the arguments'.
     outputs : list of (Read or ValueView)
-        An operand where the output shows an argument or a constant.
+        A ValueView is a view of an argument or a constant.
     stores : list of (int, Read)
-        Which arguments are written in the end, and with what.
+        The arguments that are written after the run, by number, each with its new elements.
     results : list of slot
-        Those that outputs and stores show.
+        The slots that outputs and stores read.
     given : list of slot
-        Those of the arguments, of the constants, and the results.
+        The slots of arguments and constants, and the results.
     order : list of int
-        If the program is simple, which result each output is.
+        If the program is simple (`is_simple`), per output the position of its slot in `results`.
     places : list of (slot, int)
-        What lies in the arena, and at which byte.
+        The slots in the arena, each with its first byte.
     arena : int
-        Its bytes.
+        The bytes of the arena.
     keeps_memory : bool
-        Whether the arena has a place for all slots that are not given.
+        Whether the program is small, and all slots that are not given lie in the arena.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class ProgramPlan:
         self.slots = planner.slots
         self.scalars = planner.scalars
         self.orders = [given.order for given in program.inputs]
-        self.constants = list(program.constants.values())
+        self.constants: list[Tensor] = list(program.constants.values())
         self._numbers = list(program.constants)
         shown = {x.slot for x in self.outputs if type(x) is Read} | {x.slot for _, x in self.stores}
         count = len(self.orders) + len(self.constants)
@@ -93,7 +93,7 @@ class ProgramPlan:
         self.given = [*range(count), *self.results]
         self.order: list[int] = []
         if self.is_simple:
-            self.order = [self.results.index(x.slot) for x in self.outputs]  # type: ignore[union-attr]
+            self.order = [self.results.index(x.slot) for x in self.outputs if type(x) is Read]
         self._measure()
         own = set(range(len(self.slots))) - {*self.given, *self.scalars}
         total = sum([x.size * x.dtype.itemsize for x in map(self.slots.__getitem__, own)])
@@ -103,20 +103,20 @@ class ProgramPlan:
             own = {slot for slot in own if self.slots[slot].stored}
         self._place(sorted(own))
 
-    def expected(self, slot: Slot) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    def expected(self, slot: Slot) -> tuple[tuple[int, ...], NumPyDType]:
         """Shape and dtype of the array of a slot."""
         described = self.slots[slot]
         return described.shape, described.dtype
 
     def _measure(self) -> None:
-        """Find out how long each slot is needed."""
+        """Set the first and the last action that uses each slot."""
         for number, action in enumerate(self.actions):
             for slot in action.uses():
                 described = self.slots[slot]
                 described.last = number
                 if described.first < 0:
                     described.first = number
-                    described.stored = slot in action.stores
+                    described.stored = slot not in allocated_by(action)
 
     def _place(self, slots: Sequence[Slot]) -> None:
         described = [self.slots[slot] for slot in slots]
@@ -127,15 +127,20 @@ class ProgramPlan:
 
     # ------------------------------------------------------------------ running
 
-    def run(self, handles: tuple[Tensor, ...], report: evaluation.Report) -> list[NDArray]:
-        """Run the program over memory taken for this run: the arrays of `given`, for `finish`."""
-        slots: list[Any] = [None] * len(self.slots)
+    def placed(self) -> dict[Slot, NDArray]:
+        """The arrays of scalars, and those of the slots of the arena, over new memory."""
+        arrays = dict(self.scalars)
         memory = empty((self.arena,), np.dtype(np.uint8))
         for slot, position in self.places:
             described = self.slots[slot]
-            slots[slot] = np.ndarray((described.size,), described.dtype, memory, position)
-        for slot, scalar in self.scalars.items():
-            slots[slot] = scalar
+            arrays[slot] = np.ndarray((described.size,), described.dtype, memory, position)
+        return arrays
+
+    def run(self, handles: tuple[Tensor, ...], report: evaluation.Report) -> list[NDArray]:
+        """Run the program in memory taken for this run; the arrays of `given`, for `finish`."""
+        slots: Slots = [None] * len(self.slots)
+        for slot, array in self.placed().items():
+            slots[slot] = array
         for slot, array in enumerate(self.arguments(handles)):
             slots[slot] = array.reshape(-1)
         for slot in self.results:
@@ -178,10 +183,10 @@ class ProgramPlan:
     def finish(
         self, handles: tuple[Tensor, ...], given: list[NDArray], report: evaluation.Report
     ) -> tuple[Tensor, ...]:
-        """Write arguments, give warnings, and return the outputs."""
+        """Write to arguments, report floating-point errors, and return the outputs."""
         storages: dict[Slot, Storage] = {}
         slots = dict(zip(self.given, given, strict=True))
-        # Outputs that show arguments show what is written.
+        # Before outputs are made: an output may show an argument that is written.
         for i, read in self.stores:
             value, order = tensor(slots[read.slot].reshape(-1), read.view), self.orders[i]
             if order is not None:
@@ -202,7 +207,7 @@ class ProgramPlan:
             fperrors.report(report)
         return tuple(outputs)
 
-    def _argument(self, handles: tuple[Tensor, ...], value: int) -> Any:
+    def _argument(self, handles: tuple[Tensor, ...], value: int) -> Tensor:
         if value >= len(handles):
             return self.constants[self._numbers.index(value)]
         handle, order = handles[value], self.orders[value]

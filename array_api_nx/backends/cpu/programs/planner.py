@@ -1,28 +1,25 @@
-"""From a program and its sizes to actions.
+"""`Planner`: from a program and its sizes to actions.
 
-The steps of a program become nodes of expressions, as pending arrays do, as far as loops compute
-them. Where a step needs what loops do not compute, the values that it reads are planned: their
-passes, over slots of the program, join the actions, and then comes a call of the backend.
+Steps that loops compute become nodes of expressions, like deferred operations. Another step is a
+call of the backend. Before it, the values that it reads are planned as passes over slots of the
+program. ProgramPlan (plan.py) calls the planner, and adds the memory.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import prod
-from typing import TYPE_CHECKING, Any, Final
-
-import numpy as np
+from typing import Any, Final
 
 from ....contract import primitives as p
 from ....contract import replay
-from ....contract.numpy_dtypes import TO_NUMPY
-from ....contract.program import Program, Step, ValueView
-from ....core.symbolic import SymbolicShape
+from ....contract.numpy_dtypes import TO_NUMPY, NDArray, NumPyDType
+from ....contract.program import Argument, Program, Step, ValueView
+from ....core.symbolic import KnownInts, SymbolicShape
 from ....core.view import View
 from ....explain import model
 from ..engine import fperrors
 from ..engine.passes import Slot
-from ..kernels import NDArray
 from ..lazy import evaluation, expression
 from ..lazy.builder import Builder, TooLarge, Value
 from ..lazy.explain import Translator
@@ -31,13 +28,9 @@ from ..lazy.planning import Graph
 from ..policy import limits
 from .actions import Action, BackendCall, Copy, Fill, KernelPass, Read, Update
 
-if TYPE_CHECKING:
-    pass
-
 __all__ = ["Planner", "SlotInfo", "Unplannable"]
 
-# The methods of the backend that the builder has, too. Of others, the operands are computed before,
-# all together.
+# The methods of the backend that the builder has, too. Steps of other methods are calls.
 _BUILT: Final = frozenset(
     {"binary", "cast", "clip", "copy", "full", "pad", "reduce", "unary", "var", "vecdot", "where"}
 )
@@ -52,17 +45,17 @@ class SlotInfo:
     size : int
     dtype : numpy.dtype
     values : list of (int, int)
-        The values of the program that it holds, one after the other: the number of the action that
-        puts a value there, and the number of the value.
+        The values of the program that the block holds, one after the other: the number of the
+        action that writes the value, and the number of the value.
     first, last : int
-        The numbers of the actions that write it first and use it last.
+        The numbers of the actions that write the block first and use it last.
     stored : bool
-        Whether the action that writes it first must be given the memory.
+        Whether the block must have memory before the action that writes it first.
     """
 
     __slots__ = ("dtype", "first", "last", "shape", "size", "stored", "values")
 
-    def __init__(self, shape: tuple[int, ...], dtype: np.dtype[Any], value: int | None) -> None:
+    def __init__(self, shape: tuple[int, ...], dtype: NumPyDType, value: int | None) -> None:
         self.shape = shape
         self.size = prod(shape)
         self.dtype = dtype
@@ -72,11 +65,11 @@ class SlotInfo:
 
 
 class Unplannable(Exception):
-    """A program that asks for errors of floating-point numbers, which no pass can raise."""
+    """Raised for a program whose errstate wants more than warnings, which passes cannot give."""
 
 
-class _Memory:
-    """What stands for the memory of a slot, in the nodes of expressions."""
+class _SlotMemory:
+    """Stands for the memory of a slot in nodes (see `expression.Memory`)."""
 
     __slots__ = ("dtype", "shape", "slot")
 
@@ -87,22 +80,22 @@ class _Memory:
 
 
 class Planner:
-    """Makes the actions of a program; see the module's text.
+    """Makes the actions of a program.
 
     Parameters
     ----------
     program : Program
     sizes : tuple of int
     explains : bool
-        Whether `passes` tells of what each `KernelPass` does.
+        Whether to add the explanation of each `KernelPass` to `passes`.
 
     Attributes
     ----------
     actions : list of Action
     slots : list of SlotInfo
-        Those of the arguments come first, then those of the constants.
+        The slots of arguments come first, then those of constants.
     scalars : dict of slot to ndarray
-        What never changes.
+        The slots of scalars, whose elements never change.
     """
 
     def __init__(self, program: Program, sizes: tuple[int, ...], *, explains: bool = False) -> None:
@@ -115,14 +108,14 @@ class Planner:
         self.explains = explains
         self.passes: list[model.PassExplanation] = []
         self._builder = Builder()
-        self._values: dict[int, Value] = {}  # those that are still to be read
+        self._values: dict[int, Value] = {}  # by number, those that later steps or outputs read
         self._number_of: dict[int, int] = {}  # from keys of nodes to numbers of values
 
     def plan(self) -> tuple[list[tuple[int, Read]], list[Read | ValueView]]:
-        """Make the actions; what they store in arguments, and the outputs; see `_finish`."""
+        """Make the actions. Returns stores and outputs: see `_finish`."""
         program = self.program
         for number in (*range(len(program.inputs)), *program.constants):
-            self._values[number] = self._placed(number)
+            self._values[number] = self._new_value(number)
         ended: list[list[int]] = [[] for _ in range(len(program.steps) + 1)]
         for number, last in program.last_uses.items():
             ended[last].append(number)
@@ -134,12 +127,12 @@ class Planner:
 
     # ------------------------------------------------------------------ slots
 
-    def _new_slot(self, shape: tuple[int, ...], dtype: np.dtype[Any], value: int | None) -> Slot:
+    def _new_slot(self, shape: tuple[int, ...], dtype: NumPyDType, value: int | None) -> Slot:
         self.slots.append(SlotInfo(shape, dtype, value))
         return len(self.slots) - 1
 
     def name(self, slot: Slot, action: int | None = None) -> str:
-        """What a slot is called after an action, or now: as the value that it holds, if it does."""
+        """The name of a slot after an action (by default the last one): that of the value in it."""
         moment = len(self.actions) if action is None else action
         held = [value for start, value in self.slots[slot].values if start <= moment]
         if not held:
@@ -147,21 +140,21 @@ class Planner:
         twins = [x for x in self.slots[:slot] if held[-1] in [value for _, value in x.values]]
         return f"v{held[-1]}" + "'" * len(twins)
 
-    def _memory(self, slot: Slot) -> _Memory:
-        return _Memory(slot, self.slots[slot])
+    def _memory(self, slot: Slot) -> _SlotMemory:
+        return _SlotMemory(slot, self.slots[slot])
 
-    def _held(self, slot: Slot, shape: tuple[int, ...]) -> Value:
-        """What a slot holds from now on, as a value."""
+    def _value_of(self, slot: Slot, shape: tuple[int, ...]) -> Value:
+        """A new value for the elements that a slot holds from now on."""
         return Value(expression.leaf(self._memory(slot)), View.row_major(shape))
 
-    def _placed(self, number: int) -> Value:
-        """A value of the program that has a new slot."""
+    def _new_value(self, number: int) -> Value:
+        """A new slot for a value of the program, and that value."""
         shape = self._shape(number)
         dtype = TO_NUMPY[self.program.values[number].dtype]
-        return self._held(self._new_slot(shape, dtype, number), shape)
+        return self._value_of(self._new_slot(shape, dtype, number), shape)
 
-    def _shape(self, number: int) -> tuple[int, ...]:
-        return SymbolicShape(self.program.values[number].shape).eval(self.bindings)  # type: ignore[return-value]
+    def _shape(self, number: int) -> KnownInts:
+        return SymbolicShape(self.program.values[number].shape).eval(self.bindings)
 
     # ------------------------------------------------------------------ steps
 
@@ -175,9 +168,9 @@ class Planner:
             return
         arguments = self._resolved(step.arguments, errors)
         keywords = tuple([(name, self._resolved(x, errors)) for name, x in step.keywords])
-        if step.method in _BUILT and not _adds_up_alone(step.method, arguments):
+        if step.method in _BUILT and not _is_numpy_sum(step.method, arguments):
             (number,) = step.results
-            shapes = [self._shape(number), *[x.view.shape for x in _read(arguments)]]
+            shapes = [self._shape(number), *[x.view.shape for x in _values_in(arguments)]]
             value = None
             if not any([0 in shape for shape in shapes]):
                 value = self._build(step.method, arguments, dict(keywords), errors)
@@ -185,15 +178,15 @@ class Planner:
                 self._values[number] = value
                 self._number_of[value.node.key] = number
                 return
-        self._evaluate(_read((arguments, keywords)))
-        arguments, keywords = self._noted(arguments), self._noted(keywords)
+        self._evaluate(_values_in((arguments, keywords)))
+        arguments, keywords = self._as_reads(arguments), self._as_reads(keywords)
         for number in step.results:
-            self._values[number] = self._placed(number)
+            self._values[number] = self._new_value(number)
         results = tuple([self._values[number].node.memory.slot for number in step.results])
         self.actions.append(BackendCall(step.method, arguments, keywords, results, step.errors))
 
     def _build(
-        self, method: str, arguments: Sequence[Any], keywords: dict[str, Any], errors: int
+        self, method: str, arguments: Sequence[Argument], keywords: dict[str, Argument], errors: int
     ) -> Value | None:
         """The value that a method of the backend returns; None if no loops compute it."""
         computed: list[Node] = []
@@ -212,29 +205,29 @@ class Planner:
         operand, view, *rest = step.arguments
         base = self._contiguous(self._resolved(operand, errors), errors)
         others = self._resolved(tuple(rest), errors)
-        self._evaluate([base, *_read(others)])
+        self._evaluate([base, *_values_in(others)])
         node = base.node
         source = node.memory.slot
         (result,) = step.results
         shape = self._shape(result)
         sharing = [i for i, x in self._values.items() if x.node is node and i != operand.value]
         if self.program.reuses_base(position) and not sharing:
-            # Its memory will hold something else: what reads it comes first.
+            # The slot is overwritten: the values that read its old elements are computed first.
             self._plan_passes(expression.dependants(node, self._live()))
-            noted = self._noted(others)
+            noted = self._as_reads(others)
             expression.forget(node)
             self.slots[source].values.append((len(self.actions), result))
             target = source
         else:
-            noted = self._noted(others)
+            noted = self._as_reads(others)
             target = self._new_slot(shape, node.dtype, result)
             self.actions.append(Copy(source, target))
-        self._values[result] = self._held(target, shape)
+        self._values[result] = self._value_of(target, shape)
         keys, value = (None, noted[0]) if step.method == "update" else noted
         self.actions.append(Update(target, replay.resolved(view, self.numbers), keys, value))
 
-    def _resolved(self, x: Any, errors: int) -> Any:
-        """`x` with values for what is read, and numbers for symbols."""
+    def _resolved(self, x: Argument, errors: int) -> Argument:
+        """`x` with a `Value` for each ValueView, and numbers for symbols."""
         if isinstance(x, ValueView):
             return self._operand(x, errors)
         if isinstance(x, tuple | list):
@@ -249,7 +242,7 @@ class Planner:
             return value
         order = view.packed_order
         if order is not None and view.offset == 0 and view.size == prod(shape):
-            # The axes in another order, which any layout of the value can show.
+            # The view only permutes axes, which is possible whatever the layout of the value.
             block = view.permute(order)
             if block == View.row_major(shape):
                 return Value(value.node, value.view.permute(replay.inverse(order)))
@@ -264,23 +257,23 @@ class Planner:
         return copied
 
     def _evaluate(self, values: Iterable[Value]) -> None:
-        """Have values computed, together."""
+        """Plan the passes that compute values, together."""
         self._plan_passes([x.node for x in values])
 
     def _live(self) -> set[int]:
         """The keys of the nodes that later steps read, or outputs show."""
         return {x.node.key for x in self._values.values()}
 
-    def _noted(self, x: Any) -> Any:
-        """`x` with what is to be read for values, which have slots."""
+    def _as_reads(self, x: Argument) -> Argument:
+        """`x` with a `Read` for each `Value`; all have slots by now."""
         if type(x) is Value:
             return Read(x.node.memory.slot, x.view)
         if type(x) is tuple:
-            return tuple([self._noted(part) for part in x])
+            return tuple([self._as_reads(part) for part in x])
         return x
 
     def _plan_passes(self, roots: Sequence[Node]) -> None:
-        """Append the passes that compute nodes, and give those slots."""
+        """Append the passes that compute nodes, and give the nodes slots."""
         roots = [node for node in roots if node.memory is None]
         if not roots:
             return
@@ -304,7 +297,7 @@ class Planner:
         for node in roots:
             if node.memory is None:
                 slot = self._slot(node)
-                self.actions.append(Fill(slot, node.sources[0][0].array))  # type: ignore[union-attr]
+                self.actions.append(Fill(slot, node.number()))
                 node.realise(self._memory(slot))
 
     def _slot(self, node: Node) -> Slot:
@@ -318,9 +311,9 @@ class Planner:
     # ------------------------------------------------------------------ results
 
     def _finish(self) -> tuple[list[tuple[int, Read]], list[Read | ValueView]]:
-        """Per argument that is written, its number and what is written; and the outputs.
+        """Stores and outputs. A store is the number of an argument and the elements written to it.
 
-        An output is a view of a value where it shows an argument or a constant.
+        An output that shows an argument or a constant is a ValueView.
         """
         program = self.program
         written = {
@@ -331,7 +324,7 @@ class Planner:
         own = {x.written: i for i, x in enumerate(program.inputs) if x.written is not None}
         for number in program.shared_results:
             self._values[number] = self._contiguous(self._values[number], 0)
-        outputs: list[Any] = []
+        outputs: list[Argument] = []
         for x in program.outputs:
             number = own.get(x.value, x.value)
             if number < len(program.inputs) or number in program.constants:
@@ -339,14 +332,14 @@ class Planner:
             else:
                 outputs.append(self._operand(x))
         self._evaluate([x for x in (*written.values(), *outputs) if type(x) is Value])
-        stores = [(i, self._noted(x)) for i, x in written.items()]
-        # Equal values have one node, but as results they must not share memory.
+        stores = [(i, self._as_reads(x)) for i, x in written.items()]
+        # Equal values have one node and so one slot, but outputs must not share memory.
         shown: dict[Slot, int] = {}
         copies: dict[tuple[Slot, int], Slot] = {}
         for i, (x, given) in enumerate(zip(outputs, program.outputs, strict=True)):
             if type(x) is not Value:
                 continue
-            read = self._noted(x)
+            read = self._as_reads(x)
             if shown.setdefault(read.slot, given.value) != given.value:
                 twin = read.slot, given.value
                 if twin not in copies:
@@ -358,8 +351,8 @@ class Planner:
         return stores, outputs
 
 
-def _adds_up_alone(method: str, arguments: tuple[Any, ...]) -> bool:
-    """Whether a step must be alone, since outside of programs it is: it rounds as it adds up."""
+def _is_numpy_sum(method: str, arguments: tuple[Argument, ...]) -> bool:
+    """Whether a step must not be fused: a small sum, which outside programs NumPy rounds."""
     if method == "reduce":
         op, x = arguments[:2]
         if op not in (p.SUM, p.MEAN, p.PROD):
@@ -371,8 +364,8 @@ def _adds_up_alone(method: str, arguments: tuple[Any, ...]) -> bool:
     return x.node.dtype.kind in "fc" and x.view.size <= limits.tracked
 
 
-def _read(x: Any) -> list[Value]:
-    """The values within arguments."""
+def _values_in(x: Argument) -> list[Value]:
+    """The values among arguments, nested tuples included."""
     if type(x) is Value:
         return [x]
-    return [value for part in x for value in _read(part)] if type(x) is tuple else []
+    return [value for part in x for value in _values_in(part)] if type(x) is tuple else []

@@ -1,23 +1,24 @@
-"""Running the actions of a program.
+"""`Backend.prepare`: a program planned for given sizes and made ready to run.
 
-Slots that only passes write lie in one block of memory, the *arena*, at places that are taken again
-after their last use. Outputs have memory of their own. A small program has all its slots there, and
-everything that is run over them is put together once; see bound.py.
+A large program runs by `ProgramPlan.run`, action after action, in memory taken for the run. A small
+one keeps its memory from run to run: see bound.py. Where a program cannot be planned, or
+floating-point errors want more than warnings, contract/replay.py runs it step by step.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ....contract import replay
+from ....contract.backend import Handle
 from ....contract.program import Program
 from ....contract.strided import Tensor
 from ..engine import fperrors
 from ..engine.extension import extension
 from ..lazy import evaluation
 from .actions import BackendCall, Update
-from .bound import BoundProgram
+from .bound import BoundProgram, Given
 from .plan import ProgramPlan
 from .planner import Unplannable
 
@@ -51,11 +52,11 @@ class PlannedRun:
     def __init__(self, plan: ProgramPlan, plain: replay.Run) -> None:
         self.plan = plan
         self._plain = plain
-        # Who pops it has it for the length of a run.
+        # A run takes a bound program out for as long as it lasts: no other run uses it meanwhile.
         self._idle: list[BoundProgram] = []
-        self._reentrant: Callable[[list[Any]], Any] | None = None
-        # Whether steps may treat floating-point errors on their own. Otherwise these are noted, and
-        # NumPy's settings matter only where there were any.
+        self._reentrant: Callable[[Given], Tensor | None] | None = None
+        # Whether NumPy's errstate must be known before a run, because actions that call the backend
+        # apply it themselves. Otherwise it is asked for only if there were errors.
         self._asks_first = any([type(action) in (BackendCall, Update) for action in plan.actions])
         if plan.keeps_memory:
             bound = BoundProgram(plan)
@@ -65,12 +66,12 @@ class PlannedRun:
                 self._reentrant = bound.reentrant()
 
     @property
-    def quick(self) -> Callable[[list[Any]], Any] | None:
-        """For the commonest small programs: a function from the list of the handles to the result,
-        or to a tuple of several; None, with nothing done, if something is out of the ordinary.
+    def quick(self) -> Callable[[Given], Handle] | None:
+        """For small programs without special cases, a function from the list of the handles to the
+        result, or to a list of several. It returns None, with nothing done, if `__call__` must run.
 
-        It is made when asked for: an object that keeps a method of its own waits for the garbage
-        collector when it is dropped, with all that it holds.
+        It is a property because an object with a bound method of its own in an attribute is a
+        reference cycle, which only the garbage collector frees.
         """
         simple = self.plan.keeps_memory and self.plan.is_simple
         return (self._reentrant or self._quick) if simple else None
@@ -79,8 +80,8 @@ class PlannedRun:
         if self._asks_first and fperrors.modes() is None:
             return self._plain(*handles)
         report: evaluation.Report = []
-        # Floating-point errors that are neither ignored nor warned of are met one by one, in a
-        # second run: the first one has only written memory that nobody has seen.
+        # If a floating-point error is to be raised, or the like, `_plain` runs the program again,
+        # and meets it at its step. The first run wrote only memory that nobody else has seen.
         if self.plan.keeps_memory:
             given = self.plan.arguments(handles)
             if not self._run_bound(given, report):
@@ -91,7 +92,7 @@ class PlannedRun:
                 return self._plain(*handles)
         return self.plan.finish(handles, given, report)
 
-    def _quick(self, handles: list[Any]) -> Any:
+    def _quick(self, handles: Given) -> Handle:
         if self._asks_first and fperrors.modes() is None:
             return None
         plan = self.plan
@@ -109,7 +110,7 @@ class PlannedRun:
             results.append(result)
         return results[0] if len(results) == 1 else [results[i] for i in plan.order]
 
-    def _run_bound(self, given: list[Any], report: evaluation.Report) -> bool:
+    def _run_bound(self, given: Given, report: evaluation.Report) -> bool:
         try:
             bound = self._idle.pop()
         except IndexError:

@@ -18,6 +18,7 @@ from array_api_nx.backends.cpu.programs.actions import (
     KernelPass,
     Read,
     Update,
+    allocated_by,
 )
 from array_api_nx.backends.cpu.programs.plan import ProgramPlan
 from array_api_nx.contract.program import ValueView
@@ -52,7 +53,7 @@ def test_a_chain_is_one_pass():
     assert names(plan) == [["multiply", "add", "negative", "exp", "divide"]]
     assert plan.arena == 0
     assert [plan.slots[slot].dtype for slot in plan.scalars] == [np.float64] * 2
-    assert plan.results == [*plan.actions[0].stores]  # type: ignore[union-attr]
+    assert plan.results == [x.slot for x in plan.actions[0].work.outputs]
 
 
 def test_reductions():
@@ -140,7 +141,7 @@ def test_updates_in_place():
 
     plan = planned(function, ones(6, 4))
     assert [type(each) for each in plan.actions] == [KernelPass, Update]
-    assert plan.actions[1].stores == tuple(plan.results)
+    assert [plan.actions[1].target] == plan.results
 
 
 def test_what_reads_the_memory_comes_before_the_update():
@@ -187,7 +188,7 @@ def test_a_value_that_is_read_later_is_copied_first():
     plan = planned(function, ones(6, 4))
     assert [type(each) for each in plan.actions] == [BackendCall, Copy, Update]
     assert len(plan.results) == 2
-    assert plan.actions[2].stores == (plan.results[1],)
+    assert plan.actions[2].target == plan.results[1]
 
 
 def test_what_two_steps_compute_is_not_updated_for_both():
@@ -288,7 +289,11 @@ def check(plan: ProgramPlan) -> None:
     holders: dict[int, int] = {}
     written = {*range(len(plan.orders) + len(plan.constants)), *plan.scalars}
     for number, action in enumerate(plan.actions):
-        new = set[int]() if type(action) is Update else {*action.stores, *action.finds()}
+        new = {*allocated_by(action)}
+        if type(action) is KernelPass:
+            new |= {output.slot for output in action.work.outputs}
+        elif type(action) in (Copy, Fill):
+            new.add(action.target if type(action) is Copy else action.slot)
         for slot in action.uses():
             described = plan.slots[slot]
             assert described.first <= number <= described.last
