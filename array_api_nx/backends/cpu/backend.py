@@ -216,15 +216,15 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
 
     def _binary(self, op: Primitive, x1: Operand, x2: Operand) -> Tensor:
         """`binary` for large arrays, and for views whose array is not made yet."""
+        if op is _POW and type(x2) is int and x2 == 2:  # so x1 is an array
+            base: Handle = x1
+            if self.dtype(base) not in d.COMPLEX:
+                return self.unary(p.SQUARE, base)
         way = decide(self._size(x1, x2))
         if way.defers:
             deferred = self.defer(way, builder.binary, op, x1, x2)
             if deferred is not None:
                 return deferred
-        if op is _POW and type(x2) is int and x2 == 2:  # so x1 is an array
-            base: Handle = x1
-            if self.dtype(base) not in d.COMPLEX:
-                return self.unary(p.SQUARE, base)
         first: ArrayOrScalar = self.array(x1) if type(x1) is Tensor else x1
         second: ArrayOrScalar = self.array(x2) if type(x2) is Tensor else x2
         array, other = (first, second) if type(x1) is Tensor else (second, first)
@@ -312,15 +312,20 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
 
     def clip(self, x: Tensor, low: Operand | None, high: Operand | None) -> Tensor:
         array = x.array
+        run = compute_small
         if array is None or array.size > limits.at_once:
-            if decide(prod(self.shape(x))) is not AT_ONCE:
+            way = decide(prod(self.shape(x)))
+            if way.defers:
                 clipped: Tensor = super().clip(x, low, high)
                 return clipped
             array = self.array(x)
-        if low is not None:
-            array = _bounded(p.MAXIMUM, array, self.array(low) if type(low) is Tensor else low)
-        if high is not None:
-            array = _bounded(p.MINIMUM, array, self.array(high) if type(high) is Tensor else high)
+            run = compute_small if way is AT_ONCE else compute
+        for op, bound in ((p.MAXIMUM, low), (p.MINIMUM, high)):
+            if bound is not None:
+                other = self.array(bound) if type(bound) is Tensor else bound
+                loop = _find(op, array.dtype)
+                computed = None if loop is None else run(loop, array, other)
+                array = located(BINARY[op], array, other) if computed is None else computed
         return wrap(array)
 
     # ------------------------------------------------------------------ reductions and scans
@@ -692,13 +697,6 @@ def _cast_first(value: ArrayOrScalar, dtype: NumPyDType) -> ArrayOrScalar:
 
 def _count(array: NDArray, axes: tuple[int, ...]) -> int:
     return prod([array.shape[axis] for axis in axes])
-
-
-def _bounded(op: Primitive, array: ArrayOrScalar, bound: ArrayOrScalar) -> ArrayOrScalar:
-    """`MAXIMUM` or `MINIMUM` of a small array and a scalar or another array."""
-    loop = _find(op, array.dtype)
-    computed = None if loop is None else compute_small(loop, array, bound)
-    return located(BINARY[op], array, bound) if computed is None else computed
 
 
 def _mean(array: NDArray, axes: tuple[int, ...], keepdims: bool) -> ArrayOrScalar:
