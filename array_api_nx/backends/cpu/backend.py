@@ -158,8 +158,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         if computed is None:
             kernel = UNARY.get(op)
             if kernel is None:
-                erf: Tensor = composed.erf(self, x)
-                return erf
+                return self._unary(op, x)
             computed = located(kernel, array)
         result = Tensor()
         result.array = computed if type(computed) is _ndarray else _asarray(computed)
@@ -167,7 +166,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         return result
 
     def _unary(self, op: Primitive, x: Tensor) -> Tensor:
-        """`unary` for large arrays, and for views whose array is not made yet."""
+        """`unary` for large arrays, for views whose array is not made yet, and for ERF."""
         way = decide(prod(self.shape(x)))
         if way.defers:
             deferred = self.defer(way, builder.unary, op, x)

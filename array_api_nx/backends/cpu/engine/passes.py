@@ -249,15 +249,14 @@ def run_pass(each: Pass, slots: Slots) -> tuple[int, ...]:
 def _combined(parts: NDArray) -> tuple[NDArray, NDArray]:
     """Mean and sum of squared distances of all elements of which each row has the moments of some.
 
-    No row is empty.
+    No row is empty. The caller has floating-point errors ignored.
     """
-    with np.errstate(all="ignore"):
-        if len(parts) == 1:
-            return parts["sum"][0] / parts["count"][0], parts["squares"][0]
-        counts = parts["count"]
-        count = counts.sum(axis=0)
-        means = (parts["reference"] - parts["reference"][0]) + parts["offset"]
-        steps = means - (counts * means).sum(axis=0) / count
-        between = counts * np.square(steps)
-        squares = parts["squares"] + np.where(np.isnan(between), 0, between)
-        return parts["sum"].sum(axis=0) / count, squares.sum(axis=0)
+    if len(parts) == 1:
+        return parts["sum"][0] / parts["count"][0], parts["squares"][0]
+    counts = parts["count"]
+    count = counts.sum(axis=0)
+    means = (parts["reference"] - parts["reference"][0]) + parts["offset"]
+    steps = means - (counts * means).sum(axis=0) / count
+    between = counts * np.square(steps)
+    squares = parts["squares"] + np.where(np.isnan(between), 0, between)
+    return parts["sum"].sum(axis=0) / count, squares.sum(axis=0)

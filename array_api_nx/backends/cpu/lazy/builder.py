@@ -7,10 +7,10 @@ computed: deferral.py calls it for pending arrays, and programs/planner.py for c
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from math import nan, prod
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias, TypeVar
 from weakref import ref
 
 import numpy as np
@@ -27,7 +27,18 @@ from ..engine import loops
 from ..engine.loops import Loop
 from .expression import Node, Source, SourceValue, scalar
 
-__all__ = ["Arrangement", "Builder", "Operand", "TooLarge", "Value", "is_plain_power", "new_value"]
+__all__ = [
+    "Arrangement",
+    "Builder",
+    "Operand",
+    "TooLarge",
+    "Value",
+    "in_steps",
+    "is_plain_power",
+    "new_value",
+]
+
+_T = TypeVar("_T")
 
 MAX_PENDING: Final = 64
 """How many operations may be pending in one expression."""
@@ -60,12 +71,23 @@ class TooLarge(Exception):
     """An expression would be too large to wait. `largest`, which it reads, must be computed first.
 
     Then the caller repeats its call, which succeeds or raises this for another node. Until then the
-    caller keeps `largest` alive.
+    caller keeps `largest` alive. `in_steps` does all that.
     """
 
     def __init__(self, largest: Node) -> None:
         super().__init__(largest)
         self.largest = largest
+
+
+def in_steps(build: Callable[[], _T], compute: Callable[[Node], None]) -> _T:
+    """What `build` returns, after `compute` was called for each node that it found too large."""
+    computed: list[Node] = []
+    while True:
+        try:
+            return build()
+        except TooLarge as error:
+            computed.append(error.largest)
+        compute(computed[-1])
 
 
 class Builder:
@@ -203,9 +225,8 @@ class Builder:
         key: tuple[object, ...] = loop, errors, space
         for value, view in sources:
             key += value.key, id(view)
-        found = self._nodes.get(key)
-        node = None if found is None else found[0]()
-        if node is None or not (node.sources or node.memory is not None):
+        node = self._known(key)
+        if node is None:
             node = self._add(key, Node(op, loop, sources, space, loop.output, errors))
         return node
 

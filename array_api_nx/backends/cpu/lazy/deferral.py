@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from math import prod
-from typing import Final, TypeVar
+from typing import Final
 
 import numpy as np
 
@@ -37,14 +37,12 @@ from ..kernels import ArrayOrScalar
 from ..policy import limits
 from ..storage import MAX_FLOAT32, MIN_FLOAT32, NumPyMemory, lock
 from . import evaluation, expression
-from .builder import Arrangement, Builder, TooLarge, Value, is_plain_power, new_value
+from .builder import Builder, TooLarge, Value, in_steps, is_plain_power, new_value
 from .explain import explanation
 from .expression import Node
 from .planning import Overlap
 
 __all__ = ["DeferredExecution", "builder"]
-
-_T = TypeVar("_T")
 
 _new_storage: Final = Storage.__new__
 
@@ -177,12 +175,11 @@ class DeferredExecution(NumPyMemory):
     # ------------------------------------------------------------------ reading
 
     def _value(self, x: Tensor, reads_shared: bool) -> tuple[Value, bool]:
-        """The value by which an expression reads `x`, and whether that must be computed at once."""
+        """The value by which an expression reads `x`, which is not pending, or padded; and whether
+        that must be computed at once."""
         view, storage = x.view or self.ensure_view(x), x.storage
         if view.mask is not None:
             return self._value(self.materialise(x, 0), reads_shared)
-        if storage.memory is None:
-            return Value(storage.node, view), False
         if view.has_repeats or view.size <= limits.tracked:
             distinct: KnownInts = tuple(
                 [1 if s == 0 else n for n, s in zip(view.shape, view.strides, strict=True)]
@@ -216,8 +213,11 @@ class DeferredExecution(NumPyMemory):
             values, now = self._values(arguments, way.reads_shared)
             try:
                 value = build(*values, errors=way.errors)
-            except TooLarge as error:
-                value = self._build_in_steps(build, values, way.errors, error.largest, report)
+            except TooLarge:
+                value = in_steps(
+                    lambda: build(*values, errors=way.errors),
+                    lambda node: evaluation.evaluate([node], report),
+                )
             if value is not None:
                 node, view = value
                 # The fields are set here because Storage's and tensor_over's calls take longer.
@@ -254,23 +254,6 @@ class DeferredExecution(NumPyMemory):
                     now = now or at_once
             values.append(x)
         return values, now
-
-    def _build_in_steps(
-        self,
-        build: Callable[..., _T],
-        values: Sequence[object],
-        errors: int,
-        largest: Node,
-        report: evaluation.Report,
-    ) -> _T:
-        """Call `build` after computing `largest`, and then each node that it finds too large."""
-        computed = [largest]
-        while True:
-            evaluation.evaluate(computed[-1:], report)
-            try:
-                return build(*values, errors=errors)
-            except TooLarge as error:
-                computed.append(error.largest)
 
     # ------------------------------------------------------------------ writing
 
@@ -334,20 +317,15 @@ class DeferredExecution(NumPyMemory):
             return False
         report: evaluation.Report = []
 
-        def build(*values: Operand, errors: int) -> tuple[Node, Arrangement | None]:
-            return builder.arranged(op, loop, values, shape, errors=errors)
-
         with lock:
             unread = storage.memory is None and size == prod(storage.node.shape)
             if not unread or any([type(x) is Tensor and x.storage is storage for x in operands]):
                 self.force(storage)
             values, _ = self._values(operands, way.reads_shared)
-            try:
-                node, arrange = build(*values, errors=way.errors)
-            except TooLarge as error:
-                node, arrange = self._build_in_steps(
-                    build, values, way.errors, error.largest, report
-                )
+            node, arrange = in_steps(
+                lambda: builder.arranged(op, loop, values, shape, errors=way.errors),
+                lambda node: evaluation.evaluate([node], report),
+            )
             destination = view if arrange is None else arrange.apply(view)
             memory = storage.memory
             if memory is None:  # all elements are overwritten: they need not be computed before

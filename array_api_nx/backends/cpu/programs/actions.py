@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
+from ....contract import replay
 from ....contract.backend import Handle
 from ....contract.numpy_dtypes import NDArray
 from ....contract.program import Argument
@@ -33,6 +34,7 @@ __all__ = [
     "Update",
     "allocated_by",
     "as_array",
+    "permutation",
     "raised",
     "tensor",
 ]
@@ -171,6 +173,15 @@ def as_array(memory: NDArray, view: View) -> NDArray:
         return memory.reshape(shape)
     offset, strides = view.byte_layout(memory.itemsize)
     return np.ndarray(shape, memory.dtype, memory, offset, strides)
+
+
+def permutation(view: View, shape: tuple[int, ...]) -> tuple[int, ...] | None:
+    """The permutation of axes by which `view` reads a row-major block of a shape; None if it does
+    anything else."""
+    order = view.packed_order
+    if order is None or view.permute(order) != View.row_major(shape):
+        return None
+    return replay.inverse(order)
 
 
 def tensor(memory: NDArray, view: View) -> Tensor:

@@ -16,18 +16,26 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import numpy as np
 
 from ....contract import primitives as p
-from ....contract import replay
 from ....contract.numpy_dtypes import NDArray
 from ....contract.strided import Tensor
 from ....core.view import View
 from ..engine import fperrors
 from ..engine.extension import extension
-from ..engine.memory_pool import empty
 from ..engine.passes import Slots
 from ..kernels import ARG_REDUCE, REDUCE, divide_by_count
 from ..lazy import evaluation
 from ..policy import AT_ONCE_MAX
-from .actions import Action, BackendCall, KernelPass, Read, Update, allocated_by, as_array, raised
+from .actions import (
+    Action,
+    BackendCall,
+    KernelPass,
+    Read,
+    Update,
+    allocated_by,
+    as_array,
+    permutation,
+    raised,
+)
 
 if TYPE_CHECKING:
     from ....native._engine import Sequence
@@ -82,10 +90,10 @@ class BoundProgram:
         self._notes = True
         self._recording: tuple[Context, list[str]] | None = None
         self._works = self._bind()
-        self._check: Callable[[Given], bool | None] | None = None
-        if extension is not None:
-            expected = tuple([plan.expected(slot) for slot in plan.given])
-            self._check = extension.Sequence(expected, (), (), True).run
+        # Without the extension no program is bound: see running.py.
+        assert extension is not None
+        expected = tuple([plan.expected(slot) for slot in plan.given])
+        self._check: Callable[[Given], bool | None] = extension.Sequence(expected, (), (), True).run
 
     # ------------------------------------------------------------------ running
 
@@ -96,8 +104,7 @@ class BoundProgram:
         Tensors with such an `array`), or if floating-point errors want more than warnings. Then
         only memory was written that nobody else has seen.
         """
-        accepted = self._check_in_python(given) if self._check is None else self._check(given)
-        if accepted is False:
+        if self._check(given) is False:
             return False
         if not self._notes:
             self._run_works(given, report)
@@ -136,21 +143,6 @@ class BoundProgram:
             arrays[number] = show(given[source])
         for work in self._works:
             work(given, arrays, report)
-
-    def _check_in_python(self, given: Given) -> bool:
-        """Check the given arrays, as a sequence of the extension without passes does."""
-        plan = self._plan
-        for i, slot in enumerate(plan.given):
-            if i == len(given):
-                given.append(empty(*plan.expected(slot)))
-            array = given[i]
-            array = array if type(array) is np.ndarray else getattr(array, "array", None)
-            if type(array) is not np.ndarray or not array.flags.c_contiguous:
-                return False
-            if (array.shape, array.dtype) != plan.expected(slot):
-                return False
-            given[i] = array
-        return True
 
     def reentrant(self) -> Callable[[Given], Tensor | None] | None:
         """A function from the arguments' handles to the result, which several threads may call at a
@@ -322,9 +314,8 @@ class BoundProgram:
         shape, _ = self._plan.expected(x.slot)
         if view == View.row_major(shape):
             return source
-        order = view.packed_order
-        if order is not None and view.permute(order) == View.row_major(shape):
-            axes = replay.inverse(order)
+        axes = permutation(view, shape)
+        if axes is not None:
             self._views.append((number, source, lambda array: array.transpose(axes)))
         else:
             self._views.append((number, source, lambda array: as_array(array.reshape(-1), view)))
@@ -378,7 +369,7 @@ def _mean(axes: tuple[int, ...], keepdims: bool, count: int, i: int, out: int) -
 
 def _is_native(action: Action) -> bool:
     """Whether the extension runs an action without Python code."""
-    if extension is None or type(action) is not KernelPass:
+    if type(action) is not KernelPass:
         return False
     return action.work.copies == 1 and not any(
         [each.divisor is not None or each.loop.call is None for each in action.work.accumulations]

@@ -8,6 +8,7 @@ program. ProgramPlan (plan.py) calls the planner, and adds the memory.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from math import prod
 from typing import Any, Final
 
@@ -21,12 +22,12 @@ from ....explain import model
 from ..engine import fperrors
 from ..engine.passes import Slot
 from ..lazy import evaluation, expression
-from ..lazy.builder import Builder, TooLarge, Value
+from ..lazy.builder import Builder, Value, in_steps
 from ..lazy.explain import Translator
 from ..lazy.expression import Node
 from ..lazy.planning import Graph
 from ..policy import limits
-from .actions import Action, BackendCall, Copy, Fill, KernelPass, Read, Update
+from .actions import Action, BackendCall, Copy, Fill, KernelPass, Read, Update, permutation
 
 __all__ = ["Planner", "SlotInfo", "Unplannable"]
 
@@ -189,17 +190,9 @@ class Planner:
         self, method: str, arguments: Sequence[Argument], keywords: dict[str, Argument], errors: int
     ) -> Value | None:
         """The value that a method of the backend returns; None if no loops compute it."""
-        computed: list[Node] = []
-        while True:
-            try:
-                found: Value | None = getattr(self._builder, method)(
-                    *arguments, **keywords, errors=errors
-                )
-            except TooLarge as error:
-                computed.append(error.largest)
-            else:
-                return found
-            self._plan_passes(computed[-1:])
+        build = partial(getattr(self._builder, method), *arguments, **keywords, errors=errors)
+        found: Value | None = in_steps(build, lambda node: self._plan_passes([node]))
+        return found
 
     def _update(self, position: int, step: Step, errors: int) -> None:
         operand, view, *rest = step.arguments
@@ -240,12 +233,10 @@ class Planner:
         shape = self._shape(x.value)
         if view == View.row_major(shape):
             return value
-        order = view.packed_order
-        if order is not None and view.offset == 0 and view.size == prod(shape):
-            # The view only permutes axes, which is possible whatever the layout of the value.
-            block = view.permute(order)
-            if block == View.row_major(shape):
-                return Value(value.node, value.view.permute(replay.inverse(order)))
+        axes = permutation(view, shape)
+        if axes is not None:
+            # This is possible whatever the layout of the value.
+            return Value(value.node, value.view.permute(axes))
         return Value(self._contiguous(value, errors).node, view)
 
     def _contiguous(self, x: Value, errors: int) -> Value:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from array_api_nx.config import hints
-from tests.support.programs import needs_extension, set_process_threshold
+from tests.support.programs import set_process_threshold
 
 
 @pytest.fixture(params=["process", "context"])
@@ -18,9 +18,3 @@ def threshold(request: pytest.FixtureRequest) -> Iterator[str]:
         set_process_threshold(0)
     yield request.param
     set_process_threshold(kept)
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if "cpu/lazy" in item.path.as_posix():
-            item.add_marker(needs_extension)

@@ -1,4 +1,4 @@
-"""Without the extension programs run step by step, as on other backends."""
+"""Without the extension nothing is deferred, and programs run step by step as on other backends."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ from tests.support.programs import needs_extension
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if "cpu/programs" in item.path.as_posix():
+        if any([f"backends/cpu/{room}/" in item.path.as_posix() for room in ("lazy", "programs")]):
             item.add_marker(needs_extension)
