@@ -21,7 +21,8 @@ class BuildExtension(build_ext):
     def build_extensions(self) -> None:
         if self.compiler.compiler_type in ("unix", "mingw32"):
             # In place, a cast reads and writes the same memory as two types.
-            flags = ["-std=c99", "-O3", "-fno-strict-aliasing", "-Wall", "-Wextra"]
+            flags = ["-std=c99", "-O3", "-fno-strict-aliasing", "-fvisibility=hidden"]
+            flags += ["-Wall", "-Wextra"]
             for extension in self.extensions:
                 extension.extra_compile_args.extend(flags)
         super().build_extensions()
@@ -37,8 +38,8 @@ setup(
             optional=True,
         ),
         Extension(
-            "array_api_nx.native._engine",
-            sources=[f"{NATIVE}/_engine.c"],
+            "array_api_nx._native",
+            sources=[x for x in sorted(glob(f"{NATIVE}/*.c")) if not x.endswith("_fast_path.c")],
             depends=glob(f"{NATIVE}/*.h"),
             include_dirs=[np.get_include()],
             optional=True,

@@ -118,8 +118,8 @@ def _start(group: Group, checkout: Path) -> Worker:
     try:
         if worker.checkout is None or Path(worker.checkout).resolve() != checkout.resolve():
             raise Unsuitable(f"{checkout}: array_api_nx was imported from {worker.checkout}")
-        sources = (checkout / "array_api_nx" / "native").glob("_*.c")
-        missing = {source.stem for source in sources}.difference(worker.extensions)
+        stubs = (checkout / "array_api_nx").rglob("_*.pyi")  # every extension has one
+        missing = {stub.stem for stub in stubs}.difference(worker.extensions)
         wanted = os.environ.get("ARRAY_API_NX_EXTENSION") != "0"
         if wanted and (missing or not worker.extensions):
             names = ", ".join(sorted(missing)) or "extension"

@@ -135,9 +135,10 @@ def _about_array_api_nx() -> dict[str, Any]:
         and isinstance(getattr(module.__spec__, "loader", None), ExtensionFileLoader)
     }
     built = [file.stat().st_mtime for file in compiled.values()]
-    sources = [x.stat().st_mtime for file in compiled.values() for x in file.parent.glob("*.[ch]")]
+    root = Path(str(package.__file__)).parent if package else None
+    sources = [x.stat().st_mtime for x in (root / "native").glob("*.[ch]")] if root else []
     return {
-        "checkout": str(Path(str(package.__file__)).parents[1]) if package else None,
+        "checkout": str(root.parent) if root else None,
         "extensions": sorted(compiled),
         # Some source may belong to one extension only, so the newest of them all are compared.
         "outdated": bool(built and sources) and max(sources) > max(built),

@@ -31,12 +31,17 @@ include=$($python -c 'import numpy, sysconfig
 print("-I" + numpy.get_include(), "-I" + sysconfig.get_path("include"))')
 suffix=$($python -c 'import sysconfig; print(sysconfig.get_config_var("EXT_SUFFIX"))')
 build() {
-    for source in $native/_fast_path.c $native/_engine.c; do
-        rm -f "${source%.c}".*.so
-        # shellcheck disable=SC2086
-        $cc -std=c99 -Wall -Wextra -g -fno-strict-aliasing -fPIC -shared $include "$@" \
-            "$source" -o "${source%.c}$suffix"
-    done
+    link "$native/_fast_path" "$native/_fast_path.c" "$@"
+    # shellcheck disable=SC2046
+    link array_api_nx/_native $(ls $native/*.c | grep -v _fast_path) "$@"
+}
+link() {
+    target=$1
+    shift
+    rm -f "$target".*.so
+    # shellcheck disable=SC2086
+    $cc -std=c99 -Wall -Wextra -g -fno-strict-aliasing -fvisibility=hidden -fPIC -shared \
+        $include "$@" -o "$target$suffix"
 }
 
 export PYTHONMALLOC=malloc
@@ -56,9 +61,10 @@ valgrind)
         -m pytest -p no:cacheprovider --capture=sys -k "not flags and not warn" "$@"
     # Python and the loader have findings of their own; ours have a frame in our sources.
     ! cat "$copy"/valgrind.* | awk '
+        BEGIN { while (("ls array_api_nx/native" | getline name) > 0) sources[name] }
         /^==[0-9]+== *$/ { if (ours) printf "%s", text; text = ""; ours = 0; next }
         { text = text $0 "\n" }
-        /\((_(engine|fast_path)\.c|(atomics|calls|context|copies|interrupt|loops|memory|parse|sequence|operations|sums|threads|tiles|totals)\.h):/ { ours = 1 }
+        match($0, /\([a-z_]+[.][ch]:/) && substr($0, RSTART + 1, RLENGTH - 2) in sources { ours = 1 }
     ' | grep .
     ;;
 *)

@@ -104,6 +104,8 @@ DOTTED = {dotted(path) for path in MODULES}
 
 def room(module: str) -> str:
     """The room of a module of the package, by its dotted name."""
+    if module == f"{NAME}._native":  # the extension that the C of that folder is compiled to
+        return "native"
     place = "/".join(module.split(".")[1:])
     found = [each for each in ROOMS if place == each or place.startswith(f"{each}/")]
     return max(found, key=len, default=FACE)
@@ -146,6 +148,7 @@ def test_the_rooms_are_there():
     assert room(f"{NAME}.config") == "config"
     assert room(f"{NAME}.frontend.configuration") == "frontend"
     assert room(f"{NAME}.device") == "device"
+    assert room(f"{NAME}._native") == room(f"{NAME}.native") == "native"
     assert room(f"{NAME}.backends") == "backends"
     assert room(f"{NAME}.backends.cpu.backend") == "backends/cpu"
     assert room(f"{NAME}.backends.cpu.storage") == "backends/cpu/storage"

@@ -9,33 +9,33 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Final, Literal, overload
 
 if TYPE_CHECKING:
-    import array_api_nx.native._engine as _engine
+    import array_api_nx._native as _native
     import array_api_nx.native._fast_path as _fast_path
 
     # What the stubs say of the modules, for who loads these and may get None.
 
-    class Engine(ModuleType):
-        """The module `_engine` as a type."""
+    class Native(ModuleType):
+        """The module `_native` as a type."""
 
-        ContextCaller = _engine.ContextCaller
-        Kernel = _engine.Kernel
-        Sequence = _engine.Sequence
-        ufunc_loop = staticmethod(_engine.ufunc_loop)
-        cast_loop = staticmethod(_engine.cast_loop)
-        select_loop = staticmethod(_engine.select_loop)
-        count_loop = staticmethod(_engine.count_loop)
-        sum_loop = staticmethod(_engine.sum_loop)
-        moments_loop = staticmethod(_engine.moments_loop)
-        compute = staticmethod(_engine.compute)
-        update = staticmethod(_engine.update)
-        total = staticmethod(_engine.total)
-        forget_threads = staticmethod(_engine.forget_threads)
-        parallel_for = staticmethod(_engine.parallel_for)
-        retire_workers = staticmethod(_engine.retire_workers)
-        empty = staticmethod(_engine.empty)
-        limit_spares = staticmethod(_engine.limit_spares)
-        release_spares = staticmethod(_engine.release_spares)
-        count_spares = staticmethod(_engine.count_spares)
+        ContextCaller = _native.ContextCaller
+        Kernel = _native.Kernel
+        Sequence = _native.Sequence
+        ufunc_loop = staticmethod(_native.ufunc_loop)
+        cast_loop = staticmethod(_native.cast_loop)
+        select_loop = staticmethod(_native.select_loop)
+        count_loop = staticmethod(_native.count_loop)
+        sum_loop = staticmethod(_native.sum_loop)
+        moments_loop = staticmethod(_native.moments_loop)
+        compute = staticmethod(_native.compute)
+        update = staticmethod(_native.update)
+        total = staticmethod(_native.total)
+        forget_threads = staticmethod(_native.forget_threads)
+        parallel_for = staticmethod(_native.parallel_for)
+        retire_workers = staticmethod(_native.retire_workers)
+        empty = staticmethod(_native.empty)
+        limit_spares = staticmethod(_native.limit_spares)
+        release_spares = staticmethod(_native.release_spares)
+        count_spares = staticmethod(_native.count_spares)
 
     class FastPath(ModuleType):
         """The module `_fast_path` as a type."""
@@ -51,11 +51,14 @@ MEND: Final = (
 )
 """What brings an extension that was not built."""
 
+_MODULES: Final = {"_native": ".._native", "_fast_path": "._fast_path"}
+"""Where the extensions are, from here: that which is to stay lies in the package itself."""
+
 _told = False
 
 
 @overload
-def load(name: Literal["_engine"]) -> Engine | None: ...
+def load(name: Literal["_native"]) -> Native | None: ...
 @overload
 def load(name: Literal["_fast_path"]) -> FastPath | None: ...
 def load(name: str) -> ModuleType | None:
@@ -68,7 +71,7 @@ def load(name: str) -> ModuleType | None:
     if os.environ.get("ARRAY_API_NX_EXTENSION") == "0":
         return None
     try:
-        return import_module(f".{name}", __name__)
+        return import_module(_MODULES[name], __name__)
     except ImportError as error:
         if not _told:
             _told = True

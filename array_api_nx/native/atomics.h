@@ -6,32 +6,33 @@
 #ifndef ARRAY_API_NX_ATOMICS_H
 #define ARRAY_API_NX_ATOMICS_H
 
+#include "common.h"
+
+/* Make what the functions below need; 0 if there is no memory. A forked child may have to do it
+   again. */
+int make_atomics(void);
+
 #ifdef __GNUC__
 
-static int make_atomics(void)
-{
-    return 1;
-}
-
-static npy_intp load_shared(npy_intp *number)
+static inline npy_intp load_shared(npy_intp *number)
 {
     return __atomic_load_n(number, __ATOMIC_ACQUIRE);
 }
 
 /* The functions below return the number as it was before the change. */
 
-static npy_intp add_shared(npy_intp *number, npy_intp change)
+static inline npy_intp add_shared(npy_intp *number, npy_intp change)
 {
     return __atomic_fetch_add(number, change, __ATOMIC_ACQ_REL);
 }
 
-static npy_intp exchange_shared(npy_intp *number, npy_intp value)
+static inline npy_intp exchange_shared(npy_intp *number, npy_intp value)
 {
     return __atomic_exchange_n(number, value, __ATOMIC_ACQ_REL);
 }
 
 /* Replace the number if it is what is expected. */
-static npy_intp replace_shared(npy_intp *number, npy_intp expected, npy_intp value)
+static inline npy_intp replace_shared(npy_intp *number, npy_intp expected, npy_intp value)
 {
     __atomic_compare_exchange_n(number, &expected, value, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
     return expected;
@@ -39,45 +40,27 @@ static npy_intp replace_shared(npy_intp *number, npy_intp expected, npy_intp val
 
 #else
 
-static PyThread_type_lock atomics_lock;
-
-/* Whether there was memory for the lock. A forked child may have to make another one. */
-static int make_atomics(void)
-{
-    atomics_lock = PyThread_allocate_lock();
-    return atomics_lock != NULL;
-}
-
 /* Under the lock, replace the number by `factor * number + change`; if `wanted`, only where the
-   number is `expected`. The functions below are cases of this one. */
-static npy_intp change_shared(npy_intp *number, npy_intp factor, npy_intp change, int wanted,
-                              npy_intp expected)
-{
-    PyThread_acquire_lock(atomics_lock, WAIT_LOCK);
-    const npy_intp before = *number;
-    if (!wanted || before == expected) {
-        *number = factor * before + change;
-    }
-    PyThread_release_lock(atomics_lock);
-    return before;
-}
+   number is `expected`. Returns the number before. The functions below are cases of this one. */
+npy_intp change_shared(npy_intp *number, npy_intp factor, npy_intp change, int wanted,
+                       npy_intp expected);
 
-static npy_intp load_shared(npy_intp *number)
+static inline npy_intp load_shared(npy_intp *number)
 {
     return change_shared(number, 1, 0, 0, 0);
 }
 
-static npy_intp add_shared(npy_intp *number, npy_intp change)
+static inline npy_intp add_shared(npy_intp *number, npy_intp change)
 {
     return change_shared(number, 1, change, 0, 0);
 }
 
-static npy_intp exchange_shared(npy_intp *number, npy_intp value)
+static inline npy_intp exchange_shared(npy_intp *number, npy_intp value)
 {
     return change_shared(number, 0, value, 0, 0);
 }
 
-static npy_intp replace_shared(npy_intp *number, npy_intp expected, npy_intp value)
+static inline npy_intp replace_shared(npy_intp *number, npy_intp expected, npy_intp value)
 {
     return change_shared(number, 0, value, 1, expected);
 }
@@ -85,7 +68,7 @@ static npy_intp replace_shared(npy_intp *number, npy_intp expected, npy_intp val
 #endif
 
 /* Wait for some nanoseconds, and leave the core to the other hardware thread meanwhile. */
-static void pause_shortly(void)
+static inline void pause_shortly(void)
 {
 #if defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
     __builtin_ia32_pause();

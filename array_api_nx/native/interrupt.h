@@ -7,14 +7,10 @@
 #ifndef ARRAY_API_NX_INTERRUPT_H
 #define ARRAY_API_NX_INTERRUPT_H
 
+#include "atomics.h"
+#include "common.h"
+
 #include <time.h>
-
-/* Tiles between two looks at the clock, which takes as long as the additions of some hundred
-   elements; tiles take from one to some hundred microseconds. */
-enum { TILES_PER_LOOK = 16 };
-
-/* Processor time between two looks for signals. Taking the GIL disturbs other Python threads. */
-static const clock_t TIME_PER_LOOK = CLOCKS_PER_SEC / 50;
 
 typedef struct {
     npy_intp stopped;     /* whether all threads are to stop computing; shared */
@@ -23,52 +19,21 @@ typedef struct {
     clock_t last; /* when Python last handled signals, at first when the clock was first read */
 } Interrupt;
 
-static void start_interrupt(Interrupt *interrupt)
-{
-    interrupt->stopped = 0;
-    interrupt->state = NULL;
-    interrupt->countdown = TILES_PER_LOOK;
-    interrupt->last = 0;
-}
+/* Begin a computation, which may or may not release the GIL. */
+void start_interrupt(Interrupt *interrupt);
 
-static void release_gil(Interrupt *interrupt)
-{
-    interrupt->state = PyEval_SaveThread();
-}
+/* Release the GIL. The thread that does so is the one that waits for the computation. */
+void release_gil(Interrupt *interrupt);
 
-/* Take the GIL back. 0 with an exception set if the computation was stopped. */
-static int take_gil(Interrupt *interrupt)
-{
-    if (interrupt->state != NULL) {
-        PyEval_RestoreThread(interrupt->state);
-        interrupt->state = NULL;
-    }
-    return !load_shared(&interrupt->stopped);
-}
+/* Take the GIL back, if it was released. 0 with an exception set if the computation was stopped. */
+int take_gil(Interrupt *interrupt);
 
 /* Let Python handle signals if it is time. Only the thread that waits for the computation, and has
    released the GIL, may call this. */
-static void look_for_signals(Interrupt *interrupt)
-{
-    interrupt->countdown = TILES_PER_LOOK;
-    const clock_t now = clock();
-    if (interrupt->last == 0) {
-        interrupt->last = now;
-    }
-    if (now - interrupt->last < TIME_PER_LOOK) {
-        return;
-    }
-    PyEval_RestoreThread(interrupt->state);
-    if (PyErr_CheckSignals() < 0) {
-        exchange_shared(&interrupt->stopped, 1);
-    }
-    interrupt->state = PyEval_SaveThread();
-    interrupt->last = now;
-    feclearexcept(FE_ALL_EXCEPT); /* a handler's floating-point exceptions are none of ours */
-}
+void look_for_signals(Interrupt *interrupt);
 
 /* Whether to stop computing. The caller also looks for signals here, now and then. */
-static int is_interrupted(Interrupt *interrupt, int is_caller)
+static inline int is_interrupted(Interrupt *interrupt, int is_caller)
 {
     if (is_caller && interrupt->state != NULL && --interrupt->countdown <= 0) {
         look_for_signals(interrupt);

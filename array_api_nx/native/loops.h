@@ -1,4 +1,5 @@
-/* The inner loops that are not a ufunc's: casts, selection, counting.
+/* Inner loops: what is known of one, the loops that are not a ufunc's (casts, selection, counting),
+   and the capsules in which loops.py keeps them.
 
    All have the signature of a ufunc's inner loop. A target may be the very memory of a source of
    the same itemsize, so nothing here is `restrict`. */
@@ -6,21 +7,12 @@
 #ifndef ARRAY_API_NX_LOOPS_H
 #define ARRAY_API_NX_LOOPS_H
 
+#include "common.h"
+
 enum { MAX_SOURCES = 3 };
 
-/* Loops that are compiled once more for newer processors, and chosen when the extension loads. */
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__gnu_linux__)
-#define CLONED __attribute__((target_clones("avx2", "default")))
-#else
-#define CLONED
-#endif
-
-/* Becomes a part of the loop that calls it, and so is compiled for the same processors. */
-#ifdef __GNUC__
-#define INLINE inline __attribute__((always_inline))
-#else
-#define INLINE inline
-#endif
+/* What the capsules of loops are named; each holds a pointer to a Loop. */
+#define LOOP_NAME "array_api_nx.loop"
 
 typedef struct {
     PyUFuncGenericFunction function; /* NULL: moments, see sums.h */
@@ -41,288 +33,19 @@ typedef struct {
     npy_uint64 low, high;
 } Pair;
 
+/* The head of a function that is an inner loop. */
 #define LOOP(NAME) \
     static void NAME(char **args, npy_intp const *count, npy_intp const *steps, void *data)
 
-/* A loop whose rounds do not depend on each other, although a target may be a source. */
-#if defined(__GNUC__) && !defined(__clang__)
-#define INDEPENDENT _Pragma("GCC ivdep")
-#define UNROLLED _Pragma("GCC unroll 8") /* a loop of few rounds, known in advance */
-#else
-#define INDEPENDENT
-#define UNROLLED
-#endif
-
-/* Both bodies are the same loop; the compiler vectorizes the contiguous one. */
-#define EACH(CONTIGUOUS, I1, O1, VALUE)                            \
-    do {                                                           \
-        const npy_intp n = *count;                                 \
-        const char *source = args[0];                              \
-        char *target = args[1];                                    \
-        (void)data;                                                \
-        if (CONTIGUOUS) {                                          \
-            INDEPENDENT                                            \
-            for (npy_intp i = 0; i < n; i++) {                     \
-                const I1 x = ((const I1 *)source)[i];              \
-                ((O1 *)target)[i] = VALUE;                         \
-            }                                                      \
-        } else {                                                   \
-            for (npy_intp i = 0; i < n; i++) {                     \
-                const I1 x = *(const I1 *)(source + i * steps[0]); \
-                *(O1 *)(target + i * steps[1]) = VALUE;            \
-            }                                                      \
-        }                                                          \
-    } while (0)
-
-#define CAST(NAME, FROM, TO, VALUE)                                                  \
-    LOOP(NAME)                                                                       \
-    {                                                                                \
-        EACH(steps[0] == sizeof(FROM) && steps[1] == sizeof(TO), FROM, TO, (VALUE)); \
-    }
-
-/* FROM is bool, an integer or real. Bools are 0 or 1 in memory, so they cast as integers do. */
-#define CASTS_TO_FLOATS(FROM)                                                            \
-    CAST(FROM##_to_float, npy_##FROM, npy_float, (npy_float)x)                           \
-    CAST(FROM##_to_double, npy_##FROM, npy_double, (npy_double)x)                        \
-    CAST(FROM##_to_complex64, npy_##FROM, Complex64, ((Complex64){(npy_float)x, 0}))     \
-    CAST(FROM##_to_complex128, npy_##FROM, Complex128, ((Complex128){(npy_double)x, 0})) \
-    CAST(FROM##_to_bool, npy_##FROM, npy_bool, x != 0)
-
-#define CASTS_TO_INTEGERS(FROM)                                   \
-    CAST(FROM##_to_int8, npy_##FROM, npy_int8, (npy_int8)x)       \
-    CAST(FROM##_to_int16, npy_##FROM, npy_int16, (npy_int16)x)    \
-    CAST(FROM##_to_int32, npy_##FROM, npy_int32, (npy_int32)x)    \
-    CAST(FROM##_to_int64, npy_##FROM, npy_int64, (npy_int64)x)    \
-    CAST(FROM##_to_uint8, npy_##FROM, npy_uint8, (npy_uint8)x)    \
-    CAST(FROM##_to_uint16, npy_##FROM, npy_uint16, (npy_uint16)x) \
-    CAST(FROM##_to_uint32, npy_##FROM, npy_uint32, (npy_uint32)x) \
-    CAST(FROM##_to_uint64, npy_##FROM, npy_uint64, (npy_uint64)x)
-
-#define CASTS_OF_INTEGER(FROM) CASTS_TO_FLOATS(FROM) CASTS_TO_INTEGERS(FROM)
-
-CASTS_OF_INTEGER(bool)
-CASTS_OF_INTEGER(int8)
-CASTS_OF_INTEGER(int16)
-CASTS_OF_INTEGER(int32)
-CASTS_OF_INTEGER(int64)
-CASTS_OF_INTEGER(uint8)
-CASTS_OF_INTEGER(uint16)
-CASTS_OF_INTEGER(uint32)
-CASTS_OF_INTEGER(uint64)
-CASTS_TO_FLOATS(float)
-CASTS_TO_FLOATS(double)
-
-CAST(complex64_to_complex64, Complex64, Complex64, x)
-CAST(complex64_to_complex128, Complex64, Complex128, ((Complex128){x.real, x.imag}))
-CAST(complex64_to_bool, Complex64, npy_bool, x.real != 0 || x.imag != 0)
-CAST(complex128_to_complex64, Complex128, Complex64,
-     ((Complex64){(npy_float)x.real, (npy_float)x.imag}))
-CAST(complex128_to_complex128, Complex128, Complex128, x)
-CAST(complex128_to_bool, Complex128, npy_bool, x.real != 0 || x.imag != 0)
-
-/* Where the standard's dtypes are in the tables below. */
-enum {
-    AT_BOOL, AT_INT8, AT_INT16, AT_INT32, AT_INT64, AT_UINT8, AT_UINT16, AT_UINT32, AT_UINT64,
-    AT_FLOAT32, AT_FLOAT64, AT_COMPLEX64, AT_COMPLEX128, DTYPES
-};
-
-static const int type_numbers[DTYPES] = {
-    NPY_BOOL, NPY_INT8, NPY_INT16, NPY_INT32, NPY_INT64, NPY_UINT8, NPY_UINT16, NPY_UINT32,
-    NPY_UINT64, NPY_FLOAT, NPY_DOUBLE, NPY_CFLOAT, NPY_CDOUBLE,
-};
-
-static const npy_intp itemsizes[DTYPES] = {1, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8, 8, 16};
-
-#define ROW_OF_INTEGER(FROM)                                                                 \
-    {FROM##_to_bool, FROM##_to_int8, FROM##_to_int16, FROM##_to_int32, FROM##_to_int64,      \
-     FROM##_to_uint8, FROM##_to_uint16, FROM##_to_uint32, FROM##_to_uint64, FROM##_to_float, \
-     FROM##_to_double, FROM##_to_complex64, FROM##_to_complex128}
-
-#define ROW_OF_REAL(FROM)                                                                         \
-    {[AT_BOOL] = FROM##_to_bool, [AT_FLOAT32] = FROM##_to_float, [AT_FLOAT64] = FROM##_to_double, \
-     [AT_COMPLEX64] = FROM##_to_complex64, [AT_COMPLEX128] = FROM##_to_complex128}
-
-/* Missing: reals to integers, whose results that do not fit are each loop's own, and complex to
-   real. */
-static const PyUFuncGenericFunction casts[DTYPES][DTYPES] = {
-    ROW_OF_INTEGER(bool),
-    ROW_OF_INTEGER(int8),
-    ROW_OF_INTEGER(int16),
-    ROW_OF_INTEGER(int32),
-    ROW_OF_INTEGER(int64),
-    ROW_OF_INTEGER(uint8),
-    ROW_OF_INTEGER(uint16),
-    ROW_OF_INTEGER(uint32),
-    ROW_OF_INTEGER(uint64),
-    ROW_OF_REAL(float),
-    ROW_OF_REAL(double),
-    {[AT_BOOL] = complex64_to_bool, [AT_COMPLEX64] = complex64_to_complex64,
-     [AT_COMPLEX128] = complex64_to_complex128},
-    {[AT_BOOL] = complex128_to_bool, [AT_COMPLEX64] = complex128_to_complex64,
-     [AT_COMPLEX128] = complex128_to_complex128},
-};
-
-static int dtype_index(int type_number)
-{
-    int i = 0;
-    while (i < DTYPES && type_numbers[i] != type_number) {
-        i++;
-    }
-    return i;
-}
-
-/* Whether there is such a loop. */
-static int find_cast(int from, int to, Loop *loop)
-{
-    const int i = dtype_index(from);
-    const int j = dtype_index(to);
-    if (i == DTYPES || j == DTYPES || casts[i][j] == NULL) {
-        return 0;
-    }
-    *loop = (Loop){casts[i][j], NULL, 1, {itemsizes[i], itemsizes[j]}};
-    return 1;
-}
-
-/* Whole values are selected, by their bits: no processor can guess a condition that is as good as
-   random. */
-#define SELECT_EACH(TYPE, FIRST, SECOND)                                    \
-    INDEPENDENT                                                             \
-    for (npy_intp i = 0; i < n; i++) {                                      \
-        const TYPE one = FIRST;                                             \
-        const TYPE other = SECOND;                                          \
-        target[i] = other ^ ((one ^ other) & (TYPE) - (condition[i] != 0)); \
-    }
-
-/* target = condition ? first : second, each of which may be a scalar. */
-#define SELECT(NAME, TYPE)                                                                     \
-    CLONED LOOP(NAME)                                                                          \
-    {                                                                                          \
-        const npy_intp n = *count;                                                             \
-        const npy_intp size = sizeof(TYPE);                                                    \
-        const char *condition = args[0];                                                       \
-        const TYPE *first = (const TYPE *)args[1], *second = (const TYPE *)args[2];            \
-        TYPE *target = (TYPE *)args[3];                                                        \
-        (void)data;                                                                            \
-        if (steps[0] == 1 && steps[1] == size && steps[2] == size && steps[3] == size) {       \
-            SELECT_EACH(TYPE, first[i], second[i])                                             \
-        } else if (steps[0] == 1 && steps[1] == size && steps[2] == 0 && steps[3] == size) {   \
-            const TYPE scalar = *second;                                                       \
-            SELECT_EACH(TYPE, first[i], scalar)                                                \
-        } else if (steps[0] == 1 && steps[1] == 0 && steps[2] == size && steps[3] == size) {   \
-            const TYPE scalar = *first;                                                        \
-            SELECT_EACH(TYPE, scalar, second[i])                                               \
-        } else {                                                                               \
-            for (npy_intp i = 0; i < n; i++) {                                                 \
-                const char *chosen =                                                           \
-                    condition[i * steps[0]] ? args[1] + i * steps[1] : args[2] + i * steps[2]; \
-                *(TYPE *)(args[3] + i * steps[3]) = *(const TYPE *)chosen;                     \
-            }                                                                                  \
-        }                                                                                      \
-    }
-
-SELECT(select_1, npy_uint8)
-SELECT(select_2, npy_uint16)
-SELECT(select_4, npy_uint32)
-SELECT(select_8, npy_uint64)
-
-LOOP(select_16)
-{
-    (void)data;
-    for (npy_intp i = 0; i < *count; i++) {
-        const char *chosen =
-            args[0][i * steps[0]] ? args[1] + i * steps[1] : args[2] + i * steps[2];
-        *(Pair *)(args[3] + i * steps[3]) = *(const Pair *)chosen;
-    }
-}
-
-/* Whether there is such a loop. */
-static int find_select(npy_intp itemsize, Loop *loop)
-{
-    PyUFuncGenericFunction function;
-    switch (itemsize) {
-        case 1: function = select_1; break;
-        case 2: function = select_2; break;
-        case 4: function = select_4; break;
-        case 8: function = select_8; break;
-        case 16: function = select_16; break;
-        default: return 0;
-    }
-    *loop = (Loop){function, NULL, 3, {1, itemsize, itemsize, itemsize}};
-    return 1;
-}
-
-/* Bytes that are counted side by side, and how many such lines before a byte could overflow. */
-enum { COUNTED = 64, COUNTED_LINES = 255 };
-
-/* How many of the bytes are not 0. */
-static npy_int64 count_bytes(const char *bytes, npy_intp n)
-{
-    npy_int64 total = 0;
-    while (n >= COUNTED) {
-        npy_uint8 counts[COUNTED] = {0};
-        const npy_intp lines = n / COUNTED < COUNTED_LINES ? n / COUNTED : COUNTED_LINES;
-        for (npy_intp line = 0; line < lines; line++) {
-            for (int i = 0; i < COUNTED; i++) {
-                counts[i] += bytes[line * COUNTED + i] != 0;
-            }
-        }
-        for (int i = 0; i < COUNTED; i++) {
-            total += counts[i];
-        }
-        bytes += lines * COUNTED;
-        n -= lines * COUNTED;
-    }
-    for (npy_intp i = 0; i < n; i++) {
-        total += bytes[i] != 0;
-    }
-    return total;
-}
-
-/* (int64, bool) -> int64: the sum. */
-LOOP(count_true)
-{
-    const npy_intp n = *count;
-    (void)data;
-    if (args[0] == args[2] && steps[0] == 0 && steps[1] == 1 && steps[2] == 0) {
-        *(npy_int64 *)args[2] += count_bytes(args[1], n);
-        return;
-    }
-    for (npy_intp i = 0; i < n; i++) {
-        const npy_int64 before = *(const npy_int64 *)(args[0] + i * steps[0]);
-        *(npy_int64 *)(args[2] + i * steps[2]) = before + (args[1][i * steps[1]] != 0);
-    }
-}
-
-static const Loop count_loop = {count_true, NULL, 2, {8, 1, 8}};
-
 /* Whether these are bools or numbers of the standard's sizes, whichever C type they are. Others may
    be objects, of any length, or of several meanings. */
-static int is_standard(int type)
+static inline int is_standard(int type)
 {
     return PyTypeNum_ISBOOL(type) || PyTypeNum_ISINTEGER(type) || type == NPY_FLOAT ||
            type == NPY_DOUBLE || type == NPY_CFLOAT || type == NPY_CDOUBLE;
 }
 
-/* The ufunc's loop for exactly these dtypes, which must be standard ones. Whether there is one. */
-static int find_ufunc(const PyUFuncObject *ufunc, const int *types, const npy_intp *sizes,
-                      Loop *loop)
-{
-    for (int i = 0; i < ufunc->ntypes; i++) {
-        int same = 1;
-        for (int j = 0; j < ufunc->nargs; j++) {
-            same = same && ufunc->types[i * ufunc->nargs + j] == types[j] &&
-                   is_standard(types[j]);
-        }
-        if (same && ufunc->functions[i] != NULL) {
-            *loop = (Loop){ufunc->functions[i], ufunc->data ? (void *)ufunc->data[i] : NULL,
-                           ufunc->nin, {0}};
-            for (int j = 0; j < ufunc->nargs; j++) {
-                loop->itemsizes[j] = sizes[j];
-            }
-            return 1;
-        }
-    }
-    return 0;
-}
+/* Add the functions that make capsules to the module; -1 with an exception set. */
+int add_loops(PyObject *module);
 
 #endif

@@ -18,18 +18,11 @@
 #ifndef ARRAY_API_NX_THREADS_H
 #define ARRAY_API_NX_THREADS_H
 
-#include <stdint.h>
+#include "common.h"
+#include "interrupt.h"
+#include "tiles.h"
 
-enum { MAX_WORKERS = 255, ALIGNMENT = 64 };
-
-/* The most passes that a sequence (sequence.h) has, and the most arrays that so many passes can
-   name. */
-enum { MAX_SEQUENCE = 64, MAX_ARRAYS = MAX_SEQUENCE * MAX_OPERANDS };
-
-/* How often a thread reads a number before it goes to sleep. With the pauses in between that takes
-   about a hundred microseconds: within that time a caller that runs Python code between two jobs, or
-   an operation that needs no team, mostly comes back, and finds the workers awake. */
-enum { SPIN_COUNT = 5000 };
+enum { MAX_WORKERS = 255 };
 
 /* Memory for the tiles of one thread. */
 typedef struct {
@@ -105,262 +98,8 @@ struct Pool {
     Worker workers[MAX_WORKERS];
 };
 
-static Pool *pool;
-
-/* ------------------------------------------------------------------ scratch memory */
-
-static void release_scratch(Scratch *scratch)
-{
-    PyMem_RawFree(scratch->block);
-    *scratch = (Scratch){NULL, NULL, 0};
-}
-
-/* Make room for `size` bytes; 0 if there is no memory. */
-static int reserve_scratch(Scratch *scratch, size_t size)
-{
-    if (scratch->size >= size) {
-        return 1;
-    }
-    release_scratch(scratch);
-    scratch->block = PyMem_RawMalloc(size + ALIGNMENT);
-    if (scratch->block == NULL) {
-        return 0;
-    }
-    const uintptr_t address = (uintptr_t)scratch->block + ALIGNMENT - 1;
-    scratch->start = (char *)(address - address % ALIGNMENT);
-    scratch->size = size;
-    return 1;
-}
-
-/* ------------------------------------------------------------------ jobs */
-
-/* Add floating-point flags to those of a step. */
-static void raise_flags(npy_intp *flags, npy_uint8 more)
-{
-    for (npy_intp now = load_shared(flags), seen; (now & more) != more; now = seen) {
-        seen = replace_shared(flags, now, now | more);
-        if (seen == now) {
-            return;
-        }
-    }
-}
-
-/* Copy the flags of the first `count` steps. */
-static void collect_flags(const Job *job, npy_uint8 *flags, int count)
-{
-    for (int i = 0; i < count; i++) {
-        flags[i] = (npy_uint8)job->flags[i];
-    }
-}
-
-/* Run the loop over the elements of one task. */
-static void run_part(const Run *run, npy_intp task)
-{
-    char *args[MAX_SOURCES + 1];
-    const npy_intp begin = task * run->each;
-    const npy_intp count = least(run->count - begin, run->each);
-    for (int i = 0; i <= run->loop->sources; i++) {
-        args[i] = run->args[i] + (run->steps[i] == 0 ? task * run->accumulator_stride : begin * run->steps[i]);
-    }
-    run->loop->function(args, &count, run->steps, run->loop->data);
-}
-
-static void work_on_run(Job *job, char *scratch, int is_caller)
-{
-    (void)scratch;
-    const Run run = job->run;
-    take_flags();
-    for (npy_intp task; (task = add_shared(&job->next, 1)) < job->tasks;) {
-        if (is_interrupted(job->interrupt, is_caller)) {
-            break;
-        }
-        run_part(&run, task);
-    }
-    raise_flags(&job->flags[0], take_flags());
-}
-
-static void work_on_kernel(Job *job, char *scratch, int is_caller)
-{
-    Frame frame;
-    start_frame(&frame, job->kernel, job->memories, scratch, job->interrupt, is_caller);
-    for (npy_intp task; (task = add_shared(&job->next, 1)) < job->tasks;) {
-        run_task(&frame, task);
-    }
-    for (int i = 0; i < job->kernel->step_count; i++) {
-        raise_flags(&job->flags[i], frame.flags[i]);
-    }
-}
-
-/* ------------------------------------------------------------------ gates */
-
-/* Enter the gate if it is open: whoever closes it then waits for this thread. 0 if it is closed. */
-static int enter_gate(Gate *gate)
-{
-    npy_intp inside = load_shared(&gate->inside);
-    while (inside < CLOSED) {
-        const npy_intp seen = replace_shared(&gate->inside, inside, inside + 1);
-        if (seen == inside) {
-            return 1;
-        }
-        inside = seen;
-    }
-    return 0;
-}
-
-static void leave_gate(Gate *gate)
-{
-    if (add_shared(&gate->inside, -1) == (CLOSED | ASLEEP) + 1) {
-        PyThread_release_lock(gate->empty);
-    }
-}
-
-static void open_gate(Gate *gate)
-{
-    exchange_shared(&gate->inside, 0);
-}
-
-static int is_closed(Gate *gate)
-{
-    return load_shared(&gate->inside) >= CLOSED;
-}
-
-/* Close the gate. Whether no thread is inside. */
-static int close_gate(Gate *gate)
-{
-    return add_shared(&gate->inside, CLOSED) == 0;
-}
-
-/* Wait until the threads inside a closed gate have left. Only the thread that closed it may wait. */
-static void await_empty(Gate *gate)
-{
-    for (int i = 0; i < SPIN_COUNT; i++) {
-        if (load_shared(&gate->inside) == CLOSED) {
-            return;
-        }
-        pause_shortly();
-    }
-    if (add_shared(&gate->inside, ASLEEP) != CLOSED) {
-        PyThread_acquire_lock(gate->empty, WAIT_LOCK);
-    }
-}
-
-/* ------------------------------------------------------------------ workers */
-
-static void call_worker(Worker *worker, int call)
-{
-    if (exchange_shared(&worker->state, call) == ASLEEP) {
-        PyThread_release_lock(worker->wake);
-    }
-}
-
-/* Wait until the worker is called. Returns CALLED or CALLED_WITH_GIL. */
-static int await_call(Worker *worker)
-{
-    for (int i = 0; i < SPIN_COUNT && load_shared(&worker->state) == AWAKE; i++) {
-        pause_shortly();
-    }
-    if (replace_shared(&worker->state, AWAKE, ASLEEP) == AWAKE) {
-        PyThread_acquire_lock(worker->wake, WAIT_LOCK);
-    }
-    return (int)exchange_shared(&worker->state, AWAKE);
-}
-
-/* Take the GIL. */
-static void enter_python(Worker *worker)
-{
-    if (worker->python != NULL) {
-        PyEval_RestoreThread(worker->python);
-    } else {
-        PyGILState_Ensure();
-        worker->python = PyThreadState_Get();
-    }
-}
-
-/* The main function of a worker's thread, which never returns.
-
-   The job that a worker was called for may be over when it comes, and another one may have begun.
-   The worker takes part in that one only if it holds the GIL, or does not, as that job wants it; if
-   not, it has been called again. The GIL is taken before the job's gate is entered, so that no caller waits for a worker that waits for
-   the GIL, which other threads may hold for milliseconds, or for ever once the interpreter ends. */
-static void serve(void *argument)
-{
-    Worker *worker = argument;
-    Pool *own = worker->pool;
-    Job *job = &own->job;
-    for (;;) {
-        const int call = await_call(worker);
-        if (call == CALLED_WITH_GIL) {
-            if (!enter_gate(&own->python)) {
-                continue;
-            }
-            enter_python(worker);
-        }
-        const int entered = enter_gate(&job->gate);
-        if (entered && worker->number < job->helpers && call == job->call) {
-            job->work(job, worker->scratch.start, 0);
-        }
-        if (call == CALLED_WITH_GIL) {
-            PyEval_SaveThread();
-            leave_gate(&own->python);
-        }
-        if (entered) {
-            leave_gate(&job->gate); /* after releasing the GIL, which the waiting caller needs next */
-        }
-    }
-}
-
-/* A lock that is held already; NULL if there is no memory. */
-static PyThread_type_lock make_signal(void)
-{
-    const PyThread_type_lock signal = PyThread_allocate_lock();
-    if (signal != NULL) {
-        PyThread_acquire_lock(signal, WAIT_LOCK);
-    }
-    return signal;
-}
-
-/* Start workers until there are `count`, or as many as can be had. */
-static void grow(Pool *own, int count)
-{
-    while (own->count < count) {
-        Worker *worker = &own->workers[own->count];
-        worker->pool = own;
-        worker->number = own->count;
-        if (worker->wake == NULL && (worker->wake = make_signal()) == NULL) {
-            return;
-        }
-        if (PyThread_start_new_thread(serve, worker) == PYTHREAD_INVALID_THREAD_ID) {
-            return;
-        }
-        own->count++;
-    }
-}
-
-/* Make a pool without workers; 0 if there is no memory. A former pool is never freed: after a fork
-   its threads exist in the parent alone, and its locks may be held for ever. */
-static int make_pool(void)
-{
-    Pool *fresh = PyMem_RawCalloc(1, sizeof(Pool));
-    if (fresh == NULL) {
-        return 0;
-    }
-    fresh->job.gate = (Gate){CLOSED, make_signal()};
-    fresh->python.empty = make_signal();
-    if (fresh->job.gate.empty == NULL || fresh->python.empty == NULL || !make_atomics()) {
-        if (fresh->job.gate.empty != NULL) {
-            PyThread_free_lock(fresh->job.gate.empty);
-        }
-        if (fresh->python.empty != NULL) {
-            PyThread_free_lock(fresh->python.empty);
-        }
-        PyMem_RawFree(fresh);
-        return 0;
-    }
-    pool = fresh;
-    return 1;
-}
-
-/* ------------------------------------------------------------------ jobs of a caller */
+/* The one that new jobs go to. */
+extern Pool *pool;
 
 /* Who does a job: the caller and the first `helpers` workers of the pool; or, while another caller
    has the pool, the caller alone. */
@@ -371,114 +110,33 @@ typedef struct {
     Interrupt interrupt;
 } Team;
 
+/* Whether the gate lets in no more threads. */
+int is_closed(Gate *gate);
+
+/* Close the gate. Whether no thread is inside. */
+int close_gate(Gate *gate);
+
+/* Wait until the threads inside a closed gate have left. Only the thread that closed it may wait. */
+void await_empty(Gate *gate);
+
 /* Get a team of at most `threads` threads, each with so many bytes of scratch memory; 0 if there is
    no memory. To be called with the GIL, without which no thread can be started, and to be followed
    by release_team in either case. */
-static int acquire_team(Team *team, npy_intp scratch, npy_intp tasks, npy_intp threads)
-{
-    const size_t size = (size_t)scratch;
-    Pool *own = pool;
-    *team = (Team){.pool = NULL};
-    start_interrupt(&team->interrupt);
-    if (exchange_shared(&own->busy, 1)) {
-        return reserve_scratch(&team->own, size);
-    }
-    team->pool = own;
-    if (!reserve_scratch(&own->scratch, size)) {
-        return 0;
-    }
-    npy_intp helpers = least(threads, tasks) - 1;
-    if (helpers > MAX_WORKERS) {
-        helpers = MAX_WORKERS;
-    }
-    grow(own, (int)helpers);
-    while (team->helpers < helpers && team->helpers < own->count &&
-           reserve_scratch(&own->workers[team->helpers].scratch, size)) {
-        team->helpers++;
-    }
-    return 1;
-}
+int acquire_team(Team *team, npy_intp scratch, npy_intp tasks, npy_intp threads);
 
-static void release_team(Team *team)
-{
-    if (team->pool != NULL) {
-        exchange_shared(&team->pool->busy, 0);
-    }
-    release_scratch(&team->own);
-}
-
-static void run_alone(const Kernel *kernel, char *const *memories, char *scratch,
-                      Interrupt *interrupt, npy_uint8 *flags)
-{
-    Frame frame;
-    start_frame(&frame, kernel, memories, scratch, interrupt, 1);
-    for (npy_intp task = 0; task < kernel->tasks; task++) {
-        run_task(&frame, task);
-    }
-    memcpy(flags, frame.flags, (size_t)kernel->step_count);
-}
+/* Let other callers have the pool, and free the memory of the caller's own. */
+void release_team(Team *team);
 
 /* Call the workers to the pool's job. The caller has set those fields of it that are not set here. */
-static void begin_job(Team *team, int call)
-{
-    Pool *own = team->pool;
-    Job *job = &own->job;
-    job->next = 0;
-    job->interrupt = &team->interrupt;
-    job->helpers = team->helpers;
-    job->call = call;
-    open_gate(&job->gate);
-    for (int i = 0; i < team->helpers; i++) {
-        call_worker(&own->workers[i], call);
-    }
-}
-
-/* Have the team do the pool's job. Call it without the GIL. */
-static void do_job(Team *team)
-{
-    Job *job = &team->pool->job;
-    begin_job(team, CALLED);
-    job->work(job, team->pool->scratch.start, 1);
-    if (!close_gate(&job->gate)) {
-        await_empty(&job->gate);
-    }
-}
+void begin_job(Team *team, int call);
 
 /* Run all tasks of a kernel, and write each step's floating-point flags. Call it without the GIL. */
-static void run_kernel(Team *team, const Kernel *kernel, char *const *memories, npy_uint8 *flags)
-{
-    Pool *own = team->pool;
-    if (team->helpers == 0) {
-        char *scratch = own == NULL ? team->own.start : own->scratch.start;
-        run_alone(kernel, memories, scratch, &team->interrupt, flags);
-        return;
-    }
-    own->job.work = work_on_kernel;
-    own->job.kernel = kernel;
-    own->job.memories = memories;
-    own->job.tasks = kernel->tasks;
-    memset(own->job.flags, 0, (size_t)kernel->step_count * sizeof(npy_intp));
-    do_job(team);
-    collect_flags(&own->job, flags, kernel->step_count);
-}
+void run_kernel(Team *team, const Kernel *kernel, char *const *memories, npy_uint8 *flags);
 
 /* Run all tasks of a long loop. Returns the floating-point flags. Call it without the GIL. */
-static npy_uint8 run_loop(Team *team, const Run *run, npy_intp tasks)
-{
-    if (team->helpers == 0) {
-        take_flags();
-        for (npy_intp task = 0; task < tasks && !is_interrupted(&team->interrupt, 1); task++) {
-            run_part(run, task);
-        }
-        return take_flags();
-    }
-    Job *job = &team->pool->job;
-    job->work = work_on_run;
-    job->run = *run;
-    job->tasks = tasks;
-    job->flags[0] = 0;
-    do_job(team);
-    return (npy_uint8)job->flags[0];
-}
+npy_uint8 run_loop(Team *team, const Run *run, npy_intp tasks);
+
+/* Make the pool, and add `forget_threads` to the module; -1 with an exception set. */
+int add_threads(PyObject *module);
 
 #endif

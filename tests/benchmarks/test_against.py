@@ -102,7 +102,7 @@ def test_extensions_that_are_not_compiled_are_told(
         main(["small", "--against", str(other), "--turns", "1"])
     assert ended.value.code == 2
     error = capsys.readouterr().err
-    assert "has no compiled _engine, _fast_path; run there: python setup.py build_ext" in error
+    assert "has no compiled _fast_path, _native; run there: python setup.py build_ext" in error
 
 
 def test_the_other_checkout_is_the_one_that_is_timed(other: Path) -> None:
@@ -120,7 +120,7 @@ def test_sources_that_changed_are_told(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shutil.copytree(ROOT / "array_api_nx", tmp_path / "array_api_nx")
-    source = tmp_path / "array_api_nx" / "native" / "tiles.h"
+    source = tmp_path / "array_api_nx" / "native" / "tiles.c"
     group = against.Group("small", "benchmarks.calls", "nx", 0.0, [])
     source.touch()
     try:

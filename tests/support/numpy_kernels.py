@@ -1,7 +1,7 @@
 """Kernels run with NumPy calls: what the extension's must give, bit for bit.
 
-`NumPyKernel` goes through the same tiles and calls the same loops as `native/tiles.h`. Tiles are
-folded into accumulators in the order of `native/sums.h`: a run of floating-point numbers is added
+`NumPyKernel` goes through the same tiles and calls the same loops as `native/tiles.c`. Tiles are
+folded into accumulators in the order of `native/sums.c`: a run of floating-point numbers is added
 up in blocks of rows of so many lanes, down the rows first, then the lanes by halves, then the
 blocks in pairs, and pairs of pairs. For moments, columns are added up by groups of rows.
 """

@@ -15,7 +15,7 @@ __all__ = ["cache_sizes", "runtime_info"]
 
 def runtime_info() -> Info:
     """The extension, the threads, the processor's caches (bytes) and the pool of memory."""
-    built = find_spec("array_api_nx.native._engine") is not None
+    built = find_spec("array_api_nx._native") is not None
     return {
         "extension": {
             "built": built,

@@ -1,4 +1,4 @@
-"""The compiled extension native/_engine.c, or None where it is not built or not wanted."""
+"""The compiled extension `array_api_nx._native`, or None where it is not built or not wanted."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from ....native import load
 
 __all__ = ["extension"]
 
-extension: Final = load("_engine")
-"""The module `native._engine`, or None."""
+extension: Final = load("_native")
+"""The module `array_api_nx._native`, or None."""
 
 if extension is not None:
     atexit.register(extension.retire_workers)

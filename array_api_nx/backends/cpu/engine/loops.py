@@ -58,7 +58,7 @@ class Loop:
     ufunc : ufunc or None
     call : callable or None
         ``call(*inputs, out)`` computes with NumPy into `out`, which may be one of the inputs. None
-        for moments, which are not folded element by element (see native/sums.h).
+        for moments, which are not folded element by element (see native/sums.c).
     pointer : capsule or None
         The extension's name for it; None without the extension.
     materialise_scalar : bool

@@ -187,8 +187,8 @@ def register_controller() -> None:
     class Controller(base):  # type: ignore[misc]  # it has no type
         user_api = "blas"
         internal_api = "array_api_nx"
-        filename_prefixes = ("_engine",)
-        check_symbols = ("array_api_nx_engine",)
+        filename_prefixes = ("_native",)
+        check_symbols = ("array_api_nx_native",)
 
         def get_num_threads(self) -> int:
             return limits.get()

@@ -38,7 +38,7 @@ from .actions import (
 )
 
 if TYPE_CHECKING:
-    from ....native._engine import Sequence
+    from ...._native import Sequence
     from .plan import ProgramPlan
 
 __all__ = ["BoundProgram", "Given"]
@@ -58,7 +58,7 @@ given and the program's own), and with the list that takes floating-point errors
 _Call: TypeAlias = "tuple[Callable[..., _Work], list[Read]]"
 
 _MAX_PASSES: Final = 64
-"""The most passes in one sequence (MAX_SEQUENCE in native/threads.h)."""
+"""The most passes in one sequence (MAX_SEQUENCE in native/sequence.c)."""
 
 
 class BoundProgram:

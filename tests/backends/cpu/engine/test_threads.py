@@ -320,7 +320,7 @@ def test_threadpool_info_lists_the_extension(threadpoolctl):
     ours = [i for i in threadpoolctl.threadpool_info() if i["internal_api"] == "array_api_nx"]
     assert len(ours) == 1
     assert ours[0]["user_api"] == "blas"
-    assert Path(ours[0]["filepath"]).name.startswith("_engine")
+    assert Path(ours[0]["filepath"]).name.startswith("_native")
     assert ours[0]["num_threads"] == threads.limits.get()
 
 

@@ -1,4 +1,4 @@
-"""The extension of backends/cpu/engine; what its functions do is told in _engine.c."""
+"""The extension module; what its types and functions do is told in native/."""
 
 from collections.abc import Callable as _Callable
 from collections.abc import Sequence as _Sequence

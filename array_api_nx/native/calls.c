@@ -1,0 +1,182 @@
+#include "calls.h"
+#include "arguments.h"
+#include "sizes.h"
+#include "threads.h"
+
+/* Call the function with the number of a task; 0 if there was an exception, or if a signal's handler
+   raised one. */
+static int call_task(PyObject *function, npy_intp task)
+{
+    PyObject *number = PyLong_FromSsize_t(task);
+    if (number == NULL) {
+        return 0;
+    }
+    PyObject *result = PyObject_CallOneArg(function, number);
+    Py_DECREF(number);
+    Py_XDECREF(result);
+    return result != NULL && PyErr_CheckSignals() == 0;
+}
+
+/* Take the exception that is set away from this thread, with its traceback. */
+static PyObject *take_exception(void)
+{
+#if PY_VERSION_HEX >= 0x030C0000
+    return PyErr_GetRaisedException();
+#else
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    PyErr_NormalizeException(&type, &value, &traceback);
+    if (traceback != NULL) {
+        PyException_SetTraceback(value, traceback);
+        Py_DECREF(traceback);
+    }
+    Py_DECREF(type);
+    return value;
+#endif
+}
+
+/* Raise an exception that was taken away from a thread. Steals the reference. */
+static void put_exception(PyObject *exception)
+{
+#if PY_VERSION_HEX >= 0x030C0000
+    PyErr_SetRaisedException(exception);
+#else
+    PyErr_Restore(Py_NewRef(Py_TYPE(exception)), exception, PyException_GetTraceback(exception));
+#endif
+}
+
+/* Take tasks until there are none; 0 if one failed, whose exception stays set. */
+static int make_calls(Job *job, int is_caller)
+{
+    /* When the interpreter ends, workers take no more tasks; the caller does, if it gets that far. */
+    while (!load_shared(&job->interrupt->stopped) && (is_caller || !is_closed(&pool->python))) {
+        const npy_intp task = add_shared(&job->next, 1);
+        if (task >= job->tasks) {
+            break;
+        }
+        if (!call_task(job->function, task)) {
+            exchange_shared(&job->interrupt->stopped, 1);
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* What a worker does: make calls, and hand the caller the exception, if it is the first one. */
+static void help_with_calls(Job *job, char *scratch, int is_caller)
+{
+    (void)scratch;
+    (void)is_caller;
+    PyObject *exception = NULL;
+    PyObject *context = PyContext_Copy(job->context);
+    if (context == NULL || PyContext_Enter(context) < 0) {
+        PyErr_Clear(); /* there is no memory: others make the calls */
+    } else {
+        if (!make_calls(job, 0)) {
+            exception = take_exception();
+        }
+        PyContext_Exit(context);
+    }
+    Py_XDECREF(context);
+    if (exception != NULL && replace_shared(&job->exception, 0, (npy_intp)exception) != 0) {
+        Py_DECREF(exception);
+    }
+}
+
+/* Whether all calls returned; if not, an exception is set. */
+static int call_together(Team *team, PyObject *function, npy_intp count)
+{
+    Job *job = &team->pool->job;
+    job->context = PyContext_CopyCurrent();
+    if (job->context == NULL) {
+        return 0;
+    }
+    job->work = help_with_calls;
+    job->function = function;
+    job->exception = 0;
+    job->tasks = count;
+    begin_job(team, CALLED_WITH_GIL);
+    make_calls(job, 1);
+    if (!close_gate(&job->gate)) {
+        release_gil(&team->interrupt);
+        await_empty(&job->gate);
+        take_gil(&team->interrupt);
+    }
+    Py_CLEAR(job->context);
+    PyObject *exception = (PyObject *)job->exception;
+    if (exception != NULL && PyErr_Occurred()) {
+        /* That of the caller is to be known, which may be a KeyboardInterrupt. */
+        Py_DECREF(exception);
+    } else if (exception != NULL) {
+        put_exception(exception);
+    }
+    return PyErr_Occurred() == NULL;
+}
+
+static int call_alone(PyObject *function, npy_intp count)
+{
+    for (npy_intp task = 0; task < count; task++) {
+        if (!call_task(function, task)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static PyObject *parallel_for(PyObject *module, PyObject *const *args, Py_ssize_t arg_count)
+{
+    npy_intp count, threads;
+    Team team = {.helpers = 0};
+    (void)module;
+    if (arg_count != 3) {
+        PyErr_SetString(PyExc_TypeError,
+                        "parallel_for takes a function, a count and a number of threads");
+        return NULL;
+    }
+    if (!read_int(args[1], 0, MAX_BYTES, "count", &count) ||
+        !read_int(args[2], 1, NPY_MAX_INTP, "threads", &threads)) {
+        return NULL;
+    }
+    int done;
+    if (count < 2 || threads < 2 || is_closed(&pool->python)) {
+        done = call_alone(args[0], count);
+    } else {
+        acquire_team(&team, 0, count, threads); /* without scratch memory it cannot fail */
+        done = team.helpers > 0 ? call_together(&team, args[0], count) : call_alone(args[0], count);
+        release_team(&team);
+    }
+    return done ? Py_NewRef(Py_None) : NULL;
+}
+
+/* Let no worker have the GIL any more, and wait for those that have it.
+
+   A thread that asks for the GIL while the interpreter ends never comes back, or finds no interpreter
+   at all. */
+static PyObject *retire_workers(PyObject *module, PyObject *ignored)
+{
+    (void)module;
+    (void)ignored;
+    if (!is_closed(&pool->python) && !close_gate(&pool->python)) {
+        Py_BEGIN_ALLOW_THREADS
+        await_empty(&pool->python);
+        Py_END_ALLOW_THREADS
+    }
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef functions[] = {
+    {"parallel_for", (PyCFunction)(void (*)(void))parallel_for, METH_FASTCALL,
+     "parallel_for(task, count, threads)\n--\n\n"
+     "Call task(i) for each i in range(count), on at most so many threads, this one among them. See "
+     "parallel.py."},
+    {"retire_workers", retire_workers, METH_NOARGS,
+     "retire_workers()\n--\n\n"
+     "Have no thread but the calling one call tasks of parallel_for from now on, and wait for those "
+     "that do, as the interpreter has to before it ends."},
+    {NULL, NULL, 0, NULL},
+};
+
+int add_calls(PyObject *module)
+{
+    return PyModule_AddFunctions(module, functions);
+}

@@ -1,0 +1,27 @@
+/* What every file of the extension includes first: Python, NumPy and the standard library.
+
+   NumPy's functions are reached through tables of pointers. module.c fills them when the module is
+   made: it defines IMPORTS_NUMPY and thereby holds the tables. The other files refer to them. */
+
+#ifndef ARRAY_API_NX_COMMON_H
+#define ARRAY_API_NX_COMMON_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
+#define NPY_TARGET_VERSION NPY_2_0_API_VERSION
+#define PY_ARRAY_UNIQUE_SYMBOL array_api_nx_ARRAY_API
+#define PY_UFUNC_UNIQUE_SYMBOL array_api_nx_UFUNC_API
+#ifndef IMPORTS_NUMPY
+#define NO_IMPORT_ARRAY
+#define NO_IMPORT_UFUNC
+#endif
+#include <numpy/arrayobject.h>
+#include <numpy/ufuncobject.h>
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#endif

@@ -1,0 +1,135 @@
+#include "copies.h"
+#include "compiler.h"
+#include "loops.h"
+#include "sizes.h"
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+/* A transposed tile is copied by bands of so many rows, which take at least one cache line of the
+   source: all elements of a line are used while it is in the cache. */
+enum { BAND = 16 };
+
+static int is_transposed(View view)
+{
+    return magnitude(view.row) < magnitude(view.column);
+}
+
+/* A loop whose step is a constant is faster, because the compiler knows it. The constants are for one
+   value repeated, a row that runs backwards, and every other element. */
+#define COPY_ROW(TYPE, STEP)                                                                    \
+    for (npy_intp column = 0; column < columns; column++) {                                     \
+        ((TYPE *)target)[column] = ((const TYPE *)source)[column * (STEP)];                     \
+    }
+
+#define COPY(NAME, TYPE)                                                                        \
+    CLONED static void NAME(View to, View from, npy_intp rows, npy_intp columns)                \
+    {                                                                                           \
+        const npy_intp size = sizeof(TYPE);                                                     \
+        if (rows == 1 || (!is_transposed(to) && !is_transposed(from))) {                        \
+            for (npy_intp row = 0; row < rows; row++) {                                         \
+                const char *source = from.data + row * from.row;                                \
+                char *target = to.data + row * to.row;                                          \
+                if (to.column == size && from.column == 0) {                                    \
+                    COPY_ROW(TYPE, 0)                                                           \
+                } else if (to.column == size && from.column == -size) {                         \
+                    COPY_ROW(TYPE, -1)                                                          \
+                } else if (to.column == size && from.column == 2 * size) {                      \
+                    COPY_ROW(TYPE, 2)                                                           \
+                } else {                                                                        \
+                    for (npy_intp column = 0; column < columns; column++) {                     \
+                        *(TYPE *)(target + column * to.column) =                                \
+                            *(const TYPE *)(source + column * from.column);                     \
+                    }                                                                           \
+                }                                                                               \
+            }                                                                                   \
+            return;                                                                             \
+        }                                                                                       \
+        for (npy_intp first = 0; first < rows; first += BAND) {                                 \
+            const npy_intp stop = first + BAND < rows ? first + BAND : rows;                    \
+            for (npy_intp column = 0; column < columns; column++) {                             \
+                const char *source = from.data + column * from.column;                          \
+                char *target = to.data + column * to.column;                                    \
+                for (npy_intp row = first; row < stop; row++) {                                 \
+                    *(TYPE *)(target + row * to.row) = *(const TYPE *)(source + row * from.row); \
+                }                                                                               \
+            }                                                                                   \
+        }                                                                                       \
+    }
+
+COPY(copy_1, npy_uint8)
+COPY(copy_2, npy_uint16)
+COPY(copy_4, npy_uint32)
+COPY(copy_8, npy_uint64)
+COPY(copy_16, Pair)
+
+void copy_tile(View to, View from, npy_intp itemsize, npy_intp rows, npy_intp columns)
+{
+    if (to.column == itemsize && from.column == itemsize) {
+        const npy_intp length = columns * itemsize;
+        for (npy_intp row = 0; row < rows; row++) {
+            memcpy(to.data + row * to.row, from.data + row * from.row, (size_t)length);
+        }
+        return;
+    }
+    switch (itemsize) {
+        case 1: copy_1(to, from, rows, columns); break;
+        case 2: copy_2(to, from, rows, columns); break;
+        case 4: copy_4(to, from, rows, columns); break;
+        case 8: copy_8(to, from, rows, columns); break;
+        default: copy_16(to, from, rows, columns); break;
+    }
+}
+
+/* A result that does not fit into the caches goes past them: otherwise every line of it would be
+   read from memory before it is written. */
+static void stream(char *to, const char *from, npy_intp length)
+{
+    npy_intp i = 0;
+#ifdef __SSE2__
+    enum { WORD = 16 };
+    const npy_intp head = (WORD - (npy_intp)((npy_uintp)to % WORD)) % WORD;
+    i = head < length ? head : length;
+    memcpy(to, from, (size_t)i);
+    for (; i + 4 * WORD <= length; i += 4 * WORD) {
+        const __m128i *source = (const __m128i *)(from + i);
+        __m128i *target = (__m128i *)(to + i);
+        const __m128i first = _mm_loadu_si128(source), second = _mm_loadu_si128(source + 1);
+        const __m128i third = _mm_loadu_si128(source + 2), fourth = _mm_loadu_si128(source + 3);
+        _mm_stream_si128(target, first);
+        _mm_stream_si128(target + 1, second);
+        _mm_stream_si128(target + 2, third);
+        _mm_stream_si128(target + 3, fourth);
+    }
+#endif
+    memcpy(to + i, from + i, (size_t)(length - i));
+}
+
+void stream_tile(View to, View from, npy_intp itemsize, npy_intp rows, npy_intp columns)
+{
+    const npy_intp length = columns * itemsize;
+    if (to.column != itemsize || from.column != itemsize) {
+        copy_tile(to, from, itemsize, rows, columns);
+    } else if (to.row == length && from.row == length) {
+        stream(to.data, from.data, rows * length);
+    } else {
+        for (npy_intp row = 0; row < rows; row++) {
+            stream(to.data + row * to.row, from.data + row * from.row, length);
+        }
+    }
+}
+
+void fill(char *to, const char *value, npy_intp itemsize, npy_intp count)
+{
+    for (npy_intp i = 0; i < count; i++) {
+        memcpy(to + i * itemsize, value, (size_t)itemsize);
+    }
+}
+
+void end_streams(void)
+{
+#ifdef __SSE2__
+    _mm_sfence();
+#endif
+}

@@ -1,0 +1,51 @@
+#include "interrupt.h"
+
+#include <fenv.h>
+
+/* Tiles between two looks at the clock, which takes as long as the additions of some hundred
+   elements; tiles take from one to some hundred microseconds. */
+enum { TILES_PER_LOOK = 16 };
+
+/* Processor time between two looks for signals. Taking the GIL disturbs other Python threads. */
+static const clock_t TIME_PER_LOOK = CLOCKS_PER_SEC / 50;
+
+void start_interrupt(Interrupt *interrupt)
+{
+    interrupt->stopped = 0;
+    interrupt->state = NULL;
+    interrupt->countdown = TILES_PER_LOOK;
+    interrupt->last = 0;
+}
+
+void release_gil(Interrupt *interrupt)
+{
+    interrupt->state = PyEval_SaveThread();
+}
+
+int take_gil(Interrupt *interrupt)
+{
+    if (interrupt->state != NULL) {
+        PyEval_RestoreThread(interrupt->state);
+        interrupt->state = NULL;
+    }
+    return !load_shared(&interrupt->stopped);
+}
+
+void look_for_signals(Interrupt *interrupt)
+{
+    interrupt->countdown = TILES_PER_LOOK;
+    const clock_t now = clock();
+    if (interrupt->last == 0) {
+        interrupt->last = now;
+    }
+    if (now - interrupt->last < TIME_PER_LOOK) {
+        return;
+    }
+    PyEval_RestoreThread(interrupt->state);
+    if (PyErr_CheckSignals() < 0) {
+        exchange_shared(&interrupt->stopped, 1);
+    }
+    interrupt->state = PyEval_SaveThread();
+    interrupt->last = now;
+    feclearexcept(FE_ALL_EXCEPT); /* a handler's floating-point exceptions are none of ours */
+}

@@ -1,0 +1,177 @@
+#include "kernel.h"
+#include "arguments.h"
+#include "parse.h"
+#include "sizes.h"
+#include "threads.h"
+
+PyTypeObject *kernel_type;
+
+static PyObject *kernel_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
+{
+    PyObject *description;
+    if (keywords != NULL && PyDict_GET_SIZE(keywords) > 0) {
+        PyErr_SetString(PyExc_TypeError, "Kernel takes its description by position");
+        return NULL;
+    }
+    if (!PyArg_ParseTuple(args, "O:Kernel", &description)) {
+        return NULL;
+    }
+    Kernel *kernel = parse_kernel(description);
+    if (kernel == NULL) {
+        return NULL;
+    }
+    KernelObject *self = (KernelObject *)type->tp_alloc(type, 0);
+    if (self == NULL) {
+        free_kernel(kernel);
+        return NULL;
+    }
+    self->kernel = kernel;
+    self->description = Py_NewRef(description);
+    return (PyObject *)self;
+}
+
+static void kernel_dealloc(PyObject *object)
+{
+    KernelObject *self = (KernelObject *)object;
+    PyTypeObject *type = Py_TYPE(object);
+    free_kernel(self->kernel);
+    Py_XDECREF(self->description);
+    type->tp_free(object);
+    Py_DECREF(type);
+}
+
+/* Find the array of operand `number`, and the address of its element at index (0, ..., 0). 0 with an
+   exception set if the kernel cannot work on that array: if the operand leaves its memory, or is not
+   aligned in it, or writes to memory that is read-only. */
+static int locate(const Kernel *kernel, int number, PyObject *memory, PyArrayObject **array,
+                  char **address)
+{
+    const Operand *operand = &kernel->operands[number];
+    npy_intp offset;
+    if (!check_tuple(memory, 2, 2, "a memory")) {
+        return 0;
+    }
+    *array = (PyArrayObject *)PyTuple_GET_ITEM(memory, 0);
+    if (!PyArray_Check(*array)) {
+        PyErr_Format(PyExc_TypeError, "memory %d must be an ndarray, not %.100s", number,
+                     Py_TYPE(*array)->tp_name);
+        return 0;
+    }
+    const npy_intp size = PyArray_NBYTES(*array);
+    if (!read_int(PyTuple_GET_ITEM(memory, 1), -MAX_BYTES, MAX_BYTES, "an offset", &offset)) {
+        return 0;
+    }
+    if (!PyArray_IS_C_CONTIGUOUS(*array) || PyDataType_REFCHK(PyArray_DESCR(*array))) {
+        return refuse("memory %d must be contiguous, without objects", number);
+    }
+    if (offset + operand->low < 0 || offset + operand->high > size) {
+        return refuse("operand %d covers the bytes %zd to %zd, its memory has %zd", number,
+                      offset + operand->low, offset + operand->high, size);
+    }
+    if (operand->written && !PyArray_ISWRITEABLE(*array)) {
+        return refuse("operand %d is written, but its memory is read-only", number);
+    }
+    *address = PyArray_BYTES(*array) + offset;
+    if ((uintptr_t)*address % (uintptr_t)alignment(operand->itemsize) != 0) {
+        return refuse("operand %d is not aligned to %zd bytes", number,
+                      alignment(operand->itemsize));
+    }
+    return 1;
+}
+
+/* The arrays of all operands, as `*count` new references, and the addresses in them; 0 with an
+   exception set. */
+static int locate_all(const Kernel *kernel, PyObject *memories, PyArrayObject **arrays,
+                      char **addresses, int *count)
+{
+    PyObject *items = PySequence_Tuple(memories);
+    if (items == NULL) {
+        return 0;
+    }
+    int good = check_tuple(items, kernel->operand_count, kernel->operand_count, "memories");
+    for (int i = 0; good && i < kernel->operand_count; i++) {
+        good = locate(kernel, i, PyTuple_GET_ITEM(items, i), &arrays[i], &addresses[i]);
+        if (good) {
+            Py_INCREF(arrays[i]);
+            *count = i + 1;
+        }
+    }
+    Py_DECREF(items);
+    return good;
+}
+
+PyObject *flags_tuple(const Kernel *kernel, const npy_uint8 *flags)
+{
+    PyObject *result = PyTuple_New(kernel->step_count);
+    for (int i = 0; result != NULL && i < kernel->step_count; i++) {
+        PyTuple_SET_ITEM(result, i, PyLong_FromLong(flags[i])); /* small ints never fail */
+    }
+    return result;
+}
+
+static PyObject *kernel_run(PyObject *object, PyObject *const *args, Py_ssize_t arg_count)
+{
+    const Kernel *kernel = ((KernelObject *)object)->kernel;
+    PyArrayObject *arrays[MAX_OPERANDS];
+    char *addresses[MAX_OPERANDS];
+    npy_uint8 flags[MAX_STEPS] = {0};
+    npy_intp threads;
+    int count = 0;
+    PyObject *result = NULL;
+    if (arg_count != 2) {
+        PyErr_SetString(PyExc_TypeError, "run takes the memories and the number of threads");
+        return NULL;
+    }
+    if (!read_int(args[1], 1, NPY_MAX_INTP, "threads", &threads)) {
+        return NULL;
+    }
+    if (is_empty(kernel)) {
+        return flags_tuple(kernel, flags);
+    }
+    if (locate_all(kernel, args[0], arrays, addresses, &count)) {
+        Team team;
+        if (acquire_team(&team, kernel->scratch, kernel->tasks, threads)) {
+            release_gil(&team.interrupt);
+            run_kernel(&team, kernel, addresses, flags);
+            if (take_gil(&team.interrupt)) {
+                result = flags_tuple(kernel, flags);
+            }
+        } else {
+            PyErr_NoMemory();
+        }
+        release_team(&team);
+    }
+    for (int i = 0; i < count; i++) {
+        Py_DECREF(arrays[i]);
+    }
+    return result;
+}
+
+static PyMethodDef kernel_methods[] = {
+    {"run", (PyCFunction)(void (*)(void))kernel_run, METH_FASTCALL,
+     "run($self, memories, threads)\n--\n\n"
+     "Run all tasks; floating-point flags per step, as NumPy's bits.\n\n"
+     "memories holds (contiguous ndarray, byte position of the first element) per operand."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot kernel_slots[] = {
+    {Py_tp_doc, "Kernel(description)\n--\n\nA parsed and checked kernel.Kernel."},
+    {Py_tp_new, kernel_new},
+    {Py_tp_dealloc, kernel_dealloc},
+    {Py_tp_methods, kernel_methods},
+    {0, NULL},
+};
+
+static PyType_Spec kernel_spec = {
+    .name = "array_api_nx._native.Kernel",
+    .basicsize = sizeof(KernelObject),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = kernel_slots,
+};
+
+int add_kernel(PyObject *module)
+{
+    kernel_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &kernel_spec, NULL);
+    return kernel_type == NULL ? -1 : PyModule_AddType(module, kernel_type);
+}

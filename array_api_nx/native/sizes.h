@@ -1,0 +1,30 @@
+/* Arithmetic on sizes, strides and addresses. */
+
+#ifndef ARRAY_API_NX_SIZES_H
+#define ARRAY_API_NX_SIZES_H
+
+#include "common.h"
+
+/* Bytes to which memory for results and for tiles is aligned: a cache line. */
+enum { ALIGNMENT = 64 };
+
+/* Sizes up to here can be added up without overflow. */
+#define MAX_BYTES (NPY_MAX_INTP / 256)
+
+static inline npy_intp least(npy_intp a, npy_intp b)
+{
+    return a < b ? a : b;
+}
+
+static inline npy_intp magnitude(npy_intp stride)
+{
+    return stride < 0 ? -stride : stride;
+}
+
+/* Alignment that the loops expect; complex numbers are aligned as their parts. */
+static inline npy_intp alignment(npy_intp itemsize)
+{
+    return itemsize < 8 ? itemsize : 8;
+}
+
+#endif

@@ -1,0 +1,443 @@
+#include "tiles.h"
+#include "compiler.h"
+#include "flags.h"
+#include "sizes.h"
+
+/* Fewer columns than this are reduced over the rows one by one: calls on few elements cost most. */
+enum { FEW_COLUMNS = 16 };
+
+/* ------------------------------------------------------------------ one step on one tile */
+
+static void call(const Loop *loop, const View *views, npy_intp rows, npy_intp columns)
+{
+    char *args[MAX_SOURCES + 1];
+    npy_intp steps[MAX_SOURCES + 1];
+    int flat = 1;
+    for (int i = 0; i <= loop->sources; i++) {
+        args[i] = views[i].data;
+        steps[i] = views[i].column;
+        flat = flat && (rows == 1 || views[i].row == columns * views[i].column);
+    }
+    if (flat) {
+        const npy_intp count = rows * columns;
+        loop->function(args, &count, steps, loop->data);
+        return;
+    }
+    for (npy_intp row = 0; row < rows; row++) {
+        for (int i = 0; i <= loop->sources; i++) {
+            args[i] = views[i].data + row * views[i].row;
+        }
+        loop->function(args, &columns, steps, loop->data);
+    }
+}
+
+/* accumulator = loop(accumulator, elements), for `count` elements that lie `step` apart. */
+static void accumulate(const Loop *loop, char *accumulator, char *elements, npy_intp step,
+                       npy_intp count)
+{
+    char *args[3] = {accumulator, elements, accumulator};
+    const npy_intp steps[3] = {0, step, 0};
+    loop->function(args, &count, steps, loop->data);
+}
+
+/* Reduce the tile `from` into `to`, which lies along its rows, along its columns, or is one. */
+static void reduce_tile(const Step *step, char *to, npy_intp to_step, View from, npy_intp rows,
+                        npy_intp columns)
+{
+    const Loop *loop = &step->loop;
+    if (step->rows && step->columns) {
+        if (rows == 1 || from.row == columns * from.column) {
+            accumulate(loop, to, from.data, from.column, rows * columns);
+        } else {
+            for (npy_intp row = 0; row < rows; row++) {
+                accumulate(loop, to, from.data + row * from.row, from.column, columns);
+            }
+        }
+    } else if (step->columns) {
+        for (npy_intp row = 0; row < rows; row++) {
+            accumulate(loop, to + row * to_step, from.data + row * from.row, from.column, columns);
+        }
+    } else if (columns < FEW_COLUMNS) {
+        for (npy_intp column = 0; column < columns; column++) {
+            accumulate(loop, to + column * to_step, from.data + column * from.column, from.row,
+                       rows);
+        }
+    } else {
+        const npy_intp steps[3] = {to_step, from.column, to_step};
+        for (npy_intp row = 0; row < rows; row++) {
+            char *args[3] = {to, from.data + row * from.row, to};
+            loop->function(args, &columns, steps, loop->data);
+        }
+    }
+}
+
+/* Fold the tile `from` into the moments `to`. */
+static void fold_moments(const Step *step, View to, View from, npy_intp rows, npy_intp columns)
+{
+    const npy_intp itemsize = step->loop.itemsizes[1];
+    if (step->rows && step->columns && from.row == columns * from.column) {
+        columns *= rows;
+        rows = 1;
+    }
+    if (step->columns) {
+        for (npy_intp row = 0; row < rows; row++) {
+            fold_run((Moments *)(to.data + (step->rows ? 0 : row * to.row)),
+                     from.data + row * from.row, from.column, columns, itemsize);
+        }
+        return;
+    }
+    const npy_intp bands = step->rows ? 1 : rows;
+    const npy_intp height = step->rows ? rows : 1;
+    for (npy_intp band = 0; band < bands; band++) {
+        char *moments = to.data + band * to.row;
+        const char *first = from.data + band * from.row;
+        if (columns >= FEW_COLUMNS && from.column == itemsize) {
+            fold_columns(moments, to.column, first, from.row, height, columns, itemsize);
+            continue;
+        }
+        for (npy_intp column = 0; column < columns; column++) {
+            fold_run((Moments *)(moments + column * to.column), first + column * from.column,
+                     from.row, height, itemsize);
+        }
+    }
+}
+
+static void reduce(Frame *frame, const Step *step, npy_intp rows, npy_intp columns)
+{
+    const Loop *loop = &step->loop;
+    const View from = frame->views[step->sources[1]];
+    const View to = frame->memory[step->target];
+    if (loop->function == NULL) {
+        fold_moments(step, to, from, rows, columns);
+        return;
+    }
+    if (!step->rows && !step->columns) {
+        const View views[3] = {to, from, to};
+        call(loop, views, rows, columns);
+        return;
+    }
+    const npy_intp to_step = step->rows ? (step->columns ? 0 : to.column) : to.row;
+    if (loop->itemsizes[0] != loop->itemsizes[1]) {
+        /* What is counted adds up exactly, in any order. */
+        reduce_tile(step, to.data, to_step, from, rows, columns);
+        return;
+    }
+    char *results = frame->scratch + frame->kernel->results;
+    const npy_intp itemsize = loop->itemsizes[0];
+    npy_intp count = step->rows ? (step->columns ? 1 : columns) : rows;
+    fill(results, step->identity, itemsize, count);
+    reduce_tile(step, results, itemsize, from, rows, columns);
+    char *args[3] = {to.data, results, to.data};
+    const npy_intp steps[3] = {to_step, itemsize, to_step};
+    loop->function(args, &count, steps, loop->data);
+}
+
+/* Of `size` indices from `first` on, how many are below `limit`. */
+static npy_intp below(npy_intp limit, npy_intp first, npy_intp size)
+{
+    return limit <= first ? 0 : least(limit - first, size);
+}
+
+/* Whether a tile that lies in the operand's box can be read there as if it were packed: in the
+   same order, which reductions to one element depend on. */
+static int reads_in_box(const Frame *frame, int slot, npy_intp rows, npy_intp columns)
+{
+    const Kernel *kernel = frame->kernel;
+    const Operand *operand = &kernel->operands[slot];
+    const View *memory = &frame->memory[slot];
+    const int outer = kernel->ndim - 2;
+    if (memory->column != operand->itemsize ||
+        (kernel->folds_tiles && rows > 1 && memory->row != columns * memory->column)) {
+        return 0;
+    }
+    for (int dim = 0; dim < kernel->ndim; dim++) {
+        const npy_intp size = dim < outer ? 1 : dim == outer ? rows : columns;
+        if (frame->first[dim] < operand->start[dim] ||
+            frame->first[dim] + size > operand->end[dim]) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Pack the tile of an operand that has memory only in a box. */
+static void pack_boxed(const Frame *frame, int slot, npy_intp rows, npy_intp columns)
+{
+    const Kernel *kernel = frame->kernel;
+    const Operand *operand = &kernel->operands[slot];
+    const npy_intp *first = frame->first;
+    const int outer = kernel->ndim - 2;
+    const npy_intp above = below(operand->start[outer], first[outer], rows);
+    const npy_intp left = below(operand->start[outer + 1], first[outer + 1], columns);
+    npy_intp height = below(operand->end[outer], first[outer], rows) - above;
+    const npy_intp width = below(operand->end[outer + 1], first[outer + 1], columns) - left;
+    for (int dim = 0; dim < outer; dim++) {
+        if (first[dim] < operand->start[dim] || first[dim] >= operand->end[dim]) {
+            height = 0;
+        }
+    }
+    View to = frame->views[slot];
+    if (height < rows || width < columns) {
+        const View fill = {frame->corners[operand->fill], 0, 0};
+        copy_tile(to, fill, operand->itemsize, rows, columns);
+    }
+    if (height > 0 && width > 0) {
+        View from = frame->memory[slot];
+        to.data += above * to.row + left * to.column;
+        from.data += above * from.row + left * from.column;
+        copy_tile(to, from, operand->itemsize, height, width);
+    }
+}
+
+static void run_step(Frame *frame, const Step *step, npy_intp rows, npy_intp columns)
+{
+    for (int i = 0; i < step->load_count; i++) {
+        const int slot = step->loads[i];
+        const Operand *operand = &frame->kernel->operands[slot];
+        if (operand->fill < 0) {
+            copy_tile(frame->views[slot], frame->memory[slot], operand->itemsize, rows, columns);
+        } else if (frame->views[slot].data != frame->memory[slot].data) {
+            pack_boxed(frame, slot, rows, columns);
+        }
+    }
+    if (step->reduces) {
+        reduce(frame, step, rows, columns);
+    } else {
+        View views[MAX_SOURCES + 1];
+        for (int i = 0; i < step->loop.sources; i++) {
+            views[i] = frame->views[step->sources[i]];
+        }
+        views[step->loop.sources] = frame->views[step->target];
+        call(&step->loop, views, rows, columns);
+    }
+    frame->flags[step - frame->kernel->steps] |= take_flags();
+    if (step->stores) {
+        const int slot = step->target;
+        const Operand *operand = &frame->kernel->operands[slot];
+        (operand->access == STREAMED ? stream_tile : copy_tile)(
+            frame->memory[slot], frame->views[slot], operand->itemsize, rows, columns);
+    }
+}
+
+/* ------------------------------------------------------------------ fetching ahead
+
+   The steps on one tile alternate between waiting for memory and computing from the cache. So that
+   the memory is busy all the time, each of them first asks for a part of the next tile. (In equal
+   parts, whatever the steps cost: too many requests at once hold up the processor. A single step
+   alternates between nothing, and there it only disturbs; except where an operand is transposed,
+   which the processor does not see through.) */
+
+enum { LINE = 64 };
+
+/* Note what to fetch of a tile of the operand `slot`, which begins at `corner`. */
+static void plan_fetch(Frame *frame, int slot, const char *corner, npy_intp rows, npy_intp columns)
+{
+    const Operand *operand = &frame->kernel->operands[slot];
+    npy_intp run = columns, stride = frame->memory[slot].column;
+    npy_intp runs = rows, run_stride = frame->memory[slot].row;
+    if (operand->access == INVARIANT || operand->access == STREAMED || operand->accumulates) {
+        return;
+    }
+    if (columns == 1 || (rows > 1 && magnitude(run_stride) < magnitude(stride))) {
+        run = rows, stride = frame->memory[slot].row;
+        runs = columns, run_stride = frame->memory[slot].column;
+    }
+    if (stride == 0 || magnitude(stride) > LINE) {
+        return;
+    }
+    if (run_stride == 0) {
+        runs = 1;
+    }
+    const npy_intp bytes = (run - 1) * magnitude(stride) + operand->itemsize;
+    Ahead *ahead = &frame->ahead[frame->ahead_count++];
+    ahead->start = stride < 0 ? corner + operand->itemsize - bytes : corner;
+    ahead->run = bytes / LINE + 1;
+    ahead->stride = run_stride;
+    ahead->lines = ahead->run * runs;
+    if (run_stride == bytes) {
+        ahead->run = ahead->lines = bytes * runs / LINE + 1;
+    }
+}
+
+/* Fetch what falls to the step of that number. */
+static void fetch(const Frame *frame, int number)
+{
+    for (int i = 0; i < frame->ahead_count; i++) {
+        const Ahead *ahead = &frame->ahead[i];
+        const npy_intp stop = ahead->lines * (number + 1) / frame->kernel->step_count;
+        npy_intp line = ahead->lines * number / frame->kernel->step_count;
+        while (line < stop) {
+            const npy_intp run = line / ahead->run;
+            const npy_intp end = least((run + 1) * ahead->run, stop);
+            const char *address = ahead->start + run * ahead->stride + line % ahead->run * LINE;
+            for (; line < end; line++, address += LINE) {
+                FETCH(address);
+            }
+        }
+    }
+}
+
+/* ------------------------------------------------------------------ tasks */
+
+void start_frame(Frame *frame, const Kernel *kernel, char *const *memories, char *scratch,
+                        Interrupt *interrupt, int is_caller)
+{
+    frame->kernel = kernel;
+    frame->interrupt = interrupt;
+    frame->is_caller = is_caller;
+    frame->memories = memories;
+    frame->scratch = scratch;
+    memset(frame->flags, 0, (size_t)kernel->step_count);
+    const int rows = kernel->ndim - 2;
+    for (int i = 0; i < kernel->operand_count; i++) {
+        const Operand *operand = &kernel->operands[i];
+        frame->memory[i].row = operand->strides[rows];
+        frame->memory[i].column = operand->strides[rows + 1];
+        frame->views[i] = (View){scratch + operand->buffer, 0, operand->itemsize};
+    }
+    for (int i = 0; i < kernel->register_count; i++) {
+        const Register *each = &kernel->registers[i];
+        frame->views[kernel->operand_count + i] = (View){scratch + each->buffer, 0, each->itemsize};
+    }
+    take_flags();
+}
+
+/* Buffers hold tiles of this many columns from now on. */
+static void set_columns(Frame *frame, npy_intp columns)
+{
+    const Kernel *kernel = frame->kernel;
+    const int slots = kernel->operand_count + kernel->register_count;
+    for (int i = 0; i < slots; i++) {
+        if (i >= kernel->operand_count || kernel->operands[i].access != DIRECT) {
+            frame->views[i].row = columns * frame->views[i].column;
+        }
+    }
+}
+
+/* Plan what to fetch while the tile at (row, column) is computed: the tile after it. */
+static void look_ahead(Frame *frame, npy_intp row, npy_intp column, npy_intp all_rows,
+                       npy_intp all_columns)
+{
+    const Kernel *kernel = frame->kernel;
+    frame->ahead_count = 0;
+    column += kernel->tile_columns;
+    if (column >= all_columns) {
+        column = 0;
+        row += kernel->tile_rows;
+    }
+    if (row >= all_rows || !kernel->alternates) {
+        return;
+    }
+    const npy_intp rows = least(kernel->tile_rows, all_rows - row);
+    const npy_intp columns = least(kernel->tile_columns, all_columns - column);
+    for (int i = 0; i < kernel->operand_count; i++) {
+        const View *memory = &frame->memory[i];
+        plan_fetch(frame, i, frame->corners[i] + row * memory->row + column * memory->column, rows,
+                   columns);
+    }
+}
+
+static void run_tiles(Frame *frame, npy_intp all_rows, npy_intp all_columns)
+{
+    const Kernel *kernel = frame->kernel;
+    npy_intp *first = frame->first + kernel->ndim - 2;
+    const npy_intp first_row = first[0], first_column = first[1];
+    npy_intp columns_before = 0;
+    for (npy_intp row = 0; row < all_rows; row += kernel->tile_rows) {
+        const npy_intp rows = least(kernel->tile_rows, all_rows - row);
+        for (npy_intp column = 0; column < all_columns; column += kernel->tile_columns) {
+            if (is_interrupted(frame->interrupt, frame->is_caller)) {
+                return;
+            }
+            const npy_intp columns = least(kernel->tile_columns, all_columns - column);
+            for (int i = 0; i < kernel->operand_count; i++) {
+                View *memory = &frame->memory[i];
+                memory->data = frame->corners[i] + row * memory->row + column * memory->column;
+                if (kernel->operands[i].access == DIRECT) {
+                    frame->views[i] = *memory;
+                }
+            }
+            if (columns != columns_before) {
+                set_columns(frame, columns);
+                columns_before = columns;
+            }
+            first[0] = first_row + row;
+            first[1] = first_column + column;
+            for (int i = 0; i < kernel->operand_count; i++) {
+                const Operand *operand = &kernel->operands[i];
+                if (operand->fill >= 0) {
+                    frame->views[i] = reads_in_box(frame, i, rows, columns)
+                                          ? frame->memory[i]
+                                          : (View){frame->scratch + operand->buffer,
+                                                   columns * operand->itemsize, operand->itemsize};
+                }
+            }
+            look_ahead(frame, row, column, all_rows, all_columns);
+            for (int i = 0; i < kernel->step_count; i++) {
+                fetch(frame, i);
+                run_step(frame, &kernel->steps[i], rows, columns);
+            }
+        }
+    }
+    first[0] = first_row;
+    first[1] = first_column;
+}
+
+static void pack_invariant(Frame *frame, npy_intp rows, npy_intp columns)
+{
+    const Kernel *kernel = frame->kernel;
+    rows = least(rows, kernel->tile_rows);
+    columns = least(columns, kernel->tile_columns);
+    set_columns(frame, columns);
+    for (int i = 0; i < kernel->operand_count; i++) {
+        if (kernel->operands[i].access == INVARIANT) {
+            frame->memory[i].data = frame->corners[i];
+            copy_tile(frame->views[i], frame->memory[i], kernel->operands[i].itemsize, rows,
+                      columns);
+        }
+    }
+}
+
+void run_task(Frame *frame, npy_intp task)
+{
+    const Kernel *kernel = frame->kernel;
+    const int outer = kernel->ndim - 2;
+    const npy_intp begin = task * kernel->step;
+    npy_intp extents[MAX_DIMS];
+    npy_intp index[MAX_DIMS] = {0};
+    for (int dim = 0; dim < kernel->ndim; dim++) {
+        extents[dim] = kernel->dims[dim];
+        frame->first[dim] = 0;
+    }
+    frame->first[kernel->split] = begin;
+    extents[kernel->split] -= begin;
+    if (extents[kernel->split] > kernel->step) {
+        extents[kernel->split] = kernel->step;
+    }
+    for (int i = 0; i < kernel->operand_count; i++) {
+        const Operand *operand = &kernel->operands[i];
+        frame->corners[i] = frame->memories[i] + task * operand->task_stride +
+                            begin * operand->strides[kernel->split];
+    }
+    pack_invariant(frame, extents[outer], extents[outer + 1]);
+    for (;;) {
+        run_tiles(frame, extents[outer], extents[outer + 1]);
+        int dim = outer - 1;
+        while (dim >= 0 && index[dim] + 1 == extents[dim]) {
+            for (int i = 0; i < kernel->operand_count; i++) {
+                frame->corners[i] -= index[dim] * kernel->operands[i].strides[dim];
+            }
+            frame->first[dim] -= index[dim];
+            index[dim--] = 0;
+        }
+        if (dim < 0) {
+            end_streams(); /* what was streamed is to be seen by whoever sees the task done */
+            return;
+        }
+        index[dim]++;
+        frame->first[dim]++;
+        for (int i = 0; i < kernel->operand_count; i++) {
+            frame->corners[i] += kernel->operands[i].strides[dim];
+        }
+    }
+}
