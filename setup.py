@@ -1,6 +1,6 @@
-"""The optional extensions; everything else about the build is in pyproject.toml.
+"""The optional extension; everything else about the build is in pyproject.toml.
 
-Where there is no C compiler, or it fails, the package is installed without them and runs on NumPy
+Where there is no C compiler, or it fails, the package is installed without it and runs on NumPy
 calls instead.
 """
 
@@ -32,14 +32,8 @@ setup(
     cmdclass={"build_ext": BuildExtension},
     ext_modules=[
         Extension(
-            "array_api_nx.native._fast_path",
-            sources=[f"{NATIVE}/_fast_path.c"],
-            include_dirs=[np.get_include()],
-            optional=True,
-        ),
-        Extension(
             "array_api_nx._native",
-            sources=[x for x in sorted(glob(f"{NATIVE}/*.c")) if not x.endswith("_fast_path.c")],
+            sources=sorted(glob(f"{NATIVE}/*.c")),
             depends=glob(f"{NATIVE}/*.h"),
             include_dirs=[np.get_include()],
             optional=True,

@@ -21,13 +21,11 @@ from typing import (
 )
 
 from .contract.backend import Handle
-from .contract.program import Generated, Program
+from .contract.program import Program
 from .contract.replay import Run
-from .core.dtypes import DType
 from .core.polynomial import Var
 from .core.real import Real, evaluated
 from .core.symbolic import Dim, Sizes, bind, dim_of_var
-from .device import Device
 from .frontend.array import Array
 from .frontend.dispatch import wrap
 from .frontend.trace_function import (
@@ -43,6 +41,7 @@ from .frontend.trace_function import (
     trace,
 )
 from .frontend.trees import Structure, Tree, flatten, map_leaves
+from .native import native
 from .tracing.explanation import ProgramExplanation
 from .tracing.recorder import TraceError, current
 
@@ -74,7 +73,7 @@ class _Bound:
     Without a program, `run` is None: the function itself is to be called.
     """
 
-    __slots__ = ("constants", "dtype", "finish", "quick", "reasons", "run", "writes")
+    __slots__ = ("constants", "finish", "quick", "reasons", "run", "writes")
 
     def __init__(self, found: Trace | None, sizes: tuple[int, ...]) -> None:
         self.reasons: tuple[tuple[int, str | None], ...] = ()
@@ -89,9 +88,20 @@ class _Bound:
         )
         self.constants = tuple(program.constants.values())
         self.finish = _finish(found, sizes)
-        self.dtype = found.result.dtype if type(found.result) is Output else None
-        usual = not self.reasons and (self.dtype is not None or len(program.outputs) > 1)
-        self.quick = getattr(self.run, "quick", None) if usual else None
+        quick = None if self.reasons else getattr(self.run, "quick", None)
+        self.quick: tuple[object, ...] | None = None
+        if quick is not None and (
+            type(found.result) is Output
+            or (type(found.result) is tuple and all([type(x) is Output for x in found.result]))
+        ):
+            sequence, order, report = quick
+            constants = tuple(program.constants.values())
+            self.quick = (
+                sequence,
+                constants,
+                None if type(found.result) is Output else order,
+                report,
+            )
 
 
 def _finish(
@@ -130,52 +140,44 @@ def _number(x: Tree, values: dict[Var, int]) -> Tree:
         return evaluated(x)
 
 
-class Compiled(Generic[P, R]):
+class _ProgramCaller:
+    """The base class of compiled functions where there is no extension."""
+
+    __slots__ = ("_calls", "_program")
+
+    _program: object
+    _calls: int
+
+    def __init__(self) -> None:
+        self._program = None
+        self._calls = 0
+
+    def __call__(self, *args: Tree, **kwargs: Tree) -> Tree:
+        return self._run(*args, **kwargs)  # type: ignore[attr-defined]
+
+
+if native is not None:
+    # While `_program` is not None, it tries that on the arguments before `_run` is called.
+    _ProgramCaller = native.ProgramCaller  # type: ignore[assignment, misc]
+
+
+class Compiled(_ProgramCaller, Generic[P, R]):
     """A function that is traced once for each kind of arguments; see `compile`."""
 
-    __slots__ = (
-        "__dict__",
-        "__weakref__",
-        "_bound",
-        "_calls",
-        "_kinds",
-        "_last",
-        "_lowered",
-        "_traces",
-    )
+    __slots__ = ("__dict__", "__weakref__", "_bound", "_kinds", "_lowered", "_traces")
 
     __wrapped__: Callable[P, R]
 
     def __init__(self, function: Callable[P, R]) -> None:
+        super().__init__()
         update_wrapper(self, function)
         # None stands where there is no program; see `LayoutError`.
         self._kinds: dict[Structure, list[Trace | None]] = {}
         self._bound: dict[Structure, _Bound] = {}
         self._lowered: dict[Structure, Program] = {}
-        self._last: tuple[Generated, Generated, DType | None, Device, int] | None = None
         self._traces = 0
-        self._calls = 0
 
     def _run(self, *args: Tree, **kwargs: Tree) -> Tree:
-        last = self._last
-        if last is not None and not kwargs:
-            # The way of small programs, where every tenth of a microsecond counts.
-            quick, finish, dtype, device, count = last
-            try:
-                handles = [x._handle for x in args if x._device is device]
-            except AttributeError:
-                handles = []
-            if len(handles) == count == len(args):
-                handle = quick(handles)
-                if handle is not None:
-                    self._calls += 1
-                    if dtype is None:
-                        return finish(handle, args)
-                    array = Array()
-                    array._handle = handle
-                    array._dtype = dtype
-                    array._device = device
-                    return array
         if current.get() is not None:
             # Part of a function that is being traced itself.
             return self.__wrapped__(*args, **kwargs)
@@ -208,15 +210,13 @@ class Compiled(Generic[P, R]):
             bound = self._bind(tuple(key), *flatten((args, kwargs), is_leaf))
         if bound.run is None or (bound.writes and _is_unsafe(bound, arrays)):
             return self.__wrapped__(*args, **kwargs)
-        if bound.quick is not None and is_row_major and len(arrays) == len(args) > 0:
-            self._last = bound.quick, bound.finish, bound.dtype, device, len(args)
+        if bound.quick is not None and is_row_major and len(arrays) == len(args) and not kwargs:
+            self._program = bound.quick
         return bound.finish(bound.run(*handles), arrays)
 
     if TYPE_CHECKING:
 
         def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
-    else:
-        __call__ = _run
 
     def __copy__(self) -> Self:
         return self

@@ -13,6 +13,7 @@ from .backends.engines.devices import ENGINES, EngineSpec, options_of
 from .contract.backend import Backend
 from .core import dtypes as d
 from .core.dtypes import DType, as_dtype
+from .native import native
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -295,7 +296,10 @@ def _load_cpu() -> Backend:
     from .backends.cpu.engine.threads import register_controller
 
     register_controller()
-    return CPUBackend()
+    backend = CPUBackend()
+    if native is not None:
+        native.set_cpu(CPU, backend)
+    return backend
 
 
 CPU: Final = register("cpu", _load_cpu)
@@ -313,3 +317,6 @@ def _as_device_name(name: str, value: config.Given) -> str:
 
 
 config.use_devices(_as_device_name, Device)
+
+if native is not None:
+    native.set_hints(config.hints)

@@ -7,8 +7,11 @@ scikit-learn.
 - *result*: "agrees" if the shapes and dtypes are NumPy's and the values are the same to rounding.
 - *abs*, *rel*: the maximum difference, and that divided by the largest value of NumPy's result.
 - *came back*: "nx" arrays, "NumPy" arrays or scalars, a Python "number".
-- *time*: processor time on nx divided by that on NumPy, the median of turns that run both.
-  Compiled code that a library keeps for NumPy alone (manhattan_distances, say) is part of it.
+- *time*: processor time on nx divided by that on NumPy, the medians of turns that run all; below 1
+  is faster. The first figure is against plain NumPy, as everyone runs it today, in a process where
+  nothing is dispatched; the second against NumPy arrays that go the same way through the libraries
+  as nx arrays do. Compiled code that a library keeps for NumPy alone (manhattan_distances, say) is
+  part of the first.
 
 Run ``python examples/clients.py``; parts of names choose rows: ``... PCA special``; ``--device
 torch:cpu`` and the like run the same on another engine. Exit status:
@@ -19,9 +22,11 @@ from __future__ import annotations
 
 import argparse
 import os
+import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from math import nan
 from statistics import geometric_mean, median
 from time import perf_counter, process_time
@@ -29,7 +34,9 @@ from timeit import Timer
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-os.environ["SCIPY_ARRAY_API"] = "1"  # SciPy reads it while it is imported
+SERVES_PLAIN = sys.argv[1:] == ["--serve-plain"]  # the process that runs rows on plain NumPy
+# SciPy reads it while it is imported.
+os.environ["SCIPY_ARRAY_API"] = "0" if SERVES_PLAIN else "1"
 try:
     import numpy as np
     import scipy
@@ -244,17 +251,61 @@ def differences(expected: Any, actual: Any) -> tuple[float, float]:
     return absolute, relative
 
 
-def time_ratio(row: Row, numpy: Data, nx: Data, turns: int) -> float:
-    """The processor time of `row` on `nx` by that on `numpy`: the median of some turns."""
-    numpy_timer = Timer(lambda: row(numpy), timer=CLOCK)
-    nx_timer = Timer(lambda: row(nx), timer=CLOCK)
-    number = max(1, int(0.002 / numpy_timer.timeit(1)))
-    ratios = []
-    for _ in range(turns):
-        seconds = numpy_timer.timeit(number)
-        with sklearn.config_context(array_api_dispatch=True):
-            ratios.append(nx_timer.timeit(number) / seconds)
-    return median(ratios)
+class PlainNumPy:
+    """A process that runs rows on NumPy arrays, while no library dispatches anything."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, __file__, "--serve-plain"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def seconds(self, name: str, number: int) -> float:
+        """The processor time of a row that runs so many times."""
+        asked, answered = self._process.stdin, self._process.stdout
+        assert asked is not None
+        assert answered is not None
+        print(name, number, sep="\t", file=asked, flush=True)
+        return float(answered.readline())
+
+    def __enter__(self) -> PlainNumPy:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait()
+
+
+def serve_plain() -> int:
+    """Run the rows that `PlainNumPy` asks for, until it asks no more."""
+    data = Data(np)
+    rows = {name: row for chapter in CHAPTERS.values() for name, row in chapter.items()}
+    for line in sys.stdin:
+        name, _, number = line.rstrip("\n").partition("\t")
+        timer = Timer(partial(rows[name], data), timer=CLOCK)
+        print(timer.timeit(int(number)), flush=True)
+    return 0
+
+
+def time_ratios(
+    name: str, row: Row, plain: PlainNumPy, numpy: Data, nx: Data, turns: int
+) -> tuple[float, float]:
+    """The processor time of a row on `nx` by that on plain NumPy, and by that on NumPy arrays that
+    are dispatched: medians of some turns."""
+    with sklearn.config_context(array_api_dispatch=True):
+        numpy_timer = Timer(partial(row, numpy), timer=CLOCK)
+        nx_timer = Timer(partial(row, nx), timer=CLOCK)
+        number = max(1, int(0.002 / numpy_timer.timeit(1)))
+        plain.seconds(name, 1)  # the first call may take longer
+        to_plain, to_dispatched = [], []
+        for _ in range(turns):
+            seconds = nx_timer.timeit(number)
+            to_plain.append(seconds / plain.seconds(name, number))
+            to_dispatched.append(seconds / numpy_timer.timeit(number))
+    return median(to_plain), median(to_dispatched)
 
 
 def run(row: Row, numpy: Data, nx: Data, may_leave: bool) -> tuple[float, float, str]:
@@ -287,27 +338,33 @@ def main() -> int:
 def compare(chosen: set[str], turns: int) -> int:
     """Print a line for each of the rows chosen; the exit status."""
     numpy, nx = Data(np), Data(array_api_nx)
-    origins, failed, ratios = Counter[str](), 0, list[float]()
-    print(f"{'function':34}{'result':8}{'abs':>6}{'rel':>8}   {'came back':11}{'time':>5}")
-    for title, rows in CHAPTERS.items():
-        print(f"\n{title}")
-        for name in [row for row in rows if row in chosen]:
-            try:
-                absolute, relative, origin = run(rows[name], numpy, nx, rows is LEAVING)
-            except Exception as error:
-                failed += 1
-                print(f"  {name:32}FAILS    {type(error).__name__}: {error}")
-                continue
-            origins[origin] += 1
-            ratios.append(time_ratio(rows[name], numpy, nx, turns))
-            print(f"  {name:32}agrees {absolute:7.0e} {relative:7.0e}   ", end="")
-            print(f"{origin:11}{ratios[-1]:5.2f}", flush=True)
+    origins, failed, ratios = Counter[str](), 0, list[tuple[float, float]]()
+    print(f"{'':61}{'time by NumPy':>16}")
+    print(f"{'function':34}{'result':8}{'abs':>6}{'rel':>8}   {'came back':11}", end="")
+    print(f"{'plain':>5}{'dispatched':>11}")
+    with PlainNumPy() as plain:
+        for title, rows in CHAPTERS.items():
+            print(f"\n{title}")
+            for name in [row for row in rows if row in chosen]:
+                try:
+                    absolute, relative, origin = run(rows[name], numpy, nx, rows is LEAVING)
+                except Exception as error:
+                    failed += 1
+                    print(f"  {name:32}FAILS    {type(error).__name__}: {error}")
+                    continue
+                origins[origin] += 1
+                ratios.append(time_ratios(name, rows[name], plain, numpy, nx, turns))
+                print(f"  {name:32}agrees {absolute:7.0e} {relative:7.0e}   ", end="")
+                print(f"{origin:11}{ratios[-1][0]:5.2f}{ratios[-1][1]:11.2f}", flush=True)
     came_back = ", ".join(f"{count} {origin}" for origin, count in origins.most_common())
     print(
         f"\n{len(chosen) - failed} of {len(chosen)} agree with NumPy to rounding; "
-        f"came back: {came_back or 'nothing'}; "
-        f"time: {geometric_mean(ratios or [nan]):.2f} times NumPy's (geometric mean)"
+        f"came back: {came_back or 'nothing'}."
     )
+    for column, other in enumerate(("plain NumPy", "NumPy through the same dispatch")):
+        ratio = geometric_mean([pair[column] for pair in ratios] or [nan])
+        verdict = "faster than" if ratio < 1 else "slower than"
+        print(f"Time: {ratio:.2f} times that of {other} (geometric mean), so {verdict} it.")
     return 1 if failed else 0
 
 
@@ -315,4 +372,4 @@ if __name__ == "__main__":
     # NumPy and SciPy bring an OpenBLAS each, whose waiting threads would disturb the other's turn;
     # and scikit-learn silences what it expects to divide 0 by 0 for NumPy alone.
     with threadpool_limits(1), np.errstate(invalid="ignore"):
-        sys.exit(main())
+        sys.exit(serve_plain() if SERVES_PLAIN else main())

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from statistics import geometric_mean
 
 import pytest
 
@@ -77,7 +78,7 @@ def test_what_is_wrong_fails() -> None:
     assert results["fft.fft"] == ("FAILS", "TypeError: NumPy came back")
     assert results["fft.rfft"] == ("FAILS", "RuntimeError: broken on purpose")
     assert results["special.xlogy"][0] == "agrees"
-    assert result.stdout.splitlines()[-1].startswith(f"1 of {len(results)} agree")
+    assert f"\n1 of {len(results)} agree" in result.stdout
     assert result.returncode == 1
 
 
@@ -89,6 +90,16 @@ def test_a_missing_library_is_one_line_with_the_command(library: str) -> None:
     assert len(result.stderr.splitlines()) == 1
     assert library in result.stderr
     assert "pip install 'array-api-nx[clients]'" in result.stderr
+
+
+def test_times_are_against_numpy_both_ways(full: subprocess.CompletedProcess[str]) -> None:
+    times = [[float(x) for x in rest.split()[-2:]] for _, rest in rows(full.stdout).values()]
+    assert all(x > 0 for pair in times for x in pair)
+    for line, column in zip(full.stdout.splitlines()[-2:], zip(*times, strict=True), strict=True):
+        printed = re.fullmatch(r"Time: (\S+) times that of .*, so (faster|slower) than it\.", line)
+        assert printed is not None
+        assert float(printed[1]) == pytest.approx(geometric_mean(column), rel=0.05)
+        assert printed[2] == ("faster" if float(printed[1]) < 1 else "slower")
 
 
 def test_a_name_that_no_row_has_is_refused() -> None:

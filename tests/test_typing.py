@@ -37,7 +37,7 @@ def test_type_checkers_find_the_package_and_its_types(checker: str, tmp_path: Pa
     assert run.returncode == 0, run.stdout + run.stderr
 
 
-EXTENSIONS = ["array_api_nx._native", "array_api_nx.native._fast_path"]
+EXTENSIONS = ["array_api_nx._native"]
 
 
 def test_the_stubs_have_the_names_and_parameters_of_the_extensions() -> None:

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from ..core import dtypes as d
 from ..core.dtypes import DType
@@ -37,9 +37,6 @@ from . import primitives as p
 from .numpy_dtypes import FROM_NUMPY, NDArray
 from .primitives import Primitive
 from .program import Program
-
-if TYPE_CHECKING:
-    from .fast_path import Route
 
 __all__ = [
     "AxisOrder",
@@ -202,15 +199,6 @@ class Backend(ABC):
 
     def release_memory(self) -> None:
         """Give memory that is kept for later arrays back to the system; nothing by default."""
-        return None
-
-    def route(self, op: Primitive, dtype: DType) -> Route | None:
-        """How a unary or binary primitive on operands of `dtype` can be computed without calling
-        this backend, for one whose handles are Tensors of ndarrays; None by default.
-
-        Frontend guarantees: `op` is asked about with a dtype that it takes.
-        Backend must: name what gives the same as `unary` or `binary`.
-        """
         return None
 
     # ------------------------------------------------------------------ creation

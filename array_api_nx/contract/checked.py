@@ -151,12 +151,6 @@ class CheckedBackend(CheckedMatrices):
     def release_memory(self) -> None:
         self.inner.release_memory()
 
-    def route(self, op: Primitive, dtype: DType) -> None:
-        # It would lead past the checks.
-        CheckedCall(self.inner, "route", op=op, dtype=dtype).guarantees(
-            dtype in op.results, "a dtype that the primitive takes"
-        )
-
     # ------------------------------------------------------------------ creation
 
     def empty(self, shape: Shape, dtype: DType) -> Handle:

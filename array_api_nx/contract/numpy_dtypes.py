@@ -8,6 +8,7 @@ import numpy as np
 
 from ..core import dtypes as d
 from ..core.dtypes import DType
+from ..native import native
 
 __all__ = ["FROM_NUMPY", "TO_NUMPY", "NDArray", "NumPyDType", "has_negative_strides"]
 
@@ -16,6 +17,11 @@ NumPyDType: TypeAlias = np.dtype[Any]
 
 TO_NUMPY: Final[dict[DType, NumPyDType]] = {dtype: np.dtype(dtype.name) for dtype in d.ALL}
 FROM_NUMPY: Final[dict[NumPyDType, DType]] = {ours: dtype for dtype, ours in TO_NUMPY.items()}
+
+if native is not None:
+    _codes = {dtype: code for code, dtype in enumerate(d.ALL)}
+    _promotions = bytes([_codes[d.PROMOTION[a, b]] for a in d.ALL for b in d.ALL])
+    native.set_dtypes(d.ALL, tuple(TO_NUMPY.values()), _promotions)
 
 
 def has_negative_strides(array: Any) -> bool:

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias, final
 
 from ..core.symbolic_layout import stride_order
 from ..core.view import Selection, View
+from ..native import native
 from .backend import AxisOrder, Backend, Native, Operand, Padding, Scalar
 from .composed import window_counts
 
@@ -86,6 +87,13 @@ class Tensor:
     array: Native
     view: View | Any
     storage: Storage | Any
+
+
+if native is not None:
+    # The same two in C, of which the classes above tell what they are.
+    Storage = native.Storage  # type: ignore[assignment, misc]
+    Tensor = native.Tensor  # type: ignore[assignment, misc]
+    native.set_views(View, View)
 
 
 def tensor_over(storage: Storage | None, view: View) -> Tensor:

@@ -10,6 +10,8 @@ from operator import attrgetter
 from types import EllipsisType, ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias, final
 
+from ..native import native, with_twin
+
 if TYPE_CHECKING:
     from ..contract.backend import Handle
     from ..contract.numpy_dtypes import NDArray, NumPyDType
@@ -92,6 +94,7 @@ class Array:
 
     # ------------------------------------------------------------------ the namespace
 
+    @with_twin
     def __array_namespace__(self, *, api_version: str | None = None) -> ModuleType:
         """The namespace of this array: the module ``array_api_nx``.
 
@@ -152,6 +155,7 @@ class Array:
 
     # ------------------------------------------------------------------ exchange
 
+    @with_twin
     def __array__(self, dtype: NumPyDType | None = None, copy: bool | None = None) -> NDArray:
         """A NumPy array that shares this array's memory, or a copy of it (device cpu only)."""
         return interop.to_numpy(self, dtype, copy)
@@ -411,6 +415,17 @@ class Array:
     def __imatmul__(self, other: Array, /) -> Array:
         return inplace_matmul(self, other)
 
+
+if native is not None:
+    # The same in C, which asks the methods above where it does not answer itself.
+    _methods = dict(vars(Array))
+    for _name in ("shape", "ndim", "size", "T", "mT"):
+        _methods[_name] = _methods[_name].fget
+    native.complete_array(_methods)
+    for _name, _value in vars(Array).items():
+        if _name not in (*vars(native.Array), *native.ARRAY_METHODS, "__slots__", "__weakref__"):
+            setattr(native.Array, _name, _value)
+    Array = native.Array  # type: ignore[assignment, misc]
 
 # The functions over arrays need the class, and its methods need them: class first.
 from math import prod

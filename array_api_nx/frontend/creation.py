@@ -16,6 +16,7 @@ from ..core.real import real
 from ..core.shape import as_int, as_shape, check_shape
 from ..core.symbolic import Dim, Outcome
 from ..device import Device, as_device, default_dtype, device_of
+from ..native import with_twin
 from . import interop
 from .array import Array, Foreign
 from .data_type import astype, copy_array
@@ -53,6 +54,7 @@ __all__ = [
 _hints: Final = hints
 
 
+@with_twin
 def arange(
     start: int | float,
     /,
@@ -136,6 +138,7 @@ def _number(x: Foreign, name: str) -> int | float:
     )
 
 
+@with_twin
 def asarray(
     obj: Foreign,
     /,
@@ -215,6 +218,7 @@ def _converted(
     return astype(x, dtype, copy=bool(copy), device=target)
 
 
+@with_twin
 def empty(
     shape: int | tuple[int, ...],
     *,
@@ -246,6 +250,7 @@ def empty(
     return wrap(target.backend.empty(as_shape(shape), dtype), dtype, target)
 
 
+@with_twin
 def empty_like(
     x: Array, /, *, dtype: DType | None = None, device: Device | str | None = None
 ) -> Array:
@@ -269,6 +274,7 @@ def empty_like(
     return empty(x.shape, dtype=dtype or x._dtype, device=device or x._device)
 
 
+@with_twin
 def eye(
     n_rows: int,
     n_cols: int | None = None,
@@ -346,6 +352,7 @@ def from_dlpack(
     return interop.from_dlpack(x, device, copy)
 
 
+@with_twin
 def full(
     shape: int | tuple[int, ...],
     fill_value: PythonScalar | Array,
@@ -400,6 +407,7 @@ def full(
     )
 
 
+@with_twin
 def full_like(
     x: Array,
     /,
@@ -434,6 +442,7 @@ def full_like(
     return full(x.shape, fill_value, dtype=dtype or x._dtype, device=device or x._device)
 
 
+@with_twin
 def linspace(
     start: int | float | complex,
     stop: int | float | complex,
@@ -547,6 +556,7 @@ def meshgrid(*arrays: Array, indexing: str = "xy") -> tuple[Array, ...]:
     return tuple(result)
 
 
+@with_twin
 def ones(
     shape: int | tuple[int, ...],
     *,
@@ -593,6 +603,7 @@ def _constant(
     return array
 
 
+@with_twin
 def ones_like(
     x: Array, /, *, dtype: DType | None = None, device: Device | str | None = None
 ) -> Array:
@@ -675,6 +686,7 @@ def _triangle(x: Array, k: int, name: str, *, upper: bool) -> Array:
     return wrap(x._device.backend.triangle(x._handle, k, upper=upper), x._dtype, x._device)
 
 
+@with_twin
 def zeros(
     shape: int | tuple[int, ...],
     *,
@@ -704,6 +716,7 @@ def zeros(
     return _constant(shape, dtype, device, 0)
 
 
+@with_twin
 def zeros_like(
     x: Array, /, *, dtype: DType | None = None, device: Device | str | None = None
 ) -> Array:

@@ -10,12 +10,14 @@ import numpy as np
 from ..core import dtypes as d
 from ..core.dtypes import KINDS, SCALAR_PROMOTION, DType, as_dtype, promote
 from ..device import Device, as_device
+from ..native import with_twin
 from .array import Array
 from .dispatch import as_array, only_array, scalar_type, wrap
 
 __all__ = ["astype", "can_cast", "finfo", "iinfo", "isdtype", "result_type"]
 
 
+@with_twin
 def astype(
     x: Array, dtype: DType, /, *, copy: bool = True, device: Device | str | None = None
 ) -> Array:
@@ -97,6 +99,7 @@ def copy_array(x: Array) -> Array:
     return wrap(x._device.backend.copy(x._handle), x._dtype, x._device)
 
 
+@with_twin
 def can_cast(from_: DType | Array, to: DType, /) -> bool:
     """Whether promotion allows a dtype to become another.
 
@@ -205,6 +208,7 @@ def iinfo(type: DType | Array, /) -> IntInfo:
     return IntInfo(8 * dtype.itemsize, dtype.max, dtype.min, dtype)
 
 
+@with_twin
 def isdtype(dtype: DType, kind: DType | str | tuple[DType | str, ...]) -> bool:
     """Whether a dtype is of a kind.
 
@@ -243,6 +247,7 @@ def isdtype(dtype: DType, kind: DType | str | tuple[DType | str, ...]) -> bool:
     return dtype is as_dtype(kind)
 
 
+@with_twin
 def result_type(*arrays_and_dtypes: Array | DType | bool | int | float | complex) -> DType:
     """The dtype that arrays, dtypes and scalars promote to.
 

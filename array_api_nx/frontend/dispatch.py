@@ -16,7 +16,6 @@ import numpy as np
 
 from ..config import hints
 from ..contract import primitives as p
-from ..contract.fast_path import shorten
 from ..contract.numpy_dtypes import FROM_NUMPY
 from ..contract.primitives import Primitive
 from ..core import dtypes as d
@@ -25,6 +24,7 @@ from ..core.real import Real
 from ..core.shape import broadcast_shapes, check_shape, normalise_axes, normalise_axis
 from ..core.symbolic import Dim
 from ..device import Device, default_device
+from ..native import with_twin
 from .array import Array
 
 if TYPE_CHECKING:
@@ -197,6 +197,7 @@ def common_device(arrays: Sequence[Array]) -> Device:
     return device
 
 
+@with_twin
 def cast(x: Array, dtype: DType) -> Array:
     """`x` itself, or a copy with another dtype."""
     if x._dtype is dtype:
@@ -283,7 +284,7 @@ def operand_dtypes(op: Primitive, dtype: DType) -> tuple[DType, DType]:
 # ---------------------------------------------------------------------- elementwise
 
 
-@shorten(1, 0, Array, Device)
+@with_twin
 def unary(op: Primitive, x: Array) -> Array:
     """`op` of every element of `x`."""
     if type(x) is Array:
@@ -304,7 +305,7 @@ def unary(op: Primitive, x: Array) -> Array:
     raise AssertionError("unreachable")
 
 
-@shorten(2, 1, Array, Device)
+@with_twin
 def binary(op: Primitive, x1: ArrayOrScalar, x2: ArrayOrScalar, foreign: object = None) -> Array:
     """`op` of pairs of elements of two arrays, or an array and a scalar.
 

@@ -10,6 +10,7 @@ from ..contract import primitives as p
 from ..contract.backend import Operand
 from ..core.dtypes import INTEGRAL, SCALAR_PROMOTION, DType
 from ..core.shape import broadcast_shapes
+from ..native import with_twin
 from .array import Array
 from .dispatch import (
     ArrayOrScalar,
@@ -95,6 +96,7 @@ __all__ = [
 ]
 
 
+@with_twin
 def abs(x: Array, /) -> Array:
     """Absolute value of each element; the magnitude of a complex one.
 
@@ -118,6 +120,7 @@ def abs(x: Array, /) -> Array:
     return unary(p.ABS, x)
 
 
+@with_twin
 def acos(x: Array, /) -> Array:
     """Inverse cosine of each element, in radians.
 
@@ -141,6 +144,7 @@ def acos(x: Array, /) -> Array:
     return unary(p.ACOS, x)
 
 
+@with_twin
 def acosh(x: Array, /) -> Array:
     """Inverse hyperbolic cosine of each element.
 
@@ -164,6 +168,7 @@ def acosh(x: Array, /) -> Array:
     return unary(p.ACOSH, x)
 
 
+@with_twin
 def add(x1: Array | int | float | complex, x2: Array | int | float | complex, /) -> Array:
     """Sums of elements.
 
@@ -191,6 +196,7 @@ def add(x1: Array | int | float | complex, x2: Array | int | float | complex, /)
     return binary(p.ADD, x1, x2)
 
 
+@with_twin
 def asin(x: Array, /) -> Array:
     """Inverse sine of each element, in radians.
 
@@ -214,6 +220,7 @@ def asin(x: Array, /) -> Array:
     return unary(p.ASIN, x)
 
 
+@with_twin
 def asinh(x: Array, /) -> Array:
     """Inverse hyperbolic sine of each element.
 
@@ -237,6 +244,7 @@ def asinh(x: Array, /) -> Array:
     return unary(p.ASINH, x)
 
 
+@with_twin
 def atan(x: Array, /) -> Array:
     """Inverse tangent of each element, in radians.
 
@@ -260,6 +268,7 @@ def atan(x: Array, /) -> Array:
     return unary(p.ATAN, x)
 
 
+@with_twin
 def atan2(x1: Array | int | float, x2: Array | int | float, /) -> Array:
     """Angles, in radians, of the points with ordinates `x1` and abscissas `x2`.
 
@@ -288,6 +297,7 @@ def atan2(x1: Array | int | float, x2: Array | int | float, /) -> Array:
     return binary(p.ATAN2, x1, x2)
 
 
+@with_twin
 def atanh(x: Array, /) -> Array:
     """Inverse hyperbolic tangent of each element.
 
@@ -311,6 +321,7 @@ def atanh(x: Array, /) -> Array:
     return unary(p.ATANH, x)
 
 
+@with_twin
 def bitwise_and(x1: Array | int | bool, x2: Array | int | bool, /) -> Array:
     """Bitwise and of elements.
 
@@ -338,6 +349,7 @@ def bitwise_and(x1: Array | int | bool, x2: Array | int | bool, /) -> Array:
     return binary(p.BITWISE_AND, x1, x2)
 
 
+@with_twin
 def bitwise_left_shift(x1: Array | int, x2: Array | int, /) -> Array:
     """The bits of `x1` shifted to the left by `x2` places.
 
@@ -365,6 +377,7 @@ def bitwise_left_shift(x1: Array | int, x2: Array | int, /) -> Array:
     return binary(p.BITWISE_LEFT_SHIFT, x1, x2)
 
 
+@with_twin
 def bitwise_invert(x: Array, /) -> Array:
     """Each element with every bit flipped; the negation of booleans.
 
@@ -388,6 +401,7 @@ def bitwise_invert(x: Array, /) -> Array:
     return unary(p.BITWISE_INVERT, x)
 
 
+@with_twin
 def bitwise_or(x1: Array | int | bool, x2: Array | int | bool, /) -> Array:
     """Bitwise or of elements.
 
@@ -415,6 +429,7 @@ def bitwise_or(x1: Array | int | bool, x2: Array | int | bool, /) -> Array:
     return binary(p.BITWISE_OR, x1, x2)
 
 
+@with_twin
 def bitwise_right_shift(x1: Array | int, x2: Array | int, /) -> Array:
     """The bits of `x1` shifted to the right by `x2` places; the sign is kept.
 
@@ -442,6 +457,7 @@ def bitwise_right_shift(x1: Array | int, x2: Array | int, /) -> Array:
     return binary(p.BITWISE_RIGHT_SHIFT, x1, x2)
 
 
+@with_twin
 def bitwise_xor(x1: Array | int | bool, x2: Array | int | bool, /) -> Array:
     """Bitwise exclusive or of elements.
 
@@ -469,6 +485,7 @@ def bitwise_xor(x1: Array | int | bool, x2: Array | int | bool, /) -> Array:
     return binary(p.BITWISE_XOR, x1, x2)
 
 
+@with_twin
 def ceil(x: Array, /) -> Array:
     """Each element rounded up to an integer value.
 
@@ -492,6 +509,7 @@ def ceil(x: Array, /) -> Array:
     return unary(p.CEIL, x)
 
 
+@with_twin
 def clip(
     x: Array,
     /,
@@ -577,6 +595,7 @@ def _limit(limit: ArrayOrScalar, dtype: DType) -> Operand:
     return check_scalar(limit, dtype)
 
 
+@with_twin
 def conj(x: Array, /) -> Array:
     """Complex conjugate of each element; real ones as they are.
 
@@ -600,6 +619,7 @@ def conj(x: Array, /) -> Array:
     return unary(p.CONJ, x)
 
 
+@with_twin
 def copysign(x1: Array | int | float, x2: Array | int | float, /) -> Array:
     """The magnitudes of `x1` with the sign bits of `x2`.
 
@@ -628,6 +648,7 @@ def copysign(x1: Array | int | float, x2: Array | int | float, /) -> Array:
     return binary(p.COPYSIGN, x1, x2)
 
 
+@with_twin
 def cos(x: Array, /) -> Array:
     """Cosine of each element, taken in radians.
 
@@ -651,6 +672,7 @@ def cos(x: Array, /) -> Array:
     return unary(p.COS, x)
 
 
+@with_twin
 def cosh(x: Array, /) -> Array:
     """Hyperbolic cosine of each element.
 
@@ -674,6 +696,7 @@ def cosh(x: Array, /) -> Array:
     return unary(p.COSH, x)
 
 
+@with_twin
 def divide(x1: Array | int | float | complex, x2: Array | int | float | complex, /) -> Array:
     """Quotients of elements.
 
@@ -701,6 +724,7 @@ def divide(x1: Array | int | float | complex, x2: Array | int | float | complex,
     return binary(p.DIVIDE, x1, x2)
 
 
+@with_twin
 def equal(
     x1: Array | int | float | complex | bool, x2: Array | int | float | complex | bool, /
 ) -> Array:
@@ -728,6 +752,7 @@ def equal(
     return binary(p.EQUAL, x1, x2)
 
 
+@with_twin
 def exp(x: Array, /) -> Array:
     """Exponential of each element.
 
@@ -751,6 +776,7 @@ def exp(x: Array, /) -> Array:
     return unary(p.EXP, x)
 
 
+@with_twin
 def expm1(x: Array, /) -> Array:
     """``exp(x) - 1`` for each element, accurate near zero.
 
@@ -774,6 +800,7 @@ def expm1(x: Array, /) -> Array:
     return unary(p.EXPM1, x)
 
 
+@with_twin
 def floor(x: Array, /) -> Array:
     """Each element rounded down to an integer value.
 
@@ -797,6 +824,7 @@ def floor(x: Array, /) -> Array:
     return unary(p.FLOOR, x)
 
 
+@with_twin
 def floor_divide(x1: Array | int | float, x2: Array | int | float, /) -> Array:
     """Quotients of elements, rounded down.
 
@@ -826,6 +854,7 @@ def floor_divide(x1: Array | int | float, x2: Array | int | float, /) -> Array:
     return binary(p.FLOOR_DIVIDE, x1, x2)
 
 
+@with_twin
 def greater(x1: Array | int | float, x2: Array | int | float, /) -> Array:
     """Whether elements of `x1` are greater than those of `x2`.
 
@@ -851,6 +880,7 @@ def greater(x1: Array | int | float, x2: Array | int | float, /) -> Array:
     return binary(p.GREATER, x1, x2)
 
 
+@with_twin
 def greater_equal(x1: Array | int | float, x2: Array | int | float, /) -> Array:
     """Whether elements of `x1` are greater than or equal to those of `x2`.
 
@@ -876,6 +906,7 @@ def greater_equal(x1: Array | int | float, x2: Array | int | float, /) -> Array:
     return binary(p.GREATER_EQUAL, x1, x2)
 
 
+@with_twin
 def hypot(x1: Array | int | float, x2: Array | int | float, /) -> Array:
     """``sqrt(x1**2 + x2**2)`` without overflow on the way.
 
@@ -904,6 +935,7 @@ def hypot(x1: Array | int | float, x2: Array | int | float, /) -> Array:
     return binary(p.HYPOT, x1, x2)
 
 
+@with_twin
 def imag(x: Array, /) -> Array:
     """Imaginary part of each element; zeros for a real array.
 
@@ -927,6 +959,7 @@ def imag(x: Array, /) -> Array:
     return unary(p.IMAG, x)
 
 
+@with_twin
 def isfinite(x: Array, /) -> Array:
     """Whether each element is neither infinite nor NaN.
 
@@ -950,6 +983,7 @@ def isfinite(x: Array, /) -> Array:
     return unary(p.ISFINITE, x)
 
 
+@with_twin
 def isinf(x: Array, /) -> Array:
     """Whether each element, or a part of a complex one, is infinite.
 
@@ -973,6 +1007,7 @@ def isinf(x: Array, /) -> Array:
     return unary(p.ISINF, x)
 
 
+@with_twin
 def isnan(x: Array, /) -> Array:
     """Whether each element, or a part of a complex one, is NaN.
 
@@ -996,6 +1031,7 @@ def isnan(x: Array, /) -> Array:
     return unary(p.ISNAN, x)
 
 
+@with_twin
 def less(x1: Array | int | float, x2: Array | int | float, /) -> Array:
     """Whether elements of `x1` are less than those of `x2`.
 
@@ -1021,6 +1057,7 @@ def less(x1: Array | int | float, x2: Array | int | float, /) -> Array:
     return binary(p.LESS, x1, x2)
 
 
+@with_twin
 def less_equal(x1: Array | int | float, x2: Array | int | float, /) -> Array:
     """Whether elements of `x1` are less than or equal to those of `x2`.
 
@@ -1046,6 +1083,7 @@ def less_equal(x1: Array | int | float, x2: Array | int | float, /) -> Array:
     return binary(p.LESS_EQUAL, x1, x2)
 
 
+@with_twin
 def log(x: Array, /) -> Array:
     """Natural logarithm of each element.
 
@@ -1069,6 +1107,7 @@ def log(x: Array, /) -> Array:
     return unary(p.LOG, x)
 
 
+@with_twin
 def log1p(x: Array, /) -> Array:
     """``log(1 + x)`` for each element, accurate near zero.
 
@@ -1092,6 +1131,7 @@ def log1p(x: Array, /) -> Array:
     return unary(p.LOG1P, x)
 
 
+@with_twin
 def log2(x: Array, /) -> Array:
     """Base-2 logarithm of each element.
 
@@ -1115,6 +1155,7 @@ def log2(x: Array, /) -> Array:
     return unary(p.LOG2, x)
 
 
+@with_twin
 def log10(x: Array, /) -> Array:
     """Base-10 logarithm of each element.
 
@@ -1138,6 +1179,7 @@ def log10(x: Array, /) -> Array:
     return unary(p.LOG10, x)
 
 
+@with_twin
 def logaddexp(x1: Array | int | float, x2: Array | int | float, /) -> Array:
     """``log(exp(x1) + exp(x2))`` without overflow on the way.
 
@@ -1166,6 +1208,7 @@ def logaddexp(x1: Array | int | float, x2: Array | int | float, /) -> Array:
     return binary(p.LOGADDEXP, x1, x2)
 
 
+@with_twin
 def logical_and(x1: Array | bool, x2: Array | bool, /) -> Array:
     """Whether both elements are True or nonzero.
 
@@ -1193,6 +1236,7 @@ def logical_and(x1: Array | bool, x2: Array | bool, /) -> Array:
     return binary(p.LOGICAL_AND, x1, x2)
 
 
+@with_twin
 def logical_not(x: Array, /) -> Array:
     """Whether each element is False or zero.
 
@@ -1216,6 +1260,7 @@ def logical_not(x: Array, /) -> Array:
     return unary(p.LOGICAL_NOT, x)
 
 
+@with_twin
 def logical_or(x1: Array | bool, x2: Array | bool, /) -> Array:
     """Whether at least one of two elements is True or nonzero.
 
@@ -1243,6 +1288,7 @@ def logical_or(x1: Array | bool, x2: Array | bool, /) -> Array:
     return binary(p.LOGICAL_OR, x1, x2)
 
 
+@with_twin
 def logical_xor(x1: Array | bool, x2: Array | bool, /) -> Array:
     """Whether exactly one of two elements is True or nonzero.
 
@@ -1270,6 +1316,7 @@ def logical_xor(x1: Array | bool, x2: Array | bool, /) -> Array:
     return binary(p.LOGICAL_XOR, x1, x2)
 
 
+@with_twin
 def maximum(x1: Array | int | float, x2: Array | int | float, /) -> Array:
     """The greater of two elements; NaN if one is NaN.
 
@@ -1297,6 +1344,7 @@ def maximum(x1: Array | int | float, x2: Array | int | float, /) -> Array:
     return binary(p.MAXIMUM, x1, x2)
 
 
+@with_twin
 def minimum(x1: Array | int | float, x2: Array | int | float, /) -> Array:
     """The lesser of two elements; NaN if one is NaN.
 
@@ -1324,6 +1372,7 @@ def minimum(x1: Array | int | float, x2: Array | int | float, /) -> Array:
     return binary(p.MINIMUM, x1, x2)
 
 
+@with_twin
 def multiply(x1: Array | int | float | complex, x2: Array | int | float | complex, /) -> Array:
     """Products of elements.
 
@@ -1351,6 +1400,7 @@ def multiply(x1: Array | int | float | complex, x2: Array | int | float | comple
     return binary(p.MULTIPLY, x1, x2)
 
 
+@with_twin
 def negative(x: Array, /) -> Array:
     """Each element with its sign changed; integers wrap around.
 
@@ -1374,6 +1424,7 @@ def negative(x: Array, /) -> Array:
     return unary(p.NEGATIVE, x)
 
 
+@with_twin
 def nextafter(x1: Array | int | float, x2: Array | int | float, /) -> Array:
     """The representable numbers next to `x1` on the way to `x2`.
 
@@ -1402,6 +1453,7 @@ def nextafter(x1: Array | int | float, x2: Array | int | float, /) -> Array:
     return binary(p.NEXTAFTER, x1, x2)
 
 
+@with_twin
 def not_equal(
     x1: Array | int | float | complex | bool, x2: Array | int | float | complex | bool, /
 ) -> Array:
@@ -1429,6 +1481,7 @@ def not_equal(
     return binary(p.NOT_EQUAL, x1, x2)
 
 
+@with_twin
 def positive(x: Array, /) -> Array:
     """Each element as it is.
 
@@ -1452,6 +1505,7 @@ def positive(x: Array, /) -> Array:
     return unary(p.POSITIVE, x)
 
 
+@with_twin
 def pow(x1: Array | int | float | complex, x2: Array | int | float | complex, /) -> Array:
     """The elements of `x1` raised to the powers `x2`.
 
@@ -1480,6 +1534,7 @@ def pow(x1: Array | int | float | complex, x2: Array | int | float | complex, /)
     return binary(p.POW, x1, x2)
 
 
+@with_twin
 def real(x: Array, /) -> Array:
     """Real part of each element; the elements of a real array.
 
@@ -1503,6 +1558,7 @@ def real(x: Array, /) -> Array:
     return unary(p.REAL, x)
 
 
+@with_twin
 def reciprocal(x: Array, /) -> Array:
     """``1 / x`` for each element.
 
@@ -1526,6 +1582,7 @@ def reciprocal(x: Array, /) -> Array:
     return unary(p.RECIPROCAL, x)
 
 
+@with_twin
 def remainder(x1: Array | int | float, x2: Array | int | float, /) -> Array:
     """Remainders of division, with the signs of `x2`, as Python's ``%``.
 
@@ -1555,6 +1612,7 @@ def remainder(x1: Array | int | float, x2: Array | int | float, /) -> Array:
     return binary(p.REMAINDER, x1, x2)
 
 
+@with_twin
 def round(x: Array, /) -> Array:
     """Each element, or each part of a complex one, rounded to the nearest integer value.
 
@@ -1580,6 +1638,7 @@ def round(x: Array, /) -> Array:
     return unary(p.ROUND, x)
 
 
+@with_twin
 def sign(x: Array, /) -> Array:
     """Sign of each element: -1, 0 or 1, or NaN; ``z / abs(z)`` of a complex one.
 
@@ -1603,6 +1662,7 @@ def sign(x: Array, /) -> Array:
     return unary(p.SIGN, x)
 
 
+@with_twin
 def signbit(x: Array, /) -> Array:
     """Whether the sign bit of each element is set, as in -0.0.
 
@@ -1626,6 +1686,7 @@ def signbit(x: Array, /) -> Array:
     return unary(p.SIGNBIT, x)
 
 
+@with_twin
 def sin(x: Array, /) -> Array:
     """Sine of each element, taken in radians.
 
@@ -1649,6 +1710,7 @@ def sin(x: Array, /) -> Array:
     return unary(p.SIN, x)
 
 
+@with_twin
 def sinh(x: Array, /) -> Array:
     """Hyperbolic sine of each element.
 
@@ -1672,6 +1734,7 @@ def sinh(x: Array, /) -> Array:
     return unary(p.SINH, x)
 
 
+@with_twin
 def square(x: Array, /) -> Array:
     """Square of each element; integers wrap around.
 
@@ -1695,6 +1758,7 @@ def square(x: Array, /) -> Array:
     return unary(p.SQUARE, x)
 
 
+@with_twin
 def sqrt(x: Array, /) -> Array:
     """Principal square root of each element; NaN for negative real ones.
 
@@ -1718,6 +1782,7 @@ def sqrt(x: Array, /) -> Array:
     return unary(p.SQRT, x)
 
 
+@with_twin
 def subtract(x1: Array | int | float | complex, x2: Array | int | float | complex, /) -> Array:
     """Differences of elements.
 
@@ -1745,6 +1810,7 @@ def subtract(x1: Array | int | float | complex, x2: Array | int | float | comple
     return binary(p.SUBTRACT, x1, x2)
 
 
+@with_twin
 def tan(x: Array, /) -> Array:
     """Tangent of each element, taken in radians.
 
@@ -1768,6 +1834,7 @@ def tan(x: Array, /) -> Array:
     return unary(p.TAN, x)
 
 
+@with_twin
 def tanh(x: Array, /) -> Array:
     """Hyperbolic tangent of each element.
 
@@ -1791,6 +1858,7 @@ def tanh(x: Array, /) -> Array:
     return unary(p.TANH, x)
 
 
+@with_twin
 def trunc(x: Array, /) -> Array:
     """Each element rounded towards zero to an integer value.
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from ..device import Device
 from ..explain.explanation import Explanation
+from ..native import with_twin
 from .array import Array
 from .dispatch import only_array
 
 __all__ = ["evaluate", "explain"]
 
 
+@with_twin
 def evaluate(*arrays: Array) -> None:
     """Compute arrays whose computation was deferred.
 

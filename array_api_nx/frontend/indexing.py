@@ -21,6 +21,7 @@ from ..core.indexing import (
 from ..core.shape import MAX_NDIM, broadcast_shapes, normalise_axis
 from ..core.symbolic import Dim, Sizes
 from ..core.view import Selection
+from ..native import with_twin
 from .array import Array, Index
 from .dispatch import (
     ArrayOrScalar,
@@ -246,6 +247,7 @@ def _rows_of_unknown_number(x: Array) -> Iterator[Array]:
     yield from map(x.__getitem__, rows(x))
 
 
+@with_twin
 def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
     """Slices at given positions along an axis.
 
@@ -295,6 +297,7 @@ def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
     return wrap(handle, x._dtype, x._device)
 
 
+@with_twin
 def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
     """Per position, the element of `x` with an index of its own along an axis.
 

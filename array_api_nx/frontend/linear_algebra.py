@@ -11,6 +11,7 @@ from ..contract import primitives as p
 from ..contract.backend import Handle
 from ..core.dtypes import same_kind
 from ..core.shape import MAX_NDIM, broadcast_shapes, check_shape, normalise_axes, normalise_axis
+from ..native import with_twin
 from .array import Array
 from .dispatch import (
     cast,
@@ -33,6 +34,7 @@ _SWAPPED: Final[list[tuple[int, ...] | None]] = [
 """Per number of dimensions, the permutation that transposes matrices."""
 
 
+@with_twin
 def matmul(x1: Array, x2: Array, /) -> Array:
     """Matrix product.
 
@@ -132,6 +134,7 @@ def inplace_matmul(x: Array, other: Array) -> Array:
     return x
 
 
+@with_twin
 def matrix_transpose(x: Array, /) -> Array:
     """Exchange the last two axes.
 
@@ -168,6 +171,7 @@ def matrix_transpose(x: Array, /) -> Array:
     return array
 
 
+@with_twin
 def tensordot(
     x1: Array,
     x2: Array,
@@ -245,6 +249,7 @@ def _paired_axes(
     return tuple(range(ndim1 - count, ndim1)), tuple(range(count))
 
 
+@with_twin
 def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     """Dot product of vectors, the first one conjugated.
 

@@ -7,6 +7,7 @@ from typing import Final, Literal, overload
 from ..contract import primitives as p
 from ..core import dtypes as d
 from ..core.shape import broadcast_shapes
+from ..native import with_twin
 from .array import Array
 from .dispatch import (
     ArrayOrScalar,
@@ -28,6 +29,7 @@ _BOOL: Final = d.bool
 _INT64: Final = d.int64
 
 
+@with_twin
 def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
     """Index of the first largest element, or of the first NaN.
 
@@ -57,6 +59,7 @@ def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> A
     return arg_reduce(p.ARGMAX, x, axis, keepdims)
 
 
+@with_twin
 def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
     """Index of the first smallest element, or of the first NaN.
 
@@ -86,6 +89,7 @@ def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> A
     return arg_reduce(p.ARGMIN, x, axis, keepdims)
 
 
+@with_twin
 def count_nonzero(
     x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False
 ) -> Array:
@@ -110,6 +114,7 @@ def count_nonzero(
     return reduce(p.COUNT_NONZERO, x, axis, keepdims)
 
 
+@with_twin
 def nonzero(x: Array, /) -> tuple[Array, ...]:
     """Indices of the elements that are not zero, in row-major order.
 
@@ -141,6 +146,7 @@ def nonzero(x: Array, /) -> tuple[Array, ...]:
     return tuple([wrap(handle, _INT64, device) for handle in device.backend.nonzero(x._handle)])
 
 
+@with_twin
 def searchsorted(
     x1: Array,
     x2: Array | int | float,
@@ -217,6 +223,7 @@ def _sorter_handle(sorter: Array, x1: Array) -> object:
 def where(condition: Array, x1: ArrayOrScalar, x2: ArrayOrScalar, /) -> Array: ...
 @overload
 def where(condition: Array, /) -> tuple[Array, ...]: ...
+@with_twin
 def where(
     condition: Array, x1: ArrayOrScalar | None = None, x2: ArrayOrScalar | None = None, /
 ) -> Array | tuple[Array, ...]:

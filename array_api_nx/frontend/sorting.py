@@ -5,12 +5,14 @@ from __future__ import annotations
 from ..contract import primitives as p
 from ..core import dtypes as d
 from ..core.shape import normalise_axis
+from ..native import with_twin
 from .array import Array
 from .dispatch import as_array, only_array, refuse_dtype
 
 __all__ = ["argsort", "sort"]
 
 
+@with_twin
 def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
     """Indices that sort an array.
 
@@ -56,6 +58,7 @@ def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bo
     return array
 
 
+@with_twin
 def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
     """The elements in order.
 

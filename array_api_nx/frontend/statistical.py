@@ -9,6 +9,7 @@ from ..contract.primitives import Primitive
 from ..core import dtypes as d
 from ..core.dtypes import DType, as_dtype
 from ..core.shape import normalise_axes, normalise_axis
+from ..native import with_twin
 from .array import Array, Foreign
 from .dispatch import (
     as_array,
@@ -66,6 +67,7 @@ def _with_initial(x: Array, axis: int | None, value: int) -> Array:
     return wrap(backend.cat([first, x._handle], position), x._dtype, x._device)
 
 
+@with_twin
 def cumulative_prod(
     x: Array,
     /,
@@ -113,6 +115,7 @@ def cumulative_prod(
     return _with_initial(result, axis, 1) if include_initial else result
 
 
+@with_twin
 def cumulative_sum(
     x: Array,
     /,
@@ -160,6 +163,7 @@ def cumulative_sum(
     return _with_initial(result, axis, 0) if include_initial else result
 
 
+@with_twin
 def max(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
     """Largest elements; NaN where there is one.
 
@@ -187,6 +191,7 @@ def max(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: boo
     return reduce(p.MAX, x, axis, keepdims)
 
 
+@with_twin
 def mean(
     x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False
 ) -> Array:
@@ -211,6 +216,7 @@ def mean(
     return reduce(p.MEAN, x, axis, keepdims)
 
 
+@with_twin
 def min(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
     """Smallest elements; NaN where there is one.
 
@@ -238,6 +244,7 @@ def min(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: boo
     return reduce(p.MIN, x, axis, keepdims)
 
 
+@with_twin
 def prod(
     x: Array,
     /,
@@ -278,6 +285,7 @@ def prod(
     return reduce(p.PROD, x, axis, keepdims, target)
 
 
+@with_twin
 def std(
     x: Array,
     /,
@@ -305,6 +313,7 @@ def std(
     return unary(p.SQRT, var(x, axis=axis, correction=correction, keepdims=keepdims))
 
 
+@with_twin
 def sum(
     x: Array,
     /,
@@ -345,6 +354,7 @@ def sum(
     return reduce(p.SUM, x, axis, keepdims, target)
 
 
+@with_twin
 def var(
     x: Array,
     /,

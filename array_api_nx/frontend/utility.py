@@ -7,6 +7,7 @@ from operator import index
 from ..contract import primitives as p
 from ..core import dtypes as d
 from ..core.shape import normalise_axis
+from ..native import with_twin
 from .array import Array
 from .dispatch import as_array, only_array, reduce, wrap
 from .manipulation import concat
@@ -14,6 +15,7 @@ from .manipulation import concat
 __all__ = ["all", "any", "diff"]
 
 
+@with_twin
 def all(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
     """Whether all elements are true, that is, not zero; True over no elements.
 
@@ -36,6 +38,7 @@ def all(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: boo
     return reduce(p.ALL, x, axis, keepdims)
 
 
+@with_twin
 def any(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
     """Whether any element is true, that is, not zero; False over no elements.
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Callable
+from functools import update_wrapper
 from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING, Final, Literal, overload
+from typing import TYPE_CHECKING, Final, TypeVar
 
 if TYPE_CHECKING:
     import array_api_nx._native as _native
-    import array_api_nx.native._fast_path as _fast_path
 
     # What the stubs say of the modules, for who loads these and may get None.
 
@@ -20,6 +21,20 @@ if TYPE_CHECKING:
         ContextCaller = _native.ContextCaller
         Kernel = _native.Kernel
         Sequence = _native.Sequence
+        ProgramCaller = _native.ProgramCaller
+        Storage = _native.Storage
+        Tensor = _native.Tensor
+        Array = _native.Array
+        ARRAY_METHODS = _native.ARRAY_METHODS
+        complete_array = staticmethod(_native.complete_array)
+        front = staticmethod(_native.front)
+        set_cpu = staticmethod(_native.set_cpu)
+        set_dtypes = staticmethod(_native.set_dtypes)
+        set_errors = staticmethod(_native.set_errors)
+        set_hints = staticmethod(_native.set_hints)
+        set_limits = staticmethod(_native.set_limits)
+        set_operations = staticmethod(_native.set_operations)
+        set_views = staticmethod(_native.set_views)
         ufunc_loop = staticmethod(_native.ufunc_loop)
         cast_loop = staticmethod(_native.cast_loop)
         select_loop = staticmethod(_native.select_loop)
@@ -27,7 +42,6 @@ if TYPE_CHECKING:
         sum_loop = staticmethod(_native.sum_loop)
         moments_loop = staticmethod(_native.moments_loop)
         compute = staticmethod(_native.compute)
-        update = staticmethod(_native.update)
         total = staticmethod(_native.total)
         forget_threads = staticmethod(_native.forget_threads)
         parallel_for = staticmethod(_native.parallel_for)
@@ -37,13 +51,8 @@ if TYPE_CHECKING:
         release_spares = staticmethod(_native.release_spares)
         count_spares = staticmethod(_native.count_spares)
 
-    class FastPath(ModuleType):
-        """The module `_fast_path` as a type."""
 
-        Shortcut = _fast_path.Shortcut
-
-
-__all__ = ["MEND", "load"]
+__all__ = ["MEND", "load", "native", "with_twin"]
 
 MEND: Final = (
     "install a C compiler, then the package anew: pip install --force-reinstall --no-deps "
@@ -51,27 +60,20 @@ MEND: Final = (
 )
 """What brings an extension that was not built."""
 
-_MODULES: Final = {"_native": ".._native", "_fast_path": "._fast_path"}
-"""Where the extensions are, from here: that which is to stay lies in the package itself."""
-
 _told = False
 
 
-@overload
-def load(name: Literal["_native"]) -> Native | None: ...
-@overload
-def load(name: Literal["_fast_path"]) -> FastPath | None: ...
-def load(name: str) -> ModuleType | None:
-    """The extension `name`; None if it was not built, or ARRAY_API_NX_EXTENSION=0 forbids it.
+def load() -> Native | None:
+    """The extension; None if it was not built, or ARRAY_API_NX_EXTENSION=0 forbids it.
 
-    That one was not built is told once, by an ImportWarning, which Python shows to who asks for it
+    That it was not built is told once, by an ImportWarning, which Python shows to who asks for it
     (``python -W default``). `show_config` tells it at any time.
     """
     global _told
     if os.environ.get("ARRAY_API_NX_EXTENSION") == "0":
         return None
     try:
-        return import_module(_MODULES[name], __name__)
+        return import_module("array_api_nx._native")  # type: ignore[return-value]
     except ImportError as error:
         if not _told:
             _told = True
@@ -81,3 +83,23 @@ def load(name: str) -> ModuleType | None:
                 stacklevel=2,
             )
         return None
+
+
+native: Final = load()
+"""The extension, or None where it is not built or not wanted."""
+
+Function = TypeVar("Function", bound=Callable[..., object])
+
+
+def with_twin(function: Function) -> Function:
+    """A decorator that puts the compiled twin of a function in front of it.
+
+    The twin answers the common calls, as the function would, and passes the others on to it. It has
+    the function's name, documentation and signature. Without the extension the function stays as it
+    is.
+    """
+    if native is None:
+        return function
+    front: Function = native.front(function)
+    update_wrapper(front, function)
+    return front

@@ -7,6 +7,10 @@
 
 #include <fenv.h>
 
+#ifdef __SSE2__
+#include <xmmintrin.h>
+#endif
+
 enum { EXCEPTIONS = FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW | FE_INVALID };
 
 /* NumPy's bits for what was raised since the last call. */
@@ -22,6 +26,36 @@ static inline npy_uint8 take_flags(void)
                        (raised & FE_UNDERFLOW ? NPY_FPE_UNDERFLOW : 0) |
                        (raised & FE_INVALID ? NPY_FPE_INVALID : 0));
 }
+
+/* Forget what was raised. */
+static inline void clear_flags(void)
+{
+    if (fetestexcept(EXCEPTIONS)) {
+        feclearexcept(EXCEPTIONS);
+    }
+}
+
+/* The two functions above for loops that compute with vector instructions alone, as NumPy's loops
+   for arithmetic do: the register of these instructions is read, which takes 1 ns instead of 4. */
+#ifdef __SSE2__
+enum { VECTOR_EXCEPTIONS = 0x1d }; /* invalid, zero divide, overflow, underflow */
+
+static inline void clear_vector_flags(void)
+{
+    const unsigned state = _mm_getcsr();
+    if (state & VECTOR_EXCEPTIONS) {
+        _mm_setcsr(state & ~(unsigned)VECTOR_EXCEPTIONS);
+    }
+}
+
+static inline npy_uint8 take_vector_flags(void)
+{
+    return (_mm_getcsr() & VECTOR_EXCEPTIONS) ? take_flags() : 0;
+}
+#else
+#define clear_vector_flags clear_flags
+#define take_vector_flags take_flags
+#endif
 
 /* Clear the floating-point exceptions that are not among `raised`. */
 static inline void keep_exceptions(int raised)

@@ -69,18 +69,12 @@ CAST(complex128_to_complex64, Complex128, Complex64,
 CAST(complex128_to_complex128, Complex128, Complex128, x)
 CAST(complex128_to_bool, Complex128, npy_bool, x.real != 0 || x.imag != 0)
 
-/* Where the standard's dtypes are in the tables below. */
-enum {
-    AT_BOOL, AT_INT8, AT_INT16, AT_INT32, AT_INT64, AT_UINT8, AT_UINT16, AT_UINT32, AT_UINT64,
-    AT_FLOAT32, AT_FLOAT64, AT_COMPLEX64, AT_COMPLEX128, DTYPES
-};
-
-static const int type_numbers[DTYPES] = {
+static const int type_numbers[DTYPE_COUNT] = {
     NPY_BOOL, NPY_INT8, NPY_INT16, NPY_INT32, NPY_INT64, NPY_UINT8, NPY_UINT16, NPY_UINT32,
     NPY_UINT64, NPY_FLOAT, NPY_DOUBLE, NPY_CFLOAT, NPY_CDOUBLE,
 };
 
-static const npy_intp itemsizes[DTYPES] = {1, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8, 8, 16};
+static const npy_intp itemsizes[DTYPE_COUNT] = {1, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8, 8, 16};
 
 #define ROW_OF_INTEGER(FROM)                                                                 \
     {FROM##_to_bool, FROM##_to_int8, FROM##_to_int16, FROM##_to_int32, FROM##_to_int64,      \
@@ -88,12 +82,12 @@ static const npy_intp itemsizes[DTYPES] = {1, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8, 8, 1
      FROM##_to_double, FROM##_to_complex64, FROM##_to_complex128}
 
 #define ROW_OF_REAL(FROM)                                                                         \
-    {[AT_BOOL] = FROM##_to_bool, [AT_FLOAT32] = FROM##_to_float, [AT_FLOAT64] = FROM##_to_double, \
-     [AT_COMPLEX64] = FROM##_to_complex64, [AT_COMPLEX128] = FROM##_to_complex128}
+    {[BOOL] = FROM##_to_bool, [FLOAT32] = FROM##_to_float, [FLOAT64] = FROM##_to_double, \
+     [COMPLEX64] = FROM##_to_complex64, [COMPLEX128] = FROM##_to_complex128}
 
 /* Missing: reals to integers, whose results that do not fit are each loop's own, and complex to
    real. */
-static const PyUFuncGenericFunction casts[DTYPES][DTYPES] = {
+static const PyUFuncGenericFunction casts[DTYPE_COUNT][DTYPE_COUNT] = {
     ROW_OF_INTEGER(bool),
     ROW_OF_INTEGER(int8),
     ROW_OF_INTEGER(int16),
@@ -105,16 +99,21 @@ static const PyUFuncGenericFunction casts[DTYPES][DTYPES] = {
     ROW_OF_INTEGER(uint64),
     ROW_OF_REAL(float),
     ROW_OF_REAL(double),
-    {[AT_BOOL] = complex64_to_bool, [AT_COMPLEX64] = complex64_to_complex64,
-     [AT_COMPLEX128] = complex64_to_complex128},
-    {[AT_BOOL] = complex128_to_bool, [AT_COMPLEX64] = complex128_to_complex64,
-     [AT_COMPLEX128] = complex128_to_complex128},
+    {[BOOL] = complex64_to_bool, [COMPLEX64] = complex64_to_complex64,
+     [COMPLEX128] = complex64_to_complex128},
+    {[BOOL] = complex128_to_bool, [COMPLEX64] = complex128_to_complex64,
+     [COMPLEX128] = complex128_to_complex128},
 };
+
+PyUFuncGenericFunction cast_function(DTypeCode from, DTypeCode to)
+{
+    return casts[from][to];
+}
 
 static int dtype_index(int type_number)
 {
     int i = 0;
-    while (i < DTYPES && type_numbers[i] != type_number) {
+    while (i < DTYPE_COUNT && type_numbers[i] != type_number) {
         i++;
     }
     return i;
@@ -125,10 +124,10 @@ static int find_cast(int from, int to, Loop *loop)
 {
     const int i = dtype_index(from);
     const int j = dtype_index(to);
-    if (i == DTYPES || j == DTYPES || casts[i][j] == NULL) {
+    if (i == DTYPE_COUNT || j == DTYPE_COUNT || casts[i][j] == NULL) {
         return 0;
     }
-    *loop = (Loop){casts[i][j], NULL, 1, {itemsizes[i], itemsizes[j]}};
+    *loop = (Loop){casts[i][j], NULL, 1, {itemsizes[i], itemsizes[j]}, 1};
     return 1;
 }
 
@@ -185,7 +184,7 @@ LOOP(select_16)
 }
 
 /* Whether there is such a loop. */
-static int find_select(npy_intp itemsize, Loop *loop)
+int find_select(npy_intp itemsize, Loop *loop)
 {
     PyUFuncGenericFunction function;
     switch (itemsize) {
@@ -196,7 +195,7 @@ static int find_select(npy_intp itemsize, Loop *loop)
         case 16: function = select_16; break;
         default: return 0;
     }
-    *loop = (Loop){function, NULL, 3, {1, itemsize, itemsize, itemsize}};
+    *loop = (Loop){function, NULL, 3, {1, itemsize, itemsize, itemsize}, 1};
     return 1;
 }
 
@@ -242,7 +241,7 @@ LOOP(count_true)
     }
 }
 
-static const Loop count_loop = {count_true, NULL, 2, {8, 1, 8}};
+static const Loop count_loop = {count_true, NULL, 2, {8, 1, 8}, 1};
 
 /* The ufunc's loop for exactly these dtypes, which must be standard ones. Whether there is one. */
 static int find_ufunc(const PyUFuncObject *ufunc, const int *types, const npy_intp *sizes,
@@ -256,7 +255,7 @@ static int find_ufunc(const PyUFuncObject *ufunc, const int *types, const npy_in
         }
         if (same && ufunc->functions[i] != NULL) {
             *loop = (Loop){ufunc->functions[i], ufunc->data ? (void *)ufunc->data[i] : NULL,
-                           ufunc->nin, {0}};
+                           ufunc->nin, {0}, 0};
             for (int j = 0; j < ufunc->nargs; j++) {
                 loop->itemsizes[j] = sizes[j];
             }
@@ -303,8 +302,10 @@ static PyObject *ufunc_loop(PyObject *module, PyObject *args)
     int types[MAX_SOURCES + 1];
     npy_intp sizes[MAX_SOURCES + 1];
     Loop loop;
+    int is_arithmetic = 0;
     (void)module;
-    if (!PyArg_ParseTuple(args, "O!O!:ufunc_loop", &PyUFunc_Type, &ufunc, &PyTuple_Type, &dtypes)) {
+    if (!PyArg_ParseTuple(args, "O!O!|p:ufunc_loop", &PyUFunc_Type, &ufunc, &PyTuple_Type, &dtypes,
+                          &is_arithmetic)) {
         return NULL;
     }
     if (ufunc->nout != 1 || ufunc->nin > MAX_SOURCES || PyTuple_GET_SIZE(dtypes) != ufunc->nargs) {
@@ -319,7 +320,11 @@ static PyObject *ufunc_loop(PyObject *module, PyObject *args)
         types[i] = ((PyArray_Descr *)dtype)->type_num;
         sizes[i] = PyDataType_ELSIZE((PyArray_Descr *)dtype);
     }
-    return found_loop(find_ufunc(ufunc, types, sizes, &loop), &loop);
+    const int found = find_ufunc(ufunc, types, sizes, &loop);
+    if (found) {
+        loop.is_arithmetic = is_arithmetic;
+    }
+    return found_loop(found, &loop);
 }
 
 static PyObject *cast_loop(PyObject *module, PyObject *args)
@@ -372,8 +377,9 @@ static PyObject *moments_loop(PyObject *module, PyObject *dtype)
 
 static PyMethodDef functions[] = {
     {"ufunc_loop", ufunc_loop, METH_VARARGS,
-     "ufunc_loop(ufunc, dtypes)\n--\n\n"
-     "The ufunc's inner loop for exactly these dtypes of inputs and output, or None."},
+     "ufunc_loop(ufunc, dtypes, is_arithmetic=False)\n--\n\n"
+     "The ufunc's inner loop for exactly these dtypes of inputs and output, or None. "
+     "is_arithmetic says that it raises floating-point flags by vector instructions alone."},
     {"cast_loop", cast_loop, METH_VARARGS,
      "cast_loop(source, target)\n--\n\nA loop that casts between two dtypes, or None."},
     {"select_loop", select_loop, METH_O,

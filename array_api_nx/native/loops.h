@@ -7,7 +7,7 @@
 #ifndef ARRAY_API_NX_LOOPS_H
 #define ARRAY_API_NX_LOOPS_H
 
-#include "common.h"
+#include "dtypes.h"
 
 enum { MAX_SOURCES = 3 };
 
@@ -19,6 +19,7 @@ typedef struct {
     void *data;
     int sources;
     npy_intp itemsizes[MAX_SOURCES + 1]; /* of the sources, then of the target */
+    int is_arithmetic; /* whether it raises floating-point flags by vector instructions alone */
 } Loop;
 
 typedef struct {
@@ -44,6 +45,13 @@ static inline int is_standard(int type)
     return PyTypeNum_ISBOOL(type) || PyTypeNum_ISINTEGER(type) || type == NPY_FLOAT ||
            type == NPY_DOUBLE || type == NPY_CFLOAT || type == NPY_CDOUBLE;
 }
+
+/* What casts numbers of one dtype to another, a copy if they are the same; NULL from real and complex
+   numbers to integers, and from complex to real numbers. */
+PyUFuncGenericFunction cast_function(DTypeCode from, DTypeCode to);
+
+/* The loop (bool, value, value) -> value for values of that many bytes. Whether there is one. */
+int find_select(npy_intp itemsize, Loop *loop);
 
 /* Add the functions that make capsules to the module; -1 with an exception set. */
 int add_loops(PyObject *module);

@@ -1,4 +1,5 @@
 #include "memory.h"
+#include "blocks.h"
 #include "arguments.h"
 #include "sizes.h"
 
@@ -208,6 +209,7 @@ static PyObject *release_spares(PyObject *module, PyObject *ignored)
     (void)module;
     (void)ignored;
     drop_spares(0, 0);
+    release_blocks();
     Py_RETURN_NONE;
 }
 

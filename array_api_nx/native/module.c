@@ -3,12 +3,22 @@
 #define IMPORTS_NUMPY
 #include "common.h"
 
+#include "array.h"
 #include "calls.h"
+#include "compiled.h"
 #include "context.h"
+#include "conversion.h"
+#include "elementwise.h"
+#include "functions.h"
+#include "inspection.h"
+#include "iteration.h"
 #include "kernel.h"
 #include "loops.h"
 #include "memory.h"
+#include "objects.h"
 #include "operations.h"
+#include "reductions.h"
+#include "products.h"
 #include "sequence.h"
 #include "threads.h"
 #include "totals.h"
@@ -24,6 +34,16 @@ static int (*const subjects[])(PyObject *module) = {
     add_totals,
     add_calls,
     add_context,
+    add_objects,
+    add_array,
+    add_functions,
+    add_elementwise,
+    add_compiled,
+    add_reductions,
+    add_conversion,
+    add_inspection,
+    add_products,
+    add_iteration,
 };
 
 static int execute(PyObject *module)
@@ -44,7 +64,7 @@ static PyModuleDef_Slot slots[] = {
     {Py_mod_multiple_interpreters, Py_MOD_MULTIPLE_INTERPRETERS_NOT_SUPPORTED},
 #endif
 #if PY_VERSION_HEX >= 0x030D0000
-    {Py_mod_gil, Py_MOD_GIL_NOT_USED},
+    {Py_mod_gil, Py_MOD_GIL_USED}, /* fields of arrays are not read atomically */
 #endif
     {0, NULL},
 };

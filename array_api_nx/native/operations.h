@@ -1,8 +1,7 @@
-/* One operation, element by element, in one call: into new memory, by several threads.
+/* One operation, element by element, on several threads: a kernel of one step, made on the spot.
 
    For arrays that are too small to be worth putting off, but large enough for NumPy's calls to be
-   slowed down by new memory and a single processor. It is a kernel of one step, made on the spot,
-   that goes over the axes in their order, or from the last to the first. */
+   slowed down by new memory and a single processor. */
 
 #ifndef ARRAY_API_NX_OPERATIONS_H
 #define ARRAY_API_NX_OPERATIONS_H
@@ -11,6 +10,7 @@
 #include "loops.h"
 #include "sizes.h"
 #include "tiles.h"
+#include "walk.h"
 
 /* A task begins at a multiple of this many columns, so that no two write to the same lines. */
 enum { GRAIN = 1024 };
@@ -35,7 +35,16 @@ static inline int is_native(PyObject *value, npy_intp itemsize)
            PyDataType_ELSIZE(dtype) == itemsize;
 }
 
-/* Add `compute` and `update` to the module; -1 with an exception set. */
+/* Whether the walk has not too many axes for `run_divided`. */
+int can_divide(const Walk *walk);
+
+/* Run the loop over a walk, of which the target is the last operand, cut into tasks for at most
+   `threads` threads, without the GIL. `materialise_scalar` says that the loop is slow with scalars.
+   0 with an exception set if there was no memory or a signal came. */
+int run_divided(const Walk *walk, const Loop *loop, int materialise_scalar, npy_intp threads,
+                npy_uint8 *flags);
+
+/* Add `compute` to the module; -1 with an exception set. */
 int add_operations(PyObject *module);
 
 #endif

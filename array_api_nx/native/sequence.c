@@ -2,6 +2,7 @@
 #include "arguments.h"
 #include "kernel.h"
 #include "memory.h"
+#include "objects.h"
 #include "sizes.h"
 #include "threads.h"
 
@@ -416,6 +417,118 @@ static PyObject *sequence_run(PyObject *object, PyObject *arrays)
     return result;
 }
 
+/* Of few passes and arrays, which need no memory of their own. */
+enum { FEW_PASSES = 4, FEW_ARRAYS = 32 };
+
+/* The address of the elements if they are what is expected; else NULL. */
+static char *expected_address(const Expected *expected, Tensor *tensor)
+{
+    if (tensor == NULL || !(tensor->flags & ROW_MAJOR) || tensor->ndim != expected->ndim ||
+        dtypes[tensor->code].type_number != expected->dtype->type_num || expected->written) {
+        return NULL;
+    }
+    for (int i = 0; i < expected->ndim; i++) {
+        if (tensor->shape[i] != expected->shape[i]) {
+            return NULL;
+        }
+    }
+    char *data = data_of(tensor);
+    return ((npy_uintp)data & expected->misaligned) != 0 ? NULL : data;
+}
+
+/* Find the addresses of arguments and constants. 0 if one is not what is expected. */
+static int find_sources(const SequenceObject *self, const SmallProgram *program,
+                        PyObject *const *arrays, Py_ssize_t count, char **bases)
+{
+    for (Py_ssize_t i = 0; i < count; i++) {
+        Tensor *tensor = is_array(arrays[i]) ? layout_of(arrays[i]) : NULL;
+        if ((bases[i] = expected_address(&self->given[i], tensor)) == NULL) {
+            return 0;
+        }
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(program->constants); i++) {
+        PyObject *handle = PyTuple_GET_ITEM(program->constants, i);
+        Tensor *tensor = is_tensor(handle) ? (Tensor *)handle : NULL;
+        if (tensor == NULL || !((tensor->flags & KNOWN) || learn_layout(tensor)) ||
+            (bases[count + i] = expected_address(&self->given[count + i], tensor)) == NULL) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* New arrays for all results from number `first` on, in a tuple; NULL, perhaps without an exception,
+   if there are none. */
+static PyObject *make_results(const SequenceObject *self, const SmallProgram *program,
+                              Py_ssize_t first, char **bases)
+{
+    const int ordered = PyTuple_Check(program->order);
+    const Py_ssize_t count = ordered ? PyTuple_GET_SIZE(program->order) : 1;
+    PyObject *results = first + count == self->given_count ? PyTuple_New(count) : NULL;
+    for (Py_ssize_t i = 0; results != NULL && i < count; i++) {
+        const Py_ssize_t number =
+            first + (ordered ? PyLong_AsSsize_t(PyTuple_GET_ITEM(program->order, i)) : 0);
+        const Expected *expected =
+            number >= first && number < self->given_count ? &self->given[number] : NULL;
+        const DTypeCode code =
+            expected == NULL ? NO_DTYPE : code_of_number(expected->dtype->type_num);
+        PyObject *result = NULL;
+        if (code != NO_DTYPE && expected->ndim <= ARRAY_DIMS) {
+            result = new_array_like_memory(expected->ndim, expected->shape, code, 0,
+                                           &bases[number]);
+        }
+        if (result == NULL || ((npy_uintp)bases[number] & expected->misaligned) != 0) {
+            Py_XDECREF(result);
+            Py_CLEAR(results);
+        } else {
+            PyTuple_SET_ITEM(results, i, result);
+        }
+    }
+    return results;
+}
+
+PyObject *run_on_arrays(const SmallProgram *program, PyObject *const *arrays, Py_ssize_t count,
+                        PyObject **flags)
+{
+    const SequenceObject *self = (SequenceObject *)program->sequence;
+    const Py_ssize_t sources = count + PyTuple_GET_SIZE(program->constants);
+    char *bases[FEW_ARRAYS];
+    npy_uint8 raised[FEW_PASSES][MAX_STEPS];
+    if (sources >= self->given_count || self->pass_count > FEW_PASSES || !self->keeps_gil ||
+        self->given_count + self->fixed_count > FEW_ARRAYS ||
+        !find_sources(self, program, arrays, count, bases)) {
+        return DECLINED;
+    }
+    PyObject *results = make_results(self, program, sources, bases);
+    if (results == NULL) {
+        return PyErr_Occurred() ? NULL : DECLINED;
+    }
+    for (int i = 0; i < self->fixed_count; i++) {
+        bases[self->given_count + i] = PyArray_BYTES(self->fixed[i]);
+    }
+    int complete = 1;
+    for (int i = 0; complete && i < self->pass_count; i++) {
+        complete = run_pass(self, &self->passes[i], bases, raised[i]);
+    }
+    *flags = complete ? sequence_flags(self, raised) : NULL;
+    if (*flags == NULL) {
+        Py_CLEAR(results);
+    } else if (*flags == Py_None) {
+        Py_CLEAR(*flags);
+    }
+    if (results != NULL && !PyTuple_Check(program->order)) {
+        Py_SETREF(results, Py_NewRef(PyTuple_GET_ITEM(results, 0)));
+    }
+    return results;
+}
+
+static PyTypeObject *sequence_type;
+
+int is_sequence(PyObject *object)
+{
+    return Py_IS_TYPE(object, sequence_type);
+}
+
 static PyMethodDef sequence_methods[] = {
     {"run", sequence_run, METH_O,
      "run($self, arrays)\n--\n\n"
@@ -453,7 +566,6 @@ int add_sequence(PyObject *module)
     if (type == NULL) {
         return -1;
     }
-    const int failed = PyModule_AddType(module, (PyTypeObject *)type);
-    Py_DECREF(type);
-    return failed;
+    sequence_type = (PyTypeObject *)type; /* kept for ever, for is_sequence */
+    return PyModule_AddType(module, sequence_type);
 }

@@ -9,6 +9,23 @@
 
 #include "common.h"
 
+/* What a call of a small compiled function needs besides its arguments. */
+typedef struct {
+    PyObject *sequence;
+    PyObject *constants; /* a tuple of Tensors, which the sequence takes after the arguments */
+    PyObject *order;     /* a tuple: the number of each result among the last given arrays; None if
+                            the only one is not to stand in a tuple */
+} SmallProgram;
+
+/* Run it on arrays of device `cpu`. Returns the result, an Array or a tuple of them; DECLINED, with
+   nothing done, if the arrays are not what the sequence was made for; NULL with an exception set. If
+   there were floating-point errors, `*flags` becomes a tuple of them, per pass and step. */
+PyObject *run_on_arrays(const SmallProgram *program, PyObject *const *arrays, Py_ssize_t count,
+                        PyObject **flags);
+
+/* Whether it is a Sequence. */
+int is_sequence(PyObject *object);
+
 /* Add the type to the module; -1 with an exception set. */
 int add_sequence(PyObject *module);
 

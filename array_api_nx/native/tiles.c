@@ -210,7 +210,8 @@ static void run_step(Frame *frame, const Step *step, npy_intp rows, npy_intp col
         views[step->loop.sources] = frame->views[step->target];
         call(&step->loop, views, rows, columns);
     }
-    frame->flags[step - frame->kernel->steps] |= take_flags();
+    frame->flags[step - frame->kernel->steps] |=
+        step->loop.is_arithmetic ? take_vector_flags() : take_flags();
     if (step->stores) {
         const int slot = step->target;
         const Operand *operand = &frame->kernel->operands[slot];

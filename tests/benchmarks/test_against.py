@@ -102,7 +102,7 @@ def test_extensions_that_are_not_compiled_are_told(
         main(["small", "--against", str(other), "--turns", "1"])
     assert ended.value.code == 2
     error = capsys.readouterr().err
-    assert "has no compiled _fast_path, _native; run there: python setup.py build_ext" in error
+    assert "has no compiled _native; run there: python setup.py build_ext" in error
 
 
 def test_the_other_checkout_is_the_one_that_is_timed(other: Path) -> None:

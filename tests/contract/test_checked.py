@@ -57,7 +57,6 @@ BROKEN: list[tuple[str, Break, str]] = [
     ("has_elements", lambda b: b.has_elements(3), "a handle of this backend"),
     ("axis_order", lambda b: b.axis_order(3), "a handle of this backend"),
     ("may_overlap", lambda b: b.may_overlap(X, 3), "a handle of this backend"),
-    ("route", lambda b: b.route(p.SIN, d.int64), "a dtype that the primitive takes"),
     ("prepare", lambda b: b.prepare(PROGRAM, ()), "a size for each variable"),
     ("prepare", lambda b: b.prepare(PROGRAM, (1,)), "sizes within bounds"),
     ("explain_program", lambda b: b.explain_program(PROGRAM, ()), "a size for each variable"),

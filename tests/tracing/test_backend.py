@@ -10,7 +10,7 @@ from array_api_nx.tracing.backend import TracingBackend
 INHERITED = {
     "shrink", "reshape",  # of movement that is traced
     "explain", "explain_program", "axis_order", "may_overlap", "prepare",  # of what has elements
-    "native", "from_native", "available_dtypes", "route",
+    "native", "from_native", "available_dtypes",
 }  # fmt: skip
 
 

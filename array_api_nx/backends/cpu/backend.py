@@ -17,7 +17,6 @@ import numpy as np
 from ...contract import composed, replay
 from ...contract import primitives as p
 from ...contract.backend import Handle, Keys, Native, Operand, Scalar
-from ...contract.fast_path import Route
 from ...contract.numpy_dtypes import FROM_NUMPY, TO_NUMPY, NDArray, NumPyDType
 from ...contract.primitives import Primitive
 from ...contract.program import Program
@@ -31,7 +30,7 @@ from . import distinct, programs
 from .engine import loops, operations, sliced_calls
 from .engine.fperrors import located
 from .engine.memory_pool import empty
-from .engine.operations import compute, compute_small, scan, total, update
+from .engine.operations import compute, scan, total
 from .fourier import FourierTransforms
 from .kernels import (
     ARG_REDUCE,
@@ -45,7 +44,7 @@ from .kernels import (
 )
 from .lazy.deferral import builder
 from .linear_algebra import LinearAlgebra
-from .policy import AT_ONCE, AT_ONCE_MAX, adds_in_any_order, decide, limits
+from .policy import AT_ONCE, AT_ONCE_MAX, Way, adds_in_any_order, decide, limits
 from .storage import MAX_FLOAT32, MIN_FLOAT32, wrap
 
 __all__ = ["CPUBackend"]
@@ -73,12 +72,6 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
 
     def explain_program(self, program: Program, sizes: tuple[int, ...]) -> RunExplanation | None:
         return programs.explain(self, program, sizes)
-
-    def route(self, op: Primitive, dtype: DType) -> Route | None:
-        # A route goes round the methods, which a subclass may override.
-        if type(self) is not CPUBackend:
-            return None
-        return operations.route(self.array_if_ready, AT_ONCE_MAX, op, dtype)
 
     # ------------------------------------------------------------------ creation
 
@@ -144,30 +137,9 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         return wrap(np.eye(rows, columns, k, TO_NUMPY[dtype]))
 
     # ------------------------------------------------------------------ element by element
-    #
-    # The methods below compute small operations without asking `decide`. Two comparisons find them:
-    # a Tensor of more than `limits.tracked` elements has no array; and `limits.at_once` is -1, so
-    # that no size is small enough, while anybody asks to defer small arrays.
 
     def unary(self, op: Primitive, x: Tensor) -> Tensor:
-        array = x.array
-        if array is None or array.size > limits.at_once:
-            return self._unary(op, x)
-        loop = _find(op, array.dtype)
-        computed = None if loop is None else compute_small(loop, array)
-        if computed is None:
-            kernel = UNARY.get(op)
-            if kernel is None:
-                return self._unary(op, x)
-            computed = located(kernel, array)
-        result = Tensor()
-        result.array = computed if type(computed) is _ndarray else _asarray(computed)
-        result.view = result.storage = None
-        return result
-
-    def _unary(self, op: Primitive, x: Tensor) -> Tensor:
-        """`unary` for large arrays, for views whose array is not made yet, and for ERF."""
-        way = decide(prod(self.shape(x)))
+        way = self._way(x)
         if way.defers:
             deferred = self.defer(way, builder.unary, op, x)
             if deferred is not None:
@@ -187,39 +159,14 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
     def binary(self, op: Primitive, x1: Operand, x2: Operand, out: Tensor | None = None) -> Tensor:
         if out is not None:
             return self._binary_into(op, x1, x2, out)
-        first: ArrayOrScalar = x1
-        second: ArrayOrScalar = x2
-        if type(x1) is Tensor:
-            array = first = x1.array
-            if type(x2) is Tensor:
-                second = x2.array
-        elif type(x2) is Tensor:
-            array = second = x2.array
-        else:  # neither is a handle of this backend: NumPy raises its error
+        if type(x1) is not Tensor and type(x2) is not Tensor:
+            # Neither is a handle of this backend: NumPy raises its error.
             return wrap(located(BINARY_NEW[op], x1, x2))
-        if first is None or second is None:
-            return self._binary(op, x1, x2)
-        size = array.size
-        if second is not x2 and second.shape != array.shape:
-            size *= second.size  # an upper bound of the result's size
-        if size > limits.at_once:
-            return self._binary(op, x1, x2)
-        if op is _POW and type(second) is int and second == 2:
-            computed = located(np.square, first)
-        else:
-            computed = located(BINARY_NEW[op], first, second)
-        result = Tensor()
-        result.array = computed if type(computed) is _ndarray else _asarray(computed)
-        result.view = result.storage = None
-        return result
-
-    def _binary(self, op: Primitive, x1: Operand, x2: Operand) -> Tensor:
-        """`binary` for large arrays, and for views whose array is not made yet."""
+        way = self._way(x1, x2)
         if op is _POW and type(x2) is int and x2 == 2:  # so x1 is an array
             base: Handle = x1
-            if self.dtype(base) not in d.COMPLEX:
+            if way is AT_ONCE or self.dtype(base) not in d.COMPLEX:
                 return self.unary(p.SQUARE, base)
-        way = decide(self._size(x1, x2))
         if way.defers:
             deferred = self.defer(way, builder.binary, op, x1, x2)
             if deferred is not None:
@@ -234,15 +181,21 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
                 return wrap(computed)
             whole = type(other) is not _ndarray or other.ndim == 0 or other.strides == array.strides
             if whole and type(BINARY[op]) is _ufunc:
-                out = _like(array, op.results[FROM_NUMPY[array.dtype]])
-                if out is not None:
-                    return wrap(located(BINARY[op], first, second, out=out))
+                memory = _like(array, op.results[FROM_NUMPY[array.dtype]])
+                if memory is not None:
+                    return wrap(located(BINARY[op], first, second, out=memory))
         return wrap(located(BINARY_NEW[op], first, second))
 
-    def array_if_ready(self, x: Tensor) -> NDArray | None:
-        """`bind` if `x` may not be deferred and nothing has to be computed for it, else None."""
-        large = x.view.size > limits.tracked
-        return None if large or x.storage.memory is None else self.bind(x)
+    def _way(self, *operands: Operand | None) -> Way:
+        """How to compute element by element on operands that broadcast."""
+        bound = 1  # no fewer elements than the result has
+        for x in operands:
+            if type(x) is Tensor:
+                array = x.array
+                if array is None:
+                    return decide(self._size(*operands))
+                bound *= array.size
+        return AT_ONCE if bound <= limits.at_once else decide(self._size(*operands))
 
     def _size(self, *operands: Operand | None) -> int:
         """How many elements operands broadcast to."""
@@ -272,14 +225,9 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         if type(x2) is Tensor:
             x2 = self.array(x2)
         target = self.array(out)
-        if op is _POW:
-            if type(x2) is int and x2 == 2:
-                located(np.square, x1, out=target)
-                return
-        else:
-            loop = _find(op, target.dtype)
-            if loop is not None and update(loop.operation, target, x1, x2):
-                return
+        if op is _POW and type(x2) is int and x2 == 2:
+            located(np.square, x1, out=target)
+            return
         if type(x1) is not _ndarray:
             x1 = _cast_first(x1, target.dtype)
         elif type(x2) is not _ndarray:
@@ -311,19 +259,17 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
 
     def clip(self, x: Tensor, low: Operand | None, high: Operand | None) -> Tensor:
         array = x.array
-        run = compute_small
         if array is None or array.size > limits.at_once:
             way = decide(prod(self.shape(x)))
             if way.defers:
                 clipped: Tensor = super().clip(x, low, high)
                 return clipped
             array = self.array(x)
-            run = compute_small if way is AT_ONCE else compute
         for op, bound in ((p.MAXIMUM, low), (p.MINIMUM, high)):
             if bound is not None:
                 other = self.array(bound) if type(bound) is Tensor else bound
                 loop = _find(op, array.dtype)
-                computed = None if loop is None else run(loop, array, other)
+                computed = None if loop is None else compute(loop, array, other)
                 array = located(BINARY[op], array, other) if computed is None else computed
         return wrap(array)
 

@@ -96,6 +96,7 @@ def _update() -> None:
     else:
         limits.at_once = -1 if config.hints.defer_small else AT_ONCE_MAX
         limits.tracked = config.hints.threshold
+        extension.set_limits(limits.at_once, limits.tracked)
 
 
 _update()

@@ -22,7 +22,6 @@ from .layouts import (
     Case,
     Numbers,
     Oracle,
-    assert_same,
     case,
     cases,
     check,
@@ -517,38 +516,3 @@ def test_clip_with_float_limits_keeps_float32(backend: Backend) -> None:
     x = case(backend, row_major, np.array([0.0, 0.25, 1.0], np.float32))
     expected = np.array([0.125, 0.25, 0.5], np.float32)
     check(backend, backend.clip(x.handle, 0.125, 0.5), expected, x.handle)
-
-
-# ---------------------------------------------------------------------- routes
-
-MANY = (130, 260)
-"""More elements than kernels of routes are given."""
-
-
-@pytest.mark.parametrize("op", of_family("unary", "binary"), ids=lambda op: op.name)
-def test_route(backend: Backend, op: Primitive) -> None:
-    found = [(dtype, backend.route(op, dtype)) for dtype in op.results]
-    routes = [(dtype, route) for dtype, route in found if route is not None]
-    if not routes:
-        pytest.skip("the backend offers no route for it")
-    for dtype, route in routes:
-        assert route.result is op.results[dtype]
-        for shape in (SHAPE, MANY):
-            operands = [case(backend, row_major, spread(left_values(op, dtype), shape))]
-            if op.family == "binary":
-                operands.append(case(backend, row_major, spread(right_values(op, dtype), shape)))
-            arrays = []
-            for x in operands:
-                array = route.bind(x.handle)
-                assert array is None or type(array) is np.ndarray
-                arrays.append(backend.to_host(x.handle) if array is None else array)
-            with np.errstate(all="ignore"):
-                expected = getattr(backend, op.family)(op, *[x.handle for x in operands])
-                results: list[object] = [route.kernel(*arrays)]
-                if route.attempt is not None:
-                    attempted = route.attempt(route.operation, 2, math.prod(shape), *arrays)
-                    if type(attempted) is tuple:
-                        attempted = route.reported(*attempted)
-                    results.append(attempted)
-            for result in results:
-                assert_same(np.asarray(result), backend.to_host(expected))

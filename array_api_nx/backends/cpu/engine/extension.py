@@ -6,11 +6,11 @@ import atexit
 import os
 from typing import Final
 
-from ....native import load
+from ....native import native
 
 __all__ = ["extension"]
 
-extension: Final = load("_native")
+extension: Final = native
 """The module `array_api_nx._native`, or None."""
 
 if extension is not None:

@@ -199,12 +199,25 @@ def _of_ufunc(
     signature = f"{''.join([each.char for each in inputs])}->{output.char}"
     if signature not in ufunc.types:
         return None
-    pointer = None if extension is None else extension.ufunc_loop(ufunc, (*inputs, output))
+    pointer = (
+        None
+        if extension is None
+        else extension.ufunc_loop(ufunc, (*inputs, output), cost <= _EXACT)
+    )
     if inputs[0].kind == "c":
         cost *= 4 if cost < 0.4 else 20  # the C library's functions
     elif inputs[0] == np.float32 and cost > 0.4:
         cost /= 2
     return Loop(name, inputs, output, cost, ufunc, ufunc, pointer)
+
+
+def is_arithmetic(op: Primitive) -> bool:
+    """Whether the loops of an operation compute with vector instructions alone.
+
+    Their floating-point flags are in a register that is read in no time. Other loops may call
+    functions that raise flags elsewhere, too.
+    """
+    return _UFUNCS[op][1] <= _EXACT
 
 
 @cache

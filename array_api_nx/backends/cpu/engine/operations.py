@@ -2,27 +2,28 @@
 
 NumPy would compute them on one processor, into new memory. The extension calls the same loops in
 less time for small arrays, and for large ones on several threads, into memory of the pool. The
-functions here return None where the caller has to call NumPy. `compute` and `compute_small` are for
-operations element by element, `total` and `reduce` for reductions, `scan` for scans.
+functions here return None where the caller has to call NumPy. `compute` is for operations element
+by element, `total` and `reduce` for reductions, `scan` for scans. The compiled twins of public
+functions get their loops here, too (`loop_for_twin`).
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import lru_cache
 from math import prod
 from typing import Final, TypeAlias
 
+import numpy as np
+
 from ....contract import primitives as p
-from ....contract.backend import Native
-from ....contract.fast_path import Route, scalars_of
 from ....contract.numpy_dtypes import TO_NUMPY, NDArray, NumPyDType
 from ....contract.primitives import Primitive
-from ....contract.strided import Tensor
+from ....core import dtypes as d
 from ....core.dtypes import DType
 from ....core.view import View
-from ..kernels import BINARY_NEW, UNARY, ArrayOrScalar
+from ....native import native
+from ..kernels import ArrayOrScalar
 from . import fperrors, loops, passes, threads
 from .extension import extension
 from .kernel import Instruction, KernelOperand, Reduction
@@ -30,30 +31,7 @@ from .loops import Loop
 from .memory_pool import empty
 from .schedule import Layout, Schedule, schedule
 
-__all__ = [
-    "compute",
-    "compute_small",
-    "reduce",
-    "reported",
-    "route",
-    "scan",
-    "total",
-    "update",
-]
-
-
-def _decline(*arguments: object) -> None:
-    """Takes the place of functions of the extension where that is missing."""
-
-
-attempt: Final[Callable[..., Native]] = _decline if extension is None else extension.compute
-"""``attempt(loop.operation, threads, limit, *operands)``: an ndarray; or, if there were
-floating-point errors, a tuple of the ndarray and these, for `reported`; or None, with nothing done,
-if NumPy has to compute, or the result would have more elements than the limit."""
-
-update: Final[Callable[..., bool | None]] = _decline if extension is None else extension.update
-"""``update(loop.operation, target, *operands)``: write to `target`, which may be an operand. False
-or None, with nothing written, if the elements are not few, or there were floating-point errors."""
+__all__ = ["compute", "loop_for_twin", "reduce", "scan", "total"]
 
 
 def compute(loop: Loop, *operands: ArrayOrScalar) -> NDArray | None:
@@ -70,50 +48,53 @@ def compute(loop: Loop, *operands: ArrayOrScalar) -> NDArray | None:
     ndarray or None
         None, with nothing done, where NumPy has to compute it.
     """
-    if loop.operation is None:
+    if extension is None or loop.operation is None:
         return None
-    found = attempt(loop.operation, threads.count(), sys.maxsize, *operands)
-    return reported(loop, *found) if type(found) is tuple else found
+    found = extension.compute(loop.operation, threads.count(), *operands)
+    if type(found) is tuple:
+        found, flags = found
+        fperrors.treat(loop.name, flags)
+    return found  # type: ignore[return-value]
 
 
-def compute_small(loop: Loop, *operands: ArrayOrScalar) -> NDArray | None:
-    """`compute` on one thread, without a look at how many there are."""
-    found = attempt(loop.operation, 1, sys.maxsize, *operands)
-    return reported(loop, *found) if type(found) is tuple else found
+_ELEMENTWISE: Final = {op.name: op for op in p.of_family("unary", "binary")}
 
 
-def reported(loop: Loop, array: NDArray, flags: int) -> NDArray:
-    """`array`, after what NumPy's errstate asks for is done about floating-point errors."""
-    fperrors.treat(loop.name, flags)
-    return array
+def loop_for_twin(
+    name: str, dtype: DType
+) -> tuple[np.ufunc, int, str, int, int, int, bool, bool, bool] | None:
+    """The loop by which the compiled twin of a function computes, for operands of one dtype.
 
-
-def route(
-    bind: Callable[[Tensor], NDArray | None], parallel_min: int, op: Primitive, dtype: DType
-) -> Route | None:
-    """`Backend.route` of the CPU backend: how `unary` and `binary` compute on arrays at once.
-    `bind` and `parallel_min` are the route's.
-
-    None without the extension, for mended kernels, and for powers, which depend on the exponent.
+    Returns
+    -------
+    ufunc, index, name, operand, result, serial_limit, is_exact, is_arithmetic, materialise_scalar
+        The ufunc and the number of its loop; NumPy's name in warnings; the dtypes to which operands
+        are cast first and of the result, as numbers in `dtypes.ALL`; and what `Loop` and
+        `loops.is_arithmetic` say. None where NumPy's result has to be mended, and where the dtype
+        is not legal.
     """
-    loop = loops.find(op, TO_NUMPY[dtype])
-    if loop is None or loop.operation is None or op is p.POW:
+    op = _ELEMENTWISE[name]
+    dtype = dtype if dtype in op.results else op.cast_first.get(dtype, dtype)
+    loop = loops.find(op, TO_NUMPY[dtype]) if dtype in op.results else None
+    if loop is None or loop.ufunc is None:
         return None
-    scalars, low, high = scalars_of(dtype)
-    return Route(
-        result=op.results[dtype],
-        scalars=scalars,
-        low=low,
-        high=high,
-        bind=bind,
-        parallel_min=parallel_min,
-        kernel=partial(fperrors.located, UNARY[op] if op in UNARY else BINARY_NEW[op]),
-        attempt=attempt,
-        operation=loop.operation,
-        serial_limit=loop.serial_limit,
-        threads=threads.count,
-        reported=partial(reported, loop),
+    signature = f"{''.join([each.char for each in loop.inputs])}->{loop.output.char}"
+    return (
+        loop.ufunc,
+        loop.ufunc.types.index(signature),
+        loop.name,
+        d.ALL.index(dtype),
+        d.ALL.index(op.results[dtype]),
+        loop.serial_limit,
+        loop.is_exact,
+        loops.is_arithmetic(op),
+        loop.materialise_scalar,
     )
+
+
+if native is not None:
+    native.set_operations(loop_for_twin, _ELEMENTWISE, threads.count)
+    native.set_errors(fperrors.treat)
 
 
 # ---------------------------------------------------------------------- reductions
@@ -124,7 +105,6 @@ _TOTAL_SERIAL_LIMIT: Final = 2**16
 
 _ExactReduction: TypeAlias = tuple[object, NumPyDType, NDArray, int]
 
-_total: Final[Callable[..., NDArray | None]] = _decline if extension is None else extension.total
 _totals: Final[dict[tuple[Primitive, NumPyDType], _ExactReduction | None]] = {}
 
 
@@ -146,9 +126,10 @@ def total(op: Primitive, array: NDArray) -> NDArray | None:
         reduction = _totals[key]
     except KeyError:
         reduction = _totals.setdefault(key, _exact(*key))
-    if reduction is None:
+    if reduction is None or extension is None:
         return None
-    return _total(reduction, threads.count(), array)
+    total: NDArray | None = extension.total(reduction, threads.count(), array)
+    return total
 
 
 def _exact(op: Primitive, dtype: NumPyDType) -> _ExactReduction | None:

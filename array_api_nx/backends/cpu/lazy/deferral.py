@@ -196,6 +196,9 @@ class DeferredExecution(NumPyMemory):
             return Value(expression.leaf(storage.memory), view), True
         if storage.node is None:
             expression.leaf(storage.memory).attach(storage)
+            # From now on it matters who writes the memory, whatever the size was that decided
+            # about that when the storage was made.
+            storage.tracked = True
         return Value(storage.node, view), False
 
     # ------------------------------------------------------------------ deferral

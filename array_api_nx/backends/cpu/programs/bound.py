@@ -17,7 +17,6 @@ import numpy as np
 
 from ....contract import primitives as p
 from ....contract.numpy_dtypes import NDArray
-from ....contract.strided import Tensor
 from ....core.view import View
 from ..engine import fperrors
 from ..engine.extension import extension
@@ -43,6 +42,9 @@ if TYPE_CHECKING:
 
 __all__ = ["BoundProgram", "Given"]
 
+Quick: TypeAlias = "tuple[Sequence, tuple[int, ...], Callable[[tuple[tuple[int, ...], ...]], bool]]"
+"""A sequence; of each result its number among the last arrays given to it; and a function that
+warns of floating-point flags, per pass and step: False if the errstate wants more than warnings."""
 Given: TypeAlias = "list[Any]"
 """The arrays of a run that are not the program's own: arguments, constants, then results. A run
 starts from Tensors for some of them, and puts their arrays here."""
@@ -144,33 +146,23 @@ class BoundProgram:
         for work in self._works:
             work(given, arrays, report)
 
-    def reentrant(self) -> Callable[[Given], Tensor | None] | None:
-        """A function from the arguments' handles to the result, which several threads may call at a
-        time; None unless the program is one sequence with one result and no memory of its own.
+    def quick(self) -> Quick | None:
+        """The program for calls from C (native/compiled.c), if it is one sequence.
 
-        The function returns None, with nothing done, where `run` returns False.
+        Its memory is used by one call at a time, since the extension holds the GIL meanwhile.
         """
         plan = self._plan
-        if plan.arena or plan.constants or len(plan.outputs) != 1 or len(self._sequences) != 1:
+        if len(self._sequences) != 1 or len(self._sequences[0][1]) != len(plan.actions):
             return None
         sequence, passes = self._sequences[0]
-        if len(passes) != len(plan.actions):
-            return None
-        run = sequence.run
 
-        def quick(arrays: Given) -> Tensor | None:
-            flags = run(arrays)
-            if flags is not None:
-                here = fperrors.modes() if flags is not False else None
-                if here is None:
-                    return None
+        def report(flags: tuple[tuple[int, ...], ...]) -> bool:
+            here = fperrors.modes()
+            if here is not None:
                 fperrors.report(raised(passes, flags, here))
-            result = Tensor()
-            result.array = arrays[-1]
-            result.view = result.storage = None
-            return result
+            return here is not None
 
-        return quick
+        return sequence, tuple(plan.order), report
 
     # ------------------------------------------------------------------ binding
 

@@ -7,18 +7,16 @@ floating-point errors want more than warnings, contract/replay.py runs it step b
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ....contract import replay
-from ....contract.backend import Handle
 from ....contract.program import Program
 from ....contract.strided import Tensor
 from ..engine import fperrors
 from ..engine.extension import extension
 from ..lazy import evaluation
 from .actions import BackendCall, Update
-from .bound import BoundProgram, Given
+from .bound import BoundProgram, Given, Quick
 from .plan import ProgramPlan
 from .planner import Unplannable
 
@@ -45,16 +43,18 @@ class PlannedRun:
     Attributes
     ----------
     plan : ProgramPlan
+    quick : tuple or None
+        For small programs without special cases, see `BoundProgram.quick`.
     """
 
-    __slots__ = ("_asks_first", "_idle", "_plain", "_reentrant", "plan")
+    __slots__ = ("_asks_first", "_idle", "_plain", "plan", "quick")
 
     def __init__(self, plan: ProgramPlan, plain: replay.Run) -> None:
         self.plan = plan
         self._plain = plain
         # A run takes a bound program out for as long as it lasts: no other run uses it meanwhile.
         self._idle: list[BoundProgram] = []
-        self._reentrant: Callable[[Given], Tensor | None] | None = None
+        self.quick: Quick | None = None
         # Whether NumPy's errstate must be known before a run, because actions that call the backend
         # apply it themselves. Otherwise it is asked for only if there were errors.
         self._asks_first = any([type(action) in (BackendCall, Update) for action in plan.actions])
@@ -63,18 +63,7 @@ class PlannedRun:
             self._asks_first = bound.asks_first
             self._idle.append(bound)
             if plan.is_simple:
-                self._reentrant = bound.reentrant()
-
-    @property
-    def quick(self) -> Callable[[Given], Handle] | None:
-        """For small programs without special cases, a function from the list of the handles to the
-        result, or to a list of several. It returns None, with nothing done, if `__call__` must run.
-
-        It is a property because an object with a bound method of its own in an attribute is a
-        reference cycle, which only the garbage collector frees.
-        """
-        simple = self.plan.keeps_memory and self.plan.is_simple
-        return (self._reentrant or self._quick) if simple else None
+                self.quick = bound.quick()
 
     def __call__(self, *handles: Tensor) -> tuple[Tensor, ...]:
         if self._asks_first and fperrors.modes() is None:
@@ -91,24 +80,6 @@ class PlannedRun:
             if report and fperrors.modes() is None:
                 return self._plain(*handles)
         return self.plan.finish(handles, given, report)
-
-    def _quick(self, handles: Given) -> Handle:
-        if self._asks_first and fperrors.modes() is None:
-            return None
-        plan = self.plan
-        report: evaluation.Report = []
-        handles += plan.constants
-        if not self._run_bound(handles, report):
-            return None
-        if report:
-            fperrors.report(report)
-        results = []
-        for array in handles[plan.first_result :]:
-            result = Tensor()
-            result.array = array
-            result.view = result.storage = None
-            results.append(result)
-        return results[0] if len(results) == 1 else [results[i] for i in plan.order]
 
     def _run_bound(self, given: Given, report: evaluation.Report) -> bool:
         try:

@@ -1,0 +1,584 @@
+/* The type Array: attributes, operators, indexing and conversions, each with its Python method behind
+   it. Methods that C does not know are attached by Python (see frontend/array.py). */
+
+#include "array.h"
+#include "elementwise.h"
+#include "indexing.h"
+#include "movement.h"
+#include "products.h"
+#include "iteration.h"
+
+/* What C answers itself or declines. */
+#define METHOD_LIST(M)                                                                          \
+    M(shape) M(ndim) M(size) M(T) M(mT)                                                         \
+    M(__getitem__) M(__setitem__) M(__len__) M(__iter__)                                        \
+    M(__bool__) M(__int__) M(__float__) M(__complex__) M(__index__)                             \
+    M(__abs__) M(__invert__) M(__neg__) M(__pos__)                                              \
+    M(__add__) M(__radd__) M(__iadd__) M(__sub__) M(__rsub__) M(__isub__)                       \
+    M(__mul__) M(__rmul__) M(__imul__) M(__truediv__) M(__rtruediv__) M(__itruediv__)           \
+    M(__floordiv__) M(__rfloordiv__) M(__ifloordiv__) M(__mod__) M(__rmod__) M(__imod__)        \
+    M(__pow__) M(__rpow__) M(__ipow__) M(__and__) M(__rand__) M(__iand__)                       \
+    M(__or__) M(__ror__) M(__ior__) M(__xor__) M(__rxor__) M(__ixor__)                          \
+    M(__lshift__) M(__rlshift__) M(__ilshift__) M(__rshift__) M(__rrshift__) M(__irshift__)     \
+    M(__matmul__) M(__rmatmul__) M(__imatmul__)                                                 \
+    M(__lt__) M(__le__) M(__eq__) M(__ne__) M(__gt__) M(__ge__)
+
+#define AS_INDEX(NAME) METHOD_##NAME,
+enum { METHOD_LIST(AS_INDEX) METHOD_COUNT };
+#undef AS_INDEX
+
+static const char *const method_names[] = {
+#define AS_NAME(NAME) #NAME,
+    METHOD_LIST(AS_NAME)
+#undef AS_NAME
+};
+
+/* The Python functions. */
+static PyObject *meanings[METHOD_COUNT];
+
+static PyObject *ask_python(int method, PyObject *const *args, size_t count)
+{
+    if (meanings[method] == NULL) {
+        return PyErr_Format(PyExc_NotImplementedError, "%s has no Python function",
+                            method_names[method]);
+    }
+    return PyObject_Vectorcall(meanings[method], args, count, NULL);
+}
+
+static PyObject *ask_one(int method, PyObject *self)
+{
+    return ask_python(method, &self, 1);
+}
+
+static PyObject *ask_two(int method, PyObject *self, PyObject *other)
+{
+    PyObject *args[2] = {self, other};
+    return ask_python(method, args, 2);
+}
+
+/* ------------------------------------------------------------------ the shell */
+
+static PyObject *array_get_handle(PyObject *self, void *closure)
+{
+    PyObject *handle = ((Array *)self)->handle;
+    (void)closure;
+    if (handle == NULL) {
+        PyErr_SetString(PyExc_AttributeError, "this array has no contents yet");
+        return NULL;
+    }
+    return Py_NewRef(handle);
+}
+
+static int array_set_handle(PyObject *self, PyObject *value, void *closure)
+{
+    (void)closure;
+    if (refuse_deletion(value)) {
+        return -1;
+    }
+    Py_XSETREF(((Array *)self)->handle, Py_NewRef(value));
+    if (!is_tensor(value) || ((Tensor *)value)->is_tracked) {
+        TRACK((Array *)self);
+    }
+    return 0;
+}
+
+static PyObject *array_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
+{
+    if (PyTuple_GET_SIZE(args) != 0 || keywords != NULL) {
+        PyErr_SetString(PyExc_TypeError, "Array() takes no arguments; make arrays with asarray");
+        return NULL;
+    }
+    Array *array = (Array *)type->tp_alloc(type, 0);
+    if (array != NULL) {
+        array->is_tracked = 1;
+    }
+    return (PyObject *)array;
+}
+
+static int array_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(((Array *)self)->handle);
+    return 0;
+}
+
+static int array_clear(PyObject *self)
+{
+    Py_CLEAR(((Array *)self)->handle);
+    return 0;
+}
+
+static void array_dealloc(PyObject *self)
+{
+    Array *array = (Array *)self;
+    PyTypeObject *type = Py_TYPE(self);
+    UNTRACK(array);
+    if (array->weakrefs != NULL) {
+        PyObject_ClearWeakRefs(self);
+    }
+    array_clear(self);
+    Py_CLEAR(array->dtype);
+    Py_CLEAR(array->device);
+    PyObject_GC_Del(self);
+    Py_DECREF(type);
+}
+
+/* ------------------------------------------------------------------ attributes */
+
+static PyObject *get_shape(PyObject *self, void *closure)
+{
+    Tensor *layout = layout_of(self);
+    (void)closure;
+    return layout != NULL ? shape_of(layout) : ask_one(METHOD_shape, self);
+}
+
+static PyObject *get_ndim(PyObject *self, void *closure)
+{
+    Tensor *layout = layout_of(self);
+    (void)closure;
+    return layout != NULL ? PyLong_FromLong(layout->ndim) : ask_one(METHOD_ndim, self);
+}
+
+static PyObject *get_size(PyObject *self, void *closure)
+{
+    Tensor *layout = layout_of(self);
+    (void)closure;
+    return layout != NULL ? PyLong_FromSsize_t(layout->size) : ask_one(METHOD_size, self);
+}
+
+/* ------------------------------------------------------------------ operators */
+
+#define UNARY_OPERATOR(NAME, CODE)                                         \
+    static PyObject *unary_##NAME(PyObject *self)                           \
+    {                                                                       \
+        PyObject *result = compute_unary(CODE, self);                       \
+        return result != DECLINED ? result : ask_one(METHOD___##NAME##__, self); \
+    }
+
+UNARY_OPERATOR(abs, OP_ABS)
+UNARY_OPERATOR(invert, OP_BITWISE_INVERT)
+UNARY_OPERATOR(neg, OP_NEGATIVE)
+UNARY_OPERATOR(pos, OP_POSITIVE)
+
+/* Python calls the slot of either operand's type. */
+#define BINARY_OPERATOR(NAME, CODE)                                            \
+    static PyObject *binary_##NAME(PyObject *x, PyObject *y)                   \
+    {                                                                          \
+        PyObject *result = compute_binary(CODE, x, y);                         \
+        if (result != DECLINED) {                                              \
+            return result;                                                     \
+        }                                                                      \
+        return is_array(x) ? ask_two(METHOD___##NAME##__, x, y)                \
+                           : ask_two(METHOD___r##NAME##__, y, x);              \
+    }                                                                          \
+    static PyObject *inplace_##NAME(PyObject *x, PyObject *y)                  \
+    {                                                                          \
+        PyObject *result = update_binary(CODE, x, y);                          \
+        return result != DECLINED ? result : ask_two(METHOD___i##NAME##__, x, y); \
+    }
+
+BINARY_OPERATOR(add, OP_ADD)
+BINARY_OPERATOR(sub, OP_SUBTRACT)
+BINARY_OPERATOR(mul, OP_MULTIPLY)
+BINARY_OPERATOR(truediv, OP_DIVIDE)
+BINARY_OPERATOR(floordiv, OP_FLOOR_DIVIDE)
+BINARY_OPERATOR(mod, OP_REMAINDER)
+BINARY_OPERATOR(and, OP_BITWISE_AND)
+BINARY_OPERATOR(or, OP_BITWISE_OR)
+BINARY_OPERATOR(xor, OP_BITWISE_XOR)
+BINARY_OPERATOR(lshift, OP_BITWISE_LEFT_SHIFT)
+BINARY_OPERATOR(rshift, OP_BITWISE_RIGHT_SHIFT)
+
+static PyObject *power(PyObject *x, PyObject *y, PyObject *modulus)
+{
+    PyObject *args[3] = {x, y, modulus};
+    if (modulus != Py_None) {
+        return ask_python(METHOD___pow__, args, 3); /* which says what is wrong */
+    }
+    PyObject *result = compute_binary(OP_POW, x, y);
+    if (result != DECLINED) {
+        return result;
+    }
+    return is_array(x) ? ask_two(METHOD___pow__, x, y) : ask_two(METHOD___rpow__, y, x);
+}
+
+static PyObject *binary_pow(PyObject *x, PyObject *y)
+{
+    return power(x, y, Py_None);
+}
+
+static PyObject *inplace_pow(PyObject *x, PyObject *y)
+{
+    return ask_two(METHOD___ipow__, x, y);
+}
+
+static PyObject *inplace_power(PyObject *x, PyObject *y, PyObject *modulus)
+{
+    (void)modulus;
+    return inplace_pow(x, y);
+}
+
+static PyObject *binary_matmul(PyObject *x, PyObject *y)
+{
+    PyObject *result = multiply_matrices(x, y);
+    if (result != DECLINED) {
+        return result;
+    }
+    return is_array(x) ? ask_two(METHOD___matmul__, x, y) : ask_two(METHOD___rmatmul__, y, x);
+}
+
+static PyObject *inplace_matmul(PyObject *x, PyObject *y)
+{
+    return ask_two(METHOD___imatmul__, x, y);
+}
+
+static PyObject *compare(PyObject *x, PyObject *y, int comparison)
+{
+    static const struct {
+        OperationCode op;
+        int method;
+    } comparisons[] = {
+        [Py_LT] = {OP_LESS, METHOD___lt__},    [Py_LE] = {OP_LESS_EQUAL, METHOD___le__},
+        [Py_EQ] = {OP_EQUAL, METHOD___eq__},   [Py_NE] = {OP_NOT_EQUAL, METHOD___ne__},
+        [Py_GT] = {OP_GREATER, METHOD___gt__}, [Py_GE] = {OP_GREATER_EQUAL, METHOD___ge__},
+    };
+    PyObject *result = compute_binary(comparisons[comparison].op, x, y);
+    return result != DECLINED ? result : ask_two(comparisons[comparison].method, x, y);
+}
+
+/* ------------------------------------------------------------------ conversions */
+
+/* The only element as a Python scalar; DECLINED if C does not say. */
+static PyObject *only_element(PyObject *self)
+{
+    Tensor *x = layout_of(self);
+    const char *data;
+    if (x == NULL || x->size != 1 || (data = data_of(x)) == NULL) {
+        return DECLINED;
+    }
+    switch ((DTypeCode)x->code) {
+    case BOOL:
+        return PyBool_FromLong(*(const npy_bool *)data);
+    case INT8:
+        return PyLong_FromLong(*(const npy_int8 *)data);
+    case INT16:
+        return PyLong_FromLong(*(const npy_int16 *)data);
+    case INT32:
+        return PyLong_FromLong(*(const npy_int32 *)data);
+    case INT64:
+        return PyLong_FromLongLong(*(const npy_int64 *)data);
+    case UINT8:
+        return PyLong_FromLong(*(const npy_uint8 *)data);
+    case UINT16:
+        return PyLong_FromLong(*(const npy_uint16 *)data);
+    case UINT32:
+        return PyLong_FromUnsignedLong(*(const npy_uint32 *)data);
+    case UINT64:
+        return PyLong_FromUnsignedLongLong(*(const npy_uint64 *)data);
+    case FLOAT32:
+        return PyFloat_FromDouble((double)*(const npy_float *)data);
+    case FLOAT64:
+        return PyFloat_FromDouble(*(const npy_double *)data);
+    default:
+        return DECLINED;
+    }
+}
+
+static PyObject *as_float(PyObject *self)
+{
+    PyObject *element = only_element(self);
+    if (element == DECLINED || element == NULL) {
+        return element == NULL ? NULL : ask_one(METHOD___float__, self);
+    }
+    if (PyFloat_CheckExact(element)) {
+        return element;
+    }
+    PyObject *number = PyFloat_FromDouble(PyLong_AsDouble(element));
+    Py_DECREF(element);
+    return number;
+}
+
+static PyObject *as_int(PyObject *self)
+{
+    PyObject *element = only_element(self);
+    if (element == DECLINED || element == NULL) {
+        return element == NULL ? NULL : ask_one(METHOD___int__, self);
+    }
+    if (PyLong_CheckExact(element)) {
+        return element;
+    }
+    if (PyBool_Check(element)) {
+        PyObject *number = PyLong_FromLong(element == Py_True);
+        Py_DECREF(element);
+        return number;
+    }
+    Py_DECREF(element);
+    return ask_one(METHOD___int__, self); /* of floats, which may have no integer value */
+}
+
+static PyObject *as_index(PyObject *self)
+{
+    Tensor *x = layout_of(self);
+    if (x == NULL || x->ndim != 0 || x->code == BOOL || x->code >= FLOAT32) {
+        return ask_one(METHOD___index__, self);
+    }
+    PyObject *element = only_element(self);
+    return element == DECLINED ? ask_one(METHOD___index__, self) : element;
+}
+
+static int as_bool(PyObject *self)
+{
+    PyObject *element = only_element(self);
+    if (element == DECLINED) {
+        element = ask_one(METHOD___bool__, self);
+    }
+    const int truth = element == NULL ? -1 : PyObject_IsTrue(element);
+    Py_XDECREF(element);
+    return truth;
+}
+
+/* ------------------------------------------------------------------ sequences */
+
+static Py_ssize_t length(PyObject *self)
+{
+    Tensor *layout = layout_of(self);
+    if (layout != NULL && layout->ndim > 0) {
+        return layout->shape[0];
+    }
+    PyObject *found = ask_one(METHOD___len__, self);
+    const Py_ssize_t count = found == NULL ? -1 : PyLong_AsSsize_t(found);
+    Py_XDECREF(found);
+    return count;
+}
+
+static PyObject *subscript(PyObject *self, PyObject *key)
+{
+    PyObject *result = get_item(self, key);
+    return result != DECLINED ? result : ask_two(METHOD___getitem__, self, key);
+}
+
+static int assign_subscript(PyObject *self, PyObject *key, PyObject *value)
+{
+    if (value == NULL) {
+        PyErr_SetString(PyExc_TypeError, "elements of an array cannot be deleted; select the others");
+        return -1;
+    }
+    const int done = set_item(self, key, value);
+    if (done != 0) {
+        return done < 0 ? -1 : 0;
+    }
+    PyObject *args[3] = {self, key, value};
+    PyObject *result = ask_python(METHOD___setitem__, args, 3);
+    Py_XDECREF(result);
+    return result == NULL ? -1 : 0;
+}
+
+/* What makes an array a sequence, which reversed() asks for. */
+static PyObject *item_at(PyObject *self, Py_ssize_t position)
+{
+    PyObject *key = PyLong_FromSsize_t(position);
+    PyObject *item = key == NULL ? NULL : subscript(self, key);
+    Py_XDECREF(key);
+    return item;
+}
+
+static PyObject *iterate(PyObject *self)
+{
+    PyObject *rows = iterate_rows(self);
+    return rows != DECLINED ? rows : ask_one(METHOD___iter__, self);
+}
+
+/* ------------------------------------------------------------------ the type */
+
+static PyObject *get_T(PyObject *self, void *closure)
+{
+    PyObject *result = transpose_last(self, 2);
+    (void)closure;
+    return result != DECLINED ? result : ask_one(METHOD_T, self);
+}
+
+static PyObject *get_mT(PyObject *self, void *closure)
+{
+    PyObject *result = transpose_last(self, ARRAY_DIMS);
+    (void)closure;
+    return result != DECLINED ? result : ask_one(METHOD_mT, self);
+}
+
+static PyObject *as_complex(PyObject *self, PyObject *ignored)
+{
+    (void)ignored;
+    return ask_one(METHOD___complex__, self);
+}
+
+/* Python would make methods of the slots for operators, but call their parameter `value`, where the
+   standard has `other`. */
+#define AS_METHODS(NAME)                                                           \
+    static PyObject *method_##NAME(PyObject *self, PyObject *other)                \
+    {                                                                              \
+        return binary_##NAME(self, other);                                         \
+    }                                                                              \
+    static PyObject *reflected_##NAME(PyObject *self, PyObject *other)             \
+    {                                                                              \
+        return binary_##NAME(other, self);                                         \
+    }                                                                              \
+    static PyObject *updating_##NAME(PyObject *self, PyObject *other)              \
+    {                                                                              \
+        return inplace_##NAME(self, other);                                        \
+    }
+
+#define AS_COMPARISON(NAME, COMPARISON)                                            \
+    static PyObject *method_##NAME(PyObject *self, PyObject *other)                \
+    {                                                                              \
+        return compare(self, other, COMPARISON);                                   \
+    }
+
+#define OPERATOR_METHODS(M) \
+    M(add) M(sub) M(mul) M(truediv) M(floordiv) M(mod) M(pow) M(matmul) M(and) M(or) M(xor) \
+    M(lshift) M(rshift)
+
+#define COMPARISON_METHODS(M) \
+    M(lt, Py_LT) M(le, Py_LE) M(eq, Py_EQ) M(ne, Py_NE) M(gt, Py_GT) M(ge, Py_GE)
+
+OPERATOR_METHODS(AS_METHODS)
+COMPARISON_METHODS(AS_COMPARISON)
+
+#define METHOD_ENTRY(NAME, FUNCTION) \
+    {NAME, FUNCTION, METH_O | METH_COEXIST, NAME "($self, other, /)\n--\n\n"},
+#define OPERATOR_ENTRIES(NAME)                         \
+    METHOD_ENTRY("__" #NAME "__", method_##NAME)       \
+    METHOD_ENTRY("__r" #NAME "__", reflected_##NAME)   \
+    METHOD_ENTRY("__i" #NAME "__", updating_##NAME)
+#define COMPARISON_ENTRY(NAME, COMPARISON) METHOD_ENTRY("__" #NAME "__", method_##NAME)
+
+static PyMethodDef array_methods[] = {
+    OPERATOR_METHODS(OPERATOR_ENTRIES)
+    COMPARISON_METHODS(COMPARISON_ENTRY)
+    {"__complex__", as_complex, METH_NOARGS, "__complex__($self, /)\n--\n\n"},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef array_attributes[] = {
+    {"_handle", array_get_handle, array_set_handle, NULL, NULL},
+    {"shape", get_shape, NULL, "Sizes of the axes.", NULL},
+    {"ndim", get_ndim, NULL, "Number of axes.", NULL},
+    {"size", get_size, NULL, "Number of elements.", NULL},
+    {"T", get_T, NULL,
+     "The transpose of a matrix: a view. ValueError unless there are two axes.", NULL},
+    {"mT", get_mT, NULL,
+     "The transpose of each matrix in a stack: a view. ValueError below two axes.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyMemberDef array_members[] = {
+    {"_dtype", T_OBJECT_EX, offsetof(Array, dtype), 0, NULL},
+    {"_device", T_OBJECT_EX, offsetof(Array, device), 0, NULL},
+    {"dtype", T_OBJECT_EX, offsetof(Array, dtype), READONLY, "Data type of the elements."},
+    {"device", T_OBJECT_EX, offsetof(Array, device), READONLY, "Where the elements live."},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(Array, weakrefs), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+
+static PyType_Slot array_slots[] = {
+    {Py_tp_new, array_new},
+    {Py_tp_traverse, array_traverse},
+    {Py_tp_clear, array_clear},
+    {Py_tp_dealloc, array_dealloc},
+    {Py_tp_getset, array_attributes},
+    {Py_tp_members, array_members},
+    {Py_tp_methods, array_methods},
+    {Py_tp_richcompare, compare},
+    {Py_tp_hash, PyObject_HashNotImplemented},
+    {Py_tp_iter, iterate},
+    {Py_sq_length, length},
+    {Py_sq_item, item_at},
+    {Py_mp_length, length},
+    {Py_mp_subscript, subscript},
+    {Py_mp_ass_subscript, assign_subscript},
+    {Py_nb_bool, as_bool},
+    {Py_nb_float, as_float},
+    {Py_nb_int, as_int},
+    {Py_nb_index, as_index},
+    {Py_nb_absolute, unary_abs},
+    {Py_nb_invert, unary_invert},
+    {Py_nb_negative, unary_neg},
+    {Py_nb_positive, unary_pos},
+    {Py_nb_add, binary_add},
+    {Py_nb_inplace_add, inplace_add},
+    {Py_nb_subtract, binary_sub},
+    {Py_nb_inplace_subtract, inplace_sub},
+    {Py_nb_multiply, binary_mul},
+    {Py_nb_inplace_multiply, inplace_mul},
+    {Py_nb_true_divide, binary_truediv},
+    {Py_nb_inplace_true_divide, inplace_truediv},
+    {Py_nb_floor_divide, binary_floordiv},
+    {Py_nb_inplace_floor_divide, inplace_floordiv},
+    {Py_nb_remainder, binary_mod},
+    {Py_nb_inplace_remainder, inplace_mod},
+    {Py_nb_power, power},
+    {Py_nb_inplace_power, inplace_power},
+    {Py_nb_and, binary_and},
+    {Py_nb_inplace_and, inplace_and},
+    {Py_nb_or, binary_or},
+    {Py_nb_inplace_or, inplace_or},
+    {Py_nb_xor, binary_xor},
+    {Py_nb_inplace_xor, inplace_xor},
+    {Py_nb_lshift, binary_lshift},
+    {Py_nb_inplace_lshift, inplace_lshift},
+    {Py_nb_rshift, binary_rshift},
+    {Py_nb_inplace_rshift, inplace_rshift},
+    {Py_nb_matrix_multiply, binary_matmul},
+    {Py_nb_inplace_matrix_multiply, inplace_matmul},
+    {0, NULL},
+};
+
+static PyType_Spec array_spec = {
+    .name = "array_api_nx.frontend.array.Array",
+    .basicsize = sizeof(Array),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
+    .slots = array_slots,
+};
+
+static PyObject *complete_array(PyObject *module, PyObject *methods)
+{
+    (void)module;
+    if (!PyDict_Check(methods)) {
+        return PyErr_Format(PyExc_TypeError, "the methods must come in a dict");
+    }
+    for (int i = 0; i < METHOD_COUNT; i++) {
+        PyObject *function = PyDict_GetItemString(methods, method_names[i]);
+        if (function == NULL) {
+            return PyErr_Format(PyExc_KeyError, "%s", method_names[i]);
+        }
+        Py_XSETREF(meanings[i], Py_NewRef(function));
+    }
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef functions[] = {
+    {"complete_array", complete_array, METH_O,
+     "complete_array(methods)\n--\n\n"
+     "What Array asks where C declines: the Python functions by their names; KeyError if one is "
+     "missing."},
+    {NULL, NULL, 0, NULL},
+};
+
+int add_array(PyObject *module)
+{
+    array_type = (PyTypeObject *)PyType_FromSpec(&array_spec);
+    PyObject *names = array_type == NULL ? NULL : PyTuple_New(METHOD_COUNT);
+    for (int i = 0; names != NULL && i < METHOD_COUNT; i++) {
+        PyObject *name = PyUnicode_FromString(method_names[i]);
+        if (name == NULL) {
+            Py_CLEAR(names);
+            break;
+        }
+        PyTuple_SET_ITEM(names, i, name);
+    }
+    if (names == NULL || PyModule_AddObjectRef(module, "ARRAY_METHODS", names) < 0 ||
+        PyModule_AddObjectRef(module, "Array", (PyObject *)array_type) < 0) {
+        Py_XDECREF(names);
+        return -1;
+    }
+    Py_DECREF(names);
+    return PyModule_AddFunctions(module, functions);
+}

@@ -1,0 +1,23 @@
+/* Keys with index arrays and masks in them. */
+
+#ifndef ARRAY_API_NX_ARRAY_KEYS_H
+#define ARRAY_API_NX_ARRAY_KEYS_H
+
+#include "objects.h"
+
+/* Whether indices of the only axis of an array lie one after the other in memory. */
+static inline int is_direct(const Tensor *x, const Tensor *indices)
+{
+    return x->ndim == 1 && indices->code == INT64 && (indices->flags & ROW_MAJOR);
+}
+
+/* The elements that such indices choose; DECLINED if one is out of range. */
+PyObject *take_directly(const Tensor *x, char *data, const Tensor *indices, const char *where);
+
+/* x[key] and x[key] = value for keys with arrays in them. `data` is where the elements of `x`
+   begin, which may be written. The second gives 1 if written, 0 if declined, -1 with an exception
+   set. */
+PyObject *get_by_arrays(Tensor *x, PyObject *key);
+int set_by_arrays(Tensor *x, char *data, PyObject *key, PyObject *value);
+
+#endif

@@ -1,0 +1,252 @@
+#include "array_selection.h"
+#include "compiler.h"
+#include "keys.h"
+
+int reserve_offsets(Offsets *offsets, npy_intp count)
+{
+    offsets->values = offsets->inside;
+    if (count > SMALL_COUNT) {
+        offsets->values = PyMem_New(npy_intp, (size_t)count);
+        if (offsets->values == NULL) {
+            PyErr_NoMemory();
+            return 0;
+        }
+    }
+    return 1;
+}
+
+void release_offsets(Offsets *offsets)
+{
+    if (offsets->values != offsets->inside) {
+        PyMem_Free(offsets->values);
+    }
+}
+
+/* Unsigned, because an index that is out of range may give any product. */
+static inline npy_intp add_product(npy_intp offset, npy_int64 position, npy_intp stride)
+{
+    return (npy_intp)((npy_uintp)offset + (npy_uintp)position * (npy_uintp)stride);
+}
+
+/* One row of index arrays. What is local the compiler keeps in registers: it cannot know that the
+   offsets, which are written, are no strides. */
+static inline int add_row(npy_intp *offsets, npy_intp columns, const char *row, npy_intp step,
+                          DTypeCode code, npy_intp size, npy_intp stride, npy_intp base,
+                          npy_intp along)
+{
+    npy_intp outside = 0;
+    if (code == INT64 && step == (npy_intp)sizeof(npy_int64)) {
+        const npy_int64 *positions = (const npy_int64 *)row;
+        for (npy_intp column = 0; column < columns; column++, base += along) {
+            npy_int64 position = positions[column];
+            position += position < 0 ? size : 0;
+            outside |= position < 0 || position >= size;
+            offsets[column] = add_product(offsets[column] + base, position, stride);
+        }
+        return !outside;
+    }
+    for (npy_intp column = 0; column < columns; column++, base += along, row += step) {
+        npy_int64 position = read_integer(row, code);
+        position += position < 0 ? size : 0;
+        outside |= position < 0 || position >= size;
+        offsets[column] = add_product(offsets[column] + base, position, stride);
+    }
+    return !outside;
+}
+
+int add_indices(Selection *selection, const Tensor *indices, const char *data, npy_intp size,
+                npy_intp stride, const npy_intp *along)
+{
+    static const npy_intp still[ARRAY_DIMS];
+    const int last = selection->ndim - 1, missing = selection->ndim - indices->ndim;
+    npy_intp strides[ARRAY_DIMS], index[ARRAY_DIMS], further[ARRAY_DIMS];
+    npy_intp *offsets = selection->offsets.values;
+    for (int dim = 0; dim <= last; dim++) {
+        const int axis = dim - missing;
+        strides[dim] = axis < 0 || indices->shape[axis] == 1 ? 0 : indices->strides[axis];
+        index[dim] = further[dim] = 0;
+    }
+    if (along == NULL) {
+        along = still;
+    }
+    npy_intp place = 0, base = 0;
+    if (selection->count == 0) {
+        return 1;
+    }
+    for (;;) {
+        if (!add_row(offsets, selection->shape[last], data + place, strides[last],
+                     (DTypeCode)indices->code, size, stride, base, along[last])) {
+            return 0;
+        }
+        offsets += selection->shape[last];
+        if (!step_on(last, selection->shape, strides, index, &place)) {
+            return 1;
+        }
+        step_on(last, selection->shape, along, further, &base);
+    }
+}
+
+/* Whether all indices are in range. */
+CLONED static int are_inside(const npy_int64 *indices, npy_intp count, npy_intp size)
+{
+    npy_int64 outside = 0;
+    for (npy_intp i = 0; i < count; i++) {
+        outside |= (indices[i] < -size) | (indices[i] >= size);
+    }
+    return !outside;
+}
+
+int move_by_indices(const npy_int64 *indices, npy_intp count, char *data, npy_intp size,
+                    npy_intp stride, npy_intp itemsize, char *others, npy_intp step, int write)
+{
+    if (write && !are_inside(indices, count, size)) {
+        return 0;
+    }
+    /* Each index is looked at where it is used, as another thread may write to the indices. */
+#define MOVE(SIZE, TO, FROM, STEP)                                                     \
+    for (npy_intp i = 0; i < count; i++) {                                             \
+        npy_int64 position = indices[i];                                               \
+        position += position < 0 ? size : 0;                                           \
+        if ((npy_uint64)position >= (npy_uint64)size) {                                \
+            return 0;                                                                  \
+        }                                                                              \
+        char *mine = data + (npy_intp)position * stride, *other = others + i * (STEP); \
+        memcpy(TO, FROM, SIZE);                                                        \
+    }                                                                                  \
+    return 1;
+#define MOVE_EITHER(SIZE)                                                              \
+    if (write) {                                                                       \
+        MOVE(SIZE, mine, other, step)                                                  \
+    }                                                                                  \
+    if (stride == (SIZE) && step == (SIZE)) {                                          \
+        stride = SIZE;                                                                 \
+        MOVE(SIZE, other, mine, SIZE)                                                  \
+    }                                                                                  \
+    MOVE(SIZE, other, mine, step)
+    switch (itemsize) {
+    case 8:
+        MOVE_EITHER(8)
+    case 4:
+        MOVE_EITHER(4)
+    case 1:
+        MOVE_EITHER(1)
+    case 2:
+        MOVE_EITHER(2)
+    default:
+        MOVE_EITHER(16)
+    }
+#undef MOVE_EITHER
+#undef MOVE
+}
+
+/* ------------------------------------------------------------------ masks */
+
+npy_intp find_chosen(const Tensor *mask, const char *data, const npy_intp *array_strides,
+                            Offsets *offsets)
+{
+    npy_intp shape[ARRAY_DIMS], strides[ARRAY_DIMS], others[ARRAY_DIMS];
+    npy_intp index[ARRAY_DIMS], further[ARRAY_DIMS], place = 0, base = 0, count = 0;
+    if (!reserve_offsets(offsets, mask->size)) {
+        return -1;
+    }
+    npy_intp *values = offsets->values;
+    if (mask->size == 0) {
+        return 0;
+    }
+    const int ndim =
+        merge_axes(mask->ndim, mask->shape, mask->strides, array_strides, shape, strides, others);
+    const int last = ndim - 1;
+    if (last < 0) {
+        values[0] = 0;
+        return *data != 0;
+    }
+    set_to_zero(index, last);
+    set_to_zero(further, last);
+    const npy_intp columns = shape[last], step = strides[last], distance = others[last];
+    do {
+        const char *row = data + place;
+        npy_intp value = base;
+        for (npy_intp column = 0; column < columns; column++, row += step, value += distance) {
+            /* Written in any case, which is faster than to ask first. */
+            values[count] = value;
+            count += *row != 0;
+        }
+        step_on(last, shape, others, further, &base);
+    } while (step_on(last, shape, strides, index, &place));
+    return count;
+}
+
+/* ------------------------------------------------------------------ elements */
+
+/* Single elements: no axis remains but those of the index arrays. */
+static void move_single(const Selection *selection, char *data, char *others, npy_intp step,
+                        const npy_intp *offsets, npy_intp count, int write)
+{
+    const npy_intp itemsize = selection->region.itemsize;
+#define MOVE(SIZE)                                                                     \
+    if (write) {                                                                       \
+        for (npy_intp i = 0; i < count; i++) {                                         \
+            memcpy(data + offsets[i], others + i * step, SIZE);                        \
+        }                                                                              \
+    } else {                                                                           \
+        for (npy_intp i = 0; i < count; i++) {                                         \
+            memcpy(others + i * step, data + offsets[i], SIZE);                        \
+        }                                                                              \
+    }                                                                                  \
+    return;
+    switch (itemsize) {
+    case 8:
+        MOVE(8)
+    case 4:
+        MOVE(4)
+    case 1:
+        MOVE(1)
+    case 2:
+        MOVE(2)
+    default:
+        MOVE(16)
+    }
+#undef MOVE
+}
+
+void move_selected(const Selection *selection, char *data, char *others,
+                   const npy_intp *index_strides, const npy_intp *region_strides, int write)
+{
+    const Region *region = &selection->region;
+    const int last = selection->ndim - 1;
+    npy_intp index[ARRAY_DIMS], place = 0;
+    const npy_intp *offsets = selection->offsets.values;
+    set_to_zero(index, selection->ndim);
+    if (selection->count == 0 || region->size == 0) {
+        return;
+    }
+    const npy_intp columns = last < 0 ? 1 : selection->shape[last];
+    const npy_intp step = last < 0 ? 0 : index_strides[last];
+    do {
+        if (region->ndim == 0) {
+            move_single(selection, data, others + place, step, offsets, columns, write);
+        } else if (region->ndim == 1 && region->shape[0] < columns &&
+                   region->strides[0] != region->itemsize) {
+            /* The rows along the index arrays are the longer ones. */
+            for (npy_intp i = 0; i < region->shape[0]; i++) {
+                move_single(selection, data + i * region->strides[0],
+                            others + place + i * region_strides[0], step, offsets, columns, write);
+            }
+        } else {
+            for (npy_intp column = 0; column < columns; column++) {
+                char *mine = data + offsets[column], *other = others + place + column * step;
+                char *to = write ? mine : other, *from = write ? other : mine;
+                const npy_intp *to_strides = write ? region->strides : region_strides;
+                const npy_intp *from_strides = write ? region_strides : region->strides;
+                if (region->ndim == 1) {
+                    copy_row(to, to_strides[0], from, from_strides[0], region->shape[0],
+                             region->itemsize);
+                } else {
+                    copy_elements(region->ndim, region->shape, to, to_strides, from, from_strides,
+                                  region->itemsize);
+                }
+            }
+        }
+        offsets += columns;
+    } while (step_on(last, selection->shape, index_strides, index, &place));
+}

@@ -1,0 +1,480 @@
+/* asarray, astype, and Array.__array__. */
+
+#include "conversion.h"
+#include "flags.h"
+#include "loops.h"
+#include "walk.h"
+
+/* NumPy's name for casts in warnings. */
+static PyObject *cast_name;
+
+DTypeCode dtype_of_scalar(PyObject *value)
+{
+    return PyFloat_CheckExact(value)     ? FLOAT64
+           : PyLong_CheckExact(value)    ? INT64
+           : PyBool_Check(value)         ? BOOL
+           : PyComplex_CheckExact(value) ? COMPLEX128
+                                         : NO_DTYPE;
+}
+
+int take_dtype_or_type(PyObject *value, DTypeCode *code)
+{
+    const PyTypeObject *type = (PyTypeObject *)value;
+    if (type == &PyFloat_Type) {
+        *code = FLOAT64;
+    } else if (type == &PyLong_Type) {
+        *code = INT64;
+    } else if (type == &PyBool_Type) {
+        *code = BOOL;
+    } else if (type == &PyComplex_Type) {
+        *code = COMPLEX128;
+    } else {
+        return take_dtype(value, code);
+    }
+    return 1;
+}
+
+/* ------------------------------------------------------------------ copies and casts */
+
+/* Write the elements, cast to another dtype, one after the other: in the order of the axes, or in
+   the opposite one if `turned`. */
+static void write_elements(int ndim, const npy_intp *shape, const npy_intp *strides, char *data,
+                           PyUFuncGenericFunction function, npy_intp itemsize, int turned,
+                           char *target)
+{
+    Walk walk;
+    walk.ndim = ndim;
+    walk.operands = 2;
+    for (int dim = 0; dim < ndim; dim++) {
+        const int axis = turned ? ndim - 1 - dim : dim;
+        walk.shape[dim] = shape[axis];
+        walk.strides[0][dim] = strides[axis];
+    }
+    lay_out(&walk, 1, itemsize);
+    walk.data[0] = data;
+    walk.data[1] = target;
+    run_walk(&walk, function, NULL);
+}
+
+/* A row-major copy. */
+static PyObject *copy_elements(int ndim, const npy_intp *shape, const npy_intp *strides, char *data,
+                               int row_major, npy_intp size, DTypeCode code)
+{
+    char *target;
+    PyObject *result = new_array_like_memory(ndim, shape, code, 0, &target);
+    if (result == NULL) {
+        return NULL;
+    }
+    const npy_intp itemsize = dtypes[code].itemsize;
+    if (row_major) {
+        memcpy(target, data, (size_t)(size * itemsize));
+    } else {
+        write_elements(ndim, shape, strides, data, cast_function(code, code), itemsize, 0, target);
+    }
+    return result;
+}
+
+static PyObject *copy_array(Tensor *x)
+{
+    char *data;
+    if (x->size > limits.at_once || x->size == 0 || (data = data_of(x)) == NULL) {
+        return DECLINED;
+    }
+    return copy_elements(x->ndim, x->shape, x->strides, data, x->flags & ROW_MAJOR, x->size,
+                         (DTypeCode)x->code);
+}
+
+static npy_intp distance(npy_intp stride)
+{
+    return stride < 0 ? -stride : stride;
+}
+
+/* How NumPy lays out a cast of an array that is neither row-major nor column-major: it sorts the
+   axes by their strides, the longest first, and keeps the order of equal ones. 0 for row-major, 1 for
+   column-major, -1 for anything between. */
+static int order_of_cast(const Tensor *x)
+{
+    int rows = 1, columns = 1;
+    for (int dim = 1; dim < x->ndim; dim++) {
+        const npy_intp outer = distance(x->strides[dim - 1]), inner = distance(x->strides[dim]);
+        rows = rows && outer >= inner;
+        columns = columns && outer < inner;
+    }
+    return rows ? 0 : columns ? 1 : -1;
+}
+
+static PyObject *cast_array(Tensor *x, DTypeCode code)
+{
+    char *data, *target;
+    const PyUFuncGenericFunction function = cast_function((DTypeCode)x->code, code);
+    if (x->size > limits.at_once || x->size == 0 || function == NULL ||
+        (data = data_of(x)) == NULL) {
+        return DECLINED;
+    }
+    const int whole = x->flags & (ROW_MAJOR | COLUMN_MAJOR);
+    const int turned = whole ? !(whole & ROW_MAJOR) : order_of_cast(x);
+    if (turned < 0) {
+        return DECLINED;
+    }
+    PyObject *result = new_array_like_memory(x->ndim, x->shape, code, turned, &target);
+    if (result == NULL) {
+        return NULL;
+    }
+    const npy_intp itemsize = dtypes[code].itemsize;
+    clear_flags();
+    if (whole) {
+        char *args[2] = {data, target};
+        const npy_intp size = x->size, steps[2] = {dtypes[x->code].itemsize, itemsize};
+        function(args, &size, steps, NULL);
+    } else {
+        write_elements(x->ndim, x->shape, x->strides, data, function, itemsize, turned, target);
+    }
+    /* Casts of integers have no errors that NumPy would tell of. */
+    const int flags = x->code >= FLOAT32 ? take_flags() : 0;
+    if (flags != 0 && treat_errors(cast_name, flags) < 0) {
+        Py_CLEAR(result);
+    }
+    return result;
+}
+
+/* `object` itself, a copy of it, or a cast. */
+static PyObject *convert_array(PyObject *object, DTypeCode code, int copy)
+{
+    Tensor *x = layout_of(object);
+    if (x == NULL) {
+        return DECLINED;
+    }
+    if (x->code != code) {
+        return cast_array(x, code);
+    }
+    return copy ? copy_array(x) : Py_NewRef(object);
+}
+
+static PyObject *astype_twin(int ignored, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    PyObject *const wanted[4] = {NULL, NULL, keyword.copy, keyword.device};
+    PyObject *values[4];
+    DTypeCode code = NO_DTYPE;
+    int copy = 1;
+    (void)ignored;
+    if (!take_arguments(args, count, names, wanted, 4, 2, values) || count != 2 ||
+        !is_array(values[0]) || !take_dtype_or_type(values[1], &code) || code == NO_DTYPE ||
+        !take_flag(values[2], &copy)) {
+        return DECLINED;
+    }
+    if (values[3] != NULL && values[3] != Py_None && values[3] != cpu.device) {
+        return DECLINED;
+    }
+    return convert_array(values[0], code, copy);
+}
+
+/* dispatch.cast(x, dtype). */
+static PyObject *cast_twin(int ignored, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    (void)ignored;
+    const DTypeCode code =
+        count == 2 && names == NULL && is_array(args[0]) ? code_of_dtype(args[1]) : NO_DTYPE;
+    return code == NO_DTYPE ? DECLINED : convert_array(args[0], code, 0);
+}
+
+/* ------------------------------------------------------------------ scalars and lists */
+
+PyObject *new_scalar_array(PyObject *value, DTypeCode code)
+{
+    npy_uint64 number[2];
+    char *target;
+    if (limits.at_once < 0 || !write_scalar((char *)number, code, value)) {
+        return DECLINED;
+    }
+    PyObject *result = new_array_like_memory(0, NULL, code, 0, &target);
+    if (result != NULL) {
+        memcpy(target, number, (size_t)dtypes[code].itemsize);
+    }
+    return result;
+}
+
+/* Nested lists are read by C down to so many levels. */
+enum { LEVELS = INLINE_DIMS };
+
+static int is_sequence(PyObject *object)
+{
+    return PyList_CheckExact(object) || PyTuple_CheckExact(object);
+}
+
+/* What the scalars in a list are, as flags. */
+enum { BOOLS = 1, INTS = 2, FLOATS = 4, COMPLEX_NUMBERS = 8 };
+
+/* Look at the numbers of one innermost list: OR their kinds into `*kinds`, or write them if there
+   is a target. 0 if one is neither a Python scalar of an exact type nor, with a target, a value of the
+   dtype. */
+static int read_row(PyObject *row, npy_intp length, DTypeCode code, char *target, int *kinds)
+{
+    PyObject **items = PySequence_Fast_ITEMS(row);
+    const npy_intp itemsize = code == NO_DTYPE ? 0 : dtypes[code].itemsize;
+    for (npy_intp i = 0; i < length; i++) {
+        PyObject *item = items[i];
+        if (target != NULL) {
+            if (!write_scalar(target + i * itemsize, code, item)) {
+                return 0;
+            }
+            continue;
+        }
+        const DTypeCode found = dtype_of_scalar(item);
+        if (found == NO_DTYPE) {
+            return 0;
+        }
+        *kinds |= found == FLOAT64 ? FLOATS
+                  : found == INT64 ? INTS
+                  : found == BOOL  ? BOOLS
+                                   : COMPLEX_NUMBERS;
+    }
+    return 1;
+}
+
+/* Read all numbers of nested lists of that shape, row by row. 0 if the shape is another one, or a
+   row cannot be read. */
+static int read_nested(PyObject *list, int ndim, const npy_intp *shape, DTypeCode code,
+                       char *target, int *kinds)
+{
+    PyObject *levels[LEVELS] = {list};
+    npy_intp index[LEVELS] = {0};
+    const int last = ndim - 1;
+    int level = 0;
+    if (!is_sequence(list) || PySequence_Fast_GET_SIZE(list) != shape[0]) {
+        return 0;
+    }
+    for (;;) {
+        for (; level < last; level++) {
+            PyObject *inner = PySequence_Fast_GET_ITEM(levels[level], index[level]);
+            if (!is_sequence(inner) || PySequence_Fast_GET_SIZE(inner) != shape[level + 1]) {
+                return 0;
+            }
+            levels[level + 1] = inner;
+            index[level + 1] = 0;
+        }
+        if (!read_row(levels[last], shape[last], code, target, kinds)) {
+            return 0;
+        }
+        if (target != NULL) {
+            target += shape[last] * dtypes[code].itemsize;
+        }
+        level = last - 1;
+        while (level >= 0 && ++index[level] == shape[level]) {
+            level--;
+        }
+        if (level < 0) {
+            return 1;
+        }
+    }
+}
+
+/* The shape of nested lists, by the first elements of the first elements. 0 if it has an axis of
+   size 0, too many axes or too many elements. */
+static int shape_of_nested(PyObject *list, int *ndim, npy_intp *shape)
+{
+    npy_intp size = 1;
+    *ndim = 0;
+    while (is_sequence(list)) {
+        const npy_intp length = PySequence_Fast_GET_SIZE(list);
+        if (*ndim == LEVELS || length == 0 || size > limits.at_once / length) {
+            return 0;
+        }
+        shape[(*ndim)++] = length;
+        size *= length;
+        list = PySequence_Fast_GET_ITEM(list, 0);
+    }
+    return 1;
+}
+
+/* An array of nested lists of Python scalars; of the dtype that holds them all if `code` is
+   NO_DTYPE. */
+static PyObject *array_from_list(PyObject *list, DTypeCode code)
+{
+#ifdef Py_GIL_DISABLED
+    return DECLINED; /* other threads may change the lists meanwhile */
+#endif
+    npy_intp shape[LEVELS];
+    int ndim, kinds = 0;
+    char *target;
+    if (!shape_of_nested(list, &ndim, shape) ||
+        !read_nested(list, ndim, shape, NO_DTYPE, NULL, &kinds)) {
+        return DECLINED;
+    }
+    if ((kinds & BOOLS) && kinds != BOOLS) {
+        return DECLINED;
+    }
+    if (code == NO_DTYPE) {
+        code = kinds & COMPLEX_NUMBERS ? COMPLEX128
+               : kinds & FLOATS        ? FLOAT64
+               : kinds & INTS          ? INT64
+                                       : BOOL;
+    }
+    PyObject *result = new_array_like_memory(ndim, shape, code, 0, &target);
+    if (result == NULL) {
+        return NULL;
+    }
+    /* The allocation may have run Python code, which may have changed the lists: they are looked at
+       again. NumPy would tell of numbers that a cast to single precision makes subnormal. */
+    clear_flags();
+    if (!read_nested(list, ndim, shape, code, target, NULL) || take_flags() != 0) {
+        Py_DECREF(result);
+        return DECLINED;
+    }
+    return result;
+}
+
+/* ------------------------------------------------------------------ NumPy */
+
+/* The dtype of an ndarray, if it is one of the standard's in the machine's byte order. C's long and
+   long long are one dtype here. */
+static DTypeCode code_of_ndarray(PyArrayObject *array)
+{
+    const PyArray_Descr *descr = PyArray_DESCR(array);
+    for (int code = 0; code < DTYPE_COUNT; code++) {
+        if (dtypes[code].descr == descr) {
+            return (DTypeCode)code;
+        }
+    }
+    if ((descr->type_num == NPY_LONGLONG || descr->type_num == NPY_LONG) &&
+        PyArray_ISNOTSWAPPED(array) && PyArray_ITEMSIZE(array) == dtypes[INT64].itemsize) {
+        return INT64;
+    }
+    if ((descr->type_num == NPY_ULONGLONG || descr->type_num == NPY_ULONG) &&
+        PyArray_ISNOTSWAPPED(array) && PyArray_ITEMSIZE(array) == dtypes[UINT64].itemsize) {
+        return UINT64;
+    }
+    return NO_DTYPE;
+}
+
+/* Another ndarray over the same memory; only for reading if elements repeat, because whoever made
+   the layout may have left it writeable. */
+static PyObject *view_ndarray(PyArrayObject *array, DTypeCode code)
+{
+    int flags = PyArray_FLAGS(array) & NPY_ARRAY_WRITEABLE;
+    for (int dim = 0; dim < PyArray_NDIM(array) && PyArray_SIZE(array) > 0; dim++) {
+        if (PyArray_STRIDE(array, dim) == 0 && PyArray_DIM(array, dim) > 1) {
+            flags = 0;
+        }
+    }
+    Py_INCREF(dtypes[code].descr);
+    PyObject *view =
+        PyArray_NewFromDescr(&PyArray_Type, dtypes[code].descr, PyArray_NDIM(array),
+                             PyArray_DIMS(array), PyArray_STRIDES(array), PyArray_DATA(array),
+                             flags, NULL);
+    if (view != NULL &&
+        PyArray_SetBaseObject((PyArrayObject *)view, Py_NewRef((PyObject *)array)) < 0) {
+        Py_CLEAR(view);
+    }
+    return view;
+}
+
+static PyObject *array_from_ndarray(PyArrayObject *array, DTypeCode wanted, int copy)
+{
+    const DTypeCode code = code_of_ndarray(array);
+    const npy_intp size = PyArray_SIZE(array);
+    if (code == NO_DTYPE || (wanted != NO_DTYPE && wanted != code) || !PyArray_ISALIGNED(array) ||
+        size > limits.deferred) {
+        return DECLINED;
+    }
+    for (int dim = 0; dim < PyArray_NDIM(array); dim++) {
+        if (PyArray_STRIDE(array, dim) % dtypes[code].itemsize != 0) {
+            return DECLINED;
+        }
+    }
+    if (copy) {
+        if (size > limits.at_once || size == 0) {
+            return DECLINED;
+        }
+        return copy_elements(PyArray_NDIM(array), PyArray_DIMS(array), PyArray_STRIDES(array),
+                             PyArray_BYTES(array), PyArray_IS_C_CONTIGUOUS(array), size, code);
+    }
+    PyObject *view = view_ndarray(array, code);
+    return view == NULL ? NULL : wrap_ndarray(view, code);
+}
+
+static PyObject *asarray_twin(int ignored, PyObject *const *args, Py_ssize_t count,
+                              PyObject *names)
+{
+    PyObject *const wanted[4] = {NULL, keyword.dtype, keyword.device, keyword.copy};
+    PyObject *values[4];
+    DTypeCode code = NO_DTYPE;
+    int copy = 0;
+    (void)ignored;
+    if (count == 1 && names == NULL && is_array(args[0])) {
+        return Py_NewRef(args[0]);
+    }
+    if (!take_arguments(args, count, names, wanted, 4, 1, values) || count != 1 ||
+        !take_dtype_or_type(values[1], &code)) {
+        return DECLINED;
+    }
+    PyObject *object = values[0], *device = values[2];
+    const int may_copy = values[3] != Py_False;
+    if (values[3] != NULL && values[3] != Py_None && !take_flag(values[3], &copy)) {
+        return DECLINED;
+    }
+    if (is_array(object)) {
+        PyObject *dtype = ((Array *)object)->dtype;
+        const int here = device == NULL || device == Py_None || device == cpu.device;
+        if (code == NO_DTYPE) {
+            code = code_of_dtype(dtype);
+        }
+        if (!here || code == NO_DTYPE || (!may_copy && dtypes[code].object != dtype)) {
+            return DECLINED;
+        }
+        return convert_array(object, code, copy);
+    }
+    if (!is_new_on_cpu(device)) {
+        return DECLINED;
+    }
+    if (PyArray_CheckExact(object)) {
+        return array_from_ndarray((PyArrayObject *)object, code, copy);
+    }
+    if (!may_copy) {
+        return DECLINED;
+    }
+    if (is_sequence(object)) {
+        return array_from_list(object, code);
+    }
+    const DTypeCode found = dtype_of_scalar(object);
+    if (found == NO_DTYPE) {
+        return DECLINED;
+    }
+    return new_scalar_array(object, code == NO_DTYPE ? found : code);
+}
+
+/* Array.__array__(dtype=None, copy=None). */
+static PyObject *array_twin(int ignored, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    PyObject *const wanted[3] = {NULL, keyword.dtype, keyword.copy};
+    PyObject *values[3];
+    (void)ignored;
+    if (!take_arguments(args, count, names, wanted, 3, 3, values) || count == 0 ||
+        !is_array(values[0]) || (values[2] != NULL && values[2] != Py_None)) {
+        return DECLINED;
+    }
+    Tensor *x = layout_of(values[0]);
+    if (x == NULL || x->size > limits.deferred || data_of(x) == NULL ||
+        (x->storage != NULL && ((Storage *)x->storage)->tracked)) {
+        return DECLINED;
+    }
+    if (values[1] != NULL && values[1] != Py_None &&
+        values[1] != (PyObject *)dtypes[x->code].descr) {
+        return DECLINED;
+    }
+    return new_ndarray(x);
+}
+
+const TwinEntry conversion_twins[] = {
+    {"asarray", asarray_twin, 0},
+    {"astype", astype_twin, 0},
+    {"cast", cast_twin, 0},
+    {"__array__", array_twin, 0},
+    {NULL, NULL, 0},
+};
+
+int add_conversion(PyObject *module)
+{
+    (void)module;
+    cast_name = PyUnicode_InternFromString("cast");
+    return cast_name == NULL ? -1 : 0;
+}

@@ -1,0 +1,23 @@
+/* Other objects as arrays, arrays as ndarrays, and one dtype as another. */
+
+#ifndef ARRAY_API_NX_CONVERSION_H
+#define ARRAY_API_NX_CONVERSION_H
+
+#include "functions.h"
+
+extern const TwinEntry conversion_twins[];
+
+/* An array of no axes that holds a Python scalar; DECLINED unless the dtype represents that, and
+   while small arrays may have to be deferred. */
+PyObject *new_scalar_array(PyObject *value, DTypeCode code);
+
+/* The dtype of an array of one Python scalar; NO_DTYPE if the type is not exactly one of theirs. */
+DTypeCode dtype_of_scalar(PyObject *value);
+
+/* A dtype argument: one of ours, or a Python type that stands for one. `*code` stays as it is if
+   nothing or None is given. */
+int take_dtype_or_type(PyObject *value, DTypeCode *code);
+
+int add_conversion(PyObject *module);
+
+#endif

@@ -1,0 +1,42 @@
+/* The standard's dtypes as small numbers. */
+
+#ifndef ARRAY_API_NX_DTYPES_H
+#define ARRAY_API_NX_DTYPES_H
+
+#include "common.h"
+
+/* The standard's dtypes, in the order of core/dtypes.py. NO_DTYPE stands for all others, which only
+   the storages of other engines have. */
+typedef enum {
+    BOOL, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64,
+    FLOAT32, FLOAT64, COMPLEX64, COMPLEX128, DTYPE_COUNT, NO_DTYPE = DTYPE_COUNT
+} DTypeCode;
+
+typedef struct {
+    PyObject *object;     /* ours, an instance of core.dtypes.DType */
+    PyArray_Descr *descr; /* NumPy's */
+    npy_intp itemsize;
+    int type_number;      /* NumPy's */
+    char kind;            /* NumPy's: 'b', 'i', 'u', 'f' or 'c' */
+} DTypeInfo;
+
+extern DTypeInfo dtypes[DTYPE_COUNT];
+extern npy_uint8 promotions[DTYPE_COUNT][DTYPE_COUNT];
+
+/* The code of one of our dtypes; NO_DTYPE for any other object. */
+static inline DTypeCode code_of_dtype(PyObject *object)
+{
+    int code = 0;
+    while (code < DTYPE_COUNT && dtypes[code].object != object) {
+        code++;
+    }
+    return (DTypeCode)code;
+}
+
+/* The code of NumPy's dtype, the very object; NO_DTYPE for any other. */
+DTypeCode code_of_descr(PyObject *dtype);
+
+/* The code of the dtype with NumPy's type number; NO_DTYPE for other types. */
+DTypeCode code_of_number(int type_number);
+
+#endif

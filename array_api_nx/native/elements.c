@@ -1,0 +1,218 @@
+#include "elements.h"
+#include "functions.h"
+#include "sizes.h"
+
+int merge_axes(int ndim, const npy_intp *shape, const npy_intp *strides, const npy_intp *others,
+               npy_intp *merged, npy_intp *merged_strides, npy_intp *merged_others)
+{
+    int kept = 0;
+    for (int dim = 0; dim < ndim; dim++) {
+        if (shape[dim] == 1) {
+            continue;
+        }
+        if (kept > 0 && merged_strides[kept - 1] == shape[dim] * strides[dim] &&
+            merged_others[kept - 1] == shape[dim] * others[dim]) {
+            merged[kept - 1] *= shape[dim];
+        } else {
+            merged[kept++] = shape[dim];
+        }
+        merged_strides[kept - 1] = strides[dim];
+        merged_others[kept - 1] = others[dim];
+    }
+    return kept;
+}
+
+typedef struct {
+    npy_int64 low, high;
+} Pair;
+
+/* A type whose size the compiler knows makes each copy one instruction, and a step that it knows
+   many copies. */
+#define COPY_ROW(TYPE)                                                     \
+    if (from_step == 0) {                                                  \
+        TYPE element;                                                      \
+        memcpy(&element, from, sizeof(TYPE));                              \
+        if (to_step == (npy_intp)sizeof(TYPE)) {                           \
+            for (npy_intp i = 0; i < count; i++) {                         \
+                memcpy(to + i * (npy_intp)sizeof(TYPE), &element, sizeof(TYPE)); \
+            }                                                              \
+        } else {                                                           \
+            for (npy_intp i = 0; i < count; i++, to += to_step) {          \
+                memcpy(to, &element, sizeof(TYPE));                        \
+            }                                                              \
+        }                                                                  \
+        return;                                                            \
+    }                                                                      \
+    for (npy_intp i = 0; i < count; i++, to += to_step, from += from_step) { \
+        memcpy(to, from, sizeof(TYPE));                                    \
+    }                                                                      \
+    return;
+
+void copy_row(char *to, npy_intp to_step, const char *from, npy_intp from_step, npy_intp count,
+              npy_intp itemsize)
+{
+    if (to_step == itemsize && from_step == itemsize) {
+        memcpy(to, from, (size_t)(count * itemsize));
+        return;
+    }
+    switch (itemsize) {
+    case 8:
+        COPY_ROW(npy_int64)
+    case 4:
+        COPY_ROW(npy_int32)
+    case 1:
+        COPY_ROW(npy_int8)
+    case 2:
+        COPY_ROW(npy_int16)
+    default:
+        COPY_ROW(Pair)
+    }
+}
+
+#undef COPY_ROW
+
+void copy_elements(int ndim, const npy_intp *shape, char *to, const npy_intp *to_strides,
+                   const char *from, const npy_intp *from_strides, npy_intp itemsize)
+{
+    npy_intp index[ARRAY_DIMS];
+    for (int dim = 0; dim < ndim; dim++) {
+        if (shape[dim] == 0) {
+            return;
+        }
+        index[dim] = 0;
+    }
+    if (ndim == 0) {
+        copy_element(to, from, itemsize);
+        return;
+    }
+    const int last = ndim - 1;
+    for (;;) {
+        copy_row(to, to_strides[last], from, from_strides[last], shape[last], itemsize);
+        int dim = last - 1;
+        while (dim >= 0 && ++index[dim] == shape[dim]) {
+            to -= to_strides[dim] * (shape[dim] - 1);
+            from -= from_strides[dim] * (shape[dim] - 1);
+            index[dim--] = 0;
+        }
+        if (dim < 0) {
+            return;
+        }
+        to += to_strides[dim];
+        from += from_strides[dim];
+    }
+}
+
+Extent find_extent(int ndim, const npy_intp *shape, const npy_intp *strides, npy_intp itemsize,
+                   const char *data)
+{
+    Extent extent = {data, data + itemsize};
+    for (int dim = 0; dim < ndim; dim++) {
+        const npy_intp reach = (shape[dim] - 1) * strides[dim];
+        *(reach < 0 ? &extent.low : &extent.high) += reach;
+    }
+    return extent;
+}
+
+/* Regions of fewer elements are copied as they are: to look for long rows would take longer. */
+enum { FEW = 32 };
+
+/* Copy elements to a region along the longest rows that there are. The strides of what is copied
+   are those along the axes of the region. */
+static void copy_to_region(const Region *region, const char *from, const npy_intp *from_strides)
+{
+    npy_intp shape[ARRAY_DIMS], to_strides[ARRAY_DIMS], strides[ARRAY_DIMS];
+    if (region->size < FEW || region->ndim == 0) {
+        copy_elements(region->ndim, region->shape, region->data, region->strides, from,
+                      from_strides, region->itemsize);
+        return;
+    }
+    const int ndim = merge_axes(region->ndim, region->shape, region->strides, from_strides, shape,
+                                to_strides, strides);
+    /* The axis along which the target lies closest comes last. */
+    int closest = ndim - 1;
+    for (int dim = 0; dim < ndim; dim++) {
+        closest = magnitude(to_strides[dim]) < magnitude(to_strides[closest]) ? dim : closest;
+    }
+    npy_intp *const all[3] = {shape, to_strides, strides};
+    for (int i = 0; i < 3; i++) {
+        const npy_intp moved = all[i][closest];
+        for (int dim = closest; dim < ndim - 1; dim++) {
+            all[i][dim] = all[i][dim + 1];
+        }
+        all[i][ndim - 1] = moved;
+    }
+    copy_elements(ndim, shape, region->data, to_strides, from, strides, region->itemsize);
+}
+
+/* Write one element, which does not lie in the region, everywhere. */
+static void fill_region(const Region *region, const char *element)
+{
+    static const npy_intp still[ARRAY_DIMS];
+    if (region->size == 1) {
+        copy_element(region->data, element, region->itemsize);
+        return;
+    }
+    copy_to_region(region, element, still);
+}
+
+/* The strides of `value` along the axes of the region; 0 if it does not broadcast to these. As in
+   NumPy, leading axes of size 1 may be superfluous. */
+static int broadcast_strides(const Region *region, const Tensor *value, npy_intp *strides)
+{
+    const int missing = region->ndim - value->ndim;
+    for (int dim = 0; dim < missing; dim++) {
+        strides[dim] = 0;
+    }
+    for (int dim = 0; dim < value->ndim; dim++) {
+        const int axis = missing + dim;
+        if (axis < 0) {
+            if (value->shape[dim] != 1) {
+                return 0;
+            }
+        } else if (value->shape[dim] == 1) {
+            strides[axis] = 0;
+        } else if (value->shape[dim] == region->shape[axis]) {
+            strides[axis] = value->strides[dim];
+        } else {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+int write_region(const Region *region, DTypeCode code, PyObject *value)
+{
+    Element element;
+    if (!is_array(value)) {
+        if (!write_scalar(element.bytes, code, value)) {
+            return 0;
+        }
+        fill_region(region, element.bytes);
+        return 1;
+    }
+    Tensor *given = layout_of(value);
+    const char *data;
+    npy_intp strides[ARRAY_DIMS];
+    if (given == NULL || given->code != code || (data = data_of(given)) == NULL) {
+        return 0;
+    }
+    if (given->ndim > 0 && !broadcast_strides(region, given, strides)) {
+        return 0;
+    }
+    if (given->size == 1) {
+        /* The element may lie in the region: it is read before anything is written. */
+        copy_element(element.bytes, data, region->itemsize);
+        fill_region(region, element.bytes);
+        return 1;
+    }
+    if (region->size == 0) {
+        return 1;
+    }
+    if (may_meet(find_extent(region->ndim, region->shape, region->strides, region->itemsize,
+                             region->data),
+                 find_extent(given->ndim, given->shape, given->strides, region->itemsize, data))) {
+        return 0;
+    }
+    copy_to_region(region, data, strides);
+    return 1;
+}

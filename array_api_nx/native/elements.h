@@ -1,0 +1,99 @@
+/* Elements moved bit for bit, whatever their dtype. */
+
+#ifndef ARRAY_API_NX_ELEMENTS_H
+#define ARRAY_API_NX_ELEMENTS_H
+
+#include "objects.h"
+
+/* What a key selects of an array. */
+typedef struct {
+    npy_intp offset; /* bytes from the array's first element to that of the selection */
+    char *data;      /* where that lies; not set while the elements do not matter */
+    int ndim;
+    npy_intp size, itemsize;
+    npy_intp shape[ARRAY_DIMS], strides[ARRAY_DIMS];
+} Region;
+
+/* Memory for one element of any dtype. */
+typedef union {
+    npy_int64 alignment;
+    char bytes[16];
+} Element;
+
+static inline void copy_element(char *to, const char *from, npy_intp itemsize)
+{
+    switch (itemsize) {
+    case 8:
+        memcpy(to, from, 8);
+        return;
+    case 4:
+        memcpy(to, from, 4);
+        return;
+    case 1:
+        *to = *from;
+        return;
+    case 2:
+        memcpy(to, from, 2);
+        return;
+    default:
+        memcpy(to, from, 16);
+    }
+}
+
+static inline void set_to_zero(npy_intp *values, int count)
+{
+    for (int i = 0; i < count; i++) {
+        values[i] = 0;
+    }
+}
+
+/* From one row, which lies along the axis `last`, to the next one in row-major order; 0 after the
+   last row. `index` counts along the axes before, and `*place` moves by their strides. */
+static inline int step_on(int last, const npy_intp *shape, const npy_intp *strides, npy_intp *index,
+                          npy_intp *place)
+{
+    int dim = last - 1;
+    while (dim >= 0 && ++index[dim] == shape[dim]) {
+        *place -= strides[dim] * (shape[dim] - 1);
+        index[dim--] = 0;
+    }
+    if (dim < 0) {
+        return 0;
+    }
+    *place += strides[dim];
+    return 1;
+}
+
+/* Merge neighbouring axes through which two layouts of a shape both step as through one, and leave
+   out those of size 1. Returns how many axes remain; 0 if there is but one element. */
+int merge_axes(int ndim, const npy_intp *shape, const npy_intp *strides, const npy_intp *others,
+               npy_intp *merged, npy_intp *merged_strides, npy_intp *merged_others);
+
+/* Copy so many elements from one place after the other. The steps are in bytes. */
+void copy_row(char *to, npy_intp to_step, const char *from, npy_intp from_step, npy_intp count,
+              npy_intp itemsize);
+
+/* Copy elements of a shape between two layouts that do not overlap. A stride of 0 repeats. */
+void copy_elements(int ndim, const npy_intp *shape, char *to, const npy_intp *to_strides,
+                   const char *from, const npy_intp *from_strides, npy_intp itemsize);
+
+/* From the lowest byte of some elements to the byte after the highest. */
+typedef struct {
+    const char *low, *high;
+} Extent;
+
+/* The extent of a layout that has elements, of which the first lies at `data`. */
+Extent find_extent(int ndim, const npy_intp *shape, const npy_intp *strides, npy_intp itemsize,
+                   const char *data);
+
+/* Whether elements within two extents may share memory. */
+static inline int may_meet(Extent one, Extent other)
+{
+    return one.low < other.high && other.low < one.high;
+}
+
+/* `region[...] = value`: 1 if written, 0, with nothing written, if Python has to. `code` is the
+   dtype of the region, whose memory may be written. */
+int write_region(const Region *region, DTypeCode code, PyObject *value);
+
+#endif

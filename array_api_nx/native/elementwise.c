@@ -1,0 +1,645 @@
+/* Operations element by element: from arrays and Python scalars to a loop of NumPy's and back.
+
+   Which loop computes an operation on operands of a dtype, Python is asked once
+   (backends/cpu/engine/loops.py); where its answer is that NumPy's result has to be mended, C
+   declines. */
+
+#include "elementwise.h"
+#include "flags.h"
+#include "loops.h"
+#include "operations.h"
+
+static ElementLoop element_loops[OPERATION_COUNT][DTYPE_COUNT];
+
+/* ask(name, dtype): see `set_operations`. */
+static PyObject *ask;
+
+/* threads.count(), which is asked for large arrays only. */
+static PyObject *count_threads;
+
+static const char *const operation_names[] = {
+#define AS_NAME(CODE, NAME) #NAME,
+    OPERATOR_LIST(AS_NAME)
+#undef AS_NAME
+};
+
+static int ask_loop(OperationCode op, DTypeCode code, ElementLoop *loop)
+{
+    if (ask == NULL) {
+        return 0;
+    }
+    PyObject *answer =
+        PyObject_CallFunction(ask, "sO", operation_names[op], dtypes[code].object);
+    PyObject *ufunc, *name;
+    int index, operand, result, reversible, is_arithmetic, materialise_scalar;
+    Py_ssize_t serial_limit;
+    if (answer == Py_None) {
+        loop->state = NONE;
+    } else if (answer != NULL &&
+               PyArg_ParseTuple(answer, "O!iUiinppp", &PyUFunc_Type, &ufunc, &index, &name, &operand,
+                                &result, &serial_limit, &reversible, &is_arithmetic,
+                                &materialise_scalar)) {
+        const PyUFuncObject *found = (PyUFuncObject *)ufunc;
+        if (index < 0 || index >= found->ntypes || operand < 0 || operand >= DTYPE_COUNT ||
+            result < 0 || result >= DTYPE_COUNT || found->nin >= WALK_OPERANDS) {
+            PyErr_SetString(PyExc_ValueError, "there is no such loop");
+        } else {
+            Py_INCREF(ufunc); /* its loops are used for ever */
+            loop->function = found->functions[index];
+            loop->data = found->data == NULL ? NULL : (void *)found->data[index];
+            loop->name = Py_NewRef(name);
+            loop->operand = (npy_uint8)operand;
+            loop->result = (npy_uint8)result;
+            loop->serial_limit = serial_limit;
+            loop->reversible = (char)reversible;
+            loop->is_arithmetic = (char)is_arithmetic;
+            loop->materialise_scalar = (char)materialise_scalar;
+            loop->state = FOUND;
+        }
+    }
+    Py_XDECREF(answer);
+    return loop->state == FOUND;
+}
+
+const ElementLoop *find_loop(OperationCode op, DTypeCode code)
+{
+    ElementLoop *loop = &element_loops[op][code];
+    return loop->state == FOUND || (loop->state == UNASKED && ask_loop(op, code, loop)) ? loop
+                                                                                        : NULL;
+}
+
+/* What to return where C does not compute. */
+static PyObject *decline(void)
+{
+    return PyErr_Occurred() ? NULL : DECLINED;
+}
+
+/* The result, whose reference is stolen, after what is to be done about floating-point errors. */
+static inline PyObject *settle(const ElementLoop *loop, PyObject *result, int flags)
+{
+    if (flags != 0 && treat_errors(loop->name, flags) < 0) {
+        Py_CLEAR(result);
+    }
+    return result;
+}
+
+/* The bytes from one element to the next of an operand that is one run. NumPy does not step through
+   arrays without axes, for which some loops then take another way, with other last bits. */
+static inline npy_intp step_of(const Tensor *x)
+{
+    return x->ndim == 0 ? 0 : dtypes[x->code].itemsize;
+}
+
+/* Run a loop; returns its floating-point flags. */
+static inline int run(const ElementLoop *loop, char **args, npy_intp size, npy_intp *steps)
+{
+    if (loop->is_arithmetic) {
+        clear_vector_flags();
+        loop->function(args, &size, steps, loop->data);
+        return take_vector_flags();
+    }
+    clear_flags();
+    loop->function(args, &size, steps, loop->data);
+    return take_flags();
+}
+
+/* Whether an operation on so many elements is computed now, be it on several threads. */
+static inline int is_computed_now(npy_intp size)
+{
+    return size <= limits.at_once || (limits.at_once >= 0 && size <= limits.deferred);
+}
+
+/* ------------------------------------------------------------------ walks */
+
+/* Elements from which a walk that is not a single row is cut into tiles, which use the caches better
+   than whole rows do, and reads packed copies of what lies across the others. */
+enum { TILED_FROM = 16384 };
+
+/* Broadcast the operands, of which all but one may be NULL for scalars, and order their axes. 0 if C
+   does not compute. `shape` becomes that of the result. */
+static int begin_walk(Walk *walk, Tensor *const *operands, int count, int reversible,
+                      npy_intp *shape)
+{
+    walk->ndim = 0;
+    walk->operands = count;
+    for (int i = 0; i < count; i++) {
+        if (operands[i] != NULL && !join_shape(walk, operands[i]->ndim, operands[i]->shape)) {
+            return 0;
+        }
+    }
+    walk->count = 1;
+    for (int dim = 0; dim < walk->ndim; dim++) {
+        const npy_intp size = walk->shape[dim];
+        if (size == 0 || walk->count > limits.deferred / size) {
+            return 0;
+        }
+        shape[dim] = size;
+        walk->count *= size;
+    }
+    for (int i = 0; i < count; i++) {
+        if (operands[i] != NULL) {
+            join_strides(walk, i, operands[i]);
+        } else {
+            join_strides_of(walk, i, 0, NULL, NULL);
+        }
+    }
+    return is_computed_now(walk->count) && order_walk(walk, reversible) && can_divide(walk);
+}
+
+/* Compute over a walk, whose last operand is the target. 0 with an exception set if there was no
+   memory or a signal came. */
+static int finish_walk(const Walk *walk, const ElementLoop *loop, int *flags)
+{
+    if (walk->count <= loop->serial_limit && walk->count < TILED_FROM) {
+        clear_flags();
+        run_walk(walk, loop->function, loop->data);
+        *flags = take_flags();
+        return 1;
+    }
+    Loop described = {loop->function, loop->data, walk->operands - 1, {0}, loop->is_arithmetic};
+    for (int i = 0; i < walk->operands - 1; i++) {
+        described.itemsizes[i] = dtypes[loop->operand].itemsize;
+    }
+    described.itemsizes[walk->operands - 1] = dtypes[loop->result].itemsize;
+    Py_ssize_t threads = 1;
+    if (walk->count > loop->serial_limit && count_threads != NULL) {
+        PyObject *number = PyObject_CallNoArgs(count_threads);
+        threads = number == NULL ? -1 : PyLong_AsSsize_t(number);
+        Py_XDECREF(number);
+        if (threads < 1) {
+            return 0;
+        }
+    }
+    npy_uint8 raised = 0;
+    const int complete =
+        run_divided(walk, &described, loop->materialise_scalar, threads, &raised);
+    *flags = raised;
+    return complete;
+}
+
+/* The result of a loop over arrays of any layout, and scalars where `operands` has NULL. */
+static PyObject *compute_walk(const ElementLoop *loop, Tensor *const *operands, int count,
+                              char *const *data)
+{
+    Walk walk;
+    npy_intp shape[ARRAY_DIMS];
+    int flags = 0;
+    if (!begin_walk(&walk, operands, count, loop->reversible, shape)) {
+        return DECLINED;
+    }
+    memcpy(walk.data, data, (size_t)count * sizeof(*data));
+    PyObject *result = new_array_like_memory(walk.ndim, shape, (DTypeCode)loop->result,
+                                             walk.turned, &walk.data[count]);
+    if (result == NULL) {
+        return NULL;
+    }
+    lay_out(&walk, count, dtypes[loop->result].itemsize);
+    walk.operands = count + 1;
+    if (!finish_walk(&walk, loop, &flags)) {
+        Py_DECREF(result);
+        return NULL;
+    }
+    return settle(loop, result, flags);
+}
+
+/* Whether one call of a loop computes all elements in the order in which they lie, while this thread
+   alone would take no longer than several. */
+static inline int is_one_run(const ElementLoop *loop, const Tensor *x)
+{
+    return x->size <= loop->serial_limit && x->size <= limits.at_once &&
+           (x->flags & (ROW_MAJOR | COLUMN_MAJOR)) != 0;
+}
+
+/* ------------------------------------------------------------------ casts */
+
+/* A copy with another dtype, in the same order of memory, a new reference. NULL, perhaps without an
+   exception, where C does not cast. */
+static Tensor *cast_copy(Tensor *x, DTypeCode code)
+{
+    const PyUFuncGenericFunction cast = cast_function((DTypeCode)x->code, code);
+    char *args[2] = {data_of(x), NULL};
+    if (cast == NULL || args[0] == NULL || !is_computed_now(x->size) ||
+        !(x->flags & (ROW_MAJOR | COLUMN_MAJOR))) {
+        return NULL;
+    }
+    Tensor *copy = new_memory(x->ndim, x->shape, code, !(x->flags & ROW_MAJOR), &args[1]);
+    if (copy != NULL) {
+        npy_intp steps[2] = {dtypes[x->code].itemsize, dtypes[code].itemsize};
+        npy_intp size = x->size;
+        cast(args, &size, steps, NULL);
+    }
+    return copy;
+}
+
+/* `x` itself or a copy with that dtype, a new reference; as `cast_copy`. */
+static Tensor *cast_operand(Tensor *x, DTypeCode code)
+{
+    return x->code == code ? (Tensor *)Py_NewRef((PyObject *)x) : cast_copy(x, code);
+}
+
+/* ------------------------------------------------------------------ one operand */
+
+static PyObject *compute_one(OperationCode op, Tensor *x)
+{
+    char *args[2];
+    if (!is_computed_now(x->size) || x->size == 0 || (args[0] = data_of(x)) == NULL) {
+        return DECLINED;
+    }
+    const ElementLoop *loop = find_loop(op, (DTypeCode)x->code);
+    if (loop == NULL) {
+        return decline();
+    }
+    if (x->code != loop->operand) {
+        Tensor *cast = cast_copy(x, (DTypeCode)loop->operand);
+        PyObject *result = cast == NULL ? decline() : compute_one(op, cast);
+        Py_XDECREF(cast);
+        return result;
+    }
+    if (!is_one_run(loop, x)) {
+        return compute_walk(loop, &x, 1, args);
+    }
+    PyObject *result = new_array_like_memory(x->ndim, x->shape, (DTypeCode)loop->result,
+                                             !(x->flags & ROW_MAJOR), &args[1]);
+    if (result == NULL) {
+        return NULL;
+    }
+    npy_intp steps[2] = {step_of(x), dtypes[loop->result].itemsize};
+    return settle(loop, result, run(loop, args, x->size, steps));
+}
+
+PyObject *compute_unary(OperationCode op, PyObject *object)
+{
+    Tensor *x = is_array(object) ? layout_of(object) : NULL;
+    return x == NULL ? DECLINED : compute_one(op, x);
+}
+
+/* ------------------------------------------------------------------ two operands */
+
+typedef struct {
+    double low, high; /* or whatever fits there */
+} ScalarMemory;
+
+static inline int have_one_shape(const Tensor *x, const Tensor *y)
+{
+    if (x->ndim != y->ndim) {
+        return 0;
+    }
+    for (int i = 0; i < x->ndim; i++) {
+        if (x->shape[i] != y->shape[i]) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Whether elements lie one after the other, in the same order for both. */
+static inline int lie_alike(const Tensor *x, const Tensor *y)
+{
+    return (x->flags & y->flags & (ROW_MAJOR | COLUMN_MAJOR)) != 0 && have_one_shape(x, y);
+}
+
+/* Of operands that have the loop's dtype. */
+static PyObject *compute_two(const ElementLoop *loop, Tensor *x, Tensor *y)
+{
+    Tensor *const operands[2] = {x, y};
+    char *args[3];
+    if ((args[0] = data_of(x)) == NULL || (args[1] = data_of(y)) == NULL) {
+        return DECLINED;
+    }
+    if (x->size == 0 || !is_one_run(loop, x) || !lie_alike(x, y)) {
+        return compute_walk(loop, operands, 2, args);
+    }
+    const int turned = !(x->flags & y->flags & ROW_MAJOR);
+    PyObject *result =
+        new_array_like_memory(x->ndim, x->shape, (DTypeCode)loop->result, turned, &args[2]);
+    if (result == NULL) {
+        return NULL;
+    }
+    npy_intp steps[3] = {step_of(x), step_of(y), dtypes[loop->result].itemsize};
+    return settle(loop, result, run(loop, args, x->size, steps));
+}
+
+static PyObject *compute_arrays(OperationCode op, Tensor *x, Tensor *y)
+{
+    if (op == OP_POW || !is_computed_now(x->size) || !is_computed_now(y->size)) {
+        return DECLINED;
+    }
+    const ElementLoop *loop = find_loop(op, (DTypeCode)promotions[x->code][y->code]);
+    if (loop == NULL) {
+        return decline();
+    }
+    const DTypeCode code = (DTypeCode)loop->operand;
+    if (x->code == code && y->code == code) {
+        return compute_two(loop, x, y);
+    }
+    Tensor *first = cast_operand(x, code);
+    Tensor *second = first == NULL ? NULL : cast_operand(y, code);
+    PyObject *result = second == NULL ? decline() : compute_two(loop, first, second);
+    Py_XDECREF(first);
+    Py_XDECREF(second);
+    return result;
+}
+
+/* What a dtype promotes to with a Python scalar; NO_DTYPE for other objects. */
+static DTypeCode promote_with_scalar(DTypeCode code, PyObject *scalar)
+{
+    if (PyFloat_CheckExact(scalar)) {
+        return code < FLOAT32 ? FLOAT64 : code;
+    }
+    if (PyLong_CheckExact(scalar)) {
+        return code == BOOL ? INT64 : code;
+    }
+    if (PyBool_Check(scalar)) {
+        return code;
+    }
+    if (PyComplex_CheckExact(scalar)) {
+        return code == FLOAT32 || code == COMPLEX64 ? COMPLEX64 : COMPLEX128;
+    }
+    return NO_DTYPE;
+}
+
+/* Of an array of the loop's dtype and a scalar, which is operand number `place`. */
+static PyObject *compute_scaled(const ElementLoop *loop, Tensor *x, char *scalar, int place)
+{
+    Tensor *operands[2] = {NULL, NULL};
+    char *args[3];
+    operands[1 - place] = x;
+    args[place] = scalar;
+    if ((args[1 - place] = data_of(x)) == NULL) {
+        return DECLINED;
+    }
+    if (!is_one_run(loop, x)) {
+        return compute_walk(loop, operands, 2, args);
+    }
+    PyObject *result = new_array_like_memory(x->ndim, x->shape, (DTypeCode)loop->result,
+                                             !(x->flags & ROW_MAJOR), &args[2]);
+    if (result == NULL) {
+        return NULL;
+    }
+    npy_intp steps[3] = {0, 0, dtypes[loop->result].itemsize};
+    steps[1 - place] = step_of(x);
+    return settle(loop, result, run(loop, args, x->size, steps));
+}
+
+/* Whether the exponent makes a power a square, as it does for NumPy. */
+static int squares(PyObject *exponent, DTypeCode code)
+{
+    int overflow;
+    return PyLong_CheckExact(exponent) && code != BOOL &&
+           PyLong_AsLongAndOverflow(exponent, &overflow) == 2;
+}
+
+/* Whether NumPy computes powers with the exponent by its loop for powers: not for those for which it
+   has faster ways, and of which one has to be mended. */
+static int is_plain_exponent(PyObject *exponent, DTypeCode code)
+{
+    if (code != FLOAT32 && code != FLOAT64) {
+        return 0;
+    }
+    double number = 0;
+    if (PyFloat_CheckExact(exponent)) {
+        number = PyFloat_AS_DOUBLE(exponent);
+    } else if (PyLong_CheckExact(exponent)) {
+        int overflow;
+        number = (double)PyLong_AsLongAndOverflow(exponent, &overflow);
+    }
+    return number != -1 && number != 0 && number != 0.5 && number != 1 && number != 2;
+}
+
+/* `scalar` is operand number `place`. */
+static PyObject *compute_with_scalar(OperationCode op, Tensor *x, PyObject *scalar, int place)
+{
+    ScalarMemory number;
+    const DTypeCode common = promote_with_scalar((DTypeCode)x->code, scalar);
+    if (common == NO_DTYPE || !is_computed_now(x->size) || x->size == 0) {
+        return DECLINED;
+    }
+    if (op == OP_POW && !(place == 1 && is_plain_exponent(scalar, (DTypeCode)x->code))) {
+        return place == 1 && squares(scalar, (DTypeCode)x->code) ? compute_one(OP_SQUARE, x)
+                                                                 : DECLINED;
+    }
+    const ElementLoop *loop = find_loop(op, common);
+    if (loop == NULL) {
+        return decline();
+    }
+    const DTypeCode code = (DTypeCode)loop->operand;
+    if (!write_scalar((char *)&number, code, scalar)) {
+        return DECLINED;
+    }
+    if (x->code == code) {
+        return compute_scaled(loop, x, (char *)&number, place);
+    }
+    Tensor *cast = cast_copy(x, code);
+    PyObject *result =
+        cast == NULL ? decline() : compute_scaled(loop, cast, (char *)&number, place);
+    Py_XDECREF(cast);
+    return result;
+}
+
+PyObject *compute_binary(OperationCode op, PyObject *object, PyObject *other)
+{
+    Tensor *x = is_array(object) ? layout_of(object) : NULL;
+    Tensor *y = is_array(other) ? layout_of(other) : NULL;
+    if (x != NULL && y != NULL) {
+        return compute_arrays(op, x, y);
+    }
+    if (x != NULL && !is_array(other)) {
+        return compute_with_scalar(op, x, other, 1);
+    }
+    if (y != NULL && !is_array(object)) {
+        return compute_with_scalar(op, y, object, 0);
+    }
+    return DECLINED;
+}
+
+/* ------------------------------------------------------------------ in place */
+
+/* Whether the memory of two layouts may overlap, judged by where they begin and end. */
+static int may_touch(const Tensor *x, const char *x_data, const Tensor *y, const char *y_data)
+{
+    const Tensor *const both[2] = {x, y};
+    const char *low[2] = {x_data, y_data}, *high[2] = {x_data, y_data};
+    for (int j = 0; j < 2; j++) {
+        for (int i = 0; i < both[j]->ndim; i++) {
+            const npy_intp reach = (both[j]->shape[i] - 1) * both[j]->strides[i];
+            *(reach < 0 ? &low[j] : &high[j]) += reach;
+        }
+        high[j] += dtypes[both[j]->code].itemsize;
+    }
+    return low[0] < high[1] && low[1] < high[0];
+}
+
+/* Over layouts of any kind; `y` is NULL for a scalar. */
+static PyObject *update_walk(const ElementLoop *loop, PyObject *object, Tensor *x, Tensor *y,
+                             char *const *data)
+{
+    Tensor *const operands[3] = {x, y, x};
+    Walk walk;
+    npy_intp shape[ARRAY_DIMS];
+    int flags = 0;
+    if (!begin_walk(&walk, operands, 3, loop->reversible, shape) || walk.ndim != x->ndim ||
+        memcmp(shape, x->shape, (size_t)x->ndim * sizeof(npy_intp)) != 0) {
+        return DECLINED;
+    }
+    walk.data[0] = walk.data[2] = data[0];
+    walk.data[1] = data[1];
+    if (!finish_walk(&walk, loop, &flags)) {
+        return NULL;
+    }
+    return settle(loop, Py_NewRef(object), flags);
+}
+
+/* `y` is NULL for a scalar at `data[1]`; all have the loop's dtype. */
+static PyObject *update_with(const ElementLoop *loop, PyObject *object, Tensor *x, Tensor *y,
+                             char *scalar)
+{
+    char *args[3] = {data_of(x), scalar, NULL};
+    if (y != NULL && (args[1] = data_of(y)) == NULL) {
+        return DECLINED;
+    }
+    const int alike = y == NULL || lie_alike(x, y);
+    if (y != NULL && !(alike && args[0] == args[1]) && may_touch(x, args[0], y, args[1])) {
+        return DECLINED;
+    }
+    if (!alike || !is_one_run(loop, x)) {
+        return update_walk(loop, object, x, y, args);
+    }
+    args[2] = args[0];
+    /* In place NumPy steps through no single element, whatever its axes are. */
+    const npy_intp step = x->size == 1 ? 0 : step_of(x);
+    npy_intp steps[3] = {step, y == NULL ? 0 : step, step};
+    return settle(loop, Py_NewRef(object), run(loop, args, x->size, steps));
+}
+
+PyObject *update_binary(OperationCode op, PyObject *object, PyObject *other)
+{
+    ScalarMemory number;
+    Tensor *x = layout_of(object);
+    if (x == NULL || !is_computed_now(x->size) || x->size == 0 || !is_writeable(x) ||
+        op == OP_POW || data_of(x) == NULL) {
+        return DECLINED;
+    }
+    const ElementLoop *loop = find_loop(op, (DTypeCode)x->code);
+    if (loop == NULL) {
+        return decline();
+    }
+    if (loop->result != x->code || loop->operand != x->code) {
+        return DECLINED;
+    }
+    if (!is_array(other)) {
+        return write_scalar((char *)&number, (DTypeCode)x->code, other)
+                   ? update_with(loop, object, x, NULL, (char *)&number)
+                   : DECLINED;
+    }
+    Tensor *y = layout_of(other);
+    if (y == NULL || promotions[x->code][y->code] != x->code || !is_computed_now(y->size)) {
+        return DECLINED;
+    }
+    Tensor *cast = cast_operand(y, (DTypeCode)x->code);
+    PyObject *result = cast == NULL ? decline() : update_with(loop, object, x, cast, NULL);
+    Py_XDECREF(cast);
+    return result;
+}
+
+/* ------------------------------------------------------------------ functions */
+
+static PyObject *unary_twin(int code, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    return count == 1 && names == NULL ? compute_unary((OperationCode)code, args[0]) : DECLINED;
+}
+
+static PyObject *binary_twin(int code, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    return count == 2 && names == NULL ? compute_binary((OperationCode)code, args[0], args[1])
+                                       : DECLINED;
+}
+
+/* From primitives, which Python code names operations by, to their codes. */
+static PyObject *operation_codes;
+
+/* -1 if the primitive is none of these. */
+static int code_of_primitive(PyObject *primitive)
+{
+    PyObject *code =
+        operation_codes == NULL ? NULL : PyDict_GetItemWithError(operation_codes, primitive);
+    return code == NULL ? -1 : (int)PyLong_AsLong(code);
+}
+
+/* dispatch.unary(primitive, x). */
+static PyObject *any_unary_twin(int ignored, PyObject *const *args, Py_ssize_t count,
+                                PyObject *names)
+{
+    (void)ignored;
+    if (count != 2 || names != NULL) {
+        return DECLINED;
+    }
+    const int code = code_of_primitive(args[0]);
+    return code < 0 ? decline() : compute_unary((OperationCode)code, args[1]);
+}
+
+/* dispatch.binary(primitive, x1, x2, foreign), where what is foreign to us is declined. */
+static PyObject *any_binary_twin(int ignored, PyObject *const *args, Py_ssize_t count,
+                                 PyObject *names)
+{
+    (void)ignored;
+    if (count < 3 || count > 4 || names != NULL) {
+        return DECLINED;
+    }
+    const int code = code_of_primitive(args[0]);
+    return code < 0 ? decline() : compute_binary((OperationCode)code, args[1], args[2]);
+}
+
+const TwinEntry elementwise_twins[] = {
+    {"unary", any_unary_twin, 0},
+    {"binary", any_binary_twin, 0},
+#define AS_TWIN(CODE, NAME) \
+    {#NAME, (int)OP_##CODE >= (int)FIRST_UNARY ? unary_twin : binary_twin, OP_##CODE},
+    OPERATOR_LIST(AS_TWIN)
+#undef AS_TWIN
+    {NULL, NULL, 0},
+};
+
+static PyObject *set_operations(PyObject *module, PyObject *args)
+{
+    PyObject *function, *primitives, *count;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OO!O", &function, &PyDict_Type, &primitives, &count)) {
+        return NULL;
+    }
+    PyObject *codes = PyDict_New();
+    for (int code = 0; codes != NULL && code < OPERATION_COUNT; code++) {
+        PyObject *primitive = PyDict_GetItemString(primitives, operation_names[code]);
+        PyObject *number = primitive == NULL ? NULL : PyLong_FromLong(code);
+        if (primitive == NULL) {
+            PyErr_Format(PyExc_KeyError, "%s", operation_names[code]);
+        }
+        if (number == NULL || PyDict_SetItem(codes, primitive, number) < 0) {
+            Py_CLEAR(codes);
+        }
+        Py_XDECREF(number);
+    }
+    if (codes == NULL) {
+        return NULL;
+    }
+    Py_XSETREF(operation_codes, codes);
+    Py_XSETREF(ask, Py_NewRef(function));
+    Py_XSETREF(count_threads, Py_NewRef(count));
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef methods[] = {
+    {"set_operations", set_operations, METH_VARARGS,
+     "set_operations(ask, primitives, count_threads)\n--\n\n"
+     "The primitives by their names; what says how many threads there may be; and what is called "
+     "once per operation and dtype, as ask(name, dtype): a tuple of the ufunc, the index of its "
+     "loop, the name in warnings, the numbers of the dtype to compute in and of the result's, the "
+     "elements up to which one thread is as fast as several, whether the loop gives the same bits "
+     "backwards, whether it raises floating-point flags by vector instructions alone, and whether "
+     "it is slow with scalars; None if C does not compute it."},
+    {NULL, NULL, 0, NULL},
+};
+
+int add_elementwise(PyObject *module)
+{
+    return PyModule_AddFunctions(module, methods);
+}

@@ -1,0 +1,62 @@
+/* Operations element by element on arrays of device `cpu`. */
+
+#ifndef ARRAY_API_NX_ELEMENTWISE_H
+#define ARRAY_API_NX_ELEMENTWISE_H
+
+#include "functions.h"
+#include "walk.h"
+
+extern const TwinEntry elementwise_twins[];
+
+/* The operations behind operators. */
+#define OPERATOR_LIST(O)                                                                        \
+    O(ADD, add) O(SUBTRACT, subtract) O(MULTIPLY, multiply) O(DIVIDE, divide)                   \
+    O(FLOOR_DIVIDE, floor_divide) O(REMAINDER, remainder) O(POW, pow)                           \
+    O(BITWISE_AND, bitwise_and) O(BITWISE_OR, bitwise_or) O(BITWISE_XOR, bitwise_xor)           \
+    O(BITWISE_LEFT_SHIFT, bitwise_left_shift) O(BITWISE_RIGHT_SHIFT, bitwise_right_shift)       \
+    O(LESS, less) O(LESS_EQUAL, less_equal) O(EQUAL, equal) O(NOT_EQUAL, not_equal)             \
+    O(GREATER, greater) O(GREATER_EQUAL, greater_equal) O(MAXIMUM, maximum)                     \
+    O(MINIMUM, minimum) O(ATAN2, atan2) O(COPYSIGN, copysign) O(HYPOT, hypot)                   \
+    O(LOGADDEXP, logaddexp) O(LOGICAL_AND, logical_and) O(LOGICAL_OR, logical_or)               \
+    O(LOGICAL_XOR, logical_xor) O(NEXTAFTER, nextafter)                                         \
+    O(ABS, abs) O(NEGATIVE, negative) O(POSITIVE, positive) O(BITWISE_INVERT, bitwise_invert)   \
+    O(ACOS, acos) O(ACOSH, acosh) O(ASIN, asin) O(ASINH, asinh) O(ATAN, atan) O(ATANH, atanh)   \
+    O(CEIL, ceil) O(CONJ, conj) O(COS, cos) O(COSH, cosh) O(EXP, exp) O(EXPM1, expm1)           \
+    O(FLOOR, floor) O(IMAG, imag) O(ISFINITE, isfinite) O(ISINF, isinf) O(ISNAN, isnan)         \
+    O(LOG, log) O(LOG10, log10) O(LOG1P, log1p) O(LOG2, log2) O(LOGICAL_NOT, logical_not)       \
+    O(REAL, real) O(RECIPROCAL, reciprocal) O(ROUND, round) O(SIGN, sign) O(SIGNBIT, signbit)   \
+    O(SIN, sin) O(SINH, sinh) O(SQRT, sqrt) O(SQUARE, square) O(TAN, tan) O(TANH, tanh)         \
+    O(TRUNC, trunc)
+
+#define AS_CODE(CODE, NAME) OP_##CODE,
+typedef enum { OPERATOR_LIST(AS_CODE) OPERATION_COUNT } OperationCode;
+#undef AS_CODE
+
+enum { FIRST_UNARY = OP_ABS };
+
+/* What computes an operation on operands of one dtype. */
+typedef struct {
+    enum { UNASKED, NONE, FOUND } state;
+    PyUFuncGenericFunction function;
+    void *data;
+    PyObject *name;      /* NumPy's name for it in warnings */
+    npy_uint8 operand, result; /* DTypeCode of what it reads, to which other dtypes are cast first,
+                                  and of what it gives */
+    npy_intp serial_limit;   /* elements up to which one thread is as fast as several */
+    char reversible;         /* whether the bits are the same if it reads backwards */
+    char is_arithmetic;      /* whether it raises floating-point flags by vector instructions alone */
+    char materialise_scalar; /* whether it is slow with an array and a scalar */
+} ElementLoop;
+
+/* NULL, then perhaps with an exception set, if Python has to compute it. */
+const ElementLoop *find_loop(OperationCode op, DTypeCode code);
+
+PyObject *compute_unary(OperationCode op, PyObject *x);
+PyObject *compute_binary(OperationCode op, PyObject *x, PyObject *y);
+
+/* `x op= y`: a new reference to `x`. */
+PyObject *update_binary(OperationCode op, PyObject *x, PyObject *y);
+
+int add_elementwise(PyObject *module);
+
+#endif

@@ -1,0 +1,490 @@
+/* The type of compiled callables, and what Python tells the extension once: dtypes, limits, the
+   device, the class View. */
+
+#include "functions.h"
+#include "conversion.h"
+#include "creation.h"
+#include "elementwise.h"
+#include "joining.h"
+#include "movement.h"
+#include "reductions.h"
+#include "scans.h"
+#include "sorting.h"
+#include "inspection.h"
+#include "products.h"
+#include "selection.h"
+#include "taking.h"
+
+Keywords keyword;
+
+/* The tables of all chapters. */
+static const TwinEntry *const chapters[] = {
+    elementwise_twins,
+    joining_twins,
+    moment_twins,
+    movement_twins,
+    reduction_twins,
+    scan_twins,
+    sorting_twins,
+    taking_twins,
+    selection_twins,
+    conversion_twins,
+    creation_twins,
+    products_twins,
+    inspection_twins,
+    NULL,
+};
+
+/* fperrors.treat(name, flags). */
+static PyObject *treat;
+
+int treat_errors(PyObject *name, int flags)
+{
+    PyObject *number = PyLong_FromLong(flags);
+    PyObject *done =
+        number == NULL ? NULL : PyObject_CallFunctionObjArgs(treat, name, number, NULL);
+    Py_XDECREF(number);
+    Py_XDECREF(done);
+    return done == NULL ? -1 : 0;
+}
+
+/* ------------------------------------------------------------------ arguments */
+
+int take_shape(PyObject *value, int *ndim, npy_intp *shape)
+{
+    PyObject *const *items = &value;
+    Py_ssize_t count = 1;
+    if (PyTuple_CheckExact(value)) {
+        count = PyTuple_GET_SIZE(value);
+        items = count == 0 ? items : &PyTuple_GET_ITEM(value, 0);
+    }
+    npy_intp size = 1;
+    if (count > ARRAY_DIMS) {
+        return 0;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        int overflow;
+        const long long length =
+            PyLong_CheckExact(items[i]) ? PyLong_AsLongLongAndOverflow(items[i], &overflow) : -1;
+        if (length < 0 || (length > 0 && size > limits.at_once / length)) {
+            return 0;
+        }
+        shape[i] = (npy_intp)length;
+        size *= length > 0 ? (npy_intp)length : 1;
+    }
+    *ndim = (int)count;
+    return 1;
+}
+
+/* The object `config.hints`, and where its slot `device` lies. */
+static PyObject *hints;
+static Py_ssize_t default_device_offset;
+
+int is_new_on_cpu(PyObject *device)
+{
+    if (device == NULL || device == Py_None) {
+        device = hints == NULL ? NULL : slot_at(hints, default_device_offset);
+    }
+    return device != NULL && is_cpu(device);
+}
+
+/* ------------------------------------------------------------------ scalars */
+
+/* Integers up to this magnitude are exact as floats of either precision. */
+enum { EXACT_IN_FLOAT = 1 << 24 };
+
+static int write_int(char *target, DTypeCode code, PyObject *value)
+{
+    int overflow;
+    const long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
+    if (overflow) {
+        return 0;
+    }
+#define WRITE_INT(CODE, TYPE, LEAST, MOST)                                                      \
+    case CODE:                                                                                  \
+        if (number < (LEAST) || number > (MOST)) {                                              \
+            return 0;                                                                           \
+        }                                                                                       \
+        *(TYPE *)target = (TYPE)number;                                                         \
+        return 1;
+    switch (code) {
+        WRITE_INT(INT8, npy_int8, NPY_MIN_INT8, NPY_MAX_INT8)
+        WRITE_INT(INT16, npy_int16, NPY_MIN_INT16, NPY_MAX_INT16)
+        WRITE_INT(INT32, npy_int32, NPY_MIN_INT32, NPY_MAX_INT32)
+        WRITE_INT(INT64, npy_int64, NPY_MIN_INT64, NPY_MAX_INT64)
+        WRITE_INT(UINT8, npy_uint8, 0, NPY_MAX_UINT8)
+        WRITE_INT(UINT16, npy_uint16, 0, NPY_MAX_UINT16)
+        WRITE_INT(UINT32, npy_uint32, 0, (long long)NPY_MAX_UINT32)
+        WRITE_INT(UINT64, npy_uint64, 0, NPY_MAX_INT64)
+    default:
+        break;
+    }
+#undef WRITE_INT
+    if (number < -EXACT_IN_FLOAT || number > EXACT_IN_FLOAT) {
+        return 0;
+    }
+    switch (code) {
+    case COMPLEX64:
+        ((npy_float *)target)[1] = 0; /* fall through */
+    case FLOAT32:
+        *(npy_float *)target = (npy_float)number;
+        return 1;
+    case COMPLEX128:
+        ((npy_double *)target)[1] = 0; /* fall through */
+    case FLOAT64:
+        *(npy_double *)target = (npy_double)number;
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+/* Whether the number, rounded to single precision, is no infinity unless it was one before. */
+static int fits_float(double number)
+{
+    return !isfinite(number) || fabs(number) <= FLT_MAX;
+}
+
+static int write_complex(char *target, DTypeCode code, double real, double imag)
+{
+    switch (code) {
+    case COMPLEX128:
+        ((npy_double *)target)[0] = real;
+        ((npy_double *)target)[1] = imag;
+        return 1;
+    case COMPLEX64:
+        if (!fits_float(real) || !fits_float(imag)) {
+            return 0;
+        }
+        ((npy_float *)target)[0] = (npy_float)real;
+        ((npy_float *)target)[1] = (npy_float)imag;
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+int write_scalar(char *target, DTypeCode code, PyObject *value)
+{
+    if (PyFloat_CheckExact(value)) {
+        const double number = PyFloat_AS_DOUBLE(value);
+        if (code == FLOAT64) {
+            *(npy_double *)target = number;
+            return 1;
+        }
+        if (code == FLOAT32) {
+            if (!fits_float(number)) {
+                return 0;
+            }
+            *(npy_float *)target = (npy_float)number;
+            return 1;
+        }
+        return write_complex(target, code, number, 0);
+    }
+    if (PyLong_CheckExact(value)) {
+        return write_int(target, code, value);
+    }
+    if (PyBool_Check(value)) {
+        if (code == BOOL) {
+            *(npy_bool *)target = value == Py_True;
+            return 1;
+        }
+        return write_int(target, code, value);
+    }
+    if (PyComplex_CheckExact(value)) {
+        const Py_complex number = PyComplex_AsCComplex(value);
+        return write_complex(target, code, number.real, number.imag);
+    }
+    return 0;
+}
+
+/* ------------------------------------------------------------------ the callable */
+
+typedef struct {
+    PyObject_HEAD
+    vectorcallfunc call;
+    PyObject *function; /* what a call means */
+    PyObject *attributes, *weakrefs;
+    Twin twin;
+    int code;
+} Function;
+
+static PyTypeObject *function_type;
+
+static PyObject *call_function(PyObject *object, PyObject *const *args, size_t flags,
+                               PyObject *names)
+{
+    const Function *self = (Function *)object;
+    PyObject *result = self->twin(self->code, args, PyVectorcall_NARGS(flags), names);
+    if (result != DECLINED) {
+        return result;
+    }
+    return PyObject_Vectorcall(self->function, args, flags, names);
+}
+
+static int function_traverse(PyObject *object, visitproc visit, void *arg)
+{
+    Function *self = (Function *)object;
+    Py_VISIT(Py_TYPE(object));
+    Py_VISIT(self->function);
+    Py_VISIT(self->attributes);
+    return 0;
+}
+
+static int function_clear(PyObject *object)
+{
+    Function *self = (Function *)object;
+    Py_CLEAR(self->function);
+    Py_CLEAR(self->attributes);
+    return 0;
+}
+
+static void function_dealloc(PyObject *object)
+{
+    PyTypeObject *type = Py_TYPE(object);
+    PyObject_GC_UnTrack(object);
+    if (((Function *)object)->weakrefs != NULL) {
+        PyObject_ClearWeakRefs(object);
+    }
+    function_clear(object);
+    type->tp_free(object);
+    Py_DECREF(type);
+}
+
+static PyObject *function_repr(PyObject *object)
+{
+    PyObject *name = PyObject_GetAttrString(((Function *)object)->function, "__qualname__");
+    PyObject *text =
+        name == NULL ? NULL : PyUnicode_FromFormat("<function %U at %p>", name, (void *)object);
+    Py_XDECREF(name);
+    return text;
+}
+
+/* Binds to an instance of a class, as functions do. */
+static PyObject *function_get(PyObject *object, PyObject *instance, PyObject *type)
+{
+    (void)type;
+    return instance == NULL ? Py_NewRef(object) : PyMethod_New(object, instance);
+}
+
+/* Pickles as the name in its module, as functions do. */
+static PyObject *function_reduce(PyObject *object, PyObject *ignored)
+{
+    (void)ignored;
+    return PyObject_GetAttrString(((Function *)object)->function, "__qualname__");
+}
+
+static PyMethodDef function_methods[] = {
+    {"__reduce__", function_reduce, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyMemberDef function_members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(Function, call), READONLY, NULL},
+    {"__dictoffset__", T_PYSSIZET, offsetof(Function, attributes), READONLY, NULL},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(Function, weakrefs), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+
+static PyGetSetDef function_attributes[] = {
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyType_Slot function_slots[] = {
+    {Py_tp_call, PyVectorcall_Call},
+    {Py_tp_traverse, function_traverse},
+    {Py_tp_clear, function_clear},
+    {Py_tp_dealloc, function_dealloc},
+    {Py_tp_repr, function_repr},
+    {Py_tp_descr_get, function_get},
+    {Py_tp_methods, function_methods},
+    {Py_tp_members, function_members},
+    {Py_tp_getset, function_attributes},
+    {0, NULL},
+};
+
+static PyType_Spec function_spec = {
+    .name = "array_api_nx._native.Function",
+    .basicsize = sizeof(Function),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL |
+             Py_TPFLAGS_METHOD_DESCRIPTOR | Py_TPFLAGS_IMMUTABLETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .slots = function_slots,
+};
+
+static PyObject *front(PyObject *module, PyObject *function)
+{
+    (void)module;
+    PyObject *name = PyObject_GetAttrString(function, "__name__");
+    const char *text = name == NULL ? NULL : PyUnicode_AsUTF8(name);
+    const TwinEntry *found = NULL;
+    for (int i = 0; text != NULL && chapters[i] != NULL; i++) {
+        for (const TwinEntry *entry = chapters[i]; entry->name != NULL; entry++) {
+            found = strcmp(entry->name, text) == 0 ? entry : found;
+        }
+    }
+    if (text != NULL && found == NULL) {
+        PyErr_Format(PyExc_LookupError, "%U has no compiled twin", name);
+    }
+    Py_XDECREF(name);
+    if (found == NULL) {
+        return NULL;
+    }
+    Function *self = (Function *)function_type->tp_alloc(function_type, 0);
+    if (self != NULL) {
+        self->call = call_function;
+        self->function = Py_NewRef(function);
+        self->twin = found->twin;
+        self->code = found->code;
+    }
+    return (PyObject *)self;
+}
+
+/* ------------------------------------------------------------------ what Python tells */
+
+/* The offset of a slot of a class; -1 with an exception set if it has none. */
+static Py_ssize_t offset_of(PyObject *type, const char *name)
+{
+    PyObject *member = PyObject_GetAttrString(type, name);
+    Py_ssize_t offset = -1;
+    if (member != NULL && Py_IS_TYPE(member, &PyMemberDescr_Type)) {
+        offset = ((PyMemberDescrObject *)member)->d_member->offset;
+    } else if (member != NULL) {
+        PyErr_Format(PyExc_TypeError, "%s is no slot of %R", name, type);
+    }
+    Py_XDECREF(member);
+    return offset;
+}
+
+static PyObject *set_dtypes(PyObject *module, PyObject *args)
+{
+    PyObject *ours, *theirs, *table;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O!O!O!", &PyTuple_Type, &ours, &PyTuple_Type, &theirs,
+                          &PyBytes_Type, &table)) {
+        return NULL;
+    }
+    if (PyTuple_GET_SIZE(ours) != DTYPE_COUNT || PyTuple_GET_SIZE(theirs) != DTYPE_COUNT ||
+        PyBytes_GET_SIZE(table) != DTYPE_COUNT * DTYPE_COUNT) {
+        return PyErr_Format(PyExc_ValueError, "there must be %d dtypes", DTYPE_COUNT);
+    }
+    for (int code = 0; code < DTYPE_COUNT; code++) {
+        if (!PyArray_DescrCheck(PyTuple_GET_ITEM(theirs, code))) {
+            return PyErr_Format(PyExc_TypeError, "the second argument must hold NumPy's dtypes");
+        }
+    }
+    for (int code = 0; code < DTYPE_COUNT; code++) {
+        PyArray_Descr *descr = (PyArray_Descr *)PyTuple_GET_ITEM(theirs, code);
+        DTypeInfo *info = &dtypes[code];
+        Py_INCREF(descr);
+        Py_XSETREF(info->object, Py_NewRef(PyTuple_GET_ITEM(ours, code)));
+        Py_XSETREF(info->descr, descr);
+        info->itemsize = PyDataType_ELSIZE(descr);
+        info->type_number = descr->type_num;
+        info->kind = descr->kind;
+    }
+    memcpy(promotions, PyBytes_AS_STRING(table), sizeof(promotions));
+    Py_RETURN_NONE;
+}
+
+static PyObject *set_limits(PyObject *module, PyObject *args)
+{
+    Py_ssize_t at_once, deferred;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "nn", &at_once, &deferred)) {
+        return NULL;
+    }
+    limits = (Limits){at_once, deferred};
+    Py_RETURN_NONE;
+}
+
+static PyObject *set_cpu(PyObject *module, PyObject *args)
+{
+    PyObject *device, *backend;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "OO", &device, &backend)) {
+        return NULL;
+    }
+    const Py_ssize_t offset = offset_of((PyObject *)Py_TYPE(device), "backend");
+    if (offset < 0) {
+        return NULL;
+    }
+    Py_XSETREF(cpu.device, Py_NewRef(device));
+    Py_XSETREF(cpu.backend, Py_NewRef(backend));
+    cpu.backend_offset = offset;
+    Py_RETURN_NONE;
+}
+
+static PyObject *set_hints(PyObject *module, PyObject *object)
+{
+    const Py_ssize_t offset = offset_of((PyObject *)Py_TYPE(object), "device");
+    (void)module;
+    if (offset < 0) {
+        return NULL;
+    }
+    default_device_offset = offset;
+    Py_XSETREF(hints, Py_NewRef(object));
+    Py_RETURN_NONE;
+}
+
+static PyObject *set_errors(PyObject *module, PyObject *function)
+{
+    (void)module;
+    Py_XSETREF(treat, Py_NewRef(function));
+    Py_RETURN_NONE;
+}
+
+static PyObject *set_views_from(PyObject *module, PyObject *args)
+{
+    PyObject *type, *make;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O!O", &PyType_Type, &type, &make)) {
+        return NULL;
+    }
+    ViewSlots slots = {
+        (PyTypeObject *)type,         offset_of(type, "shape"), offset_of(type, "strides"),
+        offset_of(type, "offset"),    offset_of(type, "mask"),  offset_of(type, "is_read_only"),
+        make,
+    };
+    if (PyErr_Occurred()) {
+        return NULL;
+    }
+    set_views(&slots);
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef methods[] = {
+    {"front", front, METH_O,
+     "front(function)\n--\n\n"
+     "A callable that answers common calls itself, and passes others on to the function.\n\n"
+     "LookupError if there is none for a function of this name."},
+    {"set_dtypes", set_dtypes, METH_VARARGS,
+     "set_dtypes(ours, numpys, promotions)\n--\n\n"
+     "The dtypes in the order of core/dtypes.py, and which of them each pair promotes to."},
+    {"set_limits", set_limits, METH_VARARGS,
+     "set_limits(at_once, deferred)\n--\n\nThe two sizes of policy.limits."},
+    {"set_cpu", set_cpu, METH_VARARGS,
+     "set_cpu(device, backend)\n--\n\n"
+     "The device whose arrays C computes with, as long as that is its backend."},
+    {"set_hints", set_hints, METH_O,
+     "set_hints(hints)\n--\n\nThe object whose slot `device` says where new arrays live."},
+    {"set_errors", set_errors, METH_O,
+     "set_errors(treat)\n--\n\nWhat is called as treat(name, flags) after floating-point errors."},
+    {"set_views", set_views_from, METH_VARARGS,
+     "set_views(View, make)\n--\n\n"
+     "The class of views, and what makes one of shape, strides, offset, mask and is_read_only."},
+    {NULL, NULL, 0, NULL},
+};
+
+int add_functions(PyObject *module)
+{
+#define INTERN(NAME)                                        \
+    keyword.NAME = PyUnicode_InternFromString(#NAME);       \
+    if (keyword.NAME == NULL) {                             \
+        return -1;                                          \
+    }
+    KEYWORD_LIST(INTERN)
+#undef INTERN
+    function_type = (PyTypeObject *)PyType_FromSpec(&function_spec);
+    return function_type == NULL ? -1 : PyModule_AddFunctions(module, methods);
+}

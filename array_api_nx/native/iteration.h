@@ -1,0 +1,14 @@
+/* Iteration over the first axis. */
+
+#ifndef ARRAY_API_NX_ITERATION_H
+#define ARRAY_API_NX_ITERATION_H
+
+#include "objects.h"
+
+/* An iterator over array[0], array[1], ..., of which there are as many as the first axis has now;
+   DECLINED if C does not know that. */
+PyObject *iterate_rows(PyObject *array);
+
+int add_iteration(PyObject *module);
+
+#endif

@@ -1,0 +1,140 @@
+/* The items of a key, and the axes that they select. */
+
+#ifndef ARRAY_API_NX_KEYS_H
+#define ARRAY_API_NX_KEYS_H
+
+#include "elements.h"
+
+/* An item is an int, which an array of no axes may be, a slice, None, an ellipsis, or an array of
+   indices or a mask. ITEM_OTHER is all that Python has to look at. */
+typedef enum { ITEM_INT, ITEM_SLICE, ITEM_NONE, ITEM_ELLIPSIS, ITEM_ARRAY, ITEM_OTHER } ItemKind;
+
+/* The items between the brackets, which are those of a tuple or a single one. */
+static inline PyObject *const *items_of(PyObject *const *key, Py_ssize_t *count)
+{
+    if (!PyTuple_CheckExact(*key)) {
+        *count = 1;
+        return key;
+    }
+    *count = PyTuple_GET_SIZE(*key);
+    return *count == 0 ? key : &PyTuple_GET_ITEM(*key, 0);
+}
+
+static inline ItemKind kind_of_item(PyObject *item)
+{
+    if (PyLong_CheckExact(item)) {
+        return ITEM_INT;
+    }
+    if (PySlice_Check(item)) {
+        return ITEM_SLICE;
+    }
+    if (item == Py_None) {
+        return ITEM_NONE;
+    }
+    if (item == Py_Ellipsis) {
+        return ITEM_ELLIPSIS;
+    }
+    Tensor *array = is_array(item) ? layout_of(item) : NULL;
+    if (array == NULL) {
+        return ITEM_OTHER;
+    }
+    if (array->ndim > 0) {
+        return ITEM_ARRAY;
+    }
+    return array->code >= INT8 && array->code <= UINT64 ? ITEM_INT : ITEM_OTHER;
+}
+
+/* An element of an array of integers. What is too large for int64 becomes its least number, which
+   is no index of any axis. */
+static inline npy_int64 read_integer(const char *element, DTypeCode code)
+{
+    switch (code) {
+    case INT8:
+        return *(const npy_int8 *)element;
+    case INT16:
+        return *(const npy_int16 *)element;
+    case INT32:
+        return *(const npy_int32 *)element;
+    case INT64:
+        return *(const npy_int64 *)element;
+    case UINT8:
+        return *(const npy_uint8 *)element;
+    case UINT16:
+        return *(const npy_uint16 *)element;
+    case UINT32:
+        return *(const npy_uint32 *)element;
+    default: {
+        const npy_uint64 number = *(const npy_uint64 *)element;
+        return number > NPY_MAX_INT64 ? NPY_MIN_INT64 : (npy_int64)number;
+    }
+    }
+}
+
+/* The number of an ITEM_INT. 0 if it is too large, or not there yet. */
+int read_position(PyObject *item, npy_intp *position);
+
+/* Select by an int from an axis of a size and a stride. 0 if Python has to look at it. */
+static inline int take_int(Region *region, PyObject *item, npy_intp size, npy_intp stride)
+{
+    npy_intp position;
+    if (!read_position(item, &position)) {
+        return 0;
+    }
+    position += position < 0 ? size : 0;
+    if (position < 0 || position >= size) {
+        return 0;
+    }
+    region->offset += position * stride;
+    return 1;
+}
+
+/* Begin to select from an array: nothing is taken yet. */
+static inline void start_region(Region *region, const Tensor *x)
+{
+    region->offset = 0;
+    region->ndim = 0;
+    region->size = 1;
+    region->itemsize = dtypes[x->code].itemsize;
+}
+
+/* Add an axis to the selection. 0 if there are too many. */
+static inline int add_axis(Region *region, npy_intp size, npy_intp stride)
+{
+    if (region->ndim == ARRAY_DIMS) {
+        return 0;
+    }
+    region->shape[region->ndim] = size;
+    region->strides[region->ndim++] = stride;
+    /* Unsigned, because huge sizes may stand beside one of 0. */
+    region->size = (npy_intp)((npy_uintp)region->size * (npy_uintp)size);
+    return 1;
+}
+
+static inline int is_bound(PyObject *bound)
+{
+    return bound == Py_None || PyLong_CheckExact(bound);
+}
+
+/* Select by a slice from an axis of a size and a stride. 0 if Python has to look at it. */
+static inline int take_slice(Region *region, PyObject *item, npy_intp size, npy_intp stride)
+{
+    const PySliceObject *slice = (PySliceObject *)item;
+    Py_ssize_t start = 0, stop = size, step = 1;
+    if (slice->step != Py_None || slice->start != Py_None || slice->stop != Py_None) {
+        if (!is_bound(slice->start) || !is_bound(slice->stop) || !is_bound(slice->step)) {
+            return 0;
+        }
+        if (PySlice_Unpack(item, &start, &stop, &step) < 0) {
+            PyErr_Clear(); /* the step is 0 */
+            return 0;
+        }
+        size = PySlice_AdjustIndices(size, &start, &stop, step);
+    }
+    if (size > 0) {
+        region->offset += start * stride;
+    }
+    /* Where nothing is stepped over, a huge step must not make a huge stride. */
+    return add_axis(region, size, size > 1 ? step * stride : stride);
+}
+
+#endif

@@ -1,0 +1,308 @@
+/* Means, variances and standard deviations, in the steps of backends/cpu/backend.py: each step
+   rounds as NumPy's does, and notes its floating-point errors under NumPy's name. */
+
+#include "elementwise.h"
+#include "flags.h"
+#include "reduce.h"
+#include "reductions.h"
+
+enum { MEAN, VAR, STD };
+
+/* The loops of the steps, on elements of one dtype. */
+typedef struct {
+    const ElementLoop *add, *divide, *subtract, *multiply, *sqrt;
+} Loops;
+
+/* Floating-point errors in the order in which they came. */
+enum { MOST_STEPS = 9 };
+
+typedef struct {
+    int count;
+    struct {
+        PyObject *name;
+        int flags;
+    } steps[MOST_STEPS];
+} Errors;
+
+/* Note what was raised since the last call. */
+static void note_errors(Errors *errors, PyObject *name)
+{
+    const int flags = take_flags();
+    if (flags != 0 && errors->count < MOST_STEPS) {
+        errors->steps[errors->count].name = name;
+        errors->steps[errors->count++].flags = flags;
+    }
+}
+
+/* -1 with an exception set if one of them is to be raised. */
+static int treat_noted(const Errors *errors)
+{
+    for (int i = 0; i < errors->count; i++) {
+        if (treat_errors(errors->steps[i].name, errors->steps[i].flags) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* 0, perhaps with an exception set, if Python has to compute. */
+static int find_loops(int code, DTypeCode dtype, Loops *loops)
+{
+    /* Division is in double precision for either dtype. */
+    loops->add = find_loop(OP_ADD, dtype);
+    loops->divide = find_loop(OP_DIVIDE, FLOAT64);
+    if (loops->add == NULL || loops->divide == NULL) {
+        return 0;
+    }
+    if (code == MEAN) {
+        return 1;
+    }
+    loops->subtract = find_loop(OP_SUBTRACT, dtype);
+    loops->multiply = find_loop(OP_MULTIPLY, dtype);
+    loops->sqrt = find_loop(OP_SQRT, dtype);
+    return loops->subtract != NULL && loops->multiply != NULL && loops->sqrt != NULL;
+}
+
+/* Divide `size` numbers in place. */
+static void divide(const Loops *loops, char *data, DTypeCode code, npy_intp size, double divisor,
+                   Errors *errors)
+{
+    enum { PART = 64 };
+    double part[PART];
+    int divided = 0, cast = 0;
+    const ElementLoop *loop = loops->divide;
+    clear_flags();
+    if (code == FLOAT64) {
+        char *args[3] = {data, (char *)&divisor, data};
+        npy_intp steps[3] = {sizeof(double), 0, sizeof(double)};
+        loop->function(args, &size, steps, loop->data);
+        note_errors(errors, error_names.divide);
+        return;
+    }
+    for (npy_intp done = 0; done < size; done += PART) {
+        npy_intp n = size - done < PART ? size - done : PART;
+        npy_float *numbers = (npy_float *)data + done;
+        char *args[3] = {(char *)part, (char *)&divisor, (char *)part};
+        npy_intp steps[3] = {sizeof(double), 0, sizeof(double)}, count = n;
+        for (npy_intp i = 0; i < n; i++) {
+            part[i] = (double)numbers[i];
+        }
+        loop->function(args, &count, steps, loop->data);
+        divided |= take_flags();
+        for (npy_intp i = 0; i < n; i++) {
+            /* The compiler must not move the conversion to where flags are not looked at. */
+            volatile npy_float number = (npy_float)part[i];
+            numbers[i] = number;
+        }
+        cast |= take_flags();
+    }
+    for (int i = 0; i < 2 && errors->count < MOST_STEPS; i++) {
+        const int flags = i == 0 ? divided : cast;
+        if (flags != 0) {
+            errors->steps[errors->count].name = i == 0 ? error_names.divide : error_names.cast;
+            errors->steps[errors->count++].flags = flags;
+        }
+    }
+}
+
+/* Sums, divided. `out` has room for the result of the plan. */
+static void average(const Loops *loops, const Reduction *plan, const char *data, DTypeCode code,
+                    double divisor, char *out, Errors *errors)
+{
+    memset(out, 0, (size_t)(plan->size * dtypes[code].itemsize));
+    clear_flags();
+    run_reduction(plan, loops->add->function, loops->add->data, data, out, 0, 0);
+    note_errors(errors, error_names.reduce);
+    divide(loops, out, code, plan->size, divisor, errors);
+}
+
+/* The elements to compute with: those of an array, or a copy of them as float64. */
+typedef struct {
+    int ndim;
+    const npy_intp *shape, *strides;
+    npy_intp size;
+    const char *data;
+    DTypeCode code;
+    const npy_uint8 *order;
+} Source;
+
+/* Squared distances from the means along the axes that are marked, without gaps, in the order of
+   axes. `plan` is that of the means, which keep the axes. 0 with an exception set if there is no
+   memory. */
+static int square_distances(const Loops *loops, const Reduction *plan, const Source *x,
+                            const char *reduced, char *out, Errors *errors)
+{
+    Scratch means;
+    Walk walk;
+    const npy_intp itemsize = dtypes[x->code].itemsize;
+    if (take_scratch(&means, plan->size * itemsize) < 0) {
+        return 0;
+    }
+    average(loops, plan, x->data, x->code, (double)plan->count, means.data, errors);
+    walk.ndim = x->ndim;
+    walk.operands = 3;
+    for (int i = 0; i < x->ndim; i++) {
+        const int axis = x->order[x->ndim - 1 - i];
+        walk.shape[i] = x->shape[axis];
+        walk.strides[0][i] = x->strides[axis];
+        walk.strides[1][i] = reduced[axis] ? 0 : plan->strides[axis];
+    }
+    lay_out(&walk, 2, itemsize);
+    walk.data[0] = (char *)x->data;
+    walk.data[1] = means.data;
+    walk.data[2] = out;
+    clear_flags();
+    run_walk(&walk, loops->subtract->function, loops->subtract->data);
+    note_errors(errors, loops->subtract->name);
+    char *args[3] = {out, out, out};
+    npy_intp steps[3] = {itemsize, itemsize, itemsize}, size = x->size;
+    loops->multiply->function(args, &size, steps, loops->multiply->data);
+    note_errors(errors, loops->multiply->name);
+    free_scratch(&means);
+    return 1;
+}
+
+/* The moment of elements in the dtype in which they are computed. */
+static PyObject *compute_moment(int code, const Loops *loops, const Source *x, const char *reduced,
+                                int keepdims, double correction)
+{
+    const npy_intp itemsize = dtypes[x->code].itemsize;
+    npy_intp strides[ARRAY_DIMS];
+    Reduction plan, means;
+    Scratch squares;
+    Errors errors;
+    char *out;
+    errors.count = 0;
+    plan_reduction(&means, x->ndim, x->shape, x->strides, x->order, reduced,
+                   code != MEAN || keepdims, itemsize);
+    if (may_be_buffered(&means)) {
+        return DECLINED;
+    }
+    plan = means;
+    if (code != MEAN) {
+        dense_strides(x->ndim, x->shape, x->order, itemsize, strides);
+        plan_reduction(&plan, x->ndim, x->shape, strides, x->order, reduced, keepdims, itemsize);
+    }
+    if (!settle_strides(&plan, itemsize)) {
+        return DECLINED;
+    }
+    if (code != MEAN) {
+        if (take_scratch(&squares, x->size * itemsize) < 0) {
+            return NULL;
+        }
+        if (!square_distances(loops, &means, x, reduced, squares.data, &errors)) {
+            free_scratch(&squares);
+            return NULL;
+        }
+    }
+    PyObject *result = new_reduced(&plan, x->code, &out);
+    if (result != NULL) {
+        const double count = (double)plan.count - correction;
+        average(loops, &plan, code == MEAN ? x->data : squares.data, x->code,
+                code == MEAN || count > 0 || isnan(count) ? count : NPY_NAN, out, &errors);
+    }
+    if (code != MEAN) {
+        free_scratch(&squares);
+    }
+    if (result != NULL && treat_noted(&errors) < 0) {
+        Py_CLEAR(result);
+    }
+    if (result != NULL && code == STD) {
+        char *args[2] = {out, out};
+        npy_intp steps[2] = {itemsize, itemsize}, size = plan.size;
+        clear_flags();
+        loops->sqrt->function(args, &size, steps, loops->sqrt->data);
+        const int flags = take_flags();
+        if (flags != 0 && treat_errors(loops->sqrt->name, flags) < 0) {
+            Py_CLEAR(result);
+        }
+    }
+    return result;
+}
+
+/* Integers beyond this magnitude may be no doubles. */
+#define EXACT_DOUBLE (1LL << 53)
+
+static int take_correction(PyObject *value, double *correction)
+{
+    if (value == NULL) {
+        return 1;
+    }
+    if (PyFloat_CheckExact(value)) {
+        *correction = PyFloat_AS_DOUBLE(value);
+        return 1;
+    }
+    int overflow;
+    const long long number =
+        PyLong_CheckExact(value) ? PyLong_AsLongLongAndOverflow(value, &overflow) : -1;
+    if (number < 0 || number > EXACT_DOUBLE / 2) {
+        return 0;
+    }
+    *correction = (double)number;
+    return 1;
+}
+
+static PyObject *moment(int code, Tensor *x, PyObject *axis, int keepdims, double correction)
+{
+    char reduced[ARRAY_DIMS];
+    AxisOrder order;
+    npy_intp strides[ARRAY_DIMS];
+    Loops loops;
+    Scratch scratch;
+    const char *data;
+    if (x->size > limits.at_once || x->size == 0 || x->code >= COMPLEX64 ||
+        !take_axes(axis, x->ndim, reduced) || (data = data_of(x)) == NULL || !is_aligned(x, data)) {
+        return DECLINED;
+    }
+    const DTypeCode dtype = x->code == FLOAT32 ? FLOAT32 : FLOAT64;
+    const int converts = x->code != dtype;
+    if (!find_loops(code, dtype, &loops)) {
+        return PyErr_Occurred() ? NULL : DECLINED;
+    }
+    if ((converts || code != MEAN) && !has_plain_order(x)) {
+        return DECLINED;
+    }
+    for (int i = 0; code != MEAN && i < x->ndim; i++) {
+        if (x->shape[i] > 1 && x->strides[i] < 0) {
+            return DECLINED;
+        }
+    }
+    order_axes(x->ndim, x->shape, x->strides, order);
+    Source source = {x->ndim, x->shape, x->strides, x->size, data, dtype, order};
+    if (!converts) {
+        return compute_moment(code, &loops, &source, reduced, keepdims, correction);
+    }
+    const npy_intp itemsize = dtypes[dtype].itemsize;
+    if (take_scratch(&scratch, x->size * itemsize) < 0) {
+        return NULL;
+    }
+    pack(data, (DTypeCode)x->code, x->ndim, x->shape, x->strides, order, dtype, scratch.data);
+    dense_strides(x->ndim, x->shape, order, itemsize, strides);
+    source.data = scratch.data;
+    source.strides = strides;
+    PyObject *result = compute_moment(code, &loops, &source, reduced, keepdims, correction);
+    free_scratch(&scratch);
+    return result;
+}
+
+static PyObject *moment_twin(int code, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    PyObject *const wanted[] = {NULL, keyword.axis, keyword.keepdims, keyword.correction};
+    PyObject *values[4] = {NULL, NULL, NULL, NULL};
+    int keepdims = 0;
+    double correction = 0;
+    if (!take_arguments(args, count, names, wanted, code == MEAN ? 3 : 4, 1, values) ||
+        values[0] == NULL || !is_array(values[0]) || !take_flag(values[2], &keepdims) ||
+        !take_correction(values[3], &correction)) {
+        return DECLINED;
+    }
+    Tensor *x = layout_of(values[0]);
+    return x == NULL ? DECLINED : moment(code, x, values[1], keepdims, correction);
+}
+
+const TwinEntry moment_twins[] = {
+    {"mean", moment_twin, MEAN},
+    {"var", moment_twin, VAR},
+    {"std", moment_twin, STD},
+    {NULL, NULL, 0},
+};

@@ -1,0 +1,561 @@
+/* Views by other layouts. The strides are those of core/view.py, whose methods say what each
+   movement means. */
+
+#include "movement.h"
+#include "joining.h"
+#include "walk.h"
+
+Tensor *movable(PyObject *object)
+{
+    Tensor *x = is_array(object) ? layout_of(object) : NULL;
+    if (x == NULL || x->storage != NULL) {
+        return x;
+    }
+    /* Memory of large arrays needs an account of who reads it. */
+    return x->size <= limits.deferred && ensure_storage(x) ? x : NULL;
+}
+
+void copy_layout(const Tensor *x, Layout *layout)
+{
+    start_layout(x, layout);
+    layout->ndim = x->ndim;
+    for (int i = 0; i < x->ndim; i++) {
+        layout->shape[i] = x->shape[i];
+        layout->strides[i] = x->strides[i];
+    }
+}
+
+PyObject *show(Tensor *of, const Layout *layout)
+{
+    const DTypeCode code = (DTypeCode)of->code;
+    Tensor *tensor = new_layout(of, layout->ndim);
+    if (tensor == NULL) {
+        return NULL;
+    }
+    for (int i = 0; i < layout->ndim; i++) {
+        tensor->shape[i] = layout->shape[i];
+        tensor->strides[i] = layout->strides[i];
+    }
+    finish_layout(tensor, layout->read_only);
+    tensor->offset = tensor->size > 0 ? layout->offset : 0;
+    return wrap_tensor(tensor, code);
+}
+
+/* ------------------------------------------------------------------ arguments */
+
+/* Axes counted from the front, none of them twice; `*set` has a bit for each. */
+static int take_axes(PyObject *const *value, int ndim, int *count, int *axes, npy_uint64 *set)
+{
+    Py_ssize_t length;
+    PyObject *const *items;
+    if (!take_items(value, &length, &items) || length > ndim) {
+        return 0;
+    }
+    *set = 0;
+    for (Py_ssize_t i = 0; i < length; i++) {
+        if (!take_axis(items[i], ndim, &axes[i]) || (*set >> axes[i] & 1)) {
+            return 0;
+        }
+        *set |= (npy_uint64)1 << axes[i];
+    }
+    *count = (int)length;
+    return 1;
+}
+
+/* Sizes, of which any may be -1; `*places` says how many are. Their product without these is
+   `*known`. */
+static int take_sizes(PyObject *const *value, Layout *layout, npy_intp *known, int *places)
+{
+    Py_ssize_t count;
+    PyObject *const *items;
+    if (!take_items(value, &count, &items) || count > ARRAY_DIMS) {
+        return 0;
+    }
+    npy_intp product = 1;
+    int has_zero = 0;
+    *places = 0;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        npy_intp *size = &layout->shape[i];
+        if (!take_number(items[i], size) || *size < -1) {
+            return 0;
+        }
+        if (*size == -1) {
+            ++*places;
+        } else if (*size == 0) {
+            has_zero = 1;
+        } else if (product > MAX_ELEMENTS / *size) {
+            return 0;
+        } else {
+            product *= *size;
+        }
+    }
+    layout->ndim = (int)count;
+    *known = has_zero ? 0 : product;
+    return 1;
+}
+
+/* ------------------------------------------------------------------ axes in another order */
+
+static PyObject *permute(Tensor *x, const int *axes)
+{
+    Layout layout;
+    start_layout(x, &layout);
+    layout.ndim = x->ndim;
+    for (int i = 0; i < x->ndim; i++) {
+        layout.shape[i] = x->shape[axes[i]];
+        layout.strides[i] = x->strides[axes[i]];
+    }
+    return show(x, &layout);
+}
+
+/* The same as `permute`, in less time, because size and flags need not be found out. */
+static PyObject *transpose_matrix(Tensor *x)
+{
+    const npy_intp rows = x->shape[0], columns = x->shape[1], size = x->size;
+    const npy_intp row = x->strides[0], column = x->strides[1];
+    const DTypeCode code = (DTypeCode)x->code;
+    const int flags = x->flags;
+    Tensor *tensor = new_layout(x, 2);
+    if (tensor == NULL) {
+        return NULL;
+    }
+    tensor->shape[0] = columns;
+    tensor->shape[1] = rows;
+    tensor->strides[0] = column;
+    tensor->strides[1] = row;
+    tensor->size = size;
+    tensor->flags = (npy_uint8)((flags & (KNOWN | BOUNDED | READ_ONLY)) |
+                                (flags & ROW_MAJOR ? COLUMN_MAJOR : 0) |
+                                (flags & COLUMN_MAJOR ? ROW_MAJOR : 0));
+    if (size == 0) {
+        tensor->offset = 0;
+    }
+    return wrap_tensor(tensor, code);
+}
+
+PyObject *transpose_last(PyObject *array, int most)
+{
+    Tensor *x = movable(array);
+    if (x == NULL) {
+        return decline_unless_raised();
+    }
+    const int ndim = x->ndim;
+    if (ndim < 2 || ndim > most) {
+        return DECLINED;
+    }
+    if (ndim == 2) {
+        return transpose_matrix(x);
+    }
+    Layout layout;
+    copy_layout(x, &layout);
+    layout.shape[ndim - 2] = x->shape[ndim - 1];
+    layout.shape[ndim - 1] = x->shape[ndim - 2];
+    layout.strides[ndim - 2] = x->strides[ndim - 1];
+    layout.strides[ndim - 1] = x->strides[ndim - 2];
+    return show(x, &layout);
+}
+
+static PyObject *matrix_transpose(int code, PyObject *const *args, Py_ssize_t count,
+                                  PyObject *names)
+{
+    (void)code;
+    return count == 1 && names == NULL ? transpose_last(args[0], ARRAY_DIMS) : DECLINED;
+}
+
+static PyObject *permute_dims(int code, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    PyObject *const wanted[] = {NULL, keyword.axes};
+    PyObject *values[2];
+    int axes[ARRAY_DIMS], length;
+    npy_uint64 set;
+    (void)code;
+    if (!take_arguments(args, count, names, wanted, 2, 2, values) || values[0] == NULL ||
+        values[1] == NULL) {
+        return DECLINED;
+    }
+    Tensor *x = movable(values[0]);
+    if (x == NULL) {
+        return decline_unless_raised();
+    }
+    if (!take_axes(&values[1], x->ndim, &length, axes, &set) || length != x->ndim) {
+        return DECLINED;
+    }
+    return permute(x, axes);
+}
+
+static PyObject *moveaxis(int code, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    int sources[ARRAY_DIMS], targets[ARRAY_DIMS], axes[ARRAY_DIMS], length, places;
+    npy_uint64 moved, taken;
+    (void)code;
+    if (count != 3 || names != NULL) {
+        return DECLINED;
+    }
+    Tensor *x = movable(args[0]);
+    if (x == NULL) {
+        return decline_unless_raised();
+    }
+    if (!take_axes(&args[1], x->ndim, &length, sources, &moved) ||
+        !take_axes(&args[2], x->ndim, &places, targets, &taken) || length != places) {
+        return DECLINED;
+    }
+    for (int i = 0; i < length; i++) {
+        axes[targets[i]] = sources[i];
+    }
+    for (int axis = 0, next = 0; axis < x->ndim; axis++) {
+        if (!(taken >> axis & 1)) {
+            while (moved >> next & 1) {
+                next++;
+            }
+            axes[axis] = next++;
+        }
+    }
+    return permute(x, axes);
+}
+
+/* ------------------------------------------------------------------ other shapes */
+
+/* The strides of a shape through which the elements of `x`, which has some and is not row-major,
+   come in the same order; 0 if there are none. Runs of old and new axes of equal products, as
+   short as possible, replace each other; a run of old axes must step through memory as one. */
+static int regroup(const Tensor *x, Layout *layout)
+{
+    const npy_intp *old = x->shape, *new = layout->shape;
+    int i = 0, j = 0;
+    while (i < x->ndim || j < layout->ndim) {
+        const int old_start = i, new_start = j;
+        npy_intp left = i < x->ndim ? old[i++] : 1, right = j < layout->ndim ? new[j++] : 1;
+        while (left != right) {
+            if (left < right) {
+                left *= old[i++];
+            } else {
+                right *= new[j++];
+            }
+        }
+        npy_intp step = 0;
+        for (int axis = i - 1, inner = -1; axis >= old_start; axis--) {
+            if (old[axis] == 1) {
+                continue;
+            }
+            if (inner < 0) {
+                step = x->strides[axis];
+            } else if (x->strides[axis] != old[inner] * x->strides[inner]) {
+                return 0;
+            }
+            inner = axis;
+        }
+        for (int axis = j - 1; axis >= new_start; axis--) {
+            layout->strides[axis] = step;
+            step *= new[axis];
+        }
+    }
+    return 1;
+}
+
+/* Strides and offset for the same elements under another shape of as many; 0 if no view has it. */
+static int find_strides(const Tensor *x, Layout *layout)
+{
+    int same = x->ndim == layout->ndim;
+    for (int i = 0; same && i < x->ndim; i++) {
+        same = x->shape[i] == layout->shape[i];
+    }
+    start_layout(x, layout);
+    if (same) {
+        for (int i = 0; i < x->ndim; i++) {
+            layout->strides[i] = x->strides[i];
+        }
+        return 1;
+    }
+    if (!(x->flags & ROW_MAJOR)) {
+        return regroup(x, layout);
+    }
+    npy_intp step = dtypes[x->code].itemsize;
+    for (int i = layout->ndim - 1; i >= 0; i--) {
+        layout->strides[i] = step;
+        step *= layout->shape[i];
+    }
+    return 1;
+}
+
+static PyObject *view_with_shape(Tensor *x, Layout *layout)
+{
+    return find_strides(x, layout) ? show(x, layout) : DECLINED;
+}
+
+static PyObject *reshape(int code, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    PyObject *const wanted[] = {NULL, keyword.shape, keyword.copy};
+    PyObject *values[3];
+    Layout layout;
+    npy_intp known;
+    int places;
+    (void)code;
+    if (!take_arguments(args, count, names, wanted, 3, 2, values) || values[0] == NULL ||
+        values[1] == NULL) {
+        return DECLINED;
+    }
+    const int free_choice = values[2] == NULL || values[2] == Py_None;
+    if (!free_choice && !PyBool_Check(values[2])) {
+        return DECLINED;
+    }
+    Tensor *x = movable(values[0]);
+    if (x == NULL) {
+        return decline_unless_raised();
+    }
+    if (!take_sizes(&values[1], &layout, &known, &places)) {
+        return DECLINED;
+    }
+    if (places == 1 && known > 0 && x->size % known == 0) {
+        int axis = 0;
+        while (layout.shape[axis] != -1) {
+            axis++;
+        }
+        layout.shape[axis] = x->size / known;
+    } else if (places > 0 || known != x->size) {
+        return DECLINED;
+    }
+    if (values[2] == Py_True) {
+        return copy_into_shape(x, layout.ndim, layout.shape);
+    }
+    if (find_strides(x, &layout)) {
+        return show(x, &layout);
+    }
+    return free_choice ? copy_into_shape(x, layout.ndim, layout.shape) : DECLINED;
+}
+
+static PyObject *expand_dims(int code, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    PyObject *const wanted[] = {NULL, keyword.axis};
+    PyObject *values[2], *const *items;
+    Layout layout;
+    Py_ssize_t added;
+    npy_uint64 set;
+    int axes[ARRAY_DIMS], length;
+    (void)code;
+    if (!take_arguments(args, count, names, wanted, 2, 2, values) || values[0] == NULL ||
+        values[1] == NULL) {
+        return DECLINED;
+    }
+    Tensor *x = movable(values[0]);
+    if (x == NULL) {
+        return decline_unless_raised();
+    }
+    if (!take_items(&values[1], &added, &items) || added > ARRAY_DIMS - x->ndim) {
+        return DECLINED;
+    }
+    layout.ndim = x->ndim + (int)added;
+    if (!take_axes(&values[1], layout.ndim, &length, axes, &set)) {
+        return DECLINED;
+    }
+    for (int axis = 0, old = 0; axis < layout.ndim; axis++) {
+        layout.shape[axis] = set >> axis & 1 ? 1 : x->shape[old++];
+    }
+    return view_with_shape(x, &layout);
+}
+
+static PyObject *squeeze(int code, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    PyObject *const wanted[] = {NULL, keyword.axis};
+    PyObject *values[2];
+    Layout layout;
+    npy_uint64 set;
+    int axes[ARRAY_DIMS], length;
+    (void)code;
+    if (!take_arguments(args, count, names, wanted, 2, 2, values) || values[0] == NULL ||
+        values[1] == NULL) {
+        return DECLINED;
+    }
+    Tensor *x = movable(values[0]);
+    if (x == NULL) {
+        return decline_unless_raised();
+    }
+    if (!take_axes(&values[1], x->ndim, &length, axes, &set)) {
+        return DECLINED;
+    }
+    layout.ndim = 0;
+    for (int axis = 0; axis < x->ndim; axis++) {
+        if (!(set >> axis & 1)) {
+            layout.shape[layout.ndim++] = x->shape[axis];
+        } else if (x->shape[axis] != 1) {
+            return DECLINED;
+        }
+    }
+    return view_with_shape(x, &layout);
+}
+
+/* ------------------------------------------------------------------ repeated elements */
+
+/* The shape of `layout` must be one to which `x` can be broadcast. */
+static PyObject *expand(Tensor *x, Layout *layout)
+{
+    const int lead = layout->ndim - x->ndim;
+    start_layout(x, layout);
+    for (int axis = 0; axis < layout->ndim; axis++) {
+        const int same = axis >= lead && x->shape[axis - lead] == layout->shape[axis];
+        layout->strides[axis] = same ? x->strides[axis - lead] : 0;
+    }
+    return show(x, layout);
+}
+
+static PyObject *broadcast_to(int code, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    PyObject *const wanted[] = {NULL, keyword.shape};
+    PyObject *values[2];
+    Layout layout;
+    npy_intp known;
+    int places;
+    (void)code;
+    if (!take_arguments(args, count, names, wanted, 2, 2, values) || values[0] == NULL ||
+        values[1] == NULL) {
+        return DECLINED;
+    }
+    Tensor *x = movable(values[0]);
+    if (x == NULL) {
+        return decline_unless_raised();
+    }
+    if (!take_sizes(&values[1], &layout, &known, &places) || places > 0 ||
+        layout.ndim < x->ndim) {
+        return DECLINED;
+    }
+    const npy_intp *sizes = layout.shape + layout.ndim - x->ndim;
+    for (int axis = 0; axis < x->ndim; axis++) {
+        if (x->shape[axis] != sizes[axis] && x->shape[axis] != 1) {
+            return DECLINED;
+        }
+    }
+    return expand(x, &layout);
+}
+
+/* Whether there may be arrays of the shape. */
+static int is_possible(int ndim, const npy_intp *shape)
+{
+    npy_intp size = 1;
+    for (int axis = 0; axis < ndim; axis++) {
+        if (shape[axis] > 0) {
+            if (size > MAX_ELEMENTS / shape[axis]) {
+                return 0;
+            }
+            size *= shape[axis];
+        }
+    }
+    return 1;
+}
+
+static PyObject *broadcast_arrays(int code, PyObject *const *args, Py_ssize_t count,
+                                  PyObject *names)
+{
+    Walk walk;
+    Layout layout;
+    (void)code;
+    if (count == 0 || names != NULL) {
+        return DECLINED;
+    }
+    walk.ndim = 0;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        const Tensor *x = movable(args[i]);
+        if (x == NULL) {
+            return decline_unless_raised();
+        }
+        if (!join_shape(&walk, x->ndim, x->shape)) {
+            return DECLINED;
+        }
+    }
+    if (!is_possible(walk.ndim, walk.shape)) {
+        return DECLINED;
+    }
+    layout.ndim = walk.ndim;
+    memcpy(layout.shape, walk.shape, (size_t)walk.ndim * sizeof(npy_intp));
+    PyObject *results = PyTuple_New(count);
+    for (Py_ssize_t i = 0; results != NULL && i < count; i++) {
+        /* To make an array may run finalisers, after which a layout may have to be found again. */
+        Tensor *x = movable(args[i]);
+        PyObject *result = x == NULL ? decline_unless_raised() : expand(x, &layout);
+        if (result == NULL || result == DECLINED) {
+            Py_DECREF(results);
+            return result;
+        }
+        PyTuple_SET_ITEM(results, i, result);
+    }
+    return results;
+}
+
+/* ------------------------------------------------------------------ slices */
+
+static PyObject *flip(int code, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    PyObject *const wanted[] = {NULL, keyword.axis};
+    PyObject *values[2];
+    Layout layout;
+    npy_uint64 set = ~(npy_uint64)0;
+    int axes[ARRAY_DIMS], length;
+    (void)code;
+    if (!take_arguments(args, count, names, wanted, 2, 1, values) || values[0] == NULL) {
+        return DECLINED;
+    }
+    Tensor *x = movable(values[0]);
+    if (x == NULL) {
+        return decline_unless_raised();
+    }
+    if (values[1] != NULL && values[1] != Py_None &&
+        !take_axes(&values[1], x->ndim, &length, axes, &set)) {
+        return DECLINED;
+    }
+    copy_layout(x, &layout);
+    for (int axis = 0; axis < layout.ndim; axis++) {
+        const npy_intp size = layout.shape[axis];
+        if ((set >> axis & 1) && size > 0) {
+            step_along(&layout, axis, size - 1, size, -1);
+        }
+    }
+    return show(x, &layout);
+}
+
+static PyObject *unstack(int code, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    PyObject *const wanted[] = {NULL, keyword.axis};
+    PyObject *values[2];
+    Layout layout;
+    int position = 0;
+    (void)code;
+    if (!take_arguments(args, count, names, wanted, 2, 1, values) || values[0] == NULL) {
+        return DECLINED;
+    }
+    Tensor *x = movable(values[0]);
+    if (x == NULL) {
+        return decline_unless_raised();
+    }
+    if (x->ndim == 0 || (values[1] != NULL && !take_axis(values[1], x->ndim, &position))) {
+        return DECLINED;
+    }
+    copy_layout(x, &layout);
+    const npy_intp parts = layout.shape[position], step = layout.strides[position];
+    layout.ndim--;
+    for (int axis = position; axis < layout.ndim; axis++) {
+        layout.shape[axis] = layout.shape[axis + 1];
+        layout.strides[axis] = layout.strides[axis + 1];
+    }
+    PyObject *results = PyTuple_New(parts);
+    for (npy_intp i = 0; results != NULL && i < parts; i++, layout.offset += step) {
+        PyObject *result = show(x, &layout);
+        if (result == NULL) {
+            Py_CLEAR(results);
+        } else {
+            PyTuple_SET_ITEM(results, i, result);
+        }
+    }
+    return results;
+}
+
+const TwinEntry movement_twins[] = {
+    {"broadcast_arrays", broadcast_arrays, 0},
+    {"broadcast_to", broadcast_to, 0},
+    {"expand_dims", expand_dims, 0},
+    {"flip", flip, 0},
+    {"matrix_transpose", matrix_transpose, 0},
+    {"moveaxis", moveaxis, 0},
+    {"permute_dims", permute_dims, 0},
+    {"reshape", reshape, 0},
+    {"squeeze", squeeze, 0},
+    {"unstack", unstack, 0},
+    {NULL, NULL, 0},
+};

@@ -1,0 +1,398 @@
+/* Tensor as Python sees it, and how C makes Tensors and Arrays. */
+
+#include "layouts.h"
+#include "storage.h"
+
+DTypeInfo dtypes[DTYPE_COUNT];
+npy_uint8 promotions[DTYPE_COUNT][DTYPE_COUNT];
+PyTypeObject *array_type, *tensor_type;
+Limits limits = {-1, 0};
+CPU cpu;
+PyObject declined_object;
+
+DTypeCode code_of_number(int type_number)
+{
+    int code = 0;
+    while (code < DTYPE_COUNT && dtypes[code].type_number != type_number) {
+        code++;
+    }
+    return (DTypeCode)code;
+}
+
+DTypeCode code_of_descr(PyObject *dtype)
+{
+    int code = 0;
+    while (code < DTYPE_COUNT && (PyObject *)dtypes[code].descr != dtype) {
+        code++;
+    }
+    return (DTypeCode)code;
+}
+
+static PyObject *make_ndarray(Tensor *tensor)
+{
+    Storage *storage = (Storage *)tensor->storage;
+    char *data = data_of(tensor);
+    if (data == NULL) {
+        Py_RETURN_NONE;
+    }
+    const int writeable = storage->writeable && !(tensor->flags & READ_ONLY);
+    PyArray_Descr *descr = dtypes[tensor->code].descr;
+    Py_INCREF(descr);
+    PyObject *array =
+        PyArray_NewFromDescr(&PyArray_Type, descr, tensor->ndim, tensor->shape, tensor->strides,
+                             data, writeable ? NPY_ARRAY_WRITEABLE : 0, NULL);
+    PyObject *owner = storage->memory == NULL ? (PyObject *)storage : storage->memory;
+    if (array != NULL && PyArray_SetBaseObject((PyArrayObject *)array, Py_NewRef(owner)) < 0) {
+        Py_CLEAR(array);
+    }
+    return array;
+}
+
+/* The View of a layout that C found. */
+static PyObject *make_view(Tensor *tensor)
+{
+    const npy_intp itemsize = dtypes[tensor->code].itemsize;
+    PyObject *shape = shape_of(tensor);
+    PyObject *strides = PyTuple_New(tensor->ndim);
+    for (int i = 0; strides != NULL && i < tensor->ndim; i++) {
+        PyObject *stride = PyLong_FromSsize_t(tensor->strides[i] / itemsize);
+        if (stride == NULL) {
+            Py_CLEAR(strides);
+            break;
+        }
+        PyTuple_SET_ITEM(strides, i, stride);
+    }
+    PyObject *view = NULL;
+    if (shape != NULL && strides != NULL) {
+        view = PyObject_CallFunction(views.make, "OOnOO", shape, strides,
+                                     (Py_ssize_t)(tensor->offset / itemsize), Py_None,
+                                     tensor->flags & READ_ONLY ? Py_True : Py_False);
+    }
+    Py_XDECREF(shape);
+    Py_XDECREF(strides);
+    return view;
+}
+
+/* Make the View of a layout that only C knows; 0 with an exception set if that fails. */
+static int ensure_view(Tensor *tensor)
+{
+    if (tensor->view == NULL && tensor->storage != NULL && (tensor->flags & KNOWN)) {
+        tensor->view = make_view(tensor);
+        return tensor->view != NULL;
+    }
+    return 1;
+}
+
+static PyObject *tensor_get_array(PyObject *self, void *closure)
+{
+    Tensor *tensor = (Tensor *)self;
+    (void)closure;
+    if (tensor->array == NULL && ((tensor->flags & KNOWN) || learn_layout(tensor)) &&
+        tensor->size <= limits.deferred) {
+        PyObject *array = make_ndarray(tensor);
+        if (array == NULL || array == Py_None) {
+            return array;
+        }
+        tensor->array = array;
+    }
+    return or_none(tensor->array);
+}
+
+static int tensor_set_array(PyObject *self, PyObject *value, void *closure)
+{
+    Tensor *tensor = (Tensor *)self;
+    (void)closure;
+    if (refuse_deletion(value)) {
+        return -1;
+    }
+    if (!ensure_view(tensor)) {
+        return -1;
+    }
+    forget_layout(tensor); /* before Python code may run because the old array is dropped */
+    Py_XSETREF(tensor->array, Py_XNewRef(or_null(value)));
+    if (tensor->array != NULL && !PyArray_CheckExact(tensor->array)) {
+        TRACK(tensor);
+    }
+    return 0;
+}
+
+static PyObject *tensor_get_view(PyObject *self, void *closure)
+{
+    Tensor *tensor = (Tensor *)self;
+    (void)closure;
+    return ensure_view(tensor) ? or_none(tensor->view) : NULL;
+}
+
+static int tensor_set_view(PyObject *self, PyObject *value, void *closure)
+{
+    Tensor *tensor = (Tensor *)self;
+    (void)closure;
+    if (refuse_deletion(value)) {
+        return -1;
+    }
+    forget_layout(tensor);
+    Py_XSETREF(tensor->view, Py_XNewRef(or_null(value)));
+    return 0;
+}
+
+static PyObject *tensor_get_storage(PyObject *self, void *closure)
+{
+    (void)closure;
+    return or_none(((Tensor *)self)->storage);
+}
+
+static int tensor_set_storage(PyObject *self, PyObject *value, void *closure)
+{
+    Tensor *tensor = (Tensor *)self;
+    (void)closure;
+    if (refuse_deletion(value)) {
+        return -1;
+    }
+    if (value != Py_None && !Py_IS_TYPE(value, storage_type)) {
+        PyErr_Format(PyExc_TypeError, "storage must be a Storage or None, not %.200s",
+                     Py_TYPE(value)->tp_name);
+        return -1;
+    }
+    if (!ensure_view(tensor)) {
+        return -1;
+    }
+    forget_layout(tensor);
+    Py_XSETREF(tensor->storage, Py_XNewRef(or_null(value)));
+    if (tensor->storage != NULL && ((Storage *)tensor->storage)->is_tracked) {
+        TRACK(tensor);
+    }
+    return 0;
+}
+
+static PyObject *tensor_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
+{
+    if (PyTuple_GET_SIZE(args) != 0 || keywords != NULL) {
+        PyErr_SetString(PyExc_TypeError, "Tensor takes no arguments");
+        return NULL;
+    }
+    Tensor *tensor = (Tensor *)type->tp_alloc(type, 0);
+    if (tensor != NULL) {
+        tensor->shape = tensor->inside;
+        tensor->is_tracked = 1;
+    }
+    return (PyObject *)tensor;
+}
+
+static int tensor_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    Tensor *tensor = (Tensor *)self;
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(tensor->array);
+    Py_VISIT(tensor->storage);
+    return 0;
+}
+
+static int tensor_clear(PyObject *self)
+{
+    Tensor *tensor = (Tensor *)self;
+    forget_layout(tensor);
+    Py_CLEAR(tensor->array);
+    Py_CLEAR(tensor->storage);
+    return 0;
+}
+
+static void tensor_dealloc(PyObject *self)
+{
+    Tensor *tensor = (Tensor *)self;
+    PyTypeObject *type = Py_TYPE(self);
+    UNTRACK(tensor);
+    tensor_clear(self);
+    Py_CLEAR(tensor->view);
+    PyObject_GC_Del(self);
+    Py_DECREF(type);
+}
+
+static PyGetSetDef tensor_attributes[] = {
+    {"array", tensor_get_array, tensor_set_array, NULL, NULL},
+    {"view", tensor_get_view, tensor_set_view, NULL, NULL},
+    {"storage", tensor_get_storage, tensor_set_storage, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyType_Slot tensor_slots[] = {
+    {Py_tp_new, tensor_new},
+    {Py_tp_traverse, tensor_traverse},
+    {Py_tp_clear, tensor_clear},
+    {Py_tp_dealloc, tensor_dealloc},
+    {Py_tp_getset, tensor_attributes},
+    {0, NULL},
+};
+
+static PyType_Spec tensor_spec = {
+    .name = "array_api_nx.contract.strided.Tensor",
+    .basicsize = sizeof(Tensor),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
+    .slots = tensor_slots,
+};
+
+/* A Tensor with room for a layout, and nothing else yet. */
+static Tensor *new_tensor(int ndim, DTypeCode code)
+{
+    Tensor *tensor = PyObject_GC_New(Tensor, tensor_type);
+    if (tensor == NULL) {
+        return NULL;
+    }
+    tensor->array = tensor->view = tensor->storage = tensor->shape_tuple = NULL;
+    tensor->shape = tensor->inside;
+    tensor->flags = 0;
+    tensor->is_tracked = 0;
+    tensor->code = (npy_uint8)code;
+    if (!make_room(tensor, ndim)) {
+        Py_DECREF(tensor);
+        return NULL;
+    }
+    return tensor;
+}
+
+int ensure_storage(Tensor *tensor)
+{
+    if (tensor->storage != NULL) {
+        return 1;
+    }
+    PyArrayObject *array = (PyArrayObject *)tensor->array;
+    npy_intp low = 0;
+    PyObject *memory = Py_NewRef(tensor->array);
+    if (!PyArray_IS_C_CONTIGUOUS(array)) {
+        npy_intp high = 0;
+        for (int i = 0; i < tensor->ndim; i++) {
+            const npy_intp reach = (tensor->shape[i] - 1) * tensor->strides[i];
+            *(reach < 0 ? &low : &high) += reach;
+        }
+        npy_intp length = (high - low) / dtypes[tensor->code].itemsize + 1;
+        PyArray_Descr *descr = dtypes[tensor->code].descr;
+        Py_INCREF(descr);
+        Py_SETREF(memory, PyArray_NewFromDescr(&PyArray_Type, descr, 1, &length, NULL,
+                                               PyArray_BYTES(array) + low,
+                                               PyArray_FLAGS(array) & NPY_ARRAY_WRITEABLE, NULL));
+        if (memory != NULL &&
+            PyArray_SetBaseObject((PyArrayObject *)memory, Py_NewRef((PyObject *)array)) < 0) {
+            Py_CLEAR(memory);
+        }
+    }
+    Storage *storage = storage_over(memory, (DTypeCode)tensor->code);
+    if (storage == NULL) {
+        return 0;
+    }
+    tensor->storage = (PyObject *)storage;
+    tensor->offset = tensor->size > 0 ? -low : 0;
+    if (PyArray_IS_C_CONTIGUOUS(array)) {
+        /* View.row_major has the steps of the shape, whatever strides NumPy gives to axes along
+           which nothing is stepped over. */
+        npy_intp step = dtypes[tensor->code].itemsize;
+        for (int i = tensor->ndim - 1; i >= 0; i--) {
+            tensor->strides[i] = step;
+            step *= tensor->shape[i];
+        }
+    }
+    return 1;
+}
+
+Tensor *new_layout(Tensor *of, int ndim)
+{
+    if (!ensure_storage(of)) {
+        return NULL;
+    }
+    Tensor *tensor = new_tensor(ndim, (DTypeCode)of->code);
+    if (tensor != NULL) {
+        tensor->storage = Py_NewRef(of->storage);
+        tensor->offset = of->offset;
+        tensor->flags = of->flags & BOUNDED; /* movement stays inside */
+        if (((Storage *)of->storage)->is_tracked) {
+            TRACK(tensor);
+        }
+    }
+    return tensor;
+}
+
+/* ------------------------------------------------------------------ results */
+
+PyObject *wrap_tensor(Tensor *tensor, DTypeCode code)
+{
+    Array *array = tensor == NULL ? NULL : PyObject_GC_New(Array, array_type);
+    if (array == NULL) {
+        Py_XDECREF(tensor);
+        return NULL;
+    }
+    array->handle = (PyObject *)tensor;
+    array->dtype = Py_NewRef(dtypes[code].object);
+    array->device = Py_NewRef(cpu.device);
+    array->weakrefs = NULL;
+    array->is_tracked = 0;
+    if (tensor->is_tracked) {
+        TRACK(array);
+    }
+    return (PyObject *)array;
+}
+
+Tensor *new_memory(int ndim, const npy_intp *shape, DTypeCode code, int turned, char **data)
+{
+    Tensor *tensor = new_tensor(ndim, code);
+    if (tensor == NULL) {
+        return NULL;
+    }
+    const npy_intp itemsize = dtypes[code].itemsize;
+    npy_intp step = itemsize, size = 1;
+    for (int i = 0; i < ndim; i++) {
+        const int axis = turned ? i : ndim - 1 - i;
+        tensor->shape[axis] = shape[axis];
+        tensor->strides[axis] = step;
+        step *= shape[axis] > 0 ? shape[axis] : 1; /* as NumPy steps through no elements */
+        size *= shape[axis];
+    }
+    tensor->offset = 0;
+    tensor->storage = (PyObject *)new_storage(size * itemsize, code);
+    if (tensor->storage == NULL) {
+        Py_DECREF(tensor);
+        return NULL;
+    }
+    if (turned) {
+        finish_layout(tensor, 0);
+    } else {
+        int columns = 1, longer = 0;
+        for (int i = 0; i < ndim; i++) {
+            columns = columns && (shape[i] == 1 || !longer);
+            longer = longer || shape[i] != 1;
+        }
+        tensor->size = size;
+        tensor->flags = (npy_uint8)(KNOWN | ROW_MAJOR | (columns || size == 0 ? COLUMN_MAJOR : 0));
+    }
+    tensor->flags |= BOUNDED;
+    *data = ((Storage *)tensor->storage)->address;
+    return tensor;
+}
+
+PyObject *new_array_like_memory(int ndim, const npy_intp *shape, DTypeCode code, int turned,
+                                char **data)
+{
+    return wrap_tensor(new_memory(ndim, shape, code, turned, data), code);
+}
+
+PyObject *wrap_ndarray(PyObject *ndarray, DTypeCode code)
+{
+    Tensor *tensor = new_tensor(0, code);
+    if (tensor == NULL) {
+        Py_DECREF(ndarray);
+        return NULL;
+    }
+    tensor->array = ndarray;
+    return wrap_tensor(tensor, code);
+}
+
+PyObject *new_ndarray(Tensor *tensor)
+{
+    return tensor->array == NULL ? make_ndarray(tensor)
+                                 : PyArray_View((PyArrayObject *)tensor->array, NULL, NULL);
+}
+
+int add_objects(PyObject *module)
+{
+    tensor_type = (PyTypeObject *)PyType_FromSpec(&tensor_spec);
+    return tensor_type == NULL || add_storage(module) < 0
+               ? -1
+               : PyModule_AddObjectRef(module, "Tensor", (PyObject *)tensor_type);
+}

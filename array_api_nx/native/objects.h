@@ -1,0 +1,216 @@
+/* The three objects that an array is made of, and what a small call needs to know of them.
+
+   An Array is what users hold: (handle, dtype, device). On device `cpu` the handle is a Tensor: a
+   Storage, and the layout of the elements in it. The classes of these names in Python (see
+   frontend/array.py and contract/strided.py) have the same attributes; they say what each means, and
+   take their places where there is no compiler.
+
+   What C makes is not tracked by Python's garbage collector, because it refers to nothing that could
+   refer back. It becomes tracked when Python code puts another object into it. */
+
+#ifndef ARRAY_API_NX_OBJECTS_H
+#define ARRAY_API_NX_OBJECTS_H
+
+#include "dtypes.h"
+
+/* Layouts of so many axes lie in the Tensor itself. */
+enum { INLINE_DIMS = 4 };
+
+/* The most axes of an array, which is also NumPy's limit. */
+enum { ARRAY_DIMS = 64 };
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *handle, *dtype, *device, *weakrefs;
+    char is_tracked; /* by the garbage collector */
+} Array;
+
+/* Its elements lie in `memory`, an array of NumPy or of another engine, or else in `own`. While
+   neither is there it is deferred. */
+typedef struct {
+    PyObject_VAR_HEAD
+    PyObject *memory, *node, *dtype, *weakrefs;
+    char *address;     /* of the first element, if the CPU can read it; else NULL */
+    npy_intp bytes;    /* how many there are at `address` */
+    npy_intp most;     /* how many there ever were */
+    npy_intp itemsize;
+    npy_uint8 code;    /* DTypeCode of `dtype` */
+    char shared, tracked, writeable;
+    char is_tracked;   /* by the garbage collector; `tracked` tells who reads the memory */
+    char *own;            /* memory that follows the struct, or the block */
+    char *block;          /* of blocks.h, to be given back; or NULL */
+    npy_intp block_bytes; /* how many were asked for */
+} Storage;
+
+enum {
+    KNOWN = 1,      /* the fields below the flags are set */
+    BOUNDED = 2,    /* all elements were found to lie inside the storage's memory */
+    ROW_MAJOR = 4,  /* elements follow each other in C's order */
+    COLUMN_MAJOR = 8,
+    READ_ONLY = 16, /* what View.is_read_only says: nobody may write through this layout */
+};
+
+typedef struct {
+    PyObject_HEAD
+    PyObject *array, *view;
+    PyObject *storage;     /* a Storage, or NULL */
+    PyObject *shape_tuple; /* the shape as Python sees it, once somebody asked */
+    npy_uint8 flags, code, ndim;
+    char is_tracked;       /* by the garbage collector */
+    npy_intp offset;       /* bytes from the storage's address; unused while there is `array` alone */
+    npy_intp size;         /* elements */
+    npy_intp *shape, *strides; /* strides in bytes */
+    npy_intp inside[2 * INLINE_DIMS];
+} Tensor;
+
+extern PyTypeObject *array_type, *tensor_type, *storage_type;
+
+/* What policy.py decides, as data: operations on at most `at_once` elements run at once, unless it
+   is -1; those on more than `deferred` elements may have to wait. */
+typedef struct {
+    npy_intp at_once, deferred;
+} Limits;
+
+extern Limits limits;
+
+/* The device `cpu` and its backend, while that is the plain one; NULL before the device is used. */
+typedef struct {
+    PyObject *device, *backend;
+    Py_ssize_t backend_offset; /* of the slot Device.backend */
+} CPU;
+
+extern CPU cpu;
+
+/* A static object for `who declines`: the Python function behind the caller decides. */
+extern PyObject declined_object;
+#define DECLINED (&declined_object)
+
+static inline int is_array(PyObject *object)
+{
+    return Py_IS_TYPE(object, array_type);
+}
+
+static inline int is_tensor(PyObject *object)
+{
+    return object != NULL && Py_IS_TYPE(object, tensor_type);
+}
+
+static inline PyObject *slot_at(PyObject *object, Py_ssize_t offset)
+{
+    return *(PyObject **)((char *)object + offset);
+}
+
+/* Whether `device` is `cpu` and has its plain backend. */
+static inline int is_cpu(PyObject *device)
+{
+    return device == cpu.device && device != NULL &&
+           slot_at(device, cpu.backend_offset) == cpu.backend;
+}
+
+/* From now on the garbage collector looks into an Array, Tensor or Storage. (Python's own functions
+   would ask the collector each time, which takes longer than to look at a field.) */
+#define TRACK(OBJECT)                                 \
+    do {                                              \
+        if (!(OBJECT)->is_tracked) {                  \
+            (OBJECT)->is_tracked = 1;                 \
+            PyObject_GC_Track((PyObject *)(OBJECT));  \
+        }                                             \
+    } while (0)
+
+/* For deallocators. */
+#define UNTRACK(OBJECT)                               \
+    do {                                              \
+        if ((OBJECT)->is_tracked) {                   \
+            PyObject_GC_UnTrack((PyObject *)(OBJECT)); \
+        }                                             \
+    } while (0)
+
+/* For setters, which are also called to delete: whether an exception is set. */
+static inline int refuse_deletion(PyObject *value)
+{
+    if (value == NULL) {
+        PyErr_SetString(PyExc_AttributeError, "this attribute cannot be deleted");
+        return 1;
+    }
+    return 0;
+}
+
+/* Fill in the layout from `array`, or from `view` and `storage`. 0, without an exception, where C
+   cannot: padding, sizes that are symbols, other engines. */
+int learn_layout(Tensor *tensor);
+
+/* Check that all elements lie inside the storage; 0, without an exception, if they do not. */
+int check_bounds(Tensor *tensor);
+
+/* The layout of an array on device `cpu`, or NULL. Elements may be deferred. */
+static inline Tensor *layout_of(PyObject *object)
+{
+    Array *array = (Array *)object;
+    if (!is_tensor(array->handle) || !is_cpu(array->device)) {
+        return NULL;
+    }
+    Tensor *tensor = (Tensor *)array->handle;
+    return (tensor->flags & KNOWN) || learn_layout(tensor) ? tensor : NULL;
+}
+
+/* Where the first element of a known layout lies; NULL while it is deferred. */
+static inline char *data_of(Tensor *tensor)
+{
+    if (tensor->array != NULL) {
+        return PyArray_BYTES((PyArrayObject *)tensor->array);
+    }
+    Storage *storage = (Storage *)tensor->storage;
+    if (storage->address == NULL || (!(tensor->flags & BOUNDED) && !check_bounds(tensor))) {
+        return NULL;
+    }
+    return storage->address + tensor->offset;
+}
+
+/* Whether the elements may be written without asking anybody: nobody keeps account of who reads
+   them, neither the memory nor the layout forbids it, and no two indices lead to one element. */
+int is_writeable(Tensor *tensor);
+
+/* A Tensor over new memory, which is not initialised: row-major, or column-major if `turned`. NULL
+   with an exception set if there is none. */
+Tensor *new_memory(int ndim, const npy_intp *shape, DTypeCode code, int turned, char **data);
+
+/* An Array around `new_memory`. */
+PyObject *new_array_like_memory(int ndim, const npy_intp *shape, DTypeCode code, int turned,
+                                char **data);
+
+/* Have a storage for the memory of a known layout that is an array of NumPy alone. Its strides become
+   those of its view. 0 with an exception set if that fails. */
+int ensure_storage(Tensor *tensor);
+/* The Array around an ndarray, whose reference is stolen: an exact one of the dtype's own descriptor,
+   and no larger than `limits.deferred`. */
+PyObject *wrap_ndarray(PyObject *ndarray, DTypeCode code);
+
+/* A new ndarray over the elements, which must be there, and no more than `limits.deferred`. */
+PyObject *new_ndarray(Tensor *tensor);
+
+/* A Tensor for another layout of the elements of `of`, with room for `ndim` axes; the caller fills
+   in shape, strides and offset, and calls `finish_layout`. */
+Tensor *new_layout(Tensor *of, int ndim);
+
+/* Set size and flags from shape and strides. */
+void finish_layout(Tensor *tensor, int read_only);
+
+/* The Array around a Tensor, whose reference is stolen (also if it is NULL). */
+PyObject *wrap_tensor(Tensor *tensor, DTypeCode code);
+
+/* The shape as a tuple, a new reference. */
+PyObject *shape_of(Tensor *tensor);
+
+/* The class View, where its slots lie, and what makes a View of shape, strides, offset, mask and
+   is_read_only. */
+typedef struct {
+    PyTypeObject *type;
+    Py_ssize_t shape, strides, offset, mask, is_read_only;
+    PyObject *make;
+} ViewSlots;
+
+void set_views(const ViewSlots *slots);
+
+int add_objects(PyObject *module);
+
+#endif

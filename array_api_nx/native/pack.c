@@ -1,0 +1,239 @@
+/* How elements of any layout are laid one after the other. */
+
+#include "pack.h"
+
+/* ------------------------------------------------------------------ orders of axes */
+
+static npy_intp distance(npy_intp stride)
+{
+    return stride < 0 ? -stride : stride;
+}
+
+/* NumPy inserts one axis after the other, the last first, before those that it finds to be
+   slower. An axis of one element, or of elements that are all the same one, cannot be compared
+   with others: it is passed by. */
+void order_axes(int ndim, const npy_intp *shape, const npy_intp *strides, npy_uint8 *order)
+{
+    order_rows(ndim, order);
+    for (int i = 1; i < ndim; i++) {
+        const npy_uint8 axis = order[i];
+        const npy_intp stride = shape[axis] > 1 ? distance(strides[axis]) : 0;
+        int place = i;
+        for (int j = i - 1; stride != 0 && j >= 0; j--) {
+            const npy_intp other = shape[order[j]] > 1 ? distance(strides[order[j]]) : 0;
+            if (other == 0) {
+                continue;
+            }
+            if (other <= stride) {
+                break;
+            }
+            place = j;
+        }
+        memmove(order + place + 1, order + place, (size_t)(i - place));
+        order[place] = axis;
+    }
+}
+
+void dense_strides(int ndim, const npy_intp *shape, const npy_uint8 *order, npy_intp itemsize,
+                   npy_intp *strides)
+{
+    npy_intp stride = itemsize;
+    for (int i = 0; i < ndim; i++) {
+        strides[order[i]] = stride;
+        stride *= shape[order[i]];
+    }
+}
+
+/* ------------------------------------------------------------------ memory */
+
+int take_scratch(Scratch *scratch, npy_intp bytes)
+{
+    scratch->heap = NULL;
+    scratch->data = (char *)scratch->inside;
+    if (bytes > SCRATCH_BYTES) {
+        scratch->heap = PyMem_Malloc((size_t)bytes);
+        if (scratch->heap == NULL) {
+            PyErr_NoMemory();
+            return -1;
+        }
+        scratch->data = scratch->heap;
+    }
+    return 0;
+}
+
+/* ------------------------------------------------------------------ rows */
+
+void copy_items(const char *from, npy_intp from_stride, char *to, npy_intp to_stride, npy_intp n,
+                npy_intp itemsize)
+{
+    if (from_stride == itemsize && to_stride == itemsize) {
+        memcpy(to, from, (size_t)(n * itemsize));
+        return;
+    }
+#define COPY_ITEMS(SIZE)                                                \
+    case SIZE:                                                          \
+        for (; n > 0; n--, from += from_stride, to += to_stride) {      \
+            memcpy(to, from, SIZE);                                     \
+        }                                                               \
+        return;
+    switch (itemsize) {
+        COPY_ITEMS(1)
+        COPY_ITEMS(2)
+        COPY_ITEMS(4)
+        COPY_ITEMS(8)
+        COPY_ITEMS(16)
+    }
+#undef COPY_ITEMS
+}
+
+void turn_columns(const char *from, npy_intp step, npy_intp rows, npy_intp columns,
+                  npy_intp itemsize, char *to)
+{
+#define TURN(SIZE)                                                                  \
+    case SIZE:                                                                      \
+        for (npy_intp row = 0; row < rows; row++, from += step) {                   \
+            for (npy_intp column = 0; column < columns; column++) {                 \
+                memcpy(to + (column * rows + row) * SIZE, from + column * SIZE, SIZE); \
+            }                                                                       \
+        }                                                                           \
+        return;
+    switch (itemsize) {
+        TURN(1)
+        TURN(2)
+        TURN(4)
+        TURN(8)
+    }
+#undef TURN
+}
+
+/* Converts `n` elements that lie `stride` bytes apart. */
+typedef void (*RowConversion)(const char *from, npy_intp stride, npy_intp n, char *to);
+
+/* The compiler makes vector instructions of the first loop. */
+#define CONVERSION(NAME, FROM, WIDTH, TO, EXPRESSION)                                   \
+    static void NAME(const char *from, npy_intp stride, npy_intp n, char *to)           \
+    {                                                                                   \
+        TO *target = (TO *)to;                                                          \
+        if (stride == (npy_intp)(WIDTH * sizeof(FROM))) {                               \
+            for (npy_intp i = 0; i < n; i++) {                                          \
+                const FROM *x = (const FROM *)from + WIDTH * i;                         \
+                target[i] = (TO)(EXPRESSION);                                           \
+            }                                                                           \
+            return;                                                                     \
+        }                                                                               \
+        for (npy_intp i = 0; i < n; i++) {                                              \
+            const FROM *x = (const FROM *)(from + i * stride);                          \
+            target[i] = (TO)(EXPRESSION);                                               \
+        }                                                                               \
+    }
+
+/* A dtype, its C type, and the widest integers of its kind. */
+#define INTEGRAL_LIST(I)                                                                \
+    I(BOOL, npy_bool, npy_int64) I(INT8, npy_int8, npy_int64)                           \
+    I(INT16, npy_int16, npy_int64) I(INT32, npy_int32, npy_int64)                       \
+    I(INT64, npy_int64, npy_int64) I(UINT8, npy_uint8, npy_uint64)                      \
+    I(UINT16, npy_uint16, npy_uint64) I(UINT32, npy_uint32, npy_uint64)                 \
+    I(UINT64, npy_uint64, npy_uint64)
+
+#define FLOATING_LIST(F) F(FLOAT32, npy_float) F(FLOAT64, npy_double)
+#define COMPLEX_LIST(C) C(COMPLEX64, npy_float) C(COMPLEX128, npy_double)
+
+#define FROM_INTEGRAL(CODE, TYPE, WIDEST)                                               \
+    CONVERSION(widen_##CODE, TYPE, 1, WIDEST, *x)                                          \
+    CONVERSION(float_##CODE, TYPE, 1, npy_double, *x)                                      \
+    CONVERSION(test_##CODE, TYPE, 1, npy_bool, *x != 0)
+INTEGRAL_LIST(FROM_INTEGRAL)
+#undef FROM_INTEGRAL
+
+#define FROM_FLOATING(CODE, TYPE) CONVERSION(test_##CODE, TYPE, 1, npy_bool, *x != 0)
+FLOATING_LIST(FROM_FLOATING)
+#undef FROM_FLOATING
+
+#define FROM_COMPLEX(CODE, TYPE) \
+    CONVERSION(test_##CODE, TYPE, 2, npy_bool, x[0] != 0 || x[1] != 0)
+COMPLEX_LIST(FROM_COMPLEX)
+#undef FROM_COMPLEX
+
+static const RowConversion widenings[DTYPE_COUNT] = {
+#define ENTRY(CODE, TYPE, WIDEST) [CODE] = widen_##CODE,
+    INTEGRAL_LIST(ENTRY)
+#undef ENTRY
+};
+
+static const RowConversion float_conversions[DTYPE_COUNT] = {
+#define ENTRY(CODE, TYPE, WIDEST) [CODE] = float_##CODE,
+    INTEGRAL_LIST(ENTRY)
+#undef ENTRY
+};
+
+static const RowConversion tests[DTYPE_COUNT] = {
+#define ENTRY(CODE, TYPE, WIDEST) [CODE] = test_##CODE,
+    INTEGRAL_LIST(ENTRY)
+#undef ENTRY
+#define ENTRY(CODE, TYPE) [CODE] = test_##CODE,
+    FLOATING_LIST(ENTRY)
+    COMPLEX_LIST(ENTRY)
+#undef ENTRY
+};
+
+static RowConversion find_conversion(DTypeCode from, DTypeCode to)
+{
+    switch (to) {
+    case BOOL:
+        return tests[from];
+    case INT64:
+        return from >= UINT8 && from <= UINT64 ? NULL : widenings[from];
+    case UINT64:
+        return from >= INT8 && from <= INT64 ? NULL : widenings[from];
+    case FLOAT64:
+        return float_conversions[from];
+    default:
+        return NULL;
+    }
+}
+
+int can_pack(DTypeCode from, DTypeCode to)
+{
+    return from == to || find_conversion(from, to) != NULL;
+}
+
+void pack(const char *data, DTypeCode from, int ndim, const npy_intp *shape,
+          const npy_intp *strides, const npy_uint8 *order, DTypeCode to, char *out)
+{
+    const RowConversion convert = from == to ? NULL : find_conversion(from, to);
+    const npy_intp itemsize = dtypes[to].itemsize;
+    npy_intp lengths[ARRAY_DIMS], steps[ARRAY_DIMS], index[ARRAY_DIMS];
+    int kept = 0;
+    /* Merge neighbouring axes that are one, the fastest first. */
+    for (int i = 0; i < ndim; i++) {
+        const npy_intp length = shape[order[i]], step = strides[order[i]];
+        if (length == 1) {
+            continue;
+        }
+        if (kept > 0 && step == steps[kept - 1] * lengths[kept - 1]) {
+            lengths[kept - 1] *= length;
+        } else {
+            index[kept] = 0;
+            lengths[kept] = length;
+            steps[kept++] = step;
+        }
+    }
+    const npy_intp n = kept > 0 ? lengths[0] : 1, step = kept > 0 ? steps[0] : itemsize;
+    for (;;) {
+        if (convert == NULL) {
+            copy_items(data, step, out, itemsize, n, itemsize);
+        } else {
+            convert(data, step, n, out);
+        }
+        out += n * itemsize;
+        int dim = 1;
+        while (dim < kept && ++index[dim] == lengths[dim]) {
+            data -= steps[dim] * (lengths[dim] - 1);
+            index[dim++] = 0;
+        }
+        if (dim >= kept) {
+            return;
+        }
+        data += steps[dim];
+    }
+}

@@ -1,0 +1,74 @@
+/* Elements of arrays of any layout, one after the other, and in another dtype if need be. */
+
+#ifndef ARRAY_API_NX_PACK_H
+#define ARRAY_API_NX_PACK_H
+
+#include "objects.h"
+
+/* An order of axes, the fastest first. */
+typedef npy_uint8 AxisOrder[ARRAY_DIMS];
+
+/* The order of NumPy's iterators (order "K") over one array: by the distance of neighbours, and
+   the last axis first where that says nothing. */
+void order_axes(int ndim, const npy_intp *shape, const npy_intp *strides, npy_uint8 *order);
+
+/* The order of row-major arrays. */
+static inline void order_rows(int ndim, npy_uint8 *order)
+{
+    for (int i = 0; i < ndim; i++) {
+        order[i] = (npy_uint8)(ndim - 1 - i);
+    }
+}
+
+/* Strides in bytes of an array without gaps whose axes have this order. */
+void dense_strides(int ndim, const npy_intp *shape, const npy_uint8 *order, npy_intp itemsize,
+                   npy_intp *strides);
+
+/* Whether every element lies at a multiple of its size, or of half of it for complex numbers.
+   NumPy copies other elements to buffers, and C must not read them as numbers. */
+static inline int is_aligned(const Tensor *x, const char *data)
+{
+    const npy_intp itemsize = dtypes[x->code].itemsize;
+    npy_uintp all = (npy_uintp)data;
+    for (int i = 0; i < x->ndim; i++) {
+        all |= x->shape[i] > 1 ? (npy_uintp)x->strides[i] : 0;
+    }
+    return (all & (npy_uintp)((x->code >= COMPLEX64 ? itemsize / 2 : itemsize) - 1)) == 0;
+}
+
+/* Memory for intermediate results: on the stack, or on the heap if they are many. */
+enum { SCRATCH_BYTES = 2048 };
+
+typedef struct {
+    char *data;
+    void *heap;
+    npy_clongdouble inside[SCRATCH_BYTES / sizeof(npy_clongdouble)];
+} Scratch;
+
+/* -1 with an exception set if there is no memory. */
+int take_scratch(Scratch *scratch, npy_intp bytes);
+
+static inline void free_scratch(Scratch *scratch)
+{
+    PyMem_Free(scratch->heap);
+}
+
+/* Whether `pack` converts between the dtypes. It does if they are equal; from any dtype to bool;
+   from bool and integers to float64, and to the 64-bit integers of their kind, or either for
+   bool. */
+int can_pack(DTypeCode from, DTypeCode to);
+
+/* Write all elements to `out` in an order of axes. There must be elements. */
+void pack(const char *data, DTypeCode from, int ndim, const npy_intp *shape,
+          const npy_intp *strides, const npy_uint8 *order, DTypeCode to, char *out);
+
+/* `n` elements that lie `stride` bytes apart, to others that lie apart, too. */
+void copy_items(const char *from, npy_intp from_stride, char *to, npy_intp to_stride, npy_intp n,
+                npy_intp itemsize);
+
+/* Write `columns` neighbouring columns of a row-major matrix, whose rows lie `step` bytes apart,
+   one after the other. */
+void turn_columns(const char *from, npy_intp step, npy_intp rows, npy_intp columns,
+                  npy_intp itemsize, char *to);
+
+#endif

@@ -1,0 +1,214 @@
+/* matmul, vecdot and tensordot, by the inner loops of NumPy's ufuncs. These decide by the strides
+   whether BLAS computes, and how, so that they must be told the very strides that NumPy tells them:
+   0 along an axis that is missing or has size 1, those of the array along any other. */
+
+#include "products.h"
+#include "flags.h"
+
+/* Products of larger operands are left to Python: it lets other threads run meanwhile, and has
+   several threads compute. */
+enum { LARGEST = 4096 };
+
+typedef struct {
+    PyUFuncObject *ufunc;
+    PyObject *name; /* in warnings */
+    PyUFuncGenericFunction functions[DTYPE_COUNT]; /* NULL where not looked up yet */
+    void *data[DTYPE_COUNT];
+} Product;
+
+static Product matmul, vecdot;
+
+/* The ufunc's loop for operands and a result of one dtype. Whether there is one. */
+static int find_product(Product *product, int code)
+{
+    if (product->functions[code] != NULL) {
+        return 1;
+    }
+    const PyUFuncObject *ufunc = product->ufunc;
+    const int type = dtypes[code].type_number;
+    for (int i = 0; ufunc != NULL && code != BOOL && i < ufunc->ntypes; i++) {
+        const char *types = ufunc->types + i * 3;
+        if (types[0] == type && types[1] == type && types[2] == type) {
+            product->functions[code] = ufunc->functions[i];
+            product->data[code] = ufunc->data == NULL ? NULL : (void *)ufunc->data[i];
+            return ufunc->functions[i] != NULL;
+        }
+    }
+    return 0;
+}
+
+/* Two arrays of one dtype, small, not empty, with elements that are there. */
+static int take_operands(PyObject *first, PyObject *second, Tensor **x, Tensor **y, char **data)
+{
+    if (!is_array(first) || !is_array(second) || (*x = layout_of(first)) == NULL ||
+        (*y = layout_of(second)) == NULL || (*x)->code != (*y)->code) {
+        return 0;
+    }
+    const npy_intp largest = limits.at_once < LARGEST ? limits.at_once : LARGEST;
+    return (*x)->size <= largest && (*y)->size <= largest && (*x)->size > 0 && (*y)->size > 0 &&
+           (data[0] = data_of(*x)) != NULL && (data[1] = data_of(*y)) != NULL;
+}
+
+/* The result, whose reference is stolen, after what is to be done about floating-point errors. */
+static PyObject *settle(const Product *product, PyObject *result)
+{
+    const int flags = take_flags();
+    if (flags != 0 && treat_errors(product->name, flags) < 0) {
+        Py_CLEAR(result);
+    }
+    return result;
+}
+
+static npy_intp step_of(npy_intp size, npy_intp stride)
+{
+    return size == 1 ? 0 : stride;
+}
+
+PyObject *multiply_matrices(PyObject *first, PyObject *second)
+{
+    Tensor *x, *y;
+    char *args[3];
+    if (!take_operands(first, second, &x, &y, args) || x->ndim < 1 || x->ndim > 2 ||
+        y->ndim < 1 || y->ndim > 2) {
+        return DECLINED;
+    }
+    const int rows_missing = x->ndim == 1, columns_missing = y->ndim == 1;
+    const npy_intp rows = rows_missing ? 1 : x->shape[0];
+    const npy_intp columns = columns_missing ? 1 : y->shape[1];
+    const npy_intp inner = x->shape[x->ndim - 1];
+    const int code = x->code;
+    if (inner != y->shape[0] || rows > limits.at_once / columns || !find_product(&matmul, code)) {
+        return DECLINED;
+    }
+    npy_intp shape[2];
+    int ndim = 0;
+    if (!rows_missing) {
+        shape[ndim++] = rows;
+    }
+    if (!columns_missing) {
+        shape[ndim++] = columns;
+    }
+    PyObject *result = new_array_like_memory(ndim, shape, (DTypeCode)code, 0, &args[2]);
+    if (result == NULL) {
+        return NULL;
+    }
+    const npy_intp itemsize = dtypes[code].itemsize;
+    /* How many products; then rows, inner size, columns. */
+    const npy_intp sizes[4] = {1, rows, inner, columns};
+    /* From product to product; then along the axes of each operand. */
+    const npy_intp steps[9] = {
+        0,
+        0,
+        0,
+        rows_missing ? 0 : step_of(rows, x->strides[0]),
+        step_of(inner, x->strides[x->ndim - 1]),
+        step_of(inner, y->strides[0]),
+        columns_missing ? 0 : step_of(columns, y->strides[1]),
+        rows_missing ? 0 : step_of(rows, columns * itemsize),
+        columns_missing ? 0 : step_of(columns, itemsize),
+    };
+    clear_flags();
+    matmul.functions[code](args, sizes, steps, matmul.data[code]);
+    if (PyErr_Occurred()) { /* it may have been without memory for a copy */
+        Py_DECREF(result);
+        return NULL;
+    }
+    return settle(&matmul, result);
+}
+
+static PyObject *matmul_twin(int ignored, PyObject *const *args, Py_ssize_t count,
+                             PyObject *names)
+{
+    (void)ignored;
+    return count == 2 && names == NULL ? multiply_matrices(args[0], args[1]) : DECLINED;
+}
+
+/* tensordot(x1, x2, /, *, axes) of two matrices over one axis. */
+static PyObject *tensordot_twin(int ignored, PyObject *const *args, Py_ssize_t count,
+                                PyObject *names)
+{
+    PyObject *const wanted[3] = {NULL, NULL, keyword.axes};
+    PyObject *values[3];
+    int overflow;
+    (void)ignored;
+    if (!take_arguments(args, count, names, wanted, 3, 2, values) || count != 2 ||
+        values[2] == NULL || !PyLong_CheckExact(values[2]) ||
+        PyLong_AsLongAndOverflow(values[2], &overflow) != 1) {
+        return DECLINED;
+    }
+    for (int i = 0; i < 2; i++) {
+        const Tensor *x = is_array(values[i]) ? layout_of(values[i]) : NULL;
+        if (x == NULL || x->ndim != 2) {
+            return DECLINED;
+        }
+    }
+    return multiply_matrices(values[0], values[1]);
+}
+
+/* vecdot(x1, x2, /, *, axis) of vectors, or of the rows of row-major arrays of one shape. */
+static PyObject *vecdot_twin(int ignored, PyObject *const *args, Py_ssize_t count,
+                             PyObject *names)
+{
+    PyObject *const wanted[3] = {NULL, NULL, keyword.axis};
+    PyObject *values[3];
+    Tensor *x, *y;
+    char *data[3];
+    (void)ignored;
+    if (!take_arguments(args, count, names, wanted, 3, 2, values) || count != 2 ||
+        !take_operands(values[0], values[1], &x, &y, data) || x->ndim < 1 ||
+        x->ndim != y->ndim || !find_product(&vecdot, x->code)) {
+        return DECLINED;
+    }
+    const int ndim = x->ndim - 1, code = x->code;
+    int axis = ndim;
+    if ((values[2] != NULL && !take_axis(values[2], x->ndim, &axis)) || axis != ndim ||
+        memcmp(x->shape, y->shape, (size_t)x->ndim * sizeof(npy_intp)) != 0 ||
+        (ndim > 0 && !(x->flags & y->flags & ROW_MAJOR))) {
+        return DECLINED;
+    }
+    PyObject *result = new_array_like_memory(ndim, x->shape, (DTypeCode)code, 0, &data[2]);
+    if (result == NULL) {
+        return NULL;
+    }
+    const npy_intp length = x->shape[ndim], itemsize = dtypes[code].itemsize;
+    const npy_intp sizes[2] = {x->size / length, length};
+    const npy_intp row = length * itemsize;
+    const npy_intp steps[5] = {row, row, itemsize, step_of(length, x->strides[ndim]),
+                               step_of(length, y->strides[ndim])};
+    clear_flags();
+    vecdot.functions[code](data, sizes, steps, vecdot.data[code]);
+    return settle(&vecdot, result);
+}
+
+const TwinEntry products_twins[] = {
+    {"matmul", matmul_twin, 0},
+    {"tensordot", tensordot_twin, 0},
+    {"vecdot", vecdot_twin, 0},
+    {NULL, NULL, 0},
+};
+
+/* Python computes products for which NumPy has no ufunc of two operands. */
+static int find_ufunc(PyObject *numpy, const char *name, Product *product)
+{
+    PyObject *found = PyObject_GetAttrString(numpy, name);
+    if (found == NULL) {
+        return -1;
+    }
+    product->name = PyUnicode_InternFromString(name);
+    if (Py_IS_TYPE(found, &PyUFunc_Type) && ((PyUFuncObject *)found)->nin == 2 &&
+        ((PyUFuncObject *)found)->nout == 1) {
+        product->ufunc = (PyUFuncObject *)Py_NewRef(found); /* its loops are used for ever */
+    }
+    Py_DECREF(found);
+    return product->name == NULL ? -1 : 0;
+}
+
+int add_products(PyObject *module)
+{
+    (void)module;
+    PyObject *numpy = PyImport_ImportModule("numpy");
+    const int failed = numpy == NULL || find_ufunc(numpy, "matmul", &matmul) < 0 ||
+                       find_ufunc(numpy, "vecdot", &vecdot) < 0;
+    Py_XDECREF(numpy);
+    return failed ? -1 : 0;
+}

@@ -1,0 +1,15 @@
+/* Products of matrices and vectors. */
+
+#ifndef ARRAY_API_NX_PRODUCTS_H
+#define ARRAY_API_NX_PRODUCTS_H
+
+#include "functions.h"
+
+extern const TwinEntry products_twins[];
+
+/* `x @ y` of two matrices, or of a matrix and a vector; DECLINED for what Python has to compute. */
+PyObject *multiply_matrices(PyObject *x, PyObject *y);
+
+int add_products(PyObject *module);
+
+#endif

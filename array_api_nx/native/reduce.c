@@ -1,0 +1,176 @@
+/* The order in which NumPy reduces. */
+
+#include "reduce.h"
+#include "functions.h"
+
+int take_axes(PyObject *value, int ndim, char *reduced)
+{
+    int axis;
+    if (value == NULL || value == Py_None) {
+        memset(reduced, 1, (size_t)ndim);
+        return 1;
+    }
+    memset(reduced, 0, (size_t)ndim);
+    if (!PyTuple_CheckExact(value)) {
+        if (!take_axis(value, ndim, &axis)) {
+            return 0;
+        }
+        reduced[axis] = 1;
+        return 1;
+    }
+    const Py_ssize_t count = PyTuple_GET_SIZE(value);
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (!take_axis(PyTuple_GET_ITEM(value, i), ndim, &axis) || reduced[axis]) {
+            return 0;
+        }
+        reduced[axis] = 1;
+    }
+    return count > 0 || ndim == 0;
+}
+
+/* Add an axis to the walk, slower than those before it. */
+static inline void add_axis(Reduction *plan, npy_intp length, npy_intp from, npy_intp to)
+{
+    const int last = plan->axes - 1;
+    if (length == 1) {
+        return;
+    }
+    if (last >= 0 && from == plan->from[last] * plan->lengths[last] &&
+        to == plan->to[last] * plan->lengths[last]) {
+        plan->lengths[last] *= length;
+        return;
+    }
+    plan->lengths[plan->axes] = length;
+    plan->from[plan->axes] = from;
+    plan->to[plan->axes++] = to;
+}
+
+void plan_reduction(Reduction *plan, int ndim, const npy_intp *shape, const npy_intp *strides,
+                    const npy_uint8 *order, const char *reduced, int keepdims, npy_intp itemsize)
+{
+    npy_uint8 places[ARRAY_DIMS];
+    plan->ndim = plan->axes = 0;
+    plan->size = plan->count = 1;
+    for (int axis = 0; axis < ndim; axis++) {
+        places[axis] = (npy_uint8)plan->ndim;
+        if (!reduced[axis] || keepdims) {
+            plan->shape[plan->ndim++] = reduced[axis] ? 1 : shape[axis];
+        }
+    }
+    for (int i = 0; i < ndim; i++) {
+        const int axis = order[i];
+        const npy_intp stride = plan->size * itemsize;
+        if (!reduced[axis] || keepdims) {
+            plan->strides[places[axis]] = stride;
+        }
+        add_axis(plan, shape[axis], strides[axis], reduced[axis] ? 0 : stride);
+        *(reduced[axis] ? &plan->count : &plan->size) *= shape[axis];
+    }
+}
+
+int may_be_buffered(const Reduction *plan)
+{
+    return plan->axes > 1 && plan->to[0] == 0 && plan->to[1] == 0;
+}
+
+int has_plain_order(const Tensor *x)
+{
+    if (x->flags & (ROW_MAJOR | COLUMN_MAJOR)) {
+        return 1;
+    }
+    for (int i = 0; i < x->ndim; i++) {
+        for (int j = 0; j <= i && x->shape[i] > 1; j++) {
+            const npy_intp one = x->strides[i], other = x->strides[j];
+            if (one == 0 || (j < i && x->shape[j] > 1 && (one == other || one == -other))) {
+                return 0;
+            }
+        }
+    }
+    return 1;
+}
+
+int settle_strides(Reduction *plan, npy_intp itemsize)
+{
+    npy_intp strides[ARRAY_DIMS];
+    AxisOrder order;
+    int ones = 0;
+    for (int i = 0; i < plan->ndim; i++) {
+        ones += plan->shape[i] == 1;
+    }
+    /* Row-major results stay so, then column-major ones. */
+    for (int turned = 0; turned < 2; turned++) {
+        int same = 1;
+        order_rows(plan->ndim, order);
+        for (int i = 0; turned && i < plan->ndim; i++) {
+            order[i] = (npy_uint8)i;
+        }
+        dense_strides(plan->ndim, plan->shape, order, itemsize, strides);
+        for (int i = 0; i < plan->ndim; i++) {
+            same = same && (plan->shape[i] == 1 || strides[i] == plan->strides[i]);
+        }
+        if (same) {
+            memcpy(plan->strides, strides, (size_t)plan->ndim * sizeof(npy_intp));
+            return 1;
+        }
+    }
+    return ones == 0;
+}
+
+void run_reduction(const Reduction *plan, PyUFuncGenericFunction function, void *data,
+                   const char *from, char *to, int copies, npy_intp itemsize)
+{
+    npy_intp index[ARRAY_DIMS];
+    const int axes = plan->axes;
+    const npy_intp length = axes > 0 ? plan->lengths[0] : 1;
+    const npy_intp from_step = axes > 0 ? plan->from[0] : 0;
+    const npy_intp to_step = axes > 0 ? plan->to[0] : 0;
+    int reduced = 0; /* how many of the outer axes are reduced and not at their beginning */
+    memset(index, 0, (size_t)axes * sizeof(npy_intp));
+    for (;;) {
+        npy_intp n = length, skipped = 0;
+        if (copies && reduced == 0) {
+            skipped = to_step == 0 ? 1 : length;
+            copy_items(from, from_step, to, to_step, skipped, itemsize);
+            n -= skipped;
+        }
+        if (n > 0) {
+            /* Loops may change their arguments. */
+            char *args[3] = {to, (char *)from + skipped * from_step, to};
+            npy_intp steps[3] = {to_step, from_step, to_step};
+            function(args, &n, steps, data);
+        }
+        int dim = 1;
+        while (dim < axes && ++index[dim] == plan->lengths[dim]) {
+            from -= plan->from[dim] * (plan->lengths[dim] - 1);
+            to -= plan->to[dim] * (plan->lengths[dim] - 1);
+            reduced -= plan->to[dim] == 0;
+            index[dim++] = 0;
+        }
+        if (dim >= axes) {
+            return;
+        }
+        from += plan->from[dim];
+        to += plan->to[dim];
+        reduced += plan->to[dim] == 0 && index[dim] == 1;
+    }
+}
+
+PyObject *new_ordered(int ndim, const npy_intp *shape, const npy_intp *strides, DTypeCode code,
+                      char **data)
+{
+    PyObject *result = new_array_like_memory(ndim, shape, code, 0, data);
+    if (result == NULL) {
+        return NULL;
+    }
+    Tensor *tensor = (Tensor *)((Array *)result)->handle;
+    if (memcmp(tensor->strides, strides, (size_t)ndim * sizeof(npy_intp)) != 0) {
+        memcpy(tensor->strides, strides, (size_t)ndim * sizeof(npy_intp));
+        finish_layout(tensor, 0);
+    }
+    return result;
+}
+
+PyObject *new_reduced(const Reduction *plan, DTypeCode code, char **data)
+{
+    return new_ordered(plan->ndim, plan->shape, plan->strides, code, data);
+}

@@ -1,0 +1,111 @@
+/* Running sums and products, row by row. */
+
+#include "scans.h"
+#include "elementwise.h"
+#include "flags.h"
+#include "reduce.h"
+#include "reductions.h"
+
+/* Along one axis: the first element of each row is copied, and the loop adds each of the others
+   to the result before it. */
+static void scan_rows(const ElementLoop *loop, int ndim, const npy_intp *shape, int axis,
+                      const char *from, const npy_intp *from_strides, char *to,
+                      const npy_intp *to_strides, npy_intp itemsize)
+{
+    npy_intp index[ARRAY_DIMS];
+    memset(index, 0, (size_t)ndim * sizeof(npy_intp));
+    const npy_intp step = from_strides[axis], to_step = to_strides[axis];
+    for (;;) {
+        memcpy(to, from, (size_t)itemsize);
+        if (shape[axis] > 1) {
+            char *args[3] = {to, (char *)from + step, to + to_step};
+            npy_intp n = shape[axis] - 1, steps[3] = {to_step, step, to_step};
+            loop->function(args, &n, steps, loop->data);
+        }
+        int dim = ndim - 1;
+        while (dim >= 0 && (dim == axis || ++index[dim] == shape[dim])) {
+            if (dim != axis) {
+                from -= from_strides[dim] * (shape[dim] - 1);
+                to -= to_strides[dim] * (shape[dim] - 1);
+                index[dim] = 0;
+            }
+            dim--;
+        }
+        if (dim < 0) {
+            return;
+        }
+        from += from_strides[dim];
+        to += to_strides[dim];
+    }
+}
+
+static PyObject *scan(OperationCode op, Tensor *x, PyObject *axis_value, PyObject *dtype)
+{
+    npy_intp strides[ARRAY_DIMS];
+    AxisOrder order;
+    Scratch scratch;
+    const char *data;
+    char *out;
+    int axis = 0;
+    if (x->size > limits.at_once || x->size == 0 || x->ndim == 0 ||
+        (data = data_of(x)) == NULL || !is_aligned(x, data)) {
+        return DECLINED;
+    }
+    if (axis_value == NULL || axis_value == Py_None ? x->ndim != 1
+                                                    : !take_axis(axis_value, x->ndim, &axis)) {
+        return DECLINED;
+    }
+    const DTypeCode code = accumulator_of((DTypeCode)x->code);
+    DTypeCode asked = code;
+    if (!take_dtype(dtype, &asked) || asked != code) {
+        return DECLINED;
+    }
+    const ElementLoop *loop = find_loop(op, code);
+    if (loop == NULL || loop->result != code) {
+        return PyErr_Occurred() ? NULL : DECLINED;
+    }
+    const npy_intp itemsize = dtypes[code].itemsize;
+    const int converts = code != x->code;
+    order_axes(x->ndim, x->shape, x->strides, order);
+    dense_strides(x->ndim, x->shape, order, itemsize, strides);
+    if (converts) {
+        if (take_scratch(&scratch, x->size * itemsize) < 0) {
+            return NULL;
+        }
+        pack(data, (DTypeCode)x->code, x->ndim, x->shape, x->strides, order, code, scratch.data);
+        data = scratch.data;
+    }
+    PyObject *result = new_ordered(x->ndim, x->shape, strides, code, &out);
+    if (result != NULL) {
+        clear_flags();
+        scan_rows(loop, x->ndim, x->shape, axis, data, converts ? strides : x->strides, out,
+                  strides, itemsize);
+    }
+    if (converts) {
+        free_scratch(&scratch);
+    }
+    const int flags = result == NULL ? 0 : take_flags();
+    if (flags != 0 && treat_errors(error_names.accumulate, flags) < 0) {
+        Py_CLEAR(result);
+    }
+    return result;
+}
+
+static PyObject *scan_twin(int code, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    PyObject *const wanted[] = {NULL, keyword.axis, keyword.dtype, keyword.include_initial};
+    PyObject *values[4] = {NULL, NULL, NULL, NULL};
+    int initial = 0;
+    if (!take_arguments(args, count, names, wanted, 4, 1, values) || values[0] == NULL ||
+        !is_array(values[0]) || !take_flag(values[3], &initial) || initial) {
+        return DECLINED;
+    }
+    Tensor *x = layout_of(values[0]);
+    return x == NULL ? DECLINED : scan((OperationCode)code, x, values[1], values[2]);
+}
+
+const TwinEntry scan_twins[] = {
+    {"cumulative_sum", scan_twin, OP_ADD},
+    {"cumulative_prod", scan_twin, OP_MULTIPLY},
+    {NULL, NULL, 0},
+};

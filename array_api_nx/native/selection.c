@@ -1,0 +1,339 @@
+/* where and clip. */
+
+#include "selection.h"
+#include "elementwise.h"
+#include "flags.h"
+#include "loops.h"
+
+/* An operand: an array, or a Python scalar, which has no tensor and lies in `scalar`. */
+typedef struct {
+    Tensor *tensor;
+    char *data;
+    Complex128 scalar; /* or whatever fits there */
+} Choice;
+
+/* ------------------------------------------------------------------ where */
+
+/* The dtype that two Python scalars have as arrays; NO_DTYPE unless both are of exact types. */
+static DTypeCode dtype_of_scalars(PyObject *const *values)
+{
+    static const DTypeCode by_kind[] = {BOOL, INT64, FLOAT64, COMPLEX128};
+    int kind = 0;
+    for (int i = 0; i < 2; i++) {
+        const int found = PyBool_Check(values[i])           ? 0
+                          : PyLong_CheckExact(values[i])    ? 1
+                          : PyFloat_CheckExact(values[i])   ? 2
+                          : PyComplex_CheckExact(values[i]) ? 3
+                                                            : -1;
+        if (found < 0) {
+            return NO_DTYPE;
+        }
+        kind = found > kind ? found : kind;
+    }
+    return by_kind[kind];
+}
+
+/* Describe the two operands to choose from. Returns their dtype, which must be one; NO_DTYPE where
+   Python has to look at them. */
+static DTypeCode take_choices(PyObject *const *values, Choice *choices)
+{
+    DTypeCode code = NO_DTYPE;
+    for (int i = 0; i < 2; i++) {
+        Choice *choice = &choices[i];
+        choice->tensor = NULL;
+        if (!is_array(values[i])) {
+            continue;
+        }
+        choice->tensor = layout_of(values[i]);
+        if (choice->tensor == NULL || (choice->data = data_of(choice->tensor)) == NULL ||
+            (code != NO_DTYPE && choice->tensor->code != code)) {
+            return NO_DTYPE;
+        }
+        code = (DTypeCode)choice->tensor->code;
+    }
+    if (code == NO_DTYPE) {
+        code = dtype_of_scalars(values);
+    }
+    for (int i = 0; code != NO_DTYPE && i < 2; i++) {
+        Choice *choice = &choices[i];
+        if (choice->tensor == NULL) {
+            choice->data = (char *)&choice->scalar;
+            if (!write_scalar(choice->data, code, values[i])) {
+                return NO_DTYPE;
+            }
+        }
+    }
+    return code;
+}
+
+/* Whether an operand is a scalar, or its elements lie one after the other in the order that `flag`
+   says, in the shape of `like`. */
+static int lies_alike(const Tensor *x, const Tensor *like, int flag)
+{
+    return x == NULL ||
+           ((x->flags & flag) && x->ndim == like->ndim &&
+            memcmp(x->shape, like->shape, (size_t)x->ndim * sizeof(npy_intp)) == 0);
+}
+
+/* Where NumPy goes over the axes in the opposite order, it puts axes of size 1 elsewhere, which
+   shows in the strides of its result. */
+static int has_thin_axis(int ndim, const npy_intp *shape)
+{
+    for (int dim = 0; dim < ndim; dim++) {
+        if (shape[dim] == 1) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Over operands of any layout. */
+static PyObject *select_by_walk(Tensor *condition, const char *mask, const Choice *choices,
+                                const Loop *loop, DTypeCode code)
+{
+    Tensor *const sources[3] = {condition, choices[0].tensor, choices[1].tensor};
+    Walk walk;
+    walk.ndim = 0;
+    walk.operands = 3;
+    for (int i = 0; i < 3; i++) {
+        if (sources[i] != NULL && !join_shape(&walk, sources[i]->ndim, sources[i]->shape)) {
+            return DECLINED;
+        }
+    }
+    npy_intp count = 1, shape[ARRAY_DIMS];
+    for (int dim = 0; dim < walk.ndim; dim++) {
+        shape[dim] = walk.shape[dim];
+        if (shape[dim] == 0 || count > limits.at_once / shape[dim]) {
+            return DECLINED;
+        }
+        count *= shape[dim];
+    }
+    walk.data[0] = (char *)mask;
+    for (int i = 0; i < 3; i++) {
+        if (i > 0) {
+            walk.data[i] = choices[i - 1].data;
+        }
+        if (sources[i] != NULL) {
+            join_strides(&walk, i, sources[i]);
+        } else {
+            memset(walk.strides[i], 0, (size_t)walk.ndim * sizeof(npy_intp));
+        }
+    }
+    if (!order_walk(&walk, 1) || (walk.turned && has_thin_axis(walk.ndim, shape))) {
+        return DECLINED;
+    }
+    PyObject *result = new_array_like_memory(walk.ndim, shape, code, walk.turned, &walk.data[3]);
+    if (result != NULL) {
+        lay_out(&walk, 3, dtypes[code].itemsize);
+        walk.operands = 4;
+        run_walk(&walk, loop->function, loop->data);
+    }
+    return result;
+}
+
+static PyObject *where_twin(int ignored, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    Choice choices[2];
+    Loop loop;
+    (void)ignored;
+    if (count != 3 || names != NULL || !is_array(args[0])) {
+        return DECLINED;
+    }
+    Tensor *condition = layout_of(args[0]);
+    char *mask;
+    if (condition == NULL || condition->code != BOOL || condition->size > limits.at_once ||
+        condition->size == 0 || (mask = data_of(condition)) == NULL) {
+        return DECLINED;
+    }
+    const DTypeCode code = take_choices(args + 1, choices);
+    if (code == NO_DTYPE || !find_select(dtypes[code].itemsize, &loop)) {
+        return DECLINED;
+    }
+    const int order = condition->flags & ROW_MAJOR ? ROW_MAJOR : COLUMN_MAJOR;
+    if (!(condition->flags & order) || !lies_alike(choices[0].tensor, condition, order) ||
+        !lies_alike(choices[1].tensor, condition, order)) {
+        return select_by_walk(condition, mask, choices, &loop, code);
+    }
+    if (order == COLUMN_MAJOR && has_thin_axis(condition->ndim, condition->shape)) {
+        return DECLINED;
+    }
+    char *operands[4] = {mask, choices[0].data, choices[1].data, NULL};
+    PyObject *result = new_array_like_memory(condition->ndim, condition->shape, code,
+                                             order == COLUMN_MAJOR, &operands[3]);
+    if (result != NULL) {
+        const npy_intp step = dtypes[code].itemsize;
+        const npy_intp steps[4] = {1, choices[0].tensor == NULL ? 0 : step,
+                                   choices[1].tensor == NULL ? 0 : step, step};
+        const npy_intp size = condition->size;
+        loop.function(operands, &size, steps, loop.data);
+    }
+    return result;
+}
+
+/* ------------------------------------------------------------------ clip */
+
+/* Bounds that are scalars are repeated so many times, because NumPy's loops of maximum and minimum
+   have vector instructions for two arrays only. (These may choose another one of two equal zeros
+   than the loop for an array and a scalar: the result must be that of two arrays.) */
+enum { REPEATED = 1024 };
+
+/* Describe a bound: a scalar, an array of one element, or an array that lies like `x`. */
+static int take_bound(PyObject *value, Tensor *x, Choice *bound)
+{
+    bound->tensor = NULL;
+    bound->data = (char *)&bound->scalar;
+    if (!is_array(value)) {
+        return write_scalar(bound->data, (DTypeCode)x->code, value);
+    }
+    Tensor *tensor = layout_of(value);
+    if (tensor == NULL || tensor->code != x->code || (bound->data = data_of(tensor)) == NULL) {
+        return 0;
+    }
+    if (tensor->ndim == 0) {
+        return 1;
+    }
+    bound->tensor = tensor;
+    const int order = x->flags & tensor->flags & (ROW_MAJOR | COLUMN_MAJOR);
+    return order != 0 && lies_alike(tensor, x, order);
+}
+
+/* One of the two operations, and its bound. */
+typedef struct {
+    const ElementLoop *loop; /* NULL if there is no bound */
+    Choice bound;
+    npy_uint64 repeated[REPEATED]; /* the bound if it is a scalar */
+    int flags;
+} Limit;
+
+static void repeat(Limit *limit, npy_intp count, npy_intp itemsize)
+{
+    char *start = (char *)limit->repeated;
+    const npy_intp bytes = count * itemsize;
+    memcpy(start, limit->bound.data, (size_t)itemsize);
+    for (npy_intp done = itemsize; done < bytes; done *= 2) {
+        memcpy(start + done, start, (size_t)(done < bytes - done ? done : bytes - done));
+    }
+}
+
+/* Limit `size` elements that lie one after the other; the target may be the source. Both operations
+   compute a part before either goes on, while it is in the nearest cache. */
+static void run_limits(Limit *pair, char *source, npy_intp size, npy_intp itemsize, char *target)
+{
+    npy_intp steps[3] = {itemsize, itemsize, itemsize};
+    for (npy_intp done = 0; done < size; done += REPEATED) {
+        npy_intp part = size - done < REPEATED ? size - done : REPEATED;
+        char *from = source + done * itemsize, *to = target + done * itemsize;
+        for (int i = 0; i < 2; i++) {
+            Limit *limit = &pair[i];
+            if (limit->loop != NULL) {
+                char *bound = limit->bound.tensor == NULL ? (char *)limit->repeated
+                                                          : limit->bound.data + done * itemsize;
+                char *args[3] = {from, bound, to};
+                limit->loop->function(args, &part, steps, limit->loop->data);
+                limit->flags |= take_flags();
+                from = to;
+            }
+        }
+    }
+}
+
+/* Copy elements of any layout to where they lie one after the other, in the order in which NumPy
+   would compute. The result, without its contents yet changed; DECLINED if that order is neither
+   row-major nor column-major. */
+static PyObject *copy_for_clip(Tensor *x, char *data, char **target)
+{
+    Walk walk;
+    walk.ndim = x->ndim;
+    walk.operands = 1;
+    memcpy(walk.shape, x->shape, (size_t)x->ndim * sizeof(npy_intp));
+    join_strides(&walk, 0, x);
+    for (int dim = 0; dim < x->ndim; dim++) {
+        if (walk.strides[0][dim] == 0 && x->shape[dim] > 1) {
+            return DECLINED;
+        }
+    }
+    if (!order_walk(&walk, 1)) {
+        return DECLINED;
+    }
+    const DTypeCode code = (DTypeCode)x->code;
+    PyObject *result = new_array_like_memory(x->ndim, x->shape, code, walk.turned, target);
+    if (result != NULL) {
+        walk.data[0] = data;
+        walk.data[1] = *target;
+        lay_out(&walk, 1, dtypes[code].itemsize);
+        walk.operands = 2;
+        run_walk(&walk, cast_function(code, code), NULL);
+    }
+    return result;
+}
+
+static PyObject *clip_twin(int ignored, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    PyObject *const wanted[3] = {NULL, keyword.min, keyword.max};
+    static const OperationCode ops[2] = {OP_MAXIMUM, OP_MINIMUM};
+    PyObject *values[3];
+    Limit pair[2];
+    (void)ignored;
+    if (!take_arguments(args, count, names, wanted, 3, 3, values) || values[0] == NULL ||
+        !is_array(values[0])) {
+        return DECLINED;
+    }
+    Tensor *x = layout_of(values[0]);
+    char *data, *target;
+    if (x == NULL || x->code == BOOL || x->code > FLOAT64 || x->size > limits.at_once ||
+        x->size == 0 || (data = data_of(x)) == NULL) {
+        return DECLINED;
+    }
+    int given = 0;
+    for (int i = 0; i < 2; i++) {
+        pair[i].loop = NULL;
+        pair[i].flags = 0;
+        if (values[1 + i] == NULL || values[1 + i] == Py_None) {
+            continue;
+        }
+        if (!take_bound(values[1 + i], x, &pair[i].bound)) {
+            return DECLINED;
+        }
+        pair[i].loop = find_loop(ops[i], (DTypeCode)x->code);
+        if (pair[i].loop == NULL) {
+            return PyErr_Occurred() ? NULL : DECLINED;
+        }
+        given = 1;
+    }
+    if (!given) {
+        return DECLINED;
+    }
+    PyObject *result;
+    if (x->flags & (ROW_MAJOR | COLUMN_MAJOR)) {
+        result = new_array_like_memory(x->ndim, x->shape, (DTypeCode)x->code,
+                                       !(x->flags & ROW_MAJOR), &target);
+    } else {
+        result = copy_for_clip(x, data, &target);
+        data = target;
+    }
+    if (result == NULL || result == DECLINED) {
+        return result;
+    }
+    const npy_intp size = x->size, itemsize = dtypes[x->code].itemsize;
+    for (int i = 0; i < 2; i++) {
+        if (pair[i].loop != NULL && pair[i].bound.tensor == NULL) {
+            repeat(&pair[i], size < REPEATED ? size : REPEATED, itemsize);
+        }
+    }
+    clear_flags();
+    run_limits(pair, data, size, itemsize, target);
+    /* Not earlier: it may call Python code, which could change the operands. */
+    for (int i = 0; i < 2; i++) {
+        if (pair[i].flags != 0 && treat_errors(pair[i].loop->name, pair[i].flags) < 0) {
+            Py_DECREF(result);
+            return NULL;
+        }
+    }
+    return result;
+}
+
+const TwinEntry selection_twins[] = {
+    {"where", where_twin, 0},
+    {"clip", clip_twin, 0},
+    {NULL, NULL, 0},
+};

@@ -1,0 +1,485 @@
+/* sort, argsort, argmax and argmin by the functions that NumPy's dtypes have for rows, and
+   searchsorted. */
+
+#include "sorting.h"
+#include "pack.h"
+
+static PyArray_ArrFuncs *functions_of(DTypeCode code)
+{
+    return PyDataType_GetArrFuncs(dtypes[code].descr);
+}
+
+/* The array of a call if C may look at it: elements of real dtypes, and not none. */
+static Tensor *sortable(PyObject *object, const char **data)
+{
+    Tensor *x = object != NULL && is_array(object) ? layout_of(object) : NULL;
+    if (x == NULL || x->size > limits.at_once || x->size == 0 || x->code >= COMPLEX64 ||
+        (*data = data_of(x)) == NULL || !is_aligned(x, *data)) {
+        return NULL;
+    }
+    return x;
+}
+
+/* ------------------------------------------------------------------ rows */
+
+/* A walk over the rows along one axis of a row-major array. */
+typedef struct {
+    npy_intp length, step; /* of a row, in elements */
+    npy_intp rows;
+} Rows;
+
+static Rows rows_along(int ndim, const npy_intp *shape, int axis)
+{
+    Rows rows = {ndim > 0 ? shape[axis] : 1, 1, 1};
+    for (int i = 0; i < ndim; i++) {
+        rows.step *= i > axis ? shape[i] : 1;
+        rows.rows *= i != axis ? shape[i] : 1;
+    }
+    return rows;
+}
+
+/* Where a row begins, in elements. */
+static inline npy_intp row_start(const Rows *rows, npy_intp i)
+{
+    return i / rows->step * rows->step * rows->length + i % rows->step;
+}
+
+/* Reverse the order of elements, in which NaN stays last: floating-point numbers change their
+   sign, other elements are complemented. Done twice it gives the elements again. */
+static void reverse_order(char *data, DTypeCode code, npy_intp size)
+{
+#define FLIP(TYPE, MASK)                        \
+    for (npy_intp i = 0; i < size; i++) {       \
+        ((TYPE *)data)[i] ^= (TYPE)(MASK);      \
+    }                                           \
+    return;
+    switch (code) {
+    case BOOL:
+        FLIP(npy_uint8, 1)
+    case INT8:
+    case UINT8:
+        FLIP(npy_uint8, -1)
+    case INT16:
+    case UINT16:
+        FLIP(npy_uint16, -1)
+    case INT32:
+    case UINT32:
+        FLIP(npy_uint32, -1)
+    case INT64:
+    case UINT64:
+        FLIP(npy_uint64, -1)
+    case FLOAT32:
+        FLIP(npy_uint32, 1u << 31)
+    case FLOAT64:
+        FLIP(npy_uint64, (npy_uint64)1 << 63)
+    default:
+        return;
+    }
+#undef FLIP
+}
+
+typedef struct {
+    int axis, descending, stable;
+} SortOptions;
+
+/* sort and argsort have the same parameters. */
+static Tensor *take_sort(PyObject *const *args, Py_ssize_t count, PyObject *names,
+                         SortOptions *options, const char **data)
+{
+    PyObject *const wanted[] = {NULL, keyword.axis, keyword.descending, keyword.stable};
+    PyObject *values[4];
+    options->descending = 0;
+    options->stable = 1;
+    if (!take_arguments(args, count, names, wanted, 4, 1, values) ||
+        !take_flag(values[2], &options->descending) || !take_flag(values[3], &options->stable)) {
+        return NULL;
+    }
+    Tensor *x = sortable(values[0], data);
+    if (x == NULL || x->ndim == 0) {
+        return NULL;
+    }
+    options->axis = x->ndim - 1;
+    return values[1] == NULL || take_axis(values[1], x->ndim, &options->axis) ? x : NULL;
+}
+
+static void pack_rows(const Tensor *x, const char *data, char *out)
+{
+    AxisOrder order;
+    order_rows(x->ndim, order);
+    pack(data, (DTypeCode)x->code, x->ndim, x->shape, x->strides, order, (DTypeCode)x->code, out);
+}
+
+/* ------------------------------------------------------------------ sort */
+
+/* Fewer floating-point numbers than these are always sorted by a stable method, see backend.sort.
+   */
+enum { STABLE_BELOW = 1000 };
+
+/* Whether a sorted row has equal numbers that can be told apart, so that their order matters:
+   several NaN, which come last, or zeros of both signs. */
+#define LOOK_FOR_TWINS(NAME, TYPE)                                                  \
+    static int has_twins_##NAME(const TYPE *row, npy_intp length)                   \
+    {                                                                               \
+        npy_intp low = 0, high = length;                                            \
+        if (length > 1 && row[length - 2] != row[length - 2]) {                     \
+            return 1;                                                               \
+        }                                                                           \
+        while (low < high) {                                                        \
+            const npy_intp middle = low + ((high - low) >> 1);                      \
+            *(row[middle] < 0 ? &low : &high) = middle + (row[middle] < 0);         \
+        }                                                                           \
+        for (npy_intp i = low + 1; i < length && row[i] == 0; i++) {                \
+            if (!signbit(row[i]) != !signbit(row[i - 1])) {                         \
+                return 1;                                                           \
+            }                                                                       \
+        }                                                                           \
+        return 0;                                                                   \
+    }
+
+LOOK_FOR_TWINS(float, npy_float)
+LOOK_FOR_TWINS(double, npy_double)
+
+static int has_twins(const char *row, DTypeCode code, npy_intp length)
+{
+    return code == FLOAT32   ? has_twins_float((const npy_float *)row, length)
+           : code == FLOAT64 ? has_twins_double((const npy_double *)row, length)
+                             : 0;
+}
+
+static PyObject *sort_twin(int ignored, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    SortOptions options;
+    const char *data;
+    char *out;
+    Scratch scratch;
+    (void)ignored;
+    Tensor *x = take_sort(args, count, names, &options, &data);
+    if (x == NULL) {
+        return DECLINED;
+    }
+    const DTypeCode code = (DTypeCode)x->code;
+    const int floating = code >= FLOAT32;
+    /* Without `stable`, zeros of both signs lie in NumPy's order. Equal integers are the same. */
+    const int many = x->size >= STABLE_BELOW;
+    if (floating && !options.stable) {
+        return DECLINED;
+    }
+    PyArray_SortFunc *sort =
+        functions_of(code)->sort[floating && !many ? NPY_STABLESORT : NPY_QUICKSORT];
+    if (sort == NULL) {
+        return DECLINED;
+    }
+    const Rows rows = rows_along(x->ndim, x->shape, options.axis);
+    const npy_intp itemsize = dtypes[code].itemsize;
+    if (take_scratch(&scratch, rows.length * itemsize) < 0) {
+        return NULL;
+    }
+    PyObject *result = new_array_like_memory(x->ndim, x->shape, code, 0, &out);
+    if (result == NULL) {
+        free_scratch(&scratch);
+        return NULL;
+    }
+    pack_rows(x, data, out);
+    if (options.descending) {
+        reverse_order(out, code, x->size);
+    }
+    int failed = 0, declined = 0;
+    for (npy_intp i = 0; i < rows.rows && !failed && !declined; i++) {
+        char *row = out + row_start(&rows, i) * itemsize;
+        char *elements = rows.step == 1 ? row : scratch.data;
+        if (rows.step != 1) {
+            copy_items(row, rows.step * itemsize, elements, itemsize, rows.length, itemsize);
+        }
+        failed = sort(elements, rows.length, NULL) < 0;
+        declined = many && has_twins(elements, code, rows.length);
+        if (rows.step != 1) {
+            copy_items(elements, itemsize, row, rows.step * itemsize, rows.length, itemsize);
+        }
+    }
+    free_scratch(&scratch);
+    if (declined) {
+        Py_DECREF(result);
+        return DECLINED;
+    }
+    if (failed) {
+        Py_DECREF(result);
+        return PyErr_NoMemory();
+    }
+    if (options.descending) {
+        reverse_order(out, code, x->size);
+    }
+    return result;
+}
+
+static PyObject *argsort_twin(int ignored, PyObject *const *args, Py_ssize_t count,
+                              PyObject *names)
+{
+    SortOptions options;
+    const char *data;
+    char *out;
+    Scratch copy, row;
+    (void)ignored;
+    Tensor *x = take_sort(args, count, names, &options, &data);
+    if (x == NULL || !options.stable) {
+        return DECLINED; /* without `stable`, equal elements lie in NumPy's order */
+    }
+    const DTypeCode code = (DTypeCode)x->code;
+    PyArray_ArgSortFunc *sort = functions_of(code)->argsort[NPY_STABLESORT];
+    if (sort == NULL) {
+        return DECLINED;
+    }
+    const Rows rows = rows_along(x->ndim, x->shape, options.axis);
+    const npy_intp itemsize = dtypes[code].itemsize;
+    const npy_intp row_bytes = rows.length * (npy_intp)sizeof(npy_intp);
+    if (take_scratch(&copy, x->size * itemsize) < 0) {
+        return NULL;
+    }
+    /* A row of elements after one of indices. */
+    if (take_scratch(&row, row_bytes + rows.length * itemsize) < 0) {
+        free_scratch(&copy);
+        return NULL;
+    }
+    PyObject *result = new_array_like_memory(x->ndim, x->shape, INT64, 0, &out);
+    int failed = result == NULL;
+    if (!failed) {
+        pack_rows(x, data, copy.data);
+        if (options.descending) {
+            reverse_order(copy.data, code, x->size);
+        }
+    }
+    for (npy_intp i = 0; i < rows.rows && !failed; i++) {
+        const npy_intp start = row_start(&rows, i);
+        npy_intp *indices = rows.step == 1 ? (npy_intp *)out + start : (npy_intp *)row.data;
+        char *elements = copy.data + start * itemsize;
+        if (rows.step != 1) {
+            copy_items(elements, rows.step * itemsize, row.data + row_bytes, itemsize, rows.length,
+                       itemsize);
+            elements = row.data + row_bytes;
+        }
+        for (npy_intp j = 0; j < rows.length; j++) {
+            indices[j] = j;
+        }
+        failed = sort(elements, indices, rows.length, NULL) < 0;
+        if (rows.step != 1) {
+            copy_items(row.data, sizeof(npy_intp), out + start * (npy_intp)sizeof(npy_intp),
+                       rows.step * (npy_intp)sizeof(npy_intp), rows.length, sizeof(npy_intp));
+        }
+    }
+    free_scratch(&row);
+    free_scratch(&copy);
+    if (failed && result != NULL) {
+        Py_CLEAR(result);
+        PyErr_NoMemory();
+    }
+    return result;
+}
+
+/* ------------------------------------------------------------------ argmax and argmin */
+
+enum { ARGMAX, ARGMIN };
+
+/* Rows whose elements do not follow each other are copied by so many at a time, which together
+   fill lines of the cache. */
+enum { TURNED_AT_ONCE = 8 };
+
+static PyObject *extreme_twin(int code, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    PyObject *const wanted[] = {NULL, keyword.axis, keyword.keepdims};
+    PyObject *values[3];
+    int keepdims = 0, axis = 0, ndim = 0;
+    npy_intp shape[ARRAY_DIMS];
+    const char *data;
+    char *out;
+    Scratch scratch;
+    if (!take_arguments(args, count, names, wanted, 3, 1, values) ||
+        !take_flag(values[2], &keepdims)) {
+        return DECLINED;
+    }
+    Tensor *x = sortable(values[0], &data);
+    if (x == NULL) {
+        return DECLINED;
+    }
+    const int flat = values[1] == NULL || values[1] == Py_None;
+    const PyArray_ArrFuncs *functions = functions_of((DTypeCode)x->code);
+    PyArray_ArgFunc *find = code == ARGMAX ? functions->argmax : functions->argmin;
+    if ((!flat && !take_axis(values[1], x->ndim, &axis)) || find == NULL) {
+        return DECLINED;
+    }
+    for (int i = 0; i < x->ndim; i++) {
+        const int searched = flat || i == axis;
+        if (!searched || keepdims) {
+            shape[ndim++] = searched ? 1 : x->shape[i];
+        }
+    }
+    const Rows rows = flat ? (Rows){x->size, 1, 1} : rows_along(x->ndim, x->shape, axis);
+    const npy_intp itemsize = dtypes[x->code].itemsize;
+    /* Functions of NumPy's dtypes search rows whose elements follow each other. */
+    const int copies = !(x->flags & ROW_MAJOR), spread = rows.step != 1;
+    const npy_intp turned = spread ? TURNED_AT_ONCE * rows.length * itemsize : 0;
+    if (take_scratch(&scratch, turned + (copies ? x->size * itemsize : 0)) < 0) {
+        return NULL;
+    }
+    PyObject *result = new_array_like_memory(ndim, shape, INT64, 0, &out);
+    if (result == NULL) {
+        free_scratch(&scratch);
+        return NULL;
+    }
+    if (copies) {
+        pack_rows(x, data, scratch.data + turned);
+        data = scratch.data + turned;
+    }
+    for (npy_intp i = 0, n = 1; i < rows.rows; i += n) {
+        const char *elements = data + row_start(&rows, i) * itemsize;
+        if (spread) {
+            n = rows.step - i % rows.step;
+            n = n < TURNED_AT_ONCE ? n : TURNED_AT_ONCE;
+            turn_columns(elements, rows.step * itemsize, rows.length, n, itemsize, scratch.data);
+            elements = scratch.data;
+        }
+        for (npy_intp j = 0; j < n; j++) {
+            npy_intp index = 0;
+            find((char *)elements + j * rows.length * itemsize, rows.length, &index, NULL);
+            ((npy_int64 *)out)[i + j] = index;
+        }
+    }
+    free_scratch(&scratch);
+    return result;
+}
+
+/* ------------------------------------------------------------------ searchsorted */
+
+/* Both orders put NaN last. */
+#define INTEGER_LESS(a, b) ((a) < (b))
+#define INTEGER_UP_TO(a, b) ((a) <= (b))
+#define FLOAT_LESS(a, b) ((a) < (b) || ((b) != (b) && (a) == (a)))
+#define FLOAT_UP_TO(a, b) (!FLOAT_LESS(b, a))
+
+/* One after the other as NumPy does it, where each search begins with what the last one left. It
+   matters for arrays that are not sorted. */
+#define SEARCH_SIDE(NAME, TYPE, IS_BEFORE)                                                        \
+    static void search_##NAME(const char *sorted, npy_intp stride, npy_intp length,               \
+                              const char *values, npy_intp count, npy_int64 *out)                 \
+    {                                                                                             \
+        npy_intp low = 0, high = length;                                                          \
+        TYPE last = *(const TYPE *)values;                                                        \
+        for (npy_intp i = 0; i < count; i++) {                                                    \
+            const TYPE value = ((const TYPE *)values)[i];                                         \
+            if (IS_BEFORE(last, value)) {                                                         \
+                high = length;                                                                    \
+            } else {                                                                              \
+                low = 0;                                                                          \
+                high = high < length ? high + 1 : length;                                         \
+            }                                                                                     \
+            last = value;                                                                         \
+            while (low < high) {                                                                  \
+                const npy_intp middle = low + ((high - low) >> 1);                                \
+                const TYPE element = *(const TYPE *)(sorted + middle * stride);                   \
+                if (IS_BEFORE(element, value)) {                                                  \
+                    low = middle + 1;                                                             \
+                } else {                                                                          \
+                    high = middle;                                                                \
+                }                                                                                 \
+            }                                                                                     \
+            out[i] = low;                                                                         \
+        }                                                                                         \
+    }
+
+/* To the left of equal elements, or to the right of them. */
+#define SEARCH(CODE, TYPE, KIND)                       \
+    SEARCH_SIDE(left_##CODE, TYPE, KIND##_LESS)        \
+    SEARCH_SIDE(right_##CODE, TYPE, KIND##_UP_TO)
+
+#define SEARCH_LIST(S)                                                                            \
+    S(BOOL, npy_bool, INTEGER) S(INT8, npy_int8, INTEGER)                               \
+    S(INT16, npy_int16, INTEGER) S(INT32, npy_int32, INTEGER)                           \
+    S(INT64, npy_int64, INTEGER) S(UINT8, npy_uint8, INTEGER)                           \
+    S(UINT16, npy_uint16, INTEGER) S(UINT32, npy_uint32, INTEGER)                       \
+    S(UINT64, npy_uint64, INTEGER) S(FLOAT32, npy_float, FLOAT)                         \
+    S(FLOAT64, npy_double, FLOAT)
+
+SEARCH_LIST(SEARCH)
+
+typedef void (*Search)(const char *sorted, npy_intp stride, npy_intp length, const char *values,
+                       npy_intp count, npy_int64 *out);
+
+/* By dtype, and by whether it is the right side. */
+static const Search searches[DTYPE_COUNT][2] = {
+#define ENTRY(CODE, TYPE, KIND) [CODE] = {search_left_##CODE, search_right_##CODE},
+    SEARCH_LIST(ENTRY)
+#undef ENTRY
+};
+
+/* "left" or "right"; 0 if it is another object. */
+static int take_side(PyObject *value, int *right)
+{
+    if (value == NULL) {
+        return 1;
+    }
+    if (!PyUnicode_CheckExact(value)) {
+        return 0;
+    }
+    *right = PyUnicode_CompareWithASCIIString(value, "right") == 0;
+    return *right || PyUnicode_CompareWithASCIIString(value, "left") == 0;
+}
+
+static PyObject *searchsorted_twin(int ignored, PyObject *const *args, Py_ssize_t count,
+                                   PyObject *names)
+{
+    PyObject *const wanted[] = {NULL, NULL, keyword.side, keyword.sorter};
+    PyObject *values[4];
+    const char *sorted, *data;
+    char *out;
+    int right = 0;
+    Scratch scratch;
+    double number; /* or whatever fits there */
+    (void)ignored;
+    if (!take_arguments(args, count, names, wanted, 4, 2, values) || values[1] == NULL ||
+        (values[3] != NULL && values[3] != Py_None) || !take_side(values[2], &right)) {
+        return DECLINED;
+    }
+    Tensor *x = sortable(values[0], &sorted);
+    if (x == NULL || x->ndim != 1) {
+        return DECLINED;
+    }
+    const DTypeCode code = (DTypeCode)x->code;
+    if (!is_array(values[1])) {
+        if (!write_scalar((char *)&number, code, values[1])) {
+            return DECLINED;
+        }
+        PyObject *result = new_array_like_memory(0, NULL, INT64, 0, &out);
+        if (result != NULL) {
+            searches[code][right](sorted, x->strides[0], x->size, (char *)&number, 1,
+                                  (npy_int64 *)out);
+        }
+        return result;
+    }
+    Tensor *y = sortable(values[1], &data);
+    if (y == NULL || y->code != code) {
+        return DECLINED;
+    }
+    const int copies = !(y->flags & ROW_MAJOR);
+    if (copies && take_scratch(&scratch, y->size * dtypes[code].itemsize) < 0) {
+        return NULL;
+    }
+    if (copies) {
+        pack_rows(y, data, scratch.data);
+        data = scratch.data;
+    }
+    PyObject *result = new_array_like_memory(y->ndim, y->shape, INT64, 0, &out);
+    if (result != NULL) {
+        searches[code][right](sorted, x->strides[0], x->size, data, y->size, (npy_int64 *)out);
+    }
+    if (copies) {
+        free_scratch(&scratch);
+    }
+    return result;
+}
+
+const TwinEntry sorting_twins[] = {
+    {"sort", sort_twin, 0},
+    {"argsort", argsort_twin, 0},
+    {"argmax", extreme_twin, ARGMAX},
+    {"argmin", extreme_twin, ARGMIN},
+    {"searchsorted", searchsorted_twin, 0},
+    {NULL, NULL, 0},
+};

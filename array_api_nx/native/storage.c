@@ -1,0 +1,282 @@
+/* Storage: a block of memory, as Python sees it. */
+
+#include "storage.h"
+#include "blocks.h"
+#include "memory.h"
+
+/* Memory of results up to so many bytes follows the Storage itself. */
+enum { INLINE_BYTES = 1 << 11 };
+
+/* That memory begins at a multiple of this, so that every dtype is aligned. */
+enum { INLINE_ALIGNMENT = 16 };
+
+PyTypeObject *storage_type;
+
+/* C reads only contiguous, aligned memory of NumPy. Layouts that were found to lie inside the memory
+   are not looked at again: therefore it does not read memory that took the place of longer one. */
+static void find_address(Storage *storage)
+{
+    storage->address = NULL;
+    storage->bytes = 0;
+    storage->writeable = 0;
+    if (storage->memory != NULL && PyArray_CheckExact(storage->memory)) {
+        PyArrayObject *memory = (PyArrayObject *)storage->memory;
+        const npy_intp bytes = PyArray_NBYTES(memory);
+        if (bytes >= storage->most && PyArray_ISCARRAY_RO(memory)) {
+            storage->address = PyArray_BYTES(memory);
+            storage->bytes = storage->most = bytes;
+            storage->writeable = PyArray_ISWRITEABLE(memory) != 0;
+        }
+    }
+}
+
+static PyObject *storage_get_memory(PyObject *self, void *closure)
+{
+    Storage *storage = (Storage *)self;
+    (void)closure;
+    if (storage->memory != NULL || storage->own == NULL || storage->code == NO_DTYPE) {
+        return or_none(storage->memory);
+    }
+    /* Not kept: the array refers to the storage. */
+    npy_intp length = storage->bytes / dtypes[storage->code].itemsize;
+    PyArray_Descr *descr = dtypes[storage->code].descr;
+    Py_INCREF(descr);
+    PyObject *memory = PyArray_NewFromDescr(&PyArray_Type, descr, 1, &length, NULL, storage->own,
+                                            NPY_ARRAY_CARRAY, NULL);
+    if (memory != NULL &&
+        PyArray_SetBaseObject((PyArrayObject *)memory, Py_NewRef(self)) < 0) {
+        Py_CLEAR(memory);
+    }
+    return memory;
+}
+
+static int storage_set_memory(PyObject *self, PyObject *value, void *closure)
+{
+    Storage *storage = (Storage *)self;
+    (void)closure;
+    if (refuse_deletion(value)) {
+        return -1;
+    }
+    /* To drop the old memory may run Python code, which must find all in order. */
+    PyObject *old = storage->memory;
+    storage->memory = Py_XNewRef(or_null(value));
+    storage->own = NULL;
+    find_address(storage);
+    if (storage->memory != NULL && !PyArray_CheckExact(storage->memory)) {
+        TRACK(storage);
+    }
+    Py_XDECREF(old);
+    return 0;
+}
+
+static PyObject *storage_get_node(PyObject *self, void *closure)
+{
+    (void)closure;
+    return or_none(((Storage *)self)->node);
+}
+
+static int storage_set_node(PyObject *self, PyObject *value, void *closure)
+{
+    Storage *storage = (Storage *)self;
+    (void)closure;
+    if (refuse_deletion(value)) {
+        return -1;
+    }
+    Py_XSETREF(storage->node, Py_XNewRef(or_null(value)));
+    if (storage->node != NULL) {
+        TRACK(storage);
+    }
+    return 0;
+}
+
+static PyObject *storage_get_dtype(PyObject *self, void *closure)
+{
+    (void)closure;
+    return or_none(((Storage *)self)->dtype);
+}
+
+static int storage_set_dtype(PyObject *self, PyObject *value, void *closure)
+{
+    Storage *storage = (Storage *)self;
+    (void)closure;
+    if (refuse_deletion(value)) {
+        return -1;
+    }
+    storage->code = (npy_uint8)code_of_descr(value);
+    Py_XSETREF(storage->dtype, Py_NewRef(value));
+    return 0;
+}
+
+static PyObject *storage_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
+{
+    (void)args;
+    (void)keywords;
+    Storage *storage = (Storage *)type->tp_alloc(type, 0);
+    if (storage != NULL) {
+        storage->code = NO_DTYPE;
+        storage->is_tracked = 1;
+    }
+    return (PyObject *)storage;
+}
+
+static int storage_init(PyObject *self, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"memory", "node", "shared", "tracked", NULL};
+    Storage *storage = (Storage *)self;
+    PyObject *memory, *node = Py_None;
+    int shared = 0, tracked = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$Opp:Storage", names, &memory, &node,
+                                     &shared, &tracked)) {
+        return -1;
+    }
+    PyObject *dtype = PyObject_GetAttrString(memory == Py_None ? node : memory, "dtype");
+    PyObject *itemsize = dtype == NULL ? NULL : PyObject_GetAttrString(dtype, "itemsize");
+    const Py_ssize_t size = itemsize == NULL ? -1 : PyLong_AsSsize_t(itemsize);
+    Py_XDECREF(itemsize);
+    if (size < 0 && PyErr_Occurred()) {
+        Py_XDECREF(dtype);
+        return -1;
+    }
+    storage_set_dtype(self, dtype, NULL);
+    Py_DECREF(dtype);
+    storage->itemsize = size;
+    storage->shared = (char)shared;
+    storage->tracked = (char)tracked;
+    storage_set_memory(self, memory, NULL);
+    storage_set_node(self, node, NULL);
+    return 0;
+}
+
+static int storage_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    Storage *storage = (Storage *)self;
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(storage->memory);
+    Py_VISIT(storage->node);
+    return 0;
+}
+
+static int storage_clear(PyObject *self)
+{
+    Storage *storage = (Storage *)self;
+    Py_CLEAR(storage->memory);
+    Py_CLEAR(storage->node);
+    return 0;
+}
+
+static void storage_dealloc(PyObject *self)
+{
+    Storage *storage = (Storage *)self;
+    PyTypeObject *type = Py_TYPE(self);
+    UNTRACK(storage);
+    if (storage->weakrefs != NULL) {
+        PyObject_ClearWeakRefs(self);
+    }
+    storage_clear(self);
+    Py_CLEAR(storage->dtype);
+    if (storage->block != NULL) {
+        give_block(storage->block, storage->block_bytes);
+    }
+    PyObject_GC_Del(self);
+    Py_DECREF(type);
+}
+
+static PyGetSetDef storage_attributes[] = {
+    {"memory", storage_get_memory, storage_set_memory, NULL, NULL},
+    {"node", storage_get_node, storage_set_node, NULL, NULL},
+    {"dtype", storage_get_dtype, storage_set_dtype, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyMemberDef storage_members[] = {
+    {"itemsize", T_PYSSIZET, offsetof(Storage, itemsize), 0, NULL},
+    {"shared", T_BOOL, offsetof(Storage, shared), 0, NULL},
+    {"tracked", T_BOOL, offsetof(Storage, tracked), 0, NULL},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(Storage, weakrefs), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+
+static PyType_Slot storage_slots[] = {
+    {Py_tp_new, storage_new},
+    {Py_tp_init, storage_init},
+    {Py_tp_traverse, storage_traverse},
+    {Py_tp_clear, storage_clear},
+    {Py_tp_dealloc, storage_dealloc},
+    {Py_tp_getset, storage_attributes},
+    {Py_tp_members, storage_members},
+    {0, NULL},
+};
+
+static PyType_Spec storage_spec = {
+    .name = "array_api_nx.contract.strided.Storage",
+    .basicsize = sizeof(Storage),
+    .itemsize = 1,
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
+    .slots = storage_slots,
+};
+
+/* Set the fields of a Storage from the allocator. */
+static void begin(Storage *storage, DTypeCode code)
+{
+    memset((char *)storage + sizeof(PyVarObject), 0, sizeof(Storage) - sizeof(PyVarObject));
+    storage->dtype = Py_NewRef((PyObject *)dtypes[code].descr);
+    storage->code = (npy_uint8)code;
+    storage->itemsize = dtypes[code].itemsize;
+}
+
+Storage *new_storage(npy_intp bytes, DTypeCode code)
+{
+    const npy_intp inside = bytes <= INLINE_BYTES ? bytes + INLINE_ALIGNMENT : 0;
+    Storage *storage = PyObject_GC_NewVar(Storage, storage_type, inside);
+    if (storage == NULL) {
+        return NULL;
+    }
+    begin(storage, code);
+    if (bytes <= BLOCK_BYTES) {
+        if (inside > 0) {
+            const npy_uintp address = (npy_uintp)(storage + 1) + INLINE_ALIGNMENT - 1;
+            storage->own = (char *)(address - address % INLINE_ALIGNMENT);
+        } else {
+            storage->own = storage->block = take_block(bytes);
+            storage->block_bytes = bytes;
+        }
+        if (storage->own == NULL) {
+            Py_DECREF(storage);
+            PyErr_NoMemory();
+            return NULL;
+        }
+        storage->address = storage->own;
+        storage->bytes = storage->most = bytes;
+        storage->writeable = 1;
+        return storage;
+    }
+    npy_intp length = bytes / storage->itemsize;
+    Py_INCREF(dtypes[code].descr);
+    storage->memory = new_array(1, &length, dtypes[code].descr, bytes);
+    if (storage->memory == NULL) {
+        Py_DECREF(storage);
+        return NULL;
+    }
+    find_address(storage);
+    return storage;
+}
+
+Storage *storage_over(PyObject *memory, DTypeCode code)
+{
+    Storage *storage = memory == NULL ? NULL : PyObject_GC_NewVar(Storage, storage_type, 0);
+    if (storage == NULL) {
+        Py_XDECREF(memory);
+        return NULL;
+    }
+    begin(storage, code);
+    storage->memory = memory;
+    find_address(storage);
+    return storage;
+}
+
+int add_storage(PyObject *module)
+{
+    storage_type = (PyTypeObject *)PyType_FromSpec(&storage_spec);
+    return storage_type == NULL ? -1
+                                : PyModule_AddObjectRef(module, "Storage", (PyObject *)storage_type);
+}

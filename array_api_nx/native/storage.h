@@ -1,0 +1,30 @@
+/* Blocks of memory, and what Storage and Tensor have in common as Python objects. */
+
+#ifndef ARRAY_API_NX_STORAGE_H
+#define ARRAY_API_NX_STORAGE_H
+
+#include "objects.h"
+
+/* A new reference, or None. */
+static inline PyObject *or_none(PyObject *object)
+{
+    return Py_NewRef(object == NULL ? Py_None : object);
+}
+
+/* NULL for None; a borrowed reference. */
+static inline PyObject *or_null(PyObject *value)
+{
+    return value == Py_None ? NULL : value;
+}
+
+/* A Storage with uninitialised memory of its own, or of NumPy's if that is large. NULL with an
+   exception set if there is none. */
+Storage *new_storage(npy_intp bytes, DTypeCode code);
+
+/* A Storage over an array of NumPy, whose reference is stolen (also if it is NULL). */
+Storage *storage_over(PyObject *memory, DTypeCode code);
+
+/* Add the type to the module; -1 with an exception set. */
+int add_storage(PyObject *module);
+
+#endif

@@ -1,0 +1,276 @@
+#include "taking.h"
+#include "array_keys.h"
+#include "keys.h"
+#include "array_selection.h"
+
+/* x, indices and an axis: 0 if Python has to look at them. Without an axis, `*axis` stays as it
+   is. */
+static int take_operands(PyObject *const *args, Py_ssize_t count, PyObject *names, Tensor **x,
+                         Tensor **indices, int *axis)
+{
+    PyObject *const wanted[] = {NULL, NULL, keyword.axis};
+    PyObject *values[3];
+    if (!take_arguments(args, count, names, wanted, 3, 2, values) || values[0] == NULL ||
+        values[1] == NULL || !is_array(values[0]) || !is_array(values[1])) {
+        return 0;
+    }
+    *x = layout_of(values[0]);
+    *indices = layout_of(values[1]);
+    return *x != NULL && *indices != NULL && (*indices)->code >= INT8 &&
+           (*indices)->code <= UINT64 && (*indices)->size <= limits.at_once &&
+           (values[2] == NULL || take_axis(values[2], (*x)->ndim, axis));
+}
+
+/* Set the offsets by indices of an axis. 1 if all are in range, 0 if not; -1 with an exception set
+   if there is no memory. */
+static int set_offsets(Selection *selection, const Tensor *indices, const char *data,
+                       npy_intp size, npy_intp stride, const npy_intp *along)
+{
+    if (!reserve_offsets(&selection->offsets, selection->count)) {
+        return -1;
+    }
+    memset(selection->offsets.values, 0, (size_t)selection->count * sizeof(npy_intp));
+    if (!add_indices(selection, indices, data, size, stride, along)) {
+        release_offsets(&selection->offsets);
+        return 0;
+    }
+    return 1;
+}
+
+static PyObject *take_twin(int code, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    Tensor *x, *indices;
+    Selection selection;
+    Region *region = &selection.region;
+    npy_intp shape[ARRAY_DIMS], strides[ARRAY_DIMS];
+    char *data, *where, *taken;
+    int axis = -1;
+    (void)code;
+    if (!take_operands(args, count, names, &x, &indices, &axis) || indices->ndim != 1 ||
+        (axis < 0 && x->ndim != 1) || (data = data_of(x)) == NULL ||
+        (where = data_of(indices)) == NULL) {
+        return DECLINED;
+    }
+    axis = axis < 0 ? 0 : axis;
+    selection.ndim = 1;
+    selection.shape[0] = selection.count = indices->size;
+    start_region(region, x);
+    for (int dim = 0; dim < x->ndim; dim++) {
+        shape[dim] = dim == axis ? selection.count : x->shape[dim];
+        if (dim != axis) {
+            add_axis(region, x->shape[dim], x->strides[dim]);
+        }
+    }
+    if (region->size > limits.at_once || selection.count * region->size > limits.at_once ||
+        selection.count * region->size == 0) {
+        return DECLINED;
+    }
+    if (is_direct(x, indices)) {
+        return take_directly(x, data, indices, where);
+    }
+    const int done =
+        set_offsets(&selection, indices, where, x->shape[axis], x->strides[axis], NULL);
+    if (done != 1) {
+        return done < 0 ? NULL : DECLINED;
+    }
+    PyObject *result = new_array_like_memory(x->ndim, shape, (DTypeCode)x->code, 0, &taken);
+    if (result != NULL) {
+        const Tensor *tensor = (Tensor *)((Array *)result)->handle;
+        for (int dim = 0, kept = 0; dim < x->ndim; dim++) {
+            if (dim != axis) {
+                strides[kept++] = tensor->strides[dim];
+            }
+        }
+        move_selected(&selection, data, taken, tensor->strides + axis, strides, 0);
+    }
+    release_offsets(&selection.offsets);
+    return result;
+}
+
+static PyObject *take_along_axis_twin(int code, PyObject *const *args, Py_ssize_t count,
+                                      PyObject *names)
+{
+    Tensor *x, *indices;
+    Selection selection;
+    npy_intp along[ARRAY_DIMS];
+    char *data, *where, *taken;
+    int axis = -1;
+    (void)code;
+    if (!take_operands(args, count, names, &x, &indices, &axis) || x->ndim == 0 ||
+        indices->ndim != x->ndim || !(indices->flags & ROW_MAJOR) ||
+        (data = data_of(x)) == NULL || (where = data_of(indices)) == NULL) {
+        return DECLINED;
+    }
+    axis = axis < 0 ? x->ndim - 1 : axis;
+    selection.ndim = x->ndim;
+    selection.count = 1;
+    start_region(&selection.region, x);
+    for (int dim = 0; dim < x->ndim; dim++) {
+        const npy_intp size = x->shape[dim], chosen = indices->shape[dim];
+        if (dim != axis && size != chosen && size != 1 && chosen != 1) {
+            return DECLINED;
+        }
+        selection.shape[dim] = dim == axis || size == 1 ? chosen : size;
+        along[dim] = dim == axis || size == 1 ? 0 : x->strides[dim];
+        if (selection.shape[dim] == 0 || selection.count > limits.at_once / selection.shape[dim]) {
+            return DECLINED;
+        }
+        selection.count *= selection.shape[dim];
+    }
+    const int done =
+        set_offsets(&selection, indices, where, x->shape[axis], x->strides[axis], along);
+    if (done != 1) {
+        return done < 0 ? NULL : DECLINED;
+    }
+    PyObject *result =
+        new_array_like_memory(x->ndim, selection.shape, (DTypeCode)x->code, 0, &taken);
+    if (result != NULL) {
+        const Tensor *tensor = (Tensor *)((Array *)result)->handle;
+        move_selected(&selection, data, taken, tensor->strides, NULL, 0);
+    }
+    release_offsets(&selection.offsets);
+    return result;
+}
+
+/* ------------------------------------------------------------------ nonzero */
+
+/* Write the positions of those elements of a row that are not 0, the first of which has the
+   position `first`. Returns how many they are. */
+static npy_intp find_in_row(DTypeCode code, const char *row, npy_intp stride, npy_intp columns,
+                            npy_intp first, npy_intp *positions)
+{
+    npy_intp found = 0;
+#define FIND(TYPE, CONDITION)                                                          \
+    for (npy_intp column = 0; column < columns; column++) {                            \
+        const TYPE *element = (const TYPE *)(row + column * stride);                   \
+        positions[found] = first + column;                                             \
+        found += (CONDITION);                                                          \
+    }                                                                                  \
+    return found;
+    switch (code) {
+    case INT16:
+    case UINT16:
+        FIND(npy_int16, *element != 0)
+    case INT32:
+    case UINT32:
+        FIND(npy_int32, *element != 0)
+    case INT64:
+    case UINT64:
+        FIND(npy_int64, *element != 0)
+    case FLOAT32:
+        FIND(npy_float, *element != 0)
+    case FLOAT64:
+        FIND(npy_double, *element != 0)
+    case COMPLEX64:
+        FIND(npy_float, element[0] != 0 || element[1] != 0)
+    case COMPLEX128:
+        FIND(npy_double, element[0] != 0 || element[1] != 0)
+    default:
+        FIND(npy_int8, *element != 0)
+    }
+#undef FIND
+}
+
+/* The positions of all elements that are not 0, counted in row-major order. */
+static npy_intp find_nonzero(const Tensor *x, const char *data, npy_intp *positions)
+{
+    npy_intp index[ARRAY_DIMS], place = 0, first = 0, found = 0;
+    const int last = x->ndim - 1;
+    if (x->size == 0) {
+        return 0;
+    }
+    set_to_zero(index, x->ndim);
+    do {
+        found += find_in_row((DTypeCode)x->code, data + place, x->strides[last], x->shape[last],
+                             first, positions + found);
+        first += x->shape[last];
+    } while (step_on(last, x->shape, x->strides, index, &place));
+    return found;
+}
+
+/* Write the indices of positions into a table with a column per axis. */
+static void write_indices(const Tensor *x, const npy_intp *positions, npy_intp count,
+                          npy_int64 *table)
+{
+    npy_int64 index[ARRAY_DIMS];
+    npy_intp row = 0;
+    const int last = x->ndim - 1;
+    const npy_intp columns = x->shape[last];
+    if (last == 0) {
+        for (npy_intp i = 0; i < count; i++) {
+            table[i] = positions[i];
+        }
+        return;
+    }
+    for (int dim = 0; dim < last; dim++) {
+        index[dim] = 0;
+    }
+    for (npy_intp i = 0; i < count; i++) {
+        while (positions[i] - row >= columns) {
+            int dim = last - 1;
+            while (dim > 0 && ++index[dim] == x->shape[dim]) {
+                index[dim--] = 0;
+            }
+            index[0] += dim == 0;
+            row += columns;
+        }
+        for (int dim = 0; dim < last; dim++) {
+            *table++ = index[dim];
+        }
+        *table++ = positions[i] - row;
+    }
+}
+
+/* A tuple of the columns of a table, which are views of it, as NumPy's are. */
+static PyObject *split_columns(PyObject *table, int columns)
+{
+    Tensor *whole = (Tensor *)((Array *)table)->handle;
+    PyObject *result = PyTuple_New(columns);
+    for (int column = 0; result != NULL && column < columns; column++) {
+        Tensor *tensor = new_layout(whole, 1);
+        if (tensor != NULL) {
+            tensor->shape[0] = whole->shape[0];
+            tensor->strides[0] = columns * (npy_intp)sizeof(npy_int64);
+            tensor->offset += whole->size > 0 ? column * (npy_intp)sizeof(npy_int64) : 0;
+            finish_layout(tensor, 0);
+        }
+        PyObject *array = wrap_tensor(tensor, INT64);
+        if (array == NULL) {
+            Py_CLEAR(result);
+            break;
+        }
+        PyTuple_SET_ITEM(result, column, array);
+    }
+    return result;
+}
+
+static PyObject *nonzero_twin(int code, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    (void)code;
+    Tensor *x = count == 1 && names == NULL && is_array(args[0]) ? layout_of(args[0]) : NULL;
+    Offsets positions;
+    char *data, *table;
+    if (x == NULL || x->ndim == 0 || x->size > limits.at_once || (data = data_of(x)) == NULL) {
+        return DECLINED;
+    }
+    if (!reserve_offsets(&positions, x->size)) {
+        return NULL;
+    }
+    npy_intp shape[2] = {find_nonzero(x, data, positions.values), x->ndim};
+    PyObject *array = new_array_like_memory(2, shape, INT64, 0, &table);
+    PyObject *result = NULL;
+    if (array != NULL) {
+        write_indices(x, positions.values, shape[0], (npy_int64 *)table);
+        result = split_columns(array, x->ndim);
+        Py_DECREF(array);
+    }
+    release_offsets(&positions);
+    return result;
+}
+
+const TwinEntry taking_twins[] = {
+    {"take", take_twin, 0},
+    {"take_along_axis", take_along_axis_twin, 0},
+    {"nonzero", nonzero_twin, 0},
+    {NULL, NULL, 0},
+};

@@ -1,0 +1,48 @@
+/* A walk over all elements of several operands at a time, in NumPy's order. */
+
+#ifndef ARRAY_API_NX_WALK_H
+#define ARRAY_API_NX_WALK_H
+
+#include "objects.h"
+
+enum { WALK_OPERANDS = 4 };
+
+typedef struct {
+    int ndim, operands;
+    int turned;                 /* whether the axes go from the last to the first */
+    npy_intp count;             /* elements */
+    npy_intp shape[ARRAY_DIMS]; /* what the operands broadcast to */
+    npy_intp strides[WALK_OPERANDS][ARRAY_DIMS];
+    char *data[WALK_OPERANDS];
+} Walk;
+
+/* Broadcast the shape with that of another operand. 0 if they do not broadcast. */
+int join_shape(Walk *walk, int ndim, const npy_intp *shape);
+
+/* Set the strides of operand `i`, of that shape, along the axes that are found: 0 where it is
+   broadcast. */
+void join_strides_of(Walk *walk, int i, int ndim, const npy_intp *shape, const npy_intp *strides);
+
+static inline void join_strides(Walk *walk, int i, const Tensor *tensor)
+{
+    join_strides_of(walk, i, tensor->ndim, tensor->shape, tensor->strides);
+}
+
+/* Put the axes into the order in which NumPy would walk over the operands that are there. 0 if it
+   would be neither that of the axes nor the opposite one, or if it would go backwards along one, and
+   so might compute other bits. `reversible` says that a loop gives the same bits backwards. */
+int order_walk(Walk *walk, int reversible);
+
+/* The strides of an operand that lies row-major along the axes as they are ordered. */
+void lay_out(Walk *walk, int i, npy_intp itemsize);
+
+void reverse_sizes(npy_intp *values, int count);
+
+/* The same walk with the fewest axes: without those of size 1, and neighbours merged through which
+   every operand steps as through one. Only shape and strides are set. Returns the number of axes. */
+int merge_walk(const Walk *walk, Walk *merged);
+
+/* Call the loop for every row. */
+void run_walk(const Walk *walk, PyUFuncGenericFunction function, void *data);
+
+#endif

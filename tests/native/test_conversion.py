@@ -1,0 +1,270 @@
+"""asarray, astype and __array__ in C against the Python functions."""
+
+from __future__ import annotations
+
+import gc
+from typing import Any
+
+import numpy as np
+import pytest
+
+import array_api_nx as xp
+from array_api_nx.frontend.dispatch import cast
+from array_api_nx.native import native
+from tests.support.alike import DTYPES, compare, layouts, values
+
+pytestmark = pytest.mark.skipif(native is None, reason="there is no extension")
+
+SHAPES = [
+    (),
+    (0,),
+    (1,),
+    (5,),
+    (3, 4),
+    (4, 1),
+    (1, 4),
+    (2, 3, 4),
+    (2, 0, 3),
+    (37,),
+    (3, 1, 2),
+    (2, 1, 1, 4),
+]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("errors", ["warn", "ignore", "raise"])
+def test_astype(dtype: str, errors: str) -> None:
+    rng = np.random.default_rng(DTYPES.index(dtype))
+    for _ in range(120):
+        x = layouts(rng, dtype, SHAPES[int(rng.integers(len(SHAPES)))])
+        target = getattr(xp, str(rng.choice(DTYPES)))
+        keywords: dict[str, Any] = {}
+        if rng.random() < 0.5:
+            keywords["copy"] = bool(rng.random() < 0.5)
+        if rng.random() < 0.2:
+            keywords["device"] = [None, "cpu", x.device][int(rng.integers(3))]
+        with np.errstate(all=errors):
+            compare(xp.astype, x, target, **keywords)
+            compare(xp.asarray, x, dtype=target, **keywords)
+            compare(cast, x, target)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_copies(dtype: str) -> None:
+    rng = np.random.default_rng(DTYPES.index(dtype))
+    for shape in SHAPES:
+        for kind in range(9):
+            x = layouts(rng, dtype, shape, kind)
+            for copy in (None, True, False):
+                compare(xp.asarray, x, copy=copy)
+            compare(xp.astype, x, x.dtype)
+            compare(xp.astype, x, x.dtype, copy=False)
+
+
+def test_casts_to_python_types() -> None:
+    x = xp.asarray([1, 0, 3])
+    for kind in (bool, int, float, complex, str, None, "float64", np.float64, np.dtype("f8")):
+        compare(xp.astype, x, kind)
+        compare(xp.asarray, x, dtype=kind)
+        compare(xp.asarray, [1, 2], dtype=kind)
+        compare(xp.asarray, 2, dtype=kind)
+
+
+SCALARS: list[Any] = [
+    *[0, 1, -1, 255, 2**24, 2**24 + 1, 2**31, 2**63 - 1, 2**63, -(2**63), 2**64, 2**70],
+    *[True, False, 0.0, -0.0, 0.1, 1e-42, 1e-320, 1e39, np.nan, np.inf, -np.inf],
+    *[1j, complex(1e39, -0.0), complex(np.nan, np.inf), np.float64(1), np.int8(2), "a", None],
+]
+
+
+@pytest.mark.parametrize("errors", ["warn", "raise"])
+def test_scalars(errors: str) -> None:
+    for value in SCALARS:
+        for dtype in (None, *[getattr(xp, name) for name in DTYPES]):
+            with np.errstate(all=errors):
+                compare(xp.asarray, value, dtype=dtype)
+                compare(xp.asarray, [value], dtype=dtype)
+                compare(xp.asarray, [[value, 1], (0.5, value)], dtype=dtype)
+    compare(xp.asarray, 1.5, copy=True)
+    compare(xp.asarray, 1.5, copy=False)
+    compare(xp.asarray, 1.5, device="cpu")
+    compare(xp.asarray, 1.5, device="nowhere")
+
+
+def _nested(rng: np.random.Generator, shape: tuple[int, ...], pool: list[Any]) -> Any:
+    if not shape:
+        return pool[int(rng.integers(len(pool)))]
+    rows = [_nested(rng, shape[1:], pool) for _ in range(shape[0])]
+    if rng.random() < 0.01 and rows:
+        rows[-1] = [0]
+    return tuple(rows) if rng.random() < 0.3 else rows
+
+
+def test_lists() -> None:
+    rng = np.random.default_rng(0)
+    pools: list[list[Any]] = [
+        [1, 2, -7], [0.5, -0.0, np.nan, 2.0], [1, 2.5], [True, False], [1j, 2.0, 1], SCALARS[:22],
+        [True, 1], [2**40, 1.5], [2**64, 1], [1e300, 1e-300],
+    ]  # fmt: skip
+    for _ in range(500):
+        shape = tuple(rng.integers(0, 4, int(rng.integers(0, 6))).tolist())
+        if rng.random() < 0.7:
+            shape = tuple([n or 2 for n in shape])
+        names = [None, *DTYPES]
+        name = names[int(rng.integers(len(names)))] if rng.random() < 0.5 else None
+        dtype = None if name is None else getattr(xp, name)
+        value = _nested(rng, (2, *shape), pools[int(rng.integers(len(pools)))])
+        copy = [None, True, False][int(rng.integers(3))] if rng.random() < 0.2 else None
+        compare(xp.asarray, value, dtype=dtype, copy=copy)
+
+
+def test_lists_that_python_has_to_read() -> None:
+    class Number(float):
+        pass
+
+    class Row(list[float]):
+        pass
+
+    x = xp.asarray(3.0)
+    for value in (
+        *(
+            [Number(2)],
+            Row([1.0]),
+            [Row([1.0])],
+            [x],
+            [np.ones(2)],
+            [[1], 2],
+            [[1], [2, 3]],
+            [[], []],
+        ),
+        *([], (), [()], [[[[[1]]]]], ["a"], [None], [b"a"], range(3), [range(3)], [1, "a"]),
+        *([[1, 2], "ab"], [[1, 2], [3, [4]]], {1: 2}, {1, 2}, b"abc", bytearray(b"abc"), object()),
+        list(range(20000)),
+    ):
+        compare(xp.asarray, value)
+    cycle: list[Any] = []
+    cycle.append(cycle)
+    with pytest.raises(ValueError, match="deeper"):
+        xp.asarray(cycle)
+
+
+@pytest.mark.parametrize("dtype", [*DTYPES, "longlong", "ulonglong", "float16", ">f8", "U3", "O"])
+def test_ndarrays(dtype: str) -> None:
+    rng = np.random.default_rng(3)
+    whole = values(rng, (4, 6), "int8").astype(dtype)
+    frozen = whole.copy()
+    frozen.flags.writeable = False
+    repeated = np.lib.stride_tricks.as_strided(whole, (4, 6), (0, whole.itemsize), writeable=True)
+    bytes_ = np.zeros(100, np.uint8)
+    for array in (
+        *(
+            whole,
+            whole.T,
+            whole[::2, ::-3],
+            frozen,
+            frozen[1],
+            whole[2:2],
+            whole[0, 0, ...],
+            repeated,
+        ),
+        *(np.broadcast_to(whole[0], (3, 6)), whole[:1, ::2].T, whole.view(np.matrix)),
+        *(np.ndarray((3,), whole.dtype, whole, 0, (whole.itemsize,)), np.empty((2, 0, 3), dtype)),
+        *(
+            []
+            if dtype == "O"
+            else [np.ndarray((5,), dtype, bytes_, 1), np.ndarray(5, dtype, bytes_, 0, 17)]
+        ),
+    ):
+        for copy in (None, True, False):
+            compare(xp.asarray, array, copy=copy)
+            compare(xp.asarray, array, copy=copy, dtype=xp.int64)
+            compare(xp.asarray, array, copy=copy, device="cpu")
+
+
+def test_memory_is_shared_with_ndarrays() -> None:
+    array = np.arange(6.0)
+    x = xp.asarray(array)
+    array[0] = 7
+    x[1] = 8
+    assert float(x[0]) == 7
+    assert array[1] == 8
+    array.shape = 2, 3
+    array.flags.writeable = False
+    assert x.shape == (6,)
+    x[2] = 9
+    assert array[0, 2] == 9
+    del array
+    gc.collect()
+    assert float(x[2]) == 9
+
+
+def test_large_ndarrays() -> None:
+    for size in (16384, 16385, 2**20, 2**20 + 1):
+        array = np.zeros(size, np.int8)
+        for copy in (None, True):
+            compare(xp.asarray, array, copy=copy)
+        x = xp.asarray(array)
+        compare(x.__array__)
+        compare(xp.astype, x, xp.int16)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_to_ndarrays(dtype: str) -> None:
+    rng = np.random.default_rng(DTYPES.index(dtype))
+    for shape in SHAPES:
+        for kind in range(9):
+            x = layouts(rng, dtype, shape, kind)
+            for call in (
+                x.__array__,
+                lambda *args, x=x, **keywords: np.asarray(x, *args, **keywords),
+            ):
+                compare(call)
+                compare(call, np.dtype(dtype))
+                compare(call, dtype=np.dtype("f4"))
+                compare(call, copy=None)
+            compare(x.__array__, None, None)
+            compare(x.__array__, None, True)
+            compare(x.__array__, None, False)
+            compare(x.__array__, None, None, None)
+            compare(x.__array__, order="C")
+
+
+def test_a_new_ndarray_keeps_the_memory_alive() -> None:
+    x = xp.asarray([1.0, 2.0]) + 1
+    first, second = x.__array__(), x.__array__()
+    assert first is not second
+    first.shape = 2, 1
+    assert second.shape == x.shape == (2,)
+    first[0, 0] = 9
+    assert float(x[0]) == 9
+    del x, second
+    gc.collect()
+    assert first.tolist() == [[9.0], [3.0]]
+
+
+def test_arguments() -> None:
+    x = xp.asarray([1.0])
+    for args in [(), (x,), (x, xp.int8, True), (1.0, xp.int8), (x, 3), (None, xp.int8)]:
+        compare(xp.astype, *args)
+    compare(xp.astype, x, dtype=xp.int8)
+    compare(xp.astype, x, xp.float32, copy=1)
+    compare(xp.astype, x, xp.float64, copy=None)
+    compare(xp.astype, x, xp.float32, device="nowhere")
+    compare(xp.asarray)
+    compare(xp.asarray, x, xp.float32)
+    compare(xp.asarray, x, copy=1)
+    compare(xp.asarray, x, copy=0)
+    compare(xp.asarray, x, dtype=xp.float32, copy=False)
+    compare(xp.asarray, x, device="nowhere")
+    compare(xp.asarray, obj=x)
+
+
+def test_small_arrays_that_are_to_be_deferred() -> None:
+    x = xp.asarray([1.0, 2.0, 3.0])
+    with xp.config_context(fusion="always"):
+        compare(xp.asarray, 2.0)
+        compare(xp.asarray, [1.0, 2.0])
+        compare(xp.asarray, np.ones(3), copy=True)
+        compare(xp.asarray, x, copy=True)
+        compare(xp.astype, x, xp.float32)
+        compare((x + 1).__array__)

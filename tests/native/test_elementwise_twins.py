@@ -1,0 +1,273 @@
+"""Operations element by element in C, held against the Python functions that they stand for."""
+
+from __future__ import annotations
+
+import inspect
+import operator
+from functools import partial
+
+import numpy as np
+import pytest
+
+import array_api_nx as xp
+from array_api_nx import config
+from array_api_nx.contract import primitives as p
+from array_api_nx.frontend import dispatch, elementwise
+from array_api_nx.native import native
+from tests.support import twins
+from tests.support.twins import assert_alike, random_array, random_operands, random_scalar
+
+pytestmark = twins.needs_native
+
+# By the twins' own type, so that new ones are tested without being listed.
+TWINS = {
+    name: function
+    for name, function in vars(elementwise).items()
+    if type(function) is type(xp.add) and function.__module__ == elementwise.__name__
+}
+UNARY = {name: f for name, f in TWINS.items() if len(inspect.signature(f).parameters) == 1}
+BINARY = {name: f for name, f in TWINS.items() if len(inspect.signature(f).parameters) == 2}
+
+OPERATORS = (
+    *["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and_", "or_", "xor"],
+    *["lshift", "rshift", "matmul"],
+)
+COMPARISONS = "lt", "le", "eq", "ne", "gt", "ge"
+CONVERSIONS = {
+    "float": float, "int": int, "bool": bool, "complex": complex, "index": operator.index,
+    "len": len, "shape": operator.attrgetter("shape"), "ndim": operator.attrgetter("ndim"),
+    "size": operator.attrgetter("size"), "list": lambda x: [float(i) for i in x],
+    "format": lambda x: f"{x:.2f}", "hash": hash, "contains": lambda x: 1 in x,
+}  # fmt: skip
+
+
+def _reflected(op):
+    return lambda x, y: op(y, x)
+
+
+def _call_dispatch(function, primitive, *operands):
+    return function(primitive, *operands)
+
+
+BINARY_CALLS = {
+    **{name: getattr(operator, name) for name in (*OPERATORS, *COMPARISONS)},
+    **{f"{name}, reflected": _reflected(getattr(operator, name)) for name in OPERATORS},
+    **BINARY,
+    "dispatch.binary": lambda x, y: dispatch.binary(p.ADD, x, y, NotImplemented),
+    "pow, three arguments": lambda x, y: pow(x, y, 3),
+    "by name": lambda x, y: xp.add(x1=x, x2=y),
+    "three arguments": lambda x, y: xp.add(x, y, y),
+}
+INPLACE_CALLS = {name: getattr(operator, f"i{name.strip('_')}") for name in OPERATORS}
+UNARY_CALLS = {
+    **{name: getattr(operator, name) for name in ("neg", "pos", "abs", "invert")},
+    **UNARY,
+    **CONVERSIONS,
+    "dispatch.unary": partial(_call_dispatch, dispatch.unary, p.SQRT),
+    "by name": lambda x: xp.sin(x=x),
+    "two arguments": lambda x: xp.sin(x, x),
+    "none": lambda x: xp.sin(),
+}
+
+
+def _cases(name: str, count: int) -> list[int]:
+    """Seeds of random cases, other ones for each name."""
+    start = int.from_bytes(name.encode()[-6:], "big")
+    return [start + i for i in range(count)]
+
+
+def test_every_operation_has_its_twin():
+    assert len(UNARY) + len(BINARY) >= 60
+    assert {"add", "pow", "nextafter", "logical_xor"} <= {*BINARY}
+    assert {"abs", "sqrt", "isnan", "round", "imag"} <= {*UNARY}
+
+
+@pytest.mark.parametrize("name", BINARY_CALLS)
+def test_binary(name):
+    for seed in _cases(name, 40):
+        make = lambda seed=seed: random_operands(np.random.default_rng(seed))  # noqa: E731
+        assert_alike(BINARY_CALLS[name], make, f"{name}, seed {seed}")
+
+
+@pytest.mark.parametrize("name", INPLACE_CALLS)
+def test_in_place(name):
+    for seed in _cases(name, 100):
+        make = lambda seed=seed: random_operands(np.random.default_rng(seed))  # noqa: E731
+        assert_alike(INPLACE_CALLS[name], make, f"{name}, seed {seed}")
+
+
+@pytest.mark.parametrize("name", UNARY_CALLS)
+def test_unary(name):
+    for seed in _cases(name, 25):
+
+        def make(seed=seed):
+            rng = np.random.default_rng(seed)
+            shape = (1,) * int(rng.integers(0, 3)) if name in CONVERSIONS else None
+            x = random_array(rng, shape=shape if rng.random() < 0.7 else None)
+            return [x if rng.random() < 0.95 else random_scalar(rng)]
+
+        assert_alike(UNARY_CALLS[name], make, f"{name}, seed {seed}")
+
+
+def test_operands_of_one_dtype_in_all_dtypes():
+    """Where most calls are answered in C: 1,500 cases of two arrays, or an array and a scalar."""
+    calls = [*BINARY_CALLS.items(), *INPLACE_CALLS.items()]
+    for seed in range(1500):
+        dtype = twins.DTYPES[seed % len(twins.DTYPES)]
+        name, call = calls[seed % len(calls)]
+        make = lambda seed=seed, dtype=dtype: random_operands(  # noqa: E731
+            np.random.default_rng(seed), dtype
+        )
+        assert_alike(call, make, f"{name}, {dtype}, seed {seed}")
+
+
+def test_duplicated_arguments_do_as_well():
+    rng = np.random.default_rng(3)
+    for seed in range(300):
+        name = [*BINARY_CALLS][seed % len(BINARY_CALLS)]
+        assert_alike(BINARY_CALLS[name], random_operands(rng), name)
+        name = [*INPLACE_CALLS][seed % len(INPLACE_CALLS)]
+        assert_alike(INPLACE_CALLS[name], random_operands(rng), name)
+
+
+def test_common_calls_are_answered_in_c():
+    """Else the comparisons would compare Python with itself."""
+    x, y = xp.asarray([[1.0, 2.0], [3.0, 4.0]]), xp.asarray([[5.0, 6.0], [7.0, 8.0]])
+    row, turned, element = xp.asarray([1.0, 2.0]), x.T, xp.asarray(1.0)
+    for call in (
+        *[lambda: x + y, lambda: x + 1, lambda: 2.5 - x, lambda: x**2, lambda: turned * turned],
+        *[lambda: turned + x, lambda: x + row, lambda: x < y, lambda: -x, lambda: abs(x)],
+        *[lambda: xp.sqrt(x), lambda: xp.atan2(x, y), lambda: float(element), lambda: len(x)],
+        *[lambda: operator.iadd(x, y), lambda: operator.imul(x, 1), lambda: x.shape],
+        *[lambda: operator.iadd(x, row), lambda: bool(element), lambda: x.size],
+    ):
+        assert twins.is_answered_in_c(call), inspect.getsource(call)
+
+
+# ---------------------------------------------------------------------- settings
+
+
+@pytest.mark.parametrize("mode", ["raise", "ignore", "warn", "call", "log"])
+def test_what_errstate_asks_for(mode):
+    """Errors, their texts and the state of arrays after them; calls with what arguments."""
+    heard = []
+
+    class Log:
+        def write(self, text):
+            heard.append((twins.is_python_answering(), text))
+
+    def hear(*arguments):
+        heard.append((twins.is_python_answering(), arguments))
+
+    calls = [*BINARY_CALLS.items(), *INPLACE_CALLS.items(), *UNARY_CALLS.items()]
+    floats = [xp.float32, xp.float64, xp.complex64, xp.complex128, xp.int8, xp.uint16]
+    with np.errstate(all=mode, call=Log() if mode == "log" else hear):
+        for seed in range(500):
+            name, call = calls[seed % len(calls)]
+
+            def make(seed=seed, name=name):
+                rng = np.random.default_rng(seed)
+                operands = random_operands(rng, floats[int(rng.integers(len(floats)))])
+                return operands[:1] if name in UNARY_CALLS else operands
+
+            assert_alike(call, make, f"{name}, seed {seed}")
+    in_c, in_python = ([what for who, what in heard if who is side] for side in (False, True))
+    assert in_c == in_python
+    assert bool(heard) == (mode in ("call", "log"))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"fusion": "always"}, {"fusion": "always", "fusion_threshold": 0},
+        {"fusion_threshold": 0}, {"fusion": "off"},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_deferral(settings):
+    """In every way to run, both give the same; and C does not compute what is to be deferred."""
+    calls = [*BINARY_CALLS.items(), *INPLACE_CALLS.items()]
+    with xp.config_context(**settings):
+        for seed in range(400):
+            name, call = calls[seed % len(calls)]
+            make = lambda seed=seed: random_operands(np.random.default_rng(seed))  # noqa: E731
+            assert_alike(call, make, f"{name}, seed {seed}")
+        x = xp.asarray([1.0, 2.0, 3.0], copy=True)
+        if settings.get("fusion_threshold") == 0:
+            for call in (lambda: x + x, lambda: xp.sin(x), lambda: operator.imul(x, 1.0)):
+                assert not twins.is_answered_in_c(call)
+            assert (x + x)._handle.array is None
+
+
+def test_sizes_around_the_limits():
+    """Above what may have to wait, C declines, whatever the operands broadcast from."""
+    threshold = config.hints.threshold
+    calls = (lambda x: x + x, lambda x: x * 2.0, xp.sqrt, lambda x: operator.iadd(x, 1.0))
+    for size in (100, 2**14 + 1, threshold, threshold + 1):
+        for call in calls:
+            assert_alike(call, [xp.ones(size)])
+    small, large = xp.ones(100), xp.ones(threshold + 1)
+    assert all([twins.is_answered_in_c(lambda call=call: call(small)) for call in calls])
+    assert not any([twins.is_answered_in_c(lambda call=call: call(large)) for call in calls])
+    row, column = xp.ones((1, 600)), xp.ones((600, 1))
+    assert not twins.is_answered_in_c(lambda: row + column)
+    assert_alike(operator.add, [row, column])
+
+
+@pytest.mark.parametrize("device", ["torch:cpu", "jax:cpu", "dask"])
+def test_other_devices(device):
+    try:
+        device = xp.Device(device)
+    except (ImportError, ValueError) as error:
+        pytest.skip(str(error))
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        x = random_array(rng, xp.float32, layout="row-major")
+        arguments = [x.to_device(device), x if rng.random() < 0.3 else x.to_device(device)]
+        name = ["add", "mul", "lt"][seed % 3]
+        seen = assert_alike(getattr(operator, name), arguments, f"{name}, seed {seed}")
+        assert seen["exception"] or seen["result: device"] == str(device)
+
+
+def test_a_checked_backend_is_asked(tmp_path):
+    """With ARRAY_API_NX_CHECKED, guarantees are checked in every call: C does not answer."""
+    import os
+    import subprocess
+    import sys
+
+    code = (
+        "import array_api_nx as xp; from tests.support import twins\n"
+        "x = xp.ones(3)\n"
+        "for call in (lambda: x + x, lambda: xp.sin(x), lambda: x * 2, lambda: float(x[0])):\n"
+        "    assert not twins.is_answered_in_c(call)\n"
+        "assert (x + x)._handle.array.tolist() == [2, 2, 2]"
+    )
+    subprocess.run(
+        [sys.executable, "-c", code], check=True, env={**os.environ, "ARRAY_API_NX_CHECKED": "1"}
+    )
+
+
+def test_tracing_is_python_alone():
+    """Calls with arrays that are recorded reach the recorder."""
+    compiled = xp.compile(lambda x: xp.sin(x) * 2 + x)
+    x = xp.asarray([1.0, 2.0])
+    assert np.asarray(compiled(x)).tolist() == np.asarray(xp.sin(x) * 2 + x).tolist()
+
+
+def test_limits_are_those_of_the_policy():
+    from array_api_nx.backends.cpu.policy import limits
+
+    assert limits.at_once == 2**14
+    assert hasattr(native, "set_limits")
+
+
+@pytest.mark.parametrize("scalar", [2, 2.0, True, 1, 0, 3, -1, 2**24, 2**24 + 1], ids=str)
+def test_powers_and_scalars_of_consequence(scalar):
+    """Squares, of which NumPy makes products, and integers that a float may not hold."""
+    for seed, dtype in enumerate(twins.DTYPES):
+        x = random_array(np.random.default_rng(seed), dtype, (3, 4), "row-major", "copied")
+        for call in (
+            *[lambda x: x**scalar, lambda x: scalar**x, lambda x: operator.ipow(x, scalar)],
+            *[lambda x: xp.pow(x, scalar), lambda x: xp.pow(scalar, x), lambda x: x - scalar],
+        ):
+            assert_alike(call, [x], f"{dtype}, {scalar}")

@@ -1,0 +1,176 @@
+"""Compiled callables stand for Python functions: what tools see of them is the function."""
+
+from __future__ import annotations
+
+import copy
+import doctest
+import functools
+import gc
+import inspect
+import pickle
+import pydoc
+import sys
+import types
+import typing
+import weakref
+from contextlib import suppress
+
+import pytest
+
+import array_api_nx as xp
+from array_api_nx.native import native, with_twin
+from tests.support import twins
+
+pytestmark = twins.needs_native
+
+KIND = type(xp.add)
+
+
+def _callables():
+    """All compiled callables of the package, by where they are defined."""
+    found = {}
+    for name, module in [*sys.modules.items()]:
+        if name.startswith("array_api_nx") and isinstance(module, types.ModuleType):
+            for value in vars(module).values():
+                if type(value) is KIND:
+                    found[f"{value.__module__}.{value.__qualname__}"] = value
+    return found
+
+
+CALLABLES = _callables()
+
+every = pytest.mark.parametrize("name", CALLABLES)
+
+
+def test_there_are_some():
+    assert "array_api_nx.frontend.elementwise.add" in CALLABLES
+    assert CALLABLES["array_api_nx.frontend.elementwise.add"] is xp.add
+
+
+@every
+def test_it_looks_like_the_function(name):
+    function = CALLABLES[name]
+    meaning = function.__wrapped__
+    assert isinstance(meaning, types.FunctionType)
+    for attribute in ("__name__", "__qualname__", "__module__", "__doc__", "__annotations__"):
+        assert getattr(function, attribute) == getattr(meaning, attribute)
+    assert function.__doc__
+    assert inspect.signature(function) == inspect.signature(meaning)
+    assert inspect.getdoc(function) == inspect.getdoc(meaning)
+    assert inspect.unwrap(function) is meaning
+    assert inspect.getsource(function) == inspect.getsource(meaning)
+    assert inspect.getmodule(function) is sys.modules[meaning.__module__]
+    assert inspect.isroutine(function)
+    assert callable(function)
+    with suppress(TypeError):  # names that only type checkers know
+        hints = typing.get_type_hints(meaning)
+        assert typing.get_type_hints(function) == hints
+    assert repr(function).startswith(f"<function {meaning.__qualname__} at 0x")
+
+
+@every
+def test_its_name_finds_it(name):
+    function = CALLABLES[name]
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        assert pickle.loads(pickle.dumps(function, protocol)) is function
+    assert copy.copy(function) is function
+    assert copy.deepcopy([function])[0] is function
+    assert getattr(sys.modules[function.__module__], function.__name__) is function
+
+
+@every
+def test_it_is_an_object_like_others(name):
+    function = CALLABLES[name]
+    assert weakref.ref(function)() is function
+    assert {function: 1}[function] == 1
+    assert function == function
+    assert function != 1
+    assert hash(function) == hash(function)
+    assert gc.is_tracked(function)
+    with pytest.raises(TypeError, match="cannot create"):
+        type(function)()
+    with pytest.raises(TypeError):
+        type("Sub", (type(function),), {})
+
+
+@every
+def test_wrong_calls_raise_what_the_function_raises(name):
+    """Whatever number of arguments, by position or by name, a twin raises nothing of its own."""
+    function = CALLABLES[name]
+    for arguments in ((), (None,), (1,), (None,) * 9, (object(), object()), ("x",) * 3):
+        for named in ({}, {"no_such": 1}, {"x": None}):
+            found = []
+            for call in (function, function.__wrapped__):
+                try:
+                    result = call(*arguments, **named)
+                except Exception as error:  # any, but the same
+                    found.append((type(error), str(error)))
+                else:  # some functions take nothing, or None
+                    found.append((type(result), getattr(result, "shape", result)))
+            assert found[0] == found[1]
+
+
+def test_attributes_can_be_set():
+    """As tools do that mark functions."""
+    function = with_twin(types.FunctionType(xp.add.__wrapped__.__code__, {}, "add"))
+    function.mark = 1
+    assert function.mark == 1
+    del function.mark
+    assert not hasattr(function, "mark")
+    assert "__wrapped__" in vars(function)
+
+
+def test_methods_and_partials():
+    class Holder:
+        plain = xp.abs
+        static = staticmethod(xp.abs)
+
+    x = xp.asarray([-1.0])
+    holder = Holder()
+    assert Holder.plain is xp.abs
+    assert holder.static is xp.abs
+    assert isinstance(holder.plain, types.MethodType)
+    assert holder.plain.__self__ is holder
+    assert float(functools.partial(xp.add, x)(x)) == -2.0
+    assert float(functools.reduce(xp.add, [x, x, x])) == -3.0
+    assert [float(y) for y in map(xp.abs, [x, x])] == [1.0, 1.0]
+    wrapped = functools.wraps(xp.add)(lambda *operands: xp.add(*operands))
+    assert inspect.signature(wrapped) == inspect.signature(xp.add)
+
+
+def test_doctest_and_help_find_them():
+    module = sys.modules[xp.add.__module__]
+    found = [test.name for test in doctest.DocTestFinder(exclude_empty=False).find(module)]
+    assert f"{module.__name__}.add" in found
+    text = pydoc.plain(pydoc.render_doc(xp.add))
+    assert "add(x1: " in text
+    assert "add(x1: " in pydoc.plain(pydoc.render_doc(module))
+
+
+def test_they_are_collected():
+    def make():
+        function = with_twin(types.FunctionType(xp.add.__wrapped__.__code__, {}, "add"))
+        function.itself = function
+        return weakref.ref(function)
+
+    died = make()
+    gc.collect()
+    assert died() is None
+
+
+def test_only_functions_of_a_chapter_have_twins():
+    """A twin is found by name, so that a function of another name would get another's twin."""
+
+    def no_such_twin():
+        pass
+
+    with pytest.raises(LookupError, match="no_such_twin has no compiled twin"):
+        with_twin(no_such_twin)
+    with pytest.raises(AttributeError):
+        native.front(1)
+    for name in CALLABLES:
+        module, _, function = name.rpartition(".")
+        assert module.startswith("array_api_nx.frontend."), name
+        assert getattr(sys.modules[module], function) is CALLABLES[name]
+    names = [name.rpartition(".")[2] for name in CALLABLES]
+    assert len(names) == len({*names})

@@ -1,0 +1,203 @@
+"""Every allocation that a call makes fails in turn: the call raises MemoryError or gives the right
+result, and nothing is damaged or left behind."""
+
+from __future__ import annotations
+
+import gc
+import operator
+import sys
+import weakref
+
+import numpy as np
+import pytest
+
+import array_api_nx as xp
+from array_api_nx.contract.strided import Storage, Tensor
+from array_api_nx.core.view import View
+from array_api_nx.device import CPU
+from tests.native import test_functions_leaks as leaks
+from tests.support import twins
+
+try:
+    from _testcapi import remove_mem_hooks, set_nomemory
+except ImportError:
+    set_nomemory = None
+
+pytestmark = [
+    twins.needs_native,
+    pytest.mark.skipif(set_nomemory is None, reason="Python was built without _testcapi"),
+]
+
+MOST = 400
+"""More allocations than any call here makes."""
+
+
+def is_of_memory(error):
+    """Also the SystemErrors by which Python 3.11 reports that a ufunc of NumPy 2.4, or some code of
+    its own, failed without saying so; both happen without our extension, too."""
+    return isinstance(error, MemoryError) or (
+        isinstance(error, SystemError)
+        and str(error).startswith(("<ufunc ", "error return without exception set"))
+    )
+
+
+def fail_each(call, *arguments):
+    """Call it with its first allocation failing, then its second ..., until none fails.
+
+    Returns
+    -------
+    failed : int
+        How often there was a MemoryError.
+    result
+        Of the last call.
+    """
+    failed = 0
+    for start in range(MOST):
+        error = result = None
+        set_nomemory(start, start + 1)
+        try:
+            result = call(*arguments)
+        except BaseException as caught:
+            error = caught
+        finally:
+            remove_mem_hooks()
+        if error is None:
+            # Python itself goes without some memory, so that this may not be the end.
+            if start > 40 + failed:
+                return failed, result
+            continue
+        if is_of_memory(error):
+            failed += 1
+            error.__traceback__ = None
+            continue
+        return failed, error
+    raise AssertionError(f"{MOST} allocations were not enough")
+
+
+SOURCES = {
+    "row-major": lambda: xp.positive(xp.asarray([[1.0, 4.0], [9.0, 16.0]])),
+    "turned": lambda: xp.positive(xp.asarray([[1.0, 4.0], [9.0, 16.0]])).T,
+    "stepped": lambda: xp.positive(xp.ones((4, 6)))[::2, ::3],
+    "many axes": lambda: xp.ones((1,) * 7 + (2, 2)),
+    "larger": lambda: xp.ones((90, 100)),
+    "lent": lambda: xp.asarray(np.ones((2, 2)), copy=False),
+}
+CALLS = {
+    "add": operator.add, "xp.add": xp.add, "less": operator.lt, "floordiv": operator.floordiv,
+    "scalar": lambda x, y: x * 2.0, "reflected": lambda x, y: 2 - x, "square": lambda x, y: x**2,
+    "sqrt": lambda x, y: xp.sqrt(x), "negative": lambda x, y: -x, "in place": operator.iadd,
+    "in place, scalar": lambda x, y: operator.imul(x, 2.0), "shape": lambda x, y: x.shape,
+    "size": lambda x, y: x.size, "length": lambda x, y: len(x),
+    "view": lambda x, y: (x + y)._handle.view, "array": lambda x, y: (x + y)._handle.array,
+    "memory": lambda x, y: (x + y)._handle.storage.memory, "float": lambda x, y: float(x[0, 0]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("name", CALLS)
+def test_results_are_right_or_missing(name, source):
+    call = CALLS[name]
+    if source == "many axes" and name == "float":
+        pytest.skip("has more axes than the key")
+    x, y = SOURCES[source](), SOURCES[source]()
+    x + y, call(SOURCES[source](), y)  # so that what is asked once is known
+    before = twins.describe(x)
+    if name.startswith("in place"):
+        # May have happened or not, but as a whole.
+        expected = np.asarray(call(SOURCES[source](), y))
+        for start in range(30):
+            x = SOURCES[source]()
+            old = np.array(x)
+            set_nomemory(start, start + 1)
+            try:
+                call(x, y)
+                error = None
+            except (MemoryError, SystemError) as caught:
+                error = caught
+            finally:
+                remove_mem_hooks()
+            assert error is None or is_of_memory(error)
+            after = np.asarray(x)
+            assert np.array_equal(after, expected) or (error and np.array_equal(after, old))
+        return
+    expected = twins.describe(call(x, y))
+    _, result = fail_each(call, x, y)
+    assert twins.describe(result) == expected or isinstance(result, View | tuple)
+    assert twins.describe(x) == before
+
+
+@pytest.mark.parametrize("name", leaks.CALLABLES)
+def test_every_callable(name):
+    """With the arguments that C answers; errors are those of the call, or MemoryError."""
+    if name in ("repr()", "list()"):
+        pytest.skip("a call of many")
+    call = leaks.CALLABLES[name]
+    for arguments in leaks._arguments(name)[:9]:
+        if type(arguments[0]) is xp.Array and arguments[0].size > 1000:
+            continue
+        try:
+            call(*arguments)
+            expected = None
+        except Exception as error:
+            expected = type(error)
+        for start in range(12):
+            set_nomemory(start, start + 1)
+            try:
+                call(*arguments)
+                found = None
+            except BaseException as error:
+                found = MemoryError if is_of_memory(error) else type(error)
+            finally:
+                remove_mem_hooks()
+            assert found in (expected, None, MemoryError), (name, start, found)
+
+
+def test_nothing_is_left():
+    """A hundred times through all failures: no more blocks than before, and no array lives on."""
+    x, y = SOURCES["stepped"](), SOURCES["row-major"]()
+
+    def go(x):
+        for call in (operator.add, operator.lt, lambda x, y: xp.sqrt(x), lambda x, y: x * 3.0):
+            for start in range(12):
+                set_nomemory(start, start + 1)
+                try:
+                    z = call(x, y)
+                    leaks.look_into(z)
+                except MemoryError:
+                    pass
+                finally:
+                    remove_mem_hooks()
+
+    for _ in range(5):
+        go(x)
+    counts = [sys.getrefcount(one) for one in (x, y, xp.float64, CPU, xp.bool)]
+    gc.collect()
+    before = sys.getallocatedblocks()
+    for _ in range(100):
+        go(x)
+    gc.collect()
+    assert sys.getallocatedblocks() - before < 50
+    after = [sys.getrefcount(one) for one in (x, y, xp.float64, CPU, xp.bool)]
+    assert all(abs(a - b) < 20 for a, b in zip(after, counts, strict=True))
+    died = weakref.ref(x)
+    del x
+    gc.collect()
+    assert died() is None
+
+
+def test_objects_made_and_filled():
+    memory, views = np.arange(6.0), (View((2, 3)), View((1,) * 6 + (6,)))
+
+    def make():
+        x = xp.Array()
+        x._handle = tensor = Tensor()
+        x._dtype, x._device = xp.float64, CPU
+        for view in views:
+            tensor.view = view
+            tensor.storage = Storage(memory)
+            assert x.size == 6
+            tensor.array = None
+        return x + 1.0
+
+    _, result = fail_each(make)
+    assert np.asarray(result).ravel().tolist() == [1, 2, 3, 4, 5, 6]

@@ -1,0 +1,435 @@
+"""Indexing by C equals indexing by the Python functions behind it, in every observable respect."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pytest
+
+import array_api_nx as xp
+from array_api_nx.device import CPU
+from array_api_nx.native import native
+from tests.support.twins import steps
+
+pytestmark = pytest.mark.skipif(native is None, reason="the extension is not built")
+
+DTYPES = (
+    "bool",
+    "int8",
+    "uint16",
+    "int32",
+    "int64",
+    "float32",
+    "float64",
+    "complex64",
+    "complex128",
+)
+SPECIAL = (0.0, -0.0, np.nan, np.inf, -np.inf, 1.5)
+
+
+@contextmanager
+def python_alone() -> Iterator[None]:
+    """Have C decline everything."""
+    assert native is not None
+    xp.asarray(0.0)  # the backend is loaded
+    backend = CPU.backend
+    native.set_cpu(CPU, object())
+    try:
+        yield
+    finally:
+        native.set_cpu(CPU, backend)
+
+
+def numbers(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> np.ndarray:
+    if dtype == "bool":
+        return rng.integers(0, 2, shape).astype(bool)
+    if dtype.startswith(("int", "uint")):
+        return rng.integers(0, 100, shape).astype(dtype)
+    values = np.empty(shape, dtype)
+    for part in (values.real, values.imag) if dtype.startswith("complex") else (values,):
+        part[...] = rng.normal(size=shape)
+        part[...] = np.where(rng.random(shape) < 0.3, rng.choice(SPECIAL, shape), part)
+    return values
+
+
+def layout(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> Any:
+    """An array of ours of one of many layouts."""
+    ndim = len(shape)
+    kind = rng.integers(0, 7)
+    if kind == 0 and ndim:
+        order = rng.permutation(ndim)
+        x = xp.asarray(numbers(rng, tuple(shape[i] for i in order), dtype))
+        return xp.permute_dims(x, tuple(int(i) for i in np.argsort(order)))
+    if kind == 1 and ndim:
+        x = xp.asarray(numbers(rng, tuple(2 * n + 1 for n in shape), dtype))
+        return x[tuple(slice(1, None, 2) for n in shape)]
+    if kind == 2 and ndim:
+        x = xp.asarray(numbers(rng, shape, dtype))
+        return x[tuple(slice(None, None, int(rng.choice([-1, 1]))) for _ in shape)]
+    if kind == 3 and ndim:
+        lead = tuple(n if rng.random() < 0.5 else 1 for n in shape)
+        return xp.broadcast_to(xp.asarray(numbers(rng, lead, dtype)), shape)
+    if kind == 4:
+        return xp.asarray(np.asfortranarray(numbers(rng, shape, dtype)))
+    if kind == 5:
+        array = numbers(rng, shape, dtype)
+        array.flags.writeable = False
+        return xp.asarray(array, copy=False)
+    return xp.asarray(numbers(rng, shape, dtype), copy=True)
+
+
+def some_shape(rng: np.random.Generator, least: int = 0, most: int = 4) -> tuple[int, ...]:
+    return tuple(int(n) for n in rng.choice([0, 1, 2, 3, 4, 5], rng.integers(least, most + 1),
+                                            p=[0.04, 0.16, 0.2, 0.2, 0.2, 0.2]))  # fmt: skip
+
+
+def basic_item(rng: np.random.Generator, size: int) -> Any:
+    kind = rng.integers(0, 10)
+    if kind < 4:
+        return int(rng.integers(-size, size)) if size else 0
+    if kind < 9:
+        bounds = [None, None, *range(-size - 2, size + 3)]
+        step = [None, 1, 1, 2, 3, -1, -2, 7, 2**70, -(2**70)][int(rng.integers(0, 10))]
+        start, stop = (bounds[int(i)] for i in rng.integers(0, len(bounds), 2))
+        return slice(start, stop, step)
+    odd = [True, np.int64(0), slice(None, None, 0), slice(1.0, None), 2**70, -size - 1, size, "a"]
+    return odd[int(rng.integers(0, len(odd)))]
+
+
+def basic_key(rng: np.random.Generator, shape: tuple[int, ...]) -> Any:
+    axes = list(shape[: rng.integers(0, len(shape) + 1)])
+    if rng.random() < 0.02:
+        axes += [*shape, 3]
+    items = [basic_item(rng, size) for size in axes]
+    for _ in range(int(rng.choice([0, 0, 1, 2]))):
+        items.insert(int(rng.integers(0, len(items) + 1)), None)
+    if rng.random() < 0.3:
+        # What follows the ellipsis names the last axes.
+        place = int(rng.integers(0, len(items) + 1))
+        items.insert(place, ...)
+    if rng.random() < 0.01:
+        items.append(...)
+    return items[0] if len(items) == 1 and rng.random() < 0.7 else tuple(items)
+
+
+def index_array(rng: np.random.Generator, size: int, shape: tuple[int, ...]) -> Any:
+    kind = rng.integers(0, 12)
+    if kind == 0:
+        mask = rng.integers(0, 2, (size,)).astype(bool)
+        return layout(rng, (size,), "bool") if rng.random() < 0.3 else xp.asarray(mask)
+    if kind == 1:
+        return int(rng.integers(-size, size)) if size else 0
+    if kind == 2:
+        return xp.asarray(int(rng.integers(-size, size)) if size else 0)
+    if kind == 3:
+        shape = tuple(n if rng.random() < 0.5 else 1 for n in shape)[rng.integers(0, 2) :]
+    far = rng.random() < 0.03
+    values = rng.integers(-size - far, size + far, shape) if size + far else np.zeros(shape, int)
+    dtype = "int32" if kind == 4 else "int64"
+    if kind == 5:
+        values = np.asfortranarray(values)
+    return xp.asarray(values.astype(dtype))
+
+
+def array_key(rng: np.random.Generator, shape: tuple[int, ...]) -> Any:
+    kind = rng.integers(0, 10)
+    if kind < 3 and shape:
+        taken = shape[: rng.integers(1, len(shape) + 1)]
+        mask = xp.asarray(rng.integers(0, int(rng.choice([1, 2, 2, 2])) + 1, taken).astype(bool))
+        if rng.random() < 0.3:
+            mask = layout(rng, taken, "bool")
+        return mask if rng.random() < 0.7 else (mask, ...)
+    indexed = some_shape(rng, 1, 3)
+    share = float(rng.choice([0.3, 0.7, 1.0]))
+    items: list[Any] = [
+        index_array(rng, size, indexed) if rng.random() < share else basic_item(rng, size)
+        for size in shape[: rng.integers(1, len(shape) + 1)]
+    ]
+    if rng.random() < 0.15:
+        items.insert(int(rng.integers(0, len(items) + 1)), None)
+    if rng.random() < 0.15:
+        items.insert(int(rng.integers(0, len(items) + 1)), ...)
+    return items[0] if len(items) == 1 and rng.random() < 0.7 else tuple(items)
+
+
+def outcome(call: Callable[[], Any]) -> tuple[Any, str, list[str]]:
+    """What a call gives, or the error, and the warnings."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result, error = None, ""
+        try:
+            result = call()
+        except Exception as raised:
+            error = f"{type(raised).__name__}: {raised}"
+    return result, error, [f"{w.category.__name__}: {w.message}" for w in caught]
+
+
+def traits(result: Any, arguments: list[Any]) -> Any:
+    """All that can be seen of a result."""
+    if result is None:
+        return None
+    if type(result) is not type(arguments[0]):
+        return [traits(part, arguments) for part in result]
+    plain = np.asarray(result)
+    shared = [np.shares_memory(plain, np.asarray(x)) for x in arguments]
+    writable = outcome(lambda: result.__setitem__((), result[()]))[1:]
+    return (str(result.dtype), result.shape, plain.dtype, plain.shape, steps(plain),
+            plain.tobytes(), plain.flags.writeable, shared, writable)  # fmt: skip
+
+
+def check(call: Callable[[], Any], arguments: list[Any], case: object) -> None:
+    """C and Python give the same."""
+    result, *rest = outcome(call)
+    seen = traits(result, arguments)
+    with python_alone():
+        expected, *expected_rest = outcome(call)
+        wanted = traits(expected, arguments)
+    assert rest == expected_rest, case
+    assert seen == wanted, case
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_reading_by_basic_keys(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    for _ in range(250):
+        shape = some_shape(rng)
+        x = layout(rng, shape, str(rng.choice(DTYPES)))
+        key = basic_key(rng, shape)
+        check(lambda x=x, key=key: x[key], [x], (shape, np.asarray(x).strides, key))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_reading_by_arrays(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    for _ in range(250):
+        shape = some_shape(rng, 1)
+        x = layout(rng, shape, str(rng.choice(DTYPES)))
+        key = array_key(rng, shape)
+        check(lambda x=x, key=key: x[key], [x], (shape, np.asarray(x).strides, key))
+
+
+def some_value(rng: np.random.Generator, x: Any, key: Any) -> Any:
+    kind = rng.integers(0, 12)
+    if kind < 3:
+        values = [1, 0, True, 1.5, -2.0, np.nan, 1e300, 2**40, 300, -1, 1 + 2j, np.float64(2.0)]
+        return values[int(rng.integers(0, len(values)))]
+    dtype = str(x.dtype) if kind < 10 else str(rng.choice(DTYPES))
+    if kind == 3:
+        return layout(rng, (), dtype)
+    try:
+        shape = x[key].shape
+    except Exception:
+        shape = (2,)
+    if kind == 4:
+        return x[tuple(slice(None, n) for n in shape)][...] if x.ndim == len(shape) else x
+    shape = tuple(n if rng.random() < 0.85 else 1 for n in shape)
+    if rng.random() < 0.2:
+        shape = shape[1:]
+    if rng.random() < 0.1:
+        shape = (1, *shape)
+    if rng.random() < 0.05:
+        shape = (*shape, 2)
+    return layout(rng, shape, dtype)
+
+
+def writable_base(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> Any:
+    """A function that makes equal arrays, over memory of their own."""
+    plain = numbers(rng, tuple(2 * n for n in shape), dtype)
+    order = [int(i) for i in rng.permutation(len(shape))] if rng.random() < 0.5 else None
+    steps = [int(rng.choice([1, 1, -1, 2])) for _ in shape]
+
+    def make() -> tuple[Any, Any]:
+        base = xp.asarray(np.array(plain.transpose(order), order="C"), copy=True)
+        x = base if order is None else xp.permute_dims(base, tuple(np.argsort(order).tolist()))
+        x = x[tuple(slice(None, None, step) for step in steps)]
+        return base, x[tuple(slice(None, n) for n in shape)]
+
+    return make
+
+
+@pytest.mark.parametrize("arrays", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_writing(seed: int, arrays: bool) -> None:
+    rng = np.random.default_rng(seed + 100)
+    for _ in range(250):
+        shape = some_shape(rng, 1)
+        dtype = str(rng.choice(DTYPES))
+        make = writable_base(rng, shape, dtype)
+        (base, x), (base2, x2) = make(), make()
+        if rng.random() < 0.05:
+            x = x2 = layout(rng, shape, dtype)
+        key = (array_key if arrays else basic_key)(rng, shape)
+        value = some_value(rng, x, key)
+        value2 = value
+        if type(value) is type(x) and np.shares_memory(np.asarray(value), np.asarray(x)):
+            value2 = (
+                x2[tuple(slice(None, n) for n in value.shape)][...] if x.ndim == value.ndim else x2
+            )
+            value2 = value2 if value is not x else x2
+        case = (shape, np.asarray(x).strides, key, value)
+        before = np.array(np.asarray(base))
+        seen = outcome(lambda x=x, key=key, value=value: x.__setitem__(key, value))
+        with python_alone():
+            wanted = outcome(lambda x=x2, key=key, value=value2: x.__setitem__(key, value))
+        assert seen == wanted, case
+        assert np.asarray(base).tobytes() == np.asarray(base2).tobytes(), (case, before)
+
+
+def calls(call: Callable[[], Any]) -> list[str]:
+    """The Python functions that run in a call."""
+    names: list[str] = []
+
+    def watch(frame: Any, event: str, argument: object) -> None:
+        if event == "call" and frame.f_code is not call.__code__:
+            names.append(frame.f_code.co_name)
+
+    before = sys.getprofile()
+    sys.setprofile(watch)
+    try:
+        call()
+    finally:
+        sys.setprofile(before)
+    return names
+
+
+x = xp.reshape(xp.arange(12.0), (3, 4))
+mask, rows = x > 3.0, xp.asarray([True, False, True])
+i, j = xp.asarray([2, 0, -1]), xp.asarray([0, 3, 1])
+one, row = xp.asarray(1.0), xp.asarray([1.0, 2.0, 3.0, 4.0])
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: x[0],
+        lambda: x[-1, 2],
+        lambda: x[:, 1],
+        lambda: x[1:, ::-2],
+        lambda: x[..., None, 0],
+        lambda: x[i[0]],
+        lambda: x.__setitem__(0, 1.0),
+        lambda: x.__setitem__((1, 2), one),
+        lambda: x.__setitem__((slice(None), 1), 2),
+        lambda: x.__setitem__(..., row),
+        lambda: x[mask],
+        lambda: x[rows],
+        lambda: x[:, x[0] >= 0.0],
+        lambda: x[i],
+        lambda: x[:, i],
+        lambda: x[i, ...],
+        lambda: x[i, j],
+        lambda: x[i, 0],
+        lambda: x.__setitem__(mask, 0.0),
+        lambda: x.__setitem__(rows, row),
+        lambda: x.__setitem__(i, 1.0),
+        lambda: x.__setitem__((i, j), row[:3]),
+        lambda: x.__setitem__((slice(1, None), i), 0.0),
+        lambda: list(x),
+        lambda: xp.take(x, i, axis=1),
+        lambda: xp.take_along_axis(x, i[:, None], axis=1),
+        lambda: xp.nonzero(x),
+    ],
+)
+def test_common_calls_run_no_python(call: Callable[[], Any]) -> None:
+    call()  # the first time, modules may be loaded
+    assert not calls(call)
+
+
+def test_the_last_of_repeated_indices_wins() -> None:
+    target = xp.zeros(3)
+    target[xp.asarray([1, 1, 2, 1])] = xp.asarray([5.0, 6.0, 7.0, 8.0])
+    assert target.__array__().tolist() == [0.0, 8.0, 7.0]
+
+
+def test_index_arrays_may_be_the_array_itself() -> None:
+    target = xp.asarray([2, 0, 1])
+    target[target] = 9
+    assert target.__array__().tolist() == [9, 9, 9]
+    flags = xp.asarray([True, False, True])
+    flags[flags] = False
+    assert not flags.__array__().any()
+
+
+def test_values_may_overlap_what_is_written() -> None:
+    target = xp.asarray([0.0, 1.0, 2.0])
+    target[xp.asarray([0, 1, 2])] = target[::-1]
+    assert target.__array__().tolist() == [2.0, 1.0, 0.0]
+    target[1:] = target[:-1]
+    assert target.__array__().tolist() == [2.0, 2.0, 1.0]
+
+
+def test_nothing_is_written_if_an_index_is_out_of_range() -> None:
+    target = xp.zeros(3)
+    with pytest.raises(IndexError, match="out of"):
+        target[xp.asarray([0, 1, 3])] = 1.0
+    assert target.__array__().tolist() == [0.0, 0.0, 0.0]
+
+
+def test_views_of_pending_arrays_compute_nothing() -> None:
+    large = xp.ones(1 << 20) + 1.0
+    storage = large._handle.storage
+    if storage.memory is not None:
+        pytest.skip("nothing is deferred")
+    view = large[5:10, None]
+    assert view.shape == (5, 1)
+    assert storage.memory is None
+    assert view.__array__().tolist() == [[2.0]] * 5
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_taking(seed: int) -> None:
+    rng = np.random.default_rng(seed + 200)
+    for _ in range(250):
+        shape = some_shape(rng)
+        x = layout(rng, shape, str(rng.choice(DTYPES)))
+        axes = [*range(-len(shape), len(shape)), len(shape), None, True]
+        axis = axes[int(rng.integers(0, len(axes) - (rng.random() < 0.8) * 3))] if shape else None
+        given = {} if rng.random() < 0.2 else {"axis": axis}
+        size = shape[axis] if shape and type(axis) is int and axis < len(shape) else 1
+        kind = rng.integers(0, 3)
+        if kind == 0:
+            check(lambda x=x: xp.nonzero(x), [x], (shape, np.asarray(x).strides))
+            continue
+        along = tuple(n if rng.random() < 0.9 else 1 for n in shape)
+        if kind == 1:
+            along = some_shape(rng, int(rng.random() < 0.9), 1)
+        elif shape and type(axis) is int and axis < len(shape) and rng.random() < 0.9:
+            along = (
+                *along[: axis % len(shape)],
+                *some_shape(rng, 1, 1),
+                *along[axis % len(shape) + 1 :],
+            )
+        far = int(rng.random() < 0.05)
+        low, high = (-size - far, size + far) if size + far else (0, 1)
+        indices = xp.asarray(
+            rng.integers(low, high, along).astype(str(rng.choice(["int64", "int8"])))
+        )
+        if rng.random() < 0.3:
+            indices = layout(rng, along, "int64") % max(size, 1)
+        elif rng.random() < 0.1:
+            indices = indices[..., ::-1] if indices.ndim else indices
+        elif rng.random() < 0.1:
+            indices = xp.asarray(np.asarray(indices).astype("uint64"))
+        function = xp.take if kind == 1 else xp.take_along_axis
+        case = (function, shape, np.asarray(x).strides, along, np.asarray(indices).strides, given)
+        check(lambda: function(x, indices, **given), [x, indices], case)  # noqa: B023
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (0, 3), (1,), (3,), (3, 4), (2, 1, 3)])
+def test_iteration(shape: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(10):
+        x = layout(rng, shape, "float64")
+        check(lambda: list(x), [x], shape)  # noqa: B023
+
+
+def test_an_iterator_keeps_its_array_and_its_length() -> None:
+    rows = iter(xp.asarray([1.0, 2.0]))
+    assert iter(rows) is rows
+    assert [float(row) for row in rows] == [1.0, 2.0]
+    assert list(rows) == []

@@ -1,0 +1,385 @@
+"""Movement and joining in C give what the Python functions behind them give."""
+
+from __future__ import annotations
+
+import warnings
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+
+import array_api_nx as xp
+from array_api_nx.device import CPU
+from array_api_nx.native import native
+from tests.support.twins import steps
+
+pytestmark = pytest.mark.skipif(native is None, reason="without the extension there is no C")
+
+DTYPES = ["?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8", "c8", "c16"]
+SPECIAL = [0.0, -0.0, np.nan, np.inf, -np.inf, 1.5, -3.0, 100.0]
+
+
+@contextmanager
+def python_only():
+    """A context in which no array looks like one that C knows."""
+    native.set_cpu(CPU, object())
+    try:
+        yield
+    finally:
+        native.set_cpu(CPU, CPU.backend)
+
+
+def elements(rng, size, dtype):
+    if dtype in ("f4", "f8", "c8", "c16"):
+        values = rng.choice(SPECIAL, size)
+        if dtype[0] == "c":
+            values = values + 1j * rng.choice([0.0, -0.0, 2.0], size)
+        return values.astype(dtype)
+    return rng.integers(0, 100, size).astype(dtype)
+
+
+def a_shape(rng, sizes=(0, 1, 1, 2, 3, 4), most=5):
+    return tuple(int(n) for n in rng.choice(sizes, rng.integers(0, most + 1)))
+
+
+def a_maker(rng, shape, dtype):
+    """What makes equal arrays of one layout again and again, each with memory of its own."""
+    ndim = len(shape)
+    order = rng.permutation(ndim)
+    steps = rng.choice([1, 1, 2, -1, -3], ndim)
+    plain = rng.random() < 0.4
+    turned = rng.random() < 0.4
+    repeated = rng.random(ndim) < (0.3 if rng.random() < 0.3 else 0.0)
+    viewed = rng.random() < 0.5
+    read_only = rng.random() < 0.1
+    derived = rng.random() < 0.2  # from a view with repeated elements, and so not to be written
+    spread = tuple(
+        [1 if r else abs(int(s)) * n for r, s, n in zip(repeated, steps, shape, strict=True)]
+    )
+    values = elements(rng, int(np.prod(spread if not plain else shape)), dtype)
+
+    def from_numpy():
+        if plain:
+            array = values.copy().reshape(shape, order="F" if turned else "C")
+            array = np.array(array, order="F" if turned else "C")
+        else:
+            memory = np.empty([spread[axis] for axis in order], dtype)
+            memory = memory.transpose(np.argsort(order))
+            memory[...] = values.reshape(spread)
+            array = memory[(*[slice(None, None, int(s)) for s in steps], ...)]
+            array = array[(*[slice(n) for n in shape], ...)]
+            if repeated.any():
+                array = np.broadcast_to(array, shape)
+        if read_only:
+            array = array.view()
+            array.flags.writeable = False
+        return array
+
+    def make():
+        x = xp.asarray(from_numpy(), copy=False)
+        if viewed:  # then it has a view and no array yet
+            x = x[...]
+            if ndim:
+                x = x[0:]
+        return xp.broadcast_to(x, (2, *shape))[1, ...] if derived else x
+
+    return make
+
+
+def outcome(function, arrays, *args, **kwargs):
+    """All that can be seen of a call."""
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        try:
+            results = function(*arrays, *args, **kwargs)
+        except Exception as error:
+            return type(error), str(error)
+    results = (results, "alone") if isinstance(results, xp.Array) else results
+    seen = [[(w.category, str(w.message)) for w in warned], type(results), len(results)]
+    flat = [y for x in arrays for y in (x if isinstance(x, (list, tuple)) else [x])]
+    for result in results:
+        if isinstance(result, str):
+            seen.append(result)
+            continue
+        array = np.asarray(result)
+        seen += [result.dtype, result.device, result.shape, array.shape, steps(array)]
+        seen += [array.tobytes(), array.flags.writeable]
+        seen += [np.shares_memory(array, np.asarray(x)) for x in flat]
+        seen += [any(result is x for x in flat)]
+        # Views of views, whose strides follow from those of the result.
+        if len(array.shape) < 64:
+            seen.append(steps(np.asarray(result[None])))
+            flat = np.asarray(xp.reshape(result, (array.size,)))
+            seen += [steps(flat), flat.tobytes(), np.shares_memory(flat, array)]
+            # By now there is a storage.
+            address = array.__array_interface__["data"][0]
+            seen.append(address - result._handle.storage.memory.__array_interface__["data"][0])
+    return seen
+
+
+def compare(function, makers, *args, **kwargs):
+    """C's answer, Python's, and Python's for arrays that C has seen."""
+
+    def fresh():
+        return [
+            tuple([make() for make in maker]) if isinstance(maker, tuple)
+            else [make() for make in maker] if isinstance(maker, list) else maker()
+            for maker in makers
+        ]  # fmt: skip
+
+    arrays = fresh()
+    ours = outcome(function, arrays, *args, **kwargs)
+    with python_only():
+        others = fresh()
+        expected = outcome(function, others, *args, **kwargs)
+        again = outcome(function, arrays, *args, **kwargs)
+    assert ours == expected, (function, args, kwargs)
+    assert again == expected, (function, args, kwargs)
+
+
+def some_axes(rng, ndim):
+    """Axes for `ndim` dimensions, most of them right."""
+    count = int(rng.integers(0, ndim + 1)) if rng.random() < 0.7 else min(1, ndim)
+    axes = [int(a) for a in rng.permutation(max(ndim, 1))[:count]]
+    axes = [a - ndim if rng.random() < 0.3 else a for a in axes]
+    kind = rng.random()
+    if kind < 0.03:
+        axes.append(int(rng.integers(-ndim - 2, ndim + 3)))
+    elif kind < 0.06 and axes:
+        axes.append(axes[0])
+    if len(axes) == 1 and rng.random() < 0.7:
+        return axes[0]
+    return tuple(axes) if rng.random() < 0.8 else axes
+
+
+def a_factoring(rng, size):
+    """A shape of `size` elements."""
+    shape = []
+    while size > 1:
+        n = int(rng.choice([n for n in range(2, size + 1) if size % n == 0]))
+        shape.append(n)
+        size //= n
+    for _ in range(rng.integers(0, 3)):
+        shape.insert(int(rng.integers(0, len(shape) + 1)), 1)
+    return tuple(shape) if size else (*shape, 0, *rng.choice([1, 2, 3], 2).tolist())
+
+
+def movements(rng, shape):
+    """Calls of each movement of an array of a shape: function, positional and named arguments."""
+    ndim, size = len(shape), int(np.prod(shape))
+    yield xp.permute_dims, (tuple(int(a) for a in rng.permutation(ndim)),), {}
+    yield xp.permute_dims, (), {"axes": some_axes(rng, ndim)}
+    axes = some_axes(rng, ndim)
+    count = 1 if isinstance(axes, int) else len(axes)
+    targets = tuple(int(a) for a in rng.permutation(max(ndim, count))[:count])
+    yield xp.moveaxis, (axes, targets if count != 1 else targets[0]), {}
+    yield xp.moveaxis, (axes, some_axes(rng, ndim)), {}
+    yield xp.expand_dims, (), {"axis": some_axes(rng, ndim + int(rng.integers(1, 3)))}
+    ones = tuple([a for a in range(ndim) if shape[a] == 1 and rng.random() < 0.7])
+    yield xp.squeeze, (ones,), {}
+    yield xp.squeeze, (), {"axis": some_axes(rng, ndim)}
+    yield xp.flip, (), {}
+    yield xp.flip, (), {"axis": some_axes(rng, ndim)}
+    yield xp.unstack, (), {"axis": int(rng.integers(-ndim - 1, ndim + 1))}
+    yield xp.unstack, (), {}
+    yield (lambda x: x.T), (), {}
+    yield (lambda x: x.mT), (), {}
+    yield xp.matrix_transpose, (), {}
+    wide = [int(rng.integers(0, 4)) if n == 1 else n for n in shape]
+    wide = [*a_shape(rng, (0, 1, 2, 3), 2), *wide]
+    yield xp.broadcast_to, (tuple(wide) if rng.random() < 0.8 else wide,), {}
+    yield xp.broadcast_to, (shape,), {}
+    yield xp.broadcast_to, (), {"shape": a_shape(rng)}
+    for _ in range(3):
+        new = list(a_factoring(rng, size))
+        if new and rng.random() < 0.3:
+            new[int(rng.integers(len(new)))] = -1
+        copy = rng.choice([None, None, True, False])
+        yield xp.reshape, (tuple(new),), {} if copy is None else {"copy": bool(copy)}
+    yield xp.reshape, (shape,), {"copy": None}
+    yield xp.reshape, (-1,), {}
+    yield (
+        xp.reshape,
+        (
+            list(
+                a_shape(rng, (-1, -1, 0, 1, 2, 3)),
+            ),
+        ),
+        {},
+    )
+    yield xp.reshape, (), {"shape": size, "copy": True}
+
+
+def copies(rng, shape):
+    ndim = len(shape)
+    axis = None if rng.random() < 0.4 else int(rng.integers(-ndim - 1, ndim + 1))
+    yield xp.repeat, (int(rng.integers(-1, 4)),), {"axis": axis}
+    yield xp.repeat, (2,), {}
+    yield xp.tile, (a_shape(rng, (-1, 0, 1, 1, 1, 2, 2, 3, 3)),), {}
+    yield xp.tile, ([2, 1],), {}
+    yield xp.roll, (int(rng.integers(-9, 9)),), {"axis": axis}
+    yield xp.roll, (3,), {}
+    axes = some_axes(rng, ndim)
+    count = 1 if isinstance(axes, int) else len(axes)
+    yield xp.roll, (tuple(rng.integers(-9, 9, count).tolist()),), {"axis": axes}
+    yield xp.roll, (tuple(rng.integers(-9, 9, int(rng.integers(0, 3))).tolist()),), {"axis": axis}
+    yield xp.roll, (), {"shift": 10**30, "axis": axes}
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_movement_is_that_of_python(seed):
+    rng = np.random.default_rng(seed)
+    for _ in range(5):
+        shape = a_shape(rng)
+        make = a_maker(rng, shape, str(rng.choice(DTYPES)))
+        for function, args, kwargs in movements(rng, shape):
+            compare(function, [make], *args, **kwargs)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_repeating_and_rolling_are_those_of_python(seed):
+    rng = np.random.default_rng(seed)
+    for _ in range(8):
+        shape = a_shape(rng)
+        make = a_maker(rng, shape, str(rng.choice(DTYPES)))
+        for function, args, kwargs in copies(rng, shape):
+            compare(function, [make], *args, **kwargs)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_joining_is_that_of_python(seed):
+    rng = np.random.default_rng(seed)
+    for _ in range(30):
+        shape = a_shape(rng, (0, 1, 2, 3, 4) if rng.random() < 0.1 else (1, 2, 3, 4), 4)
+        ndim = len(shape)
+        dtype = str(rng.choice(DTYPES))
+        axis = int(rng.integers(-ndim - 1, ndim + 1))
+        makers = []
+        for _ in range(rng.integers(0, 4) if rng.random() < 0.2 else 2):
+            sizes = list(shape)
+            if ndim and rng.random() < 0.5:
+                sizes[axis if -ndim <= axis < ndim else 0] = int(rng.integers(1, 4))
+            odd = rng.random() < 0.05
+            makers.append(a_maker(rng, tuple(sizes), str(rng.choice(DTYPES)) if odd else dtype))
+        together = makers if rng.random() < 0.5 else tuple(makers)
+        compare(xp.concat, [together], axis=axis)
+        compare(xp.concat, [together], axis=None)
+        compare(xp.concat, [together])
+        compare(xp.broadcast_arrays, makers)
+        alike = [a_maker(rng, shape, dtype) for _ in makers]
+        compare(xp.stack, [alike], axis=axis)
+        compare(xp.stack, [alike])
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: xp.permute_dims(x, 1),
+        lambda x: xp.permute_dims(x, None),
+        lambda x: xp.permute_dims(x, (1.0, 0)),
+        lambda x: xp.permute_dims(x, (True, False)),
+        lambda x: xp.permute_dims(x, iter((1, 0))),
+        lambda x: xp.permute_dims(x),
+        lambda x: xp.permute_dims(x, (0, 1), 2),
+        lambda x: xp.permute_dims(x, axes=(1, 0), axis=0),
+        lambda x: xp.permute_dims(axes=(1, 0)),
+        lambda x: xp.permute_dims(x=x, axes=(1, 0)),
+        lambda x: xp.permute_dims(np.asarray(x), (1, 0)),
+        lambda x: xp.moveaxis(x, None, 0),
+        lambda x: xp.moveaxis(x, 0, destination=1),
+        lambda x: xp.expand_dims(x, axis=None),
+        lambda x: xp.expand_dims(x, range(2)),
+        lambda x: xp.expand_dims(x, [0] * 80),
+        lambda x: xp.expand_dims(x, tuple(range(62))),
+        lambda x: xp.expand_dims(x, tuple(range(63))),
+        lambda x: xp.squeeze(x, None),
+        lambda x: xp.flip(x, axis=1.0),
+        lambda x: xp.flip(x, 1),
+        lambda x: xp.unstack(x, axis=None),
+        lambda x: xp.unstack(x, 0),
+        lambda x: xp.unstack(x, axis=True),
+        lambda x: xp.reshape(x, (2, 3.0)),
+        lambda x: xp.reshape(x, True),
+        lambda x: xp.reshape(x, (-2, -3)),
+        lambda x: xp.reshape(x, (-1, -1)),
+        lambda x: xp.reshape(x, (-1, 0)),
+        lambda x: xp.reshape(x, (2**40, 2**40)),
+        lambda x: xp.reshape(x, (2**70, 0)),
+        lambda x: xp.reshape(x, "12"),
+        lambda x: xp.reshape(x, np.int64(6)),
+        lambda x: xp.reshape(x, (6,), copy=1),
+        lambda x: xp.reshape(x, (6,), None),
+        lambda x: xp.reshape(x.T, (6,), copy=False),
+        lambda x: xp.broadcast_to(x, (2**31, 2**31, 2, 3)),
+        lambda x: xp.broadcast_to(x, (1,) * 62 + (2, 3)),
+        lambda x: xp.broadcast_to(x, (1,) * 63 + (2, 3)),
+        lambda x: xp.broadcast_to(x, (-1, 3)),
+        lambda x: xp.broadcast_to(x, (0, 2**62, 2, 3)),
+        lambda x: xp.broadcast_to(xp.broadcast_to(x, (4, 2, 3))[0], (2, 3)),
+        lambda x: xp.flip(xp.broadcast_to(x, (4, 2, 3))[1:2]),
+        lambda x: xp.reshape(xp.broadcast_to(x, (4, 2, 3))[1], (3, 2)),
+        lambda x: xp.broadcast_arrays(x, xp.ones((2, 1)), xp.ones(())),
+        lambda x: xp.broadcast_arrays(x, xp.ones(4)),
+        lambda x: xp.broadcast_arrays(x, 1.0),
+        lambda x: xp.broadcast_arrays(),
+        lambda x: xp.concat(x),
+        lambda x: xp.concat([]),
+        lambda x: xp.concat([x, 1.0]),
+        lambda x: xp.concat([x, x], 0),
+        lambda x: xp.concat(iter([x, x])),
+        lambda x: xp.concat([x, xp.ones((2, 3), dtype=xp.float32)]),
+        lambda x: xp.concat([x, xp.ones((2, 3, 1))]),
+        lambda x: xp.concat([x] * 40, axis=1),
+        lambda x: xp.stack([x] * 40, axis=2),
+        lambda x: xp.stack([x, x.T]),
+        lambda x: xp.stack((x, x), axis=None),
+        lambda x: xp.repeat(x, 2.0),
+        lambda x: xp.repeat(x, True),
+        lambda x: xp.repeat(x, 2**62),
+        lambda x: xp.repeat(x, 3, 0),
+        lambda x: xp.repeat(x, xp.asarray([1, 2]), axis=0),
+        lambda x: xp.tile(x, 3),
+        lambda x: xp.tile(x, (2**40, 2**40)),
+        lambda x: xp.tile(x, (1,) * 70),
+        lambda x: xp.roll(x, 1.0),
+        lambda x: xp.roll(x, (1, 2), axis=(0,)),
+        lambda x: xp.roll(x, (1,), axis=(0, 1)),
+        lambda x: xp.roll(x, (), axis=0),
+        lambda x: xp.roll(x, (), axis=()),
+        lambda x: xp.roll(x, 1, axis=()),
+        lambda x: xp.roll(x, 1, axis=(0, 0, 1)),
+        lambda x: xp.roll(x, 1, 0),
+    ],
+)
+def test_unusual_arguments_are_left_to_python(call):
+    compare(call, [lambda: xp.asarray(np.arange(6.0).reshape(2, 3), copy=True)])
+    compare(call, [lambda: xp.asarray(np.arange(6.0).reshape(3, 2), copy=False).T])
+
+
+def test_pending_arrays_are_moved_without_being_computed():
+    x = xp.ones((1000, 1000)) + 1.0
+    storage = x._handle.storage
+    assert storage.memory is None
+    moved = [
+        x.T, x.mT, xp.flip(x), xp.reshape(x, (10, -1)), xp.expand_dims(x, axis=0),
+        xp.broadcast_to(x, (2, 1000, 1000)), xp.moveaxis(x, 0, 1), xp.unstack(x)[5],
+    ]  # fmt: skip
+    assert storage.memory is None
+    assert all([y._handle.storage is storage for y in moved])
+    assert float(xp.sum(moved[-1])) == 2000.0
+
+
+def test_views_show_later_writes():
+    x = xp.zeros((3, 4))
+    views = [x.T, xp.flip(x, axis=0), xp.reshape(x, (12,)), xp.broadcast_to(x, (2, 3, 4))]
+    x[1, 2] = 5.0
+    assert [float(xp.max(view)) for view in views] == [5.0] * 4
+    views[1][0, 0] = 7.0
+    assert float(x[2, 0]) == 7.0
+
+
+def test_memory_goes_with_the_last_view():
+    x = xp.reshape(xp.arange(12.0), (3, 4))
+    row = xp.unstack(xp.flip(x.T), axis=1)[0]
+    del x
+    assert np.asarray(row).tolist() == [11.0, 10.0, 9.0, 8.0]

@@ -1,0 +1,144 @@
+"""Products of matrices and vectors in C against the Python functions."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import array_api_nx as xp
+from array_api_nx.native import native
+from tests.support.alike import DTYPES, compare, layouts
+
+pytestmark = pytest.mark.skipif(native is None, reason="there is no extension")
+
+SIZES = [1, 1, 2, 3, 4, 7, 16, 33]
+
+
+def _finite(rng: np.random.Generator, dtype: str, shape: tuple[int, ...]) -> Any:
+    """Numbers whose sums round, in any layout."""
+    x = layouts(rng, dtype, shape)
+    if rng.random() < 0.2 or x.dtype == xp.bool:
+        return x
+    with np.errstate(all="ignore"):
+        finite = xp.where(xp.abs(x) < 10, x, xp.zeros_like(x))
+    kind = rng.integers(3)
+    if kind == 0 and x.ndim == 2:
+        return xp.asarray(np.asfortranarray(np.asarray(finite)))
+    if kind == 1 and x.ndim == 2:
+        wide = xp.concat([finite, finite], axis=1)
+        return (
+            wide[:, : shape[1]]
+            if rng.random() < 0.5
+            else wide[:, ::2]
+            if shape[1] % 2 == 0
+            else finite
+        )
+    return finite
+
+
+def _shapes(rng: np.random.Generator) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    n, k, m = (int(rng.choice(SIZES)) for _ in range(3))
+    kind = rng.integers(8)
+    if kind == 0:
+        return (k,), (k, m)
+    if kind == 1:
+        return (n, k), (k,)
+    if kind == 2:
+        return (k,), (k,)
+    return (n, k), (k if kind > 3 or rng.random() < 0.8 else k + 1, m)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("errors", ["warn", "raise"])
+def test_matmul(dtype: str, errors: str) -> None:
+    rng = np.random.default_rng(DTYPES.index(dtype))
+    for _ in range(80):
+        shape1, shape2 = _shapes(rng)
+        x1, x2 = _finite(rng, dtype, shape1), _finite(rng, dtype, shape2)
+        if rng.random() < 0.1:
+            x2 = xp.astype(x2, xp.complex64 if dtype.startswith("complex") else xp.float32)
+        with np.errstate(all=errors):
+            compare(xp.matmul, x1, x2)
+            compare(operator.matmul, x1, x2)
+            compare(xp.tensordot, x1, x2, axes=int(rng.integers(3)))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128", "int32"])
+def test_a_matrix_with_its_transpose(dtype: str) -> None:
+    """NumPy has BLAS compute one triangle."""
+    rng = np.random.default_rng(0)
+    for n in (1, 2, 3, 8, 40):
+        for m in (1, 2, 5, 30):
+            x = _finite(rng, dtype, (n, m))
+            for y in (x.T, xp.asarray(x, copy=True).T, x):
+                compare(operator.matmul, x, y)
+                compare(operator.matmul, y, x)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_vecdot(dtype: str) -> None:
+    rng = np.random.default_rng(DTYPES.index(dtype))
+    for _ in range(100):
+        shape = tuple(rng.choice(SIZES, int(rng.integers(0, 4))).tolist())
+        other = (
+            shape if rng.random() < 0.8 else tuple([1 if rng.random() < 0.5 else n for n in shape])
+        )
+        x1, x2 = _finite(rng, dtype, shape), _finite(rng, dtype, other)
+        compare(xp.vecdot, x1, x2)
+        compare(xp.vecdot, x1, x2, axis=int(rng.integers(-4, 4)))
+
+
+def test_sizes() -> None:
+    x = xp.ones((64, 64))
+    compare(operator.matmul, x, x)
+    x = xp.ones((65, 64))
+    compare(operator.matmul, x, x.T)
+    column, row = xp.ones((4000, 1)), xp.ones((1, 4000))
+    assert (column @ row).shape == (4000, 4000)
+    compare(operator.matmul, row, column)
+    compare(xp.vecdot, xp.ones(20000), xp.ones(20000))
+    for shape1, shape2 in [((0, 3), (3, 2)), ((2, 0), (0, 3)), ((0,), (0,)), ((3, 0), (0,))]:
+        compare(xp.matmul, xp.ones(shape1), xp.ones(shape2))
+        compare(xp.tensordot, xp.ones(shape1), xp.ones(shape2), axes=1)
+        compare(xp.vecdot, xp.ones(shape1), xp.ones(shape1))
+
+
+def test_arguments() -> None:
+    x, vector, scalar = xp.ones((3, 3)), xp.ones(3), xp.asarray(1.0)
+    stack = xp.ones((2, 3, 3))
+    for other in (
+        scalar,
+        2.0,
+        1j,
+        True,
+        np.ones((3, 3)),
+        [[1.0]],
+        stack,
+        xp.ones((3, 3), dtype=xp.int8),
+    ):
+        for call in (xp.matmul, operator.matmul, xp.vecdot):
+            compare(call, x, other)
+            compare(call, other, vector)
+    for call in (xp.matmul, xp.vecdot, xp.tensordot):
+        compare(call)
+        compare(call, x)
+        compare(call, x, x, x)
+        compare(call, x, x2=x)
+    for axes in (0, 1, 2, 3, -1, True, 1.0, "a", ((1,), (0,)), None, 2**70):
+        compare(xp.tensordot, x, x, axes=axes)
+        compare(xp.vecdot, x, x, axis=axes)
+    compare(xp.tensordot, x, x)
+
+
+def test_floating_point_errors() -> None:
+    large = xp.full((3, 3), 1e308)
+    mixed = xp.asarray([[np.inf, -np.inf, 1.0]] * 3)
+    for errors in ("warn", "raise", "ignore"):
+        with np.errstate(all=errors):
+            compare(operator.matmul, large, large)
+            compare(operator.matmul, mixed, xp.zeros((3, 3)))
+            compare(xp.vecdot, large, large)
+            compare(xp.vecdot, mixed, xp.ones((3, 3)))

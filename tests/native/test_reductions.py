@@ -1,0 +1,282 @@
+"""Compiled twins of reductions, scans and sorting give what their Python functions give."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pytest
+
+import array_api_nx as xp
+from array_api_nx.device import CPU
+from array_api_nx.native import native
+
+pytestmark = pytest.mark.skipif(native is None, reason="the extension is not built")
+
+DTYPES = [
+    "bool",
+    *[f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)],
+    *["float32", "float64", "complex64", "complex128"],
+]
+SHAPES = [
+    *[(), (1,), (2,), (7,), (8,), (9,), (130,), (0,), (3, 4), (1, 5), (5, 1), (4, 0), (20, 17)],
+    *[(2, 3, 4), (3, 1, 4), (1, 1, 1), (9, 2, 5), (2, 3, 1, 4), (2, 2, 3, 2, 2)],
+]
+SPECIAL = [np.nan, np.inf, -np.inf, 0.0, -0.0, -np.nan, 1e-310, 3e38, -3e38, 1e300]
+
+Outcome = tuple[object, ...]
+
+
+@contextmanager
+def python_alone() -> Iterator[None]:
+    """The compiled twins decline everything: no array is on a backend that they know."""
+    native.set_cpu(CPU, object())
+    try:
+        yield
+    finally:
+        native.set_cpu(CPU, CPU.backend)
+
+
+def numbers(rng: np.random.Generator, dtype: str, shape: tuple[int, ...]) -> np.ndarray:
+    kind = np.dtype(dtype).kind
+    if kind == "b":
+        return rng.random(shape) < rng.choice([0.1, 0.5, 0.9])
+    if kind in "iu":
+        info = np.iinfo(dtype)
+        low, high = (info.min, info.max) if rng.random() < 0.5 else (0, 3)
+        return rng.integers(low, high, shape, dtype, endpoint=True)
+    with np.errstate(all="ignore"):
+        array = np.asarray(rng.normal(size=shape) * 10.0 ** rng.integers(-3, 4), dtype)
+        if kind == "c":
+            array = np.asarray(array + 1j * rng.normal(size=shape), dtype)
+        if rng.random() < 0.5:
+            some = rng.random(shape) < rng.choice([0.05, 0.3])
+            array = np.where(some, np.asarray(rng.choice(SPECIAL, shape), dtype), array)
+        if rng.random() < 0.2:
+            array = np.asarray(rng.choice([0.0, -0.0, 1.0], shape), dtype)
+    return np.asarray(array)
+
+
+def laid_out(rng: np.random.Generator, array: np.ndarray) -> np.ndarray:
+    """The elements in memory of some layout."""
+    layout = rng.integers(7) if array.ndim else 0
+    if layout == 1:
+        return np.asfortranarray(array)
+    if layout == 2:
+        axes = rng.permutation(array.ndim)
+        return array.transpose(axes).copy().transpose(np.argsort(axes))
+    if layout == 3:
+        larger = np.empty([2 * size + 1 for size in array.shape], array.dtype)
+        inside = larger[tuple(slice(1, None, 2) for _ in array.shape)]
+        inside[...] = array
+        return inside
+    if layout == 4:
+        axes = tuple(int(axis) for axis in range(array.ndim) if rng.random() < 0.5)
+        return np.flip(np.flip(array, axes).copy(), axes)
+    if layout == 5 and array.size:
+        axis = int(rng.integers(array.ndim))
+        return np.broadcast_to(np.take(array, [0], axis), array.shape)
+    if layout == 6:
+        memory = np.empty(array.nbytes + 1, np.uint8)
+        off = np.ndarray(array.shape, array.dtype, memory.data, 1)
+        off[...] = array
+        return off
+    return array
+
+
+def make(rng: np.random.Generator, dtype: str, shape: tuple[int, ...]) -> xp.Array:
+    return xp.from_dlpack(laid_out(rng, np.asarray(numbers(rng, dtype, shape))))
+
+
+def observed(call: Callable[[], Any], arguments: list[object]) -> Outcome:
+    """All that can be seen of a call."""
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        try:
+            result = call()
+        except Exception as error:
+            return type(error), str(error)
+    array = np.asarray(result)
+    arrays = [np.asarray(x) for x in arguments if isinstance(x, xp.Array)]
+    return (
+        result.dtype,
+        result.shape,
+        array.strides,
+        array.tobytes(),
+        array.flags.writeable,
+        array.flags.c_contiguous,
+        array.flags.f_contiguous,
+        [np.shares_memory(array, each) for each in arrays],
+        [(each.category, str(each.message)) for each in told],
+    )
+
+
+def check(function: Callable[..., Any], *args: object, **keywords: object) -> None:
+    compiled = observed(lambda: function(*args, **keywords), list(args))
+    with python_alone():
+        expected = observed(lambda: function(*args, **keywords), list(args))
+    x: Any = args[0]
+    about = function.__name__, keywords, np.asarray(x).strides if isinstance(x, xp.Array) else x
+    assert compiled == expected, about
+
+
+def axes(rng: np.random.Generator, ndim: int) -> object:
+    """An axis argument, mostly a legal one."""
+    choice = rng.integers(8)
+    if choice < 2 or ndim == 0:
+        return None
+    if choice < 5:
+        return int(rng.integers(-ndim, ndim))
+    if choice < 7:
+        count = int(rng.integers(ndim + 1))
+        return tuple(int(axis) for axis in rng.permutation(ndim)[:count])
+    return [ndim, -ndim - 1, (0, 0), "0", 1.0, np.int64(0), True, [0], (0, -ndim)][rng.integers(9)]
+
+
+def axis(rng: np.random.Generator, ndim: int) -> object:
+    chosen = axes(rng, ndim)
+    return 0 if isinstance(chosen, tuple) and rng.random() < 0.8 else chosen
+
+
+def cases(seed: int, count: int) -> Iterator[tuple[np.random.Generator, xp.Array]]:
+    rng = np.random.default_rng(seed)
+    for _ in range(count):
+        shape = SHAPES[rng.integers(len(SHAPES))]
+        yield rng, make(rng, str(rng.choice(DTYPES)), shape)
+
+
+REDUCTIONS = [xp.sum, xp.prod, xp.max, xp.min, xp.any, xp.all, xp.count_nonzero, xp.mean]
+
+
+@pytest.mark.parametrize("function", REDUCTIONS, ids=lambda each: each.__name__)
+def test_reductions(function: Callable[..., Any]) -> None:
+    for rng, x in cases(1, 250):
+        keywords: dict[str, object] = {}
+        if rng.random() < 0.9:
+            keywords["axis"] = axes(rng, x.ndim)
+        if rng.random() < 0.5:
+            keywords["keepdims"] = bool(rng.integers(2))
+        if rng.random() < 0.1:
+            keywords["dtype"] = getattr(xp, str(rng.choice(DTYPES)))
+        check(function, x, **keywords)
+
+
+@pytest.mark.parametrize("function", [xp.var, xp.std], ids=lambda each: each.__name__)
+def test_variances(function: Callable[..., Any]) -> None:
+    corrections = [0, 1, 1.0, 0.5, -1, 1000, np.nan, np.inf, True, "1", 2**70, -(2**60)]
+    for rng, x in cases(2, 400):
+        keywords: dict[str, object] = {"axis": axes(rng, x.ndim)}
+        if rng.random() < 0.5:
+            keywords["keepdims"] = bool(rng.integers(2))
+        if rng.random() < 0.5:
+            keywords["correction"] = corrections[rng.integers(len(corrections))]
+        check(function, x, **keywords)
+
+
+@pytest.mark.parametrize("function", [xp.cumulative_sum, xp.cumulative_prod])
+def test_scans(function: Callable[..., Any]) -> None:
+    for rng, x in cases(3, 300):
+        keywords: dict[str, object] = {}
+        if rng.random() < 0.9:
+            keywords["axis"] = axis(rng, x.ndim)
+        if rng.random() < 0.2:
+            keywords["include_initial"] = bool(rng.integers(2))
+        if rng.random() < 0.1:
+            keywords["dtype"] = getattr(xp, str(rng.choice(DTYPES)))
+        check(function, x, **keywords)
+
+
+@pytest.mark.parametrize("function", [xp.argmax, xp.argmin])
+def test_extremes(function: Callable[..., Any]) -> None:
+    for rng, x in cases(4, 300):
+        keywords: dict[str, object] = {}
+        if rng.random() < 0.9:
+            keywords["axis"] = axis(rng, x.ndim)
+        if rng.random() < 0.5:
+            keywords["keepdims"] = bool(rng.integers(2))
+        check(function, x, **keywords)
+
+
+@pytest.mark.parametrize("function", [xp.sort, xp.argsort])
+def test_sorts(function: Callable[..., Any]) -> None:
+    for rng, x in cases(5, 300):
+        keywords: dict[str, object] = {}
+        if rng.random() < 0.7:
+            keywords["axis"] = axis(rng, x.ndim)
+        if rng.random() < 0.5:
+            keywords["descending"] = bool(rng.integers(2))
+        if rng.random() < 0.5:
+            keywords["stable"] = bool(rng.integers(2))
+        check(function, x, **keywords)
+
+
+def test_searches() -> None:
+    scalars = [0, 1, -1, 2.5, np.nan, True, 2**70, 1j, "a", np.float64(1.0), None]
+    for rng, x in cases(6, 500):
+        dtype = str(x.dtype) if rng.random() < 0.9 else str(rng.choice(DTYPES))
+        ascending = make(rng, dtype, (int(rng.integers(1, 40)),))
+        if rng.random() < 0.9 and np.dtype(dtype).kind != "c":
+            ascending = xp.sort(ascending)
+        values = x if rng.random() < 0.8 else scalars[rng.integers(len(scalars))]
+        keywords: dict[str, object] = {}
+        if rng.random() < 0.6:
+            keywords["side"] = rng.choice(["left", "right"]).item()
+        if rng.random() < 0.1:
+            keywords["side"] = "middle"
+        check(xp.searchsorted, ascending, values, **keywords)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int8", "int64", "bool"])
+@pytest.mark.parametrize("shape", [(16384,), (2, 8192), (8192, 2), (17, 900), (20, 40, 20)])
+def test_many_elements(dtype: str, shape: tuple[int, ...]) -> None:
+    """Rows longer than NumPy's buffers, and as long as operations run at once."""
+    rng = np.random.default_rng(7)
+    for _ in range(2):
+        x = make(rng, dtype, shape)
+        for function in (*REDUCTIONS, xp.var):
+            check(function, x)
+            check(function, x, axis=0)
+            check(function, x, axis=(0, -1) if x.ndim > 2 else -1, keepdims=True)
+        for function in (xp.sort, xp.argsort, xp.argmax, xp.cumulative_sum):
+            check(function, x, axis=0)
+            check(function, x, axis=-1)
+
+
+@pytest.mark.parametrize("mode", ["ignore", "warn", "raise"])
+def test_error_states(mode: Any) -> None:
+    """All errors, also underflow, of which NumPy does not warn unless asked to."""
+    tiny = np.asarray([1e-38, 1e-38, 3e-39], np.float32)
+    huge = np.asarray([3e38, 3e38, -1.0], np.float32)
+    both = np.asarray([np.inf, -np.inf, 1.0])
+    for array in (tiny, huge, both, np.stack([tiny, huge])):
+        for function in (*REDUCTIONS, xp.var, xp.std):
+            with np.errstate(all=mode):
+                check(function, xp.asarray(array))
+                check(function, xp.asarray(array), axis=-1)
+        for function in (xp.cumulative_sum, xp.cumulative_prod):
+            with np.errstate(all=mode):
+                check(function, xp.asarray(array), axis=-1)
+
+
+def test_bad_arguments() -> None:
+    x = xp.asarray([3.0, 1.0, 2.0])
+    for function in (*REDUCTIONS, xp.var, xp.sort, xp.argsort, xp.argmax, xp.cumulative_sum):
+        check(function, 1.0)
+        check(function, None)
+        check(function, np.float64(2.0))
+        check(function, np.ones(3))
+        check(function, x, 0)
+        check(function, x, axis=0, unknown=1)
+        check(function, x, keepdims=1)
+        check(function, x, stable=0)
+
+
+def test_while_small_arrays_are_deferred() -> None:
+    """Twins decline while somebody asks to defer small arrays."""
+    x = xp.asarray([3.0, 1.0, 2.0])
+    with xp.config_context(fusion_threshold=0):
+        for function in (*REDUCTIONS, xp.var, xp.std, xp.sort, xp.argsort, xp.argmax):
+            check(function, x)
