@@ -59,6 +59,11 @@ static int describe(Single *single, const Walk *walk, const Loop *loop)
             single->step.sources[i] = i;
         }
     }
+    if (merged.ndim == 0) {
+        /* As NumPy does for arrays without axes: some loops compute other last bits of a target that
+           they do not step through, because it might be a source. */
+        single->operands[loop->sources].strides[1] = loop->itemsizes[loop->sources];
+    }
     return surplus + merged.ndim;
 }
 
