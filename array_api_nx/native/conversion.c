@@ -1,6 +1,7 @@
 /* asarray, astype, and Array.__array__. */
 
 #include "conversion.h"
+#include "sizes.h"
 #include "flags.h"
 #include "loops.h"
 #include "walk.h"
@@ -84,11 +85,6 @@ static PyObject *copy_array(Tensor *x)
                          (DTypeCode)x->code);
 }
 
-static npy_intp distance(npy_intp stride)
-{
-    return stride < 0 ? -stride : stride;
-}
-
 /* How NumPy lays out a cast of an array that is neither row-major nor column-major: it sorts the
    axes by their strides, the longest first, and keeps the order of equal ones. 0 for row-major, 1 for
    column-major, -1 for anything between. */
@@ -96,7 +92,7 @@ static int order_of_cast(const Tensor *x)
 {
     int rows = 1, columns = 1;
     for (int dim = 1; dim < x->ndim; dim++) {
-        const npy_intp outer = distance(x->strides[dim - 1]), inner = distance(x->strides[dim]);
+        const npy_intp outer = magnitude(x->strides[dim - 1]), inner = magnitude(x->strides[dim]);
         rows = rows && outer >= inner;
         columns = columns && outer < inner;
     }

@@ -5,6 +5,7 @@
    declines. */
 
 #include "elementwise.h"
+#include "elements.h"
 #include "flags.h"
 #include "loops.h"
 #include "operations.h"
@@ -66,12 +67,6 @@ const ElementLoop *find_loop(OperationCode op, DTypeCode code)
     ElementLoop *loop = &element_loops[op][code];
     return loop->state == FOUND || (loop->state == UNASKED && ask_loop(op, code, loop)) ? loop
                                                                                         : NULL;
-}
-
-/* What to return where C does not compute. */
-static PyObject *decline(void)
-{
-    return PyErr_Occurred() ? NULL : DECLINED;
 }
 
 /* The result, whose reference is stolen, after what is to be done about floating-point errors. */
@@ -247,11 +242,11 @@ static PyObject *compute_one(OperationCode op, Tensor *x)
     }
     const ElementLoop *loop = find_loop(op, (DTypeCode)x->code);
     if (loop == NULL) {
-        return decline();
+        return decline_unless_raised();
     }
     if (x->code != loop->operand) {
         Tensor *cast = cast_copy(x, (DTypeCode)loop->operand);
-        PyObject *result = cast == NULL ? decline() : compute_one(op, cast);
+        PyObject *result = cast == NULL ? decline_unless_raised() : compute_one(op, cast);
         Py_XDECREF(cast);
         return result;
     }
@@ -326,7 +321,7 @@ static PyObject *compute_arrays(OperationCode op, Tensor *x, Tensor *y)
     }
     const ElementLoop *loop = find_loop(op, (DTypeCode)promotions[x->code][y->code]);
     if (loop == NULL) {
-        return decline();
+        return decline_unless_raised();
     }
     const DTypeCode code = (DTypeCode)loop->operand;
     if (x->code == code && y->code == code) {
@@ -334,7 +329,7 @@ static PyObject *compute_arrays(OperationCode op, Tensor *x, Tensor *y)
     }
     Tensor *first = cast_operand(x, code);
     Tensor *second = first == NULL ? NULL : cast_operand(y, code);
-    PyObject *result = second == NULL ? decline() : compute_two(loop, first, second);
+    PyObject *result = second == NULL ? decline_unless_raised() : compute_two(loop, first, second);
     Py_XDECREF(first);
     Py_XDECREF(second);
     return result;
@@ -420,7 +415,7 @@ static PyObject *compute_with_scalar(OperationCode op, Tensor *x, PyObject *scal
     }
     const ElementLoop *loop = find_loop(op, common);
     if (loop == NULL) {
-        return decline();
+        return decline_unless_raised();
     }
     const DTypeCode code = (DTypeCode)loop->operand;
     if (!write_scalar((char *)&number, code, scalar)) {
@@ -431,7 +426,7 @@ static PyObject *compute_with_scalar(OperationCode op, Tensor *x, PyObject *scal
     }
     Tensor *cast = cast_copy(x, code);
     PyObject *result =
-        cast == NULL ? decline() : compute_scaled(loop, cast, (char *)&number, place);
+        cast == NULL ? decline_unless_raised() : compute_scaled(loop, cast, (char *)&number, place);
     Py_XDECREF(cast);
     return result;
 }
@@ -454,19 +449,12 @@ PyObject *compute_binary(OperationCode op, PyObject *object, PyObject *other)
 
 /* ------------------------------------------------------------------ in place */
 
-/* Whether the memory of two layouts may overlap, judged by where they begin and end. */
+/* Whether the memory of two layouts of one dtype may overlap. */
 static int may_touch(const Tensor *x, const char *x_data, const Tensor *y, const char *y_data)
 {
-    const Tensor *const both[2] = {x, y};
-    const char *low[2] = {x_data, y_data}, *high[2] = {x_data, y_data};
-    for (int j = 0; j < 2; j++) {
-        for (int i = 0; i < both[j]->ndim; i++) {
-            const npy_intp reach = (both[j]->shape[i] - 1) * both[j]->strides[i];
-            *(reach < 0 ? &low[j] : &high[j]) += reach;
-        }
-        high[j] += dtypes[both[j]->code].itemsize;
-    }
-    return low[0] < high[1] && low[1] < high[0];
+    const npy_intp itemsize = dtypes[x->code].itemsize;
+    return may_meet(find_extent(x->ndim, x->shape, x->strides, itemsize, x_data),
+                    find_extent(y->ndim, y->shape, y->strides, itemsize, y_data));
 }
 
 /* Over layouts of any kind; `y` is NULL for a scalar. */
@@ -521,7 +509,7 @@ PyObject *update_binary(OperationCode op, PyObject *object, PyObject *other)
     }
     const ElementLoop *loop = find_loop(op, (DTypeCode)x->code);
     if (loop == NULL) {
-        return decline();
+        return decline_unless_raised();
     }
     if (loop->result != x->code || loop->operand != x->code) {
         return DECLINED;
@@ -536,7 +524,7 @@ PyObject *update_binary(OperationCode op, PyObject *object, PyObject *other)
         return DECLINED;
     }
     Tensor *cast = cast_operand(y, (DTypeCode)x->code);
-    PyObject *result = cast == NULL ? decline() : update_with(loop, object, x, cast, NULL);
+    PyObject *result = cast == NULL ? decline_unless_raised() : update_with(loop, object, x, cast, NULL);
     Py_XDECREF(cast);
     return result;
 }
@@ -574,7 +562,7 @@ static PyObject *any_unary_twin(int ignored, PyObject *const *args, Py_ssize_t c
         return DECLINED;
     }
     const int code = code_of_primitive(args[0]);
-    return code < 0 ? decline() : compute_unary((OperationCode)code, args[1]);
+    return code < 0 ? decline_unless_raised() : compute_unary((OperationCode)code, args[1]);
 }
 
 /* dispatch.binary(primitive, x1, x2, foreign), where what is foreign to us is declined. */
@@ -586,7 +574,7 @@ static PyObject *any_binary_twin(int ignored, PyObject *const *args, Py_ssize_t 
         return DECLINED;
     }
     const int code = code_of_primitive(args[0]);
-    return code < 0 ? decline() : compute_binary((OperationCode)code, args[1], args[2]);
+    return code < 0 ? decline_unless_raised() : compute_binary((OperationCode)code, args[1], args[2]);
 }
 
 const TwinEntry elementwise_twins[] = {

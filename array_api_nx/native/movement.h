@@ -20,12 +20,6 @@ typedef struct {
    core/shape.py, under which no number of bytes overflows. */
 #define MAX_ELEMENTS (NPY_MAX_INTP / 16)
 
-/* What to return where C has no answer: DECLINED, or NULL if there is an exception. */
-static inline PyObject *decline_unless_raised(void)
-{
-    return PyErr_Occurred() ? NULL : DECLINED;
-}
-
 /* An exact int as its only item, or the items of a tuple or list. They stay valid until Python code
    runs. 0, without an exception, for other objects. */
 static inline int take_items(PyObject *const *value, Py_ssize_t *count, PyObject *const **items)

@@ -85,6 +85,12 @@ extern CPU cpu;
 extern PyObject declined_object;
 #define DECLINED (&declined_object)
 
+/* What to return where C has no answer: DECLINED, or NULL if there is an exception. */
+static inline PyObject *decline_unless_raised(void)
+{
+    return PyErr_Occurred() ? NULL : DECLINED;
+}
+
 static inline int is_array(PyObject *object)
 {
     return Py_IS_TYPE(object, array_type);

@@ -1,13 +1,9 @@
 /* How elements of any layout are laid one after the other. */
 
 #include "pack.h"
+#include "sizes.h"
 
 /* ------------------------------------------------------------------ orders of axes */
-
-static npy_intp distance(npy_intp stride)
-{
-    return stride < 0 ? -stride : stride;
-}
 
 /* NumPy inserts one axis after the other, the last first, before those that it finds to be
    slower. An axis of one element, or of elements that are all the same one, cannot be compared
@@ -17,10 +13,10 @@ void order_axes(int ndim, const npy_intp *shape, const npy_intp *strides, npy_ui
     order_rows(ndim, order);
     for (int i = 1; i < ndim; i++) {
         const npy_uint8 axis = order[i];
-        const npy_intp stride = shape[axis] > 1 ? distance(strides[axis]) : 0;
+        const npy_intp stride = shape[axis] > 1 ? magnitude(strides[axis]) : 0;
         int place = i;
         for (int j = i - 1; stride != 0 && j >= 0; j--) {
-            const npy_intp other = shape[order[j]] > 1 ? distance(strides[order[j]]) : 0;
+            const npy_intp other = shape[order[j]] > 1 ? magnitude(strides[order[j]]) : 0;
             if (other == 0) {
                 continue;
             }
