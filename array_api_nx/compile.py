@@ -210,7 +210,7 @@ class Compiled(_ProgramCaller, Generic[P, R]):
             bound = self._bind(tuple(key), *flatten((args, kwargs), is_leaf))
         if bound.run is None or (bound.writes and _is_unsafe(bound, arrays)):
             return self.__wrapped__(*args, **kwargs)
-        if bound.quick is not None and is_row_major and len(arrays) == len(args) and not kwargs:
+        if bound.quick is not None and is_row_major and len(arrays) == len(args):
             self._program = bound.quick
         return bound.finish(bound.run(*handles), arrays)
 

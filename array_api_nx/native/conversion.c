@@ -126,11 +126,7 @@ static PyObject *cast_array(Tensor *x, DTypeCode code)
         write_elements(x->ndim, x->shape, x->strides, data, function, itemsize, turned, target);
     }
     /* Casts of integers have no errors that NumPy would tell of. */
-    const int flags = x->code >= FLOAT32 ? take_flags() : 0;
-    if (flags != 0 && treat_errors(cast_name, flags) < 0) {
-        Py_CLEAR(result);
-    }
-    return result;
+    return settle(result, cast_name, x->code >= FLOAT32 ? take_flags() : 0);
 }
 
 /* `object` itself, a copy of it, or a cast. */

@@ -69,15 +69,6 @@ const ElementLoop *find_loop(OperationCode op, DTypeCode code)
                                                                                         : NULL;
 }
 
-/* The result, whose reference is stolen, after what is to be done about floating-point errors. */
-static inline PyObject *settle(const ElementLoop *loop, PyObject *result, int flags)
-{
-    if (flags != 0 && treat_errors(loop->name, flags) < 0) {
-        Py_CLEAR(result);
-    }
-    return result;
-}
-
 /* The bytes from one element to the next of an operand that is one run. NumPy does not step through
    arrays without axes, for which some loops then take another way, with other last bits. */
 static inline npy_intp step_of(const Tensor *x)
@@ -110,35 +101,12 @@ static inline int is_computed_now(npy_intp size)
    than whole rows do, and reads packed copies of what lies across the others. */
 enum { TILED_FROM = 16384 };
 
-/* Broadcast the operands, of which all but one may be NULL for scalars, and order their axes. 0 if C
-   does not compute. `shape` becomes that of the result. */
+/* `start_walk` with the axes ordered; 0 if C does not compute. */
 static int begin_walk(Walk *walk, Tensor *const *operands, int count, int reversible,
                       npy_intp *shape)
 {
-    walk->ndim = 0;
-    walk->operands = count;
-    for (int i = 0; i < count; i++) {
-        if (operands[i] != NULL && !join_shape(walk, operands[i]->ndim, operands[i]->shape)) {
-            return 0;
-        }
-    }
-    walk->count = 1;
-    for (int dim = 0; dim < walk->ndim; dim++) {
-        const npy_intp size = walk->shape[dim];
-        if (size == 0 || walk->count > limits.deferred / size) {
-            return 0;
-        }
-        shape[dim] = size;
-        walk->count *= size;
-    }
-    for (int i = 0; i < count; i++) {
-        if (operands[i] != NULL) {
-            join_strides(walk, i, operands[i]);
-        } else {
-            join_strides_of(walk, i, 0, NULL, NULL);
-        }
-    }
-    return is_computed_now(walk->count) && order_walk(walk, reversible) && can_divide(walk);
+    return start_walk(walk, operands, count, limits.deferred, shape) &&
+           is_computed_now(walk->count) && order_walk(walk, reversible) && can_divide(walk);
 }
 
 /* Compute over a walk, whose last operand is the target. 0 with an exception set if there was no
@@ -194,7 +162,7 @@ static PyObject *compute_walk(const ElementLoop *loop, Tensor *const *operands, 
         Py_DECREF(result);
         return NULL;
     }
-    return settle(loop, result, flags);
+    return settle(result, loop->name, flags);
 }
 
 /* Whether one call of a loop computes all elements in the order in which they lie, while this thread
@@ -259,7 +227,7 @@ static PyObject *compute_one(OperationCode op, Tensor *x)
         return NULL;
     }
     npy_intp steps[2] = {step_of(x), dtypes[loop->result].itemsize};
-    return settle(loop, result, run(loop, args, x->size, steps));
+    return settle(result, loop->name, run(loop, args, x->size, steps));
 }
 
 PyObject *compute_unary(OperationCode op, PyObject *object)
@@ -311,7 +279,7 @@ static PyObject *compute_two(const ElementLoop *loop, Tensor *x, Tensor *y)
         return NULL;
     }
     npy_intp steps[3] = {step_of(x), step_of(y), dtypes[loop->result].itemsize};
-    return settle(loop, result, run(loop, args, x->size, steps));
+    return settle(result, loop->name, run(loop, args, x->size, steps));
 }
 
 static PyObject *compute_arrays(OperationCode op, Tensor *x, Tensor *y)
@@ -373,7 +341,7 @@ static PyObject *compute_scaled(const ElementLoop *loop, Tensor *x, char *scalar
     }
     npy_intp steps[3] = {0, 0, dtypes[loop->result].itemsize};
     steps[1 - place] = step_of(x);
-    return settle(loop, result, run(loop, args, x->size, steps));
+    return settle(result, loop->name, run(loop, args, x->size, steps));
 }
 
 /* Whether the exponent makes a power a square, as it does for NumPy. */
@@ -474,7 +442,7 @@ static PyObject *update_walk(const ElementLoop *loop, PyObject *object, Tensor *
     if (!finish_walk(&walk, loop, &flags)) {
         return NULL;
     }
-    return settle(loop, Py_NewRef(object), flags);
+    return settle(Py_NewRef(object), loop->name, flags);
 }
 
 /* `y` is NULL for a scalar at `data[1]`; all have the loop's dtype. */
@@ -496,7 +464,7 @@ static PyObject *update_with(const ElementLoop *loop, PyObject *object, Tensor *
     /* In place NumPy steps through no single element, whatever its axes are. */
     const npy_intp step = x->size == 1 ? 0 : step_of(x);
     npy_intp steps[3] = {step, y == NULL ? 0 : step, step};
-    return settle(loop, Py_NewRef(object), run(loop, args, x->size, steps));
+    return settle(Py_NewRef(object), loop->name, run(loop, args, x->size, steps));
 }
 
 PyObject *update_binary(OperationCode op, PyObject *object, PyObject *other)

@@ -17,10 +17,9 @@ typedef struct {
 
 /* Names of arguments, interned, so that they are compared by address. */
 #define KEYWORD_LIST(K)                                                                          \
-    K(axis) K(axes) K(axis1) K(axis2) K(keepdims) K(dtype) K(device) K(copy) K(correction)       \
-    K(min) K(max) K(descending) K(stable) K(side) K(sorter) K(source) K(destination) K(shape)    \
-    K(fill_value) K(x) K(arrays) K(shift) K(indices) K(include_initial) K(n_cols) K(k) K(obj)    \
-    K(start) K(stop) K(step) K(num) K(endpoint) K(repeats) K(condition) K(api_version) K(offset)
+    K(axis) K(axes) K(keepdims) K(dtype) K(device) K(copy) K(correction) K(min) K(max)           \
+    K(descending) K(stable) K(side) K(sorter) K(shape) K(fill_value) K(shift)                    \
+    K(include_initial) K(k) K(stop) K(step) K(num) K(endpoint) K(api_version)
 
 #define AS_MEMBER(NAME) PyObject *NAME;
 typedef struct {
@@ -115,6 +114,15 @@ int write_scalar(char *target, DTypeCode code, PyObject *value);
 /* Do what numpy.errstate asks for after floating-point errors. -1 with an exception set if that is to
    raise one. */
 int treat_errors(PyObject *name, int flags);
+
+/* The result, whose reference is stolen, after what is to be done about an operation's errors. */
+static inline PyObject *settle(PyObject *result, PyObject *name, int flags)
+{
+    if (flags != 0 && treat_errors(name, flags) < 0) {
+        Py_CLEAR(result);
+    }
+    return result;
+}
 
 int add_functions(PyObject *module);
 

@@ -158,7 +158,7 @@ static PyObject *namespace_twin(int ignored, PyObject *const *args, Py_ssize_t c
     }
     PyObject *module = PyDict_GetItemWithError(modules, package_name);
     if (module == NULL) {
-        return PyErr_Occurred() ? NULL : DECLINED;
+        return decline_unless_raised();
     }
     return Py_NewRef(module);
 }

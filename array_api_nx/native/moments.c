@@ -212,10 +212,7 @@ static PyObject *compute_moment(int code, const Loops *loops, const Source *x, c
         npy_intp steps[2] = {itemsize, itemsize}, size = plan.size;
         clear_flags();
         loops->sqrt->function(args, &size, steps, loops->sqrt->data);
-        const int flags = take_flags();
-        if (flags != 0 && treat_errors(loops->sqrt->name, flags) < 0) {
-            Py_CLEAR(result);
-        }
+        result = settle(result, loops->sqrt->name, take_flags());
     }
     return result;
 }
@@ -257,7 +254,7 @@ static PyObject *moment(int code, Tensor *x, PyObject *axis, int keepdims, doubl
     const DTypeCode dtype = x->code == FLOAT32 ? FLOAT32 : FLOAT64;
     const int converts = x->code != dtype;
     if (!find_loops(code, dtype, &loops)) {
-        return PyErr_Occurred() ? NULL : DECLINED;
+        return decline_unless_raised();
     }
     if ((converts || code != MEAN) && !has_plain_order(x)) {
         return DECLINED;

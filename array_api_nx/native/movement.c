@@ -162,22 +162,31 @@ static PyObject *matrix_transpose(int code, PyObject *const *args, Py_ssize_t co
     return count == 1 && names == NULL ? transpose_last(args[0], ARRAY_DIMS) : DECLINED;
 }
 
+/* The array and the other argument, of that name, which is NULL if it is not given, of a function
+   that takes so many by position. NULL, perhaps without an exception, if C does not move it. */
+static Tensor *take_movable(PyObject *const *args, Py_ssize_t count, PyObject *names,
+                            PyObject *name, int positional, PyObject **second)
+{
+    PyObject *const wanted[] = {NULL, name};
+    PyObject *values[2];
+    if (!take_arguments(args, count, names, wanted, 2, positional, values) || values[0] == NULL) {
+        return NULL;
+    }
+    *second = values[1];
+    return movable(values[0]);
+}
+
 static PyObject *permute_dims(int code, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
-    PyObject *const wanted[] = {NULL, keyword.axes};
-    PyObject *values[2];
+    PyObject *second;
     int axes[ARRAY_DIMS], length;
     npy_uint64 set;
     (void)code;
-    if (!take_arguments(args, count, names, wanted, 2, 2, values) || values[0] == NULL ||
-        values[1] == NULL) {
-        return DECLINED;
-    }
-    Tensor *x = movable(values[0]);
-    if (x == NULL) {
+    Tensor *x = take_movable(args, count, names, keyword.axes, 2, &second);
+    if (x == NULL || second == NULL) {
         return decline_unless_raised();
     }
-    if (!take_axes(&values[1], x->ndim, &length, axes, &set) || length != x->ndim) {
+    if (!take_axes(&second, x->ndim, &length, axes, &set) || length != x->ndim) {
         return DECLINED;
     }
     return permute(x, axes);
@@ -325,26 +334,21 @@ static PyObject *reshape(int code, PyObject *const *args, Py_ssize_t count, PyOb
 
 static PyObject *expand_dims(int code, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
-    PyObject *const wanted[] = {NULL, keyword.axis};
-    PyObject *values[2], *const *items;
+    PyObject *second, *const *items;
     Layout layout;
     Py_ssize_t added;
     npy_uint64 set;
     int axes[ARRAY_DIMS], length;
     (void)code;
-    if (!take_arguments(args, count, names, wanted, 2, 2, values) || values[0] == NULL ||
-        values[1] == NULL) {
-        return DECLINED;
-    }
-    Tensor *x = movable(values[0]);
-    if (x == NULL) {
+    Tensor *x = take_movable(args, count, names, keyword.axis, 2, &second);
+    if (x == NULL || second == NULL) {
         return decline_unless_raised();
     }
-    if (!take_items(&values[1], &added, &items) || added > ARRAY_DIMS - x->ndim) {
+    if (!take_items(&second, &added, &items) || added > ARRAY_DIMS - x->ndim) {
         return DECLINED;
     }
     layout.ndim = x->ndim + (int)added;
-    if (!take_axes(&values[1], layout.ndim, &length, axes, &set)) {
+    if (!take_axes(&second, layout.ndim, &length, axes, &set)) {
         return DECLINED;
     }
     for (int axis = 0, old = 0; axis < layout.ndim; axis++) {
@@ -355,21 +359,16 @@ static PyObject *expand_dims(int code, PyObject *const *args, Py_ssize_t count, 
 
 static PyObject *squeeze(int code, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
-    PyObject *const wanted[] = {NULL, keyword.axis};
-    PyObject *values[2];
+    PyObject *second;
     Layout layout;
     npy_uint64 set;
     int axes[ARRAY_DIMS], length;
     (void)code;
-    if (!take_arguments(args, count, names, wanted, 2, 2, values) || values[0] == NULL ||
-        values[1] == NULL) {
-        return DECLINED;
-    }
-    Tensor *x = movable(values[0]);
-    if (x == NULL) {
+    Tensor *x = take_movable(args, count, names, keyword.axis, 2, &second);
+    if (x == NULL || second == NULL) {
         return decline_unless_raised();
     }
-    if (!take_axes(&values[1], x->ndim, &length, axes, &set)) {
+    if (!take_axes(&second, x->ndim, &length, axes, &set)) {
         return DECLINED;
     }
     layout.ndim = 0;
@@ -399,21 +398,16 @@ static PyObject *expand(Tensor *x, Layout *layout)
 
 static PyObject *broadcast_to(int code, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
-    PyObject *const wanted[] = {NULL, keyword.shape};
-    PyObject *values[2];
+    PyObject *second;
     Layout layout;
     npy_intp known;
     int places;
     (void)code;
-    if (!take_arguments(args, count, names, wanted, 2, 2, values) || values[0] == NULL ||
-        values[1] == NULL) {
-        return DECLINED;
-    }
-    Tensor *x = movable(values[0]);
-    if (x == NULL) {
+    Tensor *x = take_movable(args, count, names, keyword.shape, 2, &second);
+    if (x == NULL || second == NULL) {
         return decline_unless_raised();
     }
-    if (!take_sizes(&values[1], &layout, &known, &places) || places > 0 ||
+    if (!take_sizes(&second, &layout, &known, &places) || places > 0 ||
         layout.ndim < x->ndim) {
         return DECLINED;
     }
@@ -483,21 +477,17 @@ static PyObject *broadcast_arrays(int code, PyObject *const *args, Py_ssize_t co
 
 static PyObject *flip(int code, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
-    PyObject *const wanted[] = {NULL, keyword.axis};
-    PyObject *values[2];
+    PyObject *second;
     Layout layout;
     npy_uint64 set = ~(npy_uint64)0;
     int axes[ARRAY_DIMS], length;
     (void)code;
-    if (!take_arguments(args, count, names, wanted, 2, 1, values) || values[0] == NULL) {
-        return DECLINED;
-    }
-    Tensor *x = movable(values[0]);
+    Tensor *x = take_movable(args, count, names, keyword.axis, 1, &second);
     if (x == NULL) {
         return decline_unless_raised();
     }
-    if (values[1] != NULL && values[1] != Py_None &&
-        !take_axes(&values[1], x->ndim, &length, axes, &set)) {
+    if (second != NULL && second != Py_None &&
+        !take_axes(&second, x->ndim, &length, axes, &set)) {
         return DECLINED;
     }
     copy_layout(x, &layout);
@@ -512,19 +502,15 @@ static PyObject *flip(int code, PyObject *const *args, Py_ssize_t count, PyObjec
 
 static PyObject *unstack(int code, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
-    PyObject *const wanted[] = {NULL, keyword.axis};
-    PyObject *values[2];
+    PyObject *second;
     Layout layout;
     int position = 0;
     (void)code;
-    if (!take_arguments(args, count, names, wanted, 2, 1, values) || values[0] == NULL) {
-        return DECLINED;
-    }
-    Tensor *x = movable(values[0]);
+    Tensor *x = take_movable(args, count, names, keyword.axis, 1, &second);
     if (x == NULL) {
         return decline_unless_raised();
     }
-    if (x->ndim == 0 || (values[1] != NULL && !take_axis(values[1], x->ndim, &position))) {
+    if (x->ndim == 0 || (second != NULL && !take_axis(second, x->ndim, &position))) {
         return DECLINED;
     }
     copy_layout(x, &layout);

@@ -49,16 +49,6 @@ static int take_operands(PyObject *first, PyObject *second, Tensor **x, Tensor *
            (data[0] = data_of(*x)) != NULL && (data[1] = data_of(*y)) != NULL;
 }
 
-/* The result, whose reference is stolen, after what is to be done about floating-point errors. */
-static PyObject *settle(const Product *product, PyObject *result)
-{
-    const int flags = take_flags();
-    if (flags != 0 && treat_errors(product->name, flags) < 0) {
-        Py_CLEAR(result);
-    }
-    return result;
-}
-
 static npy_intp step_of(npy_intp size, npy_intp stride)
 {
     return size == 1 ? 0 : stride;
@@ -113,7 +103,7 @@ PyObject *multiply_matrices(PyObject *first, PyObject *second)
         Py_DECREF(result);
         return NULL;
     }
-    return settle(&matmul, result);
+    return settle(result, matmul.name, take_flags());
 }
 
 static PyObject *matmul_twin(int ignored, PyObject *const *args, Py_ssize_t count,
@@ -177,7 +167,7 @@ static PyObject *vecdot_twin(int ignored, PyObject *const *args, Py_ssize_t coun
                                step_of(length, y->strides[ndim])};
     clear_flags();
     vecdot.functions[code](data, sizes, steps, vecdot.data[code]);
-    return settle(&vecdot, result);
+    return settle(result, vecdot.name, take_flags());
 }
 
 const TwinEntry products_twins[] = {

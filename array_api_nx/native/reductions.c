@@ -112,11 +112,7 @@ static PyObject *reduce_elements(ReductionCode op, const ElementLoop *loop, Tens
     }
     clear_flags();
     run_reduction(&plan, loop->function, loop->data, data, out, copies, itemsize);
-    const int flags = take_flags();
-    if (flags != 0 && treat_errors(error_names.reduce, flags) < 0) {
-        Py_CLEAR(result);
-    }
-    return result;
+    return settle(result, error_names.reduce, take_flags());
 }
 
 /* any, all or count_nonzero of all elements, which follow each other. */
@@ -126,7 +122,7 @@ static PyObject *reduce_truth(ReductionCode op, Tensor *x, const char *data)
     const DTypeCode code = (DTypeCode)x->code;
     const ElementLoop *loop = find_loop(OP_NOT_EQUAL, code);
     if (loop == NULL) {
-        return PyErr_Occurred() ? NULL : DECLINED;
+        return decline_unless_raised();
     }
     PyObject *result = new_array_like_memory(0, NULL, op == COUNT_NONZERO ? INT64 : BOOL, 0, &out);
     if (result == NULL) {
@@ -161,7 +157,7 @@ static PyObject *reduce(ReductionCode op, Tensor *x, PyObject *axis, PyObject *d
     }
     const ElementLoop *loop = find_loop(operations[op], code);
     if (loop == NULL || loop->result != code) {
-        return PyErr_Occurred() ? NULL : DECLINED;
+        return decline_unless_raised();
     }
     if (code == x->code && op != COUNT_NONZERO) {
         order_axes(x->ndim, x->shape, x->strides, order);

@@ -62,7 +62,7 @@ static PyObject *scan(OperationCode op, Tensor *x, PyObject *axis_value, PyObjec
     }
     const ElementLoop *loop = find_loop(op, code);
     if (loop == NULL || loop->result != code) {
-        return PyErr_Occurred() ? NULL : DECLINED;
+        return decline_unless_raised();
     }
     const npy_intp itemsize = dtypes[code].itemsize;
     const int converts = code != x->code;
@@ -84,11 +84,7 @@ static PyObject *scan(OperationCode op, Tensor *x, PyObject *axis_value, PyObjec
     if (converts) {
         free_scratch(&scratch);
     }
-    const int flags = result == NULL ? 0 : take_flags();
-    if (flags != 0 && treat_errors(error_names.accumulate, flags) < 0) {
-        Py_CLEAR(result);
-    }
-    return result;
+    return settle(result, error_names.accumulate, result == NULL ? 0 : take_flags());
 }
 
 static PyObject *scan_twin(int code, PyObject *const *args, Py_ssize_t count, PyObject *names)

@@ -93,35 +93,14 @@ static PyObject *select_by_walk(Tensor *condition, const char *mask, const Choic
 {
     Tensor *const sources[3] = {condition, choices[0].tensor, choices[1].tensor};
     Walk walk;
-    walk.ndim = 0;
-    walk.operands = 3;
-    for (int i = 0; i < 3; i++) {
-        if (sources[i] != NULL && !join_shape(&walk, sources[i]->ndim, sources[i]->shape)) {
-            return DECLINED;
-        }
-    }
-    npy_intp count = 1, shape[ARRAY_DIMS];
-    for (int dim = 0; dim < walk.ndim; dim++) {
-        shape[dim] = walk.shape[dim];
-        if (shape[dim] == 0 || count > limits.at_once / shape[dim]) {
-            return DECLINED;
-        }
-        count *= shape[dim];
-    }
-    walk.data[0] = (char *)mask;
-    for (int i = 0; i < 3; i++) {
-        if (i > 0) {
-            walk.data[i] = choices[i - 1].data;
-        }
-        if (sources[i] != NULL) {
-            join_strides(&walk, i, sources[i]);
-        } else {
-            memset(walk.strides[i], 0, (size_t)walk.ndim * sizeof(npy_intp));
-        }
-    }
-    if (!order_walk(&walk, 1) || (walk.turned && has_thin_axis(walk.ndim, shape))) {
+    npy_intp shape[ARRAY_DIMS];
+    if (!start_walk(&walk, sources, 3, limits.at_once, shape) || !order_walk(&walk, 1) ||
+        (walk.turned && has_thin_axis(walk.ndim, shape))) {
         return DECLINED;
     }
+    walk.data[0] = (char *)mask;
+    walk.data[1] = choices[0].data;
+    walk.data[2] = choices[1].data;
     PyObject *result = new_array_like_memory(walk.ndim, shape, code, walk.turned, &walk.data[3]);
     if (result != NULL) {
         lay_out(&walk, 3, dtypes[code].itemsize);
@@ -296,7 +275,7 @@ static PyObject *clip_twin(int ignored, PyObject *const *args, Py_ssize_t count,
         }
         pair[i].loop = find_loop(ops[i], (DTypeCode)x->code);
         if (pair[i].loop == NULL) {
-            return PyErr_Occurred() ? NULL : DECLINED;
+            return decline_unless_raised();
         }
         given = 1;
     }

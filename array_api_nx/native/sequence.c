@@ -501,7 +501,7 @@ PyObject *run_on_arrays(const SmallProgram *program, PyObject *const *arrays, Py
     }
     PyObject *results = make_results(self, program, sources, bases);
     if (results == NULL) {
-        return PyErr_Occurred() ? NULL : DECLINED;
+        return decline_unless_raised();
     }
     for (int i = 0; i < self->fixed_count; i++) {
         bases[self->given_count + i] = PyArray_BYTES(self->fixed[i]);

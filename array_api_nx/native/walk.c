@@ -35,6 +35,34 @@ void join_strides_of(Walk *walk, int i, int ndim, const npy_intp *shape, const n
     }
 }
 
+int start_walk(Walk *walk, Tensor *const *operands, int count, npy_intp most, npy_intp *shape)
+{
+    walk->ndim = 0;
+    walk->operands = count;
+    for (int i = 0; i < count; i++) {
+        if (operands[i] != NULL && !join_shape(walk, operands[i]->ndim, operands[i]->shape)) {
+            return 0;
+        }
+    }
+    walk->count = 1;
+    for (int dim = 0; dim < walk->ndim; dim++) {
+        const npy_intp size = walk->shape[dim];
+        if (size == 0 || walk->count > most / size) {
+            return 0;
+        }
+        shape[dim] = size;
+        walk->count *= size;
+    }
+    for (int i = 0; i < count; i++) {
+        if (operands[i] != NULL) {
+            join_strides(walk, i, operands[i]);
+        } else {
+            join_strides_of(walk, i, 0, NULL, NULL);
+        }
+    }
+    return 1;
+}
+
 /* NumPy turns an axis round if every operand that moves along it moves backwards. Here no axis is
    turned, so that such operands are declined. Where only some of them move backwards, NumPy turns
    nothing either; but if the loop is not reversible, its last bits may be others than NumPy's. */

@@ -28,6 +28,11 @@ static inline void join_strides(Walk *walk, int i, const Tensor *tensor)
     join_strides_of(walk, i, tensor->ndim, tensor->shape, tensor->strides);
 }
 
+/* Begin a walk over operands, of which all but one may be NULL for scalars: broadcast their shapes,
+   and set strides and count. 0 if they do not broadcast, or to no elements or more than `most`.
+   `shape` becomes that of the result. */
+int start_walk(Walk *walk, Tensor *const *operands, int count, npy_intp most, npy_intp *shape);
+
 /* Put the axes into the order in which NumPy would walk over the operands that are there. 0 if it
    would be neither that of the axes nor the opposite one, or if it would go backwards along one, and
    so might compute other bits. `reversible` says that a loop gives the same bits backwards. */

@@ -22,7 +22,6 @@ from ....contract.primitives import Primitive
 from ....core import dtypes as d
 from ....core.dtypes import DType
 from ....core.view import View
-from ....native import native
 from ..kernels import ArrayOrScalar
 from . import fperrors, loops, passes, threads
 from .extension import extension
@@ -92,9 +91,9 @@ def loop_for_twin(
     )
 
 
-if native is not None:
-    native.set_operations(loop_for_twin, _ELEMENTWISE, threads.count)
-    native.set_errors(fperrors.treat)
+if extension is not None:
+    extension.set_operations(loop_for_twin, _ELEMENTWISE, threads.count)
+    extension.set_errors(fperrors.treat)
 
 
 # ---------------------------------------------------------------------- reductions
