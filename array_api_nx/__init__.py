@@ -13,15 +13,16 @@ Beside the standard's names the top level holds controls only: `Array`, `Device`
 
 from __future__ import annotations
 
+from importlib import import_module
 from math import e, inf, nan, pi
 from typing import TYPE_CHECKING
 
 # The array comes first: its functions need the class.
 from .frontend.array import Array  # isort: skip
 
-from . import extra, fft, linalg
+from . import fft, linalg
 from .compile import ShapeSpec, compile, eval_shape
-from .config import config_context
+from .config import config_context, current
 from .core.dtypes import (
     bool,
     complex64,
@@ -204,17 +205,22 @@ __array_api_version__ = "2025.12"
 newaxis = None
 
 
-# SciPy's RBFInterpolator calls diag, and its tests logspace, as if the standard had them. They are
-# found, but listed nowhere: portable code takes them from `extra`. Type checkers see the functions
-# themselves, and no `__getattr__`, under which any misspelt name would be an `object`.
+# Libraries look for functions that the standard lacks at the top level. Those of `extra` are found
+# there, but listed nowhere. `extra` is imported when somebody asks for it. Type checkers see the
+# functions themselves, and no `__getattr__`, under which any misspelt name would be an `object`.
 if TYPE_CHECKING:
-    from .extra import diag as diag
-    from .extra import logspace as logspace
+    from . import extra as extra
+    from .extra import *  # noqa: F403
 else:
 
     def __getattr__(name: str) -> object:
-        if name in ("diag", "logspace"):
-            return getattr(extra, name)
+        # A name with underscores is one that Python or a library probes for.
+        if not name.startswith("_"):
+            extra = import_module(".extra", __name__)
+            if name == "extra":
+                return extra
+            if name in extra.__all__ and current().extras:
+                return getattr(extra, name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

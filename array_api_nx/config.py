@@ -47,12 +47,15 @@ class Settings(NamedTuple):
         Threads to use; None for as many as the process may use.
     default_device : str
         The name of the device of new arrays.
+    extras : bool
+        Whether functions beyond the standard are found at the top level of the namespace.
     """
 
     fusion: Fusion = "auto"
     fusion_threshold: int = 262144
     num_threads: int | None = None
     default_device: str = "cpu"
+    extras: bool = True
 
 
 def _as_fusion(name: str, value: Given) -> str:
@@ -78,12 +81,20 @@ def _as_integer(name: str, value: Given, least: int, example: int) -> int:
     return min(number, sys.maxsize)
 
 
+def _as_flag(name: str, value: Given) -> bool:
+    # An environment variable says 1 or 0.
+    if isinstance(value, bool) or (isinstance(value, int) and value in (0, 1)):
+        return bool(value)
+    raise TypeError(f"{name} must be True or False, not {value!r}; True is the default")
+
+
 _CHECKS: Final[dict[str, Callable[[str, Given], str | int]]] = {
     "fusion": _as_fusion,
     "fusion_threshold": lambda name, value: _as_integer(name, value, 0, 262144),
     "num_threads": lambda name, value: _as_integer(name, value, 1, 2),
     # The devices, which are a layer above, say later what is one.
     "default_device": lambda name, value: str(value),
+    "extras": _as_flag,
 }
 
 
@@ -210,8 +221,8 @@ class config_context(ContextDecorator):
     What is not given stays as it is around the statement. Settings hold for the thread, or the
     task of an event loop, that enters; threads that start inside begin with the defaults, which
     come from the environment variables ``ARRAY_API_NX_FUSION``, ``ARRAY_API_NX_FUSION_THRESHOLD``,
-    ``ARRAY_API_NX_NUM_THREADS`` and ``ARRAY_API_NX_DEFAULT_DEVICE``. Entering the same object
-    again, also from another thread at the same time, is allowed.
+    ``ARRAY_API_NX_NUM_THREADS``, ``ARRAY_API_NX_DEFAULT_DEVICE`` and ``ARRAY_API_NX_EXTRAS`` (1 or
+    0). Entering the same object again, also from another thread at the same time, is allowed.
 
     Parameters
     ----------
@@ -227,6 +238,9 @@ class config_context(ContextDecorator):
         process may run on.
     default_device : Device or str, optional
         Where new arrays live unless they are told otherwise; ``cpu`` by default.
+    extras : bool, optional
+        Whether the functions of `extra` are found at the top level of the namespace too, as they
+        are by default. False shows what code relies on beyond the standard.
 
     Raises
     ------
@@ -254,12 +268,14 @@ class config_context(ContextDecorator):
         fusion_threshold: int | None = None,
         num_threads: int | None = None,
         default_device: HintedDevice | str | None = None,
+        extras: bool | None = None,
     ) -> None:
         given = {
             "fusion": fusion,
             "fusion_threshold": fusion_threshold,
             "num_threads": num_threads,
             "default_device": default_device,
+            "extras": extras,
         }
         self._changes: dict[str, Given] = {
             field: _CHECKS[field](field, value)

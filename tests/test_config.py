@@ -206,6 +206,11 @@ def test_a_generator_may_be_closed_where_it_was_not_entered():
         ({"fusion_threshold": 1.0}, TypeError, "fusion_threshold must be an integer of at least"),
         ({"fusion_threshold": "5"}, TypeError, "fusion_threshold must be an integer of at least"),
         ({"num_threads": 0}, ValueError, "num_threads must be an integer of at least 1, not 0; "),
+        (
+            {"extras": "no"},
+            TypeError,
+            "extras must be True or False, not 'no'; T",
+        ),
         ({"num_threads": True}, TypeError, "num_threads must be an integer of at least 1, not T"),
     ],
 )
@@ -247,6 +252,7 @@ def test_the_hint_names_the_default_threshold():
         ({"fusion": "auto"}, False),
         ({"fusion": "off"}, False),
         ({"num_threads": 1, "default_device": "cpu"}, False),
+        ({"extras": False}, False),
         ({"fusion_threshold": DEFAULTS.fusion_threshold}, False),
         ({"fusion_threshold": DEFAULTS.fusion_threshold + 1}, False),
         ({"fusion_threshold": DEFAULTS.fusion_threshold + 1, "fusion": "always"}, True),
@@ -314,6 +320,7 @@ def test_show_config_as_a_dict():
         "fusion_threshold": 17,
         "num_threads": 1,
         "default_device": "cpu",
+        "extras": True,
     }
     assert found["versions"]["array_api_nx"] == xp.__version__
     assert found["versions"]["standard"] == "2025.12"

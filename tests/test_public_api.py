@@ -133,10 +133,24 @@ def test_names_that_clients_probe_are_not_listed(name):
     assert name not in dir(xp)
 
 
-@pytest.mark.parametrize("name", ["special", "float16", "median", "bincount", "convolve", "roots"])
+@pytest.mark.parametrize("name", ["float16", "ndarray", "_private", "__wrapped__"])
 def test_unknown_names_raise_attribute_error(name):
     with pytest.raises(AttributeError, match=name):
         getattr(xp, name)
+
+
+@pytest.mark.parametrize("name", xp.extra.__all__)
+def test_functions_beyond_the_standard_are_found_without_being_listed(name):
+    assert getattr(xp, name) is getattr(xp.extra, name)
+    assert name not in {*xp.__all__, *dir(xp)}
+    with xp.config_context(extras=False):
+        assert not hasattr(xp, name)
+        assert hasattr(xp.extra, name)
+
+
+def test_dir_of_extra_lists_its_functions_alone():
+    assert dir(xp.extra) == sorted(xp.extra.__all__)
+    assert not set(xp.extra.__all__) & set(xp.__all__)
 
 
 @pytest.mark.parametrize(("place", "name"), FUNCTIONS)

@@ -1,0 +1,26 @@
+"""Array functions beyond the standard, under the names that NumPy has for them.
+
+They take and give arrays of this package, on every device. Each is also found at the top level,
+``xp.pad`` for ``xp.extra.pad``, because libraries look there for what the standard lacks; but
+neither `dir` nor ``__all__`` of the top level lists it, and ``config_context(extras=False)`` hides
+it there, so that code which is meant to run on every namespace finds out what it relies on.
+"""
+
+from __future__ import annotations
+
+from .creation import diag, logspace
+from .manipulation import pad
+from .windows import fold, unfold
+
+__all__ = [
+    "diag",
+    "fold",
+    "logspace",
+    "pad",
+    "unfold",
+]
+
+
+def __dir__() -> list[str]:
+    # Without the modules that this package consists of.
+    return __all__

@@ -1,0 +1,90 @@
+"""Arrays made in other ways than the standard's."""
+
+from __future__ import annotations
+
+from ..core.dtypes import DType
+from ..device import Device
+from ..frontend.array import Array
+from ..frontend.creation import asarray, linspace, zeros
+from ..frontend.dispatch import only_array
+from ..frontend.elementwise import pow
+from ..frontend.manipulation import reshape
+from ..linalg import diagonal
+
+__all__ = ["diag", "logspace"]
+
+
+def diag(x: Array, /, *, k: int = 0) -> Array:
+    """A matrix with given diagonal, or the diagonal of a matrix.
+
+    Parameters
+    ----------
+    x : Array
+        One-dimensional: what to put on the diagonal. Two-dimensional: what to take it from.
+    k : int
+        Which diagonal: above the main one if positive, below it if negative.
+
+    Returns
+    -------
+    Array
+        A copy, square of size ``n + abs(k)`` with zeros elsewhere; or, from a matrix, the same as
+        ``linalg.diagonal(x, offset=k)``.
+
+    Raises
+    ------
+    ValueError
+        If `x` has neither one nor two dimensions.
+    """
+    only_array(x)
+    if x.ndim == 2:
+        return diagonal(x, offset=k)
+    if x.ndim != 1:
+        raise ValueError(
+            f"diag takes one or two dimensions, not shape {x.shape}; use linalg.diagonal for "
+            "stacks of matrices"
+        )
+    size = x.size + abs(k)
+    result = zeros((size * size,), dtype=x.dtype, device=x.device)
+    # In the flattened matrix the diagonal's elements are a row and one column apart.
+    first = k if k >= 0 else -k * size
+    result[first : first + x.size * (size + 1) : size + 1] = x
+    return reshape(result, (size, size))
+
+
+def logspace(
+    start: int | float | complex,
+    stop: int | float | complex,
+    /,
+    num: int = 50,
+    *,
+    base: int | float = 10.0,
+    dtype: DType | None = None,
+    device: Device | str | None = None,
+    endpoint: bool = True,
+) -> Array:
+    """Numbers spaced evenly on a logarithmic scale, from ``base**start`` to ``base**stop``.
+
+    Parameters
+    ----------
+    start, stop : int, float or complex
+        The first and the last exponent.
+    num : int
+    base : int or float
+    dtype : DType, optional
+        A floating-point dtype; float64 or complex128 by default.
+    device : Device or str, optional
+    endpoint : bool
+        Whether ``base**stop`` is the last value.
+
+    Returns
+    -------
+    Array
+        1-D.
+
+    Raises
+    ------
+    ValueError
+        If `num` is negative.
+    """
+    exponents = linspace(start, stop, num, dtype=dtype, device=device, endpoint=endpoint)
+    return pow(asarray(base, dtype=exponents.dtype, device=exponents.device), exponents)

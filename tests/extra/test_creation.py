@@ -1,0 +1,35 @@
+"""Arrays made in other ways than the standard's."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import array_api_nx as xp
+
+
+@pytest.mark.parametrize("k", [-3, -1, 0, 1, 2, 7])
+@pytest.mark.parametrize("size", [0, 1, 4])
+def test_diag_of_a_vector(size: int, k: int) -> None:
+    values = np.arange(1, size + 1)
+    result = xp.extra.diag(xp.asarray(values), k=k)
+    assert result.dtype is xp.int64
+    assert np.array_equal(np.asarray(result), np.diag(values, k))
+
+
+@pytest.mark.parametrize("k", [-1, 0, 2])
+def test_diag_of_a_matrix(k: int) -> None:
+    values = np.arange(12.0).reshape(3, 4)
+    assert np.array_equal(np.asarray(xp.extra.diag(xp.asarray(values), k=k)), np.diag(values, k))
+
+
+def test_diag_refuses_other_dimensions() -> None:
+    with pytest.raises(ValueError, match=r"not shape \(\); use linalg.diagonal"):
+        xp.extra.diag(xp.asarray(1.0))
+
+
+def test_logspace() -> None:
+    assert np.allclose(np.asarray(xp.extra.logspace(0, 3, 4)), [1, 10, 100, 1000], rtol=1e-15)
+    result = xp.extra.logspace(0, 2, 4, base=2.0, endpoint=False, dtype=xp.float32)
+    assert result.dtype is xp.float32
+    assert np.allclose(np.asarray(result), np.logspace(0, 2, 4, base=2.0, endpoint=False))
