@@ -31,6 +31,7 @@ from .frontend.dispatch import (
     wrap,
 )
 from .frontend.linear_algebra import matmul, matrix_transpose, tensordot, vecdot
+from .native import with_twin
 
 __all__ = [
     "cholesky",
@@ -228,6 +229,7 @@ def matrix_power(x: Array, n: int, /) -> Array:
 # ---------------------------------------------------------------------- diagonals
 
 
+@with_twin
 def diagonal(x: Array, /, *, offset: int = 0) -> Array:
     """Diagonal of each matrix.
 

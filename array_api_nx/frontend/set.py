@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from ..contract import primitives as p
 from ..core import dtypes as d
+from ..native import native, with_twin
 from .array import Array
 from .dispatch import ArrayOrScalar, as_array, binary, cast, only_array, operands, unary, wrap
 from .utility import any as any_
@@ -36,6 +37,11 @@ class UniqueInverse(NamedTuple):
     inverse_indices: Array
 
 
+if native is not None:
+    native.set_distinct(UniqueAll, UniqueCounts, UniqueInverse)
+
+
+@with_twin
 def isin(x1: ArrayOrScalar, x2: ArrayOrScalar, /, *, invert: bool = False) -> Array:
     """Which elements of `x1` equal some element of `x2`.
 
@@ -69,6 +75,7 @@ def isin(x1: ArrayOrScalar, x2: ArrayOrScalar, /, *, invert: bool = False) -> Ar
     return wrap(device.backend.isin(values, members, invert=invert), d.bool, device)
 
 
+@with_twin
 def unique_all(x: Array, /) -> UniqueAll:
     """Distinct elements, where they first occur, how they make up `x`, and how often they occur.
 
@@ -102,6 +109,7 @@ def unique_all(x: Array, /) -> UniqueAll:
     )
 
 
+@with_twin
 def unique_counts(x: Array, /) -> UniqueCounts:
     """Distinct elements, and how often each occurs.
 
@@ -124,6 +132,7 @@ def unique_counts(x: Array, /) -> UniqueCounts:
     return UniqueCounts(wrap(values, x._dtype, device), wrap(counts, d.int64, device))
 
 
+@with_twin
 def unique_inverse(x: Array, /) -> UniqueInverse:
     """Distinct elements, and how they make up `x`.
 
@@ -146,6 +155,7 @@ def unique_inverse(x: Array, /) -> UniqueInverse:
     return UniqueInverse(wrap(values, x._dtype, device), wrap(inverse, d.int64, device))
 
 
+@with_twin
 def unique_values(x: Array, /) -> Array:
     """Distinct elements.
 

@@ -61,6 +61,7 @@ def any(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: boo
     return reduce(p.ANY, x, axis, keepdims)
 
 
+@with_twin
 def diff(
     x: Array,
     /,

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         complete_array = staticmethod(_native.complete_array)
         front = staticmethod(_native.front)
         set_cpu = staticmethod(_native.set_cpu)
+        set_distinct = staticmethod(_native.set_distinct)
         set_dtypes = staticmethod(_native.set_dtypes)
         set_errors = staticmethod(_native.set_errors)
         set_hints = staticmethod(_native.set_hints)

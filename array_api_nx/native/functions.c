@@ -4,6 +4,7 @@
 #include "functions.h"
 #include "conversion.h"
 #include "creation.h"
+#include "distinct.h"
 #include "elementwise.h"
 #include "joining.h"
 #include "movement.h"
@@ -19,6 +20,7 @@ Keywords keyword;
 
 /* The tables of all chapters. */
 static const TwinEntry *const chapters[] = {
+    distinct_twins,
     elementwise_twins,
     joining_twins,
     moment_twins,

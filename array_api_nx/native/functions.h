@@ -19,7 +19,7 @@ typedef struct {
 #define KEYWORD_LIST(K)                                                                          \
     K(axis) K(axes) K(keepdims) K(dtype) K(device) K(copy) K(correction) K(min) K(max)           \
     K(descending) K(stable) K(side) K(sorter) K(shape) K(fill_value) K(shift)                    \
-    K(include_initial) K(k) K(stop) K(step) K(num) K(endpoint) K(api_version)
+    K(include_initial) K(k) K(stop) K(step) K(num) K(endpoint) K(api_version) K(invert) K(offset)
 
 #define AS_MEMBER(NAME) PyObject *NAME;
 typedef struct {

@@ -8,6 +8,7 @@
 #include "compiled.h"
 #include "context.h"
 #include "conversion.h"
+#include "distinct.h"
 #include "elementwise.h"
 #include "functions.h"
 #include "inspection.h"
@@ -38,6 +39,7 @@ static int (*const subjects[])(PyObject *module) = {
     add_array,
     add_functions,
     add_elementwise,
+    add_distinct,
     add_compiled,
     add_reductions,
     add_conversion,

@@ -500,6 +500,39 @@ static PyObject *flip(int code, PyObject *const *args, Py_ssize_t count, PyObjec
     return show(x, &layout);
 }
 
+/* Only of matrices whose rows, or columns, follow each other: Python copies the diagonal of others. */
+static PyObject *diagonal(int code, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    PyObject *const wanted[] = {NULL, keyword.offset};
+    PyObject *values[2];
+    Layout layout;
+    npy_intp offset = 0;
+    (void)code;
+    Tensor *x = take_arguments(args, count, names, wanted, 2, 1, values) && values[0] != NULL
+                    ? movable(values[0])
+                    : NULL;
+    if (x == NULL) {
+        return decline_unless_raised();
+    }
+    if (x->ndim < 2 || (values[1] != NULL && !take_number(values[1], &offset))) {
+        return DECLINED;
+    }
+    const int last = x->ndim - 1;
+    const npy_intp rows = x->shape[last - 1], columns = x->shape[last];
+    const npy_intp down = x->strides[last - 1], right = x->strides[last];
+    if (offset <= -rows || offset >= columns || x->size == 0 ||
+        (down != columns * right && right != rows * down)) {
+        return DECLINED;
+    }
+    const npy_intp row = offset < 0 ? -offset : 0, column = offset > 0 ? offset : 0;
+    copy_layout(x, &layout);
+    layout.ndim = last;
+    layout.shape[last - 1] = rows - row < columns - column ? rows - row : columns - column;
+    layout.strides[last - 1] = down + right;
+    layout.offset += row * down + column * right;
+    return show(x, &layout);
+}
+
 static PyObject *unstack(int code, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
     PyObject *second;
@@ -535,6 +568,7 @@ static PyObject *unstack(int code, PyObject *const *args, Py_ssize_t count, PyOb
 const TwinEntry movement_twins[] = {
     {"broadcast_arrays", broadcast_arrays, 0},
     {"broadcast_to", broadcast_to, 0},
+    {"diagonal", diagonal, 0},
     {"expand_dims", expand_dims, 0},
     {"flip", flip, 0},
     {"matrix_transpose", matrix_transpose, 0},

@@ -3,6 +3,7 @@
 #include "scans.h"
 #include "elementwise.h"
 #include "flags.h"
+#include "movement.h"
 #include "reduce.h"
 #include "reductions.h"
 
@@ -100,7 +101,45 @@ static PyObject *scan_twin(int code, PyObject *const *args, Py_ssize_t count, Py
     return x == NULL ? DECLINED : scan((OperationCode)code, x, values[1], values[2]);
 }
 
+/* ------------------------------------------------------------------ differences */
+
+static PyObject *diff_twin(int ignored, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    PyObject *const wanted[] = {NULL, keyword.axis};
+    PyObject *values[2], *upper = NULL, *lower = NULL, *result = NULL;
+    Layout layout;
+    (void)ignored;
+    Tensor *x = take_arguments(args, count, names, wanted, 2, 1, values) && values[0] != NULL
+                    ? movable(values[0])
+                    : NULL;
+    if (x == NULL) {
+        return decline_unless_raised();
+    }
+    int axis = x->ndim - 1;
+    if (x->size == 0 || x->size > limits.at_once || x->ndim == 0 ||
+        (values[1] != NULL && !take_axis(values[1], x->ndim, &axis))) {
+        return DECLINED;
+    }
+    const OperationCode op = x->code == BOOL ? OP_NOT_EQUAL : OP_SUBTRACT;
+    const npy_intp pairs = x->shape[axis] - 1;
+    copy_layout(x, &layout);
+    step_along(&layout, axis, 0, pairs, 1);
+    lower = show(x, &layout);
+    if (lower != NULL) {
+        copy_layout(x, &layout);
+        step_along(&layout, axis, 1, pairs, 1);
+        upper = show(x, &layout);
+    }
+    if (upper != NULL) {
+        result = compute_binary(op, upper, lower);
+    }
+    Py_XDECREF(upper);
+    Py_XDECREF(lower);
+    return result;
+}
+
 const TwinEntry scan_twins[] = {
+    {"diff", diff_twin, 0},
     {"cumulative_sum", scan_twin, OP_ADD},
     {"cumulative_prod", scan_twin, OP_MULTIPLY},
     {NULL, NULL, 0},

@@ -1,4 +1,4 @@
-/* Running sums and products. */
+/* Running sums and products, and differences of neighbours. */
 
 #ifndef ARRAY_API_NX_SCANS_H
 #define ARRAY_API_NX_SCANS_H

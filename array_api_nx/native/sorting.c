@@ -4,13 +4,7 @@
 #include "sorting.h"
 #include "pack.h"
 
-static PyArray_ArrFuncs *functions_of(DTypeCode code)
-{
-    return PyDataType_GetArrFuncs(dtypes[code].descr);
-}
-
-/* The array of a call if C may look at it: elements of real dtypes, and not none. */
-static Tensor *sortable(PyObject *object, const char **data)
+Tensor *sortable(PyObject *object, const char **data)
 {
     Tensor *x = object != NULL && is_array(object) ? layout_of(object) : NULL;
     if (x == NULL || x->size > limits.at_once || x->size == 0 || x->code >= COMPLEX64 ||
@@ -102,7 +96,7 @@ static Tensor *take_sort(PyObject *const *args, Py_ssize_t count, PyObject *name
     return values[1] == NULL || take_axis(values[1], x->ndim, &options->axis) ? x : NULL;
 }
 
-static void pack_rows(const Tensor *x, const char *data, char *out)
+void pack_rows(const Tensor *x, const char *data, char *out)
 {
     AxisOrder order;
     order_rows(x->ndim, order);
@@ -115,34 +109,23 @@ static void pack_rows(const Tensor *x, const char *data, char *out)
    */
 enum { STABLE_BELOW = 1000 };
 
-/* Whether a sorted row has equal numbers that can be told apart, so that their order matters:
-   several NaN, which come last, or zeros of both signs. */
-#define LOOK_FOR_TWINS(NAME, TYPE)                                                  \
-    static int has_twins_##NAME(const TYPE *row, npy_intp length)                   \
-    {                                                                               \
-        npy_intp low = 0, high = length;                                            \
-        if (length > 1 && row[length - 2] != row[length - 2]) {                     \
-            return 1;                                                               \
-        }                                                                           \
-        while (low < high) {                                                        \
-            const npy_intp middle = low + ((high - low) >> 1);                      \
-            *(row[middle] < 0 ? &low : &high) = middle + (row[middle] < 0);         \
-        }                                                                           \
-        for (npy_intp i = low + 1; i < length && row[i] == 0; i++) {                \
-            if (!signbit(row[i]) != !signbit(row[i - 1])) {                         \
-                return 1;                                                           \
-            }                                                                       \
-        }                                                                           \
-        return 0;                                                                   \
+#define HAS_BOTH_ZEROS(NAME, TYPE)                                            \
+    static int has_both_zeros_##NAME(const TYPE *elements, npy_intp size)     \
+    {                                                                         \
+        int found[2] = {0, 0};                                                \
+        for (npy_intp i = 0; i < size; i++) {                                 \
+            found[signbit(elements[i]) != 0] |= elements[i] == 0;             \
+        }                                                                     \
+        return found[0] && found[1];                                          \
     }
 
-LOOK_FOR_TWINS(float, npy_float)
-LOOK_FOR_TWINS(double, npy_double)
+HAS_BOTH_ZEROS(float, npy_float)
+HAS_BOTH_ZEROS(double, npy_double)
 
-static int has_twins(const char *row, DTypeCode code, npy_intp length)
+int has_both_zeros(const char *elements, DTypeCode code, npy_intp size)
 {
-    return code == FLOAT32   ? has_twins_float((const npy_float *)row, length)
-           : code == FLOAT64 ? has_twins_double((const npy_double *)row, length)
+    return code == FLOAT32   ? has_both_zeros_float((const npy_float *)elements, size)
+           : code == FLOAT64 ? has_both_zeros_double((const npy_double *)elements, size)
                              : 0;
 }
 
@@ -183,7 +166,8 @@ static PyObject *sort_twin(int ignored, PyObject *const *args, Py_ssize_t count,
     if (options.descending) {
         reverse_order(out, code, x->size);
     }
-    int failed = 0, declined = 0;
+    int failed = 0;
+    const int declined = floating && many && has_both_zeros(out, code, x->size);
     for (npy_intp i = 0; i < rows.rows && !failed && !declined; i++) {
         char *row = out + row_start(&rows, i) * itemsize;
         char *elements = rows.step == 1 ? row : scratch.data;
@@ -191,7 +175,6 @@ static PyObject *sort_twin(int ignored, PyObject *const *args, Py_ssize_t count,
             copy_items(row, rows.step * itemsize, elements, itemsize, rows.length, itemsize);
         }
         failed = sort(elements, rows.length, NULL) < 0;
-        declined = many && has_twins(elements, code, rows.length);
         if (rows.step != 1) {
             copy_items(elements, itemsize, row, rows.step * itemsize, rows.length, itemsize);
         }

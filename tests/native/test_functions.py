@@ -62,7 +62,7 @@ def test_it_looks_like_the_function(name):
     assert inspect.getmodule(function) is sys.modules[meaning.__module__]
     assert inspect.isroutine(function)
     assert callable(function)
-    with suppress(TypeError):  # names that only type checkers know
+    with suppress(TypeError, NameError):  # names that only type checkers know
         hints = typing.get_type_hints(meaning)
         assert typing.get_type_hints(function) == hints
     assert repr(function).startswith(f"<function {meaning.__qualname__} at 0x")
@@ -170,7 +170,7 @@ def test_only_functions_of_a_chapter_have_twins():
         native.front(1)
     for name in CALLABLES:
         module, _, function = name.rpartition(".")
-        assert module.startswith("array_api_nx.frontend."), name
+        assert module.startswith(("array_api_nx.frontend.", "array_api_nx.linalg")), name
         assert getattr(sys.modules[module], function) is CALLABLES[name]
     names = [name.rpartition(".")[2] for name in CALLABLES]
     assert len(names) == len({*names})

@@ -23,7 +23,7 @@ import array_api_nx as xp
 from array_api_nx.contract.strided import Storage, Tensor
 from array_api_nx.core.view import View
 from array_api_nx.frontend import elementwise
-from tests.support import twins
+from tests.support import examples, twins
 
 pytestmark = twins.needs_native
 
@@ -179,6 +179,30 @@ def test_calls_that_c_answers_leave_nothing():
         assert grown < 50, f"{name}: {grown} blocks in {CALLS} calls"
         assert abs(sys.getrefcount(arguments[0]) - count) < 10, name
     assert tested > 80
+
+
+def test_there_is_an_example_of_every_twin():
+    assert examples.twins_but_elementwise() <= set(examples.EXAMPLES)
+
+
+EXAMPLES = [(name, i) for name, calls in examples.EXAMPLES.items() for i in range(len(calls))]
+
+
+@pytest.mark.parametrize(("name", "number"), EXAMPLES)
+def test_calls_of_other_twins_leave_nothing(name, number):
+    """All are answered in C, and a tenth as often as above leave no block and no reference."""
+    call, arguments = examples.EXAMPLES[name][number], (examples.X, examples.ODD, examples.INTS)
+    assert twins.is_answered_in_c(call)
+    before = [sys.getrefcount(x) for x in arguments]
+    for _ in range(3):
+        blocks = sys.getallocatedblocks()
+        for _ in range(CALLS // 10):
+            call()
+        grown = sys.getallocatedblocks() - blocks
+        if grown < 50:
+            break
+    assert grown < 50, f"{grown} blocks in {CALLS // 10} calls"
+    assert [sys.getrefcount(x) for x in arguments] == before
 
 
 def _is_answered(call, arguments):

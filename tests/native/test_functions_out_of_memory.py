@@ -16,7 +16,7 @@ from array_api_nx.contract.strided import Storage, Tensor
 from array_api_nx.core.view import View
 from array_api_nx.device import CPU
 from tests.native import test_functions_leaks as leaks
-from tests.support import twins
+from tests.support import examples, twins
 
 try:
     from _testcapi import remove_mem_hooks, set_nomemory
@@ -150,6 +150,20 @@ def test_every_callable(name):
             finally:
                 remove_mem_hooks()
             assert found in (expected, None, MemoryError), (name, start, found)
+
+
+@pytest.mark.parametrize("name", examples.EXAMPLES)
+def test_every_other_twin(name):
+    for call in examples.EXAMPLES[name]:
+        expected = None if name.startswith("empty") else twins.describe(call())
+        failed, result = fail_each(call)
+        assert failed or name in NO_MEMORY
+        if expected is not None:
+            assert twins.describe(result) == expected
+
+
+NO_MEMORY = {"can_cast", "evaluate", "isdtype", "result_type"}
+"""Functions that need none."""
 
 
 def test_nothing_is_left():

@@ -182,6 +182,8 @@ def movements(rng, shape):
     yield xp.flip, (), {"axis": some_axes(rng, ndim)}
     yield xp.unstack, (), {"axis": int(rng.integers(-ndim - 1, ndim + 1))}
     yield xp.unstack, (), {}
+    yield xp.linalg.diagonal, (), {}
+    yield xp.linalg.diagonal, (), {"offset": int(rng.integers(-4, 5))}
     yield (lambda x: x.T), (), {}
     yield (lambda x: x.mT), (), {}
     yield xp.matrix_transpose, (), {}

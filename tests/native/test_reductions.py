@@ -245,6 +245,16 @@ def test_many_elements(dtype: str, shape: tuple[int, ...]) -> None:
             check(function, x, axis=-1)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_sort_keeps_the_signs_of_few_zeros(dtype: str) -> None:
+    """Vector instructions that sort may make a zero of the other sign of one."""
+    rng = np.random.default_rng(3)
+    for size in range(1000, 1100):
+        values = rng.normal(size=size).astype(dtype)
+        values[rng.permutation(size)[:2]] = -0.0, 0.0
+        check(xp.sort, xp.asarray(values, copy=True))
+
+
 @pytest.mark.parametrize("mode", ["ignore", "warn", "raise"])
 def test_error_states(mode: Any) -> None:
     """All errors, also underflow, of which NumPy does not warn unless asked to."""

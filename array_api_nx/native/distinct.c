@@ -1,0 +1,309 @@
+/* unique_all, unique_counts, unique_inverse, unique_values and isin, by sorting. */
+
+#include "distinct.h"
+#include "pack.h"
+#include "sorting.h"
+
+/* ------------------------------------------------------------------ distinct elements */
+
+/* What a function tells of them. They are in the order of the fields of its result. */
+enum { VALUES = 1, INDICES = 2, INVERSE = 4, COUNTS = 8 };
+
+/* The named tuples that hold several results, by what they tell. */
+static PyTypeObject *result_types[16];
+
+/* Put the elements in order, and, unless `order` is NULL, tell where each was; equal ones stay in
+   their order then. -1 if there is no memory. */
+static int sort_elements(char *elements, DTypeCode code, npy_intp size, npy_intp *order,
+                         char *copy)
+{
+    const PyArray_ArrFuncs *functions = functions_of(code);
+    const npy_intp itemsize = dtypes[code].itemsize;
+    if (order == NULL) {
+        return functions->sort[NPY_QUICKSORT](elements, size, NULL);
+    }
+    for (npy_intp i = 0; i < size; i++) {
+        order[i] = i;
+    }
+    if (functions->argsort[NPY_STABLESORT](elements, order, size, NULL) < 0) {
+        return -1;
+    }
+    memcpy(copy, elements, (size_t)(size * itemsize));
+    for (npy_intp i = 0; i < size; i++) {
+        memcpy(elements + i * itemsize, copy + order[i] * itemsize, (size_t)itemsize);
+    }
+    return 0;
+}
+
+static int is_nan(const char *element, DTypeCode code)
+{
+    const double number = code == FLOAT32   ? *(const npy_float *)element
+                          : code == FLOAT64 ? *(const npy_double *)element
+                                            : 0;
+    return number != number;
+}
+
+/* Mark the first of each run of equal elements, and return how many runs there are. */
+static npy_intp mark_runs(const char *ascending, npy_intp itemsize, npy_intp size,
+                          npy_bool *is_first)
+{
+    npy_intp runs = 1;
+    is_first[0] = 1;
+#define MARK(TYPE)                                                                \
+    for (npy_intp i = 1; i < size; i++) {                                         \
+        const TYPE *element = (const TYPE *)ascending + i;                        \
+        runs += is_first[i] = element[0] != element[-1];                          \
+    }                                                                             \
+    break;
+    switch (itemsize) {
+    case 1:
+        MARK(npy_uint8)
+    case 2:
+        MARK(npy_uint16)
+    case 4:
+        MARK(npy_uint32)
+    default:
+        MARK(npy_uint64)
+    }
+#undef MARK
+    return runs;
+}
+
+/* Elements in ascending order, and what was found out about them. */
+typedef struct {
+    const char *ascending;
+    const npy_bool *is_first; /* of a run of equal elements */
+    const npy_intp *order;    /* where each was, or NULL */
+    npy_intp size, runs;
+} Sorted;
+
+/* One of the results, as an Array. */
+static PyObject *tell(const Sorted *sorted, int what, const Tensor *x)
+{
+    char *out;
+    const npy_intp itemsize = dtypes[x->code].itemsize;
+    PyObject *result = what == INVERSE
+                           ? new_array_like_memory(x->ndim, x->shape, INT64, 0, &out)
+                           : new_array_like_memory(1, &sorted->runs,
+                                                   what == VALUES ? (DTypeCode)x->code : INT64, 0,
+                                                   &out);
+    if (result == NULL) {
+        return NULL;
+    }
+    npy_int64 *numbers = (npy_int64 *)out, run = -1;
+    for (npy_intp i = 0; i < sorted->size; i++) {
+        const int starts = sorted->is_first[i];
+        run += starts;
+        switch (what) {
+        case VALUES:
+            if (starts) {
+                memcpy(out + run * itemsize, sorted->ascending + i * itemsize, (size_t)itemsize);
+            }
+            break;
+        case INDICES:
+            if (starts) {
+                numbers[run] = sorted->order[i];
+            }
+            break;
+        case INVERSE:
+            numbers[sorted->order[i]] = run;
+            break;
+        default:
+            numbers[run] = starts ? 1 : numbers[run] + 1;
+        }
+    }
+    return result;
+}
+
+static PyObject *tell_several(const Sorted *sorted, int what, const Tensor *x)
+{
+    PyTypeObject *type = result_types[what];
+    Py_ssize_t count = 0;
+    PyObject *items[4];
+    for (int one = VALUES; one <= COUNTS; one *= 2) {
+        if (what & one) {
+            items[count] = tell(sorted, one, x);
+            if (items[count] == NULL) {
+                break;
+            }
+            count++;
+        }
+    }
+    /* A named tuple is a tuple without fields of its own. */
+    PyObject *result = PyErr_Occurred() ? NULL : type->tp_alloc(type, count);
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (result == NULL) {
+            Py_DECREF(items[i]);
+        } else {
+            PyTuple_SET_ITEM(result, i, items[i]);
+        }
+    }
+    return result;
+}
+
+static PyObject *unique_twin(int what, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    const char *data;
+    Scratch scratch;
+    Tensor *x = count == 1 && names == NULL ? sortable(args[0], &data) : NULL;
+    if (x == NULL || (what != VALUES && result_types[what] == NULL)) {
+        return DECLINED;
+    }
+    const DTypeCode code = (DTypeCode)x->code;
+    const npy_intp itemsize = dtypes[code].itemsize, size = x->size;
+    const int ordered = (what & (INDICES | INVERSE)) != 0;
+    const PyArray_ArrFuncs *functions = functions_of(code);
+    if (functions->sort[NPY_QUICKSORT] == NULL || functions->argsort[NPY_STABLESORT] == NULL) {
+        return DECLINED;
+    }
+    /* The order, the elements, a copy of them, and the marks, so that all are aligned. */
+    const npy_intp order_bytes = ordered ? size * (npy_intp)sizeof(npy_intp) : 0;
+    const npy_intp copies = ordered ? 2 : 1;
+    if (take_scratch(&scratch, order_bytes + copies * size * itemsize + size) < 0) {
+        return NULL;
+    }
+    npy_intp *order = ordered ? (npy_intp *)scratch.data : NULL;
+    char *elements = scratch.data + order_bytes;
+    npy_bool *is_first = (npy_bool *)(elements + copies * size * itemsize);
+    pack_rows(x, data, elements);
+    PyObject *result = DECLINED;
+    /* Without zeros of both signs and NaN, elements are equal if their bytes are. */
+    const int plain = !has_both_zeros(elements, code, size);
+    if (plain && sort_elements(elements, code, size, order, elements + size * itemsize) < 0) {
+        result = PyErr_NoMemory();
+    } else if (plain && !is_nan(elements + (size - 1) * itemsize, code)) {
+        Sorted sorted = {elements, is_first, order, size,
+                         mark_runs(elements, itemsize, size, is_first)};
+        result = what == VALUES ? tell(&sorted, VALUES, x) : tell_several(&sorted, what, x);
+    }
+    free_scratch(&scratch);
+    return result;
+}
+
+/* ------------------------------------------------------------------ membership */
+
+/* Neither equals any member: a NaN that is looked for, and a NaN among the members, which are
+   sorted, so that it comes last. */
+#define MEMBERSHIP(CODE, TYPE)                                                                    \
+    static void find_##CODE(const char *sorted, npy_intp length, const char *values,              \
+                            npy_intp count, int invert, npy_bool *out)                            \
+    {                                                                                             \
+        const TYPE *members = (const TYPE *)sorted;                                               \
+        for (npy_intp i = 0; i < count; i++) {                                                    \
+            const TYPE value = ((const TYPE *)values)[i];                                         \
+            npy_intp low = 0, high = length;                                                      \
+            while (low < high) {                                                                  \
+                const npy_intp middle = low + ((high - low) >> 1);                                \
+                if (members[middle] < value) {                                                    \
+                    low = middle + 1;                                                             \
+                } else {                                                                          \
+                    high = middle;                                                                \
+                }                                                                                 \
+            }                                                                                     \
+            out[i] = (low < length && members[low] == value) != invert;                           \
+        }                                                                                         \
+    }
+
+#define MEMBER_LIST(M)                                                                            \
+    M(BOOL, npy_bool) M(INT8, npy_int8) M(INT16, npy_int16) M(INT32, npy_int32)                   \
+    M(INT64, npy_int64) M(UINT8, npy_uint8) M(UINT16, npy_uint16) M(UINT32, npy_uint32)           \
+    M(UINT64, npy_uint64) M(FLOAT32, npy_float) M(FLOAT64, npy_double)
+
+MEMBER_LIST(MEMBERSHIP)
+
+typedef void (*Membership)(const char *sorted, npy_intp length, const char *values, npy_intp count,
+                           int invert, npy_bool *out);
+
+static const Membership memberships[DTYPE_COUNT] = {
+#define ENTRY(CODE, TYPE) [CODE] = find_##CODE,
+    MEMBER_LIST(ENTRY)
+#undef ENTRY
+};
+
+static PyObject *isin_twin(int ignored, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    PyObject *const wanted[] = {NULL, NULL, keyword.invert};
+    PyObject *values[3];
+    const char *data, *members;
+    char *out;
+    int invert = 0;
+    Scratch scratch;
+    (void)ignored;
+    if (!take_arguments(args, count, names, wanted, 3, 2, values) || values[1] == NULL ||
+        !take_flag(values[2], &invert)) {
+        return DECLINED;
+    }
+    Tensor *x = sortable(values[0], &data), *y = sortable(values[1], &members);
+    if (x == NULL || y == NULL || x->code != y->code) {
+        return DECLINED;
+    }
+    const DTypeCode code = (DTypeCode)x->code;
+    const npy_intp itemsize = dtypes[code].itemsize;
+    PyArray_SortFunc *sort = functions_of(code)->sort[NPY_QUICKSORT];
+    if (sort == NULL) {
+        return DECLINED;
+    }
+    const int copies = !(x->flags & ROW_MAJOR);
+    if (take_scratch(&scratch, (y->size + (copies ? x->size : 0)) * itemsize) < 0) {
+        return NULL;
+    }
+    PyObject *result = new_array_like_memory(x->ndim, x->shape, BOOL, 0, &out);
+    if (result != NULL) {
+        pack_rows(y, members, scratch.data);
+        if (copies) {
+            pack_rows(x, data, scratch.data + y->size * itemsize);
+            data = scratch.data + y->size * itemsize;
+        }
+        if (sort(scratch.data, y->size, NULL) < 0) {
+            Py_CLEAR(result);
+            PyErr_NoMemory();
+        } else {
+            memberships[code](scratch.data, y->size, data, x->size, invert, (npy_bool *)out);
+        }
+    }
+    free_scratch(&scratch);
+    return result;
+}
+
+const TwinEntry distinct_twins[] = {
+    {"unique_all", unique_twin, VALUES | INDICES | INVERSE | COUNTS},
+    {"unique_counts", unique_twin, VALUES | COUNTS},
+    {"unique_inverse", unique_twin, VALUES | INVERSE},
+    {"unique_values", unique_twin, VALUES},
+    {"isin", isin_twin, 0},
+    {NULL, NULL, 0},
+};
+
+static PyObject *set_distinct(PyObject *module, PyObject *args)
+{
+    PyObject *all, *counts, *inverse;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O!O!O!", &PyType_Type, &all, &PyType_Type, &counts, &PyType_Type,
+                          &inverse)) {
+        return NULL;
+    }
+    PyObject *const types[] = {all, counts, inverse};
+    const int told[] = {VALUES | INDICES | INVERSE | COUNTS, VALUES | COUNTS, VALUES | INVERSE};
+    for (int i = 0; i < 3; i++) {
+        if (!PyType_FastSubclass((PyTypeObject *)types[i], Py_TPFLAGS_TUPLE_SUBCLASS) ||
+            ((PyTypeObject *)types[i])->tp_basicsize != PyTuple_Type.tp_basicsize) {
+            return PyErr_Format(PyExc_TypeError, "%R is no named tuple", types[i]);
+        }
+    }
+    for (int i = 0; i < 3; i++) {
+        Py_XSETREF(result_types[told[i]], (PyTypeObject *)Py_NewRef(types[i]));
+    }
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef methods[] = {
+    {"set_distinct", set_distinct, METH_VARARGS,
+     "set_distinct(UniqueAll, UniqueCounts, UniqueInverse)\n--\n\n"
+     "The named tuples that functions of distinct elements return."},
+    {NULL, NULL, 0, NULL},
+};
+
+int add_distinct(PyObject *module)
+{
+    return PyModule_AddFunctions(module, methods);
+}

@@ -1,0 +1,86 @@
+"""Distinct elements and membership in C against the Python functions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import array_api_nx as xp
+from array_api_nx.native import native
+from tests.support import twins
+from tests.support.alike import DTYPES, compare, layouts
+
+pytestmark = twins.needs_native
+
+UNIQUE = [xp.unique_all, xp.unique_counts, xp.unique_inverse, xp.unique_values]
+
+
+def _few(rng: np.random.Generator, dtype: str) -> Any:
+    """An array in some layout, in which elements occur more than once; half of them without the
+    special values of floating-point numbers."""
+    shape = tuple([int(n) for n in rng.integers(0, 6, int(rng.integers(0, 4)))])
+    x = layouts(rng, dtype, shape)
+    if rng.random() < 0.5 and x.dtype is not xp.bool:
+        small = np.asarray(rng.integers(0, 5, shape), dtype)
+        return xp.asarray(small.T, copy=True)
+    return x
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_unique(dtype: str) -> None:
+    rng = np.random.default_rng(DTYPES.index(dtype))
+    for _ in range(60):
+        x = _few(rng, dtype)
+        for function in UNIQUE:
+            compare(function, x)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_isin(dtype: str) -> None:
+    rng = np.random.default_rng(100 + DTYPES.index(dtype))
+    for _ in range(120):
+        x, y = _few(rng, dtype), _few(rng, dtype if rng.random() < 0.8 else "float32")
+        compare(xp.isin, x, y)
+        compare(xp.isin, x, y, invert=bool(rng.integers(2)))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint16", "int32", "int64", "float32", "float64"])
+def test_many_elements(dtype: str) -> None:
+    rng = np.random.default_rng(5)
+    for size, distinct in ((16384, 90), (16384, 10**6), (16385, 50), (3000, 2)):
+        x = xp.asarray(rng.integers(0, distinct, size).astype(dtype), copy=True)
+        for function in UNIQUE:
+            compare(function, x)
+        compare(xp.isin, x, x[: size // 3] + 1)
+
+
+def test_results_are_the_named_tuples() -> None:
+    x = xp.asarray([3, 1, 3])
+    found = xp.unique_all(x)
+    assert type(found).__name__ == "UniqueAll"
+    assert found.counts is found[3]
+    assert np.asarray(found.indices).tolist() == [1, 0]
+    assert type(xp.unique_counts(x)).__name__ == "UniqueCounts"
+    assert type(xp.unique_inverse(x)).__name__ == "UniqueInverse"
+
+
+def test_bad_arguments() -> None:
+    x = xp.asarray([3.0, 1.0, 2.0])
+    for function in UNIQUE:
+        for bad in (None, 1.0, np.ones(2), [1.0]):
+            compare(function, bad)
+        compare(function, x, x)
+        compare(function, x, axis=0)
+        compare(function)
+    for pair in ((x, 1.0), (2.0, x), (x, None), (x, np.ones(3)), (1, 2), (x,)):
+        compare(xp.isin, *pair)
+    compare(xp.isin, x, x, invert=1)
+    compare(xp.isin, x, x, True)
+
+
+def test_classes_of_results_are_named_tuples() -> None:
+    assert native is not None
+    with pytest.raises(TypeError, match="is no named tuple"):
+        native.set_distinct(int, int, int)

@@ -1,0 +1,124 @@
+"""A call or more of every compiled callable, so that tests can go through all of them.
+
+C answers each. The tests look whether they leave anything behind, and whether they survive a
+lack of memory.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+import array_api_nx as xp
+from array_api_nx.contract import primitives as p
+from array_api_nx.frontend import dispatch, elementwise
+
+__all__ = ["EXAMPLES", "twins_but_elementwise"]
+
+X: Final = xp.asarray([[1.0, -2.0, 3.0], [0.0, 5.0, 6.0]], copy=True)
+ODD: Final = xp.asarray(np.arange(24.0).reshape(4, 6), copy=True)[::2, ::2]
+ROW: Final = xp.asarray([4.0, 1.0, 2.0, 2.0], copy=True)
+INTS: Final = xp.asarray([2, 0, 1], copy=True)
+TABLE: Final = xp.asarray([[1, 0, 2], [0, 0, 1]], copy=True)
+MASK: Final = xp.asarray([[True, False, True], [False, False, True]], copy=True)
+
+_REDUCTIONS: Final = (
+    *[xp.all, xp.any, xp.count_nonzero, xp.max, xp.mean, xp.min, xp.prod, xp.std, xp.sum, xp.var],
+    *[xp.argmax, xp.argmin],
+)
+
+EXAMPLES: Final[dict[str, list[Callable[[], Any]]]] = {
+    **{
+        function.__name__: [
+            lambda function=function: function(X),
+            lambda function=function: function(ODD, axis=0),
+            lambda function=function: function(X, axis=1, keepdims=True),
+        ]
+        for function in _REDUCTIONS
+    },
+    **{
+        function.__name__: [
+            lambda function=function: function(X, axis=0),
+            lambda function=function: function(ODD, axis=-1),
+        ]
+        for function in (xp.sort, xp.argsort, xp.cumulative_sum, xp.cumulative_prod, xp.diff)
+    },
+    **{
+        function.__name__: [lambda function=function: function(ROW)]
+        for function in (xp.unique_all, xp.unique_counts, xp.unique_inverse, xp.unique_values)
+    },
+    **{
+        function.__name__: [lambda function=function: function((2, 3), dtype=xp.int32)]
+        for function in (xp.empty, xp.ones, xp.zeros)
+    },
+    **{
+        function.__name__: [lambda function=function: function(X)]
+        for function in (xp.empty_like, xp.ones_like, xp.zeros_like, xp.matrix_transpose)
+    },
+    "arange": [lambda: xp.arange(10), lambda: xp.arange(1.0, 2.0, 0.25)],
+    "asarray": [
+        lambda: xp.asarray(2.0),
+        lambda: xp.asarray([1, 2, 3]),
+        lambda: xp.asarray(X, copy=True),
+    ],
+    "astype": [lambda: xp.astype(X, xp.float32), lambda: xp.astype(X, xp.float64)],
+    "binary": [lambda: dispatch.binary(p.ADD, X, X)],
+    "broadcast_arrays": [lambda: xp.broadcast_arrays(X, INTS)],
+    "broadcast_to": [lambda: xp.broadcast_to(X, (2, 2, 3))],
+    "can_cast": [lambda: xp.can_cast(xp.int8, xp.float32)],
+    "cast": [lambda: dispatch.cast(INTS, xp.float64)],
+    "concat": [lambda: xp.concat([X, X]), lambda: xp.concat([X, X], axis=1)],
+    "diagonal": [lambda: xp.linalg.diagonal(X, offset=1)],
+    "evaluate": [lambda: xp.evaluate(X)],
+    "expand_dims": [lambda: xp.expand_dims(X, axis=1)],
+    "eye": [lambda: xp.eye(3, k=1)],
+    "flip": [lambda: xp.flip(X)],
+    "full": [lambda: xp.full((2, 3), 4.0)],
+    "full_like": [lambda: xp.full_like(X, 2.0)],
+    "isdtype": [lambda: xp.isdtype(xp.int8, ("bool", "integral"))],
+    "isin": [lambda: xp.isin(X, ROW), lambda: xp.isin(ODD, ROW, invert=True)],
+    "linspace": [lambda: xp.linspace(0.0, 1.0, 5)],
+    "matmul": [lambda: xp.matmul(X, X.T), lambda: xp.matmul(ODD, INTS * 1.0)],
+    "moveaxis": [lambda: xp.moveaxis(X, 0, 1)],
+    "nonzero": [lambda: xp.nonzero(X)],
+    "permute_dims": [lambda: xp.permute_dims(X, (1, 0))],
+    "repeat": [lambda: xp.repeat(X, 2, axis=1)],
+    "reshape": [lambda: xp.reshape(X, (3, 2)), lambda: xp.reshape(X.T, (-1,))],
+    "result_type": [lambda: xp.result_type(X, INTS, 1.0)],
+    "roll": [lambda: xp.roll(X, 1, axis=0)],
+    "searchsorted": [lambda: xp.searchsorted(INTS, INTS), lambda: xp.searchsorted(INTS, 1)],
+    "squeeze": [lambda: xp.squeeze(X[None], 0)],
+    "stack": [lambda: xp.stack([X, ODD], axis=1)],
+    "take": [lambda: xp.take(X, INTS, axis=1)],
+    "take_along_axis": [lambda: xp.take_along_axis(X, TABLE, axis=1)],
+    "tensordot": [lambda: xp.tensordot(X, X.T, axes=1)],
+    "tile": [lambda: xp.tile(X, (2, 1))],
+    "unary": [lambda: dispatch.unary(p.NEGATIVE, X)],
+    "unstack": [lambda: xp.unstack(X, axis=1)],
+    "vecdot": [lambda: xp.vecdot(X, X)],
+    "where": [lambda: xp.where(MASK, X, 0.0), lambda: xp.where(MASK, X, ODD)],
+    "Array.__getitem__": [
+        lambda: X[0, 0],
+        lambda: X[..., ::2],
+        lambda: X[None, 1],
+        lambda: X[MASK],
+        lambda: X[:, INTS],
+        lambda: X[TABLE[0, :2] % 2, TABLE[0, :2]],
+    ],
+    "Array.__iter__": [lambda: list(X)],
+}
+
+
+def twins_but_elementwise() -> set[str]:
+    """The names of the functions of the package in front of which there is a compiled callable, but
+    for those of the chapter of elementwise functions."""
+    return {
+        value.__name__
+        for name, module in sys.modules.items()
+        if name.startswith("array_api_nx.")
+        for value in vars(module).values()
+        if type(value) is type(xp.add) and value.__module__ != elementwise.__name__
+    }
