@@ -85,12 +85,51 @@ static int select_region(const Tensor *x, PyObject *key, Region *region)
     return 1;
 }
 
+/* The distance in bytes of one element, if the key has an exact int in range for each axis; else 0
+   is returned. `select_region` would find the same, in more time. */
+static int find_element(const Tensor *x, PyObject *key, npy_intp *offset)
+{
+    if (!PyTuple_CheckExact(key) || PyTuple_GET_SIZE(key) != x->ndim || x->ndim == 0) {
+        return 0;
+    }
+    npy_intp distance = 0;
+    for (int i = 0; i < x->ndim; i++) {
+        PyObject *item = PyTuple_GET_ITEM(key, i);
+        int overflow = 0;
+        npy_intp number = PyLong_CheckExact(item) ? PyLong_AsLongAndOverflow(item, &overflow)
+                                                  : NPY_MAX_INTP;
+        number += number < 0 ? x->shape[i] : 0;
+        if (overflow || number < 0 || number >= x->shape[i]) {
+            return 0;
+        }
+        distance += number * x->strides[i];
+    }
+    *offset = distance;
+    return 1;
+}
+
+/* One element as a view. */
+static PyObject *show_element(Tensor *x, npy_intp offset)
+{
+    Tensor *tensor = new_layout(x, 0);
+    if (tensor != NULL) {
+        tensor->offset += offset;
+        tensor->size = 1;
+        tensor->flags |= KNOWN | ROW_MAJOR | COLUMN_MAJOR | (x->flags & READ_ONLY);
+    }
+    return wrap_tensor(tensor, (DTypeCode)x->code);
+}
+
 PyObject *get_item(PyObject *array, PyObject *key)
 {
     Tensor *x = layout_of(array);
     Region region;
+    npy_intp offset;
     if (x == NULL) {
         return DECLINED;
+    }
+    if (find_element(x, key, &offset)) {
+        return show_element(x, offset);
     }
     const int selected = select_region(x, key, &region);
     if (selected <= 0) {
