@@ -401,8 +401,11 @@ PyObject *get_by_arrays(Tensor *x, PyObject *key)
     if (data == NULL) {
         return DECLINED;
     }
-    if (is_array(key)) {
-        Tensor *indices = layout_of(key);
+    const int repeats = PyTuple_CheckExact(key) && PyTuple_GET_SIZE(key) == 2 && x->ndim == 1 &&
+                        PyTuple_GET_ITEM(key, 1) == Py_Ellipsis; /* x[i, ...] is x[i] */
+    PyObject *item = repeats ? PyTuple_GET_ITEM(key, 0) : key;
+    if (is_array(item)) {
+        Tensor *indices = layout_of(item);
         if (indices != NULL && is_direct(x, indices) && indices->size > 0 &&
             indices->size <= limits.at_once && (where = data_of(indices)) != NULL) {
             return take_directly(x, data, indices, where);

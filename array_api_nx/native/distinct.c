@@ -167,11 +167,13 @@ static PyObject *unique_twin(int what, PyObject *const *args, Py_ssize_t count, 
     npy_bool *is_first = (npy_bool *)(elements + copies * size * itemsize);
     pack_rows(x, data, elements);
     PyObject *result = DECLINED;
-    /* Without zeros of both signs and NaN, elements are equal if their bytes are. */
-    const int plain = !has_both_zeros(elements, code, size);
-    if (plain && sort_elements(elements, code, size, order, elements + size * itemsize) < 0) {
+    int zeros = 0;
+    if (sort_elements(elements, code, size, order, elements + size * itemsize) < 0) {
         result = PyErr_NoMemory();
-    } else if (plain && !is_nan(elements + (size - 1) * itemsize, code)) {
+    } else if (repeats_zero(elements, code, size) && (zeros = has_both_zeros(x, data)) != 0) {
+        result = zeros < 0 ? NULL : DECLINED;
+    } else if (!is_nan(elements + (size - 1) * itemsize, code)) {
+        /* Without zeros of both signs and NaN, elements are equal if their bytes are. */
         Sorted sorted = {elements, is_first, order, size,
                          mark_runs(elements, itemsize, size, is_first)};
         result = what == VALUES ? tell(&sorted, VALUES, x) : tell_several(&sorted, what, x);

@@ -48,7 +48,8 @@ static PyObject *scan(OperationCode op, Tensor *x, PyObject *axis_value, PyObjec
     const char *data;
     char *out;
     int axis = 0;
-    if (x->size > limits.at_once || x->size == 0 || x->ndim == 0 ||
+    /* As in policy.py, two threads are worth it for half as many elements. */
+    if (x->size > limits.at_once / 2 || x->size == 0 || x->ndim == 0 ||
         (data = data_of(x)) == NULL || !is_aligned(x, data)) {
         return DECLINED;
     }

@@ -109,24 +109,47 @@ void pack_rows(const Tensor *x, const char *data, char *out)
    */
 enum { STABLE_BELOW = 1000 };
 
-#define HAS_BOTH_ZEROS(NAME, TYPE)                                            \
-    static int has_both_zeros_##NAME(const TYPE *elements, npy_intp size)     \
-    {                                                                         \
-        int found[2] = {0, 0};                                                \
-        for (npy_intp i = 0; i < size; i++) {                                 \
-            found[signbit(elements[i]) != 0] |= elements[i] == 0;             \
-        }                                                                     \
-        return found[0] && found[1];                                          \
+#define REPEATS_ZERO(NAME, TYPE)                                                \
+    static int NAME(const TYPE *row, npy_intp length)                           \
+    {                                                                           \
+        npy_intp low = 0, high = length;                                        \
+        while (low < high) {                                                    \
+            const npy_intp middle = low + ((high - low) >> 1);                  \
+            if (row[middle] < 0) {                                              \
+                low = middle + 1;                                               \
+            } else {                                                            \
+                high = middle;                                                  \
+            }                                                                   \
+        }                                                                       \
+        return low + 1 < length && row[low] == 0 && row[low + 1] == 0;          \
     }
 
-HAS_BOTH_ZEROS(float, npy_float)
-HAS_BOTH_ZEROS(double, npy_double)
+REPEATS_ZERO(repeats_zero_32, npy_float)
+REPEATS_ZERO(repeats_zero_64, npy_double)
 
-int has_both_zeros(const char *elements, DTypeCode code, npy_intp size)
+int repeats_zero(const char *row, DTypeCode code, npy_intp length)
 {
-    return code == FLOAT32   ? has_both_zeros_float((const npy_float *)elements, size)
-           : code == FLOAT64 ? has_both_zeros_double((const npy_double *)elements, size)
+    return code == FLOAT32   ? repeats_zero_32((const npy_float *)row, length)
+           : code == FLOAT64 ? repeats_zero_64((const npy_double *)row, length)
                              : 0;
+}
+
+int has_both_zeros(const Tensor *x, const char *data)
+{
+    const int is_double = x->code == FLOAT64;
+    Scratch scratch;
+    int found[2] = {0, 0};
+    if (take_scratch(&scratch, x->size * dtypes[x->code].itemsize) < 0) {
+        return -1;
+    }
+    pack_rows(x, data, scratch.data);
+    for (npy_intp i = 0; i < x->size; i++) {
+        const double number = is_double ? ((const npy_double *)scratch.data)[i]
+                                        : ((const npy_float *)scratch.data)[i];
+        found[signbit(number) != 0] |= number == 0;
+    }
+    free_scratch(&scratch);
+    return found[0] && found[1];
 }
 
 static PyObject *sort_twin(int ignored, PyObject *const *args, Py_ssize_t count, PyObject *names)
@@ -166,27 +189,28 @@ static PyObject *sort_twin(int ignored, PyObject *const *args, Py_ssize_t count,
     if (options.descending) {
         reverse_order(out, code, x->size);
     }
-    int failed = 0;
-    const int declined = floating && many && has_both_zeros(out, code, x->size);
-    for (npy_intp i = 0; i < rows.rows && !failed && !declined; i++) {
+    int failed = 0, zeros = 0;
+    for (npy_intp i = 0; i < rows.rows && !failed; i++) {
         char *row = out + row_start(&rows, i) * itemsize;
         char *elements = rows.step == 1 ? row : scratch.data;
         if (rows.step != 1) {
             copy_items(row, rows.step * itemsize, elements, itemsize, rows.length, itemsize);
         }
         failed = sort(elements, rows.length, NULL) < 0;
+        zeros = zeros || (many && repeats_zero(elements, code, rows.length));
         if (rows.step != 1) {
             copy_items(elements, itemsize, row, rows.step * itemsize, rows.length, itemsize);
         }
     }
     free_scratch(&scratch);
-    if (declined) {
-        Py_DECREF(result);
-        return DECLINED;
-    }
     if (failed) {
         Py_DECREF(result);
         return PyErr_NoMemory();
+    }
+    const int both = zeros ? has_both_zeros(x, data) : 0;
+    if (both != 0) {
+        Py_DECREF(result);
+        return both < 0 ? NULL : DECLINED;
     }
     if (options.descending) {
         reverse_order(out, code, x->size);

@@ -19,8 +19,12 @@ Tensor *sortable(PyObject *object, const char **data);
 /* All elements in row-major order. */
 void pack_rows(const Tensor *x, const char *data, char *out);
 
-/* Whether there are zeros of both signs, which are equal and can be told apart. Sorting functions
-   with vector instructions may even make one of the other. */
-int has_both_zeros(const char *elements, DTypeCode code, npy_intp size);
+/* Whether an array of floating-point numbers has zeros of both signs, which are equal and can be told
+   apart. Sorting functions with vector instructions may even make one of the other. -1 with an
+   exception set if there is no memory. */
+int has_both_zeros(const Tensor *x, const char *data);
+
+/* Whether there are several zeros in a sorted row, which takes little time to find out. */
+int repeats_zero(const char *row, DTypeCode code, npy_intp length);
 
 #endif

@@ -199,7 +199,7 @@ def test_memory_is_shared_with_ndarrays() -> None:
 
 
 def test_large_ndarrays() -> None:
-    for size in (16384, 16385, 2**20, 2**20 + 1):
+    for size in (32768, 32769, 2**20, 2**20 + 1):
         array = np.zeros(size, np.int8)
         for copy in (None, True):
             compare(xp.asarray, array, copy=copy)

@@ -16,8 +16,8 @@ pytestmark = pytest.mark.skipif(native is None, reason="there is no extension")
 SHAPES: list[Any] = [
     *[(), 0, 5, 1, (0,), (3,), (3, 4), (1, 4), (2, 0, 3), (2, 3, 4), (1,) * 64, (1,) * 65],
     *[
-        16384,
-        16385,
+        32768,
+        32769,
         (200, 200),
         (0, 2**62),
         2**70,

@@ -49,7 +49,7 @@ def test_isin(dtype: str) -> None:
 @pytest.mark.parametrize("dtype", ["int8", "uint16", "int32", "int64", "float32", "float64"])
 def test_many_elements(dtype: str) -> None:
     rng = np.random.default_rng(5)
-    for size, distinct in ((16384, 90), (16384, 10**6), (16385, 50), (3000, 2)):
+    for size, distinct in ((32768, 90), (32768, 10**6), (32769, 50), (3000, 2)):
         x = xp.asarray(rng.integers(0, distinct, size).astype(dtype), copy=True)
         for function in UNIQUE:
             compare(function, x)

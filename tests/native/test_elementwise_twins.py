@@ -203,7 +203,7 @@ def test_sizes_around_the_limits():
     """Above what may have to wait, C declines, whatever the operands broadcast from."""
     threshold = config.hints.threshold
     calls = (lambda x: x + x, lambda x: x * 2.0, xp.sqrt, lambda x: operator.iadd(x, 1.0))
-    for size in (100, 2**14 + 1, threshold, threshold + 1):
+    for size in (100, 2**15 + 1, threshold, threshold + 1):
         for call in calls:
             assert_alike(call, [xp.ones(size)])
     small, large = xp.ones(100), xp.ones(threshold + 1)
@@ -257,7 +257,7 @@ def test_tracing_is_python_alone():
 def test_limits_are_those_of_the_policy():
     from array_api_nx.backends.cpu.policy import limits
 
-    assert limits.at_once == 2**14
+    assert limits.at_once == 2**15
     assert hasattr(native, "set_limits")
 
 

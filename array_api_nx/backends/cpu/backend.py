@@ -44,7 +44,15 @@ from .kernels import (
 )
 from .lazy.deferral import builder
 from .linear_algebra import LinearAlgebra
-from .policy import AT_ONCE, AT_ONCE_MAX, Way, adds_in_any_order, decide, limits
+from .policy import (
+    AT_ONCE,
+    AT_ONCE_MAX,
+    MOMENTS_AT_ONCE_MAX,
+    Way,
+    adds_in_any_order,
+    decide,
+    limits,
+)
 from .storage import MAX_FLOAT32, MIN_FLOAT32, wrap
 
 __all__ = ["CPUBackend"]
@@ -335,7 +343,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         array = self.array(x)
         # NumPy would widen small integers on its own.
         target = array.dtype if dtype is None else TO_NUMPY[dtype]
-        if array.size > AT_ONCE_MAX:
+        if array.size > MOMENTS_AT_ONCE_MAX:
             scanned = scan(op, array, axis, target)
             if scanned is not None:
                 return wrap(scanned)
@@ -353,7 +361,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         if freedom <= 0:
             freedom = np.nan
         if (
-            way is not AT_ONCE
+            array.size > MOMENTS_AT_ONCE_MAX
             and array.dtype.kind == "f"
             and count >= loops.MIN_MOMENTS
             and adds_in_any_order()

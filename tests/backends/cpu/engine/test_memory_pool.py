@@ -423,7 +423,7 @@ def run(code: str) -> str:
 
 
 def test_results_of_mid_sized_operations_lie_in_it(pool):
-    x = xp.ones((300, 100))
+    x = xp.ones((300, 200))
     calls = (
         lambda: x + 1.0,
         lambda: 2.0 * x,
