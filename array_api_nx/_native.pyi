@@ -43,7 +43,7 @@ class Sequence:
         cls,
         given: tuple[tuple[tuple[int, ...], _DType], ...],
         fixed: tuple[_NDArray, ...],
-        passes: tuple[tuple[object, tuple[tuple[int, int], ...], int], ...],  # of Kernel, ...
+        passes: tuple[tuple[object, ...], ...],  # what each consists of, the docstring says
         keeps_gil: bool,
         /,
     ) -> Sequence: ...

@@ -40,8 +40,20 @@ static const TwinEntry *const chapters[] = {
 /* fperrors.treat(name, flags). */
 static PyObject *treat;
 
+/* See `collect_errors`. */
+static int *collected;
+
+void collect_errors(int *flags)
+{
+    collected = flags;
+}
+
 int treat_errors(PyObject *name, int flags)
 {
+    if (collected != NULL) {
+        *collected |= flags;
+        return 0;
+    }
     PyObject *number = PyLong_FromLong(flags);
     PyObject *done =
         number == NULL ? NULL : PyObject_CallFunctionObjArgs(treat, name, number, NULL);
@@ -314,17 +326,24 @@ static PyType_Spec function_spec = {
     .slots = function_slots,
 };
 
+const TwinEntry *find_twin(const char *name)
+{
+    for (int i = 0; chapters[i] != NULL; i++) {
+        for (const TwinEntry *entry = chapters[i]; entry->name != NULL; entry++) {
+            if (strcmp(entry->name, name) == 0) {
+                return entry;
+            }
+        }
+    }
+    return NULL;
+}
+
 static PyObject *front(PyObject *module, PyObject *function)
 {
     (void)module;
     PyObject *name = PyObject_GetAttrString(function, "__name__");
     const char *text = name == NULL ? NULL : PyUnicode_AsUTF8(name);
-    const TwinEntry *found = NULL;
-    for (int i = 0; text != NULL && chapters[i] != NULL; i++) {
-        for (const TwinEntry *entry = chapters[i]; entry->name != NULL; entry++) {
-            found = strcmp(entry->name, text) == 0 ? entry : found;
-        }
-    }
+    const TwinEntry *found = text == NULL ? NULL : find_twin(text);
     if (text != NULL && found == NULL) {
         PyErr_Format(PyExc_LookupError, "%U has no compiled twin", name);
     }

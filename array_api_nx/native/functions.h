@@ -115,6 +115,13 @@ int write_scalar(char *target, DTypeCode code, PyObject *value);
    raise one. */
 int treat_errors(PyObject *name, int flags);
 
+/* From now on `treat_errors` does nothing but add its flags to these; NULL: as usual. No Python code
+   may run meanwhile. */
+void collect_errors(int *flags);
+
+/* The twin for the function of a name, or NULL. */
+const TwinEntry *find_twin(const char *name);
+
 /* The result, whose reference is stolen, after what is to be done about an operation's errors. */
 static inline PyObject *settle(PyObject *result, PyObject *name, int flags)
 {

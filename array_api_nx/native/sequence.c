@@ -5,6 +5,7 @@
 #include "objects.h"
 #include "sizes.h"
 #include "threads.h"
+#include "twin_calls.h"
 
 /* The most passes that a sequence has, and the most arrays that so many passes can name. */
 enum { MAX_SEQUENCE = 64, MAX_ARRAYS = MAX_SEQUENCE * MAX_OPERANDS };
@@ -20,7 +21,9 @@ typedef struct {
     int written;
 } Expected;
 
+/* A pass: a kernel, or the call of a twin. */
 typedef struct {
+    TwinCall *call; /* NULL if it is a kernel */
     const Kernel *kernel;
     npy_intp threads;
     int arrays[MAX_OPERANDS];
@@ -31,6 +34,8 @@ typedef struct {
     PyObject_HEAD
     int given_count, fixed_count, pass_count;
     int keeps_gil; /* whether calls are too short for releasing the GIL to be worth while */
+    int has_calls; /* whether twins are called */
+    int declined;  /* how many runs ended at a twin that declined */
     Expected *given;
     PyArrayObject **fixed;
     Pass *passes;
@@ -113,9 +118,43 @@ static int check_source(SequenceObject *self, const Pass *pass, int i)
     return 1;
 }
 
+/* Check that the memory of a call's operands and of its result is what it needs. */
+static int check_call(SequenceObject *self, TwinCall *call)
+{
+    const int count = self->given_count + self->fixed_count;
+    for (int i = 0; i < call->operand_count; i++) {
+        npy_intp low, high;
+        const int number = call->arrays[i];
+        operand_reach(call, i, &low, &high);
+        if (number >= count || low < 0 || high > memory_size(self, number)) {
+            return refuse("operand %d of a call leaves its memory", i);
+        }
+        if (number < self->given_count) {
+            const Tensor *tensor = (Tensor *)((Array *)call->arguments[i])->handle;
+            self->given[number].misaligned |=
+                (npy_uintp)alignment(dtypes[tensor->code].itemsize) - 1;
+        }
+    }
+    if (call->result >= count || (call->result >= self->given_count &&
+                                  !PyArray_ISWRITEABLE(self->fixed[call->result -
+                                                                   self->given_count]))) {
+        return refuse("the result of a call has no memory");
+    }
+    call->result_bytes = memory_size(self, call->result);
+    if (call->result < self->given_count) {
+        self->given[call->result].written = 1;
+    }
+    self->has_calls = 1;
+    return 1;
+}
+
 static int read_pass(SequenceObject *self, Pass *pass, PyObject *description)
 {
     PyObject *kernel, *sources;
+    if (PyTuple_Check(description) && PyTuple_GET_SIZE(description) == 5) {
+        pass->call = read_twin_call(description);
+        return pass->call != NULL && check_call(self, pass->call);
+    }
     if (!check_tuple(description, 3, 3, "a pass")) {
         return 0;
     }
@@ -177,9 +216,9 @@ static int read_sequence(SequenceObject *self, PyObject *given, PyObject *fixed,
         }
         self->fixed[self->fixed_count] = (PyArrayObject *)Py_NewRef(array);
     }
-    for (; self->pass_count < PyTuple_GET_SIZE(passes); self->pass_count++) {
-        if (!read_pass(self, &self->passes[self->pass_count],
-                       PyTuple_GET_ITEM(passes, self->pass_count))) {
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(passes); i++) {
+        self->pass_count++; /* so that what was read of it is freed */
+        if (!read_pass(self, &self->passes[i], PyTuple_GET_ITEM(passes, i))) {
             return 0;
         }
     }
@@ -195,6 +234,9 @@ static void sequence_dealloc(PyObject *object)
     }
     for (int i = 0; i < self->fixed_count; i++) {
         Py_DECREF(self->fixed[i]);
+    }
+    for (int i = 0; i < self->pass_count; i++) {
+        free_twin_call(self->passes[i].call);
     }
     PyMem_Free(self->given);
     PyMem_Free(self->fixed);
@@ -264,25 +306,30 @@ static void start_accumulators(const SequenceObject *self, const Pass *pass, cha
     }
 }
 
-/* For each pass a tuple of its steps' floating-point flags; or None, if no pass raised any. */
+/* For each kernel a tuple of its steps' floating-point flags; or None, if no kernel raised any. */
 static PyObject *sequence_flags(const SequenceObject *self, npy_uint8 (*flags)[MAX_STEPS])
 {
-    int any = 0;
+    int any = 0, kernels = 0;
     for (int i = 0; i < self->pass_count; i++) {
-        for (int j = 0; j < self->passes[i].kernel->step_count; j++) {
+        const int steps = self->passes[i].call == NULL ? self->passes[i].kernel->step_count : 0;
+        kernels += self->passes[i].call == NULL;
+        for (int j = 0; j < steps; j++) {
             any |= flags[i][j];
         }
     }
     if (!any) {
         Py_RETURN_NONE;
     }
-    PyObject *result = PyTuple_New(self->pass_count);
-    for (int i = 0; result != NULL && i < self->pass_count; i++) {
+    PyObject *result = PyTuple_New(kernels);
+    for (int i = 0, number = 0; result != NULL && i < self->pass_count; i++) {
+        if (self->passes[i].call != NULL) {
+            continue;
+        }
         PyObject *each = flags_tuple(self->passes[i].kernel, flags[i]);
         if (each == NULL) {
             Py_CLEAR(result);
         } else {
-            PyTuple_SET_ITEM(result, i, each);
+            PyTuple_SET_ITEM(result, number++, each);
         }
     }
     return result;
@@ -406,6 +453,10 @@ static PyObject *run_passes(const SequenceObject *self, PyObject *arrays, char *
 static PyObject *sequence_run(PyObject *object, PyObject *arrays)
 {
     const SequenceObject *self = (SequenceObject *)object;
+    if (self->has_calls) {
+        PyErr_SetString(PyExc_TypeError, "a sequence with calls runs by compiled functions alone");
+        return NULL;
+    }
     const size_t numbers = (size_t)(self->given_count + self->fixed_count);
     /* Not on the stack: it can be large, and properties of given objects may run Python code. */
     char **bases = PyMem_Malloc(numbers * sizeof(*bases) + (size_t)self->pass_count * MAX_STEPS);
@@ -418,7 +469,11 @@ static PyObject *sequence_run(PyObject *object, PyObject *arrays)
 }
 
 /* Of few passes and arrays, which need no memory of their own. */
-enum { FEW_PASSES = 4, FEW_ARRAYS = 32 };
+enum { FEW_PASSES = 16, FEW_ARRAYS = 48 };
+
+/* So many runs may end at a twin that declines. Then no more are tried, since twins mostly decline
+   what they declined before, and what was computed until then is lost. */
+enum { MAX_DECLINED = 8 };
 
 /* The address of the elements if they are what is expected; else NULL. */
 static char *expected_address(const Expected *expected, Tensor *tensor)
@@ -487,14 +542,37 @@ static PyObject *make_results(const SequenceObject *self, const SmallProgram *pr
     return results;
 }
 
+/* 1 if all passes ran; 0 if one is left to Python; -1 with an exception set. */
+static int run_few_passes(const SequenceObject *self, char *const *bases,
+                          npy_uint8 (*flags)[MAX_STEPS])
+{
+    int done = 1;
+    /* Twins allocate. A collection of garbage could run finalisers now, and so this very program,
+       whose memory is in use. */
+    const int collects = self->has_calls && PyGC_Disable();
+    for (int i = 0; done > 0 && i < self->pass_count; i++) {
+        const Pass *pass = &self->passes[i];
+        if (pass->call != NULL) {
+            done = run_twin_call(pass->call, bases);
+        } else if (!run_pass(self, pass, bases, flags[i])) {
+            done = -1;
+        }
+    }
+    if (collects) {
+        PyGC_Enable();
+    }
+    return done;
+}
+
 PyObject *run_on_arrays(const SmallProgram *program, PyObject *const *arrays, Py_ssize_t count,
                         PyObject **flags)
 {
-    const SequenceObject *self = (SequenceObject *)program->sequence;
+    SequenceObject *self = (SequenceObject *)program->sequence;
     const Py_ssize_t sources = count + PyTuple_GET_SIZE(program->constants);
     char *bases[FEW_ARRAYS];
     npy_uint8 raised[FEW_PASSES][MAX_STEPS];
-    if (sources >= self->given_count || self->pass_count > FEW_PASSES || !self->keeps_gil ||
+    if (self->declined >= MAX_DECLINED || sources >= self->given_count ||
+        self->pass_count > FEW_PASSES || !self->keeps_gil ||
         self->given_count + self->fixed_count > FEW_ARRAYS ||
         !find_sources(self, program, arrays, count, bases)) {
         return DECLINED;
@@ -506,11 +584,13 @@ PyObject *run_on_arrays(const SmallProgram *program, PyObject *const *arrays, Py
     for (int i = 0; i < self->fixed_count; i++) {
         bases[self->given_count + i] = PyArray_BYTES(self->fixed[i]);
     }
-    int complete = 1;
-    for (int i = 0; complete && i < self->pass_count; i++) {
-        complete = run_pass(self, &self->passes[i], bases, raised[i]);
+    const int done = run_few_passes(self, bases, raised);
+    if (done == 0) {
+        self->declined++;
+        Py_DECREF(results);
+        return DECLINED;
     }
-    *flags = complete ? sequence_flags(self, raised) : NULL;
+    *flags = done > 0 ? sequence_flags(self, raised) : NULL;
     if (*flags == NULL) {
         Py_CLEAR(results);
     } else if (*flags == Py_None) {
@@ -543,7 +623,9 @@ static PyType_Slot sequence_slots[] = {
     {Py_tp_doc, "Sequence(given, fixed, passes, keeps_gil)\n--\n\n"
                 "Kernels to run one after the other.\n\n"
                 "given: (shape, dtype) per array that comes with a call; fixed: arrays; passes: "
-                "(Kernel, ((array's number, byte offset) per operand), threads)."},
+                "(Kernel, ((array's number, byte offset) per operand), threads), or the call of a "
+                "compiled callable: (name, ((array's number, dtype, shape, strides and offset in "
+                "bytes) per operand), number of the result, names of the last arguments, values of all but the operands)."},
     {Py_tp_new, sequence_new},
     {Py_tp_dealloc, sequence_dealloc},
     {Py_tp_methods, sequence_methods},

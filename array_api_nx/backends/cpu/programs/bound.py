@@ -7,7 +7,7 @@ calls of NumPy's kernels write straight into the slot of their result.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextvars import Context
 from functools import partial
 from math import prod
@@ -17,6 +17,7 @@ import numpy as np
 
 from ....contract import primitives as p
 from ....contract.numpy_dtypes import NDArray
+from ....contract.program import Argument
 from ....core.view import View
 from ..engine import fperrors
 from ..engine.extension import extension
@@ -147,14 +148,23 @@ class BoundProgram:
             work(given, arrays, report)
 
     def quick(self) -> Quick | None:
-        """The program for calls from C (native/compiled.c), if it is one sequence.
+        """The program for calls from C (native/compiled.c), if it is kernels and calls of compiled
+        callables alone.
 
-        Its memory is used by one call at a time, since the extension holds the GIL meanwhile.
+        From then on its memory belongs to these calls, of which there is one at a time, since the
+        extension holds the GIL meanwhile and runs no Python code. `run` may not be called any more.
         """
         plan = self._plan
-        if len(self._sequences) != 1 or len(self._sequences[0][1]) != len(plan.actions):
+        passes = [action for action in plan.actions if type(action) is KernelPass]
+        if len(self._sequences) == 1 and len(passes) == len(plan.actions):
+            sequence = self._sequences[0][0]
+        elif len(plan.actions) <= _MAX_PASSES:
+            made = self._make_sequence(plan.actions)
+            if made is None:
+                return None
+            sequence = made
+        else:
             return None
-        sequence, passes = self._sequences[0]
 
         def report(flags: tuple[tuple[int, ...], ...]) -> bool:
             here = fperrors.modes()
@@ -204,31 +214,47 @@ class BoundProgram:
         direct = len(others) < len(calls)
         self.asks_first = direct or BackendCall in others or Update in others
 
-    def _sequence(self, passes: list[KernelPass]) -> _Work:
-        """Bind passes that the extension runs in one call."""
+    def _make_sequence(self, actions: Iterable[Action]) -> Sequence | None:
+        """Actions that the extension runs in one call; None if it cannot run one of them."""
         plan = self._plan
-        slots = sorted({slot for each in passes for slot, _ in each.work.operands})
+        slots = sorted({slot for action in actions for slot in action.uses()})
         fixed = [slot for slot in slots if slot in self._fixed]
         numbers = {
             **self._numbers,
             **{slot: len(self._numbers) + i for i, slot in enumerate(fixed)},
         }
+        described: list[tuple[object, ...]] = []
+        for action in actions:
+            if isinstance(action, KernelPass) and _is_native(action):
+                operands = tuple([(numbers[x], offset) for x, offset in action.work.operands])
+                described.append((action.work.prepared, operands, 1))
+                continue
+            call = twin_call(action)
+            if call is None:
+                return None
+            name, reads, names, values = call
+            layouts = []
+            for slot, view in reads:
+                if view.mask is not None:
+                    return None
+                dtype = plan.slots[slot].dtype
+                offset, strides = view.byte_layout(dtype.itemsize)
+                layouts.append((numbers[slot], dtype, view.shape, tuple(strides), offset))
+            assert isinstance(action, BackendCall)
+            result = numbers[action.results[0]]
+            described.append((name, tuple(layouts), result, names, values))
         assert extension is not None
-        sequence = extension.Sequence(
+        return extension.Sequence(
             tuple([plan.expected(slot) for slot in plan.given]),
             tuple([self._fixed[slot] for slot in fixed]),
-            tuple(
-                [
-                    (
-                        each.work.prepared,
-                        tuple([(numbers[slot], offset) for slot, offset in each.work.operands]),
-                        1,
-                    )
-                    for each in passes
-                ]
-            ),
+            tuple(described),
             True,
         )
+
+    def _sequence(self, passes: list[KernelPass]) -> _Work:
+        """Bind passes that the extension runs in one call."""
+        sequence = self._make_sequence(passes)
+        assert sequence is not None
         self._sequences.append((sequence, passes))
         run, notes = sequence.run, self._notes
 
@@ -313,6 +339,56 @@ class BoundProgram:
             self._views.append((number, source, lambda array: as_array(array.reshape(-1), view)))
         self._own.append(None)
         return number
+
+
+TwinCall: TypeAlias = "tuple[str, list[Read], tuple[str, ...], tuple[Argument, ...]]"
+
+_REDUCTIONS: Final = {
+    p.ALL: "all",
+    p.ANY: "any",
+    p.MAX: "max",
+    p.MEAN: "mean",
+    p.MIN: "min",
+    p.PROD: "prod",
+    p.SUM: "sum",
+}
+
+
+def twin_call(action: Action) -> TwinCall | None:
+    """The compiled callable that does for small arrays what a call of a backend's method does.
+
+    Its name, its operands, and of its other arguments the names of the last, and all values. None
+    if there is no such callable.
+    """
+    if type(action) is not BackendCall or action.errors or len(action.results) != 1:
+        return None
+    method, keywords = action.method, dict(action.keywords)
+    if method == "reduce":
+        op, x, axes, keepdims, *rest = action.arguments
+        name = _REDUCTIONS.get(op)
+        if name is None:
+            return None
+        others = {"axis": axes, "keepdims": keepdims}
+        if rest and rest[0] is not None:
+            if op not in (p.SUM, p.PROD):
+                return None
+            others["dtype"] = rest[0]
+        return name, [x], tuple(others), tuple(others.values())
+    if method == "arg_reduce":
+        op, x, axis, keepdims = action.arguments
+        return ARG_REDUCE[op], [x], ("axis", "keepdims"), (axis, keepdims)
+    if method == "var":
+        x, axes, keepdims, correction = action.arguments
+        return "var", [x], ("axis", "keepdims", "correction"), (axes, keepdims, correction)
+    if method in ("sort", "argsort"):
+        x, axis = action.arguments
+        return method, [x], ("axis", *keywords), (axis, *keywords.values())
+    if method == "cast":
+        x, dtype = action.arguments
+        return method, [x], (), (dtype,)
+    if method == "matmul" and not keywords:
+        return method, list(action.arguments), (), ()
+    return None
 
 
 # What makes the work of a call from the numbers of its arrays. There is a function for each, with

@@ -31,8 +31,10 @@ _MAX_GIVEN: Final = 4096
 """The most arguments, constants and results of a small program: a sequence takes no more arrays."""
 
 
-_MAX_KEPT_BYTES: Final = 2**18
-"""The most bytes of a small program, which keeps the memory of its slots from run to run."""
+_MAX_KEPT_BYTES: Final = 2**19
+"""The most bytes of the slots of a small program, which keeps their memory from run to run."""
+_MAX_GIVEN_BYTES: Final = 2**19
+"""The most bytes of arguments, constants and results of a small program. It runs on one thread."""
 
 
 class ProgramPlan:
@@ -98,7 +100,9 @@ class ProgramPlan:
         own = set(range(len(self.slots))) - {*self.given, *self.scalars}
         total = sum([x.size * x.dtype.itemsize for x in map(self.slots.__getitem__, own)])
         given = sum([self.slots[i].size for i in self.given]) * 8
-        self.keeps_memory = total + given <= _MAX_KEPT_BYTES and len(self.given) <= _MAX_GIVEN
+        self.keeps_memory = (
+            total <= _MAX_KEPT_BYTES and given <= _MAX_GIVEN_BYTES and len(self.given) <= _MAX_GIVEN
+        )
         if not self.keeps_memory:
             own = {slot for slot in own if self.slots[slot].stored}
         self._place(sorted(own))

@@ -61,9 +61,10 @@ class PlannedRun:
         if plan.keeps_memory:
             bound = BoundProgram(plan)
             self._asks_first = bound.asks_first
-            self._idle.append(bound)
             if plan.is_simple:
                 self.quick = bound.quick()
+            if self.quick is None:
+                self._idle.append(bound)
 
     def __call__(self, *handles: Tensor) -> tuple[Tensor, ...]:
         if self._asks_first and fperrors.modes() is None:
