@@ -37,6 +37,7 @@ from . import primitives as p
 from .numpy_dtypes import FROM_NUMPY, NDArray
 from .primitives import Primitive
 from .program import Program
+from .ufuncs import UfuncLoop
 
 __all__ = [
     "AxisOrder",
@@ -300,6 +301,17 @@ class Backend(ABC):
         if low is not None:
             x = self.binary(p.MAXIMUM, x, low)
         return x if high is None else self.binary(p.MINIMUM, x, high)
+
+    def apply(self, op: UfuncLoop, operands: Sequence[Operand]) -> tuple[Handle, ...]:
+        """A ufunc of elements of the operands, after broadcasting: a handle for each output.
+
+        Frontend guarantees: there are as many operands as ``op.inputs``, and at least one is a
+        handle. Handles have the dtypes of ``op.inputs``; a Python scalar stands for an array of
+        its dtype, which represents it.
+        Backend must: broadcast; raise ValueError if the shapes do not agree. Compute what the
+        ufunc computes of NumPy arrays, or its own function of the same meaning.
+        """
+        return composed.apply(self, op, operands)
 
     # ------------------------------------------------------------------ reductions and scans
 

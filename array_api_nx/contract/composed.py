@@ -7,17 +7,22 @@ from itertools import product
 from math import factorial, nan, pi, prod, sqrt
 from typing import TYPE_CHECKING, Final, TypeVar
 
+import numpy as np
+
 from ..core import dtypes as d
 from ..core.dtypes import DType
 from ..core.symbolic import DimLike, KnownInts
 from ..core.view import View
 from . import primitives as p
+from .numpy_dtypes import TO_NUMPY
 from .primitives import Primitive
+from .ufuncs import UfuncLoop
 
 if TYPE_CHECKING:
     from .backend import Backend, Handle, Operand, Padding, Scalar
 
 __all__ = [
+    "apply",
     "assign_strided",
     "erf",
     "fold",
@@ -40,6 +45,30 @@ __all__ = [
 ]
 
 _Size = TypeVar("_Size", int, DimLike)
+
+
+_SCALARS: Final = frozenset({bool, int, float, complex})
+
+
+def apply(backend: Backend, op: UfuncLoop, operands: Sequence[Operand]) -> tuple[Handle, ...]:
+    """See `Backend.apply`: by NumPy on the host, and back.
+
+    Other engines tell nobody of floating-point errors, and so this does not.
+    """
+    arrays = [
+        np.asarray(x, TO_NUMPY[dtype]) if type(x) in _SCALARS else backend.to_host(x)
+        for x, dtype in zip(operands, op.inputs, strict=True)
+    ]
+    with np.errstate(all="ignore"):
+        results = op.ufunc(*arrays)
+    return tuple(
+        [
+            backend.from_host(np.asarray(result, TO_NUMPY[dtype]), copy=False, lent=False)
+            for result, dtype in zip(
+                results if type(results) is tuple else (results,), op.outputs, strict=True
+            )
+        ]
+    )
 
 
 def linspace(

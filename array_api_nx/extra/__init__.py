@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from .creation import diag, logspace
 from .manipulation import pad
+from .ufuncs import apply_ufunc
 from .windows import fold, unfold
 
 __all__ = [
+    "apply_ufunc",
     "diag",
     "fold",
     "logspace",

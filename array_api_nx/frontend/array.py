@@ -59,7 +59,7 @@ class Array:
     _dtype: DType
     _device: Device
 
-    # Above ndarray's: operators between a NumPy scalar or array and an array come to us.
+    # Above ndarray's, for libraries that ask who of two objects answers an operator.
     __array_priority__ = 1000.0
 
     # ------------------------------------------------------------------ attributes
@@ -159,6 +159,17 @@ class Array:
     def __array__(self, dtype: NumPyDType | None = None, copy: bool | None = None) -> NDArray:
         """A NumPy array that shares this array's memory, or a copy of it (device cpu only)."""
         return interop.to_numpy(self, dtype, copy)
+
+    def __array_ufunc__(
+        self, ufunc: Foreign, method: str, *inputs: Foreign, **options: Foreign
+    ) -> Foreign:
+        """NumPy's protocol for its ufuncs and those of others: ``numpy.exp(x)`` gives an Array.
+
+        A call is that of `extra.apply_ufunc`; operands that are whole NumPy arrays are refused.
+        ``out=`` takes an array that has the shape of the result. Other methods, such as
+        ``numpy.add.outer``, and generalised ufuncs, are computed by NumPy.
+        """
+        return ufuncs.array_ufunc(ufunc, method, inputs, options)
 
     def __buffer__(self, flags: int, /) -> memoryview:
         """The buffer protocol, from Python 3.12 on (device cpu only)."""
@@ -442,6 +453,7 @@ from . import (
     linear_algebra,
     manipulation,
     statistical,
+    ufuncs,
     utility,
 )
 from .dispatch import binary, inplace, unary

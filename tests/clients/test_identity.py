@@ -76,7 +76,6 @@ class TestArrayType:
             "pvalue",
             "__array_interface__",
             "__array_struct__",
-            "__array_ufunc__",
             "__array_function__",
             "__torch_function__",
             "__sklearn_array_api_convert__",

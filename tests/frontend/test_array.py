@@ -60,7 +60,7 @@ def test_attributes_cannot_be_set(x, name):
     "name",
     [
         *["fit", "iloc", "flags", "pvalue", "strides", "data", "tolist", "astype"],
-        *["__array_interface__", "__array_struct__", "__array_ufunc__", "__torch_function__"],
+        *["__array_interface__", "__array_struct__", "__torch_function__"],
         *["__sklearn_array_api_convert__", "__cuda_array_interface__", "__round__"],
     ],
 )

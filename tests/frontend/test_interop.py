@@ -509,8 +509,6 @@ def test_operators_with_numpy_arrays_say_how_to_convert(apply):
 
 def test_numpys_functions_convert():
     x = xp.asarray([0.0, 1.0])
-    assert type(np.sin(x)) is np.ndarray
-    np.testing.assert_array_equal(np.sin(x), np.sin(np.asarray(x)))
     assert np.concatenate([x, x]).shape == (4,)
     a = np.zeros(3)
     a[:2] = x

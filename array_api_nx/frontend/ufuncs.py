@@ -1,0 +1,412 @@
+"""Ufuncs of NumPy and of other libraries on our arrays: `extra.apply_ufunc`, and NumPy's protocol.
+
+A ufunc of NumPy that is a function of the standard is that function. Any other one is computed by
+its own loops, in the dtypes to which NumPy's promotion leads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Final, TypeAlias
+
+import numpy as np
+
+from ..contract import primitives as p
+from ..contract.numpy_dtypes import FROM_NUMPY, TO_NUMPY, NumPyDType
+from ..contract.primitives import Primitive
+from ..contract.ufuncs import UfuncLoop
+from ..core import dtypes as d
+from ..core.dtypes import SCALAR_PROMOTION, DType
+from ..core.shape import broadcast_shapes, check_shape
+from . import elementwise, interop, linear_algebra, statistical, utility
+from .array import Array, Foreign
+from .dispatch import (
+    ArrayOrScalar,
+    as_array,
+    cast,
+    check_scalar,
+    check_writable,
+    common_device,
+    scalar_type,
+    wrap,
+)
+
+__all__ = ["apply_ufunc", "array_ufunc"]
+
+Function: TypeAlias = Callable[..., Array]
+Kinds: TypeAlias = "tuple[Foreign, ...]"
+"""What decides which loop is meant: the dtypes of arrays, and the types of Python scalars."""
+
+
+def apply_ufunc(ufunc: np.ufunc, /, *operands: ArrayOrScalar) -> Array | tuple[Array, ...]:
+    """A ufunc of NumPy or of another library, element by element on arrays of any device.
+
+    A ufunc of NumPy that is a function of the standard is computed as that function. Other ones,
+    such as those of ``scipy.special`` or of Numba's ``vectorize``, are computed by their own loops.
+    Calling the ufunc itself, as in ``numpy.exp(x)``, does the same.
+
+    Parameters
+    ----------
+    ufunc : numpy.ufunc
+        It works element by element; or an object whose attribute ``ufunc`` is such a ufunc.
+    *operands : Array, bool, int, float or complex
+        As many as the ufunc takes, of which at least one is an array. They are broadcast against
+        each other, and promoted as the ufunc promotes NumPy arrays; Python scalars never widen.
+
+    Returns
+    -------
+    Array or tuple of Array
+        A new array for each output of the ufunc, on the device of the operands; a tuple if the
+        ufunc has several outputs.
+
+    Raises
+    ------
+    TypeError
+        If an operand is neither array nor scalar, or the ufunc has no loop for the dtypes, or one
+        that takes or gives a dtype that the standard lacks.
+    ValueError
+        If shapes do not agree, or the arrays are on different devices.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import array_api_nx as xp
+    >>> xp.extra.apply_ufunc(np.cbrt, xp.asarray([1.0, 8.0]))
+    Array([1., 2.], dtype=float64)
+    """
+    compiler = None
+    if not isinstance(ufunc, np.ufunc):
+        compiler, ufunc = ufunc, _ufunc_of(ufunc)
+    if ufunc.signature is not None:
+        function = _STANDARD_GENERALISED.get(ufunc)
+        if function is None:
+            raise TypeError(
+                f"{ufunc.__name__} is a generalised ufunc, which does not work element by "
+                f"element; call it on NumPy arrays: {ufunc.__name__}(numpy.asarray(x), ...)"
+            )
+        return function(*operands)
+    if len(operands) != ufunc.nin:
+        raise TypeError(
+            f"{ufunc.__name__} takes {ufunc.nin} operands, not {len(operands)}; outputs are "
+            "returned"
+        )
+    values = [as_array(x, f"x{i}") for i, x in enumerate(operands, start=1)]
+    # A NumPy scalar goes wherever the arrays are.
+    arrays = [x for x in operands if type(x) is Array] or [x for x in values if type(x) is Array]
+    if not arrays:
+        raise TypeError(
+            "at least one operand must be an array, but all are Python scalars; "
+            "convert one with asarray(...)"
+        )
+    device = common_device(arrays)
+    kinds = tuple([x._dtype if type(x) is Array else scalar_type(x) for x in values])
+    if compiler is not None:
+        _compile(compiler, ufunc, kinds)
+    chosen = _choose(ufunc, kinds)
+    if not isinstance(chosen, UfuncLoop):
+        return chosen(*operands)
+    handles = []
+    for x, dtype in zip(values, chosen.inputs, strict=True):
+        if type(x) is Array:
+            handles.append(cast(x.to_device(device), dtype)._handle)
+        else:
+            handles.append(check_scalar(x, dtype))
+    try:
+        results = device.backend.apply(chosen, handles)
+    except ValueError:
+        shapes = [x.shape for x in values if type(x) is Array]
+        for shape in shapes[1:]:
+            check_shape(broadcast_shapes(shapes[0], shape))
+        raise
+    made = tuple(
+        [wrap(handle, dtype, device) for handle, dtype in zip(results, chosen.outputs, strict=True)]
+    )
+    return made[0] if len(made) == 1 else made
+
+
+def _ufunc_of(obj: Foreign) -> np.ufunc:
+    """The ufunc that an object such as those of Numba's ``vectorize`` has inside."""
+    ufunc = getattr(obj, "ufunc", None)
+    if isinstance(ufunc, np.ufunc):
+        return ufunc
+    raise TypeError(
+        f"apply_ufunc takes a ufunc, such as those of NumPy and scipy.special, not {obj!r}; call "
+        "functions on arrays directly"
+    )
+
+
+def _compile(compiler: Foreign, ufunc: np.ufunc, kinds: Kinds) -> None:
+    """Have the object around a ufunc make the loop for these dtypes, if there is none yet."""
+    if ufunc not in _STANDARD:
+        compiler(
+            *[np.ones(1, TO_NUMPY[kind]) if type(kind) is DType else kind(1) for kind in kinds]
+        )
+
+
+# ---------------------------------------------------------------------- which loop is meant
+
+
+@lru_cache(maxsize=2048)
+def _choose(ufunc: np.ufunc, kinds: Kinds) -> Function | UfuncLoop:
+    """The function of the standard that a ufunc is on these operands, or its own loop.
+
+    Raises
+    ------
+    TypeError
+        If there is no loop, or one whose dtypes the standard lacks.
+    """
+    primitive, function = _STANDARD.get(ufunc, (None, None))
+    if primitive is None or function is None:
+        return _resolve(ufunc, kinds)
+    dtype = d.promote(*[kind for kind in kinds if type(kind) is DType])
+    for kind in kinds:
+        if type(kind) is not DType:
+            dtype = SCALAR_PROMOTION[dtype, kind]
+    if len(kinds) > 1:
+        # Operators with a NumPy scalar on the left come here, and mean what they mean reflected.
+        return function
+    compute = dtype if dtype in primitive.results else primitive.cast_first.get(dtype)
+    try:
+        loop = _resolve(ufunc, kinds)
+    except TypeError:
+        # NumPy computes some functions of small integers in float16. The function says what it
+        # refuses.
+        return function
+    agrees = compute is not None and (
+        loop.inputs == (compute,) and loop.outputs == (primitive.results[compute],)
+    )
+    return function if agrees else loop
+
+
+def _resolve(ufunc: np.ufunc, kinds: Kinds) -> UfuncLoop:
+    """The loop that NumPy's promotion leads to; TypeError if there is none that we can call."""
+    known = [TO_NUMPY[kind] if type(kind) is DType else _WEAK.get(kind, kind) for kind in kinds]
+    names = " and ".join([getattr(kind, "__name__", str(kind)) for kind in kinds])
+    try:
+        resolved = ufunc.resolve_dtypes((*known, *[None] * ufunc.nout))
+    except TypeError as error:
+        raise TypeError(
+            f"{ufunc.__name__} has no loop for {names}; convert the operands with astype"
+        ) from error
+    ours = [_ours(dtype) for dtype in resolved]
+    for dtype, found in zip(resolved, ours, strict=True):
+        if found is None:
+            raise TypeError(
+                f"{ufunc.__name__} of {names} takes or gives {dtype}, which the standard lacks; "
+                "convert the operands with astype to float32 or float64, or call it on NumPy "
+                f"arrays: {ufunc.__name__}(numpy.asarray(x), ...)"
+            )
+    dtypes: list[DType] = [dtype for dtype in ours if dtype is not None]
+    return UfuncLoop(ufunc, tuple(dtypes[: ufunc.nin]), tuple(dtypes[ufunc.nin :]))
+
+
+_WEAK: Final = {bool: np.dtype(bool)}
+
+
+def _ours(dtype: NumPyDType) -> DType | None:
+    """The dtype of the standard; of two integer types of C with the same bits each is one."""
+    found = FROM_NUMPY.get(dtype)
+    if found is None and dtype.kind in "iu":
+        found = FROM_NUMPY.get(np.dtype(dtype.name))
+    return found
+
+
+_STANDARD: Final[dict[np.ufunc, tuple[Primitive, Function]]] = {
+    np.absolute: (p.ABS, elementwise.abs),
+    np.add: (p.ADD, elementwise.add),
+    np.arccos: (p.ACOS, elementwise.acos),
+    np.arccosh: (p.ACOSH, elementwise.acosh),
+    np.arcsin: (p.ASIN, elementwise.asin),
+    np.arcsinh: (p.ASINH, elementwise.asinh),
+    np.arctan: (p.ATAN, elementwise.atan),
+    np.arctan2: (p.ATAN2, elementwise.atan2),
+    np.arctanh: (p.ATANH, elementwise.atanh),
+    np.bitwise_and: (p.BITWISE_AND, elementwise.bitwise_and),
+    np.bitwise_or: (p.BITWISE_OR, elementwise.bitwise_or),
+    np.bitwise_xor: (p.BITWISE_XOR, elementwise.bitwise_xor),
+    np.ceil: (p.CEIL, elementwise.ceil),
+    np.conjugate: (p.CONJ, elementwise.conj),
+    np.copysign: (p.COPYSIGN, elementwise.copysign),
+    np.cos: (p.COS, elementwise.cos),
+    np.cosh: (p.COSH, elementwise.cosh),
+    np.divide: (p.DIVIDE, elementwise.divide),
+    np.equal: (p.EQUAL, elementwise.equal),
+    np.exp: (p.EXP, elementwise.exp),
+    np.expm1: (p.EXPM1, elementwise.expm1),
+    np.floor: (p.FLOOR, elementwise.floor),
+    np.floor_divide: (p.FLOOR_DIVIDE, elementwise.floor_divide),
+    np.greater: (p.GREATER, elementwise.greater),
+    np.greater_equal: (p.GREATER_EQUAL, elementwise.greater_equal),
+    np.hypot: (p.HYPOT, elementwise.hypot),
+    np.invert: (p.BITWISE_INVERT, elementwise.bitwise_invert),
+    np.isfinite: (p.ISFINITE, elementwise.isfinite),
+    np.isinf: (p.ISINF, elementwise.isinf),
+    np.isnan: (p.ISNAN, elementwise.isnan),
+    np.left_shift: (p.BITWISE_LEFT_SHIFT, elementwise.bitwise_left_shift),
+    np.less: (p.LESS, elementwise.less),
+    np.less_equal: (p.LESS_EQUAL, elementwise.less_equal),
+    np.log: (p.LOG, elementwise.log),
+    np.log10: (p.LOG10, elementwise.log10),
+    np.log1p: (p.LOG1P, elementwise.log1p),
+    np.log2: (p.LOG2, elementwise.log2),
+    np.logaddexp: (p.LOGADDEXP, elementwise.logaddexp),
+    np.logical_and: (p.LOGICAL_AND, elementwise.logical_and),
+    np.logical_not: (p.LOGICAL_NOT, elementwise.logical_not),
+    np.logical_or: (p.LOGICAL_OR, elementwise.logical_or),
+    np.logical_xor: (p.LOGICAL_XOR, elementwise.logical_xor),
+    np.maximum: (p.MAXIMUM, elementwise.maximum),
+    np.minimum: (p.MINIMUM, elementwise.minimum),
+    np.multiply: (p.MULTIPLY, elementwise.multiply),
+    np.negative: (p.NEGATIVE, elementwise.negative),
+    np.nextafter: (p.NEXTAFTER, elementwise.nextafter),
+    np.not_equal: (p.NOT_EQUAL, elementwise.not_equal),
+    np.positive: (p.POSITIVE, elementwise.positive),
+    np.power: (p.POW, elementwise.pow),
+    np.reciprocal: (p.RECIPROCAL, elementwise.reciprocal),
+    np.remainder: (p.REMAINDER, elementwise.remainder),
+    np.right_shift: (p.BITWISE_RIGHT_SHIFT, elementwise.bitwise_right_shift),
+    np.rint: (p.ROUND, elementwise.round),
+    np.sign: (p.SIGN, elementwise.sign),
+    np.signbit: (p.SIGNBIT, elementwise.signbit),
+    np.sin: (p.SIN, elementwise.sin),
+    np.sinh: (p.SINH, elementwise.sinh),
+    np.sqrt: (p.SQRT, elementwise.sqrt),
+    np.square: (p.SQUARE, elementwise.square),
+    np.subtract: (p.SUBTRACT, elementwise.subtract),
+    np.tan: (p.TAN, elementwise.tan),
+    np.tanh: (p.TANH, elementwise.tanh),
+    np.trunc: (p.TRUNC, elementwise.trunc),
+}
+"""Ufuncs that are functions of the standard, with the primitive that these lead to."""
+
+_STANDARD_GENERALISED: Final[dict[np.ufunc, Function]] = {
+    np.matmul: linear_algebra.matmul_operator,
+    np.vecdot: linear_algebra.vecdot,
+}
+
+
+# ---------------------------------------------------------------------- NumPy's protocol
+
+
+def array_ufunc(
+    ufunc: np.ufunc, method: str, inputs: tuple[Foreign, ...], options: dict[str, Foreign]
+) -> Foreign:
+    """`Array.__array_ufunc__`: see there."""
+    others = [*inputs, *options.get("out", ())]
+    if any([_has_an_opinion(x) for x in others]):
+        return NotImplemented
+    # NumPy makes 0-d arrays of its scalars before it compares them.
+    inputs = tuple([x[()] if type(x) is np.ndarray and x.ndim == 0 else x for x in inputs])
+    if method != "__call__":
+        return _method(ufunc, method, inputs, options)
+    if ufunc.signature is not None and ufunc not in _STANDARD_GENERALISED:
+        return _by_numpy(ufunc, method, inputs, options)
+    out = options.pop("out", None)
+    ndarrays = any([type(x) is np.ndarray for x in inputs])
+    if out is not None and not ndarrays and not any([type(x) is Array for x in out]):
+        # Results that are wanted in NumPy's memory are computed by NumPy.
+        return _by_numpy(ufunc, method, inputs, {"out": out, **options})
+    if options and not ndarrays:
+        raise TypeError(
+            f"{ufunc.__name__} of array_api_nx arrays takes no {' and '.join(sorted(options))}; "
+            "use xp.where(...) on the result for where=, x.astype first for dtype=, or call it on "
+            f"NumPy arrays: {ufunc.__name__}(numpy.asarray(x), ...)"
+        )
+    result = apply_ufunc(ufunc, *inputs)
+    if out is None:
+        return result
+    results = result if type(result) is tuple else (result,)
+    written = [
+        new if target is None else _write(ufunc, target, new)
+        for target, new in zip(out, results, strict=True)
+    ]
+    return written[0] if len(written) == 1 else tuple(written)
+
+
+def _has_an_opinion(x: object) -> bool:
+    """Whether `x` is of a class, other than NumPy's and ours, that answers calls of ufuncs."""
+    return (
+        type(x) is not Array
+        and type(x) is not np.ndarray
+        and not isinstance(x, np.generic)
+        and hasattr(type(x), "__array_ufunc__")
+    )
+
+
+def _write(ufunc: np.ufunc, target: Foreign, result: Foreign) -> Array:
+    """`target`, an operand ``out=``, after `result` was written to it."""
+    if type(target) is not Array or target.shape != result.shape:
+        raise ValueError(
+            f"{ufunc.__name__} gives shape {result.shape}, which out= must have, and be an "
+            "array_api_nx array; leave out= out"
+        )
+    if not d.same_kind(result.dtype, target.dtype):
+        raise TypeError(
+            f"{ufunc.__name__} would store {result.dtype} values in an array of dtype "
+            f"{target.dtype}, which loses data; leave out= out"
+        )
+    check_writable(target)
+    target[...] = result
+    return target
+
+
+_REDUCTIONS: Final[dict[np.ufunc, Function]] = {
+    np.add: statistical.sum,
+    np.multiply: statistical.prod,
+    np.maximum: statistical.max,
+    np.minimum: statistical.min,
+    np.logical_and: utility.all,
+    np.logical_or: utility.any,
+}
+
+
+def _method(
+    ufunc: np.ufunc, method: str, inputs: tuple[Foreign, ...], options: dict[str, Foreign]
+) -> Foreign:
+    """The ufunc's `reduce`, `accumulate`, `outer`, `reduceat` or `at`."""
+    function = _REDUCTIONS.get(ufunc)
+    if method == "reduce" and function is not None and type(inputs[0]) is Array:
+        rest = {
+            name: value for name, value in options.items() if value is not None and name != "axis"
+        }
+        if set(rest) <= {"keepdims"}:
+            axis = options.get("axis", 0)
+            return function(inputs[0], axis=axis, keepdims=bool(rest.get("keepdims", False)))
+    return _by_numpy(ufunc, method, inputs, options)
+
+
+def _by_numpy(
+    ufunc: np.ufunc, method: str, inputs: tuple[Foreign, ...], options: dict[str, Foreign]
+) -> Foreign:
+    """What NumPy computes, with arrays for NumPy's; on the device of the arrays."""
+    arrays = [x for x in inputs if type(x) is Array]
+    out = options.get("out")
+    if any([type(x) is Array for x in out or ()]) or not arrays:
+        raise TypeError(
+            f"{ufunc.__name__}.{method} does not write to array_api_nx arrays; leave out= out"
+        )
+    device = common_device(arrays)
+    if method == "at" and type(inputs[0]) is Array:
+        check_writable(inputs[0])
+        if not device.backend.shares_host:
+            raise TypeError(
+                f"{ufunc.__name__}.at cannot write to the memory of device {device}; move the "
+                "array with to_device('cpu') first"
+            )
+    values = [interop.to_numpy(x) if type(x) is Array else x for x in inputs]
+    options = {name: interop.to_numpy(x) if type(x) is Array else x for name, x in options.items()}
+    result = getattr(ufunc, method)(*values, **options)
+    if out is not None or result is None:
+        return result
+    if type(result) is tuple:
+        return tuple([_adopted(x, device) for x in result])
+    return _adopted(result, device)
+
+
+def _adopted(x: Foreign, device: Foreign) -> Foreign:
+    """An array of NumPy, which nobody else holds, as ours, if the standard has its dtype."""
+    array = np.asarray(x)
+    if _ours(array.dtype) is None:
+        return x
+    return interop.from_numpy(array, None, device, None, lent=False)
