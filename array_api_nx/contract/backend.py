@@ -302,14 +302,22 @@ class Backend(ABC):
             x = self.binary(p.MAXIMUM, x, low)
         return x if high is None else self.binary(p.MINIMUM, x, high)
 
-    def apply(self, op: UfuncLoop, operands: Sequence[Operand]) -> tuple[Handle, ...]:
-        """A ufunc of elements of the operands, after broadcasting: a handle for each output.
+    def apply(self, op: UfuncLoop, *operands: Operand) -> Handle:
+        """A ufunc of elements of the operands, after broadcasting.
 
-        Frontend guarantees: there are as many operands as ``op.inputs``, and at least one is a
-        handle. Handles have the dtypes of ``op.inputs``; a Python scalar stands for an array of
-        its dtype, which represents it.
+        Frontend guarantees: the ufunc has one output, or ``op.wanted`` is the number of that which
+        is wanted. There are as many operands as ``op.inputs``, and at least one is a handle.
+        Handles have the dtypes of ``op.inputs``; a Python scalar stands for an array of its dtype,
+        which represents it.
         Backend must: broadcast; raise ValueError if the shapes do not agree. Compute what the
         ufunc computes of NumPy arrays, or its own function of the same meaning.
+        """
+        return composed.apply(self, op, operands)[op.wanted or 0]
+
+    def apply_multiple(self, op: UfuncLoop, *operands: Operand) -> tuple[Handle, ...]:
+        """A ufunc with several outputs, all of which are wanted, as `apply`.
+
+        Frontend guarantees: ``op.wanted`` is None.
         """
         return composed.apply(self, op, operands)
 

@@ -27,6 +27,7 @@ from .numpy_dtypes import NDArray
 from .primitives import Primitive
 from .program import Program
 from .replay import Run
+from .ufuncs import UfuncLoop
 
 __all__ = ["CheckedBackend", "ContractError"]
 
@@ -244,6 +245,25 @@ class CheckedBackend(CheckedMatrices):
         result = self.inner.where(condition, x1, x2)
         shape = call.broadcast(self.inner.shape(condition), *shapes)
         return call.returns(result, shape, dtype)
+
+    def apply(self, op: UfuncLoop, *operands: Operand) -> Handle:
+        call = CheckedCall(self.inner, op.name, operands=operands)
+        one = len(op.outputs) == 1 or op.wanted is not None
+        call.guarantees(one, "one output, or the number of that which is wanted")
+        shapes = call.ufunc_operands(op, operands)
+        result = self.inner.apply(op, *operands)
+        return call.returns(result, call.broadcast(*shapes), op.output)
+
+    def apply_multiple(self, op: UfuncLoop, *operands: Operand) -> tuple[Handle, ...]:
+        call = CheckedCall(self.inner, op.name, operands=operands)
+        call.guarantees(op.wanted is None, "all outputs are wanted")
+        shapes = call.ufunc_operands(op, operands)
+        results = self.inner.apply_multiple(op, *operands)
+        call.owes(len(results) == len(op.outputs), "return a handle for each output")
+        shape = call.broadcast(*shapes)
+        return tuple(
+            [call.returns(x, shape, dtype) for x, dtype in zip(results, op.outputs, strict=True)]
+        )
 
     def clip(self, x: Handle, low: Operand | None, high: Operand | None) -> Handle:
         call = CheckedCall(self.inner, "clip", x=x, low=low, high=high)

@@ -17,6 +17,7 @@ from .composed import window_counts
 from .numpy_dtypes import NDArray
 from .primitives import Primitive
 from .strided import StridedBackend, Tensor
+from .ufuncs import UfuncLoop
 
 __all__ = [
     "REAL_OF",
@@ -130,6 +131,20 @@ class CheckedCall:
             if type(x) in _SCALARS:
                 self.scalar(x, dtype)
         return dtype, [self.backend.shape(x) for x in handles]
+
+    def ufunc_operands(self, op: UfuncLoop, xs: tuple[Operand, ...]) -> list[Shape]:
+        """Check handles and scalars of a ufunc's dtypes. Returns the handles' shapes."""
+        self.guarantees(len(xs) == len(op.inputs), "as many operands as the ufunc takes")
+        handles = []
+        for x, dtype in zip(xs, op.inputs, strict=True):
+            if type(x) in _SCALARS:
+                self.scalar(x, dtype)
+            else:
+                self.handles(x)
+                self.guarantees(self.backend.dtype(x) is dtype, "handles of the loop's dtypes")
+                handles.append(x)
+        self.guarantees(len(handles) > 0, "at least one operand is a handle")
+        return [self.backend.shape(x) for x in handles]
 
     def writable(self, x: Handle) -> None:
         self.handles(x)

@@ -60,13 +60,12 @@ def apply(backend: Backend, op: UfuncLoop, operands: Sequence[Operand]) -> tuple
         for x, dtype in zip(operands, op.inputs, strict=True)
     ]
     with np.errstate(all="ignore"):
-        results = op.ufunc(*arrays)
+        found = op.ufunc(*arrays)
+    results = found if type(found) is tuple else (found,)
     return tuple(
         [
             backend.from_host(np.asarray(result, TO_NUMPY[dtype]), copy=False, lent=False)
-            for result, dtype in zip(
-                results if type(results) is tuple else (results,), op.outputs, strict=True
-            )
+            for result, dtype in zip(results, op.outputs, strict=True)
         ]
     )
 

@@ -14,8 +14,8 @@ backend contract, with operands for handles; three methods are not the contract'
 Who runs a program (replay.py, or a backend's own `prepare`) may do an update in the memory of
 `base` if nothing reads that value later (`Program.last_uses`) and it is the result of a step.
 
-Arguments hold operands, `View`, `Primitive`, `DType`, Python scalars, `Dim` and `Real`, and tuples
-of those. All symbolic numbers are expressions in `Program.variables`.
+Arguments hold operands, `View`, `Primitive`, `UfuncLoop`, `DType`, Python scalars, `Dim` and
+`Real`, and tuples of those. All symbolic numbers are expressions in `Program.variables`.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from ..core.real import Real, largest, source
 from ..core.symbolic import Dim, DimLike, Number, Sizes, Var, dim_of_var
 from ..core.view import View
 from .primitives import Primitive
+from .ufuncs import UfuncLoop
 
 __all__ = [
     "Argument",
@@ -336,7 +337,7 @@ class Program:
             offset = f", offset={x.offset}" if x.offset != 0 else ""
             strides = "" if x.is_row_major else f", strides={self._text(x.strides)}"
             return f"shape={self._text(x.shape)}{strides}{offset}"
-        if isinstance(x, Primitive):
+        if isinstance(x, Primitive | UfuncLoop):
             return x.name
         if isinstance(x, tuple | list):
             return f"({', '.join(map(self._text, x))}{',' if len(x) == 1 else ''})"

@@ -7,18 +7,21 @@ functions.
 
 from __future__ import annotations
 
-from typing import final
+from typing import Final, TypeAlias, final
+from weakref import WeakValueDictionary
 
 import numpy as np
 
 from ..core.dtypes import DType
 
-__all__ = ["UfuncLoop"]
+__all__ = ["UfuncLoop", "ufunc_loop"]
+
+DTypes: TypeAlias = "tuple[DType, ...]"
 
 
 @final
 class UfuncLoop:
-    """A ufunc on operands of given dtypes, compared and hashed by identity.
+    """A ufunc on operands of given dtypes, compared and hashed by identity; see `ufunc_loop`.
 
     Attributes
     ----------
@@ -26,20 +29,56 @@ class UfuncLoop:
         Without a signature of core dimensions: it computes element by element.
     name : str
     inputs, outputs : tuple of DType
-        What the loop takes and gives.
+        What the ufunc takes, and what it gives.
+    wanted : int or None
+        The number of the output that is wanted; None for all of them, or the only one.
     """
 
-    __slots__ = ("__weakref__", "inputs", "name", "outputs", "ufunc")
+    __slots__ = ("__weakref__", "inputs", "name", "outputs", "ufunc", "wanted")
+
+    ufunc: np.ufunc
+    name: str
+    inputs: DTypes
+    outputs: DTypes
+    wanted: int | None
 
     def __init__(
-        self, ufunc: np.ufunc, inputs: tuple[DType, ...], outputs: tuple[DType, ...]
+        self, ufunc: np.ufunc, inputs: DTypes, outputs: DTypes, wanted: int | None
     ) -> None:
         self.ufunc = ufunc
         self.name = ufunc.__name__
         self.inputs = inputs
         self.outputs = outputs
+        self.wanted = wanted
+
+    @property
+    def output(self) -> DType:
+        """The dtype of the output that is wanted, or of the first one."""
+        return self.outputs[self.wanted or 0]
+
+    def only(self, wanted: int) -> UfuncLoop:
+        """The same for one of several outputs."""
+        return ufunc_loop(self.ufunc, self.inputs, self.outputs, wanted)
 
     def __repr__(self) -> str:
         takes = ", ".join([str(dtype) for dtype in self.inputs])
         gives = ", ".join([str(dtype) for dtype in self.outputs])
-        return f"<ufunc {self.name} of {takes} to {gives}>"
+        which = "" if self.wanted is None else f", of which number {self.wanted}"
+        return f"<ufunc {self.name} of {takes} to {gives}{which}>"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return ufunc_loop, (self.ufunc, self.inputs, self.outputs, self.wanted)
+
+
+_known: Final[WeakValueDictionary[tuple[object, ...], UfuncLoop]] = WeakValueDictionary()
+
+
+def ufunc_loop(
+    ufunc: np.ufunc, inputs: DTypes, outputs: DTypes, wanted: int | None = None
+) -> UfuncLoop:
+    """The one `UfuncLoop` for these arguments, as long as anybody has it."""
+    key = ufunc, inputs, outputs, wanted
+    found = _known.get(key)
+    if found is None:
+        found = _known.setdefault(key, UfuncLoop(ufunc, inputs, outputs, wanted))
+    return found

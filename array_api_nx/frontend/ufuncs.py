@@ -6,7 +6,7 @@ its own loops, in the dtypes to which NumPy's promotion leads.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Final, TypeAlias
 
@@ -15,10 +15,11 @@ import numpy as np
 from ..contract import primitives as p
 from ..contract.numpy_dtypes import FROM_NUMPY, TO_NUMPY, NumPyDType
 from ..contract.primitives import Primitive
-from ..contract.ufuncs import UfuncLoop
+from ..contract.ufuncs import UfuncLoop, ufunc_loop
 from ..core import dtypes as d
 from ..core.dtypes import SCALAR_PROMOTION, DType
 from ..core.shape import broadcast_shapes, check_shape
+from ..device import Device
 from . import elementwise, interop, linear_algebra, statistical, utility
 from .array import Array, Foreign
 from .dispatch import (
@@ -35,6 +36,7 @@ from .dispatch import (
 __all__ = ["apply_ufunc", "array_ufunc"]
 
 Function: TypeAlias = Callable[..., Array]
+Results: TypeAlias = "Array | tuple[Array, ...]"
 Kinds: TypeAlias = "tuple[Foreign, ...]"
 """What decides which loop is meant: the dtypes of arrays, and the types of Python scalars."""
 
@@ -91,7 +93,29 @@ def apply_ufunc(ufunc: np.ufunc, /, *operands: ArrayOrScalar) -> Array | tuple[A
             f"{ufunc.__name__} takes {ufunc.nin} operands, not {len(operands)}; outputs are "
             "returned"
         )
-    values = [as_array(x, f"x{i}") for i, x in enumerate(operands, start=1)]
+    kinds: list[Foreign] = []
+    device = None
+    for x in operands:
+        if type(x) is Array:
+            if device is not None and device is not x._device:
+                return _mixed(ufunc, compiler, operands)
+            device = x._device
+            kinds.append(x._dtype)
+        elif type(x) in _SCALARS:
+            kinds.append(type(x))
+        else:
+            return _mixed(ufunc, compiler, operands)
+    if device is None:
+        return _mixed(ufunc, compiler, operands)
+    return _computed(ufunc, compiler, operands, tuple(kinds), device)
+
+
+_SCALARS: Final = frozenset({bool, int, float, complex})
+
+
+def _mixed(ufunc: np.ufunc, compiler: Foreign, operands: tuple[Foreign, ...]) -> Results:
+    """The rest of `apply_ufunc`: NumPy scalars, symbolic sizes, errors."""
+    values: list[Foreign] = [as_array(x, f"x{i}") for i, x in enumerate(operands, start=1)]
     # A NumPy scalar goes wherever the arrays are.
     arrays = [x for x in operands if type(x) is Array] or [x for x in values if type(x) is Array]
     if not arrays:
@@ -100,29 +124,37 @@ def apply_ufunc(ufunc: np.ufunc, /, *operands: ArrayOrScalar) -> Array | tuple[A
             "convert one with asarray(...)"
         )
     device = common_device(arrays)
+    values = [x.to_device(device) if type(x) is Array else x for x in values]
     kinds = tuple([x._dtype if type(x) is Array else scalar_type(x) for x in values])
+    return _computed(ufunc, compiler, values, kinds, device)
+
+
+def _computed(
+    ufunc: np.ufunc, compiler: Foreign, values: Sequence[Foreign], kinds: Kinds, device: Device
+) -> Results:
+    """What the ufunc gives for arrays on one device and scalars."""
     if compiler is not None:
         _compile(compiler, ufunc, kinds)
     chosen = _choose(ufunc, kinds)
-    if not isinstance(chosen, UfuncLoop):
-        return chosen(*operands)
-    handles = []
-    for x, dtype in zip(values, chosen.inputs, strict=True):
-        if type(x) is Array:
-            handles.append(cast(x.to_device(device), dtype)._handle)
-        else:
-            handles.append(check_scalar(x, dtype))
+    if type(chosen) is not UfuncLoop:
+        return chosen(*values)
+    handles = [
+        (x if x._dtype is dtype else cast(x, dtype))._handle
+        if type(x) is Array
+        else check_scalar(x, dtype)
+        for x, dtype in zip(values, chosen.inputs, strict=True)
+    ]
+    backend = device.backend
     try:
-        results = device.backend.apply(chosen, handles)
+        if len(chosen.outputs) == 1:
+            return wrap(backend.apply(chosen, *handles), chosen.outputs[0], device)
+        results = backend.apply_multiple(chosen, *handles)
     except ValueError:
-        shapes = [x.shape for x in values if type(x) is Array]
-        for shape in shapes[1:]:
-            check_shape(broadcast_shapes(shapes[0], shape))
+        check_shape(broadcast_shapes(*[x.shape for x in values if type(x) is Array]))
         raise
-    made = tuple(
+    return tuple(
         [wrap(handle, dtype, device) for handle, dtype in zip(results, chosen.outputs, strict=True)]
     )
-    return made[0] if len(made) == 1 else made
 
 
 def _ufunc_of(obj: Foreign) -> np.ufunc:
@@ -163,7 +195,7 @@ def _choose(ufunc: np.ufunc, kinds: Kinds) -> Function | UfuncLoop:
     for kind in kinds:
         if type(kind) is not DType:
             dtype = SCALAR_PROMOTION[dtype, kind]
-    if len(kinds) > 1:
+    if ufunc in _OPERATORS:
         # Operators with a NumPy scalar on the left come here, and mean what they mean reflected.
         return function
     compute = dtype if dtype in primitive.results else primitive.cast_first.get(dtype)
@@ -174,7 +206,7 @@ def _choose(ufunc: np.ufunc, kinds: Kinds) -> Function | UfuncLoop:
         # refuses.
         return function
     agrees = compute is not None and (
-        loop.inputs == (compute,) and loop.outputs == (primitive.results[compute],)
+        set(loop.inputs) == {compute} and loop.outputs == (primitive.results[compute],)
     )
     return function if agrees else loop
 
@@ -198,7 +230,7 @@ def _resolve(ufunc: np.ufunc, kinds: Kinds) -> UfuncLoop:
                 f"arrays: {ufunc.__name__}(numpy.asarray(x), ...)"
             )
     dtypes: list[DType] = [dtype for dtype in ours if dtype is not None]
-    return UfuncLoop(ufunc, tuple(dtypes[: ufunc.nin]), tuple(dtypes[ufunc.nin :]))
+    return ufunc_loop(ufunc, tuple(dtypes[: ufunc.nin]), tuple(dtypes[ufunc.nin :]))
 
 
 _WEAK: Final = {bool: np.dtype(bool)}
@@ -279,6 +311,14 @@ _STANDARD: Final[dict[np.ufunc, tuple[Primitive, Function]]] = {
     np.trunc: (p.TRUNC, elementwise.trunc),
 }
 """Ufuncs that are functions of the standard, with the primitive that these lead to."""
+
+_OPERATORS: Final = frozenset(
+    {
+        np.add, np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.divide, np.equal, np.floor_divide,
+        np.greater, np.greater_equal, np.left_shift, np.less, np.less_equal, np.multiply,
+        np.not_equal, np.power, np.remainder, np.right_shift, np.subtract,
+    }
+)  # fmt: skip
 
 _STANDARD_GENERALISED: Final[dict[np.ufunc, Function]] = {
     np.matmul: linear_algebra.matmul_operator,

@@ -9,7 +9,7 @@
 
 #include "dtypes.h"
 
-enum { MAX_SOURCES = 3 };
+enum { MAX_SOURCES = 4 };
 
 /* What the capsules of loops are named; each holds a pointer to a Loop. */
 #define LOOP_NAME "array_api_nx.loop"

@@ -23,6 +23,7 @@ from ..contract.numpy_dtypes import FROM_NUMPY, NDArray
 from ..contract.primitives import Primitive
 from ..contract.program import Argument
 from ..contract.replay import inverse
+from ..contract.ufuncs import UfuncLoop
 from ..core import dtypes as d
 from ..core.dtypes import DType
 from ..core.real import Real
@@ -151,10 +152,12 @@ class TracingBackend(TracingMatrices):
         method: str,
         op: tuple[Argument, ...],
         operands: Sequence[Operand],
-        dtype: DType,
-        *rest: Argument,
-    ) -> Traced:
+        *dtypes: DType,
+        rest: tuple[Argument, ...] = (),
+    ) -> tuple[Traced, ...]:
         """A step ``method(*op, *operands, *rest)`` over operands that are broadcast.
+
+        It has a result of each of `dtypes`.
 
         Where they agree on another order of axes than row-major, the step goes over its axes in
         that order, and the result lies in memory so, as NumPy's results do.
@@ -165,20 +168,22 @@ class TracingBackend(TracingMatrices):
         shape = broadcast_shapes(*shapes)
         order, is_certain = _result_order(arrays, shape)
         if order is None:
-            (result,) = self.step(method, (*op, *xs, *rest), (shape, dtype))
-            result.memory.order_known = result.memory.is_packed = is_certain
-            return result
+            results = self.step(method, (*op, *xs, *rest), *[(shape, each) for each in dtypes])
+            for result in results:
+                result.memory.order_known = result.memory.is_packed = is_certain
+            return tuple(results)
         with deciding(None):
             moved = [_permuted(x, order) if type(x) is Traced else x for x in xs]
         sizes = tuple([shape[axis] for axis in order])
-        (result,) = self.step(method, (*op, *moved, *rest), (sizes, dtype))
-        result.memory.order_known = result.memory.is_packed = is_certain
+        results = self.step(method, (*op, *moved, *rest), *[(sizes, each) for each in dtypes])
+        for result in results:
+            result.memory.order_known = result.memory.is_packed = is_certain
         with deciding(None):
-            view = result.view.permute(inverse(order))
-        return Traced(result.recorder, result.memory, view)
+            back = inverse(order)
+            return tuple([Traced(x.recorder, x.memory, x.view.permute(back)) for x in results])
 
     def unary(self, op: Primitive, x: Handle) -> Traced:
-        return self._elementwise("unary", (op,), (x,), op.results[self.dtype(x)])
+        return self._elementwise("unary", (op,), (x,), op.results[self.dtype(x)])[0]
 
     def binary(self, op: Primitive, x1: Operand, x2: Operand, out: Handle | None = None) -> Traced:
         dtype = self.dtype(x2 if _is_scalar(x1) else x1)
@@ -187,14 +192,20 @@ class TracingBackend(TracingMatrices):
         if out is not None:
             self.assign(out, self.binary(op, x1, x2))
             return self.traced(out)
-        return self._elementwise("binary", (op,), (x1, x2), op.results[dtype])
+        return self._elementwise("binary", (op,), (x1, x2), op.results[dtype])[0]
 
     def where(self, condition: Handle, x1: Operand, x2: Operand) -> Traced:
         dtype = self.dtype(x2 if _is_scalar(x1) else x1)
-        return self._elementwise("where", (), (condition, x1, x2), dtype)
+        return self._elementwise("where", (), (condition, x1, x2), dtype)[0]
+
+    def apply(self, op: UfuncLoop, *operands: Operand) -> Traced:
+        return self._elementwise("apply", (op,), operands, op.output)[0]
+
+    def apply_multiple(self, op: UfuncLoop, *operands: Operand) -> tuple[Traced, ...]:
+        return self._elementwise("apply_multiple", (op,), operands, *op.outputs)
 
     def clip(self, x: Handle, low: Operand | None, high: Operand | None) -> Traced:
-        return self._elementwise("clip", (), (x, low, high), self.dtype(x))
+        return self._elementwise("clip", (), (x, low, high), self.dtype(x))[0]
 
     # ------------------------------------------------------------------ reductions and scans
 
@@ -333,7 +344,7 @@ class TracingBackend(TracingMatrices):
     # ------------------------------------------------------------------ types and memory
 
     def cast(self, x: Handle, dtype: DType) -> Traced:
-        return self._elementwise("cast", (), (x,), dtype, dtype)
+        return self._elementwise("cast", (), (x,), dtype, rest=(dtype,))[0]
 
     def bitcast(self, x: Handle, dtype: DType) -> Traced:
         x = self.traced(x)

@@ -14,6 +14,7 @@ from array_api_nx.contract.backend import Backend, Handle
 from array_api_nx.contract.checked import CheckedBackend, ContractError
 from array_api_nx.contract.primitives import Primitive
 from array_api_nx.contract.program import Input, Program, Value
+from array_api_nx.contract.ufuncs import ufunc_loop
 from array_api_nx.core import dtypes as d
 from array_api_nx.core.symbolic import dynamic
 from array_api_nx.core.view import View
@@ -41,6 +42,8 @@ COUNTER = handle(np.ones((3, 2)), "uint32")
 KEY = handle([1, 2], "uint32")
 N = dynamic("n", min=2)
 PROGRAM = Program(N.vars, (Input((N,), None, None),), (Value((N,), d.int8),), {}, (), (), ())
+GCD = ufunc_loop(np.gcd, (d.int64, d.int64), (d.int64,))
+FREXP = ufunc_loop(np.frexp, (d.float64,), (d.float64, d.int32))
 WINDOW = ((2,), (1,), (1,), ((0, 0),))
 
 Break = Callable[[Backend], object]
@@ -102,6 +105,12 @@ BROKEN: list[tuple[str, Break, str]] = [
     ("binary", lambda b: b.binary(p.ADD, VECTOR, 1, X), "the result's shape"),
     ("where", lambda b: b.where(INTS, INTS, 1), "a boolean condition"),
     ("where", lambda b: b.where(BOOLS, 1, 2), "at least one operand is a handle"),
+    ("apply", lambda b: b.apply(FREXP, X), "one output, or the number of that which is wanted"),
+    ("apply", lambda b: b.apply(GCD, INTS), "as many operands as the ufunc takes"),
+    ("apply", lambda b: b.apply(GCD, INTS, SMALL), "handles of the loop's dtypes"),
+    ("apply", lambda b: b.apply(GCD, INTS, 0.5), "a Python scalar that int64 represents"),
+    ("apply", lambda b: b.apply(GCD, 1, 2), "at least one operand is a handle"),
+    ("apply_multiple", lambda b: b.apply_multiple(FREXP.only(0), X), "all outputs are wanted"),
     ("clip", lambda b: b.clip(X, None, None), "at least one limit"),
     ("clip", lambda b: b.clip(COMPLEX, 0, 1), "a dtype that clip takes"),
     ("clip", lambda b: b.clip(VECTOR, X, None), "limits broadcast to `x`"),

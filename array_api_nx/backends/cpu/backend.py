@@ -21,6 +21,7 @@ from ...contract.numpy_dtypes import FROM_NUMPY, TO_NUMPY, NDArray, NumPyDType
 from ...contract.primitives import Primitive
 from ...contract.program import Program
 from ...contract.strided import Tensor
+from ...contract.ufuncs import UfuncLoop
 from ...core import dtypes as d
 from ...core.dtypes import DType
 from ...core.shape import broadcast_shapes
@@ -29,6 +30,7 @@ from ...explain.model import RunExplanation
 from . import distinct, programs
 from .engine import loops, operations, sliced_calls
 from .engine.fperrors import located
+from .engine.loops import scipy_is_quiet
 from .engine.memory_pool import empty
 from .engine.operations import compute, scan, total
 from .fourier import FourierTransforms
@@ -193,6 +195,31 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
                 if memory is not None:
                     return wrap(located(BINARY[op], first, second, out=memory))
         return wrap(located(BINARY_NEW[op], first, second))
+
+    def apply(self, op: UfuncLoop, *operands: Operand) -> Tensor:
+        way = self._way(*operands)
+        if way is not AT_ONCE and scipy_is_quiet():
+            if way.defers:
+                deferred = self.defer(way, builder.apply, op, *operands)
+                if deferred is not None:
+                    return deferred
+            loop = loops.of_ufunc(op)
+            arrays = self._arrays(operands, op)
+            computed = None if loop is None else compute(loop, *arrays)
+            if computed is not None:
+                return wrap(computed)
+        found = located(op.ufunc, *self._arrays(operands, op))
+        return wrap(found if op.wanted is None else found[op.wanted])
+
+    def apply_multiple(self, op: UfuncLoop, *operands: Operand) -> tuple[Tensor, ...]:
+        return tuple(map(wrap, located(op.ufunc, *self._arrays(operands, op))))
+
+    def _arrays(self, operands: Sequence[Operand], op: UfuncLoop) -> list[ArrayOrScalar]:
+        """The operands as NumPy's ufuncs take them: a Python scalar would be promoted anew."""
+        return [
+            self.array(x) if type(x) is Tensor else TO_NUMPY[dtype].type(x)
+            for x, dtype in zip(operands, op.inputs, strict=True)
+        ]
 
     def _way(self, *operands: Operand | None) -> Way:
         """How to compute element by element on operands that broadcast."""

@@ -17,6 +17,7 @@ from ...contract import primitives as p
 from ...contract.backend import Handle, Operand, Padding, Scalar
 from ...contract.numpy_dtypes import FROM_NUMPY, TO_NUMPY, NDArray, NumPyDType
 from ...contract.primitives import Primitive
+from ...contract.ufuncs import UfuncLoop
 from ...core import dtypes as d
 from ...core.dtypes import DType
 from ...core.shape import broadcast_shapes
@@ -106,6 +107,13 @@ class DaskBackend(IndexedAccess, Matrices):
         handles = [x for x in (condition, x1, x2) if type(x) is DaskTensor]
         shape = broadcast_shapes(*[x.shape for x in handles])
         return self.elementwise("where", (condition, x1, x2), shape, handles[1].dtype)
+
+    def apply(self, op: UfuncLoop, *operands: Operand) -> DaskTensor:
+        shape = broadcast_shapes(*[x.shape for x in operands if type(x) is DaskTensor])
+        return self.elementwise("apply", (op, *operands), shape, TO_NUMPY[op.output])
+
+    def apply_multiple(self, op: UfuncLoop, *operands: Operand) -> tuple[DaskTensor, ...]:
+        return tuple([self.apply(op.only(i), *operands) for i in range(len(op.outputs))])
 
     def cast(self, x: DaskTensor, dtype: DType) -> DaskTensor:
         return self.elementwise("cast", (x, dtype), x.shape, TO_NUMPY[dtype])

@@ -183,7 +183,7 @@ class ChunkProgram:
     def label(self) -> str:
         """What it does, in a word or two."""
         names = [
-            arguments[0].name if method in ("unary", "binary", "reduce") else method
+            arguments[0].name if method in ("unary", "binary", "reduce", "apply") else method
             for method, arguments in self.steps
         ]
         return names[0] if len(names) == 1 else f"{names[0]}-to-{names[-1]}"

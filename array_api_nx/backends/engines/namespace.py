@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
 from inspect import isfunction
 from math import prod
-from typing import Concatenate, Final, NoReturn, ParamSpec, TypeVar
+from typing import Concatenate, Final, NoReturn, ParamSpec, TypeAlias, TypeVar
 from weakref import WeakSet
 
 import numpy as np
@@ -28,6 +28,7 @@ from ...contract.errors import EngineError
 from ...contract.numpy_dtypes import FROM_NUMPY, NDArray
 from ...contract.primitives import Primitive
 from ...contract.strided import Storage, StridedBackend, Tensor, tensor_over
+from ...contract.ufuncs import UfuncLoop
 from ...core import dtypes as d
 from ...core.dtypes import DType
 from ...core.shape import broadcast_shapes
@@ -40,6 +41,9 @@ __all__ = ["Dtypes", "NamespaceBackend", "explain_errors", "wrap"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+
+Ufuncs: TypeAlias = "dict[str, Callable[..., Native]]"
 
 
 class Dtypes(dict[DType, Native]):
@@ -109,6 +113,10 @@ class NamespaceBackend(StridedBackend):
         Those that the device has.
     unaries, binaries : dict
         Kernels by the engine's dtype and primitive.
+    ufuncs : dict
+        The engine's functions by the names of ufuncs of NumPy and SciPy, for `apply`. They take
+        arrays of the dtypes of the ufunc's loop, 0-d for scalars, and give one array of any dtype,
+        or NotImplemented.
     """
 
     name: str
@@ -117,6 +125,7 @@ class NamespaceBackend(StridedBackend):
     dtypes: Dtypes
     unaries: Kernels
     binaries: Kernels
+    ufuncs: Ufuncs = {}  # noqa: RUF012  # engines have tables of their own, which never change
 
     def __init__(self, name: str, dtypes: dict[DType, Native]) -> None:
         self.name = name
@@ -352,6 +361,24 @@ class NamespaceBackend(StridedBackend):
             return wrap(self.xp.where(self.array(condition), first, second))
         except self.errors as error:
             self.refuse(error)
+
+    def apply(self, op: UfuncLoop, *operands: Operand) -> Tensor:
+        function = self.ufuncs.get(op.name) if len(op.outputs) == 1 else None
+        if function is not None:
+            arrays = [
+                self.array(x if type(x) is Tensor else self.full((), dtype, x))
+                for x, dtype in zip(operands, op.inputs, strict=True)
+            ]
+            try:
+                computed = function(*arrays)
+            except self.errors as error:
+                self.refuse(error)
+            if computed is not NotImplemented:
+                result = wrap(computed)
+                right = self.dtype(result) is op.output
+                return result if right else self.cast(result, op.output)
+        applied: Tensor = super().apply(op, *operands)
+        return applied
 
     # ------------------------------------------------------------------ reductions and scans
 

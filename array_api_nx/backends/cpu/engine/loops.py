@@ -6,19 +6,33 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache
-from typing import Final, TypeAlias, final
+from functools import cache, lru_cache
+from inspect import unwrap
+from typing import Any, Final, TypeAlias, final
 
 import numpy as np
 
 from ....contract import primitives as p
-from ....contract.numpy_dtypes import NDArray, NumPyDType
+from ....contract.numpy_dtypes import TO_NUMPY, NDArray, NumPyDType
 from ....contract.primitives import Primitive
+from ....contract.ufuncs import UfuncLoop
 from .extension import extension
 
-__all__ = ["MIN_MOMENTS", "MOMENTS", "Loop", "Operation", "cast", "find", "reduction", "select"]
+__all__ = [
+    "MIN_MOMENTS",
+    "MOMENTS",
+    "Loop",
+    "Operation",
+    "cast",
+    "find",
+    "of_ufunc",
+    "reduction",
+    "scipy_is_quiet",
+    "select",
+]
 
 Operation: TypeAlias = tuple[object, tuple[NumPyDType, ...], NumPyDType, int, bool, bool]
 """What the extension's `compute` and `update` take of a `Loop`: its `pointer`, `inputs`, `output`,
@@ -241,6 +255,66 @@ def find(op: Primitive, dtype: NumPyDType) -> Loop | None:
     elif op is p.ABS and dtype.kind == "c":
         output = np.empty(0, dtype).real.dtype
     return _of_ufunc(ufunc, (dtype,) * ufunc.nin, output, cost, ufunc.__name__)
+
+
+# ---------------------------------------------------------------------- other ufuncs
+
+# Nanoseconds per element that other ufuncs are taken to cost: of NumPy's those that are cheaper
+# than all special functions.
+_OTHER_COST: Final = 10.0
+_COSTS: Final[dict[np.ufunc, float]] = {
+    np.bitwise_count: 0.2,
+    np.deg2rad: 0.2,
+    np.degrees: 0.2,
+    np.exp2: 0.8,
+    np.fabs: 0.2,
+    np.fmax: 0.4,
+    np.fmin: 0.4,
+    np.rad2deg: 0.2,
+    np.radians: 0.2,
+}
+
+
+@lru_cache(maxsize=1024)
+def of_ufunc(op: UfuncLoop) -> Loop | None:
+    """The loop of a ufunc that is no primitive; None if it must be called by NumPy.
+
+    Loops run on several threads, without the GIL and with nobody to raise exceptions to. Those of
+    NumPy and of `scipy.special` are written for that, but for those of SciPy's functions of
+    integers, which warn of other numbers. Of others nothing is known: Numba's may raise exceptions,
+    and those of Python functions need the GIL.
+    """
+    if len(op.outputs) > 1 or not _is_written_for_threads(op.ufunc):
+        return None
+    inputs = tuple([TO_NUMPY[dtype] for dtype in op.inputs])
+    cost = _COSTS.get(op.ufunc, _OTHER_COST)
+    return _of_ufunc(op.ufunc, inputs, TO_NUMPY[op.output], cost, op.name)
+
+
+def _is_written_for_threads(ufunc: np.ufunc) -> bool:
+    if getattr(np, ufunc.__name__, None) is ufunc:
+        return True
+    # Where nobody has imported SciPy, no ufunc is SciPy's. Those of its functions that dispatch on
+    # namespaces are wrapped around ufuncs.
+    found = getattr(sys.modules.get("scipy.special"), ufunc.__name__, None)
+    if found is None or unwrap(found) is not ufunc:
+        return False
+    return not any([char in np.typecodes["AllInteger"] for char in "".join(ufunc.types)])
+
+
+_QUIET: Final = frozenset({"ignore"})
+
+
+def scipy_is_quiet() -> bool:
+    """Whether nobody wants to hear of errors in special functions: see `scipy.special.errstate`.
+
+    SciPy's default is to tell nobody. Otherwise its loops warn or raise while they run.
+    """
+    special: Any = sys.modules.get("scipy.special")
+    if special is None:
+        return True
+    settings: dict[str, str] = special.geterr()
+    return settings.pop("memory", None) == "raise" and _QUIET.issuperset(settings.values())
 
 
 # ---------------------------------------------------------------------- casts and selection

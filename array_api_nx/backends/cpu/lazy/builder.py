@@ -19,6 +19,7 @@ from ....contract import primitives as p
 from ....contract.backend import Scalar
 from ....contract.numpy_dtypes import TO_NUMPY, NumPyDType
 from ....contract.primitives import Primitive
+from ....contract.ufuncs import UfuncLoop
 from ....core.dtypes import DType
 from ....core.shape import broadcast_shapes
 from ....core.symbolic import KnownInts
@@ -123,6 +124,10 @@ class Builder:
         loop = loops.find(op, dtype)
         return None if loop is None else self._elementwise(op, loop, (x1, x2), errors)
 
+    def apply(self, op: UfuncLoop, *operands: Operand, errors: int) -> Value | None:
+        loop = loops.of_ufunc(op)
+        return None if loop is None else self._elementwise(op, loop, operands, errors)
+
     def where(self, condition: Value, x1: Operand, x2: Operand, *, errors: int) -> Value | None:
         dtype = (x1 if type(x1) is Value else x2).node.dtype
         return self._elementwise(p.WHERE, loops.select(dtype), (condition, x1, x2), errors)
@@ -153,7 +158,7 @@ class Builder:
 
     def arranged(
         self,
-        op: Primitive,
+        op: Primitive | UfuncLoop,
         loop: Loop,
         operands: Sequence[Operand],
         shape: tuple[int, ...],
@@ -188,7 +193,7 @@ class Builder:
 
     def _elementwise(
         self,
-        op: Primitive,
+        op: Primitive | UfuncLoop,
         loop: Loop,
         operands: Sequence[Operand],
         errors: int,
@@ -219,7 +224,12 @@ class Builder:
         return Value(node, View.row_major(shape))
 
     def _node(
-        self, op: Primitive, loop: Loop, sources: tuple[Source, ...], space: KnownInts, errors: int
+        self,
+        op: Primitive | UfuncLoop,
+        loop: Loop,
+        sources: tuple[Source, ...],
+        space: KnownInts,
+        errors: int,
     ) -> Node:
         """The node of an operation element by element."""
         key: tuple[object, ...] = loop, errors, space

@@ -23,6 +23,7 @@ from ....contract import primitives as p
 from ....contract.numpy_dtypes import NDArray, NumPyDType
 from ....contract.primitives import Primitive
 from ....contract.strided import Storage
+from ....contract.ufuncs import UfuncLoop
 from ....core.view import View
 from ..engine.fperrors import located
 from ..engine.loops import Loop
@@ -83,7 +84,7 @@ class Node:
 
     Attributes
     ----------
-    op : Primitive or None
+    op : Primitive, UfuncLoop or None
         None for a leaf, the contents of memory.
     loop : Loop or None
         Computes an element, or folds one into an accumulator; None for a leaf and a fill.
@@ -119,7 +120,7 @@ class Node:
         No other node ever has the same.
     """
 
-    op: Primitive | None
+    op: Primitive | UfuncLoop | None
     loop: Loop | None
     sources: tuple[Source, ...]
     space: tuple[int, ...]
@@ -140,7 +141,7 @@ class Node:
 
     def __init__(
         self,
-        op: Primitive | None,
+        op: Primitive | UfuncLoop | None,
         loop: Loop | None,
         sources: tuple[Source, ...],
         space: tuple[int, ...],

@@ -9,6 +9,7 @@ import numpy as np
 
 from ....contract.primitives import Primitive
 from ....contract.program import Argument, Program
+from ....contract.ufuncs import UfuncLoop
 from ....core.symbolic import DimLike, KnownInts, Sizes, SymbolicShape, eval_dim
 from ....core.view import View
 from ....explain.model import BufferExplanation, MemoryExplanation, RunExplanation, StepExplanation
@@ -130,7 +131,7 @@ class _Explainer:
             return [self.name(x.slot, number)]
         if type(x) is tuple and _slots(x):
             return [text for part in x for text in self._text(part, number)]
-        return [x.name if isinstance(x, Primitive) else str(x)]
+        return [x.name if isinstance(x, Primitive | UfuncLoop) else str(x)]
 
     # ------------------------------------------------------------------ memory
 

@@ -33,8 +33,11 @@ __all__ = ["Planner", "SlotInfo", "Unplannable"]
 
 # The methods of the backend that the builder has, too. Steps of other methods are calls.
 _BUILT: Final = frozenset(
-    {"binary", "cast", "clip", "copy", "full", "pad", "reduce", "unary", "var", "vecdot", "where"}
-)
+    {
+        "apply", "binary", "cast", "clip", "copy", "full", "pad", "reduce", "unary", "var",
+        "vecdot", "where",
+    }
+)  # fmt: skip
 
 
 class SlotInfo:

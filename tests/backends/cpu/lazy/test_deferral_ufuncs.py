@@ -1,0 +1,158 @@
+"""Ufuncs that are no primitives, deferred and fused as NumPy's other loops are."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Callable
+from inspect import unwrap
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import array_api_nx as xp
+from array_api_nx.contract.numpy_dtypes import NDArray
+from tests.support.programs import ABOVE, SETTINGS, assert_same, numpy_of, pending, settings
+
+scipy_special = pytest.importorskip("scipy.special")
+# SciPy may have wrapped its ufuncs in functions that dispatch on namespaces.
+special = SimpleNamespace(
+    **{name: unwrap(getattr(scipy_special, name)) for name in scipy_special.__all__}
+)
+
+SIZE = 5003
+
+
+def samples(dtype: str = "float64") -> tuple[NDArray, NDArray]:
+    rng = np.random.default_rng(7)
+    values = rng.gamma(2.0, 1.0, (2, SIZE)).astype(dtype)
+    values[0, :8] = [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 1e-38]
+    return values[0], values[1]
+
+
+CHAINS: dict[str, Callable[..., Any]] = {
+    "one": lambda ns, x, y: special.gammaln(x),
+    "chain": lambda ns, x, y: ns.exp(-x * x) * special.erf(x),
+    "two arrays": lambda ns, x, y: special.gammainc(y, abs(x)) + special.xlogy(x, y),
+    "three": lambda ns, x, y: special.betainc(y, 2.0, 1 / (1 + abs(x))),
+    "four": lambda ns, x, y: special.hyp2f1(0.5, y, 2.5, 1 / (2 + abs(x))),
+    "NumPy's": lambda ns, x, y: np.fmax(np.cbrt(x), np.exp2(-y)) - np.heaviside(x, 0.5),
+    "other dtypes": lambda ns, x, y: np.ldexp(x, ns.astype(y, ns.int32) % 9),
+    "predicates": lambda ns, x, y: np.spacing(y) < special.ndtr(x),
+    "sum": lambda ns, x, y: ns.sum(np.fmin(special.expit(y), 0.75) > 0.7),
+    "broadcast": lambda ns, x, y: special.ndtr(ns.reshape(y[:4], (4, 1))) * special.erfc(x),
+    "strided": lambda ns, x, y: special.gammaln(y[::-2]) + special.erf(x[::2][::-1]),
+}
+
+
+@pytest.mark.parametrize("way", SETTINGS)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", CHAINS)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_chains_have_the_bits_of_numpys_arrays(name: str, dtype: str, way: str) -> None:
+    function = CHAINS[name]
+    a, b = samples(dtype)
+    expected = np.asarray(function(np, a, b))
+    with settings(way):
+        result = function(xp, xp.asarray(a, copy=True), xp.asarray(b, copy=True))
+        assert_same(numpy_of(result), expected)
+
+
+def test_large_arrays_are_deferred_and_computed_in_one_pass() -> None:
+    x = xp.linspace(0, 1, ABOVE)
+    result = xp.exp(-x * x) * special.erf(x) + np.cbrt(x)
+    assert pending(result)
+    (one,) = xp.explain(result).passes
+    assert {"erf", "cbrt"} <= {step.operation for step in one.steps}
+    values = np.asarray(x)
+    expected = np.exp(-values * values) * special.erf(values) + np.cbrt(values)
+    assert_same(numpy_of(result), expected)
+
+
+def test_others_ufuncs_and_several_outputs_run_at_once() -> None:
+    numba = pytest.importorskip("numba")
+
+    @numba.vectorize(["float64(float64)"])
+    def half(x: float) -> float:
+        if x < 0:
+            raise ValueError("negative")
+        return x / 2
+
+    x = xp.linspace(0, 1, ABOVE)
+    result = half(x)
+    assert not pending(result)
+    assert_same(numpy_of(result), np.asarray(x) / 2)
+    with pytest.raises(ValueError, match="negative"):
+        half(-x)
+    for found, expected in zip(np.modf(x), np.modf(np.asarray(x)), strict=True):
+        assert not pending(found)
+        assert_same(numpy_of(found), expected)
+
+
+def test_functions_of_integers_warn_as_scipys_do() -> None:
+    x = xp.full(ABOVE, 1.5)
+    with pytest.warns(RuntimeWarning, match="truncated to an integer"):
+        assert not pending(special.kn(x, 2.0))
+
+
+def test_scipys_errors_are_told_where_somebody_asked_for_them() -> None:
+    x = xp.full(ABOVE, -1.0)
+    with scipy_special.errstate(all="raise"), pytest.raises(scipy_special.SpecialFunctionError):
+        special.gammaln(x)
+    with scipy_special.errstate(all="warn"), pytest.warns(scipy_special.SpecialFunctionWarning):
+        special.gammaln(x)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert bool(xp.all(special.gammaln(x) == xp.inf))
+    # Whoever asks for errors later has not called the function.
+    waiting = special.gammaln(x)
+    with scipy_special.errstate(all="raise"), pytest.raises(scipy_special.SpecialFunctionError):
+        xp.evaluate(waiting)
+    assert bool(xp.all(waiting == xp.inf))
+
+
+def test_floating_point_errors_are_those_of_the_call() -> None:
+    x = xp.full(ABOVE, 1e4)
+    with np.errstate(all="ignore"):
+        silent = np.exp2(x)
+    loud = np.exp2(x)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        xp.evaluate(silent)
+    with pytest.warns(RuntimeWarning, match="overflow encountered in exp2") as caught:
+        xp.evaluate(loud)
+    assert caught[0].filename == __file__
+
+
+def test_several_threads_compute_at_the_same_time() -> None:
+    x = xp.linspace(0.1, 3, ABOVE)
+    expected = special.gammaln(np.asarray(x)) * 2
+    results: list[xp.Array] = []
+
+    def compute() -> None:
+        result = special.gammaln(x + 0.0) * 2
+        xp.evaluate(result)
+        results.append(result)
+
+    threads = [threading.Thread(target=compute) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(results) == 4
+    for result in results:
+        assert_same(numpy_of(result), expected)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("name", CHAINS)
+def test_programs_have_the_bits_of_numpys_arrays(name: str) -> None:
+    def function(x: xp.Array, y: xp.Array) -> xp.Array:
+        result: xp.Array = CHAINS[name](xp, x, y)
+        return result
+
+    a, b = samples()
+    x, y = xp.asarray(a), xp.asarray(b)
+    assert_same(numpy_of(xp.compile(function)(x, y)), np.asarray(CHAINS[name](np, a, b)))
