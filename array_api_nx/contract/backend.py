@@ -381,6 +381,24 @@ class Backend(ABC):
         either direction, if `stable`.
         """
 
+    def partition(self, x: Handle, kth: tuple[int, ...], axis: int) -> Handle:
+        """`x` with some elements along `axis` where `sort` would put them.
+
+        Frontend guarantees: at least one position in `kth`; positions are in range and ascend.
+        Backend must: put at each position in `kth` what ascending order has there, NaN last, with
+        nothing greater before it and nothing less after it.
+        """
+        return self.sort(x, axis, descending=False, stable=False)
+
+    def argpartition(self, x: Handle, kth: tuple[int, ...], axis: int) -> Handle:
+        """int64 indices that partition `x` along `axis`.
+
+        Frontend guarantees: as for `partition`.
+        Backend must: put at each position in `kth` the index of what ascending order has there,
+        NaN last, with the index of nothing greater before it and of nothing less after it.
+        """
+        return self.argsort(x, axis, descending=False, stable=False)
+
     @abstractmethod
     def searchsorted(self, x: Handle, values: Handle, *, right: bool) -> Handle:
         """int64 positions at which `values` keep the ascending 1-D `x` sorted.

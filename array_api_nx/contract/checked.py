@@ -8,6 +8,7 @@ Handles pass through unchanged, so arrays made with and without it work together
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from math import ceil, prod
 
 import numpy as np
@@ -354,6 +355,29 @@ class CheckedBackend(CheckedMatrices):
         dtype = call.result_dtype(p.ARGSORT, self.inner.dtype(x))
         result = self.inner.argsort(x, axis, descending=descending, stable=stable)
         return call.returns(result, self.inner.shape(x), dtype)
+
+    def partition(self, x: Handle, kth: Shape, axis: int) -> Handle:
+        call = self._partitioning("partition", x, kth, axis)
+        dtype = call.result_dtype(p.PARTITION, self.inner.dtype(x))
+        return call.returns(self.inner.partition(x, kth, axis), self.inner.shape(x), dtype)
+
+    def argpartition(self, x: Handle, kth: Shape, axis: int) -> Handle:
+        call = self._partitioning("argpartition", x, kth, axis)
+        dtype = call.result_dtype(p.ARGPARTITION, self.inner.dtype(x))
+        return call.returns(self.inner.argpartition(x, kth, axis), self.inner.shape(x), dtype)
+
+    def _partitioning(self, primitive: str, x: Handle, kth: Shape, axis: int) -> CheckedCall:
+        call = CheckedCall(self.inner, primitive, x=x, kth=kth, axis=axis)
+        call.handles(x)
+        call.axis(axis, x)
+        call.is_shape(kth)
+        call.guarantees(
+            len(kth) > 0
+            and kth[-1] < self.inner.shape(x)[axis]
+            and all([first < second for first, second in pairwise(kth)]),
+            "positions in `kth` that ascend and lie in range",
+        )
+        return call
 
     def searchsorted(self, x: Handle, values: Handle, *, right: bool) -> Handle:
         call = CheckedCall(self.inner, "searchsorted", x=x, values=values, right=right)

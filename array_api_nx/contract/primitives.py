@@ -218,6 +218,8 @@ CLIP: Final = Primitive("clip", "ternary", _same(d.REAL))
 
 SORT: Final = Primitive("sort", "sort", _same(_REAL_WITH_BOOL))
 ARGSORT: Final = Primitive("argsort", "sort", _to(d.int64, _REAL_WITH_BOOL))
+PARTITION: Final = Primitive("partition", "sort", _same(_REAL_WITH_BOOL))
+ARGPARTITION: Final = Primitive("argpartition", "sort", _to(d.int64, _REAL_WITH_BOOL))
 SEARCHSORTED: Final = Primitive("searchsorted", "sort", _to(d.int64, _REAL_WITH_BOOL))
 
 EXPAND: Final = Primitive("expand", "movement", _same(d.ALL))

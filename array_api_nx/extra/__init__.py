@@ -8,17 +8,33 @@ it there, so that code which is meant to run on every namespace finds out what i
 
 from __future__ import annotations
 
-from .creation import diag, logspace
-from .manipulation import pad
-from .ufuncs import apply_ufunc
-from .windows import fold, unfold
+from .creation import (
+    diag,
+    logspace,
+)
+from .manipulation import (
+    pad,
+)
+from .selecting import (
+    argpartition,
+    partition,
+)
+from .ufuncs import (
+    apply_ufunc,
+)
+from .windows import (
+    fold,
+    unfold,
+)
 
 __all__ = [
     "apply_ufunc",
+    "argpartition",
     "diag",
     "fold",
     "logspace",
     "pad",
+    "partition",
     "unfold",
 ]
 

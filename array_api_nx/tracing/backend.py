@@ -245,6 +245,14 @@ class TracingBackend(TracingMatrices):
         result = (x.view.shape, d.int64)
         return self.step("argsort", (x, axis), result, descending=descending, stable=stable)[0]
 
+    def partition(self, x: Handle, kth: Shape, axis: int) -> Traced:
+        x = self.traced(x)
+        return self.step("partition", (x, kth, axis), (x.view.shape, x.memory.dtype))[0]
+
+    def argpartition(self, x: Handle, kth: Shape, axis: int) -> Traced:
+        x = self.traced(x)
+        return self.step("argpartition", (x, kth, axis), (x.view.shape, d.int64))[0]
+
     def searchsorted(self, x: Handle, values: Handle, *, right: bool) -> Traced:
         x, values = self.traced(x), self.traced(values)
         result = (values.view.shape, d.int64)

@@ -426,6 +426,24 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
                 return wrap(order)
         return wrap(array.argsort(axis, "stable" if stable else None))
 
+    def partition(self, x: Tensor, kth: tuple[int, ...], axis: int) -> Tensor:
+        array = self.array(x)
+        if array.size > sliced_calls.PARTITION_MIN:
+            result = sliced_calls.partition(array, kth, axis)
+            if result is not None:
+                return wrap(result)
+        array = array.copy()
+        array.partition(kth, axis)
+        return wrap(array)
+
+    def argpartition(self, x: Tensor, kth: tuple[int, ...], axis: int) -> Tensor:
+        array = self.array(x)
+        if array.size > sliced_calls.ARGPARTITION_MIN:
+            order = sliced_calls.argpartition(array, kth, axis)
+            if order is not None:
+                return wrap(order)
+        return wrap(array.argpartition(kth, axis))
+
     def searchsorted(self, x: Tensor, values: Tensor, *, right: bool) -> Tensor:
         side: Literal["right", "left"] = "right" if right else "left"
         return wrap(self.array(x).searchsorted(self.array(values), side))

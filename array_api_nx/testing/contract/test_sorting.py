@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -85,6 +87,55 @@ def test_argsort_of_many_and_of_none(backend: Backend, dtype: DType) -> None:
         for descending in (False, True):
             result = backend.argsort(x.handle, 1, descending=descending, stable=True)
             check(backend, result, argsorted(x.oracle, 1, descending), x.handle)
+
+
+def partly_sorted(x: NDArray, kth: tuple[int, ...], axis: int) -> NDArray:
+    """`x` with the elements before, between and after the positions `kth` sorted among themselves.
+
+    If `x` is partitioned at these positions, it is sorted then.
+    """
+    result = x.copy()
+    borders = [0, *[border for k in kth for border in (k, k + 1)], x.shape[axis]]
+    lanes = np.moveaxis(result, axis, -1)
+    for index in np.ndindex(lanes.shape[:-1]):
+        for start, stop in pairwise(borders):
+            part = lanes[index][start:stop].tolist()
+            lanes[index][start:stop] = [part[i] for i in sorted_indices(part, False)]
+    return result
+
+
+def partitions(size: int) -> list[tuple[int, ...]]:
+    return [(0,), (size - 1,), (size // 2,), tuple(sorted({0, size // 2, size - 1}))]
+
+
+@pytest.mark.parametrize("dtype", p.PARTITION.results, ids=str)
+def test_partition(backend: Backend, dtype: DType) -> None:
+    for layout, handle, oracle in in_layouts(backend, spread(limits(dtype), SHAPE)):
+        for axis in range(4):
+            expected = np.take_along_axis(oracle, argsorted(oracle, axis, False), axis)
+            for kth in partitions(SHAPE[axis]):
+                result = backend.partition(handle, kth, axis)
+                found = backend.to_host(result)
+                hint = dtype, layout, axis, kth
+                check(backend, result, found, handle, hint=hint)
+                found = partly_sorted(found, kth, axis)
+                np.testing.assert_array_equal(found, expected, err_msg=str(hint), strict=True)
+
+
+@pytest.mark.parametrize("dtype", p.ARGPARTITION.results, ids=str)
+def test_argpartition(backend: Backend, dtype: DType) -> None:
+    for layout, handle, oracle in in_layouts(backend, spread(limits(dtype), SHAPE)):
+        for axis in range(4):
+            expected = np.take_along_axis(oracle, argsorted(oracle, axis, False), axis)
+            every = np.sort(argsorted(oracle, axis, False), axis)
+            for kth in partitions(SHAPE[axis]):
+                result = backend.argpartition(handle, kth, axis)
+                order = backend.to_host(result)
+                hint = dtype, layout, axis, kth
+                check(backend, result, order, handle, hint=hint)
+                np.testing.assert_array_equal(np.sort(order, axis), every, strict=True)
+                found = partly_sorted(np.take_along_axis(oracle, order, axis), kth, axis)
+                np.testing.assert_array_equal(found, expected, err_msg=str(hint), strict=True)
 
 
 @pytest.mark.parametrize("dtype", p.SEARCHSORTED.results, ids=str)

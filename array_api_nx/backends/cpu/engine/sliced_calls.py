@@ -24,20 +24,24 @@ from .memory_pool import empty
 from .parallel import parallel_for
 
 __all__ = [
+    "ARGPARTITION_MIN",
     "ARGSORT_MIN",
     "FFT_MIN",
     "GATHER_MIN",
     "MATMUL_MIN",
+    "PARTITION_MIN",
     "SLICES_MIN",
     "SORT_MIN",
     "TAKE_INDICES_MIN",
     "TAKE_SOURCE_MIN",
     "Key",
+    "argpartition",
     "argsort",
     "divide",
     "gather",
     "like",
     "matmul",
+    "partition",
     "run",
     "sort",
     "take",
@@ -47,11 +51,13 @@ Key: TypeAlias = "tuple[slice, ...]"
 """The key that selects one slice of an array."""
 
 # Operations on more elements than these are divided into slices, if the shape allows it; others are
-# one call of NumPy. A call at the limit takes from 0.25 ms (take, rfft) over 0.35 ms (argsort, fft)
-# and 0.6 ms (sort, stacks of products) to 0.9 ms (gather), measured with float64 in rows of 256 or
-# 512. To wake another thread and to wait for it takes about 0.06 ms.
+# one call of NumPy. A call at the limit takes from 0.25 ms (take, rfft, partition) over 0.35 ms
+# (argsort, argpartition, fft) and 0.6 ms (sort, stacks of products) to 0.9 ms (gather), measured
+# with float64 in rows of 256 or 512. To wake another thread and to wait for it takes about 0.06 ms.
 SORT_MIN: Final = 2**18
 ARGSORT_MIN: Final = 2**16
+PARTITION_MIN: Final = 2**17
+ARGPARTITION_MIN: Final = 2**16
 FFT_MIN: Final = 2**17
 GATHER_MIN: Final = 2**18  # counts the indices
 MATMUL_MIN: Final = 2**13  # counts one of the operands; `matmul` looks at the matrices, too
@@ -186,6 +192,36 @@ def argsort(array: NDArray, axis: int, kind: Literal["stable"] | None) -> NDArra
 
     def task(key: Key) -> None:
         result[key] = array[key].argsort(axis, kind)
+
+    run(task, keys)
+    return result
+
+
+def partition(array: NDArray, kth: tuple[int, ...], axis: int) -> NDArray | None:
+    """``np.partition(array, kth, axis)``."""
+    keys = divide(array.shape, axis, PARTITION_MIN // SLICES_MIN)
+    if keys is None:
+        return None
+    result = empty(array.shape, array.dtype)
+
+    def task(key: Key) -> None:
+        part = result[key]
+        np.copyto(part, array[key])
+        part.partition(kth, axis)
+
+    run(task, keys)
+    return result
+
+
+def argpartition(array: NDArray, kth: tuple[int, ...], axis: int) -> NDArray | None:
+    """``array.argpartition(kth, axis)``."""
+    keys = divide(array.shape, axis, ARGPARTITION_MIN // SLICES_MIN)
+    if keys is None:
+        return None
+    result = empty(array.shape, np.dtype(np.intp))
+
+    def task(key: Key) -> None:
+        result[key] = array[key].argpartition(kth, axis)
 
     run(task, keys)
     return result

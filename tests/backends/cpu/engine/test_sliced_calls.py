@@ -25,8 +25,8 @@ THREADS = [1, 2, 3]
 
 # From one element on, so that small arrays are divided, too.
 LIMITS = (
-    "SORT_MIN", "ARGSORT_MIN", "FFT_MIN", "TAKE_SOURCE_MIN", "TAKE_INDICES_MIN", "_TAKEN_MIN",
-    "GATHER_MIN", "MATMUL_MIN",
+    "SORT_MIN", "ARGSORT_MIN", "PARTITION_MIN", "ARGPARTITION_MIN", "FFT_MIN", "TAKE_SOURCE_MIN",
+    "TAKE_INDICES_MIN", "_TAKEN_MIN", "GATHER_MIN", "MATMUL_MIN",
 )  # fmt: skip
 pytestmark = needs_extension
 
@@ -130,6 +130,18 @@ def test_argsort(dtype: str, axis: int, divided: list[int]) -> None:
             everywhere(partial(argsort, descending=False), x.argsort(axis, kind), divided)
             expected = reverse(x).argsort(axis, kind)
             everywhere(partial(argsort, descending=True), expected, divided)
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "uint16", "bool"])
+def test_partition(dtype: str, axis: int, divided: list[int]) -> None:
+    for x in layouts(dtype):
+        for kth in ((5,), (0, 11, 22)):
+            expected = x.copy()
+            expected.partition(kth, axis)
+            everywhere(partial(BACKEND.partition, wrap(x), kth, axis), expected, divided)
+            order = x.argpartition(kth, axis)
+            everywhere(partial(BACKEND.argpartition, wrap(x), kth, axis), order, divided)
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2])
