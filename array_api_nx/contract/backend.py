@@ -391,12 +391,7 @@ class Backend(ABC):
         return self.sort(x, axis, descending=False, stable=False)
 
     def argpartition(self, x: Handle, kth: tuple[int, ...], axis: int) -> Handle:
-        """int64 indices that partition `x` along `axis`.
-
-        Frontend guarantees: as for `partition`.
-        Backend must: put at each position in `kth` the index of what ascending order has there,
-        NaN last, with the index of nothing greater before it and of nothing less after it.
-        """
+        """int64 indices that partition `x` along `axis`; see `partition` for the rest."""
         return self.argsort(x, axis, descending=False, stable=False)
 
     @abstractmethod
@@ -639,6 +634,16 @@ class Backend(ABC):
     def unique_values(self, x: Handle) -> Handle:
         """The first result of `unique` alone."""
         return self.unique(x)[0]
+
+    def bincount(self, x: Handle, weights: Handle | None, length: int, *, extend: bool) -> Handle:
+        """How often the 1-D `x` holds 0, 1, 2, ..., as int64; or sums of numeric `weights`.
+
+        Frontend guarantees: `weights` has the shape of `x`; elements are from 0 to ``length - 1``,
+        unless `extend`, which asks for at least `length` results, up to the greatest element.
+        Backend must: give sums the dtype of `weights`; with `extend`, raise ValueError for
+        negative elements.
+        """
+        return composed.bincount(self, x, weights, length, extend)
 
     # ------------------------------------------------------------------ random bits
 

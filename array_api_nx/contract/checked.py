@@ -755,6 +755,25 @@ class CheckedBackend(CheckedMatrices):
         values = self.inner.unique_values(x)
         return call.returns(values, self.inner.shape(values)[:1], self.inner.dtype(x))
 
+    def bincount(self, x: Handle, weights: Handle | None, length: int, *, extend: bool) -> Handle:
+        call = CheckedCall(self.inner, "bincount", x=x, weights=weights, length=length)
+        call.handles(x)
+        call.guarantees(len(self.inner.shape(x)) == 1, "a 1-D `x`")
+        call.is_shape((length,))
+        call.flags(extend)
+        dtype = call.result_dtype(p.BINCOUNT, self.inner.dtype(x))
+        if weights is not None:
+            call.handles(weights)
+            dtype = self.inner.dtype(weights)
+            call.guarantees(dtype in d.NUMERIC, "numeric weights")
+            call.guarantees(
+                self.inner.shape(weights) == self.inner.shape(x), "weights of the shape of `x`"
+            )
+        result = self.inner.bincount(x, weights, length, extend=extend)
+        (found,) = self.inner.shape(result)
+        call.owes(found == length or (extend and found > length), "give a length that it was asked")
+        return call.returns(result, (found,), dtype)
+
     # ------------------------------------------------------------------ random bits
 
     def threefry(self, key: Handle, counter: Handle) -> Handle:

@@ -233,6 +233,32 @@ def unique_inverse(backend: Backend, x: Handle) -> tuple[Handle, Handle]:
     return backend.take(ascending, starts, 0), _inverse(backend, order, first, shape)
 
 
+def negative_elements(least: int) -> str:
+    """The message for elements that are no numbers of bins."""
+    return (
+        f"bincount counts ints from 0 on, but the least element is {least}; subtract it from them"
+    )
+
+
+def bincount(
+    backend: Backend, x: Handle, weights: Handle | None, length: int, extend: bool
+) -> Handle:
+    """See `Backend.bincount`: by adding to zeros."""
+    x = backend.cast(x, d.int64)
+    size = prod(backend.shape(x))
+    if extend and size:
+        least, greatest = [
+            int(backend.item(backend.reduce(op, x, (0,), False)).real) for op in (p.MIN, p.MAX)
+        ]
+        if least < 0:
+            raise ValueError(negative_elements(least))
+        length = max(length, greatest + 1)
+    if weights is None:
+        weights = backend.full((size,), d.int64, 1)
+    zeros = backend.full((length,), backend.dtype(weights), 0)
+    return backend.scatter(zeros, x, weights, 0, add=True)
+
+
 def _flat(backend: Backend, x: Handle) -> Handle:
     return backend.reshape(x, (prod(backend.shape(x)),))
 

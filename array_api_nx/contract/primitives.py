@@ -252,6 +252,7 @@ INDEX_GET: Final = Primitive("index_get", "indexed", _same(d.ALL))
 INDEX_SET: Final = Primitive("index_set", "indexed", _same(d.ALL))
 NONZERO: Final = Primitive("nonzero", "indexed", _to(d.int64, d.ALL))
 ISIN: Final = Primitive("isin", "indexed", _to(d.bool, d.ALL))
+BINCOUNT: Final = Primitive("bincount", "indexed", _to(d.int64, d.INTEGRAL))
 UNIQUE: Final = Primitive("unique", "indexed", _same(d.ALL))
 
 UNFOLD: Final = Primitive("unfold", "window", _same(d.NUMERIC))

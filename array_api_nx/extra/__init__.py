@@ -8,6 +8,14 @@ it there, so that code which is meant to run on every namespace finds out what i
 
 from __future__ import annotations
 
+from .correlation import (
+    corrcoef,
+    cov,
+)
+from .counting import (
+    bincount,
+    histogram,
+)
 from .creation import (
     diag,
     logspace,
@@ -18,6 +26,8 @@ from .manipulation import (
 from .selecting import (
     argpartition,
     partition,
+    put_along_axis,
+    top_k,
 )
 from .ufuncs import (
     apply_ufunc,
@@ -30,11 +40,17 @@ from .windows import (
 __all__ = [
     "apply_ufunc",
     "argpartition",
+    "bincount",
+    "corrcoef",
+    "cov",
     "diag",
     "fold",
+    "histogram",
     "logspace",
     "pad",
     "partition",
+    "put_along_axis",
+    "top_k",
     "unfold",
 ]
 

@@ -1,17 +1,36 @@
-"""Elements chosen by their rank along an axis."""
+"""Elements chosen, or written, along an axis."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final, Literal, NamedTuple
 
 from ..contract import primitives as p
 from ..core import dtypes as d
 from ..core.shape import as_int, normalise_axis
-from ..frontend.array import Array
+from ..frontend.array import Array, PythonScalar
+from ..frontend.creation import arange
 from ..frontend.dispatch import only_array, refuse_dtype, wrap
-from ..frontend.manipulation import reshape
+from ..frontend.elementwise import isnan, negative
+from ..frontend.indexing import take, take_along_axis
+from ..frontend.manipulation import concat, reshape
+from ..frontend.sorting import argsort
+from ..frontend.statistical import max
 
-__all__ = ["argpartition", "partition"]
+__all__ = ["TopK", "argpartition", "partition", "put_along_axis", "top_k"]
+
+# 1-D arrays of at least so many elements are divided into parts to find the outermost; unless more
+# are wanted than one in so many, since the candidates of all parts are partitioned once more.
+_DIVIDED_MIN: Final = 2**18
+_ONE_IN: Final = 2**8
+_PARTS: Final = 8
+
+
+class TopK(NamedTuple):
+    """What `top_k` returns."""
+
+    values: Array
+    indices: Array
 
 
 def partition(x: Array, /, kth: int | Sequence[int], axis: int | None = -1) -> Array:
@@ -49,7 +68,7 @@ def partition(x: Array, /, kth: int | Sequence[int], axis: int | None = -1) -> A
     --------
     >>> import array_api_nx as xp
     >>> xp.extra.partition(xp.asarray([7, 1, 5, 3]), 0)[0]
-    Array(1)
+    Array(1, dtype=int64)
     """
     x, positions, along = _partitioned(x, kth, axis)
     if x.dtype not in p.PARTITION.results:
@@ -90,13 +109,179 @@ def argpartition(x: Array, /, kth: int | Sequence[int], axis: int | None = -1) -
     --------
     >>> import array_api_nx as xp
     >>> xp.extra.argpartition(xp.asarray([7, 1, 5, 3]), -1)[-1]
-    Array(0)
+    Array(0, dtype=int64)
     """
     x, positions, along = _partitioned(x, kth, axis)
     if x.dtype not in p.ARGPARTITION.results:
         refuse_dtype(p.ARGPARTITION, x.dtype)
     handle = x._device.backend.argpartition(x._handle, positions, along)
     return wrap(handle, d.int64, x._device)
+
+
+def top_k(
+    x: Array,
+    k: int,
+    /,
+    *,
+    axis: int = -1,
+    mode: Literal["largest", "smallest"] = "largest",
+    sorted: bool = True,
+) -> TopK:
+    """The `k` largest or smallest elements along an axis, and where they are.
+
+    NaN comes last in either mode: it is among the results only where there are fewer than `k`
+    numbers. Which of equal elements are chosen is unspecified.
+
+    Parameters
+    ----------
+    x : Array
+        Real or bool, at least one axis.
+    k : int
+        How many; from 0 to the size of the axis.
+    axis : int
+        The axis to look along.
+    mode : {"largest", "smallest"}
+    sorted : bool
+        Whether the results begin with the largest, or the smallest, and go on in order; otherwise
+        their order is unspecified.
+
+    Returns
+    -------
+    TopK
+        A named tuple of copies with the shape of `x`, but for `axis`, which has size `k`: `values`,
+        of the dtype of `x`, and `indices` along the axis, of dtype int64.
+
+    Raises
+    ------
+    ValueError
+        If `k` is negative or exceeds the size of the axis, or `mode` is another one.
+    IndexError
+        If `axis` is out of range.
+    TypeError
+        If `x` is complex, or `k` no int.
+
+    Examples
+    --------
+    >>> import array_api_nx as xp
+    >>> values, indices = xp.extra.top_k(xp.asarray([3.0, 9.0, 5.0, 7.0]), 2)
+    >>> values
+    Array([9., 7.], dtype=float64)
+    >>> indices
+    Array([1, 3], dtype=int64)
+    """
+    only_array(x)
+    if x.dtype not in p.ARGPARTITION.results:
+        refuse_dtype(p.ARGPARTITION, x.dtype)
+    if mode not in ("largest", "smallest"):
+        raise ValueError(f"mode must be 'largest' or 'smallest', not {mode!r}")
+    axis = normalise_axis(axis, x.ndim)
+    k, size = as_int(k, "k"), x.shape[axis]
+    if not 0 <= k <= size:
+        raise ValueError(f"k is {k}, but axis {axis} of size {size} has from 0 to {size} elements")
+    largest = mode == "largest"
+    first = (slice(None),) * axis
+    if k == 0 or k == size:
+        indices = argsort(x, axis=axis, descending=largest)[(*first, slice(k))]
+        return TopK(take_along_axis(x, indices, axis=axis), indices)
+    backend = x._device.backend
+    is_at_hand = backend.shares_host and backend.has_elements(x._handle)
+    if largest and x.dtype in d.FLOATING and not (is_at_hand and _has_no_nan(x)):
+        # Its ascending order begins with the largest, and ends with NaN as that of `x` does.
+        indices = _outermost(negative(x), k, axis, last=False)
+    elif is_at_hand and x.ndim == 1 and size >= _DIVIDED_MIN and k <= size // _ONE_IN:
+        indices = _outermost_of_many(x, k, last=largest)
+    else:
+        indices = _outermost(x, k, axis, last=largest)
+    values = take_along_axis(x, indices, axis=axis)
+    if sorted:
+        order = argsort(values, axis=axis, descending=largest)
+        values = take_along_axis(values, order, axis=axis)
+        indices = take_along_axis(indices, order, axis=axis)
+    return TopK(values, indices)
+
+
+def put_along_axis(
+    x: Array, /, indices: Array, values: Array | PythonScalar, axis: int | None = -1
+) -> None:
+    """Write elements where `take_along_axis` with the same indices reads them, in place.
+
+    Parameters
+    ----------
+    x : Array
+        What to write to; any dtype.
+    indices : Array
+        Of integers, negative ones counted from the end, with as many axes as `x`. On every axis but
+        `axis` its size is that of `x`, or 1.
+    values : Array or scalar
+        What to write; broadcast to the indices' shape, and converted to the dtype of `x` if that
+        loses nothing, as in ``x[...] = values``. Of several values for one element the last stays.
+    axis : int or None
+        The axis that `indices` are positions on; None for positions among all elements of `x`,
+        which must be row-major then, and 1-D indices.
+
+    Raises
+    ------
+    ValueError
+        If `x` is read-only or does not have the number of axes of `indices`, or if shapes do not
+        agree.
+    IndexError
+        If `axis` or an index is out of range.
+    TypeError
+        If `indices` are no integers, or `x` is on a device whose arrays cannot be written to.
+
+    Examples
+    --------
+    >>> import array_api_nx as xp
+    >>> x = xp.asarray([[10, 30, 20], [60, 40, 50]])
+    >>> xp.extra.put_along_axis(x, xp.argmax(x, axis=1, keepdims=True), 99, axis=1)
+    >>> x
+    Array([[10, 99, 20],
+           [99, 40, 50]], dtype=int64)
+    """
+    only_array(x)
+    only_array(indices, "indices")
+    if axis is None:
+        x, axis = reshape(x, (-1,), copy=False), 0
+    axis = normalise_axis(axis, x.ndim)
+    if indices.ndim != x.ndim:
+        raise ValueError(
+            f"indices of shape {indices.shape} need as many axes as the array of shape {x.shape}; "
+            "insert some with expand_dims"
+        )
+    keys: list[Array] = []
+    for other, size in enumerate(x.shape):
+        if other == axis:
+            keys.append(indices)
+        else:
+            sizes = tuple([size if each == other else 1 for each in range(x.ndim)])
+            keys.append(reshape(arange(size, device=x.device), sizes))
+    x[tuple(keys)] = values
+
+
+def _has_no_nan(x: Array) -> bool:
+    return x.size == 0 or not isnan(max(x))
+
+
+def _outermost(x: Array, k: int, axis: int, *, last: bool) -> Array:
+    """The indices of the `k` first or last elements in ascending order, in any order."""
+    size = x.shape[axis]
+    order = argpartition(x, size - k if last else k - 1, axis)
+    kept = slice(size - k, size) if last else slice(k)
+    return order[(*[slice(None)] * axis, kept)]
+
+
+def _outermost_of_many(x: Array, k: int, *, last: bool) -> Array:
+    """See `_outermost`, for 1-D `x`: those of each part, and of these together.
+
+    The parts are partitioned at the same time.
+    """
+    length = x.shape[0] // _PARTS
+    parts = reshape(x[: _PARTS * length], (_PARTS, length))
+    starts = reshape(arange(_PARTS, device=x.device) * length, (_PARTS, 1))
+    found = _outermost(parts, k, 1, last=last) + starts
+    rest = arange(_PARTS * length, x.shape[0], device=x.device)
+    candidates = concat([reshape(found, (-1,)), rest])
+    return take(candidates, _outermost(take(x, candidates), k, 0, last=last))
 
 
 def _partitioned(x: Array, kth: object, axis: int | None) -> tuple[Array, tuple[int, ...], int]:

@@ -496,6 +496,16 @@ class TracingBackend(TracingMatrices):
         x = self.traced(x)
         return self.step("unique_values", (x,), (_number_of_distinct(x), x.memory.dtype))[0]
 
+    def bincount(self, x: Handle, weights: Handle | None, length: int, *, extend: bool) -> Traced:
+        x = self.traced(x)
+        dtype = d.int64
+        if weights is not None:
+            weights = self.traced(weights)
+            dtype = weights.memory.dtype
+        if extend:
+            length = x.recorder.fresh(x, _MANY, "the greatest one")
+        return self.step("bincount", (x, weights, length), ((length,), dtype), extend=extend)[0]
+
     # ------------------------------------------------------------------ random bits
 
     def threefry(self, key: Handle, counter: Handle) -> Traced:

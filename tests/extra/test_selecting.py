@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import doctest
 from typing import Any
 
 import numpy as np
 import pytest
 
 import array_api_nx as xp
+from array_api_nx.extra import selecting
 from tests.backends.engines.devices import device as find
 
 NDArray = np.ndarray[Any, Any]
@@ -141,3 +143,186 @@ def test_partition_takes_our_arrays_only(function: Any) -> None:
     for x in (np.ones(3), [1.0, 2.0]):
         with pytest.raises(TypeError, match="asarray"):
             function(x, 0)
+
+
+# ---------------------------------------------------------------------- the largest and smallest
+
+
+def check_top(found: Any, x: NDArray, k: int, axis: int, mode: str, is_sorted: bool) -> None:
+    """Whether `found` are the `k` first of the elements in the order that `mode` asks for."""
+    chosen, indices = np.asarray(found.values), np.asarray(found.indices)
+    ordered = np.asarray(xp.sort(xp.asarray(x), axis=axis, descending=mode == "largest"))
+    expected = np.take(ordered, np.arange(k), axis)
+    assert (chosen.dtype, indices.dtype) == (x.dtype, np.int64)
+    np.testing.assert_array_equal(np.take_along_axis(x, indices, axis), chosen)
+    if is_sorted:
+        np.testing.assert_array_equal(chosen, expected, strict=True)
+    np.testing.assert_array_equal(np.sort(chosen, axis), np.sort(expected, axis), strict=True)
+    # No element is chosen twice.
+    distinct = np.sort(indices, axis)
+    assert (np.diff(distinct, axis=axis) > 0).all()
+
+
+@pytest.mark.parametrize("mode", ["largest", "smallest"])
+@pytest.mark.parametrize("is_sorted", [True, False])
+@pytest.mark.parametrize("axis", [0, 1, -1])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int8", "uint64", "bool"])
+def test_top_k(dtype: str, axis: int, is_sorted: bool, mode: Any) -> None:
+    for x in (values(dtype), values("int32").astype(dtype)):
+        for given in layouts(x):
+            for k in {0, 1, 2, x.shape[axis] - 1, x.shape[axis]}:
+                found = xp.extra.top_k(given, k, axis=axis, mode=mode, sorted=is_sorted)
+                check_top(found, x, k, axis, mode, is_sorted)
+
+
+@pytest.mark.parametrize("mode", ["largest", "smallest"])
+@pytest.mark.parametrize("k", [1, 30, 1000, 5000])
+@pytest.mark.parametrize("dtype", ["float64", "int32"])
+def test_top_k_of_many(dtype: str, k: int, mode: Any) -> None:
+    x = values("int32", (300_007,)) + np.arange(300_007) // 50_000
+    for given in (x.astype(dtype), x[::-1].astype(dtype), values(dtype, (300_007,))):
+        for is_sorted in (True, False):
+            found = xp.extra.top_k(xp.asarray(given), k, mode=mode, sorted=is_sorted)
+            check_top(found, given, k, 0, mode, is_sorted)
+
+
+def test_top_k_puts_nan_last() -> None:
+    x = xp.asarray([np.nan, 3.0, np.inf, np.nan, -np.inf])
+    largest, smallest = [xp.extra.top_k(x, 4, mode=mode) for mode in ("largest", "smallest")]
+    np.testing.assert_array_equal(largest.values, [np.inf, 3, -np.inf, np.nan])
+    np.testing.assert_array_equal(smallest.values, [-np.inf, 3, np.inf, np.nan])
+    np.testing.assert_array_equal(largest.indices[:3], [2, 1, 4])
+
+
+@pytest.mark.parametrize("name", OTHER_DEVICES)
+@pytest.mark.parametrize("mode", ["largest", "smallest"])
+def test_top_k_on_other_devices(name: str, mode: Any) -> None:
+    device = find(name)
+    for dtype in ("float64", "int32"):
+        x = values(dtype, (7, 9))
+        found = xp.extra.top_k(xp.asarray(x, device=device), 4, mode=mode)
+        assert found.values.device == found.indices.device == device
+        host = type(found)(*[each.to_device("cpu") for each in found])
+        check_top(host, x, 4, 1, mode, True)
+
+
+def test_top_k_in_compiled_functions() -> None:
+    @xp.compile
+    def half(x: xp.Array) -> tuple[xp.Array, xp.Array]:
+        found = xp.extra.top_k(x, x.shape[0] // 2, axis=0)
+        return found.values, found.indices
+
+    for size in (4, 7, 10):
+        x = values("float64", (size, 3))
+        check_top(selecting.TopK(*half(xp.asarray(x))), x, size // 2, 0, "largest", True)
+    spec = xp.eval_shape(lambda x: xp.extra.top_k(x, 3), xp.ShapeSpec(("n", 5), xp.float32))
+    assert [repr(each) for each in spec] == [
+        "ShapeSpec((n, 3), float32)",
+        "ShapeSpec((n, 3), int64)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("k", "options", "error", "words"),
+    [
+        (-1, {}, ValueError, "k is -1, but axis 1 of size 4 has from 0 to 4"),
+        (5, {}, ValueError, "k is 5"),
+        (1.0, {}, TypeError, "k must be an int"),
+        (1, {"axis": 2}, IndexError, "axis 2 is out of range"),
+        (1, {"mode": "most"}, ValueError, "'largest' or 'smallest', not 'most'"),
+    ],
+)
+def test_top_k_refuses(k: Any, options: Any, error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        xp.extra.top_k(xp.ones((3, 4)), k, **options)
+    with pytest.raises(TypeError, match="not complex64"):
+        xp.extra.top_k(xp.ones((3, 4), dtype=xp.complex64), 1)
+
+
+# ---------------------------------------------------------------------- writing along an axis
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+@pytest.mark.parametrize("dtype", ["float64", "int32", "bool", "complex64"])
+def test_put_along_axis(dtype: str, axis: int) -> None:
+    rng = np.random.default_rng(3)
+    for sizes in (SHAPE, (2, 3, 6), (4, 1, 1), (1, 2, 1)):
+        sizes = tuple([n if i == axis % 3 or n == SHAPE[i] else 1 for i, n in enumerate(sizes)])
+        where = rng.integers(-SHAPE[axis], SHAPE[axis], sizes)
+        written = rng.integers(0, 9, sizes).astype(dtype)
+        for given, value in ((written, xp.asarray(written)), (1, 1), (written[:1], written[:1])):
+            for x in layouts(values("int32").astype(dtype)):
+                expected = np.asarray(x).copy()
+                np.put_along_axis(expected, where, given, axis)
+                value = xp.asarray(value) if isinstance(value, np.ndarray) else value
+                value = bool(value) if dtype == "bool" and isinstance(value, int) else value
+                assert xp.extra.put_along_axis(x, xp.asarray(where), value, axis=axis) is None
+                np.testing.assert_array_equal(x, expected)
+
+
+def test_put_along_axis_writes_through_views_and_reads_pending_values_first() -> None:
+    x = xp.zeros((3, 600_000))
+    before = x + 1
+    order = xp.asarray([[5, 5, -1]])
+    xp.extra.put_along_axis(x[1:2, ...], order, values=xp.asarray([[1.0, 2.0, 3.0]]), axis=1)
+    assert float(xp.sum(before)) == x.size
+    assert [float(x[1, 5]), float(x[1, -1]), float(xp.sum(x))] == [2.0, 3.0, 5.0]
+
+
+def test_put_along_axis_of_all_elements() -> None:
+    x = xp.zeros((2, 3), dtype=xp.int64)
+    xp.extra.put_along_axis(x, xp.asarray([4, 0]), xp.asarray([7, 8]), None)
+    np.testing.assert_array_equal(x, [[8, 0, 0], [0, 7, 0]])
+    with pytest.raises(ValueError, match="copy"):
+        xp.extra.put_along_axis(x.T, xp.asarray([4]), 1, axis=None)
+
+
+@pytest.mark.parametrize("name", ["torch:cpu", "dask"])
+def test_put_along_axis_on_other_devices(name: str) -> None:
+    device = find(name)
+    expected = np.arange(12.0).reshape(3, 4)
+    x = xp.asarray(expected, device=device, copy=True)
+    where = np.array([[1, 0], [2, 3], [0, 1]])
+    xp.extra.put_along_axis(x, xp.asarray(where, device=device), -1.0, 1)
+    np.put_along_axis(expected, where, -1.0, 1)
+    np.testing.assert_array_equal(np.asarray(x.to_device("cpu")), expected)
+
+
+def test_put_along_axis_in_compiled_functions() -> None:
+    @xp.compile
+    def ranks(x: xp.Array) -> xp.Array:
+        result = xp.zeros_like(x)
+        order = xp.argsort(x, axis=1)
+        places = xp.broadcast_to(xp.arange(x.shape[1], dtype=x.dtype), x.shape)
+        xp.extra.put_along_axis(result, order, places, 1)
+        return result
+
+    for shape in ((2, 3), (4, 5)):
+        x = np.random.default_rng(4).permutation(shape[0] * shape[1]).reshape(shape)
+        np.testing.assert_array_equal(ranks(xp.asarray(x)), x.argsort(1).argsort(1))
+
+
+@pytest.mark.parametrize(
+    ("x", "indices", "axis", "error", "words"),
+    [
+        (np.zeros((2, 3)), [[3]], 1, IndexError, "out of"),
+        (np.zeros((2, 3)), [1], 1, ValueError, "need as many axes"),
+        (np.zeros((2, 3)), [[1]], 2, IndexError, "axis 2 is out of range"),
+        (np.zeros((2, 3)), [[1.0]], 1, (TypeError, IndexError), "float64|integer"),
+        (np.zeros((2, 3)), np.zeros((3, 1), int), 1, (ValueError, IndexError), "broadcast|shape"),
+        (np.broadcast_to(0.0, (2, 3)), [[1]], 1, ValueError, "read-only|share"),
+    ],
+)
+def test_put_along_axis_refuses(
+    x: NDArray, indices: Any, axis: int, error: Any, words: str
+) -> None:
+    given = xp.asarray(x)
+    with pytest.raises(error, match=words):
+        xp.extra.put_along_axis(given, xp.asarray(indices), 1.0, axis)
+    np.testing.assert_array_equal(given, np.zeros((2, 3)))
+
+
+def test_examples() -> None:
+    failed, tried = doctest.testmod(selecting)
+    assert tried
+    assert not failed

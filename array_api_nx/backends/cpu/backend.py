@@ -27,7 +27,7 @@ from ...core.dtypes import DType
 from ...core.shape import broadcast_shapes
 from ...core.symbolic import KnownInts
 from ...explain.model import RunExplanation
-from . import distinct, programs
+from . import counting, distinct, programs
 from .engine import loops, operations, sliced_calls
 from .engine.fperrors import located
 from .engine.loops import scipy_is_quiet
@@ -645,6 +645,10 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
 
     def unique_values(self, x: Tensor) -> Tensor:
         return wrap(np.unique(self.array(x), equal_nan=False))
+
+    def bincount(self, x: Tensor, weights: Tensor | None, length: int, *, extend: bool) -> Tensor:
+        added = None if weights is None else self.array(weights)
+        return wrap(counting.bincount(self.array(x), added, length))
 
     # ------------------------------------------------------------------ matrices
 

@@ -10,6 +10,7 @@ import pytest
 from ...contract import primitives as p
 from ...contract.backend import Backend
 from ...contract.numpy_dtypes import NDArray
+from ...core import dtypes as d
 from ...core.dtypes import DType
 from ...core.view import View
 from .layouts import Numbers, case, check, in_layouts, limits, row_major, spread, tensor
@@ -229,6 +230,53 @@ def test_isin_of_many(backend: Backend, name: str, step: int) -> None:
     expected = np.array([v in set(members.oracle.tolist()) for v in x.oracle.tolist()])
     for invert in (False, True):
         check(backend, backend.isin(x.handle, members.handle, invert=invert), expected ^ invert)
+
+
+def sums(x: NDArray, weights: NDArray, length: int) -> NDArray:
+    """The sum of the weights that go with each int, one by one."""
+    result = np.zeros(max(length, *[int(i) + 1 for i in x]), weights.dtype)
+    for number, weight in zip(x.tolist(), weights, strict=True):
+        result[number] += weight
+    return result
+
+
+@pytest.mark.parametrize("dtype", p.BINCOUNT.results, ids=str)
+def test_bincount(backend: Backend, dtype: DType) -> None:
+    numbers = (np.arange(60) * 7 % 23 % 11).astype(dtype.name)
+    for layout, handle, oracle in in_layouts(backend, numbers):
+        ones = np.ones(60, np.int64)
+        for length, extend in ((0, True), (5, True), (13, True), (13, False)):
+            result = backend.bincount(handle, None, length, extend=extend)
+            expected = sums(oracle, ones, length)
+            check(backend, result, expected, handle, hint=(layout, length, extend))
+    nothing = case(backend, row_major, numbers[:0])
+    for length, extend in ((0, True), (3, True), (3, False)):
+        result = backend.bincount(nothing.handle, None, length, extend=extend)
+        check(backend, result, np.zeros(length, np.int64))
+
+
+@pytest.mark.parametrize("dtype", d.NUMERIC, ids=str)
+def test_bincount_of_weights(backend: Backend, dtype: DType) -> None:
+    x = case(backend, row_major, np.array([2, 0, 2, 5, 2, 0]))
+    for layout, handle, oracle in in_layouts(backend, np.array([3, 1, 4, 1, 5, 9], dtype.name)):
+        for length, extend in ((0, True), (8, True), (6, False)):
+            result = backend.bincount(x.handle, handle, length, extend=extend)
+            expected = sums(x.oracle, oracle, length)
+            check(backend, result, expected, handle, x.handle, hint=(layout, length, extend))
+
+
+def test_bincount_adds_large_ints_exactly(backend: Backend) -> None:
+    x = case(backend, row_major, np.array([1, 1, 1]))
+    weights = case(backend, row_major, np.array([2**62, 1, -(2**61)]))
+    result = backend.bincount(x.handle, weights.handle, 0, extend=True)
+    check(backend, result, np.array([0, 2**61 + 1]))
+
+
+def test_bincount_refuses_negative_elements(backend: Backend) -> None:
+    x = case(backend, row_major, np.array([1, -7, 3]))
+    for weights in (None, x.handle, case(backend, row_major, np.ones(3)).handle):
+        with pytest.raises(ValueError, match=r"bincount .* the least element is -7; subtract it"):
+            backend.to_host(backend.bincount(x.handle, weights, 0, extend=True))
 
 
 @pytest.mark.parametrize("dtype", p.UNIQUE.results, ids=str)

@@ -26,6 +26,7 @@ from .parallel import parallel_for
 __all__ = [
     "ARGPARTITION_MIN",
     "ARGSORT_MIN",
+    "BINCOUNT_MIN",
     "FFT_MIN",
     "GATHER_MIN",
     "MATMUL_MIN",
@@ -37,6 +38,7 @@ __all__ = [
     "Key",
     "argpartition",
     "argsort",
+    "bincount",
     "divide",
     "gather",
     "like",
@@ -52,13 +54,15 @@ Key: TypeAlias = "tuple[slice, ...]"
 
 # Operations on more elements than these are divided into slices, if the shape allows it; others are
 # one call of NumPy. A call at the limit takes from 0.25 ms (take, rfft, partition) over 0.35 ms
-# (argsort, argpartition, fft) and 0.6 ms (sort, stacks of products) to 0.9 ms (gather), measured
-# with float64 in rows of 256 or 512. To wake another thread and to wait for it takes about 0.06 ms.
+# (argsort, argpartition, bincount, fft) and 0.6 ms (sort, stacks of products) to 0.9 ms (gather),
+# measured with float64 in rows of 256 or 512. To wake another thread and to wait for it takes about
+# 0.06 ms.
 SORT_MIN: Final = 2**18
 ARGSORT_MIN: Final = 2**16
 PARTITION_MIN: Final = 2**17
 ARGPARTITION_MIN: Final = 2**16
 FFT_MIN: Final = 2**17
+BINCOUNT_MIN: Final = 2**18
 GATHER_MIN: Final = 2**18  # counts the indices
 MATMUL_MIN: Final = 2**13  # counts one of the operands; `matmul` looks at the matrices, too
 TAKE_SOURCE_MIN: Final = 2**16  # counts what is taken from; a smaller table stays in the caches
@@ -68,6 +72,9 @@ _TAKEN_MIN: Final = 2**18  # counts the indices; see `take` for those that take 
 # The fewest slices into which anything is divided: more than two, so that two threads share them
 # evenly even if another program holds one of them up.
 SLICES_MIN: Final = 4
+
+# How many elements tell whether there are few distinct ints to count.
+_SAMPLE: Final = 2**10
 
 # The most slices for each thread. Each costs some microseconds in Python, under the GIL.
 _SLICES_PER_THREAD: Final = 4
@@ -225,6 +232,33 @@ def argpartition(array: NDArray, kth: tuple[int, ...], axis: int) -> NDArray | N
 
     run(task, keys)
     return result
+
+
+def bincount(array: NDArray, length: int) -> NDArray | None:
+    """``np.bincount(array, None, length)``, each slice in a table of its own."""
+    keys = divide(array.shape, None, BINCOUNT_MIN // SLICES_MIN)
+    # More tables than one are worth it only if they are small against what is counted. A sample
+    # mostly tells; a table that is larger all the same is dropped at once.
+    if keys is None or length * len(keys) > array.size:
+        return None
+    most = array.size // len(keys)
+    if array[:: array.size // _SAMPLE].max() >= most:
+        return None
+    tables: list[NDArray] = []
+
+    def task(key: Key) -> None:
+        # NumPy would convert other ints with the GIL held.
+        table = np.bincount(array[key].astype(np.intp, copy=False), None, length)
+        if table.size <= most:
+            tables.append(table)
+
+    run(task, keys)
+    if len(tables) < len(keys):
+        return None
+    counts = np.zeros(max([table.size for table in tables]), np.int64)
+    for table in tables:
+        counts[: table.size] += table
+    return counts
 
 
 def take(array: NDArray, indices: NDArray, axis: int) -> NDArray | None:

@@ -26,7 +26,7 @@ THREADS = [1, 2, 3]
 # From one element on, so that small arrays are divided, too.
 LIMITS = (
     "SORT_MIN", "ARGSORT_MIN", "PARTITION_MIN", "ARGPARTITION_MIN", "FFT_MIN", "TAKE_SOURCE_MIN",
-    "TAKE_INDICES_MIN", "_TAKEN_MIN", "GATHER_MIN", "MATMUL_MIN",
+    "TAKE_INDICES_MIN", "_TAKEN_MIN", "GATHER_MIN", "MATMUL_MIN", "BINCOUNT_MIN",
 )  # fmt: skip
 pytestmark = needs_extension
 
@@ -142,6 +142,28 @@ def test_partition(dtype: str, axis: int, divided: list[int]) -> None:
             everywhere(partial(BACKEND.partition, wrap(x), kth, axis), expected, divided)
             order = x.argpartition(kth, axis)
             everywhere(partial(BACKEND.argpartition, wrap(x), kth, axis), order, divided)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint16", "uint64"])
+def test_bincount(dtype: str, divided: list[int]) -> None:
+    x = np.random.default_rng(5).integers(0, 50, 20_000).astype(dtype)
+    for length in (0, 70):
+        for each in (x, x[::-3]):
+            expected = np.bincount(each.astype(np.int64), None, length)
+            count = partial(BACKEND.bincount, wrap(each), None, length, extend=True)
+            everywhere(count, expected, divided)
+
+
+def test_bincount_in_one_table_if_that_is_large(divided: list[int]) -> None:
+    x = np.arange(5000)
+    same(BACKEND.bincount(wrap(x), None, 0, extend=True), np.ones(5000, np.int64))
+    assert not divided
+    # One element that a sample of the others does not tell of.
+    x = np.zeros(50_000, np.int64)
+    x[1] = 2**22
+    with xp.config_context(num_threads=2):
+        same(BACKEND.bincount(wrap(x), None, 0, extend=True), np.bincount(x))
+    assert divided
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2])

@@ -1,0 +1,58 @@
+"""How often ints occur, and the sums of what goes with them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+
+from ...contract.composed import negative_elements
+from ...contract.numpy_dtypes import NDArray
+from .engine import sliced_calls
+from .engine.fperrors import located
+
+__all__ = ["bincount"]
+
+_astype: Final = np.ndarray.astype
+
+
+def bincount(array: NDArray, weights: NDArray | None, length: int) -> NDArray:
+    """The number of times that each int occurs in `array`, or the sum of its weights, in the dtype
+    of these; `length` of them, or more if the greatest int asks for more.
+
+    ``numpy.bincount`` adds in float64, which has no room for the sums of large ints and for
+    imaginary parts.
+    """
+    if array.dtype == np.uint64:
+        array = array.astype(np.int64)
+    try:
+        if weights is None:
+            return _counted(array, length)
+        if weights.dtype.kind in "iu":
+            return _added_exactly(array, weights, length)
+        sums = np.bincount(array, weights.real, length)
+        if weights.dtype.kind == "c":
+            sums = sums + 1j * np.bincount(array, weights.imag, length)
+    except ValueError:
+        if array.min() >= 0:
+            raise
+        raise ValueError(negative_elements(int(array.min()))) from None
+    return sums if sums.dtype == weights.dtype else located(_astype, sums, weights.dtype)
+
+
+def _counted(array: NDArray, length: int) -> NDArray:
+    if array.size > sliced_calls.BINCOUNT_MIN:
+        counts = sliced_calls.bincount(array, length)
+        if counts is not None:
+            return counts
+    return np.bincount(array, None, length)
+
+
+def _added_exactly(array: NDArray, weights: NDArray, length: int) -> NDArray:
+    if array.size:
+        if array.min() < 0:
+            raise ValueError
+        length = max(length, int(array.max()) + 1)
+    sums = np.zeros(length, weights.dtype)
+    np.add.at(sums, array, weights)
+    return sums

@@ -1,0 +1,203 @@
+"""How variables vary together."""
+
+from __future__ import annotations
+
+from ..core import dtypes as d
+from ..core.dtypes import DType, as_dtype
+from ..core.shape import as_int
+from ..frontend.array import Array
+from ..frontend.creation import zeros
+from ..frontend.data_type import result_type
+from ..frontend.dispatch import cast, common_device, only_array
+from ..frontend.elementwise import clip, conj, imag, real, sqrt
+from ..frontend.manipulation import concat, reshape
+from ..frontend.searching import where
+from ..frontend.statistical import mean, sum
+from ..frontend.utility import any as any_
+from ..linalg import diagonal, matmul
+
+__all__ = ["corrcoef", "cov"]
+
+
+def cov(
+    m: Array,
+    /,
+    y: Array | None = None,
+    rowvar: bool = True,
+    bias: bool = False,
+    ddof: int | None = None,
+    fweights: Array | None = None,
+    aweights: Array | None = None,
+    *,
+    dtype: DType | None = None,
+) -> Array:
+    """Covariances of variables, from observations of them.
+
+    Parameters
+    ----------
+    m : Array
+        Numeric or bool, with at most two dimensions: a row per variable and a column per
+        observation, or one variable.
+    y : Array, optional
+        More variables, with the same observations.
+    rowvar : bool
+        Whether variables are rows; otherwise they are columns, and observations rows.
+    bias : bool
+        Whether to divide by the number of observations, and not by one less.
+    ddof : int, optional
+        What to subtract from the number of observations instead, whatever `bias` is.
+    fweights : Array, optional
+        1-D, integral: how often each observation was made.
+    aweights : Array, optional
+        1-D, real: how much each observation counts.
+    dtype : DType, optional
+        A floating-point dtype to compute in; by default at least float64.
+
+    Returns
+    -------
+    Array
+        A copy of shape (variables, variables), or () if there is one. Infinite or NaN if there are
+        too few observations.
+
+    Raises
+    ------
+    ValueError
+        If there are more than two dimensions, numbers of observations differ, or a weight is
+        negative.
+    TypeError
+        If weights or `dtype` have another kind of dtype.
+
+    Examples
+    --------
+    >>> import array_api_nx as xp
+    >>> xp.extra.cov(xp.asarray([[0.0, 1, 2], [2, 1, 0]]))
+    Array([[ 1., -1.],
+           [-1.,  1.]], dtype=float64)
+    """
+    rows = _variables(m, y, rowvar, dtype)
+    degrees = (0 if bias else 1) if ddof is None else as_int(ddof, "ddof")
+    variables, count = rows.shape
+    if variables == 0:
+        return zeros((0, 0), dtype=rows.dtype, device=rows.device)
+    weights = _weights(rows, fweights, aweights)
+    if weights is None:
+        centre = mean(rows, axis=1, keepdims=True)
+        freedom = count - degrees
+        scale: Array | float = 1 / freedom if freedom > 0 else float("inf")
+    else:
+        total = sum(weights)
+        centre = sum(rows * weights, axis=1, keepdims=True) / total
+        lost = degrees * (1 if aweights is None else sum(weights * aweights) / total)
+        scale = where(total - lost > 0, 1 / (total - lost), float("inf"))
+    rows = rows - centre
+    other = rows if weights is None else rows * weights
+    if rows.dtype in d.COMPLEX:
+        other = conj(other)
+    result = matmul(rows, other.T) * scale
+    return reshape(result, ()) if variables == 1 else result
+
+
+def corrcoef(
+    x: Array,
+    /,
+    y: Array | None = None,
+    rowvar: bool = True,
+    *,
+    dtype: DType | None = None,
+) -> Array:
+    """Pearson's correlation coefficients of variables, from observations of them.
+
+    Parameters
+    ----------
+    x, y, rowvar, dtype
+        As for `cov`, whose first parameter is `x` here.
+
+    Returns
+    -------
+    Array
+        A copy of shape (variables, variables), or () if there is one. Real and imaginary parts lie
+        from -1 to 1, or are NaN where a variable does not vary.
+
+    Raises
+    ------
+    ValueError, TypeError
+        As for `cov`.
+
+    Examples
+    --------
+    >>> import array_api_nx as xp
+    >>> xp.extra.corrcoef(xp.asarray([[0.0, 1, 2], [6, 4, 2]]))
+    Array([[ 1., -1.],
+           [-1.,  1.]], dtype=float64)
+    """
+    covariance = cov(x, y, rowvar, dtype=dtype)
+    if covariance.ndim == 0:
+        return covariance / covariance
+    deviation = sqrt(real(diagonal(covariance)))
+    result = covariance / deviation[:, None] / deviation[None, :]
+    if result.dtype not in d.COMPLEX:
+        return clip(result, -1.0, 1.0)
+    return clip(real(result), -1.0, 1.0) + 1j * clip(imag(result), -1.0, 1.0)
+
+
+def _variables(m: Array, y: Array | None, rowvar: bool, dtype: DType | None) -> Array:
+    """A row per variable, in the dtype to compute in."""
+    given = [only_array(m, "m")] if y is None else [only_array(m, "m"), only_array(y, "y")]
+    common_device(given)
+    if any([x.ndim > 2 for x in given]):
+        raise ValueError(
+            f"variables have at most two dimensions, not shapes {[x.shape for x in given]}; "
+            "use reshape, one variable per row"
+        )
+    if dtype is None:
+        target = result_type(d.float64, *[x.dtype for x in given if x.dtype is not d.bool])
+    else:
+        target = as_dtype(dtype)
+        if target not in d.FLOATING or any([x.dtype in d.COMPLEX for x in given]) > (
+            target in d.COMPLEX
+        ):
+            raise TypeError(
+                f"covariances of {' and '.join([str(x.dtype) for x in given])} are not {target}; "
+                "give a floating-point dtype, complex for complex variables"
+            )
+    rows = []
+    for x in given:
+        row = cast(x, target)
+        if x.ndim < 2:
+            row = reshape(row, (1, -1))
+        elif not rowvar and (x is m or x.shape[0] != 1):
+            row = row.T
+        rows.append(row)
+    if y is None:
+        return rows[0]
+    if rows[0].shape[1] != rows[1].shape[1]:
+        raise ValueError(
+            f"m and y have {rows[0].shape[1]} and {rows[1].shape[1]} observations, but need as "
+            "many; see rowvar"
+        )
+    return concat(rows, axis=0)
+
+
+def _weights(rows: Array, fweights: Array | None, aweights: Array | None) -> Array | None:
+    """What each observation counts for; None if it is 1."""
+    result = None
+    for name, given, kinds in (
+        ("fweights", fweights, d.INTEGRAL),
+        ("aweights", aweights, d.REAL),
+    ):
+        if given is None:
+            continue
+        common_device((rows, only_array(given, name)))
+        if given.dtype not in kinds:
+            kind = "integral" if kinds is d.INTEGRAL else "real"
+            raise TypeError(f"{name} must be {kind}, not {given.dtype}; convert with astype")
+        if given.shape != rows.shape[1:]:
+            raise ValueError(
+                f"{name} of shape {given.shape} must have one weight for each of "
+                f"{rows.shape[1]} observations"
+            )
+        if given._device.backend.has_elements(given._handle) and any_(given < 0):
+            raise ValueError(f"{name} must not be negative")
+        numbers = cast(given, d.float64)
+        result = numbers if result is None else result * numbers
+    return result

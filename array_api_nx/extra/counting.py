@@ -1,0 +1,238 @@
+"""How often values occur."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isfinite as isfinite_number
+
+from ..contract import primitives as p
+from ..core import dtypes as d
+from ..core.shape import as_int
+from ..frontend.array import Array
+from ..frontend.creation import arange, asarray
+from ..frontend.data_type import astype, result_type
+from ..frontend.dispatch import cast, common_device, only_array, refuse_dtype, wrap
+from ..frontend.elementwise import clip, isfinite, logical_and
+from ..frontend.indexing import take
+from ..frontend.manipulation import reshape
+from ..frontend.searching import searchsorted, where
+from ..frontend.statistical import max, min, sum
+from ..frontend.utility import all as all_
+from ..frontend.utility import diff
+
+__all__ = ["bincount", "histogram"]
+
+
+def bincount(x: Array, /, weights: Array | None = None, minlength: int = 0) -> Array:
+    """How often each int from 0 on occurs, or the sums of what goes with each.
+
+    The result's size depends on the elements, so that functions which are compiled cannot call it,
+    and arrays whose elements are still to be computed are computed.
+
+    Parameters
+    ----------
+    x : Array
+        1-D, of ints that are not negative; bools count as 0 and 1.
+    weights : Array, optional
+        Numeric, of the shape of `x`: what each element counts for, instead of 1.
+    minlength : int
+        The least size of the result.
+
+    Returns
+    -------
+    Array
+        1-D, of size ``max(minlength, 1 + max(x))``: at position `i` the number of elements that are
+        `i`, int64; or the sum of their weights, of the dtype of `weights`. Sums of floats are
+        computed in float64, one after the other, by the default device.
+
+    Raises
+    ------
+    ValueError
+        If `x` is not 1-D or has a negative element, if `weights` has another shape, or if
+        `minlength` is negative.
+    TypeError
+        If `x` is neither integral nor bool, or `weights` not numeric.
+
+    Examples
+    --------
+    >>> import array_api_nx as xp
+    >>> xp.extra.bincount(xp.asarray([0, 3, 1, 3]))
+    Array([1, 1, 0, 2], dtype=int64)
+    """
+    only_array(x)
+    if x.dtype is d.bool:
+        x = cast(x, d.int64)
+    if x.dtype not in p.BINCOUNT.results:
+        refuse_dtype(p.BINCOUNT, x.dtype)
+    if x.ndim != 1:
+        raise ValueError(
+            f"bincount takes one dimension, not shape {x.shape}; use reshape(x, (-1,))"
+        )
+    length = as_int(minlength, "minlength")
+    if length < 0:
+        raise ValueError(f"minlength must not be negative, but is {length}")
+    if weights is None:
+        handle = x._device.backend.bincount(x._handle, None, length, extend=True)
+        return wrap(handle, d.int64, x._device)
+    only_array(weights, "weights")
+    device = common_device((x, weights))
+    if weights.dtype not in d.NUMERIC:
+        raise TypeError(f"weights must be numeric, not {weights.dtype}; convert with astype")
+    if weights.shape != x.shape:
+        raise ValueError(
+            f"weights need the shape of x, {x.shape}, not {weights.shape}; use broadcast_to"
+        )
+    handle = device.backend.bincount(x._handle, weights._handle, length, extend=True)
+    return wrap(handle, weights.dtype, device)
+
+
+def histogram(
+    x: Array,
+    /,
+    bins: int | Array | Sequence[float] = 10,
+    range: tuple[float, float] | None = None,
+    *,
+    weights: Array | None = None,
+    density: bool = False,
+) -> tuple[Array, Array]:
+    """How many elements lie in each of several intervals.
+
+    Each interval, or bin, begins with its lower edge and ends before its upper one, but for the
+    last, which includes it. NaN lies in none.
+
+    Parameters
+    ----------
+    x : Array
+        Real or bool, of any shape.
+    bins : int, Array or sequence of float
+        The number of bins, all of one width; or their edges, 1-D and ascending, one more than there
+        are bins. Rules by name that NumPy has, such as "auto", are not known.
+    range : (float, float), optional
+        The first and the last edge, if `bins` is a number; elements beyond them are not counted. By
+        default the least and the greatest element, which then have to be finite. Ignored if `bins`
+        are edges.
+    weights : Array, optional
+        Numeric, of the shape of `x`: what each element counts for, instead of 1.
+    density : bool
+        Whether to give densities: counts divided by the widths of the bins and by their sum, so
+        that the integral is 1.
+
+    Returns
+    -------
+    counts : Array
+        1-D: int64; of the dtype of `weights` if there are any; with `density` at least float64.
+    edges : Array
+        1-D, one more than `counts`: `bins` as an array, itself if it is one; or of the dtype of `x`
+        if that is a floating-point one, else float64.
+
+    Raises
+    ------
+    ValueError
+        If there is no bin, edges do not ascend, `range` is not finite or descends, or `weights` has
+        another shape.
+    TypeError
+        If `x` is complex, or `bins` neither an int nor edges.
+
+    Examples
+    --------
+    >>> import array_api_nx as xp
+    >>> counts, edges = xp.extra.histogram(xp.asarray([1.0, 2, 1]), bins=[0, 1, 2, 3])
+    >>> counts
+    Array([0, 2, 1], dtype=int64)
+    """
+    only_array(x)
+    if x.dtype in d.COMPLEX:
+        raise TypeError(f"histogram takes real or bool elements, not {x.dtype}; take abs or real")
+    if weights is not None:
+        only_array(weights, "weights")
+        common_device((x, weights))
+        if weights.dtype not in d.NUMERIC:
+            raise TypeError(f"weights must be numeric, not {weights.dtype}; convert with astype")
+        if weights.shape != x.shape:
+            raise ValueError(
+                f"weights need the shape of x, {x.shape}, not {weights.shape}; use broadcast_to"
+            )
+        weights = reshape(weights, (-1,))
+    x = reshape(x, (-1,))
+    if isinstance(bins, str):
+        raise TypeError(
+            f"bins must be a number or edges, not {bins!r}; compute edges by a rule with "
+            "numpy.histogram_bin_edges"
+        )
+    if isinstance(bins, Array | Sequence):
+        edges = _given_edges(x, bins)
+        x, compared = _in_one_dtype(x, edges)
+        number = searchsorted(compared, x, side="right") - 1
+    else:
+        edges = _equal_edges(x, as_int(bins, "bins"), range)
+        x, compared = _in_one_dtype(x, edges)
+        number = _equal_bin(x, compared)
+    count = compared.shape[0] - 1
+    # What is in no bin is counted in one that is left away in the end. NaN compares as false.
+    inside = logical_and(x >= compared[0], x <= compared[-1])
+    number = where(inside, clip(number, 0, count - 1), count)
+    handle = x._device.backend.bincount(
+        number._handle, None if weights is None else weights._handle, count + 1, extend=False
+    )
+    counts = wrap(handle, d.int64 if weights is None else weights.dtype, x._device)[:count]
+    if density:
+        widths = astype(diff(edges), d.float64)
+        counts = counts / widths / sum(counts)
+    return counts, edges
+
+
+def _in_one_dtype(x: Array, edges: Array) -> tuple[Array, Array]:
+    """Elements and edges in a floating-point dtype, to be compared."""
+    dtype = edges.dtype if edges.dtype in d.FLOATING else d.float64
+    if x.dtype in d.FLOATING:
+        dtype = result_type(x.dtype, dtype)
+    return cast(x, dtype), cast(edges, dtype)
+
+
+def _given_edges(x: Array, bins: Array | Sequence[float]) -> Array:
+    edges = bins if isinstance(bins, Array) else asarray(bins, device=x.device)
+    common_device((x, edges))
+    if edges.dtype not in d.REAL:
+        raise TypeError(f"edges of bins must be real, not {edges.dtype}; convert with astype")
+    if edges.ndim != 1 or edges.shape[0] < 2:
+        raise ValueError(f"edges of bins must be 1-D and at least 2, not of shape {edges.shape}")
+    if edges._device.backend.has_elements(edges._handle) and not all_(edges[1:] >= edges[:-1]):
+        raise ValueError("edges of bins must ascend; sort them")
+    return edges
+
+
+def _equal_edges(x: Array, bins: int, bounds: tuple[float, float] | None) -> Array:
+    """The edges of bins of one width: `bounds`, or the extremes of `x`, and numbers between."""
+    if bins < 1:
+        raise ValueError(f"bins is {bins}, but a histogram has at least one; give a positive int")
+    dtype = x.dtype if x.dtype in d.FLOATING else d.float64
+    device = x.device
+    if bounds is None and x.shape[0] == 0:
+        bounds = (0.0, 1.0)
+    if bounds is None:
+        first, last = cast(min(x), dtype), cast(max(x), dtype)
+        if device.backend.has_elements(x._handle) and not isfinite(last - first):
+            raise ValueError(f"elements from {first} to {last} have no finite width; give a range")
+    else:
+        low, high = [float(bound) for bound in bounds]
+        if not isfinite_number(high - low) or low > high:
+            raise ValueError(f"range must be finite and ascend, but is {bounds!r}")
+        first, last = [asarray(bound, dtype=d.float64, device=device) for bound in (low, high)]
+    same = first == last
+    first, last = where(same, first - 0.5, first), where(same, last + 0.5, last)
+    position = arange(bins + 1, dtype=first.dtype, device=device)
+    edges = position * ((last - first) / bins) + first
+    return cast(where(position == bins, last, edges), dtype)
+
+
+def _equal_bin(x: Array, edges: Array) -> Array:
+    """The number of the bin of each element between the edges, if bins are of one width."""
+    count = edges.shape[0] - 1
+    first, last = edges[0], edges[-1]
+    inside = logical_and(x >= first, x <= last)
+    quotient = (where(inside, x, first) - first) / (last - first) * count
+    number = clip(astype(quotient, d.int64), 0, count - 1)
+    # By rounding it may be the next bin, or the one before; the edges decide.
+    below = x < take(edges, number)
+    above = logical_and(x >= take(edges, number + 1), number != count - 1)
+    return number - astype(below, d.int64) + astype(above, d.int64)

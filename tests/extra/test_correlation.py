@@ -1,0 +1,164 @@
+"""How variables vary together."""
+
+from __future__ import annotations
+
+import doctest
+from typing import Any
+
+import numpy as np
+import pytest
+
+import array_api_nx as xp
+from array_api_nx.extra import correlation
+from tests.backends.engines.devices import device as find
+
+NDArray = np.ndarray[Any, Any]
+
+
+def values(dtype: str, *shape: int, seed: int = 0) -> NDArray:
+    rng = np.random.default_rng(seed)
+    if np.dtype(dtype).kind in "iub":
+        return rng.integers(0, 9, shape).astype(dtype)
+    found = rng.standard_normal(shape)
+    return (found + 1j * rng.standard_normal(shape) if dtype[0] == "c" else found).astype(dtype)
+
+
+def same(found: xp.Array, expected: Any) -> None:
+    expected = np.asarray(expected)
+    assert found.dtype.name == expected.dtype.name
+    np.testing.assert_allclose(
+        np.asarray(found.to_device("cpu")), expected, rtol=1e-9, atol=1e-12, strict=True
+    )
+
+
+@pytest.mark.parametrize("options", [{}, {"rowvar": False}, {"bias": True}, {"ddof": 3}], ids=str)
+@pytest.mark.parametrize("shape", [(7,), (1, 7), (4, 7), (7, 1), (0, 5)], ids=str)
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int32", "bool", "complex64"])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_cov(dtype: str, shape: tuple[int, ...], options: dict[str, Any]) -> None:
+    x = values(dtype, *shape)
+    expected = np.cov(x, **options)
+    if not expected.size and dtype == "complex64":
+        # NumPy gives float64 without variables.
+        expected = expected.astype(np.complex128)
+    for given in (x, np.asfortranarray(x), np.repeat(x, 2, axis=-1)[..., ::2]):
+        same(xp.extra.cov(xp.asarray(given), **options), expected)
+
+
+@pytest.mark.parametrize("shape", [(3, 70_000), (300, 900)], ids=str)
+def test_cov_of_many(shape: tuple[int, int]) -> None:
+    x = values("float64", *shape)
+    same(xp.extra.cov(xp.asarray(x)), np.cov(x))
+    same(xp.extra.corrcoef(xp.asarray(x) * 1.0), np.corrcoef(x))
+
+
+@pytest.mark.parametrize("ddof", [None, 0, 1, 2])
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+def test_cov_of_weighted_observations(dtype: str, ddof: int | None) -> None:
+    x = values(dtype, 3, 8)
+    often, much = values("int64", 8) + 1, np.abs(values("float64", 8)) + 0.1
+    for weights in ({"fweights": often}, {"aweights": much}, {"fweights": often, "aweights": much}):
+        ours: Any = {name: xp.asarray(each) for name, each in weights.items()}
+        others: Any = weights
+        same(xp.extra.cov(xp.asarray(x), ddof=ddof, **ours), np.cov(x, ddof=ddof, **others))
+
+
+@pytest.mark.parametrize("function", ["cov", "corrcoef"])
+@pytest.mark.parametrize("rowvar", [True, False])
+def test_more_variables(function: str, rowvar: bool) -> None:
+    for first, second in (((3, 6), (2, 6)), ((6,), (6,)), ((2, 6), (6,)), ((6, 2), (6, 3))):
+        x, y = values("float32", *first), values("float64", *second, seed=1)
+        if x.T.shape[:1] != y.T.shape[:1] and rowvar:
+            continue
+        if x.shape[0] != 6 and not rowvar:
+            continue
+        ours, other = getattr(xp.extra, function), getattr(np, function)
+        same(ours(xp.asarray(x), xp.asarray(y), rowvar), other(x, y, rowvar))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int8", "complex128"])
+@pytest.mark.parametrize("shape", [(9,), (4, 9), (9, 4)], ids=str)
+def test_corrcoef(dtype: str, shape: tuple[int, ...]) -> None:
+    x = values(dtype, *shape)
+    same(xp.extra.corrcoef(xp.asarray(x)), np.corrcoef(x))
+    same(xp.extra.corrcoef(xp.asarray(x), rowvar=False), np.corrcoef(x, rowvar=False))
+
+
+def test_coefficients_do_not_exceed_one() -> None:
+    row = values("float64", 50)
+    found = xp.extra.corrcoef(xp.asarray(np.array([row, row / 3, -row, row * 1e9])))
+    assert float(xp.max(xp.abs(found))) == 1.0
+
+
+def test_a_narrower_dtype_can_be_asked_for() -> None:
+    x = values("float32", 3, 9)
+    for function in ("cov", "corrcoef"):
+        found = getattr(xp.extra, function)(xp.asarray(x), dtype=xp.float32)
+        assert found.dtype is xp.float32
+        np.testing.assert_allclose(found, getattr(np, function)(x), rtol=1e-4)
+
+
+def test_too_few_observations() -> None:
+    found = xp.extra.cov(xp.asarray([[1.0], [2.0]]))
+    assert found.shape == (2, 2)
+    assert bool(xp.all(xp.isnan(found)))
+
+
+@pytest.mark.parametrize("name", ["torch:cpu", "jax:cpu", "dask"])
+def test_cov_on_other_devices(name: str) -> None:
+    device = find(name)
+    x, often = values("float64", 3, 8), values("int64", 8) + 1
+    given = xp.asarray(x, device=device)
+    same(xp.extra.cov(given), np.cov(x))
+    same(xp.extra.corrcoef(given), np.corrcoef(x))
+    weights = xp.asarray(often, device=device)
+    found = xp.extra.cov(given, fweights=weights)
+    assert found.device == device
+    same(found, np.cov(x, fweights=often))
+
+
+def test_cov_in_compiled_functions() -> None:
+    @xp.compile
+    def both(x: xp.Array, w: xp.Array) -> tuple[xp.Array, xp.Array]:
+        return xp.extra.cov(x, aweights=w), xp.extra.corrcoef(x)
+
+    for shape in ((3, 5), (6, 40)):
+        x, w = values("float64", *shape), np.abs(values("float64", shape[1]))
+        found = both(xp.asarray(x), xp.asarray(w))
+        same(found[0], np.cov(x, aweights=w))
+        same(found[1], np.corrcoef(x))
+    spec = xp.eval_shape(xp.extra.cov, xp.ShapeSpec(("n", "m"), xp.int8))
+    assert repr(spec) == "ShapeSpec((n, n), float64)"
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"m": np.ones((2, 2, 2))}, ValueError, r"at most two dimensions, not shapes"),
+        ({"y": np.ones(4)}, ValueError, "have 3 and 4 observations"),
+        ({"ddof": 1.5}, TypeError, "ddof must be an int"),
+        ({"fweights": np.ones(3)}, TypeError, "fweights must be integral, not float64"),
+        ({"fweights": np.ones(4, int)}, ValueError, "one weight for each of 3 observations"),
+        ({"fweights": np.array([1, 2, -1])}, ValueError, "fweights must not be negative"),
+        ({"aweights": np.ones(3) * 1j}, TypeError, "aweights must be real, not complex128"),
+        ({"aweights": np.ones((1, 3))}, ValueError, "one weight for each of 3 observations"),
+        ({"dtype": xp.int64}, TypeError, "are not int64; give a floating-point dtype"),
+    ],
+)
+def test_cov_refuses(options: Any, error: type[Exception], words: str) -> None:
+    arguments = {"m": np.ones((2, 3)), **options}
+    ours = {k: xp.asarray(v) if isinstance(v, np.ndarray) else v for k, v in arguments.items()}
+    with pytest.raises(error, match=words):
+        xp.extra.cov(ours.pop("m"), **ours)
+
+
+def test_cov_takes_our_arrays_only() -> None:
+    for function in (xp.extra.cov, xp.extra.corrcoef):
+        with pytest.raises(TypeError, match="asarray"):
+            function(np.ones((2, 3)))  # type: ignore[arg-type]
+
+
+def test_examples() -> None:
+    failed, tried = doctest.testmod(correlation)
+    assert tried
+    assert not failed

@@ -1,0 +1,235 @@
+"""How often values occur."""
+
+from __future__ import annotations
+
+import doctest
+from typing import Any
+
+import numpy as np
+import pytest
+
+import array_api_nx as xp
+from array_api_nx.extra import counting
+from tests.backends.engines.devices import device as find
+
+NDArray = np.ndarray[Any, Any]
+OTHER_DEVICES = ("torch:cpu", "jax:cpu", "dask")
+
+
+def numbers(dtype: str, shape: int | tuple[int, ...], seed: int = 0) -> NDArray:
+    rng = np.random.default_rng(seed)
+    if dtype == "bool":
+        return rng.random(shape) < 0.5
+    found = rng.standard_normal(shape) * 30 if dtype[0] == "f" else rng.integers(0, 90, shape)
+    return found.astype(dtype)
+
+
+def host(x: xp.Array) -> NDArray:
+    return np.asarray(x.to_device("cpu"))
+
+
+# ---------------------------------------------------------------------- bincount
+
+
+@pytest.mark.parametrize("size", [0, 1, 100, 300_001])
+@pytest.mark.parametrize("dtype", ["int64", "int8", "uint32", "uint64", "bool"])
+def test_bincount(dtype: str, size: int) -> None:
+    x = numbers(dtype, size)
+    for minlength in (0, 5, 200):
+        expected = np.bincount(x.astype(np.int64), minlength=minlength)
+        for given in (x, x[::-1]):
+            result = xp.extra.bincount(xp.asarray(given), minlength=minlength)
+            np.testing.assert_array_equal(result, expected, strict=True)
+
+
+@pytest.mark.parametrize("size", [0, 7, 300_001])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int16", "uint64", "complex128"])
+def test_bincount_of_weights(dtype: str, size: int) -> None:
+    x, weights = numbers("int64", size), numbers("int16", size, 1).astype(dtype)
+    if np.dtype(dtype).kind in "fc":
+        weights /= 7
+    if dtype == "complex128":
+        weights = weights + 1j * numbers("float64", size, 1)
+    result = xp.extra.bincount(xp.asarray(x), xp.asarray(weights), minlength=9)
+    expected = np.bincount(x, weights.real, 9)
+    if dtype == "complex128":
+        expected = expected + 1j * np.bincount(x, weights.imag, 9)
+    np.testing.assert_array_equal(result, expected.astype(dtype), strict=True)
+
+
+def test_bincount_after_deferred_operations() -> None:
+    x = numbers("int64", 600_000)
+    deferred = xp.asarray(x, copy=True) // 2 + 1
+    np.testing.assert_array_equal(xp.bincount(deferred), np.bincount(x // 2 + 1))
+
+
+@pytest.mark.parametrize("name", OTHER_DEVICES)
+def test_bincount_on_other_devices(name: str) -> None:
+    device = find(name)
+    x, weights = numbers("int32", 500), numbers("float64", 500)
+    given = xp.asarray(x, device=device)
+    result = xp.extra.bincount(given, minlength=99)
+    assert result.device == device
+    np.testing.assert_array_equal(host(result), np.bincount(x, minlength=99), strict=True)
+    result = xp.extra.bincount(given, weights=xp.asarray(weights, device=device))
+    np.testing.assert_allclose(host(result), np.bincount(x, weights), rtol=1e-12)
+    with pytest.raises(ValueError, match="least element is -1"):
+        host(xp.extra.bincount(given - 1 - xp.min(given)))
+
+
+def test_bincount_in_compiled_functions() -> None:
+    x = xp.asarray([1, 2, 1])
+    with pytest.raises(Exception, match="the greatest one"):
+        xp.compile(xp.extra.bincount)(x)
+    spec = xp.eval_shape(lambda x: xp.extra.bincount(x) + 1, xp.ShapeSpec(("n",), xp.int32))
+    assert repr(spec) == "ShapeSpec((k,), int64)"
+
+
+@pytest.mark.parametrize(
+    ("x", "options", "error", "words"),
+    [
+        ([[1, 2]], {}, ValueError, r"one dimension, not shape \(1, 2\); use reshape"),
+        ([1, -2], {}, ValueError, "least element is -2"),
+        ([1, -2], {"weights": [1.0, 2.0]}, ValueError, "least element is -2"),
+        ([1, -2], {"weights": [1, 2]}, ValueError, "least element is -2"),
+        ([1.0], {}, TypeError, "bincount takes integral dtypes, not float64"),
+        ([1, 2], {"weights": [1.0]}, ValueError, "need the shape of x"),
+        ([1], {"weights": [True]}, TypeError, "weights must be numeric, not bool"),
+        ([1], {"minlength": -1}, ValueError, "minlength must not be negative, but is -1"),
+        ([1], {"minlength": None}, TypeError, "minlength must be an int"),
+    ],
+)
+def test_bincount_refuses(x: Any, options: Any, error: type[Exception], words: str) -> None:
+    if "weights" in options:
+        options = {"weights": xp.asarray(options["weights"])}
+    with pytest.raises(error, match=words):
+        xp.extra.bincount(xp.asarray(x), **options)
+
+
+def test_bincount_takes_our_arrays_only() -> None:
+    with pytest.raises(TypeError, match="asarray"):
+        xp.extra.bincount(np.ones(3, int))  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="weights must be an array_api_nx array"):
+        xp.extra.bincount(xp.asarray([1]), np.ones(1))  # type: ignore[arg-type]
+
+
+# ---------------------------------------------------------------------- histograms
+
+BINS: list[dict[str, Any]] = [
+    {},
+    {"bins": 1},
+    {"bins": 7, "range": (-20, 45.5)},
+    {"bins": 33, "range": (5, 5)},
+    {"bins": [-40, -1, 3, 3, 50]},
+    {"bins": [0.5, 60.25]},
+    {"bins": 5, "density": True},
+    {"bins": [-40, 0, 10, 70.0], "density": True},
+]
+
+
+@pytest.mark.parametrize("options", BINS, ids=str)
+@pytest.mark.parametrize("shape", [(0,), (1,), (13, 11), (300_001,)], ids=str)
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "uint8"])
+def test_histogram(dtype: str, shape: tuple[int, ...], options: dict[str, Any]) -> None:
+    x = numbers(dtype, shape)
+    with np.errstate(all="ignore"):
+        expected = np.histogram(x, **options)
+        found = xp.extra.histogram(xp.asarray(x), **options)
+    for ours, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(ours, other, strict=True)
+
+
+@pytest.mark.parametrize("options", BINS, ids=str)
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int16", "complex128"])
+def test_histogram_of_weights(dtype: str, options: dict[str, Any]) -> None:
+    x, weights = numbers("float64", (40, 5)), numbers("int64", (40, 5), 1).astype(dtype)
+    expected, _ = np.histogram(x, weights=weights, **options)
+    counts, _ = xp.extra.histogram(xp.asarray(x), weights=xp.asarray(weights), **options)
+    np.testing.assert_allclose(np.asarray(counts), expected, rtol=1e-6, strict=True)
+
+
+def test_values_on_edges_are_counted_as_in_numpy() -> None:
+    edges = np.linspace(-0.3, 1.1, 36)
+    x = np.concatenate([edges, np.nextafter(edges, 2), np.nextafter(edges, -2)])
+    for bounds in ((-0.3, 1.1), None):
+        counts, found = xp.extra.histogram(xp.asarray(x), 35, bounds)
+        expected, others = np.histogram(x, 35, bounds)
+        np.testing.assert_array_equal(found, others)
+        np.testing.assert_array_equal(counts, expected)
+
+
+def test_nan_lies_in_no_bin() -> None:
+    x = xp.asarray([np.nan, 1.0, 2.0, np.inf, -np.inf])
+    for bins, bounds in (([0.0, 1.5, 3.0], None), (2, (0.0, 3.0))):
+        counts, _ = xp.extra.histogram(x, bins, bounds)
+        np.testing.assert_array_equal(counts, [1, 1])
+
+
+def test_edges_can_be_an_array() -> None:
+    edges = xp.asarray([0.0, 1.0, 5.0], dtype=xp.float32)
+    counts, found = xp.extra.histogram(xp.asarray([0.5, 1.0, 5.0]), edges)
+    assert found is edges
+    np.testing.assert_array_equal(counts, [1, 2])
+
+
+@pytest.mark.parametrize("name", OTHER_DEVICES)
+@pytest.mark.parametrize("options", BINS[:2] + BINS[4:6], ids=str)
+def test_histogram_on_other_devices(name: str, options: dict[str, Any]) -> None:
+    device = find(name)
+    x = numbers("float64", 500)
+    expected, others = np.histogram(x, **options)
+    counts, edges = xp.extra.histogram(xp.asarray(x, device=device), **options)
+    assert counts.device == edges.device == device
+    np.testing.assert_array_equal(host(counts), expected)
+    np.testing.assert_allclose(host(edges), others, rtol=1e-14)
+
+
+def test_histogram_in_compiled_functions() -> None:
+    @xp.compile
+    def count(x: xp.Array, edges: xp.Array) -> tuple[xp.Array, ...]:
+        return *xp.extra.histogram(x, 6), *xp.extra.histogram(x, edges, weights=x)
+
+    edges = np.array([-9.0, 0, 3, 80])
+    for size in (10, 400):
+        x = numbers("float64", size)
+        found = count(xp.asarray(x), xp.asarray(edges))
+        expected = *np.histogram(x, 6), *np.histogram(x, edges, weights=x)
+        for ours, other in zip(found, expected, strict=True):
+            np.testing.assert_allclose(np.asarray(ours), other, rtol=1e-12)
+    specs = xp.eval_shape(lambda x: xp.extra.histogram(x, 4), xp.ShapeSpec(("n",), xp.float32))
+    assert [repr(spec) for spec in specs] == ["ShapeSpec((4,), int64)", "ShapeSpec((5,), float32)"]
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"bins": 0}, ValueError, "bins is 0, but a histogram has at least one"),
+        ({"bins": 1.5}, TypeError, "bins must be an int"),
+        ({"bins": "auto"}, TypeError, "not 'auto'; compute edges by a rule"),
+        ({"bins": [1.0]}, ValueError, r"1-D and at least 2, not of shape \(1,\)"),
+        ({"bins": [1.0, 3.0, 2.0]}, ValueError, "must ascend; sort them"),
+        ({"bins": [False, True]}, TypeError, "must be real, not bool"),
+        ({"range": (2, 1)}, ValueError, r"finite and ascend, but is \(2, 1\)"),
+        ({"range": (0, np.inf)}, ValueError, "finite and ascend"),
+        ({"weights": [1.0]}, ValueError, "need the shape of x"),
+    ],
+)
+def test_histogram_refuses(options: Any, error: type[Exception], words: str) -> None:
+    if "weights" in options:
+        options = {"weights": xp.asarray(options["weights"])}
+    with pytest.raises(error, match=words):
+        xp.extra.histogram(xp.asarray([1.0, 2.0]), **options)
+
+
+def test_histogram_refuses_elements_without_a_range() -> None:
+    for value in (np.nan, np.inf):
+        with pytest.raises(ValueError, match="no finite width; give a range"):
+            xp.extra.histogram(xp.asarray([1.0, value]))
+    with pytest.raises(TypeError, match="not complex128; take abs or real"):
+        xp.extra.histogram(xp.asarray([1j]))
+
+
+def test_examples() -> None:
+    failed, tried = doctest.testmod(counting)
+    assert tried
+    assert not failed
