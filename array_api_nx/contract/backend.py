@@ -48,6 +48,7 @@ __all__ = [
     "Native",
     "Norm",
     "Operand",
+    "Overlap",
     "Padding",
     "Scalar",
 ]
@@ -81,6 +82,7 @@ Keys: TypeAlias = "tuple[Handle | int | None, ...]"
 """What `index_get` and `index_set` take for each axis."""
 Info: TypeAlias = "dict[str, str | float | bool | Info | None]"
 Padding: TypeAlias = "tuple[tuple[int, int], ...]"
+Overlap: TypeAlias = 'Literal["full", "same", "valid"]'
 Norm: TypeAlias = 'Literal["backward", "ortho", "forward"]'
 
 
@@ -708,6 +710,15 @@ class Backend(ABC):
         """
         product = self.binary(p.MULTIPLY, self.unary(p.CONJ, x1), x2)
         return self.reduce(p.SUM, product, (len(self.shape(product)) - 1,), False)
+
+    def convolve(self, x1: Handle, x2: Handle, mode: Overlap) -> Handle:
+        """Sums of products with the 1-D `x2`, reversed, as it moves along the 1-D `x1`.
+
+        Frontend guarantees: same dtype; `x1` is no shorter than `x2`, which is not empty. `mode`
+        says where `x2` stands: "full", wherever it meets `x1`; "valid", where it lies within
+        `x1`; "same", as many places as `x1` is long, the middle ones of "full".
+        """
+        return composed.convolve(self, x1, x2, mode)
 
     # ------------------------------------------------------------------ Fourier transforms
     #

@@ -6,8 +6,9 @@ from math import prod
 
 from ..core.dtypes import DType
 from . import primitives as p
-from .backend import Backend, Handle, Norm, Padding
+from .backend import Backend, Handle, Norm, Overlap, Padding
 from .checks import REAL_OF, CheckedCall, Shape
+from .composed import convolved_size
 from .primitives import Primitive
 
 __all__ = ["CheckedMatrices"]
@@ -99,6 +100,19 @@ class CheckedMatrices(Backend):
         call.guarantees(left[-1] == right[-1], "last axes of the same size")
         result = self.inner.vecdot(x1, x2)
         return call.returns(result, call.broadcast(left[:-1], right[:-1]), dtype)
+
+    def convolve(self, x1: Handle, x2: Handle, mode: Overlap) -> Handle:
+        call = CheckedCall(self.inner, "convolve", x1=x1, x2=x2, mode=mode)
+        call.handles(x1, x2)
+        call.same_dtype(x1, x2)
+        dtype = call.result_dtype(p.CONVOLVE, self.inner.dtype(x1))
+        shapes = self.inner.shape(x1), self.inner.shape(x2)
+        call.guarantees([len(shape) for shape in shapes] == [1, 1], "one axis each")
+        (size,), (taps,) = shapes
+        call.guarantees(1 <= taps <= size, "an `x1` no shorter than `x2`, which is not empty")
+        call.guarantees(mode in ("full", "same", "valid"), "a legal mode")
+        result = self.inner.convolve(x1, x2, mode)
+        return call.returns(result, (convolved_size(size, taps, mode),), dtype)
 
     # ------------------------------------------------------------------ Fourier transforms
 

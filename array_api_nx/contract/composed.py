@@ -19,11 +19,13 @@ from .primitives import Primitive
 from .ufuncs import UfuncLoop
 
 if TYPE_CHECKING:
-    from .backend import Backend, Handle, Operand, Padding, Scalar
+    from .backend import Backend, Handle, Operand, Overlap, Padding, Scalar
 
 __all__ = [
     "apply",
     "assign_strided",
+    "convolve",
+    "convolved_size",
     "erf",
     "fold",
     "isin",
@@ -513,6 +515,25 @@ def fold(
     ]
     total = backend.reshape(total, (*lead, *padded))
     return backend.shrink(total, (*[(0, size) for size in lead], *bounds))
+
+
+def convolve(backend: Backend, x1: Handle, x2: Handle, mode: Overlap) -> Handle:
+    """See `Backend.convolve`: a product of the windows over `x1`, with zeros around it."""
+    (size,), (taps,) = backend.shape(x1), backend.shape(x2)
+    if mode != "valid":
+        before = taps - 1 if mode == "full" else taps // 2
+        after = taps - 1 if mode == "full" else taps - 1 - before
+        x1 = backend.pad(x1, ((before, after),), 0)
+    count = convolved_size(size, taps, mode)
+    windows = backend.strided(x1, View((count, taps), (1, 1)))
+    return backend.matmul(windows, backend.flip(x2, (True,)))
+
+
+def convolved_size(size: _Size, taps: _Size, mode: Overlap) -> _Size:
+    """How many elements `Backend.convolve` gives."""
+    if mode == "full":
+        return size + taps - 1
+    return size if mode == "same" else size - taps + 1
 
 
 # ---------------------------------------------------------------------- linear algebra

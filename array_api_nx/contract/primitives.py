@@ -260,6 +260,7 @@ FOLD: Final = Primitive("fold", "window", _same(d.NUMERIC))
 
 MATMUL: Final = Primitive("matmul", "matrix", _same(d.NUMERIC), _BOOL_TO_INT64)
 VECDOT: Final = Primitive("vecdot", "matrix", _same(d.NUMERIC), _BOOL_TO_INT64)
+CONVOLVE: Final = Primitive("convolve", "matrix", _same(d.NUMERIC), _BOOL_TO_INT64)
 
 FFT: Final = Primitive("fft", "fft", _same(d.COMPLEX), _TO_COMPLEX)
 IFFT: Final = Primitive("ifft", "fft", _same(d.COMPLEX), _TO_COMPLEX)

@@ -20,8 +20,30 @@ from .creation import (
     diag,
     logspace,
 )
+from .elementwise import (
+    allclose,
+    array_equal,
+    isclose,
+    nan_to_num,
+    sinc,
+)
+from .exponentials import (
+    logsumexp,
+    softmax,
+)
 from .manipulation import (
+    concatenate,
+    diagonal,
     pad,
+    ravel,
+    transpose,
+)
+from .numerical import (
+    convolve,
+    gradient,
+    interp,
+    roots,
+    trapezoid,
 )
 from .selecting import (
     argpartition,
@@ -38,19 +60,35 @@ from .windows import (
 )
 
 __all__ = [
+    "allclose",
     "apply_ufunc",
     "argpartition",
+    "array_equal",
     "bincount",
+    "concatenate",
+    "convolve",
     "corrcoef",
     "cov",
     "diag",
+    "diagonal",
     "fold",
+    "gradient",
     "histogram",
+    "interp",
+    "isclose",
     "logspace",
+    "logsumexp",
+    "nan_to_num",
     "pad",
     "partition",
     "put_along_axis",
+    "ravel",
+    "roots",
+    "sinc",
+    "softmax",
     "top_k",
+    "transpose",
+    "trapezoid",
     "unfold",
 ]
 

@@ -1,28 +1,161 @@
-"""Arrays put together from the elements of others."""
+"""Arrays put together from the elements of others, and other orders of axes and elements."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Literal, TypeAlias
 
+from .. import linalg
+from ..contract.backend import Backend, Handle
 from ..core import dtypes as d
 from ..core.shape import as_int
 from ..frontend.array import Array, PythonScalar
 from ..frontend.dispatch import check_scalar, only_array, wrap
+from ..frontend.manipulation import concat, moveaxis, permute_dims, reshape
 
-__all__ = ["pad", "pairs_per_axis"]
+__all__ = ["concatenate", "diagonal", "pad", "pairs_per_axis", "ravel", "transpose"]
+
+PadMode: TypeAlias = Literal["constant", "edge", "reflect", "symmetric", "wrap"]
+_Constants: TypeAlias = (
+    "PythonScalar | tuple[PythonScalar, PythonScalar] | Sequence[tuple[PythonScalar, PythonScalar]]"
+)
+_Run: TypeAlias = tuple[int, int, int]
+"""Where a run of neighbours begins, how many it has, and the step: 1, -1, or 0 for one repeated."""
+
+
+def concatenate(arrays: Sequence[Array], /, axis: int | None = 0) -> Array:
+    """NumPy's name for `concat`: join arrays along an axis that they have.
+
+    Parameters
+    ----------
+    arrays : sequence of Array
+        Same shape but for `axis`; dtypes are promoted.
+    axis : int or None
+        None flattens each array first.
+
+    Returns
+    -------
+    Array
+        A copy.
+
+    Raises
+    ------
+    ValueError
+        If there are no arrays, one is 0-dimensional, or shapes differ elsewhere than on `axis`.
+    """
+    return concat(arrays, axis=axis)  # type: ignore[arg-type]  # any sequence will do
+
+
+def diagonal(x: Array, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
+    """Diagonals of the matrices that two axes make up; by default the first two, as in NumPy.
+
+    `linalg.diagonal` takes the last two.
+
+    Parameters
+    ----------
+    x : Array
+        At least two dimensions.
+    offset : int
+        Which diagonal: above the main one if positive, below if negative. Empty if there is none.
+    axis1, axis2 : int
+        The axes of the rows and of the columns.
+
+    Returns
+    -------
+    Array
+        Without these axes, the diagonals along a new last one. A view where `linalg.diagonal`
+        gives one.
+
+    Raises
+    ------
+    ValueError
+        If `x` has fewer than two dimensions, or the axes are the same.
+    IndexError
+        If an axis is out of range.
+
+    Examples
+    --------
+    >>> import array_api_nx as xp
+    >>> xp.extra.diagonal(xp.reshape(xp.arange(8), (2, 2, 2)))
+    Array([[0, 6],
+           [1, 7]])
+    """
+    if only_array(x).ndim < 2:
+        raise ValueError(
+            f"diagonal needs at least two dimensions, but the shape is {x.shape}; "
+            "insert axes with expand_dims, or make a matrix with diag"
+        )
+    return linalg.diagonal(moveaxis(x, (axis1, axis2), (-2, -1)), offset=offset)
+
+
+def ravel(x: Array, /, order: Literal["C", "F"] = "C") -> Array:
+    """All elements along one axis.
+
+    Parameters
+    ----------
+    x : Array
+    order : {"C", "F"}
+        "C" goes along the last axis first, "F" along the first.
+
+    Returns
+    -------
+    Array
+        1-D. A view where the elements lie in memory in that order, else a copy.
+
+    Raises
+    ------
+    ValueError
+        If `order` is another one.
+    """
+    only_array(x)
+    if order not in ("C", "F"):
+        raise ValueError(
+            f"ravel goes through the elements in order 'C' or 'F', not {order!r}: the order in "
+            "memory does not decide what a function returns; permute the axes first"
+        )
+    return reshape(transpose(x) if order == "F" else x, (-1,))
+
+
+def transpose(x: Array, /, axes: Sequence[int] | None = None) -> Array:
+    """Axes in another order: the reverse one by default.
+
+    Parameters
+    ----------
+    x : Array
+    axes : sequence of int, optional
+        Axis i of the result is axis ``axes[i]`` of `x`.
+
+    Returns
+    -------
+    Array
+        A view.
+
+    Raises
+    ------
+    ValueError
+        If `axes` does not name every axis once.
+    IndexError
+        If an axis is out of range.
+    """
+    ndim = only_array(x).ndim
+    return permute_dims(x, tuple(range(ndim)[::-1]) if axes is None else tuple(axes))
+
+
+# ---------------------------------------------------------------------- margins
 
 
 def pad(
     x: Array,
-    pad_width: int | tuple[int, int] | Sequence[tuple[int, int]],
     /,
+    pad_width: int | tuple[int, int] | Sequence[tuple[int, int]],
+    mode: PadMode = "constant",
     *,
-    constant_values: PythonScalar = 0,
+    constant_values: _Constants = 0,
 ) -> Array:
-    """An array with a margin of a constant around it.
+    """An array with a margin around it.
 
-    On the default device the margin of a large array takes no memory until it must: what is
-    computed from it, element by element or in reductions, reads `x` and the constant.
+    On the default device a constant margin of a large array takes no memory until it must: what
+    is computed from it, element by element or in reductions, reads `x` and the constant.
 
     Parameters
     ----------
@@ -30,8 +163,12 @@ def pad(
     pad_width : int, (int, int) or sequence of (int, int)
         Elements before and after: the same on both sides of every axis, the same pair for every
         axis, or a pair per axis.
-    constant_values : bool, int, float or complex
-        A value of the dtype of `x`.
+    mode : {"constant", "edge", "reflect", "symmetric", "wrap"}
+        What the margin holds: a constant; the element at the edge; the elements mirrored there,
+        without ("reflect") or with the one at the edge ("symmetric"); or those of the other end.
+    constant_values : scalar, (scalar, scalar) or sequence of (scalar, scalar)
+        For the mode "constant": bool, int, float or complex values of the dtype of `x`, for the
+        sides as in `pad_width`. Where margins of two axes meet, the later axis decides.
 
     Returns
     -------
@@ -41,23 +178,117 @@ def pad(
     Raises
     ------
     ValueError
-        If a width is negative, or there is not a pair per axis.
+        If a width is negative, there is not a pair per axis, the mode is unknown, or it repeats
+        elements of an axis that has none.
     TypeError
-        If a width is no int, or `constant_values` no value of the dtype.
+        If a width is no int, or `constant_values` no values of the dtype.
 
     Examples
     --------
     >>> import array_api_nx as xp
     >>> xp.extra.pad(xp.asarray([1, 2]), (1, 2), constant_values=9)
     Array([9, 1, 2, 9, 9])
+    >>> xp.extra.pad(xp.asarray([1, 2, 3]), 2, mode="reflect")
+    Array([3, 2, 1, 2, 3, 2, 1])
     """
     only_array(x)
     widths = pairs_per_axis(pad_width, len(x.shape), "pad_width")
-    value = check_scalar(
-        False if x.dtype is d.bool and constant_values == 0 else constant_values, x.dtype
-    )
-    handle = x._device.backend.pad(x._handle, widths, value)
+    backend = x._device.backend
+    if mode == "constant":
+        handle = _with_constants(backend, x, widths, constant_values)
+    elif mode in ("edge", "reflect", "symmetric", "wrap"):
+        handle = _with_elements(backend, x, widths, mode)
+    else:
+        raise ValueError(
+            f"pad has no mode {mode!r}; give 'constant', 'edge', 'reflect', 'symmetric' or 'wrap'"
+        )
     return wrap(handle, x.dtype, x._device)
+
+
+def _with_constants(
+    backend: Backend, x: Array, widths: tuple[tuple[int, int], ...], values: object
+) -> Handle:
+    if isinstance(values, str) or not isinstance(values, Sequence):
+        return backend.pad(x._handle, widths, _value_of(x, values))
+    pairs = values if values and isinstance(values[0], Sequence) else [values]
+    ndim = len(widths)
+    if len(pairs) == 1:
+        pairs = list(pairs) * ndim
+    if len(pairs) != ndim or any([len(pair) != 2 for pair in pairs]):
+        raise ValueError(
+            f"constant_values is {values!r}, but {ndim} axes have as many pairs of sides; "
+            "give one value, one pair (before, after), or a pair per axis"
+        )
+    checked = [(_value_of(x, before), _value_of(x, after)) for before, after in pairs]
+    handle = x._handle
+    copied = False
+    for axis, ((before, after), (first, last)) in enumerate(zip(widths, checked, strict=True)):
+        for width, value in (((before, 0), first), ((0, after), last)):
+            if width != (0, 0):
+                margin = ((0, 0),) * axis + (width,) + ((0, 0),) * (ndim - axis - 1)
+                handle = backend.pad(handle, margin, value)
+                copied = True
+    return handle if copied else backend.copy(handle)
+
+
+def _value_of(x: Array, value: object) -> PythonScalar:
+    if x.dtype is d.bool and type(value) is int and value == 0:
+        return False
+    return check_scalar(value, x.dtype)  # type: ignore[arg-type]  # which is what it checks
+
+
+def _with_elements(
+    backend: Backend, x: Array, widths: tuple[tuple[int, int], ...], mode: PadMode
+) -> Handle:
+    """`x` with margins of its own elements: each axis is joined of runs of neighbours."""
+    handle = x._handle
+    copied = False
+    for axis, (before, after) in enumerate(widths):
+        if before == 0 and after == 0:
+            continue
+        shape = backend.shape(handle)
+        size = shape[axis]
+        if size == 0:
+            raise ValueError(
+                f"pad in mode {mode!r} repeats elements, but axis {axis} of shape {x.shape} has "
+                "none; use mode 'constant'"
+            )
+        parts = []
+        for start, count, step in _runs(mode, size, before, after):
+            whole = [(0, n, 1) for n in shape]
+            whole[axis] = (start, count, step) if step else (start, 1, 1)
+            part = backend.slice(handle, tuple(whole))
+            if not step:
+                part = backend.expand(part, (*shape[:axis], count, *shape[axis + 1 :]))
+            parts.append(part)
+        handle = backend.cat(parts, axis)
+        copied = True
+    return handle if copied else backend.copy(handle)
+
+
+def _runs(mode: PadMode, size: int, before: int, after: int) -> Iterator[_Run]:
+    """The runs that a padded axis of `size` elements, at least one, consists of, in order."""
+    if mode == "edge" or (mode == "reflect" and size == 1):
+        runs = [(0, before, 0), (0, size, 1), (size - 1, after, 0)]
+        yield from [run for run in runs if run[1] != 0]
+        return
+    # From the axis outwards, its copies; every other one is mirrored, unless it is wrapped. The
+    # mode "reflect" skips what a copy begins with, because the one before has just ended with it.
+    skip = 1 if mode == "reflect" else 0
+    left: list[_Run] = []
+    right: list[_Run] = []
+    for side, width in ((left, before), (right, after)):
+        mirrored = mode != "wrap"
+        while width > 0:
+            count = min(width, size - skip)
+            if side is left:
+                start = count - 1 + skip if mirrored else size - skip - count
+            else:
+                start = size - 1 - skip if mirrored else skip
+            side.append((start, count, -1 if mirrored else 1))
+            width -= count
+            mirrored = mode != "wrap" and not mirrored
+    yield from (*left[::-1], (0, size, 1), *right)
 
 
 def pairs_per_axis(widths: object, ndim: int, name: str) -> tuple[tuple[int, int], ...]:
@@ -68,6 +299,8 @@ def pairs_per_axis(widths: object, ndim: int, name: str) -> tuple[tuple[int, int
     elif len(widths) == 2 and not any([isinstance(width, Sequence) for width in widths]):
         pairs = [(as_int(widths[0], name), as_int(widths[1], name))] * ndim
     else:
+        if len(widths) == 1 and isinstance(widths[0], Sequence):
+            widths = list(widths) * ndim
         if len(widths) != ndim or any([not isinstance(w, Sequence) or len(w) != 2 for w in widths]):
             raise ValueError(
                 f"{name} is {widths!r}, but {ndim} axes need as many pairs (before, after); "

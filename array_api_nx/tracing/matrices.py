@@ -7,8 +7,8 @@ from math import prod
 from typing import Final
 
 from ..contract import primitives as p
-from ..contract.backend import Backend, Handle, Norm, Padding
-from ..contract.composed import window_counts
+from ..contract.backend import Backend, Handle, Norm, Overlap, Padding
+from ..contract.composed import convolved_size, window_counts
 from ..contract.program import Argument
 from ..core.dtypes import DType
 from ..core.shape import broadcast_shapes
@@ -132,6 +132,11 @@ class TracingMatrices(Backend):
         x1, x2 = self.traced(x1), self.traced(x2)
         shape = broadcast_shapes(x1.view.shape[:-1], x2.view.shape[:-1])
         return self.step("vecdot", (x1, x2), (shape, x1.memory.dtype))[0]
+
+    def convolve(self, x1: Handle, x2: Handle, mode: Overlap) -> Traced:
+        x1, x2 = self.traced(x1), self.traced(x2)
+        size = convolved_size(x1.view.shape[0], x2.view.shape[0], mode)
+        return self.step("convolve", (x1, x2, mode), ((size,), x1.memory.dtype))[0]
 
     # ------------------------------------------------------------------ Fourier transforms
 

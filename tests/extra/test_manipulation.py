@@ -1,4 +1,4 @@
-"""Arrays put together from the elements of others."""
+"""Arrays put together from the elements of others, and other orders of axes and elements."""
 
 from __future__ import annotations
 
@@ -9,11 +9,17 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
+from tests.extra.everywhere import DEVICES, DTYPES, assert_same, in_traces, on_device, ours, random
+from tests.support.alike import layouts
 from tests.support.programs import needs_extension
+
+MODES = ("edge", "reflect", "symmetric", "wrap")
 
 
 @pytest.mark.parametrize("threshold", [262144, 0])
-@pytest.mark.parametrize("widths", [0, 1, (2, 0), [(1, 2), (0, 3)], ((0, 0), (4, 0))], ids=str)
+@pytest.mark.parametrize(
+    "widths", [0, 1, (2, 0), [(1, 2), (0, 3)], ((0, 0), (4, 0)), [(1, 2)]], ids=str
+)
 @pytest.mark.parametrize(("dtype", "value"), [("int8", 7), ("float32", np.inf), ("bool", 0)])
 def test_pad(widths: Any, dtype: str, value: Any, threshold: int) -> None:
     values = np.arange(12).reshape(3, 4).astype(dtype)
@@ -26,6 +32,35 @@ def test_pad(widths: Any, dtype: str, value: Any, threshold: int) -> None:
         assert float(total) == float(np.sum(expected.astype(np.float64)))
 
 
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("dtype", ["bool", "int8", "float64", "complex64"])
+def test_pad_with_elements(mode: Any, dtype: str) -> None:
+    rng = np.random.default_rng(1)
+    for shape in ((), (1,), (2,), (5,), (3, 4), (2, 1, 3)):
+        for widths in (0, 1, (2, 0), (0, 7), 9, [(1, 2)]):
+            x = layouts(rng, dtype, shape)
+            result = xp.extra.pad(x, widths, mode)
+            assert_same(result, np.pad(np.asarray(x), widths, mode), (shape, widths))
+            assert not np.may_share_memory(np.asarray(result), np.asarray(x))
+
+
+@pytest.mark.parametrize(
+    "values", [(1, 2), [(1, 2), (3, 4)], [(5, 6)], ((7, 7), (8, 8)), 3], ids=str
+)
+@pytest.mark.parametrize("widths", [0, 2, [(1, 0), (0, 2)]], ids=str)
+def test_pad_with_a_constant_per_side(widths: Any, values: Any) -> None:
+    x = np.arange(6.0).reshape(2, 3)
+    result = xp.extra.pad(ours(x), widths, "constant", constant_values=values)
+    assert_same(result, np.pad(x, widths, constant_values=values))
+
+
+def test_pad_is_called_as_numpys() -> None:
+    x = np.arange(4)
+    for pad, array in ((np.pad, x), (xp.pad, ours(x))):
+        result = pad(array, pad_width=((1, 2),), mode="wrap")  # type: ignore[operator]
+        assert np.asarray(result).tolist() == [3, 0, 1, 2, 3, 0, 1]
+
+
 @pytest.mark.parametrize(
     ("widths", "value", "error", "words"),
     [
@@ -34,12 +69,23 @@ def test_pad(widths: Any, dtype: str, value: Any, threshold: int) -> None:
         (((1,), (1, 1)), 0, ValueError, "2 axes need as many pairs"),
         (1.5, 0, TypeError, "pad_width must be an int, not 1.5"),
         (1, 1.5, TypeError, "1.5 is no value of dtype int64"),
-        (1, "a", TypeError, "'a' is no value of dtype int64"),
+        (1, "a", TypeError, "'a'"),
+        (1, (1, 2, 3), ValueError, "2 axes have as many pairs of sides"),
+        (1, [(1, 2), (3, 4), (5, 6)], ValueError, "2 axes have as many pairs of sides"),
+        (1, (1, 2.5), TypeError, "2.5 is no value of dtype int64"),
     ],
 )
 def test_pad_refuses(widths: Any, value: Any, error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
         xp.extra.pad(xp.ones((2, 3), dtype=xp.int64), widths, constant_values=value)
+
+
+def test_pad_refuses_modes() -> None:
+    with pytest.raises(ValueError, match="no mode 'mean'; give 'constant'"):
+        xp.extra.pad(xp.ones(3), 1, "mean")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"axis 1 of shape \(2, 0\) has none; use mode 'constant'"):
+        xp.extra.pad(xp.ones((2, 0)), 1, "edge")
+    assert xp.extra.pad(xp.ones((2, 0)), ((1, 1), (0, 0)), "edge").shape == (4, 0)
 
 
 @needs_extension
@@ -51,3 +97,82 @@ def test_a_padded_array_is_read_without_being_made() -> None:
     tracemalloc.stop()
     assert total == 2 * 2000 * 500 + (2200 * 700 - 2000 * 500)
     assert peak < 8 * 2000 * 500 / 4
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_concatenate_transpose_ravel_diagonal(dtype: str) -> None:
+    rng = np.random.default_rng(2)
+    for shape in ((3, 4), (2, 3, 4), (1, 0), (4, 1, 3)):
+        x = layouts(rng, dtype, shape)
+        y = layouts(rng, dtype, shape)
+        a, b = np.asarray(x), np.asarray(y)
+        for axis in (0, -1, None):
+            assert_same(xp.extra.concatenate([x, y], axis=axis), np.concatenate([a, b], axis))
+            assert_same(xp.extra.concatenate((x, y), axis), np.concatenate([a, b], axis))
+        for axes in (None, tuple(range(a.ndim)), [-1, *range(a.ndim - 1)]):
+            result = xp.extra.transpose(x, axes)
+            assert_same(result, np.transpose(a, axes))
+            assert np.may_share_memory(np.asarray(result), a) or a.size == 0
+        for order in ("C", "F"):
+            result = xp.extra.ravel(x, order)  # type: ignore[arg-type]
+            assert_same(result, np.ravel(a, order))
+        for offset in (-2, 0, 1, 9):
+            for axis1, axis2 in ((0, 1), (-1, 0), (1, -2 if a.ndim > 2 else 0)):
+                if axis1 % a.ndim != axis2 % a.ndim:
+                    assert_same(
+                        xp.extra.diagonal(x, offset, axis1, axis2),
+                        np.diagonal(a, offset, axis1, axis2),
+                    )
+
+
+def test_ravel_gives_a_view_where_it_can() -> None:
+    x = xp.reshape(xp.arange(6), (2, 3))
+    xp.extra.ravel(x)[0] = 9
+    xp.extra.ravel(xp.extra.transpose(x), "F")[1] = 8
+    xp.extra.ravel(x, "F")[2] = -1
+    assert np.asarray(x).tolist() == [[9, 8, 2], [3, 4, 5]]
+
+
+def test_concatenate_promotes() -> None:
+    result = xp.extra.concatenate([xp.ones(2, dtype=xp.int8), xp.ones((1,), dtype=xp.int16)])
+    assert result.dtype is xp.int16
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda x: xp.extra.ravel(x, "K"), ValueError, "'C' or 'F', not 'K'"),
+        (lambda x: xp.extra.diagonal(x[0]), ValueError, r"shape is \(3,\); insert axes"),
+        (lambda x: xp.extra.diagonal(x, 0, 1, 1), ValueError, "name an axis twice"),
+        (lambda x: xp.extra.transpose(x, (0, 0)), ValueError, "twice"),
+        (lambda x: xp.extra.transpose(x, (0, 5)), IndexError, "out of range"),
+        (lambda x: xp.extra.concatenate([]), ValueError, "at least one array"),
+        (lambda x: xp.extra.concatenate([x, np.ones(3)]), TypeError, "asarray"),
+        (lambda x: xp.extra.transpose([1]), TypeError, "asarray"),
+        (lambda x: xp.extra.pad(np.ones(2), 1), TypeError, "asarray"),
+    ],
+)
+def test_movement_refuses(call: Any, error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        call(xp.ones((2, 3)))
+
+
+CALLS = {
+    "constant": lambda x: xp.extra.pad(x, (1, 2), constant_values=(3, 4)),
+    **{mode: lambda x, mode=mode: xp.extra.pad(x, ((2, 1), (0, 9)), mode) for mode in MODES},
+    "concatenate": lambda x: xp.extra.concatenate([x, 2 * x], axis=1),
+    "diagonal": lambda x: xp.extra.diagonal(x, 1),
+    "ravel": lambda x: xp.extra.ravel(x, "F"),
+    "transpose": lambda x: xp.extra.transpose(x),
+}
+
+
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_in_traces(call: Any) -> None:
+    in_traces(call, random(np.random.default_rng(3), (3, 4), "float64"))
+
+
+@pytest.mark.parametrize("name", DEVICES)
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_on_devices(call: Any, name: str) -> None:
+    on_device(call, name, random(np.random.default_rng(3), (3, 4), "float64"))

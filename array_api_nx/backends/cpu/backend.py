@@ -16,7 +16,7 @@ import numpy as np
 
 from ...contract import composed, replay
 from ...contract import primitives as p
-from ...contract.backend import Handle, Keys, Native, Operand, Scalar
+from ...contract.backend import Handle, Keys, Native, Operand, Overlap, Scalar
 from ...contract.numpy_dtypes import FROM_NUMPY, TO_NUMPY, NDArray, NumPyDType
 from ...contract.primitives import Primitive
 from ...contract.program import Program
@@ -677,6 +677,9 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
             if deferred is not None:
                 return deferred
         return wrap(located(np.vecdot, self.array(x1), self.array(x2)))
+
+    def convolve(self, x1: Tensor, x2: Tensor, mode: Overlap) -> Tensor:
+        return wrap(located(np.convolve, self.array(x1), self.array(x2), mode))
 
 
 def _like(array: NDArray, dtype: DType) -> NDArray | None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ...contract import primitives as p
-from ...contract.backend import Backend, Handle, Norm
+from ...contract.backend import Backend, Handle, Norm, Overlap
 from ...contract.numpy_dtypes import NDArray
 from ...core import dtypes as d
 from ...core.dtypes import DType
@@ -96,6 +96,25 @@ def test_vecdot(backend: Backend, dtype: DType) -> None:
             result = backend.vecdot(x1.handle, x2.handle)
             hint = x1.layout, x2.layout
             check(backend, result, expected, x1.handle, x2.handle, ulp=1, hint=hint)
+
+
+@pytest.mark.parametrize("dtype", p.CONVOLVE.results, ids=str)
+def test_convolve(backend: Backend, dtype: DType) -> None:
+    for size, taps in ((7, 3), (6, 4), (5, 5), (3, 1), (1, 1)):
+        for x1, x2 in in_pairs(backend, small(dtype, (size,)), small(dtype, (taps,), start=2)):
+            full = np.zeros(size + taps - 1, x1.oracle.dtype)
+            for k in range(taps):
+                full[k : k + size] += x2.oracle[k] * x1.oracle
+            first = (taps - 1) // 2
+            hint = x1.layout, x2.layout
+            modes: dict[Overlap, NDArray] = {
+                "full": full,
+                "same": full[first : first + size],
+                "valid": full[taps - 1 : size],
+            }
+            for mode, expected in modes.items():
+                result = backend.convolve(x1.handle, x2.handle, mode)
+                check(backend, result, expected, x1.handle, x2.handle, ulp=1, hint=hint)
 
 
 # ---------------------------------------------------------------------- Fourier transforms

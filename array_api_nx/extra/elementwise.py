@@ -1,0 +1,228 @@
+"""Element by element: NaN replaced, numbers compared within tolerances, sinc."""
+
+from __future__ import annotations
+
+from math import inf, pi
+
+import numpy as np
+
+from ..contract import primitives as p
+from ..core import dtypes as d
+from ..frontend.array import Array
+from ..frontend.creation import asarray, full
+from ..frontend.data_type import finfo, view_as
+from ..frontend.dispatch import (
+    ArrayOrScalar,
+    cast,
+    common_device,
+    only_array,
+    operand_dtypes,
+    operands,
+)
+from ..frontend.elementwise import abs, imag, isfinite, isnan, real, sin
+from ..frontend.manipulation import reshape, stack
+from ..frontend.searching import where
+from ..frontend.utility import all
+
+__all__ = ["allclose", "array_equal", "isclose", "nan_to_num", "sinc"]
+
+
+def allclose(
+    a: ArrayOrScalar,
+    b: ArrayOrScalar,
+    /,
+    rtol: float = 1e-05,
+    atol: float = 1e-08,
+    equal_nan: bool = False,
+) -> bool:
+    """Whether all elements of two arrays are close, as `isclose` says.
+
+    Parameters
+    ----------
+    a, b : Array or scalar
+        At least one array. The shapes broadcast.
+    rtol, atol : float
+        The tolerances, relative to elements of `b` and absolute.
+    equal_nan : bool
+        Whether NaN is close to NaN.
+
+    Returns
+    -------
+    bool
+        A Python bool; True if there are no elements.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast.
+    """
+    return bool(all(isclose(a, b, rtol, atol, equal_nan)))
+
+
+def array_equal(a: Array, b: Array, /, equal_nan: bool = False) -> bool:
+    """Whether two arrays have the same shape and equal elements.
+
+    Parameters
+    ----------
+    a, b : Array
+        Any dtypes.
+    equal_nan : bool
+        Whether NaN equals NaN.
+
+    Returns
+    -------
+    bool
+        A Python bool.
+
+    Raises
+    ------
+    ValueError
+        If the arrays are on different devices.
+    """
+    common_device((only_array(a, "a"), only_array(b, "b")))
+    if a.shape != b.shape:
+        return False
+    same = a == b
+    if equal_nan:
+        same = same | (isnan(a) & isnan(b))
+    return bool(all(same))
+
+
+def isclose(
+    a: ArrayOrScalar,
+    b: ArrayOrScalar,
+    /,
+    rtol: float = 1e-05,
+    atol: float = 1e-08,
+    equal_nan: bool = False,
+) -> Array:
+    """Whether elements are equal within tolerances: ``abs(a - b) <= atol + rtol * abs(b)``.
+
+    Parameters
+    ----------
+    a, b : Array or scalar
+        At least one array. The shapes broadcast. An infinity is close to itself alone.
+    rtol, atol : float
+        The tolerances, relative to elements of `b` and absolute.
+    equal_nan : bool
+        Whether NaN is close to NaN.
+
+    Returns
+    -------
+    Array
+        A new array of dtype bool and the broadcast shape.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not broadcast.
+
+    Examples
+    --------
+    >>> import array_api_nx as xp
+    >>> xp.extra.isclose(xp.asarray([1.0, 1.0]), xp.asarray([1.0 + 1e-9, 1.1]))
+    Array([ True, False])
+    """
+    (a, b), dtype, device = operands(a, b)
+    floating, _ = operand_dtypes(p.EXP, dtype)
+    # Of the least integer there is no absolute value, and bools have no difference.
+    if type(b) is not Array:
+        b = full((), b, dtype=floating, device=device)
+    elif b.dtype not in d.FLOATING:
+        b = cast(b, d.float64)
+    if type(a) is not Array:
+        a = full((), a, dtype=floating if dtype is d.bool else dtype, device=device)
+    elif a.dtype is d.bool:
+        a = cast(a, d.float64)
+    # Infinities have no difference; which of them are close, the last comparison says.
+    with np.errstate(invalid="ignore"):
+        close = (abs(a - b) <= atol + rtol * abs(b)) & isfinite(b) | (a == b)
+    if equal_nan:
+        close = close | (isnan(a) & isnan(b))
+    return close
+
+
+def nan_to_num(
+    x: Array,
+    /,
+    copy: bool = True,
+    nan: int | float = 0.0,
+    posinf: int | float | None = None,
+    neginf: int | float | None = None,
+) -> Array:
+    """NaN and infinities replaced by numbers.
+
+    Parameters
+    ----------
+    x : Array
+        Numeric or bool. Of complex numbers, real and imaginary parts are treated by themselves.
+    copy : bool
+        Whether to leave `x` as it is; if not, elements are replaced in its memory.
+    nan : int or float
+        What to put for NaN.
+    posinf, neginf : int or float, optional
+        What to put for infinities; by default the largest and the least number of the dtype.
+
+    Returns
+    -------
+    Array
+        A copy of the shape and dtype of `x`; `x` itself unless `copy`.
+
+    Raises
+    ------
+    ValueError
+        If `x` is to be changed but is read-only.
+    TypeError
+        If a number is no real one.
+
+    Examples
+    --------
+    >>> import array_api_nx as xp
+    >>> xp.extra.nan_to_num(xp.asarray([xp.nan, 1.0, xp.inf]), posinf=9)
+    Array([0., 1., 9.])
+    """
+    dtype = only_array(x).dtype
+    if dtype not in d.FLOATING:
+        return asarray(x, copy=True) if copy else x
+    limits = finfo(dtype)
+    high = limits.max if posinf is None else posinf
+    low = limits.min if neginf is None else neginf
+    if dtype in d.COMPLEX:
+        real_part, imaginary_part = [_replaced(each, nan, high, low) for each in (real(x), imag(x))]
+        result = _joined(real_part, imaginary_part, dtype)
+    else:
+        result = _replaced(x, nan, high, low)
+    if copy:
+        return result
+    x[...] = result
+    return x
+
+
+def _replaced(x: Array, for_nan: float, for_posinf: float, for_neginf: float) -> Array:
+    x = where(isnan(x), for_nan, x)
+    return where(x == inf, for_posinf, where(x == -inf, for_neginf, x))
+
+
+def _joined(real_part: Array, imaginary_part: Array, dtype: d.DType) -> Array:
+    """The complex numbers that have these parts, signs of zeros and infinities included."""
+    parts = stack((real_part, imaginary_part), axis=-1)
+    return reshape(view_as(parts, dtype), real_part.shape)
+
+
+def sinc(x: Array, /) -> Array:
+    """``sin(pi * x) / (pi * x)``, and 1 at 0.
+
+    Parameters
+    ----------
+    x : Array
+        Numeric or bool.
+
+    Returns
+    -------
+    Array
+        A new array of the dtype of `x`, or float64 for integers and bool.
+    """
+    angle = pi * cast(only_array(x), operand_dtypes(p.SIN, x.dtype)[0])
+    # So close to 0 the sine rounds to its argument.
+    angle = where(angle == 0, 1e-20, angle)
+    return sin(angle) / angle

@@ -1,0 +1,212 @@
+"""Sums of exponentials, and shares in them, without overflow."""
+
+from __future__ import annotations
+
+from math import inf, nan, pi
+from typing import Literal, overload
+
+import numpy as np
+
+from ..contract import primitives as p
+from ..core import dtypes as d
+from ..core.shape import normalise_axes, reduced_shape
+from ..frontend.array import Array, PythonScalar
+from ..frontend.creation import arange, full
+from ..frontend.data_type import astype
+from ..frontend.dispatch import cast, only_array, operand_dtypes, operands
+from ..frontend.elementwise import abs, exp, imag, isfinite, log, log1p, real, remainder, sign
+from ..frontend.manipulation import broadcast_arrays, reshape, squeeze
+from ..frontend.searching import where
+from ..frontend.statistical import max, sum
+
+__all__ = ["logsumexp", "softmax"]
+
+
+@overload
+def logsumexp(
+    x: Array,
+    /,
+    *,
+    axis: int | tuple[int, ...] | None = None,
+    b: Array | PythonScalar | None = None,
+    keepdims: bool = False,
+    return_sign: Literal[False] = False,
+) -> Array: ...
+
+
+@overload
+def logsumexp(
+    x: Array,
+    /,
+    *,
+    axis: int | tuple[int, ...] | None = None,
+    b: Array | PythonScalar | None = None,
+    keepdims: bool = False,
+    return_sign: Literal[True],
+) -> tuple[Array, Array]: ...
+
+
+def logsumexp(
+    x: Array,
+    /,
+    *,
+    axis: int | tuple[int, ...] | None = None,
+    b: Array | PythonScalar | None = None,
+    keepdims: bool = False,
+    return_sign: bool = False,
+) -> Array | tuple[Array, Array]:
+    """Logarithms of sums of exponentials, ``log(sum(b * exp(x)))``, as `scipy.special` has them.
+
+    The largest element is taken out of the sum before exponentials are, so that none overflows,
+    and what is left keeps its digits next to it.
+
+    Parameters
+    ----------
+    x : Array
+        Numeric or bool.
+    axis : int or tuple of int, optional
+        Axes to reduce; all by default.
+    b : Array or scalar, optional
+        Weights, which broadcast with `x`. Elements of weight 0 do not count, whatever they are.
+    keepdims : bool
+        Whether reduced axes stay, with size 1.
+    return_sign : bool
+        Whether to return the sum's sign, and the logarithm of its absolute value. Without it, the
+        logarithm of a negative sum is NaN if `x` and `b` are real.
+
+    Returns
+    -------
+    Array, or a tuple of two
+        New arrays of the dtype of `x` and `b`, or float64 for integers and bool: the logarithms,
+        -inf over no elements; then the signs, which are complex numbers of absolute value 1 for
+        complex arguments. With signs, the logarithms are real.
+
+    Raises
+    ------
+    ValueError
+        If `x` and `b` do not broadcast.
+
+    Examples
+    --------
+    >>> import array_api_nx as xp
+    >>> xp.extra.logsumexp(xp.asarray([1000.0, 1000.0]))
+    Array(1000.6931471805599)
+    """
+    a, weights = _floating(only_array(x), b)
+    axes = normalise_axes(axis, a.ndim)
+    if not axes:
+        # Nothing is summed: as if over an axis of size 1.
+        axes, keepdims = (a.ndim,), False
+        a = reshape(a, (*a.shape, 1))
+        weights = None if weights is None else reshape(weights, a.shape)
+    if 0 in a.shape:
+        result = full(reduced_shape(a.shape, axes, True), -inf, dtype=a.dtype, device=a.device)
+        signs = sign(result)
+    else:
+        # Logarithms of zero and differences of infinities are what they are meant to be here.
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            result, signs = _sum_and_sign(a, weights, axes, return_sign)
+    if result.dtype in d.COMPLEX:
+        result = real(result) + _principal(imag(result)) * 1j
+    if not keepdims:
+        result, signs = squeeze(result, axes), squeeze(signs, axes)
+    return (result, signs) if return_sign else result
+
+
+def softmax(x: Array, /, *, axis: int | tuple[int, ...] | None = None) -> Array:
+    """Exponentials divided by their sum, as `scipy.special` has them.
+
+    Parameters
+    ----------
+    x : Array
+        Numeric or bool, but real.
+    axis : int or tuple of int, optional
+        What to sum over: all axes by default.
+
+    Returns
+    -------
+    Array
+        A new array of the dtype of `x`, or float64 for integers and bool; sums over `axis` are 1.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex.
+
+    Examples
+    --------
+    >>> import array_api_nx as xp
+    >>> xp.extra.softmax(xp.asarray([0.0, 0.0, 1000.0, 1000.0]))
+    Array([0. , 0. , 0.5, 0.5])
+    """
+    x, _ = _floating(only_array(x), None)
+    if 0 in x.shape:
+        return exp(x)
+    exponentials = exp(x - max(x, axis=axis, keepdims=True))
+    return exponentials / sum(exponentials, axis=axis, keepdims=True)
+
+
+def _floating(x: Array, b: Array | PythonScalar | None) -> tuple[Array, Array | None]:
+    """Both in the dtype to compute in, and in their broadcast shape."""
+    if b is None:
+        return cast(x, operand_dtypes(p.EXP, x.dtype)[0]), None
+    (_, weights), dtype, device = operands(x, b)
+    dtype, _ = operand_dtypes(p.EXP, dtype)
+    if type(weights) is not Array:
+        weights = full((), weights, dtype=dtype, device=device)
+    x, weights = broadcast_arrays(cast(x, dtype), cast(weights, dtype))
+    return x, weights
+
+
+def _sum_and_sign(
+    a: Array, b: Array | None, axes: tuple[int, ...], return_sign: bool
+) -> tuple[Array, Array]:
+    """The logarithm of the sum, or of its absolute value if signs are asked for; and its sign.
+
+    The largest exponential, times how often it comes, is the factor m in ``m * (1 + s)``.
+    """
+    is_complex = a.dtype in d.COMPLEX
+    if b is not None:
+        a = where(b == 0, -inf, a)
+    largest, is_largest = _largest(a, axes)
+    m = sum(astype(is_largest, a.dtype) * (1 if b is None else b), axis=axes, keepdims=True)
+    rest = exp(where(is_largest, -inf, a) - largest)
+    s = sum(rest if b is None else b * rest, axis=axes, keepdims=True)
+    s = where(s == 0, s, s / m)
+    signs = sign(s + 1) * sign(m)
+    if is_complex:
+        signs = signs * exp(imag(largest) * 1j)
+    else:
+        s = where(s < -1, -s - 2, s)
+        m = abs(m)
+    result = log1p(s) + log(m) + largest
+    if return_sign:
+        result = real(result)
+    elif not is_complex:
+        result = where(signs < 0, nan, result)
+
+    # Infinities and NaN are what the functions make of them that the formula consists of.
+    finite = isfinite(result)
+    if b is None and not is_complex:
+        direct, direct_signs = largest, sign(exp(largest))
+    else:
+        total = sum(exp(a) if b is None else b * exp(a), axis=axes, keepdims=True)
+        direct, direct_signs = log(abs(total) if return_sign else total), sign(total)
+    return where(finite, result, direct), where(finite, signs, direct_signs)
+
+
+def _largest(a: Array, axes: tuple[int, ...]) -> tuple[Array, Array]:
+    """The largest elements, and where they are; of complex ones, one with the largest real part."""
+    if a.dtype not in d.COMPLEX:
+        largest = max(a, axis=axes, keepdims=True)
+        return largest, a == largest
+    parts = real(a)
+    numbers = reshape(arange(a.size, device=a.device), a.shape)
+    numbers = where(parts == max(parts, axis=axes, keepdims=True), numbers, -1)
+    chosen = numbers == max(numbers, axis=axes, keepdims=True)
+    return sum(where(chosen, a, 0.0), axis=axes, keepdims=True), chosen
+
+
+def _principal(angle: Array) -> Array:
+    """The angle between -pi and pi that is the same direction."""
+    return where(abs(angle) < pi, angle, pi - remainder(pi - angle, 2 * pi))
