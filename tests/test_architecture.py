@@ -68,8 +68,8 @@ CIRCLES = (
     {
         "frontend/array", "frontend/creation", "frontend/data_type", "frontend/dispatch",
         "frontend/elementwise", "frontend/formatting", "frontend/indexing", "frontend/interop",
-        "frontend/linear_algebra", "frontend/manipulation", "frontend/statistical",
-        "frontend/ufuncs", "frontend/utility",
+        "frontend/linear_algebra", "frontend/manipulation", "frontend/methods",
+        "frontend/searching", "frontend/statistical", "frontend/ufuncs", "frontend/utility",
     },
     {"contract/backend", "contract/composed", "contract/replay"},
     {"core/real", "core/symbolic"},

@@ -23,6 +23,7 @@ __all__ = ["LEFT_OUT", "Array", "Foreign"]
 PythonScalar: TypeAlias = "bool | int | float | complex"
 BasicIndex: TypeAlias = "int | slice | EllipsisType | None"
 Index: TypeAlias = "BasicIndex | Array | tuple[BasicIndex | Array, ...]"
+Axes: TypeAlias = "int | tuple[int, ...] | None"
 Foreign: TypeAlias = Any
 """An object of a user or of another library. What it can do is found out by asking it."""
 
@@ -81,6 +82,16 @@ class Array:
     def size(self) -> int:
         """Number of elements."""
         return prod(self._device.backend.shape(self._handle))
+
+    @property
+    def itemsize(self) -> int:
+        """Number of bytes of an element."""
+        return self._dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        """Number of bytes of all elements."""
+        return self.size * self._dtype.itemsize
 
     @property
     def T(self) -> Array:
@@ -238,24 +249,219 @@ class Array:
         setitem(self, key, value)
 
     # ------------------------------------------------------------------ NumPy's spelling
+    #
+    # NumPy's functions call these methods: np.sum(x) is x.sum(axis=None, dtype=None, out=None).
 
-    def sum(
+    @property
+    def real(self) -> Array:
+        """The real parts: a view, or the array itself if it is not complex.
+
+        On JAX the view is a copy. ``x.real = y`` writes to the array everywhere. The function
+        ``real`` gives a copy, which on the default device can be computed along with what needs it.
+        """
+        return methods.real(self)
+
+    @real.setter
+    def real(self, value: Array | PythonScalar) -> None:
+        methods.set_real(self, value)
+
+    @property
+    def imag(self) -> Array:
+        """The imaginary parts: a view, or zeros that are read-only if the array is not complex.
+
+        On JAX the view is a copy. ``x.imag = y`` writes to the array everywhere.
+        """
+        return methods.imag(self)
+
+    @imag.setter
+    def imag(self, value: Array | PythonScalar) -> None:
+        methods.set_imag(self, value)
+
+    def all(self, axis: Axes = None, out: None = None, keepdims: bool = False) -> Array:
+        """The function ``all`` as a method."""
+        methods.refuse_out("all", out)
+        return utility.all(self, axis=axis, keepdims=keepdims)
+
+    def any(self, axis: Axes = None, out: None = None, keepdims: bool = False) -> Array:
+        """The function ``any`` as a method."""
+        methods.refuse_out("any", out)
+        return utility.any(self, axis=axis, keepdims=keepdims)
+
+    def argmax(self, axis: int | None = None, out: None = None, *, keepdims: bool = False) -> Array:
+        """The function ``argmax`` as a method."""
+        methods.refuse_out("argmax", out)
+        return searching.argmax(self, axis=axis, keepdims=keepdims)
+
+    def argmin(self, axis: int | None = None, out: None = None, *, keepdims: bool = False) -> Array:
+        """The function ``argmin`` as a method."""
+        methods.refuse_out("argmin", out)
+        return searching.argmin(self, axis=axis, keepdims=keepdims)
+
+    def astype(
         self,
-        axis: int | tuple[int, ...] | None = None,
+        dtype: DType,
+        order: str = "K",
+        casting: str = "unsafe",
+        subok: bool = True,
+        copy: bool = True,
+    ) -> Array:
+        """The function ``astype`` as a method; `casting` as in NumPy, `subok` means nothing.
+
+        Raises
+        ------
+        TypeError
+            If complex numbers would lose their imaginary parts, or `casting` forbids it.
+        """
+        methods.check_order("astype", order, "KAC")
+        methods.check_casting(self._dtype, dtype, casting)
+        return data_type.astype(self, dtype, copy=copy)
+
+    def conj(self) -> Array:
+        """Complex conjugates: a copy, or the array itself if it is not complex."""
+        return methods.conj(self)
+
+    def copy(self, order: str = "C") -> Array:
+        """A row-major copy with memory of its own."""
+        methods.check_order("copy", order, "KAC")
+        return data_type.copy_array(self)
+
+    def flatten(self, order: str = "C") -> Array:
+        """The elements in row-major order in one axis: a copy."""
+        methods.check_order("flatten", order, "C")
+        return manipulation.reshape(self, (-1,), copy=True)
+
+    def item(self, *args: Foreign) -> Foreign:
+        """An element as a Python scalar: the only one, or that at a position.
+
+        Parameters
+        ----------
+        *args : int or tuple of int
+            A position in row-major order, or an index per axis, also as one tuple.
+
+        Raises
+        ------
+        ValueError
+            If there are several elements and no position, or the wrong number of indices.
+        IndexError
+            If an index is out of range.
+        """
+        return methods.element(self, args)
+
+    def max(self, axis: Axes = None, out: None = None, keepdims: bool = False) -> Array:
+        """The function ``max`` as a method."""
+        methods.refuse_out("max", out)
+        return statistical.max(self, axis=axis, keepdims=keepdims)
+
+    def mean(
+        self,
+        axis: Axes = None,
         dtype: DType | None = None,
         out: None = None,
         keepdims: bool = False,
     ) -> Array:
-        """The function ``sum`` as a method, for code that calls ``np.sum(x)`` or ``x.sum()``."""
-        if out is not None:
-            raise TypeError("sum has no out=; assign the result with y[...] = x.sum()")
-        return statistical.sum(self, axis=axis, dtype=dtype, keepdims=keepdims)
+        """The function ``mean`` as a method; `dtype`, floating-point, is what to compute in."""
+        methods.refuse_out("mean", out)
+        return statistical.mean(
+            methods.as_floating(self, dtype, "mean"), axis=axis, keepdims=keepdims
+        )
+
+    def min(self, axis: Axes = None, out: None = None, keepdims: bool = False) -> Array:
+        """The function ``min`` as a method."""
+        methods.refuse_out("min", out)
+        return statistical.min(self, axis=axis, keepdims=keepdims)
+
+    def prod(
+        self,
+        axis: Axes = None,
+        dtype: DType | None = None,
+        out: None = None,
+        keepdims: bool = False,
+    ) -> Array:
+        """The function ``prod`` as a method."""
+        methods.refuse_out("prod", out)
+        return statistical.prod(self, axis=axis, dtype=dtype, keepdims=keepdims)
+
+    def ravel(self, order: str = "C") -> Array:
+        """The elements in row-major order in one axis: a view where strides can express it."""
+        methods.check_order("ravel", order, "C")
+        return manipulation.reshape(self, (-1,))
 
     def reshape(self, *shape: Foreign, order: str = "C", copy: bool | None = None) -> Array:
         """The function ``reshape`` as a method; sizes as one tuple or as arguments."""
-        if order != "C":
-            raise ValueError(f"reshape is row-major, not order={order!r}; permute the axes first")
+        methods.check_order("reshape", order, "C")
         return manipulation.reshape(self, shape[0] if len(shape) == 1 else shape, copy=copy)
+
+    def round(self, decimals: int = 0, out: None = None) -> Array:
+        """Each element rounded to `decimals` decimals, as NumPy does: halves to even.
+
+        With fewer than none, to tens, hundreds and so on. A copy of the same dtype.
+        """
+        methods.refuse_out("round", out)
+        return methods.rounded(self, decimals)
+
+    def squeeze(self, axis: Axes = None) -> Array:
+        """The function ``squeeze`` as a method: a view without the axes of size 1, or some."""
+        return methods.squeezed(self, axis)
+
+    def std(
+        self,
+        axis: Axes = None,
+        dtype: DType | None = None,
+        out: None = None,
+        ddof: int | float = 0,
+        keepdims: bool = False,
+        *,
+        correction: int | float | None = None,
+    ) -> Array:
+        """The function ``std`` as a method; `ddof` is NumPy's older name of `correction`."""
+        methods.refuse_out("std", out)
+        return statistical.std(
+            methods.as_floating(self, dtype, "std"),
+            axis=axis,
+            correction=methods.one_correction(ddof, correction),
+            keepdims=keepdims,
+        )
+
+    def sum(
+        self,
+        axis: Axes = None,
+        dtype: DType | None = None,
+        out: None = None,
+        keepdims: bool = False,
+    ) -> Array:
+        """The function ``sum`` as a method."""
+        methods.refuse_out("sum", out)
+        return statistical.sum(self, axis=axis, dtype=dtype, keepdims=keepdims)
+
+    def tolist(self) -> Foreign:
+        """The elements as Python scalars, in lists within lists; without axes, the element."""
+        return self._device.backend.to_host(self._handle).tolist()
+
+    def transpose(self, *axes: Foreign) -> Array:
+        """A view with the axes in another order, reversed by default.
+
+        The order is one tuple, or comes as arguments. The function is ``permute_dims``.
+        """
+        return methods.transposed(self, axes)
+
+    def var(
+        self,
+        axis: Axes = None,
+        dtype: DType | None = None,
+        out: None = None,
+        ddof: int | float = 0,
+        keepdims: bool = False,
+        *,
+        correction: int | float | None = None,
+    ) -> Array:
+        """The function ``var`` as a method; `ddof` is NumPy's older name of `correction`."""
+        methods.refuse_out("var", out)
+        return statistical.var(
+            methods.as_floating(self, dtype, "var"),
+            axis=axis,
+            correction=methods.one_correction(ddof, correction),
+            keepdims=keepdims,
+        )
 
     def view(self, dtype: DType | None = None) -> Array:
         """The bytes of this array read as another dtype: a view.
@@ -452,6 +658,8 @@ from . import (
     interop,
     linear_algebra,
     manipulation,
+    methods,
+    searching,
     statistical,
     ufuncs,
     utility,

@@ -13,6 +13,10 @@ assert_type(x + 1, xp.Array)
 assert_type(1 - x, xp.Array)
 assert_type(x.shape, tuple[int, ...])
 assert_type(xp.sum(x, axis=0), xp.Array)
+assert_type(x.max(axis=0), xp.Array)
+assert_type(x.real, xp.Array)
+assert_type(x.nbytes, int)
+x.mean(0, keepdim=True)  # type: ignore[call-arg]
 assert_type(xp.linalg.qr(xp.eye(2)).Q, xp.Array)
 xp.sum(x, 0)  # type: ignore[call-arg]
 

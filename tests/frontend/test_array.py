@@ -59,7 +59,7 @@ def test_attributes_cannot_be_set(x, name):
 @pytest.mark.parametrize(
     "name",
     [
-        *["fit", "iloc", "flags", "pvalue", "strides", "data", "tolist", "astype"],
+        *["fit", "iloc", "flags", "pvalue", "strides", "data", "tobytes", "byteswap"],
         *["__array_interface__", "__array_struct__", "__torch_function__"],
         *["__sklearn_array_api_convert__", "__cuda_array_interface__", "__round__"],
     ],

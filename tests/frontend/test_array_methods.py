@@ -1,11 +1,344 @@
-"""Methods of the array beyond the standard's."""
+"""Methods and attributes of the array beyond the standard's."""
 
 from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from importlib.util import find_spec
+from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
 
 import array_api_nx as xp
+from array_api_nx.contract.numpy_dtypes import NDArray
+from array_api_nx.tracing.recorder import TraceError
+
+DEVICES = ["cpu", "torch:cpu", "jax:cpu", "dask"]
+REDUCTIONS = ["all", "any", "max", "mean", "min", "prod", "std", "sum", "var"]
+Either: TypeAlias = "Any"
+"""An array of ours or NumPy's: what is called means the same for both."""
+
+
+def on(device: str, values: NDArray) -> xp.Array:
+    """A copy of `values` on a device; skips the test where its library is missing."""
+    module = device.partition(":")[0]
+    if module != "cpu" and find_spec(module) is None:
+        pytest.skip(f"{module} is not installed")
+    return xp.asarray(values, device=device, copy=True)
+
+
+def check(result: object, expected: object, dtype: bool = True) -> None:
+    """That `result` is what NumPy has."""
+    assert type(result) is xp.Array
+    found, wanted = np.asarray(result.to_device("cpu")), np.asarray(expected)
+    assert found.shape == wanted.shape
+    assert not dtype or found.dtype == wanted.dtype
+    np.testing.assert_allclose(found, wanted, rtol=1e-6 if wanted.dtype.itemsize == 4 else 1e-13)
+
+
+def numbers(dtype: str, shape: tuple[int, ...] = (3, 1, 4)) -> NDArray:
+    rng = np.random.default_rng(0)
+    if dtype == "bool":
+        return rng.random(shape) < 0.5
+    if dtype.startswith("complex"):
+        return (rng.normal(size=shape) + 1j * rng.normal(size=shape)).astype(dtype)
+    return (100 * rng.normal(size=shape)).astype(dtype)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_reductions_are_numpys(name: str, device: str) -> None:
+    for dtype in ("float64", "float32", "int64"):
+        values = numbers(dtype)
+        x = on(device, values)
+        of_numpy = getattr(np, name)
+        for options in ({}, {"axis": 0}, {"axis": (0, -1), "keepdims": True}, {"axis": ()}):
+            expected = getattr(values, name)(**options)
+            check(getattr(x, name)(**options), expected)
+            # NumPy's function passes its own parameters on to the method.
+            check(of_numpy(x, **options), of_numpy(values, **options))
+
+
+@pytest.mark.parametrize("name", ["argmax", "argmin"])
+def test_positions_of_extremes_are_numpys(name: str) -> None:
+    values = numbers("float64")
+    x = on("cpu", values)
+    for options in ({}, {"axis": 2}, {"axis": -1, "keepdims": True}, {"keepdims": True}):
+        check(getattr(x, name)(**options), getattr(values, name)(**options))
+        check(getattr(np, name)(x, **options), getattr(np, name)(values, **options))
+
+
+def test_means_and_variances_have_a_dtype_and_a_correction() -> None:
+    values = numbers("float32")
+    x = on("cpu", values)
+    check(x.mean(dtype=xp.float64), values.mean(dtype=np.float64))
+    check(x.mean(0, xp.float64), values.mean(0, np.float64))
+    check(x.prod(dtype=xp.float64), values.prod(dtype=np.float64))
+    for name in ("std", "var"):
+        expected = getattr(values, name)(axis=0, dtype=np.float64, ddof=1)
+        check(getattr(x, name)(axis=0, dtype=xp.float64, ddof=1), expected)
+        check(getattr(x, name)(axis=0, dtype=xp.float64, correction=1), expected)
+        check(getattr(np, name)(x, axis=0, ddof=1), getattr(np, name)(values, axis=0, ddof=1))
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_rounding_to_decimals_is_numpys(device: str) -> None:
+    for dtype in ("float64", "float32", "int64", "int16", "uint8", "complex128"):
+        values = numbers(dtype)
+        x = on(device, values)
+        for decimals in (0, 2, 1, -1, -2, 400):
+            if decimals == 400 and dtype.startswith("complex"):
+                continue  # NumPy asks for infinity as an integer
+            with np.errstate(invalid="ignore", over="ignore"):
+                expected = values.round(decimals)
+                check(x.round(decimals), expected)
+    check(np.round(on(device, numbers("float64")), 2), np.round(numbers("float64"), 2))
+
+
+def test_rounding_is_numpys_bit_for_bit() -> None:
+    values = np.array([0.5, 1.5, -2.5, 2.675, 1.005, -0.0, 1e300, np.nan, np.inf, -np.inf])
+    for decimals in (0, 1, 2, 3, -1, -2, 22, 23, 24):
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = np.asarray(xp.asarray(values).round(decimals))
+            assert found.tobytes() == values.round(decimals).tobytes()
+
+
+MOVEMENTS: list[Callable[[Either], Either]] = [
+    lambda x: x.transpose(),
+    lambda x: x.transpose(None),
+    lambda x: x.transpose(2, 0, 1),
+    lambda x: x.transpose((0, -1, 1)),
+    lambda x: x.transpose([1, 0, 2]),
+    lambda x: x.squeeze(),
+    lambda x: x.squeeze(1),
+    lambda x: x.squeeze(axis=(1,)),
+    lambda x: x.ravel(),
+    lambda x: x[:, 0].T.squeeze(),
+]
+COPIES: list[Callable[[Either], Either]] = [
+    lambda x: x.copy(),
+    lambda x: x.copy(order="K"),
+    lambda x: x.flatten(),
+    lambda x: x.mT.flatten("C"),
+    lambda x: x.transpose(2, 0, 1).ravel(),
+    lambda x: x.astype(x.dtype),
+]
+
+
+@pytest.mark.parametrize("call", [*MOVEMENTS, *COPIES])
+def test_movement_is_numpys(call: Callable[[Either], Either]) -> None:
+    values = numbers("int64")
+    x = on("cpu", values)
+    result = call(x)
+    check(result, call(values))
+    result[...] = 0
+    assert bool((x == 0).all()) == (call in MOVEMENTS)
+
+
+def test_numpys_functions_call_the_methods() -> None:
+    values = numbers("float64")
+    x = on("cpu", values)
+    check(np.transpose(x), values.T)
+    check(np.transpose(x, (2, 0, 1)), values.transpose(2, 0, 1))
+    check(np.squeeze(x), values.squeeze())
+    check(np.squeeze(x, axis=1), values.squeeze(1))
+    check(np.reshape(x, (4, 3)), values.reshape(4, 3))
+    with pytest.raises(TypeError, match=r"max has no out=; assign the result with y\[\.\.\.\]"):
+        np.max(x, out=np.empty(()))
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_elements_as_python_scalars(device: str) -> None:
+    for dtype in ("float64", "float32", "int8", "bool", "complex128"):
+        values = numbers(dtype)
+        x = on(device, values)
+        assert x.tolist() == values.tolist()
+        assert x[0, 0, 0].tolist() == values[0, 0, 0].tolist()
+        for position in ((0,), (7,), (-1,), (1, 0, 2), ((2, 0, -1),)):
+            found, expected = x.item(*position), values.item(*position)
+            assert found == expected
+            assert type(found) is type(expected)
+        assert x[:1, :, :1].item() == values[0, 0, 0].item()
+        assert x[:, 0, 0].item(-1) == values[:, 0, 0].item(-1)
+    assert xp.zeros((2, 0)).tolist() == [[], []]
+
+
+@pytest.mark.parametrize(
+    ("position", "error", "words"),
+    [
+        ((), ValueError, r"one element, not shape \(3, 1, 4\); give a position"),
+        ((12,), IndexError, "position 12 is out of range for an array of 12 elements"),
+        ((1, 2), ValueError, "2 indices for an array of 3 axes"),
+        ((0, 1, 0), IndexError, "out of range"),
+        ((1.0,), TypeError, "position must be an int, not 1.0"),
+    ],
+)
+def test_item_refuses(position: tuple[Any, ...], error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        on("cpu", numbers("float64")).item(*position)
+
+
+def test_astype_is_numpys() -> None:
+    x = on("cpu", numbers("float64"))
+    check(x.astype(xp.int32), numbers("float64").astype(np.int32))
+    assert x.astype(xp.float64, copy=False) is x
+    assert x.astype(xp.float64) is not x
+    assert x.astype(float, casting="safe", order="C", subok=False).dtype is xp.float64
+    assert x.astype(xp.float32, casting="same_kind").dtype is xp.float32
+    with pytest.raises(TypeError, match="'safe' does not allow float64 to become float32"):
+        x.astype(xp.float32, casting="safe")
+    with pytest.raises(TypeError, match="'same_kind' does not allow float64 to become int64"):
+        x.astype(xp.int64, casting="same_kind")
+    with pytest.raises(TypeError, match="'no' does not allow"):
+        x.astype(xp.float32, casting="no")
+    with pytest.raises(ValueError, match="no casting 'any'; known: 'no'"):
+        x.astype(xp.float32, casting="any")
+    with pytest.raises(ValueError, match="astype is row-major, not order='F'"):
+        x.astype(xp.float32, order="F")
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda x: x.mean(dtype=xp.int64), TypeError, "mean computes in a floating-point dtype"),
+        (lambda x: x.var(ddof=1, correction=1), ValueError, "two names of one parameter"),
+        (lambda x: x.all(out=x), TypeError, "all has no out="),
+        (lambda x: x.round(out=x), TypeError, "round has no out="),
+        (lambda x: x.round(1.5), TypeError, "decimals must be an int"),
+        (lambda x: (x > 0).round(1), TypeError, "round takes numeric dtypes, not bool"),
+        (lambda x: x.flatten("F"), ValueError, "flatten is row-major, not order='F'"),
+        (lambda x: x.ravel(order="K"), ValueError, "ravel is row-major, not order='K'"),
+        (lambda x: x.copy(order="F"), ValueError, "copy is row-major"),
+        (lambda x: x.transpose(0, 1), ValueError, "axes"),
+        (lambda x: x.squeeze(0), ValueError, "axis 0"),
+        (lambda x: setattr(x, "imag", 1.0), TypeError, "no imaginary parts to write to"),
+    ],
+)
+def test_methods_refuse(
+    call: Callable[[xp.Array], object], error: type[Exception], words: str
+) -> None:
+    x = on("cpu", numbers("float64"))
+    with pytest.raises(error, match=words):
+        call(x)
+    check(x, numbers("float64"))
+
+
+NAMES = sorted(
+    {
+        *[*REDUCTIONS, "argmax", "argmin", "astype", "conj", "copy", "flatten", "item", "ravel"],
+        *["reshape", "round", "squeeze", "tolist", "transpose", "view"],
+    }
+)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_methods_know_their_names_and_say_what_they_do(name: str) -> None:
+    method = getattr(xp.Array, name)
+    assert method.__name__ == name
+    assert inspect.getdoc(method)
+    signature = inspect.signature(method)
+    assert signature.return_annotation is not inspect.Signature.empty
+    for parameter in list(signature.parameters.values())[1:]:
+        assert parameter.annotation is not inspect.Parameter.empty
+
+
+LAYOUTS: list[Callable[[Either], Either]] = [
+    lambda x: x,
+    lambda x: x.mT,
+    lambda x: x[::-1, :, 1::2],
+    lambda x: x[0, 0, 0],
+    lambda x: x[:0],
+]
+
+
+class TestParts:
+    @pytest.mark.parametrize("device", DEVICES)
+    @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+    def test_are_numpys(self, dtype: str, device: str) -> None:
+        for layout in LAYOUTS:
+            values = numbers(dtype)
+            x, a = layout(on(device, values)), layout(values)
+            check(x.real, a.real)
+            check(x.imag, a.imag)
+            check(x.conj(), a.conj())
+
+    @pytest.mark.parametrize("device", ["cpu", "torch:cpu", "dask"])
+    def test_are_views(self, device: str) -> None:
+        for layout in LAYOUTS:
+            values = numbers("complex128")
+            whole = on(device, values)
+            x, a = layout(whole), layout(values)
+            x.real[...] = 2.0
+            x.imag[...] = x.imag * 3.0
+            if a.ndim:
+                a.real[...] = 2.0
+                a.imag[...] = a.imag * 3.0
+            else:
+                values[0, 0, 0] = complex(2.0, 3.0 * values[0, 0, 0].imag)
+            check(whole, values)
+
+    @pytest.mark.parametrize("device", DEVICES)
+    def test_are_assigned(self, device: str) -> None:
+        for layout in LAYOUTS:
+            values = numbers("complex64")
+            whole = on(device, values)
+            x = layout(whole)
+            real = np.ones(x.shape[-1:], np.float32)
+            x.real = xp.asarray(real, device=device)
+            x.imag = float("inf")
+            x.real *= 2
+            expected = np.full(x.shape, complex(2.0, np.inf), dtype=np.complex64)
+            assert np.asarray(x.to_device("cpu")).tobytes() == expected.tobytes()
+
+    def test_of_real_arrays(self) -> None:
+        x = on("cpu", numbers("float32"))
+        assert x.real is x
+        assert x.conj() is x
+        check(x.imag, np.zeros(x.shape, np.float32))
+        with pytest.raises(ValueError, match="cannot write"):
+            x.imag[...] = 1.0
+        x.real = 3
+        assert bool(xp.all(x == 3.0))
+
+    def test_refuse_what_does_not_fit(self) -> None:
+        z = on("cpu", numbers("complex128"))
+        with pytest.raises(ValueError, match="shape"):
+            z.real = xp.ones(3)
+        with pytest.raises(TypeError, match="1j is no value of dtype float64"):
+            z.imag = 1j
+        with pytest.raises(ValueError, match="cannot write"):
+            xp.broadcast_to(z[0], (2, 1, 4)).real = 1.0
+        check(z, numbers("complex128"))
+
+
+def test_bytes() -> None:
+    for dtype in ("bool", "int16", "float32", "complex128"):
+        values = numbers(dtype)
+        x = on("cpu", values)
+        assert (x.itemsize, x.nbytes) == (values.itemsize, values.nbytes)
+        assert x[:0].nbytes == 0
+
+
+def standardised(x: xp.Array) -> xp.Array:
+    """Most of the methods in one function."""
+    y = (x - x.mean(axis=0)) / x.std(axis=0, ddof=1)
+    z = y.round(3).transpose().ravel().astype(xp.complex128)
+    z.imag = y.T.copy().flatten()
+    total = z.conj().real.sum() + z.imag.max() + y.squeeze().min()
+    return y.reshape(-1) * total + xp.astype(x.argmax() + (x > 0).any(), x.dtype)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_methods_in_compiled_functions(device: str) -> None:
+    compiled = xp.compile(standardised)
+    for rows in (5, 7):
+        x = on(device, np.random.default_rng(rows).normal(size=(rows, 3)))
+        check(compiled(x), np.asarray(standardised(x).to_device("cpu")))
+    spec = xp.eval_shape(standardised, xp.ones((4, 3)))
+    assert (spec.shape, spec.dtype) == ((12,), xp.float64)
+    with pytest.raises(TraceError):
+        xp.compile(lambda x: x.item(0))(xp.ones(3))
 
 
 class TestView:

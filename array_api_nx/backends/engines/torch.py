@@ -223,9 +223,22 @@ class TorchBackend(NamespaceBackend):
         return wrap(array.to(target, copy=True))
 
     def bitcast(self, x: Tensor, dtype: DType) -> Tensor:
-        array, target = self.array(x), self.dtypes[dtype]
-        if array.itemsize != target.itemsize and array.stride(-1) != 1 and array.shape[-1] != 1:
+        view = self.view(x)
+        resized = self.dtype(x).itemsize != dtype.itemsize
+        if resized and view.strides[-1] != 1 and view.shape[-1] != 1:
             raise ValueError("the last axis must be contiguous to be read as another dtype")
+        # PyTorch has no axes that run backwards: it would read a copy.
+        backwards = tuple([stride < 0 for stride in view.strides])
+        if any(backwards):
+            return self.flip(self.bitcast(self.flip(x, backwards), dtype), backwards)
+        array, target = self.array(x), self.dtypes[dtype]
+        if target.itemsize > array.itemsize and 1 in array.shape[:-1]:
+            # PyTorch wants whole elements of every stride, also where nothing is stepped over.
+            ratio = target.itemsize // array.itemsize
+            pairs = zip(array.shape, array.stride(), strict=True)
+            array = array.as_strided(
+                array.shape, [ratio if size == 1 else stride for size, stride in pairs]
+            )
         return self.in_memory_of(x, array.view(target))
 
     def copy(self, x: Tensor) -> Tensor:
