@@ -1,13 +1,19 @@
-"""What `Backend.from_host` takes and `Backend.to_host` gives: NumPy's dtypes and strides."""
+"""What `Backend.from_host` takes and `Backend.to_host` gives: NumPy's dtypes and strides.
+
+Here the dtypes of `core` get to know NumPy's: which of them each stands for, and how NumPy's users
+write it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 
 from ..core import dtypes as d
 from ..core.dtypes import DType
+from ..core.frozen import set_slot
 from ..native import native
 
 __all__ = ["FROM_NUMPY", "TO_NUMPY", "NDArray", "NumPyDType", "has_negative_strides"]
@@ -17,6 +23,29 @@ NumPyDType: TypeAlias = np.dtype[Any]
 
 TO_NUMPY: Final[dict[DType, NumPyDType]] = {dtype: np.dtype(dtype.name) for dtype in d.ALL}
 FROM_NUMPY: Final[dict[NumPyDType, DType]] = {ours: dtype for dtype, ours in TO_NUMPY.items()}
+
+
+def _spellings() -> Iterator[object]:
+    """What `numpy.dtype` takes for its numeric dtypes, in either byte order."""
+    types = {each for each in np.sctypeDict.values() if issubclass(each, np.number | np.bool)}
+    yield from types
+    yield from map(np.dtype, types)
+    names = [name for name, each in np.sctypeDict.items() if each in types]
+    codes = [*np.typecodes["AllInteger"], *np.typecodes["AllFloat"], "?"]
+    codes += [f"{dtype.kind}{dtype.itemsize}" for dtype in FROM_NUMPY]
+    yield from names
+    yield from [sign + code for code in codes for sign in ("", "<", ">", "=", "|")]
+
+
+for _spelling in _spellings():
+    _found = FROM_NUMPY.get(np.dtype(_spelling))  # type: ignore[call-overload]
+    if _found is not None:
+        d.SPELLINGS[_spelling] = _found
+
+# NumPy 2.4 was the first to ask for `__numpy_dtype__`; those before take the attribute `dtype`.
+_protocol = "dtype" if np.lib.NumpyVersion(np.__version__) < "2.4.0" else "__numpy_dtype__"
+for _dtype, _theirs in TO_NUMPY.items():
+    set_slot(_dtype, _protocol, _theirs)
 
 if native is not None:
     _codes = {dtype: code for code, dtype in enumerate(d.ALL)}

@@ -1,4 +1,4 @@
-"""Data types: singletons compared by identity, and the one table that promotes them.
+"""Data types: thirteen singletons, what else names them, and the one table that promotes them.
 
 The table follows the standard's promotion rules wherever the standard defines them. Where it
 does not (an integer with a floating-point type, ``uint64`` with a signed integer, ``bool`` with a
@@ -26,6 +26,7 @@ __all__ = [
     "REAL_FLOATING",
     "SCALAR_PROMOTION",
     "SIGNED",
+    "SPELLINGS",
     "UNSIGNED",
     "DType",
     "as_dtype",
@@ -53,8 +54,13 @@ __all__ = [
 class DType(Frozen):
     """One data type of the standard.
 
-    The thirteen instances are attributes of this module and of the public namespace; equality is
-    identity, and comparing a dtype with anything else never raises.
+    The thirteen instances are attributes of this module and of the public namespace. A dtype equals
+    itself and whatever `as_dtype` takes for it: NumPy's dtype and scalar type, a string, a Python
+    type. Comparing it with anything else never raises.
+
+    The hash is that of the object. Its equals have other hashes, as NumPy's dtypes, their scalar
+    types and their names have among themselves: in a dict or a cache, and in the cache of a
+    function, a dtype of this namespace is never taken for one of NumPy's.
 
     Attributes
     ----------
@@ -70,9 +76,24 @@ class DType(Frozen):
         Python can make a float of.
     with_scalar : dict of type to DType
         What it promotes to with a Python scalar of that type: a row of `SCALAR_PROMOTION`.
+    __numpy_dtype__ : object
+        NumPy's dtype, which ``np.dtype(...)`` asks for from NumPy 2.4 on.
+    dtype : object
+        The same for older versions of NumPy. With others there is no such attribute, since clients
+        take what has one for an array.
     """
 
-    __slots__ = ("__weakref__", "itemsize", "kind", "max", "min", "name", "with_scalar")
+    __slots__ = (
+        "__numpy_dtype__",
+        "__weakref__",
+        "dtype",
+        "itemsize",
+        "kind",
+        "max",
+        "min",
+        "name",
+        "with_scalar",
+    )
 
     name: str
     kind: str
@@ -80,6 +101,8 @@ class DType(Frozen):
     min: int
     max: int
     with_scalar: dict[type, DType]
+    __numpy_dtype__: object
+    dtype: object
 
     def __init__(self, name: str, kind: str, itemsize: int) -> None:
         bits = 8 * itemsize
@@ -104,6 +127,17 @@ class DType(Frozen):
 
     def __str__(self) -> str:
         return self.name
+
+    def __eq__(self, other: object) -> builtins.bool:
+        if type(other) is DType:
+            return self is other
+        try:
+            return SPELLINGS[other] is self
+        except (KeyError, TypeError):
+            # What is no dtype here may still have an answer of its own, such as an array's.
+            return NotImplemented
+
+    __hash__ = object.__hash__
 
     def __reduce__(self) -> tuple[object, tuple[str]]:
         return dtype_named, (self.name,)
@@ -212,16 +246,17 @@ for _dtype in ALL:
     _row = {kind: to for (dtype, kind), to in SCALAR_PROMOTION.items() if dtype is _dtype}
     set_slot(_dtype, "with_scalar", _row)
 
-_PYTHON_TYPES: Final[dict[object, DType]] = {
+SPELLINGS: Final[dict[object, DType]] = {
     builtins.bool: bool,
     int: int64,
     float: float64,
     complex: complex128,
 }
+"""What names a dtype beside the dtype itself. `contract.numpy_dtypes` adds NumPy's spellings."""
 
 
 def as_dtype(obj: object) -> DType:
-    """`obj` as a dtype: one of ours, or one of the Python types bool, int, float and complex.
+    """`obj` as a dtype: one of ours, or one that `SPELLINGS` has.
 
     Raises
     ------
@@ -231,13 +266,13 @@ def as_dtype(obj: object) -> DType:
     if type(obj) is DType:
         return obj
     try:
-        return _PYTHON_TYPES[obj]
+        return SPELLINGS[obj]
     except (KeyError, TypeError):
-        name = str(getattr(obj, "name", getattr(obj, "__name__", obj)))
+        name = str(getattr(obj, "name", getattr(obj, "__name__", obj))).rpartition(".")[2]
         mend = f"; use xp.{name}" if name in _BY_NAME else ""
         raise TypeError(
-            f"a dtype must be one of this namespace's dtypes or bool, int, float, complex, "
-            f"not {obj!r}{mend}"
+            "a dtype must be one of this namespace's dtypes, a name or type that NumPy has for "
+            f"one, or bool, int, float, complex, not {obj!r}{mend}"
         ) from None
 
 

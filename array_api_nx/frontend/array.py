@@ -468,7 +468,7 @@ class Array:
 
         Parameters
         ----------
-        dtype : DType or Python type, optional
+        dtype : DType, optional
             Numeric, as that of the array must be. If its elements are of another size, the last
             axis shrinks or grows, and must be contiguous. That of the array by default.
 

@@ -26,7 +26,8 @@ def astype(
     Parameters
     ----------
     x : Array
-    dtype : DType or Python type
+    dtype : DType
+        Or a Python type, or NumPy's dtype, scalar type or name, as wherever a dtype is asked for.
     copy : bool
         False returns `x` itself if nothing changes.
     device : Device or str, optional
@@ -232,19 +233,22 @@ def isdtype(dtype: DType, kind: DType | str | tuple[DType | str, ...]) -> bool:
     """
     if type(dtype) is not DType:
         dtype = as_dtype(dtype)
-    if type(kind) is str:
+    if isinstance(kind, str):
+        # A name such as "float" would be taken for a kind by who writes it; as in NumPy, a single
+        # dtype is not asked for by name.
         try:
             return dtype in KINDS[kind]
         except KeyError:
             raise ValueError(f"no kind {kind!r} of dtypes; kinds: {', '.join(KINDS)}") from None
     if isinstance(kind, tuple):
         return any([isdtype(dtype, each) for each in kind])
-    if type(kind) is not DType and not isinstance(kind, type):
+    try:
+        return dtype is as_dtype(kind)
+    except TypeError:
         raise TypeError(
             f"a kind must be a str, a dtype or a tuple of those, not {kind!r}; "
             f"kinds: {', '.join(KINDS)}"
-        )
-    return dtype is as_dtype(kind)
+        ) from None
 
 
 @with_twin

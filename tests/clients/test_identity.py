@@ -187,12 +187,23 @@ class TestInfo:
 
 class TestDTypes:
     @pytest.mark.parametrize("name", DTYPES)
-    def test_equal_nothing_but_themselves_and_never_raise(self, name: str) -> None:
+    def test_compare_with_anything_and_never_raise(self, name: str) -> None:
         dtype = DTYPES[name]
-        for other in (None, np.dtype(name), getattr(np, name), name, 1, object()):
+        for same in (np.dtype(name), getattr(np, name), name):
+            assert (dtype == same) is True
+            assert (same != dtype) is False
+        for other in (None, np.dtype("f2"), np.float16, "float16", [name], 1, object()):
             assert (dtype == other) is False
             assert (dtype != other) is True
         assert [other for other in DTYPES.values() if other == dtype] == [dtype]
+
+    @pytest.mark.parametrize("name", DTYPES)
+    def test_are_no_arrays_but_numpy_takes_them(self, name: str) -> None:
+        """xarray and cubed ask for ``np.dtype(x.dtype)`` and hand NumPy's dtypes back."""
+        dtype = np.dtype(xp.zeros(2, dtype=DTYPES[name]).dtype)
+        assert dtype == np.dtype(name)
+        assert xp.zeros(2, dtype=dtype).dtype is DTYPES[name]
+        assert not array_api_compat.is_array_api_obj(DTYPES[name])
 
     @pytest.mark.parametrize("name", DTYPES)
     def test_print_as_their_names(self, name: str) -> None:

@@ -84,16 +84,42 @@ def test_copies_and_pickles_are_the_dtype_itself(dtype):
         assert pickle.loads(pickle.dumps(dtype, protocol)) is dtype
 
 
+PYTHON = {bool: d.bool, int: d.int64, float: d.float64, complex: d.complex128}
+
+
 @pytest.mark.parametrize("dtype", ALL, ids=ids)
-def test_equality_is_identity(dtype):
+def test_a_dtype_equals_itself_and_its_spellings(dtype):
+    theirs = numpy_of(dtype)
     assert dtype == dtype_named(dtype.name)
     assert [other for other in ALL if other == dtype] == [dtype]
-    others = [None, dtype.name, numpy_of(dtype), numpy_of(dtype).type, float, int, 1, 1.5, (), []]
-    for other in others:
+    python = [kind for kind, found in PYTHON.items() if found is dtype]
+    for other in [dtype.name, theirs.str, theirs.char, theirs, theirs.type, *python]:
+        assert (dtype == other) is True
+        assert (other == dtype) is True
+        assert (dtype != other) is False
+        assert (other != dtype) is False
+
+
+@pytest.mark.parametrize("dtype", ALL, ids=ids)
+def test_a_dtype_equals_nothing_else(dtype):
+    foreign = [np.float16, np.dtype("U3"), object, str, "float16", "no dtype", "", b"f8"]
+    swapped = [numpy_of(dtype).newbyteorder("S")] if dtype.itemsize > 1 else []
+    others = [numpy_of(other) for other in ALL if other is not dtype]
+    for other in [*foreign, *swapped, *others, None, 1, 1.5, (), [], {}]:
         assert (dtype == other) is False
         assert (other == dtype) is False
         assert (dtype != other) is True
-    assert dtype not in others
+
+
+def test_a_dtype_is_a_key_of_its_own():
+    """A cache never gives what was computed for one of NumPy's dtypes, nor the reverse."""
+    for dtype in ALL:
+        table = {numpy_of(dtype): "NumPy's", numpy_of(dtype).type: "NumPy's", dtype.name: "a name"}
+        assert dtype not in table
+        table[dtype] = "ours"
+        assert table[dtype] == "ours"
+        assert table[numpy_of(dtype)] == "NumPy's"
+        assert len(table) == 4
 
 
 @pytest.mark.parametrize("values", [1.0, [1.0, 2.0], [], [[True]]])
@@ -185,22 +211,75 @@ def test_casting_is_numpys(first, second):
 def test_as_dtype():
     for dtype in ALL:
         assert as_dtype(dtype) is dtype
-    assert as_dtype(bool) is d.bool
-    assert as_dtype(int) is d.int64
-    assert as_dtype(float) is d.float64
-    assert as_dtype(complex) is d.complex128
+    for kind, dtype in PYTHON.items():
+        assert as_dtype(kind) is dtype
+
+
+def candidates() -> list[object]:
+    """What `numpy.dtype` takes, for dtypes of the standard and for others."""
+    codes = [kind + size for kind in "biufcOSUVMm" for size in ("", "1", "2", "4", "8", "16")]
+    codes += [*np.typecodes["All"], "l", "q", "p", "int", "long", "intc", "double", "float"]
+    scalar_types = {each for each in vars(np).values() if isinstance(each, type)}
+    scalar_types = {each for each in scalar_types if issubclass(each, np.generic)}
+    concrete = scalar_types - {np.generic, np.number, np.inexact, np.flexible, np.character}
+    concrete -= {np.floating, np.complexfloating, np.integer, np.signedinteger, np.unsignedinteger}
+    names = [each.__name__ for each in concrete]
+    return [
+        *[sign + code for sign in ("", "<", ">", "=", "|") for code in codes],
+        *[sign + name for sign in ("", "<") for name in names],
+        *concrete,
+        *[np.dtype(each) for each in concrete],
+        *[np.dtype(each).newbyteorder("S") for each in concrete],
+        *[np.dtype(each).newbyteorder("=") for each in concrete],
+    ]
+
+
+def test_as_dtype_reads_what_numpy_reads():
+    read = 0
+    for candidate in candidates():
+        try:
+            theirs = np.dtype(candidate)
+            ours = next((each for each in ALL if numpy_of(each) == theirs), None)
+        except TypeError:
+            ours = None
+        if ours is None:
+            with pytest.raises(TypeError, match=r"^a dtype must be one of this namespace's dtypes"):
+                as_dtype(candidate)
+            assert candidate not in ALL
+        else:
+            assert as_dtype(candidate) is ours
+            assert ours == candidate
+            read += 1
+    assert read > 200
 
 
 @pytest.mark.parametrize(
-    "obj", [None, "f4", np.dtype("U3"), np.float16, str, object, 3, [], {}, np.zeros(2)]
+    "obj", [None, "f2", np.dtype("U3"), np.float16, str, object, 3, [], {}, np.zeros(2), b"f4"]
 )
 def test_as_dtype_refuses_everything_else(obj):
-    with pytest.raises(TypeError, match="must be one of this namespace's dtypes or bool, int") as e:
+    with pytest.raises(
+        TypeError, match="must be one of this namespace's dtypes, a name or ty"
+    ) as e:
         as_dtype(obj)
     assert "use xp" not in str(e.value)
 
 
-@pytest.mark.parametrize("obj", ["float32", np.dtype("float32"), np.float32])
+@pytest.mark.parametrize("obj", [np.dtype("float32").newbyteorder("S"), "torch.float32"])
 def test_as_dtype_names_the_dtype_that_was_meant(obj):
     with pytest.raises(TypeError, match=r"; use xp\.float32$"):
         as_dtype(obj)
+
+
+# NumPy's protocol
+
+
+@pytest.mark.parametrize("dtype", ALL, ids=ids)
+def test_numpy_takes_our_dtypes(dtype):
+    assert np.dtype(dtype) is numpy_of(dtype)
+    assert np.zeros(2, dtype).dtype == dtype
+    assert np.result_type(dtype, np.bool) == numpy_of(dtype)
+    assert np.issubdtype(dtype, np.floating) is (dtype.kind == "real floating")
+    # Clients take what has a dtype for an array. Before 2.4, NumPy looks for nothing else.
+    has_protocol = np.lib.NumpyVersion(np.__version__) >= "2.4.0"
+    assert hasattr(dtype, "__numpy_dtype__") is has_protocol
+    assert hasattr(dtype, "dtype") is not has_protocol

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from itertools import product
 
@@ -176,6 +177,78 @@ def test_scalars_are_weak(dtype, scalar):
 def test_result_type_of_scalars_and_types(arguments, expected):
     assert str(xp.result_type(*arguments)) == expected
     assert str(xp.result_type(*arguments[::-1])) == expected
+
+
+# Dtypes as people write them
+
+
+ASKS_FOR_A_DTYPE = {
+    "arange": lambda dtype: xp.arange(3, dtype=dtype),
+    "asarray": lambda dtype: xp.asarray([1, 2], dtype=dtype),
+    "astype": lambda dtype: xp.astype(xp.ones(2, dtype=xp.int16), dtype),
+    "cumulative_prod": lambda dtype: xp.cumulative_prod(xp.ones(3), dtype=dtype),
+    "cumulative_sum": lambda dtype: xp.cumulative_sum(xp.ones(3), dtype=dtype),
+    "empty": lambda dtype: xp.empty(2, dtype=dtype),
+    "empty_like": lambda dtype: xp.empty_like(xp.ones(2), dtype=dtype),
+    "eye": lambda dtype: xp.eye(2, dtype=dtype),
+    "full": lambda dtype: xp.full(2, 1, dtype=dtype),
+    "full_like": lambda dtype: xp.full_like(xp.ones(2), 1, dtype=dtype),
+    "linspace": lambda dtype: xp.linspace(0, 1, 3, dtype=dtype),
+    "ones": lambda dtype: xp.ones(2, dtype=dtype),
+    "ones_like": lambda dtype: xp.ones_like(xp.ones(2), dtype=dtype),
+    "prod": lambda dtype: xp.prod(xp.ones(3), dtype=dtype),
+    "sum": lambda dtype: xp.sum(xp.ones(3), dtype=dtype),
+    "zeros": lambda dtype: xp.zeros(2, dtype=dtype),
+    "zeros_like": lambda dtype: xp.zeros_like(xp.ones(2), dtype=dtype),
+    "Array.sum": lambda dtype: xp.ones(3).sum(dtype=dtype),
+    "Array.view": lambda dtype: xp.ones(3).view(dtype),
+    "ShapeSpec": lambda dtype: xp.ShapeSpec((2,), dtype),
+    "extra.logspace": lambda dtype: xp.extra.logspace(0, 1, 3, dtype=dtype),
+    "fft.fftfreq": lambda dtype: xp.fft.fftfreq(3, dtype=dtype),
+    "fft.rfftfreq": lambda dtype: xp.fft.rfftfreq(3, dtype=dtype),
+    "finfo": lambda dtype: xp.finfo(dtype),
+    "linalg.trace": lambda dtype: xp.linalg.trace(xp.ones((2, 2)), dtype=dtype),
+}
+SPELLINGS = ["f4", "<f4", "single", np.float32, np.dtype("f4"), np.asarray(np.float32(1)).dtype]
+
+
+@pytest.mark.parametrize("name", ASKS_FOR_A_DTYPE)
+def test_dtypes_as_people_write_them(name):
+    ask = ASKS_FOR_A_DTYPE[name]
+    assert ask(xp.float32).dtype is xp.float32
+    for spelling in ["float32", *(SPELLINGS if sys.byteorder == "little" else [])]:
+        assert ask(spelling).dtype is xp.float32
+    for other in ("f2", ">f4" if sys.byteorder == "little" else "<f4", np.float16, "U3", object):
+        with pytest.raises(TypeError, match="a dtype must be one of this namespace's dtypes"):
+            ask(other)
+
+
+def test_every_function_that_takes_a_dtype_is_tried():
+    for owner in (xp, xp.Array, xp.extra, xp.fft, xp.linalg):
+        prefix = "" if owner is xp else f"{owner.__name__.removeprefix('array_api_nx.')}."
+        for name in dir(owner):
+            member = getattr(owner, name)
+            if name.startswith("_") or not callable(member) or name in ("Array", "isdtype"):
+                continue
+            if "dtype" in inspect.signature(member).parameters:
+                assert f"{prefix}{name}" in ASKS_FOR_A_DTYPE
+
+
+def test_kinds_and_promotion_of_dtypes_as_people_write_them():
+    x = xp.ones(2, dtype=xp.float32)
+    assert xp.result_type(x, "f8") is xp.float64
+    assert xp.result_type(np.dtype("i8"), np.int8, 1) is xp.int64
+    assert xp.can_cast("f4", np.float64)
+    assert not xp.can_cast(np.dtype("f8"), "float32")
+    assert xp.isdtype("f8", "real floating")
+    assert xp.isdtype(np.dtype("i2"), "signed integer")
+    assert xp.isdtype(xp.int8, np.int8)
+    assert xp.isdtype(xp.int8, (np.dtype("i2"), np.dtype("i1")))
+    assert not xp.isdtype(xp.int8, np.dtype("i2"))
+    assert xp.iinfo("u2").max == 65535
+    assert np.asarray(x).astype(xp.int8).dtype == np.int8
+    assert np.asarray(x, dtype=xp.float64).dtype == np.float64
+    assert np.zeros(3, dtype=x.dtype).dtype == np.float32
 
 
 # Array.view
