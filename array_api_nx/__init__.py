@@ -215,13 +215,15 @@ else:
 
     def __getattr__(name: str) -> object:
         # A name with underscores is one that Python or a library probes for.
-        if not name.startswith("_"):
-            extra = import_module(".extra", __name__)
-            if name == "extra":
-                return extra
-            if name in extra.__all__ and current().extras:
-                return getattr(extra, name)
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        if name.startswith("_"):
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        extra = import_module(".extra", __name__)
+        if name == "extra":
+            return extra
+        if name in extra.__all__ and current().extras:
+            return getattr(extra, name)
+        mends = import_module(".frontend.missing", __name__)
+        raise mends.missing(__name__, name, mends.MAIN)
 
 
 def __dir__() -> list[str]:

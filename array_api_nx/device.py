@@ -232,7 +232,25 @@ def _load_entry(entry: EntryPoint, rest: str) -> Backend:
 
 def _unknown(name: object, hint: str = "") -> ValueError:
     known = ", ".join([repr(device.name) for device in known_devices()])
+    if not hint and (meant := _meant(str(name).lower())):
+        hint = f"; did you mean {' or '.join([repr(each) for each in meant])}?"
     return ValueError(f"no device {name!r}; known devices: {known}{hint}")
+
+
+def _meant(name: str) -> list[str]:
+    """Devices whose names are those that other libraries have for them: ``cuda``, ``cpu:0``."""
+    kind, _, number = name.partition(":")
+    if kind == "cpu":
+        return ["cpu"]
+    rest = ":".join([{"gpu": "cuda"}.get(kind, kind), *([number] if number else [])])
+    found = []
+    for engine in _engines.values():
+        try:
+            engine.resolve(rest)
+        except ValueError:
+            continue
+        found.append(f"{engine.name}:{rest}")
+    return found if kind.isalpha() else []
 
 
 def _entry_points() -> Iterator[EntryPoint]:

@@ -9,7 +9,7 @@ both divide by its square root. All results are new arrays.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from .contract import primitives as p
 from .contract.backend import Handle, Norm
@@ -40,6 +40,18 @@ __all__ = [
 
 def __dir__() -> list[str]:
     return __all__
+
+
+# Not for type checkers, to which any misspelt name would be an `object`.
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        # A name with underscores is one that Python or a library probes for.
+        if name.startswith("_"):
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from .frontend.missing import FFT, missing
+
+        raise missing(__name__, name, FFT)
 
 
 _OPPOSITE: Final[dict[str, Norm]] = {

@@ -12,7 +12,7 @@ from math import inf
 from numbers import Real
 from operator import index
 from types import TracebackType
-from typing import Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from numpy.linalg import LinAlgError
 
@@ -64,6 +64,18 @@ __all__ = [
 
 def __dir__() -> list[str]:
     return __all__
+
+
+# Not for type checkers, to which any misspelt name would be an `object`.
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        # A name with underscores is one that Python or a library probes for.
+        if name.startswith("_"):
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from .frontend.missing import LINALG, missing
+
+        raise missing(__name__, name, LINALG)
 
 
 class EigResult(NamedTuple):

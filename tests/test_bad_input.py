@@ -186,6 +186,8 @@ def test_arrays_of_other_libraries_on_the_left(library, x):
 def test_what_is_no_array_at_all(value, article, x):
     refused(lambda: xp.reshape(value, (1,)), TypeError, f"not {article}; .*asarray", x)
     if value != 3:
+        message = f"x must be an array_api_nx array, not {article}; .*asarray"
+        refused(lambda: xp.sqrt(value), TypeError, message)
         message = f"an array_api_nx array or a Python scalar, not {article}; .*asarray"
         refused(lambda: xp.add(x, value), TypeError, message, x)
         refused(lambda: x.__setitem__(0, value), TypeError, message, x)
@@ -362,7 +364,7 @@ def test_other_arguments_about_axes(call, error, message, x):
             lambda x: xp.concat([x] * 20 + [x.T]),
             "equal sizes on all other axes, but the shapes",
         ),
-        (lambda x: xp.stack([x, x.T]), "needs equal shapes.*; use broadcast_arrays first"),
+        (lambda x: xp.stack([x, x.T]), "needs equal shapes.*; pad or slice .* or use broadcast_a"),
         (lambda x: xp.reshape(x, (4,)), "6 elements cannot become 4; give sizes whose product"),
         (lambda x: xp.reshape(x, (-1, -1)), "at most one size may be -1"),
         (lambda x: xp.reshape(x, (-1, 4)), "no size in place of -1 makes 6 elements; give sizes"),
@@ -796,8 +798,21 @@ def test_comparing_with_integers_out_of_range_is_exact():
 
 
 def test_defaults_out_of_range():
-    for call in (lambda: xp.asarray(2**63), lambda: xp.full(1, 2**63), lambda: xp.asarray([2**63])):
-        refused(call, OverflowError, "is out of range for dtype int64")
+    for call in (xp.asarray, lambda n: xp.full(1, n), lambda n: xp.asarray([n])):
+        message = "is out of range for dtype int64.*astype to uint64, or make it with dtype=xp.uin"
+        refused(lambda call=call: call(2**63), OverflowError, message)
+        message = "is out of range for dtype int64.*; give a float, since no integer dtype holds it"
+        refused(lambda call=call: call(2**70), OverflowError, message)
+
+
+def test_strings_are_no_limits(x):
+    message = r"min must be .* not a str; arrays hold numbers: convert it with float\(...\), then"
+    refused(lambda: xp.clip(x, "a", 1), TypeError, message, x)
+
+
+def test_dtypes_are_not_called():
+    message = r"a dtype makes no values; make an array with asarray\(3, dtype=xp.float64\)"
+    refused(lambda: xp.float64(3), TypeError, message)
 
 
 # Conversion to Python

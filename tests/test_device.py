@@ -77,6 +77,31 @@ def test_unknown_devices_are_refused(name):
         Device(name)
 
 
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("cuda", "'torch:cuda' or 'jax:cuda'"),
+        ("cuda:1", "'torch:cuda:1' or 'jax:cuda:1'"),
+        ("gpu", "'torch:cuda' or 'jax:cuda'"),
+        ("GPU:0", "'torch:cuda:0' or 'jax:cuda:0'"),
+        ("mps", "'torch:mps'"),
+        ("CPU", "'cpu'"),
+        ("cpu:0", "'cpu'"),
+    ],
+)
+def test_names_that_other_libraries_have_for_devices(name, meant):
+    message = rf"no device '{name}'; known devices: 'cpu'.*; did you mean {meant}\?$"
+    with pytest.raises(ValueError, match=message):
+        Device(name)
+
+
+@pytest.mark.parametrize("name", ["", "nowhere", "torch:gpu", 3, None, []])
+def test_other_names_are_not_guessed(name):
+    with pytest.raises(ValueError, match=r"known devices: 'cpu'") as caught:
+        Device(name)
+    assert "did you mean" not in str(caught.value)
+
+
 def test_a_name_is_registered_once(fake):
     with pytest.raises(ValueError, match=r"'fake:0' is registered already; choose another name"):
         device.register("fake:0", CPUBackend)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import builtins
 import sys
-from typing import Final, final
+from typing import Final, Never, final
 
 from .frozen import Frozen, set_slot
 
@@ -138,6 +138,13 @@ class DType(Frozen):
             return NotImplemented
 
     __hash__ = object.__hash__
+
+    def __call__(self, *values: object) -> Never:
+        # NumPy's scalar types make scalars; users of those try it here.
+        given = ", ".join([repr(value) for value in values])
+        raise TypeError(
+            f"a dtype makes no values; make an array with asarray({given}, dtype=xp.{self.name})"
+        )
 
     def __reduce__(self) -> tuple[object, tuple[str]]:
         return dtype_named, (self.name,)

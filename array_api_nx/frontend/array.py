@@ -11,6 +11,7 @@ from types import EllipsisType, ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias, final
 
 from ..native import native, with_twin
+from .missing_attributes import MENDS, MissingAttribute
 
 if TYPE_CHECKING:
     from ..contract.backend import Handle
@@ -163,6 +164,10 @@ class Array:
 
     def __format__(self, spec: str) -> str:
         return formatting.array_format(self, spec)
+
+    def __dir__(self) -> list[str]:
+        there = type(self).__dict__
+        return [n for n in object.__dir__(self) if type(there.get(n)) is not MissingAttribute]
 
     # ------------------------------------------------------------------ exchange
 
@@ -632,6 +637,10 @@ class Array:
     def __imatmul__(self, other: Array, /) -> Array:
         return inplace_matmul(self, other)
 
+
+for _name in MENDS:
+    if not hasattr(Array, _name):
+        setattr(Array, _name, MissingAttribute(_name))
 
 if native is not None:
     # The same in C, which asks the methods above where it does not answer itself.

@@ -34,6 +34,7 @@ __all__ = [
     "ArrayOrScalar",
     "PythonScalar",
     "arg_reduce",
+    "array_operand",
     "as_array",
     "binary",
     "cast",
@@ -95,7 +96,9 @@ def _describe(x: object) -> str:
 def _mend(x: object) -> str:
     if hasattr(x, "__dlpack__") and not isinstance(x, np.ndarray | np.generic):
         return "convert it with from_dlpack(...) or asarray(...)"
-    if x is None or isinstance(x, str):
+    if isinstance(x, str | bytes):
+        return "arrays hold numbers: convert it with float(...), then with asarray(...)"
+    if x is None:
         return "make an array with asarray(...)"
     return "convert it with asarray(...)"
 
@@ -140,12 +143,16 @@ def check_scalar(x: PythonScalar, dtype: DType) -> PythonScalar:
             raise OverflowError(
                 f"a Python int is out of range for dtype {dtype}; give a float, such as inf"
             )
+        value = int(x)  # type: ignore[arg-type]
+        wider = next((each for each in d.INTEGRAL if each.min <= value <= each.max), None)
+        mend = "give a float, since no integer dtype holds it"
+        if wider is not None:
+            mend = f"convert the array with astype to {wider}, or make it with dtype=xp.{wider}"
         # Python refuses to print the longest ints.
-        bits = int(x).bit_length()  # type: ignore[arg-type]
+        bits = value.bit_length()
         raise OverflowError(
-            f"the scalar {x if bits <= 128 else f'of {bits} bits'} is out of range for dtype "
-            f"{dtype} ({dtype.min} to {dtype.max}); "
-            "convert the array with astype to a wider dtype first"
+            f"the scalar {value if bits <= 128 else f'of {bits} bits'} is out of range for dtype "
+            f"{dtype} ({dtype.min} to {dtype.max}); {mend}"
         )
     return x
 
@@ -176,6 +183,17 @@ def as_array(x: object, name: str = "x") -> ArrayOrScalar:
     raise TypeError(
         f"{name} must be an array_api_nx array or a Python scalar, not {_describe(x)}; {_mend(x)}"
     )
+
+
+def array_operand(x: object, name: str = "x") -> Array:
+    """`x` as an array. NumPy scalars become 0-d arrays.
+
+    Raises
+    ------
+    TypeError
+        If it is anything else, a Python scalar among them.
+    """
+    return only_array(as_array(x, name) if isinstance(x, np.generic) else x, name)
 
 
 def check_writable(x: Array) -> None:
@@ -298,11 +316,7 @@ def unary(op: Primitive, x: Array) -> Array:
             return array
         dtype, _ = operand_dtypes(op, x._dtype)
         return unary(op, cast(x, dtype))
-    value = as_array(x)
-    if type(value) is Array:
-        return unary(op, value)
-    only_array(x)
-    raise AssertionError("unreachable")
+    return unary(op, array_operand(x))
 
 
 @with_twin
@@ -498,7 +512,7 @@ def reduce(
 ) -> Array:
     """`op` over the axes `axis`; `dtype`, for sum and prod, is what to accumulate in."""
     if type(x) is not Array:
-        x = _array_operand(x)
+        x = array_operand(x)
     result = op.results.get(x._dtype)
     if result is None:
         compute, result = operand_dtypes(op, x._dtype)
@@ -531,11 +545,6 @@ _ALL_AXES: Final = [tuple(range(n)) for n in range(65)]
 _WITHOUT_IDENTITY: Final = frozenset({p.MAX, p.MIN})
 
 
-def _array_operand(x: object) -> Array:
-    """NumPy scalars as 0-d arrays; TypeError for anything else that is no array."""
-    return only_array(as_array(x) if isinstance(x, np.generic) else x)
-
-
 def _refuse_empty(op: Primitive, shape: tuple[int, ...], axis: object) -> NoReturn:
     where = "" if axis is None else f" over axis {axis}"
     raise ValueError(
@@ -547,7 +556,7 @@ def _refuse_empty(op: Primitive, shape: tuple[int, ...], axis: object) -> NoRetu
 def arg_reduce(op: Primitive, x: Array, axis: int | None, keepdims: bool) -> Array:
     """Index of an extreme element along `axis`, or in the flattened array for None."""
     if type(x) is not Array:
-        x = _array_operand(x)
+        x = array_operand(x)
     _, result = operand_dtypes(op, x._dtype)
     backend = x._device.backend
     handle = x._handle
@@ -568,7 +577,7 @@ def arg_reduce(op: Primitive, x: Array, axis: int | None, keepdims: bool) -> Arr
 def scan(op: Primitive, x: Array, axis: int | None, dtype: DType | None) -> Array:
     """Inclusive running `op` along `axis`, which may be omitted for one dimension."""
     if type(x) is not Array:
-        x = _array_operand(x)
+        x = array_operand(x)
     compute, result = operand_dtypes(op, x._dtype)
     if dtype is None:
         x = cast(x, compute)

@@ -14,11 +14,11 @@ from ..native import with_twin
 from .array import Array
 from .dispatch import (
     ArrayOrScalar,
+    array_operand,
     as_array,
     binary,
     cast,
     check_scalar,
-    only_array,
     operand_dtypes,
     operands,
     unary,
@@ -565,7 +565,7 @@ def _is_value(limit: Array | int | float, dtype: DType) -> bool:
 
 def _clip(x: Array, low: Array | int | float | None, high: Array | int | float | None) -> Array:
     """The rest of `clip`: no limits, arrays as limits, mixed dtypes, errors."""
-    only_array(as_array(x))
+    array_operand(x)
     given = []
     for name, limit in (("min", low), ("max", high)):
         if limit is not None:

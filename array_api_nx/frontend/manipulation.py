@@ -712,7 +712,7 @@ def stack(arrays: tuple[Array, ...] | list[Array], /, *, axis: int = 0) -> Array
         if backend.shape(handle) != shape:
             raise ValueError(
                 f"stack needs equal shapes, but they are {shape} and {backend.shape(handle)}; "
-                "use broadcast_arrays first"
+                "pad or slice the arrays first, or use broadcast_arrays if sizes of 1 differ"
             )
         pieces.append(backend.try_reshape(handle, new))
     return _view(first, backend.cat(pieces, position))

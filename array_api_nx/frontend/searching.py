@@ -12,6 +12,7 @@ from .array import Array
 from .dispatch import (
     ArrayOrScalar,
     arg_reduce,
+    array_operand,
     as_array,
     cast,
     check_scalar,
@@ -136,7 +137,7 @@ def nonzero(x: Array, /) -> tuple[Array, ...]:
     Standard: searching functions.
     """
     if type(x) is not Array:
-        x = only_array(as_array(x))
+        x = array_operand(x)
     if x.ndim == 0:
         raise ValueError(
             "nonzero needs at least one axis, and a 0-d array has none; "
@@ -288,7 +289,7 @@ def where(
 
 def _where(condition: Array, x1: ArrayOrScalar, x2: ArrayOrScalar) -> Array:
     """The rest of `where`: mixed dtypes, two scalars, NumPy scalars, errors."""
-    mask = only_array(as_array(condition, "condition"), "condition")
+    mask = array_operand(condition, "condition")
     if mask._dtype is not _BOOL:
         raise TypeError(
             f"condition must be a bool array, not {mask._dtype}; compare it with something, as in "

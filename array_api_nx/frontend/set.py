@@ -8,7 +8,7 @@ from ..contract import primitives as p
 from ..core import dtypes as d
 from ..native import native, with_twin
 from .array import Array
-from .dispatch import ArrayOrScalar, as_array, binary, cast, only_array, operands, unary, wrap
+from .dispatch import ArrayOrScalar, array_operand, binary, cast, operands, unary, wrap
 from .utility import any as any_
 
 __all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"]
@@ -98,7 +98,7 @@ def unique_all(x: Array, /) -> UniqueAll:
     Standard: set functions.
     """
     if type(x) is not Array:
-        x = only_array(as_array(x))
+        x = array_operand(x)
     device = x._device
     values, indices, inverse, counts = device.backend.unique(x._handle)
     return UniqueAll(
@@ -126,7 +126,7 @@ def unique_counts(x: Array, /) -> UniqueCounts:
     Standard: set functions.
     """
     if type(x) is not Array:
-        x = only_array(as_array(x))
+        x = array_operand(x)
     device = x._device
     values, counts = device.backend.unique_counts(x._handle)
     return UniqueCounts(wrap(values, x._dtype, device), wrap(counts, d.int64, device))
@@ -149,7 +149,7 @@ def unique_inverse(x: Array, /) -> UniqueInverse:
     Standard: set functions.
     """
     if type(x) is not Array:
-        x = only_array(as_array(x))
+        x = array_operand(x)
     device = x._device
     values, inverse = device.backend.unique_inverse(x._handle)
     return UniqueInverse(wrap(values, x._dtype, device), wrap(inverse, d.int64, device))
@@ -172,5 +172,5 @@ def unique_values(x: Array, /) -> Array:
     Standard: set functions.
     """
     if type(x) is not Array:
-        x = only_array(as_array(x))
+        x = array_operand(x)
     return wrap(x._device.backend.unique_values(x._handle), x._dtype, x._device)

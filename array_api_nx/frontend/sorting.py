@@ -7,7 +7,7 @@ from ..core import dtypes as d
 from ..core.shape import normalise_axis
 from ..native import with_twin
 from .array import Array
-from .dispatch import as_array, only_array, refuse_dtype
+from .dispatch import array_operand, refuse_dtype
 
 __all__ = ["argsort", "sort"]
 
@@ -42,7 +42,7 @@ def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bo
     Standard: sorting functions.
     """
     if type(x) is not Array:
-        x = only_array(as_array(x))
+        x = array_operand(x)
     if x._dtype not in p.ARGSORT.results:
         refuse_dtype(p.ARGSORT, x._dtype)
     device = x._device
@@ -88,7 +88,7 @@ def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool 
     Standard: sorting functions.
     """
     if type(x) is not Array:
-        x = only_array(as_array(x))
+        x = array_operand(x)
     dtype = x._dtype
     if dtype not in p.SORT.results:
         refuse_dtype(p.SORT, dtype)

@@ -11,16 +11,7 @@ from ..core.dtypes import DType, as_dtype
 from ..core.shape import normalise_axes, normalise_axis
 from ..native import with_twin
 from .array import Array, Foreign
-from .dispatch import (
-    as_array,
-    cast,
-    only_array,
-    operand_dtypes,
-    reduce,
-    scan,
-    unary,
-    wrap,
-)
+from .dispatch import array_operand, cast, operand_dtypes, reduce, scan, unary, wrap
 
 __all__ = [
     "cumulative_prod",
@@ -108,7 +99,7 @@ def cumulative_prod(
     Standard: statistical functions.
     """
     if type(x) is not Array:
-        x = only_array(as_array(x))
+        x = array_operand(x)
     op = p.CUMULATIVE_PROD
     target = _ACCUMULATOR[x._dtype] if dtype is None else _target(op, x, dtype)
     result = scan(op, x, axis, target)
@@ -156,7 +147,7 @@ def cumulative_sum(
     Standard: statistical functions.
     """
     if type(x) is not Array:
-        x = only_array(as_array(x))
+        x = array_operand(x)
     op = p.CUMULATIVE_SUM
     target = _ACCUMULATOR[x._dtype] if dtype is None else _target(op, x, dtype)
     result = scan(op, x, axis, target)
@@ -280,7 +271,7 @@ def prod(
     Standard: statistical functions.
     """
     if type(x) is not Array:
-        x = only_array(as_array(x))
+        x = array_operand(x)
     target = _ACCUMULATOR[x._dtype] if dtype is None else _target(p.PROD, x, dtype)
     return reduce(p.PROD, x, axis, keepdims, target)
 
@@ -349,7 +340,7 @@ def sum(
     Standard: statistical functions.
     """
     if type(x) is not Array:
-        x = only_array(as_array(x))
+        x = array_operand(x)
     target = _ACCUMULATOR[x._dtype] if dtype is None else _target(p.SUM, x, dtype)
     return reduce(p.SUM, x, axis, keepdims, target)
 
@@ -390,7 +381,7 @@ def var(
     Standard: statistical functions.
     """
     if type(x) is not Array:
-        x = only_array(as_array(x))
+        x = array_operand(x)
     if type(correction) is not int and type(correction) is not float:
         correction = _real_number(correction)
     compute, result = operand_dtypes(p.VAR, x._dtype)

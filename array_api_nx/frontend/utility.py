@@ -9,7 +9,7 @@ from ..core import dtypes as d
 from ..core.shape import normalise_axis
 from ..native import with_twin
 from .array import Array
-from .dispatch import as_array, only_array, reduce, wrap
+from .dispatch import array_operand, reduce, wrap
 from .manipulation import concat
 
 __all__ = ["all", "any", "diff"]
@@ -101,7 +101,7 @@ def diff(
     Standard: utility functions.
     """
     if type(x) is not Array:
-        x = only_array(as_array(x))
+        x = array_operand(x)
     try:
         steps = index(n)
     except TypeError:

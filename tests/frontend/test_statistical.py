@@ -125,8 +125,8 @@ class TestSumAndProd:
             function(xp.ones(2, dtype=xp.complex64), dtype=xp.float64)
         with pytest.raises(TypeError, match="in a numeric dtype, not bool; convert the result"):
             function(xp.ones(2), dtype=xp.bool)
-        with pytest.raises(TypeError, match=r"xp\.float32"):
-            function(xp.ones(2), dtype=np.float32)
+        with pytest.raises(TypeError, match=r"not <class 'numpy.float16'>"):
+            function(xp.ones(2), dtype=np.float16)
 
     def test_of_no_elements(self) -> None:
         x = xp.zeros((0, 2))

@@ -1,0 +1,185 @@
+"""What is told of NumPy's names that the namespace lacks."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+import array_api_nx as xp
+from array_api_nx.frontend.missing import FFT, LINALG, MAIN
+
+PLACES = {
+    "array_api_nx": (xp, np, MAIN),
+    "array_api_nx.linalg": (xp.linalg, np.linalg, LINALG),
+    "array_api_nx.fft": (xp.fft, np.fft, FFT),
+}
+# Of NumPy's functions, those that `extra` is to have, and that mends may name.
+TO_COME = {
+    *["nansum", "nanprod", "nanmax", "nanmin", "nanmean", "nanstd", "nanvar", "nanmedian"],
+    *["nanquantile", "nancumsum", "nancumprod", "nanargmax", "nanargmin", "median", "quantile"],
+    *["cov", "corrcoef", "histogram", "bincount", "einsum", "lstsq", "transpose", "concatenate"],
+    *["ravel", "diagonal", "partition", "argpartition", "put_along_axis", "nan_to_num", "isclose"],
+    *["allclose", "array_equal", "convolve", "interp", "trapezoid", "gradient", "roots", "sinc"],
+}
+# Submodules of ours that have the name of one of NumPy's.
+SUBMODULES = {"core", "fft", "linalg", "random", "testing"}
+
+
+def public(module: ModuleType) -> list[str]:
+    return [name for name in dir(module) if not name.startswith("_")]
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_every_name_of_numpys_is_there_or_has_a_mend(place):
+    ours, theirs, mends = PLACES[place]
+    unknown = [
+        name
+        for name in public(theirs)
+        if not hasattr(ours, name) and name not in mends and name not in TO_COME
+    ]
+    assert not unknown
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_no_name_that_is_there_has_a_mend(place):
+    ours, _, mends = PLACES[place]
+    assert not [name for name in mends if hasattr(ours, name)]
+    assert not [name for name in mends if name in TO_COME]
+
+
+def test_no_submodule_of_ours_hides_a_name_of_numpys():
+    found = {name for name in public(np) if isinstance(getattr(xp, name, None), ModuleType)}
+    assert found <= SUBMODULES
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_mends_name_what_is_there(place):
+    for name, mend in PLACES[place][2].items():
+        for path in re.findall(r"\bxp\.([\w.]*\w)", mend):
+            found: object = xp
+            for part in path.split("."):
+                if part in TO_COME:
+                    break
+                found = getattr(found, part, None)
+                assert found is not None, (name, mend)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_the_error_tells_the_mend_and_python_does_not_guess(place):
+    ours, _, mends = PLACES[place]
+    for name, mend in mends.items():
+        with pytest.raises(AttributeError) as caught:
+            getattr(ours, name)
+        assert str(caught.value) == f"module {place!r} has no attribute {name!r}; {mend}"
+        # Without a name Python guesses nothing.
+        assert caught.value.name is None
+        assert caught.value.obj is ours
+
+
+def last_line(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    return (done.stderr or done.stdout).splitlines()[-1]
+
+
+def test_what_users_read():
+    start = "import array_api_nx as xp; xp."
+    assert last_line(f"{start}array([1])").endswith("has no attribute 'array'; use xp.asarray")
+    assert last_line(f"{start}arcsin").endswith("has no attribute 'arcsin'; use xp.asin")
+    # A guess is all there is for names that NumPy does not have, either.
+    assert last_line(f"{start}asaray").endswith("'asaray'. Did you mean: 'asarray'?")
+    assert last_line(f"{start}linalg.choleski").endswith("'choleski'. Did you mean: 'cholesky'?")
+
+
+def test_mends_are_not_imported_before_a_miss():
+    code = (
+        "import sys, array_api_nx as xp; hasattr(xp, '_private'), xp.pad, xp.linalg.svd, xp.fft; "
+        "print('array_api_nx.frontend.missing' in sys.modules)"
+    )
+    assert last_line(code) == "False"
+
+
+def test_misses_are_quiet():
+    for name in ("float16", "array", "arcsin", "no_such_name", "__wrapped__", "_private"):
+        assert not hasattr(xp, name)
+        assert getattr(xp, name, None) is None
+        assert name not in dir(xp)
+
+
+# Mends that are expressions say what NumPy's function computes.
+
+x1, x2 = np.asarray([[0.5, -1.5, 2.0], [3.0, 0.0, -4.0]]), np.asarray([[1.0, 2.0, -3.0]])
+v1, v2 = x1[0], x2[0]
+angles, flags = 100 * x1, x1 > 0
+ints, others = np.asarray([3, 1, 3, 5]), np.asarray([5, 4, 3, 4])
+square, several = np.arange(9.0).reshape(3, 3), np.arange(12.0).reshape(2, 2, 3)
+limits = np.asarray([np.inf, -np.inf, np.nan, 1.0])
+mixed = np.asarray([1 + 2j, 3, -1j])
+EXPRESSIONS = {
+    "absolute": ("x", x1),
+    "amax": ("x", x1),
+    "angle": ("x", mixed),
+    "arctan2": ("x1 x2", x1, x2),
+    "argwhere": ("x", x1),
+    "array_equiv": ("x1 x2", x1, x2),
+    "cbrt": ("x", x1),
+    "deg2rad": ("x", angles),
+    "degrees": ("x", x1),
+    "diagflat": ("x", v1),
+    "ediff1d": ("x", x1),
+    "exp2": ("x", x1),
+    "extract": ("condition x", flags, x1),
+    "fix": ("x", x1),
+    "flatnonzero": ("x", x1),
+    "fliplr": ("x", x1),
+    "flipud": ("x", x1),
+    "float_power": ("x1 x2", ints, others),
+    "fmax": ("x1 x2", limits, limits[::-1]),
+    "fmin": ("x1 x2", limits, limits[::-1]),
+    "fmod": ("x1 x2", x1, x2),
+    "heaviside": ("x1 x2", x1, x2),
+    "intersect1d": ("x1 x2", ints, others),
+    "iscomplex": ("x", mixed),
+    "iscomplexobj": ("x", mixed),
+    "isneginf": ("x", limits),
+    "isposinf": ("x", limits),
+    "isreal": ("x", mixed),
+    "isrealobj": ("x", mixed),
+    "ldexp": ("x1 x2", v1, ints[:3]),
+    "matvec": ("x1 x2", several, v1),
+    "ndim": ("x", x1),
+    "ptp": ("x", x1),
+    "rad2deg": ("x", x1),
+    "radians": ("x", angles),
+    "rot90": ("x", square),
+    "setdiff1d": ("x1 x2", ints, others),
+    "shape": ("x", x1),
+    "size": ("x", x1),
+    "spacing": ("x", np.abs(x1)),
+    "tri": ("n m", 3, 4),
+    "tril_indices": ("n _ m", 3, 0, 4),
+    "tril_indices_from": ("x", square),
+    "triu_indices": ("n _ m", 3, 0, 4),
+    "triu_indices_from": ("x", square),
+    "union1d": ("x1 x2", ints, others),
+    "vander": ("x n", v1, 4),
+    "vdot": ("x1 x2", x1, x1),
+    "vecmat": ("x1 x2", several[0, 0, :2], several),
+}
+
+
+@pytest.mark.parametrize("name", EXPRESSIONS)
+def test_mends_compute_what_numpys_functions_do(name):
+    names, *arguments = EXPRESSIONS[name]
+    expected = getattr(np, name)(*arguments)
+    ours = [xp.asarray(each) if isinstance(each, np.ndarray) else each for each in arguments]
+    given = dict(zip(names.split(), ours, strict=True))
+    code = MAIN[name].removeprefix("use ")
+    if not re.search(r"[\[( ]|^x\.", code):
+        code += f"({', '.join(given)})"
+    result = eval(code, {"xp": xp, "np": np, **given})
+    np.testing.assert_allclose(np.asarray(result), np.asarray(expected), rtol=1e-14)

@@ -1,0 +1,84 @@
+"""What is told of the attributes of NumPy's arrays that ours lack."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import pickle
+import pydoc
+import re
+
+import numpy as np
+import pytest
+
+import array_api_nx as xp
+from array_api_nx.frontend.missing_attributes import MENDS, MissingAttribute
+
+# Of the attributes of NumPy's arrays, those that ours are to have, and functions that mends name.
+TO_COME = {
+    *["max", "min", "mean", "std", "var", "prod", "any", "all", "argmax", "argmin", "round"],
+    *["copy", "item", "tolist", "astype", "transpose", "ravel", "flatten", "squeeze", "conj"],
+    *["real", "imag", "nbytes", "itemsize"],
+}
+FUNCTIONS_TO_COME = {"partition", "argpartition"}
+
+
+def test_every_attribute_of_numpys_arrays_is_there_or_has_a_mend():
+    x = xp.ones((2, 2))
+    names = [name for name in dir(np.ndarray) if not name.startswith("_")]
+    assert not [n for n in names if not hasattr(x, n) and n not in MENDS and n not in TO_COME]
+
+
+def test_no_attribute_that_is_there_has_a_mend():
+    for name in MENDS:
+        assert name not in TO_COME
+        assert type(inspect.getattr_static(xp.Array, name)) is MissingAttribute
+
+
+@pytest.mark.parametrize("name", MENDS)
+def test_the_error_tells_the_mend_and_python_does_not_guess(name):
+    for owner in (xp.ones(2), xp.Array):
+        with pytest.raises(AttributeError) as caught:
+            getattr(owner, name)
+        assert str(caught.value) == f"'Array' object has no attribute {name!r}; {MENDS[name]}"
+        assert caught.value.name is None
+        assert caught.value.obj is owner
+        assert not hasattr(owner, name)
+    for path in re.findall(r"\bxp\.([\w.]*\w)", MENDS[name]):
+        owner, _, function = path.rpartition(".")
+        found = hasattr(getattr(xp, owner) if owner else xp, function)
+        assert found or function in FUNCTIONS_TO_COME
+    for attribute in re.findall(r"\bx\.(\w+)", MENDS[name]):
+        assert hasattr(xp.ones((2, 2)), attribute)
+
+
+def test_arrays_do_not_list_them():
+    x = xp.ones((2, 2))
+    assert not set(MENDS) & set(dir(x))
+    assert {"T", "mT", "shape", "sum", "__add__", "__dlpack__"} <= set(dir(x))
+    with pytest.raises(AttributeError) as caught:
+        _ = x.shapes
+    assert caught.value.name == "shapes"
+    for name in ("fit", "iloc", "pvalue", "__array_interface__", "_private"):
+        assert not hasattr(x, name)
+
+
+def test_arrays_cannot_be_given_them():
+    x = xp.ones(2)
+    with pytest.raises(AttributeError):
+        x.flags = None
+    assert copy.copy(x).shape == pickle.loads(pickle.dumps(x)).shape == (2,)
+
+
+def test_numpys_functions_that_look_for_methods_do_without():
+    x = xp.asarray([3.0, 1.0, 2.0])
+    assert np.sort(x).tolist() == [1.0, 2.0, 3.0]
+    assert np.argsort(x).tolist() == [1, 2, 0]
+    assert np.cumsum(x).tolist() == [3.0, 4.0, 6.0]
+    assert np.take(x, [1]).tolist() == [1.0]
+    assert np.repeat(x, 2).shape == (6,)
+
+
+def test_help_tells_the_mends():
+    text = pydoc.render_doc(xp.Array, renderer=pydoc.plaintext)
+    assert "Missing: use xp.sort(x), which gives a new array." in text
