@@ -13,6 +13,7 @@ Beside the standard's names the top level holds controls only: `Array`, `Device`
 
 from __future__ import annotations
 
+from functools import partial
 from importlib import import_module
 from math import e, inf, nan, pi
 from typing import TYPE_CHECKING
@@ -164,6 +165,7 @@ from .frontend.manipulation import (
     tile,
     unstack,
 )
+from .frontend.on_import import when_imported as _when_imported
 from .frontend.searching import (
     argmax,
     argmin,
@@ -224,6 +226,10 @@ else:
             return getattr(extra, name)
         mends = import_module(".frontend.missing", __name__)
         raise mends.missing(__name__, name, mends.MAIN)
+
+
+# Plain `einops.rearrange(x, ...)` takes arrays where einops knows the backend class of this module.
+_when_imported("einops", partial(import_module, ".einops_backend", __name__))
 
 
 def __dir__() -> list[str]:
