@@ -30,8 +30,8 @@ def gate_parser() -> argparse.ArgumentParser:
         " namespace, and excuse nothing.",
         epilog=f"{_STATUS} Sub-commands, each with a --help of its own: run (judges any namespaces,"
         " function by function), report (HTML, Markdown, badge), compare (two results), known"
-        " (lists of known failures), clients (runs the tests of SciPy, scikit-learn and"
-        " array-api-extra).",
+        " (lists of known failures), clients (runs the tests of SciPy and scikit-learn, and"
+        " calls of other packages).",
     )
     _add_module(parser)
     parser.add_argument(
@@ -67,7 +67,7 @@ def parser() -> argparse.ArgumentParser:
     _add_clients(
         commands.add_parser(
             "clients",
-            help="run the tests of SciPy, scikit-learn and array-api-extra on a namespace",
+            help="run the tests of SciPy and scikit-learn, and calls of others, on a namespace",
             epilog="Exit status: 0 no failures but explained ones, 1 others, 2 nothing could be"
             " run, 130 interrupted.",
         )
@@ -170,8 +170,10 @@ def _add_known(known: argparse.ArgumentParser) -> None:
 
 def _add_clients(clients: argparse.ArgumentParser) -> None:
     clients.description = (
-        "Run the tests that SciPy and scikit-learn ship, and calls of array-api-extra's functions,"
-        " on a namespace that they do not know. The installed packages are not touched."
+        "Run the tests that SciPy and scikit-learn ship, and calls of array-api-extra's functions"
+        " and of other consumers (pip install 'array-api-nx[consumers]'; those that are not"
+        " installed are skipped), on a namespace that they do not know. The installed packages are"
+        " not touched."
     )
     _add_module(clients)
     clients.add_argument(

@@ -32,6 +32,9 @@ class Explanation:
         The client's line at which the test fails, without indentation.
     reason : str
         Why that line fails for every namespace that the client does not know by name.
+    file : str
+        Where the line is, relative to the client's package, if nothing fails there: where arrays
+        of the namespace become another library's. Otherwise empty.
     """
 
     name: str
@@ -39,14 +42,32 @@ class Explanation:
     message: str
     line: str
     reason: str
+    file: str = ""
 
-    def covers(self, test: str, message: str, source: str) -> bool:
-        """Whether this is the explanation of a failure; `source` is the line where it failed."""
+    def covers(self, test: str, message: str, source: str, folder: Path) -> bool:
+        """Whether this is the explanation of a failure.
+
+        Parameters
+        ----------
+        test : str
+            The test's id.
+        message : str
+            The failure's message.
+        source : str
+            The client's line where it failed.
+        folder : Path
+            The client's package.
+        """
         return (
-            self.line == source
+            (self._is_still_in(folder) if self.file else self.line == source)
             and re.search(self.tests, test) is not None
             and re.search(self.message, message) is not None
         )
+
+    def _is_still_in(self, folder: Path) -> bool:
+        file = folder / self.file
+        lines = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
+        return self.line in map(str.strip, lines)
 
 
 def read(path: Path | None = None) -> list[Explanation]:
@@ -75,9 +96,11 @@ def _explanation(name: str, table: dict[str, str]) -> Explanation:
     return explanation
 
 
-def explain(explanations: Iterable[Explanation], test: str, message: str, source: str) -> str:
+def explain(
+    explanations: Iterable[Explanation], test: str, message: str, source: str, folder: Path
+) -> str:
     """The name of the first explanation that covers a failure; empty if there is none."""
-    return next((e.name for e in explanations if e.covers(test, message, source)), "")
+    return next((e.name for e in explanations if e.covers(test, message, source, folder)), "")
 
 
 def place(longrepr: str, folder: Path) -> tuple[str, str]:

@@ -10,16 +10,14 @@ import os
 import pkgutil
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import pytest
-from array_api_compat import array_namespace
 
+from .agreement import Namespace, Value, agree
 from .packages import EXTRA_PACKAGES
 
-Namespace: TypeAlias = Any
-Value: TypeAlias = Any  # what calls give: an array of any namespace, a dtype, a number, or a tuple
 Call: TypeAlias = Callable[[Namespace, Namespace], Value]
 
 
@@ -132,30 +130,4 @@ CALLS: dict[str, Call] = {
 def test_agrees(call: str) -> None:
     xpx, xp = _package(), pkgutil.resolve_name(os.environ["ARRAY_API_TESTS_MODULE"])
     with np.errstate(all="ignore"):
-        _compare(CALLS[call](xpx, xp), CALLS[call](xpx, np), xp)
-
-
-def _compare(actual: Value, expected: Value, xp: ModuleType) -> None:
-    """The same kind of object, and for arrays the same namespace, dtype, shape and values."""
-    if isinstance(expected, tuple):
-        assert isinstance(actual, tuple)
-        assert len(actual) == len(expected)
-        for one, other in zip(actual, expected, strict=True):
-            _compare(one, other, xp)
-    elif isinstance(expected, np.ndarray | np.generic):
-        assert array_namespace(actual) == array_namespace(xp.asarray(0))
-        assert actual.shape == expected.shape
-        assert _dtype(actual.dtype) == _dtype(expected.dtype)
-        values: Value = np.asarray(expected)
-        np.testing.assert_allclose(np.asarray(actual), values, rtol=1e-12)
-    elif isinstance(expected, int):
-        assert actual == expected
-    else:
-        assert _dtype(actual) == _dtype(expected)
-
-
-def _dtype(dtype: Value) -> str:
-    """The standard's name of a dtype."""
-    if isinstance(dtype, np.dtype) or (isinstance(dtype, type) and issubclass(dtype, np.generic)):
-        return np.dtype(dtype).name
-    return str(dtype).rpartition(".")[2]
+        agree(CALLS[call](xpx, xp), CALLS[call](xpx, np), xp)

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from ..markdown import table
+from .packages import CONSUMERS
 from .report import Values
 from .runner import RENAMED
 
 _ABOUT = """\
-The test suites that SciPy and scikit-learn ship, and calls of array-api-extra's functions, run on
-`{name}`. This page was written by `python -m conformance clients --markdown FILE`.
+The test suites that SciPy and scikit-learn ship, and calls of array-api-extra's functions and of
+other consumers, run on `{name}`. This page was written by
+`python -m conformance clients --markdown FILE`.
 
 Every test counted uses the namespace. *Skipped* and *expected to fail* are the client's own marks,
 among them those for all namespaces but NumPy. *Explained*: it fails for every namespace whose name
 the client does not know, or the test itself asks for what the standard does not have; the reasons
 are below."""
+_CONSUMERS = """\
+Calls from the packages' own documentation, with arrays of the namespace and with NumPy's. A call
+*works* if it gives the namespace's arrays, on its default device, with NumPy's values and dtypes.
+*Became another's*: the result is an array of another library, as a rule NumPy's. *Not counted*:
+NumPy itself fails."""
 _RENAMED = f"`{RENAMED}` is array_api_strict under a name that no client knows."
 
 
@@ -32,10 +39,16 @@ def render(record: Values) -> str:
         parts.append(_RENAMED)
     for name, client in judged["clients"].items():
         beside = {each["name"]: each["clients"].get(name) for each in others}
-        parts += [f"## {name} {client['version']}", _counts(client, beside)]
+        parts.append(f"## {name} {client['version']}")
+        if name == CONSUMERS:
+            parts += [_CONSUMERS, _consumers(client, beside)]
+        else:
+            parts.append(_counts(client, beside))
         if client["end"] != "finished":
             parts.append(f"**Not complete ({client['end']}): {client['not_run']} tests not run.**")
-        if client["causes"]:
+        if name == CONSUMERS:
+            parts += [*_failures(client), *_left_out(client)]
+        elif client["causes"]:
             parts.append(_causes(client))
     if record["explanations"]:
         parts.append("## Explanations")
@@ -57,6 +70,49 @@ def _counts(client: Values, beside: dict[str, Values | None]) -> str:
         row += [_failed(other, name) for other in beside.values()]
         rows.append([str(cell) for cell in row])
     return table(rows)
+
+
+def _consumers(client: Values, beside: dict[str, Values | None]) -> str:
+    rows = [
+        ["package", "calls", "works", "became another's", "fails", "explained", "not counted"]
+        + [f"works on {name}" for name in beside]
+    ]
+    for name, counts in [*client["submodules"].items(), ("all", client["totals"])]:
+        fails = counts["failed"] - counts["became"]
+        row = [name, counts["tests"] - counts["skipped"], counts["passed"], counts["became"]]
+        row += [fails, counts["explained"], counts["skipped"]]
+        row += [_works(other, name) for other in beside.values()]
+        rows.append([str(cell) for cell in row])
+    return table(rows)
+
+
+def _works(client: Values | None, name: str) -> str:
+    if client is None:
+        return ""
+    counts = client["totals"] if name == "all" else client["submodules"].get(name)
+    return "" if counts is None else str(counts["passed"])
+
+
+def _failures(client: Values) -> list[str]:
+    """A row for each call that does not work; nothing if all do."""
+    rows = [["call", "what became of it", "there", "explained"]]
+    for each in client["failures"]:
+        at = _code(each["at"]) if each["at"] else ""
+        rows.append(
+            [_call(each["id"]), _code(each["message"]), at, each["explanation"] or "**no**"]
+        )
+    return [table(rows)] if client["failures"] else []
+
+
+def _left_out(client: Values) -> list[str]:
+    rows = [["not counted", "because"]]
+    rows += [[_call(each["id"]), _code(each["reason"])] for each in client["left_out"]]
+    return [table(rows)] if client["left_out"] else []
+
+
+def _call(test: str) -> str:
+    """The consumer and its operation, out of a test's id."""
+    return test.partition("[")[2].removesuffix("]")
 
 
 def _failed(client: Values | None, name: str) -> str:

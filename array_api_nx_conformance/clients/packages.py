@@ -12,9 +12,10 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 
 from ..suite import CannotRunError
+from .consumers import PACKAGES, Consumer
 
 _HERE = Path(__file__).resolve().parent
-EXTRA_CALLS = _HERE / "extra_calls.py"
+CONSUMERS = "consumers"  # the name of the client that is several packages
 # The package itself, or else the copy that scikit-learn brings along.
 EXTRA_PACKAGES = ("array_api_extra", "sklearn.externals.array_api_extra")
 
@@ -32,7 +33,10 @@ class Client:
     minimum : tuple of int
         The first version whose tests can be run.
     uses : str
-        A regular expression which the files match that have tests of any namespace.
+        A regular expression which the files match that have tests of any namespace; empty where
+        `calls` is not.
+    calls : str
+        The file with calls of the package, in this folder, where it ships no tests.
     arguments : tuple of str
         For pytest.
     """
@@ -41,6 +45,7 @@ class Client:
     package: str
     minimum: tuple[int, int]
     uses: str = ""
+    calls: str = ""
     arguments: tuple[str, ...] = ()
 
     @property
@@ -57,16 +62,18 @@ CLIENTS = {
             "scipy",
             (1, 17),
             r"\bxp\b",
-            ("-m", "array_api_backends", "-p", f"{__package__}.scipy_plugin"),
+            arguments=("-m", "array_api_backends", "-p", f"{__package__}.scipy_plugin"),
         ),
         Client(
             "scikit-learn",
             "sklearn",
             (1, 9),
             r"yield_namespace|yield_mixed_namespace|parametrize_with_checks",
-            ("-p", f"{__package__}.sklearn_plugin"),
+            arguments=("-p", f"{__package__}.sklearn_plugin"),
         ),
-        Client("array-api-extra", "array_api_extra", (0, 11)),
+        Client("array-api-extra", "array_api_extra", (0, 11), calls="extra_calls.py"),
+        # Several packages, each of which may be absent.
+        Client(CONSUMERS, CONSUMERS, (0, 0), calls="consumer_calls.py"),
     )
 }
 
@@ -105,7 +112,7 @@ def find(names: Iterable[str]) -> list[Installed]:
     lacking: list[str] = []
     problems: list[str] = []
     for client in map(CLIENTS.__getitem__, names):
-        installed = _find_extra(client) if not client.uses else _find(client)
+        installed = _find(client)
         if installed is None:
             problems.append(f"{client.name} is not installed")
         elif _numbers(installed.version) < client.minimum:
@@ -123,6 +130,10 @@ def find(names: Iterable[str]) -> list[Installed]:
 
 
 def _find(client: Client) -> Installed | None:
+    if client.package == CONSUMERS:
+        return _find_consumers(client)
+    if client.calls:
+        return _find_extra(client)
     folder = _folder(client.package)
     if folder is None:
         return None
@@ -140,14 +151,41 @@ def _find_extra(client: Client) -> Installed | None:
     return None
 
 
+def _find_consumers(client: Client) -> Installed:
+    versions = [consumer_version(consumer) for consumer in PACKAGES.values()]
+    installed = len(versions) - versions.count("")
+    version = f"({installed} of {len(versions)} installed)"
+    return Installed(client, version, _HERE, _HERE / "consumers")
+
+
+def consumer_version(consumer: Consumer) -> str:
+    """The version of a consumer; empty if it is not installed."""
+    try:
+        return importlib.metadata.version(consumer.name)
+    except importlib.metadata.PackageNotFoundError:
+        return ""
+
+
+def consumer_of(test: str) -> Consumer | None:
+    """Whose call a test is; None for the tests of other clients."""
+    return PACKAGES.get(test.partition("[")[2].partition(": ")[0])
+
+
+def folder_of(installed: Installed, test: str) -> Path:
+    """The folder of the package that a test is about."""
+    consumer = consumer_of(test) if installed.client.package == CONSUMERS else None
+    folder = _folder(consumer.package) if consumer is not None else None
+    return folder or installed.folder
+
+
 def _folder(package: str) -> Path | None:
     """The folder of a package, without importing it."""
     top, *rest = package.split(".")
     spec = PathFinder.find_spec(top)
     if spec is None or not spec.submodule_search_locations:
         return None
-    folder = Path(next(iter(spec.submodule_search_locations)), *rest)
-    return folder if (folder / "__init__.py").is_file() else None
+    folders = [Path(entry, *rest) for entry in spec.submodule_search_locations]
+    return next((each for each in folders if (each / "__init__.py").is_file()), None)
 
 
 def _numbers(version: str) -> tuple[int, ...]:
@@ -155,7 +193,9 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def submodule(client: Client, test: str) -> str:
-    """The public submodule that a test belongs to."""
+    """The public submodule that a test belongs to; of `consumers`, the package."""
+    if client.package == CONSUMERS and (consumer := consumer_of(test)) is not None:
+        return f"{consumer.name} {consumer_version(consumer)}".rstrip()
     parts = test.partition("::")[0].split("/")[:-1]
     if "tests" in parts:
         parts = parts[: parts.index("tests")]
@@ -194,9 +234,9 @@ def chosen(clients: Iterable[Installed], select: Iterable[str]) -> dict[str, lis
 
 def _targets(installed: Installed, entry: str) -> list[str]:
     path, separator, test = entry.partition("::")
-    if not installed.client.uses:
-        fits = path in (installed.client.package, EXTRA_CALLS.name)
-        return [f"{EXTRA_CALLS}{separator}{test}"] if fits else []
+    if calls := installed.client.calls:
+        fits = path in (installed.client.package, calls)
+        return [f"{_HERE / calls}{separator}{test}"] if fits else []
     relative = path if path.endswith(".py") else path.replace(".", "/")
     target = installed.root / relative
     if installed.folder not in [target, *target.parents]:

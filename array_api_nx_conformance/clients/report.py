@@ -11,7 +11,9 @@ The JSON (``schema`` is raised with every change that a reader would notice):
   namespaces on which the test fails).
 
 Counts: ``tests`` use the namespace; each is ``passed``, ``failed`` (``explained`` of them),
-``expected`` (marked by the client as failing), or ``skipped`` by the client.
+``expected`` (marked by the client as failing), or ``skipped`` by the client. ``became`` counts
+those of the failed whose result is another library's array; it and ``left_out`` (``id`` and
+``reason`` of what was skipped) are of the client ``consumers`` alone.
 """
 
 from __future__ import annotations
@@ -25,8 +27,9 @@ from typing import Any
 
 from ..pytest_run import Result
 from ..report import FAILED, INTERRUPTED, PASSED, cut
+from .consumers import BECAME
 from .explain import Explanation, explain, place
-from .packages import submodule
+from .packages import CONSUMERS, folder_of, submodule
 from .runner import OUTCOMES, ClientRun
 
 Values = dict[str, Any]
@@ -106,29 +109,39 @@ def _client(run: ClientRun, explanations: list[Explanation]) -> Values:
     ]
     explained = {each["id"] for each in failures if each["explanation"]}
     causes = Counter((each["cause"], each["explanation"]) for each in failures)
+    counts = _calls if run.client.client.name == CONSUMERS else _counts
     return {
         "version": run.client.version,
         "end": run.end,
         "duration": round(run.duration, 1),
         "not_run": len(run.not_run),
-        "totals": _counts(run.results.values(), explained),
-        "submodules": {name: _counts(submodules[name], explained) for name in sorted(submodules)},
+        "totals": counts(run.results.values(), explained),
+        "submodules": {name: counts(submodules[name], explained) for name in sorted(submodules)},
         "causes": [
             {"message": message, "tests": tests, "explanation": name}
             for (message, name), tests in causes.most_common()
         ],
         "failures": failures,
-    }
+    } | ({"left_out": _left_out(run)} if run.client.client.name == CONSUMERS else {})
+
+
+def _left_out(run: ClientRun) -> list[dict[str, str]]:
+    return [
+        {"id": result.id, "reason": cut(result.message, _LONGEST)}
+        for result in run.results.values()
+        if result.outcome == "skipped"
+    ]
 
 
 def _failure(result: Result, run: ClientRun, explanations: list[Explanation]) -> Values:
-    at, source = place(result.longrepr, run.client.folder)
+    folder = folder_of(run.client, result.id)
+    at, source = place(result.longrepr, folder)
     return {
         "id": result.id,
         "message": cut(result.message, _LONGEST),
         "cause": normalised(result.message),
         "at": at,
-        "explanation": explain(explanations, result.id, result.message, source),
+        "explanation": explain(explanations, result.id, result.message, source, folder),
     }
 
 
@@ -140,6 +153,12 @@ def _counts(results: Iterable[Result], explained: set[str]) -> dict[str, int]:
         **{outcome: counter[outcome] for outcome in OUTCOMES},
         "explained": sum(result.id in explained for result in results),
     }
+
+
+def _calls(results: Iterable[Result], explained: set[str]) -> dict[str, int]:
+    results = list(results)
+    became = [each for each in results if each.outcome == "failed" and BECAME in each.message]
+    return _counts(results, explained) | {"became": len(became)}
 
 
 def normalised(message: str) -> str:

@@ -134,5 +134,6 @@ def _call(run: ClientRun, targets: list[str], scratch: Path) -> Call:
         "--import-mode=importlib",
         "--hypothesis-seed=0",
     ]  # fmt: skip
-    variables = _ONE_THREAD | environment(scratch, name) | {"SCIPY_ARRAY_API": "1"}
+    chosen = {"SCIPY_ARRAY_API": "1", "CUBED_BACKEND_ARRAY_API_MODULE": name}
+    variables = _ONE_THREAD | environment(scratch, name) | chosen
     return Call(Plan(module=name, done=list(run.results)), arguments, variables)

@@ -23,7 +23,7 @@ ODD = Explanation(
 
 @pytest.fixture(autouse=True)
 def only_the_fake_clients(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("array-api-extra", "scikit-learn"):
+    for name in ("array-api-extra", "consumers", "scikit-learn"):
         monkeypatch.delitem(command.CLIENTS, name)
 
 

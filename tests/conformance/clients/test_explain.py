@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -29,11 +30,25 @@ def test_the_last_line_in_the_client() -> None:
 
 def test_an_explanation_covers_only_what_fits_in_all_parts() -> None:
     test, message, source = "test_half[3]", "ValueError: 3 is odd", "raise ValueError(x)"
-    assert explain([EXPLANATION], test, message, source) == "odd"
-    assert explain([EXPLANATION], "test_third[3]", message, source) == ""
-    assert explain([EXPLANATION], test, "ValueError: 3 is odd!", source) == ""
-    assert explain([EXPLANATION], test, message, "raise ValueError(y)") == ""
-    assert explain([], test, message, source) == ""
+    folder = Path("/site/scipy")
+    assert explain([EXPLANATION], test, message, source, folder) == "odd"
+    assert explain([EXPLANATION], "test_third[3]", message, source, folder) == ""
+    assert explain([EXPLANATION], test, "ValueError: 3 is odd!", source, folder) == ""
+    assert explain([EXPLANATION], test, message, "raise ValueError(y)", folder) == ""
+    assert explain([], test, message, source, folder) == ""
+
+
+def test_where_nothing_fails_the_line_has_to_be_in_the_file(tmp_path: Path) -> None:
+    explanation = replace(EXPLANATION, line="return asarray(x)", file="core/a.py")
+    test, message = "test_half[3]", "3 is odd"
+    assert not explanation.covers(test, message, "", tmp_path)
+    (tmp_path / "core").mkdir()
+    (tmp_path / "core" / "a.py").write_text("def f(x):\n    return asarray(x)\n")
+    assert explanation.covers(test, message, "", tmp_path)
+    assert not explanation.covers("test_third[3]", message, "", tmp_path)
+    assert not explanation.covers(test, "another", "", tmp_path)
+    (tmp_path / "core" / "a.py").write_text("def f(x):\n    return x\n")
+    assert not explanation.covers(test, message, "return asarray(x)", tmp_path)
 
 
 def test_our_own_explanations_can_be_read() -> None:
