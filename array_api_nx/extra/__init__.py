@@ -20,6 +20,10 @@ from .creation import (
     diag,
     logspace,
 )
+from .cumulative import (
+    cumprod,
+    cumsum,
+)
 from .elementwise import (
     allclose,
     array_equal,
@@ -51,6 +55,11 @@ from .selecting import (
     put_along_axis,
     top_k,
 )
+from .shapes import (
+    atleast_1d,
+    atleast_2d,
+    atleast_3d,
+)
 from .ufuncs import (
     apply_ufunc,
 )
@@ -64,11 +73,16 @@ __all__ = [
     "apply_ufunc",
     "argpartition",
     "array_equal",
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
     "bincount",
     "concatenate",
     "convolve",
     "corrcoef",
     "cov",
+    "cumprod",
+    "cumsum",
     "diag",
     "diagonal",
     "fold",

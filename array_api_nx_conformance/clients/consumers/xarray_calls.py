@@ -1,4 +1,10 @@
-"""Operations on an `xarray.DataArray`, from the page of its API and the guide to computation."""
+"""Operations on an `xarray.DataArray`.
+
+They are the examples of the guide to computation, and the methods that the page of the API lists
+as: missing value handling, indexing, comparisons, aggregation, ndarray methods, grouped operations,
+computation, reshaping and reorganizing. Methods that need packages which xarray does not require
+fail on NumPy, too, and are not counted.
+"""
 
 from __future__ import annotations
 
@@ -69,6 +75,7 @@ CALLS: dict[str, Call] = {
     "clip": lambda xp: _full(xp).clip(0.0, 3.0),
     "round": lambda xp: _full(xp).round(1),
     "astype": lambda xp: _full(xp).astype("float32"),
+    "conjugate": lambda xp: _complex(xp).conjugate(),
     "conj": lambda xp: _complex(xp).conj(),
     "real": lambda xp: _complex(xp).real,
     "imag": lambda xp: _complex(xp).imag,
@@ -101,6 +108,8 @@ CALLS: dict[str, Call] = {
     "notnull": lambda xp: _holes(xp).notnull(),
     "fillna": lambda xp: _holes(xp).fillna(0.0),
     "where": lambda xp: _full(xp).where(_full(xp) > 0),
+    "ffill": lambda xp: _holes(xp).ffill("y"),
+    "bfill": lambda xp: _holes(xp).bfill("y"),
     "dropna": lambda xp: _holes(xp).dropna("y"),
     "combine_first": lambda xp: _holes(xp).combine_first(_full(xp)),
     "interpolate_na": lambda xp: _holes(xp).interpolate_na("y"),
@@ -114,7 +123,21 @@ CALLS: dict[str, Call] = {
     "sel": lambda xp: _full(xp).sel(x=20, y=slice(1.0, 2.0)),
     "loc =": _assigned,
     "head": lambda xp: _full(xp).head(y=2),
+    "tail": lambda xp: _full(xp).tail(y=2),
+    "thin": lambda xp: _full(xp).thin(y=2),
+    "drop_sel": lambda xp: _full(xp).drop_sel(x=[20]),
+    "drop_isel": lambda xp: _full(xp).drop_isel(x=[1]),
+    "drop_duplicates": lambda xp: _full(xp).drop_duplicates("x"),
+    "interp_like": lambda xp: _full(xp).interp_like(_full(xp).assign_coords(y=_full(xp).y / 2)),
+    "reindex_like": lambda xp: _full(xp).reindex_like(_full(xp)[:2]),
+    "set_index": lambda xp: (
+        _full(xp).assign_coords(z=("x", [1, 2, 3])).set_index(x="z").sel(x=2)
+    ),
+    "reset_index": lambda xp: _full(xp).reset_index("x"),
     "argsort": lambda xp: _ints(xp).argsort(),
+    "searchsorted": lambda xp: _ints(xp).searchsorted(3),
+    "rank": lambda xp: _full(xp).rank("x"),
+    "item": lambda xp: _ints(xp).item(2),
     "sortby": lambda xp: _full(xp).sortby("x", ascending=False),
     "reindex": lambda xp: _full(xp).reindex(x=[20, 40]),
     # Shapes
@@ -129,6 +152,12 @@ CALLS: dict[str, Call] = {
     "pad": lambda xp: _full(xp).pad(y=(1, 2), constant_values=0.0),
     "concat": lambda xp: xr.concat([_full(xp), _full(xp)], dim="x"),
     "broadcast_like": lambda xp: _ints(xp).broadcast_like(_full(xp).drop_vars("y")),
+    "swap_dims": lambda xp: _full(xp).assign_coords(z=("x", [1, 2, 3])).swap_dims(x="z"),
+    "rename": lambda xp: _full(xp).rename(x="row"),
+    "to_dataset": lambda xp: _full(xp).to_dataset(dim="x"),
+    "to_unstacked_dataset": lambda xp: (
+        _full(xp).to_dataset(dim="x").to_stacked_array("z", ["y"]).to_unstacked_dataset("z")
+    ),
     "copy": lambda xp: copy.deepcopy(_full(xp)),
     "zeros_like": lambda xp: xr.zeros_like(_full(xp)),
     "full_like": lambda xp: xr.full_like(_full(xp), 2.0),
@@ -136,11 +165,18 @@ CALLS: dict[str, Call] = {
     "groupby mean": lambda xp: _letters(xp).mean(),
     "groupby sum": lambda xp: _letters(xp).sum(),
     "groupby - array": lambda xp: _letters(xp) - _letters(xp).mean(),
+    "groupby_bins": lambda xp: _full(xp).groupby_bins("y", [0, 1, 4]).sum(),
+    "groupby max": lambda xp: _letters(xp).max(),
+    "groupby first": lambda xp: _letters(xp).first(),
     "groupby map": lambda xp: _letters(xp).map(lambda x: x - x.mean()),
     "resample": lambda xp: _series(xp).resample(time="2D").mean(),
     "rolling mean": lambda xp: _series(xp).rolling(time=3).mean(),
+    "rolling_exp": lambda xp: _series(xp).rolling_exp(time=3).mean(),
+    "cumulative": lambda xp: _series(xp).cumulative("time").sum(),
     "rolling construct": lambda xp: _series(xp).rolling(time=3).construct("window"),
     "coarsen mean": lambda xp: _full(xp).coarsen(y=2).mean(),
+    "coarsen construct": lambda xp: _full(xp).coarsen(y=2).construct(y=("a", "b")),
+    "weighted sum": lambda xp: _full(xp).weighted(_ints(xp)).sum("y"),
     "weighted mean": lambda xp: _full(xp).weighted(_ints(xp)).mean("y"),
     # Computation
     "diff": lambda xp: _full(xp).diff("y"),
@@ -149,9 +185,13 @@ CALLS: dict[str, Call] = {
     "cumulative_integrate": lambda xp: _full(xp).cumulative_integrate("y"),
     "interp": lambda xp: _full(xp).interp(y=[0.5, 3.0]),
     "polyfit": lambda xp: _full(xp).polyfit("y", deg=1),
+    "curvefit": lambda xp: _full(xp).curvefit("y", lambda y, a: a * y),
+    "map_blocks": lambda xp: _full(xp).map_blocks(lambda x: x + 1),
     "corr": lambda xp: xr.corr(_full(xp), _full(xp) ** 2, dim="y"),
     "cov": lambda xp: xr.cov(_holes(xp), _full(xp), dim="y"),
     "cross": lambda xp: xr.cross(_full(xp), _full(xp) + 1, dim="x"),
     "equals": lambda xp: _full(xp).equals(_full(xp)),
+    "identical": lambda xp: _full(xp).identical(_holes(xp)),
+    "broadcast_equals": lambda xp: _full(xp).broadcast_equals(_full(xp)),
     "testing.assert_allclose": lambda xp: xr.testing.assert_allclose(_full(xp), _full(xp)),
 }  # fmt: skip

@@ -1,0 +1,85 @@
+"""The standard's cumulative functions as NumPy has them: of all elements, if no axis is given."""
+
+from __future__ import annotations
+
+from ..core.dtypes import DType
+from ..frontend.array import Array
+from ..frontend.dispatch import only_array
+from ..frontend.manipulation import reshape
+from ..frontend.statistical import cumulative_prod, cumulative_sum
+
+__all__ = ["cumprod", "cumsum"]
+
+
+def cumprod(x: Array, /, axis: int | None = None, dtype: DType | None = None) -> Array:
+    """Products of all elements up to each one.
+
+    Parameters
+    ----------
+    x : Array
+        Numeric or bool.
+    axis : int, optional
+        Without it the elements are taken in row-major order.
+    dtype : DType, optional
+        As in `cumulative_prod`.
+
+    Returns
+    -------
+    Array
+        A copy of the shape of `x`; 1-D without `axis`.
+
+    Raises
+    ------
+    IndexError
+        If `axis` is out of range.
+    TypeError
+        If `dtype` is not numeric, or real for complex `x`.
+
+    Examples
+    --------
+    >>> import array_api_nx as xp
+    >>> xp.extra.cumprod(xp.asarray([[1, 2], [3, 4]]))
+    Array([ 1,  2,  6, 24])
+    """
+    x, axis = _along(x, axis)
+    return cumulative_prod(x, axis=axis, dtype=dtype)
+
+
+def cumsum(x: Array, /, axis: int | None = None, dtype: DType | None = None) -> Array:
+    """Sums of all elements up to each one.
+
+    Parameters
+    ----------
+    x : Array
+        Numeric or bool.
+    axis : int, optional
+        Without it the elements are taken in row-major order.
+    dtype : DType, optional
+        As in `cumulative_sum`.
+
+    Returns
+    -------
+    Array
+        A copy of the shape of `x`; 1-D without `axis`.
+
+    Raises
+    ------
+    IndexError
+        If `axis` is out of range.
+    TypeError
+        If `dtype` is not numeric, or real for complex `x`.
+
+    Examples
+    --------
+    >>> import array_api_nx as xp
+    >>> xp.extra.cumsum(xp.asarray([[1, 2], [3, 4]]), axis=1)
+    Array([[1, 3],
+           [3, 7]])
+    """
+    x, axis = _along(x, axis)
+    return cumulative_sum(x, axis=axis, dtype=dtype)
+
+
+def _along(x: Array, axis: int | None) -> tuple[Array, int]:
+    only_array(x)
+    return (reshape(x, (-1,)), 0) if axis is None else (x, axis)
