@@ -333,6 +333,12 @@ def array_ufunc(
     ufunc: np.ufunc, method: str, inputs: tuple[Foreign, ...], options: dict[str, Foreign]
 ) -> Foreign:
     """`Array.__array_ufunc__`: see there."""
+    if method == "__call__" and not options and ufunc.signature is None:
+        for x in inputs:
+            if type(x) is not Array and type(x) not in _SCALARS:
+                break
+        else:
+            return apply_ufunc(ufunc, *inputs)
     others = [*inputs, *options.get("out", ())]
     if any([_has_an_opinion(x) for x in others]):
         return NotImplemented

@@ -28,7 +28,8 @@ int take_gil(Interrupt *interrupt)
         PyEval_RestoreThread(interrupt->state);
         interrupt->state = NULL;
     }
-    return !load_shared(&interrupt->stopped);
+    /* Loops of other libraries may take the GIL to raise exceptions. */
+    return !load_shared(&interrupt->stopped) && !PyErr_Occurred();
 }
 
 void look_for_signals(Interrupt *interrupt)

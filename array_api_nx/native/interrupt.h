@@ -25,7 +25,8 @@ void start_interrupt(Interrupt *interrupt);
 /* Release the GIL. The thread that does so is the one that waits for the computation. */
 void release_gil(Interrupt *interrupt);
 
-/* Take the GIL back, if it was released. 0 with an exception set if the computation was stopped. */
+/* Take the GIL back, if it was released. 0 with an exception set if the computation was stopped, or
+   a loop of another library raised the exception. */
 int take_gil(Interrupt *interrupt);
 
 /* Let Python handle signals if it is time. Only the thread that waits for the computation, and has

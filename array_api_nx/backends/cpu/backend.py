@@ -204,17 +204,16 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
                 if deferred is not None:
                     return deferred
             loop = loops.of_ufunc(op)
-            arrays = self._arrays(operands, op)
-            computed = None if loop is None else compute(loop, *arrays)
+            computed = None if loop is None else compute(loop, *self._arrays(op, operands))
             if computed is not None:
                 return wrap(computed)
-        found = located(op.ufunc, *self._arrays(operands, op))
+        found = located(op.ufunc, *self._arrays(op, operands))
         return wrap(found if op.wanted is None else found[op.wanted])
 
     def apply_multiple(self, op: UfuncLoop, *operands: Operand) -> tuple[Tensor, ...]:
-        return tuple(map(wrap, located(op.ufunc, *self._arrays(operands, op))))
+        return tuple(map(wrap, located(op.ufunc, *self._arrays(op, operands))))
 
-    def _arrays(self, operands: Sequence[Operand], op: UfuncLoop) -> list[ArrayOrScalar]:
+    def _arrays(self, op: UfuncLoop, operands: Sequence[Operand]) -> list[ArrayOrScalar]:
         """The operands as NumPy's ufuncs take them: a Python scalar would be promoted anew."""
         return [
             self.array(x) if type(x) is Tensor else TO_NUMPY[dtype].type(x)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from inspect import unwrap
@@ -29,6 +30,7 @@ __all__ = [
     "cast",
     "find",
     "of_ufunc",
+    "quiet_scipy",
     "reduction",
     "scipy_is_quiet",
     "select",
@@ -75,6 +77,8 @@ class Loop:
         for moments, which are not folded element by element (see native/sums.c).
     pointer : capsule or None
         The extension's name for it; None without the extension.
+    is_scipy : bool
+        Whether it does what `scipy.special.errstate` asks for.
     materialise_scalar : bool
         Whether it has vector instructions for arrays, but not for an array and a scalar.
     serial_limit : int
@@ -92,6 +96,7 @@ class Loop:
     ufunc: np.ufunc | None
     call: Callable[..., object] | None
     pointer: object
+    is_scipy: bool = False
     materialise_scalar: bool = field(init=False)
     serial_limit: int = field(init=False)
     is_exact: bool = field(init=False)
@@ -284,16 +289,19 @@ def of_ufunc(op: UfuncLoop) -> Loop | None:
     integers, which warn of other numbers. Of others nothing is known: Numba's may raise exceptions,
     and those of Python functions need the GIL.
     """
-    if len(op.outputs) > 1 or not _is_written_for_threads(op.ufunc):
+    is_numpy = getattr(np, op.name, None) is op.ufunc
+    if len(op.outputs) > 1 or not (is_numpy or _is_scipy(op.ufunc)):
         return None
     inputs = tuple([TO_NUMPY[dtype] for dtype in op.inputs])
     cost = _COSTS.get(op.ufunc, _OTHER_COST)
-    return _of_ufunc(op.ufunc, inputs, TO_NUMPY[op.output], cost, op.name)
+    loop = _of_ufunc(op.ufunc, inputs, TO_NUMPY[op.output], cost, op.name)
+    if loop is not None:
+        loop.is_scipy = not is_numpy
+    return loop
 
 
-def _is_written_for_threads(ufunc: np.ufunc) -> bool:
-    if getattr(np, ufunc.__name__, None) is ufunc:
-        return True
+def _is_scipy(ufunc: np.ufunc) -> bool:
+    """Whether it is a special function of SciPy's, and none of integers."""
     # Where nobody has imported SciPy, no ufunc is SciPy's. Those of its functions that dispatch on
     # namespaces are wrapped around ufuncs.
     found = getattr(sys.modules.get("scipy.special"), ufunc.__name__, None)
@@ -302,19 +310,28 @@ def _is_written_for_threads(ufunc: np.ufunc) -> bool:
     return not any([char in np.typecodes["AllInteger"] for char in "".join(ufunc.types)])
 
 
-_QUIET: Final = frozenset({"ignore"})
+_IGNORED: Final = frozenset({"ignore"})
 
 
 def scipy_is_quiet() -> bool:
     """Whether nobody wants to hear of errors in special functions: see `scipy.special.errstate`.
 
-    SciPy's default is to tell nobody. Otherwise its loops warn or raise while they run.
+    SciPy's default is to tell nobody. Otherwise its loops warn or raise while they run, as the
+    thread says that runs them.
     """
     special: Any = sys.modules.get("scipy.special")
     if special is None:
         return True
     settings: dict[str, str] = special.geterr()
-    return settings.pop("memory", None) == "raise" and _QUIET.issuperset(settings.values())
+    return settings.pop("memory", None) == "raise" and _IGNORED.issuperset(settings.values())
+
+
+def quiet_scipy() -> AbstractContextManager[object]:
+    """A context in which loops of SciPy's neither warn nor raise."""
+    special: Any = sys.modules.get("scipy.special")
+    context: AbstractContextManager[object]
+    context = nullcontext() if scipy_is_quiet() else special.errstate(all="ignore")
+    return context
 
 
 # ---------------------------------------------------------------------- casts and selection

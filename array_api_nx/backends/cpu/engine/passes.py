@@ -17,7 +17,7 @@ from ....contract.numpy_dtypes import NDArray, NumPyDType
 from ..kernels import divide_by_count
 from . import fperrors, memory_pool
 from .kernel import Instruction, Kernel, PreparedKernel, Reduction, prepare
-from .loops import Loop
+from .loops import Loop, quiet_scipy
 from .schedule import Schedule
 from .threads import count
 
@@ -118,6 +118,8 @@ class Pass(NamedTuple):
         of the step are reported as that value's.
     threads : int
         The number of threads above which another one makes the pass no faster.
+    calls_scipy : bool
+        Whether loops of SciPy's run. Whoever wants to hear of their errors has none deferred.
     """
 
     kernel: Kernel
@@ -128,6 +130,7 @@ class Pass(NamedTuple):
     copies: int
     values: tuple[int, ...]
     threads: int
+    calls_scipy: bool
 
     def over(self, slots: Sequence[Slot]) -> Pass:
         """The same pass over other slots: slot i becomes ``slots[i]``."""
@@ -204,6 +207,7 @@ def make_pass(
         kernel.tasks if timetable.partial else 1,
         tuple(values),
         threads,
+        any([step.loop.is_scipy for step in program]),
     )
 
 
@@ -238,7 +242,12 @@ def run_pass(each: Pass, slots: Slots) -> tuple[int, ...]:
     for reduction in each.accumulations:
         slots[reduction.slot] = reduction.start(each.copies)
     memories = [(slots[slot], offset) for slot, offset in each.operands]
-    flags = each.prepared.run(memories, min(count(), each.threads))
+    threads = min(count(), each.threads)
+    if each.calls_scipy:
+        with quiet_scipy():
+            flags = each.prepared.run(memories, threads)
+    else:
+        flags = each.prepared.run(memories, threads)
     for reduction in each.accumulations:
         slots[reduction.slot], mean = reduction.finish(slots[reduction.slot], each.copies)
         if reduction.mean is not None:
