@@ -383,7 +383,7 @@ def var(
     if type(x) is not Array:
         x = array_operand(x)
     if type(correction) is not int and type(correction) is not float:
-        correction = _real_number(correction)
+        correction = real_number(correction)
     compute, result = operand_dtypes(p.VAR, x._dtype)
     handle = cast(x, compute)._handle
     backend = x._device.backend
@@ -391,7 +391,8 @@ def var(
     return wrap(backend.var(handle, axes, keepdims, correction), result, x._device)
 
 
-def _real_number(correction: Foreign) -> float:
+def real_number(correction: Foreign) -> float:
+    """What to take off the number of elements in a divisor; TypeError if it is no number."""
     try:
         return float(correction)
     except (TypeError, ValueError):

@@ -1,0 +1,181 @@
+"""What the functions of `nans` consist of.
+
+What they compute of a large array is one or two passes over it, whoever else may write to its
+memory, and it is computed when they are called: NumPy's warnings need the values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from math import nan, prod
+from typing import Final
+
+import numpy as np
+
+from .. import config
+from ..backends.cpu.engine.fperrors import warn
+from ..core import dtypes as d
+from ..core.dtypes import DType, as_dtype
+from ..core.shape import normalise_axes, normalise_axis
+from ..frontend import statistical
+from ..frontend.array import Array
+from ..frontend.data_type import astype
+from ..frontend.dispatch import only_array
+from ..frontend.elementwise import imag, isnan, logical_not, real, square
+from ..frontend.evaluation import evaluate
+from ..frontend.indexing import take_along_axis
+from ..frontend.manipulation import reshape
+from ..frontend.searching import argmax, count_nonzero, where
+from ..frontend.utility import all as all_true
+from ..frontend.utility import any as any_true
+from .order_statistics import can_look
+
+__all__ = [
+    "as_floating",
+    "computed",
+    "divided",
+    "extreme_of",
+    "found_by",
+    "in_one_pass",
+    "sum_and_number",
+    "variance_of",
+    "without_nan",
+]
+
+_ALL_NAN: Final = "All-NaN slice encountered"
+
+
+@contextmanager
+def in_one_pass(x: Array) -> Iterator[None]:
+    """A context in which the operations on a large `x` are fused, even if others can write to its
+    memory, since they have been computed when it ends."""
+    only_array(x)
+    if not can_look(x) or x.size <= config.hints.threshold or config.current().fusion != "auto":
+        yield
+    else:
+        with config.config_context(fusion="always"):
+            yield
+
+
+def computed(x: Array) -> Array:
+    """`x`, computed if its elements will be in the host's memory."""
+    if can_look(x):
+        evaluate(x)
+    return x
+
+
+def without_nan(x: Array, value: float) -> Array:
+    """`x` with `value` in place of NaN."""
+    return where(isnan(x), value, x) if x._dtype in d.FLOATING else x
+
+
+def as_floating(x: Array, dtype: DType | None) -> Array:
+    """`x` in the dtype to compute means in."""
+    only_array(x)
+    target = as_dtype(dtype) if dtype is not None else x._dtype
+    if target not in d.FLOATING:
+        if dtype is not None:
+            raise TypeError(
+                f"means are floating-point numbers, not {target}; convert the result with astype"
+            )
+        target = d.float64
+    return astype(x, target, copy=False)
+
+
+def sum_and_number(
+    x: Array, axis: int | tuple[int, ...] | None, keepdims: bool
+) -> tuple[Array, Array]:
+    """The sums and the numbers of the elements that are not NaN, in one pass."""
+    missing = isnan(x)
+    total = statistical.sum(where(missing, 0, x), axis=axis, keepdims=keepdims)
+    absent = count_nonzero(missing, axis=axis, keepdims=keepdims)
+    if can_look(x):
+        evaluate(total, absent)
+    shape = x.shape
+    return total, prod([shape[a] for a in normalise_axes(axis, len(shape))]) - absent
+
+
+def divided(total: Array, number: Array) -> Array:
+    """The quotients, computed in double precision as in NumPy, of the dtype of `total`."""
+    wide = d.promote(total._dtype, d.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        quotient = astype(total, wide, copy=False) / astype(number, d.float64, copy=False)
+        return astype(quotient, total._dtype, copy=False)
+
+
+def variance_of(
+    x: Array,
+    axis: int | tuple[int, ...] | None,
+    dtype: DType | None,
+    ddof: float,
+    correction: float | None,
+    keepdims: bool,
+) -> Array:
+    """See `nanvar`."""
+    if correction is not None and ddof != 0:
+        raise ValueError("ddof and correction are two names of one number; give one of them")
+    taken_off = statistical.real_number(ddof if correction is None else correction)
+    x = as_floating(x, dtype)
+    with in_one_pass(x):
+        total, number = sum_and_number(x, axis, True)
+        with np.errstate(invalid="ignore"):
+            distance = x - divided(total, number)
+        if x._dtype in d.COMPLEX:
+            squares = square(real(distance)) + square(imag(distance))
+        else:
+            squares = square(distance)
+        summed = statistical.sum(where(isnan(x), 0, squares), axis=axis, keepdims=keepdims)
+        freedom = reshape(number, summed.shape) - taken_off
+        variance = computed(where(freedom > 0, divided(summed, freedom), nan))
+    if can_look(x) and bool(any_true(freedom <= 0)):
+        warn("Degrees of freedom <= 0 for slice.")
+    return variance
+
+
+def extreme_of(
+    reduction: Callable[..., Array],
+    worst: float,
+    x: Array,
+    axis: int | tuple[int, ...] | None,
+    keepdims: bool,
+) -> Array:
+    """See `nanmax` and `nanmin`; `worst` is what every number is at least as good as."""
+    only_array(x)
+    if x._dtype not in d.REAL_FLOATING:
+        return reduction(x, axis=axis, keepdims=keepdims)
+    with in_one_pass(x):
+        found = reduction(without_nan(x, worst), axis=axis, keepdims=keepdims)
+        # Few arrays hold so large numbers: there is seldom a second pass.
+        if can_look(x) and not bool(any_true(found == worst)):
+            return found
+        none = all_true(isnan(x), axis=axis, keepdims=keepdims)
+        result = computed(where(none, nan, found))
+    if can_look(x) and bool(any_true(none)):
+        warn(_ALL_NAN)
+    return result
+
+
+def found_by(
+    search: Callable[..., Array], worst: float, x: Array, axis: int | None, keepdims: bool
+) -> Array:
+    """See `nanargmax` and `nanargmin`; `worst` as for `extreme_of`."""
+    shape = only_array(x).shape
+    if axis is None:
+        x, along, kept = reshape(x, (-1,)), 0, (1,) * len(shape)
+    else:
+        along = normalise_axis(axis, len(shape))
+        kept = (*shape[:along], 1, *shape[along + 1 :])
+    with in_one_pass(x):
+        found = search(without_nan(x, worst), axis=along, keepdims=True)
+    if x._dtype in d.REAL_FLOATING:
+        in_doubt = isnan(take_along_axis(x, found, axis=along))
+        if not can_look(x) or bool(any_true(in_doubt)):
+            # No number there is better than `worst`: the first number is the one, if there is any.
+            numbers = logical_not(isnan(x))
+            if can_look(x) and not bool(all_true(any_true(numbers, axis=along))):
+                raise ValueError(f"{_ALL_NAN}: no element is a number; test isnan(x) first")
+            found = where(in_doubt, argmax(numbers, axis=along, keepdims=True), found)
+    return reshape(
+        found, kept if keepdims else () if axis is None else kept[:along] + kept[along + 1 :]
+    )

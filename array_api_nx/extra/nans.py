@@ -1,0 +1,621 @@
+"""Reductions and scans that leave NaN out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+
+from ..backends.cpu.engine.fperrors import warn
+from ..core.dtypes import DType
+from ..frontend import statistical
+from ..frontend.array import Array
+from ..frontend.dispatch import only_array
+from ..frontend.elementwise import sqrt
+from ..frontend.manipulation import reshape
+from ..frontend.searching import argmax, argmin
+from ..frontend.utility import any as any_true
+from .nan_reductions import (
+    as_floating,
+    computed,
+    divided,
+    extreme_of,
+    found_by,
+    in_one_pass,
+    sum_and_number,
+    variance_of,
+    without_nan,
+)
+from .order_statistics import can_look, median_of, quantile_of
+
+__all__ = [
+    "nanargmax",
+    "nanargmin",
+    "nancumprod",
+    "nancumsum",
+    "nanmax",
+    "nanmean",
+    "nanmedian",
+    "nanmin",
+    "nanprod",
+    "nanquantile",
+    "nanstd",
+    "nansum",
+    "nanvar",
+]
+
+
+def nanargmax(x: Array, /, axis: int | None = None, *, keepdims: bool = False) -> Array:
+    """Index of the first largest element that is not NaN.
+
+    Parameters
+    ----------
+    x : Array
+        Real or bool.
+    axis : int, optional
+        Axis to search along; by default the array is searched as if flattened.
+    keepdims : bool
+        Whether reduced axes stay, with size 1.
+
+    Returns
+    -------
+    Array
+        A copy of dtype int64.
+
+    Raises
+    ------
+    ValueError
+        If there is nothing to search, or nothing but NaN. (In a function that is traced, and on
+        devices whose memory is not the host's, the index among NaN alone is 0.)
+    IndexError
+        If `axis` is out of range.
+
+    Examples
+    --------
+    >>> import array_api_nx as xp
+    >>> xp.extra.nanargmax(xp.asarray([2.0, float("nan"), 4.0]))
+    Array(2)
+    """
+    return found_by(argmax, -inf, x, axis, keepdims)
+
+
+def nanargmin(x: Array, /, axis: int | None = None, *, keepdims: bool = False) -> Array:
+    """Index of the first smallest element that is not NaN.
+
+    Parameters
+    ----------
+    x : Array
+        Real or bool.
+    axis : int, optional
+        Axis to search along; by default the array is searched as if flattened.
+    keepdims : bool
+        Whether reduced axes stay, with size 1.
+
+    Returns
+    -------
+    Array
+        A copy of dtype int64.
+
+    Raises
+    ------
+    ValueError
+        If there is nothing to search, or nothing but NaN. (In a function that is traced, and on
+        devices whose memory is not the host's, the index among NaN alone is 0.)
+    IndexError
+        If `axis` is out of range.
+
+    Examples
+    --------
+    >>> import array_api_nx as xp
+    >>> xp.extra.nanargmin(xp.asarray([2.0, float("nan"), 4.0]))
+    Array(0)
+    """
+    return found_by(argmin, inf, x, axis, keepdims)
+
+
+def nancumprod(x: Array, /, axis: int | None = None, dtype: DType | None = None) -> Array:
+    """Products of all elements up to each one that are not NaN.
+
+    Parameters
+    ----------
+    x : Array
+        Numeric or bool.
+    axis : int, optional
+        The axis to go along; by default the array is flattened.
+    dtype : DType, optional
+        Numeric; what to convert elements to first. By default floating-point dtypes stay, bool
+        and signed integers become int64, unsigned integers uint64.
+
+    Returns
+    -------
+    Array
+        A copy of dtype `dtype` and the shape of `x`, 1-D without `axis`. 1 before the first
+        element that is not NaN.
+
+    Raises
+    ------
+    IndexError
+        If `axis` is out of range.
+    TypeError
+        If `dtype` is not numeric, or real for complex `x`.
+
+    Examples
+    --------
+    >>> import array_api_nx as xp
+    >>> xp.extra.nancumprod(xp.asarray([2.0, float("nan"), 4.0]))
+    Array([2., 2., 8.])
+    """
+    only_array(x)
+    if axis is None:
+        x, axis = reshape(x, (-1,)), 0
+    with in_one_pass(x):
+        return statistical.cumulative_prod(without_nan(x, 1), axis=axis, dtype=dtype)
+
+
+def nancumsum(x: Array, /, axis: int | None = None, dtype: DType | None = None) -> Array:
+    """Sums of all elements up to each one that are not NaN.
+
+    Parameters
+    ----------
+    x : Array
+        Numeric or bool.
+    axis : int, optional
+        The axis to go along; by default the array is flattened.
+    dtype : DType, optional
+        Numeric; what to convert elements to first. By default floating-point dtypes stay, bool
+        and signed integers become int64, unsigned integers uint64.
+
+    Returns
+    -------
+    Array
+        A copy of dtype `dtype` and the shape of `x`, 1-D without `axis`. 0 before the first
+        element that is not NaN.
+
+    Raises
+    ------
+    IndexError
+        If `axis` is out of range.
+    TypeError
+        If `dtype` is not numeric, or real for complex `x`.
+
+    Examples
+    --------
+    >>> import array_api_nx as xp
+    >>> xp.extra.nancumsum(xp.asarray([2.0, float("nan"), 4.0]))
+    Array([2., 2., 6.])
+    """
+    only_array(x)
+    if axis is None:
+        x, axis = reshape(x, (-1,)), 0
+    with in_one_pass(x):
+        return statistical.cumulative_sum(without_nan(x, 0), axis=axis, dtype=dtype)
+
+
+def nanmax(
+    x: Array, /, axis: int | tuple[int, ...] | None = None, *, keepdims: bool = False
+) -> Array:
+    """Largest elements that are not NaN; NaN where there are none.
+
+    Parameters
+    ----------
+    x : Array
+        Real or bool.
+    axis : int or tuple of int, optional
+        Axes to reduce; all by default.
+    keepdims : bool
+        Whether reduced axes stay, with size 1.
+
+    Returns
+    -------
+    Array
+        A copy of the dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        If a reduced axis is empty.
+    IndexError
+        If `axis` is out of range.
+    TypeError
+        If `x` is complex.
+
+    Warns
+    -----
+    RuntimeWarning
+        Where there is nothing but NaN, on devices whose memory the host reads.
+
+    Examples
+    --------
+    >>> import array_api_nx as xp
+    >>> xp.extra.nanmax(xp.asarray([2.0, float("nan"), 4.0]))
+    Array(4.)
+    """
+    return extreme_of(statistical.max, -inf, x, axis, keepdims)
+
+
+def nanmean(
+    x: Array,
+    /,
+    axis: int | tuple[int, ...] | None = None,
+    dtype: DType | None = None,
+    *,
+    keepdims: bool = False,
+) -> Array:
+    """Arithmetic means of the elements that are not NaN; NaN over none.
+
+    Parameters
+    ----------
+    x : Array
+        Numeric or bool.
+    axis : int or tuple of int, optional
+        Axes to reduce; all by default.
+    dtype : DType, optional
+        Floating-point; what to convert elements to first.
+    keepdims : bool
+        Whether reduced axes stay, with size 1.
+
+    Returns
+    -------
+    Array
+        A copy of dtype `dtype`; without it, of the dtype of `x`, or float64 for integers and bool.
+
+    Raises
+    ------
+    IndexError
+        If `axis` is out of range.
+    TypeError
+        If `dtype` is not floating-point, or real for complex `x`.
+
+    Warns
+    -----
+    RuntimeWarning
+        Over no elements, on devices whose memory the host reads.
+
+    Examples
+    --------
+    >>> import array_api_nx as xp
+    >>> xp.extra.nanmean(xp.asarray([[2.0, float("nan")], [4.0, 1.0]]), axis=1)
+    Array([2. , 2.5])
+    """
+    x = as_floating(x, dtype)
+    with in_one_pass(x):
+        total, number = sum_and_number(x, axis, keepdims)
+        mean = computed(divided(total, number))
+    if can_look(x) and bool(any_true(number == 0)):
+        warn("Mean of empty slice")
+    return mean
+
+
+def nanmedian(
+    x: Array, /, axis: int | tuple[int, ...] | None = None, *, keepdims: bool = False
+) -> Array:
+    """Middle elements, or the means of the two in the middle, of those that are not NaN.
+
+    Parameters
+    ----------
+    x : Array
+        Real or bool.
+    axis : int or tuple of int, optional
+        Axes to reduce; all by default.
+    keepdims : bool
+        Whether reduced axes stay, with size 1.
+
+    Returns
+    -------
+    Array
+        A copy of the dtype of `x`, or float64 for integers and bool. NaN over nothing but NaN.
+
+    Raises
+    ------
+    IndexError
+        If `axis` is out of range.
+    TypeError
+        If `x` is complex.
+
+    Warns
+    -----
+    RuntimeWarning
+        Over nothing but NaN, on devices whose memory the host reads.
+
+    Examples
+    --------
+    >>> import array_api_nx as xp
+    >>> xp.extra.nanmedian(xp.asarray([2.0, float("nan"), 4.0]))
+    Array(3.)
+    """
+    return median_of(x, axis, keepdims, skips_nan=True)
+
+
+def nanmin(
+    x: Array, /, axis: int | tuple[int, ...] | None = None, *, keepdims: bool = False
+) -> Array:
+    """Smallest elements that are not NaN; NaN where there are none.
+
+    Parameters
+    ----------
+    x : Array
+        Real or bool.
+    axis : int or tuple of int, optional
+        Axes to reduce; all by default.
+    keepdims : bool
+        Whether reduced axes stay, with size 1.
+
+    Returns
+    -------
+    Array
+        A copy of the dtype of `x`.
+
+    Raises
+    ------
+    ValueError
+        If a reduced axis is empty.
+    IndexError
+        If `axis` is out of range.
+    TypeError
+        If `x` is complex.
+
+    Warns
+    -----
+    RuntimeWarning
+        Where there is nothing but NaN, on devices whose memory the host reads.
+
+    Examples
+    --------
+    >>> import array_api_nx as xp
+    >>> xp.extra.nanmin(xp.asarray([2.0, float("nan"), 4.0]))
+    Array(2.)
+    """
+    return extreme_of(statistical.min, inf, x, axis, keepdims)
+
+
+def nanprod(
+    x: Array,
+    /,
+    axis: int | tuple[int, ...] | None = None,
+    dtype: DType | None = None,
+    *,
+    keepdims: bool = False,
+) -> Array:
+    """Products of the elements that are not NaN; 1 over none.
+
+    Parameters
+    ----------
+    x : Array
+        Numeric or bool.
+    axis : int or tuple of int, optional
+        Axes to reduce; all by default.
+    dtype : DType, optional
+        Numeric; what to convert elements to first. By default floating-point dtypes stay, bool
+        and signed integers become int64, unsigned integers uint64.
+    keepdims : bool
+        Whether reduced axes stay, with size 1.
+
+    Returns
+    -------
+    Array
+        A copy of dtype `dtype`.
+
+    Raises
+    ------
+    IndexError
+        If `axis` is out of range.
+    TypeError
+        If `dtype` is not numeric, or real for complex `x`.
+
+    Examples
+    --------
+    >>> import array_api_nx as xp
+    >>> xp.extra.nanprod(xp.asarray([2.0, float("nan"), 4.0]))
+    Array(8.)
+    """
+    with in_one_pass(x):
+        filled = without_nan(x, 1)
+        return computed(statistical.prod(filled, axis=axis, dtype=dtype, keepdims=keepdims))
+
+
+def nanquantile(
+    x: Array,
+    q: float | Array | Sequence[float],
+    /,
+    axis: int | tuple[int, ...] | None = None,
+    *,
+    method: str = "linear",
+    keepdims: bool = False,
+) -> Array:
+    """Values below which given parts lie of the elements that are not NaN.
+
+    Parameters
+    ----------
+    x : Array
+        Real.
+    q : float, Array or sequence of float
+        The parts, from 0 to 1, of any shape.
+    axis : int or tuple of int, optional
+        Axes to reduce; all by default.
+    method : str
+        How to estimate quantiles between elements; see `quantile`, which has all that is said of
+        `q`, the methods and the dtypes.
+    keepdims : bool
+        Whether reduced axes stay, with size 1.
+
+    Returns
+    -------
+    Array
+        A copy of the shape of `q`, followed by that of `x` without the reduced axes. NaN over
+        nothing but NaN.
+
+    Raises
+    ------
+    ValueError
+        If `q` is not between 0 and 1, or there is no such method.
+    IndexError
+        If `axis` is out of range.
+    TypeError
+        As for `quantile`.
+
+    Warns
+    -----
+    RuntimeWarning
+        Over nothing but NaN, on devices whose memory the host reads.
+
+    Examples
+    --------
+    >>> import array_api_nx as xp
+    >>> xp.extra.nanquantile(xp.asarray([2.0, float("nan"), 4.0]), [0.0, 0.25])
+    Array([2. , 2.5])
+    """
+    return quantile_of(x, q, axis, method, keepdims, skips_nan=True)
+
+
+def nanstd(
+    x: Array,
+    /,
+    axis: int | tuple[int, ...] | None = None,
+    dtype: DType | None = None,
+    *,
+    ddof: int | float = 0,
+    correction: int | float | None = None,
+    keepdims: bool = False,
+) -> Array:
+    """Standard deviations of the elements that are not NaN.
+
+    Parameters
+    ----------
+    x : Array
+        Numeric or bool.
+    axis : int or tuple of int, optional
+        Axes to reduce; all by default.
+    dtype : DType, optional
+        Floating-point; what to convert elements to first.
+    ddof, correction : int or float
+        Degrees of freedom to take off the number of elements in the divisor: NumPy's name for it,
+        and the standard's.
+    keepdims : bool
+        Whether reduced axes stay, with size 1.
+
+    Returns
+    -------
+    Array
+        A copy of the real dtype of `x`, or of `dtype`; float64 for integers and bool. NaN where
+        the divisor is not positive.
+
+    Raises
+    ------
+    ValueError
+        If both `ddof` and `correction` are given.
+    IndexError
+        If `axis` is out of range.
+    TypeError
+        If `dtype` is not floating-point, or real for complex `x`; if `ddof` is no real number.
+
+    Warns
+    -----
+    RuntimeWarning
+        Where the divisor is not positive, on devices whose memory the host reads.
+
+    Examples
+    --------
+    >>> import array_api_nx as xp
+    >>> xp.extra.nanstd(xp.asarray([2.0, float("nan"), 4.0]))
+    Array(1.)
+    """
+    return sqrt(variance_of(x, axis, dtype, ddof, correction, keepdims))
+
+
+def nansum(
+    x: Array,
+    /,
+    axis: int | tuple[int, ...] | None = None,
+    dtype: DType | None = None,
+    *,
+    keepdims: bool = False,
+) -> Array:
+    """Sums of the elements that are not NaN; 0 over none.
+
+    Parameters
+    ----------
+    x : Array
+        Numeric or bool.
+    axis : int or tuple of int, optional
+        Axes to reduce; all by default.
+    dtype : DType, optional
+        Numeric; what to convert elements to first. By default floating-point dtypes stay, bool
+        and signed integers become int64, unsigned integers uint64.
+    keepdims : bool
+        Whether reduced axes stay, with size 1.
+
+    Returns
+    -------
+    Array
+        A copy of dtype `dtype`.
+
+    Raises
+    ------
+    IndexError
+        If `axis` is out of range.
+    TypeError
+        If `dtype` is not numeric, or real for complex `x`.
+
+    Examples
+    --------
+    >>> import array_api_nx as xp
+    >>> xp.extra.nansum(xp.asarray([2.0, float("nan"), 4.0]))
+    Array(6.)
+    """
+    with in_one_pass(x):
+        filled = without_nan(x, 0)
+        return computed(statistical.sum(filled, axis=axis, dtype=dtype, keepdims=keepdims))
+
+
+def nanvar(
+    x: Array,
+    /,
+    axis: int | tuple[int, ...] | None = None,
+    dtype: DType | None = None,
+    *,
+    ddof: int | float = 0,
+    correction: int | float | None = None,
+    keepdims: bool = False,
+) -> Array:
+    """Variances of the elements that are not NaN.
+
+    Parameters
+    ----------
+    x : Array
+        Numeric or bool.
+    axis : int or tuple of int, optional
+        Axes to reduce; all by default.
+    dtype : DType, optional
+        Floating-point; what to convert elements to first.
+    ddof, correction : int or float
+        Degrees of freedom to take off the number of elements in the divisor: NumPy's name for it,
+        and the standard's.
+    keepdims : bool
+        Whether reduced axes stay, with size 1.
+
+    Returns
+    -------
+    Array
+        A copy of the real dtype of `x`, or of `dtype`; float64 for integers and bool. NaN where
+        the divisor is not positive.
+
+    Raises
+    ------
+    ValueError
+        If both `ddof` and `correction` are given.
+    IndexError
+        If `axis` is out of range.
+    TypeError
+        If `dtype` is not floating-point, or real for complex `x`; if `ddof` is no real number.
+
+    Warns
+    -----
+    RuntimeWarning
+        Where the divisor is not positive, on devices whose memory the host reads.
+
+    Examples
+    --------
+    >>> import array_api_nx as xp
+    >>> xp.extra.nanvar(xp.asarray([2.0, float("nan"), 4.0]))
+    Array(1.)
+    """
+    return variance_of(x, axis, dtype, ddof, correction, keepdims)

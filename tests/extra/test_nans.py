@@ -1,0 +1,318 @@
+"""Reductions and scans that leave NaN out, against NumPy's."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import array_api_nx as xp
+from tests.backends.engines.devices import device as find
+
+NDArray = np.ndarray[Any, Any]
+SHAPES = ((7,), (1,), (), (4, 6), (3, 1, 5), (0, 3))
+OTHER_DEVICES = ("torch:cpu", "jax:cpu", "dask")
+TOTALS = ("nansum", "nanprod")
+MEANS = ("nanmean", "nanstd", "nanvar")
+EXTREMES = ("nanmax", "nanmin")
+INDICES = ("nanargmax", "nanargmin")
+SCANS = ("nancumsum", "nancumprod")
+REDUCTIONS = (*TOTALS, *MEANS, *EXTREMES, "nanmedian")
+
+
+def values(dtype: str, shape: tuple[int, ...], seed: int = 0) -> NDArray:
+    """Numbers, a third of them NaN if the dtype has it."""
+    rng = np.random.default_rng(seed)
+    numbers = np.asarray(rng.integers(-9, 9, shape) / 2).astype(dtype)
+    if numbers.dtype.kind == "c":
+        numbers = numbers * dtype_one(1 - 2j, dtype)
+    if numbers.dtype.kind in "fc":
+        numbers = np.where(rng.random(shape) < 0.3, dtype_one(np.nan, dtype), numbers)
+    return numbers
+
+
+def dtype_one(value: complex, dtype: str) -> Any:
+    return np.asarray(value).astype(dtype)[()]
+
+
+def layouts(x: NDArray) -> list[xp.Array]:
+    """Arrays with the elements of `x` in different orders in memory."""
+    axes = tuple(range(x.ndim))[::-1]
+    return [
+        xp.asarray(x, copy=True),
+        xp.permute_dims(xp.asarray(np.array(x.T, order="C")), axes),
+        xp.flip(xp.asarray(np.flip(x).copy())),
+    ]
+
+
+def axes_of(shape: tuple[int, ...]) -> list[Any]:
+    several = [(), (0, -1), (1, 0)] if len(shape) > 1 else []
+    return [None, *range(-1 if shape else 0, len(shape)), *several]
+
+
+def numpy_s(name: str, *args: Any, **keywords: Any) -> NDArray | Exception:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return np.asarray(getattr(np, name)(*args, **keywords))
+        except (ValueError, IndexError) as error:
+            return error
+
+
+def check(name: str, x: xp.Array, expected: NDArray | Exception, **keywords: Any) -> None:
+    """Whether the function of `x` gives, or raises, what NumPy's does."""
+    call = getattr(xp.extra, name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if isinstance(expected, Exception):
+            with pytest.raises(type(expected)):
+                call(x, **keywords)
+            return
+        found = call(x, **keywords)
+    assert found.device is x.device
+    rtol = 3e-6 if expected.dtype.itemsize // (1 + (expected.dtype.kind == "c")) == 4 else 1e-13
+    np.testing.assert_allclose(
+        np.asarray(found.to_device("cpu")), expected, rtol=rtol, atol=rtol, strict=True
+    )
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "complex64", "complex128", "int16"])
+@pytest.mark.parametrize("name", [*TOTALS, *MEANS])
+def test_totals_and_means(name: str, dtype: str) -> None:
+    for shape in SHAPES:
+        x = values(dtype, shape)
+        for axis in axes_of(shape):
+            for keepdims in (False, True):
+                expected = numpy_s(name, x, axis=axis, keepdims=keepdims)
+                for given in layouts(x):
+                    check(name, given, expected, axis=axis, keepdims=keepdims)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "uint8", "bool"])
+@pytest.mark.parametrize("name", [*EXTREMES, "nanmedian"])
+def test_extremes_and_medians(name: str, dtype: str) -> None:
+    for shape in SHAPES:
+        x = values(dtype, shape)
+        for axis in axes_of(shape):
+            for keepdims in (False, True):
+                expected = numpy_s(name, x, axis=axis, keepdims=keepdims)
+                for given in layouts(x):
+                    check(name, given, expected, axis=axis, keepdims=keepdims)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int32", "bool"])
+@pytest.mark.parametrize("name", INDICES)
+def test_indices(name: str, dtype: str) -> None:
+    for shape in SHAPES:
+        x = values(dtype, shape)
+        for axis in [None, *range(-1 if shape else 0, len(shape))]:
+            for keepdims in (False, True):
+                expected = numpy_s(name, x, axis=axis, keepdims=keepdims)
+                for given in layouts(x):
+                    check(name, given, expected, axis=axis, keepdims=keepdims)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "complex128", "uint16", "bool"])
+@pytest.mark.parametrize("name", SCANS)
+def test_scans(name: str, dtype: str) -> None:
+    for shape in SHAPES:
+        x = values(dtype, shape)
+        for axis in [None, *range(-1 if shape else 0, len(shape))]:
+            for given in layouts(x):
+                check(name, given, numpy_s(name, x, axis=axis), axis=axis)
+
+
+@pytest.mark.parametrize("device", OTHER_DEVICES)
+@pytest.mark.parametrize("name", [*REDUCTIONS, *INDICES, *SCANS])
+def test_other_devices(name: str, device: str) -> None:
+    found = find(device)
+    x = values("float64", (5, 12), seed=1)
+    for axis in (None, 0, 1):
+        check(name, xp.asarray(x, device=found), numpy_s(name, x, axis=axis), axis=axis)
+
+
+@pytest.mark.parametrize("name", [*REDUCTIONS, *INDICES, *SCANS])
+def test_traced(name: str) -> None:
+    x = values("float64", (5, 12), seed=1)
+    if name in INDICES:
+        x[0] = x[:, 0] = 1  # An error about elements is none of a trace's.
+    for axis in (None, 0, 1):
+
+        def call(x: xp.Array, axis: int | None = axis) -> xp.Array:
+            return getattr(xp.extra, name)(x, axis=axis)  # type: ignore[no-any-return]
+
+        expected = numpy_s(name, x, axis=axis)
+        assert isinstance(expected, np.ndarray)
+        compiled = xp.compile(call)
+        for part in (x, x[:3, :9]):
+            want = numpy_s(name, part, axis=axis)
+            np.testing.assert_allclose(
+                np.asarray(compiled(xp.asarray(part))), want, rtol=1e-13, strict=True
+            )
+        spec = xp.eval_shape(call, xp.asarray(x))
+        assert (spec.shape, str(spec.dtype)) == (expected.shape, str(expected.dtype))
+
+
+@pytest.mark.parametrize("copy", [True, False])
+@pytest.mark.parametrize("name", [*REDUCTIONS, *INDICES, *SCANS])
+def test_large(name: str, copy: bool) -> None:
+    x = values("float64", (600, 500), seed=2)
+    x[:, 7] = 0 if name in INDICES or name in SCANS else np.nan
+    for axis in (None, 0, 1):
+        expected = numpy_s(name, x, axis=axis)
+        check(name, xp.asarray(x, copy=copy), expected, axis=axis)
+
+
+def test_memory_of_others_may_be_written_afterwards() -> None:
+    x = np.ones(300_000)
+    x[5] = np.nan
+    found = [getattr(xp.extra, name)(xp.asarray(x)) for name in ("nansum", "nanmean", "nanmax")]
+    x[:] = 7
+    assert [float(each) for each in found] == [299_999, 1, 1]
+
+
+@pytest.mark.parametrize("name", TOTALS)
+def test_dtype_of_totals(name: str) -> None:
+    x = values("float32", (4, 3))
+    for dtype in ("float64", "complex64"):
+        check(name, xp.asarray(x), numpy_s(name, x, 0, dtype), axis=0, dtype=getattr(xp, dtype))
+    assert getattr(xp.extra, name)(xp.asarray(x), 0, xp.float64).dtype is xp.float64
+
+
+@pytest.mark.parametrize("name", MEANS)
+def test_dtype_of_means(name: str) -> None:
+    call = getattr(xp.extra, name)
+    for source in ("float32", "int8"):
+        x = values(source, (4, 3))
+        # NumPy takes distances from the mean in the dtype of the array.
+        found = call(xp.asarray(x), axis=0, dtype=xp.float64)
+        expected = numpy_s(name, x, axis=0, dtype="f8")
+        np.testing.assert_allclose(np.asarray(found), expected, rtol=1e-6, strict=True)
+        assert call(xp.asarray(x), 0, xp.float32).dtype is xp.float32
+    with pytest.raises(TypeError, match="floating-point numbers, not int64; convert the result"):
+        call(xp.ones(3), dtype=xp.int64)
+
+
+@pytest.mark.parametrize("name", ["nanstd", "nanvar"])
+def test_degrees_of_freedom(name: str) -> None:
+    x = values("float64", (4, 6))
+    for number in (1, 0.5, 4):
+        expected = numpy_s(name, x, axis=0, ddof=number)
+        check(name, xp.asarray(x), expected, axis=0, ddof=number)
+        check(name, xp.asarray(x), expected, axis=0, correction=number)
+    with pytest.raises(ValueError, match="two names of one number; give one"):
+        getattr(xp.extra, name)(xp.asarray(x), ddof=1, correction=1)
+    with pytest.raises(TypeError, match="must be an int or a float, not 'a'"):
+        getattr(xp.extra, name)(xp.asarray(x), ddof="a")
+
+
+def warned(call: Callable[[], object]) -> list[str]:
+    """The texts of the warnings of a call, each of which names this file."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        call()
+    for each in caught:
+        assert each.category is RuntimeWarning
+        assert each.filename == __file__
+    return [str(each.message) for each in caught]
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (2, 200_000), (400_000, 3)])
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("nanmean", "Mean of empty slice"),
+        ("nanvar", "Degrees of freedom <= 0 for slice."),
+        ("nanstd", "Degrees of freedom <= 0 for slice."),
+        ("nanmax", "All-NaN slice encountered"),
+        ("nanmin", "All-NaN slice encountered"),
+        ("nanmedian", "All-NaN slice encountered"),
+        ("nansum", ""),
+    ],
+)
+def test_warnings(name: str, text: str, shape: tuple[int, ...]) -> None:
+    x = np.ones(shape)
+    x[0, 0] = np.nan
+    call = getattr(xp.extra, name)
+    assert warned(lambda: call(xp.asarray(x), axis=1)) == []
+    x[0] = np.nan
+    expected = [text] if text else []
+    assert warned(lambda: call(xp.asarray(x), axis=1)) == expected
+    assert warned(lambda: call(xp.asarray(x, copy=True), axis=1)) == expected
+    assert warned(lambda: call(xp.asarray(x[0]))) == expected
+
+
+def test_warnings_about_no_elements() -> None:
+    for x in (xp.zeros((0, 3)), xp.zeros((0, 3), dtype=xp.int64)):
+        for name in ("nanmean", "nanmedian"):
+            assert warned(lambda: getattr(xp.extra, name)(x, axis=0)) == ["Mean of empty slice"]  # noqa: B023
+            assert warned(lambda: getattr(xp.extra, name)(x, axis=1)) == []  # noqa: B023
+
+
+@pytest.mark.parametrize("name", INDICES)
+def test_indices_among_nothing_but_nan(name: str) -> None:
+    call = getattr(xp.extra, name)
+    x = xp.asarray([[1.0, np.nan], [np.nan, np.nan]])
+    with pytest.raises(ValueError, match="All-NaN slice encountered"):
+        call(x, axis=1)
+    # Among infinities of the worse sign NumPy gives the index of a NaN.
+    worst = -np.inf if name == "nanargmax" else np.inf
+    assert int(call(xp.asarray([np.nan, worst, np.nan]))) == 1
+
+
+def test_infinities_are_numbers() -> None:
+    x = xp.asarray([[np.inf, np.nan], [-np.inf, np.nan]])
+    assert warned(lambda: xp.extra.nanmax(x, axis=1)) == []
+    assert np.array_equal(np.asarray(xp.extra.nanmax(x, axis=1)), [np.inf, -np.inf])
+    assert np.array_equal(np.asarray(xp.extra.nanmin(x, axis=1)), [np.inf, -np.inf])
+
+
+@pytest.mark.parametrize("name", [*REDUCTIONS, *INDICES, *SCANS])
+def test_what_is_refused(name: str) -> None:
+    call = getattr(xp.extra, name)
+    with pytest.raises(
+        TypeError, match=r"x must be an array_api_nx array.*convert it with asarray"
+    ):
+        call(np.ones(3))
+    with pytest.raises(IndexError, match="axis"):
+        call(xp.ones((2, 3)), axis=2)
+    if name in (*EXTREMES, *INDICES, "nanmedian"):
+        with pytest.raises(TypeError, match="complex128"):
+            call(xp.ones(3, dtype=xp.complex128))
+
+
+@pytest.mark.parametrize("keepdims", [False, True])
+@pytest.mark.parametrize(
+    "q", [0.3, 1.0, [0.25, 0.5], [0.1, 0.4, 0.6, 0.9], np.float32(0.3)], ids=str
+)
+def test_nanquantile(q: Any, keepdims: bool) -> None:
+    for dtype in ("float64", "float32", "int32"):
+        for shape in ((7,), (4, 6), (3, 1, 5)):
+            x = values(dtype, shape)
+            for axis in axes_of(shape):
+                if axis == ():
+                    continue
+                for method in ("linear", "inverted_cdf", "weibull", "midpoint"):
+                    keywords = {"axis": axis, "keepdims": keepdims, "method": method}
+                    expected = numpy_s("nanquantile", x, q, **keywords)
+                    assert isinstance(expected, np.ndarray)
+                    found = quiet(lambda: xp.extra.nanquantile(xp.asarray(x), q, **keywords))  # noqa: B023
+                    np.testing.assert_allclose(np.asarray(found), expected, rtol=3e-6, strict=True)
+
+
+def quiet(call: Callable[[], xp.Array]) -> xp.Array:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return call()
+
+
+def test_nanquantile_of_nothing_but_nan() -> None:
+    x = np.array([[np.nan, np.nan], [1, 2]])
+    text = ["All-NaN slice encountered"]
+    assert warned(lambda: xp.extra.nanquantile(xp.asarray(x), 0.5, axis=1)) == text
+    assert warned(lambda: xp.extra.nanquantile(xp.asarray(x[0]), 0.5)) == text
+    found = quiet(lambda: xp.extra.nanquantile(xp.asarray(x), [0.0, 0.5], 1))
+    np.testing.assert_array_equal(np.asarray(found), [[np.nan, 1], [np.nan, 1.5]])

@@ -1,0 +1,245 @@
+"""Medians, quantiles and running extremes, against NumPy's."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+import array_api_nx as xp
+from array_api_nx.extra.order_statistics import METHODS
+from tests.backends.engines.devices import device as find
+
+NDArray = np.ndarray[Any, Any]
+SHAPES = ((7,), (8,), (1,), (), (4, 6), (3, 1, 5))
+OTHER_DEVICES = ("torch:cpu", "jax:cpu", "dask")
+
+
+def values(dtype: str, shape: tuple[int, ...], seed: int = 0, nan: float = 0.05) -> NDArray:
+    """Numbers with repetitions, some of them NaN if the dtype has it."""
+    rng = np.random.default_rng(seed)
+    numbers = np.asarray(rng.integers(0, 100, shape)).astype(dtype)
+    if numbers.dtype.kind == "f":
+        numbers = np.where(rng.random(shape) < nan, numbers.dtype.type(np.nan), numbers / 3)
+    return numbers
+
+
+def layouts(x: NDArray) -> list[xp.Array]:
+    """Arrays with the elements of `x` in different orders in memory."""
+    axes = tuple(range(x.ndim))[::-1]
+    return [
+        xp.asarray(x, copy=True),
+        xp.permute_dims(xp.asarray(np.array(x.T, order="C")), axes),
+        xp.flip(xp.asarray(np.flip(x).copy())),
+    ]
+
+
+def axes_of(shape: tuple[int, ...]) -> list[Any]:
+    return [None, *range(-1 if shape else 0, len(shape)), *([(0, 1), (-1, 0)] if shape[1:] else [])]
+
+
+def check(found: xp.Array, expected: Any) -> None:
+    rtol = 3e-6 if np.asarray(expected).dtype == np.float32 else 1e-13
+    host = np.asarray(found.to_device("cpu"))
+    np.testing.assert_allclose(host, np.asarray(expected), rtol=rtol, strict=True)
+
+
+# ---------------------------------------------------------------------- medians
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int8", "uint64", "bool"])
+def test_median(dtype: str) -> None:
+    for shape in SHAPES:
+        x = values(dtype, shape)
+        for axis in axes_of(shape):
+            for keepdims in (False, True):
+                expected = np.median(x, axis, keepdims=keepdims)
+                for given in layouts(x):
+                    check(xp.extra.median(given, axis, keepdims=keepdims), expected)
+
+
+def test_median_is_exact() -> None:
+    x = xp.asarray([[1e308, 3.0, 1e308], [np.inf, -np.inf, 1.0]])
+    assert np.array_equal(np.asarray(xp.extra.median(x, axis=1)), [1e308, 1.0])
+
+
+def test_median_of_nothing() -> None:
+    x = xp.zeros((0, 3))
+    with pytest.warns(RuntimeWarning, match="Mean of empty slice") as caught:
+        found = xp.extra.median(x, axis=0)
+    assert [each.filename for each in caught] == [__file__]
+    assert np.array_equal(np.asarray(found), [np.nan] * 3, equal_nan=True)
+    assert xp.extra.median(x, axis=1).shape == (0,)
+
+
+def test_median_refuses() -> None:
+    with pytest.raises(TypeError, match="takes real or bool dtypes, not complex128; take the real"):
+        xp.extra.median(xp.ones(3, dtype=xp.complex128))
+    with pytest.raises(TypeError, match="convert it with asarray"):
+        xp.extra.median([1, 2])  # type: ignore[arg-type]
+    with pytest.raises(IndexError, match="axis"):
+        xp.extra.median(xp.ones(3), axis=1)
+
+
+# ---------------------------------------------------------------------- quantiles
+
+
+@pytest.mark.parametrize("q", [0.3, 0.5, 0.0, 1, [0.25, 0.5], [[0.1], [0.9]]], ids=str)
+@pytest.mark.parametrize("method", METHODS)
+def test_quantile(method: str, q: Any) -> None:
+    for dtype in ("float64", "float32", "int32"):
+        for shape in SHAPES:
+            x = values(dtype, shape, seed=len(shape))
+            for axis in axes_of(shape):
+                keywords = {"method": method, "keepdims": axis == 0}
+                # NumPy's result for an int is no floating-point number.
+                expected = np.quantile(x, float(q) if type(q) is int else q, axis, **keywords)
+                check(xp.extra.quantile(xp.asarray(x), q, axis, **keywords), expected)
+
+
+@pytest.mark.parametrize("method", ["linear", "hazen", "nearest", "averaged_inverted_cdf"])
+def test_many_quantiles(method: str) -> None:
+    q = np.linspace(0, 1, 41)
+    for shape in ((11,), (300, 5)):
+        x = values("float64", shape, nan=0.001)
+        expected = np.quantile(x, q, axis=0, method=method)
+        check(xp.extra.quantile(xp.asarray(x), xp.asarray(q), 0, method=method), expected)
+
+
+def test_dtype_of_q() -> None:
+    x = values("float32", (9,), nan=0)
+    for q in (0.3, np.float32(0.3), np.float64(0.3)):
+        check(xp.extra.quantile(xp.asarray(x), q), np.quantile(x, q))
+    for q in ([0.3], np.asarray([0.3, 0.8], "f4"), np.asarray(0.3)):
+        given = xp.asarray(q) if isinstance(q, np.ndarray) else q
+        check(xp.extra.quantile(xp.asarray(x), given), np.quantile(x, q))
+    assert xp.extra.quantile(xp.asarray(x), []).shape == (0,)
+    assert xp.extra.quantile(xp.asarray([True, False]), 0.0, method="lower").dtype is xp.bool
+
+
+def test_quantile_next_to_infinities() -> None:
+    x = xp.asarray([-np.inf, 1.0, 2.0, 4.0, np.inf])
+    for q, expected in ((0.0, -np.inf), (0.25, 1.0), (0.75, 4.0), (1.0, np.inf)):
+        assert float(xp.extra.quantile(x, q)) == expected
+    found = xp.extra.quantile(x[1:], [0.0, 0.5, 1.0])
+    assert np.array_equal(np.asarray(found), [1.0, 3.0, np.inf])
+
+
+@pytest.mark.parametrize(
+    ("x", "q", "method", "error", "words"),
+    [
+        (xp.ones(3), 1.5, "linear", ValueError, "q must be between 0 and 1; divide percentages"),
+        (xp.ones(3), [0.5, np.nan], "linear", ValueError, "q must be between 0 and 1"),
+        (xp.ones(3), "a", "linear", TypeError, "q must be a real number, an array or a sequence"),
+        (xp.ones(3), [0.5, [0.5]], "linear", TypeError, "q must be a real number"),
+        (xp.ones(3), 0.5j, "linear", TypeError, "q must be a real number"),
+        (xp.ones(3), np.ones(1), "linear", TypeError, r"convert it with asarray\(\.\.\.\)"),
+        (xp.ones(3), 0.5, "cubic", ValueError, "method must be one of 'inverted_cdf', .* 'cubic'"),
+        (xp.asarray([True]), 0.5, "linear", TypeError, "takes real dtypes, not bool; convert"),
+        (xp.asarray([1j]), 0.5, "lower", TypeError, "takes real dtypes, not complex128; convert"),
+        (xp.zeros(0, dtype=xp.int8), 0.5, "lower", ValueError, "no elements.* test x.size first"),
+    ],
+)
+def test_quantile_refuses(
+    x: xp.Array, q: Any, method: str, error: type[Exception], words: str
+) -> None:
+    for call in (xp.extra.quantile, xp.extra.nanquantile):
+        with pytest.raises(error, match=words):
+            call(x, q, method=method)
+
+
+# ---------------------------------------------------------------------- both
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1])
+def test_large(axis: int | None) -> None:
+    for dtype in ("float64", "float32", "int16"):
+        x = values(dtype, (700, 501), nan=1e-5)
+        check(xp.extra.median(xp.asarray(x), axis), np.median(x, axis))
+        for q in (0.3, [0.2, 0.7], [0.1, 0.3, 0.5, 0.7]):
+            check(xp.extra.quantile(xp.asarray(x), q, axis), np.quantile(x, q, axis))
+
+
+@pytest.mark.parametrize("name", OTHER_DEVICES)
+def test_other_devices(name: str) -> None:
+    device = find(name)
+    x = values("float64", (6, 9), seed=3)
+    for axis in (None, 0, 1):
+        given = xp.asarray(x, device=device)
+        median = xp.extra.median(given, axis)
+        assert median.device is device
+        check(median, np.median(x, axis))
+        for method in ("linear", "closest_observation", "midpoint"):
+            q = [0.2, 0.5]
+            found = xp.extra.quantile(given, q, axis, method=method)
+            check(found, np.quantile(x, q, axis, method=method))
+    for call, reference in RUNNING:
+        check(call(xp.asarray(x, device=device), axis=1), reference(x, axis=1))
+
+
+def test_traced() -> None:
+    x = values("float64", (6, 9), seed=3)
+    for axis in (None, 0, 1):
+        for call in (
+            lambda n, x, axis=axis: n.median(x, axis=axis),
+            lambda n, x, axis=axis: n.quantile(x, 0.3, axis),
+            lambda n, x, axis=axis: n.quantile(x, [0.3, 0.5], axis, method="hazen"),
+            lambda n, x, axis=axis: n.nanquantile(x, [0.3, 0.5], axis, method="nearest"),
+        ):
+            compiled = xp.compile(lambda x, call=call: call(xp.extra, x))
+            for part in (x, x[:5, :8], x[:3, :7]):
+                with warnings.catch_warnings():
+                    warnings.simplefilter("error")
+                    check(compiled(xp.asarray(part)), call(np, part))
+            spec = xp.eval_shape(lambda x, call=call: call(xp.extra, x), xp.asarray(x))
+            assert spec.shape == np.shape(call(np, x))
+            assert spec.dtype is xp.float64
+
+
+def test_traced_probabilities_are_refused() -> None:
+    with pytest.raises(TypeError, match="must be known while a function is traced; give q as"):
+        xp.eval_shape(lambda x, q: xp.extra.quantile(x, q), xp.ones(4), xp.ones(2))
+
+
+# ---------------------------------------------------------------------- running extremes
+
+RUNNING = (
+    (xp.extra.cumulative_max, np.maximum.accumulate),
+    (xp.extra.cumulative_min, np.minimum.accumulate),
+)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int8", "uint64", "bool"])
+def test_running_extremes(dtype: str) -> None:
+    for call, reference in RUNNING:
+        for shape in ((7,), (1,), (0,), (4, 6), (3, 1, 5)):
+            x = values(dtype, shape)
+            for axis in range(-1, len(shape)):
+                for given in layouts(x):
+                    check(call(given, axis=axis), reference(x, axis=axis))
+        check(call(xp.asarray(values(dtype, (7,)))), reference(values(dtype, (7,))))
+        x = values(dtype, (300, 1000))
+        for axis in (0, 1):
+            check(call(xp.asarray(x), axis=axis), reference(x, axis=axis))
+
+
+def test_running_extremes_traced() -> None:
+    x = values("float64", (4, 6))
+    for call, reference in RUNNING:
+        compiled = xp.compile(lambda x, call=call: call(x, axis=0))
+        for part in (x, x[:3]):
+            check(compiled(xp.asarray(part)), reference(part, axis=0))
+
+
+def test_running_extremes_refuse() -> None:
+    for call, _ in RUNNING:
+        with pytest.raises(ValueError, match="needs an axis; give axis="):
+            call(xp.ones((2, 3)))
+        with pytest.raises(IndexError, match="axis"):
+            call(xp.ones((2, 3)), axis=2)
+        with pytest.raises(TypeError, match="complex128"):
+            call(xp.ones(3, dtype=xp.complex128))
+        with pytest.raises(TypeError, match="convert it with asarray"):
+            call([1, 2])  # type: ignore[arg-type]
