@@ -208,14 +208,21 @@ newaxis = None
 
 
 # Libraries look for functions that the standard lacks at the top level. Those of `extra` are found
-# there, but listed nowhere. `extra` is imported when somebody asks for it. Type checkers see the
-# functions themselves, and no `__getattr__`, under which any misspelt name would be an `object`.
+# there, but listed nowhere, and so is `special`. Both are imported when somebody asks for them.
+# Type checkers see the functions themselves, and no `__getattr__`, under which any misspelt name
+# would be an `object`.
 if TYPE_CHECKING:
     from . import extra as extra
+    from . import special as special
     from .extra import *  # noqa: F403
 else:
 
     def __getattr__(name: str) -> object:
+        if name == "special" and current().extras:
+            special = import_module(".special", __name__)
+            # The import made it an attribute, which the setting could not hide.
+            globals().pop("special", None)
+            return special
         # A name with underscores is one that Python or a library probes for.
         if name.startswith("_"):
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

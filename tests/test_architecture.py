@@ -59,8 +59,10 @@ ENGINES = {
     "backends/engines/cupy.py": {"cupy", "cupyx", "array_api_compat", "numpy"},
     "backends/engines/jax.py": {"jax"},
     "backends/engines/jax_kernels.py": {"jax"},
+    "backends/engines/jax_special.py": {"jax"},
     "backends/engines/torch.py": {"torch", "array_api_compat"},
     "backends/engines/torch_kernels.py": {"torch"},
+    "backends/engines/torch_special.py": {"torch"},
 }
 
 # Modules that need each other, each circle in one room: the array and its functions, a backend and

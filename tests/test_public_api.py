@@ -153,6 +153,26 @@ def test_dir_of_extra_lists_its_functions_alone():
     assert not set(xp.extra.__all__) & set(xp.__all__)
 
 
+def test_special_functions_are_found_without_being_listed():
+    # Who imports the module by its own name, as other tests do, has it as an attribute for good.
+    vars(xp).pop("special", None)
+    assert xp.special.erf is not None
+    assert "special" not in {*xp.__all__, *dir(xp)}
+    with xp.config_context(extras=False):
+        assert not hasattr(xp, "special")
+    assert hasattr(xp, "special")
+
+
+@pytest.mark.parametrize("name", xp.special.__all__)
+def test_special_functions_take_operands_by_position(name):
+    function = getattr(xp.special, name)
+    assert function.__name__ == name
+    assert function.__doc__
+    parameters = [*inspect.signature(function).parameters.values()]
+    optional = [p for p in parameters if p.kind is not p.POSITIONAL_ONLY]
+    assert [p.name for p in optional] == (["q"] if name == "zeta" else [])
+
+
 @pytest.mark.parametrize(("place", "name"), FUNCTIONS)
 def test_signatures_are_the_standards(place, name):
     found = parameters_of(getattr(namespace(place), name))

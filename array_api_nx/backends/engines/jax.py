@@ -34,6 +34,7 @@ from ...core.view import View
 from .common_workarounds import EngineKernel
 from .immutable import Steps, positions, steps
 from .jax_kernels import binary_kernels, unary_kernels
+from .jax_special import special_functions
 from .namespace import NamespaceBackend, explain_errors, wrap
 
 __all__ = ["JaxBackend"]
@@ -89,6 +90,7 @@ class JaxBackend(NamespaceBackend):
             ) from error
         self.unaries = unary_kernels(kind)
         self.binaries = binary_kernels(kind)
+        self.ufuncs = special_functions(kind)
 
     # ------------------------------------------------------------------ memory
 

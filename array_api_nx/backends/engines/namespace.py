@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
 from inspect import isfunction
 from math import prod
-from typing import Concatenate, Final, NoReturn, ParamSpec, TypeAlias, TypeVar
+from typing import Concatenate, Final, NoReturn, ParamSpec, TypeVar
 from weakref import WeakSet
 
 import numpy as np
@@ -36,14 +36,12 @@ from ...core.symbolic import KnownInts
 from ...core.view import View
 from .common_workarounds import Kernels
 from .indices import Selected, resolve
+from .special import Ufuncs, engines_function
 
 __all__ = ["Dtypes", "NamespaceBackend", "explain_errors", "wrap"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
-
-
-Ufuncs: TypeAlias = "dict[str, Callable[..., Native]]"
 
 
 class Dtypes(dict[DType, Native]):
@@ -114,9 +112,7 @@ class NamespaceBackend(StridedBackend):
     unaries, binaries : dict
         Kernels by the engine's dtype and primitive.
     ufuncs : dict
-        The engine's functions by the names of ufuncs of NumPy and SciPy, for `apply`. They take
-        arrays of the dtypes of the ufunc's loop, 0-d for scalars, and give one array of any dtype,
-        or NotImplemented.
+        The engine's functions for ufuncs of SciPy, by their names (special.py).
     """
 
     name: str
@@ -363,20 +359,16 @@ class NamespaceBackend(StridedBackend):
             self.refuse(error)
 
     def apply(self, op: UfuncLoop, *operands: Operand) -> Tensor:
-        function = self.ufuncs.get(op.name) if len(op.outputs) == 1 else None
+        function = engines_function(self.ufuncs, op)
         if function is not None:
             arrays = [
                 self.array(x if type(x) is Tensor else self.full((), dtype, x))
                 for x, dtype in zip(operands, op.inputs, strict=True)
             ]
             try:
-                computed = function(*arrays)
+                return wrap(function(*arrays))
             except self.errors as error:
                 self.refuse(error)
-            if computed is not NotImplemented:
-                result = wrap(computed)
-                right = self.dtype(result) is op.output
-                return result if right else self.cast(result, op.output)
         applied: Tensor = super().apply(op, *operands)
         return applied
 

@@ -29,6 +29,7 @@ from .torch_kernels import (
     to_bits,
     unary_kernels,
 )
+from .torch_special import special_functions
 
 __all__ = ["TorchBackend"]
 
@@ -65,6 +66,7 @@ class TorchBackend(NamespaceBackend):
         super().__init__(name, {ours: to for ours, to in TO_TORCH.items() if ours not in lacking})
         self.unaries = unary_kernels(self.place.type)
         self.binaries = binary_kernels(self.place.type)
+        self.ufuncs = special_functions(self.place.type)
         self._layouts: dict[View, _Layout] = {}
         try:
             torch.empty((0,), device=self.place)
