@@ -22,9 +22,8 @@ from ..frontend import statistical
 from ..frontend.array import Array
 from ..frontend.data_type import astype
 from ..frontend.dispatch import only_array
-from ..frontend.elementwise import imag, isnan, logical_not, real, square
+from ..frontend.elementwise import imag, isfinite, isnan, real, square
 from ..frontend.evaluation import evaluate
-from ..frontend.indexing import take_along_axis
 from ..frontend.manipulation import reshape
 from ..frontend.searching import argmax, count_nonzero, where
 from ..frontend.utility import all as all_true
@@ -119,15 +118,18 @@ def variance_of(
     x = as_floating(x, dtype)
     with in_one_pass(x):
         total, number = sum_and_number(x, axis, True)
+        mean = divided(total, number)
         with np.errstate(invalid="ignore"):
-            distance = x - divided(total, number)
+            distance = x - mean
         if x._dtype in d.COMPLEX:
             squares = square(real(distance)) + square(imag(distance))
         else:
             squares = square(distance)
-        summed = statistical.sum(where(isnan(x), 0, squares), axis=axis, keepdims=keepdims)
+        # A square is NaN where the element is, and where the mean is no number but infinite.
+        summed = statistical.sum(without_nan(squares, 0), axis=axis, keepdims=keepdims)
+        is_infinite = reshape((number > 0) & ~isfinite(mean), summed.shape)
         freedom = reshape(number, summed.shape) - taken_off
-        variance = computed(where(freedom > 0, divided(summed, freedom), nan))
+        variance = computed(where((freedom <= 0) | is_infinite, nan, divided(summed, freedom)))
     if can_look(x) and bool(any_true(freedom <= 0)):
         warn("Degrees of freedom <= 0 for slice.")
     return variance
@@ -141,6 +143,20 @@ def extreme_of(
     keepdims: bool,
 ) -> Array:
     """See `nanmax` and `nanmin`; `worst` is what every number is at least as good as."""
+    result = _best(reduction, worst, x, axis, keepdims)
+    if result._dtype in d.REAL_FLOATING and can_look(result) and bool(any_true(isnan(result))):
+        warn(_ALL_NAN)
+    return result
+
+
+def _best(
+    reduction: Callable[..., Array],
+    worst: float,
+    x: Array,
+    axis: int | tuple[int, ...] | None,
+    keepdims: bool,
+) -> Array:
+    """`extreme_of` without its warning."""
     only_array(x)
     if x._dtype not in d.REAL_FLOATING:
         return reduction(x, axis=axis, keepdims=keepdims)
@@ -150,32 +166,28 @@ def extreme_of(
         if can_look(x) and not bool(any_true(found == worst)):
             return found
         none = all_true(isnan(x), axis=axis, keepdims=keepdims)
-        result = computed(where(none, nan, found))
-    if can_look(x) and bool(any_true(none)):
-        warn(_ALL_NAN)
-    return result
+        return computed(where(none, nan, found))
 
 
 def found_by(
-    search: Callable[..., Array], worst: float, x: Array, axis: int | None, keepdims: bool
+    search: Callable[..., Array],
+    reduction: Callable[..., Array],
+    worst: float,
+    x: Array,
+    axis: int | None,
+    keepdims: bool,
 ) -> Array:
-    """See `nanargmax` and `nanargmin`; `worst` as for `extreme_of`."""
+    """See `nanargmax` and `nanargmin`, by where the result of `nanmax` or `nanmin` is."""
     shape = only_array(x).shape
+    if x._dtype not in d.REAL_FLOATING or 0 in shape:
+        return search(x, axis=axis, keepdims=keepdims)
     if axis is None:
-        x, along, kept = reshape(x, (-1,)), 0, (1,) * len(shape)
+        x, along = reshape(x, (-1,)), 0
     else:
         along = normalise_axis(axis, len(shape))
-        kept = (*shape[:along], 1, *shape[along + 1 :])
+    best = _best(reduction, worst, x, along, True)
+    if can_look(best) and bool(any_true(isnan(best))):
+        raise ValueError(f"{_ALL_NAN}: no element is a number; test isnan(x) first")
     with in_one_pass(x):
-        found = search(without_nan(x, worst), axis=along, keepdims=True)
-    if x._dtype in d.REAL_FLOATING:
-        in_doubt = isnan(take_along_axis(x, found, axis=along))
-        if not can_look(x) or bool(any_true(in_doubt)):
-            # No number there is better than `worst`: the first number is the one, if there is any.
-            numbers = logical_not(isnan(x))
-            if can_look(x) and not bool(all_true(any_true(numbers, axis=along))):
-                raise ValueError(f"{_ALL_NAN}: no element is a number; test isnan(x) first")
-            found = where(in_doubt, argmax(numbers, axis=along, keepdims=True), found)
-    return reshape(
-        found, kept if keepdims else () if axis is None else kept[:along] + kept[along + 1 :]
-    )
+        found = argmax(x == best, axis=along, keepdims=keepdims)
+    return reshape(found, (1,) * len(shape)) if axis is None and keepdims else found

@@ -75,7 +75,7 @@ def nanargmax(x: Array, /, axis: int | None = None, *, keepdims: bool = False) -
     >>> xp.extra.nanargmax(xp.asarray([2.0, float("nan"), 4.0]))
     Array(2)
     """
-    return found_by(argmax, -inf, x, axis, keepdims)
+    return found_by(argmax, statistical.max, -inf, x, axis, keepdims)
 
 
 def nanargmin(x: Array, /, axis: int | None = None, *, keepdims: bool = False) -> Array:
@@ -109,7 +109,7 @@ def nanargmin(x: Array, /, axis: int | None = None, *, keepdims: bool = False) -
     >>> xp.extra.nanargmin(xp.asarray([2.0, float("nan"), 4.0]))
     Array(0)
     """
-    return found_by(argmin, inf, x, axis, keepdims)
+    return found_by(argmin, statistical.min, inf, x, axis, keepdims)
 
 
 def nancumprod(x: Array, /, axis: int | None = None, dtype: DType | None = None) -> Array:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         ufunc_loop = staticmethod(_native.ufunc_loop)
         cast_loop = staticmethod(_native.cast_loop)
         select_loop = staticmethod(_native.select_loop)
+        replace_nan_loop = staticmethod(_native.replace_nan_loop)
         count_loop = staticmethod(_native.count_loop)
         sum_loop = staticmethod(_native.sum_loop)
         moments_loop = staticmethod(_native.moments_loop)

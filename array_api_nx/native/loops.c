@@ -199,6 +199,45 @@ int find_select(npy_intp itemsize, Loop *loop)
     return 1;
 }
 
+/* target = source, or a value, which may be a scalar, where the source is NaN. */
+#define REPLACE_NAN(NAME, TYPE)                                                           \
+    CLONED LOOP(NAME)                                                                     \
+    {                                                                                     \
+        const npy_intp n = *count;                                                        \
+        const npy_intp size = sizeof(TYPE);                                               \
+        (void)data;                                                                       \
+        if (steps[0] == size && steps[1] == 0 && steps[2] == size) {                      \
+            const TYPE *source = (const TYPE *)args[0];                                   \
+            const TYPE value = *(const TYPE *)args[1];                                    \
+            TYPE *target = (TYPE *)args[2];                                               \
+            INDEPENDENT                                                                   \
+            for (npy_intp i = 0; i < n; i++) {                                            \
+                target[i] = source[i] == source[i] ? source[i] : value;                   \
+            }                                                                             \
+        } else {                                                                          \
+            for (npy_intp i = 0; i < n; i++) {                                            \
+                const TYPE x = *(const TYPE *)(args[0] + i * steps[0]);                   \
+                *(TYPE *)(args[2] + i * steps[2]) =                                       \
+                    x == x ? x : *(const TYPE *)(args[1] + i * steps[1]);                 \
+            }                                                                             \
+        }                                                                                 \
+    }
+
+REPLACE_NAN(replace_nan_float, npy_float)
+REPLACE_NAN(replace_nan_double, npy_double)
+
+/* Whether there is such a loop. */
+static int find_replace_nan(int type_number, Loop *loop)
+{
+    if (type_number != NPY_FLOAT && type_number != NPY_DOUBLE) {
+        return 0;
+    }
+    const npy_intp size = type_number == NPY_FLOAT ? sizeof(npy_float) : sizeof(npy_double);
+    *loop = (Loop){type_number == NPY_FLOAT ? replace_nan_float : replace_nan_double, NULL, 2,
+                   {size, size, size}, 1};
+    return 1;
+}
+
 /* Bytes that are counted side by side, and how many such lines before a byte could overflow. */
 enum { COUNTED = 64, COUNTED_LINES = 255 };
 
@@ -226,6 +265,15 @@ static npy_int64 count_bytes(const char *bytes, npy_intp n)
     return total;
 }
 
+/* Add each of the bytes, which are 0 or 1, to a number of its own. */
+CLONED static void add_bytes(npy_int64 *numbers, const char *bytes, npy_intp n)
+{
+    INDEPENDENT
+    for (npy_intp i = 0; i < n; i++) {
+        numbers[i] += bytes[i] != 0;
+    }
+}
+
 /* (int64, bool) -> int64: the sum. */
 LOOP(count_true)
 {
@@ -233,6 +281,10 @@ LOOP(count_true)
     (void)data;
     if (args[0] == args[2] && steps[0] == 0 && steps[1] == 1 && steps[2] == 0) {
         *(npy_int64 *)args[2] += count_bytes(args[1], n);
+        return;
+    }
+    if (args[0] == args[2] && steps[0] == 8 && steps[1] == 1 && steps[2] == 8) {
+        add_bytes((npy_int64 *)args[2], args[1], n);
         return;
     }
     for (npy_intp i = 0; i < n; i++) {
@@ -350,6 +402,15 @@ static PyObject *select_loop(PyObject *module, PyObject *itemsize)
     return found_loop(find_select(size, &loop), &loop);
 }
 
+static PyObject *replace_nan_loop(PyObject *module, PyObject *dtype)
+{
+    Loop loop;
+    (void)module;
+    return PyArray_DescrCheck(dtype)
+               ? found_loop(find_replace_nan(((PyArray_Descr *)dtype)->type_num, &loop), &loop)
+               : found_loop(0, NULL);
+}
+
 static PyObject *get_count_loop(PyObject *module, PyObject *ignored)
 {
     (void)module;
@@ -385,6 +446,10 @@ static PyMethodDef functions[] = {
     {"select_loop", select_loop, METH_O,
      "select_loop(itemsize)\n--\n\n"
      "A loop (bool, value, value) -> value that takes the first value where true, or None."},
+    {"replace_nan_loop", replace_nan_loop, METH_O,
+     "replace_nan_loop(dtype)\n--\n\n"
+     "A loop (real number, real number) -> real number that takes the second where the first is "
+     "NaN, or None."},
     {"count_loop", get_count_loop, METH_NOARGS,
      "count_loop()\n--\n\nA loop (int64, bool) -> int64 that adds."},
     {"sum_loop", sum_loop, METH_O,

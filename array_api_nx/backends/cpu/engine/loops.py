@@ -32,6 +32,7 @@ __all__ = [
     "of_ufunc",
     "quiet_scipy",
     "reduction",
+    "replace_nan",
     "scipy_is_quiet",
     "select",
 ]
@@ -366,6 +367,19 @@ def select(dtype: NumPyDType) -> Loop:
     """The loop of where: (bool, `dtype`, `dtype`) -> `dtype`."""
     pointer = None if extension is None else extension.select_loop(dtype.itemsize)
     return Loop("where", (_BOOL, dtype, dtype), dtype, 0.4, None, _copy_selected, pointer)
+
+
+def _replace_nan(x: NDArray, value: NDArray, out: NDArray) -> None:
+    np.copyto(out, np.where(np.isnan(x), value, x))
+
+
+@cache
+def replace_nan(dtype: NumPyDType) -> Loop | None:
+    """The loop of ``where(isnan(x), value, x)``: (`dtype`, `dtype`) -> `dtype`, real numbers."""
+    if dtype.kind != "f":
+        return None
+    pointer = None if extension is None else extension.replace_nan_loop(dtype)
+    return Loop("where", (dtype, dtype), dtype, 0.2, None, _replace_nan, pointer)
 
 
 # ---------------------------------------------------------------------- reductions

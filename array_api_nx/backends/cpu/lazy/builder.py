@@ -130,6 +130,11 @@ class Builder:
 
     def where(self, condition: Value, x1: Operand, x2: Operand, *, errors: int) -> Value | None:
         dtype = (x1 if type(x1) is Value else x2).node.dtype
+        if condition.node.op is p.ISNAN and type(x1) is not Value and _asks(condition, x2):
+            # One loop in place of two, and no mask between them.
+            loop = loops.replace_nan(dtype)
+            if loop is not None:
+                return self._elementwise(p.WHERE, loop, (x2, x1), errors)
         return self._elementwise(p.WHERE, loops.select(dtype), (condition, x1, x2), errors)
 
     def clip(
@@ -421,6 +426,14 @@ def is_plain_power(dtype: NumPyDType, shape: KnownInts | None, exponent: View | 
             return False
         return shape is None or shape == exponent.shape
     return bool(exponent != 0.5) if dtype.kind == "f" else dtype.kind in "iu" and exponent >= 0
+
+
+def _asks(condition: Value, x: Value) -> bool:
+    """Whether `condition` is an operation on `x`, element by element, that is pending."""
+    node, view = condition
+    if node.memory is not None or view is not View.row_major(node.shape):
+        return False
+    return any([source is x.node and seen is x.view for source, seen in node.sources])
 
 
 class Arrangement:

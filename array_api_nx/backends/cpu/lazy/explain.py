@@ -13,6 +13,7 @@ from ....core.symbolic import KnownInts
 from ....core.view import View
 from ....explain.explanation import Explanation
 from ....explain.model import MemoryExplanation, PassExplanation, StepExplanation
+from ..engine import loops
 from ..engine.kernel import Access, Instruction, Kernel, KernelOperand, Reduction
 from ..engine.loops import Loop
 from ..engine.passes import Pass
@@ -257,6 +258,9 @@ class Translator:
             if loop.inputs == (loop.output,):
                 return "copy", sources
             return "astype", (*sources, str(loop.output))
+        if loop is loops.replace_nan(loop.output):
+            x, value = sources
+            return "where", (f"isnan({x})", value, x)
         return self.operations[loop], sources
 
     def _reduction(

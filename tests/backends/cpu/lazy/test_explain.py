@@ -244,6 +244,15 @@ def test_scalars_that_are_spread_over_a_tile():
     assert only.scratch == 3 * 8 * prod(only.tile)
 
 
+def test_replaced_nan_are_one_operation():
+    only = only_pass(lambda x: xp.sum(xp.where(xp.isnan(x), 0, x)), array())
+    assert steps(only) == ["r0 = where(isnan(a), 0.0, a)", "result = sum(r0)"]
+    only = only_pass(lambda x, y: xp.where(xp.isnan(x), 0, y), array(), array())
+    assert steps(only) == ["r0 = isnan(a)", "result = where(r0, 0.0, b)"]
+    only = only_pass(lambda x: xp.where(xp.isnan(x), x, 0), array())
+    assert steps(only) == ["r0 = isnan(a)", "result = where(r0, a, 0.0)"]
+
+
 # ---------------------------------------------------------------------- several passes
 
 
