@@ -161,7 +161,7 @@ def _best(
     if x._dtype not in d.REAL_FLOATING:
         return reduction(x, axis=axis, keepdims=keepdims)
     with in_one_pass(x):
-        found = reduction(without_nan(x, worst), axis=axis, keepdims=keepdims)
+        found = computed(reduction(without_nan(x, worst), axis=axis, keepdims=keepdims))
         # Few arrays hold so large numbers: there is seldom a second pass.
         if can_look(x) and not bool(any_true(found == worst)):
             return found

@@ -476,41 +476,20 @@ def nanstd(
     correction: int | float | None = None,
     keepdims: bool = False,
 ) -> Array:
-    """Standard deviations of the elements that are not NaN.
+    """Standard deviations: square roots of `nanvar`, which describes the rest.
 
     Parameters
     ----------
     x : Array
-        Numeric or bool.
     axis : int or tuple of int, optional
-        Axes to reduce; all by default.
     dtype : DType, optional
-        Floating-point; what to convert elements to first.
     ddof, correction : int or float
-        Degrees of freedom to take off the number of elements in the divisor: NumPy's name for it,
-        and the standard's.
     keepdims : bool
-        Whether reduced axes stay, with size 1.
 
     Returns
     -------
     Array
-        A copy of the real dtype of `x`, or of `dtype`; float64 for integers and bool. NaN where
-        the divisor is not positive.
-
-    Raises
-    ------
-    ValueError
-        If both `ddof` and `correction` are given.
-    IndexError
-        If `axis` is out of range.
-    TypeError
-        If `dtype` is not floating-point, or real for complex `x`; if `ddof` is no real number.
-
-    Warns
-    -----
-    RuntimeWarning
-        Where the divisor is not positive, on devices whose memory the host reads.
+        A copy of the real dtype of `x`, or of `dtype`; float64 for integers and bool.
 
     Examples
     --------
