@@ -70,8 +70,8 @@ ENGINES = {
 CIRCLES = (
     {
         "frontend/array", "frontend/creation", "frontend/data_type", "frontend/dispatch",
-        "frontend/elementwise", "frontend/formatting", "frontend/indexing", "frontend/interop",
-        "frontend/linear_algebra", "frontend/manipulation", "frontend/methods",
+        "frontend/elementwise", "frontend/exchange", "frontend/formatting", "frontend/indexing",
+        "frontend/interop", "frontend/linear_algebra", "frontend/manipulation", "frontend/methods",
         "frontend/searching", "frontend/statistical", "frontend/ufuncs", "frontend/utility",
     },
     {"contract/backend", "contract/composed", "contract/replay"},

@@ -661,6 +661,7 @@ from ..core.indexing import hashable_key
 from . import (
     data_type,
     elementwise,
+    exchange,
     formatting,
     indexing,
     inspection,
@@ -678,3 +679,5 @@ from .indexing import getitem, selections, setitem
 from .interop import item
 from .linear_algebra import inplace_matmul, matmul_operator
 from .manipulation import transpose
+
+exchange.offer()

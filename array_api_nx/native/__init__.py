@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         ARRAY_METHODS = _native.ARRAY_METHODS
         complete_array = staticmethod(_native.complete_array)
         front = staticmethod(_native.front)
+        offer_exchange = staticmethod(_native.offer_exchange)
         set_cpu = staticmethod(_native.set_cpu)
         set_distinct = staticmethod(_native.set_distinct)
         set_dtypes = staticmethod(_native.set_dtypes)

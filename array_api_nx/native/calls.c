@@ -17,8 +17,7 @@ static int call_task(PyObject *function, npy_intp task)
     return result != NULL && PyErr_CheckSignals() == 0;
 }
 
-/* Take the exception that is set away from this thread, with its traceback. */
-static PyObject *take_exception(void)
+PyObject *take_exception(void)
 {
 #if PY_VERSION_HEX >= 0x030C0000
     return PyErr_GetRaisedException();
@@ -35,8 +34,7 @@ static PyObject *take_exception(void)
 #endif
 }
 
-/* Raise an exception that was taken away from a thread. Steals the reference. */
-static void put_exception(PyObject *exception)
+void put_exception(PyObject *exception)
 {
 #if PY_VERSION_HEX >= 0x030C0000
     PyErr_SetRaisedException(exception);

@@ -9,6 +9,12 @@
 
 #include "common.h"
 
+/* Take the exception that is set away from this thread, with its traceback. */
+PyObject *take_exception(void);
+
+/* Raise an exception that was taken away from a thread. Steals the reference. */
+void put_exception(PyObject *exception);
+
 /* Add `parallel_for` and `retire_workers` to the module; -1 with an exception set. */
 int add_calls(PyObject *module);
 

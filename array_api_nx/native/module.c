@@ -10,6 +10,7 @@
 #include "conversion.h"
 #include "distinct.h"
 #include "elementwise.h"
+#include "exchange.h"
 #include "functions.h"
 #include "inspection.h"
 #include "iteration.h"
@@ -46,6 +47,7 @@ static int (*const subjects[])(PyObject *module) = {
     add_inspection,
     add_products,
     add_iteration,
+    add_exchange,
 };
 
 static int execute(PyObject *module)

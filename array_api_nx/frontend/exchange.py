@@ -1,0 +1,81 @@
+"""What DLPack's functions in C do with arrays (see native/exchange.c), in Python."""
+
+from __future__ import annotations
+
+from typing import Final, final
+
+from ..core import dtypes as d
+from ..core.dtypes import DType
+from ..device import default_device
+from ..native import native
+from .array import Array, Foreign
+from .creation import empty
+from .interop import from_dlpack
+
+__all__ = ["offer"]
+
+_VERSION: Final = (1, 3)
+
+# DLPack's numbers for kinds of dtypes.
+_DTYPES: Final[dict[tuple[int, int], DType]] = {
+    (0, 8): d.int8,
+    (0, 16): d.int16,
+    (0, 32): d.int32,
+    (0, 64): d.int64,
+    (1, 8): d.uint8,
+    (1, 16): d.uint16,
+    (1, 32): d.uint32,
+    (1, 64): d.uint64,
+    (2, 32): d.float32,
+    (2, 64): d.float64,
+    (5, 64): d.complex64,
+    (5, 128): d.complex128,
+    (6, 8): d.bool,
+}
+
+
+@final
+class _Exported:
+    """What somebody else's capsule holds, as an object with ``__dlpack__``."""
+
+    __slots__ = ("_capsule", "_device")
+
+    def __init__(self, capsule: object, device: tuple[int, int]) -> None:
+        self._capsule = capsule
+        self._device = device
+
+    def __dlpack__(self, **options: Foreign) -> object:
+        return self._capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self._device
+
+
+def _export(x: Array) -> object:
+    return x.__dlpack__(max_version=_VERSION)
+
+
+def _adopt(capsule: object, kind: int, number: int) -> Array:
+    return from_dlpack(_Exported(capsule, (kind, number)), None, None)
+
+
+def _allocate(shape: tuple[int, ...], dtype: tuple[int, int, int], kind: int, number: int) -> Array:
+    code, bits, lanes = dtype
+    found = _DTYPES.get((code, bits))
+    if found is None or lanes != 1:
+        raise BufferError(
+            f"the standard has no dtype of DLPack's code {code}, {bits} bits and {lanes} lanes"
+        )
+    device = default_device()
+    if device.backend.dlpack_device() != (kind, number):
+        raise BufferError(
+            f"arrays are made on the default device, {device}, which is not DLPack's device "
+            f"{(kind, number)}; set another one with config_context(default_device=...)"
+        )
+    return empty(shape, dtype=found, device=device)
+
+
+def offer() -> None:
+    """Give the class of arrays its table of functions in C, where it is a type in C."""
+    if native is not None:
+        native.offer_exchange(_export, _adopt, _allocate)

@@ -1,0 +1,286 @@
+"""DLPack's table of functions in C, called as a library in C calls them."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import weakref
+from collections.abc import Callable
+from ctypes import POINTER, c_char_p, c_int32, c_int64, c_uint32, c_uint64, c_void_p, py_object
+from typing import Any
+
+import numpy as np
+import pytest
+
+import array_api_nx as xp
+from array_api_nx.native import native
+from tests.backends.engines.devices import device as find
+
+pytestmark = pytest.mark.skipif(native is None, reason="there is no extension")
+
+
+class Version(ctypes.Structure):
+    _fields_ = (("major", c_uint32), ("minor", c_uint32))
+
+
+class DLDevice(ctypes.Structure):
+    _fields_ = (("kind", c_int32), ("number", c_int32))
+
+
+class DLDType(ctypes.Structure):
+    _fields_ = (
+        ("code", ctypes.c_uint8),
+        ("bits", ctypes.c_uint8),
+        ("lanes", ctypes.c_uint16),
+    )
+
+
+class DLTensor(ctypes.Structure):
+    _fields_ = (
+        ("data", c_void_p),
+        ("device", DLDevice),
+        ("ndim", c_int32),
+        ("dtype", DLDType),
+        ("shape", POINTER(c_int64)),
+        ("strides", POINTER(c_int64)),
+        ("byte_offset", c_uint64),
+    )
+
+
+class Managed(ctypes.Structure):
+    pass
+
+
+DELETER = ctypes.CFUNCTYPE(None, POINTER(Managed))
+Managed._fields_ = [
+    ("version", Version),
+    ("context", c_void_p),
+    ("deleter", DELETER),
+    ("flags", c_uint64),
+    ("tensor", DLTensor),
+]
+SET_ERROR = ctypes.CFUNCTYPE(None, c_void_p, c_char_p, c_char_p)
+
+
+class ExchangeAPI(ctypes.Structure):
+    _fields_ = (
+        ("version", Version),
+        ("previous", c_void_p),
+        # Without the GIL, as a library in C may call it.
+        (
+            "allocate",
+            ctypes.CFUNCTYPE(
+                c_int32, POINTER(DLTensor), POINTER(POINTER(Managed)), c_void_p, SET_ERROR
+            ),
+        ),
+        ("export", ctypes.PYFUNCTYPE(c_int32, py_object, POINTER(POINTER(Managed)))),
+        ("adopt", ctypes.PYFUNCTYPE(c_int32, POINTER(Managed), POINTER(py_object))),
+        ("borrow", c_void_p),
+        (
+            "current_stream",
+            ctypes.CFUNCTYPE(c_int32, c_int32, c_int32, POINTER(c_void_p)),
+        ),
+    )
+
+
+def table(array_type: type) -> ExchangeAPI:
+    """What the capsule of a type of arrays leads to."""
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = c_void_p, [py_object, c_char_p]
+    capsule = array_type.__dlpack_c_exchange_api__  # type: ignore[attr-defined]
+    return ExchangeAPI.from_address(pointer(capsule, b"dlpack_exchange_api"))
+
+
+@pytest.fixture
+def api() -> ExchangeAPI:
+    return table(xp.Array)
+
+
+def export(api: ExchangeAPI, array: object) -> Any:
+    """A pointer to a tensor, which has to be released or adopted."""
+    managed = POINTER(Managed)()
+    # A function that raises in C raises here, whatever it returns.
+    assert api.export(array, ctypes.byref(managed)) == 0
+    return managed
+
+
+def adopt(api: ExchangeAPI, managed: Any) -> Any:
+    result = py_object()
+    assert api.adopt(managed, ctypes.byref(result)) == 0
+    found = result.value
+    # The reference that C handed over is counted twice now.
+    release: Callable[[object], None] = ctypes.pythonapi.Py_DecRef
+    release.argtypes = [py_object]  # type: ignore[attr-defined]
+    release(found)
+    return found
+
+
+def test_the_capsule_belongs_to_the_type(api: ExchangeAPI) -> None:
+    x = xp.ones(3)
+    assert x.__dlpack_c_exchange_api__ is xp.Array.__dlpack_c_exchange_api__
+    assert (api.version.major, api.version.minor) == (1, 3)
+    assert api.previous is None
+    assert api.borrow is None
+
+
+@pytest.mark.parametrize(
+    ("dtype", "code", "bits"),
+    [("int8", 0, 8), ("uint64", 1, 64), ("float32", 2, 32), ("complex128", 5, 128), ("bool", 6, 8)],
+)
+def test_export(api: ExchangeAPI, dtype: str, code: int, bits: int) -> None:
+    values = np.arange(24).reshape(4, 6).astype(dtype)
+    x = xp.asarray(values, copy=True)[1:, ::2]
+    managed = export(api, x)
+    tensor = managed.contents.tensor
+    assert managed.contents.version.major == 1
+    assert (tensor.device.kind, tensor.device.number) == (1, 0)
+    assert (tensor.dtype.code, tensor.dtype.bits, tensor.dtype.lanes) == (code, bits, 1)
+    assert tensor.shape[: tensor.ndim] == [3, 3]
+    assert tensor.strides[: tensor.ndim] == [6, 2]
+    first = (ctypes.c_char * (bits // 8)).from_address(tensor.data + tensor.byte_offset)
+    assert bytes(first) == values[1, 0].tobytes()
+    managed.contents.deleter(managed)
+
+
+def test_what_is_deferred_is_computed_first_and_memory_is_shared(api: ExchangeAPI) -> None:
+    x = xp.linspace(0.0, 1.0, 600_001) * 2 + 1
+    managed = export(api, x)
+    data = (ctypes.c_double * 600_001).from_address(managed.contents.tensor.data)
+    assert (data[0], data[600_000]) == (1.0, 3.0)
+    data[0] = 7.0
+    later = x + 1
+    data[1] = 8.0
+    assert (float(x[0]), float(later[0])) == (7.0, 8.0)
+    managed.contents.deleter(managed)
+
+
+def test_memory_lives_as_long_as_somebody_has_it(api: ExchangeAPI) -> None:
+    memory = np.arange(5.0)
+    x = xp.asarray(memory, copy=False)
+    gone = weakref.ref(memory)
+    del memory
+    found = adopt(api, export(api, x))
+    assert type(found) is xp.Array
+    assert found.dtype is xp.float64
+    x[2] = 9.0
+    del x
+    gc.collect()
+    np.testing.assert_array_equal(found, [0, 1, 9, 3, 4])
+    assert gone() is not None
+    del found
+    gc.collect()
+    assert gone() is None
+
+
+def test_errors_of_exports_are_raised(api: ExchangeAPI) -> None:
+    managed = POINTER(Managed)()
+    with pytest.raises(BufferError, match="negative stride"):
+        api.export(xp.ones(3)[::-1], ctypes.byref(managed))
+    with pytest.raises(AttributeError):
+        api.export(1.0, ctypes.byref(managed))
+
+
+def managed_tensor(**changes: Any) -> tuple[Managed, list[int]]:
+    """A tensor of this file's own, and a list that grows when it is released."""
+    released: list[int] = []
+    values = (ctypes.c_float * 3)(1.0, 2.0, 3.0)
+    sizes, strides = (c_int64 * 1)(3), (c_int64 * 1)(1)
+    managed = Managed(Version(1, 3), None, DELETER(lambda _: released.append(1)), 0)
+    managed.tensor = DLTensor(
+        ctypes.addressof(values), DLDevice(1, 0), 1, DLDType(2, 32, 1), sizes, strides, 0
+    )
+    for name, value in changes.items():
+        setattr(managed if name == "version" else managed.tensor, name, value)
+    managed.alive = values, sizes, strides
+    return managed, released
+
+
+def test_foreign_memory_is_adopted_and_released(api: ExchangeAPI) -> None:
+    managed, released = managed_tensor()
+    x = adopt(api, ctypes.pointer(managed))
+    np.testing.assert_array_equal(x, np.array([1, 2, 3], np.float32), strict=True)
+    assert not released
+    del x
+    gc.collect()
+    assert released == [1]
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"version": Version(2, 0)}, "an array of version 2 of DLPack, but only 1 is known"),
+        ({"dtype": DLDType(2, 16, 1)}, "float16"),
+        ({"dtype": DLDType(3, 32, 1)}, "dtype"),
+    ],
+)
+def test_what_is_not_adopted_is_released(
+    api: ExchangeAPI, changes: dict[str, Any], words: str
+) -> None:
+    managed, released = managed_tensor(**changes)
+    result = py_object()
+    with pytest.raises((BufferError, TypeError, RuntimeError), match=words):
+        api.adopt(ctypes.pointer(managed), ctypes.byref(result))
+    gc.collect()
+    assert released == [1]
+
+
+def allocate(api: ExchangeAPI, shape: tuple[int, ...], dtype: DLDType, device: DLDevice) -> Any:
+    errors: list[tuple[bytes, bytes]] = []
+    sizes = (c_int64 * max(1, len(shape)))(*shape)
+    prototype = DLTensor(None, device, len(shape), dtype, sizes, None, 0)
+    managed = POINTER(Managed)()
+    set_error = SET_ERROR(lambda _, kind, message: errors.append((kind, message)))
+    failed = api.allocate(prototype, ctypes.byref(managed), None, set_error)
+    assert bool(failed) == bool(errors)
+    return errors[0] if failed else managed
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (2, 3)], ids=str)
+def test_allocate(api: ExchangeAPI, shape: tuple[int, ...]) -> None:
+    for code, bits, dtype in ((2, 32, xp.float32), (0, 64, xp.int64), (6, 8, xp.bool)):
+        managed = allocate(api, shape, DLDType(code, bits, 1), DLDevice(1, 0))
+        x = adopt(api, managed)
+        assert (x.shape, x.dtype) == (shape, dtype)
+        x[...] = xp.ones((), dtype=dtype)
+        assert bool(xp.all(x == xp.ones((), dtype=dtype)))
+
+
+def test_errors_of_allocations_are_told(api: ExchangeAPI) -> None:
+    kind, message = allocate(api, (2,), DLDType(2, 16, 1), DLDevice(1, 0))
+    assert kind == b"BufferError"
+    assert b"no dtype of DLPack's code 2, 16 bits and 1 lanes" in message
+    kind, message = allocate(api, (2,), DLDType(2, 32, 1), DLDevice(2, 0))
+    assert kind == b"BufferError"
+    assert b"default device, cpu, which is not DLPack's device (2, 0)" in message
+    kind, _ = allocate(api, (2**50,), DLDType(2, 64, 1), DLDevice(1, 0))
+    assert kind == b"MemoryError"
+
+
+def test_the_cpu_has_no_streams(api: ExchangeAPI) -> None:
+    stream = c_void_p(1)
+    assert api.current_stream(1, 0, ctypes.byref(stream)) == 0
+    assert stream.value is None
+
+
+@pytest.mark.parametrize("name", ["torch:cpu", "jax:cpu", "dask"])
+def test_arrays_of_other_devices(api: ExchangeAPI, name: str) -> None:
+    x = xp.reshape(xp.arange(6, dtype=xp.float32, device=find(name)), (2, 3))
+    found = adopt(api, export(api, x))
+    expected = np.arange(6.0, dtype=np.float32).reshape(2, 3)
+    np.testing.assert_array_equal(found, expected, strict=True)
+    del x
+    gc.collect()
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_exchange_with_pytorch(api: ExchangeAPI) -> None:
+    torch = pytest.importorskip("torch")
+    theirs = table(torch.Tensor)
+    x = xp.asarray([1.0, 2.0, 3.0])
+    tensor = adopt(theirs, export(api, x))
+    assert type(tensor) is torch.Tensor
+    tensor[0] = 5.0
+    assert float(x[0]) == 5.0
+    y = adopt(api, export(theirs, tensor))
+    y[1] = 6.0
+    assert tensor.tolist() == [5.0, 6.0, 3.0]
