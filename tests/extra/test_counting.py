@@ -77,6 +77,19 @@ def test_bincount_on_other_devices(name: str) -> None:
         host(xp.extra.bincount(given - 1 - xp.min(given)))
 
 
+def test_chunks_are_counted_one_by_one() -> None:
+    find("dask")
+    device = xp.Device("dask", chunks="2kB")
+    x, weights = numbers("int64", 1000) * 3, numbers("float64", 1000)
+    given, added = xp.asarray(x, device=device), xp.asarray(weights, device=device) * 1
+    np.testing.assert_array_equal(host(xp.bincount(given * 1)), np.bincount(x))
+    found = host(xp.bincount(given, added, 999))
+    np.testing.assert_allclose(found, np.bincount(x, weights, 999), rtol=1e-9, atol=1e-12)
+    counts, _ = xp.extra.histogram(added, [-50, 0, 1, 60], weights=added)
+    expected, _ = np.histogram(weights, [-50, 0, 1, 60], weights=weights)
+    np.testing.assert_allclose(host(counts), expected, rtol=1e-9)
+
+
 def test_bincount_in_compiled_functions() -> None:
     x = xp.asarray([1, 2, 1])
     with pytest.raises(Exception, match="the greatest one"):

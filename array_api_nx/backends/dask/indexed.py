@@ -335,6 +335,22 @@ class IndexedAccess(DaskMemory):
             self.from_chunks(found.counts, note),
         )
 
+    def bincount(
+        self, x: DaskTensor, weights: DaskTensor | None, length: int, *, extend: bool
+    ) -> DaskTensor:
+        if not prod(x.shape):
+            return self.at_once("bincount", x, weights, length, extend=extend)
+        array = tidy(self.array(x))
+        others = [] if weights is None else [self.array(weights).rechunk(array.chunks)]
+        dtype = _INT64 if weights is None else weights.dtype
+        parts = partials("bincount", array, partial(_counted, length, extend), None, *others)
+        if not extend:
+            chunks = ((length,),)
+            return self.tensor(tree("bincount", parts, (0,), _merge_counts, _itself, chunks, dtype))
+        merged = tree("bincount", parts, (0,), _merge_counts, _itself, (), np.dtype(object))
+        note = "computed the counts: the result's shape depends on them"
+        return self.from_chunks(compute(merged)[0], note)
+
 
 def _checked(index: NDArray, axis: int, size: int) -> NDArray:
     """Indices counted from the front; IndexError if any is out of range."""
@@ -449,7 +465,19 @@ def _merge_distinct(parts: list[_Distinct]) -> _Distinct:
     return _Distinct(values, np.concatenate([part.indices for part in parts])[indices], counts)
 
 
-def _itself(part: _Distinct) -> _Distinct:
+def _counted(length: int, extend: bool, chunk: NDArray, weights: NDArray | None = None) -> NDArray:
+    counts: NDArray = on_host("bincount", chunk, weights, length, extend=extend)
+    return counts
+
+
+def _merge_counts(parts: list[NDArray]) -> NDArray:
+    total = np.zeros(max([part.size for part in parts]), parts[0].dtype)
+    for part in parts:
+        total[: part.size] += part
+    return total
+
+
+def _itself(part: Part) -> Part:
     return part
 
 

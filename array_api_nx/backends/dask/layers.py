@@ -337,12 +337,17 @@ def _ones(counts: Iterable[int]) -> Chunks:
 
 
 def partials(
-    label: str, x: da.Array, call: Callable[..., Part], axis: int | None = None
+    label: str, x: da.Array, call: Callable[..., Part], axis: int | None = None, *others: da.Array
 ) -> da.Array:
-    """One partial result per chunk of `x`: ``call(chunk)``, with `axis` also where it begins."""
+    """One partial result per chunk of `x`: ``call(chunk)``, with `axis` also where it begins; with
+    others of the same chunks also theirs."""
     begins = [] if axis is None else starts(x.chunks[axis])
     tasks = {
-        index: (call, (x.name, *index), *([] if axis is None else [begins[index[axis]]]))
+        index: (
+            call,
+            *[(array.name, *index) for array in (x, *others)],
+            *([] if axis is None else [begins[index[axis]]]),
+        )
         for index in positions(x.numblocks)
     }
-    return layer(label, tasks, [x], _ones(x.numblocks), np.dtype(object))
+    return layer(label, tasks, [x, *others], _ones(x.numblocks), np.dtype(object))
