@@ -8,6 +8,9 @@ it there, so that code which is meant to run on every namespace finds out what i
 
 from __future__ import annotations
 
+from .convolution import (
+    conv,
+)
 from .correlation import (
     corrcoef,
     cov,
@@ -86,6 +89,9 @@ from .ufuncs import (
 )
 from .windows import (
     fold,
+    max_pool,
+    mean_pool,
+    sliding_window_view,
     unfold,
 )
 
@@ -99,6 +105,7 @@ __all__ = [
     "atleast_3d",
     "bincount",
     "concatenate",
+    "conv",
     "convolve",
     "corrcoef",
     "cov",
@@ -115,6 +122,8 @@ __all__ = [
     "isclose",
     "logspace",
     "logsumexp",
+    "max_pool",
+    "mean_pool",
     "median",
     "nan_to_num",
     "nanargmax",
@@ -137,6 +146,7 @@ __all__ = [
     "ravel",
     "roots",
     "sinc",
+    "sliding_window_view",
     "softmax",
     "top_k",
     "transpose",

@@ -2,12 +2,37 @@
 
 from __future__ import annotations
 
+import doctest
+import tracemalloc
+from importlib.util import find_spec
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
 
 import array_api_nx as xp
+from array_api_nx.contract.numpy_dtypes import NDArray
+from array_api_nx.extra import windows
+from tests.support.programs import needs_extension
+
+DEVICES = ["cpu", "torch:cpu", "jax:cpu", "dask"]
+
+
+def on(device: str, values: NDArray) -> xp.Array:
+    """A copy of `values` on a device; skips the test where its library is missing."""
+    module = device.partition(":")[0]
+    if module != "cpu" and find_spec(module) is None:
+        pytest.skip(f"{module} is not installed")
+    return xp.asarray(values, device=device, copy=True)
+
+
+def check(result: xp.Array, expected: NDArray) -> None:
+    """That `result` is `expected`, floats to rounding."""
+    found = np.asarray(result.to_device("cpu"))
+    assert found.dtype == expected.dtype
+    assert found.shape == expected.shape
+    np.testing.assert_allclose(found, expected, rtol=1e-5 if found.dtype == np.float32 else 1e-13)
 
 
 def test_windows_and_back() -> None:
@@ -39,3 +64,303 @@ def test_windows_and_back() -> None:
 def test_windows_refuse(call: Any, error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
         call(xp.ones((2, 3)))
+
+
+# ---------------------------------------------------------------------- sliding windows
+
+SLIDING: list[tuple[tuple[int, ...], Any, Any]] = [
+    ((7,), 3, None),
+    ((7,), (7,), 0),
+    ((3, 4, 5), (2, 1, 3), None),
+    ((3, 4, 5), 2, 1),
+    ((3, 4, 5), (2, 4), (-1, 1)),
+    ((3, 4, 5), (2, 3), (2, 2)),
+    ((0, 4), 2, 1),
+    ((3, 4), (), ()),
+]
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize(("shape", "size", "axis"), SLIDING)
+def test_sliding_window_view(device: str, shape: Any, size: Any, axis: Any) -> None:
+    values = np.arange(np.prod(shape)).reshape(shape)
+    expected = np.lib.stride_tricks.sliding_window_view(values, size, axis)
+    check(xp.extra.sliding_window_view(on(device, values), size, axis), expected)
+    backwards = on(device, values)[::-1]
+    check(
+        xp.extra.sliding_window_view(backwards, size, axis=axis),
+        np.lib.stride_tricks.sliding_window_view(values[::-1], size, axis),
+    )
+
+
+@pytest.mark.parametrize("device", ["cpu", "torch:cpu"])
+def test_sliding_windows_are_a_view_that_is_read_only(device: str) -> None:
+    x = on(device, np.arange(6.0))
+    seen = xp.extra.sliding_window_view(x[1:], 2)
+    x[2] = 9.0
+    check(seen, np.array([[1.0, 9.0], [9.0, 3.0], [3.0, 4.0], [4.0, 5.0]]))
+    with pytest.raises(ValueError, match="cannot write"):
+        seen[0, 0] = 1.0
+    with pytest.raises(ValueError, match="cannot write"):
+        seen[0] += 1.0
+    with pytest.raises(ValueError, match="cannot write"):
+        xp.extra.sliding_window_view(x, 6)[...] = 1.0
+
+
+def test_windows_of_a_large_array_take_no_memory() -> None:
+    x = xp.asarray(np.ones(2_000_000), copy=True)
+    tracemalloc.start()
+    seen = xp.extra.sliding_window_view(x, 1000)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert seen.shape == (1_999_001, 1000)
+    assert peak < 100_000
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_sliding_windows_in_compiled_functions(device: str) -> None:
+    @xp.compile
+    def moving(x: xp.Array) -> xp.Array:
+        return xp.sum(xp.extra.sliding_window_view(x, 3, axis=0), axis=-1)
+
+    for size in (5, 9):
+        values = np.arange(2.0 * size).reshape(size, 2)
+        expected = np.lib.stride_tricks.sliding_window_view(values, 3, axis=0).sum(-1)
+        check(moving(on(device, values)), expected)
+        check(moving(on(device, values.T.copy()).T), expected)
+    assert xp.eval_shape(moving, xp.ones((8, 2))).shape == (6, 2)
+
+
+@pytest.mark.parametrize(
+    ("size", "axis", "error", "words"),
+    [
+        (2, None, ValueError, "not a size for each of 2 axes"),
+        ((2, 2), 1, ValueError, "not a size for each of 1 axes"),
+        ((2, 4), None, ValueError, r"no window of shape \(2, 4\) over axes \(0, 1\) fits"),
+        ((2, 3), (1, 1), ValueError, "no window"),
+        (0, 0, ValueError, "window_shape is 0"),
+        (1.5, 0, TypeError, "window_shape must be an int"),
+        (2, 2, IndexError, "axis 2"),
+    ],
+)
+def test_sliding_windows_refuse(size: Any, axis: Any, error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        xp.extra.sliding_window_view(xp.ones((2, 3)), size, axis)
+
+
+# ---------------------------------------------------------------------- pooling
+
+# Shape, kernel_size, and options that both kinds of pooling take.
+POOLS: list[tuple[tuple[int, ...], Any, dict[str, Any]]] = [
+    ((9,), 2, {}),
+    ((2, 9), 3, {"stride": 2, "padding": 1}),
+    ((2, 9), 3, {"stride": 1, "padding": (0, 2)}),
+    ((2, 3, 6, 5), (2, 2), {}),
+    ((2, 6, 5), (3, 2), {"stride": (1, 2), "padding": ((1, 2), (0, 1))}),
+    ((1, 2, 8, 7), (4, 3), {"stride": 1, "padding": 1}),
+    ((2, 5, 4, 6), (2, 3, 2), {"stride": (2, 1, 1), "padding": 1}),
+    ((2, 5), 1, {}),
+    ((2, 5), 1, {"stride": 2}),
+    ((0, 5, 5), (2, 2), {"padding": 1}),
+]
+LAYOUTS = [
+    lambda a: a,
+    lambda a: np.asfortranarray(a),
+    lambda a: np.repeat(a, 2, axis=-1)[..., ::2],
+    lambda a: a[..., ::-1].copy()[..., ::-1],
+]
+
+
+def pooled(x: NDArray, size: Any, options: dict[str, Any], kind: str) -> NDArray:
+    """What pooling is, one window after the other; `kind` is "max", "mean" or "inside"."""
+    size = size if isinstance(size, tuple) else (size,)
+    ndim = len(size)
+    stride = options.get("stride", size)
+    stride = stride if isinstance(stride, tuple) else (stride,) * ndim
+    spread = options.get("dilation", 1)
+    spread = spread if isinstance(spread, tuple) else (spread,) * ndim
+    padding = options.get("padding", 0)
+    if isinstance(padding, int):
+        padding = ((padding, padding),) * ndim
+    elif isinstance(padding[0], int):
+        padding = (padding,) * ndim
+    lead, sizes = x.shape[: x.ndim - ndim], x.shape[x.ndim - ndim :]
+    counts = [
+        (n + a + b - (k - 1) * d - 1) // s + 1
+        for n, (a, b), k, d, s in zip(sizes, padding, size, spread, stride, strict=True)
+    ]
+    result = np.zeros(
+        (*lead, *counts), x.dtype if kind == "max" else np.mean(np.ones(1, x.dtype)).dtype
+    )
+    for place in np.ndindex(*counts):
+        seen = []
+        for where in np.ndindex(*size):
+            at = [
+                i * s + k * d - a
+                for i, s, k, d, (a, _) in zip(place, stride, where, spread, padding, strict=True)
+            ]
+            if all(0 <= i < n for i, n in zip(at, sizes, strict=True)):
+                seen.append(x[(..., *at)])
+        if kind == "max":
+            result[(..., *place)] = np.max(seen, axis=0)
+        else:
+            count = len(seen) if kind == "inside" else np.prod(size)
+            result[(..., *place)] = np.sum(seen, axis=0) / count
+    return result
+
+
+def numbers(shape: tuple[int, ...], dtype: str) -> NDArray:
+    values = 20 * np.random.default_rng(0).normal(size=shape)
+    return (np.abs(values) if dtype == "uint8" else values).astype(dtype)
+
+
+@pytest.mark.parametrize("large", [windows._LARGE, 0])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "uint8"])
+@pytest.mark.parametrize(("shape", "size", "options"), POOLS)
+def test_pooling_is_what_loops_compute(
+    shape: Any, size: Any, options: Any, dtype: str, large: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(windows, "_LARGE", large)
+    values = numbers(shape, dtype)
+    expected = [pooled(values, size, options, kind) for kind in ("max", "mean", "inside")]
+    if dtype == "float32":
+        expected[1:] = [each.astype(dtype) for each in expected[1:]]
+    for layout in LAYOUTS:
+        x = xp.asarray(layout(values))
+        found = [
+            xp.extra.max_pool(x, size, **options),
+            xp.extra.mean_pool(x, size, **options),
+            xp.extra.mean_pool(x, size, count_include_pad=False, **options),
+        ]
+        for result, wanted in zip(found, expected, strict=True):
+            check(result, wanted)
+            result[...] = 0  # which is memory of its own
+        check(x, values)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_pooling_on_every_device(device: str) -> None:
+    # JAX compiles each operation for each shape.
+    for shape, size, options in POOLS[1:4] if device == "jax:cpu" else POOLS:
+        values = numbers(shape, "float64")
+        x = on(device, values)
+        check(xp.extra.max_pool(x, size, **options), pooled(values, size, options, "max"))
+        found = xp.extra.mean_pool(x, size, count_include_pad=False, **options)
+        assert str(found.device) == device
+        check(found, pooled(values, size, options, "inside"))
+
+
+@pytest.mark.parametrize("dilation", [2, (1, 3)])
+def test_dilated_windows(dilation: Any) -> None:
+    values = numbers((2, 9, 10), "float64")
+    for size in ((2, 3), (4, 3)):
+        options = {"dilation": dilation, "stride": (1, 2), "padding": (1, 0)}
+        expected = pooled(values, size, options, "max")
+        check(xp.extra.max_pool(xp.asarray(values), size, **options), expected)
+
+
+def test_pooling_propagates_nan_and_infinity() -> None:
+    values = np.arange(16.0).reshape(4, 4)
+    values[1, 1], values[2, 3], values[0, 3] = np.nan, -np.inf, np.inf
+    for size in ((2, 2), (3, 3), (4, 3)):
+        options = {"stride": 1}
+        check(
+            xp.extra.max_pool(xp.asarray(values), size, **options),
+            pooled(values, size, options, "max"),
+        )
+        check(
+            xp.extra.mean_pool(xp.asarray(values), size, **options),
+            pooled(values, size, options, "mean"),
+        )
+    lowest = xp.asarray(np.full((2, 3), -np.inf))
+    check(xp.extra.max_pool(lowest, (2, 2), padding=1), np.full((2, 2), -np.inf))
+
+
+def test_pooling_of_truth() -> None:
+    x = xp.asarray([True, False, True, True, False, False])
+    check(xp.extra.mean_pool(x, 2), np.array([0.5, 1.0, 0.0]))
+    check(xp.extra.max_pool(x, 2), np.array([True, True, False]))
+    check(xp.extra.max_pool(x, 2, padding=1), np.array([True, True, True, False]))
+
+
+@pytest.mark.parametrize("ndim", [1, 2, 3])
+def test_pooling_is_what_pytorch_computes(ndim: int) -> None:
+    torch = pytest.importorskip("torch")
+    functional = torch.nn.functional
+    most = getattr(functional, f"max_pool{ndim}d")
+    mean = getattr(functional, f"avg_pool{ndim}d")
+    values = numbers((2, 3, 9, 8, 7)[: 2 + ndim], "float32")
+    x, tensor = xp.asarray(values), torch.asarray(values)
+    for length, stride, padding in product((2, 3, 5), (None, 1, 2), (0, 1)):
+        size = (length,) * ndim
+        for dilation in (1, 2) if length == 2 else (1,):
+            expected = most(tensor, size, stride, padding, dilation).numpy()
+            found = xp.extra.max_pool(x, size, stride=stride, padding=padding, dilation=dilation)
+            check(found, expected)
+        for count in (True, False):
+            expected = mean(tensor, size, stride, padding, count_include_pad=count).numpy()
+            found = xp.extra.mean_pool(
+                x, size, stride=stride, padding=padding, count_include_pad=count
+            )
+            np.testing.assert_allclose(np.asarray(found), expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_pooling_in_compiled_functions(device: str) -> None:
+    @xp.compile
+    def both(x: xp.Array) -> tuple[xp.Array, xp.Array]:
+        options: dict[str, Any] = {"stride": 2, "padding": 1}
+        return (
+            xp.extra.max_pool(x, (3, 2), **options),
+            xp.extra.mean_pool(x, (3, 2), count_include_pad=False, **options),
+        )
+
+    for size in (4, 7) if device == "jax:cpu" else (4, 7, 9):
+        values = numbers((2, size, size + 1), "float64")
+        most, mean = both(on(device, values))
+        check(most, pooled(values, (3, 2), {"stride": 2, "padding": 1}, "max"))
+        check(mean, pooled(values, (3, 2), {"stride": 2, "padding": 1}, "inside"))
+    specs = xp.eval_shape(both, xp.ones((5, 8, 8), dtype=xp.float32))
+    assert [(spec.shape, spec.dtype) for spec in specs] == [((5, 4, 5), xp.float32)] * 2
+
+
+@needs_extension
+@pytest.mark.parametrize(("size", "stride"), [((2, 2), None), ((3, 3), 4), ((3, 3), 1)])
+def test_the_padded_array_is_not_made(size: tuple[int, int], stride: int | None) -> None:
+    x = xp.asarray(np.ones((2000, 1000)), copy=True)
+    for pool in (xp.extra.max_pool, xp.extra.mean_pool):
+        tracemalloc.start()
+        result = pool(x, size, stride=stride, padding=1)
+        xp.evaluate(result)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert float(result[1, 1]) == 1
+        # Small results are computed one operation after the other, large ones at once.
+        assert peak < (1.5 if result.size > 262144 else 5) * result.nbytes
+
+
+@pytest.mark.parametrize("name", ["max_pool", "mean_pool"])
+@pytest.mark.parametrize(
+    ("size", "options", "words"),
+    [
+        ((1, 1, 1), {}, "too few axes for windows of 3"),
+        (4, {}, r"no window of kernel_size \(4,\)"),
+        (2, {"padding": 2}, r"windows of kernel_size \(2,\).*would lie in the padding alone"),
+        (2, {"stride": 0}, "stride is 0"),
+        (2, {"padding": -1}, "must not be negative"),
+    ],
+)
+def test_pooling_refuses(name: str, size: Any, options: Any, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        getattr(xp.extra, name)(xp.ones((2, 3)), size, **options)
+
+
+def test_pooling_refuses_what_has_no_order() -> None:
+    with pytest.raises(TypeError, match="not complex128; convert with astype"):
+        xp.extra.max_pool(xp.ones((2, 3), dtype=xp.complex128), 2)
+
+
+def test_examples_in_the_docstrings() -> None:
+    results = doctest.testmod(windows)
+    assert results.attempted > 1
+    assert results.failed == 0

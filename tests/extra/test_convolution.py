@@ -1,0 +1,228 @@
+"""Convolution against plain loops, and against PyTorch where it is installed."""
+
+from __future__ import annotations
+
+import doctest
+import tracemalloc
+import warnings
+from importlib.util import find_spec
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+import array_api_nx as xp
+from array_api_nx.contract.numpy_dtypes import NDArray
+from array_api_nx.extra import convolution
+from tests.support.programs import needs_extension
+
+
+def on(device: str, values: NDArray) -> xp.Array:
+    """A copy of `values` on a device; skips the test where its library is missing."""
+    module = device.partition(":")[0]
+    if module != "cpu" and find_spec(module) is None:
+        pytest.skip(f"{module} is not installed")
+    return xp.asarray(values, device=device, copy=True)
+
+
+def several(value: Any, count: int) -> tuple[Any, ...]:
+    return value if isinstance(value, tuple) else (value,) * count
+
+
+def by_loops(
+    x: NDArray,
+    kernel: NDArray,
+    stride: Any = 1,
+    dilation: Any = 1,
+    padding: Any = 0,
+    groups: int = 1,
+) -> NDArray:
+    """What `conv` is, one window after the other."""
+    ndim = x.ndim - 2
+    size = kernel.shape[2:]
+    stride, dilation = several(stride, ndim), several(dilation, ndim)
+    if padding == "same":
+        total = [(k - 1) * d for k, d in zip(size, dilation, strict=True)]
+        padding = tuple((t // 2, t - t // 2) for t in total)
+    elif padding == "valid":
+        padding = 0
+    pairs = padding if isinstance(padding, tuple) else ((padding, padding),) * ndim
+    x = np.pad(x, [(0, 0), (0, 0), *pairs])
+    counts = [
+        (n - (k - 1) * d - 1) // s + 1
+        for n, k, d, s in zip(x.shape[2:], size, dilation, stride, strict=True)
+    ]
+    outputs = kernel.shape[0]
+    dtype = np.result_type(x, kernel)
+    result = np.zeros((x.shape[0], outputs, *counts), dtype)
+    wide = x.shape[1] // groups
+    for place in np.ndindex(*counts):
+        key = tuple(
+            slice(i * s, i * s + (k - 1) * d + 1, d)
+            for i, s, k, d in zip(place, stride, size, dilation, strict=True)
+        )
+        seen = x[(slice(None), slice(None), *key)]
+        for output in range(outputs):
+            first = output // (outputs // groups) * wide
+            terms = seen[:, first : first + wide] * kernel[output]
+            result[(slice(None), output, *place)] = terms.sum(tuple(range(1, terms.ndim)))
+    return result
+
+
+def close(result: xp.Array, expected: NDArray) -> None:
+    found = np.asarray(result.to_device("cpu"))
+    assert found.dtype == expected.dtype
+    assert found.shape == expected.shape
+    tolerance = 1e-4 if expected.dtype in (np.float32, np.complex64) else 1e-12
+    np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance)
+
+
+def numbers(seed: int, shape: tuple[int, ...], dtype: str = "float64") -> NDArray:
+    rng = np.random.default_rng(seed)
+    if dtype.startswith(("int", "uint")):
+        return rng.integers(0, 9, shape).astype(dtype)
+    values = rng.normal(size=shape)
+    if dtype.startswith("complex"):
+        return (values + 1j * rng.normal(size=shape)).astype(dtype)
+    return values.astype(dtype)
+
+
+# Shapes of array and kernel, and options.
+CASES: list[tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = [
+    ((2, 3, 9), (4, 3, 3), {}),
+    ((2, 3, 9), (1, 3, 4), {"padding": "same", "dilation": 2}),
+    ((1, 1, 7), (1, 1, 1), {}),
+    ((2, 4, 6, 5), (6, 2, 3, 2), {"groups": 2, "padding": 1}),
+    ((2, 4, 6, 5), (4, 1, 3, 2), {"groups": 4, "stride": (2, 1), "padding": ((0, 2), (1, 0))}),
+    ((1, 3, 8, 8), (2, 3, 3, 3), {"stride": 2, "dilation": (1, 2), "padding": "valid"}),
+    ((1, 3, 8, 8), (1, 3, 3, 3), {"padding": "same"}),
+    ((3, 2, 4, 5, 3), (2, 2, 2, 3, 1), {"padding": ((1, 1), (0, 1), (0, 0))}),
+    ((1, 2, 2, 3), (2, 2, 2, 2), {"padding": 7, "stride": 3}),
+    ((0, 3, 5, 5), (2, 3, 2, 2), {}),
+    ((2, 3, 5, 5), (0, 3, 2, 2), {}),
+    ((2, 0, 5, 5), (3, 0, 2, 2), {}),
+    ((2, 0, 5, 5), (1, 0, 2, 2), {"padding": 1}),
+]
+LAYOUTS = [
+    lambda a: a,
+    lambda a: np.asfortranarray(a),
+    lambda a: np.repeat(a, 2, axis=-1)[..., ::2],
+    lambda a: a[..., ::-1].copy()[..., ::-1],
+]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int32", "uint8", "complex128"])
+@pytest.mark.parametrize(("shape", "kernel", "options"), CASES)
+def test_is_what_loops_compute(
+    shape: tuple[int, ...], kernel: tuple[int, ...], options: dict[str, Any], dtype: str
+) -> None:
+    a, b = numbers(1, shape, dtype), numbers(2, kernel, dtype)
+    expected = by_loops(a, b, **options)
+    for layout in LAYOUTS:
+        close(xp.extra.conv(xp.asarray(layout(a)), xp.asarray(layout(b)), **options), expected)
+
+
+@pytest.mark.parametrize("device", ["torch:cpu", "jax:cpu", "dask"])
+def test_on_other_devices(device: str) -> None:
+    # JAX compiles each operation for each shape.
+    for shape, kernel, options in CASES[3:6] if device == "jax:cpu" else CASES[:9]:
+        a, b = numbers(1, shape), numbers(2, kernel)
+        result = xp.extra.conv(on(device, a), on(device, b), **options)
+        assert str(result.device) == device
+        close(result, by_loops(a, b, **options))
+
+
+@pytest.mark.parametrize("block", [1, 7, 50, 200, 1000])
+def test_windows_are_made_a_block_at_a_time(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(convolution, "_BLOCK", block)
+    monkeypatch.setattr(convolution, "_MOST_PRODUCTS", 0)
+    for shape, kernel, options in CASES:
+        a, b = numbers(1, shape), numbers(2, kernel)
+        close(xp.extra.conv(xp.asarray(a), xp.asarray(b), **options), by_loops(a, b, **options))
+
+
+def test_dtypes_are_promoted() -> None:
+    a, b = numbers(1, (1, 2, 5), "float32"), numbers(2, (2, 2, 2), "int32")
+    close(xp.extra.conv(xp.asarray(a), xp.asarray(b)), by_loops(a, b))
+
+
+@pytest.mark.parametrize("size", ["1d", "2d", "3d"])
+def test_is_what_pytorch_computes(size: str) -> None:
+    torch = pytest.importorskip("torch")
+    function = getattr(torch.nn.functional, f"conv{size}")
+    ndim = int(size[0])
+    for stride, dilation, padding, groups in product((1, 2), (1, 2), (0, 2, "same"), (1, 3)):
+        if padding == "same" and stride != 1:
+            continue
+        options = {"stride": stride, "dilation": dilation, "padding": padding, "groups": groups}
+        a = numbers(1, (2, 6, 9, 8, 7)[: 2 + ndim])
+        b = numbers(2, (3, 6 // groups, 3, 2, 2)[: 2 + ndim])
+        with warnings.catch_warnings():
+            # It pads a copy, and says so.
+            warnings.simplefilter("ignore", UserWarning)
+            expected = function(torch.asarray(a), torch.asarray(b), **options).numpy()
+        close(xp.extra.conv(xp.asarray(a), xp.asarray(b), **options), expected)
+
+
+@pytest.mark.parametrize("device", ["cpu", "torch:cpu", "jax:cpu", "dask"])
+def test_in_compiled_functions(device: str) -> None:
+    compiled = xp.compile(lambda x, k: xp.extra.conv(x, k, padding=1, stride=2))
+    sizes: list[tuple[int, tuple[int, ...]]] = [(5, (4, 2, 3, 3)), (8, (4, 2, 3, 3))]
+    if device != "jax:cpu":
+        sizes += [(8, (1, 2, 3, 3)), (6, (2, 2, 2, 1))]
+    for size, kernel in sizes:
+        a, b = numbers(1, (2, 2, size, size + 1)), numbers(2, kernel)
+        close(compiled(on(device, a), on(device, b)), by_loops(a, b, padding=1, stride=2))
+    spec = xp.eval_shape(xp.extra.conv, xp.ones((2, 3, 10)), xp.ones((4, 3, 3), dtype=xp.float32))
+    assert (spec.shape, spec.dtype) == ((2, 4, 8), xp.float64)
+
+
+@pytest.mark.parametrize(
+    ("shape", "kernel", "options", "error", "words"),
+    [
+        ((3, 5), (2, 3, 2), {}, ValueError, "a kernel with as many axes"),
+        ((3, 5), (2, 3), {}, ValueError, r"\(batch, channels, spatial\.\.\.\)"),
+        ((1, 3, 5), (2, 2, 2), {}, ValueError, "3 channels in 1 groups do not agree"),
+        ((1, 4, 5), (3, 2, 2), {"groups": 2}, ValueError, "a multiple of groups on its first"),
+        ((1, 4, 5), (4, 2, 2), {"groups": 0}, ValueError, "4 channels in 0 groups"),
+        ((1, 4, 5), (4, 4, 6), {}, ValueError, "no window of kernel_size"),
+        ((1, 4, 5), (4, 4, 2), {"stride": 0}, ValueError, "stride is 0"),
+        ((1, 4, 5), (4, 4, 2), {"padding": -1}, ValueError, "must not be negative"),
+        ((1, 4, 5), (4, 4, 2), {"padding": "full"}, ValueError, "no padding 'full'; known"),
+        ((1, 4, 5), (4, 4, 2), {"padding": "same", "stride": 2}, ValueError, "stride of 1"),
+        ((1, 4, 5), (4, 4, 2), {"groups": 1.0}, TypeError, "groups must be an int"),
+    ],
+)
+def test_refuses(shape: Any, kernel: Any, options: Any, error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        xp.extra.conv(xp.ones(shape), xp.ones(kernel), **options)
+
+
+def test_refuses_what_is_no_number() -> None:
+    with pytest.raises(TypeError, match="conv adds up numbers, not bool"):
+        xp.extra.conv(xp.ones((1, 1, 3), dtype=bool), xp.ones((1, 1, 1), dtype=bool))
+    with pytest.raises(TypeError, match="kernel must be an array_api_nx array"):
+        xp.extra.conv(xp.ones((1, 1, 3)), np.ones((1, 1, 1)))  # type: ignore[arg-type]
+
+
+@needs_extension
+@pytest.mark.parametrize(("outputs", "limit"), [(1, 3_000_000), (2, 10_000_000)])
+def test_neither_the_padded_array_nor_its_windows_are_made(outputs: int, limit: int) -> None:
+    x = xp.asarray(np.ones((1, 1, 1500, 1000), np.float32), copy=True)
+    kernel = xp.ones((outputs, 1, 3, 3), dtype=xp.float32)
+    tracemalloc.start()
+    result = xp.extra.conv(x, kernel, padding=1, stride=2)
+    xp.evaluate(result)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert float(result[0, -1, 0, 0]) == 4
+    assert float(xp.sum(result)) == outputs * (750 * 500 * 9 - 750 * 3 - 500 * 3 + 1)
+    # The result has 1.5 MB per channel, the array 6, all windows 13.5, and those of a block 4.
+    assert peak < limit
+
+
+def test_examples_in_the_docstrings() -> None:
+    results = doctest.testmod(convolution)
+    assert results.attempted > 1
+    assert results.failed == 0
