@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from .contract import primitives as p
 from .contract.backend import Handle, Norm
+from .contract.numpy_dtypes import DTypeLike
 from .core.dtypes import COMPLEX, REAL_FLOATING, DType, as_dtype, float64
 from .core.shape import as_int, check_shape, normalise_axes
 from .device import Device, as_device
@@ -475,7 +476,7 @@ def fftfreq(
     /,
     *,
     d: float = 1.0,
-    dtype: DType | None = None,
+    dtype: DTypeLike | None = None,
     device: Device | str | None = None,
 ) -> Array:
     """Frequencies of the elements of `fft`: 0, 1, ..., then the negative ones, over d * n.
@@ -516,7 +517,7 @@ def rfftfreq(
     /,
     *,
     d: float = 1.0,
-    dtype: DType | None = None,
+    dtype: DTypeLike | None = None,
     device: Device | str | None = None,
 ) -> Array:
     """Frequencies of the elements of `rfft`: 0, 1, ..., n // 2, over d * n.
@@ -550,7 +551,9 @@ def rfftfreq(
     return _frequencies(ascending, size, d, dtype, as_device(device))
 
 
-def _frequencies(counts: Handle, n: int, d: float, dtype: DType | None, device: Device) -> Array:
+def _frequencies(
+    counts: Handle, n: int, d: float, dtype: DTypeLike | None, device: Device
+) -> Array:
     """`counts` over d * n, in double precision until the end."""
     result = float64 if dtype is None else as_dtype(dtype)
     if result not in REAL_FLOATING:

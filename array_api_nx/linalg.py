@@ -18,6 +18,7 @@ from numpy.linalg import LinAlgError
 
 from .contract import primitives as p
 from .contract.backend import Backend, Handle
+from .contract.numpy_dtypes import DTypeLike
 from .core.dtypes import COMPLEX, DType, int64
 from .core.shape import broadcast_shapes
 from .frontend import data_type, elementwise, manipulation, searching, statistical
@@ -300,7 +301,7 @@ def _strided_diagonal(
     return backend.slice(joined, (*whole, (column, size, columns + 1)))
 
 
-def trace(x: Array, /, *, offset: int = 0, dtype: DType | None = None) -> Array:
+def trace(x: Array, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> Array:
     """Sum of the diagonal of each matrix.
 
     Parameters

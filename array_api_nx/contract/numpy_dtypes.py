@@ -16,10 +16,12 @@ from ..core.dtypes import DType
 from ..core.frozen import set_slot
 from ..native import native
 
-__all__ = ["FROM_NUMPY", "TO_NUMPY", "NDArray", "NumPyDType", "has_negative_strides"]
+__all__ = ["FROM_NUMPY", "TO_NUMPY", "DTypeLike", "NDArray", "NumPyDType", "has_negative_strides"]
 
 NDArray: TypeAlias = np.ndarray[Any, Any]
 NumPyDType: TypeAlias = np.dtype[Any]
+DTypeLike: TypeAlias = DType | type | str | NumPyDType
+"""What users may write for a dtype. `as_dtype` says which strings and types are dtypes."""
 
 TO_NUMPY: Final[dict[DType, NumPyDType]] = {dtype: np.dtype(dtype.name) for dtype in d.ALL}
 FROM_NUMPY: Final[dict[NumPyDType, DType]] = {ours: dtype for dtype, ours in TO_NUMPY.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..core.dtypes import DType
+from ..contract.numpy_dtypes import DTypeLike
 from ..device import Device
 from ..frontend.array import Array
 from ..frontend.creation import asarray, linspace, zeros
@@ -58,7 +58,7 @@ def logspace(
     num: int = 50,
     *,
     base: int | float = 10.0,
-    dtype: DType | None = None,
+    dtype: DTypeLike | None = None,
     device: Device | str | None = None,
     endpoint: bool = True,
 ) -> Array:

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..config import hints
 from ..contract import primitives as p
+from ..contract.numpy_dtypes import DTypeLike
 from ..core import dtypes as d
 from ..core.dtypes import DType, as_dtype
 from ..core.real import real
@@ -61,7 +62,7 @@ def arange(
     stop: int | float | None = None,
     step: int | float = 1,
     *,
-    dtype: DType | None = None,
+    dtype: DTypeLike | None = None,
     device: Device | str | None = None,
 ) -> Array:
     """Evenly spaced numbers from `start` up to, not including, `stop`.
@@ -143,7 +144,7 @@ def asarray(
     obj: Foreign,
     /,
     *,
-    dtype: DType | None = None,
+    dtype: DTypeLike | None = None,
     device: Device | str | None = None,
     copy: bool | None = None,
 ) -> Array:
@@ -203,7 +204,7 @@ def asarray(
 
 
 def _converted(
-    x: Array, dtype: DType | None, device: Device | str | None, copy: bool | None
+    x: Array, dtype: DTypeLike | None, device: Device | str | None, copy: bool | None
 ) -> Array:
     target = x._device if device is None else as_device(device)
     dtype = x._dtype if dtype is None else dtype
@@ -222,7 +223,7 @@ def _converted(
 def empty(
     shape: int | tuple[int, ...],
     *,
-    dtype: DType | None = None,
+    dtype: DTypeLike | None = None,
     device: Device | str | None = None,
 ) -> Array:
     """An array whose contents are undefined.
@@ -252,7 +253,7 @@ def empty(
 
 @with_twin
 def empty_like(
-    x: Array, /, *, dtype: DType | None = None, device: Device | str | None = None
+    x: Array, /, *, dtype: DTypeLike | None = None, device: Device | str | None = None
 ) -> Array:
     """An array of the shape of `x` whose contents are undefined.
 
@@ -281,7 +282,7 @@ def eye(
     /,
     *,
     k: int = 0,
-    dtype: DType | None = None,
+    dtype: DTypeLike | None = None,
     device: Device | str | None = None,
 ) -> Array:
     """A matrix with ones on a diagonal and zeros elsewhere.
@@ -357,7 +358,7 @@ def full(
     shape: int | tuple[int, ...],
     fill_value: PythonScalar | Array,
     *,
-    dtype: DType | None = None,
+    dtype: DTypeLike | None = None,
     device: Device | str | None = None,
 ) -> Array:
     """An array that holds one value everywhere.
@@ -413,7 +414,7 @@ def full_like(
     /,
     fill_value: PythonScalar | Array,
     *,
-    dtype: DType | None = None,
+    dtype: DTypeLike | None = None,
     device: Device | str | None = None,
 ) -> Array:
     """An array of the shape of `x` that holds one value everywhere.
@@ -449,7 +450,7 @@ def linspace(
     /,
     num: int,
     *,
-    dtype: DType | None = None,
+    dtype: DTypeLike | None = None,
     device: Device | str | None = None,
     endpoint: bool = True,
 ) -> Array:
@@ -560,7 +561,7 @@ def meshgrid(*arrays: Array, indexing: str = "xy") -> tuple[Array, ...]:
 def ones(
     shape: int | tuple[int, ...],
     *,
-    dtype: DType | None = None,
+    dtype: DTypeLike | None = None,
     device: Device | str | None = None,
 ) -> Array:
     """An array of ones.
@@ -587,7 +588,7 @@ def ones(
 
 
 def _constant(
-    shape: int | Iterable[int], dtype: DType | None, device: Device | str | None, value: int
+    shape: int | Iterable[int], dtype: DTypeLike | None, device: Device | str | None, value: int
 ) -> Array:
     target = (_hints.device or as_device(None)) if device is None else as_device(device)
     if dtype is None:
@@ -605,7 +606,7 @@ def _constant(
 
 @with_twin
 def ones_like(
-    x: Array, /, *, dtype: DType | None = None, device: Device | str | None = None
+    x: Array, /, *, dtype: DTypeLike | None = None, device: Device | str | None = None
 ) -> Array:
     """An array of ones of the shape of `x`.
 
@@ -690,7 +691,7 @@ def _triangle(x: Array, k: int, name: str, *, upper: bool) -> Array:
 def zeros(
     shape: int | tuple[int, ...],
     *,
-    dtype: DType | None = None,
+    dtype: DTypeLike | None = None,
     device: Device | str | None = None,
 ) -> Array:
     """An array of zeros.
@@ -718,7 +719,7 @@ def zeros(
 
 @with_twin
 def zeros_like(
-    x: Array, /, *, dtype: DType | None = None, device: Device | str | None = None
+    x: Array, /, *, dtype: DTypeLike | None = None, device: Device | str | None = None
 ) -> Array:
     """An array of zeros of the shape of `x`.
 

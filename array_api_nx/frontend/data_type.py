@@ -7,6 +7,7 @@ from typing import Final
 
 import numpy as np
 
+from ..contract.numpy_dtypes import DTypeLike
 from ..core import dtypes as d
 from ..core.dtypes import KINDS, SCALAR_PROMOTION, DType, as_dtype, promote
 from ..device import Device, as_device
@@ -19,7 +20,7 @@ __all__ = ["astype", "can_cast", "finfo", "iinfo", "isdtype", "result_type"]
 
 @with_twin
 def astype(
-    x: Array, dtype: DType, /, *, copy: bool = True, device: Device | str | None = None
+    x: Array, dtype: DTypeLike, /, *, copy: bool = True, device: Device | str | None = None
 ) -> Array:
     """Convert an array to a dtype.
 
@@ -70,7 +71,7 @@ def refuse_loss(from_: DType, to: DType) -> None:
         )
 
 
-def view_as(x: Array, dtype: DType | None) -> Array:
+def view_as(x: Array, dtype: DTypeLike | None) -> Array:
     """`Array.view`: see there."""
     backend = x._device.backend
     new = x._dtype if dtype is None else as_dtype(dtype)
@@ -101,7 +102,7 @@ def copy_array(x: Array) -> Array:
 
 
 @with_twin
-def can_cast(from_: DType | Array, to: DType, /) -> bool:
+def can_cast(from_: DTypeLike | Array, to: DTypeLike, /) -> bool:
     """Whether promotion allows a dtype to become another.
 
     Parameters
@@ -118,7 +119,7 @@ def can_cast(from_: DType | Array, to: DType, /) -> bool:
     return d.can_cast(_dtype_of(from_), as_dtype(to))
 
 
-def _dtype_of(x: Array | DType | type) -> DType:
+def _dtype_of(x: Array | DTypeLike) -> DType:
     return x._dtype if type(x) is Array else as_dtype(x)
 
 
@@ -158,7 +159,7 @@ _FLOAT_INFO: Final = {
 }
 
 
-def finfo(type: DType | Array, /) -> FloatInfo:
+def finfo(type: DTypeLike | Array, /) -> FloatInfo:
     """Machine limits of a floating-point dtype.
 
     Parameters
@@ -184,7 +185,7 @@ def finfo(type: DType | Array, /) -> FloatInfo:
     return _FLOAT_INFO[dtype]
 
 
-def iinfo(type: DType | Array, /) -> IntInfo:
+def iinfo(type: DTypeLike | Array, /) -> IntInfo:
     """Machine limits of an integer dtype.
 
     Parameters
@@ -210,7 +211,7 @@ def iinfo(type: DType | Array, /) -> IntInfo:
 
 
 @with_twin
-def isdtype(dtype: DType, kind: DType | str | tuple[DType | str, ...]) -> bool:
+def isdtype(dtype: DTypeLike, kind: DTypeLike | tuple[DTypeLike, ...]) -> bool:
     """Whether a dtype is of a kind.
 
     Parameters
@@ -252,7 +253,7 @@ def isdtype(dtype: DType, kind: DType | str | tuple[DType | str, ...]) -> bool:
 
 
 @with_twin
-def result_type(*arrays_and_dtypes: Array | DType | bool | int | float | complex) -> DType:
+def result_type(*arrays_and_dtypes: Array | DTypeLike | bool | int | float | complex) -> DType:
     """The dtype that arrays, dtypes and scalars promote to.
 
     Parameters

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from ..contract import primitives as p
+from ..contract.numpy_dtypes import DTypeLike
 from ..contract.primitives import Primitive
 from ..core import dtypes as d
 from ..core.dtypes import DType, as_dtype
@@ -64,7 +65,7 @@ def cumulative_prod(
     /,
     *,
     axis: int | None = None,
-    dtype: DType | None = None,
+    dtype: DTypeLike | None = None,
     include_initial: bool = False,
 ) -> Array:
     """Products of all elements up to each one.
@@ -112,7 +113,7 @@ def cumulative_sum(
     /,
     *,
     axis: int | None = None,
-    dtype: DType | None = None,
+    dtype: DTypeLike | None = None,
     include_initial: bool = False,
 ) -> Array:
     """Sums of all elements up to each one.
@@ -241,7 +242,7 @@ def prod(
     /,
     *,
     axis: int | tuple[int, ...] | None = None,
-    dtype: DType | None = None,
+    dtype: DTypeLike | None = None,
     keepdims: bool = False,
 ) -> Array:
     """Products; 1 over no elements.
@@ -310,7 +311,7 @@ def sum(
     /,
     *,
     axis: int | tuple[int, ...] | None = None,
-    dtype: DType | None = None,
+    dtype: DTypeLike | None = None,
     keepdims: bool = False,
 ) -> Array:
     """Sums; 0 over no elements.

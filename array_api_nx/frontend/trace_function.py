@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any, Final, NamedTuple, TypeAlias, final
 
 from ..contract.backend import AxisOrder, Handle
+from ..contract.numpy_dtypes import DTypeLike
 from ..contract.program import Program
 from ..core.dtypes import DType, as_dtype
 from ..core.frozen import Frozen, set_slot
@@ -71,7 +72,7 @@ class ShapeSpec(Frozen):
     def __init__(
         self,
         shape: Sequence[int | str | Dim],
-        dtype: DType,
+        dtype: DTypeLike,
         device: Device | str | None = None,
     ) -> None:
         sizes = tuple([_checked_size(size) for size in shape])

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, assert_type
 
+import numpy as np
+
 import array_api_nx as xp
 
 x = xp.asarray([1.0])
@@ -25,6 +27,16 @@ assert_type(xp.diag(x, k=1), xp.Array)
 assert_type(xp.logspace(0, 1), xp.Array)
 assert_type(xp.extra.pad(x, 1), xp.Array)
 _ = xp.asaray  # type: ignore[attr-defined]
+
+
+# Dtypes as people write them.
+for dtype in (xp.float32, "float32", float, np.float32, np.dtype("f4")):
+    assert_type(xp.zeros(2, dtype=dtype), xp.Array)
+    assert_type(xp.astype(x, dtype), xp.Array)
+assert_type(xp.result_type(x, "f4", np.int8).name, str)
+assert_type(xp.isdtype(np.dtype("f8"), "real floating"), bool)
+assert_type(xp.float64 == np.float64, bool)
+xp.zeros(2, dtype=3)  # type: ignore[arg-type]
 
 
 # Compiled functions have the parameters and the result of the function.
