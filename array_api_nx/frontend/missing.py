@@ -24,10 +24,12 @@ _OWN: Final = "it is about NumPy itself: use NumPy's"
 _POLYNOMIALS: Final = (
     "polynomials are NumPy's: give it np.asarray(x), and convert the result with asarray(...)"
 )
-_BITS: Final = "there is no such function here: convert NumPy's result, as in asarray(np.{}(...))"
+_CONVERTED: Final = (
+    "there is no such function here: convert NumPy's result, as in asarray(np.{}(...))"
+)
 _KINDS: Final = 'kinds of dtypes are words: ask with isdtype(x.dtype, "{}")'
 _NARROW: Final = "the standard has no such dtype: use xp.{}"
-_SCIPY: Final = "use scipy.signal.windows.{}(..., xp=xp)"
+_WINDOW: Final = "use scipy.signal.windows.{}(..., xp=xp)"
 
 MAIN: Final[dict[str, str]] = {
     # Other names for the standard's functions.
@@ -144,9 +146,9 @@ MAIN: Final[dict[str, str]] = {
     "frompyfunc": "write the function for whole arrays, with xp.where for its cases",
     "geomspace": "use xp.logspace(math.log10(start), math.log10(stop), num)",
     "heaviside": "use xp.where(x1 == 0, x2, xp.astype(x1 > 0, xp.float64))",
-    "histogram2d": _BITS.format("histogram2d"),
-    "histogram_bin_edges": _BITS.format("histogram_bin_edges"),
-    "histogramdd": _BITS.format("histogramdd"),
+    "histogram2d": _CONVERTED.format("histogram2d"),
+    "histogram_bin_edges": _CONVERTED.format("histogram_bin_edges"),
+    "histogramdd": _CONVERTED.format("histogramdd"),
     "hsplit": "take slices, as in x[:, :n] and x[:, n:]",
     "hstack": "use xp.concat(arrays, axis=1), or axis=0 for one dimension",
     "i0": "use scipy.special.i0",
@@ -194,7 +196,7 @@ MAIN: Final[dict[str, str]] = {
     "setdiff1d": "use xp.unique_values(x1[xp.isin(x1, x2, invert=True)])",
     "setxor1d": "use xp.concat of x1[xp.isin(x1, x2, invert=True)] and the reverse",
     "shares_memory": "use np.shares_memory(np.asarray(x), np.asarray(y))",
-    "sort_complex": _BITS.format("sort_complex"),
+    "sort_complex": _CONVERTED.format("sort_complex"),
     "spacing": "use xp.nextafter(xp.abs(x), xp.asarray(xp.inf)) - xp.abs(x)",
     "split": "take slices, as in x[:n] and x[n:]",
     "tri": "use xp.tril(xp.ones((n, m)))",
@@ -205,17 +207,17 @@ MAIN: Final[dict[str, str]] = {
     "triu_indices_from": "use xp.nonzero(xp.triu(xp.ones(x.shape)))",
     "union1d": "use xp.unique_values(xp.concat((x1, x2)))",
     "unravel_index": "use xp.floor_divide and xp.remainder with the sizes of the axes",
-    "unwrap": _BITS.format("unwrap"),
+    "unwrap": _CONVERTED.format("unwrap"),
     "vander": "use x[:, None] ** xp.arange(n - 1, -1, -1)",
     "vdot": "use xp.vecdot(xp.reshape(x1, (-1,)), xp.reshape(x2, (-1,)))",
     "vecmat": "use (xp.conj(x1)[..., None, :] @ x2)[..., 0, :]",
     "vectorize": "write the function for whole arrays, with xp.where for its cases",
     "vsplit": "take slices, as in x[:n] and x[n:]",
     "vstack": "use xp.concat(arrays, axis=0), or xp.stack for vectors",
-    **{name: _SCIPY.format(name) for name in ("bartlett", "blackman", "hamming", "kaiser")},
-    "hanning": _SCIPY.format("hann"),
+    **{name: _WINDOW.format(name) for name in ("bartlett", "blackman", "hamming", "kaiser")},
+    "hanning": _WINDOW.format("hann"),
     **{
-        name: _BITS.format(name)
+        name: _CONVERTED.format(name)
         for name in ("bitwise_count", "frexp", "gcd", "lcm", "packbits", "unpackbits")
     },
     # Dtypes.
@@ -291,7 +293,7 @@ MAIN: Final[dict[str, str]] = {
         (
             *("ScalarType", "ctypeslib", "dtypes", "exceptions", "f2py", "get_include", "info"),
             *("lib", "little_endian", "min_scalar_type", "mintypecode", "sctypeDict"),
-            *("show_runtime", "test", "testing", "typecodes", "typename", "typing", "ufunc"),
+            *("show_runtime", "test", "typecodes", "typename", "typing", "ufunc"),
         ),
         _OWN,
     ),
