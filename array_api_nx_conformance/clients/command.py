@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _measure(options: argparse.Namespace) -> report.Values:
     require()
-    explanations = explain.read()
+    explanations = explain.read_all()
     clients = find(options.client or list(CLIENTS))
     targets = chosen(clients, options.select)
     clients = [each for each in clients if each.client.name in targets]

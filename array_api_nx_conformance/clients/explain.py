@@ -11,6 +11,7 @@ from pathlib import Path
 from ..suite import CannotRunError
 
 EXPLAINED = Path(__file__).with_name("explained.toml")
+EXPLAINED_CALLS = Path(__file__).parent / "consumers" / "explained.toml"
 _PLACE = re.compile(
     r"^(?P<file>\S+\.py):(?P<line>\d+): in .*\n(?:    (?P<source>.*))?", re.MULTILINE
 )
@@ -33,8 +34,8 @@ class Explanation:
     reason : str
         Why that line fails for every namespace that the client does not know by name.
     file : str
-        Where the line is, relative to the client's package, if nothing fails there: where arrays
-        of the namespace become another library's. Otherwise empty.
+        Where the line is, relative to the client's package, if another one fails: the condition
+        above it, or the line where arrays become another library's. Otherwise empty.
     """
 
     name: str
@@ -70,7 +71,12 @@ class Explanation:
         return self.line in map(str.strip, lines)
 
 
-def read(path: Path | None = None) -> list[Explanation]:
+def read_all() -> list[Explanation]:
+    """The explanations of all clients."""
+    return [*read(EXPLAINED), *read(EXPLAINED_CALLS)]
+
+
+def read(path: Path) -> list[Explanation]:
     """The explanations in a TOML file: tables of the keys of `Explanation` without the name.
 
     Raises
@@ -78,7 +84,6 @@ def read(path: Path | None = None) -> list[Explanation]:
     CannotRunError
         If the file is no such file.
     """
-    path = EXPLAINED if path is None else path
     try:
         tables = tomllib.loads(path.read_text(encoding="utf-8"))
         return [_explanation(name, table) for name, table in tables.items()]

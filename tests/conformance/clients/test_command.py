@@ -28,7 +28,7 @@ def only_the_fake_clients(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def explained_by(patch: pytest.MonkeyPatch, *explanations: Explanation) -> None:
-    patch.setattr(explain, "read", lambda: list(explanations))
+    patch.setattr(explain, "read_all", lambda: list(explanations))
 
 
 def test_explained_failures(

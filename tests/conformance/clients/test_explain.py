@@ -1,11 +1,20 @@
 from __future__ import annotations
 
+import importlib.util
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from array_api_nx_conformance.clients.explain import Explanation, explain, place, read
+from array_api_nx_conformance.clients.consumers import PACKAGES
+from array_api_nx_conformance.clients.explain import (
+    EXPLAINED_CALLS,
+    Explanation,
+    explain,
+    place,
+    read,
+    read_all,
+)
 from array_api_nx_conformance.suite import CannotRunError
 
 EXPLANATION = Explanation("odd", r"test_half\[", "is odd$", "raise ValueError(x)", "because")
@@ -52,9 +61,28 @@ def test_where_nothing_fails_the_line_has_to_be_in_the_file(tmp_path: Path) -> N
 
 
 def test_our_own_explanations_can_be_read() -> None:
-    explanations = read()
+    explanations = read_all()
     assert "float16-optimize" in [each.name for each in explanations]
     assert all(each.reason.strip() and each.line.strip() == each.line for each in explanations)
+    names = [each.name for each in explanations]
+    assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("explanation", read(EXPLAINED_CALLS), ids=lambda each: each.name)
+def test_lines_that_explain_are_still_in_the_consumer(explanation: Explanation) -> None:
+    [consumer] = [each for each in PACKAGES.values() if f"[{each.name}: " in unescaped(explanation)]
+    found = importlib.util.find_spec(consumer.package.partition(".")[0])
+    if found is None:
+        pytest.skip(f"{consumer.name} is not installed")
+    [folder] = [path for entry in found.submodule_search_locations or []
+                if (path := Path(entry, *consumer.package.split(".")[1:])).is_dir()]  # fmt: skip
+    files = [folder / explanation.file] if explanation.file else folder.rglob("*.py")
+    lines = (line.strip() for file in files for line in file.read_text().splitlines())
+    assert explanation.line in lines
+
+
+def unescaped(explanation: Explanation) -> str:
+    return explanation.tests.replace("\\", "")
 
 
 @pytest.mark.parametrize(
