@@ -25,7 +25,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple, TypeAlias
 
 from ..core import dtypes as d
 from ..core.dtypes import DType
@@ -34,6 +33,18 @@ from ..explain.explanation import Explanation
 from ..explain.model import RunExplanation
 from . import composed, replay
 from . import primitives as p
+from .arguments import (
+    AxisOrder,
+    Handle,
+    Info,
+    Keys,
+    Native,
+    Norm,
+    Operand,
+    Overlap,
+    Padding,
+    Scalar,
+)
 from .numpy_dtypes import FROM_NUMPY, NDArray
 from .primitives import Primitive
 from .program import Program
@@ -52,38 +63,6 @@ __all__ = [
     "Padding",
     "Scalar",
 ]
-
-Handle: TypeAlias = Any
-"""An array of a backend; opaque to everyone else."""
-
-Native: TypeAlias = Any
-"""An array, a dtype or another object of the engine that a backend runs on. Most have no types."""
-
-
-class AxisOrder(NamedTuple):
-    """How the elements of an array that is not row-major follow each other in memory.
-
-    Attributes
-    ----------
-    axes : tuple of int, or None
-        The axes from the longest step in memory to the shortest; None if one does not step.
-    is_packed : bool
-        Whether the array is row-major if its axes are permuted so: whether there are no gaps
-        between elements, none are shared, and none run backwards.
-    """
-
-    axes: tuple[int, ...] | None
-    is_packed: bool
-
-
-Scalar: TypeAlias = "bool | int | float | complex"
-Operand: TypeAlias = "Handle | Scalar"
-Keys: TypeAlias = "tuple[Handle | int | None, ...]"
-"""What `index_get` and `index_set` take for each axis."""
-Info: TypeAlias = "dict[str, str | float | bool | Info | None]"
-Padding: TypeAlias = "tuple[tuple[int, int], ...]"
-Overlap: TypeAlias = 'Literal["full", "same", "valid"]'
-Norm: TypeAlias = 'Literal["backward", "ortho", "forward"]'
 
 
 class Backend(ABC):

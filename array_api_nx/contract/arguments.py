@@ -1,0 +1,50 @@
+"""What the methods of the contract take and give, as types."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+__all__ = [
+    "AxisOrder",
+    "Handle",
+    "Info",
+    "Keys",
+    "Native",
+    "Norm",
+    "Operand",
+    "Overlap",
+    "Padding",
+    "Scalar",
+]
+
+Handle: TypeAlias = Any
+"""An array of a backend; opaque to everyone else."""
+
+Native: TypeAlias = Any
+"""An array, a dtype or another object of the engine that a backend runs on. Most have no types."""
+
+
+class AxisOrder(NamedTuple):
+    """How the elements of an array that is not row-major follow each other in memory.
+
+    Attributes
+    ----------
+    axes : tuple of int, or None
+        The axes from the longest step in memory to the shortest; None if one does not step.
+    is_packed : bool
+        Whether the array is row-major if its axes are permuted so: whether there are no gaps
+        between elements, none are shared, and none run backwards.
+    """
+
+    axes: tuple[int, ...] | None
+    is_packed: bool
+
+
+Scalar: TypeAlias = "bool | int | float | complex"
+Operand: TypeAlias = "Handle | Scalar"
+Keys: TypeAlias = "tuple[Handle | int | None, ...]"
+"""What `index_get` and `index_set` take for each axis."""
+Info: TypeAlias = "dict[str, str | float | bool | Info | None]"
+Padding: TypeAlias = "tuple[tuple[int, int], ...]"
+Overlap: TypeAlias = 'Literal["full", "same", "valid"]'
+Norm: TypeAlias = 'Literal["backward", "ortho", "forward"]'
