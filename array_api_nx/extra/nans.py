@@ -414,8 +414,8 @@ def nanprod(
 
 def nanquantile(
     x: Array,
-    q: float | Array | Sequence[float],
     /,
+    q: float | Array | Sequence[float],
     axis: int | tuple[int, ...] | None = None,
     *,
     method: str = "linear",

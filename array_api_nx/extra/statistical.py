@@ -124,8 +124,8 @@ def median(
 
 def quantile(
     x: Array,
-    q: float | Array | Sequence[float],
     /,
+    q: float | Array | Sequence[float],
     axis: int | tuple[int, ...] | None = None,
     *,
     method: str = "linear",

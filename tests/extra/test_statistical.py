@@ -115,6 +115,7 @@ def test_dtype_of_q() -> None:
     for q in ([0.3], np.asarray([0.3, 0.8], "f4"), np.asarray(0.3)):
         given = xp.asarray(q) if isinstance(q, np.ndarray) else q
         check(xp.extra.quantile(xp.asarray(x), given), np.quantile(x, q))
+    check(xp.extra.quantile(xp.asarray(x), q=0.3, axis=0), np.quantile(x, q=0.3, axis=0))
     assert xp.extra.quantile(xp.asarray(x), []).shape == (0,)
     assert xp.extra.quantile(xp.asarray([True, False]), 0.0, method="lower").dtype is xp.bool
 
