@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Sequence
 from math import isfinite as isfinite_number
+from typing import Final
 
 from ..contract import primitives as p
 from ..core import dtypes as d
@@ -13,14 +15,19 @@ from ..frontend.creation import arange, asarray
 from ..frontend.data_type import astype, result_type
 from ..frontend.dispatch import cast, common_device, only_array, refuse_dtype, wrap
 from ..frontend.elementwise import clip, isfinite, logical_and
+from ..frontend.evaluation import evaluate
 from ..frontend.indexing import take
-from ..frontend.manipulation import reshape
-from ..frontend.searching import searchsorted, where
+from ..frontend.manipulation import reshape, stack
+from ..frontend.searching import count_nonzero, searchsorted, where
 from ..frontend.statistical import max, min, sum
 from ..frontend.utility import all as all_
 from ..frontend.utility import diff
 
 __all__ = ["bincount", "histogram"]
+
+# Elements are compared with each of so many edges at most. Comparing 4 million float64 takes 2.4 ms
+# of processor time an edge; to find the bin of each, count these and so on takes 48 ms.
+_FEW_EDGES: Final = 17
 
 
 def bincount(x: Array, /, weights: Array | None = None, minlength: int = 0) -> Array:
@@ -159,22 +166,18 @@ def histogram(
             f"bins must be a number or edges, not {bins!r}; compute edges by a rule with "
             "numpy.histogram_bin_edges"
         )
+    has_edges = isinstance(bins, Array | Sequence)
     if isinstance(bins, Array | Sequence):
         edges = _given_edges(x, bins)
-        x, compared = _in_one_dtype(x, edges)
-        number = searchsorted(compared, x, side="right") - 1
     else:
         edges = _equal_edges(x, as_int(bins, "bins"), range)
-        x, compared = _in_one_dtype(x, edges)
-        number = _equal_bin(x, compared)
-    count = compared.shape[0] - 1
-    # What is in no bin is counted in one that is left away in the end. NaN compares as false.
-    inside = logical_and(x >= compared[0], x <= compared[-1])
-    number = where(inside, clip(number, 0, count - 1), count)
-    handle = x._device.backend.bincount(
-        number._handle, None if weights is None else weights._handle, count + 1, extend=False
-    )
-    counts = wrap(handle, d.int64 if weights is None else weights.dtype, x._device)[:count]
+    x, compared = _in_one_dtype(x, edges)
+    size = compared.shape[0]
+    if weights is None and type(size) is int and size <= _FEW_EDGES:
+        counts = _counts_by_comparing(x, compared)
+    else:
+        number = searchsorted(compared, x, side="right") - 1 if has_edges else _bin(x, compared)
+        counts = _counts_of_bins(x, number, compared, weights)
     if density:
         widths = astype(diff(edges), d.float64)
         counts = counts / widths / sum(counts)
@@ -225,7 +228,29 @@ def _equal_edges(x: Array, bins: int, bounds: tuple[float, float] | None) -> Arr
     return cast(where(position == bins, last, edges), dtype)
 
 
-def _equal_bin(x: Array, edges: Array) -> Array:
+def _counts_by_comparing(x: Array, edges: Array) -> Array:
+    """How many elements lie in each bin, from how many lie before each edge."""
+    last = edges.shape[0] - 1
+    before = [count_nonzero(x < edges[i]) for i in builtins.range(last)]
+    before.append(count_nonzero(x <= edges[last]))
+    if x._device.backend.shares_host:
+        evaluate(*before)  # in one pass over the elements
+    return diff(stack(before))
+
+
+def _counts_of_bins(x: Array, number: Array, edges: Array, weights: Array | None) -> Array:
+    """How many elements lie in each bin, or their weights, from the number of each one's bin."""
+    count = edges.shape[0] - 1
+    # What is in no bin is counted in one that is left away in the end. NaN compares as false.
+    inside = logical_and(x >= edges[0], x <= edges[-1])
+    number = where(inside, clip(number, 0, count - 1), count)
+    handle = x._device.backend.bincount(
+        number._handle, None if weights is None else weights._handle, count + 1, extend=False
+    )
+    return wrap(handle, d.int64 if weights is None else weights.dtype, x._device)[:count]
+
+
+def _bin(x: Array, edges: Array) -> Array:
     """The number of the bin of each element between the edges, if bins are of one width."""
     count = edges.shape[0] - 1
     first, last = edges[0], edges[-1]

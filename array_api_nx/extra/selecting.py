@@ -181,7 +181,7 @@ def top_k(
     largest = mode == "largest"
     first = (slice(None),) * axis
     if k == 0 or k == size:
-        indices = argsort(x, axis=axis, descending=largest)[(*first, slice(k))]
+        indices = argsort(x, axis=axis, descending=largest, stable=False)[(*first, slice(k))]
         return TopK(take_along_axis(x, indices, axis=axis), indices)
     backend = x._device.backend
     is_at_hand = backend.shares_host and backend.has_elements(x._handle)
@@ -194,7 +194,7 @@ def top_k(
         indices = _outermost(x, k, axis, last=largest)
     values = take_along_axis(x, indices, axis=axis)
     if sorted:
-        order = argsort(values, axis=axis, descending=largest)
+        order = argsort(values, axis=axis, descending=largest, stable=False)
         values = take_along_axis(values, order, axis=axis)
         indices = take_along_axis(indices, order, axis=axis)
     return TopK(values, indices)

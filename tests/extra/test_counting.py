@@ -133,6 +133,8 @@ BINS: list[dict[str, Any]] = [
     {"bins": 1},
     {"bins": 7, "range": (-20, 45.5)},
     {"bins": 33, "range": (5, 5)},
+    {"bins": 40, "range": (-20, 45.5)},
+    {"bins": [float(i) ** 1.5 for i in range(30)]},
     {"bins": [-40, -1, 3, 3, 50]},
     {"bins": [0.5, 60.25]},
     {"bins": 5, "density": True},
@@ -173,9 +175,10 @@ def test_values_on_edges_are_counted_as_in_numpy() -> None:
 
 def test_nan_lies_in_no_bin() -> None:
     x = xp.asarray([np.nan, 1.0, 2.0, np.inf, -np.inf])
-    for bins, bounds in (([0.0, 1.5, 3.0], None), (2, (0.0, 3.0))):
+    for bins, bounds in (([0.0, 1.5, 3.0], None), (2, (0.0, 3.0)), (50, (0.0, 3.0))):
         counts, _ = xp.extra.histogram(x, bins, bounds)
-        np.testing.assert_array_equal(counts, [1, 1])
+        expected, _ = np.histogram([1.0, 2.0], bins, bounds)
+        np.testing.assert_array_equal(counts, expected)
 
 
 def test_edges_can_be_an_array() -> None:
@@ -186,7 +189,7 @@ def test_edges_can_be_an_array() -> None:
 
 
 @pytest.mark.parametrize("name", OTHER_DEVICES)
-@pytest.mark.parametrize("options", BINS[:2] + BINS[4:6], ids=str)
+@pytest.mark.parametrize("options", BINS[:2] + BINS[4:8], ids=str)
 def test_histogram_on_other_devices(name: str, options: dict[str, Any]) -> None:
     device = find(name)
     x = numbers("float64", 500)
@@ -200,15 +203,22 @@ def test_histogram_on_other_devices(name: str, options: dict[str, Any]) -> None:
 def test_histogram_in_compiled_functions() -> None:
     @xp.compile
     def count(x: xp.Array, edges: xp.Array) -> tuple[xp.Array, ...]:
-        return *xp.extra.histogram(x, 6), *xp.extra.histogram(x, edges, weights=x)
+        return (
+            *xp.extra.histogram(x, 6),
+            *xp.extra.histogram(x, 20),
+            *xp.extra.histogram(x, edges, weights=x),
+        )
 
     edges = np.array([-9.0, 0, 3, 80])
     for size in (10, 400):
         x = numbers("float64", size)
         found = count(xp.asarray(x), xp.asarray(edges))
-        expected = *np.histogram(x, 6), *np.histogram(x, edges, weights=x)
+        expected = *np.histogram(x, 6), *np.histogram(x, 20), *np.histogram(x, edges, weights=x)
         for ours, other in zip(found, expected, strict=True):
             np.testing.assert_allclose(np.asarray(ours), other, rtol=1e-12)
+    bins = xp.ShapeSpec(("m",), xp.float64)
+    specs = xp.eval_shape(xp.extra.histogram, xp.ShapeSpec(("n",), xp.float32), bins)
+    assert [repr(spec) for spec in specs] == ["ShapeSpec((m - 1,), int64)", f"{bins!r}"]
     specs = xp.eval_shape(lambda x: xp.extra.histogram(x, 4), xp.ShapeSpec(("n",), xp.float32))
     assert [repr(spec) for spec in specs] == ["ShapeSpec((4,), int64)", "ShapeSpec((5,), float32)"]
 
