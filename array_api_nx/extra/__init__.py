@@ -67,6 +67,9 @@ from .numerical import (
     roots,
     trapezoid,
 )
+from .products import (
+    einsum,
+)
 from .selecting import (
     argpartition,
     partition,
@@ -115,6 +118,7 @@ __all__ = [
     "cumulative_min",
     "diag",
     "diagonal",
+    "einsum",
     "fold",
     "gradient",
     "histogram",

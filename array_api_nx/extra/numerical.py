@@ -62,19 +62,28 @@ def convolve(a: Array, v: Array, /, mode: Literal["full", "same", "valid"] = "fu
     >>> xp.extra.convolve(xp.asarray([1, 2, 3]), xp.asarray([1, 10]))
     Array([ 1, 12, 23, 30])
     """
-    (a, v), dtype, device = promote_arrays(a, v)
+    if (
+        type(a) is not Array
+        or type(v) is not Array
+        or a._dtype is not v._dtype
+        or a._device is not v._device
+    ):
+        (a, v), _, _ = promote_arrays(a, v)
+    dtype, device = a._dtype, a._device
     if mode not in ("full", "same", "valid"):
         raise ValueError(f"convolve has no mode {mode!r}; give 'full', 'same' or 'valid'")
-    for x in (a, v):
-        if x.ndim != 1 or x.shape[0] == 0:
+    shapes = a.shape, v.shape
+    for shape in shapes:
+        if len(shape) != 1 or shape[0] == 0:
             raise ValueError(
                 f"convolve takes sequences of one dimension that are not empty, but a shape is "
-                f"{x.shape}; flatten with ravel, or test x.size first"
+                f"{shape}; flatten with ravel, or test x.size first"
             )
-    if v.shape[0] > a.shape[0]:
+    if shapes[1][0] > shapes[0][0]:
         a, v = v, a
     compute, result = operand_dtypes(p.CONVOLVE, dtype)
-    a, v = cast(a, compute), cast(v, compute)
+    if compute is not dtype:
+        a, v = cast(a, compute), cast(v, compute)
     convolved = wrap(device.backend.convolve(a._handle, v._handle, mode), result, device)
     # Of bools, sums are "or".
     return convolved != 0 if dtype is d.bool else convolved

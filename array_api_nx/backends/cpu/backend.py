@@ -678,7 +678,10 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         return wrap(located(np.vecdot, self.array(x1), self.array(x2)))
 
     def convolve(self, x1: Tensor, x2: Tensor, mode: Overlap) -> Tensor:
-        return wrap(located(np.convolve, self.array(x1), self.array(x2), mode))
+        first, second = self.array(x1), self.array(x2)
+        if first.dtype.kind == "c":  # which np.correlate would conjugate
+            return wrap(located(np.convolve, first, second, mode))
+        return wrap(located(np.correlate, first, second[::-1], mode))
 
 
 def _like(array: NDArray, dtype: DType) -> NDArray | None:
