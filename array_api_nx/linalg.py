@@ -8,6 +8,7 @@ No function returns a view but `matrix_transpose` and, where the memory allows i
 
 from __future__ import annotations
 
+from importlib import import_module
 from math import inf
 from numbers import Real
 from operator import index
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from numpy.linalg import LinAlgError
 
+from .config import current
 from .contract import primitives as p
 from .contract.backend import Backend, Handle
 from .contract.numpy_dtypes import DTypeLike
@@ -74,6 +76,10 @@ if not TYPE_CHECKING:
         # A name with underscores is one that Python or a library probes for.
         if name.startswith("_"):
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        # What libraries look for here, too, is found but listed nowhere.
+        extra = import_module(".extra.linear_algebra", __package__)
+        if name in extra.__all__ and current().extras:
+            return getattr(extra, name)
         from .frontend.missing import LINALG, missing
 
         raise missing(__name__, name, LINALG)

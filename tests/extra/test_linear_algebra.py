@@ -1,0 +1,89 @@
+"""Linear algebra that the standard's extension lacks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import array_api_nx as xp
+from array_api_nx.tracing.recorder import TraceError
+from tests.extra.everywhere import DEVICES, DTYPES, agree, in_traces, on_device, ours, random
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_lstsq(dtype: str) -> None:
+    rng = np.random.default_rng(1)
+    exact = dtype if dtype[0] in "fc" else "float64"
+    tolerance = 2e-3 if exact in ("float32", "complex64") else 1e-9
+    for shape in ((5, 5), (7, 4), (40, 3), (3, 6), (1, 1)):
+        for columns in ((), (1,), (3,), (0,)):
+            a, b = random(rng, shape, dtype), random(rng, (shape[0], *columns), dtype)
+            x, residuals, rank, s = xp.linalg.lstsq(ours(a), ours(b))
+            expected = np.linalg.lstsq(a.astype(exact), b.astype(exact))
+            agree((x, s), (expected[0], expected[3]), shape, rtol=tolerance)
+            if columns != (0,):
+                agree(residuals, expected[1], shape, rtol=tolerance)
+            assert int(rank) == expected[2]
+            assert (rank.dtype, rank.shape) == (xp.int64, ())
+
+
+@pytest.mark.parametrize("rcond", [None, -1, 1e-3, 0.9])
+def test_lstsq_of_a_matrix_without_full_rank(rcond: Any) -> None:
+    rng = np.random.default_rng(2)
+    for rows in (4, 20):
+        u, _ = np.linalg.qr(rng.normal(size=(rows, 4)))
+        vh, _ = np.linalg.qr(rng.normal(size=(4, 4)))
+        a, b = u * [3.0, 2.0, 1e-5, 1e-20] @ vh, rng.normal(size=(rows, 2))
+        x, residuals, rank, s = xp.linalg.lstsq(ours(a), ours(b), rcond=rcond)
+        expected = np.linalg.lstsq(a, b, rcond)
+        assert int(rank) == expected[2]
+        agree((x, residuals), expected[:2], rcond, rtol=1e-6)
+        agree(s, expected[3], rcond, rtol=1e-12)
+
+
+def test_lstsq_promotes() -> None:
+    x, *_ = xp.linalg.lstsq(xp.eye(2, dtype=xp.float32), xp.ones(2, dtype=xp.complex64))
+    agree(x, np.ones(2, dtype="complex64"))
+
+
+def test_lstsq_is_found_in_linalg_but_not_listed() -> None:
+    assert "lstsq" not in {*dir(xp.linalg), *xp.linalg.__all__, *dir(xp), *dir(xp.extra)}
+    assert not hasattr(xp, "lstsq")
+    with xp.config_context(extras=False):
+        assert not hasattr(xp.linalg, "lstsq")
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda a: xp.linalg.lstsq(a, [1.0]), TypeError, "asarray"),
+        (lambda a: xp.linalg.lstsq(a[0, :], a[0, :]), ValueError, "call it for each matrix"),
+        (lambda a: xp.linalg.lstsq(a, xp.ones(2)), ValueError, r"\(3, 2\) and \(2,\)"),
+        (lambda a: xp.linalg.lstsq(a * np.nan, xp.ones(3)), np.linalg.LinAlgError, "isfinite"),
+    ],
+)
+def test_lstsq_refuses(call: Any, error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        call(xp.ones((3, 2)))
+
+
+def wide(a: Any, b: Any) -> Any:
+    return tuple(xp.linalg.lstsq(a, b))
+
+
+def test_in_traces() -> None:
+    rng = np.random.default_rng(3)
+    in_traces(wide, random(rng, (3, 5), "float64"), random(rng, (3, 2), "float64"))
+    # The number of residuals depends on the rank, and so on elements.
+    with pytest.raises(TraceError, match="needs the value of an element"):
+        xp.eval_shape(wide, xp.ones((5, 3)), xp.ones(5))
+
+
+@pytest.mark.parametrize("name", DEVICES)
+def test_on_devices(name: str) -> None:
+    rng = np.random.default_rng(3)
+    for shape in ((9, 3), (3, 5)):
+        b = random(rng, shape[:1], "float64")
+        on_device(wide, name, random(rng, shape, "float64"), b)
