@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from ..contract.numpy_dtypes import DTypeLike
 from ..core import dtypes as d
-from ..core.dtypes import DType, as_dtype
+from ..core.dtypes import as_dtype
 from ..core.shape import as_int
 from ..frontend.array import Array
 from ..frontend.creation import zeros
@@ -29,7 +30,7 @@ def cov(
     fweights: Array | None = None,
     aweights: Array | None = None,
     *,
-    dtype: DType | None = None,
+    dtype: DTypeLike | None = None,
 ) -> Array:
     """Covariances of variables, from observations of them.
 
@@ -103,7 +104,7 @@ def corrcoef(
     y: Array | None = None,
     rowvar: bool = True,
     *,
-    dtype: DType | None = None,
+    dtype: DTypeLike | None = None,
 ) -> Array:
     """Pearson's correlation coefficients of variables, from observations of them.
 
@@ -140,7 +141,7 @@ def corrcoef(
     return clip(real(result), -1.0, 1.0) + 1j * clip(imag(result), -1.0, 1.0)
 
 
-def _variables(m: Array, y: Array | None, rowvar: bool, dtype: DType | None) -> Array:
+def _variables(m: Array, y: Array | None, rowvar: bool, dtype: DTypeLike | None) -> Array:
     """A row per variable, in the dtype to compute in."""
     given = [only_array(m, "m")] if y is None else [only_array(m, "m"), only_array(y, "y")]
     common_device(given)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..core.dtypes import DType
+from ..contract.numpy_dtypes import DTypeLike
 from ..frontend.array import Array
 from ..frontend.dispatch import only_array
 from ..frontend.manipulation import reshape
@@ -11,7 +11,7 @@ from ..frontend.statistical import cumulative_prod, cumulative_sum
 __all__ = ["cumprod", "cumsum"]
 
 
-def cumprod(x: Array, /, axis: int | None = None, dtype: DType | None = None) -> Array:
+def cumprod(x: Array, /, axis: int | None = None, dtype: DTypeLike | None = None) -> Array:
     """Products of all elements up to each one.
 
     Parameters
@@ -45,7 +45,7 @@ def cumprod(x: Array, /, axis: int | None = None, dtype: DType | None = None) ->
     return cumulative_prod(x, axis=axis, dtype=dtype)
 
 
-def cumsum(x: Array, /, axis: int | None = None, dtype: DType | None = None) -> Array:
+def cumsum(x: Array, /, axis: int | None = None, dtype: DTypeLike | None = None) -> Array:
     """Sums of all elements up to each one.
 
     Parameters

@@ -15,8 +15,9 @@ import numpy as np
 
 from .. import config
 from ..backends.cpu.engine.fperrors import warn
+from ..contract.numpy_dtypes import DTypeLike
 from ..core import dtypes as d
-from ..core.dtypes import DType, as_dtype
+from ..core.dtypes import as_dtype
 from ..core.shape import normalise_axes, normalise_axis
 from ..frontend import statistical
 from ..frontend.array import Array
@@ -69,7 +70,7 @@ def without_nan(x: Array, value: float) -> Array:
     return where(isnan(x), value, x) if x._dtype in d.FLOATING else x
 
 
-def as_floating(x: Array, dtype: DType | None) -> Array:
+def as_floating(x: Array, dtype: DTypeLike | None) -> Array:
     """`x` in the dtype to compute means in."""
     only_array(x)
     target = as_dtype(dtype) if dtype is not None else x._dtype
@@ -106,7 +107,7 @@ def divided(total: Array, number: Array) -> Array:
 def variance_of(
     x: Array,
     axis: int | tuple[int, ...] | None,
-    dtype: DType | None,
+    dtype: DTypeLike | None,
     ddof: float,
     correction: float | None,
     keepdims: bool,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import inf
 
 from ..backends.cpu.engine.fperrors import warn
-from ..core.dtypes import DType
+from ..contract.numpy_dtypes import DTypeLike
 from ..frontend import statistical
 from ..frontend.array import Array
 from ..frontend.dispatch import only_array
@@ -112,7 +112,7 @@ def nanargmin(x: Array, /, axis: int | None = None, *, keepdims: bool = False) -
     return found_by(argmin, statistical.min, inf, x, axis, keepdims)
 
 
-def nancumprod(x: Array, /, axis: int | None = None, dtype: DType | None = None) -> Array:
+def nancumprod(x: Array, /, axis: int | None = None, dtype: DTypeLike | None = None) -> Array:
     """Products of all elements up to each one that are not NaN.
 
     Parameters
@@ -151,7 +151,7 @@ def nancumprod(x: Array, /, axis: int | None = None, dtype: DType | None = None)
         return statistical.cumulative_prod(without_nan(x, 1), axis=axis, dtype=dtype)
 
 
-def nancumsum(x: Array, /, axis: int | None = None, dtype: DType | None = None) -> Array:
+def nancumsum(x: Array, /, axis: int | None = None, dtype: DTypeLike | None = None) -> Array:
     """Sums of all elements up to each one that are not NaN.
 
     Parameters
@@ -236,7 +236,7 @@ def nanmean(
     x: Array,
     /,
     axis: int | tuple[int, ...] | None = None,
-    dtype: DType | None = None,
+    dtype: DTypeLike | None = None,
     *,
     keepdims: bool = False,
 ) -> Array:
@@ -371,7 +371,7 @@ def nanprod(
     x: Array,
     /,
     axis: int | tuple[int, ...] | None = None,
-    dtype: DType | None = None,
+    dtype: DTypeLike | None = None,
     *,
     keepdims: bool = False,
 ) -> Array:
@@ -470,7 +470,7 @@ def nanstd(
     x: Array,
     /,
     axis: int | tuple[int, ...] | None = None,
-    dtype: DType | None = None,
+    dtype: DTypeLike | None = None,
     *,
     ddof: int | float = 0,
     correction: int | float | None = None,
@@ -504,7 +504,7 @@ def nansum(
     x: Array,
     /,
     axis: int | tuple[int, ...] | None = None,
-    dtype: DType | None = None,
+    dtype: DTypeLike | None = None,
     *,
     keepdims: bool = False,
 ) -> Array:
@@ -549,7 +549,7 @@ def nanvar(
     x: Array,
     /,
     axis: int | tuple[int, ...] | None = None,
-    dtype: DType | None = None,
+    dtype: DTypeLike | None = None,
     *,
     ddof: int | float = 0,
     correction: int | float | None = None,

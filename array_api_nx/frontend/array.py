@@ -15,7 +15,7 @@ from .missing_attributes import MENDS, MissingAttribute
 
 if TYPE_CHECKING:
     from ..contract.backend import Handle
-    from ..contract.numpy_dtypes import NDArray, NumPyDType
+    from ..contract.numpy_dtypes import DTypeLike, NDArray, NumPyDType
     from ..core.dtypes import DType
     from ..device import Device
 
@@ -304,7 +304,7 @@ class Array:
 
     def astype(
         self,
-        dtype: DType,
+        dtype: DTypeLike,
         order: str = "K",
         casting: str = "unsafe",
         subok: bool = True,
@@ -360,7 +360,7 @@ class Array:
     def mean(
         self,
         axis: Axes = None,
-        dtype: DType | None = None,
+        dtype: DTypeLike | None = None,
         out: None = None,
         keepdims: bool = False,
     ) -> Array:
@@ -378,7 +378,7 @@ class Array:
     def prod(
         self,
         axis: Axes = None,
-        dtype: DType | None = None,
+        dtype: DTypeLike | None = None,
         out: None = None,
         keepdims: bool = False,
     ) -> Array:
@@ -411,7 +411,7 @@ class Array:
     def std(
         self,
         axis: Axes = None,
-        dtype: DType | None = None,
+        dtype: DTypeLike | None = None,
         out: None = None,
         ddof: int | float = 0,
         keepdims: bool = False,
@@ -430,7 +430,7 @@ class Array:
     def sum(
         self,
         axis: Axes = None,
-        dtype: DType | None = None,
+        dtype: DTypeLike | None = None,
         out: None = None,
         keepdims: bool = False,
     ) -> Array:
@@ -452,7 +452,7 @@ class Array:
     def var(
         self,
         axis: Axes = None,
-        dtype: DType | None = None,
+        dtype: DTypeLike | None = None,
         out: None = None,
         ddof: int | float = 0,
         keepdims: bool = False,
@@ -468,7 +468,7 @@ class Array:
             keepdims=keepdims,
         )
 
-    def view(self, dtype: DType | None = None) -> Array:
+    def view(self, dtype: DTypeLike | None = None) -> Array:
         """The bytes of this array read as another dtype: a view.
 
         Parameters

@@ -27,6 +27,7 @@ _POLYNOMIALS: Final = (
 _CONVERTED: Final = (
     "there is no such function here: convert NumPy's result, as in asarray(np.{}(...))"
 )
+_UFUNC: Final = "use np.{}, which takes arrays and gives them"
 _KINDS: Final = 'kinds of dtypes are words: ask with isdtype(x.dtype, "{}")'
 _NARROW: Final = "the standard has no such dtype: use xp.{}"
 _WINDOW: Final = "use scipy.signal.windows.{}(..., xp=xp)"
@@ -105,7 +106,6 @@ MAIN: Final[dict[str, str]] = {
     "block": "use xp.concat of rows, each made by xp.concat",
     "bmat": "use xp.concat of rows, each made by xp.concat",
     "c_": "use xp.stack(columns, axis=1)",
-    "cbrt": "use xp.sign(x) * xp.abs(x) ** (1 / 3)",
     "choose": "use xp.where, or xp.take_along_axis of a stack of the choices",
     "column_stack": "use xp.stack(columns, axis=1)",
     "compress": "use x[condition]",
@@ -140,13 +140,12 @@ MAIN: Final[dict[str, str]] = {
     "fromiter": "use xp.asarray(list(iterable))",
     "frompyfunc": "write the function for whole arrays, with xp.where for its cases",
     "geomspace": "use xp.logspace(math.log10(start), math.log10(stop), num)",
-    "heaviside": "use xp.where(x1 == 0, x2, xp.astype(x1 > 0, xp.float64))",
     "histogram2d": _CONVERTED.format("histogram2d"),
     "histogram_bin_edges": _CONVERTED.format("histogram_bin_edges"),
     "histogramdd": _CONVERTED.format("histogramdd"),
     "hsplit": "take slices, as in x[:, :n] and x[:, n:]",
     "hstack": "use xp.concat(arrays, axis=1), or axis=0 for one dimension",
-    "i0": "use scipy.special.i0",
+    "i0": "use xp.special.i0",
     "indices": 'use xp.meshgrid(xp.arange(n), xp.arange(m), indexing="ij")',
     "inner": "use xp.vecdot for vectors, or xp.tensordot(x1, x2, axes=((-1,), (-1,)))",
     "insert": "use xp.concat((x[:i], values, x[i:]))",
@@ -162,7 +161,6 @@ MAIN: Final[dict[str, str]] = {
     "kron": "use array_api_extra.kron",
     "ldexp": "use x1 * xp.pow(2.0, x2)",
     "lexsort": "use xp.argsort by one key after the other, the most important one last",
-    "logaddexp2": "use xp.logaddexp of x * math.log(2), and divide by that",
     "ma": "use xp.where with a mask, or x[mask]",
     "mask_indices": "use xp.nonzero(mask)",
     "matrix": "use arrays with two dimensions, and the operator @",
@@ -192,7 +190,6 @@ MAIN: Final[dict[str, str]] = {
     "setxor1d": "use xp.concat of x1[xp.isin(x1, x2, invert=True)] and the reverse",
     "shares_memory": "use np.shares_memory(np.asarray(x), np.asarray(y))",
     "sort_complex": _CONVERTED.format("sort_complex"),
-    "spacing": "use xp.nextafter(xp.abs(x), xp.asarray(xp.inf)) - xp.abs(x)",
     "split": "take slices, as in x[:n] and x[n:]",
     "tri": "use xp.tril(xp.ones((n, m)))",
     "tril_indices": "use xp.nonzero(xp.tril(xp.ones((n, m))))",
@@ -206,14 +203,18 @@ MAIN: Final[dict[str, str]] = {
     "vander": "use x[:, None] ** xp.arange(n - 1, -1, -1)",
     "vdot": "use xp.vecdot(xp.reshape(x1, (-1,)), xp.reshape(x2, (-1,)))",
     "vecmat": "use (xp.conj(x1)[..., None, :] @ x2)[..., 0, :]",
-    "vectorize": "write the function for whole arrays, with xp.where for its cases",
+    "vectorize": "use xp.apply_ufunc(numba.vectorize(function), ...), or write it for whole arrays",
     "vsplit": "take slices, as in x[:n] and x[n:]",
     "vstack": "use xp.concat(arrays, axis=0), or xp.stack for vectors",
     **{name: _WINDOW.format(name) for name in ("bartlett", "blackman", "hamming", "kaiser")},
     "hanning": _WINDOW.format("hann"),
+    **{name: _CONVERTED.format(name) for name in ("packbits", "unpackbits")},
     **{
-        name: _CONVERTED.format(name)
-        for name in ("bitwise_count", "frexp", "gcd", "lcm", "packbits", "unpackbits")
+        name: _UFUNC.format(name)
+        for name in (
+            *("bitwise_count", "cbrt", "frexp", "gcd", "heaviside", "lcm", "logaddexp2"),
+            "spacing",
+        )
     },
     # Dtypes.
     "bool_": "use xp.bool",

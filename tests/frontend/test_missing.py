@@ -19,13 +19,7 @@ PLACES = {
     "array_api_nx.fft": (xp.fft, np.fft, FFT),
 }
 # Of NumPy's functions, those that `extra` is to have, and that mends may name.
-TO_COME = {
-    *["nansum", "nanprod", "nanmax", "nanmin", "nanmean", "nanstd", "nanvar", "nanmedian"],
-    *["nanquantile", "nancumsum", "nancumprod", "nanargmax", "nanargmin", "median", "quantile"],
-    *["cov", "corrcoef", "histogram", "bincount", "einsum", "lstsq", "transpose", "concatenate"],
-    *["ravel", "diagonal", "partition", "argpartition", "put_along_axis", "nan_to_num", "isclose"],
-    *["allclose", "array_equal", "convolve", "interp", "trapezoid", "gradient", "roots", "sinc"],
-}
+TO_COME = {"einsum", "lstsq"}
 # Submodules of ours that have the name of one of NumPy's, and are there when they are imported.
 SUBMODULES = {"core", "fft", "linalg", "testing"}
 
@@ -126,7 +120,6 @@ EXPRESSIONS = {
     "arctan2": ("x1 x2", x1, x2),
     "argwhere": ("x", x1),
     "array_equiv": ("x1 x2", x1, x2),
-    "cbrt": ("x", x1),
     "deg2rad": ("x", angles),
     "degrees": ("x", x1),
     "diagflat": ("x", v1),
@@ -141,7 +134,6 @@ EXPRESSIONS = {
     "fmax": ("x1 x2", limits, limits[::-1]),
     "fmin": ("x1 x2", limits, limits[::-1]),
     "fmod": ("x1 x2", x1, x2),
-    "heaviside": ("x1 x2", x1, x2),
     "intersect1d": ("x1 x2", ints, others),
     "iscomplex": ("x", mixed),
     "iscomplexobj": ("x", mixed),
@@ -159,7 +151,6 @@ EXPRESSIONS = {
     "setdiff1d": ("x1 x2", ints, others),
     "shape": ("x", x1),
     "size": ("x", x1),
-    "spacing": ("x", np.abs(x1)),
     "tri": ("n m", 3, 4),
     "tril_indices": ("n _ m", 3, 0, 4),
     "tril_indices_from": ("x", square),
@@ -170,6 +161,21 @@ EXPRESSIONS = {
     "vdot": ("x1 x2", x1, x1),
     "vecmat": ("x1 x2", several[0, 0, :2], several),
 }
+
+
+UFUNCS = [name for name, mend in MAIN.items() if mend.endswith("takes arrays and gives them")]
+
+
+@pytest.mark.parametrize("name", UFUNCS)
+def test_ufuncs_that_mends_name_take_arrays_and_give_them(name):
+    ufunc = getattr(np, name)
+    host = ints if name in ("gcd", "lcm", "bitwise_count") else v1
+    result, expected = ufunc(*[xp.asarray(host)] * ufunc.nin), ufunc(*[host] * ufunc.nin)
+    if ufunc.nout == 1:
+        result, expected = (result,), (expected,)
+    for ours, theirs in zip(result, expected, strict=True):
+        assert type(ours) is xp.Array
+        np.testing.assert_array_equal(np.asarray(ours), theirs)
 
 
 @pytest.mark.parametrize("name", EXPRESSIONS)
