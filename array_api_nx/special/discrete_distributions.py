@@ -28,7 +28,7 @@ def bdtr(k: Array | float, n: Array | float, p: Array | float, /) -> Array:
     k : Array or scalar
         Numbers of successes, rounded down.
     n : Array or scalar
-        Numbers of trials: of an integer dtype, or floats that are whole.
+        Numbers of trials, of an integer dtype: of floats SciPy warns, and rounds them down.
     p : Array or scalar
         Probabilities of a success.
 
@@ -56,7 +56,7 @@ def bdtrc(k: Array | float, n: Array | float, p: Array | float, /) -> Array:
     k : Array or scalar
         Numbers of successes, rounded down.
     n : Array or scalar
-        Numbers of trials: of an integer dtype, or floats that are whole.
+        Numbers of trials, of an integer dtype: of floats SciPy warns, and rounds them down.
     p : Array or scalar
         Probabilities of a success.
 
@@ -84,7 +84,7 @@ def bdtri(k: Array | float, n: Array | float, y: Array | float, /) -> Array:
     k : Array or scalar
         Numbers of successes, rounded down.
     n : Array or scalar
-        Numbers of trials: of an integer dtype, or floats that are whole.
+        Numbers of trials, of an integer dtype: of floats SciPy warns, and rounds them down.
     y : Array or scalar
         Probabilities.
 
