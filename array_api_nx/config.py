@@ -239,8 +239,8 @@ class config_context(ContextDecorator):
     default_device : Device or str, optional
         Where new arrays live unless they are told otherwise; ``cpu`` by default.
     extras : bool, optional
-        Whether the functions of `extra` are found at the top level of the namespace too, as they
-        are by default. False shows what code relies on beyond the standard.
+        Whether the functions of `extra`, and `special`, are found at the top level of the
+        namespace, as they are by default. False shows what code relies on beyond the standard.
 
     Raises
     ------
