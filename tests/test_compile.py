@@ -949,7 +949,7 @@ REFUSED: list[tuple[Any, str]] = [
         r"repeat\(\) gives a size that depends on the elements.*as a Python int",
     ),
     (lambda x: np.asarray(x), r"conversion to NumPy hands out the elements.*outside of the func"),
-    (lambda x: np.add.accumulate(x), r"conversion to NumPy hands out the elements"),
+    (lambda x: np.add.accumulate(x), r"a method of a ufunc hands out the elements"),
     (lambda x: np.from_dlpack(x), r"from_dlpack hands out the elements"),
     (lambda x: x.__buffer__(0), r"the buffer protocol hands out the elements"),
     (lambda x: pickle.dumps(x), r"pickle hands out the elements"),
