@@ -121,7 +121,7 @@ def isclose(
     --------
     >>> import array_api_nx as xp
     >>> xp.extra.isclose(xp.asarray([1.0, 1.0]), xp.asarray([1.0 + 1e-9, 1.1]))
-    Array([ True, False])
+    Array([ True, False], dtype=bool)
     """
     (a, b), dtype, device = operands(a, b)
     floating, _ = operand_dtypes(p.EXP, dtype)
@@ -179,7 +179,7 @@ def nan_to_num(
     --------
     >>> import array_api_nx as xp
     >>> xp.extra.nan_to_num(xp.asarray([xp.nan, 1.0, xp.inf]), posinf=9)
-    Array([0., 1., 9.])
+    Array([0., 1., 9.], dtype=float64)
     """
     dtype = only_array(x).dtype
     if dtype not in d.FLOATING:

@@ -62,7 +62,7 @@ def lstsq(a: Array, b: Array, /, rcond: float | None = None) -> LstsqResult:
     >>> a = xp.asarray([[0.0, 1.0], [1.0, 1.0], [2.0, 1.0]])
     >>> x, *_ = xp.linalg.lstsq(a, xp.asarray([1.0, 3.0, 5.0]))
     >>> xp.round(x)
-    Array([2., 1.])
+    Array([2., 1.], dtype=float64)
     """
     only_array(a, "a")
     only_array(b, "b")

@@ -78,7 +78,7 @@ def diagonal(x: Array, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Ar
     >>> import array_api_nx as xp
     >>> xp.extra.diagonal(xp.reshape(xp.arange(8), (2, 2, 2)))
     Array([[0, 6],
-           [1, 7]])
+           [1, 7]], dtype=int64)
     """
     if only_array(x).ndim < 2:
         raise ValueError(
@@ -187,9 +187,9 @@ def pad(
     --------
     >>> import array_api_nx as xp
     >>> xp.extra.pad(xp.asarray([1, 2]), (1, 2), constant_values=9)
-    Array([9, 1, 2, 9, 9])
+    Array([9, 1, 2, 9, 9], dtype=int64)
     >>> xp.extra.pad(xp.asarray([1, 2, 3]), 2, mode="reflect")
-    Array([3, 2, 1, 2, 3, 2, 1])
+    Array([3, 2, 1, 2, 3, 2, 1], dtype=int64)
     """
     only_array(x)
     widths = pairs_per_axis(pad_width, len(x.shape), "pad_width")

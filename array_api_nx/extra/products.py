@@ -84,9 +84,9 @@ def einsum(
     >>> x = xp.reshape(xp.arange(6), (2, 3))
     >>> xp.extra.einsum("ij,kj->ik", x, x)
     Array([[ 5, 14],
-           [14, 50]])
+           [14, 50]], dtype=int64)
     >>> xp.extra.einsum(x, [0, 1], [1])
-    Array([3, 5, 7])
+    Array([3, 5, 7], dtype=int64)
     """
     if type(subscripts) is not str:
         arrays, terms, output = _read_interleaved((subscripts, *operands))

@@ -9,7 +9,17 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
-from tests.extra.everywhere import DEVICES, DTYPES, assert_same, in_traces, on_device, ours, random
+from array_api_nx.extra import manipulation
+from tests.extra.everywhere import (
+    DEVICES,
+    DTYPES,
+    assert_same,
+    examples_hold,
+    in_traces,
+    on_device,
+    ours,
+    random,
+)
 from tests.support.alike import layouts
 from tests.support.programs import needs_extension
 
@@ -176,3 +186,7 @@ def test_in_traces(call: Any) -> None:
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 def test_on_devices(call: Any, name: str) -> None:
     on_device(call, name, random(np.random.default_rng(3), (3, 4), "float64"))
+
+
+def test_examples() -> None:
+    examples_hold(manipulation)

@@ -9,7 +9,16 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx.extra import products
-from tests.extra.everywhere import DEVICES, DTYPES, agree, in_traces, on_device, ours, random
+from tests.extra.everywhere import (
+    DEVICES,
+    DTYPES,
+    agree,
+    examples_hold,
+    in_traces,
+    on_device,
+    ours,
+    random,
+)
 from tests.support.alike import layouts
 from tests.support.programs import numpy_of, settings
 
@@ -231,3 +240,7 @@ def test_opt_einsum_finds_what_it_calls(threshold: int) -> None:
         found = opt_einsum.contract("ab,bc,cd->da", *map(ours, values))
         assert type(found) is xp.Array
         agree(found, np.einsum("ab,bc,cd->da", *values))
+
+
+def test_examples() -> None:
+    examples_hold(products)
