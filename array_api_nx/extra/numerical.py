@@ -7,10 +7,11 @@ from typing import Literal
 import numpy as np
 
 from ..contract import primitives as p
+from ..contract.numpy_dtypes import NDArray
 from ..core import dtypes as d
 from ..core.shape import normalise_axes, normalise_axis
 from ..frontend.array import Array, PythonScalar
-from ..frontend.creation import eye, zeros
+from ..frontend.creation import asarray, eye, zeros
 from ..frontend.data_type import astype
 from ..frontend.dispatch import (
     ArrayOrScalar,
@@ -92,7 +93,7 @@ def convolve(a: Array, v: Array, /, mode: Literal["full", "same", "valid"] = "fu
 def gradient(
     f: Array,
     /,
-    *varargs: ArrayOrScalar,
+    *varargs: ArrayOrScalar | NDArray,
     axis: int | tuple[int, ...] | None = None,
     edge_order: int = 1,
 ) -> Array | tuple[Array, ...]:
@@ -102,9 +103,10 @@ def gradient(
     ----------
     f : Array
         Numeric; at least `edge_order` + 1 elements along each axis.
-    *varargs : Array or scalar
+    *varargs : Array, scalar or NumPy array
         The distances between elements: none, which are 1; one number for all axes; or for each
-        axis a number, or a 1-D array of coordinates as long as the axis.
+        axis a number, or a 1-D array of coordinates as long as the axis. Coordinates may be those
+        of a NumPy array, which xarray's indexes are.
     axis : int or tuple of int, optional
         Along which to take slopes: all axes by default.
     edge_order : int
@@ -134,7 +136,12 @@ def gradient(
         raise ValueError(
             f"edge_order must be 1 or 2, not {edge_order!r}; no formulas of higher order are used"
         )
-    spacings = [as_array(each, "a distance") for each in varargs] or [1.0]
+    spacings = [
+        asarray(each, device=f.device)
+        if isinstance(each, np.ndarray)
+        else as_array(each, "a distance")
+        for each in varargs
+    ] or [1.0]
     if len(spacings) == 1 and not (type(spacings[0]) is Array and spacings[0].ndim):
         spacings *= len(axes)
     if len(spacings) != len(axes):

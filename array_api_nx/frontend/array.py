@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from operator import attrgetter
 from types import EllipsisType, ModuleType
-from typing import TYPE_CHECKING, Any, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, final
 
 from ..native import native, with_twin
 from .missing_attributes import MENDS, MissingAttribute
@@ -302,6 +302,21 @@ class Array:
         methods.refuse_out("argmin", out)
         return searching.argmin(self, axis=axis, keepdims=keepdims)
 
+    def argsort(
+        self,
+        axis: int | None = -1,
+        kind: str | None = None,
+        order: None = None,
+        *,
+        stable: bool | None = None,
+    ) -> Array:
+        """The function ``argsort`` as a method; equal elements keep their order in every case."""
+        if order is not None:
+            raise TypeError("argsort has no order=, since no dtype here has fields; leave it out")
+        if axis is None:
+            return sorting.argsort(manipulation.reshape(self, (-1,)))
+        return sorting.argsort(self, axis=axis)
+
     def astype(
         self,
         dtype: DTypeLike,
@@ -403,6 +418,15 @@ class Array:
         """
         methods.refuse_out("round", out)
         return methods.rounded(self, decimals)
+
+    def searchsorted(
+        self,
+        v: Array | int | float,
+        side: Literal["left", "right"] = "left",
+        sorter: Array | None = None,
+    ) -> Array:
+        """The function ``searchsorted`` as a method of the sorted array."""
+        return searching.searchsorted(self, v, side=side, sorter=sorter)
 
     def squeeze(self, axis: Axes = None) -> Array:
         """The function ``squeeze`` as a method: a view without the axes of size 1, or some."""
@@ -670,6 +694,7 @@ from . import (
     manipulation,
     methods,
     searching,
+    sorting,
     statistical,
     ufuncs,
     utility,

@@ -10,7 +10,6 @@ _COPY_TO_NUMPY: Final = "use np.asarray(x).{}"
 
 MENDS: Final[dict[str, str]] = {
     "argpartition": "use xp.argpartition(x, ...)",
-    "argsort": "use xp.argsort(x)",
     "base": "use np.shares_memory(np.asarray(x), np.asarray(y))",
     "byteswap": _COPY_TO_NUMPY.format("byteswap()"),
     "choose": "use xp.where, or xp.take_along_axis of a stack of the choices",
@@ -34,7 +33,6 @@ MENDS: Final[dict[str, str]] = {
     "put": "assign: x[indices] = values",
     "repeat": "use xp.repeat(x, ...)",
     "resize": "use xp.reshape, or a slice of xp.tile",
-    "searchsorted": "use xp.searchsorted(x, ...)",
     "setfield": "assign to x.view(dtype)[...]",
     "setflags": _COPY_TO_NUMPY.format("setflags(...)"),
     "sort": "use xp.sort(x), which gives a new array",

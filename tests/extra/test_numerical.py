@@ -74,6 +74,21 @@ def test_gradient(dtype: str, edge_order: int, mode: str) -> None:
                 assert_same(one, other, (distances, axis))
 
 
+@pytest.mark.parametrize("device", ["cpu", "torch:cpu", "jax:cpu", "dask"])
+def test_gradient_over_coordinates_of_numpy(device: str) -> None:
+    if device != "cpu":
+        pytest.importorskip(device.partition(":")[0])
+    values, coordinates = np.arange(12.0).reshape(4, 3) ** 2, np.array([0.0, 1.0, 2.5, 3.0])
+    f = xp.asarray(values, device=device)
+    found = xp.extra.gradient(f, coordinates, axis=0)
+    assert found.device == f.device
+    np.testing.assert_allclose(
+        np.asarray(found.to_device("cpu")), np.gradient(values, coordinates, axis=0), rtol=1e-14
+    )
+    with pytest.raises(ValueError, match="do not fit axis 0"):
+        xp.extra.gradient(f, coordinates[1:], axis=0)
+
+
 def points(rng: np.random.Generator, is_complex: bool) -> tuple[Any, Any]:
     where = np.unique(rng.integers(-6, 6, 9)).astype(float)
     values = rng.normal(size=where.size)

@@ -60,6 +60,35 @@ def test_reductions_are_numpys(name: str, device: str) -> None:
             check(of_numpy(x, **options), of_numpy(values, **options))
 
 
+@pytest.mark.parametrize("device", DEVICES)
+def test_argsort_is_numpys(device: str) -> None:
+    values = numbers("int8", (4, 5))
+    x = on(device, values)
+    for options in ({}, {"axis": 0}, {"axis": None}, {"kind": "stable"}):
+        # The order of equal elements is NumPy's only in stable sorts.
+        expected = values.argsort(**options | {"kind": "stable"})
+        check(x.argsort(**options), expected)
+        check(np.argsort(x, **options), expected)
+    with pytest.raises(TypeError, match="no order="):
+        x.argsort(order="a")
+    with pytest.raises(IndexError):
+        x.argsort(2)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_searchsorted_is_numpys(device: str) -> None:
+    values, v = np.array([1.0, 2.0, 2.0, 5.0]), np.array([[0.0, 2.0], [5.0, 7.0]])
+    x, wanted = on(device, values), on(device, v)
+    sorter = np.array([3, 1, 2, 0])
+    for side in ("left", "right"):
+        check(x.searchsorted(wanted, side), values.searchsorted(v, side))
+        check(x.searchsorted(2.0, side), values.searchsorted(2.0, side))
+        check(
+            on(device, values[::-1]).searchsorted(wanted, side, on(device, sorter)),
+            values[::-1].searchsorted(v, side, sorter),
+        )
+
+
 @pytest.mark.parametrize("name", ["argmax", "argmin"])
 def test_positions_of_extremes_are_numpys(name: str) -> None:
     values = numbers("float64")
@@ -226,8 +255,8 @@ def test_methods_refuse(
 
 NAMES = sorted(
     {
-        *[*REDUCTIONS, "argmax", "argmin", "astype", "conj", "copy", "flatten", "item", "ravel"],
-        *["reshape", "round", "squeeze", "tolist", "transpose", "view"],
+        *[*REDUCTIONS, "argmax", "argmin", "argsort", "astype", "conj", "copy", "flatten", "item"],
+        *["ravel", "reshape", "round", "searchsorted", "squeeze", "tolist", "transpose", "view"],
     }
 )
 
