@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import inf
 
 from ..backends.cpu.engine.fperrors import warn
-from ..contract.numpy_dtypes import DTypeLike
+from ..contract.numpy_dtypes import DTypeLike, NDArray
 from ..frontend import statistical
 from ..frontend.array import Array
 from ..frontend.dispatch import only_array
@@ -415,7 +415,7 @@ def nanprod(
 def nanquantile(
     x: Array,
     /,
-    q: float | Array | Sequence[float],
+    q: float | Array | NDArray | Sequence[float],
     axis: int | tuple[int, ...] | None = None,
     *,
     method: str = "linear",
@@ -427,7 +427,7 @@ def nanquantile(
     ----------
     x : Array
         Real.
-    q : float, Array or sequence of float
+    q : float, Array, NumPy array or sequence of float
         The parts, from 0 to 1, of any shape.
     axis : int or tuple of int, optional
         Axes to reduce; all by default.

@@ -224,7 +224,7 @@ def _probabilities(q: object, x: Array) -> NDArray:
                 "number or a list of numbers"
             )
         array = q._device.backend.to_host(q._handle)
-    elif isinstance(q, int | float | np.floating | np.integer | Sequence):
+    elif isinstance(q, int | float | np.floating | np.integer | np.ndarray | Sequence):
         try:
             array = np.asarray(q)
         except ValueError:

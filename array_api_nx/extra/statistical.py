@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..contract import primitives as p
+from ..contract.numpy_dtypes import NDArray
 from ..frontend.array import Array
 from ..frontend.dispatch import only_array, scan
 from .order_statistics import median_of, quantile_of
@@ -125,7 +126,7 @@ def median(
 def quantile(
     x: Array,
     /,
-    q: float | Array | Sequence[float],
+    q: float | Array | NDArray | Sequence[float],
     axis: int | tuple[int, ...] | None = None,
     *,
     method: str = "linear",
@@ -137,7 +138,7 @@ def quantile(
     ----------
     x : Array
         Real.
-    q : float, Array or sequence of float
+    q : float, Array, NumPy array or sequence of float
         The parts, from 0 to 1, of any shape. Their values must be known: an array may be on any
         device, but not of a function that is traced.
     axis : int or tuple of int, optional

@@ -99,6 +99,16 @@ def test_quantile(method: str, q: Any) -> None:
                 check(xp.extra.quantile(xp.asarray(x), q, axis, **keywords), expected)
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_quantiles_at_the_places_of_a_numpy_array(method: str) -> None:
+    x, q = values("float64", (3, 5), seed=1), np.array([[0.25, 0.5], [0.0, 1.0]])
+    check(
+        xp.extra.quantile(xp.asarray(x), q, 1, method=method), np.quantile(x, q, 1, method=method)
+    )
+    with pytest.raises(TypeError, match="q must be a real number"):
+        xp.extra.nanquantile(xp.asarray(x), q.astype(object), method=method)
+
+
 @pytest.mark.parametrize("method", ["linear", "hazen", "nearest", "averaged_inverted_cdf"])
 def test_many_quantiles(method: str) -> None:
     q = np.linspace(0, 1, 41)
@@ -136,7 +146,13 @@ def test_quantile_next_to_infinities() -> None:
         (xp.ones(3), "a", "linear", TypeError, "q must be a real number, an array or a sequence"),
         (xp.ones(3), [0.5, [0.5]], "linear", TypeError, "q must be a real number"),
         (xp.ones(3), 0.5j, "linear", TypeError, "q must be a real number"),
-        (xp.ones(3), np.ones(1), "linear", TypeError, r"convert it with asarray\(\.\.\.\)"),
+        (
+            xp.ones(3),
+            np.ones(1, dtype=object),
+            "linear",
+            TypeError,
+            r"convert it with asarray\(\.\.\.\)",
+        ),
         (xp.ones(3), 0.5, "cubic", ValueError, "method must be one of 'inverted_cdf', .* 'cubic'"),
         (xp.asarray([True]), 0.5, "linear", TypeError, "takes real dtypes, not bool; convert"),
         (xp.asarray([1j]), 0.5, "lower", TypeError, "takes real dtypes, not complex128; convert"),
