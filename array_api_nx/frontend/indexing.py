@@ -165,6 +165,9 @@ def _stored(x: Array, value: ArrayOrScalar) -> Operand:
             type(value) is not int or dtype.min <= value <= dtype.max
         ):
             return value
+        if isinstance(value, np.ndarray) and value.size == 1:
+            # One number, as xarray wraps what it is to write.
+            value = value.reshape(())[()]
         value = as_array(value, "the value")
         if type(value) is not Array:
             return check_scalar(value, dtype)

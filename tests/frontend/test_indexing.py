@@ -386,3 +386,18 @@ def test_take_along_axis_broadcasts_both_ways():
     assert_same(xp.take_along_axis(xp.asarray(a), xp.asarray(where)), expected)
     smallest = xp.argsort(xp.asarray([3, 1, 2]))
     assert_same(xp.take_along_axis(xp.asarray([3, 1, 2]), smallest), np.asarray([1, 2, 3]))
+
+
+@pytest.mark.parametrize("device", ["cpu", "torch:cpu", "jax:cpu", "dask"])
+@pytest.mark.parametrize("shape", [(), (1,), (1, 1, 1)])
+def test_one_number_in_a_numpy_array_is_written_as_a_number(shape, device):
+    if device != "cpu":
+        pytest.importorskip(device.partition(":")[0])
+    x = xp.zeros((2, 3), device=device)
+    x[1, :] = np.full(shape, 9.0)
+    x[0, 0] = np.full(shape, 7, dtype="int64")
+    np.testing.assert_array_equal(np.asarray(x.to_device("cpu")), [[7, 0, 0], [9, 9, 9]])
+    with pytest.raises(TypeError, match="not a numpy ndarray"):
+        x[1, :] = np.ones(3)
+    with pytest.raises(TypeError, match="complex128"):
+        x[...] = np.full(shape, 1j)

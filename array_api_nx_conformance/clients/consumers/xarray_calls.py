@@ -99,7 +99,8 @@ CALLS: dict[str, Call] = {
     "sum min_count": lambda xp: _holes(xp).sum("y", min_count=4),
     "std": lambda xp: _holes(xp).std("y"),
     "var": lambda xp: _holes(xp).var("x", ddof=1),
-    "quantile": lambda xp: _holes(xp).quantile([0.25, 0.5], dim="y"),
+    "quantile": lambda xp: _full(xp).quantile([0.25, 0.5], dim="y"),
+    "quantile of NaN": lambda xp: _holes(xp).quantile([0.25, 0.5], dim="y"),
     "cumsum": lambda xp: _holes(xp).cumsum("y"),
     "cumprod": lambda xp: _holes(xp).cumprod("y"),
     "reduce": lambda xp: _full(xp).reduce(xp.sum, dim="y"),
@@ -133,6 +134,12 @@ CALLS: dict[str, Call] = {
     "set_index": lambda xp: (
         _full(xp).assign_coords(z=("x", [1, 2, 3])).set_index(x="z").sel(x=2)
     ),
+    "set_xindex": lambda xp: (
+        _full(xp).assign_coords(z=("x", [1, 2, 3])).set_xindex("z").sel(z=2)
+    ),
+    "reorder_levels": lambda xp: _full(xp).stack(z=("x", "y")).reorder_levels(z=["y", "x"]),
+    "query": lambda xp: _full(xp).query(x="x > 10"),
+    "get_axis_num": lambda xp: _full(xp).get_axis_num("y"),
     "reset_index": lambda xp: _full(xp).reset_index("x"),
     "argsort": lambda xp: _ints(xp).argsort(),
     "searchsorted": lambda xp: _ints(xp).searchsorted(3),
