@@ -138,7 +138,7 @@ CALLS: dict[str, Call] = {
         _full(xp).assign_coords(z=("x", [1, 2, 3])).set_xindex("z").sel(z=2)
     ),
     "reorder_levels": lambda xp: _full(xp).stack(z=("x", "y")).reorder_levels(z=["y", "x"]),
-    "query": lambda xp: _full(xp).query(x="x > 10"),
+    "query": lambda xp: _full(xp).rename("a").query(x="x > 10"),
     "get_axis_num": lambda xp: _full(xp).get_axis_num("y"),
     "reset_index": lambda xp: _full(xp).reset_index("x"),
     "argsort": lambda xp: _ints(xp).argsort(),

@@ -44,6 +44,8 @@ def test_every_call_works_on_numpy(name: str, monkeypatch: pytest.MonkeyPatch) -
     for operation, call in module.CALLS.items():
         try:
             call(np)
+        except ImportError:
+            continue  # a package that the consumer does not require, which this call does
         except Exception as error:  # whatever the consumer raises
             failed.append(f"{operation}: {error!r}")
     assert failed == []
