@@ -13,7 +13,7 @@ Beside the standard's names the top level holds controls only: `Array`, `Device`
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from math import e, inf, nan, pi
 from typing import TYPE_CHECKING
@@ -217,20 +217,24 @@ if TYPE_CHECKING:
     from .extra import *  # noqa: F403
 else:
 
+    @cache
+    def _beyond() -> dict[str, object]:
+        """What the standard lacks, by name."""
+        extra = import_module(".extra", __name__)
+        found = {name: getattr(extra, name) for name in extra.__all__}
+        found["special"] = import_module(".special", __name__)
+        # The import made it an attribute, which the setting could not hide.
+        globals().pop("special", None)
+        return found
+
     def __getattr__(name: str) -> object:
-        if name == "special" and current().extras:
-            special = import_module(".special", __name__)
-            # The import made it an attribute, which the setting could not hide.
-            globals().pop("special", None)
-            return special
         # A name with underscores is one that Python or a library probes for.
         if name.startswith("_"):
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        extra = import_module(".extra", __name__)
         if name == "extra":
-            return extra
-        if name in extra.__all__ and current().extras:
-            return getattr(extra, name)
+            return import_module(".extra", __name__)
+        if name in _beyond() and current().extras:
+            return _beyond()[name]
         mends = import_module(".frontend.missing", __name__)
         raise mends.missing(__name__, name, mends.MAIN)
 

@@ -7,7 +7,7 @@ after einops, wherever that is imported, before this package or after it; never 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from einops._backends import AbstractBackend
@@ -74,6 +74,4 @@ class ArrayBackend(AbstractBackend):  # type: ignore[misc]  # where einops is no
         return x.dtype in FLOATING
 
     def einsum(self, pattern: str, *x: Array) -> Array:
-        functions: Any = extra
-        result: Array = functions.einsum(pattern, *x)
-        return result
+        return extra.einsum(pattern, *x)

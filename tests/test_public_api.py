@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import doctest
 import inspect
 import json
+import pkgutil
 import pydoc
 import re
 import types
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -300,3 +303,30 @@ def test_unknown_keywords_are_refused():
         xp.add(xp.ones(1), xp.ones(1), out=None)
     with pytest.raises(TypeError, match="positional"):
         xp.sum(xp.ones((2, 2)), 0)
+
+
+def modules_with_examples():
+    found = []
+    for info in pkgutil.walk_packages(xp.__path__, "array_api_nx."):
+        path = Path(xp.__file__).parent / Path(*info.name.split(".")[1:])
+        source = path / "__init__.py" if info.ispkg else path.with_suffix(".py")
+        if source.exists() and ">>> " in source.read_text(encoding="utf-8"):
+            found.append(info.name)
+    return found
+
+
+@pytest.mark.parametrize("name", modules_with_examples())
+def test_examples_in_docstrings_give_what_they_say(name):
+    failed, tried = doctest.testmod(import_module(name), optionflags=doctest.ELLIPSIS)
+    assert tried
+    assert not failed
+
+
+def test_functions_beyond_the_standard_have_examples():
+    names = {*modules_with_examples()}
+    assert {
+        "array_api_nx.extra.windows",
+        "array_api_nx.extra.nans",
+        "array_api_nx.compile",
+    } <= names
+    assert len(names) > 20

@@ -39,7 +39,7 @@ def cumprod(x: Array, /, axis: int | None = None, dtype: DTypeLike | None = None
     --------
     >>> import array_api_nx as xp
     >>> xp.extra.cumprod(xp.asarray([[1, 2], [3, 4]]))
-    Array([ 1,  2,  6, 24])
+    Array([ 1,  2,  6, 24], dtype=int64)
     """
     x, axis = _along(x, axis)
     return cumulative_prod(x, axis=axis, dtype=dtype)
@@ -74,7 +74,7 @@ def cumsum(x: Array, /, axis: int | None = None, dtype: DTypeLike | None = None)
     >>> import array_api_nx as xp
     >>> xp.extra.cumsum(xp.asarray([[1, 2], [3, 4]]), axis=1)
     Array([[1, 3],
-           [3, 7]])
+           [3, 7]], dtype=int64)
     """
     x, axis = _along(x, axis)
     return cumulative_sum(x, axis=axis, dtype=dtype)

@@ -73,7 +73,7 @@ def nanargmax(x: Array, /, axis: int | None = None, *, keepdims: bool = False) -
     --------
     >>> import array_api_nx as xp
     >>> xp.extra.nanargmax(xp.asarray([2.0, float("nan"), 4.0]))
-    Array(2)
+    Array(2, dtype=int64)
     """
     return found_by(argmax, statistical.max, -inf, x, axis, keepdims)
 
@@ -107,7 +107,7 @@ def nanargmin(x: Array, /, axis: int | None = None, *, keepdims: bool = False) -
     --------
     >>> import array_api_nx as xp
     >>> xp.extra.nanargmin(xp.asarray([2.0, float("nan"), 4.0]))
-    Array(0)
+    Array(0, dtype=int64)
     """
     return found_by(argmin, statistical.min, inf, x, axis, keepdims)
 
@@ -142,7 +142,7 @@ def nancumprod(x: Array, /, axis: int | None = None, dtype: DTypeLike | None = N
     --------
     >>> import array_api_nx as xp
     >>> xp.extra.nancumprod(xp.asarray([2.0, float("nan"), 4.0]))
-    Array([2., 2., 8.])
+    Array([2., 2., 8.], dtype=float64)
     """
     only_array(x)
     if axis is None:
@@ -181,7 +181,7 @@ def nancumsum(x: Array, /, axis: int | None = None, dtype: DTypeLike | None = No
     --------
     >>> import array_api_nx as xp
     >>> xp.extra.nancumsum(xp.asarray([2.0, float("nan"), 4.0]))
-    Array([2., 2., 6.])
+    Array([2., 2., 6.], dtype=float64)
     """
     only_array(x)
     if axis is None:
@@ -227,7 +227,7 @@ def nanmax(
     --------
     >>> import array_api_nx as xp
     >>> xp.extra.nanmax(xp.asarray([2.0, float("nan"), 4.0]))
-    Array(4.)
+    Array(4., dtype=float64)
     """
     return extreme_of(statistical.max, -inf, x, axis, keepdims)
 
@@ -274,7 +274,7 @@ def nanmean(
     --------
     >>> import array_api_nx as xp
     >>> xp.extra.nanmean(xp.asarray([[2.0, float("nan")], [4.0, 1.0]]), axis=1)
-    Array([2. , 2.5])
+    Array([2. , 2.5], dtype=float64)
     """
     x = as_floating(x, dtype)
     with in_one_pass(x):
@@ -320,7 +320,7 @@ def nanmedian(
     --------
     >>> import array_api_nx as xp
     >>> xp.extra.nanmedian(xp.asarray([2.0, float("nan"), 4.0]))
-    Array(3.)
+    Array(3., dtype=float64)
     """
     return median_of(x, axis, keepdims, skips_nan=True)
 
@@ -362,7 +362,7 @@ def nanmin(
     --------
     >>> import array_api_nx as xp
     >>> xp.extra.nanmin(xp.asarray([2.0, float("nan"), 4.0]))
-    Array(2.)
+    Array(2., dtype=float64)
     """
     return extreme_of(statistical.min, inf, x, axis, keepdims)
 
@@ -405,7 +405,7 @@ def nanprod(
     --------
     >>> import array_api_nx as xp
     >>> xp.extra.nanprod(xp.asarray([2.0, float("nan"), 4.0]))
-    Array(8.)
+    Array(8., dtype=float64)
     """
     with in_one_pass(x):
         filled = without_nan(x, 1)
@@ -461,7 +461,7 @@ def nanquantile(
     --------
     >>> import array_api_nx as xp
     >>> xp.extra.nanquantile(xp.asarray([2.0, float("nan"), 4.0]), [0.0, 0.25])
-    Array([2. , 2.5])
+    Array([2. , 2.5], dtype=float64)
     """
     return quantile_of(x, q, axis, method, keepdims, skips_nan=True)
 
@@ -495,7 +495,7 @@ def nanstd(
     --------
     >>> import array_api_nx as xp
     >>> xp.extra.nanstd(xp.asarray([2.0, float("nan"), 4.0]))
-    Array(1.)
+    Array(1., dtype=float64)
     """
     return sqrt(variance_of(x, axis, dtype, ddof, correction, keepdims))
 
@@ -538,7 +538,7 @@ def nansum(
     --------
     >>> import array_api_nx as xp
     >>> xp.extra.nansum(xp.asarray([2.0, float("nan"), 4.0]))
-    Array(6.)
+    Array(6., dtype=float64)
     """
     with in_one_pass(x):
         filled = without_nan(x, 0)
@@ -595,6 +595,6 @@ def nanvar(
     --------
     >>> import array_api_nx as xp
     >>> xp.extra.nanvar(xp.asarray([2.0, float("nan"), 4.0]))
-    Array(1.)
+    Array(1., dtype=float64)
     """
     return variance_of(x, axis, dtype, ddof, correction, keepdims)

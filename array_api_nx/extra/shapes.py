@@ -27,7 +27,7 @@ def atleast_1d(*arrays: Array) -> Array | tuple[Array, ...]:
     --------
     >>> import array_api_nx as xp
     >>> xp.extra.atleast_1d(xp.asarray(3.0))
-    Array([3.])
+    Array([3.], dtype=float64)
     """
     return _each([x if x.ndim else reshape(x, (1,)) for x in map(only_array, arrays)])
 
@@ -50,7 +50,7 @@ def atleast_2d(*arrays: Array) -> Array | tuple[Array, ...]:
     --------
     >>> import array_api_nx as xp
     >>> xp.extra.atleast_2d(xp.asarray([1, 2]))
-    Array([[1, 2]])
+    Array([[1, 2]], dtype=int64)
     """
     return _each([_with_axes_before(x, 2) for x in map(only_array, arrays)])
 

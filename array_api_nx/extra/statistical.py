@@ -43,7 +43,7 @@ def cumulative_max(x: Array, /, *, axis: int | None = None) -> Array:
     --------
     >>> import array_api_nx as xp
     >>> xp.extra.cumulative_max(xp.asarray([3, 1, 4, 1, 5]))
-    Array([3, 3, 4, 4, 5])
+    Array([3, 3, 4, 4, 5], dtype=int64)
     """
     return scan(p.CUMULATIVE_MAX, only_array(x), axis, None)
 
@@ -78,7 +78,7 @@ def cumulative_min(x: Array, /, *, axis: int | None = None) -> Array:
     --------
     >>> import array_api_nx as xp
     >>> xp.extra.cumulative_min(xp.asarray([3, 1, 4, 1, 5]))
-    Array([3, 1, 1, 1, 1])
+    Array([3, 1, 1, 1, 1], dtype=int64)
     """
     return scan(p.CUMULATIVE_MIN, only_array(x), axis, None)
 
@@ -118,7 +118,7 @@ def median(
     --------
     >>> import array_api_nx as xp
     >>> xp.extra.median(xp.asarray([[4, 1, 3], [8, 5, 9]]), axis=0)
-    Array([6., 3., 6.])
+    Array([6., 3., 6.], dtype=float64)
     """
     return median_of(x, axis, keepdims, skips_nan=False)
 
@@ -180,6 +180,6 @@ def quantile(
     --------
     >>> import array_api_nx as xp
     >>> xp.extra.quantile(xp.asarray([1, 2, 3, 4]), [0.25, 0.5])
-    Array([1.75, 2.5 ])
+    Array([1.75, 2.5 ], dtype=float64)
     """
     return quantile_of(x, q, axis, method, keepdims, skips_nan=False)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import doctest
 from collections.abc import Callable
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -91,10 +89,3 @@ def on_device(call: Callable[..., Any], name: str, *arguments: Any) -> None:
             assert one.device is place
             one = one.to_device("cpu")
         agree(one, other, name)
-
-
-def examples_hold(module: ModuleType) -> None:
-    """The docstrings of a module have examples, and they give what they say."""
-    failed, tried = doctest.testmod(module)
-    assert tried
-    assert not failed

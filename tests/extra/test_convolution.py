@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import tracemalloc
 import warnings
 from importlib.util import find_spec
@@ -220,9 +219,3 @@ def test_neither_the_padded_array_nor_its_windows_are_made(outputs: int, limit: 
     assert float(xp.sum(result)) == outputs * (750 * 500 * 9 - 750 * 3 - 500 * 3 + 1)
     # The result has 1.5 MB per channel, the array 6, all windows 13.5, and those of a block 4.
     assert peak < limit
-
-
-def test_examples_in_the_docstrings() -> None:
-    results = doctest.testmod(convolution)
-    assert results.attempted > 1
-    assert results.failed == 0

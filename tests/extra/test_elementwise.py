@@ -8,14 +8,12 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
-from array_api_nx.extra import elementwise
 from array_api_nx.tracing.recorder import TraceError
 from tests.extra.everywhere import (
     DEVICES,
     DTYPES,
     agree,
     assert_same,
-    examples_hold,
     in_traces,
     on_device,
     ours,
@@ -154,7 +152,3 @@ def test_verdicts_on_devices(name: str) -> None:
         name,
         SPECIAL,
     )
-
-
-def test_examples() -> None:
-    examples_hold(elementwise)

@@ -8,12 +8,10 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
-from array_api_nx.extra import exponentials
 from tests.extra.everywhere import (
     DEVICES,
     DTYPES,
     agree,
-    examples_hold,
     in_traces,
     on_device,
     ours,
@@ -130,7 +128,3 @@ def test_in_traces(call: Any) -> None:
 def test_on_devices(call: Any, name: str) -> None:
     rng = np.random.default_rng(3)
     on_device(call, name, random(rng, (3, 4), "float64"), random(rng, (3, 4), "float64"))
-
-
-def test_examples() -> None:
-    examples_hold(exponentials)

@@ -8,13 +8,11 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
-from array_api_nx.extra import linear_algebra
 from array_api_nx.tracing.recorder import TraceError
 from tests.extra.everywhere import (
     DEVICES,
     DTYPES,
     agree,
-    examples_hold,
     in_traces,
     on_device,
     ours,
@@ -97,7 +95,3 @@ def test_on_devices(name: str) -> None:
     for shape in ((9, 3), (3, 5)):
         b = random(rng, shape[:1], "float64")
         on_device(wide, name, random(rng, shape, "float64"), b)
-
-
-def test_examples() -> None:
-    examples_hold(linear_algebra)

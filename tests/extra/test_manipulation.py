@@ -9,12 +9,10 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
-from array_api_nx.extra import manipulation
 from tests.extra.everywhere import (
     DEVICES,
     DTYPES,
     assert_same,
-    examples_hold,
     in_traces,
     on_device,
     ours,
@@ -186,7 +184,3 @@ def test_in_traces(call: Any) -> None:
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 def test_on_devices(call: Any, name: str) -> None:
     on_device(call, name, random(np.random.default_rng(3), (3, 4), "float64"))
-
-
-def test_examples() -> None:
-    examples_hold(manipulation)

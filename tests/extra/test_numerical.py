@@ -8,14 +8,12 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
-from array_api_nx.extra import numerical
 from array_api_nx.tracing.recorder import TraceError
 from tests.extra.everywhere import (
     DEVICES,
     DTYPES,
     agree,
     assert_same,
-    examples_hold,
     in_traces,
     on_device,
     ours,
@@ -236,7 +234,3 @@ def test_roots_on_devices(name: str) -> None:
     on_device(
         lambda p: xp.sort(xp.real(xp.extra.roots(p))), name, np.array([1.0, -6.0, 11.0, -6.0, 0.0])
     )
-
-
-def test_examples() -> None:
-    examples_hold(numerical)

@@ -13,7 +13,6 @@ from tests.extra.everywhere import (
     DEVICES,
     DTYPES,
     agree,
-    examples_hold,
     in_traces,
     on_device,
     ours,
@@ -240,7 +239,3 @@ def test_opt_einsum_finds_what_it_calls(threshold: int) -> None:
         found = opt_einsum.contract("ab,bc,cd->da", *map(ours, values))
         assert type(found) is xp.Array
         agree(found, np.einsum("ab,bc,cd->da", *values))
-
-
-def test_examples() -> None:
-    examples_hold(products)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 from typing import Any
 
 import numpy as np
@@ -320,9 +319,3 @@ def test_put_along_axis_refuses(
     with pytest.raises(error, match=words):
         xp.extra.put_along_axis(given, xp.asarray(indices), 1.0, axis)
     np.testing.assert_array_equal(given, np.zeros((2, 3)))
-
-
-def test_examples() -> None:
-    failed, tried = doctest.testmod(selecting)
-    assert tried
-    assert not failed

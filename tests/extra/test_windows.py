@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import tracemalloc
 from importlib.util import find_spec
 from itertools import product
@@ -358,9 +357,3 @@ def test_pooling_refuses(name: str, size: Any, options: Any, words: str) -> None
 def test_pooling_refuses_what_has_no_order() -> None:
     with pytest.raises(TypeError, match="not complex128; convert with astype"):
         xp.extra.max_pool(xp.ones((2, 3), dtype=xp.complex128), 2)
-
-
-def test_examples_in_the_docstrings() -> None:
-    results = doctest.testmod(windows)
-    assert results.attempted > 1
-    assert results.failed == 0

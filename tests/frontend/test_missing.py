@@ -18,8 +18,6 @@ PLACES = {
     "array_api_nx.linalg": (xp.linalg, np.linalg, LINALG),
     "array_api_nx.fft": (xp.fft, np.fft, FFT),
 }
-# Of NumPy's functions, those that `extra` is to have, and that mends may name.
-TO_COME = {"einsum", "lstsq"}
 # Submodules of ours that have the name of one of NumPy's, and are there when they are imported.
 SUBMODULES = {"core", "fft", "linalg", "testing"}
 
@@ -34,7 +32,7 @@ def test_every_name_of_numpys_is_there_or_has_a_mend(place):
     unknown = [
         name
         for name in public(theirs)
-        if not hasattr(ours, name) and name not in {*mends, *TO_COME, *SUBMODULES}
+        if not hasattr(ours, name) and name not in {*mends, *SUBMODULES}
     ]
     assert not unknown
 
@@ -43,7 +41,7 @@ def test_every_name_of_numpys_is_there_or_has_a_mend(place):
 def test_no_name_that_is_there_has_a_mend(place):
     ours, _, mends = PLACES[place]
     assert not [name for name in mends if hasattr(ours, name)]
-    assert not {*TO_COME, *SUBMODULES} & set(mends)
+    assert not SUBMODULES & set(mends)
 
 
 def test_no_submodule_of_ours_hides_a_name_of_numpys():
@@ -57,8 +55,6 @@ def test_mends_name_what_is_there(place):
         for path in re.findall(r"\bxp\.([\w.]*\w)", mend):
             found: object = xp
             for part in path.split("."):
-                if part in TO_COME:
-                    break
                 found = getattr(found, part, None)
                 assert found is not None, (name, mend)
 
