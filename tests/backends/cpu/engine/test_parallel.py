@@ -27,6 +27,8 @@ from array_api_nx.backends.cpu.engine.extension import extension
 ParallelFor = Callable[[Callable[[int], object], int, int], None]
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+# Where another test has loaded JAX, that warns of forks.
+may_warn = pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning")
 needs_timers = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers here")
 
 
@@ -402,6 +404,7 @@ def test_without_the_extension_one_thread_makes_all_calls(monkeypatch: pytest.Mo
 
 
 @needs_fork
+@may_warn
 def test_a_forked_child_has_threads_of_its_own(parallel_for: ParallelFor) -> None:
     assert len(met_by_two(parallel_for)) == 2
 
@@ -413,6 +416,7 @@ def test_a_forked_child_has_threads_of_its_own(parallel_for: ParallelFor) -> Non
 
 
 @needs_fork
+@may_warn
 def test_a_child_forked_while_the_team_works(parallel_for: ParallelFor) -> None:
     begun, end = threading.Event(), threading.Event()
 
