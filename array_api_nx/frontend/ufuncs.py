@@ -20,6 +20,7 @@ from ..core import dtypes as d
 from ..core.dtypes import SCALAR_PROMOTION, DType
 from ..core.shape import broadcast_shapes, check_shape
 from ..device import Device
+from ..native import native, with_twin
 from . import elementwise, interop, linear_algebra, statistical, utility
 from .array import Array, Foreign
 from .dispatch import (
@@ -41,6 +42,7 @@ Kinds: TypeAlias = "tuple[Foreign, ...]"
 """What decides which loop is meant: the dtypes of arrays, and the types of Python scalars."""
 
 
+@with_twin
 def apply_ufunc(ufunc: np.ufunc, /, *operands: ArrayOrScalar) -> Array | tuple[Array, ...]:
     """A ufunc of NumPy or of another library, element by element on arrays of any device.
 
@@ -111,6 +113,30 @@ def apply_ufunc(ufunc: np.ufunc, /, *operands: ArrayOrScalar) -> Array | tuple[A
 
 
 _SCALARS: Final = frozenset({bool, int, float, complex})
+
+
+def _loop_for_twin(ufunc: np.ufunc, dtype: DType) -> tuple[object, ...] | None:
+    """The loop by which the compiled twin of `apply_ufunc` computes, for operands of one dtype on
+    device cpu: what `loop_for_twin` of that backend says. None if Python is to compute it."""
+    # Loaded when there are arrays of that device.
+    from ..backends.cpu.engine import loops, operations
+
+    if ufunc.signature is not None or ufunc is np.power:
+        return None
+    try:
+        chosen = _choose(ufunc, (dtype,) * ufunc.nin)
+    except TypeError:
+        return None
+    if type(chosen) is not UfuncLoop:
+        return operations.loop_for_twin(_STANDARD[ufunc][0].name, dtype)
+    loop = loops.of_ufunc(chosen) if len({*chosen.inputs}) == 1 else None
+    if loop is None:
+        return None
+    return operations.described_for_twin(loop, chosen.inputs[0], chosen.output, False)
+
+
+if native is not None:
+    native.set_ufuncs(_loop_for_twin)
 
 
 def _mixed(ufunc: np.ufunc, compiler: Foreign, operands: tuple[Foreign, ...]) -> Results:

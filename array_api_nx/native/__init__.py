@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         set_hints = staticmethod(_native.set_hints)
         set_limits = staticmethod(_native.set_limits)
         set_operations = staticmethod(_native.set_operations)
+        set_ufuncs = staticmethod(_native.set_ufuncs)
         set_views = staticmethod(_native.set_views)
         ufunc_loop = staticmethod(_native.ufunc_loop)
         cast_loop = staticmethod(_native.cast_loop)

@@ -24,13 +24,8 @@ static const char *const operation_names[] = {
 #undef AS_NAME
 };
 
-static int ask_loop(OperationCode op, DTypeCode code, ElementLoop *loop)
+int read_loop(PyObject *answer, ElementLoop *loop)
 {
-    if (ask == NULL) {
-        return 0;
-    }
-    PyObject *answer =
-        PyObject_CallFunction(ask, "sO", operation_names[op], dtypes[code].object);
     PyObject *ufunc, *name;
     int index, operand, result, reversible, is_arithmetic, materialise_scalar;
     Py_ssize_t serial_limit;
@@ -60,6 +55,13 @@ static int ask_loop(OperationCode op, DTypeCode code, ElementLoop *loop)
     }
     Py_XDECREF(answer);
     return loop->state == FOUND;
+}
+
+static int ask_loop(OperationCode op, DTypeCode code, ElementLoop *loop)
+{
+    return ask != NULL && read_loop(PyObject_CallFunction(ask, "sO", operation_names[op],
+                                                          dtypes[code].object),
+                                    loop);
 }
 
 const ElementLoop *find_loop(OperationCode op, DTypeCode code)
@@ -202,19 +204,15 @@ static Tensor *cast_operand(Tensor *x, DTypeCode code)
 
 /* ------------------------------------------------------------------ one operand */
 
-static PyObject *compute_one(OperationCode op, Tensor *x)
+static PyObject *compute_one(const ElementLoop *loop, Tensor *x)
 {
     char *args[2];
     if (!is_computed_now(x->size) || x->size == 0 || (args[0] = data_of(x)) == NULL) {
         return DECLINED;
     }
-    const ElementLoop *loop = find_loop(op, (DTypeCode)x->code);
-    if (loop == NULL) {
-        return decline_unless_raised();
-    }
     if (x->code != loop->operand) {
         Tensor *cast = cast_copy(x, (DTypeCode)loop->operand);
-        PyObject *result = cast == NULL ? decline_unless_raised() : compute_one(op, cast);
+        PyObject *result = cast == NULL ? decline_unless_raised() : compute_one(loop, cast);
         Py_XDECREF(cast);
         return result;
     }
@@ -230,10 +228,16 @@ static PyObject *compute_one(OperationCode op, Tensor *x)
     return settle(result, loop->name, run(loop, args, x->size, steps));
 }
 
+static PyObject *compute_tensor(OperationCode op, Tensor *x)
+{
+    const ElementLoop *loop = find_loop(op, (DTypeCode)x->code);
+    return loop == NULL ? decline_unless_raised() : compute_one(loop, x);
+}
+
 PyObject *compute_unary(OperationCode op, PyObject *object)
 {
     Tensor *x = is_array(object) ? layout_of(object) : NULL;
-    return x == NULL ? DECLINED : compute_one(op, x);
+    return x == NULL ? DECLINED : compute_tensor(op, x);
 }
 
 /* ------------------------------------------------------------------ two operands */
@@ -282,15 +286,9 @@ static PyObject *compute_two(const ElementLoop *loop, Tensor *x, Tensor *y)
     return settle(result, loop->name, run(loop, args, x->size, steps));
 }
 
-static PyObject *compute_arrays(OperationCode op, Tensor *x, Tensor *y)
+/* Of operands that are cast to the loop's dtype first, if need be. */
+static PyObject *compute_cast(const ElementLoop *loop, Tensor *x, Tensor *y)
 {
-    if (op == OP_POW || !is_computed_now(x->size) || !is_computed_now(y->size)) {
-        return DECLINED;
-    }
-    const ElementLoop *loop = find_loop(op, (DTypeCode)promotions[x->code][y->code]);
-    if (loop == NULL) {
-        return decline_unless_raised();
-    }
     const DTypeCode code = (DTypeCode)loop->operand;
     if (x->code == code && y->code == code) {
         return compute_two(loop, x, y);
@@ -301,6 +299,21 @@ static PyObject *compute_arrays(OperationCode op, Tensor *x, Tensor *y)
     Py_XDECREF(first);
     Py_XDECREF(second);
     return result;
+}
+
+static PyObject *compute_arrays(OperationCode op, Tensor *x, Tensor *y)
+{
+    if (op == OP_POW || !is_computed_now(x->size) || !is_computed_now(y->size)) {
+        return DECLINED;
+    }
+    const ElementLoop *loop = find_loop(op, (DTypeCode)promotions[x->code][y->code]);
+    return loop == NULL ? decline_unless_raised() : compute_cast(loop, x, y);
+}
+
+PyObject *compute_by_loop(const ElementLoop *loop, Tensor *const *operands, int count)
+{
+    return count == 1 ? compute_one(loop, operands[0])
+                      : compute_cast(loop, operands[0], operands[1]);
 }
 
 /* What a dtype promotes to with a Python scalar; NO_DTYPE for other objects. */
@@ -378,7 +391,7 @@ static PyObject *compute_with_scalar(OperationCode op, Tensor *x, PyObject *scal
         return DECLINED;
     }
     if (op == OP_POW && !(place == 1 && is_plain_exponent(scalar, (DTypeCode)x->code))) {
-        return place == 1 && squares(scalar, (DTypeCode)x->code) ? compute_one(OP_SQUARE, x)
+        return place == 1 && squares(scalar, (DTypeCode)x->code) ? compute_tensor(OP_SQUARE, x)
                                                                  : DECLINED;
     }
     const ElementLoop *loop = find_loop(op, common);

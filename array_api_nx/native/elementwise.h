@@ -51,6 +51,13 @@ typedef struct {
 /* NULL, then perhaps with an exception set, if Python has to compute it. */
 const ElementLoop *find_loop(OperationCode op, DTypeCode code);
 
+/* Fill it in from what Python answered (see `set_operations`), whose reference is stolen; NULL counts
+   as no answer. 0, perhaps with an exception set, if there is no loop. */
+int read_loop(PyObject *answer, ElementLoop *loop);
+
+/* The result of a loop over one operand or two, arrays of any dtypes that are cast to the loop's. */
+PyObject *compute_by_loop(const ElementLoop *loop, Tensor *const *operands, int count);
+
 PyObject *compute_unary(OperationCode op, PyObject *x);
 PyObject *compute_binary(OperationCode op, PyObject *x, PyObject *y);
 

@@ -15,6 +15,7 @@
 #include "products.h"
 #include "selection.h"
 #include "taking.h"
+#include "ufuncs.h"
 
 Keywords keyword;
 
@@ -34,6 +35,7 @@ static const TwinEntry *const chapters[] = {
     creation_twins,
     products_twins,
     inspection_twins,
+    ufunc_twins,
     NULL,
 };
 

@@ -24,6 +24,7 @@
 #include "sequence.h"
 #include "threads.h"
 #include "totals.h"
+#include "ufuncs.h"
 
 /* Each returns -1 with an exception set if it fails. */
 static int (*const subjects[])(PyObject *module) = {
@@ -41,6 +42,7 @@ static int (*const subjects[])(PyObject *module) = {
     add_functions,
     add_elementwise,
     add_distinct,
+    add_ufuncs,
     add_compiled,
     add_reductions,
     add_conversion,

@@ -58,6 +58,11 @@ EXAMPLES: Final[dict[str, list[Callable[[], Any]]]] = {
         function.__name__: [lambda function=function: function(X)]
         for function in (xp.empty_like, xp.ones_like, xp.zeros_like, xp.matrix_transpose)
     },
+    "apply_ufunc": [
+        lambda: xp.extra.apply_ufunc(np.cbrt, X),
+        lambda: xp.extra.apply_ufunc(np.fmax, X, ODD),
+        lambda: xp.extra.apply_ufunc(np.exp, INTS),
+    ],
     "arange": [lambda: xp.arange(10), lambda: xp.arange(1.0, 2.0, 0.25)],
     "asarray": [
         lambda: xp.asarray(2.0),

@@ -30,7 +30,7 @@ from .loops import Loop
 from .memory_pool import empty
 from .schedule import Layout, Schedule, schedule
 
-__all__ = ["compute", "loop_for_twin", "reduce", "scan", "total"]
+__all__ = ["compute", "described_for_twin", "loop_for_twin", "reduce", "scan", "total"]
 
 
 def compute(loop: Loop, *operands: ArrayOrScalar) -> NDArray | None:
@@ -75,18 +75,27 @@ def loop_for_twin(
     op = _ELEMENTWISE[name]
     dtype = dtype if dtype in op.results else op.cast_first.get(dtype, dtype)
     loop = loops.find(op, TO_NUMPY[dtype]) if dtype in op.results else None
-    if loop is None or loop.ufunc is None:
+    if loop is None:
+        return None
+    return described_for_twin(loop, dtype, op.results[dtype], loops.is_arithmetic(op))
+
+
+def described_for_twin(
+    loop: Loop, operand: DType, result: DType, is_arithmetic: bool
+) -> tuple[np.ufunc, int, str, int, int, int, bool, bool, bool] | None:
+    """What `loop_for_twin` returns for a loop; None if it is no ufunc's."""
+    if loop.ufunc is None:
         return None
     signature = f"{''.join([each.char for each in loop.inputs])}->{loop.output.char}"
     return (
         loop.ufunc,
         loop.ufunc.types.index(signature),
         loop.name,
-        d.ALL.index(dtype),
-        d.ALL.index(op.results[dtype]),
+        d.ALL.index(operand),
+        d.ALL.index(result),
         loop.serial_limit,
         loop.is_exact,
-        loops.is_arithmetic(op),
+        is_arithmetic,
         loop.materialise_scalar,
     )
 

@@ -1,0 +1,104 @@
+"""Ufuncs of NumPy and SciPy in C against the Python function."""
+
+from __future__ import annotations
+
+from inspect import unwrap
+from typing import Any
+
+import numpy as np
+import pytest
+
+import array_api_nx as xp
+from array_api_nx.native import native
+from tests.support import twins
+from tests.support.alike import DTYPES, compare, layouts
+
+pytestmark = twins.needs_native
+
+apply_ufunc: Any = xp.extra.apply_ufunc
+
+NUMPYS = [
+    found
+    for name in sorted(dir(np))
+    if isinstance(found := getattr(np, name), np.ufunc) and found.nin <= 2 and found.nout == 1
+]
+SCIPYS = ["cbrt", "erf", "erfinv", "expit", "gammaln", "j0", "log_ndtr", "ndtri", "psi", "xlogy"]
+
+
+def _shape(rng: np.random.Generator) -> tuple[int, ...]:
+    return tuple([int(n) for n in rng.integers(0, 6, int(rng.integers(0, 4)))])
+
+
+def _check(ufunc: Any, rng: np.random.Generator, dtype: str) -> None:
+    shape = _shape(rng)
+    x = layouts(rng, dtype, shape)
+    if ufunc.nin == 1:
+        compare(apply_ufunc, ufunc, x)
+        return
+    y = layouts(rng, dtype if rng.random() < 0.8 else "float32", shape)
+    compare(apply_ufunc, ufunc, x, y)
+    compare(apply_ufunc, ufunc, x, y[..., :1] if shape else y)
+    compare(apply_ufunc, ufunc, x, 2)
+
+
+@pytest.mark.parametrize("ufunc", NUMPYS, ids=lambda ufunc: ufunc.__name__)
+def test_of_numpy(ufunc: np.ufunc) -> None:
+    rng = np.random.default_rng(0)
+    for dtype in DTYPES:
+        for _ in range(3):
+            _check(ufunc, rng, dtype)
+    # Numbers without special values, for which fewer are declined.
+    x = xp.asarray(rng.random((3, 4)) + 0.5, copy=True)
+    compare(apply_ufunc, ufunc, *[x] * ufunc.nin)
+    compare(apply_ufunc, ufunc, *[x.T] * ufunc.nin)
+
+
+@pytest.mark.parametrize("name", SCIPYS)
+def test_of_scipy(name: str) -> None:
+    special = pytest.importorskip("scipy.special")
+    ufunc = unwrap(getattr(special, name))
+    rng = np.random.default_rng(SCIPYS.index(name))
+    for dtype in ("float32", "float64", "int32", "bool", "complex128"):
+        for _ in range(15):
+            _check(ufunc, rng, dtype)
+    x = xp.asarray(rng.random((3, 4)) / 2 + 0.25, copy=True)
+    assert twins.is_answered_in_c(apply_ufunc, ufunc, *[x] * ufunc.nin)
+
+
+@pytest.mark.parametrize("errors", ["warn", "raise"])
+def test_floating_point_errors(errors: Any) -> None:
+    x = xp.asarray([0.0, -1.0, 1e300, 2.0])
+    for ufunc in (np.log, np.exp2, np.float_power, np.divide, np.fmod):
+        with np.errstate(all=errors):
+            compare(apply_ufunc, ufunc, *[x] * ufunc.nin)
+
+
+def test_many_elements() -> None:
+    rng = np.random.default_rng(1)
+    for size in (1000, 10_000, 32_768, 32_769):
+        x = xp.asarray(rng.random(size), copy=True)
+        for ufunc in (np.cbrt, np.exp, np.fmax):
+            compare(apply_ufunc, ufunc, *[x] * ufunc.nin)
+            compare(apply_ufunc, ufunc, *[x[::2]] * ufunc.nin)
+
+
+def test_errors_of_special_functions_are_raised_from_loops() -> None:
+    special = pytest.importorskip("scipy.special")
+    x = xp.asarray([1.0, -1.0])
+    ufunc = unwrap(special.gammaln)
+    with special.errstate(all="raise"), pytest.raises(special.SpecialFunctionError):
+        apply_ufunc(ufunc, xp.asarray([1.0, -0.0]))
+    assert float(apply_ufunc(ufunc, x)[0]) == 0.0
+
+
+def test_bad_arguments() -> None:
+    x = xp.asarray([1.0, 2.0])
+    for arguments in (
+        *[(), (np.exp,), (np.exp, x, x), (np.add, x), (np.add, x, np.ones(2)), (np.exp, [1.0])],
+        *[(len, x), (np.frompyfunc(abs, 1, 1), x), (np.modf, x), (np.matmul, x, x)],
+        *[(np.add, x, xp.ones(3)), (np.exp, None), (None, x), (np.invert, x), (np.ldexp, x, x)],
+    ):
+        compare(apply_ufunc, *arguments)
+    with pytest.raises(TypeError):
+        apply_ufunc(np.exp, x=x)
+    assert native is not None
