@@ -20,12 +20,14 @@ EXAMPLES = re.findall(
 
 
 @pytest.mark.parametrize(
-    ("example", "output"), EXAMPLES, ids=["first", "clients", "fused", "compiled"]
+    ("example", "output"), EXAMPLES, ids=["first", "clients", "fused", "compiled", "beyond"]
 )
 def test_examples_print_what_the_readme_says(example: str, output: str) -> None:
     if "sklearn" in example:
         pytest.importorskip("scipy")
         pytest.importorskip("sklearn")
+    if "special" in example:
+        pytest.importorskip("scipy")
     if "explain" in example and extension is None:
         pytest.skip("without the extension nothing is deferred")
     run = subprocess.run(
