@@ -58,9 +58,9 @@ class DType(Frozen):
     itself and whatever `as_dtype` takes for it: NumPy's dtype and scalar type, a string, a Python
     type. Comparing it with anything else never raises.
 
-    The hash is that of the object. Its equals have other hashes, as NumPy's dtypes, their scalar
-    types and their names have among themselves: in a dict or a cache, and in the cache of a
-    function, a dtype of this namespace is never taken for one of NumPy's.
+    Hashes are those of the objects. So a dtype of this namespace and NumPy's dtype of that name are
+    equal, but different keys of a dict or of a cached function. The same holds in NumPy for
+    ``np.dtype("f8")``, ``np.float64`` and ``"float64"``.
 
     Attributes
     ----------

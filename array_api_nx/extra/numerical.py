@@ -327,7 +327,8 @@ def roots(p: Array, /) -> Array:
     Parameters
     ----------
     p : Array
-        1-D: the coefficients, that of the highest power first. Zeros in front do not count.
+        1-D: the coefficients of the polynomial, from the highest power down to the constant.
+        Leading zeros are left out.
 
     Returns
     -------

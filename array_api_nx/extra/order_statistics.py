@@ -89,7 +89,7 @@ _VIRTUAL: Final[dict[str, Callable[[_Numbers, _Numbers], _Numbers]]] = {
 }
 METHODS: Final = tuple(_VIRTUAL)
 
-# These take an element; the others weigh two neighbours.
+# Methods whose quantile is an element of the array. With the others it lies between two elements.
 _DISCRETE: Final = frozenset({"inverted_cdf", "closest_observation", "lower", "higher", "nearest"})
 
 

@@ -19,8 +19,9 @@ from ..frontend.statistical import max
 
 __all__ = ["TopK", "argpartition", "partition", "put_along_axis", "top_k"]
 
-# 1-D arrays of at least so many elements are divided into parts to find the outermost; unless more
-# are wanted than one in so many, since the candidates of all parts are partitioned once more.
+# The `k` greatest or smallest elements of a 1-D array are looked for part by part, on several
+# threads, if the array has at least `_DIVIDED_MIN` elements. The `k` candidates of each part are
+# partitioned again afterwards, which does not pay if `k` is more than one element in `_ONE_IN`.
 _DIVIDED_MIN: Final = 2**18
 _ONE_IN: Final = 2**8
 _PARTS: Final = 8

@@ -339,8 +339,11 @@ def _ones(counts: Iterable[int]) -> Chunks:
 def partials(
     label: str, x: da.Array, call: Callable[..., Part], axis: int | None = None, *others: da.Array
 ) -> da.Array:
-    """One partial result per chunk of `x`: ``call(chunk)``, with `axis` also where it begins; with
-    others of the same chunks also theirs."""
+    """One partial result for each chunk of `x`: what `call` returns.
+
+    `call` is given the chunk; the chunks at the same place of the arrays in `others`, which are cut
+    as `x` is; and, if there is an `axis`, the index along it at which the chunk begins.
+    """
     begins = [] if axis is None else starts(x.chunks[axis])
     tasks = {
         index: (
