@@ -466,15 +466,17 @@ def test_functions_that_are_dropped_take_no_memory(call):
         compile_and_drop(30)
     finally:
         gc.enable()
+    grown = []
     tracemalloc.start()
     try:
-        before, _ = tracemalloc.get_traced_memory()
-        compile_and_drop(30)
-        after, _ = tracemalloc.get_traced_memory()
+        for _ in range(3):  # other objects of the process may be made meanwhile, but not each time
+            before, _ = tracemalloc.get_traced_memory()
+            compile_and_drop(30)
+            grown.append(tracemalloc.get_traced_memory()[0] - before)
     finally:
         tracemalloc.stop()
     # What is kept by structure is bounded; each function that stayed would be 16,000 bytes.
-    assert after - before < 200_000
+    assert min(grown) < 200_000
 
 
 def test_settings_of_errstate_within_the_function():
