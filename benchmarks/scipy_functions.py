@@ -22,6 +22,7 @@ COLUMNS = 1000
 NAMES = (
     *["logsumexp", "softmax", "zscore", "skew", "kurtosis"],
     *["gmean", "ttest_ind", "moment", "entropy"],
+    *["erf", "gammaln", "ndtr", "expit", "exp(-x*x)*erf(x)"],
 )
 CASE_NAMES = [f"{name}, {layout}" for layout in ("flat", "table") for name in NAMES]
 
@@ -105,6 +106,11 @@ def _functions() -> dict[str, Callable[..., Any]]:
         "ttest_ind": lambda x, y: tuple(stats.ttest_ind(x, y)),
         "moment": lambda x, y: stats.moment(x, order=3),
         "entropy": lambda x, y: stats.entropy(x),
+        "erf": lambda x, y: special.erf(x),
+        "gammaln": lambda x, y: special.gammaln(x),
+        "ndtr": lambda x, y: special.ndtr(x),
+        "expit": lambda x, y: special.expit(x),
+        "exp(-x*x)*erf(x)": lambda x, y: np.exp(-x * x) * special.erf(x),
     }
 
 
