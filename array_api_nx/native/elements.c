@@ -105,12 +105,9 @@ void copy_elements(int ndim, const npy_intp *shape, char *to, const npy_intp *to
 Extent find_extent(int ndim, const npy_intp *shape, const npy_intp *strides, npy_intp itemsize,
                    const char *data)
 {
-    Extent extent = {data, data + itemsize};
-    for (int dim = 0; dim < ndim; dim++) {
-        const npy_intp reach = (shape[dim] - 1) * strides[dim];
-        *(reach < 0 ? &extent.low : &extent.high) += reach;
-    }
-    return extent;
+    npy_intp low, high;
+    find_reach(ndim, shape, strides, &low, &high);
+    return (Extent){data + low, data + high + itemsize};
 }
 
 /* Regions of fewer elements are copied as they are: to look for long rows would take longer. */

@@ -202,18 +202,20 @@ int learn_layout(Tensor *tensor)
 int check_bounds(Tensor *tensor)
 {
     const Storage *storage = (Storage *)tensor->storage;
-    npy_intp low = tensor->offset, high = tensor->offset;
-    for (int i = 0; i < tensor->ndim && tensor->size > 0; i++) {
-        const npy_intp steps = tensor->shape[i] - 1, stride = tensor->strides[i];
-        const npy_intp room = NPY_MAX_INTP / 4 / ARRAY_DIMS; /* so that nothing overflows */
-        if (steps > 0 && (stride > room / steps || stride < -(room / steps))) {
-            return 0;
+    npy_intp low = 0, high = 0, length = 0;
+    if (tensor->size > 0) {
+        for (int i = 0; i < tensor->ndim; i++) {
+            const npy_intp steps = tensor->shape[i] - 1;
+            const npy_intp room = NPY_MAX_INTP / 4 / ARRAY_DIMS; /* so that nothing overflows */
+            if (steps > 0 && magnitude(tensor->strides[i]) > room / steps) {
+                return 0;
+            }
         }
-        *(stride < 0 ? &low : &high) += steps * stride;
+        find_reach(tensor->ndim, tensor->shape, tensor->strides, &low, &high);
+        length = dtypes[tensor->code].itemsize;
     }
-    const npy_intp length = tensor->size > 0 ? dtypes[tensor->code].itemsize : 0;
     const npy_uintp place = (npy_uintp)(storage->address + tensor->offset);
-    if (low < 0 || high > storage->bytes - length ||
+    if (tensor->offset + low < 0 || tensor->offset + high > storage->bytes - length ||
         place % (npy_uintp)alignment(dtypes[tensor->code].itemsize) != 0) {
         return 0;
     }
@@ -229,8 +231,7 @@ static int may_overlap_itself(const Tensor *tensor)
     for (int step = 0; step < tensor->ndim; step++) {
         npy_intp next = NPY_MAX_INTP, steps = 0;
         for (int i = 0; i < tensor->ndim; i++) {
-            const npy_intp stride = tensor->strides[i] < 0 ? -tensor->strides[i]
-                                                           : tensor->strides[i];
+            const npy_intp stride = magnitude(tensor->strides[i]);
             if (tensor->shape[i] > 1 && stride > last && stride < next) {
                 next = stride;
                 steps = tensor->shape[i] - 1;
@@ -285,5 +286,3 @@ PyObject *shape_of(Tensor *tensor)
     }
     return Py_NewRef(tensor->shape_tuple);
 }
-
-/* A new ndarray over the elements, which must be there. */

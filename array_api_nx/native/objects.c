@@ -1,6 +1,7 @@
 /* Tensor as Python sees it, and how C makes Tensors and Arrays. */
 
 #include "layouts.h"
+#include "sizes.h"
 #include "storage.h"
 
 DTypeInfo dtypes[DTYPE_COUNT];
@@ -258,11 +259,9 @@ int ensure_storage(Tensor *tensor)
     npy_intp low = 0;
     PyObject *memory = Py_NewRef(tensor->array);
     if (!PyArray_IS_C_CONTIGUOUS(array)) {
-        npy_intp high = 0;
-        for (int i = 0; i < tensor->ndim; i++) {
-            const npy_intp reach = (tensor->shape[i] - 1) * tensor->strides[i];
-            *(reach < 0 ? &low : &high) += reach;
-        }
+        npy_intp high;
+        /* NumPy calls arrays without elements contiguous: there are some here. */
+        find_reach(tensor->ndim, tensor->shape, tensor->strides, &low, &high);
         npy_intp length = (high - low) / dtypes[tensor->code].itemsize + 1;
         PyArray_Descr *descr = dtypes[tensor->code].descr;
         Py_INCREF(descr);

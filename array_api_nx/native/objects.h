@@ -187,6 +187,7 @@ PyObject *new_array_like_memory(int ndim, const npy_intp *shape, DTypeCode code,
 /* Have a storage for the memory of a known layout that is an array of NumPy alone. Its strides become
    those of its view. 0 with an exception set if that fails. */
 int ensure_storage(Tensor *tensor);
+
 /* The Array around an ndarray, whose reference is stolen: an exact one of the dtype's own descriptor,
    and no larger than `limits.deferred`. */
 PyObject *wrap_ndarray(PyObject *ndarray, DTypeCode code);

@@ -21,6 +21,18 @@ static inline npy_intp magnitude(npy_intp stride)
     return stride < 0 ? -stride : stride;
 }
 
+/* How many bytes before its first element the lowest element of a layout lies (0 or negative), and how
+   many after it the highest. The layout must have elements. */
+static inline void find_reach(int ndim, const npy_intp *shape, const npy_intp *strides,
+                              npy_intp *low, npy_intp *high)
+{
+    *low = *high = 0;
+    for (int dim = 0; dim < ndim; dim++) {
+        const npy_intp reach = (shape[dim] - 1) * strides[dim];
+        *(reach < 0 ? low : high) += reach;
+    }
+}
+
 /* Alignment that the loops expect; complex numbers are aligned as their parts. */
 static inline npy_intp alignment(npy_intp itemsize)
 {

@@ -1,6 +1,7 @@
 #include "twin_calls.h"
 #include "arguments.h"
 #include "pack.h"
+#include "sizes.h"
 
 static Tensor *tensor_of(PyObject *array)
 {
@@ -123,15 +124,13 @@ void free_twin_call(TwinCall *call)
 void operand_reach(const TwinCall *call, int i, npy_intp *low, npy_intp *high)
 {
     const Tensor *tensor = tensor_of(call->arguments[i]);
-    *low = *high = tensor->offset;
-    if (tensor->size == 0) {
-        return;
+    *low = *high = 0;
+    if (tensor->size > 0) {
+        find_reach(tensor->ndim, tensor->shape, tensor->strides, low, high);
+        *high += dtypes[tensor->code].itemsize;
     }
-    for (int axis = 0; axis < tensor->ndim; axis++) {
-        const npy_intp reach = (tensor->shape[axis] - 1) * tensor->strides[axis];
-        *(reach < 0 ? low : high) += reach;
-    }
-    *high += dtypes[tensor->code].itemsize;
+    *low += tensor->offset;
+    *high += tensor->offset;
 }
 
 /* Whether a result fits the memory that it is copied to. */

@@ -20,8 +20,8 @@ typedef struct {
 } TwinCall;
 
 /* Read (name, ((number, dtype, shape, strides in bytes, offset in bytes) per operand), number of the
-   result, names, values), where the first values may have no name. NULL with an exception set if it is something else. The caller checks the
-   numbers. */
+   result, names, values), where the first values may have no name. NULL with an exception set if it
+   is something else. The caller checks the numbers. */
 TwinCall *read_twin_call(PyObject *description);
 
 /* The bytes of its memory that an operand covers, from `*low` to before `*high`. */
