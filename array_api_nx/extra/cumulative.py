@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from ..contract.numpy_dtypes import DTypeLike
 from ..frontend.array import Array
-from ..frontend.dispatch import only_array
-from ..frontend.manipulation import reshape
 from ..frontend.statistical import cumulative_prod, cumulative_sum
+from .axes import along_axis
 
 __all__ = ["cumprod", "cumsum"]
 
@@ -41,7 +40,7 @@ def cumprod(x: Array, /, axis: int | None = None, dtype: DTypeLike | None = None
     >>> xp.extra.cumprod(xp.asarray([[1, 2], [3, 4]]))
     Array([ 1,  2,  6, 24], dtype=int64)
     """
-    x, axis = _along(x, axis)
+    x, axis = along_axis(x, axis)
     return cumulative_prod(x, axis=axis, dtype=dtype)
 
 
@@ -76,10 +75,5 @@ def cumsum(x: Array, /, axis: int | None = None, dtype: DTypeLike | None = None)
     Array([[1, 3],
            [3, 7]], dtype=int64)
     """
-    x, axis = _along(x, axis)
+    x, axis = along_axis(x, axis)
     return cumulative_sum(x, axis=axis, dtype=dtype)
-
-
-def _along(x: Array, axis: int | None) -> tuple[Array, int]:
-    only_array(x)
-    return (reshape(x, (-1,)), 0) if axis is None else (x, axis)

@@ -29,6 +29,7 @@ from ..frontend.manipulation import reshape
 from ..frontend.searching import argmax, count_nonzero, where
 from ..frontend.utility import all as all_true
 from ..frontend.utility import any as any_true
+from .axes import along_axis
 from .order_statistics import can_look
 
 __all__ = [
@@ -182,10 +183,8 @@ def found_by(
     shape = only_array(x).shape
     if x._dtype not in d.REAL_FLOATING or 0 in shape:
         return search(x, axis=axis, keepdims=keepdims)
-    if axis is None:
-        x, along = reshape(x, (-1,)), 0
-    else:
-        along = normalise_axis(axis, len(shape))
+    x, along = along_axis(x, axis)
+    along = normalise_axis(along, x.ndim)
     best = _best(reduction, worst, x, along, True)
     if can_look(best) and bool(any_true(isnan(best))):
         raise ValueError(f"{_ALL_NAN}: no element is a number; test isnan(x) first")

@@ -9,11 +9,10 @@ from ..backends.cpu.engine.fperrors import warn
 from ..contract.numpy_dtypes import DTypeLike, NDArray
 from ..frontend import statistical
 from ..frontend.array import Array
-from ..frontend.dispatch import only_array
 from ..frontend.elementwise import sqrt
-from ..frontend.manipulation import reshape
 from ..frontend.searching import argmax, argmin
 from ..frontend.utility import any as any_true
+from .axes import along_axis
 from .nan_reductions import (
     as_floating,
     computed,
@@ -144,9 +143,7 @@ def nancumprod(x: Array, /, axis: int | None = None, dtype: DTypeLike | None = N
     >>> xp.extra.nancumprod(xp.asarray([2.0, float("nan"), 4.0]))
     Array([2., 2., 8.], dtype=float64)
     """
-    only_array(x)
-    if axis is None:
-        x, axis = reshape(x, (-1,)), 0
+    x, axis = along_axis(x, axis)
     with in_one_pass(x):
         return statistical.cumulative_prod(without_nan(x, 1), axis=axis, dtype=dtype)
 
@@ -183,9 +180,7 @@ def nancumsum(x: Array, /, axis: int | None = None, dtype: DTypeLike | None = No
     >>> xp.extra.nancumsum(xp.asarray([2.0, float("nan"), 4.0]))
     Array([2., 2., 6.], dtype=float64)
     """
-    only_array(x)
-    if axis is None:
-        x, axis = reshape(x, (-1,)), 0
+    x, axis = along_axis(x, axis)
     with in_one_pass(x):
         return statistical.cumulative_sum(without_nan(x, 0), axis=axis, dtype=dtype)
 

@@ -16,6 +16,7 @@ from ..frontend.indexing import take, take_along_axis
 from ..frontend.manipulation import concat, reshape
 from ..frontend.sorting import argsort
 from ..frontend.statistical import max
+from .axes import along_axis
 
 __all__ = ["TopK", "argpartition", "partition", "put_along_axis", "top_k"]
 
@@ -287,9 +288,7 @@ def _outermost_of_many(x: Array, k: int, *, last: bool) -> Array:
 
 def _partitioned(x: Array, kth: object, axis: int | None) -> tuple[Array, tuple[int, ...], int]:
     """What to partition, and the positions and the axis as the backends take them."""
-    only_array(x)
-    if axis is None:
-        x, axis = reshape(x, (-1,)), 0
+    x, axis = along_axis(x, axis)
     axis = normalise_axis(axis, x.ndim)
     size = x.shape[axis]
     given = kth if isinstance(kth, Sequence) else (kth,)
