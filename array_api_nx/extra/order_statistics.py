@@ -15,8 +15,8 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ..backends.cpu.engine.fperrors import warn
 from ..contract.numpy_dtypes import FROM_NUMPY, NDArray
+from ..contract.user_warnings import warn
 from ..core import dtypes as d
 from ..core.dtypes import DType
 from ..core.shape import normalise_axes

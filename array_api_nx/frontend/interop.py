@@ -8,9 +8,10 @@ from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
 
-from ..backends.cpu.engine.fperrors import located, warn
+from ..backends.cpu.engine.fperrors import located
 from ..contract.backend import Native
 from ..contract.numpy_dtypes import FROM_NUMPY, TO_NUMPY, NDArray, NumPyDType, has_negative_strides
+from ..contract.user_warnings import warn
 from ..core import dtypes as d
 from ..core.dtypes import DType
 from ..core.shape import MAX_NDIM

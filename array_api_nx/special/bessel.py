@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..frontend.array import Array
-from .scipy_ufuncs import compute
+from .scipy_ufuncs import BINARY, TERNARY, UNARY, compute
 
 __all__ = [
     "hyp1f1",
@@ -48,7 +48,7 @@ def hyp1f1(a: Array | float, b: Array | float, x: Array | complex, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("hyp1f1", a, b, x)
+    return compute(TERNARY["hyp1f1"], a, b, x)
 
 
 def i0(x: Array, /) -> Array:
@@ -71,7 +71,7 @@ def i0(x: Array, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("i0", x)
+    return compute(UNARY["i0"], x)
 
 
 def i0e(x: Array, /) -> Array:
@@ -94,7 +94,7 @@ def i0e(x: Array, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("i0e", x)
+    return compute(UNARY["i0e"], x)
 
 
 def i1(x: Array, /) -> Array:
@@ -117,7 +117,7 @@ def i1(x: Array, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("i1", x)
+    return compute(UNARY["i1"], x)
 
 
 def i1e(x: Array, /) -> Array:
@@ -140,7 +140,7 @@ def i1e(x: Array, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("i1e", x)
+    return compute(UNARY["i1e"], x)
 
 
 def j0(x: Array, /) -> Array:
@@ -163,7 +163,7 @@ def j0(x: Array, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("j0", x)
+    return compute(UNARY["j0"], x)
 
 
 def j1(x: Array, /) -> Array:
@@ -186,7 +186,7 @@ def j1(x: Array, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("j1", x)
+    return compute(UNARY["j1"], x)
 
 
 def k0(x: Array, /) -> Array:
@@ -209,7 +209,7 @@ def k0(x: Array, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("k0", x)
+    return compute(UNARY["k0"], x)
 
 
 def k0e(x: Array, /) -> Array:
@@ -232,7 +232,7 @@ def k0e(x: Array, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("k0e", x)
+    return compute(UNARY["k0e"], x)
 
 
 def k1(x: Array, /) -> Array:
@@ -255,7 +255,7 @@ def k1(x: Array, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("k1", x)
+    return compute(UNARY["k1"], x)
 
 
 def k1e(x: Array, /) -> Array:
@@ -278,7 +278,7 @@ def k1e(x: Array, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("k1e", x)
+    return compute(UNARY["k1e"], x)
 
 
 def lpmv(m: Array | float, v: Array | float, x: Array | float, /) -> Array:
@@ -307,7 +307,7 @@ def lpmv(m: Array | float, v: Array | float, x: Array | float, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("lpmv", m, v, x)
+    return compute(TERNARY["lpmv"], m, v, x)
 
 
 def y0(x: Array, /) -> Array:
@@ -330,7 +330,7 @@ def y0(x: Array, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("y0", x)
+    return compute(UNARY["y0"], x)
 
 
 def y1(x: Array, /) -> Array:
@@ -353,7 +353,7 @@ def y1(x: Array, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("y1", x)
+    return compute(UNARY["y1"], x)
 
 
 def yn(n: Array | float, x: Array | float, /) -> Array:
@@ -379,4 +379,4 @@ def yn(n: Array | float, x: Array | float, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("yn", n, x)
+    return compute(BINARY["yn"], n, x)

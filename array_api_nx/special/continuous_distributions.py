@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..frontend.array import Array
-from .scipy_ufuncs import compute
+from .scipy_ufuncs import BINARY, TERNARY, UNARY, compute
 
 __all__ = [
     "chdtr",
@@ -45,7 +45,7 @@ def chdtr(v: Array | float, x: Array | float, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("chdtr", v, x)
+    return compute(BINARY["chdtr"], v, x)
 
 
 def chdtrc(v: Array | float, x: Array | float, /) -> Array:
@@ -71,7 +71,7 @@ def chdtrc(v: Array | float, x: Array | float, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("chdtrc", v, x)
+    return compute(BINARY["chdtrc"], v, x)
 
 
 def chdtri(v: Array | float, p: Array | float, /) -> Array:
@@ -97,7 +97,7 @@ def chdtri(v: Array | float, p: Array | float, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("chdtri", v, p)
+    return compute(BINARY["chdtri"], v, p)
 
 
 def fdtr(dfn: Array | float, dfd: Array | float, x: Array | float, /) -> Array:
@@ -123,7 +123,7 @@ def fdtr(dfn: Array | float, dfd: Array | float, x: Array | float, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("fdtr", dfn, dfd, x)
+    return compute(TERNARY["fdtr"], dfn, dfd, x)
 
 
 def fdtrc(dfn: Array | float, dfd: Array | float, x: Array | float, /) -> Array:
@@ -149,7 +149,7 @@ def fdtrc(dfn: Array | float, dfd: Array | float, x: Array | float, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("fdtrc", dfn, dfd, x)
+    return compute(TERNARY["fdtrc"], dfn, dfd, x)
 
 
 def fdtri(dfn: Array | float, dfd: Array | float, p: Array | float, /) -> Array:
@@ -175,7 +175,7 @@ def fdtri(dfn: Array | float, dfd: Array | float, p: Array | float, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("fdtri", dfn, dfd, p)
+    return compute(TERNARY["fdtri"], dfn, dfd, p)
 
 
 def gdtr(a: Array | float, b: Array | float, x: Array | float, /) -> Array:
@@ -203,7 +203,7 @@ def gdtr(a: Array | float, b: Array | float, x: Array | float, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("gdtr", a, b, x)
+    return compute(TERNARY["gdtr"], a, b, x)
 
 
 def gdtrc(a: Array | float, b: Array | float, x: Array | float, /) -> Array:
@@ -231,7 +231,7 @@ def gdtrc(a: Array | float, b: Array | float, x: Array | float, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("gdtrc", a, b, x)
+    return compute(TERNARY["gdtrc"], a, b, x)
 
 
 def log_ndtr(x: Array, /) -> Array:
@@ -254,7 +254,7 @@ def log_ndtr(x: Array, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("log_ndtr", x)
+    return compute(UNARY["log_ndtr"], x)
 
 
 def ndtr(x: Array, /) -> Array:
@@ -277,7 +277,7 @@ def ndtr(x: Array, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("ndtr", x)
+    return compute(UNARY["ndtr"], x)
 
 
 def ndtri(y: Array, /) -> Array:
@@ -301,7 +301,7 @@ def ndtri(y: Array, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("ndtri", y)
+    return compute(UNARY["ndtri"], y)
 
 
 def stdtr(df: Array | float, t: Array | float, /) -> Array:
@@ -327,7 +327,7 @@ def stdtr(df: Array | float, t: Array | float, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("stdtr", df, t)
+    return compute(BINARY["stdtr"], df, t)
 
 
 def stdtrit(df: Array | float, p: Array | float, /) -> Array:
@@ -353,4 +353,4 @@ def stdtrit(df: Array | float, p: Array | float, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("stdtrit", df, p)
+    return compute(BINARY["stdtrit"], df, p)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..frontend.array import Array
-from .scipy_ufuncs import compute
+from .scipy_ufuncs import BINARY, TERNARY, compute
 
 __all__ = [
     "bdtr",
@@ -43,7 +43,7 @@ def bdtr(k: Array | float, n: Array | float, p: Array | float, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("bdtr", k, n, p)
+    return compute(TERNARY["bdtr"], k, n, p)
 
 
 def bdtrc(k: Array | float, n: Array | float, p: Array | float, /) -> Array:
@@ -71,7 +71,7 @@ def bdtrc(k: Array | float, n: Array | float, p: Array | float, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("bdtrc", k, n, p)
+    return compute(TERNARY["bdtrc"], k, n, p)
 
 
 def bdtri(k: Array | float, n: Array | float, y: Array | float, /) -> Array:
@@ -99,7 +99,7 @@ def bdtri(k: Array | float, n: Array | float, y: Array | float, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("bdtri", k, n, y)
+    return compute(TERNARY["bdtri"], k, n, y)
 
 
 def nbdtr(k: Array | float, n: Array | float, p: Array | float, /) -> Array:
@@ -125,7 +125,7 @@ def nbdtr(k: Array | float, n: Array | float, p: Array | float, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("nbdtr", k, n, p)
+    return compute(TERNARY["nbdtr"], k, n, p)
 
 
 def nbdtrc(k: Array | float, n: Array | float, p: Array | float, /) -> Array:
@@ -151,7 +151,7 @@ def nbdtrc(k: Array | float, n: Array | float, p: Array | float, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("nbdtrc", k, n, p)
+    return compute(TERNARY["nbdtrc"], k, n, p)
 
 
 def nbdtri(k: Array | float, n: Array | float, y: Array | float, /) -> Array:
@@ -177,7 +177,7 @@ def nbdtri(k: Array | float, n: Array | float, y: Array | float, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("nbdtri", k, n, y)
+    return compute(TERNARY["nbdtri"], k, n, y)
 
 
 def pdtr(k: Array | float, m: Array | float, /) -> Array:
@@ -203,7 +203,7 @@ def pdtr(k: Array | float, m: Array | float, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("pdtr", k, m)
+    return compute(BINARY["pdtr"], k, m)
 
 
 def pdtrc(k: Array | float, m: Array | float, /) -> Array:
@@ -229,7 +229,7 @@ def pdtrc(k: Array | float, m: Array | float, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("pdtrc", k, m)
+    return compute(BINARY["pdtrc"], k, m)
 
 
 def pdtri(k: Array | float, y: Array | float, /) -> Array:
@@ -255,4 +255,4 @@ def pdtri(k: Array | float, y: Array | float, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("pdtri", k, y)
+    return compute(BINARY["pdtri"], k, y)

@@ -10,7 +10,7 @@ from ..frontend.data_type import finfo
 from ..frontend.dispatch import only_array
 from ..frontend.elementwise import divide, multiply, not_equal, sin
 from ..frontend.searching import where
-from .scipy_ufuncs import compute
+from .scipy_ufuncs import BINARY, TERNARY, UNARY, compute
 
 __all__ = [
     "cbrt",
@@ -49,7 +49,7 @@ def cbrt(x: Array, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("cbrt", x)
+    return compute(UNARY["cbrt"], x)
 
 
 def cosdg(x: Array, /) -> Array:
@@ -72,7 +72,7 @@ def cosdg(x: Array, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("cosdg", x)
+    return compute(UNARY["cosdg"], x)
 
 
 def cosm1(x: Array, /) -> Array:
@@ -95,7 +95,7 @@ def cosm1(x: Array, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("cosm1", x)
+    return compute(UNARY["cosm1"], x)
 
 
 def cotdg(x: Array, /) -> Array:
@@ -118,7 +118,7 @@ def cotdg(x: Array, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("cotdg", x)
+    return compute(UNARY["cotdg"], x)
 
 
 def exp10(x: Array, /) -> Array:
@@ -141,7 +141,7 @@ def exp10(x: Array, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("exp10", x)
+    return compute(UNARY["exp10"], x)
 
 
 def exp2(x: Array, /) -> Array:
@@ -164,7 +164,7 @@ def exp2(x: Array, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("exp2", x)
+    return compute(UNARY["exp2"], x)
 
 
 def exprel(x: Array, /) -> Array:
@@ -187,7 +187,7 @@ def exprel(x: Array, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("exprel", x)
+    return compute(UNARY["exprel"], x)
 
 
 def radian(d: Array | float, m: Array | float, s: Array | float, /) -> Array:
@@ -211,7 +211,7 @@ def radian(d: Array | float, m: Array | float, s: Array | float, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("radian", d, m, s)
+    return compute(TERNARY["radian"], d, m, s)
 
 
 def sinc(x: Array, /) -> Array:
@@ -261,7 +261,7 @@ def sindg(x: Array, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("sindg", x)
+    return compute(UNARY["sindg"], x)
 
 
 def tandg(x: Array, /) -> Array:
@@ -284,7 +284,7 @@ def tandg(x: Array, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("tandg", x)
+    return compute(UNARY["tandg"], x)
 
 
 def xlog1py(x: Array | complex, y: Array | complex, /) -> Array:
@@ -310,7 +310,7 @@ def xlog1py(x: Array | complex, y: Array | complex, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("xlog1py", x, y)
+    return compute(BINARY["xlog1py"], x, y)
 
 
 def xlogy(x: Array | complex, y: Array | complex, /) -> Array:
@@ -336,4 +336,4 @@ def xlogy(x: Array | complex, y: Array | complex, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("xlogy", x, y)
+    return compute(BINARY["xlogy"], x, y)

@@ -11,7 +11,7 @@ from ..frontend.data_type import astype
 from ..frontend.dispatch import only_array, operands
 from ..frontend.elementwise import add, equal, greater, multiply, pow, subtract
 from ..frontend.searching import where
-from .scipy_ufuncs import compute
+from .scipy_ufuncs import BINARY, TERNARY, UNARY, compute
 
 __all__ = [
     "betainc",
@@ -61,7 +61,7 @@ def betainc(a: Array | float, b: Array | float, x: Array | float, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("betainc", a, b, x)
+    return compute(TERNARY["betainc"], a, b, x)
 
 
 def betaincc(a: Array | float, b: Array | float, x: Array | float, /) -> Array:
@@ -87,7 +87,7 @@ def betaincc(a: Array | float, b: Array | float, x: Array | float, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("betaincc", a, b, x)
+    return compute(TERNARY["betaincc"], a, b, x)
 
 
 def betaincinv(a: Array | float, b: Array | float, y: Array | float, /) -> Array:
@@ -113,7 +113,7 @@ def betaincinv(a: Array | float, b: Array | float, y: Array | float, /) -> Array
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("betaincinv", a, b, y)
+    return compute(TERNARY["betaincinv"], a, b, y)
 
 
 def betaln(a: Array | float, b: Array | float, /) -> Array:
@@ -137,7 +137,7 @@ def betaln(a: Array | float, b: Array | float, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("betaln", a, b)
+    return compute(BINARY["betaln"], a, b)
 
 
 def binom(x: Array | float, y: Array | float, /) -> Array:
@@ -163,7 +163,7 @@ def binom(x: Array | float, y: Array | float, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("binom", x, y)
+    return compute(BINARY["binom"], x, y)
 
 
 def digamma(x: Array, /) -> Array:
@@ -186,7 +186,7 @@ def digamma(x: Array, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("psi", x)
+    return compute(UNARY["psi"], x)
 
 
 def gamma(x: Array, /) -> Array:
@@ -210,7 +210,7 @@ def gamma(x: Array, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("gamma", x)
+    return compute(UNARY["gamma"], x)
 
 
 def gammainc(a: Array | float, x: Array | float, /) -> Array:
@@ -236,7 +236,7 @@ def gammainc(a: Array | float, x: Array | float, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("gammainc", a, x)
+    return compute(BINARY["gammainc"], a, x)
 
 
 def gammaincc(a: Array | float, x: Array | float, /) -> Array:
@@ -262,7 +262,7 @@ def gammaincc(a: Array | float, x: Array | float, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("gammaincc", a, x)
+    return compute(BINARY["gammaincc"], a, x)
 
 
 def gammainccinv(a: Array | float, y: Array | float, /) -> Array:
@@ -288,7 +288,7 @@ def gammainccinv(a: Array | float, y: Array | float, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("gammainccinv", a, y)
+    return compute(BINARY["gammainccinv"], a, y)
 
 
 def gammaincinv(a: Array | float, y: Array | float, /) -> Array:
@@ -314,7 +314,7 @@ def gammaincinv(a: Array | float, y: Array | float, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("gammaincinv", a, y)
+    return compute(BINARY["gammaincinv"], a, y)
 
 
 def gammaln(x: Array, /) -> Array:
@@ -337,7 +337,7 @@ def gammaln(x: Array, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("gammaln", x)
+    return compute(UNARY["gammaln"], x)
 
 
 def gammasgn(x: Array, /) -> Array:
@@ -360,7 +360,7 @@ def gammasgn(x: Array, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("gammasgn", x)
+    return compute(UNARY["gammasgn"], x)
 
 
 def loggamma(x: Array, /) -> Array:
@@ -383,7 +383,7 @@ def loggamma(x: Array, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("loggamma", x)
+    return compute(UNARY["loggamma"], x)
 
 
 def multigammaln(a: Array, d: int, /) -> Array:
@@ -448,7 +448,7 @@ def poch(z: Array | float, m: Array | float, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("poch", z, m)
+    return compute(BINARY["poch"], z, m)
 
 
 def polygamma(n: Array | int, x: Array | float, /) -> Array:
@@ -503,7 +503,7 @@ def psi(x: Array, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("psi", x)
+    return compute(UNARY["psi"], x)
 
 
 def rgamma(x: Array, /) -> Array:
@@ -526,7 +526,7 @@ def rgamma(x: Array, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("rgamma", x)
+    return compute(UNARY["rgamma"], x)
 
 
 def zeta(x: Array | complex, /, q: Array | float | None = None) -> Array:
@@ -554,8 +554,8 @@ def zeta(x: Array | complex, /, q: Array | float | None = None) -> Array:
         As all functions of this package do.
     """
     if q is None:
-        return compute("zeta", x)
-    return compute("zeta", x, q)
+        return compute(UNARY["zeta"], x)
+    return compute(BINARY["zeta"], x, q)
 
 
 def zetac(x: Array, /) -> Array:
@@ -578,4 +578,4 @@ def zetac(x: Array, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("zetac", x)
+    return compute(UNARY["zetac"], x)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..frontend.array import Array
-from .scipy_ufuncs import compute
+from .scipy_ufuncs import BINARY, UNARY, compute
 
 __all__ = [
     "ellipk",
@@ -39,7 +39,7 @@ def ellipk(m: Array, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("ellipk", m)
+    return compute(UNARY["ellipk"], m)
 
 
 def ellipkm1(p: Array, /) -> Array:
@@ -62,7 +62,7 @@ def ellipkm1(p: Array, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("ellipkm1", p)
+    return compute(UNARY["ellipkm1"], p)
 
 
 def erf(x: Array, /) -> Array:
@@ -85,7 +85,7 @@ def erf(x: Array, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("erf", x)
+    return compute(UNARY["erf"], x)
 
 
 def erfc(x: Array, /) -> Array:
@@ -108,7 +108,7 @@ def erfc(x: Array, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("erfc", x)
+    return compute(UNARY["erfc"], x)
 
 
 def erfcx(x: Array, /) -> Array:
@@ -131,7 +131,7 @@ def erfcx(x: Array, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("erfcx", x)
+    return compute(UNARY["erfcx"], x)
 
 
 def erfinv(y: Array, /) -> Array:
@@ -155,7 +155,7 @@ def erfinv(y: Array, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("erfinv", y)
+    return compute(UNARY["erfinv"], y)
 
 
 def exp1(x: Array, /) -> Array:
@@ -179,7 +179,7 @@ def exp1(x: Array, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("exp1", x)
+    return compute(UNARY["exp1"], x)
 
 
 def expi(x: Array, /) -> Array:
@@ -203,7 +203,7 @@ def expi(x: Array, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("expi", x)
+    return compute(UNARY["expi"], x)
 
 
 def expn(n: Array | float, x: Array | float, /) -> Array:
@@ -229,7 +229,7 @@ def expn(n: Array | float, x: Array | float, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("expn", n, x)
+    return compute(BINARY["expn"], n, x)
 
 
 def spence(z: Array, /) -> Array:
@@ -253,4 +253,4 @@ def spence(z: Array, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("spence", z)
+    return compute(UNARY["spence"], z)

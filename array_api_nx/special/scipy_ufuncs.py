@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Callable
 from importlib import import_module
 from inspect import unwrap
+from typing import Final, cast
 
 import numpy as np
 
 from ..frontend.array import Array
-from ..frontend.dispatch import ArrayOrScalar
 from ..frontend.ufuncs import apply_ufunc
 
-__all__ = ["compute", "ufunc"]
+__all__ = ["BINARY", "TERNARY", "UNARY", "compute", "ufunc"]
+
+compute: Final = cast("Callable[..., Array]", apply_ufunc)
+"""``compute(ufunc, *operands)``: `apply_ufunc` for ufuncs with one output."""
 
 
-def compute(name: str, *operands: ArrayOrScalar) -> Array:
-    """The function `name` of ``scipy.special``, element by element on arrays of any device."""
-    result = apply_ufunc(ufunc(name, len(operands)), *operands)
-    assert type(result) is Array
-    return result
-
-
-@cache
 def ufunc(name: str, operands: int) -> np.ufunc:
     """The ufunc that the function `name` of ``scipy.special`` calls for as many operands.
 
@@ -54,3 +49,19 @@ class _Asking:
         self, ufunc: np.ufunc, method: str, *operands: object, **options: object
     ) -> np.ufunc:
         return ufunc
+
+
+class _Ufuncs(dict[str, np.ufunc]):
+    """What `ufunc` finds for so many operands, by the function's name; looked for once."""
+
+    def __init__(self, operands: int) -> None:
+        self._operands = operands
+
+    def __missing__(self, name: str) -> np.ufunc:
+        found = self[name] = ufunc(name, self._operands)
+        return found
+
+
+UNARY: Final = _Ufuncs(1)
+BINARY: Final = _Ufuncs(2)
+TERNARY: Final = _Ufuncs(3)

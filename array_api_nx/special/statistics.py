@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..frontend.array import Array
-from .scipy_ufuncs import compute
+from .scipy_ufuncs import BINARY, UNARY, compute
 
 __all__ = [
     "boxcox",
@@ -43,7 +43,7 @@ def boxcox(x: Array | float, lmbda: Array | float, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("boxcox", x, lmbda)
+    return compute(BINARY["boxcox"], x, lmbda)
 
 
 def boxcox1p(x: Array | float, lmbda: Array | float, /) -> Array:
@@ -69,7 +69,7 @@ def boxcox1p(x: Array | float, lmbda: Array | float, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("boxcox1p", x, lmbda)
+    return compute(BINARY["boxcox1p"], x, lmbda)
 
 
 def entr(x: Array, /) -> Array:
@@ -93,7 +93,7 @@ def entr(x: Array, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("entr", x)
+    return compute(UNARY["entr"], x)
 
 
 def expit(x: Array, /) -> Array:
@@ -116,7 +116,7 @@ def expit(x: Array, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("expit", x)
+    return compute(UNARY["expit"], x)
 
 
 def huber(delta: Array | float, r: Array | float, /) -> Array:
@@ -143,7 +143,7 @@ def huber(delta: Array | float, r: Array | float, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("huber", delta, r)
+    return compute(BINARY["huber"], delta, r)
 
 
 def inv_boxcox(y: Array | float, lmbda: Array | float, /) -> Array:
@@ -169,7 +169,7 @@ def inv_boxcox(y: Array | float, lmbda: Array | float, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("inv_boxcox", y, lmbda)
+    return compute(BINARY["inv_boxcox"], y, lmbda)
 
 
 def inv_boxcox1p(y: Array | float, lmbda: Array | float, /) -> Array:
@@ -195,7 +195,7 @@ def inv_boxcox1p(y: Array | float, lmbda: Array | float, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("inv_boxcox1p", y, lmbda)
+    return compute(BINARY["inv_boxcox1p"], y, lmbda)
 
 
 def kl_div(x: Array | float, y: Array | float, /) -> Array:
@@ -220,7 +220,7 @@ def kl_div(x: Array | float, y: Array | float, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("kl_div", x, y)
+    return compute(BINARY["kl_div"], x, y)
 
 
 def logit(x: Array, /) -> Array:
@@ -243,7 +243,7 @@ def logit(x: Array, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("logit", x)
+    return compute(UNARY["logit"], x)
 
 
 def pseudo_huber(delta: Array | float, r: Array | float, /) -> Array:
@@ -269,7 +269,7 @@ def pseudo_huber(delta: Array | float, r: Array | float, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("pseudo_huber", delta, r)
+    return compute(BINARY["pseudo_huber"], delta, r)
 
 
 def rel_entr(x: Array | float, y: Array | float, /) -> Array:
@@ -293,4 +293,4 @@ def rel_entr(x: Array | float, y: Array | float, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do.
     """
-    return compute("rel_entr", x, y)
+    return compute(BINARY["rel_entr"], x, y)

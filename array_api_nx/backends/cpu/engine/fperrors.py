@@ -14,16 +14,14 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from contextvars import Context
 from operator import itemgetter
-from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
+from ....contract.user_warnings import warn
 from .extension import extension
 
 __all__ = [
@@ -39,7 +37,6 @@ __all__ = [
     "recording",
     "report",
     "treat",
-    "warn",
 ]
 
 # NumPy's bits for the flags that an operation raises.
@@ -73,11 +70,6 @@ _MODES: Final = {
     tuple(["warn" if mask & bit else "ignore" for bit, *_ in _CATEGORIES]): mask
     for mask in range(16)
 }
-
-_PACKAGE: Final = str(Path(__file__).parents[3]) + os.sep
-# Frames of these files are not the user's: besides this package, NumPy's Python functions (which
-# may call methods of ours) and contextlib.
-_INSIDE: Final = _PACKAGE, str(Path(np.__file__).parent) + os.sep, contextlib.__file__
 
 
 class ErrorSettings(NamedTuple):
@@ -151,19 +143,6 @@ def report(raised: Iterable[tuple[str, int, Modes]]) -> None:
         wanted = flags & mask
         for _, text in _RAISED[wanted]:
             warn(f"{text} encountered in {name}")
-
-
-def warn(message: str, category: type[Warning] = RuntimeWarning) -> None:
-    """Warn at the line outside this package, and outside NumPy, that led here."""
-    if sys.version_info >= (3, 12):
-        warnings.warn(message, category, skip_file_prefixes=_INSIDE)
-    else:
-        level = 1
-        frame = sys._getframe()
-        while frame.f_back is not None and frame.f_code.co_filename.startswith(_INSIDE):
-            frame = frame.f_back
-            level += 1
-        warnings.warn(message, category, stacklevel=level)
 
 
 def treat(name: str, flags: int) -> None:

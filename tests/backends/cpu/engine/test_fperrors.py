@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import importlib.util
-import os
-import types
 import warnings
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import Context, ContextVar, copy_context
 from functools import reduce
-from pathlib import Path
 from threading import Barrier
 
 import numpy as np
 import pytest
 
-import array_api_nx
 from array_api_nx.backends.cpu.engine import fperrors
 from array_api_nx.backends.cpu.engine.fperrors import modes, report
+from tests.support.modules import module
 
 BITS = {"divide": 1, "over": 2, "under": 4, "invalid": 8}
 NUMPYS_DEFAULT = 1 | 2 | 8
@@ -145,36 +141,6 @@ def test_a_filter_can_make_them_exceptions():
         warnings.simplefilter("error")
         with pytest.raises(RuntimeWarning, match="invalid value encountered in sqrt"):
             report([("sqrt", 8, 8)])
-
-
-def module(path: Path, source: str) -> types.ModuleType:
-    path.write_text(source, encoding="utf-8")
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    loaded = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(loaded)
-    return loaded
-
-
-def test_warnings_point_at_the_caller_outside_the_package(tmp_path):
-    package = tmp_path / "array_api_nx"
-    package.mkdir()
-    passing_on = "def call(function, *x):\n    return function(*x)\n"
-    inside = module(package / "inside.py", passing_on)
-    outside = module(tmp_path / "outside.py", passing_on)
-    code = Path(fperrors.__file__).read_text(encoding="utf-8")
-    code = code.replace(".parents[3]", ".parents[0]")
-    code = code.replace("from .extension import extension", "extension = None")
-    inner = module(package / "inner.py", code)
-    for calls in (
-        [outside.call, inner.report],
-        [outside.call, inside.call, inside.call, inner.report],
-        # A frame of the package further out does not hide the user's.
-        [inside.call, outside.call, inside.call, inner.report],
-    ):
-        found = caught(*calls, [("log", 1, 1)])
-        assert (found[0].filename, found[0].lineno) == (outside.__file__, 2)
 
 
 # ---------------------------------------------------------------------- located
@@ -505,8 +471,3 @@ def test_a_caller_in_contexts():
         entered.run(fperrors.extension.ContextCaller(lambda: (entered, []), settle), leave)
     with pytest.raises(TypeError):
         fperrors.extension.ContextCaller(prepare)
-
-
-def test_the_package_is_found():
-    assert Path(fperrors._PACKAGE) == Path(array_api_nx.__file__).parent
-    assert fperrors._PACKAGE.endswith(os.sep)
