@@ -7,17 +7,16 @@ calls of NumPy's kernels write straight into the slot of their result.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextvars import Context
 from functools import partial
 from math import prod
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from ....contract import primitives as p
 from ....contract.numpy_dtypes import NDArray
-from ....contract.program import Argument
 from ....core.view import View
 from ..engine import fperrors
 from ..engine.extension import extension
@@ -36,16 +35,13 @@ from .actions import (
     permutation,
     raised,
 )
+from .sequences import MAX_PASSES, is_native, make_sequence
 
 if TYPE_CHECKING:
-    from ...._native import Sequence
     from .plan import ProgramPlan
 
 __all__ = ["BoundProgram", "Given"]
 
-Quick: TypeAlias = "tuple[Sequence, tuple[int, ...], Callable[[tuple[tuple[int, ...], ...]], bool]]"
-"""A sequence; of each result its number among the last arrays given to it; and a function that
-warns of floating-point flags, per pass and step: False if the errstate wants more than warnings."""
 Given: TypeAlias = "list[Any]"
 """The arrays of a run that are not the program's own: arguments, constants, then results. A run
 starts from Tensors for some of them, and puts their arrays here."""
@@ -59,9 +55,6 @@ _Work: TypeAlias = "Callable[[Given, Given, _Notes], None]"
 given and the program's own), and with the list that takes floating-point errors."""
 
 _Call: TypeAlias = "tuple[Callable[..., _Work], list[Read]]"
-
-_MAX_PASSES: Final = 64
-"""The most passes in one sequence (MAX_SEQUENCE in native/sequence.c)."""
 
 
 class BoundProgram:
@@ -86,7 +79,6 @@ class BoundProgram:
         # which each run makes: `_views` has its number, that of the array, and the function.
         self._own: list[NDArray | None] = []
         self._views: list[tuple[int, int, Callable[[NDArray], NDArray]]] = []
-        self._sequences: list[tuple[Sequence, list[KernelPass]]] = []
         self.asks_first = False
         # Whether a run notes all floating-point errors, for `_report`; and, if it calls functions
         # of NumPy, the context in which these write theirs to a list.
@@ -147,45 +139,18 @@ class BoundProgram:
         for work in self._works:
             work(given, arrays, report)
 
-    def quick(self) -> Quick | None:
-        """The program for calls from C (native/compiled.c), if it is kernels and calls of compiled
-        callables alone.
-
-        From then on its memory belongs to these calls, of which there is one at a time, since the
-        extension holds the GIL meanwhile and runs no Python code. `run` may not be called any more.
-        """
-        plan = self._plan
-        passes = [action for action in plan.actions if type(action) is KernelPass]
-        if len(self._sequences) == 1 and len(passes) == len(plan.actions):
-            sequence = self._sequences[0][0]
-        elif len(plan.actions) <= _MAX_PASSES:
-            made = self._make_sequence(plan.actions)
-            if made is None:
-                return None
-            sequence = made
-        else:
-            return None
-
-        def report(flags: tuple[tuple[int, ...], ...]) -> bool:
-            here = fperrors.modes()
-            if here is not None:
-                fperrors.report(raised(passes, flags, here))
-            return here is not None
-
-        return sequence, tuple(plan.order), report
-
     # ------------------------------------------------------------------ binding
 
     def _bind(self) -> list[_Work]:
         """Bind all actions, adjacent passes together."""
         actions = self._plan.actions
-        calls = {i: self._call(x) for i, x in enumerate(actions) if not _is_native(x)}
+        calls = {i: self._call(x) for i, x in enumerate(actions) if not is_native(x)}
         if calls:
             self._choose_reporting(calls)
         works: list[_Work] = []
         passes: list[KernelPass] = []
         for i, action in enumerate(actions):
-            if passes and (i in calls or len(passes) == _MAX_PASSES):
+            if passes and (i in calls or len(passes) == MAX_PASSES):
                 works.append(self._sequence(passes))
                 passes = []
             if i in calls:
@@ -214,49 +179,9 @@ class BoundProgram:
         direct = len(others) < len(calls)
         self.asks_first = direct or BackendCall in others or Update in others
 
-    def _make_sequence(self, actions: Iterable[Action]) -> Sequence | None:
-        """Actions that the extension runs in one call; None if it cannot run one of them."""
-        plan = self._plan
-        slots = sorted({slot for action in actions for slot in action.uses()})
-        fixed = [slot for slot in slots if slot in self._fixed]
-        numbers = {
-            **self._numbers,
-            **{slot: len(self._numbers) + i for i, slot in enumerate(fixed)},
-        }
-        described: list[tuple[object, ...]] = []
-        for action in actions:
-            if isinstance(action, KernelPass) and _is_native(action):
-                operands = tuple([(numbers[x], offset) for x, offset in action.work.operands])
-                described.append((action.work.prepared, operands, 1))
-                continue
-            call = twin_call(action)
-            if call is None:
-                return None
-            name, reads, names, values = call
-            layouts = []
-            for slot, view in reads:
-                if view.mask is not None:
-                    return None
-                dtype = plan.slots[slot].dtype
-                offset, strides = view.byte_layout(dtype.itemsize)
-                layouts.append((numbers[slot], dtype, view.shape, tuple(strides), offset))
-            assert isinstance(action, BackendCall)
-            result = numbers[action.results[0]]
-            described.append((name, tuple(layouts), result, names, values))
-        assert extension is not None
-        return extension.Sequence(
-            tuple([plan.expected(slot) for slot in plan.given]),
-            tuple([self._fixed[slot] for slot in fixed]),
-            tuple(described),
-            True,
-        )
-
     def _sequence(self, passes: list[KernelPass]) -> _Work:
         """Bind passes that the extension runs in one call."""
-        sequence = self._make_sequence(passes)
-        assert sequence is not None
-        self._sequences.append((sequence, passes))
-        run, notes = sequence.run, self._notes
+        run, notes = make_sequence(self._plan, self._fixed, passes).run, self._notes
 
         def work(given: Given, arrays: Given, report: _Notes) -> None:
             flags = run(given)
@@ -341,56 +266,6 @@ class BoundProgram:
         return number
 
 
-TwinCall: TypeAlias = "tuple[str, list[Read], tuple[str, ...], tuple[Argument, ...]]"
-
-_REDUCTIONS: Final = {
-    p.ALL: "all",
-    p.ANY: "any",
-    p.MAX: "max",
-    p.MEAN: "mean",
-    p.MIN: "min",
-    p.PROD: "prod",
-    p.SUM: "sum",
-}
-
-
-def twin_call(action: Action) -> TwinCall | None:
-    """The compiled callable that does for small arrays what a call of a backend's method does.
-
-    Its name, its operands, and of its other arguments the names of the last, and all values. None
-    if there is no such callable.
-    """
-    if type(action) is not BackendCall or action.errors or len(action.results) != 1:
-        return None
-    method, keywords = action.method, dict(action.keywords)
-    if method == "reduce":
-        op, x, axes, keepdims, *rest = action.arguments
-        name = _REDUCTIONS.get(op)
-        if name is None:
-            return None
-        others = {"axis": axes, "keepdims": keepdims}
-        if rest and rest[0] is not None:
-            if op not in (p.SUM, p.PROD):
-                return None
-            others["dtype"] = rest[0]
-        return name, [x], tuple(others), tuple(others.values())
-    if method == "arg_reduce":
-        op, x, axis, keepdims = action.arguments
-        return ARG_REDUCE[op], [x], ("axis", "keepdims"), (axis, keepdims)
-    if method == "var":
-        x, axes, keepdims, correction = action.arguments
-        return "var", [x], ("axis", "keepdims", "correction"), (axes, keepdims, correction)
-    if method in ("sort", "argsort"):
-        x, axis = action.arguments
-        return method, [x], ("axis", *keywords), (axis, *keywords.values())
-    if method == "cast":
-        x, dtype = action.arguments
-        return method, [x], (), (dtype,)
-    if method == "matmul" and not keywords:
-        return method, list(action.arguments), (), ()
-    return None
-
-
 # What makes the work of a call from the numbers of its arrays. There is a function for each, with
 # everything at hand, because these calls take about a microsecond each.
 
@@ -433,12 +308,3 @@ def _mean(axes: tuple[int, ...], keepdims: bool, count: int, i: int, out: int) -
 
     add = REDUCE[p.SUM]
     return work
-
-
-def _is_native(action: Action) -> bool:
-    """Whether the extension runs an action without Python code."""
-    if type(action) is not KernelPass:
-        return False
-    return action.work.copies == 1 and not any(
-        [each.divisor is not None or each.loop.call is None for each in action.work.accumulations]
-    )

@@ -10,15 +10,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ....contract import replay
+from ....contract.numpy_dtypes import NDArray
 from ....contract.program import Program
 from ....contract.strided import Tensor
 from ..engine import fperrors
 from ..engine.extension import extension
 from ..lazy import evaluation
 from .actions import BackendCall, Update
-from .bound import BoundProgram, Given, Quick
+from .bound import BoundProgram
 from .plan import ProgramPlan
 from .planner import Unplannable
+from .sequences import Quick, quick
 
 if TYPE_CHECKING:
     from ..lazy.deferral import DeferredExecution
@@ -44,7 +46,7 @@ class PlannedRun:
     ----------
     plan : ProgramPlan
     quick : tuple or None
-        For small programs without special cases, see `BoundProgram.quick`.
+        For small programs without special cases, see `sequences.quick`.
     """
 
     __slots__ = ("_asks_first", "_idle", "_plain", "plan", "quick")
@@ -54,41 +56,44 @@ class PlannedRun:
         self._plain = plain
         # A run takes a bound program out for as long as it lasts: no other run uses it meanwhile.
         self._idle: list[BoundProgram] = []
-        self.quick: Quick | None = None
+        self.quick: Quick | None = quick(plan) if plan.keeps_memory else None
         # Whether NumPy's errstate must be known before a run, because actions that call the backend
         # apply it themselves. Otherwise it is asked for only if there were errors.
         self._asks_first = any([type(action) in (BackendCall, Update) for action in plan.actions])
-        if plan.keeps_memory:
-            bound = BoundProgram(plan)
-            self._asks_first = bound.asks_first
-            if plan.is_simple:
-                self.quick = bound.quick()
-            if self.quick is None:
-                self._idle.append(bound)
 
     def __call__(self, *handles: Tensor) -> tuple[Tensor, ...]:
-        if self._asks_first and fperrors.modes() is None:
-            return self._plain(*handles)
         report: evaluation.Report = []
-        # If a floating-point error is to be raised, or the like, `_plain` runs the program again,
-        # and meets it at its step. The first run wrote only memory that nobody else has seen.
-        if self.plan.keeps_memory:
-            given = self.plan.arguments(handles)
-            if not self._run_bound(given, report):
-                return self._plain(*handles)
-        else:
-            given = self.plan.run(handles, report)
-            if report and fperrors.modes() is None:
-                return self._plain(*handles)
+        run = self._run_bound if self.plan.keeps_memory else self._run_actions
+        given = run(handles, report)
+        # If a floating-point error is to be raised, or the like, the program runs again, and meets
+        # it at its step. The first run wrote only memory that nobody else has seen.
+        if given is None:
+            return self._plain(*handles)
         return self.plan.finish(handles, given, report)
 
-    def _run_bound(self, given: Given, report: evaluation.Report) -> bool:
+    def _run_actions(
+        self, handles: tuple[Tensor, ...], report: evaluation.Report
+    ) -> list[NDArray] | None:
+        """The arrays for `ProgramPlan.finish`; None if errors want more than warnings."""
+        if self._asks_first and fperrors.modes() is None:
+            return None
+        given = self.plan.run(handles, report)
+        return None if report and fperrors.modes() is None else given
+
+    def _run_bound(
+        self, handles: tuple[Tensor, ...], report: evaluation.Report
+    ) -> list[NDArray] | None:
+        """See `_run_actions`. Nothing is bound before the first run, since programs that are
+        `quick` may never need it."""
         try:
             bound = self._idle.pop()
         except IndexError:
             bound = BoundProgram(self.plan)
         try:
-            return bound.run(given, report)
+            if bound.asks_first and fperrors.modes() is None:
+                return None
+            given = self.plan.arguments(handles)
+            return given if bound.run(given, report) else None
         finally:
             if not self._idle:
                 self._idle.append(bound)

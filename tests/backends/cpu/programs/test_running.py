@@ -296,6 +296,32 @@ def test_unaligned_arguments():
 # ---------------------------------------------------------------------- at one time
 
 
+def test_small_programs_are_bound_for_runs_by_python_alone(monkeypatch):
+    """Calls from C have memory of their own, and need nothing of what Python calls."""
+    bound = []
+
+    class Counted(running.BoundProgram):
+        def __init__(self, plan: Any) -> None:
+            bound.append(plan)
+            super().__init__(plan)
+
+    monkeypatch.setattr(running, "BoundProgram", Counted)
+    compiled, x = xp.compile(softmax), normal(4, 3)
+    assert_same(compiled(x), softmax(x))
+    assert len(bound) == 1
+    for _ in range(3):
+        x = normal(4, 3)
+        assert_same(compiled(x), softmax(x))
+    assert compiled._program is not None
+    # Only the call that had C take over was run by Python.
+    assert len(bound) == 1
+    scanned = xp.compile(lambda x: xp.cumulative_sum(softmax(x), axis=0))
+    for _ in range(3):
+        scanned(x)
+    assert scanned._program is None
+    assert len(bound) == 2
+
+
 def test_many_threads():
     """Small programs keep memory from run to run; no two runs have the same."""
     functions = [xp.compile(each) for each in (standardise, several, in_place, nearest)]
