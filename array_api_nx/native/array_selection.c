@@ -142,7 +142,7 @@ int move_by_indices(const npy_int64 *indices, npy_intp count, char *data, npy_in
 /* ------------------------------------------------------------------ masks */
 
 npy_intp find_chosen(const Tensor *mask, const char *data, const npy_intp *array_strides,
-                            Offsets *offsets)
+                     Offsets *offsets)
 {
     npy_intp shape[ARRAY_DIMS], strides[ARRAY_DIMS], others[ARRAY_DIMS];
     npy_intp index[ARRAY_DIMS], further[ARRAY_DIMS], place = 0, base = 0, count = 0;
@@ -154,7 +154,7 @@ npy_intp find_chosen(const Tensor *mask, const char *data, const npy_intp *array
         return 0;
     }
     const int ndim =
-        merge_axes(mask->ndim, mask->shape, mask->strides, array_strides, shape, strides, others);
+        merge_two(mask->ndim, mask->shape, mask->strides, array_strides, shape, strides, others);
     const int last = ndim - 1;
     if (last < 0) {
         values[0] = 0;

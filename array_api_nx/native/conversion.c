@@ -86,8 +86,10 @@ static PyObject *copy_array(Tensor *x)
 }
 
 /* How NumPy lays out a cast of an array that is neither row-major nor column-major: it sorts the
-   axes by their strides, the longest first, and keeps the order of equal ones. 0 for row-major, 1 for
-   column-major, -1 for anything between. */
+   axes by their strides, the longest first, and keeps the order of equal ones. Unlike its iterators,
+   whose order `order_axes` of pack.h finds, it does so with axes of one element, and with those along
+   which elements repeat, whose stride of 0 makes them the last. 0 for row-major, 1 for column-major,
+   -1 for anything between. */
 static int order_of_cast(const Tensor *x)
 {
     int rows = 1, columns = 1;
@@ -99,34 +101,66 @@ static int order_of_cast(const Tensor *x)
     return rows ? 0 : columns ? 1 : -1;
 }
 
-static PyObject *cast_array(Tensor *x, DTypeCode code)
+/* The errors of the cast that has just run. Casts of integers have none that NumPy would tell of. */
+static int errors_of_cast(const Tensor *x)
 {
-    char *data, *target;
+    return x->code >= FLOAT32 ? take_flags() : 0;
+}
+
+Tensor *cast_contiguous(Tensor *x, DTypeCode code, int *errors)
+{
     const PyUFuncGenericFunction function = cast_function((DTypeCode)x->code, code);
-    if (x->size > limits.at_once || x->size == 0 || function == NULL ||
-        (data = data_of(x)) == NULL) {
-        return DECLINED;
-    }
-    const int whole = x->flags & (ROW_MAJOR | COLUMN_MAJOR);
-    const int turned = whole ? !(whole & ROW_MAJOR) : order_of_cast(x);
-    if (turned < 0) {
-        return DECLINED;
-    }
-    PyObject *result = new_array_like_memory(x->ndim, x->shape, code, turned, &target);
-    if (result == NULL) {
+    char *args[2] = {data_of(x), NULL};
+    if (function == NULL || args[0] == NULL || !(x->flags & (ROW_MAJOR | COLUMN_MAJOR))) {
         return NULL;
     }
-    const npy_intp itemsize = dtypes[code].itemsize;
-    clear_flags();
-    if (whole) {
-        char *args[2] = {data, target};
-        const npy_intp size = x->size, steps[2] = {dtypes[x->code].itemsize, itemsize};
+    Tensor *copy = new_memory(x->ndim, x->shape, code, !(x->flags & ROW_MAJOR), &args[1]);
+    if (copy == NULL) {
+        return NULL;
+    }
+    const npy_intp size = x->size, steps[2] = {dtypes[x->code].itemsize, dtypes[code].itemsize};
+    if (errors == NULL) {
         function(args, &size, steps, NULL);
     } else {
-        write_elements(x->ndim, x->shape, x->strides, data, function, itemsize, turned, target);
+        clear_flags();
+        function(args, &size, steps, NULL);
+        *errors = errors_of_cast(x);
     }
-    /* Casts of integers have no errors that NumPy would tell of. */
-    return settle(result, cast_name, x->code >= FLOAT32 ? take_flags() : 0);
+    return copy;
+}
+
+/* As `cast_contiguous`, of elements that do not lie one after the other. */
+static Tensor *cast_strided(Tensor *x, DTypeCode code, int *errors)
+{
+    const PyUFuncGenericFunction function = cast_function((DTypeCode)x->code, code);
+    const int turned = order_of_cast(x);
+    char *data = data_of(x), *target;
+    if (function == NULL || data == NULL || turned < 0) {
+        return NULL;
+    }
+    Tensor *copy = new_memory(x->ndim, x->shape, code, turned, &target);
+    if (copy != NULL) {
+        clear_flags();
+        write_elements(x->ndim, x->shape, x->strides, data, function, dtypes[code].itemsize, turned,
+                       target);
+        *errors = errors_of_cast(x);
+    }
+    return copy;
+}
+
+static PyObject *cast_array(Tensor *x, DTypeCode code)
+{
+    if (x->size > limits.at_once || x->size == 0) {
+        return DECLINED;
+    }
+    int errors = 0;
+    Tensor *cast = x->flags & (ROW_MAJOR | COLUMN_MAJOR) ? cast_contiguous(x, code, &errors)
+                                                         : cast_strided(x, code, &errors);
+    if (cast == NULL) {
+        return decline_unless_raised();
+    }
+    PyObject *result = wrap_tensor(cast, code);
+    return result == NULL ? NULL : settle(result, cast_name, errors);
 }
 
 /* `object` itself, a copy of it, or a cast. */

@@ -18,6 +18,11 @@ DTypeCode dtype_of_scalar(PyObject *value);
    nothing or None is given. */
 int take_dtype_or_type(PyObject *value, DTypeCode *code);
 
+/* A copy with another dtype, in the same order of memory, of elements that lie one after the other.
+   A new reference; NULL, perhaps without an exception, where C does not cast. `*errors` becomes the
+   floating-point errors that NumPy would tell of, unless it is NULL. */
+Tensor *cast_contiguous(Tensor *x, DTypeCode code, int *errors);
+
 int add_conversion(PyObject *module);
 
 #endif

@@ -2,24 +2,12 @@
 #include "functions.h"
 #include "sizes.h"
 
-int merge_axes(int ndim, const npy_intp *shape, const npy_intp *strides, const npy_intp *others,
-               npy_intp *merged, npy_intp *merged_strides, npy_intp *merged_others)
+int merge_two(int ndim, const npy_intp *shape, const npy_intp *strides, const npy_intp *others,
+              npy_intp *merged, npy_intp *merged_strides, npy_intp *merged_others)
 {
-    int kept = 0;
-    for (int dim = 0; dim < ndim; dim++) {
-        if (shape[dim] == 1) {
-            continue;
-        }
-        if (kept > 0 && merged_strides[kept - 1] == shape[dim] * strides[dim] &&
-            merged_others[kept - 1] == shape[dim] * others[dim]) {
-            merged[kept - 1] *= shape[dim];
-        } else {
-            merged[kept++] = shape[dim];
-        }
-        merged_strides[kept - 1] = strides[dim];
-        merged_others[kept - 1] = others[dim];
-    }
-    return kept;
+    const npy_intp *const given[2] = {strides, others};
+    npy_intp *const found[2] = {merged_strides, merged_others};
+    return merge_axes(ndim, shape, 2, given, merged, found);
 }
 
 typedef struct {
@@ -123,8 +111,8 @@ static void copy_to_region(const Region *region, const char *from, const npy_int
                       from_strides, region->itemsize);
         return;
     }
-    const int ndim = merge_axes(region->ndim, region->shape, region->strides, from_strides, shape,
-                                to_strides, strides);
+    const int ndim = merge_two(region->ndim, region->shape, region->strides, from_strides, shape,
+                               to_strides, strides);
     /* The axis along which the target lies closest comes last. */
     int closest = ndim - 1;
     for (int dim = 0; dim < ndim; dim++) {

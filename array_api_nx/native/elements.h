@@ -64,10 +64,9 @@ static inline int step_on(int last, const npy_intp *shape, const npy_intp *strid
     return 1;
 }
 
-/* Merge neighbouring axes through which two layouts of a shape both step as through one, and leave
-   out those of size 1. Returns how many axes remain; 0 if there is but one element. */
-int merge_axes(int ndim, const npy_intp *shape, const npy_intp *strides, const npy_intp *others,
-               npy_intp *merged, npy_intp *merged_strides, npy_intp *merged_others);
+/* `merge_axes` of two layouts. */
+int merge_two(int ndim, const npy_intp *shape, const npy_intp *strides, const npy_intp *others,
+              npy_intp *merged, npy_intp *merged_strides, npy_intp *merged_others);
 
 /* Copy so many elements from one place after the other. The steps are in bytes. */
 void copy_row(char *to, npy_intp to_step, const char *from, npy_intp from_step, npy_intp count,

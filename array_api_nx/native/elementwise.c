@@ -5,6 +5,7 @@
    declines. */
 
 #include "elementwise.h"
+#include "conversion.h"
 #include "elements.h"
 #include "flags.h"
 #include "loops.h"
@@ -177,23 +178,10 @@ static inline int is_one_run(const ElementLoop *loop, const Tensor *x)
 
 /* ------------------------------------------------------------------ casts */
 
-/* A copy with another dtype, in the same order of memory, a new reference. NULL, perhaps without an
-   exception, where C does not cast. */
+/* `cast_contiguous` to the dtype of a loop. Casts to what dtypes are promoted to meet no errors. */
 static Tensor *cast_copy(Tensor *x, DTypeCode code)
 {
-    const PyUFuncGenericFunction cast = cast_function((DTypeCode)x->code, code);
-    char *args[2] = {data_of(x), NULL};
-    if (cast == NULL || args[0] == NULL || !is_computed_now(x->size) ||
-        !(x->flags & (ROW_MAJOR | COLUMN_MAJOR))) {
-        return NULL;
-    }
-    Tensor *copy = new_memory(x->ndim, x->shape, code, !(x->flags & ROW_MAJOR), &args[1]);
-    if (copy != NULL) {
-        npy_intp steps[2] = {dtypes[x->code].itemsize, dtypes[code].itemsize};
-        npy_intp size = x->size;
-        cast(args, &size, steps, NULL);
-    }
-    return copy;
+    return is_computed_now(x->size) ? cast_contiguous(x, code, NULL) : NULL;
 }
 
 /* `x` itself or a copy with that dtype, a new reference; as `cast_copy`. */

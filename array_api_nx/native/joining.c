@@ -431,8 +431,9 @@ static int is_outer(const Joint *joint, PyObject *const *items, Py_ssize_t count
 }
 
 /* The order of the axes in the memory of the result, the outermost first, as np.concatenate
-   chooses it (by an insertion sort, which matters where axes cannot be compared). */
-static void order_axes(const Joint *joint, PyObject *const *items, Py_ssize_t count, int *order)
+   chooses it: by the insertion sort of `order_axes` in pack.c, but of several arrays at a time, which
+   may disagree. */
+static void order_result(const Joint *joint, PyObject *const *items, Py_ssize_t count, int *order)
 {
     for (int i = 0; i < joint->ndim; i++) {
         int place = i;
@@ -522,7 +523,7 @@ static PyObject *join(Joint *joint, PyObject *arrays)
         order[axis] = axis;
     }
     if (!row_major) {
-        order_axes(joint, items, count, order);
+        order_result(joint, items, count, order);
     }
     char *to;
     PyObject *result = new_result(joint, order, &to);

@@ -7,7 +7,8 @@
 
 /* NumPy inserts one axis after the other, the last first, before those that it finds to be
    slower. An axis of one element, or of elements that are all the same one, cannot be compared
-   with others: it is passed by. */
+   with others: it is passed by. (For casts NumPy compares these, too: see `order_of_cast` in
+   conversion.c.) */
 void order_axes(int ndim, const npy_intp *shape, const npy_intp *strides, npy_uint8 *order)
 {
     order_rows(ndim, order);
@@ -200,7 +201,7 @@ void pack(const char *data, DTypeCode from, int ndim, const npy_intp *shape,
     const npy_intp itemsize = dtypes[to].itemsize;
     npy_intp lengths[ARRAY_DIMS], steps[ARRAY_DIMS], index[ARRAY_DIMS];
     int kept = 0;
-    /* Merge neighbouring axes that are one, the fastest first. */
+    /* As merge_axes, but from the fastest axis to the slowest, and in an order of its own. */
     for (int i = 0; i < ndim; i++) {
         const npy_intp length = shape[order[i]], step = strides[order[i]];
         if (length == 1) {

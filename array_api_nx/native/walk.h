@@ -43,8 +43,7 @@ void lay_out(Walk *walk, int i, npy_intp itemsize);
 
 void reverse_sizes(npy_intp *values, int count);
 
-/* The same walk with the fewest axes: without those of size 1, and neighbours merged through which
-   every operand steps as through one. Only shape and strides are set. Returns the number of axes. */
+/* `merge_axes` of a walk. Only shape and strides are set. Returns the number of axes. */
 int merge_walk(const Walk *walk, Walk *merged);
 
 /* Call the loop for every row. */
