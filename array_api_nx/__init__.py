@@ -235,8 +235,8 @@ else:
             return import_module(".extra", __name__)
         if name in _beyond() and current().extras:
             return _beyond()[name]
-        mends = import_module(".frontend.missing", __name__)
-        raise mends.missing(__name__, name, mends.MAIN)
+        missing = import_module(".frontend.missing", __name__)
+        raise missing.missing(__name__, name, missing.MAIN)
 
 
 # Plain `einops.rearrange(x, ...)` takes arrays where einops knows the backend class of this module.

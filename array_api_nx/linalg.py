@@ -953,13 +953,13 @@ def _check_square(name: str, x: Array) -> None:
         )
 
 
-class _Mend:
+class _Advice:
     """While it is entered, a LinAlgError says what to do about it."""
 
-    __slots__ = ("mend",)
+    __slots__ = ("advice",)
 
-    def __init__(self, mend: str) -> None:
-        self.mend = mend
+    def __init__(self, advice: str) -> None:
+        self.advice = advice
 
     def __enter__(self) -> None:
         pass
@@ -971,11 +971,11 @@ class _Mend:
         traceback: TracebackType | None,
     ) -> None:
         if isinstance(error, LinAlgError):
-            raise LinAlgError(f"{error}; {self.mend}") from error
+            raise LinAlgError(f"{error}; {self.advice}") from error
 
 
-_SINGULAR: Final = _Mend("a singular matrix has no inverse: use pinv, or test matrix_rank first")
-_INDEFINITE: Final = _Mend(
+_SINGULAR: Final = _Advice("a singular matrix has no inverse: use pinv, or test matrix_rank first")
+_INDEFINITE: Final = _Advice(
     "only a positive-definite matrix has a Cholesky factor: use eigh, or test eigvalsh(x) > 0 first"
 )
-_DIVERGENT: Final = _Mend("NaN and infinities in a matrix do this: test isfinite(x) first")
+_DIVERGENT: Final = _Advice("NaN and infinities in a matrix do this: test isfinite(x) first")

@@ -18,7 +18,7 @@ _HOOK_VARIABLES = {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "
 
 
 class CannotRunError(Exception):
-    """Nothing can be run; the message says why and what mends it."""
+    """Nothing can be run; the message says why and how to fix it."""
 
 
 @dataclass(frozen=True)

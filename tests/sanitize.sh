@@ -22,8 +22,7 @@ if [ $# -eq 0 ]; then
             "thread or parallel or pool or fork or share"
     else
         set -- "$@" "$engine/test_kernel.py" "$engine/test_kernel_interrupted.py" \
-            "$engine/test_loops.py" "$engine/test_extension_sequence.py" \
-            "$engine/test_operations.py" tests/native
+            "$engine/test_loops.py" "$engine/test_operations.py" tests/native
     fi
 fi
 python=${PYTHON:-python3}

@@ -1,4 +1,4 @@
-"""Bad input: the type of the error, that it names the rule and the mend, that nothing changed."""
+"""Bad input: the type of the error, that it names the rule and the advice, that nothing changed."""
 
 from __future__ import annotations
 
@@ -827,11 +827,11 @@ def test_converting_many_elements(convert, x):
 
 def test_converting_what_is_no_real_number():
     nan, inf = xp.asarray(float("nan")), xp.asarray(float("-inf"))
-    mend = r"has no integer value; replace it first, as with where\(isfinite\(x\), x, 0\)"
-    refused(lambda: int(nan), ValueError, f"nan {mend}")
-    refused(lambda: int(inf), OverflowError, f"-inf {mend}")
-    refused(lambda: xp.full(2, float("nan"), dtype=xp.int8), ValueError, f"nan {mend}")
-    refused(lambda: xp.asarray(float("inf"), dtype=xp.int8), OverflowError, f"inf {mend}")
+    advice = r"has no integer value; replace it first, as with where\(isfinite\(x\), x, 0\)"
+    refused(lambda: int(nan), ValueError, f"nan {advice}")
+    refused(lambda: int(inf), OverflowError, f"-inf {advice}")
+    refused(lambda: xp.full(2, float("nan"), dtype=xp.int8), ValueError, f"nan {advice}")
+    refused(lambda: xp.asarray(float("inf"), dtype=xp.int8), OverflowError, f"inf {advice}")
     for convert in (int, float):
         refused(
             lambda convert=convert: convert(xp.asarray(1j)),

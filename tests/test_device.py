@@ -17,8 +17,8 @@ import array_api_nx as xp
 from array_api_nx import Array, Device, config, device
 from array_api_nx.backends.cpu import CPUBackend
 from array_api_nx.backends.cpu.engine import memory_pool
-from array_api_nx.backends.cpu.engine.extension import extension
 from array_api_nx.backends.engines.devices import EngineSpec
+from array_api_nx.native import native
 
 CPU = Device("cpu")
 
@@ -622,7 +622,7 @@ def test_unpickling_where_the_device_is_unknown(x):
         pickle.loads(data)
 
 
-@pytest.mark.skipif(extension is None, reason="the extension, which keeps memory, is not built")
+@pytest.mark.skipif(native is None, reason="the extension, which keeps memory, is not built")
 def test_memory_that_is_kept_goes_back():
     x = xp.zeros(100_000, dtype=xp.float64) + 1.0
     del x

@@ -449,7 +449,7 @@ class TestEquations:
         assert logabsdet.dtype is xp.float32
 
     @pytest.mark.parametrize(
-        ("call", "mend"),
+        ("call", "advice"),
         [
             (lambda x: linalg.inv(x), "pinv"),
             (lambda x: linalg.solve(x, x), "pinv"),
@@ -463,8 +463,8 @@ class TestEquations:
             (lambda x: linalg.eigvals(x * inf), "isfinite"),
         ],
     )
-    def test_what_cannot_be_computed(self, call: Callable[[xp.Array], object], mend: str) -> None:
-        with pytest.raises(np.linalg.LinAlgError, match=mend):
+    def test_what_cannot_be_computed(self, call: Callable[[xp.Array], object], advice: str) -> None:
+        with pytest.raises(np.linalg.LinAlgError, match=advice):
             call(xp.ones((2, 2)))
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from array_api_nx.backends.cpu.engine.extension import extension
+from array_api_nx.native import native
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = re.findall(
@@ -28,7 +28,7 @@ def test_examples_print_what_the_readme_says(example: str, output: str) -> None:
         pytest.importorskip("sklearn")
     if "special" in example:
         pytest.importorskip("scipy")
-    if "explain" in example and extension is None:
+    if "explain" in example and native is None:
         pytest.skip("without the extension nothing is deferred")
     run = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", example],

@@ -114,7 +114,7 @@ def test_warnings_are_numpys(expression: str, user: Any) -> None:
     assert expected
     found = met(user, arrays(xp), "", f"x = np.asarray({expression})")
     assert {line for _, line in found} == {2}
-    # A mend, and a function of several steps, may meet an error twice.
+    # A correction, and a function of several steps, may meet an error twice.
     assert {text for text, _ in found} == set(expected)
 
 

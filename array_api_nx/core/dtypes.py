@@ -276,10 +276,10 @@ def as_dtype(obj: object) -> DType:
         return SPELLINGS[obj]
     except (KeyError, TypeError):
         name = str(getattr(obj, "name", getattr(obj, "__name__", obj))).rpartition(".")[2]
-        mend = f"; use xp.{name}" if name in _BY_NAME else ""
+        advice = f"; use xp.{name}" if name in _BY_NAME else ""
         raise TypeError(
             "a dtype must be one of this namespace's dtypes, a name or type that NumPy has for "
-            f"one, or bool, int, float, complex, not {obj!r}{mend}"
+            f"one, or bool, int, float, complex, not {obj!r}{advice}"
         ) from None
 
 

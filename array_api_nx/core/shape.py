@@ -162,8 +162,8 @@ def normalise_axis(axis: int, ndim: int) -> int:
     try:
         position = index(axis)
     except TypeError:
-        mend = "name one" if axis is None else "convert it with int()"
-        raise TypeError(f"an axis must be an int, not {axis!r}; {mend}") from None
+        advice = "name one" if axis is None else "convert it with int()"
+        raise TypeError(f"an axis must be an int, not {axis!r}; {advice}") from None
     if not -ndim <= position < ndim:
         legal = f"from {-ndim} to {ndim - 1}" if ndim else "none: the array is 0-dimensional"
         raise IndexError(f"axis {position} is out of range for {ndim} dimensions; legal: {legal}")

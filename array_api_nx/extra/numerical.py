@@ -291,7 +291,7 @@ def interp(
         points = concat((points[-1:] - period, points, points[:1] + period))
         values = concat((values[-1:], values, values[:1]))
     flat = reshape(x, (-1,))
-    # Points may coincide, and values may be infinite: what then is not a number is mended below.
+    # Points may coincide, and values may be infinite: what then is not a number is corrected below.
     with np.errstate(all="ignore"):
         result = _between(flat, points, values) if points.shape[0] > 1 else values
     result = where(flat < points[0], values[0] if left is None else left, result)

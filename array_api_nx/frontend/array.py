@@ -11,7 +11,7 @@ from types import EllipsisType, ModuleType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, final
 
 from ..native import native, with_twin
-from .missing_attributes import MENDS, MissingAttribute
+from .missing_attributes import INSTEAD, MissingAttribute
 
 if TYPE_CHECKING:
     from ..contract.backend import Handle
@@ -662,7 +662,7 @@ class Array:
         return inplace_matmul(self, other)
 
 
-for _name in MENDS:
+for _name in INSTEAD:
     if not hasattr(Array, _name):
         setattr(Array, _name, MissingAttribute(_name))
 

@@ -2,7 +2,7 @@
 
 These functions are the hot path. Each begins with the common case, decided by exact types and
 dictionary lookups, and ends in a slow twin that handles the rest: Python and NumPy scalars, mixed
-dtypes, and errors, which say what was wrong and which call mends it.
+dtypes, and errors, which say what was wrong and what to call instead.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def only_array(x: object, name: str = "x") -> Array:
     """
     if type(x) is Array:
         return x
-    raise TypeError(f"{name} must be an array_api_nx array, not {_describe(x)}; {_mend(x)}")
+    raise TypeError(f"{name} must be an array_api_nx array, not {_describe(x)}; {_advice(x)}")
 
 
 def _describe(x: object) -> str:
@@ -93,7 +93,7 @@ def _describe(x: object) -> str:
     return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"
 
 
-def _mend(x: object) -> str:
+def _advice(x: object) -> str:
     if hasattr(x, "__dlpack__") and not isinstance(x, np.ndarray | np.generic):
         return "convert it with from_dlpack(...) or asarray(...)"
     if isinstance(x, str | bytes):
@@ -133,10 +133,10 @@ def check_scalar(x: PythonScalar, dtype: DType) -> PythonScalar:
     """
     kind = scalar_type(x)
     if kind is None or SCALAR_PROMOTION[dtype, kind] is not dtype:
-        mend = "bool" if dtype is d.bool else "int" if dtype in d.INTEGRAL else "float"
+        advice = "bool" if dtype is d.bool else "int" if dtype in d.INTEGRAL else "float"
         raise TypeError(
             f"the scalar {x!r} is no value of dtype {dtype}; convert the array with astype, or "
-            f"the scalar with {mend}()"
+            f"the scalar with {advice}()"
         )
     if kind is int and not dtype.min <= x <= dtype.max:  # type: ignore[operator]
         if dtype in d.FLOATING:
@@ -145,14 +145,14 @@ def check_scalar(x: PythonScalar, dtype: DType) -> PythonScalar:
             )
         value = int(x)  # type: ignore[arg-type]
         wider = next((each for each in d.INTEGRAL if each.min <= value <= each.max), None)
-        mend = "give a float, since no integer dtype holds it"
+        advice = "give a float, since no integer dtype holds it"
         if wider is not None:
-            mend = f"convert the array with astype to {wider}, or make it with dtype=xp.{wider}"
+            advice = f"convert the array with astype to {wider}, or make it with dtype=xp.{wider}"
         # Python refuses to print the longest ints.
         bits = value.bit_length()
         raise OverflowError(
             f"the scalar {value if bits <= 128 else f'of {bits} bits'} is out of range for dtype "
-            f"{dtype} ({dtype.min} to {dtype.max}); {mend}"
+            f"{dtype} ({dtype.min} to {dtype.max}); {advice}"
         )
     return x
 
@@ -181,7 +181,7 @@ def as_array(x: object, name: str = "x") -> ArrayOrScalar:
     if kind is not None:
         return x if type(x) in _SYMBOLIC else kind(x)  # type: ignore[return-value]
     raise TypeError(
-        f"{name} must be an array_api_nx array or a Python scalar, not {_describe(x)}; {_mend(x)}"
+        f"{name} must be an array_api_nx array or a Python scalar, not {_describe(x)}; {_advice(x)}"
     )
 
 

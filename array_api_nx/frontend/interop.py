@@ -79,7 +79,7 @@ def item(x: Array, kind: type) -> Element:
 
 
 def _whole(value: Element) -> int:
-    """int(value), with a mend in the errors that Python raises for NaN and infinity."""
+    """int(value), with advice in the errors that Python raises for NaN and infinity."""
     try:
         return int(value)
     except (OverflowError, ValueError) as error:

@@ -316,13 +316,13 @@ FFT: Final[dict[str, str]] = {
 """The same for `fft`."""
 
 
-def missing(module: str, name: str, mends: dict[str, str]) -> AttributeError:
-    """The error for a name that a public module lacks: with the mend, if there is one.
+def missing(module: str, name: str, instead: dict[str, str]) -> AttributeError:
+    """The error for a name that a public module lacks: with the alternative, if there is one.
 
     Python appends its guess, ``Did you mean: ...``, for errors that tell the name and the object.
-    Here that is what happens to unknown names alone: a mend is better than a guess.
+    Here that is what happens to unknown names alone: an alternative is better than a guess.
     """
     text = f"module {module!r} has no attribute {name!r}"
-    if name not in mends:
+    if name not in instead:
         return AttributeError(text)
-    return AttributeError(f"{text}; {mends[name]}", obj=sys.modules[module])
+    return AttributeError(f"{text}; {instead[name]}", obj=sys.modules[module])

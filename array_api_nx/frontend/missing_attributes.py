@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final, Never
 
-__all__ = ["MENDS", "MissingAttribute"]
+__all__ = ["INSTEAD", "MissingAttribute"]
 
 _COPY_TO_NUMPY: Final = "use np.asarray(x).{}"
 
-MENDS: Final[dict[str, str]] = {
+INSTEAD: Final[dict[str, str]] = {
     "argpartition": "use xp.argpartition(x, ...)",
     "base": "use np.shares_memory(np.asarray(x), np.asarray(y))",
     "byteswap": _COPY_TO_NUMPY.format("byteswap()"),
@@ -49,18 +49,19 @@ MENDS: Final[dict[str, str]] = {
 class MissingAttribute:
     """Stands in the class for an attribute that its arrays lack: reading it is an AttributeError.
 
-    `hasattr` says no, and `dir` of an array does not list it; `help` of the class tells the mend. A
-    method `__getattr__` would need no entries in the class, but make every other attribute slower
-    to read: `x.dtype` takes 29 ns with one and 13 without, `x.shape` 29 and 24 (CPython 3.11).
+    `hasattr` says no, and `dir` of an array does not list it; `help` of the class tells what to
+    call instead. A method `__getattr__` would need no entries in the class, but make every other
+    attribute slower to read: `x.dtype` takes 29 ns with one and 13 without, `x.shape` 29 and 24
+    (CPython 3.11).
     """
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self.__doc__ = f"Missing: {MENDS[name]}."
+        self.__doc__ = f"Missing: {INSTEAD[name]}."
 
     def __get__(self, x: object, owner: type) -> Never:
-        # With a name Python would append a guess to the mend.
+        # With a name Python would append a guess to what to call instead.
         raise AttributeError(
-            f"{owner.__name__!r} object has no attribute {self._name!r}; {MENDS[self._name]}",
+            f"{owner.__name__!r} object has no attribute {self._name!r}; {INSTEAD[self._name]}",
             obj=owner if x is None else x,
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import warnings
 from collections.abc import Callable
@@ -56,9 +57,9 @@ if TYPE_CHECKING:
         count_spares = staticmethod(_native.count_spares)
 
 
-__all__ = ["MEND", "load", "native", "with_twin"]
+__all__ = ["HOW_TO_BUILD", "load", "native", "with_twin"]
 
-MEND: Final = (
+HOW_TO_BUILD: Final = (
     "install a C compiler, then the package anew: pip install --force-reinstall --no-deps "
     "array-api-nx, or pip install -e . in a checkout"
 )
@@ -82,7 +83,8 @@ def load() -> Native | None:
         if not _told:
             _told = True
             warnings.warn(
-                f"array_api_nx runs without its C extension, in general slower ({error}); {MEND}",
+                f"array_api_nx runs without its C extension, in general slower ({error}); "
+                f"{HOW_TO_BUILD}",
                 ImportWarning,
                 stacklevel=2,
             )
@@ -91,6 +93,11 @@ def load() -> Native | None:
 
 native: Final = load()
 """The extension, or None where it is not built or not wanted."""
+
+if native is not None:
+    atexit.register(native.retire_workers)
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=native.forget_threads)
 
 Function = TypeVar("Function", bound=Callable[..., object])
 

@@ -1,7 +1,7 @@
 /* Operations element by element: from arrays and Python scalars to a loop of NumPy's and back.
 
    Which loop computes an operation on operands of a dtype, Python is asked once
-   (backends/cpu/engine/loops.py); where its answer is that NumPy's result has to be mended, C
+   (backends/cpu/engine/loops.py); where its answer is that NumPy's result has to be corrected, C
    declines. */
 
 #include "elementwise.h"
@@ -354,7 +354,7 @@ static int squares(PyObject *exponent, DTypeCode code)
 }
 
 /* Whether NumPy computes powers with the exponent by its loop for powers: not for those for which it
-   has faster ways, and of which one has to be mended. */
+   has faster ways, and of which one has to be corrected. */
 static int is_plain_exponent(PyObject *exponent, DTypeCode code)
 {
     if (code != FLOAT32 && code != FLOAT64) {

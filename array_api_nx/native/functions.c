@@ -39,8 +39,8 @@ static const TwinEntry *const chapters[] = {
     NULL,
 };
 
-/* fperrors.treat(name, flags). */
-static PyObject *treat;
+/* fperrors.apply_errstate(name, flags). */
+static PyObject *errstate_function;
 
 /* See `collect_errors`. */
 static int *collected;
@@ -50,7 +50,7 @@ void collect_errors(int *flags)
     collected = flags;
 }
 
-int treat_errors(PyObject *name, int flags)
+int apply_errstate(PyObject *name, int flags)
 {
     if (collected != NULL) {
         *collected |= flags;
@@ -58,7 +58,7 @@ int treat_errors(PyObject *name, int flags)
     }
     PyObject *number = PyLong_FromLong(flags);
     PyObject *done =
-        number == NULL ? NULL : PyObject_CallFunctionObjArgs(treat, name, number, NULL);
+        number == NULL ? NULL : PyObject_CallFunctionObjArgs(errstate_function, name, number, NULL);
     Py_XDECREF(number);
     Py_XDECREF(done);
     return done == NULL ? -1 : 0;
@@ -453,7 +453,7 @@ static PyObject *set_hints(PyObject *module, PyObject *object)
 static PyObject *set_errors(PyObject *module, PyObject *function)
 {
     (void)module;
-    Py_XSETREF(treat, Py_NewRef(function));
+    Py_XSETREF(errstate_function, Py_NewRef(function));
     Py_RETURN_NONE;
 }
 
@@ -492,7 +492,7 @@ static PyMethodDef methods[] = {
     {"set_hints", set_hints, METH_O,
      "set_hints(hints)\n--\n\nThe object whose slot `device` says where new arrays live."},
     {"set_errors", set_errors, METH_O,
-     "set_errors(treat)\n--\n\nWhat is called as treat(name, flags) after floating-point errors."},
+     "set_errors(apply)\n--\n\nWhat is called as apply(name, flags) after floating-point errors."},
     {"set_views", set_views_from, METH_VARARGS,
      "set_views(View, make)\n--\n\n"
      "The class of views, and what makes one of shape, strides, offset, mask and is_read_only."},

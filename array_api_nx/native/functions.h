@@ -113,9 +113,9 @@ int write_scalar(char *target, DTypeCode code, PyObject *value);
 
 /* Do what numpy.errstate asks for after floating-point errors. -1 with an exception set if that is to
    raise one. */
-int treat_errors(PyObject *name, int flags);
+int apply_errstate(PyObject *name, int flags);
 
-/* From now on `treat_errors` does nothing but add its flags to these; NULL: as usual. No Python code
+/* From now on `apply_errstate` does nothing but add its flags to these; NULL: as usual. No Python code
    may run meanwhile. */
 void collect_errors(int *flags);
 
@@ -125,7 +125,7 @@ const TwinEntry *find_twin(const char *name);
 /* The result, whose reference is stolen, after what is to be done about an operation's errors. */
 static inline PyObject *settle(PyObject *result, PyObject *name, int flags)
 {
-    if (flags != 0 && treat_errors(name, flags) < 0) {
+    if (flags != 0 && apply_errstate(name, flags) < 0) {
         Py_CLEAR(result);
     }
     return result;

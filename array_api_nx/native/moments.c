@@ -38,7 +38,7 @@ static void note_errors(Errors *errors, PyObject *name)
 static int treat_noted(const Errors *errors)
 {
     for (int i = 0; i < errors->count; i++) {
-        if (treat_errors(errors->steps[i].name, errors->steps[i].flags) < 0) {
+        if (apply_errstate(errors->steps[i].name, errors->steps[i].flags) < 0) {
             return -1;
         }
     }

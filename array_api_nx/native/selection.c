@@ -303,7 +303,7 @@ static PyObject *clip_twin(int ignored, PyObject *const *args, Py_ssize_t count,
     run_limits(pair, data, size, itemsize, target);
     /* Not earlier: it may call Python code, which could change the operands. */
     for (int i = 0; i < 2; i++) {
-        if (pair[i].flags != 0 && treat_errors(pair[i].loop->name, pair[i].flags) < 0) {
+        if (pair[i].flags != 0 && apply_errstate(pair[i].loop->name, pair[i].flags) < 0) {
             Py_DECREF(result);
             return NULL;
         }

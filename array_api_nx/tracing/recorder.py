@@ -88,7 +88,7 @@ def place() -> tuple[str, str]:
     return f"{frame.f_code.co_filename}:{frame.f_lineno}", name
 
 
-_MENDS: Final = {
+_ADVICE: Final = {
     "__bool__": "choose with where(condition, a, b), or pass what decides as a Python value",
     "__float__": "compute with the array itself, or pass the number as a Python value",
     "__int__": "compute with the array itself, or pass the number as a Python value",
@@ -119,17 +119,17 @@ _NAMES: Final = {
 def refuse(what: str) -> NoReturn:
     """Raise the TraceError for what the calling code asked of an array's elements."""
     where, name = place()
-    mend = _MENDS.get(name, "do it outside of the function, on its arguments or results")
+    advice = _ADVICE.get(name, "do it outside of the function, on its arguments or results")
     called = _NAMES.get(name, f"{name.strip('_')}()")
     raise TraceError(
         f"{where}: {called} {what}, but while a function is traced its arrays have no elements; "
-        f"{mend}"
+        f"{advice}"
     )
 
 
-def refuse_use(what: str, mend: str) -> NoReturn:
+def refuse_use(what: str, advice: str) -> NoReturn:
     """Raise the TraceError for a use of an array that no program can repeat."""
-    raise TraceError(f"{place()[0]}: {what}; {mend}")
+    raise TraceError(f"{place()[0]}: {what}; {advice}")
 
 
 ErrorSettings: TypeAlias = dict[str, Any]

@@ -25,7 +25,7 @@ def run(options: argparse.Namespace) -> int:
     Raises
     ------
     CannotRunError
-        If nothing can be run; the message says why and what mends it.
+        If nothing can be run; the message says why and how to fix it.
     """
     for option, path in (("--json", options.json), ("--markdown", options.markdown)):
         if path is not None:

@@ -103,7 +103,7 @@ def test_a_user_at_the_page(tmp_path: Path) -> None:
     assert said["repro"] == "import one as xp\n\nprint('<&>', xp.exp(1))\n"
     assert said["closed"] is True
     assert said["focus"] is True
-    assert "Blocked by exp: mend that first." in str(said["blocked"])
+    assert "Blocked by exp: fix that first." in str(said["blocked"])
     assert said["labels"] is True
     assert said["wide"] is False
     assert said["back"] == "rgb(255, 255, 255)"

@@ -143,8 +143,8 @@ def test_normalise_axis_takes_what_converts_to_an_int():
 
 @pytest.mark.parametrize("axis", [1.0, "0", None, (0,)])
 def test_normalise_axis_refuses_what_is_no_int(axis):
-    mend = "name one" if axis is None else r"convert it with int\(\)"
-    with pytest.raises(TypeError, match=rf"an axis must be an int, not .*; {mend}"):
+    advice = "name one" if axis is None else r"convert it with int\(\)"
+    with pytest.raises(TypeError, match=rf"an axis must be an int, not .*; {advice}"):
         normalise_axis(axis, 3)
 
 

@@ -70,8 +70,8 @@ def test_check_scalar_at_the_bounds(dtype):
 
 
 def test_the_mend_fits_the_dtype():
-    for dtype, mend in ((d.bool, "bool"), (d.int8, "int"), (d.float32, "float")):
-        with pytest.raises(TypeError, match=rf"the scalar with {mend}\(\)"):
+    for dtype, advice in ((d.bool, "bool"), (d.int8, "int"), (d.float32, "float")):
+        with pytest.raises(TypeError, match=rf"the scalar with {advice}\(\)"):
             dispatch.check_scalar(1j, dtype)
 
 

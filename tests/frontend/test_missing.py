@@ -27,21 +27,21 @@ def public(module: ModuleType) -> list[str]:
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_every_name_of_numpys_is_there_or_has_a_mend(place):
-    ours, theirs, mends = PLACES[place]
+def test_every_name_of_numpys_is_there_or_has_an_alternative(place):
+    ours, theirs, instead = PLACES[place]
     unknown = [
         name
         for name in public(theirs)
-        if not hasattr(ours, name) and name not in {*mends, *SUBMODULES}
+        if not hasattr(ours, name) and name not in {*instead, *SUBMODULES}
     ]
     assert not unknown
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_no_name_that_is_there_has_a_mend(place):
-    ours, _, mends = PLACES[place]
-    assert not [name for name in mends if hasattr(ours, name)]
-    assert not SUBMODULES & set(mends)
+def test_no_name_that_is_there_has_an_alternative(place):
+    ours, _, instead = PLACES[place]
+    assert not [name for name in instead if hasattr(ours, name)]
+    assert not SUBMODULES & set(instead)
 
 
 def test_no_submodule_of_ours_hides_a_name_of_numpys():
@@ -51,21 +51,21 @@ def test_no_submodule_of_ours_hides_a_name_of_numpys():
 
 @pytest.mark.parametrize("place", PLACES)
 def test_mends_name_what_is_there(place):
-    for name, mend in PLACES[place][2].items():
-        for path in re.findall(r"\bxp\.([\w.]*\w)", mend):
+    for name, alternative in PLACES[place][2].items():
+        for path in re.findall(r"\bxp\.([\w.]*\w)", alternative):
             found: object = xp
             for part in path.split("."):
                 found = getattr(found, part, None)
-                assert found is not None, (name, mend)
+                assert found is not None, (name, alternative)
 
 
 @pytest.mark.parametrize("place", PLACES)
 def test_the_error_tells_the_mend_and_python_does_not_guess(place):
-    ours, _, mends = PLACES[place]
-    for name, mend in mends.items():
+    ours, _, instead = PLACES[place]
+    for name, alternative in instead.items():
         with pytest.raises(AttributeError) as caught:
             getattr(ours, name)
-        assert str(caught.value) == f"module {place!r} has no attribute {name!r}; {mend}"
+        assert str(caught.value) == f"module {place!r} has no attribute {name!r}; {alternative}"
         # Without a name Python guesses nothing.
         assert caught.value.name is None
         assert caught.value.obj is ours
@@ -100,7 +100,7 @@ def test_misses_are_quiet():
         assert name not in dir(xp)
 
 
-# Mends that are expressions say what NumPy's function computes.
+# Alternatives that are expressions say what NumPy's function computes.
 
 x1, x2 = np.asarray([[0.5, -1.5, 2.0], [3.0, 0.0, -4.0]]), np.asarray([[1.0, 2.0, -3.0]])
 v1, v2 = x1[0], x2[0]
@@ -159,7 +159,7 @@ EXPRESSIONS = {
 }
 
 
-UFUNCS = [name for name, mend in MAIN.items() if mend.endswith("takes arrays and gives them")]
+UFUNCS = [name for name, text in MAIN.items() if text.endswith("takes arrays and gives them")]
 
 
 @pytest.mark.parametrize("name", UFUNCS)

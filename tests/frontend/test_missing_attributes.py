@@ -12,39 +12,39 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
-from array_api_nx.frontend.missing_attributes import MENDS, MissingAttribute
+from array_api_nx.frontend.missing_attributes import INSTEAD, MissingAttribute
 
 
-def test_every_attribute_of_numpys_arrays_is_there_or_has_a_mend():
+def test_every_attribute_of_numpys_arrays_is_there_or_has_an_alternative():
     x = xp.ones((2, 2))
     names = [name for name in dir(np.ndarray) if not name.startswith("_")]
-    assert not [n for n in names if not hasattr(x, n) and n not in MENDS]
+    assert not [n for n in names if not hasattr(x, n) and n not in INSTEAD]
 
 
-def test_no_attribute_that_is_there_has_a_mend():
-    for name in MENDS:
+def test_no_attribute_that_is_there_has_an_alternative():
+    for name in INSTEAD:
         assert type(inspect.getattr_static(xp.Array, name)) is MissingAttribute
 
 
-@pytest.mark.parametrize("name", MENDS)
+@pytest.mark.parametrize("name", INSTEAD)
 def test_the_error_tells_the_mend_and_python_does_not_guess(name):
     for owner in (xp.ones(2), xp.Array):
         with pytest.raises(AttributeError) as caught:
             getattr(owner, name)
-        assert str(caught.value) == f"'Array' object has no attribute {name!r}; {MENDS[name]}"
+        assert str(caught.value) == f"'Array' object has no attribute {name!r}; {INSTEAD[name]}"
         assert caught.value.name is None
         assert caught.value.obj is owner
         assert not hasattr(owner, name)
-    for path in re.findall(r"\bxp\.([\w.]*\w)", MENDS[name]):
+    for path in re.findall(r"\bxp\.([\w.]*\w)", INSTEAD[name]):
         owner, _, function = path.rpartition(".")
         assert hasattr(getattr(xp, owner) if owner else xp, function)
-    for attribute in re.findall(r"\bx\.(\w+)", MENDS[name]):
+    for attribute in re.findall(r"\bx\.(\w+)", INSTEAD[name]):
         assert hasattr(xp.ones((2, 2)), attribute)
 
 
 def test_arrays_do_not_list_them():
     x = xp.ones((2, 2))
-    assert not set(MENDS) & set(dir(x))
+    assert not set(INSTEAD) & set(dir(x))
     assert {"T", "mT", "shape", "sum", "__add__", "__dlpack__"} <= set(dir(x))
     with pytest.raises(AttributeError) as caught:
         _ = x.shapes

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
-from array_api_nx.backends.cpu.engine.extension import extension
 from array_api_nx.config import hints, watchers
 from array_api_nx.contract.numpy_dtypes import NDArray
+from array_api_nx.native import native
 
 SETTINGS: dict[str, dict[str, object]] = {
     "off": {"fusion": "off"},
@@ -37,7 +37,7 @@ ABOVE = THRESHOLD + 1
 
 
 needs_extension = pytest.mark.skipif(
-    extension is None, reason="without the extension nothing is deferred"
+    native is None, reason="without the extension nothing is deferred"
 )
 
 LARGE = 32768 + 1

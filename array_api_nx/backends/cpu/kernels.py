@@ -1,8 +1,8 @@
-"""NumPy's function for each primitive, with mends where NumPy's answer is not the standard's.
+"""NumPy's function for each primitive, corrected where NumPy's answer is not the standard's.
 
-A mended function first lets NumPy compute, then looks for operands for which NumPy's answer is
+A corrected function first lets NumPy compute, then looks for operands for which NumPy's answer is
 wrong, and overwrites those elements. Arrays without such operands pay only for the look.
-engine/loops.py has the inner loops of the functions that are not mended.
+engine/loops.py has the inner loops of the functions that are not corrected.
 """
 
 from __future__ import annotations
@@ -33,10 +33,11 @@ ArrayOrScalar: TypeAlias = Any
 """An ndarray, a NumPy scalar or a Python scalar: what NumPy's functions take and return. A union of
 these would have to be told apart before every operator."""
 
-# Mends look for wrong elements with count_nonzero: on booleans it is several times as fast as any.
+# Corrections look for wrong elements with count_nonzero: on booleans it is several times as fast as
+# any.
 _count: Final = np.count_nonzero
 
-# ---------------------------------------------------------------------- unary mends
+# ---------------------------------------------------------------------- unary corrections
 
 
 def _rounding(ufunc: np.ufunc) -> Callable[[NDArray], NDArray]:
@@ -56,8 +57,8 @@ def _real(x: NDArray) -> NDArray:
     return x.real.copy("K")
 
 
-# The mends below are for complex numbers. `np.asarray` makes a 0-d result, which NumPy returns as a
-# scalar, writable.
+# The corrections below are for complex numbers. `np.asarray` makes a 0-d result, which NumPy
+# returns as a scalar, writable.
 
 
 def _acosh(x: NDArray) -> NDArray:
@@ -78,10 +79,10 @@ def _expm1(x: NDArray) -> NDArray:
         if _count(finite) < finite.size:
             # NumPy multiplies infinities by zeros here. exp handles these cases, and to subtract
             # 1 afterwards loses nothing where the result is not finite.
-            mended = np.exp(x[~finite])
-            mended.real -= 1
+            corrected = np.exp(x[~finite])
+            corrected.real -= 1
             result = np.asarray(result)
-            result[~finite] = mended
+            result[~finite] = corrected
         nonzero = x.astype(bool)
         if _count(nonzero) < nonzero.size:
             # The real part is +0 for either zero.
@@ -169,7 +170,7 @@ UNARY: Final[dict[Primitive, Callable[..., ArrayOrScalar]]] = {
     p.TRUNC: _rounding(np.trunc),
 }
 
-# ---------------------------------------------------------------------- binary mends
+# ---------------------------------------------------------------------- binary corrections
 
 
 def _has_infinity(x: ArrayOrScalar) -> bool:
@@ -180,7 +181,7 @@ def _floor_divide(
     x1: ArrayOrScalar, x2: ArrayOrScalar, out: NDArray | None = None
 ) -> ArrayOrScalar:
     kind = (x1 if isinstance(x1, np.ndarray) else x2).dtype.kind
-    # The mend needs the operands as they were; `out` may overlap them.
+    # The correction needs the operands as they were; `out` may overlap them.
     if kind != "f" or not (_has_infinity(x1) or _has_infinity(x2)):
         return np.floor_divide(x1, x2, out=out)
     result = np.asarray(np.floor_divide(x1, x2))
@@ -217,7 +218,7 @@ def _pow(x1: ArrayOrScalar, x2: ArrayOrScalar, out: NDArray | None = None) -> Ar
 
 
 def _pow_new(x1: ArrayOrScalar, x2: ArrayOrScalar) -> ArrayOrScalar:
-    """The operator has fast paths for exponents such as 2; `_pow` mends the exponent 0.5."""
+    """The operator has fast paths for exponents such as 2; `_pow` corrects the exponent 0.5."""
     if type(x2) in (int, float) and x2 != 0.5:
         return x1**x2
     return _pow(x1, x2)

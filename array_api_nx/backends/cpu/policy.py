@@ -23,8 +23,8 @@ from typing import Final, NamedTuple
 from numpy import geterr
 
 from ... import config
+from ...native import native
 from .engine import fperrors
-from .engine.extension import extension
 
 __all__ = [
     "AT_ONCE",
@@ -99,12 +99,12 @@ limits: Final = Limits()
 
 
 def _update() -> None:
-    if extension is None:
+    if native is None:
         limits.at_once = limits.tracked = sys.maxsize
     else:
         limits.at_once = -1 if config.hints.defer_small else AT_ONCE_MAX
         limits.tracked = config.hints.threshold
-        extension.set_limits(limits.at_once, limits.tracked)
+        native.set_limits(limits.at_once, limits.tracked)
 
 
 _update()

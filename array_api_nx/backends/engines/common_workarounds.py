@@ -21,7 +21,7 @@ Wrapper: TypeAlias = Callable[[Primitive, EngineKernel], EngineKernel]
 
 
 def host_kernel(op: Primitive) -> EngineKernel:
-    """NumPy's kernel, mended where it is not the standard's."""
+    """NumPy's kernel, corrected where it is not the standard's."""
     return UNARY[op] if op in UNARY else BINARY[op]
 
 

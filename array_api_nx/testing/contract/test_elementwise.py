@@ -121,7 +121,7 @@ ANY_ZERO = {p.MAXIMUM, p.MINIMUM}
 
 # Where NumPy's complex special cases are not the standard's;
 # tests/frontend/test_elementwise_special_cases.py has those.
-MENDED = {p.EXPM1, p.RECIPROCAL, p.SIGN, p.TAN, p.TANH}
+CORRECTED = {p.EXPM1, p.RECIPROCAL, p.SIGN, p.TAN, p.TANH}
 
 
 def tolerance(op: Primitive, dtype: DType) -> float:
@@ -137,7 +137,7 @@ def tolerance(op: Primitive, dtype: DType) -> float:
 
 
 def unary_cases(backend: Backend, op: Primitive, dtype: DType) -> tuple[Case, ...] | list[Case]:
-    if op in MENDED and dtype in d.COMPLEX:
+    if op in CORRECTED and dtype in d.COMPLEX:
         return in_layouts(
             backend, small(dtype, SHAPE) + np.asarray(0.25 + 0.5j, dtype.name), LAYOUTS[:-1]
         )

@@ -39,7 +39,7 @@ def test_kernels_without_a_row_stay_what_they_are() -> None:
     def kernel() -> None: ...
 
     assert apply("torch:cpu", p.ADD, d.float64, kernel, {}) is kernel
-    # What cannot be mended is not wrapped either.
+    # What cannot be corrected is not wrapped either.
     assert apply("jax:cpu", p.ADD, d.float64, kernel, {}) is kernel
 
 

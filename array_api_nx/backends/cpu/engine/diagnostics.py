@@ -6,9 +6,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from ....contract.backend import Info
-from ....native import MEND
+from ....native import HOW_TO_BUILD, native
 from . import memory_pool, threads
-from .extension import extension
 
 __all__ = ["cache_sizes", "runtime_info"]
 
@@ -19,8 +18,8 @@ def runtime_info() -> Info:
     return {
         "extension": {
             "built": built,
-            "in use": extension is not None,
-            **({} if built else {"mend": MEND}),
+            "in use": native is not None,
+            **({} if built else {"to build it": HOW_TO_BUILD}),
         },
         "threads": {
             "in use": threads.count(),

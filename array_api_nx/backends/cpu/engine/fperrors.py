@@ -5,8 +5,8 @@ reports floating-point errors in one of three ways:
 
 - a deferred operation reads NumPy's errstate when it is called (`modes`), and warns when it is
   computed (`report`);
-- an operation that the extension has just computed is followed by `treat`, which does what the
-  errstate asks for;
+- an operation that the extension has just computed is followed by `apply_errstate`, which does what
+  the errstate asks for;
 - functions of NumPy are called by `located`.
 """
 
@@ -22,7 +22,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 
 from ....contract.user_warnings import warn
-from .extension import extension
+from ....native import native
 
 __all__ = [
     "DIVIDE",
@@ -31,12 +31,12 @@ __all__ = [
     "UNDERFLOW",
     "ErrorSettings",
     "Modes",
+    "apply_errstate",
     "located",
     "modes",
     "operations",
     "recording",
     "report",
-    "treat",
 ]
 
 # NumPy's bits for the flags that an operation raises.
@@ -145,7 +145,7 @@ def report(raised: Iterable[tuple[str, int, Modes]]) -> None:
             warn(f"{text} encountered in {name}")
 
 
-def treat(name: str, flags: int) -> None:
+def apply_errstate(name: str, flags: int) -> None:
     """Do what NumPy's errstate asks for, after an operation that raised flags.
 
     Parameters
@@ -164,10 +164,10 @@ def treat(name: str, flags: int) -> None:
     FloatingPointError
         Where `numpy.errstate` says "raise".
     """
-    _treat(name, flags, np.geterr())
+    _apply(name, flags, np.geterr())
 
 
-def _treat(name: str, flags: int, settings: Mapping[str, object]) -> None:
+def _apply(name: str, flags: int, settings: Mapping[str, object]) -> None:
     for category, text in _RAISED[flags]:
         mode = settings[category]
         if mode == "warn":
@@ -210,7 +210,7 @@ _ACTIONS: Final = {"raise": _raise, "call": _call, "print": _print, "log": _log}
 #
 # NumPy keeps its errstate in a context variable. `located` calls a function in a context whose
 # errstate logs all errors. That changes no result, and the log says which operation met which
-# errors. Then `_treat_logged` does for each operation what the caller's errstate asks for.
+# errors. Then `_apply_to_log` does for each operation what the caller's errstate asks for.
 
 
 class _Log:
@@ -254,12 +254,12 @@ def operations(texts: Iterable[str]) -> list[tuple[str, int]]:
     return found
 
 
-def _treat_logged(texts: list[str]) -> None:
+def _apply_to_log(texts: list[str]) -> None:
     """Do what the errstate of the caller asks for, per operation that wrote a text."""
     settings = np.geterr()
     if _in_order(settings) != _ALL_IGNORED:
         for name, flags in operations(texts):
-            _treat(name, flags, settings)
+            _apply(name, flags, settings)
 
 
 _ALL_IGNORED: Final = ("ignore",) * len(_CATEGORIES)
@@ -282,11 +282,11 @@ def _located(function: Callable[..., Any], /, *args: object, **keywords: object)
         texts.clear()
         _idle.append(pair)
         if met:
-            _treat_logged(met)
+            _apply_to_log(met)
 
 
 located: Final[Callable[..., Any]] = (
-    _located if extension is None else extension.ContextCaller(recording, _treat_logged)
+    _located if native is None else native.ContextCaller(recording, _apply_to_log)
 )
 """``located(function, *args, **keywords)``: the result of a function of NumPy, whose floating-point
 warnings name the user's line. What NumPy's errstate asks for is done when the function is over. So

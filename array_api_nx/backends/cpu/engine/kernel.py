@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 from ....contract.numpy_dtypes import NDArray
-from .extension import extension
+from ....native import native
 from .loops import Loop
 
 __all__ = [
@@ -164,5 +164,5 @@ def prepare(kernel: Kernel) -> PreparedKernel:
     ValueError
         If its description breaks a rule.
     """
-    assert extension is not None
-    return extension.Kernel(kernel)
+    assert native is not None
+    return native.Kernel(kernel)

@@ -1,7 +1,7 @@
 """The inner loops that kernels are made of: a `Loop` for each operation on given dtypes.
 
 `find`, `cast`, `select` and `reduction` look them up. A loop computes what the functions of
-`..kernels` compute, bit for bit; where these mend NumPy's answer, there is no loop.
+`..kernels` compute, bit for bit; where these correct NumPy's answer, there is no loop.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ....contract import primitives as p
 from ....contract.numpy_dtypes import TO_NUMPY, NDArray, NumPyDType
 from ....contract.primitives import Primitive
 from ....contract.ufuncs import UfuncLoop
-from .extension import extension
+from ....native import native
 
 __all__ = [
     "MIN_MOMENTS",
@@ -191,7 +191,7 @@ _UFUNCS: Final[dict[Primitive, tuple[np.ufunc, float]]] = {
     p.SUBTRACT: (np.subtract, 0.2),
 }
 
-# Kinds of dtypes for which `..kernels` mends what the ufunc gives.
+# Kinds of dtypes for which `..kernels` corrects what the ufunc gives.
 _MENDED: Final[dict[Primitive, str]] = {
     p.ACOSH: "c",
     p.EXPM1: "c",
@@ -220,9 +220,7 @@ def _of_ufunc(
     if signature not in ufunc.types:
         return None
     pointer = (
-        None
-        if extension is None
-        else extension.ufunc_loop(ufunc, (*inputs, output), cost <= _EXACT)
+        None if native is None else native.ufunc_loop(ufunc, (*inputs, output), cost <= _EXACT)
     )
     if inputs[0].kind == "c":
         cost *= 4 if cost < 0.4 else 20  # the C library's functions
@@ -246,7 +244,7 @@ def find(op: Primitive, dtype: NumPyDType) -> Loop | None:
 
     None if there is none that gives what `..kernels` gives. Callers use the loop of `POW` only
     where `builder.is_plain_power` allows it: not for negative exponents of a signed integer type,
-    nor for an exponent of 0.5 that is broadcast, for which `..kernels` mends NumPy's answer. The
+    nor for an exponent of 0.5 that is broadcast, for which `..kernels` corrects NumPy's answer. The
     bits of a power may depend on whether the exponent has stride 0.
     """
     known = _UFUNCS.get(op)
@@ -352,7 +350,7 @@ def cast(source: NumPyDType, target: NumPyDType) -> Loop | None:
     loop = None
     lossy = source.kind in "fc" and target.kind in "iu"
     if not lossy and (source.kind != "c" or target.kind in "bc"):
-        pointer = None if extension is None else extension.cast_loop(source, target)
+        pointer = None if native is None else native.cast_loop(source, target)
         loop = Loop("cast", (source,), target, 0.3, None, _copy_cast, pointer)
     return loop
 
@@ -365,7 +363,7 @@ def _copy_selected(condition: NDArray, x1: NDArray, x2: NDArray, out: NDArray) -
 @cache
 def select(dtype: NumPyDType) -> Loop:
     """The loop of where: (bool, `dtype`, `dtype`) -> `dtype`."""
-    pointer = None if extension is None else extension.select_loop(dtype.itemsize)
+    pointer = None if native is None else native.select_loop(dtype.itemsize)
     return Loop("where", (_BOOL, dtype, dtype), dtype, 0.4, None, _copy_selected, pointer)
 
 
@@ -378,7 +376,7 @@ def replace_nan(dtype: NumPyDType) -> Loop | None:
     """The loop of ``where(isnan(x), value, x)``: (`dtype`, `dtype`) -> `dtype`, real numbers."""
     if dtype.kind != "f":
         return None
-    pointer = None if extension is None else extension.replace_nan_loop(dtype)
+    pointer = None if native is None else native.replace_nan_loop(dtype)
     return Loop("where", (dtype, dtype), dtype, 0.2, None, _replace_nan, pointer)
 
 
@@ -424,17 +422,17 @@ few elements would take too much memory."""
 
 
 def _count_loop() -> Loop:
-    pointer = None if extension is None else extension.count_loop()
+    pointer = None if native is None else native.count_loop()
     return Loop("reduce", (_INT64, _BOOL), _INT64, 0.1, np.add, np.add, pointer)
 
 
 def _sum_loop(dtype: NumPyDType) -> Loop:
-    pointer = None if extension is None else extension.sum_loop(dtype)
+    pointer = None if native is None else native.sum_loop(dtype)
     return Loop("reduce", (dtype, dtype), dtype, 0.1, np.add, np.add, pointer)
 
 
 def _moments_loop(dtype: NumPyDType) -> Loop:
-    pointer = None if extension is None else extension.moments_loop(dtype)
+    pointer = None if native is None else native.moments_loop(dtype)
     return Loop("reduce", (MOMENTS, dtype), MOMENTS, 0.3, None, None, pointer)
 
 

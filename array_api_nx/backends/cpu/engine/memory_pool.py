@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from ....contract.numpy_dtypes import NDArray, NumPyDType
-from .extension import extension
+from ....native import native
 
 __all__ = ["PoolStats", "empty", "release", "stats"]
 
@@ -45,7 +45,7 @@ class PoolStats(NamedTuple):
 
 
 empty: Final[Callable[[tuple[int, ...], NumPyDType], NDArray]] = (
-    np.empty if extension is None else extension.empty
+    np.empty if native is None else native.empty
 )
 """``empty(shape, dtype)``: an uninitialised row-major array. Its memory returns to the pool when
 neither the array nor anything derived from it is left. MemoryError if the system has too little
@@ -54,13 +54,13 @@ memory even after the pool has released all that it holds."""
 
 def release() -> None:
     """Free all memory that waits in the pool."""
-    if extension is not None:
-        extension.release_spares()
+    if native is not None:
+        native.release_spares()
 
 
 def stats() -> PoolStats:
     """The counters as they are now."""
-    return PoolStats(0, 0, 0, 0, 0) if extension is None else PoolStats(*extension.count_spares())
+    return PoolStats(0, 0, 0, 0, 0) if native is None else PoolStats(*native.count_spares())
 
 
 def _limit() -> int:
@@ -78,7 +78,7 @@ def _limit() -> int:
     return limit
 
 
-if extension is not None:
-    extension.limit_spares(_limit())
+if native is not None:
+    native.limit_spares(_limit())
     # Arrays may outlive the module when the interpreter shuts down.
-    atexit.register(extension.limit_spares, 0)
+    atexit.register(native.limit_spares, 0)

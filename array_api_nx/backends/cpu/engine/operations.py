@@ -22,9 +22,9 @@ from ....contract.primitives import Primitive
 from ....core import dtypes as d
 from ....core.dtypes import DType
 from ....core.view import View
+from ....native import native
 from ..kernels import ArrayOrScalar
 from . import fperrors, loops, passes, threads
-from .extension import extension
 from .kernel import Instruction, KernelOperand, Reduction
 from .loops import Loop
 from .memory_pool import empty
@@ -47,12 +47,12 @@ def compute(loop: Loop, *operands: ArrayOrScalar) -> NDArray | None:
     ndarray or None
         None, with nothing done, where NumPy has to compute it.
     """
-    if extension is None or loop.operation is None:
+    if native is None or loop.operation is None:
         return None
-    found = extension.compute(loop.operation, threads.count(), *operands)
+    found = native.compute(loop.operation, threads.count(), *operands)
     if type(found) is tuple:
         found, flags = found
-        fperrors.treat(loop.name, flags)
+        fperrors.apply_errstate(loop.name, flags)
     return found  # type: ignore[return-value]
 
 
@@ -69,8 +69,8 @@ def loop_for_twin(
     ufunc, index, name, operand, result, serial_limit, is_exact, is_arithmetic, materialise_scalar
         The ufunc and the number of its loop; NumPy's name in warnings; the dtypes to which operands
         are cast first and of the result, as numbers in `dtypes.ALL`; and what `Loop` and
-        `loops.is_arithmetic` say. None where NumPy's result has to be mended, and where the dtype
-        is not legal.
+        `loops.is_arithmetic` say. None where NumPy's result has to be corrected, and where the
+        dtype is not legal.
     """
     op = _ELEMENTWISE[name]
     dtype = dtype if dtype in op.results else op.cast_first.get(dtype, dtype)
@@ -100,9 +100,9 @@ def described_for_twin(
     )
 
 
-if extension is not None:
-    extension.set_operations(loop_for_twin, _ELEMENTWISE, threads.count)
-    extension.set_errors(fperrors.treat)
+if native is not None:
+    native.set_operations(loop_for_twin, _ELEMENTWISE, threads.count)
+    native.set_errors(fperrors.apply_errstate)
 
 
 # ---------------------------------------------------------------------- reductions
@@ -134,9 +134,9 @@ def total(op: Primitive, array: NDArray) -> NDArray | None:
         reduction = _totals[key]
     except KeyError:
         reduction = _totals.setdefault(key, _exact(*key))
-    if reduction is None or extension is None:
+    if reduction is None or native is None:
         return None
-    total: NDArray | None = extension.total(reduction, threads.count(), array)
+    total: NDArray | None = native.total(reduction, threads.count(), array)
     return total
 
 
@@ -162,7 +162,7 @@ def reduce(
         None for arrays that do not lie row-major, and where floating-point errors were met that
         want more than warnings.
     """
-    if extension is None or not array.flags.c_contiguous:
+    if native is None or not array.flags.c_contiguous:
         return None
     reduction, kept = _reduction(op, array.dtype, array.shape, axes, keepdims, divisor)
     slots: passes.Slots = [None, array]
@@ -253,7 +253,7 @@ def scan(op: Primitive, array: NDArray, axis: int, dtype: NumPyDType) -> NDArray
     ndarray or None
         None, with nothing done, where NumPy has to compute it.
     """
-    if extension is None or array.shape[axis] < 2 or not array.flags.aligned:
+    if native is None or array.shape[axis] < 2 or not array.flags.aligned:
         return None
     if not array.flags.c_contiguous:
         if not array.flags.f_contiguous:
@@ -272,7 +272,7 @@ def scan(op: Primitive, array: NDArray, axis: int, dtype: NumPyDType) -> NDArray
     result[first] = source[first]
     (flags,) = passes.run_pass(_scan_pass(loop, outer, size, inner), [result, source])
     if flags:
-        fperrors.treat("accumulate", flags)
+        fperrors.apply_errstate("accumulate", flags)
     return result
 
 

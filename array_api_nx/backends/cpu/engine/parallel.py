@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from .extension import extension
+from ....native import native
 
 __all__ = ["parallel_for"]
 
@@ -39,8 +39,8 @@ def parallel_for(task: Callable[[int], object], count: int, threads: int) -> Non
         several exceptions, that of the calling thread is raised, or else the first one. Ctrl-C ends
         the calls in this way: Python raises KeyboardInterrupt in the main thread.
     """
-    if extension is None:
+    if native is None:
         for number in range(count):
             task(number)
     else:
-        extension.parallel_for(task, count, threads)
+        native.parallel_for(task, count, threads)

@@ -18,8 +18,8 @@ from typing import Final, Literal, TypeAlias
 import numpy as np
 
 from ....contract.numpy_dtypes import NDArray, NumPyDType
+from ....native import native
 from . import fperrors, threads
-from .extension import extension
 from .memory_pool import empty
 from .parallel import parallel_for
 
@@ -114,7 +114,7 @@ def divide(shape: Sequence[int], axis: int | None, least: int) -> list[Key] | No
     if number < SLICES_MIN or not axes:
         return None
     workers = threads.count()
-    if workers < 2 or extension is None:
+    if workers < 2 or native is None:
         return None
     number = min(number, _SLICES_PER_THREAD * workers)
     enough = [each for each in axes if shape[each] >= number]
@@ -154,7 +154,7 @@ def run(task: Callable[[Key], object], keys: Sequence[Key], name: str = "") -> N
     with np.errstate(all="call", call=lambda _, flags: met.append(flags)):
         parallel_for(lambda number: task(keys[number]), len(keys), threads.count())
     if met:
-        fperrors.treat(name, reduce(or_, met))
+        fperrors.apply_errstate(name, reduce(or_, met))
 
 
 # ---------------------------------------------------------------------- operations

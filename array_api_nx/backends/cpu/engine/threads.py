@@ -17,7 +17,7 @@ from threading import Lock, Thread, current_thread
 from typing import Any, Final
 
 from ....config import DEFAULTS, current
-from .extension import extension
+from ....native import native
 
 __all__ = ["available", "count", "reason", "register_controller"]
 
@@ -174,7 +174,7 @@ def register_controller() -> None:
     there is nothing to register. It counts as an implementation of BLAS, since that is what
     scikit-learn limits around parallel regions.
     """
-    if extension is None:
+    if native is None:
         return
     try:
         threadpoolctl = import_module("threadpoolctl")

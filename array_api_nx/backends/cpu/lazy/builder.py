@@ -410,7 +410,7 @@ class Builder:
 
 
 def is_plain_power(dtype: NumPyDType, shape: KnownInts | None, exponent: View | Any | None) -> bool:
-    """Whether the loop of POW gives what `kernels` gives, which mends some exponents.
+    """Whether the loop of POW gives what `kernels` gives, which corrects some exponents.
 
     Parameters
     ----------

@@ -18,8 +18,8 @@ import numpy as np
 from ....contract import primitives as p
 from ....contract.numpy_dtypes import NDArray
 from ....core.view import View
+from ....native import native
 from ..engine import fperrors
-from ..engine.extension import extension
 from ..engine.passes import Slots
 from ..kernels import ARG_REDUCE, REDUCE, divide_by_count
 from ..lazy import evaluation
@@ -86,9 +86,9 @@ class BoundProgram:
         self._recording: tuple[Context, list[str]] | None = None
         self._works = self._bind()
         # Without the extension no program is bound: see running.py.
-        assert extension is not None
+        assert native is not None
         expected = tuple([plan.expected(slot) for slot in plan.given])
-        self._check: Callable[[Given], bool | None] = extension.Sequence(expected, (), (), True).run
+        self._check: Callable[[Given], bool | None] = native.Sequence(expected, (), (), True).run
 
     # ------------------------------------------------------------------ running
 

@@ -14,7 +14,7 @@ from ....core.symbolic import DimLike, KnownInts, Sizes, SymbolicShape, eval_dim
 from ....core.view import View
 from ....explain.model import BufferExplanation, MemoryExplanation, RunExplanation, StepExplanation
 from ....explain.model import PassExplanation as ExplainedPass
-from ..engine.extension import extension
+from ....native import native
 from ..engine.kernel import Reduction
 from ..engine.passes import Slot
 from .actions import Action, BackendCall, Copy, Fill, KernelPass, Read
@@ -31,7 +31,7 @@ def explain(
     backend: DeferredExecution, program: Program, sizes: tuple[int, ...]
 ) -> RunExplanation | None:
     """See `Backend.explain_program`."""
-    if extension is None:
+    if native is None:
         return None
     try:
         plan = ProgramPlan(backend, program, sizes, explains=True)

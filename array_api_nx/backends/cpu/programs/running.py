@@ -13,8 +13,8 @@ from ....contract import replay
 from ....contract.numpy_dtypes import NDArray
 from ....contract.program import Program
 from ....contract.strided import Tensor
+from ....native import native
 from ..engine import fperrors
-from ..engine.extension import extension
 from ..lazy import evaluation
 from .actions import BackendCall, Update
 from .bound import BoundProgram
@@ -31,7 +31,7 @@ __all__ = ["prepare"]
 def prepare(backend: DeferredExecution, program: Program, sizes: tuple[int, ...]) -> replay.Run:
     """See `Backend.prepare`."""
     plain = replay.prepare(backend, program, sizes)
-    if extension is None:
+    if native is None:
         return plain
     try:
         return PlannedRun(ProgramPlan(backend, program, sizes), plain)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 from ....contract import primitives as p
 from ....contract.numpy_dtypes import NDArray
 from ....contract.program import Argument
+from ....native import native
 from ..engine import fperrors
-from ..engine.extension import extension
 from ..engine.passes import Slot
 from ..kernels import ARG_REDUCE
 from .actions import Action, BackendCall, KernelPass, Read, raised
@@ -88,8 +88,8 @@ def make_sequence(
             layouts.append((numbers[slot], dtype, view.shape, tuple(strides), offset))
         result = numbers[action.results[0]]
         described.append((call.name, tuple(layouts), result, call.names, call.values))
-    assert extension is not None
-    return extension.Sequence(
+    assert native is not None
+    return native.Sequence(
         tuple([plan.expected(slot) for slot in plan.given]),
         tuple([kept[slot] for slot in fixed]),
         tuple(described),

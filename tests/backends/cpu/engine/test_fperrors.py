@@ -226,7 +226,7 @@ def test_errors_are_treated_as_numpy_does(located, name, mode, capfd):
         expected = told(lambda: operation(*columns), capfd, **settings)
         assert told(lambda: located(operation, *columns), capfd, **settings) == expected
         flags, _ = numpys(name)
-        assert told(lambda: fperrors.treat(name, flags), capfd, **settings) == expected  # noqa: B023
+        assert told(lambda: fperrors.apply_errstate(name, flags), capfd, **settings) == expected  # noqa: B023
 
 
 @pytest.mark.parametrize("located", LOCATED)
@@ -421,7 +421,7 @@ def test_what_the_caller_keeps_in_context_variables_is_not_kept_alive(located):
     assert kept() is None
 
 
-@pytest.mark.skipif(fperrors.extension is None, reason="the extension is not built")
+@pytest.mark.skipif(fperrors.native is None, reason="the extension is not built")
 def test_a_caller_in_contexts():
     prepared, settled = [], []
     variable = ContextVar("variable", default="outside")
@@ -442,7 +442,7 @@ def test_a_caller_in_contexts():
         items += what
         return number
 
-    call = fperrors.extension.ContextCaller(prepare, settle)
+    call = fperrors.native.ContextCaller(prepare, settle)
     assert [call(leave), call(leave, 1, 2), call(leave)] == [0, 0, 0]
     assert settled == [([1, 2], "outside")]
     assert prepared == [[]]
@@ -463,11 +463,11 @@ def test_a_caller_in_contexts():
         call()
     for wrong in (None, (Context(),), (Context(), ()), ([], [])):
         with pytest.raises(TypeError, match="a context and a list"):
-            fperrors.extension.ContextCaller(lambda wrong=wrong: wrong, settle)(leave)
+            fperrors.native.ContextCaller(lambda wrong=wrong: wrong, settle)(leave)
     with pytest.raises(ZeroDivisionError):
-        fperrors.extension.ContextCaller(lambda: 1 // 0, settle)(leave)
+        fperrors.native.ContextCaller(lambda: 1 // 0, settle)(leave)
     entered = Context()
     with pytest.raises(RuntimeError, match="already entered"):
-        entered.run(fperrors.extension.ContextCaller(lambda: (entered, []), settle), leave)
+        entered.run(fperrors.native.ContextCaller(lambda: (entered, []), settle), leave)
     with pytest.raises(TypeError):
-        fperrors.extension.ContextCaller(prepare)
+        fperrors.native.ContextCaller(prepare)

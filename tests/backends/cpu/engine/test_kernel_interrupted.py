@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
-from array_api_nx.backends.cpu.engine.extension import extension
+from array_api_nx.native import native
 
 from ....support.programs import assert_same, numpy_of, pending
 
 pytestmark = [
-    pytest.mark.skipif(extension is None, reason="NumPy's calls are interrupted by Python itself"),
+    pytest.mark.skipif(native is None, reason="NumPy's calls are interrupted by Python itself"),
     pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the system has no timers"),
 ]
 

@@ -164,7 +164,7 @@ def test_constant_operands(op: Primitive, found: list[loops.Loop]) -> None:
         first, second = arguments(op, loop, 130)
         for k in range(0, 60, 4):
             check(loop, kernel_of(op), [np.broadcast_to(first[k], 130), second])
-            if op is not p.POW or second[k] != 0.5:  # which is mended
+            if op is not p.POW or second[k] != 0.5:  # which is corrected
                 check(loop, kernel_of(op), [first, np.broadcast_to(second[k], 130)])
 
 

@@ -15,14 +15,14 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx.backends.cpu.engine import memory_pool as module
-from array_api_nx.backends.cpu.engine.extension import extension
 from array_api_nx.backends.cpu.engine.memory_pool import PoolStats
+from array_api_nx.native import native
 
 N = 2**16
 """The least that is kept."""
 MANY = 2**30
 
-pytestmark = pytest.mark.skipif(extension is None, reason="without the extension nothing is kept")
+pytestmark = pytest.mark.skipif(native is None, reason="without the extension nothing is kept")
 
 
 def address(array: np.ndarray) -> int:
@@ -35,7 +35,7 @@ class Pool:
     def __init__(self, limit: int) -> None:
         gc.collect()
         module.release()
-        extension.limit_spares(limit)
+        native.limit_spares(limit)
         self._before = module.stats()
 
     def take(self, nbytes: int) -> np.ndarray:
@@ -52,7 +52,7 @@ def usual_limit() -> Iterator[None]:
     limit = module.stats().limit
     yield
     module.release()
-    extension.limit_spares(limit)
+    native.limit_spares(limit)
 
 
 @pytest.fixture
@@ -277,7 +277,7 @@ def test_with_a_limit_of_zero_nothing_is_kept(pool):
     lent = pool.take(N)
     free = pool.take(N)
     del free
-    extension.limit_spares(0)
+    native.limit_spares(0)
     assert pool.stats()[:3] == (0, 0, 0)
     del lent
     memory = pool.take(N)
@@ -310,7 +310,7 @@ def test_bad_shapes_are_refused(pool, shape, error):
 @pytest.mark.parametrize("bytes", [-1, 1.5, None])
 def test_bad_limits_are_refused(pool, bytes):
     with pytest.raises((TypeError, ValueError)):
-        extension.limit_spares(bytes)
+        native.limit_spares(bytes)
     assert pool.stats().limit == MANY
 
 

@@ -14,13 +14,13 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx.backends.cpu.engine import loops, operations
-from array_api_nx.backends.cpu.engine.extension import extension
 from array_api_nx.backends.cpu.engine.loops import Loop
 from array_api_nx.contract import primitives as p
+from array_api_nx.native import native
 
 NDArray = np.ndarray[Any, Any]
 
-needs_extension = pytest.mark.skipif(extension is None, reason="the extension is not built")
+needs_extension = pytest.mark.skipif(native is None, reason="the extension is not built")
 
 BINARY = {
     p.ADD: np.add,
@@ -316,46 +316,44 @@ def test_what_is_left_to_numpy() -> None:
 
 @needs_extension
 def test_the_extension_refuses_what_is_no_operation() -> None:
-    assert extension is not None
+    assert native is not None
     loop = loops.find(p.ADD, np.dtype(float))
     assert loop is not None
     assert loop.operation is not None
     pointer, inputs, output, *rest = loop.operation
     x = np.ones(4)
     with pytest.raises(ValueError, match="dtype 2 is not the loop's"):
-        extension.compute((pointer, inputs, np.dtype(np.int8), *rest), 1, x, x)
+        native.compute((pointer, inputs, np.dtype(np.int8), *rest), 1, x, x)
     with pytest.raises(ValueError, match="inputs must have 2 to 2 items"):
-        extension.compute((pointer, inputs[:1], output, *rest), 1, x, x)
+        native.compute((pointer, inputs[:1], output, *rest), 1, x, x)
     with pytest.raises(ValueError, match="an operation must have 6 to 6 items"):
-        extension.compute((pointer, inputs, output), 1, x, x)
+        native.compute((pointer, inputs, output), 1, x, x)
     with pytest.raises(TypeError, match="takes 2 operands"):
-        extension.compute(loop.operation, 1, x)
+        native.compute(loop.operation, 1, x)
     with pytest.raises(ValueError, match="threads must be from 1"):
-        extension.compute(loop.operation, 0, x, x)
-    assert extension.compute(loop.operation, 1, x, "text") is None
+        native.compute(loop.operation, 0, x, x)
+    assert native.compute(loop.operation, 1, x, "text") is None
     moments, _ = loops.reduction(p.VAR, np.dtype(float)) or pytest.fail("no moments")
     with pytest.raises(ValueError, match="moments"):
-        extension.compute(
-            (moments.pointer, moments.inputs, moments.output, 1, False, False), 1, x, x
-        )
+        native.compute((moments.pointer, moments.inputs, moments.output, 1, False, False), 1, x, x)
 
 
 @needs_extension
 @pytest.mark.parametrize("dtype", ["S8", "V8", "M8[s]", "m8[s]", "O", "U2", ">f8", "i4,f4"])
 def test_the_extension_refuses_dtypes_that_their_number_does_not_tell(dtype: str) -> None:
     # Elements of another length or meaning could have the number of the dtype that is expected.
-    assert extension is not None
+    assert native is not None
     refused = np.dtype(dtype)
     taken = np.dtype(np.uint64)
     condition, x = np.ones(4, bool), np.ones(4, taken)
-    loop = extension.select_loop(8)
+    loop = native.select_loop(8)
     inputs = np.dtype(bool), taken, taken
-    assert extension.compute((loop, inputs, taken, 9, False, False), 1, condition, x, x).all()
+    assert native.compute((loop, inputs, taken, 9, False, False), 1, condition, x, x).all()
     with pytest.raises(ValueError, match="dtype 3 is not the loop's"):
-        extension.compute((loop, inputs, refused, 9, False, False), 1, condition, x, x)
+        native.compute((loop, inputs, refused, 9, False, False), 1, condition, x, x)
     inputs = np.dtype(bool), refused, taken
     with pytest.raises(ValueError, match="dtype 1 is not the loop's"):
-        extension.compute((loop, inputs, taken, 9, False, False), 1, condition, x, x)
+        native.compute((loop, inputs, taken, 9, False, False), 1, condition, x, x)
 
 
 @needs_extension
@@ -617,7 +615,7 @@ def test_totals_are_numpys(dtype: str, threads: int) -> None:
                 continue
             for array in (whole, whole[: size // 5 * 5].reshape(-1, 5).T):
                 if array.size > 0:
-                    found = extension.total((*reduction[:3], 0), threads, array)  # type: ignore[union-attr]
+                    found = native.total((*reduction[:3], 0), threads, array)  # type: ignore[union-attr]
                     check(found, ufunc.reduce(array, axis=None, dtype=whole.dtype))
 
 
@@ -659,7 +657,7 @@ def test_only_whole_pieces_of_integers_have_totals() -> None:
 
 @needs_extension
 def test_totals_check_what_they_are_told() -> None:
-    assert extension is not None
+    assert native is not None
     numbers = np.arange(60_000)
     good = operations._exact(p.SUM, numbers.dtype)
     assert good is not None
@@ -683,10 +681,10 @@ def test_totals_check_what_they_are_told() -> None:
         ((pointer, dtype, identity, -1), ValueError),
     ):
         with pytest.raises(error):
-            extension.total(wrong, 2, numbers)
+            native.total(wrong, 2, numbers)
     with pytest.raises(ValueError, match="threads"):
-        extension.total(good, 0, numbers)
+        native.total(good, 0, numbers)
     with pytest.raises(TypeError, match="total takes"):
-        extension.total(good, 2)
+        native.total(good, 2)
     for array in (numbers.astype("i4"), numbers.astype(">i8"), [1, 2], None):
-        assert extension.total(good, 2, array) is None
+        assert native.total(good, 2, array) is None

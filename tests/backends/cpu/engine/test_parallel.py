@@ -22,7 +22,7 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx.backends.cpu.engine import parallel
-from array_api_nx.backends.cpu.engine.extension import extension
+from array_api_nx.native import native
 
 ParallelFor = Callable[[Callable[[int], object], int, int], None]
 
@@ -34,7 +34,7 @@ needs_timers = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no t
 
 @pytest.fixture
 def parallel_for() -> ParallelFor:
-    if extension is None:
+    if native is None:
         pytest.skip("without the extension one thread makes all calls")
     return parallel.parallel_for
 
@@ -394,7 +394,7 @@ def test_a_late_thread_is_not_waited_for(parallel_for: ParallelFor) -> None:
 
 
 def test_without_the_extension_one_thread_makes_all_calls(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parallel, "extension", None)
+    monkeypatch.setattr(parallel, "native", None)
     seen: list[tuple[int, int]] = []
     parallel.parallel_for(lambda i: seen.append((i, threading.get_ident())), 20, 3)
     assert seen == [(i, threading.get_ident()) for i in range(20)]

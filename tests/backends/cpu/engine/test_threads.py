@@ -14,9 +14,10 @@ from typing import Any
 import pytest
 
 import array_api_nx as xp
-from array_api_nx.backends.cpu.engine import diagnostics, extension, threads
+from array_api_nx.backends.cpu.engine import diagnostics, threads
 from array_api_nx.backends.cpu.engine.threads import Unlimited, available, count, reason
 from array_api_nx.config import DEFAULTS
+from array_api_nx.native import native
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 needs_default = pytest.mark.skipif(
@@ -309,7 +310,7 @@ def test_the_limit_of_a_thread_ends_with_it():
 
 @pytest.fixture
 def threadpoolctl() -> Any:
-    if extension.extension is None:
+    if native is None:
         pytest.skip("the extension is not in use")
     module = pytest.importorskip("threadpoolctl")
     threads.register_controller()
@@ -379,7 +380,7 @@ def test_facts_say_how_many_threads_and_why():
         "because": "config_context",
     }
     assert set(found) == {"extension", "threads", "caches", "pool"}
-    assert found["extension"]["in use"] is (extension.extension is not None)
+    assert found["extension"]["in use"] is (native is not None)
     assert found["extension"]["built"] >= found["extension"]["in use"]
     assert found["pool"]["limit"] >= found["pool"]["free_bytes"] >= 0
 

@@ -21,9 +21,9 @@ import array_api_nx as xp
 from array_api_nx import Array, ShapeSpec
 from array_api_nx.backends.cpu import CPUBackend
 from array_api_nx.backends.cpu.engine import memory_pool
-from array_api_nx.backends.cpu.engine.extension import extension
 from array_api_nx.core.symbolic import eval_dim
 from array_api_nx.explain.model import RunExplanation
+from array_api_nx.native import native
 from array_api_nx.tracing.explanation import ProgramExplanation
 from tests.backends.cpu.lazy.test_explain import TUNED
 from tests.support.interpreter import programs
@@ -60,11 +60,11 @@ def run_of(function: Callable[..., Any], *arrays: Array) -> RunExplanation:
 @pytest.fixture
 def no_pool() -> Iterator[None]:
     """Memory that is released is not kept, so that it is measured."""
-    if extension is not None:
-        extension.limit_spares(0)
+    if native is not None:
+        native.limit_spares(0)
     yield
-    if extension is not None:
-        extension.limit_spares(memory_pool._limit())
+    if native is not None:
+        native.limit_spares(memory_pool._limit())
 
 
 def chain(x: Array) -> Array:
@@ -116,7 +116,7 @@ def measured(function: Callable[..., Any], x: Array) -> int:
     return peak - before
 
 
-@pytest.mark.skipif(extension is None, reason="tiles of megabytes")
+@pytest.mark.skipif(native is None, reason="tiles of megabytes")
 @pytest.mark.usefixtures("no_pool")
 @pytest.mark.parametrize("shape", [(60_000, 12), (1_500, 500)])
 @pytest.mark.parametrize("function", dict.fromkeys(MEASURED))

@@ -15,25 +15,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from array_api_nx.backends.cpu.engine import loops
-from array_api_nx.backends.cpu.engine.extension import extension
 from array_api_nx.backends.cpu.engine.kernel import Instruction, Kernel, KernelOperand, Reduction
 from array_api_nx.contract import primitives as p
 from array_api_nx.contract.primitives import Primitive
+from array_api_nx.native import native
 
-pytestmark = pytest.mark.skipif(extension is None, reason="no extension")
+pytestmark = pytest.mark.skipif(native is None, reason="no extension")
 
 NDArray = np.ndarray[Any, Any]
 F4, F8, I8 = map(np.dtype, (np.float32, np.float64, np.int64))
 
 
 def sequence(given: Any, fixed: Any, passes: Any, keeps_gil: bool = True) -> Any:
-    assert extension is not None
-    return extension.Sequence(given, fixed, passes, keeps_gil)
+    assert native is not None
+    return native.Sequence(given, fixed, passes, keeps_gil)
 
 
 def ready(kernel: Kernel) -> Any:
-    assert extension is not None
-    return extension.Kernel(kernel)
+    assert native is not None
+    return native.Kernel(kernel)
 
 
 def binary(op: Primitive, shape: tuple[int, int], dtype: np.dtype[Any] = F8) -> Kernel:
@@ -398,33 +398,33 @@ BAD: list[tuple[str, Any, type[Exception], str]] = [
     ("passes", (None,), TypeError, "a pass must be a tuple"),
     ("passes", ((None, at(0, 1, 2), 1),), TypeError, "a pass begins with a Kernel"),
     ("passes", ((ADD, at(0, 1, 2), 1),), TypeError, "a pass begins with a Kernel"),
-    ("passes", one_pass(*at(0, 1)) if extension else (), ValueError, "sources must have 3 to 3"),
-    ("passes", one_pass(0, 1, 2) if extension else (), TypeError, "a source must be a tuple"),
-    ("passes", one_pass(*at(0, 1, 3)) if extension else (), ValueError, "from 0 to 2, not 3"),
-    ("passes", one_pass(*at(-1, 1, 2)) if extension else (), ValueError, "from 0 to 2, not -1"),
-    ("passes", one_pass(*at(0, 1, 2), threads=0) if extension else (), ValueError, "threads must"),
-    ("passes", one_pass(*at(0, 1), ("2", 0)) if extension else (), TypeError, "integer"),
+    ("passes", one_pass(*at(0, 1)) if native else (), ValueError, "sources must have 3 to 3"),
+    ("passes", one_pass(0, 1, 2) if native else (), TypeError, "a source must be a tuple"),
+    ("passes", one_pass(*at(0, 1, 3)) if native else (), ValueError, "from 0 to 2, not 3"),
+    ("passes", one_pass(*at(-1, 1, 2)) if native else (), ValueError, "from 0 to 2, not -1"),
+    ("passes", one_pass(*at(0, 1, 2), threads=0) if native else (), ValueError, "threads must"),
+    ("passes", one_pass(*at(0, 1), ("2", 0)) if native else (), TypeError, "integer"),
     (
         "passes",
-        one_pass((0, 8), (1, 0), (2, 0)) if extension else (),
+        one_pass((0, 8), (1, 0), (2, 0)) if native else (),
         ValueError,
         "operand 0 covers the bytes 8 to 72, its memory has 64",
     ),
     (
         "passes",
-        one_pass((0, -8), (1, 0), (2, 0)) if extension else (),
+        one_pass((0, -8), (1, 0), (2, 0)) if native else (),
         ValueError,
         "operand 0 covers the bytes -8 to 56",
     ),
     (
         "passes",
-        one_pass((0, 0), (1, 0), (2, 4)) if extension else (),
+        one_pass((0, 0), (1, 0), (2, 4)) if native else (),
         ValueError,
         "operand 2 is not aligned to 8 bytes",
     ),
     (
         "passes",
-        one_pass((0, 0), (1, 0), (2, 2**62)) if extension else (),
+        one_pass((0, 0), (1, 0), (2, 2**62)) if native else (),
         ValueError,
         "an offset must be from",
     ),
@@ -438,11 +438,11 @@ def test_bad_descriptions(part, bad, error, message):
 
 
 def test_bad_calls():
-    assert extension is not None
+    assert native is not None
     with pytest.raises(TypeError, match="takes exactly 4 arguments"):
-        extension.Sequence((), (), ())
+        native.Sequence((), (), ())
     with pytest.raises(TypeError, match="by position"):
-        extension.Sequence((), (), (), keeps_gil=True)
+        native.Sequence((), (), (), keeps_gil=True)
 
 
 def test_accumulators_of_nothing_stay_inside():
