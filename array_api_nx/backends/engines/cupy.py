@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from inspect import isfunction
 from typing import Concatenate, Final, ParamSpec, TypeVar
 
 import array_api_compat.cupy as xp
@@ -14,7 +13,7 @@ import numpy as np
 from cupyx.scipy.special import erf
 
 from ...contract import primitives as p
-from ...contract.backend import Backend, Native, Scalar
+from ...contract.backend import METHODS, Native, Scalar
 from ...contract.errors import EngineError
 from ...contract.numpy_dtypes import FROM_NUMPY, TO_NUMPY, NDArray
 from ...contract.primitives import Primitive
@@ -275,6 +274,6 @@ def _on_its_gpu(
     return primitive
 
 
-for _name, _member in vars(Backend).items():
-    if isfunction(_member) and _name not in ("shape", "dtype", "dlpack_device"):
+for _name in METHODS:
+    if _name not in ("shape", "dtype", "dlpack_device"):
         setattr(CupyBackend, _name, _on_its_gpu(getattr(CupyBackend, _name)))

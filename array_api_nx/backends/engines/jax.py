@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from inspect import isfunction
 from math import prod
 from threading import Lock
 from typing import Final, ParamSpec, TypeVar
@@ -21,7 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...contract import primitives as p
-from ...contract.backend import Backend, Native, Operand, Padding, Scalar
+from ...contract.backend import METHODS, Native, Operand, Padding, Scalar
 from ...contract.composed import window_counts
 from ...contract.errors import EngineError
 from ...contract.numpy_dtypes import TO_NUMPY, NDArray
@@ -354,6 +353,6 @@ def _in_64_bits(method: Callable[P, R]) -> Callable[P, R]:
 
 
 # Checked runs read elements by `peek`, which is no method of the contract.
-for _name, _member in (*vars(Backend).items(), ("peek", JaxBackend.peek)):
-    if isfunction(_member) and _name not in ("shape", "dtype", "dlpack_device"):
+for _name in (*METHODS, "peek"):
+    if _name not in ("shape", "dtype", "dlpack_device"):
         setattr(JaxBackend, _name, _in_64_bits(getattr(JaxBackend, _name)))

@@ -14,7 +14,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
-from inspect import isfunction
 from math import prod
 from typing import Concatenate, Final, NoReturn, ParamSpec, TypeVar
 from weakref import WeakSet
@@ -23,7 +22,7 @@ import numpy as np
 
 from ...contract import composed
 from ...contract import primitives as p
-from ...contract.backend import Backend, Keys, Native, Norm, Operand, Scalar
+from ...contract.backend import METHODS, Keys, Native, Norm, Operand, Scalar
 from ...contract.errors import EngineError
 from ...contract.numpy_dtypes import FROM_NUMPY, NDArray
 from ...contract.primitives import Primitive
@@ -645,8 +644,8 @@ _Engine = TypeVar("_Engine", bound=type[NamespaceBackend])
 def explain_errors(engine: _Engine) -> _Engine:
     """Decorate the class of an engine: where a method of the contract raises one of the engine's
     `errors`, what `NamespaceBackend.explained` makes of it is raised instead."""
-    for name, member in vars(Backend).items():
-        if isfunction(member) and name not in _HOT:
+    for name in METHODS:
+        if name not in _HOT:
             setattr(engine, name, _explaining(getattr(engine, name)))
     return engine
 

@@ -1,0 +1,127 @@
+"""The first chapter of the backend contract: what stands behind handles. See backend.py."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+from ..core import dtypes as d
+from ..core.dtypes import DType
+from ..explain.explanation import Explanation
+from .arguments import AxisOrder, Handle, Info, Native, Scalar
+from .numpy_dtypes import FROM_NUMPY, NDArray
+
+__all__ = ["Handles"]
+
+
+class Handles(ABC):
+    """What a backend tells of its arrays, and how these come from and go to others."""
+
+    shares_host: bool = False
+    """Whether arrays lie in memory that the host reads and writes: whether `to_host`, and
+    `from_host` without `copy`, share it."""
+
+    strided_shares: bool = False
+    """Whether the result of `strided` shares the memory of an argument that is row-major."""
+
+    @abstractmethod
+    def shape(self, x: Handle) -> tuple[int, ...]:
+        """The shape of `x`. Backend must: answer without computing anything."""
+
+    @abstractmethod
+    def dtype(self, x: Handle) -> DType:
+        """The dtype of `x`. Backend must: answer without computing anything."""
+
+    @abstractmethod
+    def read_only_reason(self, x: Handle) -> str | None:
+        """Why `x` may not be written to, or None if it may.
+
+        Backend must: refuse memory that was handed in as read-only, views in which several
+        elements share memory or some have none, and views of views in which several elements
+        share memory.
+        """
+
+    @abstractmethod
+    def to_host(self, x: Handle) -> NDArray:
+        """`x` as a NumPy array of native byte order.
+
+        Backend must: share memory if `shares_host`, so that writing to either shows in the
+        other, and copy otherwise.
+        """
+
+    @abstractmethod
+    def from_host(self, array: NDArray, *, copy: bool, lent: bool = True) -> Handle:
+        """A NumPy array's elements as an array of this backend.
+
+        Frontend guarantees: the dtype has a counterpart in the table, bytes are in native order,
+        elements are aligned and strides are whole elements. Unless `lent`, nobody else holds the
+        array, so that nobody can write to it behind the backend's back.
+        Backend must: own the memory if `copy`; otherwise share it if `shares_host`, respecting
+        that it may be read-only.
+        """
+
+    def native(self, x: Handle) -> Native:
+        """`x` as an array of the engine, for DLPack and for those who use the engine itself.
+
+        Backend must: share memory where the engine has such an array, and copy otherwise. The
+        array has ``__dlpack__``.
+        """
+        return self.to_host(x)
+
+    def from_native(self, array: Native) -> Handle:
+        """An array of the engine, or of another one in memory that it can reach, as a handle.
+
+        Backend must: share its memory; raise TypeError for a dtype that is not in the table, and
+        BufferError for strides that the engine lacks.
+        """
+        if array.dtype not in FROM_NUMPY:
+            raise TypeError(f"the standard has no dtype for {array.dtype}; convert the array first")
+        return self.from_host(array, copy=False)
+
+    def available_dtypes(self) -> tuple[DType, ...]:
+        """The dtypes that arrays can have here; all of the table's by default."""
+        return d.ALL
+
+    def item(self, x: Handle) -> Scalar:
+        """The only element of `x` as a Python scalar.
+
+        Backend must: raise ValueError if there is not exactly one.
+        """
+        value: Scalar = self.to_host(x).item()
+        return value
+
+    def has_elements(self, x: Handle) -> bool:
+        """Whether there are elements to look at; False for what stands for an array in a trace."""
+        return True
+
+    def axis_order(self, x: Handle) -> AxisOrder | None:
+        """How the elements of `x` follow each other in memory; None if row-major.
+
+        That decides where a reshape needs a copy, and how results are laid out.
+        """
+        return None
+
+    def may_overlap(self, x1: Handle, x2: Handle) -> bool:
+        """Whether what is written to `x1` may show in `x2`. Backend must: say True if in doubt."""
+        return True
+
+    def evaluate(self, *handles: Handle) -> None:  # noqa: B027  # most backends defer nothing
+        """Compute what of `handles` is still to be computed."""
+
+    def explain(self, x: Handle) -> Explanation:
+        """What of `x` is still to be computed, and how that would be done."""
+        return Explanation()
+
+    def dlpack_device(self) -> tuple[int, int]:
+        """The device type and id of DLPack; (1, 0), the CPU, by default."""
+        return 1, 0
+
+    def runtime_info(self) -> Info:
+        """What `show_config` tells of this backend, by name; nothing by default.
+
+        Backend must: use strings, numbers, booleans, None, and dicts of these.
+        """
+        return {}
+
+    def release_memory(self) -> None:
+        """Give memory that is kept for later arrays back to the system; nothing by default."""
+        return None
