@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 from .frontend.array import Array  # isort: skip
 
 from . import fft, linalg
+from .backends.cpu.engine.threads import register_controller as _register_controller
 from .compile import ShapeSpec, compile, eval_shape
 from .config import config_context, current
 from .core.dtypes import (
@@ -241,6 +242,9 @@ else:
 
 # Plain `einops.rearrange(x, ...)` takes arrays where einops knows the backend class of this module.
 _when_imported("einops", partial(import_module, ".einops_backend", __name__))
+
+# A limit of threadpoolctl holds for computations here, also one that is set before the first array.
+_when_imported("threadpoolctl", _register_controller)
 
 
 def __dir__() -> list[str]:

@@ -311,9 +311,7 @@ def default_device() -> Device:
 
 def _load_cpu() -> Backend:
     from .backends.cpu import CPUBackend
-    from .backends.cpu.engine.threads import register_controller
 
-    register_controller()
     backend = CPUBackend()
     if native is not None:
         native.set_cpu(CPU, backend)

@@ -114,7 +114,12 @@ class Limits:
 
     def lowest(self) -> int | None:
         """The limit in force, or None."""
-        return min([n for thread, n in self.by_thread.items() if thread.is_alive()], default=None)
+        by_thread = self.by_thread
+        if not by_thread:
+            return None
+        if by_thread.get(current_thread()) == 1:  # whichever threads live, no limit is lower
+            return 1
+        return min([n for thread, n in by_thread.items() if thread.is_alive()], default=None)
 
     def get(self) -> int:
         """The limit of this thread; if it has none, the number that holds without limits."""
@@ -150,7 +155,7 @@ def count() -> int:
     asked = current().num_threads
     if asked is None:
         asked = default()[0]
-    limit = limits.lowest() if limits.by_thread else None
+    limit = limits.lowest()
     return asked if limit is None else min(asked, limit)
 
 

@@ -356,6 +356,22 @@ def test_limits_from_info_restore(threadpoolctl):
         assert count() == 8
 
 
+@pytest.mark.parametrize(
+    "order", [("threadpoolctl", "array_api_nx"), ("array_api_nx", "threadpoolctl")]
+)
+def test_a_limit_before_the_first_array_holds(threadpoolctl, order):
+    code = f"""
+import {order[0]}
+import {order[1]}
+from array_api_nx.backends.cpu.engine.threads import count
+with array_api_nx.config_context(num_threads=8):
+    with threadpoolctl.threadpool_limits(limits=2):
+        print(count(), float(array_api_nx.sum(array_api_nx.ones(3))), count())
+    print(count())
+"""
+    assert python(code).split() == ["2", "3.0", "2", "8"]
+
+
 @pytest.mark.parametrize("module", ["None", "types.ModuleType('threadpoolctl')"])
 def test_registering_needs_no_threadpoolctl_or_a_recent_one(module):
     code = f"""
