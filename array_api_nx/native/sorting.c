@@ -218,6 +218,78 @@ static PyObject *sort_twin(int ignored, PyObject *const *args, Py_ssize_t count,
     return result;
 }
 
+/* ------------------------------------------------------------------ argsort */
+
+/* Fewer integers than these are sorted by comparison, which then takes as long. */
+enum { COUNTED_FROM = 48 };
+
+static void number_in_order(npy_intp *indices, npy_intp length)
+{
+    for (npy_intp j = 0; j < length; j++) {
+        indices[j] = j;
+    }
+}
+
+/* The stable order of integers that ascend, or that span fewer values than there are of them: each
+   value is counted. That takes 2.4 ns an element, and a stable sort by comparison 11 (4,000 shuffled
+   int64) to 55 (30,000). `counts` has room for `length`. 0 for other integers. */
+#define ORDER_BY_COUNTING(NAME, TYPE, UNSIGNED)                                              \
+    static int NAME(const TYPE *row, npy_intp length, npy_intp *counts, npy_intp *indices)   \
+    {                                                                                        \
+        TYPE low = row[0], high = row[0];                                                    \
+        int descends = 0;                                                                    \
+        for (npy_intp j = 1; j < length; j++) {                                              \
+            low = row[j] < low ? row[j] : low;                                               \
+            high = row[j] > high ? row[j] : high;                                            \
+            descends |= row[j] < row[j - 1];                                                 \
+        }                                                                                    \
+        if (!descends) {                                                                     \
+            number_in_order(indices, length);                                                \
+            return 1;                                                                        \
+        }                                                                                    \
+        const UNSIGNED span = (UNSIGNED)((UNSIGNED)high - (UNSIGNED)low);                    \
+        if (span >= (npy_uintp)length) {                                                     \
+            return 0;                                                                        \
+        }                                                                                    \
+        memset(counts, 0, ((size_t)span + 1) * sizeof(*counts));                             \
+        for (npy_intp j = 0; j < length; j++) {                                              \
+            counts[(UNSIGNED)((UNSIGNED)row[j] - (UNSIGNED)low)]++;                          \
+        }                                                                                    \
+        npy_intp place = 0; /* where the indices of a value begin */                         \
+        for (npy_uintp value = 0; value <= span; value++) {                                  \
+            const npy_intp count = counts[value];                                            \
+            counts[value] = place;                                                           \
+            place += count;                                                                  \
+        }                                                                                    \
+        for (npy_intp j = 0; j < length; j++) {                                              \
+            indices[counts[(UNSIGNED)((UNSIGNED)row[j] - (UNSIGNED)low)]++] = j;             \
+        }                                                                                    \
+        return 1;                                                                            \
+    }
+
+ORDER_BY_COUNTING(count_int32, npy_int32, npy_uint32)
+ORDER_BY_COUNTING(count_uint32, npy_uint32, npy_uint32)
+ORDER_BY_COUNTING(count_int64, npy_int64, npy_uint64)
+ORDER_BY_COUNTING(count_uint64, npy_uint64, npy_uint64)
+
+/* Smaller integers NumPy sorts digit by digit. */
+static int order_by_counting(const char *row, DTypeCode code, npy_intp length, npy_intp *counts,
+                             npy_intp *indices)
+{
+    switch (length < COUNTED_FROM ? BOOL : code) {
+    case INT32:
+        return count_int32((const npy_int32 *)row, length, counts, indices);
+    case UINT32:
+        return count_uint32((const npy_uint32 *)row, length, counts, indices);
+    case INT64:
+        return count_int64((const npy_int64 *)row, length, counts, indices);
+    case UINT64:
+        return count_uint64((const npy_uint64 *)row, length, counts, indices);
+    default:
+        return 0;
+    }
+}
+
 static PyObject *argsort_twin(int ignored, PyObject *const *args, Py_ssize_t count,
                               PyObject *names)
 {
@@ -241,8 +313,9 @@ static PyObject *argsort_twin(int ignored, PyObject *const *args, Py_ssize_t cou
     if (take_scratch(&copy, x->size * itemsize) < 0) {
         return NULL;
     }
-    /* A row of elements after one of indices. */
-    if (take_scratch(&row, row_bytes + rows.length * itemsize) < 0) {
+    /* A row of counts after one of elements, and that after one of indices. */
+    const npy_intp counts_at = row_bytes + (rows.length * itemsize + 7) / 8 * 8;
+    if (take_scratch(&row, counts_at + row_bytes) < 0) {
         free_scratch(&copy);
         return NULL;
     }
@@ -263,10 +336,11 @@ static PyObject *argsort_twin(int ignored, PyObject *const *args, Py_ssize_t cou
                        itemsize);
             elements = row.data + row_bytes;
         }
-        for (npy_intp j = 0; j < rows.length; j++) {
-            indices[j] = j;
+        npy_intp *counts = (npy_intp *)(row.data + counts_at);
+        if (!order_by_counting(elements, code, rows.length, counts, indices)) {
+            number_in_order(indices, rows.length);
+            failed = sort(elements, indices, rows.length, NULL) < 0;
         }
-        failed = sort(elements, indices, rows.length, NULL) < 0;
         if (rows.step != 1) {
             copy_items(row.data, sizeof(npy_intp), out + start * (npy_intp)sizeof(npy_intp),
                        rows.step * (npy_intp)sizeof(npy_intp), rows.length, sizeof(npy_intp));

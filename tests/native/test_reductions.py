@@ -213,6 +213,29 @@ def test_sorts(function: Callable[..., Any]) -> None:
         check(function, x, **keywords)
 
 
+@pytest.mark.parametrize("dtype", ["int32", "int64", "uint32", "uint64"])
+def test_argsort_of_integers_that_repeat(dtype: str) -> None:
+    rng = np.random.default_rng(8)
+    limits = np.iinfo(dtype)
+    for length in (1, 31, 47, 48, 49, 300, 2000):
+        for span in (1, 2, length // 2 + 1, length, length + 1, 10 * length):
+            for start in (0, limits.min, limits.max - span + 1):
+                numbers = rng.integers(0, span, (3, length)).astype(dtype) + np.asarray(
+                    start, dtype
+                )
+                numbers[1].sort()
+                x = xp.asarray(numbers, copy=True)
+                for descending in (False, True):
+                    check(xp.argsort, x, descending=descending)
+                    check(xp.argsort, x.T, axis=0, descending=descending)
+        x = xp.asarray(
+            np.full(length, limits.max, dtype) ^ rng.integers(0, 2, length).astype(dtype)
+        )
+        check(xp.argsort, x)
+    x = xp.asarray(np.tile(np.asarray([limits.max, limits.min], dtype), 40), copy=True)
+    check(xp.argsort, x)
+
+
 def test_searches() -> None:
     scalars = [0, 1, -1, 2.5, np.nan, True, 2**70, 1j, "a", np.float64(1.0), None]
     for rng, x in cases(6, 500):
