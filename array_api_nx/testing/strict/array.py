@@ -1,0 +1,620 @@
+"""The array of strict namespaces: the standard's attributes and methods over an array of ours.
+
+Each namespace has a class of its own. So arrays of two namespaces are told apart by their types.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, ClassVar, Never, Self, TypeVar
+
+from ...core import dtypes as d
+from ...core.dtypes import PROMOTION
+from ...device import Device
+from ...frontend.array import LEFT_OUT, Array, Foreign
+from .dtypes import STRICT, StrictDType
+from .errors import refuse, refuse_attribute
+from .indexing import plain_key
+from .operands import (
+    Group,
+    check_devices,
+    check_dtype,
+    check_pair,
+    check_scalar,
+    foreign,
+    wants_operand,
+)
+from .signatures import METHODS
+from .versions import added_in, lacks
+
+if TYPE_CHECKING:
+    from ...contract.numpy_dtypes import NDArray
+    from .policy import Policy
+
+__all__ = ["StrictArray", "array_class"]
+
+_ANY = Group("any")
+_FLOATING = Group("floating")
+_INTEGER = Group("integer")
+_INTEGER_OR_BOOL = Group("integer_or_bool")
+_NUMERIC = Group("numeric")
+_REAL = Group("real")
+
+OBJECT = "Array object"
+
+_new = object.__new__
+
+Operation = Callable[[Any, Any], Any]
+Some = TypeVar("Some", bound="StrictArray")
+
+
+def _operand(x: StrictArray, other: object, operation: Operation, group: Group) -> Any:
+    """The other operand of an operator, checked; NotImplemented if it may know what to do."""
+    where = operation.__name__.strip("_")
+    if type(other) is type(x):
+        check_pair(where, group, (x._array, other._array))
+        return other._array
+    if type(other) in _SCALARS:
+        dtype = x._array.dtype
+        check_dtype(where, group, dtype)
+        if operation is operator.matmul:
+            raise refuse(
+                TypeError, "matmul with a scalar; it takes arrays", "Operators", "use x * scalar"
+            )
+        check_scalar(where, dtype, other, type(x)._policy.version, group)
+        if group is _INTEGER:
+            check_shift(where, other)
+        return other
+    if operation is not operator.eq and operation is not operator.ne and wants_operand(other):
+        return NotImplemented
+    raise foreign(where, other)
+
+
+_SCALARS = frozenset({bool, int, float, complex})
+
+
+def check_shift(where: str, by: object) -> None:
+    """ValueError for shifts by negative numbers, where they are known without a computation."""
+    if type(by) is int:
+        negative = by < 0
+    elif type(by) is Array and by.dtype in d.SIGNED and by.device.name == "cpu":
+        negative = bool((by < 0).any())
+    else:
+        return
+    if negative:
+        raise refuse(
+            ValueError,
+            f"{where} by a negative number; each must be at least 0",
+            "Element-wise Functions",
+            "shift the other way by its absolute value",
+        )
+
+
+def _operate(x: Some, other: object, operation: Operation, group: Group) -> Some:
+    array = x._array
+    own = type(x)
+    if type(other) is own:
+        operand = other._array
+        if (array.dtype, operand.dtype) not in group.pairs or array.device is not operand.device:
+            operand = _operand(x, other, operation, group)
+    else:
+        operand = _operand(x, other, operation, group)
+        if operand is NotImplemented:
+            return operand  # type: ignore[no-any-return]
+    result = _new(own)
+    result._array = operation(array, operand)
+    return result
+
+
+def _reflect(x: Some, other: object, operation: Operation, group: Group) -> Some:
+    operand = _operand(x, other, operation, group)
+    if operand is NotImplemented:
+        return operand  # type: ignore[no-any-return]
+    result = _new(type(x))
+    result._array = operation(operand, x._array)
+    return result
+
+
+def _shift(x: Some, other: object, operation: Operation) -> Some:
+    if type(other) is type(x):
+        check_shift(operation.__name__, other._array)
+    return _operate(x, other, operation, _INTEGER)
+
+
+def _in_place(x: Some, other: object, operation: Operation, group: Group) -> Some:
+    array = x._array
+    operand = _operand(x, other, operation, group)
+    if operand is NotImplemented:
+        return operand  # type: ignore[no-any-return]
+    if type(operand) is Array:
+        result = PROMOTION[array.dtype, operand.dtype]
+    else:
+        result = array.dtype.with_scalar[type(operand)]
+    if result is not array.dtype:
+        raise refuse(
+            TypeError,
+            f"{operation.__name__.strip('_')} of {array.dtype} with what makes it {result}; what "
+            "an in-place operation gives that changes the dtype is left unspecified",
+            "In-place Operators",
+            "write x = x + y",
+        )
+    changed = operation(array, operand)
+    if changed is array:
+        return x
+    made = _new(type(x))
+    made._array = changed
+    return made
+
+
+def _unary(x: Some, operation: Callable[[Any], Any], group: Group) -> Some:
+    array = x._array
+    if array.dtype not in group.dtypes:
+        check_dtype(operation.__name__, group, array.dtype)
+    result = _new(type(x))
+    result._array = operation(array)
+    return result
+
+
+def _scalar(x: StrictArray, kind: str) -> Array:
+    """The array inside, if it is one element that may become a Python scalar."""
+    array = x._array
+    if array.ndim:
+        raise refuse(
+            TypeError,
+            f"{kind} of an array of {array.ndim} axes; it must be zero-dimensional",
+            f"Array object: __{kind}__",
+            f"index it first, or reshape: {kind}(xp.reshape(x, ()))",
+        )
+    if array.dtype in d.COMPLEX and kind in ("int", "float"):
+        raise refuse(
+            TypeError,
+            f"{kind} of a complex number is left unspecified",
+            f"Array object: __{kind}__",
+            f"say which part: {kind}(xp.real(x))",
+        )
+    return array
+
+
+class StrictArray:
+    """An array of a strict namespace.
+
+    Made by the namespace's functions. It has the standard's attributes and methods, and beside them
+    what Python needs to print, copy and pickle it.
+
+    Standard: array object.
+    """
+
+    __slots__ = ("__weakref__", "_array")
+
+    _array: Array
+    _policy: ClassVar[Policy]
+    _namespace: ClassVar[ModuleType]
+
+    def __new__(cls, *arguments: object, **options: object) -> Never:
+        raise refuse(
+            TypeError,
+            "the class of arrays makes none; how arrays are constructed is not a part of the class",
+            OBJECT,
+            "use xp.asarray, xp.zeros or another creation function",
+        )
+
+    # ------------------------------------------------------------------ attributes
+
+    @property
+    def dtype(self) -> StrictDType:
+        """Data type of the elements."""
+        return STRICT[self._array.dtype]
+
+    @property
+    def device(self) -> Device:
+        """Where the elements live."""
+        return self._array.device
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Sizes of the axes."""
+        return self._array.shape
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return self._array.ndim
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return self._array.size
+
+    @property
+    def T(self) -> Self:
+        """The transpose of a matrix. ValueError unless there are two axes."""
+        if self._array.ndim != 2:
+            raise refuse(
+                ValueError,
+                f"T of an array of {self._array.ndim} axes; it must have two",
+                "Array object: T",
+                "use x.mT for the last two axes, or xp.permute_dims(x, axes)",
+            )
+        return self._wrap(self._array.T)
+
+    @property
+    def mT(self) -> Self:
+        """The transpose of each matrix in a stack. ValueError below two axes."""
+        return self._wrap(self._array.mT)
+
+    def __getattr__(self, name: str) -> Never:
+        raise refuse_attribute("an array", name, _MENDS.get(name) or self._function(name), OBJECT)
+
+    def __dir__(self) -> list[str]:
+        return sorted(METHODS)
+
+    @classmethod
+    def _function(cls, name: str) -> str | None:
+        return f"xp.{name}(x)" if name in vars(cls._namespace) else None
+
+    @classmethod
+    def _wrap(cls, array: Array) -> Self:
+        x: Self = _new(cls)
+        x._array = array
+        return x
+
+    # ------------------------------------------------------------------ methods
+
+    def __array_namespace__(self, /, *, api_version: str | None = None) -> ModuleType:
+        """The namespace of this array.
+
+        Raises
+        ------
+        ValueError
+            If `api_version` is another version than that of the namespace.
+        """
+        version = self._policy.version
+        if api_version is not None and api_version != version:
+            raise refuse(
+                ValueError,
+                f"__array_namespace__(api_version={api_version!r}) of an array of {version}; it "
+                "raises where the namespace is not of that version",
+                "Array object: __array_namespace__",
+                f'use api_version="{version}", or another strict namespace',
+            )
+        return self._namespace
+
+    def to_device(self, device: Device, /, *, stream: object = None) -> Self:
+        """This array on `device`."""
+        return self._wrap(self._array.to_device(check_device("to_device", device), stream=stream))
+
+    def __dlpack__(
+        self,
+        /,
+        *,
+        stream: object = None,
+        max_version: tuple[int, int] | None = LEFT_OUT,
+        dl_device: tuple[Any, int] | None = LEFT_OUT,
+        copy: bool | None = LEFT_OUT,
+    ) -> Foreign:
+        """A DLPack capsule over this array's memory, or over a copy if `copy`."""
+        given: dict[str, Foreign] = {
+            "max_version": max_version,
+            "dl_device": dl_device,
+            "copy": copy,
+        }
+        options = {name: value for name, value in given.items() if value is not LEFT_OUT}
+        version = self._policy.version
+        for name in options:
+            if lacks(version, f"__dlpack__.{name}"):
+                raise refuse(
+                    TypeError,
+                    f"__dlpack__ has no {name}= in {version}; it came with "
+                    f"{added_in(f'__dlpack__.{name}')}",
+                    "Array object: __dlpack__",
+                    "leave it out",
+                )
+        return self._array.__dlpack__(stream=stream, **options)
+
+    def __dlpack_device__(self, /) -> tuple[int, int]:
+        """The device type and id of DLPack."""
+        return self._array.__dlpack_device__()
+
+    # ------------------------------------------------------------------ conversion to Python
+
+    def __bool__(self) -> bool:
+        return bool(_scalar(self, "bool"))
+
+    def __int__(self) -> int:
+        return int(_scalar(self, "int"))
+
+    def __float__(self) -> float:
+        return float(_scalar(self, "float"))
+
+    def __complex__(self) -> complex:
+        return complex(_scalar(self, "complex"))
+
+    def __index__(self) -> int:
+        array = _scalar(self, "index")
+        check_dtype("operator.index", _INTEGER, array.dtype)
+        return operator.index(array)
+
+    # ------------------------------------------------------------------ indexing
+
+    def __getitem__(self, key: Any, /) -> Self:
+        x: Self = _new(type(self))
+        x._array = self._array[plain_key(self, key)]
+        return x
+
+    def __setitem__(self, key: Any, value: Any, /) -> None:
+        key = plain_key(self, key, writing=True)
+        array = self._array
+        if type(value) is type(self):
+            value = value._array
+            dtype = value.dtype
+            check_devices("assignment", (array, value))
+            result = PROMOTION[array.dtype, dtype]
+            kind = (array.dtype, dtype) in _ANY.pairs
+        elif type(value) in _SCALARS:
+            check_scalar("assignment", array.dtype, value, self._policy.version, _ANY)
+            dtype, result, kind = array.dtype, array.dtype.with_scalar[type(value)], True
+        else:
+            raise foreign("assignment", value)
+        if result is not array.dtype or not kind:
+            raise refuse(
+                TypeError,
+                f"assignment of {dtype if dtype is not array.dtype else result} to an array of "
+                f"{array.dtype}; what cannot be promoted to the array's dtype is left unspecified",
+                "Array object: __setitem__",
+                "convert it first: xp.astype(value, x.dtype)",
+            )
+        array[key] = value
+
+    def __iter__(self) -> Iterator[Self]:
+        array = self._array
+        if array.ndim != 1:
+            raise refuse(
+                TypeError,
+                f"iteration over an array of {array.ndim} axes; it is defined for one axis",
+                "Array object: __getitem__",
+                "loop over xp.unstack(x)" if array.ndim else "use x itself",
+            )
+        return iter([self._wrap(each) for each in array])
+
+    def __len__(self) -> Never:
+        raise refuse(
+            TypeError, "len of an array, which has no length", OBJECT, "use x.shape[0] or x.size"
+        )
+
+    def __contains__(self, value: object) -> Never:
+        raise refuse(
+            TypeError,
+            "in with an array, of which nothing is said",
+            OBJECT,
+            "use xp.any(x == value)",
+        )
+
+    # ------------------------------------------------------------------ operators
+
+    def __abs__(self) -> Self:
+        return _unary(self, operator.abs, _NUMERIC)
+
+    def __neg__(self) -> Self:
+        return _unary(self, operator.neg, _NUMERIC)
+
+    def __pos__(self) -> Self:
+        return _unary(self, operator.pos, _NUMERIC)
+
+    def __invert__(self) -> Self:
+        return _unary(self, operator.invert, _INTEGER_OR_BOOL)
+
+    def __add__(self, other: Any, /) -> Self:
+        return _operate(self, other, operator.add, _NUMERIC)
+
+    def __radd__(self, other: Any, /) -> Self:
+        return _reflect(self, other, operator.add, _NUMERIC)
+
+    def __iadd__(self, other: Any, /) -> Self:
+        return _in_place(self, other, operator.iadd, _NUMERIC)
+
+    def __sub__(self, other: Any, /) -> Self:
+        return _operate(self, other, operator.sub, _NUMERIC)
+
+    def __rsub__(self, other: Any, /) -> Self:
+        return _reflect(self, other, operator.sub, _NUMERIC)
+
+    def __isub__(self, other: Any, /) -> Self:
+        return _in_place(self, other, operator.isub, _NUMERIC)
+
+    def __mul__(self, other: Any, /) -> Self:
+        return _operate(self, other, operator.mul, _NUMERIC)
+
+    def __rmul__(self, other: Any, /) -> Self:
+        return _reflect(self, other, operator.mul, _NUMERIC)
+
+    def __imul__(self, other: Any, /) -> Self:
+        return _in_place(self, other, operator.imul, _NUMERIC)
+
+    def __truediv__(self, other: Any, /) -> Self:
+        return _operate(self, other, operator.truediv, _FLOATING)
+
+    def __rtruediv__(self, other: Any, /) -> Self:
+        return _reflect(self, other, operator.truediv, _FLOATING)
+
+    def __itruediv__(self, other: Any, /) -> Self:
+        return _in_place(self, other, operator.itruediv, _FLOATING)
+
+    def __floordiv__(self, other: Any, /) -> Self:
+        return _operate(self, other, operator.floordiv, _REAL)
+
+    def __rfloordiv__(self, other: Any, /) -> Self:
+        return _reflect(self, other, operator.floordiv, _REAL)
+
+    def __ifloordiv__(self, other: Any, /) -> Self:
+        return _in_place(self, other, operator.ifloordiv, _REAL)
+
+    def __mod__(self, other: Any, /) -> Self:
+        return _operate(self, other, operator.mod, _REAL)
+
+    def __rmod__(self, other: Any, /) -> Self:
+        return _reflect(self, other, operator.mod, _REAL)
+
+    def __imod__(self, other: Any, /) -> Self:
+        return _in_place(self, other, operator.imod, _REAL)
+
+    def __pow__(self, other: Any, /) -> Self:
+        return _operate(self, other, operator.pow, _NUMERIC)
+
+    def __rpow__(self, other: Any, /) -> Self:
+        return _reflect(self, other, operator.pow, _NUMERIC)
+
+    def __ipow__(self, other: Any, /) -> Self:
+        return _in_place(self, other, operator.ipow, _NUMERIC)
+
+    def __matmul__(self, other: Any, /) -> Self:
+        return _operate(self, other, operator.matmul, _NUMERIC)
+
+    def __rmatmul__(self, other: Any, /) -> Self:
+        return _reflect(self, other, operator.matmul, _NUMERIC)
+
+    def __imatmul__(self, other: Any, /) -> Self:
+        return _in_place(self, other, operator.imatmul, _NUMERIC)
+
+    def __and__(self, other: Any, /) -> Self:
+        return _operate(self, other, operator.and_, _INTEGER_OR_BOOL)
+
+    def __rand__(self, other: Any, /) -> Self:
+        return _reflect(self, other, operator.and_, _INTEGER_OR_BOOL)
+
+    def __iand__(self, other: Any, /) -> Self:
+        return _in_place(self, other, operator.iand, _INTEGER_OR_BOOL)
+
+    def __or__(self, other: Any, /) -> Self:
+        return _operate(self, other, operator.or_, _INTEGER_OR_BOOL)
+
+    def __ror__(self, other: Any, /) -> Self:
+        return _reflect(self, other, operator.or_, _INTEGER_OR_BOOL)
+
+    def __ior__(self, other: Any, /) -> Self:
+        return _in_place(self, other, operator.ior, _INTEGER_OR_BOOL)
+
+    def __xor__(self, other: Any, /) -> Self:
+        return _operate(self, other, operator.xor, _INTEGER_OR_BOOL)
+
+    def __rxor__(self, other: Any, /) -> Self:
+        return _reflect(self, other, operator.xor, _INTEGER_OR_BOOL)
+
+    def __ixor__(self, other: Any, /) -> Self:
+        return _in_place(self, other, operator.ixor, _INTEGER_OR_BOOL)
+
+    def __lshift__(self, other: Any, /) -> Self:
+        return _shift(self, other, operator.lshift)
+
+    def __rlshift__(self, other: Any, /) -> Self:
+        return _reflect(self, other, operator.lshift, _INTEGER)
+
+    def __ilshift__(self, other: Any, /) -> Self:
+        return _in_place(self, other, operator.ilshift, _INTEGER)
+
+    def __rshift__(self, other: Any, /) -> Self:
+        return _shift(self, other, operator.rshift)
+
+    def __rrshift__(self, other: Any, /) -> Self:
+        return _reflect(self, other, operator.rshift, _INTEGER)
+
+    def __irshift__(self, other: Any, /) -> Self:
+        return _in_place(self, other, operator.irshift, _INTEGER)
+
+    def __eq__(self, other: Any, /) -> Self:  # type: ignore[override]
+        return _operate(self, other, operator.eq, _ANY)
+
+    def __ne__(self, other: Any, /) -> Self:  # type: ignore[override]
+        return _operate(self, other, operator.ne, _ANY)
+
+    def __lt__(self, other: Any, /) -> Self:
+        return _operate(self, other, operator.lt, _REAL)
+
+    def __le__(self, other: Any, /) -> Self:
+        return _operate(self, other, operator.le, _REAL)
+
+    def __gt__(self, other: Any, /) -> Self:
+        return _operate(self, other, operator.gt, _REAL)
+
+    def __ge__(self, other: Any, /) -> Self:
+        return _operate(self, other, operator.ge, _REAL)
+
+    # ------------------------------------------------------------------ what Python needs
+
+    def __repr__(self) -> str:
+        return repr(self._array)
+
+    def __str__(self) -> str:
+        return str(self._array)
+
+    def __reduce__(self) -> tuple[object, tuple[Policy, Array]]:
+        return _restored, (self._policy, self._array)
+
+    def __copy__(self) -> Self:
+        return self._wrap(self._array.__copy__())
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self._wrap(self._array.__copy__())
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray:
+        """Refused: NumPy would find it missing, and make an array of objects instead."""
+        if self._policy.numpy_conversion:
+            return self._array.__array__(dtype, copy)
+        raise refuse(
+            TypeError,
+            "conversion to a NumPy array by __array__, which the standard does not have",
+            "Data interchange mechanisms",
+            "use numpy.from_dlpack(x), or compute with the functions of x.__array_namespace__()",
+        )
+
+
+_MENDS = {
+    "astype": "xp.astype(x, dtype)",
+    "copy": "xp.asarray(x, copy=True)",
+    "dot": "x @ y",
+    "fill": "x[...] = value",
+    "flatten": "xp.reshape(x, (-1,))",
+    "item": "float(x), int(x), complex(x) or bool(x)",
+    "itemsize": "xp.finfo(x.dtype).bits // 8 or xp.iinfo(x.dtype).bits // 8",
+    "nbytes": "x.size * xp.finfo(x.dtype).bits // 8",
+    "ravel": "xp.reshape(x, (-1,))",
+    "tolist": "numpy.from_dlpack(x).tolist()",
+    "transpose": "xp.permute_dims(x, axes), x.T or x.mT",
+    "view": "xp.astype(x, dtype)",
+}
+
+
+def check_device(where: str, device: object) -> Device:
+    """`device`, if it is one; ValueError if it is only its name."""
+    if type(device) is Device:
+        return device
+    named = f"array_api_nx.Device({device!r})" if isinstance(device, str) else "a device object"
+    raise refuse(
+        ValueError,
+        f"{where}: the device {device!r}; devices are objects, and names for them are each "
+        "library's own",
+        "Device support",
+        f"use x.device of another array, or {named}",
+    )
+
+
+def array_class(policy: Policy, namespace: ModuleType) -> type[StrictArray]:
+    """The class of a namespace's arrays."""
+    attributes: dict[str, object] = {
+        "__slots__": (),
+        "__module__": policy.name,
+        "__doc__": StrictArray.__doc__,
+        "_policy": policy,
+        "_namespace": namespace,
+    }
+    if not policy.numpy_conversion:
+        # NumPy leaves its operators to the array, which refuses, and refuses its functions.
+        attributes["__array_ufunc__"] = None
+    return type("Array", (StrictArray,), attributes)
+
+
+def _restored(policy: Policy, array: Array) -> StrictArray:
+    from .namespace import namespace_of
+
+    return namespace_of(policy)._array_class._wrap(array)

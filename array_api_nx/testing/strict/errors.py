@@ -1,0 +1,33 @@
+"""What strict namespaces say when they refuse: the rule, its section, and what to write instead."""
+
+from __future__ import annotations
+
+__all__ = ["refuse", "refuse_attribute"]
+
+
+def refuse(kind: type[Exception], rule: str, section: str, instead: str) -> Exception:
+    """The exception that tells of a refusal.
+
+    Parameters
+    ----------
+    kind : type
+        Of the exception.
+    rule : str
+        What was done, and what the standard says of it.
+    section : str
+        Of the standard, by its title.
+    instead : str
+        What to write instead.
+    """
+    return kind(f'{rule} (the standard, "{section}"); {instead}')
+
+
+def refuse_attribute(owner: str, name: str, instead: str | None, section: str) -> Exception:
+    """The AttributeError for what the standard does not have."""
+    if name.startswith("__"):
+        # Python and libraries probe for these.
+        return AttributeError(f"{owner} of the standard has no {name}")
+    rule = f"{owner} of the standard has no {name}"
+    if instead is None:
+        return AttributeError(f'{rule} (the standard, "{section}")')
+    return refuse(AttributeError, rule, section, f"use {instead}")

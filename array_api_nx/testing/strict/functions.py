@@ -1,0 +1,275 @@
+"""The functions of strict namespaces: checks by the table of signatures, then the function of ours.
+
+No function computes anything by itself. What one takes and gives is known when its namespace is
+made; a call looks at the types of its arguments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from inspect import Parameter, Signature
+from typing import TYPE_CHECKING, Any, Final
+
+from ...core import dtypes as d
+from ...core.dtypes import DType
+from ...frontend.array import Array, Foreign
+from .arguments import check_of, words_of
+from .array import StrictArray
+from .dtypes import STRICT
+from .errors import refuse
+from .operands import Group, check_devices, check_kinds, check_pair, check_scalar
+from .rules import RULES
+from .signatures import PROMOTED, Function
+from .versions import lacks
+
+if TYPE_CHECKING:
+    from .policy import Policy
+
+__all__ = ["function_of", "signature_of", "wrapper_of"]
+
+_new = object.__new__
+_SCALARS: Final = frozenset({bool, int, float, complex})
+
+
+def signature_of(function: Function, version: str) -> Signature:
+    """The signature of a function in a version of the standard."""
+    given = function.signature.parameters.values()
+    return Signature([p for p in given if not lacks(version, f"{function.name}.{p.name}")])
+
+
+def wrapper_of(own: type[StrictArray]) -> Callable[[Any], Any]:
+    """What turns results of ours into those of the namespace whose arrays are `own`."""
+
+    def wrap(result: Any) -> Any:
+        kind = type(result)
+        if kind is Array:
+            made = _new(own)
+            made._array = result
+            return made
+        if kind is DType:
+            return STRICT[result]
+        if kind is tuple or kind is list:
+            return kind([wrap(each) for each in result])
+        if isinstance(result, tuple):  # with names
+            return kind(*[wrap(each) for each in result])
+        return result
+
+    return wrap
+
+
+def function_of(
+    function: Function, target: Callable[..., Any], policy: Policy, own: type[StrictArray]
+) -> Callable[..., Any]:
+    """The function of a strict namespace.
+
+    Parameters
+    ----------
+    function : Function
+        Its line in the table of signatures.
+    target : callable
+        The function of ours.
+    policy : Policy
+        The options of the namespace.
+    own : type
+        The class of its arrays.
+    """
+    version = policy.version
+    signature = signature_of(function, version)
+    kinds = [words_of(function, name, version) for name in signature.parameters]
+    short = function.name.rpartition(".")[2]
+    rule = RULES.get(short)
+    elementwise = function.chapter == "Element-wise Functions" and rule is None
+    if elementwise and len(kinds) == 2:
+        made = _of_two(function, signature, target, policy, own)
+    elif elementwise and len(kinds) == 1:
+        made = _of_one(function, signature, target, policy, own)
+    else:
+        made = _of_many(function, signature, target, policy, own)
+    made.__name__ = made.__qualname__ = short
+    made.__module__ = (
+        policy.name + ("." if "." in function.name else "") + (function.name.rpartition(".")[0])
+    )
+    made.__doc__ = target.__doc__
+    shown = [p.replace(annotation=Parameter.empty) for p in signature.parameters.values()]
+    made.__signature__ = Signature(shown)  # type: ignore[attr-defined]
+    return made
+
+
+def _misused(function: Function, signature: Signature, args: Any, kwargs: Any, version: str) -> Any:
+    """The TypeError for arguments that do not fit the signature; None if they do."""
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError as error:
+        shown = ", ".join(str(p).partition(":")[0] for p in signature.parameters.values())
+        plain = Signature(
+            [p.replace(annotation=Parameter.empty) for p in signature.parameters.values()]
+        )
+        instead = f"the signature is {function.name}{plain}"
+        for name in kwargs:
+            if name not in shown and name in function.signature.parameters:
+                instead += f"; {name}= came with a later version than {version}"
+        if len(args) > len(_by_position(signature)):
+            keywords = [p.name for p in signature.parameters.values() if p.kind is p.KEYWORD_ONLY]
+            if keywords:
+                instead = f"name the argument, as in {function.name}(x, {keywords[0]}=...)"
+        raise refuse(TypeError, f"{function.name}: {error}", function.chapter, instead) from None
+
+
+def _by_position(signature: Signature) -> list[Parameter]:
+    by_position = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+    return [p for p in signature.parameters.values() if p.kind in by_position]
+
+
+def _of_one(
+    function: Function,
+    signature: Signature,
+    target: Callable[..., Any],
+    policy: Policy,
+    own: type[StrictArray],
+) -> Callable[..., Any]:
+    """A function of one array, element by element."""
+    check = check_of(function, "x", policy.version, own)
+    assert check is not None
+    words = words_of(function, "x", policy.version)
+    dtypes = Group(words[0][6:-1]).dtypes
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if kwargs or len(args) != 1:
+            _misused(function, signature, args, kwargs, policy.version)
+        (x,) = args
+        if type(x) is own and x._array.dtype in dtypes:
+            array = x._array
+        else:
+            array = check(x)
+        result = _new(own)
+        result._array = target(array)
+        return result
+
+    return call
+
+
+def _of_two(
+    function: Function,
+    signature: Signature,
+    target: Callable[..., Any],
+    policy: Policy,
+    own: type[StrictArray],
+) -> Callable[..., Any]:
+    """A function of two arrays, or an array and a scalar, element by element."""
+    version = policy.version
+    checks = [check_of(function, name, version, own) for name in ("x1", "x2")]
+    group = Group(words_of(function, "x1", version)[0][6:-1])
+    pairs = group.pairs
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if kwargs or len(args) != 2:
+            _misused(function, signature, args, kwargs, version)
+        x1, x2 = args
+        if type(x1) is own and type(x2) is own:
+            first = x1._array
+            second = x2._array
+            if (first.dtype, second.dtype) not in pairs or first.device is not second.device:
+                check_pair(function.name, group, (first, second))
+        else:
+            first, second = [check(x) for check, x in zip(checks, args, strict=True) if check]
+            _check_together(function, group, (first, second), version)
+        result = _new(own)
+        result._array = target(first, second)
+        return result
+
+    return call
+
+
+def _check_together(function: Function, group: Group, given: Sequence[Any], version: str) -> None:
+    """Whether arrays and Python scalars go together: dtypes, devices, kinds of scalars."""
+    arrays = [each for each in given if type(each) is Array]
+    if not arrays:
+        raise refuse(
+            TypeError,
+            f"{function.name} of scalars alone; at least one must be an array",
+            function.chapter,
+            "make one an array: xp.asarray(value)",
+        )
+    check_kinds(function.name, [array.dtype for array in arrays])
+    check_devices(function.name, arrays)
+    dtype = d.promote(*[array.dtype for array in arrays])
+    for each in given:
+        if type(each) in _SCALARS:
+            check_scalar(function.name, dtype, each, version, group)
+
+
+def _of_many(
+    function: Function,
+    signature: Signature,
+    target: Callable[..., Any],
+    policy: Policy,
+    own: type[StrictArray],
+) -> Callable[..., Any]:
+    """Any other function."""
+    version = policy.version
+    short = function.name.rpartition(".")[2]
+    parameters = signature.parameters
+    checks = {name: check_of(function, name, version, own) or _as_is for name in parameters}
+    by_position = _by_position(signature)
+    positional = [checks[p.name] for p in by_position]
+    needed = len([p for p in by_position if p.default is Parameter.empty])
+    most = len(positional)
+    variadic = [p.name for p in parameters.values() if p.kind is Parameter.VAR_POSITIONAL]
+    each_of = checks[variadic[0]] if variadic else None
+    named = {
+        p.name: checks[p.name]
+        for p in parameters.values()
+        if p.kind in (Parameter.KEYWORD_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+    }
+    words = {name: words_of(function, name, version) for name in parameters}
+    of_arrays = [n for n, said in words.items() if any(w.startswith("array") for w in said)]
+    together = len(of_arrays) > 1 or "arrays" in str(words) or bool(variadic)
+    promoted = PROMOTED.get(short, ())
+    group = Group(words[promoted[-1]][0][6:-1]) if promoted else Group("any")
+    names = [p.name for p in by_position]
+    rule = RULES.get(short)
+    wrap = wrapper_of(own)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        count = len(args)
+        if (
+            count < needed
+            or (count > most and each_of is None)
+            or (kwargs and not (kwargs.keys() <= named.keys() - set(names[:count])))
+        ):
+            _misused(function, signature, args, kwargs, version)
+        given: list[Any]
+        if each_of is None:
+            given = [check(value) for check, value in zip(positional, args, strict=False)]
+        else:
+            given = [each_of(value) for value in args]
+        for name, value in kwargs.items():
+            kwargs[name] = named[name](value)
+        if together:
+            _check_arrays(given, kwargs)
+        if rule is not None:
+            done = rule(policy, own, target, given, kwargs)
+            return wrap(done)
+        return wrap(target(*given, **kwargs))
+
+    def _check_arrays(given: list[Any], kwargs: dict[str, Any]) -> None:
+        said = {**dict(zip(names, given, strict=False)), **kwargs}
+        if each_of is not None:
+            arrays = [each for each in given if type(each) is Array]
+        elif "arrays" in said:
+            arrays = list(said["arrays"])
+            if arrays:
+                check_kinds(function.name, [array.dtype for array in arrays])
+        else:
+            arrays = [each for each in said.values() if type(each) is Array]
+        if len(arrays) > 1:
+            check_devices(function.name, arrays)
+        if promoted:
+            them = [said[name] for name in promoted if said.get(name) is not None]
+            _check_together(function, group, them, version)
+
+    return call
+
+
+def _as_is(value: Foreign) -> Foreign:
+    return value

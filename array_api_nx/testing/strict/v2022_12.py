@@ -1,0 +1,7 @@
+"""The standard 2022.12, strictly: importing this module gives the namespace."""
+
+import sys
+
+from . import strict
+
+sys.modules[__name__] = strict("2022.12")
