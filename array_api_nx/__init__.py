@@ -215,6 +215,7 @@ newaxis = None
 if TYPE_CHECKING:
     from . import extra as extra
     from . import special as special
+    from . import testing as testing
     from .extra import *  # noqa: F403
 else:
 
@@ -232,8 +233,8 @@ else:
         # A name with underscores is one that Python or a library probes for.
         if name.startswith("_"):
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        if name == "extra":
-            return import_module(".extra", __name__)
+        if name in ("extra", "testing"):
+            return import_module(f".{name}", __name__)
         if name in _beyond() and current().extras:
             return _beyond()[name]
         missing = import_module(".frontend.missing", __name__)

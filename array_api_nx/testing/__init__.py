@@ -1,9 +1,13 @@
-"""Tests for those who write backends: `backend_contract` runs the contract's on any of them."""
+"""For those who write tests: `strict` namespaces, and for backends the tests of their contract.
+
+Importing the package loads none of this, and this module loads its parts when they are asked for.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
@@ -11,8 +15,16 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ..contract.backend import Backend
+    from .strict import strict
 
-__all__ = ["backend_contract"]
+__all__ = ["backend_contract", "strict"]
+
+
+def __getattr__(name: str) -> object:
+    if name == "strict":
+        # A package that can be called, as the function of that name.
+        return import_module(".strict", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def backend_contract(backend: Backend, arguments: Sequence[str] = ()) -> int:

@@ -8,12 +8,13 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, ClassVar, Never, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Never, Self, TypeVar
 
 from ...core import dtypes as d
 from ...core.dtypes import PROMOTION
 from ...device import Device
 from ...frontend.array import LEFT_OUT, Array, Foreign
+from .base import StrictBase
 from .dtypes import STRICT, StrictDType
 from .errors import refuse, refuse_attribute
 from .indexing import plain_key
@@ -177,7 +178,7 @@ def _scalar(x: StrictArray, kind: str) -> Array:
     return array
 
 
-class StrictArray:
+class StrictArray(StrictBase):
     """An array of a strict namespace.
 
     Made by the namespace's functions. It has the standard's attributes and methods, and beside them
@@ -186,11 +187,7 @@ class StrictArray:
     Standard: array object.
     """
 
-    __slots__ = ("__weakref__", "_array")
-
-    _array: Array
-    _policy: ClassVar[Policy]
-    _namespace: ClassVar[ModuleType]
+    __slots__ = ()
 
     def __new__(cls, *arguments: object, **options: object) -> Never:
         raise refuse(
@@ -548,8 +545,8 @@ class StrictArray:
     def __str__(self) -> str:
         return str(self._array)
 
-    def __reduce__(self) -> tuple[object, tuple[Policy, Array]]:
-        return _restored, (self._policy, self._array)
+    def __reduce__(self) -> tuple[object, tuple[ModuleType, Array]]:
+        return _restored, (self._namespace, self._array)
 
     def __copy__(self) -> Self:
         return self._wrap(self._array.__copy__())
@@ -614,7 +611,6 @@ def array_class(policy: Policy, namespace: ModuleType) -> type[StrictArray]:
     return type("Array", (StrictArray,), attributes)
 
 
-def _restored(policy: Policy, array: Array) -> StrictArray:
-    from .namespace import namespace_of
-
-    return namespace_of(policy)._array_class._wrap(array)
+def _restored(namespace: ModuleType, array: Array) -> StrictArray:
+    own: type[StrictArray] = namespace._array_class
+    return own._wrap(array)

@@ -15,7 +15,7 @@ from ...core.dtypes import DType
 from ...frontend.array import Array, Foreign
 from .arguments import check_of, words_of
 from .array import StrictArray
-from .dtypes import STRICT
+from .dtypes import SCALARS, STRICT
 from .errors import refuse
 from .operands import Group, check_devices, check_kinds, check_pair, check_scalar
 from .rules import RULES
@@ -157,7 +157,10 @@ def _of_two(
 ) -> Callable[..., Any]:
     """A function of two arrays, or an array and a scalar, element by element."""
     version = policy.version
-    checks = [check_of(function, name, version, own) for name in ("x1", "x2")]
+    first_check = check_of(function, "x1", version, own) or _as_is
+    second_check = check_of(function, "x2", version, own) or _as_is
+    # Scalars that always fit: whether an int does depends on its value.
+    plain_floats = {dtype: SCALARS[dtype] - {int} for dtype in d.ALL}
     group = Group(words_of(function, "x1", version)[0][6:-1])
     pairs = group.pairs
 
@@ -165,14 +168,18 @@ def _of_two(
         if kwargs or len(args) != 2:
             _misused(function, signature, args, kwargs, version)
         x1, x2 = args
+        first: Any
+        second: Any
         if type(x1) is own and type(x2) is own:
             first = x1._array
             second = x2._array
             if (first.dtype, second.dtype) not in pairs or first.device is not second.device:
                 check_pair(function.name, group, (first, second))
         else:
-            first, second = [check(x) for check, x in zip(checks, args, strict=True) if check]
-            _check_together(function, group, (first, second), version)
+            first = first_check(x1)
+            second = second_check(x2)
+            if type(first) is not Array or type(second) not in plain_floats[first.dtype]:
+                _check_together(function, group, (first, second), version)
         result = _new(own)
         result._array = target(first, second)
         return result
@@ -223,10 +230,11 @@ def _of_many(
     }
     words = {name: words_of(function, name, version) for name in parameters}
     of_arrays = [n for n, said in words.items() if any(w.startswith("array") for w in said)]
-    together = len(of_arrays) > 1 or "arrays" in str(words) or bool(variadic)
     promoted = PROMOTED.get(short, ())
     group = Group(words[promoted[-1]][0][6:-1]) if promoted else Group("any")
     names = [p.name for p in by_position]
+    # The keywords that may follow so many arguments by position.
+    allowed = [named.keys() - set(names[:count]) for count in range(most + 1)]
     rule = RULES.get(short)
     wrap = wrapper_of(own)
 
@@ -235,7 +243,7 @@ def _of_many(
         if (
             count < needed
             or (count > most and each_of is None)
-            or (kwargs and not (kwargs.keys() <= named.keys() - set(names[:count])))
+            or (kwargs and not kwargs.keys() <= allowed[count if each_of is None else 0])
         ):
             _misused(function, signature, args, kwargs, version)
         given: list[Any]
@@ -245,29 +253,41 @@ def _of_many(
             given = [each_of(value) for value in args]
         for name, value in kwargs.items():
             kwargs[name] = named[name](value)
-        if together:
-            _check_arrays(given, kwargs)
+        if relate is not None:
+            relate(given, kwargs)
         if rule is not None:
-            done = rule(policy, own, target, given, kwargs)
-            return wrap(done)
+            return wrap(rule(policy, own, target, given, kwargs))
         return wrap(target(*given, **kwargs))
 
-    def _check_arrays(given: list[Any], kwargs: dict[str, Any]) -> None:
-        said = {**dict(zip(names, given, strict=False)), **kwargs}
-        if each_of is not None:
-            arrays = [each for each in given if type(each) is Array]
-        elif "arrays" in said:
-            arrays = list(said["arrays"])
-            if arrays:
-                check_kinds(function.name, [array.dtype for array in arrays])
-        else:
-            arrays = [each for each in said.values() if type(each) is Array]
+    def together(given: list[Any], kwargs: dict[str, Any]) -> None:
+        """Whether the arrays among named arguments go together."""
+        said = dict(zip(names, given, strict=False)) | kwargs
+        arrays = [each for each in said.values() if type(each) is Array]
         if len(arrays) > 1:
             check_devices(function.name, arrays)
         if promoted:
             them = [said[name] for name in promoted if said.get(name) is not None]
             _check_together(function, group, them, version)
 
+    def listed(given: list[Any], kwargs: dict[str, Any]) -> None:
+        """Whether the arrays of a sequence go together."""
+        arrays = given[0]
+        if arrays:
+            check_kinds(function.name, [array.dtype for array in arrays])
+            check_devices(function.name, arrays)
+
+    def all_of(given: list[Any], kwargs: dict[str, Any]) -> None:
+        """Whether all arguments are on one device."""
+        if given and type(given[0]) is Array:
+            check_devices(function.name, given)
+
+    relate: Callable[[list[Any], dict[str, Any]], None] | None = None
+    if ("arrays",) in words.values():
+        relate = listed
+    elif variadic:
+        relate = all_of
+    elif len(of_arrays) > 1:
+        relate = together
     return call
 
 

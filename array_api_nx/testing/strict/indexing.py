@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...core import dtypes as d
 from ...frontend.array import Array
+from .base import StrictBase
 from .errors import refuse
 from .operands import check_devices, described
 from .versions import widened_in
-
-if TYPE_CHECKING:
-    from .array import StrictArray
 
 __all__ = ["plain_key"]
 
@@ -24,7 +22,7 @@ MASKS = "Boolean Array Indexing"
 _WHOLE = slice(None)
 
 
-def plain_key(x: StrictArray, key: Any, *, writing: bool = False) -> Any:
+def plain_key(x: StrictBase, key: Any, *, writing: bool = False) -> Any:
     """The key for the array inside, checked.
 
     Raises
@@ -172,7 +170,7 @@ def _integral(index: Array) -> None:
         )
 
 
-def _check_arrays(x: StrictArray, indices: list[Array], others: bool, writing: bool) -> None:
+def _check_arrays(x: StrictBase, indices: list[Array], others: bool, writing: bool) -> None:
     version = type(x)._policy.version
     since = widened_in("indexing", "integer arrays")
     for index in indices:
@@ -201,7 +199,7 @@ def _check_arrays(x: StrictArray, indices: list[Array], others: bool, writing: b
     check_devices("an index", (x._array, *indices))
 
 
-def _mask(x: StrictArray, key: StrictArray, writing: bool) -> Array:
+def _mask(x: StrictBase, key: StrictBase, writing: bool) -> Array:
     if not type(x)._policy.boolean_indexing:
         raise refuse(
             RuntimeError,

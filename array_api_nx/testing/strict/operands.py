@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ...core import dtypes as d
 from ...core.dtypes import PROMOTION, DType
 from ...frontend.array import Array
-from .dtypes import GROUPS, SAME_KIND, SCALARS, in_kind
+from .base import StrictBase
+from .dtypes import GROUPS, SAME_KIND, SCALARS
 from .errors import refuse
 from .versions import widened_in
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["Group", "check_devices", "check_kinds", "check_scalar", "described", "foreign"]
 
 PROMOTING = "Type Promotion Rules"
+
+
+_TOGETHER = SAME_KIND["any"]
 
 
 class Group:
@@ -45,10 +46,8 @@ class Group:
 
 def described(value: object) -> str:
     """What a value is, in a few words, without its elements."""
-    from .array import StrictArray
-
-    own = type(value)
-    if issubclass(own, StrictArray):
+    own: Any = type(value)
+    if isinstance(value, StrictBase):
         policy = own._policy
         return f"an array of {policy.name.rpartition('.')[2]}"
     if isinstance(value, Array):
@@ -65,9 +64,7 @@ def described(value: object) -> str:
 
 def foreign(where: str, value: object) -> Exception:
     """The TypeError for what is neither an array of the namespace nor a Python scalar."""
-    from .array import StrictArray
-
-    if isinstance(value, StrictArray | Array):
+    if isinstance(value, StrictBase | Array):
         instead = "keep to the arrays of one namespace, or convert with xp.from_dlpack(x)"
     elif isinstance(value, np.generic):
         instead = "convert it: float(value), int(value) or bool(value)"
@@ -102,7 +99,7 @@ def check_kinds(where: str, dtypes: Sequence[DType]) -> None:
     """TypeError unless the standard says what the dtypes promote to."""
     first = dtypes[0]
     for other in dtypes[1:]:
-        if not in_kind(first, other):
+        if (first, other) not in _TOGETHER:
             raise refuse(
                 TypeError,
                 f"{where}: {first} with {other}; what dtypes of different kinds promote to is left "
@@ -198,7 +195,5 @@ def _scalar_mend(dtype: DType, scalar: Any) -> str:
 
 def wants_operand(value: object) -> bool:
     """Whether an operator should let the other operand try, before it refuses."""
-    from .array import StrictArray
-
-    known = (StrictArray, Array, np.ndarray, np.generic, list, tuple, str, type(None))
+    known = (StrictBase, Array, np.ndarray, np.generic, list, tuple, str, type(None))
     return not isinstance(value, known)

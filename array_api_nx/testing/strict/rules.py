@@ -152,6 +152,8 @@ def _isdtype(
     policy: Policy, own: type[StrictArray], target: Any, given: list[Any], kwargs: dict[str, Any]
 ) -> Any:
     dtype, kind = [*given, *kwargs.values()]
+    if type(kind) is str and kind in d.KINDS:
+        return dtype in d.KINDS[kind]
     asked = kind if isinstance(kind, tuple) else (kind,)
     plain: list[Any] = []
     for each in asked:
@@ -179,6 +181,8 @@ def _isdtype(
 def _result_type(
     policy: Policy, own: type[StrictArray], target: Any, given: list[Any], kwargs: dict[str, Any]
 ) -> Any:
+    if len(given) == 1 and type(given[0]) is own:
+        return given[0]._array.dtype
     arrays = []
     dtypes: list[DType] = []
     scalars = []

@@ -347,6 +347,8 @@ METHODS: Final = frozenset(
 """The attributes and methods of the standard's array, the same in all versions from 2022.12 on."""
 
 PROMOTED: Final = {
+    "bitwise_left_shift": ("x1", "x2"),
+    "bitwise_right_shift": ("x1", "x2"),
     "cross": ("x1", "x2"),
     "isin": ("x1", "x2"),
     "matmul": ("x1", "x2"),
@@ -359,8 +361,8 @@ PROMOTED: Final = {
     "clip": ("x", "min", "max"),
     "diff": ("x", "prepend", "append"),
 }
-"""The parameters whose dtypes are promoted together, of functions that do not take two arrays
-element by element (those promote both)."""
+"""The parameters whose dtypes are promoted together. Functions of two arrays, element by element,
+promote both, and are listed here only if there is a rule for them in `rules`."""
 
 
 @dataclass(frozen=True)

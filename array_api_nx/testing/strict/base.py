@@ -1,0 +1,31 @@
+"""What every array of a strict namespace is: one of ours, under the options of the namespace."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import ClassVar
+
+from ...frontend.array import Array
+from .policy import Policy
+
+__all__ = ["StrictBase"]
+
+
+class StrictBase:
+    """An array of some strict namespace; `array.StrictArray` has its methods.
+
+    Attributes
+    ----------
+    _array : Array
+        The array of ours that it holds.
+    _policy : Policy
+        The options of its namespace.
+    _namespace : module
+        The namespace.
+    """
+
+    __slots__ = ("__weakref__", "_array")
+
+    _array: Array
+    _policy: ClassVar[Policy]
+    _namespace: ClassVar[ModuleType]

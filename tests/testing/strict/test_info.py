@@ -1,0 +1,34 @@
+"""``__array_namespace_info__()`` of strict namespaces."""
+
+from __future__ import annotations
+
+import pytest
+
+from array_api_nx.testing.strict import strict
+from array_api_nx.testing.strict.versions import VERSIONS
+
+
+@pytest.mark.parametrize("version", VERSIONS[1:])
+def test_info_tells_of_the_version_and_the_options(version):
+    xp = strict(version)
+    info = xp.__array_namespace_info__()
+    capabilities = info.capabilities()
+    assert ("max dimensions" in capabilities) == (version >= "2024.12")
+    assert capabilities["boolean indexing"] is capabilities["data-dependent shapes"] is True
+    assert type(info.devices()) is (list if version < "2025.12" else tuple)
+    assert info.default_device() in info.devices()
+    assert info.default_dtypes()["real floating"] is xp.float64
+    assert info.dtypes(kind="bool") == {"bool": xp.bool}
+    assert len(info.dtypes(device=info.default_device(), kind=("integral", "bool"))) == 9
+    assert len(info.dtypes()) == 13
+
+
+def test_info_refuses_what_the_standard_does_not_say():
+    info = strict().__array_namespace_info__()
+    with pytest.raises(ValueError, match="use one of"):
+        info.dtypes(kind="integer")
+    with pytest.raises(ValueError, match="devices are objects"):
+        info.dtypes(device="cpu")
+    with pytest.raises(ValueError, match="devices are objects"):
+        info.default_dtypes(device="cpu")
+    assert not hasattr(info, "name")

@@ -1,0 +1,49 @@
+"""The function that gives strict namespaces."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import array_api_nx.testing.strict as package
+from array_api_nx.testing.strict import strict
+
+
+def test_the_package_is_the_function_too():
+    assert package("2024.12") is strict("2024.12") is package.strict(api_version="2024.12")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "from array_api_nx.testing import strict; xp = strict('2024.12')",
+        "import array_api_nx.testing; xp = array_api_nx.testing.strict('2024.12')",
+        "import array_api_nx.testing.strict.v2024_12 as xp",
+        "import array_api_nx.testing.strict, array_api_nx.testing as t; xp = t.strict('2024.12')",
+        "import array_api_nx; xp = array_api_nx.testing.strict('2024.12')",
+    ],
+)
+def test_it_is_found_whatever_was_imported_first(statement):
+    check = "assert xp.__name__ == 'array_api_nx.testing.strict.v2024_12'"
+    subprocess.run([sys.executable, "-c", f"{statement}; {check}"], check=True)
+
+
+@pytest.mark.parametrize(
+    "options", [{"api_version": "2021.12"}, {"extensions": ("special",)}, {"extensions": "fft"}]
+)
+def test_what_there_is_not_is_a_value_error(options):
+    with pytest.raises(ValueError, match=r"versions:|extensions"):
+        strict(**options)
+
+
+def test_numpy_converts_where_it_is_asked_for():
+    xp = strict(numpy_conversion=True)
+    x = xp.asarray([1.0, 2.0])
+    assert np.asarray(x).tolist() == [1.0, 2.0]
+    with pytest.raises(TypeError):
+        x + np.ones(2)
+    with pytest.raises(TypeError, match="from_dlpack"):
+        np.asarray(strict().ones((2,)))
