@@ -32,6 +32,7 @@ def strict(
     data_dependent_shapes: bool = True,
     boolean_indexing: bool = True,
     numpy_conversion: bool = False,
+    lists: bool = False,
 ) -> StrictNamespace:
     """A namespace with exactly the names of a version of the standard, which refuses the rest.
 
@@ -54,6 +55,9 @@ def strict(
     numpy_conversion : bool
         Whether ``numpy.asarray(x)`` works, which the standard says nothing of. NumPy's functions
         for tests need it, and so do libraries that compute with NumPy in between.
+    lists : bool
+        Whether a list of ints goes for a tuple, as a shape or as axes. The standard says nothing of
+        it, and most libraries take it.
 
     Returns
     -------
@@ -90,6 +94,7 @@ def strict(
             bool(data_dependent_shapes),
             bool(boolean_indexing),
             bool(numpy_conversion),
+            bool(lists),
         )
     )
 

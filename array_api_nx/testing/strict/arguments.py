@@ -21,6 +21,7 @@ from .operands import Group, check_dtype, described, foreign
 from .versions import NARROWER, widened_in
 
 if TYPE_CHECKING:
+    from .policy import Policy
     from .signatures import Function
 
 __all__ = ["Check", "check_of", "words_of"]
@@ -68,9 +69,10 @@ def words_of(function: Function, parameter: str, version: str) -> tuple[str, ...
 
 
 def check_of(
-    function: Function, parameter: str, version: str, own: type[StrictArray]
+    function: Function, parameter: str, policy: Policy, own: type[StrictArray]
 ) -> Check | None:
     """The check of one argument; None if the function itself decides."""
+    version = policy.version
     words = words_of(function, parameter, version)
     if words == ("unchecked",):
         return None
@@ -79,6 +81,7 @@ def check_of(
     groups = [Group(word[6:-1]) for word in words if word.startswith("array[")]
     group = groups[0] if groups else None
     dtypes = group.dtypes if group else frozenset()
+    tuples = (tuple, list) if policy.lists else (tuple,)
 
     def slowly(value: Any) -> Any:
         """The argument, if it is of a kind that is seldom or not quickly told; else an error."""
@@ -91,7 +94,7 @@ def check_of(
             return check_device(where, value)
         if "arrays" in words and isinstance(value, tuple | list):
             return type(value)([_array_in(where, each, own) for each in value])
-        if isinstance(value, tuple) and ("ints" in words or "sequence" in words):
+        if isinstance(value, tuples) and ("ints" in words or "sequence" in words):
             return tuple([_index(where, parameter, each) for each in value])
         if isinstance(value, list) and "sequence" in words:
             return [_index(where, parameter, each) for each in value]

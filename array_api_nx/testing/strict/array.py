@@ -380,14 +380,6 @@ class StrictArray(StrictBase):
             TypeError, "len of an array, which has no length", OBJECT, "use x.shape[0] or x.size"
         )
 
-    def __contains__(self, value: object) -> Never:
-        raise refuse(
-            TypeError,
-            "in with an array, of which nothing is said",
-            OBJECT,
-            "use xp.any(x == value)",
-        )
-
     # ------------------------------------------------------------------ operators
 
     def __abs__(self) -> Self:

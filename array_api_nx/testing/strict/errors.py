@@ -19,7 +19,7 @@ def refuse(kind: type[Exception], rule: str, section: str, instead: str) -> Exce
     instead : str
         What to write instead.
     """
-    return kind(f'{rule} (the standard, "{section}"); {instead}')
+    return kind(f'{rule} - the standard, "{section}"; {instead}')
 
 
 def refuse_attribute(owner: str, name: str, instead: str | None, section: str) -> Exception:
@@ -29,5 +29,5 @@ def refuse_attribute(owner: str, name: str, instead: str | None, section: str) -
         return AttributeError(f"{owner} of the standard has no {name}")
     rule = f"{owner} of the standard has no {name}"
     if instead is None:
-        return AttributeError(f'{rule} (the standard, "{section}")')
+        return AttributeError(f'{rule} - the standard, "{section}"')
     return refuse(AttributeError, rule, section, f"use {instead}")

@@ -128,7 +128,7 @@ def _of_one(
     own: type[StrictArray],
 ) -> Callable[..., Any]:
     """A function of one array, element by element."""
-    check = check_of(function, "x", policy.version, own)
+    check = check_of(function, "x", policy, own)
     assert check is not None
     words = words_of(function, "x", policy.version)
     dtypes = Group(words[0][6:-1]).dtypes
@@ -157,8 +157,8 @@ def _of_two(
 ) -> Callable[..., Any]:
     """A function of two arrays, or an array and a scalar, element by element."""
     version = policy.version
-    first_check = check_of(function, "x1", version, own) or _as_is
-    second_check = check_of(function, "x2", version, own) or _as_is
+    first_check = check_of(function, "x1", policy, own) or _as_is
+    second_check = check_of(function, "x2", policy, own) or _as_is
     # Scalars that always fit: whether an int does depends on its value.
     plain_floats = {dtype: SCALARS[dtype] - {int} for dtype in d.ALL}
     group = Group(words_of(function, "x1", version)[0][6:-1])
@@ -216,7 +216,7 @@ def _of_many(
     version = policy.version
     short = function.name.rpartition(".")[2]
     parameters = signature.parameters
-    checks = {name: check_of(function, name, version, own) or _as_is for name in parameters}
+    checks = {name: check_of(function, name, policy, own) or _as_is for name in parameters}
     by_position = _by_position(signature)
     positional = [checks[p.name] for p in by_position]
     needed = len([p for p in by_position if p.default is Parameter.empty])

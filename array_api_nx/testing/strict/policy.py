@@ -17,6 +17,7 @@ class Policy:
     data_dependent_shapes: bool
     boolean_indexing: bool
     numpy_conversion: bool
+    lists: bool
 
     @cached_property
     def name(self) -> str:
@@ -24,6 +25,8 @@ class Policy:
         said = [f"v{self.version.replace('.', '_')}"]
         if self.numpy_conversion:
             said.append("numpy")
+        if self.lists:
+            said.append("lists")
         said += [f"no_{each}" for each in ("linalg", "fft") if each not in self.extensions]
         if not self.data_dependent_shapes:
             said.append("no_data_dependent_shapes")

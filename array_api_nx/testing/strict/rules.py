@@ -214,7 +214,7 @@ def _result_type(
     if not dtypes:
         raise refuse(
             ValueError,
-            "result_type without an array or a dtype; there must be one",
+            "result_type of scalars alone; at least one array or dtype is required",
             "result_type",
             "use the dtype itself, such as xp.float64",
         )

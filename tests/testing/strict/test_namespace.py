@@ -34,6 +34,7 @@ def test_namespaces_are_one_for_the_same_options_and_differ_by_name_for_others()
         {"boolean_indexing": False},
         {"data_dependent_shapes": False},
         {"numpy_conversion": True},
+        {"lists": True},
         {"api_version": "draft"},
     ]
     made = [strict(**each) for each in options]

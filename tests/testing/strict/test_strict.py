@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
 
@@ -47,3 +48,14 @@ def test_numpy_converts_where_it_is_asked_for():
         x + np.ones(2)
     with pytest.raises(TypeError, match="from_dlpack"):
         np.asarray(strict().ones((2,)))
+
+
+def test_lists_of_ints_go_for_tuples_where_it_is_asked_for():
+    xp = strict(numpy_conversion=True, lists=True)
+    assert importlib.import_module(xp.__name__) is xp
+    assert xp.sum(xp.ones([2, 3]), axis=[0]).shape == (3,)
+    assert xp.broadcast_shapes([2, 1], (3,)) == (2, 3)
+    with pytest.raises(TypeError, match="ints"):
+        xp.ones([2.0])
+    with pytest.raises(TypeError, match="tuple"):
+        strict().ones([2, 3])
