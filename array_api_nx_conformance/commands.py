@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import random
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 from . import badge, compare, known, markdown, page, records, scripts, standard, suite, text
 from .clients import command as clients
+from .conformity import is_selection
 from .files import check_writable, make_folder, write
 from .namespace import Module, inspect_module
 from .progress import Progress
 from .records import Record
-from .report import FAILED, INTERRUPTED, PASSED, heading, log_tail
+from .report import CANNOT_RUN, FAILED, INTERRUPTED, PASSED, heading, log_tail
 from .runner import Options, Run, require, run_suite
 from .standard import Standard
 from .suite import CannotRunError, Pins
@@ -38,7 +38,6 @@ def run(options: argparse.Namespace, pins: Pins) -> int:
         standard.read(checkout.path, options.version or module.api_version or latest.version)
         for module in modules
     ]
-    seed = random.randrange(2**32) if options.seed is None else options.seed
     excused = tuple(known.read(options.known))
     skips = tuple(known.read(options.skips))
     runs: list[Record] = []
@@ -47,7 +46,7 @@ def run(options: argparse.Namespace, pins: Pins) -> int:
             module=module.name,
             max_examples=options.max_examples,
             workers=options.workers,
-            seed=seed,
+            seed=options.seed,
             select=tuple(options.select),
             time_limit=options.time_limit,
             budget=options.budget,
@@ -97,7 +96,9 @@ def compare_results(options: argparse.Namespace, pins: Pins) -> int:
     """Print regressions and fixes."""
     difference = compare.compare(records.read(options.old), records.read(options.new))
     print(difference.text())
-    return FAILED if difference.regressions else PASSED
+    if difference.regressions:
+        return FAILED
+    return CANNOT_RUN if difference.not_comparable else PASSED
 
 
 def make_list(options: argparse.Namespace, pins: Pins) -> int:
@@ -107,8 +108,10 @@ def make_list(options: argparse.Namespace, pins: Pins) -> int:
         names = ", ".join(record["module"]["name"] for record in runs)
         raise CannotRunError(f"the results have several runs: choose with --module from {names}")
     kept = known.read(options.keep)
-    listed = known.generate(runs[0], kept)
-    stale = known.stale(kept, {test["id"]: test["outcome"] for test in runs[0]["tests"]})
+    selection = is_selection(runs[0])
+    outcomes = {test["id"]: test["outcome"] for test in runs[0]["tests"]}
+    listed = known.generate(runs[0], kept, selection=selection)
+    stale = known.stale(kept, outcomes, selection=selection)
     for pattern, why in stale.items():
         print(f"stale: {pattern}: {why}", file=sys.stderr)
     if options.output is None:

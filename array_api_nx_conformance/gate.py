@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import random
 import sys
 
 from . import records, standard, suite
@@ -39,7 +38,7 @@ def gate(options: argparse.Namespace, pins: Pins) -> int:
         module=options.module,
         max_examples=options.max_examples,
         workers=options.workers,
-        seed=random.randrange(2**32) if options.seed is None else options.seed,
+        seed=options.seed,
         select=tuple(options.select),
         time_limit=options.time_limit,
     )

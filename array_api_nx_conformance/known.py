@@ -85,7 +85,9 @@ def reason(entries: Iterable[Entry], test: str) -> str:
     return next((entry.reason for entry in entries if matches(entry.pattern, test)), "")
 
 
-def stale(entries: Iterable[Entry], outcomes: Mapping[str, str]) -> dict[str, str]:
+def stale(
+    entries: Iterable[Entry], outcomes: Mapping[str, str], *, selection: bool = False
+) -> dict[str, str]:
     """The entries that are out of date, each with what is wrong with it.
 
     Parameters
@@ -94,18 +96,22 @@ def stale(entries: Iterable[Entry], outcomes: Mapping[str, str]) -> dict[str, st
         The list.
     outcomes : mapping of str to str
         Each test that ran and its outcome; an entry is not judged by tests that did not run.
+    selection : bool
+        Whether only some of the suite's tests were to run: then an entry of which no test ran may
+        be up to date.
     """
     found: dict[str, str] = {}
     for entry in entries:
         ran = [outcome for test, outcome in outcomes.items() if matches(entry.pattern, test)]
         if not ran:
-            found[entry.pattern] = "no such test ran"
+            if not selection:
+                found[entry.pattern] = "no such test ran"
         elif not any(outcome in FAILING for outcome in ran):
             found[entry.pattern] = f"does not fail any more ({', '.join(sorted(set(ran)))})"
     return found
 
 
-def generate(run: Mapping[str, Any], kept: Iterable[Entry] = ()) -> str:
+def generate(run: Mapping[str, Any], kept: Iterable[Entry] = (), *, selection: bool = False) -> str:
     """The list of what failed in a run; the reasons are those of `kept`, or the messages.
 
     Parameters
@@ -114,6 +120,9 @@ def generate(run: Mapping[str, Any], kept: Iterable[Entry] = ()) -> str:
         A run as in the results (docs/conformance-schema.md).
     kept : iterable of Entry
         An earlier list.
+    selection : bool
+        Whether only some of the suite's tests were to run: then entries of `kept` of which no test
+        ran stay in the list.
     """
     module, suite = run["module"], run["suite"]
     kept = list(kept)
@@ -127,4 +136,8 @@ def generate(run: Mapping[str, Any], kept: Iterable[Entry] = ()) -> str:
             if why in ("", NO_REASON):
                 why = test["message"] or NO_REASON
             lines += ["", f"# {' '.join(why.split())}", test["id"]]
+    ran = [test["id"] for test in run["tests"]]
+    for entry in kept if selection else ():
+        if not any(matches(entry.pattern, test) for test in ran):
+            lines += ["", f"# {entry.reason}", entry.pattern]
     return "\n".join(lines) + "\n"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .records import Record, unexcused
+from .conformity import answer, basis
+from .records import Record
 from .report import cut
 from .verdict import BAD, COLUMNS
 
@@ -16,12 +17,13 @@ def render(runs: list[Record]) -> str:
 
 def _overview(runs: list[Record]) -> str:
     columns = [v for v in COLUMNS if any(run["totals"][v] for run in runs)]
-    rows = [["namespace", "version", "standard", *columns, "conforms"]]
+    rows = [["namespace", "version", "standard", "examples", *columns, "conforms"]]
     for run in runs:
         module = run["module"]
-        conforms = run["end"] if run["end"] != "finished" else "no" if unexcused(run) else "yes"
         counts = [str(run["totals"][column]) for column in columns]
-        rows.append([module["name"], module["version"], run["version"], *counts, conforms])
+        examples = str(run["options"]["max_examples"])
+        about = [module["name"], module["version"], run["version"], examples]
+        rows.append([*about, *counts, answer(run)])
     return table(rows)
 
 
@@ -30,7 +32,7 @@ def _details(run: Record) -> str:
     name, date = run["module"]["name"], run["started"][:10]
     suite, options = run["suite"]["suite_commit"][:12], run["options"]
     about = (
-        f"array-api-tests {suite}, {options['max_examples']} examples per test,"
+        f"array-api-tests {suite}, {basis(options['max_examples'])},"
         f" seed {options['seed']}, {date}."
     )
     functions = run["functions"]

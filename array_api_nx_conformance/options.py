@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import random
 import sys
 from pathlib import Path
 
@@ -53,7 +54,8 @@ def parser() -> argparse.ArgumentParser:
         commands.add_parser(
             "compare",
             help="print regressions and fixes",
-            epilog="Exit status: 0 no regressions, 1 regressions, 2 the files cannot be compared.",
+            epilog="Exit status: 0 no regressions, 1 regressions, 2 the files, or some of the tests"
+            " that differ, cannot be compared.",
         )
     )
     _add_known(
@@ -145,7 +147,11 @@ def _add_report(report: argparse.ArgumentParser) -> None:
 
 
 def _add_compare(compare: argparse.ArgumentParser) -> None:
-    compare.description = "Print what became worse and what became better, and nothing else."
+    compare.description = (
+        "Print what became worse and what became better. Where the runs had unequal seeds, numbers"
+        " of examples or versions, differences that may be due to that are named apart: they are"
+        " not comparable."
+    )
     compare.add_argument("old", type=Path, metavar="OLD.json")
     compare.add_argument("new", type=Path, metavar="NEW.json")
 
@@ -233,10 +239,15 @@ def _add_effort(parser: argparse.ArgumentParser) -> None:
         type=_at_least_one,
         default=200,
         metavar="N",
-        help="per test (%(default)s)",
+        help="per test; verdicts that rest on fewer than 200 are provisional (%(default)s)",
     )
     parser.add_argument(
-        "--seed", type=_seed, metavar="N", help="for Hypothesis (a new one each run)"
+        "--seed",
+        type=_seed,
+        default=1,
+        metavar="N",
+        help="for Hypothesis; 'random' for another one each run (%(default)s: runs are compared"
+        " with the same)",
     )
     parser.add_argument(
         "--select",
@@ -289,7 +300,7 @@ def _worker_count(text: str) -> int:
 
 
 def _seed(text: str) -> int:
-    return _whole(text, 0)
+    return random.randrange(2**32) if text == "random" else _whole(text, 0)
 
 
 def _whole(text: str, least: int, most: int | None = None) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from importlib.resources import files
 
+from .conformity import answer, basis
 from .records import Record
 from .verdict import COLUMNS
 
@@ -44,6 +45,8 @@ def _run(run: Record) -> Record:
         "end": run["end"],
         "suite": run["suite"]["suite_commit"][:12],
         "examples": run["options"]["max_examples"],
+        "basis": basis(run["options"]["max_examples"]),
+        "conforms": answer(run),
         "seed": run["options"]["seed"],
         "totals": run["totals"],
         "functions": {

@@ -30,8 +30,6 @@ def record(run: Run, exit_status: int) -> Record:
     """One run as JSON values."""
     functions = judge(run)
     options = run.options
-    lists = [*options.known, *options.skips]
-    outcomes = {result.id: result.outcome for result in run.results.values()}
     return {
         "module": {key: value for key, value in asdict(run.module).items() if key != "absent"},
         "version": run.standard.version,
@@ -75,7 +73,7 @@ def record(run: Run, exit_status: int) -> Record:
         ],
         "not_run": run.not_run,
         "left_out": {entry.pattern: entry.reason for entry in options.skips},
-        "stale": known.stale(options.known, outcomes) if lists and run.end == "finished" else {},
+        "stale": _stale(run),
     }
 
 
@@ -127,6 +125,15 @@ def read(path: Path) -> list[Record]:
         if lacking:
             raise CannotRunError(f"a run in {path} lacks {', '.join(lacking)}: the file is damaged")
     return runs
+
+
+def _stale(run: Run) -> dict[str, str]:
+    if run.end != "finished":
+        return {}
+    options = run.options
+    outcomes = {result.id: result.outcome for result in run.results.values()}
+    selection = bool(options.select or options.chapters or options.skips)
+    return known.stale(options.known, outcomes, selection=selection)
 
 
 def _outcomes(results: Iterable[Result]) -> dict[str, int]:

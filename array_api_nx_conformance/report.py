@@ -6,6 +6,7 @@ import shlex
 from collections import Counter
 from collections.abc import Iterable
 
+from .conformity import basis, is_provisional
 from .protocol import OUTCOMES
 from .pytest_run import PytestRun, Result
 from .runner import Run
@@ -71,7 +72,7 @@ def heading(run: Run) -> str:
         + (f", tested for {options.version}" if options.version else ""),
         f"array-api-tests {run.checkout.suite_commit[:12]}, "
         f"array-api {run.checkout.spec_commit[:12]}, at {run.checkout.path}",
-        f"{options.max_examples} examples per test, seed {options.seed}, "
+        f"{basis(options.max_examples)}; seed {options.seed}, "
         f"{options.workers} worker{'s' if options.workers > 1 else ''}"
         + (f", device {options.device}" if options.device else ""),
     ]
@@ -146,8 +147,18 @@ def _verdict(run: Run) -> str:
         )
     )
     status = exit_status(run)
-    word = {PASSED: "CONFORMS", FAILED: "DOES NOT CONFORM", INTERRUPTED: "INTERRUPTED"}[status]
-    lines = [f"{word}: {parts}, in {run.duration:.0f} s"]
+    examples = run.options.max_examples
+    limits = [
+        word
+        for word, holds in (
+            ("PARTLY", run.options.select),
+            ("PROVISIONALLY", is_provisional(examples)),
+        )
+        if holds
+    ]
+    conforms = ", ".join(["CONFORMS", *limits])
+    word = {PASSED: conforms, FAILED: "DOES NOT CONFORM", INTERRUPTED: "INTERRUPTED"}[status]
+    lines = [f"{word}: {parts}; {basis(examples)}; {run.duration:.0f} s"]
     if status == FAILED:
         first = next((r for r in _in_order(run) if r.outcome in FAILURES), None)
         if first is not None:

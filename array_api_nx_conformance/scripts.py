@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from .conformity import basis
 from .records import Record
 from .verdict import BAD
 
@@ -16,7 +17,8 @@ def scripts(runs: list[Record]) -> dict[str, str]:
     for run in runs:
         module = run["module"]
         for test in run["tests"]:
-            if test["repro"] and test["verdict"] in (*BAD, "deviation"):
+            # Not of a permitted deviation, which is nothing to mend.
+            if test["repro"] and test["verdict"] in BAD:
                 name = _file_name(module["name"], test["id"], found)
                 found[name] = f"{_header(run, test)}\n{test['repro']}"
     return found
@@ -28,7 +30,8 @@ def _header(run: Record, test: Record) -> str:
         f"{test['function']} of {module['name']} {module['version']}: {test['verdict']}"
         f" by the array API standard {run['version']}.",
         f"{test['message']}",
-        f"{test['id']}, array-api-tests {run['suite']['suite_commit'][:12]}",
+        f"{test['id']}, array-api-tests {run['suite']['suite_commit'][:12]},"
+        f" {basis(run['options']['max_examples'])}, seed {run['options']['seed']}",
     ]
     return "\n".join(f"# {' '.join(line.split())}" for line in lines if line)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .records import Record, unexcused
+from .conformity import answer, basis
+from .records import Record
 from .report import cut
 from .verdict import BAD, COLUMNS, VERDICTS
 
@@ -32,16 +33,11 @@ def conclusion(run: Record) -> str:
     """One line: does it conform, and the counts."""
     total = run["totals"]
     counts = ", ".join(f"{total[verdict]} {verdict}" for verdict in VERDICTS if total[verdict])
-    if run["end"] in ("interrupted", "out of time"):
-        word = run["end"].upper()
-    elif unexcused(run) or run["end"] != "finished":
-        word = "DOES NOT CONFORM"
-    elif any(test["known"] and test["verdict"] in BAD for test in run["tests"]):
-        word = "ONLY KNOWN FAILURES"
-    else:
-        word = "NO FAILURE IN WHAT RAN" if total["not run"] else "CONFORMS"
-    name = run["module"]["name"]
-    return f"{name}, {run['version']}: {word}: {counts}; {run['duration']:.0f} s"
+    rests_on = basis(run["options"]["max_examples"])
+    return (
+        f"{run['module']['name']}, {run['version']}: conforms: {answer(run)}; {counts};"
+        f" {rests_on}; {run['duration']:.0f} s"
+    )
 
 
 def table(run: Record) -> str:

@@ -49,12 +49,13 @@ def make_run(
     absent: tuple[str, ...] = (),
     known: tuple[Entry, ...] = (),
     not_run: tuple[str, ...] = (),
+    **options: Any,
 ) -> Run:
-    """A run with these results."""
+    """A run with these results; `options` are those of `runner.Options`."""
     return Run(
         Module(name, "1.0", "2025.12", absent),
         Checkout(Path("/suite"), "a" * 40, "b" * 40),
-        Options(module=name, seed=5, known=known),
+        Options(**{"module": name, "seed": 5, "known": known} | options),
         end=end,
         standard=STANDARD,
         collected=[each.id for each in found] + list(not_run),

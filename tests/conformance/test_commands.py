@@ -11,6 +11,7 @@ import pytest
 from array_api_nx_conformance import commands, records, runner
 from array_api_nx_conformance.__main__ import main
 from array_api_nx_conformance.namespace import Module
+from array_api_nx_conformance.options import gate_parser, parser
 from array_api_nx_conformance.runner import Run
 from array_api_nx_conformance.suite import CHECKOUT_VARIABLE
 
@@ -52,7 +53,7 @@ def test_two_namespaces(
     assert status == 1
     assert tested == [namespace, namespace]
     out = capsys.readouterr().out
-    assert out.count(": DOES NOT CONFORM: 1 fails") == 2
+    assert out.count(": conforms: no; 1 fails") == 2
     assert [len(each["tests"]) for each in records.read(file)] == [2, 2]
     assert NAMESPACE in page.read_text()
 
@@ -86,7 +87,7 @@ def test_a_namespace_that_conforms_and_tests_that_are_left_out(
 def test_a_budget(suite: FakeSuite, namespace: str, capsys: pytest.CaptureFixture[str]) -> None:
     given = ["--module", namespace, "--select", "test_hangs_deaf", "--budget", "1"]
     assert run(suite, *given) == 1
-    assert "OUT OF TIME" in capsys.readouterr().out
+    assert "conforms: out of time" in capsys.readouterr().out
 
 
 def test_an_interruption_reports_what_has_run(
@@ -135,6 +136,14 @@ def test_bad_input(
     err = capsys.readouterr().err
     assert err.startswith("conformance: ")
     assert message in err
+
+
+def test_runs_have_the_same_seed_unless_another_one_is_asked_for() -> None:
+    given = ["run", "--module", "numpy"]
+    assert parser().parse_args(given).seed == parser().parse_args(given).seed == 1
+    assert gate_parser().parse_args([]).seed == 1
+    seeds = {parser().parse_args([*given, "--seed", "random"]).seed for _ in range(3)}
+    assert len(seeds) > 1
 
 
 def test_a_missing_checkout(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -188,6 +197,9 @@ def test_compare(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.startswith("Regressions (1):")
     assert main(["compare", str(bad), str(good)]) == 0
     assert capsys.readouterr().out.startswith("Fixes (1):")
+    records.write(bad, [make_record(FAILED, seed=7)])
+    assert main(["compare", str(good), str(bad)]) == 2
+    assert "Not comparable (1):" in capsys.readouterr().out
     assert main(["compare", str(bad), str(tmp_path / "none")]) == 2
     assert "cannot read" in capsys.readouterr().err
 

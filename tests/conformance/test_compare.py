@@ -41,9 +41,56 @@ def test_what_cannot_be_compared_is_said() -> None:
     new["version"] = "2030.12"
     new["suite"]["suite_commit"] = "other"
     remarks = compare([old, make_record(name="a")], [new, make_record(name="b")]).text()
-    assert "judged by 2030.12 of the standard, before by 2025.12" in remarks
-    assert "different commits" in remarks
+    assert "some.module: version of the standard 2030.12, before 2025.12" in remarks
+    assert "some.module: suite other, before aaaaaaaaaaaa" in remarks
     assert "a: only in the old" in remarks
     assert "b: only in the new" in remarks
     with pytest.raises(CannotRunError, match="the one has a, the other b"):
         compare([make_record(name="a")], [make_record(name="b")])
+
+
+NAME = result("test_has_names.py::test_has_names[elementwise-exp]", "failed", "AssertionError: a")
+NAMED = result("test_has_names.py::test_has_names[elementwise-exp]", "passed")
+
+
+@pytest.mark.parametrize("unequal", [{"max_examples": 30}, {"seed": 6}])
+def test_runs_of_unequal_effort(unequal: dict[str, int]) -> None:
+    ones = result("test_x.py::test_ones", "failed", "KeyError: k")
+    old = make_record(passed("exp"), ones, NAMED, **unequal)
+    found = compare([old], [make_record(FAILED, passed("ones"), NAME)])
+    # A name needs no examples.
+    assert [line.split(":")[0] for line in found.regressions] == ["  some.module exp"]
+    assert "test_has_names" in found.regressions[0]
+    assert found.fixes == []
+    assert [line.split()[2] for line in found.not_comparable] == [
+        "test_x.py::test_exp",
+        "test_x.py::test_ones",
+    ]
+    ((key, value),) = unequal.items()
+    words = {"max_examples": "examples per test 200", "seed": "seed 5"}[key]
+    assert found.text().splitlines()[:2] == [
+        "Unequal runs (1):",
+        f"  some.module: {words}, before {value}",
+    ]
+
+
+def test_another_hypothesis_tries_other_examples() -> None:
+    old, new = make_record(passed("exp")), make_record(FAILED)
+    old["environment"]["hypothesis"] = "1.0"
+    found = compare([old], [new])
+    assert (found.regressions, len(found.not_comparable)) == ([], 1)
+    assert ", before 1.0" in found.remarks[0]
+
+
+def test_another_time_limit_makes_only_timeouts_incomparable() -> None:
+    slow = result("test_x.py::test_ones", "failed", "timeout: still running after 1 s")
+    old = make_record(passed("exp"), passed("ones"), time_limit=600.0)
+    found = compare([old], [make_record(FAILED, slow, time_limit=1.0)])
+    assert ["exp" in line for line in found.regressions] == [True]
+    assert ["ones" in line for line in found.not_comparable] == [True]
+
+
+def test_what_a_selection_left_out_was_not_there_for_that_reason() -> None:
+    found = compare([make_record(passed("ones"), select=("ones",))], [make_record(FAILED)])
+    assert found.regressions == []
+    assert "(not there before)" in found.not_comparable[0]

@@ -53,6 +53,12 @@ def test_an_unfinished_run_judges_no_list() -> None:
     assert make_record(passed("zeros"), known=entries, end="interrupted")["stale"] == {}
 
 
+def test_a_selection_of_tests_judges_no_entry_of_which_no_test_ran() -> None:
+    entries = (Entry(EXP, "known"), Entry("array_api_tests/test_x.py::test_zeros", "old"))
+    record = make_record(passed("zeros"), known=entries, chapters=("creation functions",))
+    assert list(record["stale"]) == ["array_api_tests/test_x.py::test_zeros"]
+
+
 def test_written_and_read(tmp_path: Path) -> None:
     file = tmp_path / "results.json"
     records.write(file, sample_records())

@@ -73,8 +73,18 @@ def test_summary_of_a_clean_run() -> None:
     assert ["fft", "1", "-", "-", "-", "-"] in [line.split() for line in lines]
     assert ["total", "1", "-", "-", "-", "1"] in [line.split() for line in lines]
     assert lines[-1] == (
-        "CONFORMS: 1 passed, 0 failed, 0 errors, 0 missing, 1 skipped by the suite, in 0 s"
+        "CONFORMS: 1 passed, 0 failed, 0 errors, 0 missing, 1 skipped by the suite;"
+        " 200 examples per test; 0 s"
     )
+
+
+def test_summary_of_what_is_not_the_whole() -> None:
+    run = make_run(PASS)
+    run.options = Options(module="some.module", max_examples=30, select=("test_fft.py",))
+    last = report.summary(run).splitlines()[-1]
+    assert last.startswith("CONFORMS, PARTLY, PROVISIONALLY: 1 passed, ")
+    assert "; 30 examples per test, provisional below 200; " in last
+    assert "\n30 examples per test, provisional below 200; seed 0" in report.heading(run)
 
 
 def test_summary_of_failures() -> None:

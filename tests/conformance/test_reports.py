@@ -6,11 +6,11 @@ from xml.etree import ElementTree
 
 import pytest
 
-from array_api_nx_conformance import badge, markdown, scripts, text
+from array_api_nx_conformance import badge, conformity, markdown, page, scripts, text
 from array_api_nx_conformance.known import Entry
 from array_api_nx_conformance.records import Record
 
-from .samples import make_record, passed, result, sample_records
+from .samples import FLOOR_TEST, STANDARD, every_passed, make_record, passed, result, sample_records
 
 FAILED = result("test_x.py::test_exp", "failed", "ValueError: v")
 
@@ -18,7 +18,7 @@ FAILED = result("test_x.py::test_exp", "failed", "ValueError: v")
 def test_markdown() -> None:
     lines = markdown.render(sample_records()).splitlines()
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
-    assert ["one", "1.0", "2025.12", *"1111113", "no"] in rows
+    assert ["one", "1.0", "2025.12", "200", *"1111113", "no"] in rows
     assert any(row[:1] == ["two"] and row[-1] == "yes" for row in rows)
     fails, blocked = lines.index("**fails** (1)"), lines.index("**blocked** (1)")
     assert fails < blocked  # the root cause first
@@ -32,6 +32,10 @@ def test_markdown() -> None:
     ("record", "value"),
     [
         (sample_records()[1], "conforms"),
+        (
+            make_record(*map(every_passed, STANDARD.functions), max_examples=30),
+            "no failure in 30 examples",
+        ),
         (make_record(passed("exp")), "1 of 9 functions"),
         (make_record(passed("exp"), FAILED), "0 of 9 functions"),
         (make_record(passed("exp"), end="interrupted"), "incomplete"),
@@ -59,7 +63,15 @@ def test_scripts_have_names_and_headers_of_their_own() -> None:
         assert script.startswith(
             "# exp of a.b 1.0: fails by the array API standard 2025.12.\n# a b"
         )
+        assert ", 200 examples per test, seed 5\n" in script
         assert script.endswith("\npass\n")
+
+
+def test_there_is_no_script_of_a_permitted_deviation() -> None:
+    message = "AssertionError: out=nan, but should be +infinity"
+    record = make_record(result(FLOOR_TEST, "failed", message, repro="pass\n"))
+    assert record["functions"]["floor_divide"]["verdict"] == "deviation"
+    assert scripts.scripts([record]) == {}
 
 
 def test_text_shows_the_root_cause_first() -> None:
@@ -67,22 +79,48 @@ def test_text_shows_the_root_cause_first() -> None:
     assert shown.index("Fails (1):\n  exp  (1 test)") < shown.index("Blocked by these (1):")
     assert "  full  by exp" in shown
     assert "Missing (1):\n  fft.fft" in shown
-    assert shown.splitlines()[-1].startswith("one, 2025.12: DOES NOT CONFORM: 1 fails, 1 missing")
+    assert shown.splitlines()[-1].startswith("one, 2025.12: conforms: no; 1 fails, 1 missing")
+
+
+EVERYTHING = sample_records()[1]
+KNOWN = {"known": (Entry(FAILED.id, "k"),)}
+REST = [passed(name) for name in STANDARD.functions if name not in ("exp", "fft.fft")]
+REST.append(result("test_fft.py::test_fft", "passed"))
 
 
 @pytest.mark.parametrize(
     ("record", "words"),
     [
-        (sample_records()[1], "CONFORMS"),
-        (make_record(passed("exp")), "NO FAILURE IN WHAT RAN"),
-        (make_record(FAILED, known=(Entry(FAILED.id, "k"),)), "ONLY KNOWN FAILURES"),
-        (make_record(passed("exp"), end="interrupted"), "INTERRUPTED"),
-        (make_record(passed("exp"), end="out of time"), "OUT OF TIME"),
-        (make_record(passed("exp"), end="broken"), "DOES NOT CONFORM"),
+        (EVERYTHING, "yes"),
+        (make_record(*REST, FAILED), "no"),
+        (make_record(*REST, FAILED, max_examples=30), "no"),  # more examples change nothing
+        (make_record(*REST, FAILED, **KNOWN), "but for known failures"),
+        (make_record(passed("exp")), "partly"),
+        (make_record(*REST, passed("exp"), select=("test_x.py",)), "partly"),
+        (make_record(*REST, passed("exp"), chapters=("fft",)), "partly"),
+        (make_record(*REST, passed("exp"), skips=(Entry("t", "slow"),)), "partly"),
+        (make_record(FAILED, **KNOWN), "partly, but for known failures"),
+        (make_record(*REST, passed("exp"), max_examples=199), "yes (provisional)"),
+        (make_record(passed("exp"), max_examples=30), "partly (provisional)"),
+        (make_record(passed("exp"), end="interrupted"), "interrupted"),
+        (make_record(passed("exp"), end="out of time"), "out of time"),
+        (make_record(passed("exp"), end="broken"), "broken"),
     ],
 )
-def test_conclusion(record: Record, words: str) -> None:
-    assert f": {words}: " in text.conclusion(record)
+def test_whether_it_conforms(record: Record, words: str) -> None:
+    assert conformity.answer(record) == words
+    assert f": conforms: {words}; " in text.conclusion(record)
+    (row,) = [line for line in markdown.render([record]).splitlines() if "| 2025.12" in line]
+    assert row.split("|")[-2].strip() == words
+
+
+def test_every_form_says_how_many_examples_a_verdict_rests_on() -> None:
+    shown = {n: make_record(*REST, FAILED, max_examples=n) for n in (30, 200)}
+    for examples, words in ((30, "30 examples per test, provisional below 200"),
+                            (200, "200 examples per test")):  # fmt: skip
+        assert f"; {words}; " in text.conclusion(shown[examples])
+        assert f", {words}, seed 5" in markdown.render([shown[examples]])
+        assert f'"basis":"{words}"' in page.render([shown[examples]])
 
 
 def test_text_shows_known_failures_and_stale_entries() -> None:

@@ -1,0 +1,52 @@
+"""Whether a namespace conforms, in the same words for every report, and what that rests on."""
+
+from __future__ import annotations
+
+from .records import Record, unexcused
+from .verdict import BAD
+
+# Per test. A `flip` that returns its input passes some runs of 30 examples; README's table is made
+# with this number, too.
+FULL_EXAMPLES = 200
+
+
+def is_provisional(examples: int) -> bool:
+    """Whether a verdict that rests on so many examples per test is provisional."""
+    return examples < FULL_EXAMPLES
+
+
+def basis(examples: int) -> str:
+    """What a verdict rests on, in words."""
+    words = f"{examples} example{'s' if examples > 1 else ''} per test"
+    return f"{words}, provisional below {FULL_EXAMPLES}" if is_provisional(examples) else words
+
+
+def is_selection(run: Record) -> bool:
+    """Whether tests were left out, by choice or because the run ended early."""
+    options = run["options"]
+    chosen = options["select"] or options["chapters"] or run["left_out"]
+    return bool(chosen) or run["end"] != "finished"
+
+
+def is_partial(run: Record) -> bool:
+    """Whether tests were left out, or functions of the standard have not been judged."""
+    return is_selection(run) or bool(run["totals"]["not run"])
+
+
+def answer(run: Record) -> str:
+    """Whether the namespace conforms, as far as the run can tell.
+
+    "yes", "no", how a run ended that did not finish, or "partly" and "but for known failures",
+    together or alone. It ends with "(provisional)" where too few examples were tried.
+    """
+    if run["end"] != "finished":
+        word = str(run["end"])
+    elif unexcused(run):
+        word = "no"
+    else:
+        known = any(test["known"] and test["verdict"] in BAD for test in run["tests"])
+        limits = (is_partial(run), "partly"), (known, "but for known failures")
+        word = ", ".join(words for holds, words in limits if holds) or "yes"
+    # What has failed stays so with more examples.
+    firm = word == "no" or not is_provisional(run["options"]["max_examples"])
+    return word if firm else f"{word} (provisional)"
