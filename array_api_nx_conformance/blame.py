@@ -15,8 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType, TracebackType
 
-# The suite's names for the namespace under test; Hypothesis' strategies call it `self.xp`.
-_NAMESPACE = re.compile(r"(?:^|\.)_?xp\.((?:linalg\.|fft\.)?\w+)$|^((?:linalg|fft)\.\w+)$")
+# The suite's names for the namespace under test, and for its own module with the namespace's
+# functions; Hypothesis' strategies call the namespace `self.xp`.
+_NAMESPACE = re.compile(
+    r"(?:^|\.)(?:_?xp|_array_module)\.((?:linalg\.|fft\.)?\w+)$|^((?:linalg|fft)\.\w+)$"
+)
 # The suite's names for the function under test, where it is a parameter of the test.
 TESTED = ("func", "iop", "op", "ctx.func", "ctx.op")
 _REQUIRED = re.compile(r"does not have required attributes?: (\w+)")  # what Hypothesis says
@@ -163,6 +166,10 @@ class _Collector:
         if code in self._seen or not code.co_filename.startswith(self._tests):
             return
         self._seen.add(code)
+        # What a test expects is often computed by a function inside it.
+        for constant in code.co_consts:
+            if isinstance(constant, CodeType):
+                self.add(constant, variables)
         owner: object = None
         path = ""
         for instruction in dis.get_instructions(code):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+from importlib.machinery import PathFinder
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent
@@ -35,7 +37,10 @@ def environment(scratch: Path, module: str, version: str = "") -> dict[str, str]
         for name, value in os.environ.items()
         if name in KEPT_VARIABLES or name.startswith(KEPT_PREFIXES)
     }
-    path = [*_checkout(), *filter(None, [os.environ.get("PYTHONPATH")])]
+    # Absolute, because the process runs in another folder.
+    given = [os.path.abspath(each) for each in os.environ.get("PYTHONPATH", "").split(os.pathsep)
+             if each]  # fmt: skip
+    path = [*_checkout(), *given, *_current_folder(module)]
     chosen = {"ARRAY_API_TESTS_VERSION": version} if version else {}
     return kept | chosen | {
         "ARRAY_API_TESTS_MODULE": module,
@@ -46,6 +51,19 @@ def environment(scratch: Path, module: str, version: str = "") -> dict[str, str]
         "PYTHONPATH": os.pathsep.join(path),
         "PYTHONUTF8": "1",
     }  # fmt: skip
+
+
+def _current_folder(module: str) -> list[str]:
+    """The current folder, where the module lies there and Python would find it nowhere else.
+
+    Only then, because whatever else lies there could hide installed packages, too.
+    """
+    here = Path.cwd()
+    name = module.partition(".")[0]
+    if not (name.isidentifier() and ((here / f"{name}.py").is_file() or (here / name).is_dir())):
+        return []
+    elsewhere = [folder for folder in sys.path if Path(folder).resolve() != here]
+    return [] if PathFinder.find_spec(name, elsewhere) else [str(here)]
 
 
 def _checkout() -> list[str]:

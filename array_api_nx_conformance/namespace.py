@@ -112,7 +112,8 @@ def inspect_module(
             last = (done.stderr.strip() or f"exit status {done.returncode}").splitlines()[-1]
             raise CannotRunError(
                 f"the module {name!r} does not import ({last});"
-                " give the importable name of an installed array namespace with --module"
+                " give the importable name of an array namespace, installed or in the current"
+                " folder, with --module"
             )
         said = json.loads(file.read_text())
     present = {names[kind, function] for kind, function in said["present"]}

@@ -11,10 +11,28 @@ from array_api_nx_conformance import environment as tested
 def test_this_repository_goes_before_the_users_path(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTHONPATH", "somewhere")
     first, *others = tested.environment(tmp_path, "numpy")["PYTHONPATH"].split(os.pathsep)
     assert (Path(first) / "array_api_nx_conformance" / "plugin.py").is_file()
-    assert others == ["somewhere"]
+    assert others == [str(tmp_path / "somewhere")]  # the process runs in another folder
+
+
+def test_a_module_that_only_the_current_folder_has_is_found_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PYTHONPATH", raising=False)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own_module.py").touch()
+    (tmp_path / "own_package").mkdir()
+    (tmp_path / "numpy").mkdir()
+
+    def last(module: str) -> str:
+        return tested.environment(tmp_path, module)["PYTHONPATH"].split(os.pathsep)[-1]
+
+    assert last("own_module") == last("own_package.array") == str(tmp_path)
+    # A folder that happens to have the name of an installed package does not hide it.
+    assert last("numpy") == last("own_other") == last("") != str(tmp_path)
 
 
 def test_an_installed_package_adds_no_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

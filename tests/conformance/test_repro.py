@@ -15,7 +15,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from array_api_nx_conformance import repro, suite
+from array_api_nx_conformance import records, repro, suite
 from array_api_nx_conformance.__main__ import main
 from array_api_nx_conformance.blame import blame
 from array_api_nx_conformance.suite import CannotRunError, Pins
@@ -23,6 +23,7 @@ from array_api_nx_conformance.suite import CannotRunError, Pins
 SOURCE = """
 import operator
 import numpy as xp
+import numpy as _array_module
 from numpy import equal
 import {helpers} as helpers
 
@@ -80,6 +81,12 @@ def test_all():
 def test_object():
     out = xp.any(object())
     assert out is None
+
+def test_trace():
+    out = xp.ones((1,))
+    def expected(x):
+        return [_array_module.sum(row) for row in x][0]
+    helpers.compare(out, expected(xp.zeros((1, 2))))
 """
 HELPERS = """
 import numpy as xp
@@ -205,6 +212,8 @@ def test_what_raised(
 def test_what_was_used(module: ModuleType, tests: Path) -> None:
     used = blame(caught(module.test_getitem), "__getitem__", tests, np).uses
     assert set(used) == {"asarray", "all", "isfinite"}  # the helpers' too
+    # What it expects is computed by a function inside the test.
+    assert "sum" in blame(caught(module.test_trace), "trace", tests, np).uses
     assert "equal" in blame(caught(module.test_exp), "exp", tests, np).uses
 
 
@@ -225,16 +234,20 @@ def test_errors_of_nowhere() -> None:
     assert repro.build(error, "exp", "numpy", np, Path("/nowhere")) == ""
 
 
+def official_suite() -> Path:
+    try:
+        return suite.find(None, suite.cache_folder(), Pins()).path
+    except CannotRunError:
+        pytest.skip("the official suite is not on this machine")
+
+
 @pytest.mark.parametrize("name", ["numpy", "array_api_strict"])
 def test_a_real_failure(name: str, tmp_path: Path) -> None:
     """NumPy's complex expm1 differs from the standard, array-api-strict's too."""
-    try:
-        checkout = suite.find(None, suite.cache_folder(), Pins())
-    except CannotRunError:
-        pytest.skip("the official suite is not on this machine")
+    checkout = official_suite()
     case = "expm1(real(x_i) is +infinity and imag(x_i) is +0) -> +infinity + 0j"
     select = f"test_special_cases.py::test_unary[{case}]"
-    status = main(["run", "--module", name, "--checkout", str(checkout.path), "--select", select,
+    status = main(["run", "--module", name, "--checkout", str(checkout), "--select", select,
                    "--workers", "1", "--repro", str(tmp_path / "repro")])  # fmt: skip
     assert status == 1
     (file,) = (tmp_path / "repro").iterdir()
@@ -246,3 +259,27 @@ def test_a_real_failure(name: str, tmp_path: Path) -> None:
     assert got.startswith("got:")
     assert "inf+nanj" in got
     assert expected == "expected: +infinity + 0j"
+
+
+def test_a_right_function_whose_test_calls_a_wrong_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The suite's test of linalg.trace adds up what it expects by the namespace's sum."""
+    pytest.importorskip("array_api_strict")
+    (tmp_path / "off_by_one.py").write_text(
+        "from array_api_strict import *\n"
+        "from array_api_strict import __array_api_version__, sum as right\n"
+        "def sum(x, /, *, axis=None, dtype=None, keepdims=False):\n"
+        "    out = right(x, axis=axis, dtype=dtype, keepdims=keepdims)\n"
+        "    return out + asarray(1, dtype=out.dtype)\n"
+    )
+    monkeypatch.chdir(tmp_path)  # where no path leads to
+    status = main(["run", "--module", "off_by_one", "--checkout", str(official_suite()),
+                   "--select", "test_linalg.py::test_trace",
+                   "test_statistical_functions.py::test_sum", "--max-examples", "30",
+                   "--workers", "2", "--json", "found.json"])  # fmt: skip
+    assert status == 1
+    (run,) = records.read(tmp_path / "found.json")
+    assert run["functions"]["sum"]["verdict"] == "fails"
+    assert run["functions"]["linalg.trace"]["verdict"] == "blocked"
+    assert run["functions"]["linalg.trace"]["roots"] == ["sum"]
