@@ -7,10 +7,12 @@ from importlib.resources import files
 
 from .conformity import answer, basis
 from .records import Record
-from .verdict import COLUMNS
+from .verdict import BAD, COLUMNS
 
 _DATA = "{{data}}"
 _SHOWN = ("fails", "missing", "blocked", "deviation", "skipped")
+# The headings over what does not pass in each, or at least one, of the namespaces.
+_FAILURES = {"fails": "Fails", "missing": "Missing", "blocked": "Blocked by what fails"}
 _LONGEST = 6000  # of a traceback on the page; the JSON has all of it
 
 
@@ -30,11 +32,24 @@ def _data(runs: list[Record]) -> Record:
             chapters.setdefault(name, function["chapter"])
     order = list(dict.fromkeys(chapters.values()))
     names = sorted(chapters, key=lambda name: (order.index(chapters[name]), name))
+    functions = [
+        {"name": name, "chapter": chapters[name], "group": group, "position": position}
+        for position, name in enumerate(names)
+        for group in [_group(name, chapters[name], runs)]
+    ]
+    headings = list(_FAILURES.values())
+    functions.sort(key=lambda each: [*headings, each["group"]].index(each["group"]))
     return {
         "verdicts": COLUMNS,
-        "functions": [{"name": name, "chapter": chapters[name]} for name in names],
+        "functions": functions,
         "runs": [_run(run) for run in runs],
     }
+
+
+def _group(name: str, chapter: str, runs: list[Record]) -> str:
+    """The heading over a function where what fails goes first."""
+    found = {run["functions"][name]["verdict"] for run in runs if name in run["functions"]}
+    return next((words for verdict, words in _FAILURES.items() if verdict in found), chapter)
 
 
 def _run(run: Record) -> Record:
@@ -42,9 +57,7 @@ def _run(run: Record) -> Record:
         "module": run["module"],
         "version": run["version"],
         "date": run["started"][:10],
-        "end": run["end"],
         "suite": run["suite"]["suite_commit"][:12],
-        "examples": run["options"]["max_examples"],
         "basis": basis(run["options"]["max_examples"]),
         "conforms": answer(run),
         "seed": run["options"]["seed"],
@@ -58,5 +71,9 @@ def _run(run: Record) -> Record:
 
 
 def _test(test: Record) -> Record:
-    kept = ("id", "function", "verdict", "message", "note", "known", "repro", "blocked_by")
-    return {key: test[key] for key in kept} | {"traceback": test["longrepr"][-_LONGEST:]}
+    kept = ("id", "function", "verdict", "message", "note", "known", "blocked_by")
+    return {key: test[key] for key in kept} | {
+        # A permitted deviation is nothing to reproduce.
+        "repro": test["repro"] if test["verdict"] in BAD else "",
+        "traceback": test["longrepr"][-_LONGEST:],
+    }

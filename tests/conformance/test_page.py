@@ -7,12 +7,13 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from array_api_nx_conformance import page
 
-from .samples import sample_records
+from .samples import FLOOR_TEST, make_record, result, sample_records
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 OPTIONS = (
@@ -33,7 +34,9 @@ set("chapter", "creation functions"); said.chapter = rows();
 set("chapter", ""); set("verdict", "missing"); said.verdict = rows();
 set("verdict", ""); set("search", "BROKEN"); said.message = rows();
 set("search", "expm1"); said.nothing = rows();
-set("search", ""); set("differ", true); said.differ = rows();
+set("search", ""); set("order", "standard"); said.standard = rows(); set("order", "failures");
+set("verdict", "not run"); said.idle = rows(); set("verdict", "");
+set("differ", true); said.differ = rows();
 set("differ", false);
 const button = document.querySelector("tr[data-name=exp] button");
 button.focus();
@@ -86,12 +89,48 @@ def test_the_page_needs_nothing_else() -> None:
     assert "{{" not in html
 
 
+def data_of(html: str) -> Any:
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', html, re.DOTALL)
+    assert found is not None
+    return json.loads(found[1])
+
+
+def test_what_fails_comes_first() -> None:
+    functions = data_of(page.render(sample_records()))["functions"]
+    assert [(each["name"], each["group"]) for each in functions][:4] == [
+        ("exp", "Fails"),
+        ("fft.fft", "Missing"),
+        ("full", "Blocked by what fails"),
+        ("__floordiv__", "array object"),
+    ]
+    standard = sorted(functions, key=lambda each: int(each["position"]))
+    assert [each["chapter"] for each in standard] == [
+        *["array object"], *["elementwise functions"] * 4, *["creation functions"] * 3, "fft",
+    ]  # fmt: skip
+
+
+def test_a_permitted_deviation_has_no_script() -> None:
+    message = "AssertionError: out=nan, but should be +infinity"
+    permitted = result(FLOOR_TEST, "failed", message, repro="pass\n")
+    failed = result("test_x.py::test_exp", "failed", "ValueError: v", repro="raise\n")
+    (run,) = data_of(page.render([make_record(permitted, failed)]))["runs"]
+    assert {test["verdict"]: test["repro"] for test in run["tests"]} == {
+        "deviation": "",
+        "fails": "raise\n",
+    }
+
+
 def test_a_user_at_the_page(tmp_path: Path) -> None:
     said = act(tmp_path, "--window-size=1200,900")
     everything = {"__floordiv__", "equal", "exp", "floor_divide", "remainder", "zeros", "ones",
                   "full", "fft.fft"}  # fmt: skip
     assert isinstance(said["all"], list)
     assert set(said["all"]) == everything
+    assert said["all"][:3] == ["exp", "fft.fft", "full"]  # fails, missing, blocked
+    assert isinstance(said["standard"], list)
+    assert said["standard"][0] == "__floordiv__"
+    assert set(said["standard"]) == everything
+    assert said["idle"] == ["__floordiv__", "equal", "ones"]
     assert said["chapter"] == ["full", "ones", "zeros"]
     assert said["verdict"] == ["fft.fft"]
     assert said["message"] == ["full"]
