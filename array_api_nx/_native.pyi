@@ -77,7 +77,9 @@ def set_errors(apply: _Callable[[str, int], None], /) -> None: ...
 def set_hints(hints: object, /) -> None: ...
 def set_limits(at_once: int, deferred: int, /) -> None: ...
 def set_operations(
-    ask: _Callable[[str, Any], tuple[np.ufunc, int, str, int, int, int, bool, bool, bool] | None],
+    ask: _Callable[
+        [str, Any], tuple[np.ufunc, int, str, int, int, int, bool, bool, bool, bool] | None
+    ],
     primitives: dict[str, Any],
     count_threads: _Callable[[], int],
     /,

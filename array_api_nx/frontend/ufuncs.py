@@ -132,7 +132,7 @@ def _loop_for_twin(ufunc: np.ufunc, dtype: DType) -> tuple[object, ...] | None:
     loop = loops.of_ufunc(chosen) if len({*chosen.inputs}) == 1 else None
     if loop is None:
         return None
-    return operations.described_for_twin(loop, chosen.inputs[0], chosen.output, False)
+    return operations.ufunc_loop_for_twin(loop, chosen.inputs[0], chosen.output)
 
 
 if native is not None:

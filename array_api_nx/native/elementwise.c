@@ -28,14 +28,14 @@ static const char *const operation_names[] = {
 int read_loop(PyObject *answer, ElementLoop *loop)
 {
     PyObject *ufunc, *name;
-    int index, operand, result, reversible, is_arithmetic, materialise_scalar;
+    int index, operand, result, reversible, is_arithmetic, materialise_scalar, is_alone;
     Py_ssize_t serial_limit;
     if (answer == Py_None) {
         loop->state = NONE;
     } else if (answer != NULL &&
-               PyArg_ParseTuple(answer, "O!iUiinppp", &PyUFunc_Type, &ufunc, &index, &name, &operand,
+               PyArg_ParseTuple(answer, "O!iUiinpppp", &PyUFunc_Type, &ufunc, &index, &name, &operand,
                                 &result, &serial_limit, &reversible, &is_arithmetic,
-                                &materialise_scalar)) {
+                                &materialise_scalar, &is_alone)) {
         const PyUFuncObject *found = (PyUFuncObject *)ufunc;
         if (index < 0 || index >= found->ntypes || operand < 0 || operand >= DTYPE_COUNT ||
             result < 0 || result >= DTYPE_COUNT || found->nin >= WALK_OPERANDS) {
@@ -51,6 +51,7 @@ int read_loop(PyObject *answer, ElementLoop *loop)
             loop->reversible = (char)reversible;
             loop->is_arithmetic = (char)is_arithmetic;
             loop->materialise_scalar = (char)materialise_scalar;
+            loop->is_alone = (char)is_alone;
             loop->state = FOUND;
         }
     }
@@ -79,9 +80,24 @@ static inline npy_intp step_of(const Tensor *x)
     return x->ndim == 0 ? 0 : dtypes[x->code].itemsize;
 }
 
+/* Run a loop that takes longer than others may wait for this thread; returns its flags. */
+static int run_for_long(const ElementLoop *loop, char **args, npy_intp size, npy_intp *steps)
+{
+    int flags;
+    Py_BEGIN_ALLOW_THREADS
+    clear_flags();
+    loop->function(args, &size, steps, loop->data);
+    flags = take_flags();
+    Py_END_ALLOW_THREADS
+    return flags;
+}
+
 /* Run a loop; returns its floating-point flags. */
 static inline int run(const ElementLoop *loop, char **args, npy_intp size, npy_intp *steps)
 {
+    if (size > loop->serial_limit) {
+        return run_for_long(loop, args, size, steps);
+    }
     if (loop->is_arithmetic) {
         clear_vector_flags();
         loop->function(args, &size, steps, loop->data);
@@ -150,7 +166,8 @@ static PyObject *compute_walk(const ElementLoop *loop, Tensor *const *operands, 
     Walk walk;
     npy_intp shape[ARRAY_DIMS];
     int flags = 0;
-    if (!begin_walk(&walk, operands, count, loop->reversible, shape)) {
+    if (!begin_walk(&walk, operands, count, loop->reversible, shape) ||
+        (loop->is_alone && walk.count > loop->serial_limit)) {
         return DECLINED;
     }
     memcpy(walk.data, data, (size_t)count * sizeof(*data));
@@ -169,10 +186,10 @@ static PyObject *compute_walk(const ElementLoop *loop, Tensor *const *operands, 
 }
 
 /* Whether one call of a loop computes all elements in the order in which they lie, while this thread
-   alone would take no longer than several. */
+   alone would take no longer than several, or may not be helped. */
 static inline int is_one_run(const ElementLoop *loop, const Tensor *x)
 {
-    return x->size <= loop->serial_limit && x->size <= limits.at_once &&
+    return (x->size <= loop->serial_limit || loop->is_alone) && x->size <= limits.at_once &&
            (x->flags & (ROW_MAJOR | COLUMN_MAJOR)) != 0;
 }
 
@@ -591,8 +608,8 @@ static PyMethodDef methods[] = {
      "once per operation and dtype, as ask(name, dtype): a tuple of the ufunc, the index of its "
      "loop, the name in warnings, the numbers of the dtype to compute in and of the result's, the "
      "elements up to which one thread is as fast as several, whether the loop gives the same bits "
-     "backwards, whether it raises floating-point flags by vector instructions alone, and whether "
-     "it is slow with scalars; None if C does not compute it."},
+     "backwards, whether it raises floating-point flags by vector instructions alone, whether it is "
+     "slow with scalars, and whether one thread computes all; None if C does not compute it."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -46,6 +46,7 @@ typedef struct {
     char reversible;         /* whether the bits are the same if it reads backwards */
     char is_arithmetic;      /* whether it raises floating-point flags by vector instructions alone */
     char materialise_scalar; /* whether it is slow with an array and a scalar */
+    char is_alone;           /* whether no other thread may run parts of it */
 } ElementLoop;
 
 /* NULL, then perhaps with an exception set, if Python has to compute it. */

@@ -39,8 +39,8 @@ static KnownUfunc *find_known(PyObject *ufunc)
     return failed ? NULL : made;
 }
 
-/* Up to `limits.at_once` elements, and on one thread: the loops may call Python, as SciPy's do if
-   somebody wants to hear of errors. */
+/* Up to `limits.at_once` elements. Loops of ufuncs that are no function of the standard run on this
+   thread: they may call Python, as SciPy's do if somebody wants to hear of errors. */
 static PyObject *apply_twin(int ignored, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
     Tensor *operands[2];
@@ -69,10 +69,7 @@ static PyObject *apply_twin(int ignored, PyObject *const *args, Py_ssize_t count
                                      loop)))) {
         return decline_unless_raised();
     }
-    PyObject *result = operands[0]->size > loop->serial_limit ||
-                               operands[ufunc->nin - 1]->size > loop->serial_limit
-                           ? DECLINED
-                           : compute_by_loop(loop, operands, ufunc->nin);
+    PyObject *result = compute_by_loop(loop, operands, ufunc->nin);
     if (result != NULL && result != DECLINED && PyErr_Occurred()) {
         Py_CLEAR(result); /* the loop has raised it */
     }

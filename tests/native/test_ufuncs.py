@@ -82,12 +82,29 @@ def test_many_elements() -> None:
             compare(apply_ufunc, ufunc, *[x[::2]] * ufunc.nin)
 
 
+def test_many_elements_of_scipy() -> None:
+    special = pytest.importorskip("scipy.special")
+    rng = np.random.default_rng(2)
+    for name in ("erf", "gammaln", "xlogy"):
+        ufunc = unwrap(getattr(special, name))
+        for size in (300, 301, 20_000, 32_768, 32_769):
+            x = xp.asarray(rng.random(size) + 0.5, copy=True)
+            compare(apply_ufunc, ufunc, *[x] * ufunc.nin)
+            compare(apply_ufunc, ufunc, *[x[::2]] * ufunc.nin)
+            assert twins.is_answered_in_c(apply_ufunc, ufunc, *[x] * ufunc.nin) == (size <= 32_768)
+    x = xp.asarray(rng.random(40), copy=True)
+    compare(apply_ufunc, unwrap(special.xlogy), x, x[:, None])
+
+
 def test_errors_of_special_functions_are_raised_from_loops() -> None:
     special = pytest.importorskip("scipy.special")
     x = xp.asarray([1.0, -1.0])
     ufunc = unwrap(special.gammaln)
     with special.errstate(all="raise"), pytest.raises(special.SpecialFunctionError):
         apply_ufunc(ufunc, xp.asarray([1.0, -0.0]))
+    for size in (1000, 100_000):
+        with special.errstate(all="raise"), pytest.raises(special.SpecialFunctionError):
+            apply_ufunc(ufunc, xp.zeros(size))
     assert float(apply_ufunc(ufunc, x)[0]) == 0.0
 
 

@@ -30,7 +30,7 @@ from .loops import Loop
 from .memory_pool import empty
 from .schedule import Layout, Schedule, schedule
 
-__all__ = ["compute", "described_for_twin", "loop_for_twin", "reduce", "scan", "total"]
+__all__ = ["compute", "loop_for_twin", "reduce", "scan", "total", "ufunc_loop_for_twin"]
 
 
 def compute(loop: Loop, *operands: ArrayOrScalar) -> NDArray | None:
@@ -59,31 +59,37 @@ def compute(loop: Loop, *operands: ArrayOrScalar) -> NDArray | None:
 _ELEMENTWISE: Final = {op.name: op for op in p.of_family("unary", "binary")}
 
 
-def loop_for_twin(
-    name: str, dtype: DType
-) -> tuple[np.ufunc, int, str, int, int, int, bool, bool, bool] | None:
+Described: TypeAlias = tuple[np.ufunc, int, str, int, int, int, bool, bool, bool, bool]
+
+
+def loop_for_twin(name: str, dtype: DType) -> Described | None:
     """The loop by which the compiled twin of a function computes, for operands of one dtype.
 
     Returns
     -------
-    ufunc, index, name, operand, result, serial_limit, is_exact, is_arithmetic, materialise_scalar
+    ufunc, index, name, operand, result, serial_limit, is_exact, is_arithmetic, materialise_scalar,
+    is_alone
         The ufunc and the number of its loop; NumPy's name in warnings; the dtypes to which operands
-        are cast first and of the result, as numbers in `dtypes.ALL`; and what `Loop` and
-        `loops.is_arithmetic` say. None where NumPy's result has to be corrected, and where the
-        dtype is not legal.
+        are cast first and of the result, as numbers in `dtypes.ALL`; what `Loop` and
+        `loops.is_arithmetic` say; and whether one thread computes all. None where NumPy's result
+        has to be corrected, and where the dtype is not legal.
     """
     op = _ELEMENTWISE[name]
     dtype = dtype if dtype in op.results else op.cast_first.get(dtype, dtype)
     loop = loops.find(op, TO_NUMPY[dtype]) if dtype in op.results else None
     if loop is None:
         return None
-    return described_for_twin(loop, dtype, op.results[dtype], loops.is_arithmetic(op))
+    return _described(loop, dtype, op.results[dtype], loops.is_arithmetic(op), False)
 
 
-def described_for_twin(
-    loop: Loop, operand: DType, result: DType, is_arithmetic: bool
-) -> tuple[np.ufunc, int, str, int, int, int, bool, bool, bool] | None:
-    """What `loop_for_twin` returns for a loop; None if it is no ufunc's."""
+def ufunc_loop_for_twin(loop: Loop, operand: DType, result: DType) -> Described | None:
+    """What `loop_for_twin` returns, for a loop of a ufunc that is no function of the standard."""
+    return _described(loop, operand, result, False, True)
+
+
+def _described(
+    loop: Loop, operand: DType, result: DType, is_arithmetic: bool, is_alone: bool
+) -> Described | None:
     if loop.ufunc is None:
         return None
     signature = f"{''.join([each.char for each in loop.inputs])}->{loop.output.char}"
@@ -97,6 +103,7 @@ def described_for_twin(
         loop.is_exact,
         is_arithmetic,
         loop.materialise_scalar,
+        is_alone,
     )
 
 
