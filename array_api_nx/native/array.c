@@ -125,23 +125,31 @@ static void array_dealloc(PyObject *self)
 
 /* ------------------------------------------------------------------ attributes */
 
+/* As `layout_of`, for what a layout says of itself: which backend computes does not matter. */
+static inline Tensor *shape_holder(PyObject *self)
+{
+    PyObject *handle = ((Array *)self)->handle;
+    return is_tensor(handle) && (((Tensor *)handle)->flags & KNOWN) ? (Tensor *)handle
+                                                                    : layout_of(self);
+}
+
 static PyObject *get_shape(PyObject *self, void *closure)
 {
-    Tensor *layout = layout_of(self);
+    Tensor *layout = shape_holder(self);
     (void)closure;
     return layout != NULL ? shape_of(layout) : ask_one(METHOD_shape, self);
 }
 
 static PyObject *get_ndim(PyObject *self, void *closure)
 {
-    Tensor *layout = layout_of(self);
+    Tensor *layout = shape_holder(self);
     (void)closure;
     return layout != NULL ? PyLong_FromLong(layout->ndim) : ask_one(METHOD_ndim, self);
 }
 
 static PyObject *get_size(PyObject *self, void *closure)
 {
-    Tensor *layout = layout_of(self);
+    Tensor *layout = shape_holder(self);
     (void)closure;
     return layout != NULL ? PyLong_FromSsize_t(layout->size) : ask_one(METHOD_size, self);
 }
@@ -286,6 +294,11 @@ static PyObject *only_element(PyObject *self)
 
 static PyObject *as_float(PyObject *self)
 {
+    Tensor *x = layout_of(self);
+    const char *data;
+    if (x != NULL && x->code == FLOAT64 && x->size == 1 && (data = data_of(x)) != NULL) {
+        return PyFloat_FromDouble(*(const npy_double *)data);
+    }
     PyObject *element = only_element(self);
     if (element == DECLINED || element == NULL) {
         return element == NULL ? NULL : ask_one(METHOD___float__, self);
@@ -312,8 +325,9 @@ static PyObject *as_int(PyObject *self)
         Py_DECREF(element);
         return number;
     }
+    const double number = PyFloat_AS_DOUBLE(element);
     Py_DECREF(element);
-    return ask_one(METHOD___int__, self); /* of floats, which may have no integer value */
+    return isfinite(number) ? PyLong_FromDouble(number) : ask_one(METHOD___int__, self);
 }
 
 static PyObject *as_index(PyObject *self)
@@ -341,7 +355,7 @@ static int as_bool(PyObject *self)
 
 static Py_ssize_t length(PyObject *self)
 {
-    Tensor *layout = layout_of(self);
+    Tensor *layout = shape_holder(self);
     if (layout != NULL && layout->ndim > 0) {
         return layout->shape[0];
     }
@@ -406,8 +420,24 @@ static PyObject *get_mT(PyObject *self, void *closure)
 
 static PyObject *as_complex(PyObject *self, PyObject *ignored)
 {
+    Tensor *x = layout_of(self);
+    const char *data = x != NULL && x->size == 1 ? data_of(x) : NULL;
     (void)ignored;
-    return ask_one(METHOD___complex__, self);
+    if (data == NULL) {
+        return ask_one(METHOD___complex__, self);
+    }
+    if (x->code == COMPLEX64) {
+        const npy_float *parts = (const npy_float *)data;
+        return PyComplex_FromDoubles((double)parts[0], (double)parts[1]);
+    }
+    if (x->code == COMPLEX128) {
+        const npy_double *parts = (const npy_double *)data;
+        return PyComplex_FromDoubles(parts[0], parts[1]);
+    }
+    PyObject *real = as_float(self);
+    PyObject *number = real == NULL ? NULL : PyComplex_FromDoubles(PyFloat_AS_DOUBLE(real), 0.0);
+    Py_XDECREF(real);
+    return number;
 }
 
 /* Python would make methods of the slots for operators, but call their parameter `value`, where the

@@ -19,24 +19,8 @@ void set_views(const ViewSlots *slots)
     views = *slots;
 }
 
-void forget_layout(Tensor *tensor)
+int allocate_room(Tensor *tensor, int ndim)
 {
-    if (tensor->shape != tensor->inside) {
-        PyMem_Free(tensor->shape);
-        tensor->shape = tensor->inside;
-    }
-    Py_CLEAR(tensor->shape_tuple);
-    tensor->flags = 0;
-}
-
-int make_room(Tensor *tensor, int ndim)
-{
-    tensor->ndim = (npy_uint8)ndim;
-    if (ndim <= INLINE_DIMS) {
-        tensor->shape = tensor->inside;
-        tensor->strides = tensor->inside + INLINE_DIMS;
-        return 1;
-    }
     tensor->shape = PyMem_New(npy_intp, 2 * (size_t)ndim);
     if (tensor->shape == NULL) {
         tensor->shape = tensor->inside;

@@ -9,9 +9,29 @@
 extern ViewSlots views;
 
 /* Make a Tensor know no layout any more. */
-void forget_layout(Tensor *tensor);
+static inline void forget_layout(Tensor *tensor)
+{
+    if (tensor->shape != tensor->inside) {
+        PyMem_Free(tensor->shape);
+        tensor->shape = tensor->inside;
+    }
+    Py_CLEAR(tensor->shape_tuple);
+    tensor->flags = 0;
+}
+
+/* `make_room` for more axes than lie in the Tensor itself. */
+int allocate_room(Tensor *tensor, int ndim);
 
 /* Make room for a layout; 0 with an exception set if there is none. */
-int make_room(Tensor *tensor, int ndim);
+static inline int make_room(Tensor *tensor, int ndim)
+{
+    tensor->ndim = (npy_uint8)ndim;
+    if (ndim <= INLINE_DIMS) {
+        tensor->shape = tensor->inside;
+        tensor->strides = tensor->inside + INLINE_DIMS;
+        return 1;
+    }
+    return allocate_room(tensor, ndim);
+}
 
 #endif

@@ -293,7 +293,7 @@ int ensure_storage(Tensor *tensor)
 
 Tensor *new_layout(Tensor *of, int ndim)
 {
-    if (!ensure_storage(of)) {
+    if (of->storage == NULL && !ensure_storage(of)) {
         return NULL;
     }
     Tensor *tensor = new_tensor(ndim, (DTypeCode)of->code);
