@@ -229,15 +229,19 @@ else:
         globals().pop("special", None)
         return found
 
+    # Libraries ask for the same names at every call, and an import statement takes 2 us.
+    _mends = cache(partial(import_module, ".frontend.missing", __name__))
+
     def __getattr__(name: str) -> object:
         # A name with underscores is one that Python or a library probes for.
         if name.startswith("_"):
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         if name in ("extra", "testing"):
             return import_module(f".{name}", __name__)
-        if name in _beyond() and current().extras:
-            return _beyond()[name]
-        missing = import_module(".frontend.missing", __name__)
+        beyond = _beyond()
+        if name in beyond and current().extras:
+            return beyond[name]
+        missing = _missing()
         raise missing.missing(__name__, name, missing.MAIN)
 
 

@@ -8,11 +8,12 @@ No function returns a view but `matrix_transpose` and, where the memory allows i
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
 from math import inf
 from numbers import Real
 from operator import index
-from types import TracebackType
+from types import ModuleType, TracebackType
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from numpy.linalg import LinAlgError
@@ -72,17 +73,21 @@ def __dir__() -> list[str]:
 # Not for type checkers, to which any misspelt name would be an `object`.
 if not TYPE_CHECKING:
 
+    @cache
+    def _loaded(name: str) -> ModuleType:
+        """A module of the package, whose import takes 2 us each time."""
+        return import_module(name, __package__)
+
     def __getattr__(name: str) -> object:
         # A name with underscores is one that Python or a library probes for.
         if name.startswith("_"):
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         # What libraries look for here, too, is found but listed nowhere.
-        extra = import_module(".extra.linear_algebra", __package__)
+        extra = _loaded(".extra.linear_algebra")
         if name in extra.__all__ and current().extras:
             return getattr(extra, name)
-        from .frontend.missing import LINALG, missing
-
-        raise missing(__name__, name, LINALG)
+        mends = _loaded(".frontend.missing")
+        raise mends.missing(__name__, name, mends.LINALG)
 
 
 class EigResult(NamedTuple):

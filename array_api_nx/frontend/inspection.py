@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import lru_cache
 from types import ModuleType
 from typing import Final
 
@@ -81,8 +82,14 @@ class Info:
         for each in kinds:
             if each is not None and (type(each) is not str or each not in KINDS):
                 raise ValueError(f"no kind {each!r} of dtypes; kinds: {', '.join(KINDS)}")
-        wanted = {dtype for each in kinds for dtype in (ALL if each is None else KINDS[each])}
-        return {dtype.name: dtype for dtype in there if dtype in wanted}
+        return _by_name(there, kinds).copy()
+
+
+@lru_cache(maxsize=64)
+def _by_name(there: tuple[DType, ...], kinds: tuple[str | None, ...]) -> dict[str, DType]:
+    """Those of the dtypes that are of one of the kinds (None: of any), by name."""
+    wanted = {dtype for each in kinds for dtype in (ALL if each is None else KINDS[each])}
+    return {dtype.name: dtype for dtype in there if dtype in wanted}
 
 
 _info: Final = Info()
