@@ -230,7 +230,7 @@ else:
         return found
 
     # Libraries ask for the same names at every call, and an import statement takes 2 us.
-    _mends = cache(partial(import_module, ".frontend.missing", __name__))
+    _missing = cache(partial(import_module, ".frontend.missing", __name__))
 
     def __getattr__(name: str) -> object:
         # A name with underscores is one that Python or a library probes for.

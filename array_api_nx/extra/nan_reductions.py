@@ -21,6 +21,7 @@ from ..core.dtypes import as_dtype
 from ..core.shape import normalise_axes, normalise_axis
 from ..frontend import statistical
 from ..frontend.array import Array
+from ..frontend.creation import arange
 from ..frontend.data_type import astype
 from ..frontend.dispatch import only_array
 from ..frontend.elementwise import imag, isfinite, isnan, real, square
@@ -189,5 +190,12 @@ def found_by(
     if can_look(best) and bool(any_true(isnan(best))):
         raise ValueError(f"{_ALL_NAN}: no element is a number; test isnan(x) first")
     with in_one_pass(x):
-        found = argmax(x == best, axis=along, keepdims=keepdims)
+        if can_look(x) and along < x.ndim - 1 and x.size > config.hints.threshold:
+            # NumPy would search True down one column after the other; this is one pass over rows.
+            size, inner = x.shape[along], x.ndim - along - 1
+            rows = reshape(arange(size, device=x.device), (-1, *(1,) * inner))
+            places = where(x == best, rows, size)
+            found = computed(statistical.min(places, axis=along, keepdims=keepdims))
+        else:
+            found = argmax(x == best, axis=along, keepdims=keepdims)
     return reshape(found, (1,) * len(shape)) if axis is None and keepdims else found

@@ -46,6 +46,8 @@ if TYPE_CHECKING:
         count_loop = staticmethod(_native.count_loop)
         sum_loop = staticmethod(_native.sum_loop)
         moments_loop = staticmethod(_native.moments_loop)
+        extreme_loop = staticmethod(_native.extreme_loop)
+        running_loop = staticmethod(_native.running_loop)
         compute = staticmethod(_native.compute)
         total = staticmethod(_native.total)
         forget_threads = staticmethod(_native.forget_threads)

@@ -1,5 +1,6 @@
 #include "loops.h"
 #include "compiler.h"
+#include "folds.h"
 #include "sums.h"
 
 /* Both bodies are the same loop; the compiler vectorizes the contiguous one. */
@@ -436,6 +437,30 @@ static PyObject *moments_loop(PyObject *module, PyObject *dtype)
                : found_loop(0, NULL);
 }
 
+static PyObject *parse_and_find(PyObject *args, const char *format,
+                                int (*find)(int type, int choice, Loop *loop))
+{
+    PyArray_Descr *dtype;
+    int choice;
+    Loop loop;
+    if (!PyArg_ParseTuple(args, format, &PyArrayDescr_Type, &dtype, &choice)) {
+        return NULL;
+    }
+    return found_loop(find(dtype->type_num, choice, &loop), &loop);
+}
+
+static PyObject *extreme_loop(PyObject *module, PyObject *args)
+{
+    (void)module;
+    return parse_and_find(args, "O!p:extreme_loop", find_extreme);
+}
+
+static PyObject *running_loop(PyObject *module, PyObject *args)
+{
+    (void)module;
+    return parse_and_find(args, "O!p:running_loop", find_running);
+}
+
 static PyMethodDef functions[] = {
     {"ufunc_loop", ufunc_loop, METH_VARARGS,
      "ufunc_loop(ufunc, dtypes, is_arithmetic=False)\n--\n\n"
@@ -459,6 +484,14 @@ static PyMethodDef functions[] = {
      "moments_loop(dtype)\n--\n\n"
      "What folds real numbers into pairs of their mean and their squared distances from it, or "
      "None."},
+    {"extreme_loop", extreme_loop, METH_VARARGS,
+     "extreme_loop(dtype, largest)\n--\n\n"
+     "A loop (accumulator, real number) -> accumulator that finds the largest or smallest number "
+     "and passes over NaN, or None."},
+    {"running_loop", running_loop, METH_VARARGS,
+     "running_loop(dtype, multiplies)\n--\n\n"
+     "A loop that adds or multiplies two numbers, fast where each first operand is the result "
+     "before, or None."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -28,11 +28,13 @@ __all__ = [
     "Loop",
     "Operation",
     "cast",
+    "extreme",
     "find",
     "of_ufunc",
     "quiet_scipy",
     "reduction",
     "replace_nan",
+    "running",
     "scipy_is_quiet",
     "select",
 ]
@@ -457,3 +459,35 @@ def reduction(op: Primitive, dtype: NumPyDType) -> tuple[Loop, NDArray] | None:
         return None
     loop = _of_ufunc(ufunc, (dtype, dtype), dtype, 0.3, "reduce")
     return None if loop is None else (loop, _identity(op, dtype))
+
+
+@cache
+def extreme(op: Primitive, dtype: NumPyDType) -> Loop | None:
+    """The loop (accumulator, `dtype`) -> accumulator of MAX or MIN that passes over NaN.
+
+    It gives what the loop of `reduction` gives where every NaN was replaced by its identity. None
+    for dtypes without NaN.
+    """
+    if dtype.kind != "f":
+        return None
+    ufunc = np.fmax if op is p.MAX else np.fmin
+    pointer = None if extension is None else extension.extreme_loop(dtype, op is p.MAX)
+    return Loop("reduce", (dtype, dtype), dtype, 0.1, ufunc, ufunc, pointer)
+
+
+# ---------------------------------------------------------------------- scans
+
+
+@cache
+def running(op: Primitive, dtype: NumPyDType) -> Loop | None:
+    """The loop of a binary primitive for operands that are its own results, one element before.
+
+    It gives what the loop of `find` gives, in less time.
+    """
+    loop = find(op, dtype)
+    if loop is None or extension is None or (op is not p.ADD and op is not p.MULTIPLY):
+        return loop
+    pointer = extension.running_loop(dtype, op is p.MULTIPLY)
+    if pointer is None:
+        return loop
+    return Loop(loop.name, loop.inputs, loop.output, loop.cost, loop.ufunc, loop.call, pointer)

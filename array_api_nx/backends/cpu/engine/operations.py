@@ -244,6 +244,9 @@ _EXACT: Final = {p.ADD: "iufc", p.MULTIPLY: "iuf", p.MAXIMUM: "iu", p.MINIMUM: "
 _SCAN_MIN_COLUMNS: Final = 16
 _SCAN_MAX_COLUMNS: Final = 2**11
 
+# Elements of one row in a tile. Tasks look for interrupts between tiles: after 1 to 3 ms.
+_SCAN_MAX_RUN: Final = 2**20
+
 _SCAN_TASKS: Final = 16
 _SCAN_PER_THREAD: Final = 2**14  # elements that are worth another thread
 
@@ -260,16 +263,17 @@ def scan(op: Primitive, array: NDArray, axis: int, dtype: NumPyDType) -> NDArray
     ndarray or None
         None, with nothing done, where NumPy has to compute it.
     """
-    if native is None or array.shape[axis] < 2 or not array.flags.aligned:
+    if native is None or array.size < 2 or not array.flags.aligned or array.shape[axis] < 2:
         return None
     if not array.flags.c_contiguous:
         if not array.flags.f_contiguous:
             return None
         turned = scan(op, array.T, array.ndim - 1 - axis, dtype)
         return None if turned is None else turned.T
-    loop = loops.find(_SCANNED[op], dtype)
     outer, size, inner = prod(array.shape[:axis]), array.shape[axis], prod(array.shape[axis + 1 :])
-    if loop is None or loop.output != dtype or outer * inner < 2:
+    ordinary = loops.find(_SCANNED[op], dtype)
+    loop = loops.running(_SCANNED[op], dtype) if inner == 1 else ordinary
+    if loop is None or loop.output != dtype or (outer * inner < 2 and loop is ordinary):
         return None
     if inner > 1 and (inner < _SCAN_MIN_COLUMNS or dtype.kind not in _EXACT[_SCANNED[op]]):
         return None
@@ -292,7 +296,7 @@ def _scan_pass(loop: Loop, outer: int, size: int, inner: int) -> passes.Pass:
     steps: tuple[int, ...] = size * inner * itemsize, inner * itemsize, itemsize
     split, step, columns = 0, -(-outer // _SCAN_TASKS), min(inner, _SCAN_MAX_COLUMNS)
     if inner == 1:
-        dims, steps, columns = dims[:2], steps[:2], size - 1
+        dims, steps, columns = dims[:2], steps[:2], min(size - 1, _SCAN_MAX_RUN)
     elif outer < _SCAN_TASKS:
         least = -(-inner // _SCAN_TASKS)
         split, step = 2, min(_SCAN_MAX_COLUMNS, max(_SCAN_MIN_COLUMNS, -(-least // 64) * 64))

@@ -17,7 +17,7 @@ import numpy as np
 
 from ....contract import primitives as p
 from ....contract.backend import Scalar
-from ....contract.numpy_dtypes import TO_NUMPY, NumPyDType
+from ....contract.numpy_dtypes import TO_NUMPY, NDArray, NumPyDType
 from ....contract.primitives import Primitive
 from ....contract.ufuncs import UfuncLoop
 from ....core.dtypes import DType
@@ -26,7 +26,7 @@ from ....core.symbolic import KnownInts
 from ....core.view import View
 from ..engine import loops
 from ..engine.loops import Loop
-from .expression import Node, Source, SourceValue, scalar
+from .expression import Node, ScalarValue, Source, SourceValue, scalar
 
 __all__ = [
     "Arrangement",
@@ -362,6 +362,9 @@ class Builder:
         order = tuple(range(len(shape))) if arrangement is None else arrangement.order
         if arrangement is not None:
             shape, view = arrangement.shape, arrangement.apply(view)
+        beside_nan = _numbers_of(op, node, view, identity)
+        if beside_nan is not None:
+            loop, (node, view) = beside_nan
         reduced = tuple([i for i, axis in enumerate(order) if axis in axes])
         # NaN is not equal to itself, but is the same divisor.
         key = loop, errors, shape, reduced, repr(divisor), op, node.key, id(view)
@@ -434,6 +437,27 @@ def _asks(condition: Value, x: Value) -> bool:
     if node.memory is not None or view is not View.row_major(node.shape):
         return False
     return any([source is x.node and seen is x.view for source, seen in node.sources])
+
+
+def _numbers_of(
+    op: Primitive, node: Node, view: View, identity: NDArray
+) -> tuple[Loop, tuple[Node, View]] | None:
+    """For a reduction that replaces NaN by its identity: the loop that passes over NaN instead, and
+    what it reads."""
+    if op is not p.MAX and op is not p.MIN:
+        return None
+    dtype = node.dtype
+    if node.memory is not None or node.loop is None or node.loop is not loops.replace_nan(dtype):
+        return None
+    (source, seen), (value, _) = node.sources
+    if type(value) is not ScalarValue or value.array[0] != identity:
+        return None
+    loop = loops.extreme(op, dtype)
+    if loop is None or view is not View.row_major(node.shape):
+        return None
+    assert type(source) is Node
+    assert seen is not None
+    return loop, (source, seen)
 
 
 class Arrangement:

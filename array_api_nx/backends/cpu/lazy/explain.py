@@ -274,7 +274,9 @@ class Translator:
         over = [f"axis={axes[0] if len(axes) == 1 else tuple(axes)}"] if kept else []
         source, target = names[step.source], names[step.target]
         assert node.op is not None
-        steps = [StepExplanation(node.op.name, (source, *over), target, "reduction")]
+        passes_over = node.loop is not None and node.loop is loops.extreme(node.op, node.dtype)
+        name = f"nan{node.op.name}" if passes_over else node.op.name
+        steps = [StepExplanation(name, (source, *over), target, "reduction")]
         if node.op is not p.VAR and node.divisor is not None:
             steps.append(
                 StepExplanation("divide", (target, str(float(node.divisor))), target, "final")

@@ -15,7 +15,13 @@ import numpy as np
 import pytest
 
 from array_api_nx.backends.cpu.engine import loops
-from array_api_nx.backends.cpu.engine.kernel import Instruction, Kernel, KernelOperand, prepare
+from array_api_nx.backends.cpu.engine.kernel import (
+    Instruction,
+    Kernel,
+    KernelOperand,
+    Reduction,
+    prepare,
+)
 from array_api_nx.backends.cpu.kernels import BINARY_NEW, REDUCE, UNARY
 from array_api_nx.contract import primitives as p
 from array_api_nx.contract.numpy_dtypes import TO_NUMPY
@@ -293,3 +299,50 @@ def test_reductions(op: Primitive) -> None:
                 )
             assert same_bits(total, np.asarray(expected))
     assert found == {p.SUM: 12, p.PROD: 12, p.MAX: 11, p.MIN: 11}.get(op, 1)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("op", [p.MAX, p.MIN])
+def test_extremes_pass_over_nan(op: Primitive, dtype: np.dtype[Any]) -> None:
+    loop = loops.extreme(op, dtype)
+    assert (loop is not None) is (dtype.kind == "f")
+    if loop is None:
+        return
+    identity = -np.inf if op is p.MAX else np.inf
+    for length in (*LENGTHS, 300):
+        x = values(dtype, length, length)
+        x[length // 2] = np.nan
+        replaced = np.where(np.isnan(x), dtype.type(identity), x)
+        size = dtype.itemsize
+        for memory, stride in ((x, 1), (np.repeat(x, 3), 3)):
+            best = np.full(1, identity, dtype)
+            source = KernelOperand(
+                size, (0, stride * size), 0, "direct" if stride == 1 else "packed"
+            )
+            operands = source, KernelOperand(size, (0, 0), 0, "direct")
+            step = Reduction(loop, 0, 1, True, True, np.asarray(identity, dtype))
+            kernel = Kernel((1, length), (1, 131), 0, 1, 1, operands, (), (step,))
+            assert prepare(kernel).run([(memory, 0), (best, 0)], 1) == (0,)
+            # Of 0.0 and -0.0 either one is the largest.
+            assert best[0] == REDUCE[op](replaced, axis=0, dtype=None)
+        before, columns = values(dtype, length, 1), x
+        before[np.isnan(before) | (before == 0)] = 1
+        check(loop, np.fmax if op is p.MAX else np.fmin, [before, columns])
+
+
+@pytest.mark.parametrize("op", [p.ADD, p.MULTIPLY, p.MAXIMUM])
+def test_running_loops(op: Primitive) -> None:
+    found = 0
+    for dtype in DTYPES:
+        ordinary, loop = loops.find(op, dtype), loops.running(op, dtype)
+        if ordinary is None or loop is None:
+            assert loop is None
+            continue
+        found += loop is not ordinary
+        assert loop.ufunc is ordinary.ufunc
+        for length in LENGTHS:
+            first, second = values(dtype, length, 1), values(dtype, length, 2)
+            with np.errstate(all="ignore"):
+                check(loop, loop.ufunc, [first, second])
+                check(loop, loop.ufunc, [first, np.broadcast_to(second[0], length)])
+    assert found == (0 if op is p.MAXIMUM else 4)

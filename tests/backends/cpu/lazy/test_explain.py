@@ -253,6 +253,20 @@ def test_replaced_nan_are_one_operation():
     assert steps(only) == ["r0 = isnan(a)", "result = where(r0, a, 0.0)"]
 
 
+def test_extremes_among_numbers_are_one_operation():
+    def largest(x, value, axis=None):
+        return xp.max(xp.where(xp.isnan(x), value, x), axis=axis)
+
+    low = -float("inf")
+    assert steps(only_pass(lambda x: largest(x, low), array())) == ["result = nanmax(a)"]
+    only = only_pass(lambda x: largest(x, low, axis=1), array((300, 400)))
+    assert steps(only) == ["result = nanmax(a, axis=1)"]
+    only = only_pass(lambda x: xp.min(xp.where(xp.isnan(x), -low, x)), array())
+    assert steps(only) == ["result = nanmin(a)"]
+    only = only_pass(lambda x: largest(x, -low), array())
+    assert steps(only) == ["r0 = where(isnan(a), inf, a)", "result = max(r0)"]
+
+
 # ---------------------------------------------------------------------- several passes
 
 
