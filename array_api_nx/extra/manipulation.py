@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Literal, TypeAlias
 
-from .. import linalg
+from .. import config, linalg
 from ..contract.backend import Backend, Handle
 from ..core import dtypes as d
 from ..core.shape import as_int
 from ..frontend.array import Array, PythonScalar
 from ..frontend.dispatch import check_scalar, only_array, wrap
 from ..frontend.manipulation import concat, moveaxis, permute_dims, reshape
+from .order_statistics import can_look
 
 __all__ = ["concatenate", "diagonal", "pad", "pairs_per_axis", "ravel", "transpose"]
 
@@ -241,29 +242,63 @@ def _with_elements(
     backend: Backend, x: Array, widths: tuple[tuple[int, int], ...], mode: PadMode
 ) -> Handle:
     """`x` with margins of its own elements: each axis is joined of runs of neighbours."""
+    shape = backend.shape(x._handle)
+    for axis, size in enumerate(shape):
+        if size == 0 and widths[axis] != (0, 0):
+            raise ValueError(
+                f"pad in mode {mode!r} repeats elements, but axis {axis} of shape {x.shape} has "
+                "none; use mode 'constant'"
+            )
+    if can_look(x) and x.size > config.hints.threshold:
+        return _written_around(backend, x, widths, mode)
     handle = x._handle
     copied = False
     for axis, (before, after) in enumerate(widths):
         if before == 0 and after == 0:
             continue
         shape = backend.shape(handle)
-        size = shape[axis]
-        if size == 0:
-            raise ValueError(
-                f"pad in mode {mode!r} repeats elements, but axis {axis} of shape {x.shape} has "
-                "none; use mode 'constant'"
-            )
-        parts = []
-        for start, count, step in _runs(mode, size, before, after):
-            whole = [(0, n, 1) for n in shape]
-            whole[axis] = (start, count, step) if step else (start, 1, 1)
-            part = backend.slice(handle, tuple(whole))
-            if not step:
-                part = backend.expand(part, (*shape[:axis], count, *shape[axis + 1 :]))
-            parts.append(part)
+        parts = [
+            _run_of(backend, handle, [(0, n, 1) for n in shape], axis, run)
+            for run in _runs(mode, shape[axis], before, after)
+        ]
         handle = backend.cat(parts, axis)
         copied = True
     return handle if copied else backend.copy(handle)
+
+
+def _written_around(
+    backend: Backend, x: Array, widths: tuple[tuple[int, int], ...], mode: PadMode
+) -> Handle:
+    """`_with_elements` for large arrays, whose elements it copies once and not once per axis."""
+    shape = backend.shape(x._handle)
+    padded = tuple([a + n + b for (a, b), n in zip(widths, shape, strict=True)])
+    result = backend.empty(padded, x.dtype)
+    # What is written already: all of the axes that are done, the middle of the others.
+    written = [(before, n, 1) for (before, _), n in zip(widths, shape, strict=True)]
+    backend.assign(backend.slice(result, tuple(written)), x._handle)
+    for axis, (before, after) in enumerate(widths):
+        place = 0
+        for start, count, step in _runs(mode, shape[axis], before, after):
+            if place != before:
+                margin = list(written)
+                margin[axis] = (place, count, 1)
+                source = _run_of(backend, result, written, axis, (before + start, count, step))
+                backend.assign(backend.slice(result, tuple(margin)), source)
+            place += count
+        written[axis] = (0, padded[axis], 1)
+    return result
+
+
+def _run_of(backend: Backend, handle: Handle, part: Sequence[_Run], axis: int, run: _Run) -> Handle:
+    """A run of neighbours along an axis, of a part of an array."""
+    start, count, step = run
+    selection = list(part)
+    selection[axis] = (start, count, step) if step else (start, 1, 1)
+    found = backend.slice(handle, tuple(selection))
+    if step:
+        return found
+    shape = backend.shape(found)
+    return backend.expand(found, (*shape[:axis], count, *shape[axis + 1 :]))
 
 
 def _runs(mode: PadMode, size: int, before: int, after: int) -> Iterator[_Run]:

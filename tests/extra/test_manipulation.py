@@ -40,14 +40,16 @@ def test_pad(widths: Any, dtype: str, value: Any, threshold: int) -> None:
         assert float(total) == float(np.sum(expected.astype(np.float64)))
 
 
+@pytest.mark.parametrize("threshold", [262144, 0])
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("dtype", ["bool", "int8", "float64", "complex64"])
-def test_pad_with_elements(mode: Any, dtype: str) -> None:
+def test_pad_with_elements(mode: Any, dtype: str, threshold: int) -> None:
     rng = np.random.default_rng(1)
     for shape in ((), (1,), (2,), (5,), (3, 4), (2, 1, 3)):
         for widths in (0, 1, (2, 0), (0, 7), 9, [(1, 2)]):
             x = layouts(rng, dtype, shape)
-            result = xp.extra.pad(x, widths, mode)
+            with xp.config_context(fusion_threshold=threshold):
+                result = xp.extra.pad(x, widths, mode)
             assert_same(result, np.pad(np.asarray(x), widths, mode), (shape, widths))
             assert not np.may_share_memory(np.asarray(result), np.asarray(x))
 
