@@ -115,19 +115,23 @@ def apply_ufunc(ufunc: np.ufunc, /, *operands: ArrayOrScalar) -> Array | tuple[A
 _SCALARS: Final = frozenset({bool, int, float, complex})
 
 
-def _loop_for_twin(ufunc: np.ufunc, dtype: DType) -> tuple[object, ...] | None:
-    """The loop by which the compiled twin of `apply_ufunc` computes, for operands of one dtype on
-    device cpu: what `loop_for_twin` of that backend says. None if Python is to compute it."""
+def _loop_for_twin(ufunc: np.ufunc, kinds: Kinds) -> tuple[object, ...] | None:
+    """The loop by which the compiled twin of `apply_ufunc` computes, for arrays on device cpu and
+    scalars: what `loop_for_twin` of that backend says. None if Python is to compute it."""
     # Loaded when there are arrays of that device.
     from ..backends.cpu.engine import loops, operations
 
     if ufunc.signature is not None or ufunc is np.power:
         return None
     try:
-        chosen = _choose(ufunc, (dtype,) * ufunc.nin)
+        chosen = _choose(ufunc, kinds)
     except TypeError:
         return None
     if type(chosen) is not UfuncLoop:
+        # With scalars the function has a twin of its own, which knows what they promote to.
+        (dtype, *_) = kinds
+        if type(dtype) is not DType or len({*kinds}) > 1:
+            return None
         return operations.loop_for_twin(_STANDARD[ufunc][0].name, dtype)
     loop = loops.of_ufunc(chosen) if len({*chosen.inputs}) == 1 else None
     if loop is None:

@@ -247,10 +247,6 @@ PyObject *compute_unary(OperationCode op, PyObject *object)
 
 /* ------------------------------------------------------------------ two operands */
 
-typedef struct {
-    double low, high; /* or whatever fits there */
-} ScalarMemory;
-
 static inline int have_one_shape(const Tensor *x, const Tensor *y)
 {
     if (x->ndim != y->ndim) {
@@ -315,10 +311,44 @@ static PyObject *compute_arrays(OperationCode op, Tensor *x, Tensor *y)
     return loop == NULL ? decline_unless_raised() : compute_cast(loop, x, y);
 }
 
-PyObject *compute_by_loop(const ElementLoop *loop, Tensor *const *operands, int count)
+/* Whether the operands that are arrays broadcast to at most so many elements. */
+static int broadcast_to_few(Tensor *const *operands, int count, npy_intp most)
 {
-    return count == 1 ? compute_one(loop, operands[0])
-                      : compute_cast(loop, operands[0], operands[1]);
+    Walk walk;
+    npy_intp shape[ARRAY_DIMS];
+    return start_walk(&walk, operands, count, most, shape);
+}
+
+PyObject *compute_by_loop(const ElementLoop *loop, Tensor *const *operands, ScalarMemory *scalars,
+                          int count)
+{
+    const npy_intp most = loop->serial_limit < limits.at_once ? loop->serial_limit : limits.at_once;
+    Tensor *cast[WALK_OPERANDS - 1] = {NULL};
+    char *data[WALK_OPERANDS];
+    if (!broadcast_to_few(operands, count, most)) {
+        return DECLINED;
+    }
+    if (count == 1) {
+        return compute_one(loop, operands[0]);
+    }
+    if (count == 2 && operands[0] != NULL && operands[1] != NULL) {
+        return compute_cast(loop, operands[0], operands[1]);
+    }
+    PyObject *result = NULL;
+    int place = 0;
+    for (; place < count; place++) {
+        data[place] = (char *)&scalars[place];
+        if (operands[place] != NULL &&
+            ((cast[place] = cast_operand(operands[place], (DTypeCode)loop->operand)) == NULL ||
+             (data[place] = data_of(cast[place])) == NULL)) {
+            break;
+        }
+    }
+    result = place < count ? decline_unless_raised() : compute_walk(loop, cast, count, data);
+    for (int i = 0; i < count; i++) {
+        Py_XDECREF(cast[i]);
+    }
+    return result;
 }
 
 /* What a dtype promotes to with a Python scalar; NO_DTYPE for other objects. */

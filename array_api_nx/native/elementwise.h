@@ -56,8 +56,16 @@ const ElementLoop *find_loop(OperationCode op, DTypeCode code);
    as no answer. 0, perhaps with an exception set, if there is no loop. */
 int read_loop(PyObject *answer, ElementLoop *loop);
 
-/* The result of a loop over one operand or two, arrays of any dtypes that are cast to the loop's. */
-PyObject *compute_by_loop(const ElementLoop *loop, Tensor *const *operands, int count);
+/* A number of any dtype. */
+typedef struct {
+    double low, high; /* or whatever fits there */
+} ScalarMemory;
+
+/* The result of a loop over fewer than WALK_OPERANDS operands: arrays of any dtypes, which are cast to
+   the loop's; or NULL, at least one apart, where a number of the loop's dtype lies in `scalars`. No
+   more threads than this one compute it, or C declines. */
+PyObject *compute_by_loop(const ElementLoop *loop, Tensor *const *operands, ScalarMemory *scalars,
+                          int count);
 
 PyObject *compute_unary(OperationCode op, PyObject *x);
 PyObject *compute_binary(OperationCode op, PyObject *x, PyObject *y);

@@ -1,24 +1,36 @@
-/* apply_ufunc: any ufunc of one operand or two, by loops that Python was asked for once. */
+/* apply_ufunc: any ufunc of up to four operands, by loops that Python was asked for once. */
 
 #include "ufuncs.h"
 #include "elementwise.h"
 
-/* What is known of a ufunc, per dtype of its operands, which have all the same. */
+enum { MOST_OPERANDS = WALK_OPERANDS - 1 };
+
+/* What an operand may be. */
+enum { ARRAY, FLOAT, INT, KINDS };
+
+enum { PATTERNS = KINDS * KINDS * KINDS * KINDS };
+
+/* What is known of a ufunc: for each pattern of arrays and scalars a table of loops per dtype of the
+   arrays, which have all the same; NULL until the first call. */
 typedef struct {
-    ElementLoop loops[DTYPE_COUNT];
+    ElementLoop *loops[PATTERNS];
 } KnownUfunc;
 
 /* From ufuncs to capsules around a KnownUfunc. The ufuncs live for ever: their loops are used. */
 static PyObject *known;
 
-/* ask(ufunc, dtype): see `set_ufuncs`. */
+/* ask(ufunc, kinds): see `set_ufuncs`. */
 static PyObject *ask;
 
 #define KNOWN_NAME "array_api_nx.ufunc"
 
 static void free_known(PyObject *capsule)
 {
-    PyMem_Free(PyCapsule_GetPointer(capsule, KNOWN_NAME));
+    KnownUfunc *found = PyCapsule_GetPointer(capsule, KNOWN_NAME);
+    for (int i = 0; i < PATTERNS; i++) {
+        PyMem_Free(found->loops[i]);
+    }
+    PyMem_Free(found);
 }
 
 /* NULL with an exception set if there is no memory. */
@@ -39,37 +51,91 @@ static KnownUfunc *find_known(PyObject *ufunc)
     return failed ? NULL : made;
 }
 
+/* The loop for operands of a pattern, the arrays of one dtype; NULL, perhaps with an exception set, if
+   Python has to compute it. */
+static const ElementLoop *loop_for(PyObject *ufunc, PyObject *const *operands, int count,
+                                   int pattern, DTypeCode code)
+{
+    KnownUfunc *found = find_known(ufunc);
+    if (found == NULL) {
+        return NULL;
+    }
+    if (found->loops[pattern] == NULL) {
+        found->loops[pattern] = PyMem_Calloc(DTYPE_COUNT, sizeof(ElementLoop));
+        if (found->loops[pattern] == NULL) {
+            PyErr_NoMemory();
+            return NULL;
+        }
+    }
+    ElementLoop *loop = &found->loops[pattern][code];
+    if (loop->state == UNASKED) {
+        PyObject *kinds = PyTuple_New(count);
+        if (kinds == NULL) {
+            return NULL;
+        }
+        for (int i = 0; i < count; i++) {
+            PyObject *kind =
+                is_array(operands[i]) ? dtypes[code].object : (PyObject *)Py_TYPE(operands[i]);
+            PyTuple_SET_ITEM(kinds, i, Py_NewRef(kind));
+        }
+        read_loop(PyObject_CallFunctionObjArgs(ask, ufunc, kinds, NULL), loop);
+        Py_DECREF(kinds);
+    }
+    return loop->state == FOUND ? loop : NULL;
+}
+
 /* Up to `limits.at_once` elements. Loops of ufuncs that are no function of the standard run on this
    thread: they may call Python, as SciPy's do if somebody wants to hear of errors. */
 static PyObject *apply_twin(int ignored, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
-    Tensor *operands[2];
+    Tensor *operands[MOST_OPERANDS];
+    ScalarMemory scalars[MOST_OPERANDS];
+    const Tensor *array = NULL;
+    int pattern = 0;
     (void)ignored;
-    if (names != NULL || ask == NULL || count < 2 || count > 3 ||
+    if (names != NULL || ask == NULL || count < 2 || count > MOST_OPERANDS + 1 ||
         !Py_IS_TYPE(args[0], &PyUFunc_Type)) {
         return DECLINED;
     }
     const PyUFuncObject *ufunc = (PyUFuncObject *)args[0];
-    if (ufunc->nin != count - 1 || ufunc->nout != 1) {
+    const int operand_count = (int)count - 1;
+    if (ufunc->nin != operand_count || ufunc->nout != 1) {
         return DECLINED;
     }
-    for (int i = 0; i < ufunc->nin; i++) {
-        operands[i] = is_array(args[i + 1]) ? layout_of(args[i + 1]) : NULL;
-        if (operands[i] == NULL || operands[i]->size > limits.at_once ||
-            operands[i]->code != operands[0]->code) {
+    for (int i = 0; i < operand_count; i++) {
+        PyObject *operand = args[i + 1];
+        int kind = ARRAY;
+        operands[i] = NULL;
+        if (is_array(operand)) {
+            operands[i] = layout_of(operand);
+            if (operands[i] == NULL || (array != NULL && operands[i]->code != array->code)) {
+                return DECLINED;
+            }
+            array = operands[i];
+        } else if (PyFloat_CheckExact(operand)) {
+            kind = FLOAT;
+        } else if (PyLong_CheckExact(operand)) {
+            kind = INT;
+        } else {
+            return DECLINED;
+        }
+        pattern = pattern * KINDS + kind;
+    }
+    if (array == NULL) {
+        return DECLINED;
+    }
+    const ElementLoop *loop =
+        loop_for(args[0], args + 1, operand_count, pattern, (DTypeCode)array->code);
+    if (loop == NULL) {
+        return decline_unless_raised();
+    }
+    for (int i = 0; i < operand_count; i++) {
+        if (operands[i] == NULL &&
+            !write_scalar((char *)&scalars[i], (DTypeCode)loop->operand, args[i + 1])) {
             return DECLINED;
         }
     }
-    KnownUfunc *found = find_known(args[0]);
-    ElementLoop *loop = found == NULL ? NULL : &found->loops[operands[0]->code];
-    if (loop == NULL || (loop->state != FOUND &&
-                         (loop->state == NONE ||
-                          !read_loop(PyObject_CallFunctionObjArgs(
-                                         ask, args[0], dtypes[operands[0]->code].object, NULL),
-                                     loop)))) {
-        return decline_unless_raised();
-    }
-    PyObject *result = compute_by_loop(loop, operands, ufunc->nin);
+    PyObject *result = compute_by_loop(loop, operands, scalars, operand_count);
     if (result != NULL && result != DECLINED && PyErr_Occurred()) {
         Py_CLEAR(result); /* the loop has raised it */
     }
@@ -91,8 +157,8 @@ static PyObject *set_ufuncs(PyObject *module, PyObject *function)
 static PyMethodDef methods[] = {
     {"set_ufuncs", set_ufuncs, METH_O,
      "set_ufuncs(ask)\n--\n\n"
-     "What is called once per ufunc and dtype of its operands, as ask(ufunc, dtype): what "
-     "`set_operations` says, or None."},
+     "What is called once per ufunc and kinds of its operands, as ask(ufunc, kinds): what "
+     "`set_operations` says, or None. A kind is the dtype of an array, or the type float or int."},
     {NULL, NULL, 0, NULL},
 };
 

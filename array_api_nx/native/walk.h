@@ -5,7 +5,7 @@
 
 #include "objects.h"
 
-enum { WALK_OPERANDS = 4 };
+enum { WALK_OPERANDS = 5 };
 
 typedef struct {
     int ndim, operands;

@@ -38,7 +38,9 @@ def _check(ufunc: Any, rng: np.random.Generator, dtype: str) -> None:
     y = layouts(rng, dtype if rng.random() < 0.8 else "float32", shape)
     compare(apply_ufunc, ufunc, x, y)
     compare(apply_ufunc, ufunc, x, y[..., :1] if shape else y)
-    compare(apply_ufunc, ufunc, x, 2)
+    for scalar in (2, 2.5, True, 1j, -1, 2**40, 1e300):
+        compare(apply_ufunc, ufunc, x, scalar)
+        compare(apply_ufunc, ufunc, scalar, x)
 
 
 @pytest.mark.parametrize("ufunc", NUMPYS, ids=lambda ufunc: ufunc.__name__)
@@ -63,6 +65,52 @@ def test_of_scipy(name: str) -> None:
             _check(ufunc, rng, dtype)
     x = xp.asarray(rng.random((3, 4)) / 2 + 0.25, copy=True)
     assert twins.is_answered_in_c(apply_ufunc, ufunc, *[x] * ufunc.nin)
+
+
+@pytest.mark.parametrize("name", ["betainc", "fdtr", "gdtr", "hyp2f1", "voigt_profile"])
+def test_of_several_operands(name: str) -> None:
+    special = pytest.importorskip("scipy.special")
+    ufunc = unwrap(getattr(special, name))
+    rng = np.random.default_rng(3)
+
+    def numbers(dtype: str, shape: tuple[int, ...]) -> Any:
+        # Of special values SciPy's series may take for ever.
+        values = (rng.random(shape[::-1]) * 3 + 0.1).astype(dtype)
+        return xp.permute_dims(xp.asarray(values, copy=True), tuple(range(len(shape)))[::-1])
+
+    for dtype in ("float32", "float64", "int32"):
+        for _ in range(10):
+            shape = _shape(rng)
+            operands = [numbers(dtype, shape) for _ in range(ufunc.nin)]
+            for other in (
+                *(numbers(dtype, shape[-1:]), float(rng.random()), int(rng.integers(5))),
+                *(numbers("float64", shape), np.float32(0.5)),
+            ):
+                compare(apply_ufunc, ufunc, *operands)
+                operands[rng.integers(ufunc.nin)] = other
+    x = xp.asarray(rng.random((3, 4)) / 2 + 0.25, copy=True)
+    assert twins.is_answered_in_c(apply_ufunc, ufunc, *[x] * ufunc.nin)
+    assert twins.is_answered_in_c(apply_ufunc, ufunc, 0.5, *[x] * (ufunc.nin - 1))
+    assert twins.is_answered_in_c(apply_ufunc, ufunc, *[0.5] * (ufunc.nin - 1), x[0])
+
+
+def test_scalars_are_answered_in_c() -> None:
+    x = xp.asarray([[1.0, 2.0], [3.0, 4.0]], copy=True)
+    narrow = xp.astype(x, xp.float32)
+    for operands in ((x, 2.5), (2.5, x.T), (x[:, 1], 2), (3, x), (narrow, 2.5), (2, narrow)):
+        assert twins.is_answered_in_c(apply_ufunc, np.fmax, *operands)
+    for operands in ((x, True), (x, 1j), (narrow, 1e300), (x, np.float64(2))):
+        assert not twins.is_answered_in_c(apply_ufunc, np.fmax, *operands)
+
+
+def test_operands_that_broadcast_to_many_elements_are_left_to_python() -> None:
+    # The limit is 3 us of work on one thread, in which no loop of SciPy's may run.
+    special = pytest.importorskip("scipy.special")
+    ufunc = unwrap(special.xlogy)
+    x = xp.asarray(np.linspace(0.1, 1, 200), copy=True)
+    assert twins.is_answered_in_c(apply_ufunc, ufunc, x[:, None][:10], x[:10])
+    assert not twins.is_answered_in_c(apply_ufunc, ufunc, x[:, None], x)
+    compare(apply_ufunc, ufunc, x[:, None], x)
 
 
 @pytest.mark.parametrize("errors", ["warn", "raise"])

@@ -471,7 +471,7 @@ def extreme(op: Primitive, dtype: NumPyDType) -> Loop | None:
     if dtype.kind != "f":
         return None
     ufunc = np.fmax if op is p.MAX else np.fmin
-    pointer = None if extension is None else extension.extreme_loop(dtype, op is p.MAX)
+    pointer = None if native is None else native.extreme_loop(dtype, op is p.MAX)
     return Loop("reduce", (dtype, dtype), dtype, 0.1, ufunc, ufunc, pointer)
 
 
@@ -485,9 +485,9 @@ def running(op: Primitive, dtype: NumPyDType) -> Loop | None:
     It gives what the loop of `find` gives, in less time.
     """
     loop = find(op, dtype)
-    if loop is None or extension is None or (op is not p.ADD and op is not p.MULTIPLY):
+    if loop is None or native is None or (op is not p.ADD and op is not p.MULTIPLY):
         return loop
-    pointer = extension.running_loop(dtype, op is p.MULTIPLY)
+    pointer = native.running_loop(dtype, op is p.MULTIPLY)
     if pointer is None:
         return loop
     return Loop(loop.name, loop.inputs, loop.output, loop.cost, loop.ufunc, loop.call, pointer)
