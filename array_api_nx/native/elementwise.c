@@ -322,10 +322,9 @@ static int broadcast_to_few(Tensor *const *operands, int count, npy_intp most)
 PyObject *compute_by_loop(const ElementLoop *loop, Tensor *const *operands, ScalarMemory *scalars,
                           int count)
 {
-    const npy_intp most = loop->serial_limit < limits.at_once ? loop->serial_limit : limits.at_once;
     Tensor *cast[WALK_OPERANDS - 1] = {NULL};
     char *data[WALK_OPERANDS];
-    if (!broadcast_to_few(operands, count, most)) {
+    if (!broadcast_to_few(operands, count, limits.at_once)) {
         return DECLINED;
     }
     if (count == 1) {

@@ -176,6 +176,9 @@ int merge_walk(const Walk *walk, Walk *merged)
         MERGE(2)
         MERGE(3)
         MERGE(4)
+    default:
+        merged->ndim = merge_axes(walk->ndim, walk->shape, walk->operands, strides, merged->shape,
+                                  merged_strides);
     }
 #undef MERGE
     return merged->ndim;
