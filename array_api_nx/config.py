@@ -17,8 +17,10 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 __all__ = [
     "DEFAULTS",
     "Fusion",
+    "HostAccess",
     "Settings",
     "config_context",
+    "count_watching",
     "current",
     "hints",
     "stack",
@@ -27,6 +29,7 @@ __all__ = [
 ]
 
 Fusion: TypeAlias = Literal["auto", "off", "always"]
+HostAccess: TypeAlias = Literal["allow", "warn", "error"]
 Given: TypeAlias = Any
 """A setting as a user gives it; its check says what it must be."""
 HintedDevice: TypeAlias = Any
@@ -34,7 +37,7 @@ HintedDevice: TypeAlias = Any
 
 
 class Settings(NamedTuple):
-    """What fused execution, and the creation of arrays, go by.
+    """What fused execution, the creation of arrays and reads of their elements go by.
 
     Attributes
     ----------
@@ -49,6 +52,8 @@ class Settings(NamedTuple):
         The name of the device of new arrays.
     extras : bool
         Whether functions beyond the standard are found at the top level of the namespace.
+    host_access : {"allow", "warn", "error"}
+        What happens where elements of an array are read out of the namespace.
     """
 
     fusion: Fusion = "auto"
@@ -56,13 +61,18 @@ class Settings(NamedTuple):
     num_threads: int | None = None
     default_device: str = "cpu"
     extras: bool = True
+    host_access: HostAccess = "allow"
 
 
-def _as_fusion(name: str, value: Given) -> str:
-    problem = f"{name} must be 'auto', 'off' or 'always', not {value!r}; 'auto' is the default"
+def _as_word(name: str, value: Given, first: str, second: str, third: str) -> str:
+    """One of three words, of which the first is the default."""
+    problem = (
+        f"{name} must be {first!r}, {second!r} or {third!r}, not {value!r}; "
+        f"{first!r} is the default"
+    )
     if not isinstance(value, str):
         raise TypeError(problem)
-    if value not in ("auto", "off", "always"):
+    if value not in (first, second, third):
         raise ValueError(problem)
     return value
 
@@ -89,12 +99,13 @@ def _as_flag(name: str, value: Given) -> bool:
 
 
 _CHECKS: Final[dict[str, Callable[[str, Given], str | int]]] = {
-    "fusion": _as_fusion,
+    "fusion": lambda name, value: _as_word(name, value, "auto", "off", "always"),
     "fusion_threshold": lambda name, value: _as_integer(name, value, 0, 262144),
     "num_threads": lambda name, value: _as_integer(name, value, 1, 2),
     # The devices, which are a layer above, say later what is one.
     "default_device": lambda name, value: str(value),
     "extras": _as_flag,
+    "host_access": lambda name, value: _as_word(name, value, "allow", "warn", "error"),
 }
 
 
@@ -152,26 +163,32 @@ class Hints:
     device : Device or None
         The process's default device; None while any thread is inside a `config_context` with
         another one, when `current()` decides.
+    watched : bool
+        Whether *any* thread wants to know of transfers and evaluations (contract/events.py): it
+        listens, or is inside a `config_context` with a `host_access` other than "allow".
     """
 
-    __slots__ = ("defer_small", "device", "threshold")
+    __slots__ = ("defer_small", "device", "threshold", "watched")
 
     defer_small: bool
     threshold: int
     device: HintedDevice | None
+    watched: bool
 
 
 hints: Final = Hints()
 watchers: Final[list[Callable[[], None]]] = []
-"""What is called when `hints.defer_small` or `hints.threshold` have changed."""
+"""What is called when `hints.defer_small`, `hints.threshold` or `hints.watched` have changed."""
 
 hints.defer_small = DEFAULTS.fusion == "always"
 hints.threshold = DEFAULTS.fusion_threshold
 
 hints.device = None
+hints.watched = DEFAULTS.host_access != "allow"
 
 _lock: Final = Lock()
 _deferring = 0  # contexts entered that ask for more than the default
+_watching = 0  # listeners, and contexts entered that do not allow host access
 _moving = 0  # contexts entered that ask for another device
 _process_device: HintedDevice | None = None
 
@@ -187,6 +204,16 @@ def _count_deferring(change: int) -> None:
     with _lock:
         _deferring += change
         hints.defer_small = _deferring > 0 or DEFAULTS.fusion == "always"
+        for changed in watchers:
+            changed()
+
+
+def count_watching(change: int) -> None:
+    """Count those who want to know of transfers and evaluations: one more, or one less."""
+    global _watching
+    with _lock:
+        _watching += change
+        hints.watched = _watching > 0 or DEFAULTS.host_access != "allow"
         for changed in watchers:
             changed()
 
@@ -221,8 +248,9 @@ class config_context(ContextDecorator):
     What is not given stays as it is around the statement. Settings hold for the thread, or the
     task of an event loop, that enters; threads that start inside begin with the defaults, which
     come from the environment variables ``ARRAY_API_NX_FUSION``, ``ARRAY_API_NX_FUSION_THRESHOLD``,
-    ``ARRAY_API_NX_NUM_THREADS``, ``ARRAY_API_NX_DEFAULT_DEVICE`` and ``ARRAY_API_NX_EXTRAS`` (1 or
-    0). Entering the same object again, also from another thread at the same time, is allowed.
+    ``ARRAY_API_NX_NUM_THREADS``, ``ARRAY_API_NX_DEFAULT_DEVICE``, ``ARRAY_API_NX_EXTRAS`` (1 or 0)
+    and ``ARRAY_API_NX_HOST_ACCESS``. Entering the same object again, also from another thread at
+    the same time, is allowed.
 
     Parameters
     ----------
@@ -241,6 +269,12 @@ class config_context(ContextDecorator):
     extras : bool, optional
         Whether the functions of `extra`, and `special`, are found at the top level of the
         namespace, as they are by default. False shows what code relies on beyond the standard.
+    host_access : {"allow", "warn", "error"}, optional
+        What happens where elements of an array leave the namespace for Python, NumPy or other
+        memory of the host: ``float(x)``, ``if x:``, ``numpy.asarray(x)``, ``x.to_device("cpu")``
+        from another device and the like, on every device. "allow", the default, reads them. "warn"
+        does so after a `HostAccessWarning` (testing) at the user's line. "error" raises a
+        `HostAccessError` (testing) before anything is computed. To print an array is not counted.
 
     Raises
     ------
@@ -269,6 +303,7 @@ class config_context(ContextDecorator):
         num_threads: int | None = None,
         default_device: HintedDevice | str | None = None,
         extras: bool | None = None,
+        host_access: HostAccess | None = None,
     ) -> None:
         given = {
             "fusion": fusion,
@@ -276,6 +311,7 @@ class config_context(ContextDecorator):
             "num_threads": num_threads,
             "default_device": default_device,
             "extras": extras,
+            "host_access": host_access,
         }
         self._changes: dict[str, Given] = {
             field: _CHECKS[field](field, value)
@@ -285,6 +321,7 @@ class config_context(ContextDecorator):
         threshold = self._changes.get("fusion_threshold", DEFAULTS.fusion_threshold)
         self._defers_small = fusion == "always" or threshold < DEFAULTS.fusion_threshold
         self._moves = default_device is not None
+        self._watches = host_access is not None and host_access != "allow"
 
     def __enter__(self) -> None:
         around = stack.get()
@@ -293,6 +330,8 @@ class config_context(ContextDecorator):
             _count_deferring(1)
         if self._moves:
             _count_moving(1)
+        if self._watches:
+            count_watching(1)
 
     def __exit__(self, *exception: object) -> None:
         # A generator that was suspended inside may be closed in a context that never entered.
@@ -301,3 +340,5 @@ class config_context(ContextDecorator):
             _count_deferring(-1)
         if self._moves:
             _count_moving(-1)
+        if self._watches:
+            count_watching(-1)

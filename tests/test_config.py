@@ -16,7 +16,15 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
-from array_api_nx.config import DEFAULTS, Settings, config_context, current, from_environment, hints
+from array_api_nx.config import (
+    DEFAULTS,
+    Settings,
+    config_context,
+    count_watching,
+    current,
+    from_environment,
+    hints,
+)
 
 EVERYWHERE = "ARRAY_API_NX_FUSION"
 
@@ -211,6 +219,12 @@ def test_a_generator_may_be_closed_where_it_was_not_entered():
             TypeError,
             "extras must be True or False, not 'no'; T",
         ),
+        (
+            {"host_access": "forbid"},
+            ValueError,
+            "host_access must be 'allow', 'warn' or 'error', not 'forbid'; 'allow' is",
+        ),
+        ({"host_access": 1}, TypeError, "host_access must be 'allow', 'warn' or 'error', not 1"),
         ({"num_threads": True}, TypeError, "num_threads must be an integer of at least 1, not T"),
     ],
 )
@@ -242,6 +256,21 @@ needs_auto = pytest.mark.skipif(DEFAULTS.fusion == "always", reason="always defe
 def test_the_hint_names_the_default_threshold():
     with config_context(fusion_threshold=DEFAULTS.fusion_threshold + 1):
         assert hints.threshold == DEFAULTS.fusion_threshold
+
+
+def test_the_hint_of_who_watches():
+    assert hints.watched is False
+    with config_context(host_access="allow"):
+        assert hints.watched is False
+    with config_context(host_access="error"):
+        assert hints.watched is True
+        with config_context(host_access="allow"), config_context(host_access="warn"):
+            assert hints.watched is True
+        assert hints.watched is True
+        count_watching(1)
+    assert hints.watched is True
+    count_watching(-1)
+    assert hints.watched is False
 
 
 @needs_auto
@@ -321,6 +350,7 @@ def test_show_config_as_a_dict():
         "num_threads": 1,
         "default_device": "cpu",
         "extras": True,
+        "host_access": "allow",
     }
     assert found["versions"]["array_api_nx"] == xp.__version__
     assert found["versions"]["standard"] == "2025.12"

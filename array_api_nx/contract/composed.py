@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
 
+from ..config import hints
 from ..core import dtypes as d
 from ..core.dtypes import DType
 from ..core.symbolic import DimLike, KnownInts
 from ..core.view import View
 from . import primitives as p
+from .events import transferred
 from .numpy_dtypes import TO_NUMPY
 from .primitives import Primitive
 from .ufuncs import UfuncLoop
@@ -57,6 +59,7 @@ def apply(backend: Backend, op: UfuncLoop, operands: Sequence[Operand]) -> tuple
 
     Other engines tell nobody of floating-point errors, and so this does not.
     """
+    _report_host(backend, *[x for x in operands if type(x) not in _SCALARS])
     arrays = [
         np.asarray(x, TO_NUMPY[dtype]) if type(x) in _SCALARS else backend.to_host(x)
         for x, dtype in zip(operands, op.inputs, strict=True)
@@ -70,6 +73,13 @@ def apply(backend: Backend, op: UfuncLoop, operands: Sequence[Operand]) -> tuple
             for result, dtype in zip(results, op.outputs, strict=True)
         ]
     )
+
+
+def _report_host(backend: Backend, *handles: Handle) -> None:
+    """Report that the host is about to read `handles`, for what the engine cannot do."""
+    if hints.watched:
+        sizes = [prod(backend.shape(x)) * backend.dtype(x).itemsize for x in handles]
+        transferred("engine", getattr(backend, "name", "cpu"), "numpy", sum(sizes))
 
 
 def linspace(
@@ -140,6 +150,7 @@ def repeat(backend: Backend, x: Handle, repeats: int | Handle, axis: int) -> Han
         return backend.copy(backend.reshape(backend.expand(split, wide), merged))
     # Position j of the result shows the element in whose run of repeats j falls.
     ends = backend.scan(p.CUMULATIVE_SUM, repeats, 0)
+    _report_host(backend, ends)
     total = int(backend.to_host(ends)[-1]) if shape[axis] else 0
     positions = backend.arange(0, total, 1, d.int64)
     return backend.take(x, backend.searchsorted(ends, positions, right=True), axis)
@@ -249,9 +260,9 @@ def bincount(
     x = backend.cast(x, d.int64)
     size = prod(backend.shape(x))
     if extend and size:
-        least, greatest = [
-            int(backend.item(backend.reduce(op, x, (0,), False)).real) for op in (p.MIN, p.MAX)
-        ]
+        ends = [backend.reduce(op, x, (0,), False) for op in (p.MIN, p.MAX)]
+        _report_host(backend, *ends)
+        least, greatest = [int(backend.item(end).real) for end in ends]
         if least < 0:
             raise ValueError(negative_elements(least))
         length = max(length, greatest + 1)

@@ -14,8 +14,8 @@ from typing import Final
 import numpy as np
 
 from .. import config
+from ..contract.callers import warn
 from ..contract.numpy_dtypes import DTypeLike
-from ..contract.user_warnings import warn
 from ..core import dtypes as d
 from ..core.dtypes import as_dtype
 from ..core.shape import normalise_axes, normalise_axis

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import inf
 
+from ..contract.callers import warn
 from ..contract.numpy_dtypes import DTypeLike, NDArray
-from ..contract.user_warnings import warn
 from ..frontend import statistical
 from ..frontend.array import Array
 from ..frontend.elementwise import sqrt

@@ -15,8 +15,9 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
+from ..config import hints
+from ..contract.callers import warn
 from ..contract.numpy_dtypes import FROM_NUMPY, NDArray
-from ..contract.user_warnings import warn
 from ..core import dtypes as d
 from ..core.dtypes import DType
 from ..core.shape import normalise_axes
@@ -26,6 +27,7 @@ from ..frontend.creation import asarray, full
 from ..frontend.data_type import astype
 from ..frontend.dispatch import only_array, wrap
 from ..frontend.indexing import take, take_along_axis
+from ..frontend.interop import reading
 from ..frontend.manipulation import concat, moveaxis, permute_dims, reshape
 from ..frontend.searching import count_nonzero, where
 from ..frontend.sorting import sort
@@ -223,6 +225,8 @@ def _probabilities(q: object, x: Array) -> NDArray:
                 "where quantiles are taken must be known while a function is traced; give q as a "
                 "number or a list of numbers"
             )
+        if hints.watched:
+            reading(q, "numpy", "numpy")
         array = q._device.backend.to_host(q._handle)
     elif isinstance(q, int | float | np.floating | np.integer | np.ndarray | Sequence):
         try:

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from operator import attrgetter
 from types import EllipsisType, ModuleType
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final
 
+from ..config import hints
 from ..native import native, with_twin
 from .missing_attributes import INSTEAD, MissingAttribute
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from ..core.dtypes import DType
     from ..device import Device
 
-__all__ = ["LEFT_OUT", "Array", "Foreign"]
+__all__ = ["LEFT_OUT", "MEANINGS", "Array", "Foreign"]
 
 PythonScalar: TypeAlias = "bool | int | float | complex"
 BasicIndex: TypeAlias = "int | slice | EllipsisType | None"
@@ -464,6 +465,8 @@ class Array:
 
     def tolist(self) -> Foreign:
         """The elements as Python scalars, in lists within lists; without axes, the element."""
+        if hints.watched:
+            interop.reading(self, "list", "python")
         return self._device.backend.to_host(self._handle).tolist()
 
     def transpose(self, *axes: Foreign) -> Array:
@@ -666,12 +669,15 @@ for _name in INSTEAD:
     if not hasattr(Array, _name):
         setattr(Array, _name, MissingAttribute(_name))
 
+MEANINGS: Final[dict[str, Any]] = dict(vars(Array))
+"""What methods and operators mean, by their names; of attributes, the functions that get them."""
+
+for _name in ("shape", "ndim", "size", "T", "mT"):
+    MEANINGS[_name] = MEANINGS[_name].fget
+
 if native is not None:
     # The same in C, which asks the methods above where it does not answer itself.
-    _methods = dict(vars(Array))
-    for _name in ("shape", "ndim", "size", "T", "mT"):
-        _methods[_name] = _methods[_name].fget
-    native.complete_array(_methods)
+    native.complete_array(MEANINGS)
     for _name, _value in vars(Array).items():
         if _name not in (*vars(native.Array), *native.ARRAY_METHODS, "__slots__", "__weakref__"):
             setattr(native.Array, _name, _value)

@@ -196,11 +196,17 @@ def asarray(
     if type(obj) is not np.ndarray and not isinstance(obj, list | tuple):
         there = device_of(obj)
         if there is not None:
-            return _converted(interop.adopt(obj, there), dtype, device, copy)
+            adopted = interop.adopt(obj, there)
+            if hints.watched:
+                interop.taking(obj, "asarray", there, adopted.nbytes)
+            return _converted(adopted, dtype, device, copy)
     array = interop.as_numpy(obj, dtype, copy)
+    target = as_device(device)
+    if hints.watched:
+        interop.taking(obj, "asarray", target, array.nbytes)
     # Of a sequence's elements nobody else has an array.
     lent = not isinstance(obj, list | tuple)
-    return interop.from_numpy(array, dtype, as_device(device), copy, lent=lent)
+    return interop.from_numpy(array, dtype, target, copy, lent=lent)
 
 
 def _converted(

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..config import hints
 from ..device import default_device
-from .interop import host_copy
+from .interop import host_copy, reading
 
 if TYPE_CHECKING:
     from .array import Array
@@ -23,6 +24,8 @@ def array_repr(x: Array) -> str:
     where it is not the default one; large arrays abbreviated."""
     if not x._device.backend.has_elements(x._handle):
         return _without_elements(x)
+    if hints.watched:
+        reading(x, "print", "python")
     options = np.get_printoptions()
     shape = x.shape
     tail = f", dtype={x.dtype}"
@@ -44,6 +47,8 @@ def array_str(x: Array) -> str:
     """The elements alone; large arrays abbreviated."""
     if not x._device.backend.has_elements(x._handle):
         return _without_elements(x)
+    if hints.watched:
+        reading(x, "print", "python")
     return str(host_copy(x))
 
 
@@ -67,4 +72,6 @@ def array_format(x: Array, spec: str) -> str:
             f"the format {spec!r} is for scalars, not for an array of shape {shape}; "
             "format its elements one by one, or leave out the format"
         )
+    if hints.watched:
+        reading(x, "print", "python")
     return format(host_copy(x).item(), spec)

@@ -9,9 +9,11 @@ from typing import Any, Final, Literal, TypeAlias
 import numpy as np
 
 from ..backends.cpu.engine.fperrors import located
+from ..config import hints
 from ..contract.backend import Native
+from ..contract.callers import warn
+from ..contract.events import transferred
 from ..contract.numpy_dtypes import FROM_NUMPY, TO_NUMPY, NDArray, NumPyDType, has_negative_strides
-from ..contract.user_warnings import warn
 from ..core import dtypes as d
 from ..core.dtypes import DType
 from ..core.shape import MAX_NDIM
@@ -29,6 +31,7 @@ __all__ = [
     "from_numpy",
     "host_copy",
     "item",
+    "reading",
     "reduce",
     "scalar_value",
     "to_buffer",
@@ -48,6 +51,27 @@ _CHARACTERS: Final = {
     if np.dtype(np.dtype(character).name).char != character
 }
 
+# ---------------------------------------------------------------------- reports
+
+
+def reading(x: Array, kind: str, target: str, call: str | None = None) -> None:
+    """Report that the elements of `x` are about to be read: see `events.transferred`.
+
+    Called only if `hints.watched`: to ask that first takes less time than a call.
+    """
+    if x._device.backend.has_elements(x._handle):
+        transferred(kind, x._device.name, target, x.nbytes, call)
+
+
+def taking(obj: Foreign, kind: str, target: Device, nbytes: int) -> None:
+    """Report that elements of an object of Python's, or of another library, become an array.
+
+    Called only if `hints.watched`.
+    """
+    owner = type(obj).__module__.partition(".")[0]
+    transferred(kind, "python" if owner == "builtins" else owner, target.name, nbytes)
+
+
 # ---------------------------------------------------------------------- Python scalars
 
 
@@ -60,6 +84,8 @@ def item(x: Array, kind: type) -> Element:
         If there is not exactly one element, or it is complex and `kind` (the conversion that
         asks: bool, int, float, complex, or object for any) is real.
     """
+    if hints.watched:
+        reading(x, "scalar", "python")
     try:
         value = x._device.backend.item(x._handle)
     except ValueError:
@@ -95,7 +121,11 @@ def as_index(x: Array) -> int:
             "only 0-dimensional integer arrays can be an index, not shape "
             f"{x.shape} of {x._dtype}; convert with int(x)"
         )
-    return int(item(x, int))
+    # A bound of a slice is asked for by x[start:stop], which calls another method.
+    if hints.watched:
+        reading(x, "scalar", "python", "__index__")
+    index: int = x._device.backend.item(x._handle)  # type: ignore[assignment]  # by its dtype
+    return index
 
 
 def scalar_value(value: Element, dtype: DType) -> Element:
@@ -302,6 +332,12 @@ def to_numpy(x: Array, dtype: NumPyDType | None = None, copy: bool | None = None
     ValueError
         If `copy` is False and a conversion is asked for, or the device has memory of its own.
     """
+    if hints.watched:
+        reading(x, "numpy", "numpy")
+    return _to_numpy(x, dtype, copy)
+
+
+def _to_numpy(x: Array, dtype: NumPyDType | None = None, copy: bool | None = None) -> NDArray:
     backend = x._device.backend
     if backend.dlpack_device()[0] != 1:
         raise TypeError(
@@ -340,7 +376,9 @@ def host_copy(x: Array) -> NDArray:
 
 def to_buffer(x: Array, flags: int) -> memoryview:
     """`Array.__buffer__`; BufferError for memory that does not suit what is asked for."""
-    array = to_numpy(x)
+    if hints.watched:
+        reading(x, "buffer", "host")
+    array = _to_numpy(x)
     if flags & 1 and not array.flags.writeable:
         raise BufferError("the array is read-only; copy it with asarray(x, copy=True)")
     return memoryview(array)  # type: ignore[arg-type]  # NumPy's stubs lack the protocol on 3.11
@@ -379,6 +417,9 @@ def to_dlpack(
     if copy is not None and copy is not True and copy is not False:
         raise TypeError(f"copy= must be True, False or None, not {copy!r}; give one of the three")
     options = {"max_version": max_version, "dl_device": dl_device, "copy": copy}
+    to_host = backend.dlpack_device()[0] == 1 or (dl_device is not None and dl_device[0] == 1)
+    if hints.watched:
+        reading(x, "dlpack", "host" if to_host else x._device.name)
     if backend.dlpack_device()[0] != 1:
         options["stream"] = stream
     elif stream is not None:
@@ -446,7 +487,15 @@ def from_dlpack(x: Foreign, device: Device | str | None, copy: bool | None) -> A
             f"from_dlpack takes objects with __dlpack__, not a {type(x).__name__}; use asarray"
         )
     if x.__dlpack_device__()[0] != 1:
-        return _from_accelerator(x, device, copy)
+        result = _from_accelerator(x, device, copy)
+    else:
+        result = _from_host_memory(x, device, copy)
+    if hints.watched:
+        taking(x, "from_dlpack", result._device, result.nbytes)
+    return result
+
+
+def _from_host_memory(x: Foreign, device: Device | str | None, copy: bool | None) -> Array:
     target = default_device() if device is None else as_device(device)
     if device_of(x) is target:
         return _exported(x, target, target, copy)
@@ -477,10 +526,10 @@ def _exported(x: Foreign, there: Device, target: Device, copy: bool | None) -> A
     except TypeError as error:
         raise BufferError(str(error)) from None
     if copy is False:
-        return to_device_in_place(adopted, target)
+        return _moved_in_place(adopted, target)
     if copy and target is there:
         return wrap(target.backend.copy(adopted._handle), adopted._dtype, target)
-    return to_device(adopted, target, None)
+    return adopted if target is there else _moved(adopted, target)
 
 
 def adopt(x: Foreign, device: Device) -> Array:
@@ -500,6 +549,12 @@ def to_device(x: Array, device: Device | str | None, stream: object) -> Array:
         raise ValueError(f"device {target} has no streams; leave out stream=")
     if target is x._device:
         return x
+    if hints.watched:
+        reading(x, "to_device", target.name)
+    return _moved(x, target)
+
+
+def _moved(x: Array, target: Device) -> Array:
     source, backend = x._device.backend, target.backend
     kind = source.dlpack_device()[0]
     handle = x._handle
@@ -527,6 +582,12 @@ def to_device_in_place(x: Array, target: Device) -> Array:
     """
     if target is x._device:
         return x
+    if hints.watched:
+        reading(x, "to_device", target.name)
+    return _moved_in_place(x, target)
+
+
+def _moved_in_place(x: Array, target: Device) -> Array:
     source, backend = x._device.backend, target.backend
     place = source.dlpack_device()
     if source.read_only_reason(x._handle) is None:
@@ -544,9 +605,14 @@ def to_device_in_place(x: Array, target: Device) -> Array:
 
 
 def _restore(array: NDArray, device: str) -> Array:
-    return from_numpy(array, None, as_device(device), None, lent=False)
+    target = as_device(device)
+    if hints.watched:
+        taking(None, "pickle", target, array.nbytes)
+    return from_numpy(array, None, target, None, lent=False)
 
 
 def reduce(x: Array) -> tuple[object, ...]:
     """`Array.__reduce__`: the elements, packed, and the name of the device."""
+    if hints.watched:
+        reading(x, "pickle", "python")
     return _restore, (host_copy(x), x._device.name)

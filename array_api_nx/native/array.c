@@ -261,7 +261,7 @@ static PyObject *only_element(PyObject *self)
 {
     Tensor *x = layout_of(self);
     const char *data;
-    if (x == NULL || x->size != 1 || (data = data_of(x)) == NULL) {
+    if (x == NULL || x->size != 1 || is_watched || (data = data_of(x)) == NULL) {
         return DECLINED;
     }
     switch ((DTypeCode)x->code) {

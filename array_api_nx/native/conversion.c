@@ -449,7 +449,7 @@ static PyObject *asarray_twin(int ignored, PyObject *const *args, Py_ssize_t cou
         }
         return convert_array(object, code, copy);
     }
-    if (!is_new_on_cpu(device)) {
+    if (is_watched || !is_new_on_cpu(device)) {
         return DECLINED;
     }
     if (PyArray_CheckExact(object)) {
@@ -479,7 +479,7 @@ static PyObject *array_twin(int ignored, PyObject *const *args, Py_ssize_t count
         return DECLINED;
     }
     Tensor *x = layout_of(values[0]);
-    if (x == NULL || x->size > limits.deferred || data_of(x) == NULL ||
+    if (x == NULL || is_watched || x->size > limits.deferred || data_of(x) == NULL ||
         (x->storage != NULL && ((Storage *)x->storage)->tracked)) {
         return DECLINED;
     }

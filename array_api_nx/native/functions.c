@@ -421,6 +421,11 @@ static PyObject *set_limits(PyObject *module, PyObject *args)
     Py_RETURN_NONE;
 }
 
+int is_watched;
+
+/* Whether Python is to see all that arrays do. */
+static int is_recorded;
+
 static PyObject *set_cpu(PyObject *module, PyObject *args)
 {
     PyObject *device, *backend;
@@ -435,6 +440,30 @@ static PyObject *set_cpu(PyObject *module, PyObject *args)
     Py_XSETREF(cpu.device, Py_NewRef(device));
     Py_XSETREF(cpu.backend, Py_NewRef(backend));
     cpu.backend_offset = offset;
+    cpu.answered = is_recorded ? NULL : cpu.device;
+    Py_RETURN_NONE;
+}
+
+static PyObject *set_watched(PyObject *module, PyObject *watched)
+{
+    (void)module;
+    const int truth = PyObject_IsTrue(watched);
+    if (truth < 0) {
+        return NULL;
+    }
+    is_watched = truth;
+    Py_RETURN_NONE;
+}
+
+static PyObject *set_recorded(PyObject *module, PyObject *recorded)
+{
+    (void)module;
+    const int truth = PyObject_IsTrue(recorded);
+    if (truth < 0) {
+        return NULL;
+    }
+    is_recorded = truth;
+    cpu.answered = is_recorded ? NULL : cpu.device;
     Py_RETURN_NONE;
 }
 
@@ -489,6 +518,11 @@ static PyMethodDef methods[] = {
     {"set_cpu", set_cpu, METH_VARARGS,
      "set_cpu(device, backend)\n--\n\n"
      "The device whose arrays C computes with, as long as that is its backend."},
+    {"set_watched", set_watched, METH_O,
+     "set_watched(watched)\n--\n\n"
+     "Whether C leaves conversions of arrays to Python scalars and NumPy, and from them, to Python."},
+    {"set_recorded", set_recorded, METH_O,
+     "set_recorded(recorded)\n--\n\nWhether C leaves all that arrays do to Python."},
     {"set_hints", set_hints, METH_O,
      "set_hints(hints)\n--\n\nThe object whose slot `device` says where new arrays live."},
     {"set_errors", set_errors, METH_O,

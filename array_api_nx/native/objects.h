@@ -73,13 +73,18 @@ typedef struct {
 
 extern Limits limits;
 
-/* The device `cpu` and its backend, while that is the plain one; NULL before the device is used. */
+/* The device `cpu` and its backend, while that is the plain one; NULL before the device is used. C
+   computes with arrays on the device `answered`: `device`, or NULL while Python is to see all that
+   arrays do. */
 typedef struct {
-    PyObject *device, *backend;
+    PyObject *device, *backend, *answered;
     Py_ssize_t backend_offset; /* of the slot Device.backend */
 } CPU;
 
 extern CPU cpu;
+
+/* Whether Python is to see elements that leave for Python or NumPy, or come from there. */
+extern int is_watched;
 
 /* A static object for `who declines`: the Python function behind the caller decides. */
 extern PyObject declined_object;
@@ -109,7 +114,7 @@ static inline PyObject *slot_at(PyObject *object, Py_ssize_t offset)
 /* Whether `device` is `cpu` and has its plain backend. */
 static inline int is_cpu(PyObject *device)
 {
-    return device == cpu.device && device != NULL &&
+    return device == cpu.answered && device != NULL &&
            slot_at(device, cpu.backend_offset) == cpu.backend;
 }
 

@@ -120,7 +120,8 @@ class IndexedAccess(DaskMemory):
         """How many elements of each chunk of a 1-D array are not zero; computes it."""
         tasks = {index: (_count, (chosen.name, *index)) for index in positions(chosen.numblocks)}
         ones = ((1,) * len(chosen.chunks[0]),)
-        counts: list[int] = compute(layer("count", tasks, [chosen], ones, _INT64))[0].tolist()
+        found = layer("count", tasks, [chosen], ones, _INT64)
+        counts: list[int] = compute(found, why="the shape of a result depends on it")[0].tolist()
         return counts
 
     def nonzero(self, x: DaskTensor) -> tuple[DaskTensor, ...]:
@@ -309,7 +310,7 @@ class IndexedAccess(DaskMemory):
         flat = tidy(reshaped(self._small(x), (prod(x.shape),), self.grid))
         parts = partials("unique", flat, _distinct, 0)
         merged = tree("unique", parts, (0,), _merge_distinct, _itself, (), np.dtype(object))
-        found: _Distinct = compute(merged)[0]
+        found: _Distinct = compute(merged, why="the shape of a result depends on it")[0]
         note = "computed the distinct values: the result's shape depends on them"
         values = self.from_chunks(found.values, note)
         ordered = self.array(values).rechunk((-1,))
@@ -349,7 +350,8 @@ class IndexedAccess(DaskMemory):
             return self.tensor(tree("bincount", parts, (0,), _merge_counts, _itself, chunks, dtype))
         merged = tree("bincount", parts, (0,), _merge_counts, _itself, (), np.dtype(object))
         note = "computed the counts: the result's shape depends on them"
-        return self.from_chunks(compute(merged)[0], note)
+        found = compute(merged, why="the shape of a result depends on it")[0]
+        return self.from_chunks(found, note)
 
 
 def _checked(index: NDArray, axis: int, size: int) -> NDArray:

@@ -15,12 +15,14 @@ from dask.order import order
 
 from ...contract.backend import Native
 from ...contract.errors import EngineError
+from ...contract.events import evaluated
 
 __all__ = ["client", "compute", "persist"]
 
 
-def compute(*arrays: da.Array) -> tuple[Native, ...]:
-    """What the arrays consist of."""
+def compute(*arrays: da.Array, why: str) -> tuple[Native, ...]:
+    """What the arrays consist of; `why` says what needs that, to those who listen."""
+    evaluated("dask", why)
     with _suited(arrays), _explaining():
         return dask.compute(*arrays)
 
@@ -28,6 +30,7 @@ def compute(*arrays: da.Array) -> tuple[Native, ...]:
 def persist(arrays: Sequence[da.Array], progress: bool) -> tuple[da.Array, ...]:
     """The same arrays with chunks in memory, here or on the workers of a cluster."""
     cluster = client()
+    evaluated("dask", "evaluate was called")
     with _suited(arrays), ProgressBar() if progress and cluster is None else nullcontext():
         kept = dask.persist(*arrays)
     if progress and cluster is not None:

@@ -13,6 +13,7 @@ import numpy as np
 from dask.utils import format_bytes
 
 from ...contract.backend import AxisOrder, Backend, Info, Native, Operand, Scalar
+from ...contract.events import evaluated
 from ...contract.numpy_dtypes import FROM_NUMPY, TO_NUMPY, NDArray, NumPyDType
 from ...contract.program import Argument
 from ...contract.strided import axis_order
@@ -158,7 +159,7 @@ class DaskMemory(Backend):
             return x.elements
         _make_room(x)
         array = self.array(x)
-        found = np.asarray(compute(array)[0])
+        found = np.asarray(compute(array, why=why)[0])
         if not x.is_computed and found.nbytes <= self.grid.limit:
             x.keep(da.from_array(found, chunks=array.chunks, name=name_of("computed")), found)
             x.storage.notes.append(f"computed {_described(x)}: {why}")
@@ -231,6 +232,7 @@ class DaskMemory(Backend):
             )
         if not any([np.isnan(n) for n in array.shape]):
             return self.tensor(array)
+        evaluated("dask", "Dask did not know the sizes of its chunks")
         array = array.copy()
         array.compute_chunk_sizes()
         return self.tensor(array, "computed the sizes of chunks, which Dask did not know")

@@ -12,9 +12,11 @@ import cupyx
 import numpy as np
 from cupyx.scipy.special import erf
 
+from ...config import hints
 from ...contract import primitives as p
 from ...contract.backend import METHODS, Native, Scalar
 from ...contract.errors import EngineError
+from ...contract.events import transferred
 from ...contract.numpy_dtypes import FROM_NUMPY, TO_NUMPY, NDArray
 from ...contract.primitives import Primitive
 from ...contract.strided import Storage, Tensor
@@ -45,6 +47,9 @@ def _of_arrays(function: EngineKernel) -> EngineKernel:
 
 
 def _on_host(numpys: EngineKernel, *operands: Native) -> Native:
+    if hints.watched:
+        device = f"cupy:{operands[0].device.id}"
+        transferred("engine", device, "numpy", sum([x.nbytes for x in operands]))
     with np.errstate(all="ignore"):
         return cupy.asarray(numpys(*[x.get() for x in operands]))
 

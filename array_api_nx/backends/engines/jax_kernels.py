@@ -12,8 +12,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ...config import hints
 from ...contract import primitives as p
 from ...contract.backend import Native
+from ...contract.events import transferred
 from ...contract.numpy_dtypes import FROM_NUMPY
 from ...contract.primitives import Primitive
 from . import workarounds
@@ -134,6 +136,10 @@ BINARY: Final[dict[Primitive, EngineKernel]] = {
 
 
 def _on_host(numpys: EngineKernel, *operands: Native) -> Native:
+    if hints.watched:
+        place = operands[0].device
+        device = "jax:cpu" if place.platform == "cpu" else f"jax:cuda:{place.id}"
+        transferred("engine", device, "numpy", sum([x.nbytes for x in operands]))
     with np.errstate(all="ignore"):
         computed = np.asarray(numpys(*[np.asarray(x) for x in operands]))
     return jax.device_put(computed, operands[0].device)

@@ -11,8 +11,10 @@ from typing import Final
 import numpy as np
 import torch
 
+from ...config import hints
 from ...contract import primitives as p
 from ...contract.backend import Native
+from ...contract.events import transferred
 from ...contract.primitives import Primitive
 from ...core import dtypes as d
 from ...core.dtypes import DType
@@ -72,6 +74,9 @@ def float_order(x: Native) -> Native:
 def on_host(kernel: EngineKernel, *operands: Native) -> Native:
     """`kernel` of NumPy on tensors, which it shares memory with where they are on the CPU."""
     device = next(x.device for x in operands if isinstance(x, torch.Tensor))
+    if hints.watched:
+        tensors = [x for x in operands if isinstance(x, torch.Tensor)]
+        transferred("engine", f"torch:{device}", "numpy", sum([x.nbytes for x in tensors]))
     arrays = [x.detach().cpu().numpy() if isinstance(x, torch.Tensor) else x for x in operands]
     # The engine does not warn of infinities and NaN.
     with np.errstate(all="ignore"):

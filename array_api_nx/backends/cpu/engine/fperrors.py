@@ -21,7 +21,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ....contract.user_warnings import warn
+from ....contract.callers import warn
 from ....native import native
 
 __all__ = [

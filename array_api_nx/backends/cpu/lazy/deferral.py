@@ -24,6 +24,7 @@ import numpy as np
 
 from ....contract import primitives as p
 from ....contract.backend import Handle, Info, Operand
+from ....contract.events import evaluated
 from ....contract.numpy_dtypes import NDArray, NumPyDType
 from ....contract.primitives import Primitive
 from ....contract.strided import Storage, Tensor
@@ -65,6 +66,8 @@ class DeferredExecution(NumPyMemory):
         pending = [x.storage for x in handles if x.array is None and x.storage.memory is None]
         if not pending:
             return
+        if any([s.node.memory is None for s in pending if s.node is not None]):
+            evaluated("cpu", "evaluate was called")
         report: evaluation.Report = []
         with lock:
             evaluation.evaluate([s.node for s in pending if s.node is not None], report)
@@ -90,6 +93,8 @@ class DeferredExecution(NumPyMemory):
         report: evaluation.Report = []
         with lock:
             if storage.memory is None:
+                if storage.node.memory is None:
+                    evaluated("cpu", "its elements are needed")
                 evaluation.evaluate([storage.node], report)
                 self._adopt_memory(storage)
         if report:
@@ -109,6 +114,7 @@ class DeferredExecution(NumPyMemory):
             one = evaluation.element(node, offset)
         if one is None:
             return None
+        evaluated("cpu", "one of its elements is needed")
         array = one.reshape(shape)
         array.flags.writeable = False
         return array
@@ -138,8 +144,11 @@ class DeferredExecution(NumPyMemory):
     def _release(self, storage: Storage, report: evaluation.Report) -> None:
         """`_detach`, but the storage keeps its node, which the value to be written may read."""
         node: Node = storage.node
+        readers = expression.dependants(node)
+        if readers:
+            evaluated("cpu", "memory that it is to be computed from is written or handed out")
         try:
-            evaluation.evaluate(expression.dependants(node), report)
+            evaluation.evaluate(readers, report)
         except MemoryError:
             # The values stay pending, and will read a copy of the memory.
             assert node.memory is not None
@@ -219,7 +228,7 @@ class DeferredExecution(NumPyMemory):
             except TooLarge:
                 value = in_steps(
                     lambda: build(*values, errors=way.errors),
-                    lambda node: evaluation.evaluate([node], report),
+                    lambda node: _shorten(node, report),
                 )
             if value is not None:
                 node, view = value
@@ -327,7 +336,7 @@ class DeferredExecution(NumPyMemory):
             values, _ = self._values(operands, way.reads_shared)
             node, arrange = in_steps(
                 lambda: builder.arranged(op, loop, values, shape, errors=way.errors),
-                lambda node: evaluation.evaluate([node], report),
+                lambda node: _shorten(node, report),
             )
             destination = view if arrange is None else arrange.apply(view)
             memory = storage.memory
@@ -354,6 +363,12 @@ class DeferredExecution(NumPyMemory):
         if report:
             fperrors.report(report)
         return True
+
+
+def _shorten(node: Node, report: evaluation.Report) -> None:
+    """Compute a part of an expression that would become too large for one evaluation."""
+    evaluated("cpu", "an expression became too large to wait any longer")
+    evaluation.evaluate([node], report)
 
 
 def _copied(memory: NDArray) -> NDArray:

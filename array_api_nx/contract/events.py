@@ -1,0 +1,297 @@
+"""Transfers of elements and evaluations: where they are reported, and who listens.
+
+Whoever moves elements between devices, or between a device and Python, NumPy or another library,
+calls `transferred`, and whoever computes what was deferred calls `evaluated`, both before they do
+so. While nobody listens, and the setting `host_access` is "allow" everywhere, that is one look at
+`config.hints.watched`; the extension, which reads and takes in elements without Python, is told
+when to leave that to Python. Another setting that concerns transfers is to be looked at in
+`transferred`, and counts those who enter it by `config.count_watching`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from threading import Lock
+from typing import Final, NamedTuple, TypeAlias
+
+from ..config import count_watching, current, hints, watchers
+from ..native import native
+from .callers import caller, warn
+
+__all__ = [
+    "Evaluation",
+    "HostAccessError",
+    "HostAccessWarning",
+    "Transfer",
+    "counted",
+    "evaluated",
+    "listening",
+    "transferred",
+]
+
+
+class HostAccessError(RuntimeError):
+    """Elements were to leave the namespace while ``host_access="error"`` forbade it."""
+
+
+class HostAccessWarning(UserWarning):
+    """Elements left the namespace while ``host_access="warn"`` was set."""
+
+
+class Transfer(NamedTuple):
+    """Elements that went from one place to another.
+
+    Attributes
+    ----------
+    kind : str
+        "to_device", between devices; "asarray" and "from_dlpack", into the namespace; "scalar",
+        "list", "numpy", "buffer", "dlpack" and "pickle", out of it; "print", to show them; and
+        "engine", to NumPy and back for what the engine of a device cannot do.
+    source, target : str
+        The name of a device, or "python", "numpy", "host" for other memory of the CPU, or the name
+        of another library.
+    nbytes : int
+        How many bytes the elements have. Devices that see the same memory may have shared them.
+    call : str
+        What of this namespace the user's line called, such as ``float(x)``.
+    filename : str
+    lineno : int
+        The line outside this package and NumPy that led there.
+    """
+
+    kind: str
+    source: str
+    target: str
+    nbytes: int
+    call: str
+    filename: str
+    lineno: int
+
+
+class Evaluation(NamedTuple):
+    """A computation of what was deferred.
+
+    Attributes
+    ----------
+    device : str
+        Where it was computed.
+    why : str
+        What needed it.
+    call : str
+        What of this namespace the user's line called, such as ``float(x)``.
+    filename : str
+    lineno : int
+        The line outside this package and NumPy that led there.
+    """
+
+    device: str
+    why: str
+    call: str
+    filename: str
+    lineno: int
+
+
+Listener: TypeAlias = Callable[[Transfer | Evaluation], None]
+
+# A context variable holds for a thread, or a task of an event loop, and what inherits its context.
+_listeners: Final[ContextVar[tuple[Listener, ...]]] = ContextVar(
+    "array_api_nx.listeners", default=()
+)
+# Replaced, not changed, so that it can be gone through while another thread adds to it.
+_listeners_everywhere: tuple[Listener, ...] = ()
+_lock: Final = Lock()
+
+_OPERATORS: Final = {
+    "add": "+", "and": "&", "eq": "==", "floordiv": "//", "ge": ">=", "gt": ">", "le": "<=",
+    "lshift": "<<", "lt": "<", "matmul": "@", "mod": "%", "mul": "*", "ne": "!=", "or": "|",
+    "pow": "**", "rshift": ">>", "sub": "-", "truediv": "/", "xor": "^",
+}  # fmt: skip
+
+# The methods that stand for what a user writes otherwise.
+_SPELLINGS: Final = {
+    **{f"__{name}__": f"x {sign} y" for name, sign in _OPERATORS.items()},
+    **{f"__r{name}__": f"y {sign} x" for name, sign in _OPERATORS.items()},
+    **{f"__i{name}__": f"x {sign}= y" for name, sign in _OPERATORS.items()},
+    "__abs__": "abs(x)",
+    "__invert__": "~x",
+    "__neg__": "-x",
+    "__pos__": "+x",
+    "__array__": "numpy.asarray(x)",
+    "__array_ufunc__": "a ufunc of NumPy",
+    "__bool__": "bool(x)",
+    # From Python 3.12 on NumPy asks for it first.
+    "__buffer__": "numpy.asarray(x) or memoryview(x)",
+    "__complex__": "complex(x)",
+    "__contains__": "value in x",
+    "__dlpack__": "from_dlpack(x)",
+    "_export": "from_dlpack(x)",
+    "__float__": "float(x)",
+    "__format__": "format(x)",
+    "__getitem__": "x[key]",
+    "__index__": "operator.index(x)",
+    "__int__": "int(x)",
+    "__iter__": "iter(x)",
+    "__reduce__": "pickle.dumps(x)",
+    "__repr__": "repr(x)",
+    "__setitem__": "x[key] = value",
+    "__str__": "str(x)",
+    "_restore": "pickle.loads(...)",
+    "item": "x.item()",
+    "to_device": "x.to_device(...)",
+    "tolist": "x.tolist()",
+}
+
+# Elements are read out of the namespace where a user's line calls one of these, and they go to one
+# of these places. Functions that look at elements for reasons of their own, such as `nanmean` to
+# warn of slices without numbers, are in the record of transfers, but a user could not avoid it.
+_READERS: Final = frozenset(
+    {
+        "__array__", "__array_ufunc__", "__bool__", "__buffer__", "__complex__", "__contains__",
+        "__dlpack__", "__float__", "__index__", "__int__", "__reduce__", "_export", "allclose",
+        "array_equal", "asarray", "astype", "from_dlpack", "item", "to_device", "tolist",
+    }
+)  # fmt: skip
+_HOST: Final = frozenset({"cpu", "host", "numpy", "python"})
+_INWARDS: Final = frozenset({"asarray", "engine", "from_dlpack", "print"})
+
+# What to write instead, by what was called, and else by the kind of transfer.
+_MENDS: Final = {
+    "bool(x)": "choose by elements with where(condition, a, b), and combine conditions with "
+    "logical_and, logical_or and logical_not",
+    "allclose()": "keep the answer as an array, as with all(isclose(a, b))",
+    "array_equal()": "keep the answer as an array, as with all(a == b)",
+    "value in x": "keep the answer as an array, as with any(x == value)",
+    "scalar": "keep the number as an array of shape (), which every function and operator takes",
+    "to_device": "compute on the device where the array is",
+    "pickle": "store it outside of what is to run on a device",
+}
+_OTHERWISE: Final = "compute with the functions of the array's namespace"
+
+
+def transferred(kind: str, source: str, target: str, nbytes: int, call: str | None = None) -> None:
+    """Report that elements are about to go from one place to another.
+
+    Parameters
+    ----------
+    kind, source, target : str
+        See `Transfer`.
+    nbytes : int
+    call : str, optional
+        The method that the user's line stands for; by default the one that it called.
+
+    Warns
+    -----
+    HostAccessWarning
+        If the elements leave the namespace and the setting `host_access` is "warn".
+
+    Raises
+    ------
+    HostAccessError
+        If it is "error". Then nothing must be read.
+    """
+    if not hints.watched:
+        return
+    called, filename, lineno = caller()
+    call = call or called
+    transfer = Transfer(kind, source, target, nbytes, _spelling(call), filename, lineno)
+    access = current().host_access
+    leaves = target in _HOST and kind not in _INWARDS
+    if access != "allow" and leaves and call in _READERS:
+        if access == "error":
+            raise HostAccessError(
+                f"{_told(transfer)}, which host_access='error' forbids; {_mend(transfer)}"
+            )
+        warn(f"{_told(transfer)}; {_mend(transfer)}", HostAccessWarning)
+    _tell(transfer)
+
+
+def evaluated(device: str, why: str) -> None:
+    """Report that what was deferred is about to be computed.
+
+    Parameters
+    ----------
+    device : str
+        The name of the device.
+    why : str
+        What needs it, as a sentence without its full stop.
+    """
+    if not hints.watched:
+        return
+    call, filename, lineno = caller()
+    _tell(Evaluation(device, why, _spelling(call), filename, lineno))
+
+
+@contextmanager
+def listening(listener: Listener, *, all_threads: bool = False) -> Iterator[None]:
+    """A context in which `listener` is called with each transfer and each evaluation.
+
+    Parameters
+    ----------
+    listener : callable
+        Called in the thread that transfers or evaluates; must raise nothing.
+    all_threads : bool
+        Whether it is told of those of all threads, not only of this one.
+    """
+    global _listeners_everywhere
+    count_watching(1)
+    try:
+        if all_threads:
+            with _lock:
+                _listeners_everywhere = (*_listeners_everywhere, listener)
+        else:
+            _listeners.set((*_listeners.get(), listener))
+        try:
+            yield
+        finally:
+            if all_threads:
+                with _lock:
+                    _listeners_everywhere = _without(_listeners_everywhere, listener)
+            else:
+                _listeners.set(_without(_listeners.get(), listener))
+    finally:
+        count_watching(-1)
+
+
+def _without(listeners: tuple[Listener, ...], listener: Listener) -> tuple[Listener, ...]:
+    """`listeners` without the last one that is `listener`, if there is one."""
+    for i in reversed(range(len(listeners))):
+        if listeners[i] is listener:
+            return (*listeners[:i], *listeners[i + 1 :])
+    return listeners
+
+
+def _tell(event: Transfer | Evaluation) -> None:
+    for listener in (*_listeners.get(), *_listeners_everywhere):
+        listener(event)
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things, in words."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _spelling(call: str) -> str:
+    return _SPELLINGS.get(call, f"{call}()")
+
+
+def _told(transfer: Transfer) -> str:
+    return (
+        f"{transfer.call} reads {counted(transfer.nbytes, 'byte')} of an array on device "
+        f"{transfer.source} out of the namespace"
+    )
+
+
+def _mend(transfer: Transfer) -> str:
+    mend = _MENDS.get(transfer.call) or _MENDS.get(transfer.kind, _OTHERWISE)
+    return f"{mend}; or allow it here: with config_context(host_access='allow')"
+
+
+def _update() -> None:
+    if native is not None:
+        native.set_watched(hints.watched)
+
+
+watchers.append(_update)
+_update()
