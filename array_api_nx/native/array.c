@@ -42,7 +42,11 @@ static PyObject *ask_python(int method, PyObject *const *args, size_t count)
         return PyErr_Format(PyExc_NotImplementedError, "%s has no Python function",
                             method_names[method]);
     }
-    return PyObject_Vectorcall(meanings[method], args, count, NULL);
+    /* Another thread may put another function in its place meanwhile. */
+    PyObject *meaning = Py_NewRef(meanings[method]);
+    PyObject *result = PyObject_Vectorcall(meaning, args, count, NULL);
+    Py_DECREF(meaning);
+    return result;
 }
 
 static PyObject *ask_one(int method, PyObject *self)

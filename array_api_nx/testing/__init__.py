@@ -1,6 +1,14 @@
-"""For those who write tests: `strict` namespaces, and for backends the tests of their contract.
+"""The kit for testing code that takes arrays, and the tests of the contract of backends.
 
-Importing the package loads none of this, and this module loads its parts when they are asked for.
+- `strict` namespaces have what a version of the standard says, and nothing else.
+- `namespace` opens a namespace by its short name: strict ones, devices that lack something on
+  purpose, other libraries. The pytest plugin, `array_api_nx.testing.plugin`, runs tests on many.
+- `transfers`, `recorded` and `count_evaluations` say what the code under test did.
+- `xp_assert_equal`, `xp_assert_close`, `xp_assert_same_device` compare arrays of any library.
+- `backend_contract` is for those who write backends.
+
+Importing the package loads none of this, and this module loads its larger parts when they are asked
+for.
 """
 
 from __future__ import annotations
@@ -11,19 +19,52 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+from ..contract.events import Evaluation, HostAccessError, HostAccessWarning, Transfer
+from .observation import Evaluations, Transfers, count_evaluations, transfers
+from .recording import Call, Calls, recorded
 
 if TYPE_CHECKING:
     from ..contract.backend import Backend
+    from .assertions import xp_assert_close, xp_assert_equal, xp_assert_same_device
+    from .namespaces import namespace
     from .strict import strict
 
-__all__ = ["backend_contract", "strict"]
+__all__ = [
+    "Call",
+    "Calls",
+    "Evaluation",
+    "Evaluations",
+    "HostAccessError",
+    "HostAccessWarning",
+    "Transfer",
+    "Transfers",
+    "backend_contract",
+    "count_evaluations",
+    "namespace",
+    "recorded",
+    "strict",
+    "transfers",
+    "xp_assert_close",
+    "xp_assert_equal",
+    "xp_assert_same_device",
+]
+
+_LOADED_WHEN_ASKED_FOR: Final = {
+    "namespace": ".namespaces",
+    "xp_assert_close": ".assertions",
+    "xp_assert_equal": ".assertions",
+    "xp_assert_same_device": ".assertions",
+}
 
 
 def __getattr__(name: str) -> object:
     if name == "strict":
         # A package that can be called, as the function of that name.
         return import_module(".strict", __name__)
+    if name in _LOADED_WHEN_ASKED_FOR:
+        return getattr(import_module(_LOADED_WHEN_ASKED_FOR[name], __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
