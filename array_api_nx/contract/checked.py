@@ -51,6 +51,7 @@ class CheckedBackend(CheckedMatrices):
         self.inner = inner
         self.shares_host = inner.shares_host
         self.strided_shares = inner.strided_shares
+        self.immutable = inner.immutable
 
     # ------------------------------------------------------------------ properties
 

@@ -23,6 +23,10 @@ class Handles(ABC):
     strided_shares: bool = False
     """Whether the result of `strided` shares the memory of an argument that is row-major."""
 
+    immutable: str | None = None
+    """Why no array of the device may be written to, if none may. Then in-place operators make new
+    arrays. The frontend still writes to memory that it made itself."""
+
     @abstractmethod
     def shape(self, x: Handle) -> tuple[int, ...]:
         """The shape of `x`. Backend must: answer without computing anything."""

@@ -18,7 +18,7 @@ from ..core.shape import check_shape
 from ..core.symbolic import Dim, Sizes, SymbolicShape, UndecidedError, deciding, dim_of_var
 from ..device import Device, StandIn, as_device, default_device
 from ..tracing.backend import Switch
-from ..tracing.recorder import Recorder, TraceError, current
+from ..tracing.recorder import Recorder, Traced, TraceError, current
 from ..tracing.simplify import simplify
 from .array import Array
 from .dispatch import wrap
@@ -321,7 +321,7 @@ def _trace(
                 return x
             if id(x) in numbers:
                 return Echo(numbers[id(x)], None)
-            if not hasattr(type(x._handle), "recorder"):
+            if type(x._handle) is not Traced:
                 return Echo(None, x)
             chosen = x._device
             backend: StandIn = chosen.backend

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import ceil, nan, prod
-from typing import TypeGuard
+from typing import NoReturn, TypeGuard
 
 from ..contract import primitives as p
 from ..contract.backend import Backend, Handle, Info, Keys, Operand, Padding, Scalar
@@ -56,20 +56,22 @@ class TracingBackend(TracingMatrices):
     # ------------------------------------------------------------------ properties
 
     def shape(self, x: Handle) -> KnownInts:
-        if type(x) is not Traced:
+        if type(x) is not self.kind:
             return self.real.shape(x)
         shape = x.view.shape
         return SymbolicShape(shape) if any([isinstance(n, Dim) for n in shape]) else shape
 
     def dtype(self, x: Handle) -> DType:
-        return x.memory.dtype if type(x) is Traced else self.real.dtype(x)
+        return x.memory.dtype if type(x) is self.kind else self.real.dtype(x)
 
     def has_elements(self, x: Handle) -> bool:
         return False
 
     def read_only_reason(self, x: Handle) -> str | None:
         # Why a captured array may not be written is said where it is written.
-        if type(x) is not Traced:
+        if self.immutable is not None:
+            return self.immutable
+        if type(x) is not self.kind:
             return None
         x.recorder.rely_on(x)
         reason = x.view.read_only_reason
@@ -77,18 +79,22 @@ class TracingBackend(TracingMatrices):
             reason = x.recorder.why_read_only(x)
         return reason
 
+    def refuse(self, what: str) -> NoReturn:
+        """Raise the error for what the calling code asked of an array's elements."""
+        refuse(what)
+
     def to_host(self, x: Handle) -> NDArray:
-        refuse("hands out the elements")
+        self.refuse("hands out the elements")
 
     def item(self, x: Handle) -> Scalar:
         x = self.traced(x)
         size = prod(x.view.shape)
         if size != 1:
             raise ValueError(f"{size} elements")
-        if x.memory.value in x.recorder.numbers:
-            value: Scalar = x.recorder.numbers[x.memory.value]
-            return value
-        refuse("needs the value of an element")
+        value: Scalar | None = x.recorder.number(x)
+        if value is None:
+            self.refuse("needs the value of an element")
+        return value
 
     def evaluate(self, *handles: Handle) -> None:
         """Nothing is computed before the program runs."""
@@ -109,12 +115,10 @@ class TracingBackend(TracingMatrices):
 
     def full(self, shape: Shape, dtype: DType, value: Scalar) -> Traced:
         (result,) = self.step("full", (shape, dtype, value), (shape, dtype))
-        result.recorder.numbers[result.memory.value] = value
+        result.recorder.holds_number(result, value)
         return result
 
     def from_host(self, array: NDArray, *, copy: bool, lent: bool = True) -> Traced:
-        recorder = current.get()
-        assert recorder is not None
         handle = self.real.from_host(array, copy=copy, lent=lent)
         if lent and not copy:
             return self.traced(handle)
@@ -122,7 +126,7 @@ class TracingBackend(TracingMatrices):
         constant = self.traced(handle)
         (result,) = self.step("copy", (constant,), (array.shape, FROM_NUMPY[array.dtype]))
         if array.size == 1:
-            recorder.numbers[result.memory.value] = array.item()
+            result.recorder.holds_number(result, array.item())
         return result
 
     def arange(
@@ -163,7 +167,7 @@ class TracingBackend(TracingMatrices):
         that order, and the result lies in memory so, as NumPy's results do.
         """
         xs: list[Operand] = [x if _is_scalar(x) else self.traced(x) for x in operands]
-        arrays: list[Traced] = [x for x in xs if type(x) is Traced]
+        arrays: list[Traced] = [x for x in xs if isinstance(x, Traced)]
         shapes = [x.view.shape for x in arrays]
         shape = broadcast_shapes(*shapes)
         order, is_certain = _result_order(arrays, shape)
@@ -173,14 +177,14 @@ class TracingBackend(TracingMatrices):
                 result.memory.order_known = result.memory.is_packed = is_certain
             return tuple(results)
         with deciding(None):
-            moved = [_permuted(x, order) if type(x) is Traced else x for x in xs]
+            moved = [_permuted(x, order) if isinstance(x, Traced) else x for x in xs]
         sizes = tuple([shape[axis] for axis in order])
         results = self.step(method, (*op, *moved, *rest), *[(sizes, each) for each in dtypes])
         for result in results:
             result.memory.order_known = result.memory.is_packed = is_certain
         with deciding(None):
             back = inverse(order)
-            return tuple([Traced(x.recorder, x.memory, x.view.permute(back)) for x in results])
+            return tuple([x.through(x.view.permute(back)) for x in results])
 
     def unary(self, op: Primitive, x: Handle) -> Traced:
         return self._elementwise("unary", (op,), (x,), op.results[self.dtype(x)])[0]
@@ -264,7 +268,7 @@ class TracingBackend(TracingMatrices):
     # computed from it, it is not a part of the program.
 
     def expand(self, x: Handle, shape: Shape) -> Handle:
-        if type(x) is not Traced and not any([isinstance(n, Dim) for n in shape]):
+        if type(x) is not self.kind and not any([isinstance(n, Dim) for n in shape]):
             return self.real.expand(x, shape)
         x = self.traced(x)
         old, target = x.recorder.pinned(x.view.shape), x.recorder.pinned(shape)
@@ -275,45 +279,45 @@ class TracingBackend(TracingMatrices):
                 # What is no 1, the frontend has found to agree.
                 is_one = type(size) is int and size == 1
                 strides.append(0 if is_one and new != 1 else stride)
-            view = View(shape, strides, x.view.offset, None, x.view.is_read_only)
-            return Traced(x.recorder, x.memory, view)
+            return x.through(View(shape, strides, x.view.offset, None, x.view.is_read_only))
 
     def try_reshape(self, x: Handle, shape: Shape) -> Handle:
-        if type(x) is not Traced and not any([isinstance(n, Dim) for n in shape]):
+        if type(x) is not self.kind and not any([isinstance(n, Dim) for n in shape]):
             return self.real.try_reshape(x, shape)
         x = self.traced(x)
         view = _reshaped(x, shape)
-        return None if view is None else Traced(x.recorder, x.memory, view)
+        return None if view is None else x.through(view)
 
     def permute(self, x: Handle, axes: Shape) -> Handle:
-        if type(x) is not Traced:
+        if type(x) is not self.kind:
             return self.real.permute(x, axes)
         with deciding(None):
-            return Traced(x.recorder, x.memory, x.view.permute(axes))
+            permuted: Traced = x.through(x.view.permute(axes))
+            return permuted
 
     def slice(self, x: Handle, selection: SymbolicSelection) -> Handle:
-        if type(x) is not Traced:
+        if type(x) is not self.kind:
             if is_static_selection(selection):
                 return self.real.slice(x, selection)
             x = self.traced(x)
         with deciding(None):
             view = x.view.slice(selection)
             assert view is not None  # no view has a mask here
-            return Traced(x.recorder, x.memory, view)
+            return x.through(view)
 
     def flip(self, x: Handle, axes: tuple[bool, ...]) -> Handle:
-        if type(x) is not Traced:
+        if type(x) is not self.kind:
             return self.real.flip(x, axes)
         with deciding(None):
-            return Traced(x.recorder, x.memory, x.view.flip(axes))
+            flipped: Traced = x.through(x.view.flip(axes))
+            return flipped
 
     def strided(self, x: Handle, view: View) -> Traced:
         whole = self.contiguous(x)
         with deciding(None):
             offset = view.offset + whole.view.offset
             is_read_only = view.is_read_only or whole.view.is_read_only
-            moved = View(view.shape, view.strides, offset, None, is_read_only)
-            return Traced(whole.recorder, whole.memory, moved)
+            return whole.through(View(view.shape, view.strides, offset, None, is_read_only))
 
     def pad(self, x: Handle, padding: Padding, value: Scalar) -> Traced:
         x = self.traced(x)
@@ -326,7 +330,7 @@ class TracingBackend(TracingMatrices):
         shapes = [x.view.shape for x in xs]
         rest = [(*shape[:axis], *shape[axis + 1 :]) for shape in shapes]
         if any([other != rest[0] for other in rest]):
-            raise ValueError("all sizes but that of the axis must agree")
+            raise ValueError("all other dimensions must agree")
         total = sum([shape[axis] for shape in shapes])
         shape = (*shapes[0][:axis], total, *shapes[0][axis + 1 :])
         return self.step("cat", (tuple(xs), axis), (shape, xs[0].memory.dtype))[0]
@@ -378,12 +382,13 @@ class TracingBackend(TracingMatrices):
         # A copy is row-major whatever it was made of.
         result.memory.order_known = result.memory.is_packed = True
         x.recorder.copied(x, result)
-        if x.memory.value in x.recorder.numbers:
-            x.recorder.numbers[result.memory.value] = x.recorder.numbers[x.memory.value]
+        value = x.recorder.number(x)
+        if value is not None:
+            x.recorder.holds_number(result, value)
         return result
 
     def _writable(self, target: Handle) -> Traced:
-        if type(target) is not Traced or target.memory.reason is CAPTURED:
+        if type(target) is not self.kind or target.memory.reason is CAPTURED:
             refuse_use(
                 "a traced function must not write to an array that it found outside of itself",
                 "pass the array as an argument, or write to a copy: asarray(x, copy=True)",
@@ -404,7 +409,7 @@ class TracingBackend(TracingMatrices):
             is_whole = target.view == View.row_major(shape)
         if not is_whole:
             target.recorder.update(target, "update", (value,))
-        elif type(value) is Traced:
+        elif isinstance(value, Traced):
             new = self.step("copy", (self.expand(value, shape),), (shape, dtype))[0]
             target.memory.value = new.memory.value
         else:
@@ -429,7 +434,7 @@ class TracingBackend(TracingMatrices):
         target = self._writable(target)
         keys = self._keys(keys)
         value = value if _is_scalar(value) else self.traced(value)
-        if type(value) is Traced and not any([_is_mask(key) for key in keys]):
+        if isinstance(value, Traced) and not any([_is_mask(key) for key in keys]):
             shape = value.view.shape
             selected = _indexed_shape(target, keys)
             surplus = max(0, len(shape) - len(selected))
@@ -526,7 +531,7 @@ def _is_scalar(x: object) -> bool:
 
 
 def _is_mask(key: object) -> TypeGuard[Traced]:
-    return type(key) is Traced and key.memory.dtype is d.bool
+    return isinstance(key, Traced) and key.memory.dtype is d.bool
 
 
 def _permuted(x: Traced, order: Shape) -> Traced:
@@ -534,7 +539,7 @@ def _permuted(x: Traced, order: Shape) -> Traced:
     missing = len(order) - x.view.ndim
     view = x.view.reshape((*[1] * missing, *x.view.shape)) if missing else x.view
     assert view is not None  # new axes in front can always be had
-    return Traced(x.recorder, x.memory, view.permute(order))
+    return x.through(view.permute(order))
 
 
 def _reshaped(x: Traced, shape: Shape) -> View | None:
@@ -616,7 +621,7 @@ def _indexed_shape(x: Traced, keys: Keys) -> Sizes:
             shapes.append((x.recorder.fresh(key, size, "the number of nonzero ones"),))
         else:
             sizes.pop(0)
-            shapes.append(key.view.shape if type(key) is Traced else ())
+            shapes.append(key.view.shape if isinstance(key, Traced) else ())
     try:
         common = broadcast_shapes(*shapes)
     except ValueError as error:

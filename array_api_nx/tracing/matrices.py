@@ -14,7 +14,7 @@ from ..core.dtypes import DType
 from ..core.shape import broadcast_shapes
 from ..core.symbolic import DimLike, Sizes, UndecidedError, Var, deciding, dim_of_var
 from ..core.symbolic_layout import stride_order
-from .recorder import Traced, current
+from .recorder import Recorder, Traced, current
 
 __all__ = ["CAPTURED", "TracingMatrices", "has_row_major_order", "memory_order"]
 
@@ -54,21 +54,31 @@ class TracingMatrices(Backend):
     ----------
     real : Backend
         What the program will run on.
+    kind : type of Traced
+        The handles of this backend. All others are those of `real`.
     """
+
+    kind: type[Traced] = Traced
 
     def __init__(self, real: Backend) -> None:
         self.real = real
+        self.immutable = real.immutable
         self.shares_host = real.shares_host
         self.strided_shares = real.strided_shares
 
     # ------------------------------------------------------------------ recording
 
-    def traced(self, x: Handle) -> Traced:
-        """The handle `x`, which may be that of an array from outside of the function."""
-        if type(x) is Traced:
-            return x
+    def recorder(self) -> Recorder:
+        """What takes note of the steps: the recorder of the trace that is going on."""
         recorder = current.get()
         assert recorder is not None
+        return recorder
+
+    def traced(self, x: Handle) -> Traced:
+        """The handle `x`, which may be that of an array from outside of the function."""
+        if type(x) is self.kind:
+            return x
+        recorder = self.recorder()
         real = self.real
         order = real.axis_order(x)
         return recorder.constant(x, real.shape(x), real.dtype(x), order, CAPTURED)
@@ -81,12 +91,11 @@ class TracingMatrices(Backend):
         **keywords: Argument,
     ) -> list[Traced]:
         """Record a step and return its results."""
-        recorder = current.get()
-        assert recorder is not None
+        recorder = self.recorder()
         recorder.use_backend(self)
         found = recorder.record(method, arguments, results, **keywords)
         # NumPy's results are row-major where the axes of all operands have that order.
-        known = all([has_row_major_order(x) for x in _flat(arguments) if type(x) is Traced])
+        known = all([has_row_major_order(x) for x in _flat(arguments) if isinstance(x, Traced)])
         for result in found:
             result.memory.order_known = result.memory.is_packed = known
         return found

@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from itertools import count
 from math import nan
 from types import FrameType
-from typing import Any, Final, NoReturn, TypeAlias, final
+from typing import Any, Final, NoReturn, Self, TypeAlias, final
 
 import numpy as np
 
@@ -38,11 +38,13 @@ from ..core.view import View
 
 __all__ = [
     "Answers",
+    "ErrorSettings",
     "Recorder",
     "TraceError",
     "Traced",
     "TracedStorage",
     "current",
+    "is_called_by",
     "place",
     "refuse",
     "refuse_use",
@@ -68,6 +70,17 @@ _NAN_TESTS: Final = (
 )
 """Functions that convert sizes to floats only to test whether they are NaN, by the ends of their
 modules' names: SciPy and scikit-learn have copies of these modules within their own packages."""
+
+
+def is_called_by(functions: Sequence[tuple[str, str]]) -> bool:
+    """Whether one of `functions` called the package: by the ends of their modules' names, and
+    their own names."""
+    frame = _calling_frame()
+    module = f".{frame.f_globals.get('__name__', '')}"
+    function = frame.f_code.co_qualname
+    # A method is known by its class.
+    names = (function, function.partition(".")[0])
+    return any([module.endswith(f".{end}") and name in names for end, name in functions])
 
 
 def _calling_frame() -> FrameType:
@@ -116,15 +129,28 @@ _NAMES: Final = {
 }
 
 
-def refuse(what: str) -> NoReturn:
-    """Raise the TraceError for what the calling code asked of an array's elements."""
+def refuse(
+    what: str,
+    because: str = "while a function is traced its arrays have no elements",
+    otherwise: str = "do it outside of the function, on its arguments or results",
+    error: type[RuntimeError] = TraceError,
+) -> NoReturn:
+    """Raise the error for what the calling code asked of an array's elements.
+
+    Parameters
+    ----------
+    what : str
+        What the call does with them.
+    because : str
+        Why it cannot.
+    otherwise : str
+        What to do instead, where nothing better is known of that call.
+    error : type
+    """
     where, name = place()
-    advice = _ADVICE.get(name, "do it outside of the function, on its arguments or results")
+    advice = _ADVICE.get(name, otherwise)
     called = _NAMES.get(name, f"{name.strip('_')}()")
-    raise TraceError(
-        f"{where}: {called} {what}, but while a function is traced its arrays have no elements; "
-        f"{advice}"
-    )
+    raise error(f"{where}: {called} {what}, but {because}; {advice}")
 
 
 def refuse_use(what: str, advice: str) -> NoReturn:
@@ -199,9 +225,11 @@ class TracedStorage:
         return self if self.copy_of is None else self.copy_of
 
 
-@final
 class Traced:
-    """The handle of arrays in a trace: a view of traced memory."""
+    """The handle of arrays in a trace: a view of traced memory.
+
+    Backends that compute shapes as traces do, without being in one, have subclasses of their own.
+    """
 
     __slots__ = ("memory", "recorder", "view")
 
@@ -209,6 +237,10 @@ class Traced:
         self.recorder = recorder
         self.memory = memory
         self.view = view
+
+    def through(self, view: View) -> Self:
+        """The same memory, shown through another view."""
+        return type(self)(self.recorder, self.memory, view)
 
     def _gone(self, *args: object, **kwargs: object) -> NoReturn:
         # Whoever wants more of a handle has found it after its trace has ended.
@@ -255,7 +287,7 @@ class Recorder:
         self.steps: list[Step] = []
         self.constants: dict[int, Handle] = {}
         self.guards: dict[Condition, Guard] = {}
-        self.numbers: dict[int, Scalar] = {}
+        self._numbers: dict[int, Scalar] = {}
         """The Python scalar that a value of equal elements is known to hold, by its number."""
         self.same: dict[Dim, int] = {}
         """Sizes that guards have pinned to a number."""
@@ -357,7 +389,7 @@ class Recorder:
             ]
 
     def _argument(self, x: Argument) -> Argument:
-        if type(x) is Traced:
+        if isinstance(x, Traced):
             return ValueView(x.memory.value, x.view)
         if type(x) is tuple or type(x) is list:
             return tuple([self._argument(part) for part in x])
@@ -371,6 +403,14 @@ class Recorder:
             method, (whole, target.view, *arguments), [(storage.shape, storage.dtype)]
         )
         storage.value = result.memory.value
+
+    def holds_number(self, x: Traced, number: Scalar) -> None:
+        """Note that all elements of the memory of `x` are a number that is known."""
+        self._numbers[x.memory.value] = number
+
+    def number(self, x: Traced) -> Scalar | None:
+        """What all elements of `x` are, if that is known."""
+        return self._numbers.get(x.memory.value)
 
     # ------------------------------------------------------------------ views and copies
 
@@ -478,10 +518,7 @@ class Recorder:
         the functions that are known to ask it are recognised, by the names of the function that is
         running and of its module. Anyone else's ``math.isnan(size)`` makes a guard.
         """
-        frame = _calling_frame()
-        module = f".{frame.f_globals.get('__name__', '')}"
-        function = frame.f_code.co_qualname.partition(".")[0]
-        return any([module.endswith(f".{end}") and function == name for end, name in _NAN_TESTS])
+        return is_called_by(_NAN_TESTS)
 
     def _number(self, expression: Number) -> int | float:
         assert self.example is not None
