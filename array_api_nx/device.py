@@ -9,7 +9,8 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, final
 
 from . import config
-from .backends.engines.devices import ENGINES, EngineSpec, options_of
+from .backends.engines.devices import ENGINES, EngineSpec, Traits, options_of
+from .backends.limited.devices import LIMITED
 from .contract.backend import Backend
 from .core import dtypes as d
 from .core.dtypes import DType, as_dtype
@@ -21,12 +22,14 @@ if TYPE_CHECKING:
 __all__ = [
     "Device",
     "as_device",
+    "available",
     "default_device",
     "default_dtype",
     "device_of",
     "is_loaded",
     "known_devices",
     "named_devices",
+    "nearest",
     "options_of",
     "register",
     "register_engine",
@@ -72,16 +75,20 @@ class Device:
     name : str
     backend : Backend
         Executes primitives on this device.
-    real, complex : DType
+    real, complex, integral : DType
         The dtypes of new arrays.
+    traits : Traits
+        What else it has, or lacks.
     """
 
-    __slots__ = ("backend", "complex", "name", "real")
+    __slots__ = ("backend", "complex", "integral", "name", "real", "traits")
 
     name: str
     backend: Backend
     real: DType
     complex: DType
+    integral: DType
+    traits: Traits
 
     def __new__(cls, name: str | Device, /, **options: object) -> Device:
         if options:
@@ -137,15 +144,13 @@ class _NotLoaded:
         return getattr(backend, name)
 
 
-def _make(name: str, load: Callable[[], Backend]) -> Device:
+def _make(name: str, load: Callable[[], Backend], traits: Traits) -> Device:
     device: Device = object.__new__(Device)
     device.name = name
     until_used: StandIn = _NotLoaded(device, load)
     device.backend = until_used
-    device.real, device.complex = d.float64, d.complex128
-    if name == "torch:mps":
-        # It has no double precision.
-        device.real, device.complex = d.float32, d.complex64
+    device.traits = traits
+    device.real, device.complex, device.integral = traits.real, traits.complex, traits.integral
     return device
 
 
@@ -153,7 +158,31 @@ def default_dtype(kind: type, device: Device) -> DType:
     """The dtype of new arrays of Python scalars of type `kind`."""
     if kind is float:
         return device.real
+    if kind is int:
+        return device.integral
     return device.complex if kind is complex else as_dtype(kind)
+
+
+def available(dtype: DType, device: Device) -> DType:
+    """`dtype`; TypeError, naming another, if arrays on `device` cannot have it."""
+    if dtype in device.traits.missing:
+        raise TypeError(
+            f"device {device} has no {dtype}; give dtype={nearest(dtype, device)}, or leave it out "
+            "where the default will do"
+        )
+    return dtype
+
+
+def nearest(dtype: DType, device: Device) -> DType:
+    """`dtype`, or the widest one of its kind that arrays on `device` can have."""
+    missing = device.traits.missing
+    if dtype not in missing:
+        return dtype
+    kind = next(kind for kind in _KINDS if dtype in kind)
+    return [each for each in kind if each not in missing][-1]
+
+
+_KINDS: Final = (d.SIGNED, d.UNSIGNED, d.REAL_FLOATING, d.COMPLEX)
 
 
 def register(name: str, load: Callable[[], Backend]) -> Device:
@@ -168,7 +197,7 @@ def register(name: str, load: Callable[[], Backend]) -> Device:
     """
     if name in _devices:
         raise ValueError(f"device {name!r} is registered already; choose another name")
-    device = _devices[name] = _make(name, load)
+    device = _devices[name] = _make(name, load, Traits())
     return device
 
 
@@ -215,12 +244,13 @@ def _resolve(name: object) -> Device:
                 f"install it with: pip install {engine.install}"
             )
         if canonical not in _resolved:
-            _resolved[canonical] = _make(canonical, partial(engine.load, canonical))
+            load = partial(engine.load, canonical)
+            _resolved[canonical] = _make(canonical, load, engine.traits(canonical))
         _resolved[name] = _resolved[canonical]
         return _resolved[name]
     for entry in _entry_points():
         if entry.name == prefix:
-            _resolved[name] = _make(name, partial(_load_entry, entry, rest))
+            _resolved[name] = _make(name, partial(_load_entry, entry, rest), Traits())
             return _resolved[name]
     raise _unknown(name)
 
@@ -250,7 +280,7 @@ def _meant(name: str) -> list[str]:
         except ValueError:
             continue
         found.append(f"{engine.name}:{rest}")
-    return found if kind.isalpha() else []
+    return found if kind.isidentifier() else []
 
 
 def _entry_points() -> Iterator[EntryPoint]:
@@ -320,7 +350,7 @@ def _load_cpu() -> Backend:
 
 CPU: Final = register("cpu", _load_cpu)
 
-for _spec in ENGINES:
+for _spec in (*ENGINES, *LIMITED):
     register_engine(_spec)
 
 

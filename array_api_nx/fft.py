@@ -16,7 +16,7 @@ from .contract.backend import Handle, Norm
 from .contract.numpy_dtypes import DTypeLike
 from .core.dtypes import COMPLEX, REAL_FLOATING, DType, as_dtype, float64
 from .core.shape import as_int, check_shape, normalise_axes
-from .device import Device, as_device
+from .device import Device, as_device, nearest
 from .frontend import elementwise, manipulation
 from .frontend.array import Array
 from .frontend.dispatch import cast, only_array, operand_dtypes, wrap
@@ -506,10 +506,11 @@ def fftfreq(
     Standard: fft extension.
     """
     size = _at_least_one(n, "n")
-    backend = as_device(device).backend
-    ascending = backend.arange(0, (size + 1) // 2, 1, float64)
-    negative = backend.arange(-(size // 2), 0, 1, float64)
-    return _frequencies(backend.cat([ascending, negative], 0), size, d, dtype, as_device(device))
+    target = as_device(device)
+    backend, double = target.backend, nearest(float64, target)
+    ascending = backend.arange(0, (size + 1) // 2, 1, double)
+    negative = backend.arange(-(size // 2), 0, 1, double)
+    return _frequencies(backend.cat([ascending, negative], 0), size, d, dtype, target)
 
 
 def rfftfreq(
@@ -547,20 +548,22 @@ def rfftfreq(
     Standard: fft extension.
     """
     size = _at_least_one(n, "n")
-    ascending = as_device(device).backend.arange(0, size // 2 + 1, 1, float64)
-    return _frequencies(ascending, size, d, dtype, as_device(device))
+    target = as_device(device)
+    ascending = target.backend.arange(0, size // 2 + 1, 1, nearest(float64, target))
+    return _frequencies(ascending, size, d, dtype, target)
 
 
 def _frequencies(
     counts: Handle, n: int, d: float, dtype: DTypeLike | None, device: Device
 ) -> Array:
-    """`counts` over d * n, in double precision until the end."""
-    result = float64 if dtype is None else as_dtype(dtype)
+    """`counts` over d * n, in double precision, where there is one, until the end."""
+    double = nearest(float64, device)
+    result = double if dtype is None else as_dtype(dtype)
     if result not in REAL_FLOATING:
         raise TypeError(f"frequencies have dtype float32 or float64, not {result}; use astype")
     if d == 0:
         raise ValueError("the distance d between samples must not be 0; give that of the samples")
-    return cast(wrap(counts, float64, device) / (float(d) * n), result)
+    return cast(wrap(counts, double, device) / (float(d) * n), result)
 
 
 def fftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
@@ -677,7 +680,7 @@ def _prepare(
         raise TypeError(
             f"a transform of real input does not take {x._dtype}; use fft or fftn, or take real(x)"
         )
-    compute, dtype = operand_dtypes(op, x._dtype)
+    compute, dtype = operand_dtypes(op, x._dtype, x._device)
     along, sizes = _axes_and_sizes(op, shape, s, axes)
     return cast(_resized(x, along, sizes), compute), dtype, along
 
@@ -688,7 +691,7 @@ def _prepare_half(
     """As `_prepare`, for half a spectrum; and the size of the signal on the last of the axes."""
     shape = only_array(x).shape
     _check_norm(norm)
-    compute, dtype = operand_dtypes(p.IRFFT, x._dtype)
+    compute, dtype = operand_dtypes(p.IRFFT, x._dtype, x._device)
     along, sizes = _axes_and_sizes(p.IRFFT, shape, s, axes)
     last_size = sizes[-1]
     sizes[-1] = last_size // 2 + 1

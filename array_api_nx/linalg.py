@@ -35,6 +35,7 @@ from .frontend.dispatch import (
     wrap,
 )
 from .frontend.linear_algebra import matmul, matrix_transpose, tensordot, vecdot
+from .frontend.searching import count_nonzero
 from .native import with_twin
 
 __all__ = [
@@ -496,7 +497,7 @@ def matrix_rank(x: Array, /, *, rtol: float | Array | None = None) -> Array:
     """
     rows, columns = _matrix_shape("matrix_rank", only_array(x))[-2:]
     significant = _significant(svdvals(x), max(rows, columns), rtol)
-    return reduce(p.COUNT_NONZERO, significant, -1, False)
+    return count_nonzero(significant, axis=-1)
 
 
 def pinv(x: Array, /, *, rtol: float | Array | None = None) -> Array:
@@ -922,7 +923,7 @@ def slogdet(x: Array, /) -> SlogdetResult:
 
 def _floating(x: Array) -> Array:
     """`x` in the floating-point dtype to compute norms in."""
-    compute, _ = operand_dtypes(p.SVDVALS, only_array(x)._dtype)
+    compute, _ = operand_dtypes(p.SVDVALS, only_array(x)._dtype, x._device)
     return cast(x, compute)
 
 
@@ -938,7 +939,7 @@ def _matrix_shape(name: str, x: Array) -> tuple[int, ...]:
 
 def _matrices(op: p.Primitive, x: Array) -> tuple[Array, DType]:
     """`x`, checked to hold matrices, in the dtype to compute `op` in, and the result's dtype."""
-    compute, result = operand_dtypes(op, only_array(x)._dtype)
+    compute, result = operand_dtypes(op, only_array(x)._dtype, x._device)
     _matrix_shape(op.name, x)
     return cast(x, compute), result
 

@@ -30,6 +30,7 @@ ROOMS = (
     FACE,
     "frontend",
     "device",
+    "backends/limited",
     "backends/engines",
     "backends/dask",
     "backends/cpu",

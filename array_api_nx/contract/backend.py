@@ -120,12 +120,8 @@ class Backend(Handles):
 
     def eye(self, rows: int, columns: int, k: int, dtype: DType) -> Handle:
         """Ones on the k-th diagonal, zeros elsewhere."""
-        difference = self.binary(
-            p.SUBTRACT,
-            self.arange(0, columns, 1, d.int64),
-            self.try_reshape(self.arange(0, rows, 1, d.int64), (rows, 1)),
-        )
-        return self.cast(self.binary(p.EQUAL, difference, k), dtype)
+        diagonals = composed.diagonals(self, rows, columns)
+        return self.cast(self.binary(p.EQUAL, diagonals, k), dtype)
 
     # ------------------------------------------------------------------ element by element
 
@@ -363,12 +359,8 @@ class Backend(Handles):
     def triangle(self, x: Handle, k: int, *, upper: bool) -> Handle:
         """`x` with zeros below (`upper`) or above the k-th diagonal of its last two axes."""
         rows, columns = self.shape(x)[-2:]
-        difference = self.binary(
-            p.SUBTRACT,
-            self.arange(0, columns, 1, d.int64),
-            self.try_reshape(self.arange(0, rows, 1, d.int64), (rows, 1)),
-        )
-        keep = self.binary(p.GREATER_EQUAL if upper else p.LESS_EQUAL, difference, k)
+        diagonals = composed.diagonals(self, rows, columns)
+        keep = self.binary(p.GREATER_EQUAL if upper else p.LESS_EQUAL, diagonals, k)
         zero = False if self.dtype(x) is d.bool else 0
         return self.where(self.expand(keep, self.shape(x)), x, zero)
 

@@ -28,6 +28,7 @@ __all__ = [
     "assign_strided",
     "convolve",
     "convolved_size",
+    "diagonals",
     "erf",
     "fold",
     "isin",
@@ -96,6 +97,12 @@ def linspace(
         last = backend.full((1,), dtype, stop)
         result = backend.cat([backend.shrink(result, ((0, num - 1),)), last], 0)
     return result
+
+
+def diagonals(backend: Backend, rows: int, columns: int) -> Handle:
+    """Which diagonal each element of a matrix is on, int64: 0 for the main one, 1 above it."""
+    row = backend.try_reshape(backend.arange(0, rows, 1, d.int64), (rows, 1))
+    return backend.binary(p.SUBTRACT, backend.arange(0, columns, 1, d.int64), row)
 
 
 def reduce(

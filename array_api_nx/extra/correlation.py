@@ -6,6 +6,7 @@ from ..contract.numpy_dtypes import DTypeLike
 from ..core import dtypes as d
 from ..core.dtypes import as_dtype
 from ..core.shape import as_int
+from ..device import nearest
 from ..frontend.array import Array
 from ..frontend.creation import zeros
 from ..frontend.data_type import result_type
@@ -151,7 +152,9 @@ def _variables(m: Array, y: Array | None, rowvar: bool, dtype: DTypeLike | None)
             "use reshape, one variable per row"
         )
     if dtype is None:
-        target = result_type(d.float64, *[x.dtype for x in given if x.dtype is not d.bool])
+        double = given[0]._device.real
+        target = result_type(double, *[x.dtype for x in given if x.dtype is not d.bool])
+        target = nearest(target, given[0]._device)
     else:
         target = as_dtype(dtype)
         if target not in d.FLOATING or any([x.dtype in d.COMPLEX for x in given]) > (
@@ -199,6 +202,6 @@ def _weights(rows: Array, fweights: Array | None, aweights: Array | None) -> Arr
             )
         if given._device.backend.has_elements(given._handle) and any_(given < 0):
             raise ValueError(f"{name} must not be negative")
-        numbers = cast(given, d.float64)
+        numbers = cast(given, given._device.real)
         result = numbers if result is None else result * numbers
     return result

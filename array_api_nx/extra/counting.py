@@ -13,7 +13,7 @@ from ..core.shape import as_int
 from ..frontend.array import Array
 from ..frontend.creation import arange, asarray
 from ..frontend.data_type import astype, result_type
-from ..frontend.dispatch import cast, common_device, only_array, refuse_dtype, wrap
+from ..frontend.dispatch import cast, common_device, only_array, refuse_dtype, wrap, wrap_indices
 from ..frontend.elementwise import clip, isfinite, logical_and
 from ..frontend.evaluation import evaluate
 from ..frontend.indexing import take
@@ -69,7 +69,7 @@ def bincount(x: Array, /, weights: Array | None = None, minlength: int = 0) -> A
     """
     only_array(x)
     if x.dtype is d.bool:
-        x = cast(x, d.int64)
+        x = cast(x, x._device.integral)
     if x.dtype not in p.BINCOUNT.results:
         refuse_dtype(p.BINCOUNT, x.dtype)
     if x.ndim != 1:
@@ -81,7 +81,7 @@ def bincount(x: Array, /, weights: Array | None = None, minlength: int = 0) -> A
         raise ValueError(f"minlength must not be negative, but is {length}")
     if weights is None:
         handle = x._device.backend.bincount(x._handle, None, length, extend=True)
-        return wrap(handle, d.int64, x._device)
+        return wrap_indices(handle, x._device)
     only_array(weights, "weights")
     device = common_device((x, weights))
     if weights.dtype not in d.NUMERIC:
@@ -180,14 +180,14 @@ def histogram(
         number = searchsorted(compared, x, side="right") - 1 if has_edges else _bin(x, compared)
         counts = _counts_of_bins(x, number, compared, weights)
     if density:
-        widths = astype(diff(edges), d.float64)
+        widths = astype(diff(edges), edges._device.real)
         counts = counts / widths / sum(counts)
     return counts, edges
 
 
 def _in_one_dtype(x: Array, edges: Array) -> tuple[Array, Array]:
     """Elements and edges in a floating-point dtype, to be compared."""
-    dtype = edges.dtype if edges.dtype in d.FLOATING else d.float64
+    dtype = edges.dtype if edges.dtype in d.FLOATING else edges._device.real
     if x.dtype in d.FLOATING:
         dtype = result_type(x.dtype, dtype)
     return cast(x, dtype), cast(edges, dtype)
@@ -209,8 +209,8 @@ def _equal_edges(x: Array, bins: int, bounds: tuple[float, float] | None) -> Arr
     """The edges of bins of one width: `bounds`, or the extremes of `x`, and numbers between."""
     if bins < 1:
         raise ValueError(f"bins is {bins}, but a histogram has at least one; give a positive int")
-    dtype = x.dtype if x.dtype in d.FLOATING else d.float64
     device = x.device
+    dtype = x.dtype if x.dtype in d.FLOATING else device.real
     if bounds is None and x.shape[0] == 0:
         bounds = (0.0, 1.0)
     if bounds is None:
@@ -221,7 +221,7 @@ def _equal_edges(x: Array, bins: int, bounds: tuple[float, float] | None) -> Arr
         low, high = [float(bound) for bound in bounds]
         if not isfinite_number(high - low) or low > high:
             raise ValueError(f"range must be finite and ascend, but is {bounds!r}")
-        first, last = [asarray(bound, dtype=d.float64, device=device) for bound in (low, high)]
+        first, last = [asarray(bound, dtype=device.real, device=device) for bound in (low, high)]
     same = first == last
     first, last = where(same, first - 0.5, first), where(same, last + 0.5, last)
     position = arange(bins + 1, dtype=first.dtype, device=device)
@@ -248,7 +248,10 @@ def _counts_of_bins(x: Array, number: Array, edges: Array, weights: Array | None
     handle = x._device.backend.bincount(
         number._handle, None if weights is None else weights._handle, count + 1, extend=False
     )
-    return wrap(handle, d.int64 if weights is None else weights.dtype, x._device)[:count]
+    device = x._device
+    if weights is None:
+        return wrap_indices(handle, device)[:count]
+    return wrap(handle, weights.dtype, device)[:count]
 
 
 def _bin(x: Array, edges: Array) -> Array:
@@ -257,8 +260,9 @@ def _bin(x: Array, edges: Array) -> Array:
     first, last = edges[0], edges[-1]
     inside = logical_and(x >= first, x <= last)
     quotient = (where(inside, x, first) - first) / (last - first) * count
-    number = clip(astype(quotient, d.int64), 0, count - 1)
+    integral = x._device.integral
+    number = clip(astype(quotient, integral), 0, count - 1)
     # By rounding it may be the next bin, or the one before; the edges decide.
     below = x < take(edges, number)
     above = logical_and(x >= take(edges, number + 1), number != count - 1)
-    return number - astype(below, d.int64) + astype(above, d.int64)
+    return number - astype(below, integral) + astype(above, integral)

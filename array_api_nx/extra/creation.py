@@ -8,6 +8,7 @@ from ..frontend.array import Array
 from ..frontend.creation import asarray, linspace, zeros
 from ..frontend.dispatch import only_array
 from ..frontend.elementwise import pow
+from ..frontend.indexing import fill_in
 from ..frontend.manipulation import reshape
 from ..linalg import diagonal
 
@@ -47,7 +48,7 @@ def diag(x: Array, /, *, k: int = 0) -> Array:
     result = zeros((size * size,), dtype=x.dtype, device=x.device)
     # In the flattened matrix the diagonal's elements are a row and one column apart.
     first = k if k >= 0 else -k * size
-    result[first : first + x.size * (size + 1) : size + 1] = x
+    fill_in(result, slice(first, first + x.size * (size + 1), size + 1), x)
     return reshape(result, (size, size))
 
 

@@ -124,16 +124,16 @@ def isclose(
     Array([ True, False], dtype=bool)
     """
     (a, b), dtype, device = operands(a, b)
-    floating, _ = operand_dtypes(p.EXP, dtype)
+    floating, _ = operand_dtypes(p.EXP, dtype, device)
     # Of the least integer there is no absolute value, and bools have no difference.
     if type(b) is not Array:
         b = full((), b, dtype=floating, device=device)
     elif b.dtype not in d.FLOATING:
-        b = cast(b, d.float64)
+        b = cast(b, device.real)
     if type(a) is not Array:
         a = full((), a, dtype=floating if dtype is d.bool else dtype, device=device)
     elif a.dtype is d.bool:
-        a = cast(a, d.float64)
+        a = cast(a, device.real)
     # Infinities have no difference; which of them are close, the last comparison says.
     with np.errstate(invalid="ignore"):
         close = (abs(a - b) <= atol + rtol * abs(b)) & isfinite(b) | (a == b)
@@ -222,7 +222,7 @@ def sinc(x: Array, /) -> Array:
     Array
         A new array of the dtype of `x`, or float64 for integers and bool.
     """
-    angle = pi * cast(only_array(x), operand_dtypes(p.SIN, x.dtype)[0])
+    angle = pi * cast(only_array(x), operand_dtypes(p.SIN, x.dtype, x.device)[0])
     # So close to 0 the sine rounds to its argument.
     angle = where(angle == 0, 1e-20, angle)
     return sin(angle) / angle

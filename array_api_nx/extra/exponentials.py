@@ -149,9 +149,9 @@ def softmax(x: Array, /, *, axis: int | tuple[int, ...] | None = None) -> Array:
 def _floating(x: Array, b: Array | PythonScalar | None) -> tuple[Array, Array | None]:
     """Both in the dtype to compute in, and in their broadcast shape."""
     if b is None:
-        return cast(x, operand_dtypes(p.EXP, x.dtype)[0]), None
+        return cast(x, operand_dtypes(p.EXP, x.dtype, x.device)[0]), None
     (_, weights), dtype, device = operands(x, b)
-    dtype, _ = operand_dtypes(p.EXP, dtype)
+    dtype, _ = operand_dtypes(p.EXP, dtype, device)
     if type(weights) is not Array:
         weights = full((), weights, dtype=dtype, device=device)
     x, weights = broadcast_arrays(cast(x, dtype), cast(weights, dtype))

@@ -72,7 +72,7 @@ def lstsq(a: Array, b: Array, /, rcond: float | None = None) -> LstsqResult:
             f"{a.shape} and {b.shape}; call it for each matrix of a stack"
         )
     (a, b), dtype, device = promote_arrays(a, b)
-    dtype, _ = operand_dtypes(p.SVD, dtype)
+    dtype, _ = operand_dtypes(p.SVD, dtype, device)
     a, b = cast(a, dtype), cast(b, dtype)
     rows, columns = a.shape
     right = reshape(b, (rows, -1)) if b.ndim == 1 else b

@@ -81,7 +81,7 @@ def as_floating(x: Array, dtype: DTypeLike | None) -> Array:
             raise TypeError(
                 f"means are floating-point numbers, not {target}; convert the result with astype"
             )
-        target = d.float64
+        target = x._device.real
     return astype(x, target, copy=False)
 
 
@@ -99,10 +99,14 @@ def sum_and_number(
 
 
 def divided(total: Array, number: Array) -> Array:
-    """The quotients, computed in double precision as in NumPy, of the dtype of `total`."""
-    wide = d.promote(total._dtype, d.float64)
+    """The quotients, computed in double precision as in NumPy, of the dtype of `total`.
+
+    Where the device has that.
+    """
+    double = total._device.real
+    wide = d.promote(total._dtype, double)
     with np.errstate(divide="ignore", invalid="ignore"):
-        quotient = astype(total, wide, copy=False) / astype(number, d.float64, copy=False)
+        quotient = astype(total, wide, copy=False) / astype(number, double, copy=False)
         return astype(quotient, total._dtype, copy=False)
 
 

@@ -82,7 +82,7 @@ def convolve(a: Array, v: Array, /, mode: Literal["full", "same", "valid"] = "fu
             )
     if shapes[1][0] > shapes[0][0]:
         a, v = v, a
-    compute, result = operand_dtypes(p.CONVOLVE, dtype)
+    compute, result = operand_dtypes(p.CONVOLVE, dtype, device)
     if compute is not dtype:
         a, v = cast(a, compute), cast(v, compute)
     convolved = wrap(device.backend.convolve(a._handle, v._handle, mode), result, device)
@@ -150,7 +150,7 @@ def gradient(
             f"{len(spacings)}; name the axes with axis=..."
         )
     if f.dtype in d.INTEGRAL:
-        f = cast(f, d.float64)
+        f = cast(f, f._device.real)
     slopes = tuple(
         [
             astype(_slope(f, each, _steps(f, each, spacing, edge_order), edge_order), f.dtype)
@@ -175,7 +175,7 @@ def _steps(f: Array, axis: int, spacing: ArrayOrScalar, edge_order: int) -> Arra
             f"coordinates of shape {spacing.shape} do not fit axis {axis} of size {size}; give one "
             "number, or one coordinate for each element"
         )
-    steps = diff(cast(spacing, d.float64) if spacing.dtype in d.INTEGRAL else spacing)
+    steps = diff(cast(spacing, spacing._device.real) if spacing.dtype in d.INTEGRAL else spacing)
     # For equal steps there is a shorter formula, with NumPy's rounding.
     if steps._device.backend.has_elements(steps._handle) and bool(all(steps == steps[0])):
         return steps[0]
@@ -277,7 +277,7 @@ def interp(
             f"interp needs points of one dimension and as many values, at least one, but xp has "
             f"shape {xp.shape} and fp {fp.shape}; flatten them with ravel"
         )
-    values = cast(fp, d.complex128 if fp.dtype in d.COMPLEX else d.float64)
+    values = cast(fp, fp._device.complex if fp.dtype in d.COMPLEX else fp._device.real)
     points = _real(xp, "xp")
     x = _real(x, "x")
     if period is not None:
@@ -303,7 +303,7 @@ def interp(
 def _real(x: Array, name: str) -> Array:
     if x.dtype in d.COMPLEX:
         raise TypeError(f"{name} must be real, but its dtype is {x.dtype}; take real(...) first")
-    return cast(x, d.float64)
+    return cast(x, x._device.real)
 
 
 def _between(x: Array, points: Array, values: Array) -> Array:
@@ -356,7 +356,7 @@ def roots(p: Array, /) -> Array:
         )
     p = reshape(p, (-1,))
     if p.dtype not in d.FLOATING:
-        p = cast(p, d.float64)
+        p = cast(p, p._device.real)
     result = d.complex64 if p.dtype in (d.float32, d.complex64) else d.complex128
     is_nonzero = p != 0
     if not any(is_nonzero):

@@ -21,6 +21,7 @@ from ..contract.numpy_dtypes import FROM_NUMPY, NDArray
 from ..core import dtypes as d
 from ..core.dtypes import DType
 from ..core.shape import normalise_axes
+from ..device import nearest
 from ..frontend import elementwise
 from ..frontend.array import Array
 from ..frontend.creation import asarray, full
@@ -159,7 +160,7 @@ def median_of(
         raise TypeError(
             f"a median takes real or bool dtypes, not {dtype}; take the real parts with real(...)"
         )
-    result = dtype if dtype in d.REAL_FLOATING else d.float64
+    result = dtype if dtype in d.REAL_FLOATING else x._device.real
     slices, along, kept = _along_one_axis(x, axis)
     found = _select(astype(slices, result, copy=False), along, _middle, result, skips_nan)
     return reshape(found, kept if keepdims else _without(slices.shape, along))
@@ -187,9 +188,10 @@ def quantile_of(
     probabilities = _probabilities(q, x)
     result = dtype
     if method not in _DISCRETE:
-        result = dtype if dtype in d.REAL_FLOATING else d.float64
+        result = dtype if dtype in d.REAL_FLOATING else x._device.real
         if type(q) is not float and type(q) is not int:
-            result = d.promote(result, FROM_NUMPY[probabilities.dtype])
+            asked = nearest(FROM_NUMPY[probabilities.dtype], x._device)
+            result = d.promote(result, asked)
     slices, along, kept = _along_one_axis(x, axis)
     if not probabilities.size:
         rest = kept if keepdims else _without(slices.shape, along)
@@ -287,18 +289,18 @@ def _select(slices: Array, axis: int, rule: _Rule, dtype: DType, skips_nan: bool
         return _of_known_size(slices, axis, size, rule, dtype, may_be_nan=has_nan)
     ordered = sort(slices, axis=axis, stable=False)
     device = slices._device
-    number = full((1,) * slices.ndim, size, dtype=d.float64, device=device)
+    number = full((1,) * slices.ndim, size, dtype=device.real, device=device)
     if has_nan:
         number_of_nan = count_nonzero(elementwise.isnan(slices), axis=axis, keepdims=True)
         if skips_nan:
-            number = number - astype(number_of_nan, d.float64)
+            number = number - astype(number_of_nan, device.real)
             if looks and bool(any_true(number == 0)):
                 warn("All-NaN slice encountered")
     places = rule(_OURS, number)
     shape = tuple([1 if a == axis else n for a, n in enumerate(slices.shape)])
     elements = []
     for place in (places.below, places.above):
-        index = astype(place, d.int64)
+        index = astype(place, device.integral)
         if skips_nan or len(shape) == 1:
             elements.append(take_along_axis(ordered, index, axis=axis))
         else:

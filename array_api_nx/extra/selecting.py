@@ -10,7 +10,7 @@ from ..core import dtypes as d
 from ..core.shape import as_int, normalise_axis
 from ..frontend.array import Array, PythonScalar
 from ..frontend.creation import arange
-from ..frontend.dispatch import only_array, refuse_dtype, wrap
+from ..frontend.dispatch import only_array, refuse_dtype, wrap, wrap_indices
 from ..frontend.elementwise import isnan, negative
 from ..frontend.indexing import take, take_along_axis
 from ..frontend.manipulation import concat, reshape
@@ -117,7 +117,7 @@ def argpartition(x: Array, /, kth: int | Sequence[int], axis: int | None = -1) -
     if x.dtype not in p.ARGPARTITION.results:
         refuse_dtype(p.ARGPARTITION, x.dtype)
     handle = x._device.backend.argpartition(x._handle, positions, along)
-    return wrap(handle, d.int64, x._device)
+    return wrap_indices(handle, x._device)
 
 
 def top_k(

@@ -305,7 +305,7 @@ def mean_pool(
     Array([2. , 2.5, 7. ], dtype=float64)
     """
     only_array(x)
-    compute, _ = operand_dtypes(p.MEAN, x.dtype)
+    compute, _ = operand_dtypes(p.MEAN, x.dtype, x.device)
     window = Window(kernel_size, kernel_size if stride is None else stride, 1, padding)
     counts = window.check_pooling(x.shape)
     total = _pooled(p.ADD, cast(x, compute), window, counts, 0)

@@ -10,13 +10,13 @@ import numpy as np
 
 from ..config import hints
 from ..contract import primitives as p
-from ..contract.numpy_dtypes import DTypeLike
+from ..contract.numpy_dtypes import FROM_NUMPY, DTypeLike
 from ..core import dtypes as d
 from ..core.dtypes import DType, as_dtype
 from ..core.real import real
 from ..core.shape import as_int, as_shape, check_shape
 from ..core.symbolic import Dim, Outcome
-from ..device import Device, as_device, default_dtype, device_of
+from ..device import Device, as_device, available, default_dtype, device_of, nearest
 from ..native import with_twin
 from . import interop
 from .array import Array, Foreign
@@ -94,9 +94,9 @@ def arange(
     whole = all([isinstance(x, (int, Dim)) for x in numbers])
     target = as_device(device)
     if dtype is None:
-        dtype = d.int64 if whole else target.real
+        dtype = target.integral if whole else target.real
     else:
-        dtype = as_dtype(dtype)
+        dtype = available(as_dtype(dtype), target)
     if dtype is d.bool:
         raise TypeError("arange makes numbers, not bool; compare its result, as in arange(n) > k")
     if step == 0:
@@ -118,7 +118,7 @@ def arange(
         check_scalar(int(value) if dtype in d.INTEGRAL and not whole else value, dtype)
     if dtype in d.COMPLEX or (dtype in d.INTEGRAL and not whole):
         # Each value is converted, and so rounded, on its own.
-        values = target.backend.arange(start, stop, step, d.float64)
+        values = target.backend.arange(start, stop, step, nearest(d.float64, target))
         return wrap(target.backend.cast(values, dtype), dtype, target)
     return wrap(target.backend.arange(start, stop, step, dtype), dtype, target)
 
@@ -190,6 +190,7 @@ def asarray(
         target = as_device(device)
         if dtype is None:
             dtype = default_dtype(kind, target)
+        available(dtype, target)
         scalar = obj if kind is type(obj) else as_array(obj)
         value = interop.scalar_value(scalar, dtype)
         return wrap(target.backend.full((), dtype, value), dtype, target)
@@ -206,6 +207,13 @@ def asarray(
         interop.taking(obj, "asarray", target, array.nbytes)
     # Of a sequence's elements nobody else has an array.
     lent = not isinstance(obj, list | tuple)
+    if not lent and dtype is None and target.traits.missing:
+        # The default dtype is that of the device, and not NumPy's.
+        found = FROM_NUMPY.get(array.dtype)
+        dtype = None if found is None else nearest(found, target)
+        if dtype in d.INTEGRAL and array.size:
+            for value in (array.max(), array.min()):
+                check_scalar(int(value), dtype)
     return interop.from_numpy(array, dtype, target, copy, lent=lent)
 
 
@@ -253,7 +261,7 @@ def empty(
     Standard: creation functions.
     """
     target = as_device(device)
-    dtype = target.real if dtype is None else as_dtype(dtype)
+    dtype = target.real if dtype is None else available(as_dtype(dtype), target)
     return wrap(target.backend.empty(as_shape(shape), dtype), dtype, target)
 
 
@@ -315,7 +323,7 @@ def eye(
     Standard: creation functions.
     """
     target = as_device(device)
-    dtype = target.real if dtype is None else as_dtype(dtype)
+    dtype = target.real if dtype is None else available(as_dtype(dtype), target)
     rows, columns = as_shape((n_rows, n_rows if n_cols is None else n_cols))
     # A diagonal outside the matrix is as far away as one may need to say.
     k = max(-rows, min(as_int(k, "k"), columns))
@@ -408,7 +416,7 @@ def full(
         assert kind is not None
         dtype = default_dtype(kind, target)
     else:
-        dtype = as_dtype(dtype)
+        dtype = available(as_dtype(dtype), target)
     return wrap(
         target.backend.full(sizes, dtype, interop.scalar_value(value, dtype)), dtype, target
     )
@@ -503,7 +511,7 @@ def linspace(
     if dtype is None:
         dtype = target.complex if imaginary else target.real
     else:
-        dtype = as_dtype(dtype)
+        dtype = available(as_dtype(dtype), target)
     if imaginary and dtype not in d.COMPLEX:
         raise TypeError(f"complex values do not fit dtype {dtype}; use a complex dtype")
     computed = dtype if dtype in d.FLOATING else d.float64
@@ -601,6 +609,8 @@ def _constant(
         dtype = target.real
     elif type(dtype) is not DType:
         dtype = as_dtype(dtype)
+    if dtype in target.traits.missing:
+        available(dtype, target)
     array = Array()
     array._handle = target.backend.full(
         as_shape(shape), dtype, value if dtype is not d.bool else bool(value)

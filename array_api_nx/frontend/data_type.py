@@ -10,7 +10,7 @@ import numpy as np
 from ..contract.numpy_dtypes import DTypeLike
 from ..core import dtypes as d
 from ..core.dtypes import KINDS, SCALAR_PROMOTION, DType, as_dtype, promote
-from ..device import Device, as_device
+from ..device import Device, as_device, available
 from ..native import with_twin
 from .array import Array
 from .dispatch import as_array, only_array, scalar_type, wrap
@@ -54,13 +54,17 @@ def astype(
     if device is not None:
         target = as_device(device)
         if target is not x._device:
+            if x._dtype in target.traits.missing:
+                # Only what it becomes can be there.
+                return astype(x, dtype).to_device(target)
             # Where both see the same memory, moving alone shares it.
             both = target.backend.dlpack_device() == x._device.backend.dlpack_device()
             return astype(x.to_device(target), dtype, copy=copy and both)
     if dtype is x._dtype:
         return copy_array(x) if copy else x
     refuse_loss(x._dtype, dtype)
-    return wrap(x._device.backend.cast(x._handle, dtype), dtype, x._device)
+    target = x._device
+    return wrap(target.backend.cast(x._handle, available(dtype, target)), dtype, target)
 
 
 def refuse_loss(from_: DType, to: DType) -> None:
@@ -74,7 +78,7 @@ def refuse_loss(from_: DType, to: DType) -> None:
 def view_as(x: Array, dtype: DTypeLike | None) -> Array:
     """`Array.view`: see there."""
     backend = x._device.backend
-    new = x._dtype if dtype is None else as_dtype(dtype)
+    new = x._dtype if dtype is None else available(as_dtype(dtype), x._device)
     if new is x._dtype:
         return wrap(x._handle, new, x._device)
     if d.bool in (x._dtype, new):

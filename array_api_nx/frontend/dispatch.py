@@ -16,14 +16,14 @@ import numpy as np
 
 from ..config import hints
 from ..contract import primitives as p
-from ..contract.numpy_dtypes import FROM_NUMPY
+from ..contract.numpy_dtypes import FROM_NUMPY, TO_NUMPY
 from ..contract.primitives import Primitive
 from ..core import dtypes as d
 from ..core.dtypes import PROMOTION, SCALAR_PROMOTION, DType
 from ..core.real import Real
 from ..core.shape import broadcast_shapes, check_shape, normalise_axes, normalise_axis
 from ..core.symbolic import Dim
-from ..device import Device, default_device
+from ..device import Device, available, default_device, nearest
 from ..native import with_twin
 from .array import Array
 
@@ -42,7 +42,9 @@ __all__ = [
     "check_writable",
     "common_device",
     "inplace",
+    "int64_operand",
     "is_operand",
+    "moved_scalar",
     "only_array",
     "operands",
     "promote_arrays",
@@ -51,6 +53,7 @@ __all__ = [
     "scan",
     "unary",
     "wrap",
+    "wrap_indices",
 ]
 
 PythonScalar: TypeAlias = "bool | int | float | complex"
@@ -67,6 +70,12 @@ def wrap(handle: Handle, dtype: DType, device: Device) -> Array:
     array._dtype = dtype
     array._device = device
     return array
+
+
+def wrap_indices(handle: Handle, device: Device) -> Array:
+    """The Array around a backend's int64 result, in the device's dtype of indices."""
+    dtype = device.integral
+    return wrap(handle if dtype is d.int64 else device.backend.cast(handle, dtype), dtype, device)
 
 
 # ---------------------------------------------------------------------- what an argument is
@@ -175,8 +184,10 @@ def as_array(x: object, name: str = "x") -> ArrayOrScalar:
                 "convert it with float() or int()"
             )
         device = hints.device or default_device()
-        handle = device.backend.from_host(np.asarray(x), copy=False, lent=False)
-        return wrap(handle, dtype, device)
+        nearby = nearest(dtype, device)
+        value = np.asarray(x) if nearby is dtype else np.asarray(x, TO_NUMPY[nearby])
+        handle = device.backend.from_host(value, copy=False, lent=False)
+        return wrap(handle, nearby, device)
     kind = scalar_type(x)
     if kind is not None:
         return x if type(x) in _SYMBOLIC else kind(x)  # type: ignore[return-value]
@@ -200,7 +211,10 @@ def check_writable(x: Array) -> None:
     """ValueError, saying why, unless `x` may be written to."""
     reason = x._device.backend.read_only_reason(x._handle)
     if reason is not None:
-        raise ValueError(f"cannot write to the array: {reason}; copy it with asarray(x, copy=True)")
+        mend = "copy it with asarray(x, copy=True)"
+        if reason == x._device.backend.immutable:
+            mend = "make another array, with where(...), concat(...) or array_api_extra's at(x)"
+        raise ValueError(f"cannot write to the array: {reason}; {mend}")
 
 
 def common_device(arrays: Sequence[Array]) -> Device:
@@ -220,7 +234,15 @@ def cast(x: Array, dtype: DType) -> Array:
     """`x` itself, or a copy with another dtype."""
     if x._dtype is dtype:
         return x
-    return wrap(x._device.backend.cast(x._handle, dtype), dtype, x._device)
+    device = x._device
+    return wrap(device.backend.cast(x._handle, available(dtype, device)), dtype, device)
+
+
+def int64_operand(x: Array) -> Array:
+    """`x` as int64, which is what backends take for indices, whatever the device has of dtypes."""
+    if x._dtype is d.int64:
+        return x
+    return wrap(x._device.backend.cast(x._handle, d.int64), d.int64, x._device)
 
 
 def operands(*values: object) -> tuple[list[ArrayOrScalar], DType, Device]:
@@ -252,7 +274,8 @@ def operands(*values: object) -> tuple[list[ArrayOrScalar], DType, Device]:
         )
     device = common_device(arrays)
     result = [
-        x.to_device(device) if type(x) is Array and x._device is not device else x for x in result
+        moved_scalar(x, device) if type(x) is Array and x._device is not device else x
+        for x in result
     ]
     dtype = d.promote(*[x._dtype for x in result if type(x) is Array])
     for x in result:
@@ -260,7 +283,21 @@ def operands(*values: object) -> tuple[list[ArrayOrScalar], DType, Device]:
             kind = scalar_type(x)
             assert kind is not None
             dtype = SCALAR_PROMOTION[dtype, kind]
-    return result, dtype, device
+    return result, _promoted(dtype, device), device
+
+
+def moved_scalar(x: Array, device: Device) -> Array:
+    """What was made of a NumPy scalar, where the arrays are: in a dtype that there is."""
+    return cast(x, nearest(x._dtype, device)).to_device(device)
+
+
+def _promoted(dtype: DType, device: Device) -> DType:
+    """What operands on a device promote to, if it is `dtype` elsewhere.
+
+    The standard leaves open what integers and floats make together. Where there is no double
+    precision, it is single. Of integers alone it says what they make; that must be there.
+    """
+    return nearest(dtype, device) if dtype in d.FLOATING else dtype
 
 
 def promote_arrays(*arrays: Array) -> tuple[list[Array], DType, Device]:
@@ -268,7 +305,7 @@ def promote_arrays(*arrays: Array) -> tuple[list[Array], DType, Device]:
     for i, x in enumerate(arrays, start=1):
         only_array(x, f"x{i}")
     device = common_device(arrays)
-    dtype = d.promote(*[x._dtype for x in arrays])
+    dtype = _promoted(d.promote(*[x._dtype for x in arrays]), device)
     return [cast(x, dtype) for x in arrays], dtype, device
 
 
@@ -290,11 +327,11 @@ def _kinds(dtypes: Sequence[DType]) -> str:
     return " or ".join([*words, *[str(dtype) for dtype in d.ALL if dtype in rest]])
 
 
-def operand_dtypes(op: Primitive, dtype: DType) -> tuple[DType, DType]:
-    """The dtype to compute in and that of the result, for operands of `dtype`."""
+def operand_dtypes(op: Primitive, dtype: DType, device: Device) -> tuple[DType, DType]:
+    """The dtype to compute in and that of the result, for operands of `dtype` on a device."""
     result = op.results.get(dtype)
     if result is None:
-        dtype = op.cast_first.get(dtype) or refuse_dtype(op, dtype)
+        dtype = nearest(op.cast_first.get(dtype) or refuse_dtype(op, dtype), device)
         result = op.results[dtype]
     return dtype, result
 
@@ -314,7 +351,7 @@ def unary(op: Primitive, x: Array) -> Array:
             array._dtype = result
             array._device = device
             return array
-        dtype, _ = operand_dtypes(op, x._dtype)
+        dtype, _ = operand_dtypes(op, x._dtype, x._device)
         return unary(op, cast(x, dtype))
     return unary(op, array_operand(x))
 
@@ -365,17 +402,20 @@ def _binary(op: Primitive, x1: ArrayOrScalar, x2: ArrayOrScalar, foreign: object
     a: ArrayOrScalar = as_array(x1) if isinstance(x1, np.generic) else x1
     b: ArrayOrScalar = as_array(x2) if isinstance(x2, np.generic) else x2
     if type(a) is Array and type(b) is Array and a._device is b._device:
-        dtype, device = PROMOTION[a._dtype, b._dtype], a._device
+        device = a._device
+        dtype = _promoted(PROMOTION[a._dtype, b._dtype], device)
     elif type(a) is Array and type(b) in _SCALARS:
-        dtype, device = a._dtype.with_scalar[type(b)], a._device
+        device = a._device
+        dtype = _promoted(a._dtype.with_scalar[type(b)], device)
     elif type(b) is Array and type(a) in _SCALARS:
-        dtype, device = b._dtype.with_scalar[type(a)], b._device
+        device = b._device
+        dtype = _promoted(b._dtype.with_scalar[type(a)], device)
     elif foreign is NotImplemented and not (is_operand(a) and is_operand(b)):
         return NotImplemented  # type: ignore[no-any-return]  # as operators may
     else:
         (a, b), dtype, device = operands(x1, x2)
     if op not in _EXACT_WITH_SCALARS or not _out_of_range(a, b):
-        compute, result = operand_dtypes(op, dtype)
+        compute, result = operand_dtypes(op, dtype, device)
         first = cast(a, compute)._handle if type(a) is Array else check_scalar(a, compute)
         second = cast(b, compute)._handle if type(b) is Array else check_scalar(b, compute)
         try:
@@ -475,7 +515,7 @@ def inplace(op: Primitive, x: Array, other: ArrayOrScalar) -> Array:
 def _inplace(op: Primitive, x: Array, other: ArrayOrScalar) -> Array:
     """The rest of `inplace`: other dtypes, broadcasting, errors."""
     (_, value), dtype, device = operands(x, other)
-    compute, result = operand_dtypes(op, dtype)
+    compute, result = operand_dtypes(op, dtype, device)
     if not d.same_kind(result, x._dtype):
         raise TypeError(
             f"in-place {op.name} would store {result} values in an array of dtype {x._dtype}, "
@@ -487,6 +527,10 @@ def _inplace(op: Primitive, x: Array, other: ArrayOrScalar) -> Array:
             f"with {value.shape}; use the operator that makes a new array"
         )
     backend = device.backend
+    if backend.immutable is not None:
+        # As in Python where there is no in-place operator: the name stands for another array.
+        first: ArrayOrScalar = cast(x, compute)
+        return cast(binary(op, first, value), x._dtype)
     check_writable(x)
     handle = cast(value, compute)._handle if type(value) is Array else check_scalar(value, compute)
     try:
@@ -515,7 +559,7 @@ def reduce(
         x = array_operand(x)
     result = op.results.get(x._dtype)
     if result is None:
-        compute, result = operand_dtypes(op, x._dtype)
+        compute, result = operand_dtypes(op, x._dtype, x._device)
         if dtype is None:
             x = cast(x, compute)
     device = x._device
@@ -557,7 +601,7 @@ def arg_reduce(op: Primitive, x: Array, axis: int | None, keepdims: bool) -> Arr
     """Index of an extreme element along `axis`, or in the flattened array for None."""
     if type(x) is not Array:
         x = array_operand(x)
-    _, result = operand_dtypes(op, x._dtype)
+    operand_dtypes(op, x._dtype, x._device)
     backend = x._device.backend
     handle = x._handle
     shape = backend.shape(handle)
@@ -571,14 +615,14 @@ def arg_reduce(op: Primitive, x: Array, axis: int | None, keepdims: bool) -> Arr
     handle = backend.arg_reduce(op, handle, position, keepdims)
     if axis is None and keepdims:
         handle = backend.reshape(handle, (1,) * len(shape))
-    return wrap(handle, result, x._device)
+    return wrap_indices(handle, x._device)
 
 
 def scan(op: Primitive, x: Array, axis: int | None, dtype: DType | None) -> Array:
     """Inclusive running `op` along `axis`, which may be omitted for one dimension."""
     if type(x) is not Array:
         x = array_operand(x)
-    compute, result = operand_dtypes(op, x._dtype)
+    compute, result = operand_dtypes(op, x._dtype, x._device)
     if dtype is None:
         x = cast(x, compute)
     ndim = len(x.shape)

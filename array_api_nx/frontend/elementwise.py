@@ -572,7 +572,7 @@ def _clip(x: Array, low: Array | int | float | None, high: Array | int | float |
             as_array(limit, name)
             given.append(limit)
     (value, *limits), dtype, device = operands(x, *given)
-    dtype, _ = operand_dtypes(p.CLIP, dtype)
+    dtype, _ = operand_dtypes(p.CLIP, dtype, device)
     shape = broadcast_shapes(*[each.shape for each in (value, *limits) if type(each) is Array])
     handles = [_limit(limit, dtype) for limit in limits]
     backend = device.backend

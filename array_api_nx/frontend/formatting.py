@@ -9,6 +9,7 @@ import numpy as np
 
 from ..config import hints
 from ..device import default_device
+from ..tracing.recorder import Traced
 from .interop import host_copy, reading
 
 if TYPE_CHECKING:
@@ -53,7 +54,8 @@ def array_str(x: Array) -> str:
 
 
 def _without_elements(x: Array) -> str:
-    return f"Array(shape={x.shape}, dtype={x.dtype}, being traced)"
+    why = "being traced" if type(x._handle) is Traced else f"device={str(x._device)!r}"
+    return f"Array(shape={x.shape}, dtype={x.dtype}, {why})"
 
 
 def array_format(x: Array, spec: str) -> str:

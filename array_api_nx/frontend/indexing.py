@@ -31,12 +31,23 @@ from .dispatch import (
     check_scalar,
     check_writable,
     common_device,
+    int64_operand,
+    moved_scalar,
     only_array,
     reduce,
     wrap,
 )
 
-__all__ = ["getitem", "iterate", "rows", "selections", "setitem", "take", "take_along_axis"]
+__all__ = [
+    "fill_in",
+    "getitem",
+    "iterate",
+    "rows",
+    "selections",
+    "setitem",
+    "take",
+    "take_along_axis",
+]
 
 
 # What (hashable key, shape) selected the last time; `Array.__getitem__` looks here first. Emptied
@@ -92,10 +103,22 @@ def _refuse_indices(x: Array, error: IndexError) -> NoReturn:
 
 def setitem(x: Array, key: Index, value: ArrayOrScalar) -> None:
     """``x[key] = value``: see `Array.__setitem__`."""
-    backend = x._device.backend
-    handle = x._handle
     stored = _stored(x, value)
     check_writable(x)
+    _write(x, key, stored)
+
+
+def fill_in(x: Array, key: Index, value: ArrayOrScalar) -> None:
+    """``x[key] = value`` for an array that was made here, and that nobody else has yet.
+
+    It may be on a device whose arrays never change.
+    """
+    _write(x, key, _stored(x, value))
+
+
+def _write(x: Array, key: Index, stored: Operand) -> None:
+    backend = x._device.backend
+    handle = x._handle
     if type(key) is Array:
         keys = _whole_key(x, key)
         if keys is not None:
@@ -171,7 +194,7 @@ def _stored(x: Array, value: ArrayOrScalar) -> Operand:
         value = as_array(value, "the value")
         if type(value) is not Array:
             return check_scalar(value, dtype)
-        value = value.to_device(x._device)
+        value = moved_scalar(value, x._device)
     common_device((x, value))
     if not d.same_kind(value._dtype, dtype):
         raise TypeError(
@@ -221,12 +244,12 @@ def _as_int64(indices: Array) -> Array:
     """Indices as int64; IndexError for a uint64 that would wrap around."""
     if indices._dtype is d.uint64 and not indices._device.backend.has_elements(indices._handle):
         # Too large an index stays too large, and is refused when there are elements.
-        return cast(binary(p.MINIMUM, indices, int(d.int64.max)), d.int64)
+        return int64_operand(binary(p.MINIMUM, indices, int(d.int64.max)))
     if indices._dtype is d.uint64 and reduce(
         p.ANY, binary(p.GREATER, indices, int(d.int64.max)), None, False
     ):
         raise IndexError("an index is out of range: it exceeds the largest int64")
-    return cast(indices, d.int64)
+    return int64_operand(indices)
 
 
 def rows(x: Array) -> range:

@@ -7,7 +7,7 @@ from functools import lru_cache
 from types import ModuleType
 from typing import Final
 
-from ..core.dtypes import ALL, KINDS, DType, int64
+from ..core.dtypes import ALL, KINDS, DType
 from ..core.shape import MAX_NDIM
 from ..device import Device, as_device, default_device, known_devices
 from ..native import native
@@ -39,10 +39,14 @@ class Info:
     __slots__ = ()
 
     def capabilities(self) -> dict[str, bool | int | None]:
-        """What the namespace can do: boolean indexing, data-dependent shapes, dimensions."""
+        """What the namespace can do: boolean indexing, data-dependent shapes, dimensions.
+
+        On the default device, as other devices may do less or more.
+        """
+        traits = default_device().traits
         return {
-            "boolean indexing": True,
-            "data-dependent shapes": True,
+            "boolean indexing": traits.boolean_indexing,
+            "data-dependent shapes": traits.data_dependent_shapes,
             "max dimensions": MAX_NDIM,
         }
 
@@ -56,16 +60,18 @@ class Info:
         return {
             "real floating": target.real,
             "complex floating": target.complex,
-            "integral": int64,
-            "indexing": int64,
+            "integral": target.integral,
+            "indexing": target.integral,
         }
 
     def devices(self) -> tuple[Device, ...]:
         """The devices of this machine, as far as they are known without importing an engine.
 
-        The accelerators of PyTorch, JAX and CuPy are listed once the engine is imported.
+        The accelerators of PyTorch, JAX and CuPy are listed once the engine is imported. Devices
+        for tests are there for those who name them, and listed if one is the default.
         """
-        return known_devices()
+        known, default = known_devices(), default_device()
+        return known if default in known else (*known, default)
 
     def dtypes(
         self, *, device: Device | str | None = None, kind: str | tuple[str, ...] | None = None
@@ -77,7 +83,9 @@ class Info:
         ValueError
             If there is no such kind or device.
         """
-        there = as_device(device).backend.available_dtypes()
+        target = as_device(device)
+        missing = target.traits.missing
+        there = [each for each in target.backend.available_dtypes() if each not in missing]
         kinds = kind if isinstance(kind, tuple) else (kind,)
         for each in kinds:
             if each is not None and (type(each) is not str or each not in KINDS):

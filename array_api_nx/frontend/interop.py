@@ -18,7 +18,7 @@ from ..core import dtypes as d
 from ..core.dtypes import DType
 from ..core.shape import MAX_NDIM
 from ..core.symbolic import Dim
-from ..device import Device, as_device, default_device, device_of
+from ..device import Device, as_device, available, default_device, device_of
 from .array import LEFT_OUT, Array, Foreign
 from .data_type import refuse_loss
 from .dispatch import check_scalar, scalar_type, wrap
@@ -281,6 +281,7 @@ def from_numpy(
         if flags.aligned and (flags.c_contiguous or _whole_strides(array)):
             if copy is False and not device.backend.shares_host:
                 raise ValueError(f"device {device} shares no memory with NumPy; use copy=None")
+            available(found, device)
             handle = device.backend.from_host(_canonical(array), copy=bool(copy), lent=lent)
             return wrap(handle, found, device)
     return _from_other(array, dtype, device, copy)
@@ -317,7 +318,7 @@ def _from_other(array: NDArray, dtype: DType | None, device: Device, copy: bool 
         reasons.append(f"its dtype is {found}, not {dtype}")
     if copy is False:
         raise ValueError(f"the array cannot be shared: {' and '.join(reasons)}; use copy=None")
-    converted = located(array.astype, TO_NUMPY[dtype])
+    converted = located(array.astype, TO_NUMPY[available(dtype, device)])
     handle = device.backend.from_host(converted, copy=False, lent=False)
     return wrap(handle, dtype, device)
 
@@ -549,6 +550,7 @@ def to_device(x: Array, device: Device | str | None, stream: object) -> Array:
         raise ValueError(f"device {target} has no streams; leave out stream=")
     if target is x._device:
         return x
+    available(x._dtype, target)
     if hints.watched:
         reading(x, "to_device", target.name)
     return _moved(x, target)
@@ -582,6 +584,7 @@ def to_device_in_place(x: Array, target: Device) -> Array:
     """
     if target is x._device:
         return x
+    available(x._dtype, target)
     if hints.watched:
         reading(x, "to_device", target.name)
     return _moved_in_place(x, target)

@@ -118,7 +118,8 @@ def inplace_matmul(x: Array, other: Array) -> Array:
         If the product has another shape than `x`, or `x` is read-only.
     """
     backend = x._device.backend
-    check_writable(x)
+    if backend.immutable is None:
+        check_writable(x)
     product = matmul(x, other)
     if product.shape != x.shape:
         raise ValueError(
@@ -130,7 +131,10 @@ def inplace_matmul(x: Array, other: Array) -> Array:
             f"in-place matmul would store {product._dtype} values in an array of dtype "
             f"{x._dtype}, which loses data; use x = x @ other"
         )
-    backend.assign(x._handle, cast(product, x._dtype)._handle)
+    product = cast(product, x._dtype)
+    if backend.immutable is not None:
+        return product
+    backend.assign(x._handle, product._handle)
     return x
 
 
@@ -304,6 +308,6 @@ def _promote(op: p.Primitive, x1: Array, x2: Array) -> tuple[Array, Array]:
         dtype = x1._dtype
         if x2._dtype is dtype and dtype in op.results:
             return x1, x2
-    (x1, x2), dtype, _ = promote_arrays(x1, x2)
-    compute, _ = operand_dtypes(op, dtype)
+    (x1, x2), dtype, device = promote_arrays(x1, x2)
+    compute, _ = operand_dtypes(op, dtype, device)
     return cast(x1, compute), cast(x2, compute)

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 from ..contract import primitives as p
 from ..contract.backend import Handle, Operand
 from ..core import shape as core_shape
-from ..core.dtypes import INTEGRAL, float64, int64, promote
+from ..core.dtypes import INTEGRAL, promote
 from ..core.shape import (
     as_int,
     as_shape,
@@ -24,7 +24,7 @@ from ..core.shape import (
 from ..native import with_twin
 from ..tracing.recorder import rely_on_layout
 from .array import Array
-from .dispatch import binary, cast, common_device, only_array, reduce
+from .dispatch import binary, cast, common_device, int64_operand, only_array, reduce
 
 __all__ = [
     "broadcast_arrays",
@@ -504,14 +504,14 @@ def repeat(x: Array, repeats: int | Array, /, *, axis: int | None = None) -> Arr
                 "give one number, or one per element"
             )
         if not backend.has_elements(repeats._handle):
-            counts = broadcast_to(cast(repeats, int64), (length,))._handle
+            counts = broadcast_to(int64_operand(repeats), (length,))._handle
             return _view(x, backend.repeat(x._handle, counts, position))
     if type(repeats) is Array and repeats.shape == (length,):
         if reduce(p.ANY, binary(p.LESS, repeats, 0), None, False):
             raise ValueError("repeats must not be negative, but some are; clip them at 0")
         # Summed up as floats, which do not overflow.
-        total = int(reduce(p.SUM, cast(repeats, float64), None, False))
-        counts = cast(repeats, int64)._handle
+        total = int(reduce(p.SUM, cast(repeats, repeats._device.real), None, False))
+        counts = int64_operand(repeats)._handle
     else:
         counts = int(repeats) if type(repeats) is Array else as_int(repeats, "repeats")
         if counts < 0:

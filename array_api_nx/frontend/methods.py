@@ -152,8 +152,13 @@ def _set_part(x: Array, which: int, value: Array | PythonScalar) -> None:
     # that, an infinite part would make the other one NaN.
     parts = [elementwise.real(x), elementwise.imag(x)]
     setitem(parts[which], ..., value)
-    pairs = data_type.view_as(manipulation.stack(parts, axis=-1), x._dtype)
-    setitem(x, ..., getitem(pairs, (..., 0)))
+    setitem(x, ..., _of_parts(parts, x._dtype))
+
+
+def _of_parts(parts: list[Array], dtype: DType) -> Array:
+    """The complex numbers of a dtype with given real and imaginary parts."""
+    pairs = data_type.view_as(manipulation.stack(parts, axis=-1), dtype)
+    return getitem(pairs, (..., 0))
 
 
 def conj(x: Array) -> Array:
@@ -171,12 +176,9 @@ def rounded(x: Array, decimals: object) -> Array:
         return unary(p.ROUND, x)  # which refuses bool
     if x._dtype in d.INTEGRAL:
         # As NumPy does, in float64; beyond 2**53 this loses digits.
-        return cast(rounded(cast(x, d.float64), places), x._dtype)
+        return cast(rounded(cast(x, x._device.real), places), x._dtype)
     if x._dtype in d.COMPLEX:
-        result = data_type.copy_array(x)
-        result.real = rounded(real(x), places)
-        result.imag = rounded(imag(x), places)
-        return result
+        return _of_parts([rounded(real(x), places), rounded(imag(x), places)], x._dtype)
     # The power is taken of the number of places without its sign, so that it is exact.
     power = 10.0 ** abs(places) if abs(places) <= _MOST_PLACES else inf
     first, second = (p.MULTIPLY, p.DIVIDE) if places > 0 else (p.DIVIDE, p.MULTIPLY)

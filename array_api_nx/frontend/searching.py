@@ -17,17 +17,18 @@ from .dispatch import (
     cast,
     check_scalar,
     common_device,
+    int64_operand,
     only_array,
     operand_dtypes,
     operands,
     reduce,
     wrap,
+    wrap_indices,
 )
 
 __all__ = ["argmax", "argmin", "count_nonzero", "nonzero", "searchsorted", "where"]
 
 _BOOL: Final = d.bool
-_INT64: Final = d.int64
 
 
 @with_twin
@@ -112,7 +113,8 @@ def count_nonzero(
 
     Standard: searching functions.
     """
-    return reduce(p.COUNT_NONZERO, x, axis, keepdims)
+    counts = reduce(p.COUNT_NONZERO, x, axis, keepdims)
+    return cast(counts, counts._device.integral)
 
 
 @with_twin
@@ -144,7 +146,7 @@ def nonzero(x: Array, /) -> tuple[Array, ...]:
             "give it one with reshape(x, (1,))"
         )
     device = x._device
-    return tuple([wrap(handle, _INT64, device) for handle in device.backend.nonzero(x._handle)])
+    return tuple([wrap_indices(handle, device) for handle in device.backend.nonzero(x._handle)])
 
 
 @with_twin
@@ -189,7 +191,7 @@ def searchsorted(
         raise ValueError(f"side must be 'left' or 'right', not {side!r}")
     (first, second), dtype, device = operands(x1, x2)
     array = only_array(first, "x1")
-    compute, result = operand_dtypes(p.SEARCHSORTED, dtype)
+    compute, _ = operand_dtypes(p.SEARCHSORTED, dtype, device)
     if array.ndim != 1:
         raise ValueError(
             f"searchsorted needs a 1-dimensional x1, not shape {array.shape}; "
@@ -203,7 +205,7 @@ def searchsorted(
         values = cast(second, compute)._handle
     else:
         values = backend.full((), compute, check_scalar(second, compute))
-    return wrap(backend.searchsorted(haystack, values, right=side == "right"), result, device)
+    return wrap_indices(backend.searchsorted(haystack, values, right=side == "right"), device)
 
 
 def _sorter_handle(sorter: Array, x1: Array) -> object:
@@ -217,7 +219,7 @@ def _sorter_handle(sorter: Array, x1: Array) -> object:
             f"sorter of shape {sorter.shape} does not sort an x1 of shape {x1.shape}: it needs one "
             "index per element; get them with argsort(x1)"
         )
-    return cast(sorter, _INT64)._handle
+    return int64_operand(sorter)._handle
 
 
 @overload

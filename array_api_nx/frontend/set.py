@@ -8,7 +8,16 @@ from ..contract import primitives as p
 from ..core import dtypes as d
 from ..native import native, with_twin
 from .array import Array
-from .dispatch import ArrayOrScalar, array_operand, binary, cast, operands, unary, wrap
+from .dispatch import (
+    ArrayOrScalar,
+    array_operand,
+    binary,
+    cast,
+    operands,
+    unary,
+    wrap,
+    wrap_indices,
+)
 from .utility import any as any_
 
 __all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"]
@@ -103,9 +112,9 @@ def unique_all(x: Array, /) -> UniqueAll:
     values, indices, inverse, counts = device.backend.unique(x._handle)
     return UniqueAll(
         wrap(values, x._dtype, device),
-        wrap(indices, d.int64, device),
-        wrap(inverse, d.int64, device),
-        wrap(counts, d.int64, device),
+        wrap_indices(indices, device),
+        wrap_indices(inverse, device),
+        wrap_indices(counts, device),
     )
 
 
@@ -129,7 +138,7 @@ def unique_counts(x: Array, /) -> UniqueCounts:
         x = array_operand(x)
     device = x._device
     values, counts = device.backend.unique_counts(x._handle)
-    return UniqueCounts(wrap(values, x._dtype, device), wrap(counts, d.int64, device))
+    return UniqueCounts(wrap(values, x._dtype, device), wrap_indices(counts, device))
 
 
 @with_twin
@@ -152,7 +161,7 @@ def unique_inverse(x: Array, /) -> UniqueInverse:
         x = array_operand(x)
     device = x._device
     values, inverse = device.backend.unique_inverse(x._handle)
-    return UniqueInverse(wrap(values, x._dtype, device), wrap(inverse, d.int64, device))
+    return UniqueInverse(wrap(values, x._dtype, device), wrap_indices(inverse, device))
 
 
 @with_twin

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from ..contract import primitives as p
-from ..core import dtypes as d
 from ..core.shape import normalise_axis
 from ..native import with_twin
 from .array import Array
-from .dispatch import array_operand, refuse_dtype
+from .dispatch import array_operand, refuse_dtype, wrap_indices
 
 __all__ = ["argsort", "sort"]
 
@@ -51,11 +50,8 @@ def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bo
     ndim = len(backend.shape(handle))
     if type(axis) is not int or not 0 <= axis < ndim:
         axis = normalise_axis(axis, ndim)
-    array = Array()
-    array._handle = backend.argsort(handle, axis, descending=descending, stable=stable)
-    array._dtype = d.int64
-    array._device = device
-    return array
+    indices = backend.argsort(handle, axis, descending=descending, stable=stable)
+    return wrap_indices(indices, device)
 
 
 @with_twin

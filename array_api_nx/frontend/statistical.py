@@ -10,6 +10,7 @@ from ..contract.primitives import Primitive
 from ..core import dtypes as d
 from ..core.dtypes import DType, as_dtype
 from ..core.shape import normalise_axes, normalise_axis
+from ..device import available, nearest
 from ..native import with_twin
 from .array import Array, Foreign
 from .dispatch import array_operand, cast, operand_dtypes, reduce, scan, unary, wrap
@@ -35,9 +36,14 @@ _ACCUMULATOR: Final[dict[DType, DType]] = {
 }
 
 
+def _accumulator(x: Array) -> DType:
+    """What to sum up in by default: the widest dtype of the kind of `x` that its device has."""
+    return nearest(_ACCUMULATOR[x._dtype], x._device)
+
+
 def _target(op: Primitive, x: Array, dtype: object) -> DType:
     """The dtype that a caller asked `op` to convert `x` to before it computes."""
-    target = as_dtype(dtype)
+    target = available(as_dtype(dtype), x._device)
     if target not in op.results:
         raise TypeError(
             f"{op.name} computes in a numeric dtype, not {target}; convert the result with astype"
@@ -102,7 +108,7 @@ def cumulative_prod(
     if type(x) is not Array:
         x = array_operand(x)
     op = p.CUMULATIVE_PROD
-    target = _ACCUMULATOR[x._dtype] if dtype is None else _target(op, x, dtype)
+    target = _accumulator(x) if dtype is None else _target(op, x, dtype)
     result = scan(op, x, axis, target)
     return _with_initial(result, axis, 1) if include_initial else result
 
@@ -150,7 +156,7 @@ def cumulative_sum(
     if type(x) is not Array:
         x = array_operand(x)
     op = p.CUMULATIVE_SUM
-    target = _ACCUMULATOR[x._dtype] if dtype is None else _target(op, x, dtype)
+    target = _accumulator(x) if dtype is None else _target(op, x, dtype)
     result = scan(op, x, axis, target)
     return _with_initial(result, axis, 0) if include_initial else result
 
@@ -273,7 +279,7 @@ def prod(
     """
     if type(x) is not Array:
         x = array_operand(x)
-    target = _ACCUMULATOR[x._dtype] if dtype is None else _target(p.PROD, x, dtype)
+    target = _accumulator(x) if dtype is None else _target(p.PROD, x, dtype)
     return reduce(p.PROD, x, axis, keepdims, target)
 
 
@@ -342,7 +348,7 @@ def sum(
     """
     if type(x) is not Array:
         x = array_operand(x)
-    target = _ACCUMULATOR[x._dtype] if dtype is None else _target(p.SUM, x, dtype)
+    target = _accumulator(x) if dtype is None else _target(p.SUM, x, dtype)
     return reduce(p.SUM, x, axis, keepdims, target)
 
 
@@ -385,7 +391,7 @@ def var(
         x = array_operand(x)
     if type(correction) is not int and type(correction) is not float:
         correction = real_number(correction)
-    compute, result = operand_dtypes(p.VAR, x._dtype)
+    compute, result = operand_dtypes(p.VAR, x._dtype, x._device)
     handle = cast(x, compute)._handle
     backend = x._device.backend
     axes = normalise_axes(axis, len(backend.shape(handle)))

@@ -19,7 +19,7 @@ from ..contract.ufuncs import UfuncLoop, ufunc_loop
 from ..core import dtypes as d
 from ..core.dtypes import SCALAR_PROMOTION, DType
 from ..core.shape import broadcast_shapes, check_shape
-from ..device import Device
+from ..device import Device, available
 from ..native import native, with_twin
 from . import elementwise, interop, linear_algebra, statistical, utility
 from .array import Array, Foreign
@@ -168,6 +168,8 @@ def _computed(
     chosen = _choose(ufunc, kinds)
     if type(chosen) is not UfuncLoop:
         return chosen(*values)
+    if device.traits.missing:
+        chosen = _available(chosen, ufunc, kinds, device)
     handles = [
         (x if x._dtype is dtype else cast(x, dtype))._handle
         if type(x) is Array
@@ -185,6 +187,26 @@ def _computed(
     return tuple(
         [wrap(handle, dtype, device) for handle, dtype in zip(results, chosen.outputs, strict=True)]
     )
+
+
+def _available(chosen: UfuncLoop, ufunc: np.ufunc, kinds: Kinds, device: Device) -> UfuncLoop:
+    """The loop `chosen`, or that for the device's floating-point dtype in place of integers.
+
+    Raises
+    ------
+    TypeError
+        If the device has not all its dtypes.
+    """
+    if not device.traits.missing.isdisjoint((*chosen.inputs, *chosen.outputs)):
+        chosen = _resolve(ufunc, tuple([_floating(kind, device) for kind in kinds]))
+    for dtype in (*chosen.inputs, *chosen.outputs):
+        available(dtype, device)
+    return chosen
+
+
+def _floating(kind: type | DType, device: Device) -> type | DType:
+    """What stands for a kind of operand where the loop for it gives dtypes that are missing."""
+    return device.real if kind in d.INTEGRAL or kind is d.bool else kind
 
 
 def _ufunc_of(obj: Foreign) -> np.ufunc:

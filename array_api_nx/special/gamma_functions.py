@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from math import log, nan, pi
 
-from ..core.dtypes import float64
 from ..frontend.array import Array
 from ..frontend.creation import asarray
 from ..frontend.data_type import astype
@@ -416,7 +415,7 @@ def multigammaln(a: Array, d: int, /) -> Array:
     for j in range(1, count):
         total = add(total, gammaln(subtract(a, j / 2)))
     # The sum has the precision of `a`, as SciPy's has; the dtype comes with the constant.
-    result = add(astype(total, float64), count * (count - 1) * 0.25 * log(pi))
+    result = add(astype(total, total._device.real), count * (count - 1) * 0.25 * log(pi))
     return where(greater(a, 0.5 * (count - 1)), result, nan)
 
 

@@ -14,13 +14,14 @@ for.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Final
 
+from ..contract.errors import LimitError
 from ..contract.events import Evaluation, HostAccessError, HostAccessWarning, Transfer
 from .observation import Evaluations, Transfers, count_evaluations, transfers
 from .recording import Call, Calls, recorded
@@ -38,6 +39,7 @@ __all__ = [
     "Evaluations",
     "HostAccessError",
     "HostAccessWarning",
+    "LimitError",
     "Transfer",
     "Transfers",
     "backend_contract",
@@ -76,7 +78,8 @@ def backend_contract(backend: Backend, arguments: Sequence[str] = ()) -> int:
     Parameters
     ----------
     backend : Backend
-        For another device, ``array_api_nx.Device(name).backend``.
+        For another device, ``array_api_nx.Device(name).backend``. Tests of what a device for tests
+        refuses (with a LimitError) are skipped.
     arguments : sequence of str
         For pytest, such as ``["-k", "sort", "-x"]``.
 
@@ -98,7 +101,15 @@ def backend_contract(backend: Backend, arguments: Sequence[str] = ()) -> int:
         )
     import pytest
 
+    @pytest.hookimpl(wrapper=True)
+    def skip_what_is_refused() -> Generator[None, object, object]:
+        try:
+            return (yield)
+        except LimitError as error:
+            pytest.skip(str(error))
+
     plugin = ModuleType("backend_under_test")
+    vars(plugin)["pytest_runtest_call"] = skip_what_is_refused
     fixture = pytest.fixture(scope="session", name="backend")(lambda: backend)
     vars(plugin)["backend"] = fixture
     here = Path(__file__).with_name("contract")

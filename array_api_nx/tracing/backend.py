@@ -393,8 +393,10 @@ class TracingBackend(TracingMatrices):
                 "a traced function must not write to an array that it found outside of itself",
                 "pass the array as an argument, or write to a copy: asarray(x, copy=True)",
             )
+        target.recorder.use_backend(self)
         target.recorder.rely_on(target)
-        return target
+        writable: Traced = target
+        return writable
 
     def assign(self, target: Handle, value: Operand) -> None:
         target = self._writable(target)

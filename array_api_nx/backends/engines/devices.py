@@ -13,8 +13,35 @@ from importlib.util import find_spec
 from typing import Final, NamedTuple
 
 from ...contract.backend import Backend, Native
+from ...core import dtypes as d
+from ...core.dtypes import DType
 
-__all__ = ["ENGINES", "EngineSpec", "options_of"]
+__all__ = ["ENGINES", "EngineSpec", "Traits", "options_of"]
+
+
+class Traits(NamedTuple):
+    """What a device has of the standard, as far as it is to be known before its engine is loaded.
+
+    Attributes
+    ----------
+    real, complex, integral : DType
+        The dtypes of new arrays; `integral` is that of indices, too.
+    missing : frozenset of DType
+        The dtypes that arrays cannot have.
+    boolean_indexing, data_dependent_shapes : bool
+        The standard's capabilities of these names.
+    """
+
+    real: DType = d.float64
+    complex: DType = d.complex128
+    integral: DType = d.int64
+    missing: frozenset[DType] = frozenset()
+    boolean_indexing: bool = True
+    data_dependent_shapes: bool = True
+
+
+def _everything(name: str) -> Traits:
+    return Traits()
 
 
 class EngineSpec(NamedTuple):
@@ -39,6 +66,8 @@ class EngineSpec(NamedTuple):
         The top-level modules whose objects `device_of` understands.
     device_of : callable
         From such an object to the name of the device it is on; None if it is no array.
+    traits : callable
+        From a canonical name to what that device has; must not import the engine.
     """
 
     name: str
@@ -49,6 +78,7 @@ class EngineSpec(NamedTuple):
     install: str
     owns: tuple[str, ...]
     device_of: Callable[[Native], str | None]
+    traits: Callable[[str], Traits] = _everything
 
 
 def _numbered(engine: str, kinds: tuple[str, ...], single: tuple[str, ...]) -> Callable[[str], str]:
@@ -110,6 +140,13 @@ def _device_of_tensor(x: Native) -> str | None:
         return None
     # "mps:0" has no other beside it.
     return "mps" if x.device.type == "mps" else str(x.device)
+
+
+def _torch_traits(name: str) -> Traits:
+    if name != "torch:mps":
+        return Traits()
+    # It has no double precision.
+    return Traits(d.float32, d.complex64, missing=frozenset({d.float64, d.complex128}))
 
 
 # ---------------------------------------------------------------------- JAX
@@ -222,6 +259,7 @@ ENGINES: Final = (
         "torch",
         ("torch",),
         _device_of_tensor,
+        _torch_traits,
     ),
     EngineSpec(
         "jax",

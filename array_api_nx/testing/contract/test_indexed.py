@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ...contract.backend import Backend, Keys
+from ...contract.backend import Backend, Handle, Keys, Operand
 from ...contract.numpy_dtypes import NDArray
 from ...core import dtypes as d
 from ...core.dtypes import DType
@@ -134,7 +134,13 @@ WRONG_KEYS: list[Keys] = [
 def test_index_get_refuses_what_is_out_of_range(backend: Backend, keys: Keys) -> None:
     x = case(backend, row_major, np.arange(24.0).reshape(SHAPE))
     with pytest.raises(IndexError):
-        backend.index_get(x.handle, handles(backend, keys))
+        backend.evaluate(backend.index_get(x.handle, handles(backend, keys)))
+
+
+def set_now(backend: Backend, x: Handle, keys: Keys, value: Operand) -> None:
+    """Write to `x`, also where that would wait."""
+    backend.index_set(x, keys, value)
+    backend.evaluate(x)
 
 
 @pytest.mark.parametrize("keys", WRONG_KEYS, ids=str)
@@ -142,7 +148,7 @@ def test_index_set_refuses_what_is_out_of_range(backend: Backend, keys: Keys) ->
     x = case(backend, row_major, np.arange(24.0).reshape(SHAPE), writable=True)
     for value in (-1.0, case(backend, row_major, np.asarray(-1.0)).handle):
         with pytest.raises(IndexError):
-            backend.index_set(x.handle, handles(backend, keys), value)
+            set_now(backend, x.handle, handles(backend, keys), value)
         check(backend, x.handle, x.oracle, hint="nothing has changed")
 
 
@@ -189,7 +195,7 @@ def test_index_set_refuses_values_that_do_not_broadcast(backend: Backend) -> Non
     value = case(backend, row_major, np.ones(5)).handle
     for keys in KEYS[:6]:
         with pytest.raises(ValueError, match=r"broadcast|assign"):
-            backend.index_set(x.handle, handles(backend, keys), value)
+            set_now(backend, x.handle, handles(backend, keys), value)
         check(backend, x.handle, x.oracle, hint="nothing has changed")
 
 
@@ -247,13 +253,13 @@ def test_take_of_no_elements(backend: Backend) -> None:
 def test_take_and_gather_refuse_what_is_out_of_range(backend: Backend, wrong: int) -> None:
     x = case(backend, row_major, np.ones((2, 3))).handle
     with pytest.raises(IndexError):
-        backend.take(x, case(backend, row_major, np.array([0, wrong])).handle, 1)
+        backend.evaluate(backend.take(x, case(backend, row_major, np.array([0, wrong])).handle, 1))
     indices = case(backend, row_major, np.array([[0], [wrong]])).handle
     with pytest.raises(IndexError):
         backend.evaluate(backend.gather(x, indices, 1))
     empty = case(backend, row_major, np.empty((2, 0))).handle
     with pytest.raises(IndexError):
-        backend.take(empty, case(backend, row_major, np.array([0])).handle, 1)
+        backend.evaluate(backend.take(empty, case(backend, row_major, np.array([0])).handle, 1))
 
 
 def along(axis: int, length: int) -> tuple[int, ...]:

@@ -1,0 +1,143 @@
+"""What the devices for tests are called, and how they load."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from ...contract.backend import Backend, Native
+from ...core import dtypes as d
+from ...core.dtypes import DType
+from ..engines.devices import EngineSpec, Traits
+
+__all__ = ["LIMITED", "PROPERTIES", "Limited", "parsed"]
+
+PROPERTIES: Final = (
+    "immutable",
+    "lazy",
+    "no_float64",
+    "no_host",
+    "no_mask_index",
+    "no_x64",
+    "slow_transfer",
+    "static_shapes",
+)
+"""What devices for tests can be made to lack; `limits` says what each one means."""
+
+_NO_FLOAT64: Final = frozenset({d.float64, d.complex128})
+_NO_X64: Final = _NO_FLOAT64 | {d.int64, d.uint64}
+
+
+class Limited(NamedTuple):
+    """What the name of a device for tests says.
+
+    Attributes
+    ----------
+    number : str
+        What tells devices with the same properties apart; often empty.
+    properties : tuple of str
+        Sorted.
+    """
+
+    number: str
+    properties: tuple[str, ...]
+
+
+def parsed(rest: str) -> Limited:
+    """The rest of a device's name, such as ``"1:no_float64,lazy"``.
+
+    Raises
+    ------
+    ValueError
+        If it is none; the error lists the properties.
+    """
+    number, _, words = rest.partition(":")
+    if not number.isdecimal():
+        number, words = "", rest
+    properties = tuple(sorted({word.strip() for word in words.split(",")} - {""}))
+    wrong = [word for word in properties if word not in PROPERTIES]
+    if wrong:
+        raise ValueError(
+            f"its properties are {', '.join(PROPERTIES)}, in any combination, as in "
+            "test:immutable,lazy, and a number in front of them makes another such device, as in "
+            "test:1:lazy"
+        )
+    return Limited(str(int(number)) if number else "", properties)
+
+
+def _resolve_test(rest: str) -> str:
+    number, properties = parsed(rest)
+    return ":".join(filter(None, [number, ",".join(properties)]))
+
+
+def _load_test(name: str) -> Backend:
+    from .limits import limited
+
+    return limited(name, parsed(name.partition(":")[2]).properties)
+
+
+def _test_traits(name: str) -> Traits:
+    properties = parsed(name.partition(":")[2]).properties
+    missing: frozenset[DType] = frozenset()
+    if "no_float64" in properties:
+        missing = _NO_FLOAT64
+    if "no_x64" in properties:
+        missing = _NO_X64
+    return Traits(
+        d.float32 if missing else d.float64,
+        d.complex64 if missing else d.complex128,
+        d.int32 if "no_x64" in properties else d.int64,
+        missing,
+        boolean_indexing="no_mask_index" not in properties and "static_shapes" not in properties,
+        data_dependent_shapes="static_shapes" not in properties,
+    )
+
+
+def _resolve_meta(rest: str) -> str:
+    if rest:
+        raise ValueError("there is one such device, meta")
+    return ""
+
+
+def _load_meta(name: str) -> Backend:
+    from .elementless import MetaBackend
+
+    return MetaBackend(name)
+
+
+def _meta_traits(name: str) -> Traits:
+    return Traits(boolean_indexing=False, data_dependent_shapes=False)
+
+
+def _offers() -> tuple[str, ...]:
+    # They are there for those who name them: whoever goes through all devices means real ones.
+    return ()
+
+
+def _no_device_of(x: Native) -> str | None:
+    return None
+
+
+LIMITED: Final = (
+    EngineSpec(
+        "test",
+        _resolve_test,
+        _load_test,
+        _offers,
+        "numpy",
+        "numpy",
+        (),
+        _no_device_of,
+        _test_traits,
+    ),
+    EngineSpec(
+        "meta",
+        _resolve_meta,
+        _load_meta,
+        _offers,
+        "numpy",
+        "numpy",
+        (),
+        _no_device_of,
+        _meta_traits,
+    ),
+)

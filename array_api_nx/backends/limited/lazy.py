@@ -1,0 +1,284 @@
+"""Elements that are computed when somebody asks for them, and not before.
+
+The shapes of results are computed as on the device ``meta``. What is recorded of a step is a `Call`
+of the CPU backend's method, with the values that it reads, and it runs when its results, or those
+of a later call, are asked for. So errors and warnings that depend on elements come then, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from threading import RLock
+from typing import Final, NamedTuple, final
+
+import numpy as np
+
+from ...contract import primitives as p
+from ...contract.backend import Backend, Handle, Keys, Operand, Scalar
+from ...contract.checked import CheckedBackend
+from ...contract.errors import LimitError
+from ...contract.events import evaluated
+from ...contract.numpy_dtypes import NDArray
+from ...contract.primitives import Primitive
+from ...contract.program import Argument, ValueView
+from ...core import dtypes as d
+from ...core.dtypes import DType
+from ...core.symbolic import Sizes
+from ...core.view import View
+from ...explain.explanation import Explanation
+from ...tracing.recorder import ErrorSettings, Traced, TracedStorage, is_called_by
+from .elementless import Elementless, ElementlessBackend, ShapeRecorder
+
+__all__ = ["LazyBackend"]
+
+_ASKING_WHETHER_LAZY: Final = (("array_api_compat.common._helpers", "is_lazy_array"),)
+"""Functions that find out whether an array is lazy by whether bool() of an element is refused.
+
+On this device it is not refused, but computed, and who asks would be told of a computation that he
+asks about in order not to need it. So these functions are recognised, by the ends of their modules'
+names: SciPy and scikit-learn have copies of these modules within their own packages."""
+
+
+@final
+class Call:
+    """A call of a backend's method that waits, or its results.
+
+    Attributes
+    ----------
+    method : str
+        That of the contract, ``update`` or ``update_indexed``; see contract/program.py.
+    arguments, keywords : tuple
+        `ValueView` for handles; empty after the call.
+    errors : dict
+        NumPy's errstate where the call was recorded.
+    results : tuple of handles, or None
+        None before the call.
+    """
+
+    __slots__ = ("arguments", "errors", "keywords", "method", "results")
+
+    def __init__(
+        self,
+        method: str,
+        arguments: tuple[Argument, ...],
+        keywords: dict[str, Argument],
+        results: tuple[Handle, ...] | None = None,
+    ) -> None:
+        self.method = method
+        self.arguments = arguments
+        self.keywords = keywords
+        self.errors: ErrorSettings = dict(np.geterr())
+        self.results = results
+
+    def waiting(self) -> list[Call]:
+        """The calls whose results this one reads and that are still to be made."""
+        read = (*self.arguments, *self.keywords.values())
+        return [call for call in map(_call_of, _read_in(read)) if call.results is None]
+
+
+class Value(NamedTuple):
+    """A block of elements: the result of a call at `position`."""
+
+    call: Call
+    position: int
+
+
+def _read_in(x: Argument) -> Iterator[ValueView]:
+    if isinstance(x, ValueView):
+        yield x
+    elif isinstance(x, tuple):
+        for part in x:
+            yield from _read_in(part)
+
+
+def _call_of(operand: ValueView) -> Call:
+    value: Argument = operand.value
+    call: Call = value.call
+    return call
+
+
+class CallRecorder(ShapeRecorder):
+    """Makes a call that waits of each step."""
+
+    def record(
+        self,
+        method: str,
+        arguments: Sequence[Argument],
+        results: Sequence[tuple[Sizes, DType]],
+        **keywords: Argument,
+    ) -> list[Traced]:
+        given = tuple([self._argument(x) for x in arguments])
+        call = Call(method, given, {name: self._argument(x) for name, x in keywords.items()})
+        return [self.result(call, i, *result) for i, result in enumerate(results)]
+
+    def result(self, call: Call, position: int, shape: Sizes, dtype: DType) -> Traced:
+        """The handle of a result of a call."""
+        value: Argument = Value(call, position)
+        return Elementless(self, TracedStorage(value, shape, dtype), View.row_major(shape))
+
+    def update(self, target: Traced, method: str, arguments: Sequence[Argument]) -> None:
+        storage = target.memory
+        whole = target.through(View.row_major(storage.shape))
+        (result,) = self.record(
+            method, (whole, target.view, *arguments), [(storage.shape, storage.dtype)]
+        )
+        storage.value = result.memory.value
+
+
+class LazyBackend(ElementlessBackend):
+    """Computes shapes at once, and elements on the CPU when they are asked for."""
+
+    def __init__(self, name: str) -> None:
+        self._calls = CallRecorder()
+        super().__init__(name, self._calls)
+        self.real = CheckedBackend(self.real)
+        # Held while calls are made, so that no call is made twice.
+        self._lock = RLock()
+
+    # ------------------------------------------------------------------ what waits
+
+    def has_elements(self, x: Handle) -> bool:
+        return True
+
+    def elements(self, x: Traced, why: str) -> Handle:
+        """The real backend's array of what `x` shows; `why` it is needed is reported."""
+        operand = ValueView(x.memory.value, x.view)
+        call = _call_of(operand)
+        if call.results is None:
+            evaluated(self.name, why)
+            with self._lock:
+                self._make(call)
+        return self._read(operand)
+
+    def _make(self, call: Call) -> None:
+        """Make a call, and before it those whose results it reads."""
+        stack = [call]
+        while stack:
+            last = stack[-1]
+            waiting = [] if last.results is not None else last.waiting()
+            stack += waiting
+            if not waiting:
+                stack.pop()
+                if last.results is None:
+                    self._run(last)
+
+    def _run(self, call: Call) -> None:
+        with np.errstate(**call.errors):
+            if call.method.startswith("update"):
+                self._update(call)
+            else:
+                arguments = [self._read(x) for x in call.arguments]
+                keywords = {name: self._read(x) for name, x in call.keywords.items()}
+                found = getattr(self.real, call.method)(*arguments, **keywords)
+                call.results = found if type(found) is tuple else (found,)
+        call.arguments, call.keywords = (), {}
+
+    def _read(self, x: Argument) -> Argument:
+        """An argument of a call, with handles for what it reads."""
+        if isinstance(x, ValueView):
+            value: Argument = x.value
+            handle = value.call.results[value.position]
+            if x.view == View.row_major(self.real.shape(handle)):
+                return handle
+            return self.real.strided(handle, x.view)
+        if type(x) is tuple:
+            return tuple([self._read(part) for part in x])
+        return x
+
+    def _update(self, call: Call) -> None:
+        """Make a copy in which something is written; see contract/program.py.
+
+        If that fails, nothing has been written, and whoever asks again gets the elements as they
+        were before.
+        """
+        real: Backend = self.real
+        base, view, *rest = [self._read(x) for x in call.arguments]
+        value = rest[-1]
+        call.results = (base,)
+        result = real.copy(base)
+        if call.method == "update_indexed":
+            value = real.strided(result, view)
+            real.index_set(value, *rest)
+        real.assign_strided(result, view, value)
+        call.results = (result,)
+
+    def _known(self, handle: Handle) -> Traced:
+        """A handle of the real backend as one of this backend."""
+        call = Call("", (), {}, (handle,))
+        return self._calls.result(call, 0, self.real.shape(handle), self.real.dtype(handle))
+
+    # ------------------------------------------------------------------ what asks for elements
+
+    def to_host(self, x: Handle) -> NDArray:
+        return self.real.to_host(self.real.copy(self.elements(x, "its elements were asked for")))
+
+    def item(self, x: Handle) -> Scalar:
+        if is_called_by(_ASKING_WHETHER_LAZY):
+            raise LimitError(f"arrays on device {self.name} are lazy")
+        return self.real.item(self.elements(x, "an element was asked for"))
+
+    def evaluate(self, *handles: Handle) -> None:
+        for x in handles:
+            self.elements(x, "it was to be evaluated")
+
+    def explain(self, x: Handle) -> Explanation:
+        return Explanation()
+
+    def from_host(self, array: NDArray, *, copy: bool, lent: bool = True) -> Traced:
+        handle = self.real.from_host(array, copy=copy or lent, lent=lent)
+        return self.handed_in(self._known(handle), array, copy=copy)
+
+    # ------------------------------------------------------------------ what looks at elements
+
+    def binary(self, op: Primitive, x1: Operand, x2: Operand, out: Handle | None = None) -> Traced:
+        if op is p.POW and isinstance(x2, Traced) and x2.memory.dtype in d.SIGNED:
+            # An error afterwards could come after `out` was written.
+            exponents = self.real.to_host(self.elements(x2, "negative exponents are an error"))
+            if exponents.size and exponents.min() < 0:
+                raise ValueError("integers to negative integer powers are not allowed")
+        return super().binary(op, x1, x2, out)
+
+    def _elements_now(self, *xs: Handle) -> list[Handle]:
+        return [self.elements(x, "the shape of a result depends on its elements") for x in xs]
+
+    def nonzero(self, x: Handle) -> tuple[Traced, ...]:
+        return tuple(map(self._known, self.real.nonzero(*self._elements_now(x))))
+
+    def unique(self, x: Handle) -> tuple[Traced, Traced, Traced, Traced]:
+        values, indices, inverse, counts = self.real.unique(*self._elements_now(x))
+        return (
+            self._known(values), self._known(indices), self._known(inverse), self._known(counts)
+        )  # fmt: skip
+
+    def unique_counts(self, x: Handle) -> tuple[Traced, Traced]:
+        values, counts = self.real.unique_counts(*self._elements_now(x))
+        return self._known(values), self._known(counts)
+
+    def unique_inverse(self, x: Handle) -> tuple[Traced, Traced]:
+        values, inverse = self.real.unique_inverse(*self._elements_now(x))
+        return self._known(values), self._known(inverse)
+
+    def unique_values(self, x: Handle) -> Traced:
+        return self._known(self.real.unique_values(*self._elements_now(x)))
+
+    def repeat(self, x: Handle, repeats: Handle, axis: int) -> Traced:
+        if isinstance(repeats, int):
+            return super().repeat(x, repeats, axis)
+        (counts,) = self._elements_now(repeats)
+        total = int(self.real.to_host(counts).sum())
+        shape = (*x.view.shape[:axis], total, *x.view.shape[axis + 1 :])
+        return self.step("repeat", (x, repeats, axis), (shape, x.memory.dtype))[0]
+
+    def index_get(self, x: Handle, keys: Keys) -> Traced:
+        if not any([isinstance(key, Traced) and key.memory.dtype is d.bool for key in keys]):
+            return super().index_get(x, keys)
+        found = [self._elements_now(key)[0] if isinstance(key, Traced) else key for key in keys]
+        array = self.elements(x, "a mask selects some of its elements")
+        return self._known(self.real.index_get(array, tuple(found)))
+
+    def bincount(self, x: Handle, weights: Handle | None, length: int, *, extend: bool) -> Traced:
+        if extend:
+            (values,) = self._elements_now(x)
+            numbers = self.real.to_host(values)
+            length = max(length, int(numbers.max()) + 1 if numbers.size else 0)
+        return super().bincount(x, weights, length, extend=False)

@@ -1,0 +1,231 @@
+"""What the devices for tests cannot do: one property, one kind of device that is known for it.
+
+immutable
+    Arrays never change, as in JAX. ``x[key] = value`` is an error, and ``x += 1`` makes a new array
+    for the name `x`, which the other names of the old one do not see.
+lazy
+    Elements are computed when somebody asks for them, as in Dask; see lazy.py.
+no_float64
+    There is neither float64 nor complex128, as on ``torch:mps``; new arrays are float32.
+no_host
+    The host cannot reach the memory, as that of a GPU: NumPy, the buffer protocol and DLPack get
+    nothing, until the array is moved with ``to_device``.
+no_mask_index
+    ``x[mask]`` and ``x[mask] = value`` are errors.
+no_x64
+    There are no dtypes of 64 bits, as in JAX unless it is told otherwise; integers and indices are
+    int32.
+slow_transfer
+    Each way of elements to or from the host takes at least a millisecond.
+static_shapes
+    Shapes that depend on elements are errors, as in compiled functions of JAX.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from time import sleep
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+
+from ...contract.backend import Backend, Handle, Keys, Native, Operand, Scalar
+from ...contract.checked import CheckedBackend
+from ...contract.errors import LimitError
+from ...contract.numpy_dtypes import NDArray
+from ...core import dtypes as d
+from ...tracing.recorder import is_called_by, refuse
+from ..cpu import CPUBackend
+from .lazy import LazyBackend
+
+__all__ = ["limited"]
+
+# What a transfer takes, in seconds, and in bytes per second. A GPU's take about a hundredth of it:
+# these are there to be noticed, and not so long that tests would have to leave them out.
+LATENCY: Final = 1e-3
+BANDWIDTH: Final = 1e8
+
+# DLPack's number for a device that is none of those that others know.
+_EXTENSION: Final = 12
+
+_WRITERS: Final = (("array_api_extra._lib._at", "at"), ("array_api_extra._at", "at"))
+"""Functions that write to arrays on the user's behalf, where he asked for nothing but a new array.
+
+``at(x)[key].set(value)`` returns the array in which that was written, and knows of JAX's arrays
+alone that they are never written to."""
+
+
+class Memory:
+    """The native array of a device whose memory the host cannot reach."""
+
+    def __init__(self, array: NDArray, device: str) -> None:
+        self.array = array
+        self.shape = array.shape
+        self.dtype = array.dtype
+        self._device = device
+
+    def __dlpack__(self, *, dl_device: object = None, copy: object = None, **rest: Any) -> Any:
+        """A capsule with a copy, if one for the host's memory is asked for; else BufferError."""
+        if dl_device == (1, 0) and copy is not False:
+            return self.array.__dlpack__(max_version=rest.get("max_version"), copy=True)
+        raise BufferError(f"the host cannot reach the memory of device {self._device}")
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return _EXTENSION, 0
+
+
+if TYPE_CHECKING:
+    # One of the two that follow it in the order of bases.
+    Unlimited = CheckedBackend
+else:
+    Unlimited = Backend
+
+
+class Limits(Unlimited):
+    """The properties, over a backend that has none of them.
+
+    Attributes
+    ----------
+    name : str
+        That of the device.
+    properties : frozenset of str
+    """
+
+    name: str
+    properties: frozenset[str] = frozenset()
+
+    def limit(self, name: str, properties: Sequence[str]) -> None:
+        """Take the properties on."""
+        self.name = name
+        self.properties = frozenset(properties)
+        if "immutable" in properties:
+            self.immutable = f"arrays on device {name} never change"
+        if "immutable" in properties or "no_host" in properties:
+            self.shares_host = False
+
+    def _refuse(self, what: str, because: str, otherwise: str) -> NoReturn:
+        refuse(what, f"device {self.name} {because}", otherwise, LimitError)
+
+    # ------------------------------------------------------------------ immutable
+
+    def read_only_reason(self, x: Handle) -> str | None:
+        if self.immutable is not None and not is_called_by(_WRITERS):
+            return self.immutable
+        return super().read_only_reason(x)
+
+    # ------------------------------------------------------------------ no_host, slow_transfer
+
+    def _transfer(self, nbytes: int) -> None:
+        if "slow_transfer" in self.properties:
+            sleep(LATENCY + nbytes / BANDWIDTH)
+
+    def to_host(self, x: Handle) -> NDArray:
+        array = super().to_host(x)
+        self._transfer(array.nbytes)
+        return array if self.shares_host else array.copy()
+
+    def from_host(self, array: NDArray, *, copy: bool, lent: bool = True) -> Handle:
+        self._transfer(array.nbytes)
+        if lent and not copy and not self.shares_host:
+            # What was read-only stays so.
+            own = array.copy()
+            own.flags.writeable = array.flags.writeable
+            return super().from_host(own, copy=False, lent=False)
+        return super().from_host(array, copy=copy, lent=lent)
+
+    def item(self, x: Handle) -> Scalar:
+        self._transfer(0)
+        return super().item(x)
+
+    def dlpack_device(self) -> tuple[int, int]:
+        return (_EXTENSION, 0) if "no_host" in self.properties else super().dlpack_device()
+
+    def native(self, x: Handle) -> Native:
+        if "no_host" in self.properties:
+            return Memory(super().to_host(x), self.name)
+        return self.to_host(x) if self.immutable is not None else super().native(x)
+
+    def from_native(self, array: Native) -> Handle:
+        if isinstance(array, Memory):
+            return super().from_host(array.array, copy=True)
+        return super().from_native(array)
+
+    # ------------------------------------------------------------------ masks, shapes
+
+    def _masked(self, keys: Keys) -> bool:
+        """Refuse masks where the device has no index by masks; else whether there is one."""
+        handles = [key for key in keys if key is not None and type(key) is not int]
+        masked = any([self.dtype(key) is d.bool for key in handles])
+        if masked and "no_mask_index" in self.properties:
+            self._refuse(
+                "has a mask", "takes no masks", "choose with where(mask, x, other) instead"
+            )
+        return masked
+
+    def _shape_depends_on_elements(self) -> None:
+        if "static_shapes" in self.properties:
+            self._refuse(
+                "gives a size that depends on the elements",
+                "must know every shape without the elements",
+                "use a function whose result has a shape that is known, or move the array first, "
+                "with x.to_device('cpu')",
+            )
+
+    def index_get(self, x: Handle, keys: Keys) -> Handle:
+        if self._masked(keys):
+            self._shape_depends_on_elements()
+        return super().index_get(x, keys)
+
+    def index_set(self, target: Handle, keys: Keys, value: Operand) -> None:
+        self._masked(keys)
+        super().index_set(target, keys, value)
+
+    def nonzero(self, x: Handle) -> tuple[Handle, ...]:
+        self._shape_depends_on_elements()
+        return super().nonzero(x)
+
+    def unique(self, x: Handle) -> tuple[Handle, Handle, Handle, Handle]:
+        self._shape_depends_on_elements()
+        return super().unique(x)
+
+    def unique_counts(self, x: Handle) -> tuple[Handle, Handle]:
+        self._shape_depends_on_elements()
+        return super().unique_counts(x)
+
+    def unique_inverse(self, x: Handle) -> tuple[Handle, Handle]:
+        self._shape_depends_on_elements()
+        return super().unique_inverse(x)
+
+    def unique_values(self, x: Handle) -> Handle:
+        self._shape_depends_on_elements()
+        return super().unique_values(x)
+
+    def repeat(self, x: Handle, repeats: int | Handle, axis: int) -> Handle:
+        if not isinstance(repeats, int):
+            self._shape_depends_on_elements()
+        return super().repeat(x, repeats, axis)
+
+    def bincount(self, x: Handle, weights: Handle | None, length: int, *, extend: bool) -> Handle:
+        if extend:
+            self._shape_depends_on_elements()
+        return super().bincount(x, weights, length, extend=extend)
+
+
+class LimitedBackend(Limits, CheckedBackend):
+    """The CPU backend with properties, and with the contract asserted around it."""
+
+
+class LimitedLazyBackend(Limits, LazyBackend):  # type: ignore[misc]  # see Unlimited
+    """The same, whose elements are computed when somebody asks for them."""
+
+    def __init__(self, name: str) -> None:
+        LazyBackend.__init__(self, name)
+
+
+def limited(name: str, properties: Sequence[str]) -> Backend:
+    """The backend of the device for tests of that name."""
+    backend: LimitedBackend | LimitedLazyBackend
+    if "lazy" in properties:
+        backend = LimitedLazyBackend(name)
+    else:
+        backend = LimitedBackend(CPUBackend())
+    backend.limit(name, properties)
+    return backend
