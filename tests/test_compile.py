@@ -1189,3 +1189,16 @@ def test_peak_bytes():
     n = program.variables[0]
     assert eval_dim(program.peak_bytes, {n: 10}) == 3 * 10 * 4 * 8
     assert xp.compile(lambda x: x[1:]).lower(ShapeSpec((4,), xp.int8)).peak_bytes == 0
+
+
+@pytest.mark.parametrize("device", ["test:1", "test:lazy"])
+def test_a_function_that_only_writes_runs_on_the_device_of_its_argument(device: str) -> None:
+    @xp.compile
+    def function(x: Array) -> Array:
+        x[0] = 5.0
+        return x
+
+    for _ in range(2):
+        x = xp.zeros((2, 3), device=device).T
+        assert function(x) is x
+        assert x.tolist() == [[5.0, 5.0], [0.0, 0.0], [0.0, 0.0]]

@@ -126,6 +126,8 @@ _NAMES: Final = {
     "__getitem__": "an index",
     "__reduce__": "pickle",
     "__reduce_ex__": "pickle",
+    "__setitem__": "an assignment",
+    "setitem": "an assignment",
 }
 
 

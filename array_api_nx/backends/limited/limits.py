@@ -49,8 +49,8 @@ _EXTENSION: Final = 12
 _WRITERS: Final = (("array_api_extra._lib._at", "at"), ("array_api_extra._at", "at"))
 """Functions that write to arrays on the user's behalf, where he asked for nothing but a new array.
 
-``at(x)[key].set(value)`` returns the array in which that was written, and knows of JAX's arrays
-alone that they are never written to."""
+``at(x)[key].set(value)`` returns the array in which that was written. For what it knows never to be
+written to, or to take no masks, which are arrays of JAX and Dask alone, it has other ways."""
 
 
 class Memory:
@@ -151,9 +151,15 @@ class Limits(Unlimited):
     # ------------------------------------------------------------------ masks, shapes
 
     def _masked(self, keys: Keys) -> bool:
-        """Refuse masks where the device has no index by masks; else whether there is one."""
+        """Refuse masks where the device has no index by masks; else whether there is one.
+
+        What `_WRITERS` do with them does not count.
+        """
         handles = [key for key in keys if key is not None and type(key) is not int]
         masked = any([self.dtype(key) is d.bool for key in handles])
+        if masked and is_called_by(_WRITERS):
+            # Of the arrays that it knows to take no masks, it makes others with where.
+            return False
         if masked and "no_mask_index" in self.properties:
             self._refuse(
                 "has a mask", "takes no masks", "choose with where(mask, x, other) instead"

@@ -239,7 +239,7 @@ def test_no_index_by_masks() -> None:
     x = xp.arange(4, device="test:no_mask_index")
     with pytest.raises(LimitError, match=r"test_limits.py:\d+: an index has a mask, .* takes no m"):
         x[x > 1]
-    with pytest.raises(LimitError, match=r"has a mask.*choose with where"):
+    with pytest.raises(LimitError, match=r"an assignment has a mask.*choose with where"):
         x[x > 1] = 0
     with pytest.raises(LimitError, match="has a mask"):
         x[xp.asarray(True, device=x.device)]
@@ -348,6 +348,15 @@ def test_at_writes_to_immutable_arrays() -> None:
     assert xpx.at(x)[1].add(2.0, copy=True).tolist()[1] in (3.0, 7.0)
     with pytest.raises(ValueError, match="never change"):
         x[1] = 5.0
+
+
+@pytest.mark.parametrize("device", ["test:no_mask_index", "test:immutable,lazy,static_shapes"])
+def test_at_takes_masks(device: str) -> None:
+    xpx = pytest.importorskip("array_api_extra")
+    x = xp.asarray([1.0, 2.0, 3.0], device=device)
+    assert xpx.at(x)[x > 1].set(5.0).tolist() == [1, 5, 5]
+    y = xp.asarray([1.0, 2.0, 3.0], device=device)
+    assert xpx.at(y)[y > 1].add(1.0).tolist() == [1, 3, 4]
 
 
 def test_the_backend_is_the_cpu_backend_inside_the_contract() -> None:
