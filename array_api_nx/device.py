@@ -77,17 +77,20 @@ class Device:
         Executes primitives on this device.
     real, complex, integral : DType
         The dtypes of new arrays.
+    missing : frozenset of DType
+        The dtypes that arrays cannot have.
     traits : Traits
-        What else it has, or lacks.
+        These dtypes, and what else is known of it.
     """
 
-    __slots__ = ("backend", "complex", "integral", "name", "real", "traits")
+    __slots__ = ("backend", "complex", "integral", "missing", "name", "real", "traits")
 
     name: str
     backend: Backend
     real: DType
     complex: DType
     integral: DType
+    missing: frozenset[DType]
     traits: Traits
 
     def __new__(cls, name: str | Device, /, **options: object) -> Device:
@@ -149,7 +152,7 @@ def _make(name: str, load: Callable[[], Backend], traits: Traits) -> Device:
     device.name = name
     until_used: StandIn = _NotLoaded(device, load)
     device.backend = until_used
-    device.traits = traits
+    device.traits, device.missing = traits, traits.missing
     device.real, device.complex, device.integral = traits.real, traits.complex, traits.integral
     return device
 
@@ -165,7 +168,7 @@ def default_dtype(kind: type, device: Device) -> DType:
 
 def available(dtype: DType, device: Device) -> DType:
     """`dtype`; TypeError, naming another, if arrays on `device` cannot have it."""
-    if dtype in device.traits.missing:
+    if dtype in device.missing:
         raise TypeError(
             f"device {device} has no {dtype}; give dtype={nearest(dtype, device)}, or leave it out "
             "where the default will do"
@@ -175,7 +178,7 @@ def available(dtype: DType, device: Device) -> DType:
 
 def nearest(dtype: DType, device: Device) -> DType:
     """`dtype`, or the widest one of its kind that arrays on `device` can have."""
-    missing = device.traits.missing
+    missing = device.missing
     if dtype not in missing:
         return dtype
     kind = next(kind for kind in _KINDS if dtype in kind)

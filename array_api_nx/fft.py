@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Final
 from .contract import primitives as p
 from .contract.backend import Handle, Norm
 from .contract.numpy_dtypes import DTypeLike
-from .core.dtypes import COMPLEX, REAL_FLOATING, DType, as_dtype, float64
+from .core.dtypes import COMPLEX, REAL_FLOATING, DType, as_dtype
 from .core.shape import as_int, check_shape, normalise_axes
-from .device import Device, as_device, nearest
+from .device import Device, as_device
 from .frontend import elementwise, manipulation
 from .frontend.array import Array
 from .frontend.dispatch import cast, only_array, operand_dtypes, wrap
@@ -507,9 +507,9 @@ def fftfreq(
     """
     size = _at_least_one(n, "n")
     target = as_device(device)
-    backend, double = target.backend, nearest(float64, target)
-    ascending = backend.arange(0, (size + 1) // 2, 1, double)
-    negative = backend.arange(-(size // 2), 0, 1, double)
+    backend = target.backend
+    ascending = backend.arange(0, (size + 1) // 2, 1, target.real)
+    negative = backend.arange(-(size // 2), 0, 1, target.real)
     return _frequencies(backend.cat([ascending, negative], 0), size, d, dtype, target)
 
 
@@ -549,7 +549,7 @@ def rfftfreq(
     """
     size = _at_least_one(n, "n")
     target = as_device(device)
-    ascending = target.backend.arange(0, size // 2 + 1, 1, nearest(float64, target))
+    ascending = target.backend.arange(0, size // 2 + 1, 1, target.real)
     return _frequencies(ascending, size, d, dtype, target)
 
 
@@ -557,13 +557,12 @@ def _frequencies(
     counts: Handle, n: int, d: float, dtype: DTypeLike | None, device: Device
 ) -> Array:
     """`counts` over d * n, in double precision, where there is one, until the end."""
-    double = nearest(float64, device)
-    result = double if dtype is None else as_dtype(dtype)
+    result = device.real if dtype is None else as_dtype(dtype)
     if result not in REAL_FLOATING:
         raise TypeError(f"frequencies have dtype float32 or float64, not {result}; use astype")
     if d == 0:
         raise ValueError("the distance d between samples must not be 0; give that of the samples")
-    return cast(wrap(counts, double, device) / (float(d) * n), result)
+    return cast(wrap(counts, device.real, device) / (float(d) * n), result)
 
 
 def fftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:

@@ -207,7 +207,7 @@ def asarray(
         interop.taking(obj, "asarray", target, array.nbytes)
     # Of a sequence's elements nobody else has an array.
     lent = not isinstance(obj, list | tuple)
-    if not lent and dtype is None and target.traits.missing:
+    if not lent and dtype is None and target.missing:
         # The default dtype is that of the device, and not NumPy's.
         found = FROM_NUMPY.get(array.dtype)
         dtype = None if found is None else nearest(found, target)
@@ -609,7 +609,7 @@ def _constant(
         dtype = target.real
     elif type(dtype) is not DType:
         dtype = as_dtype(dtype)
-    if dtype in target.traits.missing:
+    if target.missing:
         available(dtype, target)
     array = Array()
     array._handle = target.backend.full(

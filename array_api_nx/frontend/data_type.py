@@ -54,7 +54,7 @@ def astype(
     if device is not None:
         target = as_device(device)
         if target is not x._device:
-            if x._dtype in target.traits.missing:
+            if x._dtype in target.missing:
                 # Only what it becomes can be there.
                 return astype(x, dtype).to_device(target)
             # Where both see the same memory, moving alone shares it.
@@ -64,7 +64,9 @@ def astype(
         return copy_array(x) if copy else x
     refuse_loss(x._dtype, dtype)
     target = x._device
-    return wrap(target.backend.cast(x._handle, available(dtype, target)), dtype, target)
+    if target.missing:
+        available(dtype, target)
+    return wrap(target.backend.cast(x._handle, dtype), dtype, target)
 
 
 def refuse_loss(from_: DType, to: DType) -> None:

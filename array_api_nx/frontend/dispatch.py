@@ -184,10 +184,11 @@ def as_array(x: object, name: str = "x") -> ArrayOrScalar:
                 "convert it with float() or int()"
             )
         device = hints.device or default_device()
-        nearby = nearest(dtype, device)
-        value = np.asarray(x) if nearby is dtype else np.asarray(x, TO_NUMPY[nearby])
-        handle = device.backend.from_host(value, copy=False, lent=False)
-        return wrap(handle, nearby, device)
+        if device.missing:
+            dtype = nearest(dtype, device)
+            x = TO_NUMPY[dtype].type(x)
+        handle = device.backend.from_host(np.asarray(x), copy=False, lent=False)
+        return wrap(handle, dtype, device)
     kind = scalar_type(x)
     if kind is not None:
         return x if type(x) in _SYMBOLIC else kind(x)  # type: ignore[return-value]
@@ -235,7 +236,9 @@ def cast(x: Array, dtype: DType) -> Array:
     if x._dtype is dtype:
         return x
     device = x._device
-    return wrap(device.backend.cast(x._handle, available(dtype, device)), dtype, device)
+    if device.missing:
+        available(dtype, device)
+    return wrap(device.backend.cast(x._handle, dtype), dtype, device)
 
 
 def int64_operand(x: Array) -> Array:
@@ -283,7 +286,9 @@ def operands(*values: object) -> tuple[list[ArrayOrScalar], DType, Device]:
             kind = scalar_type(x)
             assert kind is not None
             dtype = SCALAR_PROMOTION[dtype, kind]
-    return result, _promoted(dtype, device), device
+    if device.missing:
+        dtype = _promoted(dtype, device)
+    return result, dtype, device
 
 
 def moved_scalar(x: Array, device: Device) -> Array:
@@ -305,7 +310,9 @@ def promote_arrays(*arrays: Array) -> tuple[list[Array], DType, Device]:
     for i, x in enumerate(arrays, start=1):
         only_array(x, f"x{i}")
     device = common_device(arrays)
-    dtype = _promoted(d.promote(*[x._dtype for x in arrays]), device)
+    dtype = d.promote(*[x._dtype for x in arrays])
+    if device.missing:
+        dtype = _promoted(dtype, device)
     return [cast(x, dtype) for x in arrays], dtype, device
 
 
@@ -331,7 +338,9 @@ def operand_dtypes(op: Primitive, dtype: DType, device: Device) -> tuple[DType, 
     """The dtype to compute in and that of the result, for operands of `dtype` on a device."""
     result = op.results.get(dtype)
     if result is None:
-        dtype = nearest(op.cast_first.get(dtype) or refuse_dtype(op, dtype), device)
+        dtype = op.cast_first.get(dtype) or refuse_dtype(op, dtype)
+        if device.missing:
+            dtype = nearest(dtype, device)
         result = op.results[dtype]
     return dtype, result
 
@@ -402,18 +411,17 @@ def _binary(op: Primitive, x1: ArrayOrScalar, x2: ArrayOrScalar, foreign: object
     a: ArrayOrScalar = as_array(x1) if isinstance(x1, np.generic) else x1
     b: ArrayOrScalar = as_array(x2) if isinstance(x2, np.generic) else x2
     if type(a) is Array and type(b) is Array and a._device is b._device:
-        device = a._device
-        dtype = _promoted(PROMOTION[a._dtype, b._dtype], device)
+        dtype, device = PROMOTION[a._dtype, b._dtype], a._device
     elif type(a) is Array and type(b) in _SCALARS:
-        device = a._device
-        dtype = _promoted(a._dtype.with_scalar[type(b)], device)
+        dtype, device = a._dtype.with_scalar[type(b)], a._device
     elif type(b) is Array and type(a) in _SCALARS:
-        device = b._device
-        dtype = _promoted(b._dtype.with_scalar[type(a)], device)
+        dtype, device = b._dtype.with_scalar[type(a)], b._device
     elif foreign is NotImplemented and not (is_operand(a) and is_operand(b)):
         return NotImplemented  # type: ignore[no-any-return]  # as operators may
     else:
         (a, b), dtype, device = operands(x1, x2)
+    if device.missing:
+        dtype = _promoted(dtype, device)
     if op not in _EXACT_WITH_SCALARS or not _out_of_range(a, b):
         compute, result = operand_dtypes(op, dtype, device)
         first = cast(a, compute)._handle if type(a) is Array else check_scalar(a, compute)

@@ -84,7 +84,7 @@ class Info:
             If there is no such kind or device.
         """
         target = as_device(device)
-        missing = target.traits.missing
+        missing = target.missing
         there = [each for each in target.backend.available_dtypes() if each not in missing]
         kinds = kind if isinstance(kind, tuple) else (kind,)
         for each in kinds:

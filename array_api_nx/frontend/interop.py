@@ -281,7 +281,8 @@ def from_numpy(
         if flags.aligned and (flags.c_contiguous or _whole_strides(array)):
             if copy is False and not device.backend.shares_host:
                 raise ValueError(f"device {device} shares no memory with NumPy; use copy=None")
-            available(found, device)
+            if device.missing:
+                available(found, device)
             handle = device.backend.from_host(_canonical(array), copy=bool(copy), lent=lent)
             return wrap(handle, found, device)
     return _from_other(array, dtype, device, copy)

@@ -168,7 +168,7 @@ def _computed(
     chosen = _choose(ufunc, kinds)
     if type(chosen) is not UfuncLoop:
         return chosen(*values)
-    if device.traits.missing:
+    if device.missing:
         chosen = _available(chosen, ufunc, kinds, device)
     handles = [
         (x if x._dtype is dtype else cast(x, dtype))._handle
@@ -197,7 +197,7 @@ def _available(chosen: UfuncLoop, ufunc: np.ufunc, kinds: Kinds, device: Device)
     TypeError
         If the device has not all its dtypes.
     """
-    if not device.traits.missing.isdisjoint((*chosen.inputs, *chosen.outputs)):
+    if not device.missing.isdisjoint((*chosen.inputs, *chosen.outputs)):
         chosen = _resolve(ufunc, tuple([_floating(kind, device) for kind in kinds]))
     for dtype in (*chosen.inputs, *chosen.outputs):
         available(dtype, device)

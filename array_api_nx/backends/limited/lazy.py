@@ -76,6 +76,18 @@ class Call:
         return [call for call in map(_call_of, _read_in(read)) if call.results is None]
 
 
+def in_order(call: Call) -> list[Call]:
+    """The calls that must be made for the results of `call`, itself among them, operands first."""
+    found: dict[Call, None] = {}
+    stack = [call] if call.results is None else []
+    while stack:
+        waiting = [each for each in stack[-1].waiting() if each not in found]
+        stack += waiting
+        if not waiting:
+            found[stack.pop()] = None
+    return list(found)
+
+
 class Value(NamedTuple):
     """A block of elements: the result of a call at `position`."""
 
@@ -147,20 +159,9 @@ class LazyBackend(ElementlessBackend):
         if call.results is None:
             evaluated(self.name, why)
             with self._lock:
-                self._make(call)
+                for each in in_order(call):
+                    self._run(each)
         return self._read(operand)
-
-    def _make(self, call: Call) -> None:
-        """Make a call, and before it those whose results it reads."""
-        stack = [call]
-        while stack:
-            last = stack[-1]
-            waiting = [] if last.results is not None else last.waiting()
-            stack += waiting
-            if not waiting:
-                stack.pop()
-                if last.results is None:
-                    self._run(last)
 
     def _run(self, call: Call) -> None:
         with np.errstate(**call.errors):
@@ -222,7 +223,7 @@ class LazyBackend(ElementlessBackend):
             self.elements(x, "it was to be evaluated")
 
     def explain(self, x: Handle) -> Explanation:
-        return Explanation()
+        return Explanation(len(in_order(_call_of(ValueView(x.memory.value, x.view)))))
 
     def from_host(self, array: NDArray, *, copy: bool, lent: bool = True) -> Traced:
         handle = self.real.from_host(array, copy=copy or lent, lent=lent)

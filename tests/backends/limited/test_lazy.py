@@ -32,6 +32,7 @@ def test_nothing_is_computed_before_somebody_asks(evaluations: list[Any]) -> Non
     y += 1
     z = xp.where(y > 1, y, 0)[xp.argsort(y[:, 0])]
     assert (z.shape, z.dtype, evaluations) == ((4, 2), xp.float64, [])
+    assert xp.explain(z).pending
     assert float(xp.max(z)) == 6.0
     assert evaluations == [(DEVICE, "an element was asked for")]
 
@@ -71,6 +72,7 @@ def test_what_is_computed_is_not_computed_again(evaluations: list[Any]) -> None:
     x = xp.arange(4.0, device=DEVICE) + 1
     xp.evaluate(x)
     assert len(evaluations) == 1
+    assert not xp.explain(x).pending
     assert x.tolist() == [1, 2, 3, 4]
     assert float(x[1:][0]) == 2.0
     assert len(evaluations) == 1
