@@ -154,7 +154,7 @@ def _misfit(
     function: Function, parameter: str, words: tuple[str, ...], value: object, version: str
 ) -> Exception:
     said = [
-        f"an array of a {Group(word[6:-1]).words} dtype"
+        ("an array" if word == "array[any]" else f"an array of a {Group(word[6:-1]).words} dtype")
         if word.startswith("array[")
         else _SAID[word]
         for word in words

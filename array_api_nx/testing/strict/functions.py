@@ -86,27 +86,28 @@ def function_of(
     else:
         made = _of_many(function, signature, target, policy, own)
     made.__name__ = made.__qualname__ = short
-    made.__module__ = (
-        policy.name + ("." if "." in function.name else "") + (function.name.rpartition(".")[0])
-    )
+    made.__module__ = f"{policy.name}.{function.name}".rpartition(".")[0]
     made.__doc__ = target.__doc__
-    shown = [p.replace(annotation=Parameter.empty) for p in signature.parameters.values()]
-    made.__signature__ = Signature(shown)  # type: ignore[attr-defined]
+    made.__signature__ = _shown(signature)  # type: ignore[attr-defined]
     return made
 
 
-def _misused(function: Function, signature: Signature, args: Any, kwargs: Any, version: str) -> Any:
-    """The TypeError for arguments that do not fit the signature; None if they do."""
+def _shown(signature: Signature) -> Signature:
+    """A signature without the words of the table."""
+    given = signature.parameters.values()
+    return Signature([p.replace(annotation=Parameter.empty) for p in given])
+
+
+def _misused(
+    function: Function, signature: Signature, args: Any, kwargs: Any, version: str
+) -> None:
+    """TypeError for arguments that do not fit the signature; nothing if they do."""
     try:
         signature.bind(*args, **kwargs)
     except TypeError as error:
-        shown = ", ".join(str(p).partition(":")[0] for p in signature.parameters.values())
-        plain = Signature(
-            [p.replace(annotation=Parameter.empty) for p in signature.parameters.values()]
-        )
-        instead = f"the signature is {function.name}{plain}"
+        instead = f"the signature is {function.name}{_shown(signature)}"
         for name in kwargs:
-            if name not in shown and name in function.signature.parameters:
+            if name not in signature.parameters and name in function.signature.parameters:
                 instead += f"; {name}= came with a later version than {version}"
         if len(args) > len(_by_position(signature)):
             keywords = [p.name for p in signature.parameters.values() if p.kind is p.KEYWORD_ONLY]
