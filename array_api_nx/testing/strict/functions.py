@@ -18,7 +18,7 @@ from .array import StrictArray
 from .dtypes import SCALARS, STRICT
 from .errors import refuse
 from .operands import Group, check_devices, check_kinds, check_pair, check_scalar
-from .rules import RULES
+from .rules import RULES, Call
 from .signatures import PROMOTED, Function
 from .versions import lacks
 
@@ -257,7 +257,7 @@ def _of_many(
         if relate is not None:
             relate(given, kwargs)
         if rule is not None:
-            return wrap(rule(policy, own, target, given, kwargs))
+            return wrap(rule(Call(policy, own, target, given, kwargs)))
         return wrap(target(*given, **kwargs))
 
     def together(given: list[Any], kwargs: dict[str, Any]) -> None:

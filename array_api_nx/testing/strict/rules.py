@@ -1,13 +1,12 @@
 """What the standard asks of single functions beyond their signatures.
 
-A rule is called with the options of the namespace, the class of its arrays, the function of ours
-and its checked arguments, and gives the result.
+A rule is given a call whose arguments have been checked one by one, and gives the result.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -19,14 +18,39 @@ from .dtypes import PLAIN, StrictDType, in_kind
 from .errors import refuse
 from .info import Limits, StrictInfo
 from .operands import Group, check_devices, check_kinds, check_scalar, described, foreign
+from .policy import Policy
 from .versions import widened_in
 
-if TYPE_CHECKING:
-    from .policy import Policy
+__all__ = ["RULES", "Call"]
 
-__all__ = ["RULES"]
 
-Rule = Callable[["Policy", type[StrictArray], Callable[..., Any], list[Any], dict[str, Any]], Any]
+class Call(NamedTuple):
+    """A call of a function of ours.
+
+    Attributes
+    ----------
+    policy : Policy
+        The options of the namespace.
+    own : type
+        The class of its arrays.
+    target : callable
+        The function.
+    given, kwargs : list, dict
+        Its arguments by position and by name, with arrays of ours in them.
+    """
+
+    policy: Policy
+    own: type[StrictArray]
+    target: Callable[..., Any]
+    given: list[Any]
+    kwargs: dict[str, Any]
+
+    def compute(self) -> Any:
+        """What the function gives."""
+        return self.target(*self.given, **self.kwargs)
+
+
+Rule = Callable[[Call], Any]
 
 DATA_DEPENDENT = "Data-dependent output shapes"
 
@@ -34,12 +58,10 @@ DATA_DEPENDENT = "Data-dependent output shapes"
 # ---------------------------------------------------------------------- creation
 
 
-def _asarray(
-    policy: Policy, own: type[StrictArray], target: Any, given: list[Any], kwargs: dict[str, Any]
-) -> Any:
-    (obj,) = given
-    if type(obj) is own:
-        return target(obj._array, **kwargs)
+def _asarray(call: Call) -> Any:
+    (obj,) = call.given
+    if type(obj) is call.own:
+        return call.target(obj._array, **call.kwargs)
     if isinstance(obj, StrictArray | Array):
         raise refuse(
             TypeError,
@@ -56,8 +78,8 @@ def _asarray(
                     "asarray",
                     "use xp.stack(arrays), or float(x) and int(x) for single elements",
                 )
-        obj = _nested(obj, own)
-    return target(obj, **kwargs)
+        obj = _nested(obj, call.own)
+    return call.target(obj, **call.kwargs)
 
 
 def _nested(values: Any, own: type[StrictArray]) -> Any:
@@ -78,17 +100,13 @@ def _nested(values: Any, own: type[StrictArray]) -> Any:
     return made
 
 
-def _from_dlpack(
-    policy: Policy, own: type[StrictArray], target: Any, given: list[Any], kwargs: dict[str, Any]
-) -> Any:
-    (obj,) = given
-    return target(obj._array if type(obj) is own else obj, **kwargs)
+def _from_dlpack(call: Call) -> Any:
+    (obj,) = call.given
+    return call.target(obj._array if type(obj) is call.own else obj, **call.kwargs)
 
 
-def _meshgrid(
-    policy: Policy, own: type[StrictArray], target: Any, given: list[Any], kwargs: dict[str, Any]
-) -> Any:
-    dtypes = {array.dtype for array in given}
+def _meshgrid(call: Call) -> Any:
+    dtypes = {array.dtype for array in call.given}
     if len(dtypes) > 1:
         raise refuse(
             ValueError,
@@ -96,7 +114,7 @@ def _meshgrid(
             "meshgrid",
             "convert them: xp.astype(x, xp.float64)",
         )
-    for array in given:
+    for array in call.given:
         if array.ndim != 1:
             raise refuse(
                 ValueError,
@@ -104,7 +122,7 @@ def _meshgrid(
                 "meshgrid",
                 "use xp.reshape(x, (-1,))",
             )
-    return _in_sequence(policy, target(*given, **kwargs))
+    return _in_sequence(call.policy, call.compute())
 
 
 def _in_sequence(policy: Policy, arrays: Any) -> Any:
@@ -112,19 +130,15 @@ def _in_sequence(policy: Policy, arrays: Any) -> Any:
     return list(arrays) if policy.version < "2025.12" else tuple(arrays)
 
 
-def _broadcast_arrays(
-    policy: Policy, own: type[StrictArray], target: Any, given: list[Any], kwargs: dict[str, Any]
-) -> Any:
-    return _in_sequence(policy, target(*given))
+def _broadcast_arrays(call: Call) -> Any:
+    return _in_sequence(call.policy, call.target(*call.given))
 
 
 # ---------------------------------------------------------------------- data types
 
 
-def _astype(
-    policy: Policy, own: type[StrictArray], target: Any, given: list[Any], kwargs: dict[str, Any]
-) -> Any:
-    x, dtype = given
+def _astype(call: Call) -> Any:
+    x, dtype = call.given
     if x.dtype in d.COMPLEX and dtype not in (*d.COMPLEX, d.bool):
         raise refuse(
             TypeError,
@@ -132,26 +146,20 @@ def _astype(
             "astype",
             "say which part: xp.astype(xp.real(x), dtype)",
         )
-    return target(x, dtype, **kwargs)
+    return call.target(x, dtype, **call.kwargs)
 
 
-def _can_cast(
-    policy: Policy, own: type[StrictArray], target: Any, given: list[Any], kwargs: dict[str, Any]
-) -> Any:
-    from_ = given[0].dtype if type(given[0]) is Array else given[0]
-    return in_kind(from_, given[1]) and target(from_, given[1])
+def _can_cast(call: Call) -> Any:
+    from_ = call.given[0].dtype if type(call.given[0]) is Array else call.given[0]
+    return in_kind(from_, call.given[1]) and call.target(from_, call.given[1])
 
 
-def _limits(
-    policy: Policy, own: type[StrictArray], target: Any, given: list[Any], kwargs: dict[str, Any]
-) -> Any:
-    return Limits(target(*given))
+def _limits(call: Call) -> Any:
+    return Limits(call.target(*call.given))
 
 
-def _isdtype(
-    policy: Policy, own: type[StrictArray], target: Any, given: list[Any], kwargs: dict[str, Any]
-) -> Any:
-    dtype, kind = [*given, *kwargs.values()]
+def _isdtype(call: Call) -> Any:
+    dtype, kind = [*call.given, *call.kwargs.values()]
     if type(kind) is str and kind in d.KINDS:
         return dtype in d.KINDS[kind]
     asked = kind if isinstance(kind, tuple) else (kind,)
@@ -175,20 +183,18 @@ def _isdtype(
                 "isdtype",
                 'use xp.float64 or "real floating"',
             )
-    return target(dtype, tuple(plain))
+    return call.target(dtype, tuple(plain))
 
 
-def _result_type(
-    policy: Policy, own: type[StrictArray], target: Any, given: list[Any], kwargs: dict[str, Any]
-) -> Any:
-    if len(given) == 1 and type(given[0]) is own:
-        return given[0]._array.dtype
+def _result_type(call: Call) -> Any:
+    if len(call.given) == 1 and type(call.given[0]) is call.own:
+        return call.given[0]._array.dtype
     arrays = []
     dtypes: list[DType] = []
     scalars = []
     since = widened_in("result_type", "scalar")
-    for each in given:
-        if type(each) is own:
+    for each in call.given:
+        if type(each) is call.own:
             arrays.append(each._array)
             dtypes.append(each._array.dtype)
         elif type(each) is StrictDType:
@@ -204,10 +210,10 @@ def _result_type(
                 "result_type",
                 "use a dtype of the namespace, such as xp.float64",
             )
-    if scalars and policy.version < since:
+    if scalars and call.policy.version < since:
         raise refuse(
             TypeError,
-            f"result_type of scalars in {policy.version}; they came with {since}",
+            f"result_type of scalars in {call.policy.version}; they came with {since}",
             "result_type",
             "leave the scalars out",
         )
@@ -223,25 +229,21 @@ def _result_type(
         check_devices("result_type", arrays)
     result = d.promote(*dtypes)
     for each in scalars:
-        check_scalar("result_type", result, each, policy.version, Group("any"))
+        check_scalar("result_type", result, each, call.policy.version, Group("any"))
     return d.promote(result, *[result.with_scalar[type(each)] for each in scalars])
 
 
 # ---------------------------------------------------------------------- element by element
 
 
-def _shift(
-    policy: Policy, own: type[StrictArray], target: Any, given: list[Any], kwargs: dict[str, Any]
-) -> Any:
-    check_shift(target.__name__, given[1])
-    return target(*given)
+def _shift(call: Call) -> Any:
+    check_shift(call.target.__name__, call.given[1])
+    return call.target(*call.given)
 
 
-def _clip(
-    policy: Policy, own: type[StrictArray], target: Any, given: list[Any], kwargs: dict[str, Any]
-) -> Any:
-    bounds = dict(zip(("min", "max"), given[1:], strict=False)) | kwargs
-    x = given[0]
+def _clip(call: Call) -> Any:
+    bounds = dict(zip(("min", "max"), call.given[1:], strict=False)) | call.kwargs
+    x = call.given[0]
     for name, bound in bounds.items():
         if type(bound) is Array and bound.dtype is not x.dtype:
             raise refuse(
@@ -259,7 +261,7 @@ def _clip(
             "clip",
             "exchange them, or use xp.minimum(xp.maximum(x, min), max)",
         )
-    return target(*given, **kwargs)
+    return call.compute()
 
 
 def _is_greater(low: Any, high: Any) -> bool:
@@ -276,37 +278,31 @@ def _is_greater(low: Any, high: Any) -> bool:
 # ---------------------------------------------------------------------- along axes
 
 
-def _total(
-    policy: Policy, own: type[StrictArray], target: Any, given: list[Any], kwargs: dict[str, Any]
-) -> Any:
-    (x,) = given
-    if policy.version < "2023.12" and kwargs.get("dtype") is None:
+def _total(call: Call) -> Any:
+    (x,) = call.given
+    if call.policy.version < "2023.12" and call.kwargs.get("dtype") is None:
         # Sums of floats had the default dtype, whatever that of the array.
         if x.dtype in d.REAL_FLOATING:
-            kwargs["dtype"] = x.device.real
+            call.kwargs["dtype"] = x.device.real
         elif x.dtype in d.COMPLEX:
-            kwargs["dtype"] = x.device.complex
-    return target(x, **kwargs)
+            call.kwargs["dtype"] = x.device.complex
+    return call.target(x, **call.kwargs)
 
 
-def _scan(
-    policy: Policy, own: type[StrictArray], target: Any, given: list[Any], kwargs: dict[str, Any]
-) -> Any:
-    (x,) = given
+def _scan(call: Call) -> Any:
+    (x,) = call.given
     if not x.ndim:
         raise refuse(
             ValueError,
-            f"{target.__name__} of a zero-dimensional array is left unspecified",
+            f"{call.target.__name__} of a zero-dimensional array is left unspecified",
             "Statistical Functions",
             "use xp.reshape(x, (1,))",
         )
-    return target(x, **kwargs)
+    return call.target(x, **call.kwargs)
 
 
-def _take(
-    policy: Policy, own: type[StrictArray], target: Any, given: list[Any], kwargs: dict[str, Any]
-) -> Any:
-    x, indices = given
+def _take(call: Call) -> Any:
+    x, indices = call.given
     if not x.ndim or indices.ndim != 1:
         raise refuse(
             ValueError,
@@ -315,54 +311,48 @@ def _take(
             "take",
             "use xp.reshape, or xp.take_along_axis",
         )
-    if kwargs.get("axis") is None and x.ndim != 1:
+    if call.kwargs.get("axis") is None and x.ndim != 1:
         raise refuse(
             ValueError,
             f"take without axis from {x.ndim} axes; it may be left out for one axis only",
             "take",
             "name the axis: xp.take(x, indices, axis=0)",
         )
-    return target(x, indices, **kwargs)
+    return call.target(x, indices, **call.kwargs)
 
 
-def _along_vectors(
-    policy: Policy, own: type[StrictArray], target: Any, given: list[Any], kwargs: dict[str, Any]
-) -> Any:
-    axis = kwargs.get("axis", -1)
-    if policy.version < "2023.12":
-        most = max([x.ndim for x in given])
-        if 0 <= axis < most and target.__name__ == "vecdot":
+def _along_vectors(call: Call) -> Any:
+    axis = call.kwargs.get("axis", -1)
+    if call.policy.version < "2023.12":
+        most = max([x.ndim for x in call.given])
+        if 0 <= axis < most and call.target.__name__ == "vecdot":
             # Axes were those of the shape that both arrays are broadcast to.
-            kwargs["axis"] = axis - most
+            call.kwargs["axis"] = axis - most
     elif axis >= 0:
         raise refuse(
             ValueError,
-            f"{target.__name__} along axis {axis}; axes are counted from the last: negative",
+            f"{call.target.__name__} along axis {axis}; axes are counted from the last: negative",
             "Linear Algebra Functions",
             "count from the last axis: axis=axis - x.ndim",
         )
-    return target(*given, **kwargs)
+    return call.compute()
 
 
-def _permute_dims(
-    policy: Policy, own: type[StrictArray], target: Any, given: list[Any], kwargs: dict[str, Any]
-) -> Any:
-    axes = kwargs["axes"] if "axes" in kwargs else given[1]
+def _permute_dims(call: Call) -> Any:
+    axes = call.kwargs["axes"] if "axes" in call.kwargs else call.given[1]
     since = widened_in("permute_dims.axes", "negative")
-    if policy.version < since and any(axis < 0 for axis in axes):
+    if call.policy.version < since and any(axis < 0 for axis in axes):
         raise refuse(
             ValueError,
-            f"permute_dims by negative axes in {policy.version}; they came with {since}",
+            f"permute_dims by negative axes in {call.policy.version}; they came with {since}",
             "permute_dims",
             "count from the first axis: axis + x.ndim",
         )
-    return target(*given, **kwargs)
+    return call.compute()
 
 
-def _tensordot(
-    policy: Policy, own: type[StrictArray], target: Any, given: list[Any], kwargs: dict[str, Any]
-) -> Any:
-    axes = kwargs.get("axes", 2)
+def _tensordot(call: Call) -> Any:
+    axes = call.kwargs.get("axes", 2)
     pair = isinstance(axes, tuple) and len(axes) == 2
     if type(axes) is not int and not (pair and all(isinstance(a, list | tuple) for a in axes)):
         raise refuse(
@@ -371,25 +361,23 @@ def _tensordot(
             "tensordot",
             "use axes=((i, ...), (j, ...))",
         )
-    if policy.version < "2023.12" and pair and any(axis < 0 for a in axes for axis in a):
+    if call.policy.version < "2023.12" and pair and any(axis < 0 for a in axes for axis in a):
         raise refuse(
             ValueError,
-            f"tensordot over negative axes in {policy.version}; they came with 2023.12",
+            f"tensordot over negative axes in {call.policy.version}; they came with 2023.12",
             "tensordot",
             "count from the first axis: axis + x.ndim",
         )
-    return target(*given, **kwargs)
+    return call.compute()
 
 
 # ---------------------------------------------------------------------- shapes that depend on data
 
 
-def _data_dependent(
-    policy: Policy, own: type[StrictArray], target: Any, given: list[Any], kwargs: dict[str, Any]
-) -> Any:
-    if not policy.data_dependent_shapes:
-        raise _refuse_shape(target.__name__)
-    return target(*given, **kwargs)
+def _data_dependent(call: Call) -> Any:
+    if not call.policy.data_dependent_shapes:
+        raise _refuse_shape(call.target.__name__)
+    return call.compute()
 
 
 def _refuse_shape(name: str) -> Exception:
@@ -406,31 +394,25 @@ def _refuse_shape(name: str) -> Exception:
     )
 
 
-def _nonzero(
-    policy: Policy, own: type[StrictArray], target: Any, given: list[Any], kwargs: dict[str, Any]
-) -> Any:
-    if not given[0].ndim:
+def _nonzero(call: Call) -> Any:
+    if not call.given[0].ndim:
         raise refuse(
             ValueError,
             "nonzero of a zero-dimensional array, for which it must raise",
             "nonzero",
             "use xp.reshape(x, (1,))",
         )
-    return _data_dependent(policy, own, target, given, kwargs)
+    return _data_dependent(call)
 
 
-def _repeat(
-    policy: Policy, own: type[StrictArray], target: Any, given: list[Any], kwargs: dict[str, Any]
-) -> Any:
-    if type(given[1]) is Array and not policy.data_dependent_shapes:
+def _repeat(call: Call) -> Any:
+    if type(call.given[1]) is Array and not call.policy.data_dependent_shapes:
         raise _refuse_shape("repeat")
-    return target(*given, **kwargs)
+    return call.compute()
 
 
-def _info(
-    policy: Policy, own: type[StrictArray], target: Any, given: list[Any], kwargs: dict[str, Any]
-) -> Any:
-    return StrictInfo(policy, target())
+def _info(call: Call) -> Any:
+    return StrictInfo(call.policy, call.target())
 
 
 RULES: Final[dict[str, Rule]] = {
