@@ -159,7 +159,8 @@ def _limits(call: Call) -> Any:
 
 
 def _isdtype(call: Call) -> Any:
-    dtype, kind = [*call.given, *call.kwargs.values()]
+    said = dict(zip(("dtype", "kind"), call.given, strict=False)) | call.kwargs
+    dtype, kind = said["dtype"], said["kind"]
     if type(kind) is str and kind in d.KINDS:
         return dtype in d.KINDS[kind]
     asked = kind if isinstance(kind, tuple) else (kind,)

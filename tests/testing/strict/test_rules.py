@@ -80,6 +80,7 @@ def test_isdtype_takes_dtypes_and_the_standards_words():
     assert xp.isdtype(xp.int8, "integral")
     assert xp.isdtype(xp.int8, (xp.float64, "signed integer"))
     assert not xp.isdtype(xp.int8, xp.int16)
+    assert xp.isdtype(kind="integral", dtype=xp.int8)
     with pytest.raises(ValueError, match="real floating"):
         xp.isdtype(xp.int8, "integer")
     for kind in (np.int8, int, (("integral",),)):
