@@ -19,8 +19,9 @@ from tests.extra.everywhere import (
     ours,
     random,
 )
-from tests.support.alike import layouts, values
+from tests.support.alike import layouts
 from tests.support.programs import settings
+from tests.support.twins import random_values
 
 nan, inf = np.nan, np.inf
 
@@ -57,8 +58,8 @@ def test_nan_to_num_in_place() -> None:
 def test_comparisons(dtype: str, mode: str) -> None:
     rng = np.random.default_rng(2)
     for other in (dtype, "float64", "int64"):
-        a = values(rng, (30,), dtype)
-        b = a.astype(other) if np.can_cast(dtype, other) else values(rng, (30,), other)
+        a = random_values(rng, dtype, (30,))
+        b = a.astype(other) if np.can_cast(dtype, other) else random_values(rng, other, (30,))
         if other != "bool":
             b = (b + rng.choice([0, 0, 1], 30)).astype(b.dtype)
         if b.dtype.kind in "fc":

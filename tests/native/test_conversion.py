@@ -11,7 +11,8 @@ import pytest
 import array_api_nx as xp
 from array_api_nx.frontend.dispatch import cast
 from array_api_nx.native import native
-from tests.support.alike import DTYPES, compare, layouts, values
+from tests.support.alike import DTYPES, compare, layouts
+from tests.support.twins import random_values
 
 pytestmark = pytest.mark.skipif(native is None, reason="there is no extension")
 
@@ -151,7 +152,7 @@ def test_lists_that_python_has_to_read() -> None:
 @pytest.mark.parametrize("dtype", [*DTYPES, "longlong", "ulonglong", "float16", ">f8", "U3", "O"])
 def test_ndarrays(dtype: str) -> None:
     rng = np.random.default_rng(3)
-    whole = values(rng, (4, 6), "int8").astype(dtype)
+    whole = random_values(rng, "int8", (4, 6)).astype(dtype)
     frozen = whole.copy()
     frozen.flags.writeable = False
     repeated = np.lib.stride_tricks.as_strided(whole, (4, 6), (0, whole.itemsize), writeable=True)

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
 import array_api_nx as xp
-from array_api_nx.device import CPU
 from array_api_nx.native import native
-from tests.support.twins import steps
+from tests.support.twins import python_answers, random_array, random_values, steps
 
 pytestmark = pytest.mark.skipif(native is None, reason="the extension is not built")
 
@@ -29,58 +27,6 @@ DTYPES = (
     "complex64",
     "complex128",
 )
-SPECIAL = (0.0, -0.0, np.nan, np.inf, -np.inf, 1.5)
-
-
-@contextmanager
-def python_alone() -> Iterator[None]:
-    """Have C decline everything."""
-    assert native is not None
-    xp.asarray(0.0)  # the backend is loaded
-    backend = CPU.backend
-    native.set_cpu(CPU, object())
-    try:
-        yield
-    finally:
-        native.set_cpu(CPU, backend)
-
-
-def numbers(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> np.ndarray:
-    if dtype == "bool":
-        return rng.integers(0, 2, shape).astype(bool)
-    if dtype.startswith(("int", "uint")):
-        return rng.integers(0, 100, shape).astype(dtype)
-    values = np.empty(shape, dtype)
-    for part in (values.real, values.imag) if dtype.startswith("complex") else (values,):
-        part[...] = rng.normal(size=shape)
-        part[...] = np.where(rng.random(shape) < 0.3, rng.choice(SPECIAL, shape), part)
-    return values
-
-
-def layout(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> Any:
-    """An array of ours of one of many layouts."""
-    ndim = len(shape)
-    kind = rng.integers(0, 7)
-    if kind == 0 and ndim:
-        order = rng.permutation(ndim)
-        x = xp.asarray(numbers(rng, tuple(shape[i] for i in order), dtype))
-        return xp.permute_dims(x, tuple(int(i) for i in np.argsort(order)))
-    if kind == 1 and ndim:
-        x = xp.asarray(numbers(rng, tuple(2 * n + 1 for n in shape), dtype))
-        return x[tuple(slice(1, None, 2) for n in shape)]
-    if kind == 2 and ndim:
-        x = xp.asarray(numbers(rng, shape, dtype))
-        return x[tuple(slice(None, None, int(rng.choice([-1, 1]))) for _ in shape)]
-    if kind == 3 and ndim:
-        lead = tuple(n if rng.random() < 0.5 else 1 for n in shape)
-        return xp.broadcast_to(xp.asarray(numbers(rng, lead, dtype)), shape)
-    if kind == 4:
-        return xp.asarray(np.asfortranarray(numbers(rng, shape, dtype)))
-    if kind == 5:
-        array = numbers(rng, shape, dtype)
-        array.flags.writeable = False
-        return xp.asarray(array, copy=False)
-    return xp.asarray(numbers(rng, shape, dtype), copy=True)
 
 
 def some_shape(rng: np.random.Generator, least: int = 0, most: int = 4) -> tuple[int, ...]:
@@ -121,7 +67,7 @@ def index_array(rng: np.random.Generator, size: int, shape: tuple[int, ...]) -> 
     kind = rng.integers(0, 12)
     if kind == 0:
         mask = rng.integers(0, 2, (size,)).astype(bool)
-        return layout(rng, (size,), "bool") if rng.random() < 0.3 else xp.asarray(mask)
+        return random_array(rng, "bool", (size,)) if rng.random() < 0.3 else xp.asarray(mask)
     if kind == 1:
         return int(rng.integers(-size, size)) if size else 0
     if kind == 2:
@@ -142,7 +88,7 @@ def array_key(rng: np.random.Generator, shape: tuple[int, ...]) -> Any:
         taken = shape[: rng.integers(1, len(shape) + 1)]
         mask = xp.asarray(rng.integers(0, int(rng.choice([1, 2, 2, 2])) + 1, taken).astype(bool))
         if rng.random() < 0.3:
-            mask = layout(rng, taken, "bool")
+            mask = random_array(rng, "bool", taken)
         return mask if rng.random() < 0.7 else (mask, ...)
     indexed = some_shape(rng, 1, 3)
     share = float(rng.choice([0.3, 0.7, 1.0]))
@@ -186,7 +132,7 @@ def check(call: Callable[[], Any], arguments: list[Any], case: object) -> None:
     """C and Python give the same."""
     result, *rest = outcome(call)
     seen = traits(result, arguments)
-    with python_alone():
+    with python_answers():
         expected, *expected_rest = outcome(call)
         wanted = traits(expected, arguments)
     assert rest == expected_rest, case
@@ -198,7 +144,7 @@ def test_reading_by_basic_keys(seed: int) -> None:
     rng = np.random.default_rng(seed)
     for _ in range(250):
         shape = some_shape(rng)
-        x = layout(rng, shape, str(rng.choice(DTYPES)))
+        x = random_array(rng, str(rng.choice(DTYPES)), shape)
         key = basic_key(rng, shape)
         check(lambda x=x, key=key: x[key], [x], (shape, np.asarray(x).strides, key))
 
@@ -208,7 +154,7 @@ def test_reading_by_arrays(seed: int) -> None:
     rng = np.random.default_rng(seed)
     for _ in range(250):
         shape = some_shape(rng, 1)
-        x = layout(rng, shape, str(rng.choice(DTYPES)))
+        x = random_array(rng, str(rng.choice(DTYPES)), shape)
         key = array_key(rng, shape)
         check(lambda x=x, key=key: x[key], [x], (shape, np.asarray(x).strides, key))
 
@@ -220,7 +166,7 @@ def some_value(rng: np.random.Generator, x: Any, key: Any) -> Any:
         return values[int(rng.integers(0, len(values)))]
     dtype = str(x.dtype) if kind < 10 else str(rng.choice(DTYPES))
     if kind == 3:
-        return layout(rng, (), dtype)
+        return random_array(rng, dtype, ())
     try:
         shape = x[key].shape
     except Exception:
@@ -234,12 +180,12 @@ def some_value(rng: np.random.Generator, x: Any, key: Any) -> Any:
         shape = (1, *shape)
     if rng.random() < 0.05:
         shape = (*shape, 2)
-    return layout(rng, shape, dtype)
+    return random_array(rng, dtype, shape)
 
 
 def writable_base(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> Any:
     """A function that makes equal arrays, over memory of their own."""
-    plain = numbers(rng, tuple(2 * n for n in shape), dtype)
+    plain = random_values(rng, dtype, tuple(2 * n for n in shape))
     order = [int(i) for i in rng.permutation(len(shape))] if rng.random() < 0.5 else None
     steps = [int(rng.choice([1, 1, -1, 2])) for _ in shape]
 
@@ -262,7 +208,7 @@ def test_writing(seed: int, arrays: bool) -> None:
         make = writable_base(rng, shape, dtype)
         (base, x), (base2, x2) = make(), make()
         if rng.random() < 0.05:
-            x = x2 = layout(rng, shape, dtype)
+            x = x2 = random_array(rng, dtype, shape)
         key = (array_key if arrays else basic_key)(rng, shape)
         value = some_value(rng, x, key)
         value2 = value
@@ -274,7 +220,7 @@ def test_writing(seed: int, arrays: bool) -> None:
         case = (shape, np.asarray(x).strides, key, value)
         before = np.array(np.asarray(base))
         seen = outcome(lambda x=x, key=key, value=value: x.__setitem__(key, value))
-        with python_alone():
+        with python_answers():
             wanted = outcome(lambda x=x2, key=key, value=value2: x.__setitem__(key, value))
         assert seen == wanted, case
         assert np.asarray(base).tobytes() == np.asarray(base2).tobytes(), (case, before)
@@ -386,7 +332,7 @@ def test_taking(seed: int) -> None:
     rng = np.random.default_rng(seed + 200)
     for _ in range(250):
         shape = some_shape(rng)
-        x = layout(rng, shape, str(rng.choice(DTYPES)))
+        x = random_array(rng, str(rng.choice(DTYPES)), shape)
         axes = [*range(-len(shape), len(shape)), len(shape), None, True]
         axis = axes[int(rng.integers(0, len(axes) - (rng.random() < 0.8) * 3))] if shape else None
         given = {} if rng.random() < 0.2 else {"axis": axis}
@@ -410,7 +356,7 @@ def test_taking(seed: int) -> None:
             rng.integers(low, high, along).astype(str(rng.choice(["int64", "int8"])))
         )
         if rng.random() < 0.3:
-            indices = layout(rng, along, "int64") % max(size, 1)
+            indices = random_array(rng, "int64", along) % max(size, 1)
         elif rng.random() < 0.1:
             indices = indices[..., ::-1] if indices.ndim else indices
         elif rng.random() < 0.1:
@@ -424,7 +370,7 @@ def test_taking(seed: int) -> None:
 def test_iteration(shape: tuple[int, ...]) -> None:
     rng = np.random.default_rng(3)
     for _ in range(10):
-        x = layout(rng, shape, "float64")
+        x = random_array(rng, "float64", shape)
         check(lambda: list(x), [x], shape)  # noqa: B023
 
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import pytest
 
 import array_api_nx as xp
-from array_api_nx.device import CPU
 from array_api_nx.native import native
+from tests.support.twins import python_answers
 
 pytestmark = pytest.mark.skipif(native is None, reason="the extension is not built")
 
@@ -28,16 +27,6 @@ SHAPES = [
 SPECIAL = [np.nan, np.inf, -np.inf, 0.0, -0.0, -np.nan, 1e-310, 3e38, -3e38, 1e300]
 
 Outcome = tuple[object, ...]
-
-
-@contextmanager
-def python_alone() -> Iterator[None]:
-    """The compiled twins decline everything: no array is on a backend that they know."""
-    native.set_cpu(CPU, object())
-    try:
-        yield
-    finally:
-        native.set_cpu(CPU, CPU.backend)
 
 
 def numbers(rng: np.random.Generator, dtype: str, shape: tuple[int, ...]) -> np.ndarray:
@@ -116,7 +105,7 @@ def observed(call: Callable[[], Any], arguments: list[object]) -> Outcome:
 
 def check(function: Callable[..., Any], *args: object, **keywords: object) -> None:
     compiled = observed(lambda: function(*args, **keywords), list(args))
-    with python_alone():
+    with python_answers():
         expected = observed(lambda: function(*args, **keywords), list(args))
     x: Any = args[0]
     about = function.__name__, keywords, np.asarray(x).strides if isinstance(x, xp.Array) else x

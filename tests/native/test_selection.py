@@ -7,7 +7,8 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx.native import native
-from tests.support.alike import DTYPES, compare, layouts, values
+from tests.support.alike import DTYPES, compare, layouts
+from tests.support.twins import random_values
 
 pytestmark = pytest.mark.skipif(native is None, reason="there is no extension")
 
@@ -94,7 +95,7 @@ def test_arguments() -> None:
     compare(xp.clip, x, minimum=1)
     compare(xp.clip, x, xp.ones(3))
     compare(xp.clip, x=x, min=1)
-    compare(xp.clip, x, np.float32(0), values(np.random.default_rng(0), (2,), "float64"))
+    compare(xp.clip, x, np.float32(0), random_values(np.random.default_rng(0), "float64", (2,)))
 
 
 def test_small_arrays_that_are_to_be_deferred() -> None:

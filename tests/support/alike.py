@@ -11,29 +11,14 @@ import numpy as np
 import array_api_nx as xp
 from array_api_nx.frontend.array import Array
 from tests.support import twins
+from tests.support.twins import random_values
 
-__all__ = ["DTYPES", "compare", "layouts", "values"]
+__all__ = ["DTYPES", "compare", "layouts"]
 
 DTYPES = [
     *["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"],
     *["float32", "float64", "complex64", "complex128"],
 ]
-
-_SPECIAL = [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 1e-310, 1e300, 0.5, 3.5]
-
-
-def values(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> np.ndarray[Any, Any]:
-    """Random elements, among them the special ones of floating-point numbers."""
-    kind = np.dtype(dtype)
-    if kind.kind == "b":
-        return rng.integers(0, 2, shape).astype(bool)
-    if kind.kind in "iu":
-        return rng.integers(-100, 100, shape).astype(kind)
-    real = np.where(rng.random(shape) < 0.4, rng.choice(_SPECIAL, shape), rng.normal(size=shape))
-    with np.errstate(all="ignore"):
-        if kind.kind == "c":
-            return (real + 1j * real[::-1] if real.ndim else real * (1 - 1j)).astype(kind)
-        return real.astype(kind)
 
 
 def layouts(
@@ -43,7 +28,7 @@ def layouts(
     kind = int(rng.integers(9)) if kind is None else kind
     ndim = len(shape)
     if kind == 0:  # memory of NumPy
-        return xp.asarray(values(rng, shape, dtype))
+        return xp.asarray(random_values(rng, dtype, shape))
     base = list(shape)
     order = tuple(range(ndim))
     key: list[slice[Any, Any, Any]] = [slice(None)] * ndim
@@ -61,12 +46,12 @@ def layouts(
         key = [slice(1, 1 + n) if n != b else slice(None) for n, b in zip(shape, base, strict=True)]
     elif kind == 7:
         thin = tuple([1 if rng.random() < 0.5 else n for n in shape])
-        return xp.broadcast_to(xp.asarray(values(rng, thin, dtype), copy=True), shape)
+        return xp.broadcast_to(xp.asarray(random_values(rng, dtype, thin), copy=True), shape)
     elif kind == 8 and ndim:
         order = order[::-1]
         key = [slice(None, None, -1)] * ndim
     inverse = tuple(np.argsort(order).tolist())
-    array = xp.asarray(values(rng, tuple([base[a] for a in order]), dtype))
+    array = xp.asarray(random_values(rng, dtype, tuple([base[a] for a in order])))
     array = xp.where(xp.ones(array.shape, dtype=xp.bool), array, array)
     return xp.permute_dims(array, inverse)[(*key, ...)]
 

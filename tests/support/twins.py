@@ -22,6 +22,7 @@ import array_api_nx as xp
 from array_api_nx.contract.numpy_dtypes import TO_NUMPY
 from array_api_nx.contract.strided import Storage, Tensor
 from array_api_nx.core.dtypes import ALL as DTYPES
+from array_api_nx.core.dtypes import as_dtype
 from array_api_nx.device import CPU
 from array_api_nx.native import native
 
@@ -385,7 +386,7 @@ def random_array(
 
     Its memory may be C's own, NumPy's or lent; if lent, perhaps not to be written.
     """
-    dtype = DTYPES[int(rng.integers(len(DTYPES)))] if dtype is None else dtype
+    dtype = DTYPES[int(rng.integers(len(DTYPES)))] if dtype is None else as_dtype(np.dtype(dtype))
     shape = random_shape(rng) if shape is None else shape
     if layout is None:
         layout = "row-major" if rng.random() < 0.3 else LAYOUTS[int(rng.integers(len(LAYOUTS)))]
