@@ -418,6 +418,27 @@ static PyObject *array_from_ndarray(PyArrayObject *array, DTypeCode wanted, int 
     return view == NULL ? NULL : wrap_ndarray(view, code);
 }
 
+/* An array of a NumPy scalar, which keeps its dtype. */
+static PyObject *array_from_numpy_scalar(PyObject *scalar, DTypeCode wanted)
+{
+    char *target;
+    PyArray_Descr *descr = PyArray_DescrFromScalar(scalar);
+    if (descr == NULL) {
+        return NULL;
+    }
+    const DTypeCode code =
+        Py_IS_TYPE(scalar, descr->typeobj) ? code_of_descr((PyObject *)descr) : NO_DTYPE;
+    Py_DECREF(descr);
+    if (code == NO_DTYPE || (wanted != NO_DTYPE && wanted != code)) {
+        return DECLINED;
+    }
+    PyObject *result = new_array_like_memory(0, NULL, code, 0, &target);
+    if (result != NULL) {
+        PyArray_ScalarAsCtype(scalar, target);
+    }
+    return result;
+}
+
 static PyObject *asarray_twin(int ignored, PyObject *const *args, Py_ssize_t count,
                               PyObject *names)
 {
@@ -460,6 +481,9 @@ static PyObject *asarray_twin(int ignored, PyObject *const *args, Py_ssize_t cou
     }
     if (is_sequence(object)) {
         return array_from_list(object, code);
+    }
+    if (PyArray_IsScalar(object, Generic)) {
+        return limits.at_once < 1 ? DECLINED : array_from_numpy_scalar(object, code);
     }
     const DTypeCode found = dtype_of_scalar(object);
     if (found == NO_DTYPE) {

@@ -5,9 +5,8 @@
 #include "products.h"
 #include "flags.h"
 
-/* Products of larger operands are left to Python: it lets other threads run meanwhile, and has
-   several threads compute. */
-enum { LARGEST = 4096 };
+/* Other threads run during products of operands with more elements. */
+enum { BRIEF = 4096 };
 
 typedef struct {
     PyUFuncObject *ufunc;
@@ -37,16 +36,30 @@ static int find_product(Product *product, int code)
     return 0;
 }
 
-/* Two arrays of one dtype, small, not empty, with elements that are there. */
+/* Two arrays of one dtype, neither large nor empty, with elements that are there. */
 static int take_operands(PyObject *first, PyObject *second, Tensor **x, Tensor **y, char **data)
 {
     if (!is_array(first) || !is_array(second) || (*x = layout_of(first)) == NULL ||
         (*y = layout_of(second)) == NULL || (*x)->code != (*y)->code) {
         return 0;
     }
-    const npy_intp largest = limits.at_once < LARGEST ? limits.at_once : LARGEST;
-    return (*x)->size <= largest && (*y)->size <= largest && (*x)->size > 0 && (*y)->size > 0 &&
-           (data[0] = data_of(*x)) != NULL && (data[1] = data_of(*y)) != NULL;
+    return (*x)->size <= limits.at_once && (*y)->size <= limits.at_once && (*x)->size > 0 &&
+           (*y)->size > 0 && (data[0] = data_of(*x)) != NULL && (data[1] = data_of(*y)) != NULL;
+}
+
+/* Call the loop; returns its floating-point flags. Python's exception may be set. */
+static int run_product(const Product *product, int code, char **args, const npy_intp *sizes,
+                       const npy_intp *steps, int is_brief)
+{
+    int flags;
+    PyThreadState *state = is_brief ? NULL : PyEval_SaveThread();
+    clear_flags();
+    product->functions[code](args, sizes, steps, product->data[code]);
+    flags = take_flags();
+    if (state != NULL) {
+        PyEval_RestoreThread(state);
+    }
+    return flags;
 }
 
 static npy_intp step_of(npy_intp size, npy_intp stride)
@@ -97,13 +110,13 @@ PyObject *multiply_matrices(PyObject *first, PyObject *second)
         rows_missing ? 0 : step_of(rows, columns * itemsize),
         columns_missing ? 0 : step_of(columns, itemsize),
     };
-    clear_flags();
-    matmul.functions[code](args, sizes, steps, matmul.data[code]);
+    const int flags = run_product(&matmul, code, args, sizes, steps,
+                                  x->size <= BRIEF && y->size <= BRIEF);
     if (PyErr_Occurred()) { /* it may have been without memory for a copy */
         Py_DECREF(result);
         return NULL;
     }
-    return settle(result, matmul.name, take_flags());
+    return settle(result, matmul.name, flags);
 }
 
 static PyObject *matmul_twin(int ignored, PyObject *const *args, Py_ssize_t count,
@@ -165,9 +178,9 @@ static PyObject *vecdot_twin(int ignored, PyObject *const *args, Py_ssize_t coun
     const npy_intp row = length * itemsize;
     const npy_intp steps[5] = {row, row, itemsize, step_of(length, x->strides[ndim]),
                                step_of(length, y->strides[ndim])};
-    clear_flags();
-    vecdot.functions[code](data, sizes, steps, vecdot.data[code]);
-    return settle(result, vecdot.name, take_flags());
+    const int flags = run_product(&vecdot, code, data, sizes, steps,
+                                  x->size <= BRIEF && y->size <= BRIEF);
+    return settle(result, vecdot.name, flags);
 }
 
 const TwinEntry products_twins[] = {

@@ -92,6 +92,26 @@ def test_scalars(errors: str) -> None:
     compare(xp.asarray, 1.5, device="nowhere")
 
 
+def test_numpy_scalars() -> None:
+    class Number(np.float64):
+        pass
+
+    kinds = [np.bool, *[getattr(np, name) for name in DTYPES if name != "bool"], Number]
+    kinds += [np.longlong, np.ulonglong, np.float16, np.longdouble, np.str_]
+    for kind in kinds:
+        for value in (0, 1, 100):
+            scalar = kind(value)
+            compare(xp.asarray, scalar)
+            compare(xp.asarray, scalar, copy=True)
+            compare(xp.asarray, scalar, copy=False)
+            for dtype in (xp.float64, xp.int8, xp.bool, xp.complex64):
+                compare(xp.asarray, scalar, dtype=dtype, device="cpu")
+    for scalar in (np.datetime64("2020-01-01"), np.void(b"abc"), np.float64(np.nan)):
+        compare(xp.asarray, scalar)
+    with xp.config_context(fusion="always"):
+        compare(xp.asarray, np.float64(2.0))
+
+
 def _nested(rng: np.random.Generator, shape: tuple[int, ...], pool: list[Any]) -> Any:
     if not shape:
         return pool[int(rng.integers(len(pool)))]

@@ -66,6 +66,31 @@ def test_matmul(dtype: str, errors: str) -> None:
             compare(xp.tensordot, x1, x2, axes=int(rng.integers(3)))
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex128", "int32"])
+def test_many_elements(dtype: str) -> None:
+    """Around 4,096 elements, from which other threads run meanwhile, and 32,768."""
+    rng = np.random.default_rng(1)
+    for n, k, m in ((64, 64, 64), (65, 64, 3), (569, 30, 1), (3, 4097, 2), (128, 256, 5)):
+        x, y = _finite(rng, dtype, (n, k)), _finite(rng, dtype, (k, m))
+        with np.errstate(all="ignore"):
+            for first, second in ((x, y), (x, y[:, 0]), (y.T, x.T), (x.T, y if n == k else x)):
+                compare(operator.matmul, first, second)
+            compare(xp.vecdot, x, xp.flip(x))
+            compare(xp.vecdot, x, x)
+    for size in (4096, 4097, 32_768, 32_769):
+        x = _finite(rng, dtype, (size,))
+        with np.errstate(all="ignore"):
+            compare(operator.matmul, x, x)
+            compare(xp.vecdot, x, x)
+
+
+def test_products_raise_what_errstate_asks_for() -> None:
+    x = xp.full((100, 100), 1e300)
+    with np.errstate(all="raise"):
+        compare(operator.matmul, x, x)
+        compare(xp.vecdot, x, x)
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128", "int32"])
 def test_a_matrix_with_its_transpose(dtype: str) -> None:
     """NumPy has BLAS compute one triangle."""

@@ -66,6 +66,7 @@ EXAMPLES: Final[dict[str, list[Callable[[], Any]]]] = {
     "arange": [lambda: xp.arange(10), lambda: xp.arange(1.0, 2.0, 0.25)],
     "asarray": [
         lambda: xp.asarray(2.0),
+        lambda: xp.asarray(np.float64(2.0)),
         lambda: xp.asarray([1, 2, 3]),
         lambda: xp.asarray(X, copy=True),
     ],
