@@ -519,7 +519,12 @@ def _path(terms: list[_Term], output: _Term, sizes: _Sizes, optimize: Optimize) 
             find = get_path_fn(optimize)
         except KeyError as error:
             raise ValueError(f"einsum finds no order {optimize!r}: {error.args[0]}") from error
-        path: Path = find([*map(frozenset, terms)], frozenset(output), extents)
+        labels, kept = [*map(frozenset, terms)], frozenset(output)
+        path: Path = find(labels, kept, extents)
+        if optimize == "auto":
+            # Of many operands it looks at a part of all orders, which may miss a much cheaper one.
+            others = _greedy(labels, kept, extents)
+            path = min(path, others, key=lambda each: _cost(each, labels, kept, extents))
         return path
     if optimize not in ("auto", "greedy", "optimal"):
         raise ValueError(
@@ -542,6 +547,20 @@ def _checked_path(path: Sequence[Any], count: int) -> Path:
         steps.append(step)
         count += 1 - len(step)
     return [*steps, tuple(range(count))] if count > 1 else steps
+
+
+def _cost(
+    path: Path, terms: list[frozenset[Label]], output: frozenset[Label], extents: _Sizes
+) -> int:
+    """How many products of elements all steps of a path compute."""
+    cost = 0
+    for step in path:
+        chosen = [terms[i] for i in step]
+        terms = [each for i, each in enumerate(terms) if i not in step]
+        union = frozenset().union(*chosen)
+        cost += prod([extents[label] for label in union])
+        terms.append(union & output.union(*terms))
+    return cost
 
 
 def _greedy(terms: list[frozenset[Label]], output: frozenset[Label], extents: _Sizes) -> Path:

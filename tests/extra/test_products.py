@@ -145,6 +145,31 @@ def test_paths(path: Any) -> None:
     agree(xp.extra.einsum(pattern, *map(ours, values), optimize=path), np.einsum(pattern, *values))
 
 
+def test_the_cheapest_path_of_two_is_taken() -> None:
+    # What opt_einsum finds for so many operands takes seventeen times as many products.
+    pattern = "acdf,jbje,gihb,hfac,gfac,gifabc,hfac->de"
+    sizes: Any = dict(zip("abcdefghij", (8, 12, 16, 20, 16, 12, 8, 24, 20, 16), strict=True))
+    terms: Any = [tuple(term) for term in pattern.removesuffix("->de").split(",")]
+    labels: Any = [*map(frozenset, terms)]
+    kept: Any = frozenset("de")
+    path = products._path(terms, ("d", "e"), sizes, True)
+    assert products._cost(path, labels, kept, sizes) < 10**8
+
+
+@pytest.mark.parametrize(
+    ("path", "cost"),
+    [
+        ([(0, 1), (0, 1)], 2 * 3 * 5 + 2 * 5 * 7),
+        ([(0, 2), (0, 1)], 2 * (2 * 3 * 5 * 7)),
+        ([(0, 1, 2)], 2 * 3 * 5 * 7),
+    ],
+)
+def test_costs_of_paths(path: Any, cost: int) -> None:
+    terms = [frozenset("ab"), frozenset("bc"), frozenset("cd")]
+    sizes: dict[Any, int] = {"a": 2, "b": 3, "c": 5, "d": 7}
+    assert products._cost(path, terms, frozenset("ad"), sizes) == cost
+
+
 def test_paths_without_opt_einsum(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(products, "find_spec", lambda name: None)
     monkeypatch.setattr(products, "_plans", {})
