@@ -1,4 +1,4 @@
-"""``python -m benchmarks [small] [large] [fused] [compiled] [scipy]``: times against NumPy's.
+"""``python -m benchmarks [group ...]``: times against NumPy's.
 
 Each peer runs in a process of its own, with NumPy and nothing else. All are timed in turns, one
 process after the other while the rest sleep, and the median of the turns counts: a machine that is
@@ -8,6 +8,7 @@ small, large: ratios of the times of single calls; below 1 is faster than NumPy.
 fused: speed of expressions relative to NumPy, beside numexpr, Numba, blosc2, jax.jit, PyTorch.
 compiled: speed of compiled functions relative to NumPy, beside jax.jit and torch.compile.
 scipy: speed of SciPy's functions on our arrays, relative to NumPy arrays.
+extra: speed of functions that the standard lacks, under NumPy's names, relative to NumPy.
 
 With --against PATH, the cases of these groups are timed with array_api_nx alone, from this checkout
 and from the one at PATH, in turns. Printed are the times in this checkout as multiples of those in
@@ -28,7 +29,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from . import against, calls, scipy_functions
+from . import against, calls, extra_functions, functions, scipy_functions
 from .environment import headline
 from .fused import command, measure
 from .fused.cases import CASES
@@ -41,6 +42,7 @@ CASE_NAMES = {
     "fused": [case.name for case in CASES],
     "compiled": [case.name for case in PROGRAMS],
     "scipy": scipy_functions.CASE_NAMES,
+    "extra": extra_functions.CASE_NAMES,
 }
 GROUPS = tuple(CASE_NAMES)
 SMALLEST, LARGEST = 100, 10**9
@@ -85,8 +87,8 @@ def _parser() -> argparse.ArgumentParser:
         metavar="PATH",
         help="compare array_api_nx of this checkout with that of the checkout at PATH",
     )
-    fused = parser.add_argument_group("fused, compiled")
-    sizes = "default: 1e3,1e5,8e6; compiled: 1e3,1e6; scipy: 4e6"
+    fused = parser.add_argument_group("fused, compiled, scipy, extra")
+    sizes = "default: 1e3,1e5,8e6; compiled: 1e3,1e6; scipy, extra: 4e6"
     fused.add_argument("--sizes", type=_sizes, help=sizes)
     fused.add_argument("--dtypes", type=_dtypes, help="default: float64,float32")
     fused.add_argument("--peers", type=_peers, default=[], help="default: all that are installed")
@@ -174,7 +176,9 @@ def _run(group: str, options: argparse.Namespace) -> dict[str, Any]:
     if group == "compiled":
         return _compiled(options)
     if group == "scipy":
-        return scipy_functions.run(options.turns, _scipy_size(options), options.case)
+        return scipy_functions.run(options.turns, _size(options), options.case)
+    if group == "extra":
+        return extra_functions.run(options.turns, _size(options), options.case)
     return calls.run(group, options.turns, options.case)
 
 
@@ -206,17 +210,19 @@ def _compiled(options: argparse.Namespace) -> dict[str, Any]:
     )
 
 
-def _scipy_size(options: argparse.Namespace) -> int:
-    return options.sizes[-1] if options.sizes else scipy_functions.ELEMENTS
+def _size(options: argparse.Namespace) -> int:
+    """Elements of the arrays of scipy and extra."""
+    return options.sizes[-1] if options.sizes else functions.ELEMENTS
 
 
 def _cases_of_ours(group: str, options: argparse.Namespace) -> against.Group:
     """What --against times of a group."""
     names = [name for name in CASE_NAMES[group] if options.case in name]
-    if group == "scipy":
-        size = _scipy_size(options)
+    if group in ("scipy", "extra"):
+        size = _size(options)
         cases = [(*name.split(", "), size) for name in names]
-        return against.Group(group, scipy_functions.__name__, "nx", 0.0, cases)
+        served = scipy_functions if group == "scipy" else extra_functions
+        return against.Group(group, served.__name__, "nx", 0.0, cases)
     if group in calls.STATEMENTS:
         cases = [(group, name) for name in names]
         return against.Group(group, calls.__name__, "nx", calls.SECONDS[group], cases)

@@ -7,18 +7,14 @@ from collections.abc import Callable
 from functools import lru_cache, partial
 from importlib import import_module
 from importlib.metadata import version
-from statistics import geometric_mean, median
 from timeit import Timer
 from typing import Any
 
 import numpy as np
 
-from .environment import environment
-from .timing import in_turns, ratio
-from .worker import Prepared, Service, workers
+from . import functions
+from .worker import Prepared, Service
 
-ELEMENTS = 4 * 10**6
-COLUMNS = 1000
 NAMES = (
     *["logsumexp", "softmax", "zscore", "skew", "kurtosis"],
     *["gmean", "ttest_ind", "moment", "entropy"],
@@ -40,32 +36,14 @@ def connect(name: str) -> Service:
     return Service(xp.__version__, partial(_prepare_nx, xp))
 
 
-def run(turns: int, elements: int = ELEMENTS, wanted: str = "") -> dict[str, Any]:
+def run(turns: int, elements: int = functions.ELEMENTS, wanted: str = "") -> dict[str, Any]:
     """Time and compare the functions whose names contain `wanted`, and print their speed.
 
     They take a table of `elements`, and the same numbers in a row.
     """
-    speeds: dict[str, float] = {}
-    with workers(__name__, ("numpy", "nx")) as found:
-        versions = {name: worker.version for name, worker in found.items()}
-        print(f"\nSciPy's functions, {elements:,} elements: speed on nx arrays relative to NumPy's")
-        print(f"\n{'':28}{'numpy, ms':>10}{'nx':>9}")
-        for case in [case for case in CASE_NAMES if wanted in case]:
-            times, problems = in_turns(found, (*case.split(", "), elements), turns, 0.0)
-            if problems:
-                raise RuntimeError(f"{case}: {problems}")
-            base, ours = times["numpy"].per_call, times["nx"].per_call
-            speeds[case] = ratio(base, ours)
-            print(f"{case:28}{median(base) * 1e3:10.2f}{speeds[case]:9.2f}", flush=True)
-    mean = geometric_mean(speeds.values())
-    print(f"{'geometric mean':38}{mean:9.2f}")
-    return {
-        **environment(turns, versions),
-        "scipy": version("scipy"),
-        "elements": elements,
-        "speed": speeds,
-        "geometric_mean": mean,
-    }
+    cases = [case for case in CASE_NAMES if wanted in case]
+    figures = functions.run(__name__, "SciPy's functions", cases, turns, elements)
+    return {**figures, "scipy": version("scipy")}
 
 
 def _prepare_numpy(name: str, layout: str, elements: int) -> Prepared:
@@ -76,21 +54,13 @@ def _prepare_numpy(name: str, layout: str, elements: int) -> Prepared:
 def _prepare_nx(xp: Any, name: str, layout: str, elements: int) -> Prepared:
     function, arrays = _functions()[name], _arrays(layout, elements)
     own = [xp.asarray(values, copy=True) for values in arrays]
-    results = zip(_parts(function(*arrays)), _parts(function(*own)), strict=True)
-    for expected, result in results:
-        if not isinstance(result, xp.Array):
-            raise TypeError(f"SciPy gave {type(result).__name__}, not an array of array_api_nx")
-        np.testing.assert_allclose(np.asarray(result), expected, rtol=1e-9, atol=1e-12)
-    return Prepared(Timer(lambda: xp.evaluate(*_parts(function(*own)))))
+    return functions.agreeing(xp, lambda: function(*own), lambda: function(*arrays))
 
 
 @lru_cache(maxsize=1)
 def _arrays(layout: str, elements: int) -> list[np.ndarray[Any, Any]]:
     x, y = np.random.default_rng(20).random((2, elements)) + 0.1
-    if layout == "flat":
-        return [x, y]
-    shape = (max(1, elements // COLUMNS), min(elements, COLUMNS))
-    return [values[: shape[0] * shape[1]].reshape(shape) for values in (x, y)]
+    return [functions.laid_out(layout, x), functions.laid_out(layout, y)]
 
 
 def _functions() -> dict[str, Callable[..., Any]]:
@@ -112,7 +82,3 @@ def _functions() -> dict[str, Callable[..., Any]]:
         "expit": lambda x, y: special.expit(x),
         "exp(-x*x)*erf(x)": lambda x, y: np.exp(-x * x) * special.erf(x),
     }
-
-
-def _parts(result: Any) -> tuple[Any, ...]:
-    return result if isinstance(result, tuple) else (result,)

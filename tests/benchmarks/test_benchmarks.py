@@ -190,7 +190,10 @@ def test_the_command_writes_json(tmp_path: Path, capsys: pytest.CaptureFixture[s
         (["large", "--turns", "few"], "argument --turns: 'few' is no whole number"),
         (["fused", "--dtypes", "int8"], "'int8' is no dtype; choose from float64, float32"),
         (["fused", "--peers", "nx,matlab"], "'matlab' is no peer; choose from numpy, nx,"),
-        (["medium"], "'medium' is no group; choose from small, large, fused, compiled, scipy"),
+        (
+            ["medium"],
+            "'medium' is no group; choose from small, large, fused, compiled, scipy, extra",
+        ),
         (["fused", "--case", "no such"], "argument --case: no name contains 'no such'; they are"),
         (["small", "--case", "no such"], "they are xp.add(a, b), a + b,"),
         (["fused", "--plot", "speed.txt"], "argument --plot: speed.txt must end in .svg or .png"),
@@ -239,6 +242,28 @@ def test_scipys_functions(tmp_path: Path) -> None:
     assert main(["scipy", "--sizes", "2e4", "--turns", "1", "--json", str(file)]) == 0
     figures = json.loads(file.read_text())["scipy"]
     assert len(figures["speed"]) == 2 * 14  # functions, of a row and of a table
+    assert figures["geometric_mean"] > 0
+
+
+@pytest.mark.parametrize(
+    ("wanted", "case", "count"),
+    [
+        ("nan", "nanmean, flat", 26),
+        ("median", "median, table", 4),
+        ("o", "cov, table", 13),
+        ("ab,bc,cd", "einsum ab,bc,cd->ad, x4", 1),
+        ("pad", "pad at the edge, table", 2),
+    ],
+)
+def test_functions_that_the_standard_lacks(
+    wanted: str, case: str, count: int, tmp_path: Path
+) -> None:
+    file = tmp_path / "figures.json"
+    run = ["extra", "--sizes", "2e4", "--turns", "1", "--json", str(file)]
+    assert main([*run, "--case", wanted]) == 0
+    figures = json.loads(file.read_text())["extra"]
+    assert len(figures["speed"]) == count
+    assert figures["speed"][case] > 0
     assert figures["geometric_mean"] > 0
 
 
