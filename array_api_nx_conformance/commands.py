@@ -33,6 +33,8 @@ def run(options: argparse.Namespace, pins: Pins) -> int:
         raise CannotRunError("--module names no namespace; give its importable name")
     _check_outputs(options, len(names))
     latest = standard.read(checkout.path, standard.versions(checkout.path)[-1])
+    if options.version == standard.DRAFT:
+        latest = standard.read(checkout.path, standard.DRAFT)
     modules = [inspect_module(name, latest.functions.items(), options.device) for name in names]
     versions = [
         standard.read(checkout.path, options.version or module.api_version or latest.version)

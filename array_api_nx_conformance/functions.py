@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container
 
+from .draft import FOLDER as DRAFT_TESTS
 from .suite import TESTS
 
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
@@ -46,7 +47,7 @@ def function_of(test: str, functions: Container[str]) -> str:
     functions : container of str
         The standard's names, as in `standard.Standard`.
     """
-    file, _, rest = test.removeprefix(f"{TESTS}/").partition("::")
+    file, _, rest = _without_folder(test).partition("::")
     path, _, parameter = rest.partition("[")
     *owners, name = path.split("::")
     name = name.removeprefix("test_")
@@ -77,7 +78,11 @@ def function_of(test: str, functions: Container[str]) -> str:
 
 
 def _file(test: str) -> str:
-    return test.removeprefix(f"{TESTS}/").partition("::")[0]
+    return _without_folder(test).partition("::")[0]
+
+
+def _without_folder(test: str) -> str:
+    return test.removeprefix(f"{TESTS}/").removeprefix(f"{DRAFT_TESTS}/")
 
 
 def _prefixes(name: str) -> list[str]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .draft import FOLDER as DRAFT_TESTS
 from .suite import TESTS, CannotRunError
 
 NO_REASON = "no reason given"
@@ -58,8 +59,8 @@ def _parse(text: str, path: Path) -> list[Entry]:
         in_comment = False
         if not line:
             comments = []
-        elif line.startswith((TESTS, "test_")):
-            pattern = line if line.startswith(TESTS) else f"{TESTS}/{line}"
+        elif line.startswith((TESTS, DRAFT_TESTS, "test_")):
+            pattern = f"{TESTS}/{line}" if line.startswith("test_") else line
             entries.append(Entry(pattern, " ".join(filter(None, comments)) or NO_REASON))
         else:
             raise CannotRunError(

@@ -37,6 +37,8 @@ def _details(run: Record) -> str:
     )
     functions = run["functions"]
     lines = [f"#### {name}", "", about]
+    if new := [f"`{each}` {functions[each]['verdict']}" for each in run.get("new", [])]:
+        lines += ["", f"**new in {run['version']}** ({len(new)}): {', '.join(new)}"]
     # Root causes first.
     for verdict in BAD:
         names = [each for each, function in functions.items() if function["verdict"] == verdict]

@@ -87,10 +87,12 @@ def _add_run(run: argparse.ArgumentParser) -> None:
         help="namespace to judge; several one after the other (repeat, or separate by commas)",
     )
     run.add_argument(
+        "--standard",
         "--version",
+        dest="version",
         default="",
-        metavar="YYYY.MM",
-        help="of the standard (the one that the namespace declares)",
+        metavar="VERSION",
+        help="of the standard: YYYY.MM, or draft (the one that the namespace declares)",
     )
     run.add_argument(
         "--chapters",

@@ -33,9 +33,14 @@ def _data(runs: list[Record]) -> Record:
     order = list(dict.fromkeys(chapters.values()))
     names = sorted(chapters, key=lambda name: (order.index(chapters[name]), name))
     functions = [
-        {"name": name, "chapter": chapters[name], "group": group, "position": position}
+        {
+            "name": name,
+            "chapter": chapters[name],
+            "group": _group(name, chapters[name], runs),
+            "position": position,
+            "new": _new_in(name, runs),
+        }
         for position, name in enumerate(names)
-        for group in [_group(name, chapters[name], runs)]
     ]
     headings = list(_FAILURES.values())
     functions.sort(key=lambda each: [*headings, each["group"]].index(each["group"]))
@@ -50,6 +55,11 @@ def _group(name: str, chapter: str, runs: list[Record]) -> str:
     """The heading over a function where what fails goes first."""
     found = {run["functions"][name]["verdict"] for run in runs if name in run["functions"]}
     return next((words for verdict, words in _FAILURES.items() if verdict in found), chapter)
+
+
+def _new_in(name: str, runs: list[Record]) -> str:
+    """The versions that the name is new in, of those that the namespaces are judged by."""
+    return ", ".join(sorted({run["version"] for run in runs if name in run.get("new", ())}))
 
 
 def _run(run: Record) -> Record:

@@ -34,7 +34,6 @@ from .blame import blame, first_error
 from .functions import function_of
 from .protocol import EVENTS, PLAN, XFAILED, Plan
 from .repro import build
-from .suite import TESTS
 
 _SETTINGS = "_hypothesis_internal_use_settings"
 Note: TypeAlias = dict[str, Any]  # JSON, from a worker to the controlling process
@@ -72,9 +71,8 @@ def pytest_configure(config: pytest.Config) -> None:
     if worker_input is None:
         config.pluginmanager.register(Controller(folder, limit))
     else:
-        tests = config.rootpath / TESTS
         seed = config.getoption("--hypothesis-seed")
-        worker = Worker(folder, worker_input["workerid"], limit, tests, seed)
+        worker = Worker(folder, worker_input["workerid"], limit, config.rootpath, seed)
         config.pluginmanager.register(worker)
 
 
@@ -85,11 +83,11 @@ def _trace_file(folder: Path, worker: str) -> Path:
 class Worker:
     """Runs in each worker process."""
 
-    def __init__(self, folder: Path, name: str, limit: float, tests: Path, seed: object) -> None:
+    def __init__(self, folder: Path, name: str, limit: float, root: Path, seed: object) -> None:
         self._limit = limit
-        self._tests = tests
         self._seed = seed
         self._plan = _read_plan(folder)
+        self._tests = root / self._plan.tests
         self._known: set[str] = set()
         self._origin: Note = {}  # of the failure of the test that runs
         self._trace = _trace_file(folder, name).open("w")

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from . import known
 from .functions import function_of
+from .suite import TESTS
 
 __all__ = ["EVENTS", "OUTCOMES", "PLAN", "XFAILED", "Plan"]
 
@@ -45,6 +46,8 @@ class Plan:
         Entries of a list of tests to leave out.
     device : str
         The default device; empty for the namespace's own choice.
+    tests : str
+        The folder of the tests, in pytest's root folder.
     """
 
     module: str
@@ -54,6 +57,7 @@ class Plan:
     known: list[str] = field(default_factory=list)
     skips: list[str] = field(default_factory=list)
     device: str = ""
+    tests: str = TESTS
 
     def includes(self, test: str) -> bool:
         """Whether a test is to be run."""

@@ -33,6 +33,7 @@ def record(run: Run, exit_status: int) -> Record:
     return {
         "module": {key: value for key, value in asdict(run.module).items() if key != "absent"},
         "version": run.standard.version,
+        "new": run.standard.new,
         "exit_status": exit_status,
         "end": run.end,
         "started": run.started.isoformat(timespec="seconds"),
@@ -52,6 +53,7 @@ def record(run: Run, exit_status: int) -> Record:
                 "chapter": function.chapter,
                 "verdict": function.verdict,
                 "roots": list(function.roots),
+                "since": run.standard.since.get(name, ""),
             }
             for name, function in functions.items()
         },

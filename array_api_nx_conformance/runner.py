@@ -8,13 +8,15 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TypeAlias
 
-from .environment import environment
+from .draft import FOLDER as DRAFT_TESTS
+from .environment import PACKAGE, environment
 from .known import Entry
 from .namespace import Module
 from .protocol import XFAILED, Plan
-from .pytest_run import Call, PytestRun, Result, run_pytest
-from .standard import Standard
+from .pytest_run import Call, End, PytestRun, Result, run_pytest
+from .standard import DRAFT, Standard
 from .suite import TESTS, CannotRunError, Checkout
 
 # What has to be importable, and the requirement that provides it.
@@ -55,6 +57,9 @@ class Run(PytestRun):
     standard: Standard = field(default_factory=lambda: Standard("", {}))
 
 
+Prepare: TypeAlias = Callable[[Run, Path], Call]
+
+
 def require() -> None:
     """Check that what the suite needs is installed.
 
@@ -83,7 +88,8 @@ def run_suite(
     """Run the suite; call `show` after every finished test and several times a second.
 
     An interruption (KeyboardInterrupt) ends the run, and so does the end of the time budget; what
-    has run by then is returned.
+    has run by then is returned. By the draft of the standard, the tests of ``draft_tests`` run
+    after the suite's.
 
     Raises
     ------
@@ -92,16 +98,57 @@ def run_suite(
     """
     run = Run(module, checkout, options)
     run.standard = standard or run.standard
+    if options.version != DRAFT:
+        _run_tests(run, _call, show)
+        return run
+    ends: list[End | None] = []
+    for prepare in _parts_with_draft(options.select):
+        ends.append(_run_part(run, prepare, show))
+        if ends[-1] in ("interrupted", "out of time"):
+            break
+    # A part of which nothing was selected has nothing to say.
+    said = [end for end in ends if end is not None]
+    run.end = next((end for end in said if end != "finished"), "finished" if said else "broken")
+    return run
+
+
+def _parts_with_draft(select: tuple[str, ...]) -> list[Prepare]:
+    """The suite and the draft's tests, or the one of them that is asked for."""
+    paths = [entry for entry in select if entry.partition("::")[0].endswith(".py")]
+    draft = [entry for entry in paths if entry.startswith(f"{DRAFT_TESTS}/")]
+    return [
+        *([] if draft and len(draft) == len(paths) else [_call]),
+        *([_draft_call] if draft or not paths else []),
+    ]
+
+
+def _run_part(run: Run, prepare: Prepare, show: Callable[[Run], None]) -> End | None:
+    """Run tests and add what they gave to `run`; None if there were none."""
+    part = replace(run, collected=[], results={}, running=[], log="")
+    collected = run.collected
+
+    def update(part: Run) -> None:
+        run.collected = collected + part.collected
+        run.results |= part.results
+        run.running, run.duration, run.log = part.running, part.duration, part.log
+        show(run)
+
+    _run_tests(part, prepare, update)
+    update(part)
+    nothing = part.end == "broken" and not part.collected and not part.results
+    return None if nothing else part.end
+
+
+def _run_tests(run: Run, prepare: Prepare, show: Callable[[Run], None]) -> None:
     run_pytest(
         run,
-        lambda scratch: _call(run, scratch),
+        lambda scratch: prepare(run, scratch),
         _excuse_nothing,
         show,
-        workers=options.workers,
-        time_limit=options.time_limit,
-        budget=options.budget,
+        workers=run.options.workers,
+        time_limit=run.options.time_limit,
+        budget=run.options.budget,
     )
-    return run
 
 
 def _excuse_nothing(result: Result) -> Result:
@@ -110,7 +157,7 @@ def _excuse_nothing(result: Result) -> Result:
     return replace(result, outcome="failed", message=f"expected to fail: {result.message}")
 
 
-def _plan(run: Run) -> Plan:
+def _plan(run: Run, tests: str) -> Plan:
     options = run.options
     return Plan(
         module=run.module.name,
@@ -120,6 +167,7 @@ def _plan(run: Run) -> Plan:
         known=[entry.pattern for entry in options.known],
         skips=[entry.pattern for entry in options.skips],
         device=options.device,
+        tests=tests,
     )
 
 
@@ -137,7 +185,28 @@ def _call(run: Run, scratch: Path) -> Call:
         f"--max-examples={options.max_examples}", "--disable-deadline",
         f"--hypothesis-seed={options.seed}",
     ]  # fmt: skip
-    return Call(_plan(run), arguments, environment(scratch, run.module.name, options.version))
+    variables = environment(scratch, run.module.name, options.version)
+    return Call(_plan(run, TESTS), arguments, variables)
+
+
+def _draft_call(run: Run, scratch: Path) -> Call:
+    # An empty configuration: that of this repository is for its own tests.
+    settings = scratch / "pytest.ini"
+    settings.write_text("[pytest]\n")
+    options = run.options
+    select = tuple(
+        entry.removeprefix(f"{DRAFT_TESTS}/")
+        for entry in options.select
+        if entry.startswith(f"{DRAFT_TESTS}/") or ".py" not in entry
+    )
+    paths, expression = _selection(PACKAGE / DRAFT_TESTS, select)
+    arguments = [
+        *paths, *(["-k", expression] if expression else []),
+        "-c", str(settings), f"--rootdir={PACKAGE}", f"--confcutdir={PACKAGE}",
+        f"--max-examples={options.max_examples}", f"--hypothesis-seed={options.seed}",
+    ]  # fmt: skip
+    variables = environment(scratch, run.module.name)
+    return Call(_plan(run, DRAFT_TESTS), arguments, variables)
 
 
 def _selection(tests: Path, select: tuple[str, ...]) -> tuple[list[str], str]:

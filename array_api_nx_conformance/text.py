@@ -15,6 +15,7 @@ def verdicts(run: Record) -> str:
     functions = run["functions"]
     of = {v: [n for n, f in functions.items() if f["verdict"] == v] for v in VERDICTS}
     blocks = [
+        _new(run),
         _block("Fails", [_failure(name, run) for name in of["fails"]]),
         _block("Missing", [f"  {name}" for name in of["missing"]]),
         _block("Blocked by these", [_blocked(name, run) for name in of["blocked"]]),
@@ -54,6 +55,12 @@ def table(run: Record) -> str:
 
 def _block(title: str, entries: list[str]) -> str:
     return "\n".join([f"{title} ({len(entries)}):", *entries]) if entries else ""
+
+
+def _new(run: Record) -> str:
+    names = run.get("new", [])
+    verdicts = [f"  {name}  {run['functions'][name]['verdict']}" for name in names]
+    return _block(f"New in {run['version']}", verdicts)
 
 
 def _failure(name: str, run: Record) -> str:

@@ -42,7 +42,7 @@ class TestVerdict:
     result: Result
     function: str
     verdict: str
-    note: str = ""  # why a deviation is permitted
+    note: str = ""  # why a deviation is permitted, or why it may be lacking
     blocked_by: tuple[str, ...] = ()
 
 
@@ -64,7 +64,7 @@ def judge(run: Run) -> dict[str, FunctionVerdict]:
     position = {test: number for number, test in enumerate(run.collected)}
     for result in sorted(run.results.values(), key=lambda each: position.get(each.id, -1)):
         name = function_of(result.id, names)
-        test = _judge_test(result, name, absent=name in run.module.absent)
+        test = _judge_test(result, name, run)
         if name in names or test.verdict != NOT_APPLICABLE:  # not of later versions
             function = functions.setdefault(name, FunctionVerdict(name, OTHER))
             function.tests.append(test)
@@ -83,18 +83,23 @@ def totals(functions: Iterable[FunctionVerdict]) -> dict[str, int]:
     return {verdict: counter[verdict] for verdict in VERDICTS}
 
 
-def _judge_test(result: Result, name: str, *, absent: bool) -> TestVerdict:
+def _judge_test(result: Result, name: str, run: Run) -> TestVerdict:
     verdict, note = "fails", ""
+    absent, optional = name in run.module.absent, run.standard.optional.get(name, "")
     if result.outcome == "passed":
         verdict = "passes"
     elif result.outcome == "skipped":
         verdict = "skipped"
     elif result.outcome == "missing" and _LATER in result.message:
         verdict = NOT_APPLICABLE
+    elif absent and optional:
+        verdict, note = "skipped", optional
     elif absent or (result.outcome == "missing" and _NO_EXTENSION in result.message):
         verdict = "missing"
     elif result.outcome == "missing":
         verdict = "skipped"  # by the suite, because it cannot judge this namespace
+    elif name in run.standard.proposed:
+        verdict, note = "deviation", optional
     elif note := permitted(result.id, name, result.message):
         verdict = "deviation"
     return TestVerdict(result, name, verdict, note)

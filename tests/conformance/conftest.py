@@ -157,6 +157,8 @@ class array:
 }
 _FOLDER = "array-api/src/array_api_stubs"
 FILES |= {f"{_FOLDER}/_2025_12/{name}.py": text for name, text in STUBS.items()}
+FILES |= {f"{_FOLDER}/_draft/{name}.py": text for name, text in STUBS.items()}
+FILES[f"{_FOLDER}/_draft/fft.py"] += "def later(x, /): ...\n"
 FILES |= {f"{_FOLDER}/_2021_12/constants.py": STUBS["constants"]}
 
 

@@ -27,6 +27,17 @@ STANDARD = Standard(
         "full": "creation functions",
         "fft.fft": "fft",
     },
+    {
+        "__floordiv__": "2021.12",
+        "equal": "2021.12",
+        "exp": "2021.12",
+        "floor_divide": "2021.12",
+        "remainder": "2025.12",
+        "zeros": "2021.12",
+        "ones": "2021.12",
+        "full": "2021.12",
+        "fft.fft": "2022.12",
+    },
 )
 FLOOR = "x1_i is +infinity and isfinite(x2_i) and x2_i > 0"
 FLOOR_TEST = f"test_special_cases.py::test_binary[floor_divide({FLOOR}) -> +infinity]"

@@ -26,7 +26,7 @@ def test_a_record() -> None:
     assert record["outcomes"]["failed"] == record["totals"]["fails"] == 1
     assert record["chapters"]["creation functions"]["passes"] == 1
     assert record["functions"]["exp"] == {
-        "chapter": "elementwise functions", "verdict": "fails", "roots": [],
+        "chapter": "elementwise functions", "verdict": "fails", "roots": [], "since": "2021.12",
     }  # fmt: skip
     (test,) = (test for test in record["tests"] if test["id"] == EXP)
     assert test == {
@@ -38,6 +38,7 @@ def test_a_record() -> None:
         "array_api_tests/test_x.py::test_zeros": "does not fail any more (passed)"
     }
     assert record["not_run"] == ["t"]
+    assert record["new"] == ["remainder"]
     assert "numpy" in record["environment"]
 
 

@@ -123,6 +123,20 @@ def test_every_form_says_how_many_examples_a_verdict_rests_on() -> None:
         assert f'"basis":"{words}"' in page.render([shown[examples]])
 
 
+def test_what_is_new_in_the_version_is_named() -> None:
+    one = sample_records()[0]
+    assert text.verdicts(one).startswith("New in 2025.12 (1):\n  remainder  skipped\n")
+    assert "\n**new in 2025.12** (1): `remainder` skipped\n" in markdown.render([one])
+    assert '"name":"remainder"' in page.render([one])
+    assert page.render([one]).count('"new":"2025.12"') == 1
+    for old in (one, one["functions"]["remainder"]):  # results of before have neither
+        old.pop("new", None)
+        old.pop("since", None)
+    assert "New in" not in text.verdicts(one)
+    assert "new in" not in markdown.render([one])
+    assert '"new":"2025.12"' not in page.render([one])
+
+
 def test_text_shows_known_failures_and_stale_entries() -> None:
     entries = (Entry(FAILED.id, "our issue 7"), Entry("array_api_tests/test_gone.py", "old"))
     shown = text.verdicts(make_record(FAILED, known=entries))

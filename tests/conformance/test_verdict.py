@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from array_api_nx_conformance.deviations import permitted
@@ -55,6 +57,19 @@ def test_tests_of_later_versions_do_not_count() -> None:
         result("test_x.py::test_newest", "missing", later),
     )
     assert verdicts(judge(run)) == {"exp": "passes"}
+
+
+def test_names_that_a_namespace_may_lack() -> None:
+    named = "test_has_names.py::test_has_names[elementwise-exp]"
+    run = make_run(result(named, "failed", "AssertionError: a"), failed("exp"), absent=("exp",))
+    run.standard = replace(run.standard, optional={"exp": "optional: slow"})
+    function = judge(run)["exp"]
+    assert function.verdict == "skipped"
+    assert {test.note for test in function.tests} == {"optional: slow"}
+    run.module = replace(run.module, absent=())
+    assert judge(run)["exp"].verdict == "fails"  # it is there, and wrong
+    run.standard = replace(run.standard, proposed=frozenset({"exp"}))
+    assert judge(run)["exp"].verdict == "deviation"
 
 
 def test_a_signature_that_cannot_be_read_says_nothing() -> None:

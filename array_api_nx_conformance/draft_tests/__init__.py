@@ -1,0 +1,1 @@
+"""Tests of what the standard's draft has beyond the official suite; `runner` runs them."""
