@@ -18,6 +18,7 @@ from .report import CANNOT_RUN, FAILED, INTERRUPTED, PASSED, heading, log_tail
 from .runner import Options, Run, require, run_suite
 from .standard import Standard
 from .suite import CannotRunError, Pins
+from .table import command as table
 
 _REPORTS = ("html", "markdown", "badge")
 
@@ -128,6 +129,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace, Pins], int]] = {
     "report": report,
     "compare": compare_results,
     "known": make_list,
+    "table": table.table,
     "clients": lambda options, pins: clients.run(options),
 }
 

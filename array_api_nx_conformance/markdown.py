@@ -12,7 +12,7 @@ _LONGEST = 200  # of a message
 
 def render(runs: list[Record]) -> str:
     """A table of the namespaces, and for each what fails."""
-    return "\n\n".join(["### Array API conformance", _overview(runs), *map(_details, runs)])
+    return "\n\n".join(["### Array API conformance", _overview(runs), *map(details, runs)])
 
 
 def _overview(runs: list[Record]) -> str:
@@ -27,7 +27,8 @@ def _overview(runs: list[Record]) -> str:
     return table(rows)
 
 
-def _details(run: Record) -> str:
+def details(run: Record) -> str:
+    """What fails in a namespace, and what is new in the version; root causes first."""
     tests = [test for test in run["tests"] if test["verdict"] in BAD]
     name, date = run["module"]["name"], run["started"][:10]
     suite, options = run["suite"]["suite_commit"][:12], run["options"]

@@ -11,6 +11,7 @@ from pathlib import Path
 from . import suite
 from .clients.packages import CLIENTS
 from .clients.runner import RENAMED
+from .table.implementations import IMPLEMENTATIONS
 
 _MAX_WORKERS = 1000  # each is a process that imports the namespace
 
@@ -31,8 +32,8 @@ def gate_parser() -> argparse.ArgumentParser:
         " namespace, and excuse nothing.",
         epilog=f"{_STATUS} Sub-commands, each with a --help of its own: run (judges any namespaces,"
         " function by function), report (HTML, Markdown, badge), compare (two results), known"
-        " (lists of known failures), clients (runs the tests of SciPy and scikit-learn, and"
-        " calls of other packages).",
+        " (lists of known failures), table (who implements what), clients (runs the tests of SciPy"
+        " and scikit-learn, and calls of other packages).",
     )
     _add_module(parser)
     parser.add_argument(
@@ -64,6 +65,14 @@ def parser() -> argparse.ArgumentParser:
             help="make a list of known failures from results",
             epilog="Exit status: 0 the list is up to date, 1 entries of --keep are stale,"
             " 2 a file cannot be read.",
+        )
+    )
+    _add_table(
+        commands.add_parser(
+            "table",
+            help="make the tables of who implements what",
+            epilog="Exit status: 0 all were judged, 2 some could not be, or not yet,"
+            " 130 interrupted.",
         )
     )
     _add_clients(
@@ -176,6 +185,63 @@ def _add_known(known: argparse.ArgumentParser) -> None:
     known.add_argument("--output", type=Path, metavar="FILE", help="write the list there")
 
 
+def _add_table(table: argparse.ArgumentParser) -> None:
+    table.description = (
+        "Judge the namespaces that are installed, function by function, and make the tables of who"
+        " implements what: Markdown on the terminal if no file is named. Results are kept as they"
+        " come: a run that was stopped goes on when the command is given again."
+    )
+    table.add_argument(
+        "given",
+        nargs="*",
+        type=Path,
+        metavar="RESULTS.json",
+        help="make the tables of these results, and run nothing",
+    )
+    names = ", ".join(each.name for each in IMPLEMENTATIONS)
+    table.add_argument(
+        "--module",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help=f"namespace to judge; repeat for several ({names}: those that are installed)",
+    )
+    table.add_argument(
+        "--standard",
+        dest="version",
+        default="",
+        metavar="VERSION",
+        help="of the standard, for all: YYYY.MM, or draft (the one that each declares)",
+    )
+    table.add_argument(
+        "--results",
+        type=Path,
+        default=suite.cache_folder() / "results",
+        metavar="DIR",
+        help="where results are kept, by namespace and version (%(default)s)",
+    )
+    table.add_argument(
+        "--again",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="judge this namespace anew, or all: of results that are there, the version counts",
+    )
+    table.add_argument(
+        "--budget",
+        type=_seconds,
+        default=0.0,
+        metavar="SECONDS",
+        help="for this call; the next one goes on (no limit)",
+    )
+    _add_suite(table)
+    _add_examples(table)
+    _add_processes(table)
+    _add_output(table)
+    table.add_argument("--markdown", type=Path, metavar="FILE", help="write Markdown there")
+    table.add_argument("--html", type=Path, metavar="FILE", help="write one page there")
+
+
 def _add_clients(clients: argparse.ArgumentParser) -> None:
     clients.description = (
         "Run the tests that SciPy and scikit-learn ship, and calls of array-api-extra's functions"
@@ -236,6 +302,18 @@ def _add_suite(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_effort(parser: argparse.ArgumentParser) -> None:
+    _add_examples(parser)
+    parser.add_argument(
+        "--select",
+        nargs="+",
+        default=[],
+        metavar="TEST",
+        help="files (test_fft.py), test ids (test_fft.py::test_fft), or expressions (linalg)",
+    )
+    _add_processes(parser)
+
+
+def _add_examples(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--max-examples",
         type=_at_least_one,
@@ -251,14 +329,6 @@ def _add_effort(parser: argparse.ArgumentParser) -> None:
         help="for Hypothesis; 'random' for another one each run (%(default)s: runs are compared"
         " with the same)",
     )
-    parser.add_argument(
-        "--select",
-        nargs="+",
-        default=[],
-        metavar="TEST",
-        help="files (test_fft.py), test ids (test_fft.py::test_fft), or expressions (linalg)",
-    )
-    _add_processes(parser)
 
 
 def _add_processes(parser: argparse.ArgumentParser) -> None:

@@ -6,6 +6,7 @@ docs/conformance-schema.md describes them.
 from __future__ import annotations
 
 import json
+import os
 import platform
 from collections.abc import Iterable
 from dataclasses import asdict
@@ -22,7 +23,8 @@ from .verdict import BAD, FunctionVerdict, judge, totals
 
 SCHEMA = 2  # raised with every change that a reader would notice
 Record = dict[str, Any]  # one run
-_PACKAGES = ("numpy", "pytest", "pytest-xdist", "hypothesis", "ndindex")
+_PACKAGES = ("numpy", "array-api-compat", "pytest", "pytest-xdist", "hypothesis", "ndindex")
+_VARIABLES = ("JAX_ENABLE_X64",)  # of the libraries, that decide a result
 _KEYS = ("module", "version", "suite", "options", "functions", "tests", "totals", "chapters")
 
 
@@ -44,7 +46,7 @@ def record(run: Run, exit_status: int) -> Record:
             for key, value in asdict(options).items()
             if key not in ("module", "version", "known", "skips")
         },
-        "environment": _environment(),
+        "environment": environment(),
         "outcomes": _outcomes(run.results.values()),
         "totals": totals(functions.values()),
         "chapters": _chapters(functions.values()),
@@ -150,11 +152,12 @@ def _chapters(functions: Iterable[FunctionVerdict]) -> dict[str, dict[str, int]]
     return {chapter: totals(members) for chapter, members in grouped.items()}
 
 
-def _environment() -> dict[str, str]:
+def environment() -> dict[str, str]:
+    """What decides a result: versions of Python, the platform and packages, and variables."""
     versions = {"python": platform.python_version(), "platform": platform.platform()}
     for package in _PACKAGES:
         try:
             versions[package] = version(package)
         except PackageNotFoundError:
             continue
-    return versions
+    return versions | {name: os.environ[name] for name in _VARIABLES if name in os.environ}

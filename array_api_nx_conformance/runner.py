@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeAlias
@@ -84,12 +84,13 @@ def run_suite(
     options: Options,
     show: Callable[[Run], None],
     standard: Standard | None = None,
+    done: Iterable[Result] = (),
 ) -> Run:
     """Run the suite; call `show` after every finished test and several times a second.
 
     An interruption (KeyboardInterrupt) ends the run, and so does the end of the time budget; what
     has run by then is returned. By the draft of the standard, the tests of ``draft_tests`` run
-    after the suite's.
+    after the suite's. Tests with a result in `done` are not run again.
 
     Raises
     ------
@@ -98,6 +99,7 @@ def run_suite(
     """
     run = Run(module, checkout, options)
     run.standard = standard or run.standard
+    run.results = {result.id: result for result in done}
     if options.version != DRAFT:
         _run_tests(run, _call, show)
         return run
@@ -124,8 +126,8 @@ def _parts_with_draft(select: tuple[str, ...]) -> list[Prepare]:
 
 def _run_part(run: Run, prepare: Prepare, show: Callable[[Run], None]) -> End | None:
     """Run tests and add what they gave to `run`; None if there were none."""
-    part = replace(run, collected=[], results={}, running=[], log="")
-    collected = run.collected
+    part = replace(run, collected=[], results=dict(run.results), running=[], log="")
+    collected, before = run.collected, len(run.results)
 
     def update(part: Run) -> None:
         run.collected = collected + part.collected
@@ -135,7 +137,7 @@ def _run_part(run: Run, prepare: Prepare, show: Callable[[Run], None]) -> End | 
 
     _run_tests(part, prepare, update)
     update(part)
-    nothing = part.end == "broken" and not part.collected and not part.results
+    nothing = part.end == "broken" and not part.collected and len(part.results) == before
     return None if nothing else part.end
 
 
