@@ -36,17 +36,16 @@ def is_partial(run: Record) -> bool:
 def answer(run: Record) -> str:
     """Whether the namespace conforms, as far as the run can tell.
 
-    "yes", "no", how a run ended that did not finish, or "partly" and "but for known failures",
-    together or alone. It ends with "(provisional)" where too few examples were tried.
+    "yes", or "partly" and "but for known failures", together or alone, with "(provisional)" where
+    too few examples were tried; "no", which more examples would not change; or how a run ended that
+    did not finish.
     """
     if run["end"] != "finished":
-        word = str(run["end"])
-    elif unexcused(run):
-        word = "no"
-    else:
-        known = any(test["known"] and test["verdict"] in BAD for test in run["tests"])
-        limits = (is_partial(run), "partly"), (known, "but for known failures")
-        word = ", ".join(words for holds, words in limits if holds) or "yes"
-    # What has failed stays so with more examples.
-    firm = word == "no" or not is_provisional(run["options"]["max_examples"])
-    return word if firm else f"{word} (provisional)"
+        return str(run["end"])
+    if unexcused(run):
+        return "no"
+    known = any(test["known"] and test["verdict"] in BAD for test in run["tests"])
+    limits = (is_partial(run), "partly"), (known, "but for known failures")
+    word = ", ".join(words for holds, words in limits if holds) or "yes"
+    provisional = is_provisional(run["options"]["max_examples"])
+    return f"{word} (provisional)" if provisional else word
