@@ -103,7 +103,18 @@ def _raised_in(error: BaseException, entry: TracebackType, function: str, namesp
         return str(vars(undefined)["name"])
     if isinstance(error, AssertionError) and entry.tb_next is None:
         return ""  # an assert statement; its position is that of the comparison
+    if _is_assignment(entry):
+        return "__setitem__"
     return _called(_expression(entry), entry.tb_frame.f_globals, function, namespace)
+
+
+def _is_assignment(entry: TracebackType) -> bool:
+    """Whether ``x[key] = value`` was being executed; its expression is that of ``x[key]``."""
+    instructions = dis.get_instructions(entry.tb_frame.f_code)
+    return any(
+        instruction.offset == entry.tb_lasti and instruction.opname == "STORE_SUBSCR"
+        for instruction in instructions
+    )
 
 
 def _expression(entry: TracebackType) -> ast.expr | None:

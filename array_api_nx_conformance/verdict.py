@@ -4,8 +4,9 @@ A failing test of a function f is *blocked* by another function g, when
 
 - g is missing or fails tests of its own, and the error was raised by the test's call of g, not of
   f; or
-- g's own behaviour tests fail (other than special cases), and the test found fault with a result
-  of f along a path that uses g: a comparison by a wrong ``equal`` says nothing about f.
+- g's own behaviour tests found fault with its results (other than special cases), and the test
+  found fault with a result of f along a path that uses g: a comparison by a wrong ``equal`` says
+  nothing about f. A g that only raises would have raised here, too.
 
 f is blocked if all its failing tests are, by functions that are not blocked by f in turn: where
 two functions blame each other, both fail. The functions at the end of such a chain are the root
@@ -119,10 +120,7 @@ def _find_blocked(functions: dict[str, FunctionVerdict], absent: set[str]) -> No
     broken = {
         f.name
         for f in functions.values()
-        if any(
-            is_about_behaviour(t.result.id) and not is_special_case(t.result.id)
-            for t in _failing(f.tests)
-        )
+        if any(_found_fault(t) and not is_special_case(t.result.id) for t in _failing(f.tests))
     }
     for function in functions.values():
         for test in _failing(function.tests):
@@ -157,11 +155,20 @@ def _culprits(test: TestVerdict, troubled: set[str], broken: set[str]) -> tuple[
     raised_in = test.result.raised_in
     if raised_in:
         return (raised_in,) if raised_in != test.function and raised_in in troubled else ()
-    if test.result.outcome != "failed" or not is_about_behaviour(test.result.id):
-        return ()
-    if not test.result.message.startswith("AssertionError"):
+    if not _found_fault(test):
         return ()
     return tuple(name for name in test.result.uses if name in broken and name != test.function)
+
+
+def _found_fault(test: TestVerdict) -> bool:
+    """Whether the test itself found fault with a result, and no call raised."""
+    result = test.result
+    return (
+        result.outcome == "failed"
+        and is_about_behaviour(result.id)
+        and not result.raised_in
+        and result.message.startswith("AssertionError")
+    )
 
 
 def _roots(name: str, functions: dict[str, FunctionVerdict]) -> tuple[str, ...]:

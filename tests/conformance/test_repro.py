@@ -82,6 +82,10 @@ def test_object():
     out = xp.any(object())
     assert out is None
 
+def test_assignment():
+    x = (1, 2)
+    x[0] = 5
+
 def test_trace():
     out = xp.ones((1,))
     def expected(x):
@@ -200,6 +204,7 @@ def test_where_there_is_no_script(
         ("test_operator", "zeros", "__add__"),
         ("test_sum", "sum", ""),
         ("test_getitem", "__getitem__", ""),
+        ("test_assignment", "asarray", "__setitem__"),
         ("test_no_call", "exp", ""),
     ],
 )

@@ -131,6 +131,16 @@ def test_a_wrong_comparison_blocks_what_it_compares() -> None:
     }
 
 
+def test_a_function_that_only_raises_blocks_no_results() -> None:
+    wrong = "AssertionError: out=1, but should be 1"
+    run = make_run(
+        failed("zeros", "TypeError: immutable", raised_in="equal"),
+        failed("equal", "TypeError: immutable", raised_in="equal"),
+        failed("exp", wrong, uses=("equal", "zeros")),
+    )
+    assert verdicts(judge(run)) == {"zeros": "blocked", "equal": "fails", "exp": "fails"}
+
+
 def test_one_failure_of_its_own_is_enough() -> None:
     run = make_run(
         failed("exp", raised_in="exp"),
