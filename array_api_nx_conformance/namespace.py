@@ -54,6 +54,12 @@ if device:
             said["device"] = str(module.ones((1, 1)).device)
         except Exception as error:
             said["device"] = f"{type(error).__name__}: {error}"
+if not said["version"]:
+    # Of a namespace inside a library, or of the one that array-api-compat wraps.
+    parts = name.removeprefix("array_api_compat.").split(".")
+    for count in range(len(parts), 0, -1):
+        library = sys.modules.get(".".join(parts[:count]))
+        said["version"] = said["version"] or str(getattr(library, "__version__", ""))
 pathlib.Path("said").write_text(json.dumps(said))
 """
 

@@ -17,7 +17,7 @@ def scripts(runs: list[Record]) -> dict[str, str]:
     for run in runs:
         module = run["module"]
         for test in run["tests"]:
-            # Not of a permitted deviation, which is nothing to mend.
+            # Not of a permitted deviation, which is nothing to fix.
             if test["repro"] and test["verdict"] in BAD:
                 name = _file_name(module["name"], test["id"], found)
                 found[name] = f"{_header(run, test)}\n{test['repro']}"

@@ -16,7 +16,21 @@ NAMES = {"add": "elementwise functions", "tan": "elementwise functions", "fft.ff
 def test_versions_and_names_of_a_module(namespace: str) -> None:
     assert inspect_module(namespace) == Module(NAMESPACE, "3.2", "2025.12")
     assert inspect_module(namespace, NAMES.items()).absent == ("tan", "fft.fft")
-    assert inspect_module("json.decoder") == Module("json.decoder", "", "")
+    assert inspect_module("xml.dom") == Module("xml.dom", "", "")
+
+
+def test_the_version_of_a_namespace_without_one_is_that_of_its_library(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("library", "array_api_compat"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "library" / "__init__.py").write_text("__version__ = '4.5'\n")
+    (tmp_path / "library" / "numpy.py").touch()
+    (tmp_path / "array_api_compat" / "__init__.py").write_text("__version__ = '1.0'\n")
+    (tmp_path / "array_api_compat" / "library.py").write_text("from library import *\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    assert inspect_module("library.numpy").version == "4.5"
+    assert inspect_module("array_api_compat.library").version == "4.5"
 
 
 def test_methods_extensions_and_inspection() -> None:
