@@ -43,8 +43,8 @@ __all__ = ["limited"]
 LATENCY: Final = 1e-3
 BANDWIDTH: Final = 1e8
 
-# DLPack's number for a device that is none of those that others know.
-_EXTENSION: Final = 12
+# DLPack's number for Vulkan: one that the standard lists, and whose memory no library here reaches.
+_VULKAN: Final = 7
 
 _WRITERS: Final = (("array_api_extra._lib._at", "at"), ("array_api_extra._at", "at"))
 """Functions that write to arrays on the user's behalf, where he asked for nothing but a new array.
@@ -69,7 +69,7 @@ class Memory:
         raise BufferError(f"the host cannot reach the memory of device {self._device}")
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return _EXTENSION, 0
+        return _VULKAN, 0
 
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ class Limits(Unlimited):
         return super().item(x)
 
     def dlpack_device(self) -> tuple[int, int]:
-        return (_EXTENSION, 0) if "no_host" in self.properties else super().dlpack_device()
+        return (_VULKAN, 0) if "no_host" in self.properties else super().dlpack_device()
 
     def native(self, x: Handle) -> Native:
         if "no_host" in self.properties:
