@@ -343,6 +343,11 @@ class StrictArray(StrictBase):
     def __setitem__(self, key: Any, value: Any, /) -> None:
         key = plain_key(self, key, writing=True)
         array = self._array
+        # NumPy's float64 and complex128 are instances of Python's, which is all that is asked.
+        if isinstance(value, float):
+            value = float(value)
+        elif isinstance(value, complex):
+            value = complex(value)
         if type(value) is type(self):
             value = value._array
             dtype = value.dtype

@@ -132,6 +132,12 @@ def test_values_are_of_a_dtype_that_promotes_to_the_arrays():
     x[1] = xp.asarray(2, dtype=xp.int8)
     x[...] = xp.asarray([3], dtype=xp.int16)
     assert np.from_dlpack(x).tolist() == [3, 3, 3]
+    y = xp.zeros((2,))
+    y[0] = np.float64(2.5)
+    assert float(y[0]) == 2.5
+    for value in (np.float32(1.0), np.int64(1)):
+        with pytest.raises(TypeError, match="NumPy's scalar"):
+            y[0] = value
     for value in (xp.asarray(1), xp.asarray(1.0), xp.asarray(True), 1.0, True, 1j):
         with pytest.raises(TypeError):
             x[0] = value
