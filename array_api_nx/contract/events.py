@@ -29,6 +29,7 @@ __all__ = [
     "evaluated",
     "listening",
     "transferred",
+    "unobserved",
 ]
 
 
@@ -99,6 +100,7 @@ Listener: TypeAlias = Callable[[Transfer | Evaluation], None]
 _listeners: Final[ContextVar[tuple[Listener, ...]]] = ContextVar(
     "array_api_nx.listeners", default=()
 )
+_unobserved: Final[ContextVar[bool]] = ContextVar("array_api_nx.unobserved", default=False)
 # Replaced, not changed, so that it can be gone through while another thread adds to it.
 _listeners_everywhere: tuple[Listener, ...] = ()
 _lock: Final = Lock()
@@ -191,7 +193,7 @@ def transferred(kind: str, source: str, target: str, nbytes: int, call: str | No
     HostAccessError
         If it is "error". Then nothing must be read.
     """
-    if not hints.watched:
+    if not hints.watched or _unobserved.get():
         return
     called, filename, lineno = caller()
     call = call or called
@@ -217,7 +219,7 @@ def evaluated(device: str, why: str) -> None:
     why : str
         What needs it, as a sentence without its full stop.
     """
-    if not hints.watched:
+    if not hints.watched or _unobserved.get():
         return
     call, filename, lineno = caller()
     _tell(Evaluation(device, why, _spelling(call), filename, lineno))
@@ -252,6 +254,19 @@ def listening(listener: Listener, *, all_threads: bool = False) -> Iterator[None
                 _listeners.set(_without(_listeners.get(), listener))
     finally:
         count_watching(-1)
+
+
+@contextmanager
+def unobserved() -> Iterator[None]:
+    """A context of which no listener is told, and to which `host_access` does not apply.
+
+    For those who look at what code did, and so read elements themselves.
+    """
+    token = _unobserved.set(True)
+    try:
+        yield
+    finally:
+        _unobserved.reset(token)
 
 
 def _without(listeners: tuple[Listener, ...], listener: Listener) -> tuple[Listener, ...]:

@@ -85,7 +85,7 @@ class Info:
         """
         target = as_device(device)
         missing = target.missing
-        there = [each for each in target.backend.available_dtypes() if each not in missing]
+        there = tuple([x for x in target.backend.available_dtypes() if x not in missing])
         kinds = kind if isinstance(kind, tuple) else (kind,)
         for each in kinds:
             if each is not None and (type(each) is not str or each not in KINDS):

@@ -17,9 +17,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from array_api_nx.backends.cpu.engine.extension import extension
 
 import array_api_nx as xp
-from array_api_nx.backends.cpu.engine.extension import extension
 from array_api_nx.testing import (
     Evaluation,
     Evaluations,

@@ -1,0 +1,164 @@
+"""The pytest plugin, run as its users run it: by pytest, in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+LIBRARY = ROOT / "examples" / "testing_kit"
+
+# By which of its modes the kit finds each mistake of the example.
+FOUND = {
+    "geometric_mean": "nx:no_host",
+    "positive_part_sum": "nx:no_mask_index",
+    "standardise": "nx:no_float64",
+    "centre_of_mass": "nx:elsewhere",
+    "image": "nx:strict",
+    "without_mean": "nx:immutable",
+    "length": "nx:lazy",
+    "weighted": "nx:strict",
+    "number_of_values": "nx:static_shapes",
+    "with_first_doubled": "nx:immutable",
+}
+
+Outcomes = dict[str, tuple[str, str]]
+"""By the name of a test: "passed", "failed", "error" or "skipped", and the message."""
+
+
+def run(folder: Path, *arguments: str) -> tuple[Outcomes, subprocess.CompletedProcess[str]]:
+    report = folder / "report.xml"
+    command = [sys.executable, "-m", "pytest", "-p", "array_api_nx.testing.plugin"]
+    command += ["-p", "no:cacheprovider", "-c", os.devnull, f"--rootdir={folder}"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
+    ended = subprocess.run(
+        [*command, f"--junitxml={report}", *arguments],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env=environment,
+    )
+    outcomes = {}
+    if report.exists():
+        for case in ElementTree.parse(report).iter("testcase"):
+            ends = [child for child in case if child.tag in ("failure", "error", "skipped")]
+            tag = {"failure": "failed"}.get(ends[0].tag, ends[0].tag) if ends else "passed"
+            outcomes[case.attrib["name"]] = tag, ends[0].attrib["message"] if ends else ""
+    return outcomes, ended
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Callable[..., tuple[Outcomes, subprocess.CompletedProcess[str]]]:
+    def run_text(text: str, *arguments: str) -> tuple[Outcomes, subprocess.CompletedProcess[str]]:
+        (tmp_path / "test_it.py").write_text(f"import pytest\n{text}", encoding="utf-8")
+        return run(tmp_path, *arguments)
+
+    return run_text
+
+
+def test_the_example_has_its_mistakes_found(tmp_path: Path) -> None:
+    modes = ["numpy", *dict.fromkeys(FOUND.values())]
+    outcomes, ended = run(tmp_path, f"--xp={','.join(modes)}", str(LIBRARY))
+    assert len(outcomes) == 10 * len(modes), ended.stdout + ended.stderr
+    failed = {name for name, (outcome, _) in outcomes.items() if outcome != "passed"}
+    assert not [name for name in failed if "[numpy" in name]
+    for mistake, mode in FOUND.items():
+        found = [name for name in failed if mistake in name and re.search(rf"\[{mode}[-\]]", name)]
+        assert len(found) == 1, (mistake, mode)
+
+
+def test_a_test_runs_once_per_namespace(written) -> None:
+    outcomes, ended = written(
+        "def test_it(xp, device):\n    assert xp.asarray(1.0, device=device).dtype == xp.float64\n"
+        "def test_plain():\n    pass\n",
+        "--xp=nx,numpy,nx:strict@2023.12,nx:no_float64,nx:elsewhere",
+    )
+    assert {name: outcome for name, (outcome, _) in outcomes.items()} == {
+        "test_it[nx]": "passed",
+        "test_it[numpy]": "passed",
+        "test_it[nx:strict@2023.12]": "passed",
+        "test_it[nx:no_float64]": "failed",
+        "test_it[nx:elsewhere]": "passed",
+        "test_plain": "passed",
+    }, ended.stdout
+
+
+def test_the_default_is_this_namespace_and_the_configuration_may_say_otherwise(written, tmp_path):
+    text = "def test_it(xp):\n    print(xp.__name__)\n"
+    assert list(written(text)[0]) == ["test_it[nx]"]
+    settings = tmp_path / "pytest.ini"
+    settings.write_text("[pytest]\nxp = nx:strict numpy\n", encoding="utf-8")
+    assert list(written(text, f"-c{settings}")[0]) == ["test_it[nx:strict]", "test_it[numpy]"]
+
+
+def test_what_is_not_installed_is_skipped_with_its_reason(written) -> None:
+    outcomes, _ = written("def test_it(xp):\n    pass\n", "--xp=no_such_library")
+    outcome, message = outcomes["test_it[no_such_library]"]
+    assert outcome == "skipped"
+    assert "pip install no_such_library" in message
+
+
+@pytest.mark.parametrize("given", ["nx:lazy+fast", "not a name", "", ","])
+def test_names_that_mean_nothing_end_the_run(written, given: str) -> None:
+    outcomes, ended = written("def test_it(xp):\n    pass\n", f"--xp=nx,{given}")
+    assert outcomes == {}
+    assert ended.returncode == 4
+    assert "--xp: " in ended.stderr
+
+
+def test_markers(written) -> None:
+    text = (
+        "@pytest.mark.xp_skip('nx:strict*', reason='not the standard')\n"
+        "@pytest.mark.xp_xfail('numpy', reason='to come')\n"
+        "def test_fails(xp):\n    assert xp.__name__ == 'array_api_nx'\n"
+        "@pytest.mark.xp_xfail('nx', reason='thought to fail')\n"
+        "def test_passes(xp):\n    pass\n"
+    )
+    outcomes, _ = written(text, "--xp=nx,nx:strict@2022.12,numpy")
+    assert outcomes["test_fails[nx]"][0] == "passed"
+    assert outcomes["test_fails[nx:strict@2022.12]"] == ("skipped", "not the standard")
+    assert outcomes["test_fails[numpy]"][0] == "skipped"  # an expected failure, for junit
+    assert outcomes["test_passes[nx]"][0] == "failed"
+    assert outcomes["test_passes[numpy]"][0] == "passed"
+
+
+@pytest.mark.parametrize("marker", ["xp_skip('nx')", "xp_xfail(reason='why')"])
+def test_markers_need_names_and_a_reason(written, marker: str) -> None:
+    _, ended = written(f"@pytest.mark.{marker}\ndef test_it(xp):\n    pass\n")
+    assert ended.returncode == 4
+    assert "reason=" in ended.stderr
+
+
+def test_dtypes_by_kind(written) -> None:
+    text = (
+        "@pytest.mark.xp_dtypes('real floating', 'bool')\n"
+        "def test_it(xp, device, dtype):\n"
+        "    assert xp.ones(2, dtype=dtype, device=device).dtype == dtype\n"
+        "def test_all(xp, dtype):\n    pass\n"
+    )
+    outcomes, _ = written(text, "--xp=nx,nx:no_float64")
+    assert outcomes["test_it[nx-float64]"][0] == "passed"
+    assert outcomes["test_it[nx:no_float64-bool]"][0] == "passed"
+    assert outcomes["test_it[nx:no_float64-float64]"][0] == "skipped"
+    assert "has no float64" in outcomes["test_it[nx:no_float64-float64]"][1]
+    assert len([name for name in outcomes if name.startswith("test_it")]) == 6
+    assert len([name for name in outcomes if name.startswith("test_all")]) == 2 * 13
+    _, ended = written("@pytest.mark.xp_dtypes('real')\ndef test_it(xp, dtype):\n    pass\n")
+    assert "kinds: bool" in ended.stdout + ended.stderr
+
+
+def test_it_is_loaded_by_nobody_else() -> None:
+    code = "import array_api_nx, sys; print('array_api_nx.testing' in sys.modules)"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", code]
+    ended = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert ended.stdout.split() == ["False"]
+    entry_points = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    assert "pytest11" not in entry_points
