@@ -32,6 +32,11 @@ WORTH_STORING: Final = 3.0
 MAX_READS: Final = 32
 """How much a pass of several reductions may read."""
 
+MAX_OPERANDS: Final = 64
+_MAX_STEPS: Final = 192
+"""The most operands of a kernel (native/tiles.h), and fewer steps than it may have: to store a
+value a second time, or to reduce it, is a step of its own."""
+
 EvaluationPlan: TypeAlias = "tuple[Pass, ...]"
 """Passes in the order in which they run, over the slots of `Graph.slots`. A fill that is a head has
 none: nothing is computed."""
@@ -239,7 +244,10 @@ class _Planner:
             inlined: list[int] = []
             first = self._gather(head, self.graph.nodes[head].space, inlined, set())
             if first is None:
-                break
+                if self._operand_count(inlined, 1) <= MAX_OPERANDS:
+                    break
+                first = self._cut(inlined)
+                self.heads.add(first)
             self._emit(first)
         reductions = self._reductions(head, inlined)
         builder = _PassBuilder(self, head, reductions, inlined)
@@ -268,13 +276,44 @@ class _Planner:
             if self._gather(i, nodes[i].space, needed, set()) is not None:
                 continue
             others = self._reads(needed)
-            if len(reads | others) <= MAX_READS and reads & others:
+            together = inlined + [j for j in needed if j not in inlined]
+            if (
+                len(reads | others) <= MAX_READS
+                and reads & others
+                and self._operand_count(together, len(reductions) + 1) <= MAX_OPERANDS
+                and len(together) <= _MAX_STEPS
+            ):
                 reads |= others
                 reductions.append(i)
-                inlined += [j for j in needed if j not in inlined]
+                inlined[:] = together
         return reductions
 
-    def _reads(self, inlined: list[int]) -> set[Any]:
+    def _operand_count(self, inlined: Sequence[int], results: int) -> int:
+        """The most operands that the pass of these nodes has, with so many heads."""
+        reads = self._reads(inlined)
+        # A scalar may be read as it is, and spread out over a tile.
+        scalars = [
+            j for kind, j, _ in reads if kind == "scalar" or (kind == "node" and self._is_fill(j))
+        ]
+        # Memory is read as often as there are values around it.
+        padded = [i for i in inlined if self.graph.nodes[i].op is p.PAD]
+        return len(reads) + len(scalars) + len(padded) + len(self.sides & {*inlined}) + results
+
+    def _cut(self, inlined: list[int]) -> int:
+        """Of the nodes of a pass that has too many operands, all but its head, one to be stored
+        before: that which can have the most, so that few are stored."""
+        below: dict[int, set[int]] = {}
+        found, most = inlined[0], 0
+        for i in inlined[:-1]:
+            below[i] = {i}.union(
+                *[below[j] for kind, j, _ in self.graph.sources[i] if kind == "node" and j in below]
+            )
+            operands = self._operand_count([*below[i]], 1)
+            if most < operands <= MAX_OPERANDS:
+                found, most = i, operands
+        return found
+
+    def _reads(self, inlined: Sequence[int]) -> set[Any]:
         """What is read to compute these nodes."""
         return {
             (kind, j, view)
