@@ -240,15 +240,25 @@ _SCANNED: Final = {
 _EXACT: Final = {p.ADD: "iufc", p.MULTIPLY: "iuf", p.MAXIMUM: "iu", p.MINIMUM: "iu"}
 
 # A call of the loop computes so many adjacent elements of a row from those of the row before. Fewer
-# are not worth a call. More would leave the first-level cache before the next row reads them.
+# are not worth a call: of 2 million elements, a scan down columns takes 4 to 10 times as long as
+# NumPy's with 4 columns, 1.1 to 1.4 times with 12, 0.75 to 1.2 with 16 and 0.4 to 0.5 with 32
+# (processor time of one thread of an AMD EPYC; float32, float64 and int64).
 _SCAN_MIN_COLUMNS: Final = 16
+
+# More would leave the first-level cache before the next row reads them, and be too few for all
+# threads. Of 64 rows of 65536 columns in float64, calls for 256 take 3.6 ms, for 1024 2.3, for 2048
+# 2.2, for 4096 2.1 and for 16384 2.0; in float32 3.0, 1.3, 1.0, 1.0 and 0.9 (as above).
 _SCAN_MAX_COLUMNS: Final = 2**11
 
 # Elements of one row in a tile. Tasks look for interrupts between tiles: after 1 to 3 ms.
 _SCAN_MAX_RUN: Final = 2**20
 
+# One thread takes 2.6 ms for these where a single task takes 2.2 (float64, as above): the price of
+# threads that can help.
 _SCAN_TASKS: Final = 16
-_SCAN_PER_THREAD: Final = 2**14  # elements that are worth another thread
+
+# Elements that are worth another thread: 9 us of additions in float64 (as above).
+_SCAN_PER_THREAD: Final = 2**14
 
 
 def scan(op: Primitive, array: NDArray, axis: int, dtype: NumPyDType) -> NDArray | None:

@@ -42,9 +42,16 @@ __all__ = [
 _T = TypeVar("_T")
 
 MAX_PENDING: Final = 64
-"""How many operations may be pending in one expression."""
+"""How many operations may be pending in one expression.
+
+Measured with a chain of 400 operations on float64 (processor time of one thread of an AMD EPYC): of
+3 million elements 186 ms with 8, 117 with 32, 108 with 64, 104 with 128 and 101 with 256; of
+300,000 elements 23.7, 19.3, 17.8, 17.5 and 16.0. What is planned takes longer with more."""
 MAX_LEAVES: Final = 24
-"""How many different blocks of memory and scalars a pending expression may read."""
+"""How many different blocks of memory and scalars a pending expression may read.
+
+Measured with the sum of 60 arrays of 300,000 float64 (as above): 12.3 ms with 4, 10.6 with 8, 9.5
+with 16, 24 and 32, 10.4 with 48."""
 
 _MIN_SWEEP: Final = 1 << 10
 

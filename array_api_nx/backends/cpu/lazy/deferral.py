@@ -51,6 +51,8 @@ builder: Final = Builder()
 """Makes all pending expressions. It is used under the lock only."""
 
 # Reads of single elements of a pending value that compute just that element; the next computes all.
+# One read takes 25 to 40 us, all 300,000 elements of one addition 200 (on one thread of an AMD
+# EPYC): so those that were in vain take no longer than the least that computing all could.
 _MAX_PROBES: Final = 4
 
 

@@ -30,7 +30,12 @@ WORTH_STORING: Final = 3.0
 """Nanoseconds per element above which computing a value again costs more than memory traffic."""
 
 MAX_READS: Final = 32
-"""How much a pass of several reductions may read."""
+"""How much a pass of several reductions may read: arrays, or other views of these, and scalars.
+
+Measured with the sums of 27 products of 300,000 float64 with one array (processor time of one
+thread of an AMD EPYC): 5.8 ms with 16,
+7.1 with 32; of 19 products of a million 10.4 and 10.6. A change would cut other passes in two,
+which read what they have in common twice."""
 
 MAX_OPERANDS: Final = 64
 _MAX_STEPS: Final = 192
