@@ -64,6 +64,87 @@ COPY(copy_4, npy_uint32)
 COPY(copy_8, npy_uint64)
 COPY(copy_16, Pair)
 
+#ifdef __SSE2__
+/* Copy a square of 16 bytes by as many elements: what lies in a column of the source, which is one
+   vector, goes into a column of the target, whose rows are vectors. */
+
+static inline void turn_square_4(char *to, npy_intp to_row, const char *from, npy_intp from_column)
+{
+    const __m128i a = _mm_loadu_si128((const __m128i *)from);
+    const __m128i b = _mm_loadu_si128((const __m128i *)(from + from_column));
+    const __m128i c = _mm_loadu_si128((const __m128i *)(from + 2 * from_column));
+    const __m128i d = _mm_loadu_si128((const __m128i *)(from + 3 * from_column));
+    const __m128i low = _mm_unpacklo_epi32(a, b), high = _mm_unpackhi_epi32(a, b);
+    const __m128i other_low = _mm_unpacklo_epi32(c, d), other_high = _mm_unpackhi_epi32(c, d);
+    _mm_storeu_si128((__m128i *)to, _mm_unpacklo_epi64(low, other_low));
+    _mm_storeu_si128((__m128i *)(to + to_row), _mm_unpackhi_epi64(low, other_low));
+    _mm_storeu_si128((__m128i *)(to + 2 * to_row), _mm_unpacklo_epi64(high, other_high));
+    _mm_storeu_si128((__m128i *)(to + 3 * to_row), _mm_unpackhi_epi64(high, other_high));
+}
+
+static inline void turn_square_8(char *to, npy_intp to_row, const char *from, npy_intp from_column)
+{
+    const __m128i a = _mm_loadu_si128((const __m128i *)from);
+    const __m128i b = _mm_loadu_si128((const __m128i *)(from + from_column));
+    _mm_storeu_si128((__m128i *)to, _mm_unpacklo_epi64(a, b));
+    _mm_storeu_si128((__m128i *)(to + to_row), _mm_unpackhi_epi64(a, b));
+}
+
+/* Copy squares from a tile whose columns are contiguous to one whose rows are, and what is left at
+   the edges element by element. */
+#define TURN(SIZE)                                                                               \
+    static void turn_##SIZE(View to, View from, npy_intp rows, npy_intp columns)                 \
+    {                                                                                            \
+        enum { SIDE = 16 / SIZE };                                                               \
+        const npy_intp whole_rows = rows - rows % SIDE, whole = columns - columns % SIDE;        \
+        for (npy_intp first = 0; first < whole_rows; first += BAND) {                            \
+            const npy_intp stop = first + BAND < whole_rows ? first + BAND : whole_rows;         \
+            for (npy_intp column = 0; column < whole; column += SIDE) {                          \
+                for (npy_intp row = first; row < stop; row += SIDE) {                            \
+                    turn_square_##SIZE(to.data + row * to.row + column * SIZE, to.row,           \
+                                       from.data + row * SIZE + column * from.column,            \
+                                       from.column);                                             \
+                }                                                                                \
+            }                                                                                    \
+        }                                                                                        \
+        View right = to, right_from = from, lower = to, lower_from = from;                       \
+        right.data += whole * SIZE;                                                              \
+        right_from.data += whole * from.column;                                                  \
+        copy_##SIZE(right, right_from, whole_rows, columns - whole);                             \
+        lower.data += whole_rows * to.row;                                                       \
+        lower_from.data += whole_rows * SIZE;                                                    \
+        copy_##SIZE(lower, lower_from, rows - whole_rows, columns);                              \
+    }
+
+TURN(4)
+TURN(8)
+
+static View swap_axes(View view)
+{
+    return (View){view.data, view.column, view.row};
+}
+
+/* Copy a tile that is to be transposed; 0 if it is none, or one of other elements. */
+static int turn_tile(View to, View from, npy_intp itemsize, npy_intp rows, npy_intp columns)
+{
+    if (itemsize != 4 && itemsize != 8) {
+        return 0;
+    }
+    if (to.row == itemsize && from.column == itemsize) {
+        const npy_intp height = rows;
+        to = swap_axes(to);
+        from = swap_axes(from);
+        rows = columns;
+        columns = height;
+    }
+    if (to.column != itemsize || from.row != itemsize) {
+        return 0;
+    }
+    itemsize == 4 ? turn_4(to, from, rows, columns) : turn_8(to, from, rows, columns);
+    return 1;
+}
+#endif
+
 void copy_tile(View to, View from, npy_intp itemsize, npy_intp rows, npy_intp columns)
 {
     if (to.column == itemsize && from.column == itemsize) {
@@ -73,6 +154,11 @@ void copy_tile(View to, View from, npy_intp itemsize, npy_intp rows, npy_intp co
         }
         return;
     }
+#ifdef __SSE2__
+    if (turn_tile(to, from, itemsize, rows, columns)) {
+        return;
+    }
+#endif
     switch (itemsize) {
         case 1: copy_1(to, from, rows, columns); break;
         case 2: copy_2(to, from, rows, columns); break;

@@ -117,8 +117,10 @@ static inline int is_computed_now(npy_intp size)
 /* ------------------------------------------------------------------ walks */
 
 /* Elements from which a walk that is not a single row is cut into tiles, which use the caches better
-   than whole rows do, and reads packed copies of what lies across the others. */
-enum { TILED_FROM = 16384 };
+   than whole rows do, and reads packed copies of what lies across the others. Of 5,000 elements,
+   sums of every other float64 and roots of every other float32 take 1.3 to 1.5 times as long so; of
+   12,000 nothing does, and most take 0.5 to 0.8 times as long as row by row. */
+enum { TILED_FROM = 8192 };
 
 /* `start_walk` with the axes ordered; 0 if C does not compute. */
 static int begin_walk(Walk *walk, Tensor *const *operands, int count, int reversible,

@@ -15,6 +15,7 @@ from array_api_nx.contract import primitives as p
 from array_api_nx.frontend import dispatch, elementwise
 from array_api_nx.native import native
 from tests.support import twins
+from tests.support.alike import compare
 from tests.support.twins import assert_alike, random_array, random_operands, random_scalar
 
 pytestmark = twins.needs_native
@@ -271,3 +272,28 @@ def test_powers_and_scalars_of_consequence(scalar):
             *[lambda x: xp.pow(x, scalar), lambda x: xp.pow(scalar, x), lambda x: x - scalar],
         ):
             assert_alike(call, [x], f"{dtype}, {scalar}")
+
+
+@pytest.mark.parametrize("dtype", ["int16", "int32", "float32", "float64", "complex128"])
+def test_many_elements_that_lie_across(dtype: str) -> None:
+    """Tiles are turned by squares of a few elements, and at the edges one by one."""
+    rng = np.random.default_rng(3)
+    for rows, columns in (
+        (1, 9000),
+        (3, 3001),
+        (90, 92),
+        (91, 91),
+        (97, 110),
+        (130, 67),
+        (2, 7000),
+    ):
+        x = xp.asarray(rng.integers(0, 100, (rows, columns)).astype(dtype), copy=True)
+        y = xp.asarray(rng.integers(0, 100, (columns, rows)).astype(dtype), copy=True)
+        wide = xp.asarray(rng.integers(0, 100, (columns, 2 * rows + 1)).astype(dtype), copy=True)
+        compare(xp.add, x, y.T)
+        compare(xp.multiply, y.T, x)
+        compare(xp.subtract, x, wide[:, 1 : rows + 1].T)
+        compare(xp.subtract, x, wide[:, 1::2].T)
+        compare(xp.subtract, x, xp.flip(y).T)
+        compare(xp.equal, x, y.T)
+        assert np.array_equal(np.asarray(x + y.T), np.asarray(x) + np.asarray(y).T)
