@@ -18,6 +18,8 @@ from .correlation import (
 from .counting import (
     bincount,
     histogram,
+    histogram2d,
+    histogramdd,
 )
 from .creation import (
     diag,
@@ -122,6 +124,8 @@ __all__ = [
     "fold",
     "gradient",
     "histogram",
+    "histogram2d",
+    "histogramdd",
     "interp",
     "isclose",
     "logspace",

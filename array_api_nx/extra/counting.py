@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 from collections.abc import Sequence
 from math import isfinite as isfinite_number
-from typing import Final
+from typing import Final, TypeAlias
 
 from ..contract import primitives as p
 from ..core import dtypes as d
@@ -23,12 +23,15 @@ from ..frontend.statistical import max, min, sum
 from ..frontend.utility import all as all_
 from ..frontend.utility import diff
 
-__all__ = ["bincount", "histogram"]
+__all__ = ["bincount", "histogram", "histogram2d", "histogramdd"]
 
 # With at most so many edges, a histogram counts for each edge the elements below it; with more, it
 # looks up the bin of each element. For 4 million float64 the first takes 2.4 ms of processor time
 # per edge, the second 48 ms for any number of edges.
 _FEW_EDGES: Final = 17
+
+Bins: TypeAlias = "int | Array | Sequence[float]"
+"""How many intervals, or their edges."""
 
 
 def bincount(x: Array, /, weights: Array | None = None, minlength: int = 0) -> Array:
@@ -183,6 +186,176 @@ def histogram(
         widths = astype(diff(edges), edges._device.real)
         counts = counts / widths / sum(counts)
     return counts, edges
+
+
+def histogram2d(
+    x: Array,
+    y: Array,
+    /,
+    bins: int | Array | Sequence[Bins] = 10,
+    range: Sequence[tuple[float, float] | None] | None = None,
+    *,
+    density: bool = False,
+    weights: Array | None = None,
+) -> tuple[Array, Array, Array]:
+    """How many points of a plane lie in each of several rectangles; see `histogramdd`.
+
+    Parameters
+    ----------
+    x, y : Array
+        1-D and of one size: the points' coordinates. Real or bool.
+    bins : int, Array or sequence of two
+        As of `histogram`, for both coordinates or one for each.
+    range : sequence of two (float, float), optional
+    density : bool
+    weights : Array, optional
+
+    Returns
+    -------
+    counts : Array
+        Float64, of shape ``(bins of x, bins of y)``.
+    x_edges, y_edges : Array
+
+    Examples
+    --------
+    >>> import array_api_nx as xp
+    >>> x, y = xp.asarray([0.0, 1.0, 2.0]), xp.asarray([0.0, 0.0, 2.0])
+    >>> xp.extra.histogram2d(x, y, bins=2)[0]
+    Array([[1., 0.],
+           [1., 1.]], dtype=float64)
+    """
+    both: int | Sequence[Bins]
+    if isinstance(bins, Array):
+        both = [bins, bins]
+    elif isinstance(bins, Sequence) and len(bins) > 2:  # edges, not two of anything
+        both = [bins, bins]  # type: ignore[list-item]
+    else:
+        both = bins
+    counts, (x_edges, y_edges) = histogramdd([x, y], both, range, density=density, weights=weights)
+    return counts, x_edges, y_edges
+
+
+def histogramdd(
+    sample: Array | Sequence[Array],
+    /,
+    bins: int | Sequence[Bins] = 10,
+    range: Sequence[tuple[float, float] | None] | None = None,
+    *,
+    density: bool = False,
+    weights: Array | None = None,
+) -> tuple[Array, tuple[Array, ...]]:
+    """How many points lie in each of several boxes, which intervals of each coordinate make up.
+
+    Parameters
+    ----------
+    sample : Array or sequence of Array
+        Of shape (N, D): a point in each row. Or the D coordinates, 1-D each. Real or bool.
+    bins : int or sequence
+        For all coordinates, or one for each: a number of intervals of one width, or their edges,
+        as of `histogram`.
+    range : sequence of (float, float), optional
+        For each coordinate the first and the last edge, or None for its extremes.
+    density : bool
+        Whether to give densities: counts divided by the boxes' volumes and by their sum.
+    weights : Array, optional
+        Real, of shape (N,): what each point counts for, instead of 1.
+
+    Returns
+    -------
+    counts : Array
+        D-dimensional, float64.
+    edges : tuple of Array
+        1-D, for each coordinate one more than there are intervals.
+
+    Raises
+    ------
+    ValueError
+        If coordinates are not 1-D or of several sizes, if there are not as many bins, ranges or
+        weights, and as for `histogram`.
+    TypeError
+        If something is complex, and as for `histogram`.
+
+    Examples
+    --------
+    >>> import array_api_nx as xp
+    >>> counts, edges = xp.extra.histogramdd(xp.asarray([[0.0, 0.0], [2.0, 1.0]]), bins=(2, 1))
+    >>> counts
+    Array([[1.],
+           [1.]], dtype=float64)
+    """
+    points = _coordinates(sample)
+    dimensions = len(points)
+    per_axis = [bins] * dimensions if isinstance(bins, int) else list(bins)
+    ranges = [None] * dimensions if range is None else list(range)
+    for name, given in (("bins", per_axis), ("range", ranges)):
+        if len(given) != dimensions:
+            raise ValueError(
+                f"{name} has {len(given)} items for {dimensions} coordinates; give one for each"
+            )
+    if weights is not None:
+        common_device((points[0], only_array(weights, "weights")))
+        if weights.shape != points[0].shape:
+            raise ValueError(
+                f"weights need the shape of each coordinate, {points[0].shape}, not "
+                f"{weights.shape}; give one for each point"
+            )
+        if weights.dtype not in d.REAL:
+            raise TypeError(f"weights must be real, not {weights.dtype}; convert with astype")
+        weights = cast(weights, d.float64)
+    place, is_inside, total = None, None, 1
+    edges = []
+    for x, each, bounds in zip(points, per_axis, ranges, strict=True):
+        if isinstance(each, Array | Sequence) and not isinstance(each, str):
+            edges.append(_given_edges(x, each))
+        else:
+            edges.append(_equal_edges(x, as_int(each, "bins"), bounds))
+        x, compared = _in_one_dtype(x, edges[-1])
+        count = compared.shape[0] - 1
+        inside = logical_and(x >= compared[0], x <= compared[-1])
+        # The last interval includes its upper edge.
+        number = clip(searchsorted(compared, x, side="right") - 1, 0, count - 1)
+        place = number if place is None else place * count + number
+        is_inside = inside if is_inside is None else logical_and(is_inside, inside)
+        total *= count
+    assert place is not None
+    assert is_inside is not None
+    # What is in no box is counted in one that is left away in the end.
+    numbers = where(is_inside, place, total)
+    handle = numbers._device.backend.bincount(
+        numbers._handle, None if weights is None else weights._handle, total + 1, extend=False
+    )
+    counted = wrap(handle, d.int64 if weights is None else d.float64, numbers._device)
+    counts = reshape(astype(counted[:total], d.float64), tuple([e.shape[0] - 1 for e in edges]))
+    if density:
+        counts = counts / sum(counts)
+        for axis, each in enumerate(edges):
+            widths = astype(diff(each), d.float64)
+            counts = counts / reshape(widths, (-1, *[1] * (dimensions - axis - 1)))
+    return counts, tuple(edges)
+
+
+def _coordinates(sample: Array | Sequence[Array]) -> list[Array]:
+    """1-D arrays of one size and one device, at least one."""
+    if isinstance(sample, Array):
+        if sample.ndim != 2 or sample.shape[1] == 0:
+            raise ValueError(
+                f"histogramdd takes points of shape (N, D), not {sample.shape}; make columns with "
+                "stack([x, y], axis=1), or give a list of coordinates"
+            )
+        points = [sample[:, i] for i in builtins.range(sample.shape[1])]
+    else:
+        points = [only_array(x, "a coordinate") for x in sample]
+        shapes = {x.shape for x in points}
+        if len(shapes) != 1 or points[0].ndim != 1:
+            raise ValueError(
+                f"coordinates must be 1-D and of one size, but their shapes are "
+                f"{sorted(shapes)}; flatten with ravel"
+            )
+        common_device(points)
+    for x in points:
+        if x.dtype in d.COMPLEX:
+            raise TypeError(f"coordinates must be real or bool, not {x.dtype}; take abs or real")
+    return points
 
 
 def _in_one_dtype(x: Array, edges: Array) -> tuple[Array, Array]:

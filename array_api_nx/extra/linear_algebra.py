@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from ..contract import primitives as p
 from ..core import dtypes as d
+from ..core.shape import normalise_axes, normalise_axis
 from ..frontend.array import Array
 from ..frontend.creation import empty
 from ..frontend.data_type import finfo
 from ..frontend.dispatch import cast, only_array, operand_dtypes, promote_arrays
 from ..frontend.elementwise import abs, conj, square
 from ..frontend.linear_algebra import matmul
-from ..frontend.manipulation import reshape
+from ..frontend.manipulation import moveaxis, reshape
 from ..frontend.searching import count_nonzero, where
 from ..frontend.statistical import sum
-from ..linalg import qr, svd
+from ..linalg import matrix_norm, qr, svd, vector_norm
 
-__all__ = ["lstsq"]
+__all__ = ["lstsq", "norm"]
 
 
 class LstsqResult(NamedTuple):
@@ -102,3 +103,81 @@ def lstsq(a: Array, b: Array, /, rcond: float | None = None) -> LstsqResult:
 
 def _adjoint(x: Array) -> Array:
     return conj(x).T if x.dtype in d.COMPLEX else x.T
+
+
+def norm(
+    x: Array,
+    /,
+    ord: int | float | Literal["fro", "nuc"] | None = None,
+    axis: int | tuple[int, int] | None = None,
+    *,
+    keepdims: bool = False,
+) -> Array:
+    """Norm of vectors or of matrices: NumPy's function for the standard's two.
+
+    Parameters
+    ----------
+    x : Array
+        Numeric or bool.
+    ord : int, float, "fro" or "nuc", optional
+        Of vectors the p of `linalg.vector_norm`; of matrices what `linalg.matrix_norm` knows. By
+        default 2 for vectors and "fro" for matrices: the root of the sum of squares.
+    axis : int or (int, int), optional
+        Where vectors lie, or the rows and the columns of matrices. Without it `x` is one vector or
+        one matrix; without `ord` all elements are one vector, whatever their shape.
+    keepdims : bool
+        Whether these axes stay, with size 1.
+
+    Returns
+    -------
+    Array
+        A new array of the real dtype of the precision of `x`, float64 for integers and bool.
+
+    Raises
+    ------
+    ValueError
+        If there is no such norm; if an array of other than one or two dimensions is given an `ord`
+        without `axis`, or `axis` names more than two or one twice.
+    IndexError
+        If `axis` is out of range.
+
+    Examples
+    --------
+    >>> import array_api_nx as xp
+    >>> x = xp.asarray([[3.0, 0.0], [4.0, 0.0]])
+    >>> xp.linalg.norm(x)
+    Array(5., dtype=float64)
+    >>> xp.linalg.norm(x, 1, axis=0)
+    Array([7., 0.], dtype=float64)
+    """
+    ndim = only_array(x).ndim
+    if x.dtype not in d.FLOATING:
+        x = cast(x, d.float64)
+    if axis is None and ord is None:
+        return vector_norm(x, keepdims=keepdims)
+    if axis is None:
+        if ndim not in (1, 2):
+            raise ValueError(
+                f"norm with ord={ord!r} is of a vector or a matrix, but the shape is {x.shape}; "
+                "name the axes with axis=..."
+            )
+        axes = tuple(range(ndim))
+    elif isinstance(axis, tuple):
+        axes = normalise_axes(axis, ndim)
+    else:
+        axes = (normalise_axis(axis, ndim),)
+    if len(axes) == 1:
+        if isinstance(ord, str):
+            raise ValueError(
+                f"vectors have no norm {ord!r}; give a number as ord, or two axes for matrices"
+            )
+        return vector_norm(x, axis=axes[0], keepdims=keepdims, ord=2 if ord is None else ord)
+    if len(axes) != 2:
+        raise ValueError(
+            f"norm takes one axis of vectors or two of matrices, not {axis!r}; use "
+            "linalg.vector_norm for more"
+        )
+    # Rows and columns change places with the axes.
+    moved = moveaxis(x, axes, (-2, -1))
+    result = matrix_norm(moved, keepdims=keepdims, ord="fro" if ord is None else ord)
+    return moveaxis(result, (-2, -1), axes) if keepdims else result

@@ -140,9 +140,7 @@ MAIN: Final[dict[str, str]] = {
     "fromiter": "use xp.asarray(list(iterable))",
     "frompyfunc": "write the function for whole arrays, with xp.where for its cases",
     "geomspace": "use xp.logspace(math.log10(start), math.log10(stop), num)",
-    "histogram2d": _CONVERTED.format("histogram2d"),
     "histogram_bin_edges": _CONVERTED.format("histogram_bin_edges"),
-    "histogramdd": _CONVERTED.format("histogramdd"),
     "hsplit": "take slices, as in x[:, :n] and x[:, n:]",
     "hstack": "use xp.concat(arrays, axis=1), or axis=0 for one dimension",
     "i0": "use xp.special.i0",
@@ -299,7 +297,6 @@ MAIN: Final[dict[str, str]] = {
 LINALG: Final[dict[str, str]] = {
     "cond": "use s = xp.linalg.svdvals(x), and xp.max(s) / xp.min(s)",
     "multi_dot": "use the operator @, the smallest products in brackets",
-    "norm": "use xp.linalg.vector_norm or xp.linalg.matrix_norm",
     "tensorinv": "use xp.linalg.inv of a matrix made by xp.reshape",
     "tensorsolve": "use xp.linalg.solve with a matrix made by xp.reshape",
     "test": _OWN,

@@ -9,6 +9,7 @@ import pytest
 
 import array_api_nx as xp
 from tests.backends.engines.devices import device as find
+from tests.extra.everywhere import DEVICES, agree, in_traces, on_device, ours
 
 NDArray = np.ndarray[Any, Any]
 OTHER_DEVICES = ("torch:cpu", "jax:cpu", "dask")
@@ -148,8 +149,8 @@ def test_histogram(dtype: str, shape: tuple[int, ...], options: dict[str, Any]) 
     with np.errstate(all="ignore"):
         expected = np.histogram(x, **options)
         found = xp.extra.histogram(xp.asarray(x), **options)
-    for ours, other in zip(found, expected, strict=True):
-        np.testing.assert_array_equal(ours, other, strict=True)
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one, other, strict=True)
 
 
 @pytest.mark.parametrize("options", BINS, ids=str)
@@ -212,8 +213,8 @@ def test_histogram_in_compiled_functions() -> None:
         x = numbers("float64", size)
         found = count(xp.asarray(x), xp.asarray(edges))
         expected = *np.histogram(x, 6), *np.histogram(x, 20), *np.histogram(x, edges, weights=x)
-        for ours, other in zip(found, expected, strict=True):
-            np.testing.assert_allclose(np.asarray(ours), other, rtol=1e-12)
+        for one, other in zip(found, expected, strict=True):
+            np.testing.assert_allclose(np.asarray(one), other, rtol=1e-12)
     bins = xp.ShapeSpec(("m",), xp.float64)
     specs = xp.eval_shape(xp.extra.histogram, xp.ShapeSpec(("n",), xp.float32), bins)
     assert [repr(spec) for spec in specs] == ["ShapeSpec((m - 1,), int64)", f"{bins!r}"]
@@ -248,3 +249,95 @@ def test_histogram_refuses_elements_without_a_range() -> None:
             xp.extra.histogram(xp.asarray([1.0, value]))
     with pytest.raises(TypeError, match="not complex128; take abs or real"):
         xp.extra.histogram(xp.asarray([1j]))
+
+
+# ---------------------------------------------------------------------- several coordinates
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int16", "bool"])
+def test_histogramdd(dtype: str) -> None:
+    rng = np.random.default_rng(8)
+    for dimensions in (1, 2, 3):
+        for count in (1, 2, 30):
+            sample = np.round(rng.normal(size=(count, dimensions)), 1).astype(dtype)
+            bins: list[Any] = [
+                int(number) if rng.random() < 0.6 else np.sort(rng.normal(size=number + 1)).round(1)
+                for number in rng.integers(1, 5, dimensions)
+            ]
+            weights = rng.random(count) if count > 2 else None
+            bounds = [(-1.0, 1.0)] * dimensions if rng.random() < 0.4 else None
+            density = bool(count > 2 and rng.random() < 0.3)
+            with np.errstate(all="ignore"):
+                counts, edges = xp.extra.histogramdd(
+                    ours(sample),
+                    [each if isinstance(each, int) else ours(each) for each in bins],
+                    bounds,
+                    density=density,
+                    weights=None if weights is None else ours(weights),
+                )
+                expected = np.histogramdd(sample, bins, bounds, density=density, weights=weights)
+            agree(counts, expected[0], (dimensions, count))
+            for found, wanted in zip(edges, expected[1], strict=True):
+                np.testing.assert_allclose(np.asarray(found), wanted, rtol=1e-6)
+            columns = [ours(np.ascontiguousarray(column)) for column in sample.T]
+            assert_same_counts(xp.extra.histogramdd(columns, 3)[0], np.histogramdd(sample, 3)[0])
+
+
+def assert_same_counts(found: xp.Array, expected: Any) -> None:
+    assert found.dtype is xp.float64
+    assert np.array_equal(np.asarray(found), expected)
+
+
+def test_histogram2d() -> None:
+    x, y = np.random.default_rng(9).random((2, 50))
+    edges = [0.0, 0.25, 0.5, 1.0]
+    for bins in (4, [2, 3], edges, [edges, 2]):
+        counts, x_edges, y_edges = xp.extra.histogram2d(ours(x), ours(y), bins)
+        expected = np.histogram2d(x, y, bins)
+        assert_same_counts(counts, expected[0])
+        agree((x_edges, y_edges), expected[1:], bins)
+    counts, *_ = xp.histogram2d(ours(x), ours(y), xp.asarray(edges))
+    assert_same_counts(counts, np.histogram2d(x, y, edges)[0])
+
+
+def test_nan_and_what_is_outside_lie_in_no_box() -> None:
+    sample = np.array([[0.5, 0.5], [np.nan, 0.5], [0.5, 9.0], [1.0, 1.0]])
+    bounds = [(0.0, 1.0), (0.0, 1.0)]
+    counts, _ = xp.extra.histogramdd(ours(sample), 2, bounds)
+    assert_same_counts(counts, np.histogramdd(sample, 2, bounds)[0])
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_histogramdd_on_devices(device: str) -> None:
+    def counted(sample: xp.Array) -> tuple[xp.Array, ...]:
+        counts, edges = xp.extra.histogramdd(sample, (3, 2))
+        return counts, *edges
+
+    on_device(counted, device, np.random.default_rng(10).random((40, 2)))
+
+
+def test_histogramdd_in_traces() -> None:
+    def counted(sample: xp.Array) -> xp.Array:
+        return xp.extra.histogramdd(sample, 3)[0]
+
+    in_traces(counted, np.random.default_rng(11).random((40, 2)))
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda x: xp.extra.histogramdd(x[0]), ValueError, r"points of shape \(N, D\)"),
+        (lambda x: xp.extra.histogramdd(x, (2, 2, 2)), ValueError, "3 items for 2 coordinates"),
+        (lambda x: xp.extra.histogramdd(x, 2, [None]), ValueError, "range has 1 items"),
+        (lambda x: xp.extra.histogramdd(x, 0), ValueError, "at least one"),
+        (lambda x: xp.extra.histogramdd(x, "auto"), ValueError, "4 items for 2"),
+        (lambda x: xp.extra.histogramdd(x * 1j), TypeError, "real or bool, not complex128"),
+        (lambda x: xp.extra.histogramdd(x, weights=x), ValueError, "weights need the shape"),
+        (lambda x: xp.extra.histogramdd(x, weights=x[:, 0] * 1j), TypeError, "must be real"),
+        (lambda x: xp.extra.histogramdd([x[:, 0], x[:2, 0]]), ValueError, "of one size"),
+        (lambda x: xp.extra.histogramdd(np.ones((3, 2))), TypeError, "ndarray|array"),
+    ],
+)
+def test_histogramdd_refuses(call: Any, error: type[Exception], words: str) -> None:
+    with pytest.raises(error, match=words):
+        call(xp.reshape(xp.arange(6.0), (3, 2)))

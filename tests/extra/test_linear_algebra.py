@@ -95,3 +95,55 @@ def test_on_devices(name: str) -> None:
     for shape in ((9, 3), (3, 5)):
         b = random(rng, shape[:1], "float64")
         on_device(wide, name, random(rng, shape, "float64"), b)
+
+
+# ---------------------------------------------------------------------- norm
+
+ORDERS: list[Any] = [None, 1, 2, -1, -2, 0, 3, 0.5, np.inf, -np.inf, "fro", "nuc"]
+
+
+@pytest.mark.parametrize("order", ORDERS, ids=str)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int16", "complex128", "bool"])
+def test_norm(dtype: str, order: Any) -> None:
+    rng = np.random.default_rng(5)
+    exact = dtype if dtype[0] in "fc" else "float64"
+    agreed = 0
+    for shape in ((3,), (2, 3), (4, 2, 3)):
+        values = random(rng, shape, dtype) + np.asarray(1, dtype)
+        for axis in (None, 0, -1, (0, 1), (1, 0), (-1, -2), (-1, 0)):
+            for keepdims in (False, True):
+                try:
+                    expected = np.linalg.norm(values.astype(exact), order, axis, keepdims)
+                except ValueError:
+                    with pytest.raises((ValueError, IndexError)):
+                        xp.linalg.norm(ours(values), order, axis, keepdims=keepdims)
+                    continue
+                found = xp.linalg.norm(ours(values), order, axis, keepdims=keepdims)
+                agree(found, np.asarray(expected), (shape, axis), rtol=1e-4)
+                agreed += 1
+    assert agreed > 6
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_norm_on_devices(device: str) -> None:
+    x = np.arange(6.0).reshape(2, 3)
+    on_device(xp.linalg.norm, device, x)
+    on_device(lambda x: xp.linalg.norm(x, 1, (1, 0), keepdims=True), device, x)
+
+
+def test_norm_is_traced() -> None:
+    in_traces(lambda x: xp.linalg.norm(x, axis=0), np.arange(6.0).reshape(2, 3))
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda x: xp.linalg.norm(x, "fro", axis=0), "vectors have no norm 'fro'"),
+        (lambda x: xp.linalg.norm(x, 1), "of a vector or a matrix, but the shape"),
+        (lambda x: xp.linalg.norm(x, axis=(0, 1, 2)), "use linalg.vector_norm for more"),
+        (lambda x: xp.linalg.norm(x, axis=(0, 0)), "axis|axes"),
+    ],
+)
+def test_norm_refuses(call: Any, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        call(xp.ones((2, 3, 4)))
