@@ -17,9 +17,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from array_api_nx.backends.cpu.engine.extension import extension
 
 import array_api_nx as xp
+from array_api_nx.native import native
 from array_api_nx.testing import (
     Evaluation,
     Evaluations,
@@ -33,7 +33,7 @@ from array_api_nx.tracing.recorder import TraceError
 
 NAMES = ("cpu", "torch:cpu", "jax:cpu", "dask")
 
-needs_extension = pytest.mark.skipif(extension is None, reason="nothing is deferred without it")
+needs_extension = pytest.mark.skipif(native is None, reason="nothing is deferred without it")
 
 
 @pytest.fixture(params=NAMES)
@@ -443,7 +443,7 @@ def test_the_examples_of_the_documentation(tmp_path):
     section = page.partition("## What the code under test did")[2].partition("\n## ")[0]
     examples = re.findall(r"```python\n(.*?)```", section, re.DOTALL)
     printed = re.findall(r"```text\n(.*?)```", section, re.DOTALL)
-    if extension is None:
+    if native is None:
         # Nothing is deferred.
         examples.pop()
         printed.pop()
