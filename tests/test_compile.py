@@ -54,7 +54,7 @@ def test_one_trace_for_many_sizes():
     for i, n in enumerate((2, 7, 100, 100_000, 3), start=1):
         x = xp.asarray(normal(n, 3), copy=True)
         assert_same(function(x), standardise(x))
-        assert function.cache_info() == (1, 1, i)
+        assert function.cache_info()[:3] == (1, 1, i)
     # Nothing asked whether there are as many rows as columns.
     assert function.explain(normal(7, 3)).guards == ()
 
@@ -135,7 +135,7 @@ def test_what_makes_a_new_trace():
     ]
     for count, (arguments, traces) in enumerate(calls, start=1):
         assert_same(function(*arguments), function.__wrapped__(*arguments))
-        assert function.cache_info() == (traces, traces, count)
+        assert function.cache_info()[:3] == (traces, traces, count)
     assert function.cache_info().traces == 8
 
 
@@ -144,7 +144,7 @@ def test_equal_sizes_share_a_variable_until_they_differ():
     for i, (m, k, n) in enumerate([(2, 3, 4), (5, 6, 7), (3, 3, 3), (9, 2, 4)]):
         x, y = normal(m, k), normal(k, n)
         assert_same(function(x, y), function.__wrapped__(x, y))
-        assert function.cache_info() == (1, 1, i + 1)
+        assert function.cache_info()[:3] == (1, 1, i + 1)
     with pytest.raises(ValueError, match="matmul of shapes"):
         function(normal(2, 3), normal(4, 5))
 
@@ -195,7 +195,7 @@ def test_numbers_of_a_size_are_guards():
         for i, n in enumerate((2, 3, 2, 3)):
             x = normal(n, 7)
             assert_same(function(x), ask(x))
-            assert function.cache_info() == (min(i + 1, 2), min(i + 1, 2), i + 1)
+            assert function.cache_info()[:3] == (min(i + 1, 2), min(i + 1, 2), i + 1)
 
 
 def test_libraries_may_ask_whether_a_size_is_known():
@@ -237,7 +237,7 @@ def test_programs_are_bounded():
     function = xp.compile(lambda x: x * len(x))
     for n in range(2, 40):
         function(normal(n))
-    assert function.cache_info() == (38, 16, 38)
+    assert function.cache_info()[:3] == (38, 16, 38)
 
 
 # ---------------------------------------------------------------------- sizes in the function
@@ -361,7 +361,7 @@ def test_nested_arguments_and_results():
         assert pair.second is None
         assert pair.first[0][0] is w
         assert pair.first[1] == 3
-    assert function.cache_info() == (1, 1, 2)
+    assert function.cache_info()[:3] == (1, 1, 2)
     function(Model(w, b, "other"), {"x": (x, y)}, (w, [b]), 3, scale=2.0)
     assert function.cache_info().traces == 2
 
@@ -536,7 +536,7 @@ def test_methods_and_metadata():
     assert Scaler.apply.__doc__ == "Scale it."
     assert Scaler.apply.__name__ == "apply"
     assert "Scaler.apply" in repr(Scaler.apply)
-    assert Scaler.apply.cache_info() == (2, 2, 2)
+    assert Scaler.apply.cache_info()[:3] == (2, 2, 2)
 
 
 def test_compiled_functions_within_others():
@@ -544,8 +544,8 @@ def test_compiled_functions_within_others():
     outer = xp.compile(lambda x: inner(x) + inner(2 * x))
     x = normal(6, 2)
     assert_same(outer(x), standardise(x) + standardise(2 * x))
-    assert outer.cache_info() == (1, 1, 1)
-    assert inner.cache_info() == (0, 0, 0)
+    assert outer.cache_info()[:3] == (1, 1, 1)
+    assert inner.cache_info()[:3] == (0, 0, 0)
 
 
 # ---------------------------------------------------------------------- memory
@@ -611,7 +611,7 @@ def test_arguments_are_written_as_in_eager_code():
             assert_same(part, expected_part)
             mine[...] = 7.0
             assert_same(view, np.full((n, 4), 7.0))
-    assert function.cache_info() == (2, 2, 4)
+    assert function.cache_info()[:3] == (2, 2, 4)
 
 
 def test_arguments_that_share_memory():
@@ -627,7 +627,7 @@ def test_arguments_that_share_memory():
     assert_same(function(x, x[::-1]), np.full(3, 8.0))
     assert_same(function(x, xp.asarray(np.asarray(x))), np.full(3, 10.0))
     # An array that runs backwards is another kind of argument.
-    assert function.cache_info() == (2, 2, 4)
+    assert function.cache_info()[:3] == (2, 2, 4)
 
 
 def test_arguments_that_share_memory_with_arrays_from_outside():
@@ -677,13 +677,13 @@ def test_programs_are_for_arguments_that_may_be_written_or_for_others():
                 assert_same(function(xp.asarray(locked)), np.zeros(3))
             else:
                 assert_same(function(xp.ones(3)), np.full(3, 4.0))
-        assert function.cache_info() == (2, 2, 6)
+        assert function.cache_info()[:3] == (2, 2, 6)
     assert_same(locked, np.ones(3))
     # Where nothing is written, it makes no difference.
     plain = xp.compile(lambda x: x + 1)
     for x in (xp.asarray(locked), xp.ones(3)):
         assert_same(plain(x), np.full(3, 2.0))
-    assert plain.cache_info() == (1, 1, 2)
+    assert plain.cache_info()[:3] == (1, 1, 2)
 
 
 def _write_flat(x: Array) -> Array:
@@ -804,7 +804,7 @@ def test_functions_without_a_program():
     function = xp.compile(_write_flat)
     gaps = xp.asarray(np.ones((4, 6))[:, :3])
     function(gaps)
-    assert function.cache_info() == (1, 0, 1)
+    assert function.cache_info()[:3] == (1, 0, 1)
     with pytest.raises(
         TraceError, match=r"run the function itself.*row-major, as asarray\(x, copy"
     ):

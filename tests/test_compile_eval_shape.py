@@ -345,7 +345,7 @@ def test_compiled(
             assert x.device == y.device
             if "empty" not in request.node.name:
                 assert_same(np.asarray(x), np.asarray(y))
-    assert function.cache_info() == (1, 1, 2)
+    assert function.cache_info()[:3] == (1, 1, 2)
 
 
 def leaves_of(x: Any) -> tuple[Any, list[Array]]:

@@ -115,7 +115,7 @@ def test_functions_that_keep_their_own_name():
     again = pickle.loads(pickle.dumps(compiled))
     assert again is not compiled
     assert_same(again(x * 4), np.asarray([4.0, 6.0]))
-    assert again.cache_info() == (0, 1, 1)
+    assert again.cache_info()[:3] == (0, 1, 1)
 
 
 def test_methods():

@@ -46,6 +46,7 @@ from .arguments import (
     Padding,
     Scalar,
 )
+from .errors import CannotCompileError
 from .handles import Handles
 from .primitives import Primitive
 from .program import Program
@@ -81,6 +82,20 @@ class Backend(Handles):
         steps' methods gives. Write the inputs that the program writes, and nothing else.
         """
         return replay.prepare(self, program, sizes)
+
+    compiler: str | None = None
+    """The engine's compiler, by name, where `prepare_compiled` has it make a function of a program
+    for given sizes; that pays for sizes that come again and again."""
+
+    def prepare_compiled(self, program: Program, sizes: tuple[int, ...]) -> replay.Run:
+        """As `prepare`, but that the engine's own compiler makes one function of the steps.
+
+        Backend must: give the results of the steps, to rounding; raise `CannotCompileError` if
+        the engine has no compiler, or it cannot compile a step.
+        """
+        raise CannotCompileError(
+            "this device's engine has no compiler; use engine='auto', which goes step by step"
+        )
 
     def explain_program(self, program: Program, sizes: tuple[int, ...]) -> RunExplanation | None:
         """How `prepare` has a program run at given sizes; None if it is step by step."""

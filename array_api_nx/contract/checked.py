@@ -52,6 +52,7 @@ class CheckedBackend(CheckedMatrices):
         self.shares_host = inner.shares_host
         self.strided_shares = inner.strided_shares
         self.immutable = inner.immutable
+        self.compiler = inner.compiler
 
     # ------------------------------------------------------------------ properties
 
@@ -125,12 +126,20 @@ class CheckedBackend(CheckedMatrices):
         return self.inner.may_overlap(x1, x2)
 
     def prepare(self, program: Program, sizes: tuple[int, ...]) -> Run:
-        call = CheckedCall(self.inner, "prepare", program=program, sizes=sizes)
+        self._check_program("prepare", program, sizes)
+        # Step by step, so that each of them is checked.
+        return super().prepare(program, sizes)
+
+    def prepare_compiled(self, program: Program, sizes: tuple[int, ...]) -> Run:
+        self._check_program("prepare_compiled", program, sizes)
+        self.inner.prepare_compiled(program, sizes)  # says so if it cannot
+        return super().prepare(program, sizes)
+
+    def _check_program(self, method: str, program: Program, sizes: tuple[int, ...]) -> None:
+        call = CheckedCall(self.inner, method, program=program, sizes=sizes)
         call.guarantees(len(sizes) == len(program.variables), "a size for each variable")
         fitting = zip(sizes, program.variables, strict=True)
         call.guarantees(all([v.min <= n <= v.max for n, v in fitting]), "sizes within bounds")
-        # Step by step, so that each of them is checked.
-        return super().prepare(program, sizes)
 
     def explain_program(self, program: Program, sizes: tuple[int, ...]) -> RunExplanation | None:
         call = CheckedCall(self.inner, "explain_program", program=program, sizes=sizes)

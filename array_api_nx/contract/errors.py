@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-__all__ = ["EngineError", "LimitError"]
+__all__ = ["CannotCompileError", "EngineError", "LimitError"]
 
 
 class EngineError(RuntimeError):
     """An engine, or its device, failed; the text says which."""
+
+
+class CannotCompileError(RuntimeError):
+    """An engine cannot compile a program; the text says which step, and what to do."""
 
 
 class LimitError(RuntimeError):

@@ -314,20 +314,23 @@ class Program:
             lines.append("guards:")
             lines += [f"  {guard}    ({guard.where})" for guard in self.guards]
         lines.append("steps:")
-        for step in self.steps:
-            arguments = [self._text(x) for x in step.arguments]
-            arguments += [f"{name}={self._text(x)}" for name, x in step.keywords]
-            results = ", ".join([f"v{number}" for number in step.results])
-            value = self.values[step.results[0]]
-            errors = ", ".join([f"{name}={setting!r}" for name, setting in step.errors])
-            lines.append(
-                f"  {results}: {value.dtype} {self._text(value.shape)} = "
-                f"{step.method}({', '.join(arguments)})"
-                + (f"    with errstate({errors})" if errors else "")
-            )
+        lines += [f"  {self.step_text(step)}" for step in self.steps]
         lines.append(f"outputs: {', '.join([self._text(x) for x in self.outputs])}")
         lines.append(f"peak bytes: {self.peak_bytes}")
         return "\n".join(lines)
+
+    def step_text(self, step: Step) -> str:
+        """A step in one line, as it stands in the text of the program."""
+        arguments = [self._text(x) for x in step.arguments]
+        arguments += [f"{name}={self._text(x)}" for name, x in step.keywords]
+        results = ", ".join([f"v{number}" for number in step.results])
+        value = self.values[step.results[0]]
+        errors = ", ".join([f"{name}={setting!r}" for name, setting in step.errors])
+        return (
+            f"{results}: {value.dtype} {self._text(value.shape)} = "
+            f"{step.method}({', '.join(arguments)})"
+            + (f"    with errstate({errors})" if errors else "")
+        )
 
     def _text(self, x: object) -> str:
         if isinstance(x, ValueView):

@@ -2,10 +2,15 @@
 
 The steps of a program become the lines of one Python function, written once per program. What
 depends on the sizes (shapes, views, numbers) are its constants, worked out once per sizes.
+
+Where an engine compiles the steps by itself (`prepare_around`) there are two functions: one of the
+steps alone, from whole values to whole values, which the engine traces, and one that calls what
+came of it, and does what concerns the memory of arguments: reads them, writes them, and shows them.
 """
 
 from __future__ import annotations
 
+import traceback
 import weakref
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
@@ -15,15 +20,23 @@ import numpy as np
 from ..core.real import Real
 from ..core.symbolic import Dim
 from ..core.view import View
+from .errors import CannotCompileError
 from .program import Argument, Generated, Program, Step, ValueView
 
 if TYPE_CHECKING:
     from .backend import Backend, Handle
 
-__all__ = ["Run", "inverse", "prepare", "resolved"]
+__all__ = ["Run", "inverse", "prepare", "prepare_around", "resolved"]
 
 Run: TypeAlias = "Callable[..., tuple[Handle, ...]]"
 
+CompileSteps: TypeAlias = "Callable[[Run], Run]"
+"""From the function of the steps to what is to be called in its place."""
+
+Line: TypeAlias = "tuple[str, Step | None]"
+"""A line of the text, and the step that it does, if it does one."""
+
+_FILE: Final = f"{__file__} <program>"
 _written: Final[weakref.WeakKeyDictionary[Program, _Text]] = weakref.WeakKeyDictionary()
 """Values hold no program: a value that led to its key would keep both for ever."""
 
@@ -32,11 +45,58 @@ def prepare(backend: Backend, program: Program, sizes: tuple[int, ...]) -> Run:
     """See `Backend.prepare`."""
     text = _written.get(program)
     if text is None:
-        text = _written[program] = _text(program)
-    numbers = dict(zip(program.symbols, program.evaluate(*sizes), strict=True))
-    constants = [resolved(x, numbers) for x in text.constants]
-    run: Run = text.make(backend, constants)
+        text = _written[program] = _Writer(program).whole()
+    run: Run = text.make(backend, _constants(text, program, sizes))
     return run
+
+
+def prepare_around(
+    backend: Backend,
+    tracing: Backend,
+    program: Program,
+    sizes: tuple[int, ...],
+    compile_steps: CompileSteps,
+) -> Run:
+    """As `prepare`, but that the steps become what `compile_steps` makes of their function.
+
+    Parameters
+    ----------
+    backend : Backend
+        For the memory of arguments and results.
+    tracing : Backend
+        Whose methods the steps call: that of `backend` as the engine can trace it.
+    program, sizes
+        See `Backend.prepare`.
+    compile_steps : callable
+        From the function of the steps, from the handles of the inputs' and constants' values to
+        those of the values that are needed afterwards, all of them whole and row-major, to a
+        function that is called alike.
+
+    Raises
+    ------
+    CannotCompileError
+        If `compile_steps` raises an error within a step, from which it is raised.
+    """
+    inner = _Writer(program).steps()
+    outer = _Writer(program).around()
+    try:
+        steps = compile_steps(inner.make(tracing, _constants(inner, program, sizes)))
+    except Exception as error:
+        for frame, line in traceback.walk_tb(error.__traceback__):
+            if frame.f_code.co_filename == _FILE and line in inner.steps:
+                step = program.step_text(inner.steps[line])
+                raise CannotCompileError(
+                    f"the step {step} is not compiled, because it looks at elements, or is done by "
+                    "NumPy; use engine='steps' for this function"
+                ) from error
+        raise
+    run: Run = outer.make(backend, _constants(outer, program, sizes), steps)
+    return run
+
+
+def _constants(text: _Text, program: Program, sizes: tuple[int, ...]) -> list[Argument]:
+    numbers = dict(zip(program.symbols, program.evaluate(*sizes), strict=True))
+    return [resolved(x, numbers) for x in text.constants]
 
 
 def resolved(x: Argument, numbers: Mapping[Argument, Argument]) -> Argument:
@@ -59,15 +119,13 @@ class _Text(NamedTuple):
         From a backend and the values of `constants` to the function.
     constants : list
         What the lines refer to, with symbolic sizes.
+    steps : dict of int to Step
+        The step that each line of the text does, for those that do one.
     """
 
     make: Generated
     constants: list[Argument]
-
-
-def _text(program: Program) -> _Text:
-    writer = _Writer(program)
-    return _Text(writer.function(), writer.constants)
+    steps: dict[int, Step]
 
 
 class _Writer:
@@ -79,35 +137,62 @@ class _Writer:
         self._numbers: dict[Hashable, int] = {}
         self._methods: dict[str, None] = {}
 
-    def function(self) -> Generated:
-        """See `_Text.make`."""
-        lines = self._lines()
+    def whole(self) -> _Text:
+        """The program as one function."""
+        lines = [*self._given(), *self._steps(), *self._ended()]
+        return self._text(self._inputs(), lines, "backend, constants")
+
+    def steps(self) -> _Text:
+        """The function of the steps."""
+        lines = [*self._steps(), (f"return {self._kept()}", None)]
+        names = [*self._inputs(), *[f"v{number}" for number in self.program.constants]]
+        return self._text(names, lines, "backend, constants")
+
+    def around(self) -> _Text:
+        """The program as a function that calls `steps`."""
+        program = self.program
+        names = [*self._inputs(), *[f"v{number}" for number in program.constants]]
+        call = f"{self._kept()} = steps({', '.join(names)})"
+        lines = [*self._given(), (call, None), *self._ended()]
+        return self._text(self._inputs(), lines, "backend, constants, steps")
+
+    def _inputs(self) -> list[str]:
+        return [f"v{i}" for i in range(len(self.program.inputs))]
+
+    def _kept(self) -> str:
+        """The values of steps that are needed after the last one."""
+        program = self.program
+        given = {*range(len(program.inputs)), *program.constants}
+        needed = [n for n, last in program.last_uses.items() if last == len(program.steps)]
+        return f"({''.join([f'v{n}, ' for n in sorted(set(needed) - given)])})"
+
+    def _text(self, inputs: Sequence[str], lines: Sequence[Line], parameters: str) -> _Text:
         head = [f"    {name} = backend.{name}" for name in self._methods]
         head += [f"    k{i} = constants[{i}]" for i in range(len(self.constants))]
-        code = "\n".join(
-            [
-                "def make(backend, constants):",
-                *head,
-                f"    def run({', '.join([f'v{i}' for i in range(len(self.program.inputs))])}):",
-                *[f"        {line}" for line in lines],
-                "    return run",
-            ]
-        )
+        head = [f"def make({parameters}):", *head, f"    def run({', '.join(inputs)}):"]
+        code = "\n".join([*head, *[f"        {line}" for line, _ in lines], "    return run"])
         namespace: dict[str, Generated] = {"errstate": np.errstate}
         # In the package, as far as warnings are concerned: they name the line that calls it.
-        exec(compile(code, f"{__file__} <program>", "exec"), namespace)
-        return namespace.pop("make")
+        exec(compile(code, _FILE, "exec"), namespace)
+        numbered = enumerate(lines, len(head) + 1)
+        done = {number: step for number, (_, step) in numbered if step is not None}
+        return _Text(namespace.pop("make"), self.constants, done)
 
-    def _lines(self) -> Sequence[str]:
-        program = self.program
+    def _given(self) -> list[Line]:
+        """From the handles of arguments to values."""
         lines = []
-        for i, given in enumerate(program.inputs):
+        for i, given in enumerate(self.program.inputs):
             if given.written is not None:
                 lines.append(f"w{i} = v{i}")
             if given.order is not None:
                 lines.append(f"v{i} = {self._call('permute')}(v{i}, {self._constant(given.order)})")
-        for number, handle in program.constants.items():
+        for number, handle in self.program.constants.items():
             lines.append(f"v{number} = {self._constant(handle)}")
+        return [(line, None) for line in lines]
+
+    def _steps(self) -> list[Line]:
+        program = self.program
+        lines: list[Line] = []
         ended: list[list[int]] = [[] for _ in range(len(program.steps) + 1)]
         for number, last in program.last_uses.items():
             ended[last].append(number)
@@ -116,12 +201,18 @@ class _Writer:
                 self._update(position) if step.method.startswith("update") else self._step(step)
             )
             if step.errors:
-                lines.append(f"with errstate(**{dict(step.errors)}):")
                 called = [f"    {line}" for line in called]
-            lines += called
+                called.insert(0, f"with errstate(**{dict(step.errors)}):")
+            lines += [(line, step) for line in called]
             gone = ended[position] + [v for v in step.results if v not in program.last_uses]
             if gone:
-                lines.append(f"del {', '.join([f'v{v}' for v in gone])}")
+                lines.append((f"del {', '.join([f'v{v}' for v in gone])}", None))
+        return lines
+
+    def _ended(self) -> list[Line]:
+        """From values to what was written, and the outputs."""
+        program = self.program
+        lines = []
         for i, given in enumerate(program.inputs):
             if given.written is not None:
                 view = View.row_major(program.values[given.written].shape)
@@ -135,7 +226,7 @@ class _Writer:
         ]
         outputs = [self._output(operand) for operand in program.outputs]
         lines.append(f"return ({''.join([f'{output}, ' for output in outputs])})")
-        return lines
+        return [(line, None) for line in lines]
 
     def _step(self, step: Step) -> list[str]:
         arguments = [self._argument(x) for x in step.arguments]

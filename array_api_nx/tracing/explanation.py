@@ -23,15 +23,23 @@ class ProgramExplanation:
     sizes : dict of Var to int, or None
         The values of the program's variables; None without an example.
     run : RunExplanation or None
-        How the device's backend runs it at those sizes; None if it calls its steps one by one.
+        How the device's backend runs it at those sizes; None if it has the engine's compiler do
+        it, or calls its steps one by one.
+    how : str
+        What is known of it where `run` is None.
     """
 
-    __slots__ = ("program", "run", "sizes")
+    __slots__ = ("how", "program", "run", "sizes")
 
     def __init__(
-        self, program: Program, sizes: Mapping[Var, int] | None, run: RunExplanation | None
+        self,
+        program: Program,
+        sizes: Mapping[Var, int] | None,
+        run: RunExplanation | None,
+        how: str = "",
     ) -> None:
         self.program = program
+        self.how = how
         self.sizes = sizes
         self.run = run
 
@@ -54,7 +62,7 @@ class ProgramExplanation:
     def summary(self) -> str:
         """The run in one line."""
         if self.run is None:
-            return "each step is a call"
+            return self.how or "each step is a call"
         sizes = ", ".join([f"{v.name} = {n}" for v, n in (self.sizes or {}).items()])
         passes = len(self.run.passes)
         peak = f"{self.run.peak} bytes"
@@ -67,7 +75,7 @@ class ProgramExplanation:
     def __repr__(self) -> str:
         run = self.run
         if run is None:
-            return str(self.program)
+            return f"{self.program}\n{self.how}" if self.how else str(self.program)
         # Its last line is the peak, which is known better here.
         lines = [str(self.program).rpartition("\n")[0], self.summary]
         for i, each in enumerate(run.passes, start=1):

@@ -80,6 +80,9 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
     def prepare(self, program: Program, sizes: tuple[int, ...]) -> replay.Run:
         return programs.prepare(self, program, sizes)
 
+    def prepare_compiled(self, program: Program, sizes: tuple[int, ...]) -> replay.Run:
+        return programs.prepare(self, program, sizes)
+
     def explain_program(self, program: Program, sizes: tuple[int, ...]) -> RunExplanation | None:
         return programs.explain(self, program, sizes)
 

@@ -7,7 +7,7 @@ what they have in common: arithmetic on int64 arrays, and taking elements along 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 
 from ...contract.backend import Native
@@ -155,8 +155,11 @@ def resolve(
     shape: tuple[int, ...],
     keys: Sequence[Native | None],
     dtypes: dict[Native, Native],
+    in_range: Callable[[Native, int], Native],
 ) -> Selected:
     """The keys of `Backend.index_get`, with arrays of the engine for handles, as a `Selected`.
+
+    `in_range` gives indices counted from the front, and sees to those out of range.
 
     Raises
     ------
@@ -192,7 +195,7 @@ def resolve(
                     axis += 1
         else:
             arrays += 1
-            indices[axis] = in_range(xp, key, shape[axis])
+            indices[axis] = in_range(key, shape[axis])
             axis += 1
     try:
         together = broadcast_shapes(*[tuple(x.shape) for x in (*indices.values(), *flags)])

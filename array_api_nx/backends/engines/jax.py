@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import wraps
 from math import prod
 from threading import Lock
-from typing import Final, ParamSpec, TypeVar
+from typing import Final, ParamSpec, TypeVar, cast
 
 import jax
 import jax.numpy as jnp
@@ -25,12 +25,15 @@ from ...contract.composed import window_counts
 from ...contract.errors import EngineError
 from ...contract.numpy_dtypes import TO_NUMPY, NDArray
 from ...contract.primitives import Primitive
+from ...contract.program import Program
+from ...contract.replay import Run
 from ...contract.strided import Storage, Tensor
 from ...core import dtypes as d
 from ...core.dtypes import DType
 from ...core.symbolic import KnownInts
 from ...core.view import View
 from .common_workarounds import EngineKernel
+from .compiled_programs import Traced, prepare
 from .immutable import Steps, positions, steps
 from .jax_kernels import binary_kernels, unary_kernels
 from .jax_special import special_functions
@@ -76,6 +79,7 @@ class JaxBackend(NamespaceBackend):
 
     xp = jnp
     errors = (RuntimeError, TypeError, MemoryError)
+    compiler = "jax.jit"
 
     def __init__(self, name: str, place: str) -> None:
         super().__init__(name, TO_NUMPY)
@@ -191,6 +195,13 @@ class JaxBackend(NamespaceBackend):
                 "other devices are as they were"
             )
         return error
+
+    def may_overlap(self, x1: Tensor, x2: Tensor) -> bool:
+        # An array that is in no cell yet belongs to one tensor alone.
+        return x1 is x2 or (x1.storage is not None and x1.storage is x2.storage)
+
+    def prepare_compiled(self, program: Program, sizes: tuple[int, ...]) -> Run:
+        return prepare(self, _TracedJax(self), program, sizes, _jitted)
 
     # ------------------------------------------------------------------ what JAX does itself
 
@@ -316,24 +327,25 @@ class JaxBackend(NamespaceBackend):
 
     def cholesky(self, x: Tensor, *, upper: bool) -> Tensor:
         result: Tensor = super().cholesky(x, upper=upper)
-        self._must_be_finite(result, x, "the matrix is not positive definite")
+        self.must_be_finite(result, x, np.linalg.LinAlgError("the matrix is not positive definite"))
         return result
 
     def solve(self, x1: Tensor, x2: Tensor) -> Tensor:
         result: Tensor = super().solve(x1, x2)
-        self._must_be_finite(result, x1, "the matrix is singular")
+        self.must_be_finite(result, x1, np.linalg.LinAlgError("the matrix is singular"))
         return result
 
     def inv(self, x: Tensor) -> Tensor:
         result: Tensor = super().inv(x)
-        self._must_be_finite(result, x, "the matrix is singular")
+        self.must_be_finite(result, x, np.linalg.LinAlgError("the matrix is singular"))
         return result
 
-    def _must_be_finite(self, result: Tensor, x: Tensor, rule: str) -> None:
+    def must_be_finite(self, result: Tensor, x: Tensor, error: Exception) -> None:
+        """Raise `error` if `result` is not finite, as `x` is."""
         if not bool(jnp.all(jnp.isfinite(self.array(result)))) and bool(
             jnp.all(jnp.isfinite(self.array(x)))
         ):
-            raise np.linalg.LinAlgError(rule)
+            raise error
 
 
 def _fitted(flat: Native, way: Steps) -> Native:
@@ -350,6 +362,34 @@ def _in_64_bits(method: Callable[P, R]) -> Callable[P, R]:
             return method(*arguments, **options)
 
     return primitive
+
+
+# ---------------------------------------------------------------------- compiled programs
+
+
+class _TracedJax(Traced, JaxBackend):
+    """What JAX fills by itself, without arrays from the host."""
+
+    def full(self, shape: tuple[int, ...], dtype: DType, value: Scalar) -> Tensor:
+        return wrap(jnp.full(shape, value, TO_NUMPY[dtype]))
+
+    def eye(self, rows: int, columns: int, k: int, dtype: DType) -> Tensor:
+        return wrap(jnp.eye(rows, columns, k, TO_NUMPY[dtype]))
+
+
+def _jitted(
+    function: Callable[..., list[Native]], kinds: list[tuple[tuple[int, ...], DType]]
+) -> Callable[..., list[Native]]:
+    jitted = jax.jit(function)
+    with jax.enable_x64(True):
+        # Now, so that what cannot be compiled is known before the first run.
+        jitted.lower(*[jax.ShapeDtypeStruct(shape, TO_NUMPY[dtype]) for shape, dtype in kinds])
+
+    def compiled(*arrays: Native) -> list[Native]:
+        with jax.enable_x64(True):
+            return cast("list[Native]", jitted(*arrays))
+
+    return compiled
 
 
 # Checked runs read elements by `peek`, which is no method of the contract.

@@ -90,9 +90,12 @@ UNARY: Final[dict[Primitive, EngineKernel]] = {
 
 
 def _pow(x1: Native, x2: Native) -> Native:
-    if x1.dtype.kind == "i" and bool(jnp.any(x2 < 0)):
+    first, second = arrays(x1, x2)
+    if first.dtype.kind == "i" and bool(
+        jnp.any(second < 0) if isinstance(x2, jax.Array) else x2 < 0
+    ):
         raise ValueError("integers to negative integer powers are not allowed")
-    return jnp.power(x1, x2)
+    return jnp.power(first, second)
 
 
 def _trunc_divide(x1: Native, x2: Native) -> Native:
@@ -126,7 +129,7 @@ BINARY: Final[dict[Primitive, EngineKernel]] = {
     p.MULTIPLY: operator.mul,
     p.NEXTAFTER: _of_arrays(jnp.nextafter),
     p.NOT_EQUAL: _of_arrays(jnp.not_equal),
-    p.POW: _of_arrays(_pow),
+    p.POW: _pow,
     p.REMAINDER: _of_arrays(jnp.remainder),
     p.SUBTRACT: _of_arrays(jnp.subtract),
     p.TRUNC_DIVIDE: _of_arrays(_trunc_divide),

@@ -34,7 +34,7 @@ from ...core.shape import broadcast_shapes
 from ...core.symbolic import KnownInts
 from ...core.view import View
 from .common_workarounds import Kernels
-from .indices import Selected, resolve
+from .indices import Selected, in_range, resolve
 from .special import Ufuncs, engines_function
 
 __all__ = ["Dtypes", "NamespaceBackend", "explain_errors", "wrap"]
@@ -478,7 +478,11 @@ class NamespaceBackend(StridedBackend):
     def _resolved(self, x: Tensor, keys: Keys) -> Selected:
         """The keys of the contract, checked, as arrays of positions that broadcast together."""
         arrays = [self.array(key) if type(key) is Tensor else key for key in keys]
-        return resolve(self.xp, self.place, self.shape(x), arrays, self.dtypes)
+        return resolve(self.xp, self.place, self.shape(x), arrays, self.dtypes, self.in_range)
+
+    def in_range(self, index: Native, size: int) -> Native:
+        """`index` with its positions counted from the front; IndexError if one is out of range."""
+        return in_range(self.xp, index, size)
 
     def index_get(self, x: Tensor, keys: Keys) -> Tensor:
         selected = self._resolved(x, keys)

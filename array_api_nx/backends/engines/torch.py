@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable
+from functools import partial
+from typing import Final, cast
 
 import array_api_compat.torch as xp
 import numpy as np
 import torch
+from torch.fx.experimental.proxy_tensor import make_fx
 
 from ...contract import primitives as p
 from ...contract.backend import Native, Operand, Scalar
 from ...contract.errors import EngineError
 from ...contract.numpy_dtypes import NDArray, has_negative_strides
 from ...contract.primitives import Primitive
+from ...contract.program import Program
+from ...contract.replay import Run
 from ...contract.strided import Storage, Tensor
 from ...core import dtypes as d
 from ...core.dtypes import DType
 from ...core.symbolic import KnownInts
 from ...core.view import View
+from .compiled_programs import Traced, prepare
 from .namespace import NamespaceBackend, explain_errors, wrap
 from .torch_kernels import (
     TO_TORCH,
@@ -57,6 +63,7 @@ class TorchBackend(NamespaceBackend):
 
     xp = xp
     errors = (RuntimeError,)
+    compiler = "torch.compile"
 
     def __init__(self, name: str, place: str) -> None:
         self.place = torch.device(place)
@@ -78,6 +85,12 @@ class TorchBackend(NamespaceBackend):
 
     # ------------------------------------------------------------------ memory
 
+    def prepare_compiled(self, program: Program, sizes: tuple[int, ...]) -> Run:
+        return prepare(self, _TracedTorch(self), program, sizes, partial(_compiled, self))
+
+    def may_overlap(self, x1: Tensor, x2: Tensor) -> bool:
+        return _share(self.array(x1), self.array(x2))
+
     def release_memory(self) -> None:
         if self.place.type in ("cuda", "mps", "xpu"):
             getattr(torch, self.place.type).empty_cache()
@@ -91,13 +104,13 @@ class TorchBackend(NamespaceBackend):
         return array.as_strided((high - low,), (1,), array.storage_offset()), view
 
     def read(self, memory: Native, view: View) -> tuple[Native, bool]:
-        shape, strides, offset, flipped = self._layout(view)
+        shape, strides, offset, flipped = self.layout(view)
         array = memory.as_strided(shape, strides, memory.storage_offset() + offset)
         if not flipped:
             return array, True
         return from_bits(torch.flip(to_bits(array), flipped), array.dtype), False
 
-    def _layout(self, view: View) -> _Layout:
+    def layout(self, view: View) -> _Layout:
         """A view as PyTorch takes it: without negative strides, and the axes to flip."""
         try:
             return self._layouts[view]
@@ -115,7 +128,7 @@ class TorchBackend(NamespaceBackend):
             assert view is not None
             assert storage is not None
             memory = storage.memory
-            shape, strides, offset, flipped = self._layout(view)
+            shape, strides, offset, flipped = self.layout(view)
             array = memory.as_strided(shape, strides, memory.storage_offset() + offset)
             if flipped and isinstance(value, torch.Tensor):
                 value = torch.broadcast_to(value, shape)
@@ -359,10 +372,6 @@ def _layout(view: View) -> _Layout:
     return shape, tuple(strides), offset, tuple(flipped)
 
 
-def _share(x: Native, y: Native) -> bool:
-    return bool(x.untyped_storage().data_ptr() == y.untyped_storage().data_ptr())
-
-
 def _writable(array: NDArray) -> NDArray:
     """`array` as memory that may be written; that it must not be, the adapter remembers."""
     if array.flags.writeable:
@@ -382,3 +391,61 @@ class _Shared:
 
 def _first_line(error: Exception) -> str:
     return str(error).strip().partition("\n")[0]
+
+
+def _share(x: Native, y: Native) -> bool:
+    """Whether two tensors lie in one block of memory."""
+    return bool(x.untyped_storage().data_ptr() == y.untyped_storage().data_ptr())
+
+
+# ---------------------------------------------------------------------- compiled programs
+
+
+class _TracedTorch(Traced, TorchBackend):
+    """Writes give new tensors, as on JAX.
+
+    Inductor takes no graphs in which a view is written that was made by its strides.
+    """
+
+    def ensure_view(self, x: Tensor) -> View:
+        memory, x.view = self.flatten(x.array)
+        x.storage, x.array = Storage(memory), None
+        return x.view
+
+    def read(self, memory: Native, view: View) -> tuple[Native, bool]:
+        array, _ = super().read(memory, view)
+        return array, False
+
+    def write(self, target: Tensor, value: Native | Scalar) -> None:
+        view = target.view or self.ensure_view(target)
+        storage = target.storage
+        assert storage is not None
+        memory = storage.memory
+        shape, strides, offset, flipped = self.layout(view)
+        if not isinstance(value, torch.Tensor):
+            value = torch.full((), value, dtype=memory.dtype, device=memory.device)
+        value = torch.broadcast_to(value, shape).to(memory.dtype)
+        if flipped:
+            value = from_bits(torch.flip(to_bits(value), flipped), value.dtype)
+        start = memory.storage_offset() + offset
+        storage.memory = torch.as_strided_scatter(memory, value, shape, strides, start)
+
+    def put(self, storage: Storage, positions: Native, values: Native | Scalar) -> None:
+        memory = storage.memory
+        if not isinstance(values, torch.Tensor):
+            values = torch.full((), values, dtype=memory.dtype, device=memory.device)
+        written = torch.index_put(to_bits(memory), (positions,), to_bits(values))
+        storage.memory = from_bits(written, memory.dtype)
+
+
+def _compiled(
+    backend: TorchBackend,
+    function: Callable[..., list[Native]],
+    kinds: list[tuple[tuple[int, ...], DType]],
+) -> Callable[..., list[Native]]:
+    examples = [
+        torch.empty(shape, dtype=backend.dtypes[dtype], device=backend.place)
+        for shape, dtype in kinds
+    ]
+    graph = make_fx(function, tracing_mode="fake")(*examples)
+    return cast("Callable[..., list[Native]]", torch.compile(graph, dynamic=False))

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import permutations
 
 import numpy as np
+import pytest
 
 from ...backends.cpu import CPUBackend
 from ...contract import primitives as p
 from ...contract.backend import Backend
+from ...contract.errors import CannotCompileError
 from ...contract.numpy_dtypes import NDArray
 from ...contract.program import Input, Program, Step, Value, ValueView
+from ...contract.replay import Run
 from ...core import dtypes as d
 from ...core.symbolic import KnownInts, dynamic
 from ...core.view import View
@@ -131,10 +135,10 @@ def _program() -> Program:
     )
 
 
-def test_prepare(backend: Backend) -> None:
+def check_runs(backend: Backend, prepare: Callable[[Program, tuple[int, ...]], Run]) -> None:
     program = _program()
     for size in (2, 5):
-        run = backend.prepare(program, (size,))
+        run = prepare(program, (size,))
         for _ in range(2):
             values = np.arange(1.0, 3 * size + 1).reshape(size, 3)
             handle = tensor(backend, *row_major(values), writable=True)
@@ -144,6 +148,18 @@ def test_prepare(backend: Backend) -> None:
             check(backend, handle, written)
             check(backend, total, written.sum(axis=0))
             check(backend, moved, written.T)
+
+
+def test_prepare(backend: Backend) -> None:
+    check_runs(backend, backend.prepare)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of PyTorch's, when Inductor is loaded
+def test_prepare_compiled(backend: Backend) -> None:
+    try:
+        check_runs(backend, backend.prepare_compiled)
+    except CannotCompileError:
+        assert backend.compiler is None
 
 
 def test_explain_program(backend: Backend) -> None:

@@ -209,7 +209,7 @@ def test_guards_and_steps():
     assert [str(guard) for guard in explanation.guards] == ["n > 3"]
     assert [step.method for step in explanation.steps] == ["binary"]
     assert f"{__file__}:{function.__code__.co_firstlineno + 1}" in str(explanation)
-    assert compiled.cache_info() == (1, 1, 0)
+    assert compiled.cache_info()[:3] == (1, 1, 0)
 
 
 def test_without_sizes():

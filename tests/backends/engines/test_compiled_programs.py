@@ -1,0 +1,167 @@
+"""Programs that an engine's compiler runs: what steps give, to rounding; writes, views, errors."""
+
+from __future__ import annotations
+
+import pickle
+import random
+
+import numpy as np
+import pytest
+
+import array_api_nx as xp
+from array_api_nx.contract.errors import CannotCompileError
+from tests.backends.engines.test_namespace_programs import (
+    ALL_STEPS,
+    FLOATS,
+    INTEGERS,
+    MOVEMENT,
+    NUMBERS,
+    random_values,
+)
+
+# PyTorch's own, when Inductor is loaded.
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
+
+# What looks at elements, or at how many there are: such programs go step by step.
+NOT_COMPILED = {"unique", "write"}
+
+
+@pytest.fixture
+def device(device: xp.Device) -> xp.Device:
+    if device.backend.compiler is None:
+        pytest.skip(f"{device} has no compiler")
+    return device
+
+
+@xp.compile(engine="native")
+def doubled(x):
+    return 2 * x
+
+
+def programs(name: str) -> list[list[str]]:
+    """Every step in one of them."""
+    tables = MOVEMENT | NUMBERS | (INTEGERS if name == "int64" else FLOATS)
+    names = sorted(set(tables) - NOT_COMPILED - {"square", "multiply", "matmul"})
+    random.Random(name).shuffle(names)
+    return [names[i : i + 7] for i in range(0, len(names), 7)]
+
+
+@pytest.mark.parametrize("name", ["float32", "float64", "int64"])
+def test_random_programs_agree_with_their_steps(device: xp.Device, name: str) -> None:
+    for number, names in enumerate(programs(name)):
+
+        def function(x: xp.Array, names: list[str] = names) -> list[xp.Array]:
+            arrays = [x]
+            for each in names:
+                arrays.append(ALL_STEPS[each](arrays))
+            return arrays[1:]
+
+        x = xp.asarray(random_values(number, name), device=device, copy=True)
+        with np.errstate(all="ignore"):
+            expected = function(x)
+        found = xp.compile(function, engine="native")(x)
+        for each, mine, other in zip(names, found, expected, strict=True):
+            assert mine.dtype is other.dtype, each
+            assert mine.device is device
+            left, right = np.asarray(mine.to_device("cpu")), np.asarray(other.to_device("cpu"))
+            if name == "int64":
+                np.testing.assert_array_equal(left, right, err_msg=each)
+            else:
+                tolerance = 1e-4 if name == "float32" else 1e-11
+                scale = 1 + np.abs(right).max()
+                np.testing.assert_allclose(left, right, tolerance, tolerance * scale, err_msg=each)
+
+
+def test_arguments_are_written(device: xp.Device) -> None:
+    @xp.compile(engine="native")
+    def function(x: xp.Array, y: xp.Array) -> xp.Array:
+        x[1:] += y[0]
+        x *= 2
+        return x[::2]
+
+    for size in (4, 5):
+        x = xp.arange(float(size), device=device)
+        y = xp.ones(3, device=device)
+        view = x[1:]
+        result = function(x, y)
+        assert x.to_device("cpu").tolist() == [0.0, *[2.0 * (i + 1) for i in range(1, size)]]
+        assert view.to_device("cpu").tolist() == x.to_device("cpu").tolist()[1:]
+        x[0] = 7.0
+        assert float(result[0]) == 7.0
+    assert function.cache_info() == (1, 1, 2, 2)
+
+
+def test_arrays_from_outside_are_read_at_each_call(device: xp.Device) -> None:
+    offset = xp.zeros(3, device=device)
+    function = xp.compile(lambda x: x + offset, engine="native")
+    x = xp.ones(3, device=device)
+    assert function(x).to_device("cpu").tolist() == [1.0] * 3
+    offset += 2.0
+    assert function(x).to_device("cpu").tolist() == [3.0] * 3
+
+
+def test_results_show_arguments(device: xp.Device) -> None:
+    function = xp.compile(lambda x: (x.T, x + 1), engine="native")
+    x = xp.zeros((2, 3), device=device)
+    shown, _ = function(x)
+    x[0, 1] = 5.0
+    assert float(shown[1, 0]) == 5.0
+
+
+def test_errors_of_elements_leave_arguments_alone(device: xp.Device) -> None:
+    @xp.compile(engine="native")
+    def function(x: xp.Array, i: xp.Array) -> xp.Array:
+        x += 1
+        return x[i]
+
+    x = xp.arange(5.0, device=device)
+    assert float(function(x, xp.asarray([-1, 0], device=device))[0]) == 5.0
+    with pytest.raises(IndexError):
+        function(x, xp.asarray([0, 5], device=device))
+    assert x.to_device("cpu").tolist() == [1.0, 2.0, 3.0, 4.0, 5.0]
+    inverse = xp.compile(xp.linalg.inv, engine="native")
+    assert float(inverse(xp.asarray([[2.0, 0.0], [0.0, 4.0]], device=device))[1, 1]) == 0.25
+    with pytest.raises(np.linalg.LinAlgError):
+        inverse(xp.ones((2, 2), device=device))
+
+
+def test_a_step_that_cannot_be_compiled_is_named(device: xp.Device) -> None:
+    x = xp.arange(4.0, device=device)
+
+    def function(x: xp.Array) -> xp.Array:
+        return xp.floor_divide(x + 1, 2.0)
+
+    with pytest.raises(CannotCompileError, match=r"step v2: .*floor_divide.*engine='steps'"):
+        xp.compile(function, engine="native")(x)
+    for engine in ("steps", "auto"):
+        compiled = xp.compile(function, engine=engine)
+        for _ in range(12):
+            assert compiled(x).to_device("cpu").tolist() == [0.0, 1.0, 1.0, 2.0]
+        assert compiled.cache_info().compilations == 0
+    assert "floor_divide" in str(compiled.explain(x)).splitlines()[-1]
+
+
+def test_auto_compiles_what_is_called_again_and_again(device: xp.Device) -> None:
+    function = xp.compile(lambda x: xp.sum(2 * x))
+    x = xp.ones(6, device=device)
+    for _ in range(9):
+        function(x)
+    assert function.cache_info().compilations == 0
+    for _ in range(3):
+        assert float(function(x)) == 12.0
+    assert function.cache_info() == (1, 1, 12, 1)
+    assert f"compiled by {device.backend.compiler}" in str(function.explain(x))
+
+
+def test_steps_are_not_compiled(device: xp.Device) -> None:
+    function = xp.compile(lambda x: 2 * x, engine="steps")
+    for _ in range(12):
+        function(xp.ones(3, device=device))
+    assert function.cache_info().compilations == 0
+
+
+def test_the_engine_is_kept_by_pickling(device: xp.Device) -> None:
+    x = xp.ones(3, device=device)
+    doubled(x)
+    assert pickle.loads(pickle.dumps(doubled)) is doubled
+    assert doubled.cache_info().compilations >= 1
