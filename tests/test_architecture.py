@@ -56,6 +56,8 @@ TESTING = "testing/contract/"
 # The modules of engines, which load on first use, and what they load; einops' loads after it.
 ENGINES = {
     "einops_backend.py": {"einops"},
+    "testing/assertions.py": {"array_api_compat", "numpy"},
+    "testing/plugin.py": {"pytest"},
     "backends/dask": {"dask"},
     "backends/engines/cupy.py": {"cupy", "cupyx", "array_api_compat", "numpy"},
     "backends/engines/jax.py": {"jax"},

@@ -9,11 +9,10 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any, Final, NamedTuple, TypeAlias
 
-import array_api_nx
-
 from ..backends.limited.devices import PROPERTIES
 from ..config import config_context
 from ..device import Device, default_device
+from ..frontend import inspection
 from .strict import strict
 
 __all__ = ["Choice", "NotInstalledError", "UnderTest", "namespace", "parse"]
@@ -100,7 +99,7 @@ def parse(text: str) -> Choice:
     version = None
     first, _, after = rest.partition(":")
     if first.partition("@")[0] == "strict":
-        version, rest = first.partition("@")[2] or array_api_nx.__array_api_version__, after
+        version, rest = first.partition("@")[2] or inspection.VERSIONS[-1], after
     first, _, after = rest.partition(":")
     elsewhere = first == "elsewhere"
     if elsewhere:
@@ -155,7 +154,7 @@ def namespace(text: str) -> Iterator[UnderTest]:
 
 
 def _open_ours(choice: Choice, stack: ExitStack) -> UnderTest:
-    xp = array_api_nx if choice.version is None else strict(choice.version)
+    xp = inspection.namespace(None) if choice.version is None else strict(choice.version)
     if not choice.device:
         return UnderTest(xp, default_device())
     try:

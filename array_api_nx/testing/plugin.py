@@ -13,9 +13,8 @@ from typing import Any, Final, TypeAlias
 
 import pytest
 
-import array_api_nx
-
 from ..device import Device
+from ..frontend import inspection
 from .namespaces import AnyDevice, Choice, NotInstalledError, UnderTest, namespace, parse
 
 AnyDType: TypeAlias = Any
@@ -141,7 +140,8 @@ def dtype(xp_under_test: UnderTest, xp_dtype_name: str) -> AnyDType:
     """
     xp, device = xp_under_test
     # Strict namespaces of 2022.12 say nothing of themselves.
-    info = (array_api_nx if isinstance(device, Device) else xp).__array_namespace_info__()
+    source = inspection.namespace(None) if isinstance(device, Device) else xp
+    info = source.__array_namespace_info__()
     there = info.dtypes() if device is None else info.dtypes(device=device)
     if xp_dtype_name not in there:
         where = xp.__name__ if device is None else device
