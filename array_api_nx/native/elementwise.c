@@ -95,7 +95,7 @@ static int run_for_long(const ElementLoop *loop, char **args, npy_intp size, npy
 /* Run a loop; returns its floating-point flags. */
 static inline int run(const ElementLoop *loop, char **args, npy_intp size, npy_intp *steps)
 {
-    if (size > loop->serial_limit) {
+    if (size > loop->serial_limit && !keeps_gil) {
         return run_for_long(loop, args, size, steps);
     }
     if (loop->is_arithmetic) {
@@ -134,7 +134,7 @@ static int begin_walk(Walk *walk, Tensor *const *operands, int count, int revers
    memory or a signal came. */
 static int finish_walk(const Walk *walk, const ElementLoop *loop, int *flags)
 {
-    if (walk->count <= loop->serial_limit && walk->count < TILED_FROM) {
+    if ((walk->count <= loop->serial_limit && walk->count < TILED_FROM) || keeps_gil) {
         clear_flags();
         run_walk(walk, loop->function, loop->data);
         *flags = take_flags();

@@ -8,6 +8,7 @@ DTypeInfo dtypes[DTYPE_COUNT];
 npy_uint8 promotions[DTYPE_COUNT][DTYPE_COUNT];
 PyTypeObject *array_type, *tensor_type;
 Limits limits = {-1, 0};
+int keeps_gil;
 CPU cpu;
 PyObject declined_object;
 

@@ -73,6 +73,10 @@ typedef struct {
 
 extern Limits limits;
 
+/* Whether calls of compiled functions keep the GIL, however long they take: while a compiled program
+   runs, whose memory no other run of it may use meanwhile. */
+extern int keeps_gil;
+
 /* The device `cpu` and its backend, while that is the plain one; NULL before the device is used. C
    computes with arrays on the device `answered`: `device`, or NULL while Python is to see all that
    arrays do. */

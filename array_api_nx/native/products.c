@@ -52,7 +52,7 @@ static int run_product(const Product *product, int code, char **args, const npy_
                        const npy_intp *steps, int is_brief)
 {
     int flags;
-    PyThreadState *state = is_brief ? NULL : PyEval_SaveThread();
+    PyThreadState *state = is_brief || keeps_gil ? NULL : PyEval_SaveThread();
     clear_flags();
     product->functions[code](args, sizes, steps, product->data[code]);
     flags = take_flags();

@@ -549,7 +549,8 @@ static int run_few_passes(const SequenceObject *self, char *const *bases,
     int done = 1;
     /* Twins allocate. A collection of garbage could run finalisers now, and so this very program,
        whose memory is in use. */
-    const int collects = self->has_calls && PyGC_Disable();
+    const int collects = self->has_calls && PyGC_Disable(), kept = keeps_gil;
+    keeps_gil = 1;
     for (int i = 0; done > 0 && i < self->pass_count; i++) {
         const Pass *pass = &self->passes[i];
         if (pass->call != NULL) {
@@ -558,6 +559,7 @@ static int run_few_passes(const SequenceObject *self, char *const *bases,
             done = -1;
         }
     }
+    keeps_gil = kept;
     if (collects) {
         PyGC_Enable();
     }

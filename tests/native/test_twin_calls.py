@@ -6,6 +6,7 @@ import gc
 import threading
 import warnings
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -56,10 +57,28 @@ def test_results_are_those_of_the_function(name: str, dtype: Any) -> None:
         assert twins.is_answered_in_c(compiled, x, y)
 
 
+def test_threads_share_a_program_with_a_long_product() -> None:
+    """Whose memory no other run may use before the product has been computed."""
+    compiled: Any = xp.compile(lambda x: xp.exp(xp.exp(x) @ x))
+    rng = np.random.default_rng(4)
+    inputs = [xp.asarray(rng.normal(size=(120, 120)) / 100, copy=True) for _ in range(4)]
+    expected = [np.asarray(xp.exp(xp.exp(x) @ x)).tobytes() for x in inputs]
+    compiled(inputs[0])
+    assert twins.is_answered_in_c(compiled, inputs[0])
+
+    def runs(number: int) -> bool:
+        return all(
+            np.asarray(compiled(inputs[number])).tobytes() == expected[number] for _ in range(100)
+        )
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(runs, range(4)))
+
+
 def test_what_is_always_declined_is_not_tried_for_ever() -> None:
     """Here the product of matrices, which are too large for C."""
     compiled: Any = xp.compile(lambda x: xp.exp(xp.exp(x) @ x))
-    x = xp.asarray(np.random.default_rng(3).normal(size=(80, 80)))
+    x = xp.asarray(np.random.default_rng(3).normal(size=(190, 190)))
     expected = np.asarray(xp.exp(xp.exp(x) @ x)).tobytes()
     for _ in range(12):
         assert np.asarray(compiled(x)).tobytes() == expected
