@@ -20,7 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...contract import primitives as p
-from ...contract.backend import METHODS, Native, Operand, Padding, Scalar
+from ...contract.backend import METHODS, AxisOrder, Native, Operand, Padding, Scalar
 from ...contract.composed import window_counts
 from ...contract.errors import EngineError
 from ...contract.numpy_dtypes import TO_NUMPY, NDArray
@@ -195,6 +195,10 @@ class JaxBackend(NamespaceBackend):
                 "other devices are as they were"
             )
         return error
+
+    def axis_order(self, x: Tensor) -> AxisOrder | None:
+        # What is in no cell yet is read as a whole.
+        return None if x.array is not None else super().axis_order(x)
 
     def may_overlap(self, x1: Tensor, x2: Tensor) -> bool:
         # An array that is in no cell yet belongs to one tensor alone.
@@ -392,7 +396,12 @@ def _jitted(
     return compiled
 
 
+# What calls nothing of JAX that could depend on the setting.
+_WITHOUT_JAX: Final = frozenset(
+    {"axis_order", "dlpack_device", "dtype", "may_overlap", "prepare_compiled", "shape"}
+)
+
 # Checked runs read elements by `peek`, which is no method of the contract.
 for _name in (*METHODS, "peek"):
-    if _name not in ("shape", "dtype", "dlpack_device"):
+    if _name not in _WITHOUT_JAX:
         setattr(JaxBackend, _name, _in_64_bits(getattr(JaxBackend, _name)))

@@ -73,7 +73,7 @@ def wrap(array: Native) -> Tensor:
 _HOT: Final = frozenset(
     {
         "unary", "binary", "where", "reduce", "shape", "dtype", "read_only_reason",
-        "dlpack_device", "expand", "try_reshape", "permute", "slice", "flip",
+        "dlpack_device", "expand", "try_reshape", "permute", "slice", "flip", "axis_order",
     }
 )  # fmt: skip
 

@@ -448,4 +448,4 @@ def _compiled(
         for shape, dtype in kinds
     ]
     graph = make_fx(function, tracing_mode="fake")(*examples)
-    return cast("Callable[..., list[Native]]", torch.compile(graph, dynamic=False))
+    return cast("Callable[..., list[Native]]", torch.compile(graph.forward, dynamic=False))
