@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -60,6 +61,25 @@ def _nx_compile() -> Peer:
         return lambda: compiled(*own)
 
     return Peer("nx.compile", xp.__version__, prepare, release=xp.Device("cpu").release_memory)
+
+
+def _nx_native(device: str, engine: str) -> Peer:
+    """Compiled functions of ours that an engine's compiler has."""
+    xp: Any = import_module("array_api_nx")
+    version = import_module(engine).__version__
+
+    def prepare(case: Case, arrays: Arrays) -> Callable[[], Any]:
+        own = [xp.asarray(x, copy=True, device=device) for x in arrays]
+        compiled = xp.compile(lambda *arrays: case.function(xp, *arrays), engine="native")
+
+        def call() -> Any:
+            result = compiled(*own)
+            xp.evaluate(*(result if isinstance(result, tuple) else (result,)))
+            return result
+
+        return call
+
+    return Peer(f"nx on {device}", f"{xp.__version__} ({engine} {version})", prepare)
 
 
 def _numexpr() -> Peer:
@@ -130,6 +150,8 @@ _MAKERS: dict[str, Callable[[], Peer]] = {
     "numpy": _numpy,
     "nx": _nx,
     "nx.compile": _nx_compile,
+    "nx on jax:cpu": partial(_nx_native, "jax:cpu", "jax"),
+    "nx on torch:cpu": partial(_nx_native, "torch:cpu", "torch"),
     "numexpr": _numexpr,
     "numba": _numba,
     "blosc2": _blosc2,

@@ -23,7 +23,7 @@ from benchmarks.timing import in_turns, ratio
 from benchmarks.worker import Problem
 
 DTYPES = ("float64", "float32")
-COMPILERS = ("numba", "jax.jit", "torch.compile")
+COMPILERS = ("numba", "jax.jit", "torch.compile", "nx on jax:cpu", "nx on torch:cpu")
 FEW = ("softmax of rows",)
 
 

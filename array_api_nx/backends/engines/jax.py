@@ -196,6 +196,10 @@ class JaxBackend(NamespaceBackend):
             )
         return error
 
+    def evaluate(self, *handles: Tensor) -> None:
+        # JAX hands out arrays before they are computed.
+        jax.block_until_ready([self.array(x) for x in handles])
+
     def axis_order(self, x: Tensor) -> AxisOrder | None:
         # What is in no cell yet is read as a whole.
         return None if x.array is not None else super().axis_order(x)
