@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from . import badge, compare, known, markdown, page, records, scripts, standard, suite, text
+from .beyond import command as checks
 from .clients import command as clients
 from .conformity import is_selection
 from .files import check_writable, make_folder, write
@@ -131,6 +132,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace, Pins], int]] = {
     "known": make_list,
     "table": table.table,
     "clients": lambda options, pins: clients.run(options),
+    "checks": lambda options, pins: checks.run(options),
 }
 
 

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from . import suite
+from .beyond.command import CHAPTERS
 from .clients.packages import CLIENTS
 from .clients.runner import RENAMED
 from .table.implementations import IMPLEMENTATIONS
@@ -33,7 +34,7 @@ def gate_parser() -> argparse.ArgumentParser:
         epilog=f"{_STATUS} Sub-commands, each with a --help of its own: run (judges any namespaces,"
         " function by function), report (HTML, Markdown, badge), compare (two results), known"
         " (lists of known failures), table (who implements what), clients (runs the tests of SciPy"
-        " and scikit-learn, and calls of other packages).",
+        " and scikit-learn, and calls of other packages), checks (judges what the suite does not).",
     )
     _add_module(parser)
     parser.add_argument(
@@ -81,6 +82,14 @@ def parser() -> argparse.ArgumentParser:
             help="run the tests of SciPy and scikit-learn, and calls of others, on a namespace",
             epilog="Exit status: 0 no failures but explained ones, 1 others, 2 nothing could be"
             " run, 130 interrupted.",
+        )
+    )
+    _add_checks(
+        commands.add_parser(
+            "checks",
+            help="judge what the official suite does not: accuracy, copies, DLPack, python -O",
+            epilog="Exit status: 0 nothing fails, 1 something does, 2 nothing could be run,"
+            " 130 interrupted.",
         )
     )
     return top
@@ -274,6 +283,51 @@ def _add_clients(clients: argparse.ArgumentParser) -> None:
     clients.add_argument(
         "--results", type=Path, metavar="FILE", help="run nothing, and report these results (JSON)"
     )
+
+
+def _add_checks(checks: argparse.ArgumentParser) -> None:
+    checks.description = (
+        "Judge what the official suite does not. The accuracy of results needs mpmath:"
+        " pip install 'array-api-nx[accuracy]'."
+    )
+    checks.add_argument(
+        "--module",
+        action="append",
+        required=True,
+        metavar="NAME[,NAME]",
+        help="namespace to judge; several one after the other (repeat, or separate by commas)",
+    )
+    checks.add_argument(
+        "--chapter", action="append", choices=CHAPTERS, help="(all; repeat for several)"
+    )
+    checks.add_argument(
+        "--select", nargs="+", default=[], metavar="FUNCTION", help="only these functions (all)"
+    )
+    checks.add_argument(
+        "--device",
+        default="",
+        metavar="NAME",
+        help="default device, for namespaces with a set_default_device()",
+    )
+    checks.add_argument(
+        "--points",
+        type=_at_least_one,
+        default=200,
+        metavar="N",
+        help="about how many arguments for each function and dtype (%(default)s)",
+    )
+    checks.add_argument(
+        "--seed", type=_seed, default=0, metavar="N", help="of the arguments (%(default)s)"
+    )
+    checks.add_argument(
+        "--time-limit",
+        type=_seconds,
+        default=1800.0,
+        metavar="SECONDS",
+        help="per namespace and chapter; 0: no limit (%(default)g)",
+    )
+    _add_output(checks)
+    checks.add_argument("--markdown", type=Path, metavar="FILE", help="write a page there")
 
 
 def _add_module(parser: argparse.ArgumentParser) -> None:

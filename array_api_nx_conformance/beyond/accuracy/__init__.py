@@ -1,0 +1,1 @@
+"""Results against exact values."""
