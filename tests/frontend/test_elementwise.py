@@ -578,3 +578,17 @@ def test_clip_errors() -> None:
         xp.clip(x, xp.zeros(3), 1.0)
     with pytest.raises(ValueError, match=r"\(2,\), \(1,\), \(3,\) cannot be broadcast"):
         xp.clip(x, xp.zeros((1,)), xp.zeros(3))
+
+
+@pytest.mark.parametrize("dtype", COMPLEX)
+@pytest.mark.parametrize("size", [1, 7, 40_000])  # the last is deferred
+def test_log1p_of_small_complex_numbers_keeps_its_digits(dtype: str, size: int) -> None:
+    generator = np.random.default_rng(size)
+    parts = generator.choice([-1, 1], (2, size)) * 2.0 ** generator.uniform(-40, -2, (2, size))
+    z = (parts[0] + 1j * parts[1]).astype(dtype)
+    a, b = z.real.astype(np.longdouble), z.imag.astype(np.longdouble)
+    result = np.from_dlpack(xp.log1p(xp.asarray(z)))
+    assert result.dtype == z.dtype
+    real = result.real - np.log1p(a * (2 + a) + b * b) / 2
+    imag = result.imag - np.arctan2(b, 1 + a)
+    assert np.all(np.hypot(real, imag) <= 4 * np.finfo(dtype).eps * np.abs(z))

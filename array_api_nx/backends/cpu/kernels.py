@@ -91,6 +91,18 @@ def _expm1(x: NDArray) -> NDArray:
     return result
 
 
+def _log1p(x: NDArray) -> NDArray:
+    result: NDArray = np.log1p(x)
+    if x.dtype.kind == "c":
+        small = (np.abs(x.real) < 0.5) & (np.abs(x.imag) < 0.5)
+        if _count(small):
+            # NumPy takes the logarithm of abs(1 + x), of which rounding leaves few digits, or none.
+            real, imag = x.real[small], x.imag[small]
+            result = np.asarray(result)
+            result.real[small] = np.log1p(real * (2 + real) + imag * imag) / 2
+    return result
+
+
 def _reciprocal(x: NDArray) -> NDArray:
     # NumPy's own kernel for complex numbers differs from its division in zeros and infinities.
     return np.true_divide(1.0, x) if x.dtype.kind == "c" else np.reciprocal(x)
@@ -151,7 +163,7 @@ UNARY: Final[dict[Primitive, Callable[..., ArrayOrScalar]]] = {
     p.ISNAN: np.isnan,
     p.LOG: np.log,
     p.LOG10: np.log10,
-    p.LOG1P: np.log1p,
+    p.LOG1P: _log1p,
     p.LOG2: np.log2,
     p.LOGICAL_NOT: np.logical_not,
     p.NEGATIVE: np.negative,

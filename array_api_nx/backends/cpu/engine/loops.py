@@ -198,6 +198,7 @@ _MENDED: Final[dict[Primitive, str]] = {
     p.ACOSH: "c",
     p.EXPM1: "c",
     p.FLOOR_DIVIDE: "f",
+    p.LOG1P: "c",
     p.REAL: "c",
     p.RECIPROCAL: "c",
     p.SIGN: "c",
