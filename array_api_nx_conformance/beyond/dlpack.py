@@ -220,9 +220,23 @@ def _handed_over(
         if not shared and _shares_on_request(consumer, array):
             return _WRONG, "is a copy, and copy=False is none"
         return _FINE, ""
-    if shared == options["copy"]:
-        return _WRONG, "shares memory" if shared else "is a copy"
+    if options["copy"] and shared and _writes_show(producer, consumer, array, got):
+        return _WRONG, "shares memory"
+    if not options["copy"] and not shared:
+        return _WRONG, "is a copy"
     return _FINE, ""
+
+
+def _writes_show(producer: Subject, consumer: Subject, array: Value, got: Value) -> bool:
+    """Whether a write to one of two arrays shows in the other; nobody minds shared constants."""
+    for owner, written, other in ((producer, array, got), (consumer, got, array)):
+        if owner.mutable:
+            looking = consumer if other is got else producer
+            before = looking.numpy(other)
+            owner.write(written, 77.0)
+            if not np.array_equal(before, looking.numpy(other)):
+                return True
+    return False
 
 
 def _has_negative_strides(array: Value) -> bool:
@@ -260,12 +274,17 @@ def _shares_on_request(consumer: Subject, array: Value) -> bool:
 
 
 def _shared(first: Value, second: Value) -> bool | None:
-    """Whether two arrays share memory; None where NumPy cannot look at it."""
+    """Whether two arrays share memory; None where NumPy cannot look at it.
+
+    Arrays that are computed whenever somebody looks have no memory to share.
+    """
     try:
-        views = [np.from_dlpack(each, copy=False) for each in (first, second)]
+        views = [np.from_dlpack(each, copy=False) for each in (first, first, second)]
     except Exception:
         return None
-    return bool(np.may_share_memory(views[0], views[1]))
+    if not np.may_share_memory(views[0], views[1]):
+        return None
+    return bool(np.may_share_memory(views[0], views[2]))
 
 
 class _Exported:
@@ -299,6 +318,9 @@ def _exported(subject: Subject, copy: bool) -> Finding:
         except BufferError as error:
             outcome = FAILS if copy else NOTED
             return Finding(CHAPTER, "__dlpack__", label, outcome, said(error), _EXPORT)
+        if not np.may_share_memory(plain, np.from_dlpack(array)):
+            message = "arrays are computed when somebody looks, and have no memory of their own"
+            return Finding(CHAPTER, "__dlpack__", label, SKIPPED, message, _EXPORT)
         shared = bool(np.may_share_memory(plain, got))
         outcome = PASSES if shared != copy and np.array_equal(plain, got) else FAILS
         message = "" if outcome == PASSES else ("shares memory" if shared else "is a copy")
