@@ -84,15 +84,16 @@ def _new_run(module: Module, options: argparse.Namespace) -> Values:
         "module": {key: value for key, value in asdict(module).items() if key != "absent"},
         "device": options.device,
         "started": datetime.now().astimezone().isoformat(timespec="seconds"),
-        "environment": _environment(),
+        "environment": _environment(module.name),
         "options": {"points": options.points, "seed": options.seed, "select": options.select},
         "chapters": {},
     }
 
 
-def _environment() -> dict[str, str]:
+def _environment(name: str) -> dict[str, str]:
+    """Versions, those of the packages in the namespace's name among them."""
     found = {"Python": platform.python_version()}
-    for package in _PACKAGES:
+    for package in dict.fromkeys([*name.split("."), *_PACKAGES]):
         try:
             found[package] = version(package)
         except PackageNotFoundError:

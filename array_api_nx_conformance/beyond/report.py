@@ -10,6 +10,7 @@ from .findings import FAILS, MISSING, NOTED, OUTCOMES, PASSES, SKIPPED, totals
 Values: TypeAlias = dict[str, Any]
 SCHEMA = 1  # raised with every change that a reader would notice
 _LONGEST = 240  # of a message
+_ARGUMENTS = 70  # of the arguments in the table
 _ABOUT = """\
 What the official suite does not judge; `python -m conformance checks` wrote this page. *Fails*: the
 standard says otherwise, or less than half of a result is right. *Noted*: the standard leaves it
@@ -83,7 +84,7 @@ def _accuracy(rows: list[Values]) -> str:
         mean = _number(row["mean"]) if "mean" in row else ""
         usual = _number(row["usual"]) if "usual" in row else ""
         shown = [row["function"], row["dtype"], mean, usual, _number(row["most"])]
-        out.append([*shown, _number(row["bound"]), _cut(row["at"]), row["outcome"]])
+        out.append([*shown, _number(row["bound"]), _cut(row["at"], _ARGUMENTS), row["outcome"]])
     return table(out)
 
 
@@ -91,6 +92,6 @@ def _number(value: float) -> str:
     return f"{value:.3g}"
 
 
-def _cut(text: str) -> str:
+def _cut(text: str, longest: int = _LONGEST) -> str:
     text = " ".join(text.split())
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+    return text if len(text) <= longest else f"{text[:longest]}..."

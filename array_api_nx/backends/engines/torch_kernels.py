@@ -287,6 +287,13 @@ def _by_int64(op: Primitive, kernel: EngineKernel) -> EngineKernel:
     return wrapped
 
 
+def _by_float64(op: Primitive, kernel: EngineKernel) -> EngineKernel:
+    def wrapped(x: Native) -> Native:
+        return kernel(x.to(torch.float64)).to(x.dtype)
+
+    return wrapped
+
+
 def _by_parts(op: Primitive, kernel: EngineKernel) -> EngineKernel:
     def wrapped(*operands: Native) -> Native:
         return torch.view_as_complex(kernel(*map(torch.view_as_real, tensors(*operands))))
@@ -350,6 +357,7 @@ _WRAPPERS: Final[dict[str, Wrapper]] = {
     "order": _by_order,
     "int64": _by_int64,
     "parts": _by_parts,
+    "float64": _by_float64,
     "opposite": _by_opposite,
     "root": _by_root,
     "guarded": _by_guard,
