@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ..contract.backend import Backend
     from .assertions import xp_assert_close, xp_assert_equal, xp_assert_same_device
     from .namespaces import namespace
-    from .strict import strict
+    from .strict_namespaces import strict
 
 __all__ = [
     "Call",
@@ -55,6 +55,7 @@ __all__ = [
 
 _LOADED_WHEN_ASKED_FOR: Final = {
     "namespace": ".namespaces",
+    "strict": ".strict_namespaces",
     "xp_assert_close": ".assertions",
     "xp_assert_equal": ".assertions",
     "xp_assert_same_device": ".assertions",
@@ -62,9 +63,6 @@ _LOADED_WHEN_ASKED_FOR: Final = {
 
 
 def __getattr__(name: str) -> object:
-    if name == "strict":
-        # A package that can be called, as the function of that name.
-        return import_module(".strict", __name__)
     if name in _LOADED_WHEN_ASKED_FOR:
         return getattr(import_module(_LOADED_WHEN_ASKED_FOR[name], __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -24,7 +24,7 @@ from ..contract import events
 from ..contract.numpy_dtypes import NDArray
 from ..device import Device
 from ..frontend.array import Array
-from .strict.base import StrictBase
+from .strict_namespaces.base import StrictBase
 
 __all__ = ["xp_assert_close", "xp_assert_equal", "xp_assert_same_device"]
 

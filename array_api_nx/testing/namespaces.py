@@ -13,7 +13,7 @@ from ..backends.limited.devices import PROPERTIES
 from ..config import config_context
 from ..device import Device, default_device
 from ..frontend import inspection
-from .strict import strict
+from .strict_namespaces import strict
 
 __all__ = ["Choice", "NotInstalledError", "UnderTest", "namespace", "parse"]
 

@@ -9,12 +9,12 @@ import sys
 import numpy as np
 import pytest
 
-import array_api_nx.testing.strict as package
-from array_api_nx.testing.strict import strict
+from array_api_nx.testing import strict
 
 
-def test_the_package_is_the_function_too():
-    assert package("2024.12") is strict("2024.12") is package.strict(api_version="2024.12")
+def test_it_is_the_same_for_the_same_options():
+    assert strict("2024.12") is strict(api_version="2024.12", lists=False)
+    assert strict("2024.12") is not strict("2024.12", lists=True)
 
 
 @pytest.mark.parametrize(
@@ -22,13 +22,13 @@ def test_the_package_is_the_function_too():
     [
         "from array_api_nx.testing import strict; xp = strict('2024.12')",
         "import array_api_nx.testing; xp = array_api_nx.testing.strict('2024.12')",
-        "import array_api_nx.testing.strict.v2024_12 as xp",
-        "import array_api_nx.testing.strict, array_api_nx.testing as t; xp = t.strict('2024.12')",
+        "import array_api_nx.testing.strict_namespaces.v2024_12 as xp",
+        "import array_api_nx.testing.strict_namespaces as s; xp = s.strict('2024.12')",
         "import array_api_nx; xp = array_api_nx.testing.strict('2024.12')",
     ],
 )
 def test_it_is_found_whatever_was_imported_first(statement):
-    check = "assert xp.__name__ == 'array_api_nx.testing.strict.v2024_12'"
+    check = "assert xp.__name__ == 'array_api_nx.testing.strict_namespaces.v2024_12'"
     subprocess.run([sys.executable, "-c", f"{statement}; {check}"], check=True)
 
 

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from array_api_nx.testing.strict import strict
-from array_api_nx.testing.strict.versions import ADDED, VERSIONS, WIDENED, added_in, widened_in
+from array_api_nx.testing import strict
+from array_api_nx.testing.strict_namespaces.versions import (
+    ADDED,
+    VERSIONS,
+    WIDENED,
+    added_in,
+    widened_in,
+)
 
 BEFORE = dict(zip(VERSIONS[1:], VERSIONS, strict=False))
 

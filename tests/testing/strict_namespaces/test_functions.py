@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import array_api_nx
-from array_api_nx.testing.strict import strict
-from array_api_nx.testing.strict.arguments import words_of
-from array_api_nx.testing.strict.dtypes import GROUPS, SAME_KIND, STRICT
-from array_api_nx.testing.strict.signatures import functions
+from array_api_nx.testing import strict
+from array_api_nx.testing.strict_namespaces.arguments import words_of
+from array_api_nx.testing.strict_namespaces.dtypes import GROUPS, SAME_KIND, STRICT
+from array_api_nx.testing.strict_namespaces.signatures import functions
 
 xp = strict()
 ELEMENTWISE = [f for f in functions().values() if f.chapter == "Element-wise Functions"]

@@ -12,10 +12,6 @@ allowed is computed by `array_api_nx`, on any of its devices.
 
 from __future__ import annotations
 
-import sys
-from types import ModuleType
-from typing import Any
-
 from .namespace import StrictNamespace, namespace_of
 from .policy import Policy
 from .versions import ALIASES, VERSIONS
@@ -63,7 +59,7 @@ def strict(
     -------
     module
         Always the same for the same options. With `api_version` alone it can be imported, as
-        ``array_api_nx.testing.strict.v2024_12``.
+        ``array_api_nx.testing.strict_namespaces.v2024_12``.
 
     Raises
     ------
@@ -97,17 +93,3 @@ def strict(
             bool(lists),
         )
     )
-
-
-class _Package(ModuleType):
-    """This package, which can be called: ``array_api_nx.testing.strict("2024.12")``.
-
-    The package and the function have one name, and which of the two an attribute of that name is
-    would otherwise depend on what was imported first.
-    """
-
-    def __call__(self, *arguments: Any, **options: Any) -> StrictNamespace:
-        return strict(*arguments, **options)
-
-
-sys.modules[__name__].__class__ = _Package

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import array_api_nx
-from array_api_nx.testing.strict import strict
+from array_api_nx.testing import strict
 
 xp = strict()
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from array_api_nx.testing.strict import strict
-from array_api_nx.testing.strict.versions import VERSIONS
+from array_api_nx.testing import strict
+from array_api_nx.testing.strict_namespaces.versions import VERSIONS
 
 
 @pytest.mark.parametrize("version", VERSIONS[1:])

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import array_api_nx
-from array_api_nx.testing.strict import strict
-from array_api_nx.testing.strict.dtypes import GROUPS, SAME_KIND, STRICT
-from array_api_nx.testing.strict.signatures import METHODS
+from array_api_nx.testing import strict
+from array_api_nx.testing.strict_namespaces.dtypes import GROUPS, SAME_KIND, STRICT
+from array_api_nx.testing.strict_namespaces.signatures import METHODS
 
 xp = strict()
 

@@ -12,8 +12,8 @@ from types import ModuleType
 import pytest
 
 import array_api_nx
-from array_api_nx.testing.strict import strict
-from array_api_nx.testing.strict.versions import VERSIONS
+from array_api_nx.testing import strict
+from array_api_nx.testing.strict_namespaces.versions import VERSIONS
 
 
 @pytest.mark.parametrize("version", VERSIONS)
@@ -21,7 +21,7 @@ def test_a_namespace_is_a_module_that_can_be_imported(version):
     xp = strict(version)
     assert isinstance(xp, ModuleType)
     assert xp.__array_api_version__ == version
-    assert xp.__name__ == f"array_api_nx.testing.strict.v{version.replace('.', '_')}"
+    assert xp.__name__ == f"array_api_nx.testing.strict_namespaces.v{version.replace('.', '_')}"
     assert importlib.import_module(xp.__name__) is xp
     assert hash(xp) == hash(strict(version))
 
@@ -103,7 +103,7 @@ def test_namespaces_cannot_be_changed():
 
 def test_star_imports_give_the_names_of_the_version():
     names: dict[str, object] = {}
-    exec("from array_api_nx.testing.strict.v2022_12 import *", names)
+    exec("from array_api_nx.testing.strict_namespaces.v2022_12 import *", names)
     assert names["mean"] is strict("2022.12").mean
     assert "clip" not in names
 

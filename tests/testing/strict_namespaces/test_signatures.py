@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from array_api_nx.testing.strict import strict
-from array_api_nx.testing.strict.functions import signature_of
-from array_api_nx.testing.strict.signatures import CONSTANTS, DTYPES, METHODS, functions
-from array_api_nx.testing.strict.versions import VERSIONS, lacks
+from array_api_nx.testing import strict
+from array_api_nx.testing.strict_namespaces.functions import signature_of
+from array_api_nx.testing.strict_namespaces.signatures import CONSTANTS, DTYPES, METHODS, functions
+from array_api_nx.testing.strict_namespaces.versions import VERSIONS, lacks
 from array_api_nx_conformance.suite import CHECKOUT_VARIABLE, SPEC, Pins, cache_folder, locate
 
 

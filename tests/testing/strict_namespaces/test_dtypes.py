@@ -7,8 +7,8 @@ import pickle
 import numpy as np
 
 import array_api_nx
-from array_api_nx.testing.strict import strict
-from array_api_nx.testing.strict.dtypes import PLAIN, STRICT, in_kind
+from array_api_nx.testing import strict
+from array_api_nx.testing.strict_namespaces.dtypes import PLAIN, STRICT, in_kind
 
 
 def test_dtypes_are_the_same_in_all_strict_namespaces():
