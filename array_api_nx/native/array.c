@@ -260,12 +260,18 @@ static PyObject *compare(PyObject *x, PyObject *y, int comparison)
 
 /* ------------------------------------------------------------------ conversions */
 
+/* Where the only element is; NULL if there are others, or if Python is to see that it is read. */
+static const char *only_data(Tensor *x)
+{
+    return x != NULL && x->size == 1 && !is_watched ? data_of(x) : NULL;
+}
+
 /* The only element as a Python scalar; DECLINED if C does not say. */
 static PyObject *only_element(PyObject *self)
 {
     Tensor *x = layout_of(self);
-    const char *data;
-    if (x == NULL || x->size != 1 || is_watched || (data = data_of(x)) == NULL) {
+    const char *data = only_data(x);
+    if (data == NULL) {
         return DECLINED;
     }
     switch ((DTypeCode)x->code) {
@@ -300,7 +306,7 @@ static PyObject *as_float(PyObject *self)
 {
     Tensor *x = layout_of(self);
     const char *data;
-    if (x != NULL && x->code == FLOAT64 && x->size == 1 && (data = data_of(x)) != NULL) {
+    if (x != NULL && x->code == FLOAT64 && (data = only_data(x)) != NULL) {
         return PyFloat_FromDouble(*(const npy_double *)data);
     }
     PyObject *element = only_element(self);
@@ -425,7 +431,7 @@ static PyObject *get_mT(PyObject *self, void *closure)
 static PyObject *as_complex(PyObject *self, PyObject *ignored)
 {
     Tensor *x = layout_of(self);
-    const char *data = x != NULL && x->size == 1 ? data_of(x) : NULL;
+    const char *data = only_data(x);
     (void)ignored;
     if (data == NULL) {
         return ask_one(METHOD___complex__, self);
