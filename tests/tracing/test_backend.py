@@ -7,7 +7,8 @@ from array_api_nx.tracing.backend import TracingBackend
 
 INHERITED = {
     "shrink", "reshape",  # of movement that is traced
-    "explain", "explain_program", "axis_order", "may_overlap", "prepare",  # of what has elements
+    "explain", "explain_program", "axis_order", "may_overlap", "prepare",
+    "prepare_compiled",  # of what has elements
     "native", "from_native", "available_dtypes",
 }  # fmt: skip
 
