@@ -355,6 +355,18 @@ def test_evaluations_on_the_cpu():
     assert whys[2] == "memory that it is to be computed from is written or handed out"
 
 
+def test_devices_that_compute_by_the_cpu_backend_report_under_their_own_names():
+    with count_evaluations() as count:
+        y = 2 * xp.ones(300_000, device="test:lazy") + 1
+        float(xp.sum(y))
+        float(y[0])
+        y.tolist()
+    assert [(each.device, each.call) for each in count] == [("test:lazy", "float(x)")]
+    with count_evaluations() as count:
+        (2 * xp.ones(300_000, device="test:no_x64") + 1).tolist()
+    assert {each.device for each in count} <= {"test:no_x64"}
+
+
 @needs_extension
 def test_single_elements_of_what_waits():
     x = xp.ones((10, 10))

@@ -101,7 +101,9 @@ class ElementlessBackend(TracingBackend):
     kind = Elementless
 
     def __init__(self, name: str, recorder: Recorder) -> None:
-        super().__init__(CPUBackend())
+        cpu = CPUBackend()
+        cpu.device_name = ""
+        super().__init__(cpu)
         self.name = name
         self._recorder = recorder
         self.shares_host = False

@@ -232,6 +232,8 @@ def limited(name: str, properties: Sequence[str]) -> Backend:
     if "lazy" in properties:
         backend = LimitedLazyBackend(name)
     else:
-        backend = LimitedBackend(CPUBackend())
+        cpu = CPUBackend()
+        cpu.device_name = name
+        backend = LimitedBackend(cpu)
     backend.limit(name, properties)
     return backend

@@ -60,7 +60,19 @@ class DeferredExecution(NumPyMemory):
     """The part of the CPU backend that defers operations and evaluates them.
 
     `policy.decide` says what is to be deferred; `defer` does it, with a method of `builder`.
+
+    Attributes
+    ----------
+    device_name : str
+        The device of which evaluations are reported; empty where another backend, which computes
+        by this one, reports them.
     """
+
+    device_name = "cpu"
+
+    def _report(self, why: str) -> None:
+        if self.device_name:
+            evaluated(self.device_name, why)
 
     # ------------------------------------------------------------------ evaluation
 
@@ -69,7 +81,7 @@ class DeferredExecution(NumPyMemory):
         if not pending:
             return
         if any([s.node.memory is None for s in pending if s.node is not None]):
-            evaluated("cpu", "evaluate was called")
+            self._report("evaluate was called")
         report: evaluation.Report = []
         with lock:
             evaluation.evaluate([s.node for s in pending if s.node is not None], report)
@@ -96,7 +108,7 @@ class DeferredExecution(NumPyMemory):
         with lock:
             if storage.memory is None:
                 if storage.node.memory is None:
-                    evaluated("cpu", "its elements are needed")
+                    self._report("its elements are needed")
                 evaluation.evaluate([storage.node], report)
                 self._adopt_memory(storage)
         if report:
@@ -116,10 +128,15 @@ class DeferredExecution(NumPyMemory):
             one = evaluation.element(node, offset)
         if one is None:
             return None
-        evaluated("cpu", "one of its elements is needed")
+        self._report("one of its elements is needed")
         array = one.reshape(shape)
         array.flags.writeable = False
         return array
+
+    def _shorten(self, node: Node, report: evaluation.Report) -> None:
+        """Compute a part of an expression that would become too large for one evaluation."""
+        self._report("an expression became too large to wait any longer")
+        evaluation.evaluate([node], report)
 
     def _adopt_memory(self, storage: Storage) -> None:
         """Give `storage` the memory of its node, or a copy if another storage has that memory."""
@@ -148,7 +165,7 @@ class DeferredExecution(NumPyMemory):
         node: Node = storage.node
         readers = expression.dependants(node)
         if readers:
-            evaluated("cpu", "memory that it is to be computed from is written or handed out")
+            self._report("memory that it is to be computed from is written or handed out")
         try:
             evaluation.evaluate(readers, report)
         except MemoryError:
@@ -230,7 +247,7 @@ class DeferredExecution(NumPyMemory):
             except TooLarge:
                 value = in_steps(
                     lambda: build(*values, errors=way.errors),
-                    lambda node: _shorten(node, report),
+                    lambda node: self._shorten(node, report),
                 )
             if value is not None:
                 node, view = value
@@ -338,7 +355,7 @@ class DeferredExecution(NumPyMemory):
             values, _ = self._values(operands, way.reads_shared)
             node, arrange = in_steps(
                 lambda: builder.arranged(op, loop, values, shape, errors=way.errors),
-                lambda node: _shorten(node, report),
+                lambda node: self._shorten(node, report),
             )
             destination = view if arrange is None else arrange.apply(view)
             memory = storage.memory
@@ -365,12 +382,6 @@ class DeferredExecution(NumPyMemory):
         if report:
             fperrors.report(report)
         return True
-
-
-def _shorten(node: Node, report: evaluation.Report) -> None:
-    """Compute a part of an expression that would become too large for one evaluation."""
-    evaluated("cpu", "an expression became too large to wait any longer")
-    evaluation.evaluate([node], report)
 
 
 def _copied(memory: NDArray) -> NDArray:
