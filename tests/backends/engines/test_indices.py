@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -15,7 +17,7 @@ SHAPE = (2, 3, 1, 4)
 
 
 def selected(shape: tuple[int, ...], keys: Keys) -> Selected:
-    return resolve(np, "cpu", shape, keys, TO_NUMPY)
+    return resolve(np, "cpu", shape, keys, TO_NUMPY, partial(in_range, np))
 
 
 def plain(keys: Keys) -> tuple[object, ...]:
