@@ -39,12 +39,12 @@ def test_vectors(function, expected, xp, device):
     xp_assert_close(function(make(xp, device)), expected, rtol=1e-5)
 
 
-def test_image(xp, device):
+def test_channels_first(xp, device):
     image = make(xp, device, [[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]])
     xp_assert_close(library.channels_first(image), [[[1.0], [4.0]], [[2.0], [5.0]], [[3.0], [6.0]]])
 
 
-def test_length_is_no_loop_over_numbers(xp, device):
+def test_euclidean_length_without_a_loop(xp, device):
     x = make(xp, device)
     with transfers() as log:
         length = library.euclidean_length(x)

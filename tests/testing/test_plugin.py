@@ -15,27 +15,20 @@ import pytest
 ROOT = Path(__file__).parents[2]
 LIBRARY = ROOT / "examples" / "testing_kit"
 
-# By which of its modes the kit finds each mistake of the example.
-FOUND = {
-    "geometric_mean": "nx:no_host",
-    "positive_part_sum": "nx:no_mask_index",
-    "standardise": "nx:no_float64",
-    "centre_of_mass": "nx:elsewhere",
-    "image": "nx:strict",
-    "without_mean": "nx:immutable",
-    "length": "nx:lazy",
-    "weighted": "nx:strict",
-    "number_of_values": "nx:static_shapes",
-    "with_first_doubled": "nx:immutable",
-}
+PAGE = (ROOT / "docs" / "testing.md").read_text(encoding="utf-8")
+FOUND = re.findall(r"^\| `(\w+)`: .* \| `(nx:\w+)`[^|]* \| `(.*)` \|$", PAGE, re.MULTILINE)
+"""The page's table: a function with a mistake, the mode that finds it, and what that says."""
 
 Outcomes = dict[str, tuple[str, str]]
 """By the name of a test: "passed", "failed", "error" or "skipped", and the message."""
 
 
-def run(folder: Path, *arguments: str) -> tuple[Outcomes, subprocess.CompletedProcess[str]]:
+def run(
+    folder: Path, *arguments: str, plugin: bool = True
+) -> tuple[Outcomes, subprocess.CompletedProcess[str]]:
     report = folder / "report.xml"
-    command = [sys.executable, "-m", "pytest", "-p", "array_api_nx.testing.plugin"]
+    command = [sys.executable, "-m", "pytest"]
+    command += ["-p", "array_api_nx.testing.plugin"] if plugin else []
     command += ["-p", "no:cacheprovider", "-c", os.devnull, f"--rootdir={folder}"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
     ended = subprocess.run(
@@ -64,14 +57,35 @@ def written(tmp_path: Path) -> Callable[..., tuple[Outcomes, subprocess.Complete
 
 
 def test_the_example_has_its_mistakes_found(tmp_path: Path) -> None:
-    modes = ["numpy", *dict.fromkeys(FOUND.values())]
+    modes = ["numpy", *dict.fromkeys(mode for _, mode, _ in FOUND)]
     outcomes, ended = run(tmp_path, f"--xp={','.join(modes)}", str(LIBRARY))
+    assert len(FOUND) == 10
     assert len(outcomes) == 10 * len(modes), ended.stdout + ended.stderr
-    failed = {name for name, (outcome, _) in outcomes.items() if outcome != "passed"}
+    failed = {name: said for name, (outcome, said) in outcomes.items() if outcome != "passed"}
     assert not [name for name in failed if "[numpy" in name]
-    for mistake, mode in FOUND.items():
-        found = [name for name in failed if mistake in name and re.search(rf"\[{mode}[-\]]", name)]
+    for mistake, mode, message in FOUND:
+        found = [
+            said
+            for name, said in failed.items()
+            if mistake in name and re.search(rf"\[{mode}[-\]]", name)
+        ]
         assert len(found) == 1, (mistake, mode)
+        assert message in found[0]
+
+
+def test_the_steps_of_the_documentation(tmp_path: Path) -> None:
+    files = re.findall(r"```python\n# (\w+\.py)\n(.*?)```", PAGE, re.DOTALL)
+    files += [
+        ("pyproject.toml", text) for text in re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
+    ]
+    for name, text in files:
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    assert len(files) == 6
+    outcomes, ended = run(tmp_path, f"-c{tmp_path / 'pyproject.toml'}", plugin=False)
+    assert {outcome for outcome, _ in outcomes.values()} == {"passed", "skipped"}, ended.stdout
+    skipped = {name for name, (outcome, _) in outcomes.items() if outcome == "skipped"}
+    assert skipped == {"test_the_mean_is_zero[nx:no_float64-float64]"}
+    assert len(outcomes) == 5 + 2 * 5 + 1
 
 
 def test_a_test_runs_once_per_namespace(written) -> None:
