@@ -177,6 +177,7 @@ _TABLE: Final = {
         nonzero(x: array[any], /)
         searchsorted(x1: array[real], x2: array[real] | scalar, /, *, side: str = 'left',
             sorter: array[integer] | None = None)
+        top_k(x: array[real], k: int, /, *, axis: int = -1, mode: str = 'largest')
         where(condition: array[bool], x1: array[any] | scalar, x2: array[any] | scalar, /)
     """,
     "Set Functions": """

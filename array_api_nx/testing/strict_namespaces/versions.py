@@ -20,8 +20,8 @@ __all__ = [
 ]
 
 DRAFT: Final = "2026.12"
-"""The version that the standard's draft is to become. In April 2026 the draft differed from 2025.12
-by ``__dlpack_c_exchange_api__``, an optional attribute of the array's class."""
+"""The version that the standard's draft is to become. It differs from 2025.12 by ``top_k``, and by
+``__dlpack_c_exchange_api__``, an optional attribute of the array's class, which is left out."""
 
 VERSIONS: Final = ("2022.12", "2023.12", "2024.12", "2025.12", DRAFT)
 ALIASES: Final = {"draft": DRAFT}
@@ -91,6 +91,7 @@ ADDED: Final = {
         "fft.rfftfreq.dtype",
     ],
     "2025.12": ["broadcast_shapes", "isin", "linalg.eig", "linalg.eigvals"],
+    DRAFT: ["top_k"],
 }
 """New functions, and new parameters as ``function.parameter``."""
 
