@@ -29,8 +29,13 @@ def is_selection(run: Record) -> bool:
 
 
 def is_partial(run: Record) -> bool:
-    """Whether tests were left out, or functions of the standard have not been judged."""
-    return is_selection(run) or bool(run["totals"]["not run"])
+    """Whether tests or dtypes were left out, or functions have not been judged."""
+    return is_selection(run) or bool(run["totals"]["not run"] or lacking(run))
+
+
+def lacking(run: Record) -> str:
+    """The dtypes that no test used, because the namespace says that its default device has none."""
+    return ", ".join(run["module"].get("lacking", ()))
 
 
 def answer(run: Record) -> str:

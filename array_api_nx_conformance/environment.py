@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable
 from importlib.machinery import PathFinder
 from pathlib import Path
 
@@ -18,9 +19,19 @@ KEPT_PREFIXES = (
     "ARRAY_API_NX_", "BLIS_", "CUDA_", "DASK_", "JAX_", "LC_", "MKL_", "OMP_", "OPENBLAS_",
     "TORCH_", "XLA_",
 )  # fmt: skip
+# What chooses the default device of packages whose namespaces have no set_default_device().
+_DEVICE_VARIABLES = {"array_api_nx": "ARRAY_API_NX_DEFAULT_DEVICE"}
+SKIPPED_DTYPES = "ARRAY_API_TESTS_SKIP_DTYPES"
 
 
-def environment(scratch: Path, module: str, version: str = "") -> dict[str, str]:
+def device_variable(module: str) -> str:
+    """The variable that chooses the default device of a namespace; empty if there is none."""
+    return _DEVICE_VARIABLES.get(module.partition(".")[0], "")
+
+
+def environment(
+    scratch: Path, module: str, version: str = "", device: str = "", lacking: Iterable[str] = ()
+) -> dict[str, str]:
     """The variables for a process that tests `module`.
 
     Parameters
@@ -31,6 +42,10 @@ def environment(scratch: Path, module: str, version: str = "") -> dict[str, str]
         The namespace's importable name.
     version : str
         The version of the standard; empty for the one that the namespace declares.
+    device : str
+        The device that is to be the default one, where a variable chooses it.
+    lacking : iterable of str
+        Dtypes that no test is to use.
     """
     kept = {
         name: value
@@ -42,6 +57,10 @@ def environment(scratch: Path, module: str, version: str = "") -> dict[str, str]
              if each]  # fmt: skip
     path = [*_checkout(), *given, *_current_folder(module)]
     chosen = {"ARRAY_API_TESTS_VERSION": version} if version else {}
+    if device and (variable := device_variable(module)):
+        chosen[variable] = device
+    if skipped := ",".join(lacking):
+        chosen[SKIPPED_DTYPES] = skipped
     return kept | chosen | {
         "ARRAY_API_TESTS_MODULE": module,
         "HYPOTHESIS_STORAGE_DIRECTORY": str(scratch / "hypothesis"),

@@ -10,15 +10,19 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from .environment import environment
+from .environment import device_variable, environment
 from .suite import CannotRunError
 
 IMPORT_SECONDS = 120.0
 _FEWEST_NAMES = 0.1  # of the standard's; with fewer, a module is no array namespace
 _CREATION = "creation functions"  # the standard's chapter
+_DTYPES = (
+    "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+    "float32", "float64", "complex64", "complex128",
+)  # fmt: skip
 _PROBE = """
 import json, pathlib, pkgutil, sys
-name, names, device = json.loads(sys.argv[1])
+name, names, device, chosen, dtypes = json.loads(sys.argv[1])
 module = pkgutil.resolve_name(name)
 said = {key: str(getattr(module, attribute, "")) for key, attribute in
         [("version", "__version__"), ("api_version", "__array_api_version__")]}
@@ -46,7 +50,9 @@ for kind, name in names:
 said["present"] = present
 said["array"] = array is not None
 if device:
-    if not callable(getattr(module, "set_default_device", None)):
+    if chosen:
+        said["device"] = str(module.ones((1, 1)).device)
+    elif not callable(getattr(module, "set_default_device", None)):
         said["device"] = "no hook"
     else:
         try:
@@ -54,6 +60,11 @@ if device:
             said["device"] = str(module.ones((1, 1)).device)
         except Exception as error:
             said["device"] = f"{type(error).__name__}: {error}"
+try:
+    there = info.dtypes()
+except Exception:
+    there = dtypes  # not known
+said["lacking"] = [each for each in dtypes if hasattr(module, each) and each not in there]
 if not said["version"]:
     # Of a namespace inside a library, or of the one that array-api-compat wraps.
     parts = name.removeprefix("array_api_compat.").split(".")
@@ -68,13 +79,15 @@ pathlib.Path("said").write_text(json.dumps(said))
 class Module:
     """The module under test; a version is empty where the module declares none.
 
-    ``absent`` are the standard's names that it lacks.
+    ``absent`` are the standard's names that it lacks; ``lacking`` the dtypes that it has, and not
+    on its default device.
     """
 
     name: str
     version: str
     api_version: str
     absent: tuple[str, ...] = ()
+    lacking: tuple[str, ...] = ()
 
 
 def inspect_module(
@@ -98,13 +111,14 @@ def inspect_module(
     """
     functions = list(functions)
     names = {_place(function, chapter): function for function, chapter in functions}
+    question = [name, list(names), device, bool(device_variable(name)), _DTYPES]
     # In an empty folder, because Python also imports from the current one.
     with tempfile.TemporaryDirectory(prefix="conformance-") as scratch:
         try:
             done = subprocess.run(
-                [sys.executable, "-c", _PROBE, json.dumps([name, list(names), device])],
+                [sys.executable, "-c", _PROBE, json.dumps(question)],
                 cwd=scratch,
-                env=environment(Path(scratch), name),
+                env=environment(Path(scratch), name, device=device),
                 capture_output=True,
                 text=True,
                 timeout=IMPORT_SECONDS,
@@ -142,7 +156,7 @@ def inspect_module(
     # Without an array nothing is known about methods: the tests have to show it.
     unknown = set() if said["array"] else {names[k] for k in names if k[0] == "array"}
     absent = tuple(f for f in names.values() if f not in present and f not in unknown)
-    return Module(name, said["version"], said["api_version"], absent)
+    return Module(name, said["version"], said["api_version"], absent, tuple(said["lacking"]))
 
 
 def _place(function: str, chapter: str) -> tuple[str, str]:

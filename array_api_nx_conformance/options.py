@@ -130,7 +130,7 @@ def _add_run(run: argparse.ArgumentParser) -> None:
         "--device",
         default="",
         metavar="NAME",
-        help="default device, for namespaces with a set_default_device()",
+        help="default device, for array_api_nx and namespaces with a set_default_device()",
     )
     run.add_argument(
         "--known",

@@ -31,6 +31,7 @@ import pytest
 
 from . import known
 from .blame import blame, first_error
+from .environment import device_variable
 from .functions import function_of
 from .protocol import EVENTS, PLAN, XFAILED, Plan
 from .repro import build
@@ -60,7 +61,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     """Choose the device before the suite's conftest creates the first arrays."""
     plan = _read_plan(Path(early_config.known_args_namespace.conformance_dir))
-    if plan.device:
+    if plan.device and not device_variable(plan.module):
         pkgutil.resolve_name(plan.module).set_default_device(plan.device)
 
 

@@ -24,7 +24,8 @@ from .verdict import BAD, FunctionVerdict, judge, totals
 SCHEMA = 2  # raised with every change that a reader would notice
 Record = dict[str, Any]  # one run
 _PACKAGES = ("numpy", "array-api-compat", "pytest", "pytest-xdist", "hypothesis", "ndindex")
-_VARIABLES = ("JAX_ENABLE_X64",)  # of the libraries, that decide a result
+# Variables of the libraries that decide a result.
+_VARIABLES = ("ARRAY_API_NX_DEFAULT_DEVICE", "JAX_ENABLE_X64")
 _KEYS = ("module", "version", "suite", "options", "functions", "tests", "totals", "chapters")
 
 

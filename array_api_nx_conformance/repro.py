@@ -17,6 +17,7 @@ from types import FrameType
 from typing import Any
 
 from .blame import TESTED, first_error, suite_entries
+from .environment import device_variable
 from .literals import Namespace, UnprintableError
 
 _SHOULD_BE = re.compile(r"but should be (.+?)(?: \[[^\]]*\(.*\)\])?$")
@@ -68,7 +69,10 @@ def _assemble(
     lines: list[str], error: BaseException, frame: FrameType, line: int, module: str, device: str
 ) -> str:
     imports = [f"import {name}" for name in ("inspect", "operator") if f"{name}." in "".join(lines)]
-    setup = [f"xp.set_default_device({device!r})"] if device else []
+    variable = device_variable(module)
+    setup = [f"xp.set_default_device({device!r})"] if device and not variable else []
+    if device and variable:
+        imports = ["import os", *imports, "", f"os.environ[{variable!r}] = {device!r}"]
     head = [*imports, *([""] if imports else []), f"import {module} as xp", ""]
     assertion = linecache.getline(frame.f_code.co_filename, line).strip().removeprefix("assert ")
     label, text = verdict(error, assertion)

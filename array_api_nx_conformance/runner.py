@@ -187,7 +187,9 @@ def _call(run: Run, scratch: Path) -> Call:
         f"--max-examples={options.max_examples}", "--disable-deadline",
         f"--hypothesis-seed={options.seed}",
     ]  # fmt: skip
-    variables = environment(scratch, run.module.name, options.version)
+    variables = environment(
+        scratch, run.module.name, options.version, options.device, run.module.lacking
+    )
     return Call(_plan(run, TESTS), arguments, variables)
 
 
@@ -207,7 +209,9 @@ def _draft_call(run: Run, scratch: Path) -> Call:
         "-c", str(settings), f"--rootdir={PACKAGE}", f"--confcutdir={PACKAGE}",
         f"--max-examples={options.max_examples}", f"--hypothesis-seed={options.seed}",
     ]  # fmt: skip
-    variables = environment(scratch, run.module.name)
+    variables = environment(
+        scratch, run.module.name, device=options.device, lacking=run.module.lacking
+    )
     return Call(_plan(run, DRAFT_TESTS), arguments, variables)
 
 

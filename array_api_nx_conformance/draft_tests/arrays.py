@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import os
 from typing import Any, TypeAlias
 
 from hypothesis import strategies as st
@@ -12,13 +13,15 @@ from .under_test import xp
 
 Array: TypeAlias = Any  # of whatever namespace
 REAL = ("float32", "float64", "int8", "int16", "int32", "int64", "uint8")
+_SKIPPED = os.environ.get("ARRAY_API_TESTS_SKIP_DTYPES", "").split(",")
 _SMALL = st.integers(min_value=0, max_value=20)  # so that elements are often equal
 _FLOATS = st.floats(width=32, allow_nan=False, allow_subnormal=False)
 
 
 def dtypes(names: tuple[str, ...]) -> st.SearchStrategy[Any]:
-    """Those of the dtypes that the namespace has."""
-    return st.sampled_from([getattr(xp, name) for name in names if hasattr(xp, name)])
+    """Those of the dtypes that the namespace has, and its default device."""
+    there = [name for name in names if hasattr(xp, name) and name not in _SKIPPED]
+    return st.sampled_from([getattr(xp, name) for name in there])
 
 
 @st.composite

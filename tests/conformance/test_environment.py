@@ -44,3 +44,13 @@ def test_an_installed_package_adds_no_path(tmp_path: Path, monkeypatch: pytest.M
 def test_the_version_is_set_only_where_it_is_chosen(tmp_path: Path) -> None:
     assert "ARRAY_API_TESTS_VERSION" not in tested.environment(tmp_path, "numpy")
     assert tested.environment(tmp_path, "numpy", "2023.12")["ARRAY_API_TESTS_VERSION"] == "2023.12"
+
+
+def test_the_device_and_the_dtypes_that_it_lacks(tmp_path: Path) -> None:
+    plain = tested.environment(tmp_path, "numpy", device="gpu")
+    assert "ARRAY_API_TESTS_SKIP_DTYPES" not in plain
+    assert "gpu" not in plain.values()
+    name = "array_api_nx.testing.strict_namespaces.v2025_12"
+    chosen = tested.environment(tmp_path, name, device="meta", lacking=("int64", "float64"))
+    assert chosen["ARRAY_API_NX_DEFAULT_DEVICE"] == "meta"
+    assert chosen["ARRAY_API_TESTS_SKIP_DTYPES"] == "int64,float64"

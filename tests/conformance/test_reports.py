@@ -114,6 +114,16 @@ def test_whether_it_conforms(record: Record, words: str) -> None:
     assert row.split("|")[-2].strip() == words
 
 
+def test_dtypes_that_no_test_used_are_named() -> None:
+    record = sample_records()[1]
+    assert "No test used" not in text.verdicts(record) + markdown.render([record])
+    record["module"]["lacking"] = ["int64", "float64"]
+    assert conformity.answer(record) == "partly"
+    words = "No test used the dtypes that the default device lacks: int64, float64."
+    assert words in text.verdicts(record)
+    assert words in markdown.render([record])
+
+
 def test_every_form_says_how_many_examples_a_verdict_rests_on() -> None:
     shown = {n: make_record(*REST, FAILED, max_examples=n) for n in (30, 200)}
     for examples, words in ((30, "30 examples per test, provisional below 200"),

@@ -187,6 +187,12 @@ def test_a_call_in_a_shared_function(module: ModuleType, tests: Path) -> None:
 
 def test_a_device(module: ModuleType, tests: Path) -> None:
     assert "\nxp.set_default_device('gpu')\n" in script(module, tests, "test_all", "all", "gpu")
+    error = caught(module.test_all)
+    text = repro.build(error, "all", "array_api_nx", np, tests, "meta")
+    chosen = (
+        "import os\n\nos.environ['ARRAY_API_NX_DEFAULT_DEVICE'] = 'meta'\n\nimport array_api_nx"
+    )
+    assert text.startswith(chosen)
 
 
 @pytest.mark.parametrize(("test", "function"), [("test_no_call", "exp"), ("test_object", "any")])
