@@ -4,12 +4,15 @@ from pathlib import Path
 
 import pytest
 
+from array_api_nx.backends.limited.devices import PROPERTIES
+from array_api_nx.testing.strict_namespaces.versions import VERSIONS
 from array_api_nx_conformance import known
 from array_api_nx_conformance.known import Entry
 from array_api_nx_conformance.suite import CannotRunError
 
 from .samples import make_record, passed, result
 
+ROOT = Path(__file__).parents[2]
 TEXT = """\
 # Failures of a library
 # (a heading)
@@ -99,3 +102,13 @@ def test_a_generated_list_is_read_again(tmp_path: Path) -> None:
     assert "fixed" not in listed
     assert "slow" not in known.generate(record, kept)
     assert file.read_text().startswith("# Known failures of some.module 1.0 in array-api-tests aaa")
+
+
+@pytest.mark.parametrize("folder", ["devices", "strict"])
+def test_the_lists_of_the_repository(folder: str) -> None:
+    names = {"devices": PROPERTIES, "strict": VERSIONS}[folder]
+    lists = sorted((ROOT / "conformance" / folder).iterdir())
+    assert lists
+    for path in lists:
+        assert path.stem in names
+        assert all(entry.reason != known.NO_REASON for entry in known.read([path]))
