@@ -126,7 +126,8 @@ def python_remainder(x: Any, y: Any, dtype: str) -> Any:
 def _to_single(exact: Fraction) -> float:
     """The nearest float32. A float64 on the way may round twice: a tie is told by its side."""
     near = np.float32(float(exact))
-    candidates = [np.nextafter(near, np.float32(s * np.inf)) for s in (-1, 1)] + [near]
+    around = [near, *(np.nextafter(near, np.float32(s * np.inf)) for s in (-1, 1))]
+    candidates = [each for each in around if np.isfinite(each)]  # it is smaller than the divisor
     # Of two numbers that are equally near, the even one has the lower last bit.
     return float(
         min(
