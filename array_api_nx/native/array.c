@@ -365,7 +365,8 @@ static int as_bool(PyObject *self)
 
 static Py_ssize_t length(PyObject *self)
 {
-    Tensor *layout = shape_holder(self);
+    /* While calls are recorded, this is one on every device. */
+    Tensor *layout = cpu.answered != NULL ? shape_holder(self) : NULL;
     if (layout != NULL && layout->ndim > 0) {
         return layout->shape[0];
     }
