@@ -528,7 +528,7 @@ def _exported(x: Foreign, there: Device, target: Device, copy: bool | None) -> A
     except TypeError as error:
         raise BufferError(str(error)) from None
     if copy is False:
-        return _moved_in_place(adopted, target)
+        return adopted if target is there else _moved_in_place(adopted, target)
     if copy and target is there:
         return wrap(target.backend.copy(adopted._handle), adopted._dtype, target)
     return adopted if target is there else _moved(adopted, target)
