@@ -209,11 +209,13 @@ newaxis = None
 
 
 # Libraries look for functions that the standard lacks at the top level. Those of `extra` are found
-# there, but listed nowhere, and so is `special`. Both are imported when somebody asks for them.
+# there, but listed nowhere, and so are `random` and `special`. All are
+# imported when somebody asks for them.
 # Type checkers see the functions themselves, and no `__getattr__`, under which any misspelt name
 # would be an `object`.
 if TYPE_CHECKING:
     from . import extra as extra
+    from . import random as random
     from . import special as special
     from . import testing as testing
     from .extra import *  # noqa: F403
@@ -224,9 +226,10 @@ else:
         """What the standard lacks, by name."""
         extra = import_module(".extra", __name__)
         found = {name: getattr(extra, name) for name in extra.__all__}
-        found["special"] = import_module(".special", __name__)
-        # The import made it an attribute, which the setting could not hide.
-        globals().pop("special", None)
+        for name in ("random", "special"):
+            found[name] = import_module(f".{name}", __name__)
+            # The import made it an attribute, which the setting could not hide.
+            globals().pop(name, None)
         return found
 
     # Libraries ask for the same names at every call, and an import statement takes 2 us.

@@ -102,6 +102,17 @@ def running_loop(dtype: _DType, multiplies: bool, /) -> _Loop | None: ...
 def compute(
     operation: _Operation, threads: int, /, *operands: _NDArray | _Scalar
 ) -> _NDArray | tuple[_NDArray, int] | None: ...
+def draw(
+    kind: str,
+    key0: int,
+    key1: int,
+    base: int,
+    first: int,
+    array: _NDArray,
+    low: int,
+    span: int,
+    /,
+) -> None: ...
 def total(reduction: _Reduction, threads: int, array: _NDArray, /) -> Any: ...  # ndarray or None
 def forget_threads() -> None: ...
 def parallel_for(task: _Callable[[int], object], count: int, threads: int, /) -> None: ...

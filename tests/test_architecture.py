@@ -78,7 +78,7 @@ CIRCLES = (
         "frontend/searching", "frontend/sorting", "frontend/statistical", "frontend/ufuncs",
         "frontend/utility",
     },
-    {"contract/backend", "contract/composed", "contract/replay"},
+    {"contract/backend", "contract/composed", "contract/random_numbers", "contract/replay"},
     {"core/real", "core/symbolic"},
 )  # fmt: skip
 

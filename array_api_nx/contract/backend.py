@@ -32,7 +32,7 @@ from ..core import dtypes as d
 from ..core.dtypes import DType
 from ..core.view import Selection, View
 from ..explain.model import RunExplanation
-from . import composed, replay
+from . import composed, random_numbers, replay
 from . import primitives as p
 from .arguments import (
     AxisOrder,
@@ -50,6 +50,7 @@ from .errors import CannotCompileError
 from .handles import Handles
 from .primitives import Primitive
 from .program import Program
+from .random_numbers import Kind
 from .ufuncs import UfuncLoop
 
 __all__ = [
@@ -534,6 +535,28 @@ class Backend(Handles):
         Backend must: return the same bits as every other backend.
         """
         return composed.threefry(self, key, counter)
+
+    def draw(
+        self,
+        kind: Kind,
+        key: tuple[int, int],
+        base: int,
+        first: int,
+        count: int,
+        dtype: DType,
+        low: int = 0,
+        span: int = 0,
+    ) -> Handle:
+        """Numbers `first` to ``first + count - 1`` of a draw whose counters begin at `base`, 1-D.
+
+        `kind` is "bits" (all of uint32), "uniform" (from 0 up to 1), "normal" (mean 0, deviation
+        1) or "integers" (`low` up to ``low + span - 1``).
+        Frontend guarantees: the words of `key` have 32 bits; a dtype of `random_numbers.DRAWN`;
+        counters stay below 2**63; of "integers", `span` is from 1 to 2**64 and all values are
+        within the dtype, of other kinds both bounds are 0.
+        Backend must: return the same bits as every other backend, in memory of their own.
+        """
+        return random_numbers.draw(self, kind, key, base, first, count, dtype, low, span)
 
     # ------------------------------------------------------------------ windows
 

@@ -783,15 +783,3 @@ class CheckedBackend(CheckedMatrices):
         (found,) = self.inner.shape(result)
         call.owes(found == length or (extend and found > length), "give a length that it was asked")
         return call.returns(result, (found,), dtype)
-
-    # ------------------------------------------------------------------ random bits
-
-    def threefry(self, key: Handle, counter: Handle) -> Handle:
-        call = CheckedCall(self.inner, "threefry", key=key, counter=counter)
-        call.handles(key, counter)
-        call.same_dtype(key, counter)
-        call.result_dtype(p.THREEFRY, self.inner.dtype(key))
-        shape = self.inner.shape(counter)
-        call.guarantees(self.inner.shape(key) == (2,), "a key of shape (2,)")
-        call.guarantees(shape[-1:] == (2,), "counters of shape (..., 2)")
-        return call.returns(self.inner.threefry(key, counter), shape, d.uint32)

@@ -1,23 +1,61 @@
-"""The last chapters of the checked backend: windows, matrices, transforms, linear algebra."""
+"""Chapters of the checked backend: random bits, windows, matrices, transforms, linear algebra."""
 
 from __future__ import annotations
 
 from math import prod
 
+from ..core import dtypes as d
 from ..core.dtypes import DType
 from . import primitives as p
 from .backend import Backend, Handle, Norm, Overlap, Padding
 from .checks import REAL_OF, CheckedCall, Shape
 from .composed import convolved_size
 from .primitives import Primitive
+from .random_numbers import DRAWN, Kind
 
 __all__ = ["CheckedMatrices"]
 
 
 class CheckedMatrices(Backend):
-    """The sections of `CheckedBackend` from "windows" on."""
+    """The sections of `CheckedBackend` from "random bits" on."""
 
     inner: Backend
+
+    # ------------------------------------------------------------------ random bits
+
+    def threefry(self, key: Handle, counter: Handle) -> Handle:
+        call = CheckedCall(self.inner, "threefry", key=key, counter=counter)
+        call.handles(key, counter)
+        call.same_dtype(key, counter)
+        call.result_dtype(p.THREEFRY, self.inner.dtype(key))
+        shape = self.inner.shape(counter)
+        call.guarantees(self.inner.shape(key) == (2,), "a key of shape (2,)")
+        call.guarantees(shape[-1:] == (2,), "counters of shape (..., 2)")
+        return call.returns(self.inner.threefry(key, counter), shape, d.uint32)
+
+    def draw(
+        self,
+        kind: Kind,
+        key: tuple[int, int],
+        base: int,
+        first: int,
+        count: int,
+        dtype: DType,
+        low: int = 0,
+        span: int = 0,
+    ) -> Handle:
+        call = CheckedCall(self.inner, "draw", kind=kind, key=key, count=count, dtype=dtype)
+        call.guarantees(dtype in DRAWN.get(kind, ()), "a dtype that the kind of draw has")
+        call.guarantees(all([0 <= word < 2**32 for word in key]), "a key of words of 32 bits")
+        call.guarantees(base >= 0 and first >= 0 and count >= 0, "counters of at least 0")
+        call.guarantees(base + 2 * (first + count) < 2**63, "counters below 2**63")
+        if kind == "integers":
+            inside = dtype.min <= low and low + span - 1 <= dtype.max
+            call.guarantees(1 <= span <= 2**64 and inside, "a span within the dtype")
+        else:
+            call.guarantees(low == span == 0, "bounds for integers alone")
+        result = self.inner.draw(kind, key, base, first, count, dtype, low, span)
+        return call.returns(result, (count,), dtype)
 
     # ------------------------------------------------------------------ windows
 

@@ -177,7 +177,6 @@ MAIN: Final[dict[str, str]] = {
     "r_": "use xp.concat",
     "rad2deg": "use x * (180 / xp.pi)",
     "radians": "use x * (xp.pi / 180)",
-    "random": "convert NumPy's numbers, as in asarray(np.random.default_rng().random(shape))",
     "ravel_multi_index": "compute i * x.shape[1] + j",
     "real_if_close": "use xp.real(x) where xp.all(xp.imag(x) == 0)",
     "resize": "use xp.reshape, or a slice of xp.tile",

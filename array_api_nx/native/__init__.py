@@ -52,6 +52,7 @@ if TYPE_CHECKING:
         running_loop = staticmethod(_native.running_loop)
         compute = staticmethod(_native.compute)
         total = staticmethod(_native.total)
+        draw = staticmethod(_native.draw)
         forget_threads = staticmethod(_native.forget_threads)
         parallel_for = staticmethod(_native.parallel_for)
         retire_workers = staticmethod(_native.retire_workers)

@@ -21,6 +21,7 @@
 #include "operations.h"
 #include "reductions.h"
 #include "products.h"
+#include "random.h"
 #include "sequence.h"
 #include "threads.h"
 #include "totals.h"
@@ -48,6 +49,7 @@ static int (*const subjects[])(PyObject *module) = {
     add_conversion,
     add_inspection,
     add_products,
+    add_random,
     add_iteration,
     add_exchange,
 };

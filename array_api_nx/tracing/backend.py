@@ -22,6 +22,7 @@ from ..contract.backend import Backend, Handle, Info, Keys, Operand, Padding, Sc
 from ..contract.numpy_dtypes import FROM_NUMPY, NDArray
 from ..contract.primitives import Primitive
 from ..contract.program import Argument
+from ..contract.random_numbers import Kind
 from ..contract.replay import inverse
 from ..contract.ufuncs import UfuncLoop
 from ..core import dtypes as d
@@ -518,6 +519,22 @@ class TracingBackend(TracingMatrices):
     def threefry(self, key: Handle, counter: Handle) -> Traced:
         key, counter = self.traced(key), self.traced(counter)
         return self.step("threefry", (key, counter), (counter.view.shape, d.uint32))[0]
+
+    def draw(
+        self,
+        kind: Kind,
+        key: tuple[int, int],
+        base: int,
+        first: int,
+        count: int,
+        dtype: DType,
+        low: int = 0,
+        span: int = 0,
+    ) -> Traced:
+        raise TypeError(
+            "random numbers cannot be drawn while a function is traced, or every call would get "
+            "the same ones; draw them before, and pass them as arguments"
+        )
 
 
 _MANY = 2**40

@@ -20,6 +20,7 @@ from ...contract.backend import Handle, Keys, Native, Operand, Overlap, Scalar
 from ...contract.numpy_dtypes import FROM_NUMPY, TO_NUMPY, NDArray, NumPyDType
 from ...contract.primitives import Primitive
 from ...contract.program import Program
+from ...contract.random_numbers import MAX_NARROW_SPAN, Kind
 from ...contract.strided import Tensor
 from ...contract.ufuncs import UfuncLoop
 from ...core import dtypes as d
@@ -647,6 +648,26 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
 
     def unique_values(self, x: Tensor) -> Tensor:
         return wrap(np.unique(self.array(x), equal_nan=False))
+
+    # ------------------------------------------------------------------ random numbers
+
+    def draw(
+        self,
+        kind: Kind,
+        key: tuple[int, int],
+        base: int,
+        first: int,
+        count: int,
+        dtype: DType,
+        low: int = 0,
+        span: int = 0,
+    ) -> Tensor:
+        if span <= MAX_NARROW_SPAN:
+            found = sliced_calls.draw(kind, key, base, first, (count,), TO_NUMPY[dtype], low, span)
+            if found is not None:
+                return wrap(found)
+        composite: Tensor = super().draw(kind, key, base, first, count, dtype, low, span)
+        return composite
 
     def bincount(self, x: Tensor, weights: Tensor | None, length: int, *, extend: bool) -> Tensor:
         added = None if weights is None else self.array(weights)

@@ -17,12 +17,13 @@ from ...contract import primitives as p
 from ...contract.backend import Handle, Operand, Padding, Scalar
 from ...contract.numpy_dtypes import FROM_NUMPY, TO_NUMPY, NDArray, NumPyDType
 from ...contract.primitives import Primitive
+from ...contract.random_numbers import Kind
 from ...contract.ufuncs import UfuncLoop
 from ...core import dtypes as d
 from ...core.dtypes import DType
 from ...core.shape import broadcast_shapes
 from ..cpu.kernels import divide_by_count
-from .expressions import ChunkProgram, Step, on_host, traced
+from .expressions import ChunkProgram, Step, host, on_host, traced
 from .indexed import IndexedAccess
 from .layers import (
     ChunkIndex,
@@ -65,6 +66,20 @@ class DaskBackend(IndexedAccess, Matrices):
         length = -((start - stop) // step) if whole else ceil((stop - start) / step)
         size = max(0, int(length))
         return self.source("arange", (size,), dtype, partial(_arange, TO_NUMPY[dtype], start, step))
+
+    def draw(
+        self,
+        kind: Kind,
+        key: tuple[int, int],
+        base: int,
+        first: int,
+        count: int,
+        dtype: DType,
+        low: int = 0,
+        span: int = 0,
+    ) -> DaskTensor:
+        call = partial(_drawn, kind, key, base, first, dtype, low, span)
+        return self.source("draw", (count,), dtype, call)
 
     # ------------------------------------------------------------------ element by element
 
@@ -343,6 +358,21 @@ def _full(
 ) -> NDArray:
     # One element, repeated: nobody writes to chunks.
     return np.broadcast_to(np.full((), value, dtype), shape)
+
+
+def _drawn(
+    kind: Kind,
+    key: tuple[int, int],
+    base: int,
+    first: int,
+    dtype: DType,
+    low: int,
+    span: int,
+    begin: tuple[int, ...],
+    shape: tuple[int, ...],
+) -> NDArray:
+    (skipped,), (n,) = begin, shape
+    return host.to_host(host.draw(kind, key, base, first + skipped, n, dtype, low, span))
 
 
 def _arange(

@@ -27,6 +27,7 @@ __all__ = [
     "ARGPARTITION_MIN",
     "ARGSORT_MIN",
     "BINCOUNT_MIN",
+    "DRAW_MIN",
     "FFT_MIN",
     "GATHER_MIN",
     "MATMUL_MIN",
@@ -40,6 +41,7 @@ __all__ = [
     "argsort",
     "bincount",
     "divide",
+    "draw",
     "gather",
     "like",
     "matmul",
@@ -63,6 +65,7 @@ PARTITION_MIN: Final = 2**17
 ARGPARTITION_MIN: Final = 2**16
 FFT_MIN: Final = 2**17
 BINCOUNT_MIN: Final = 2**18
+DRAW_MIN: Final = 2**16  # from 0.2 ms (uniform, float32) to 2 ms (normal, float64)
 GATHER_MIN: Final = 2**18  # counts the indices
 MATMUL_MIN: Final = 2**13  # counts one of the operands; `matmul` looks at the matrices, too
 TAKE_SOURCE_MIN: Final = 2**16  # counts what is taken from; a smaller table stays in the caches
@@ -349,6 +352,34 @@ def _are_rows(array: NDArray) -> bool:
     """
     columns = array.shape[-1]
     return array.strides[-2:] == (columns * array.itemsize, array.itemsize)
+
+
+def draw(
+    kind: str,
+    key: tuple[int, int],
+    base: int,
+    first: int,
+    shape: tuple[int],
+    dtype: NumPyDType,
+    low: int,
+    span: int,
+) -> NDArray | None:
+    """`Backend.draw` by the extension, for a span of at most 2**32; None without it."""
+    if native is None:
+        return None
+    filling = native.draw
+    result = empty(shape, dtype)
+    low %= 2**64
+    keys = divide(shape, None, DRAW_MIN // SLICES_MIN) if shape[0] > DRAW_MIN else None
+    if keys is None:
+        filling(kind, *key, base, first, result, low, span)
+        return result
+
+    def task(chosen: Key) -> None:
+        filling(kind, *key, base, first + chosen[0].start, result[chosen], low, span)
+
+    run(task, keys)
+    return result
 
 
 def like(array: NDArray, shape: tuple[int, ...], dtype: NumPyDType) -> NDArray:

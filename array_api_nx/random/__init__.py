@@ -1,0 +1,16 @@
+"""Random numbers under the names of NumPy's `Generator`, the same on every device.
+
+`default_rng` makes a `Generator`. Number `i` of a draw is a function of the seed and of how many
+blocks of 64 bits were drawn before, plus `i`, by the counter-based generator Threefry-2x32:
+threads, chunks and devices change no bit of it (docs/random.md tells what that does not hold for).
+"""
+
+from __future__ import annotations
+
+from .generator import Generator, default_rng
+
+__all__ = ["Generator", "default_rng"]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,98 @@
+"""Draws of random numbers: the same bits on every backend, whole or in parts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from ...contract.backend import Backend
+from ...contract.random_numbers import DRAWN, Kind
+from ...core import dtypes as d
+from ...core.dtypes import DType
+
+KEY = (0x13198A2E, 0x03707344)
+BASE = 2**32 - 40  # so that counters pass from one word to two
+
+# What the definition gives; number 0 of each draw.
+FIRST_WORDS = (0x6B200159, 0x99BA4EFE)
+
+BOUNDS: dict[DType, list[tuple[int, int]]] = {
+    d.int64: [(0, 1), (-3, 7), (5, 2**32), (-(2**63), 2**64), (-5, 2**32 + 3), (-9, 3 * 2**61)],
+    d.uint64: [(0, 2**31 - 1), (2**63, 1000), (1, 2**40), (0, 2**64)],
+}
+
+KINDS: tuple[Kind, ...] = ("bits", "uniform", "normal", "integers")
+
+DRAWS = [
+    (kind, dtype, *bounds)
+    for kind in KINDS
+    for dtype in DRAWN[kind]
+    for bounds in BOUNDS.get(dtype, [(0, 0)])
+]
+
+
+def reference(kind: str, dtype: DType, low: int, span: int, first: int, count: int) -> list[int]:
+    """Bits and integers, by Python's ints alone."""
+    found = []
+    for i in range(first, first + count):
+        if kind == "bits":
+            found.append(words(BASE + i // 2)[i % 2])
+        elif span <= 2**32:
+            x0, x1 = words(BASE + i)
+            found.append(low + ((x1 << 32 | x0) * span >> 64))
+        else:
+            (a0, a1), (b0, b1) = words(BASE + 2 * i), words(BASE + 2 * i + 1)
+            fraction = a1 << 96 | a0 << 64 | b1 << 32 | b0
+            found.append(low + (fraction * span >> 128))
+    return found
+
+
+def words(counter: int, key: tuple[int, int] = KEY) -> tuple[int, int]:
+    """Threefry-2x32 with 20 rounds, as its authors define it."""
+    full = 0xFFFFFFFF
+    keys = (*key, key[0] ^ key[1] ^ 0x1BD11BDA)
+    x0, x1 = (counter + keys[0]) & full, ((counter >> 32) + keys[1]) & full
+    for number in range(20):
+        rotation = (13, 15, 26, 6, 17, 29, 16, 24)[number % 8]
+        x0 = (x0 + x1) & full
+        x1 = ((x1 << rotation | x1 >> (32 - rotation)) & full) ^ x0
+        if number % 4 == 3:
+            group = number // 4 + 1
+            x0 = (x0 + keys[group % 3]) & full
+            x1 = (x1 + keys[(group + 1) % 3] + group) & full
+    return x0, x1
+
+
+def test_the_definition_is_threefry() -> None:
+    assert words(0, (0, 0)) == FIRST_WORDS
+
+
+@pytest.mark.parametrize(("kind", "dtype", "low", "span"), DRAWS)
+def test_draw(backend: Backend, kind: Kind, dtype: DType, low: int, span: int) -> None:
+    def drawn(first: int, count: int) -> np.ndarray[tuple[int], np.dtype[np.generic]]:
+        handle = backend.draw(kind, KEY, BASE, first, count, dtype, low, span)
+        assert backend.dtype(handle) is dtype
+        assert backend.shape(handle) == (count,)
+        return backend.to_host(handle)
+
+    whole = drawn(0, 1601)
+    for first, count in ((0, 0), (0, 1), (1, 1), (7, 600), (1033, 568), (1600, 1)):
+        assert drawn(first, count).tolist() == whole[first : first + count].tolist()
+    if kind in ("bits", "integers"):
+        assert whole[:90].tolist() == reference(kind, dtype, low, span, 0, 90)
+        assert drawn(2**33 + 1, 9).tolist() == reference(kind, dtype, low, span, 2**33 + 1, 9)
+    else:
+        plain = Backend.draw(backend, kind, KEY, BASE, 0, 1601, dtype)
+        assert backend.to_host(plain).tobytes() == whole.tobytes()
+
+
+def test_bits_of_reals(backend: Backend) -> None:
+    for dtype in DRAWN["uniform"]:
+        uniform = backend.to_host(backend.draw("uniform", KEY, BASE, 0, 40, dtype)).tolist()
+        if dtype is d.float32:
+            halves = [words(BASE + i // 2)[i % 2] for i in range(40)]
+            assert uniform == [(half >> 8) / 2**24 for half in halves]
+        else:
+            pairs = [words(BASE + i) for i in range(40)]
+            expected = [((x1 >> 5) * 2**26 + (x0 >> 6)) / 2**53 for x0, x1 in pairs]
+            assert uniform == expected

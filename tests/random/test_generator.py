@@ -1,0 +1,274 @@
+"""The generator: the same bits everywhere, NumPy's methods, state, statistics and errors."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable
+from math import erf
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.random import SeedSequence
+
+import array_api_nx as xp
+from tests.backends.engines.devices import device
+from tests.extra.everywhere import DEVICES, assert_same
+
+Rng = Any
+
+DRAWS: dict[str, Callable[[Rng], Any]] = {
+    "random": lambda r: r.random((3, 5)),
+    "random float32": lambda r: r.random(33, dtype="float32"),
+    "random large": lambda r: r.random(200_001),
+    "standard_normal": lambda r: r.standard_normal((70, 41)),
+    "standard_normal float32": lambda r: r.standard_normal(3001, dtype=xp.float32),
+    "normal large": lambda r: r.standard_normal(150_000),
+    "uniform": lambda r: r.uniform(-2, 5, (4, 6)),
+    "normal": lambda r: r.normal(3, 0.25, 77),
+    "integers": lambda r: r.integers(-5, 1000, (9, 9)),
+    "integers int8": lambda r: r.integers(-128, 127, 64, dtype="int8", endpoint=True),
+    "integers wide": lambda r: r.integers(-(2**62), 2**62, 50),
+    "integers uint64": lambda r: r.integers(2**64, size=50, dtype="uint64"),
+    "permutation": lambda r: r.permutation(40),
+    "choice": lambda r: r.choice(9, (3, 4)),
+    "choice with probabilities": lambda r: r.choice(4, 60, p=[0.1, 0.2, 0.3, 0.4]),
+    "choice without replacement": lambda r: r.choice(30, 20, replace=False),
+    "choice of few": lambda r: r.choice(4, 2, replace=False, p=[0.5, 0.5, 0, 0]),
+}
+
+
+@pytest.mark.parametrize("name", [*DEVICES, "dask:chunks=8KiB", "dask:chunks=100B"])
+@pytest.mark.parametrize("draw", DRAWS.values(), ids=DRAWS.keys())
+def test_the_same_bits_on_every_device(draw, name):
+    place = device(name)
+    ours, other = xp.random.default_rng(5), xp.random.default_rng(5, device=place)
+    if "100B" in name and ours.random().size and draw(ours).size > 1000:
+        pytest.skip("thousands of chunks take long")
+    ours = xp.random.default_rng(5)
+    for _ in range(2):  # the second one from where the first one ended
+        found = draw(other)
+        assert found.device is place
+        assert_same(found.to_device("cpu"), draw(ours))
+
+
+@pytest.mark.parametrize("draw", DRAWS.values(), ids=DRAWS.keys())
+def test_the_same_bits_on_every_number_of_threads(draw):
+    with xp.config_context(num_threads=1):
+        expected = np.asarray(draw(xp.random.default_rng(8)))
+    with xp.config_context(num_threads=2):
+        assert_same(draw(xp.random.default_rng(8)), expected)
+    with xp.config_context(fusion_threshold=0):
+        assert_same(draw(xp.random.default_rng(8)), expected)
+
+
+def test_bits_do_not_change_between_versions():
+    rng = xp.random.default_rng(7)
+    words = np.frombuffer(rng.bytes(16), "<u4").tolist()
+    key = SeedSequence(7).generate_state(2, np.uint32)
+    backend = xp.Device("cpu").backend
+    blocks = backend.threefry(
+        backend.from_host(key, copy=True),
+        backend.from_host(np.array([[0, 0], [1, 0]], np.uint32), copy=True),
+    )
+    assert words == backend.to_host(blocks).ravel().tolist()
+
+
+# ---------------------------------------------------------------------- seeds and state
+
+
+def test_seeds():
+    def first(seed):
+        return float(xp.random.default_rng(seed).random())
+
+    assert first(3) == first(np.int64(3)) == first(SeedSequence(3))
+    assert first([1, 2]) == first((1, 2))
+    assert len({first(seed) for seed in (0, 1, 2**70, (1, 2), (2, 1), None, None)}) == 7
+    rng = xp.random.default_rng(3)
+    assert xp.random.default_rng(rng) is rng
+
+
+@pytest.mark.parametrize(
+    "duplicate", [copy.copy, copy.deepcopy, lambda r: pickle.loads(pickle.dumps(r))]
+)
+def test_copies_go_on_from_the_state(duplicate):
+    rng = xp.random.default_rng(1)
+    rng.random(5)
+    other = duplicate(rng)
+    assert_same(other.standard_normal(7), rng.standard_normal(7))
+    rng.random()
+    assert float(other.random()) != float(rng.random())
+
+
+def test_spawned_generators_differ():
+    rng = xp.random.default_rng(1, device="cpu")
+    state = repr(rng)
+    children = [*rng.spawn(2), *rng.spawn(1)]
+    assert repr(rng) == state
+    assert len({float(each.random()) for each in (rng, *children)}) == 4
+    assert children[0].device is rng.device
+    expected = SeedSequence(1).spawn(1)[0]
+    assert float(rng.spawn(0) == [] and xp.random.default_rng(expected).random()) == float(
+        xp.random.default_rng(1).spawn(1)[0].random()
+    )
+
+
+ERRORS: list[tuple[Callable[[Rng], Any], type[Exception], str]] = [
+    (lambda r: xp.random.default_rng(-1), ValueError, "negative"),
+    (lambda r: xp.random.default_rng("abc"), TypeError, "a seed is"),
+    (lambda r: xp.random.default_rng(1.5), TypeError, "a seed is"),
+    (lambda r: xp.random.default_rng([1, -2]), ValueError, "negative"),
+    (lambda r: xp.random.default_rng(r, device="cpu"), ValueError, "device of its own"),
+    (lambda r: r.random(-1), ValueError, "negative"),
+    (lambda r: r.random(1.5), TypeError, "size"),
+    (lambda r: r.random((2, "a")), TypeError, "size"),
+    (lambda r: r.random(3, dtype="int64"), TypeError, "float32 or float64"),
+    (lambda r: r.standard_normal(3, dtype="complex128"), TypeError, "float32 or float64"),
+    (lambda r: r.uniform(3, 1), ValueError, "high - low"),
+    (lambda r: r.uniform(-1e308, 1e308), ValueError, "finite"),
+    (lambda r: r.normal(0, -1), ValueError, "scale"),
+    (lambda r: r.normal(float("nan")), ValueError, "loc"),
+    (lambda r: r.normal(np.zeros(3)), TypeError, "asarray"),
+    (lambda r: r.normal(xp.zeros(3), size=4), ValueError, "broadcast"),
+    (lambda r: r.integers(0), ValueError, "no integers"),
+    (lambda r: r.integers(5, 5), ValueError, "no integers"),
+    (lambda r: r.integers(300, dtype="uint8"), ValueError, "does not hold"),
+    (lambda r: r.integers(1.5), TypeError, "ints"),
+    (lambda r: r.integers(3, dtype="float64"), TypeError, "integer dtype"),
+    (lambda r: r.bytes(-1), ValueError, "negative"),
+    (lambda r: r.permutation(-1), ValueError, "permutations"),
+    (lambda r: r.permutation([1, 2]), TypeError, "asarray"),
+    (lambda r: r.permuted([1, 2]), TypeError, "asarray"),
+    (lambda r: r.shuffle([1, 2]), TypeError, "asarray"),
+    (lambda r: r.permuted(xp.ones(3), axis=1), IndexError, "axis"),
+    (lambda r: r.choice(0, 1), ValueError, "nothing to choose"),
+    (lambda r: r.choice(3, 4, replace=False), ValueError, "replace=True"),
+    (lambda r: r.choice(2, 2, p=[0.5, 0.4]), ValueError, "sum to 1"),
+    (lambda r: r.choice(2, 2, p=[1.5, -0.5]), ValueError, "at least 0"),
+    (lambda r: r.choice(2, 2, p=[1.0]), ValueError, "shape"),
+    (lambda r: r.choice(3, 2, replace=False, p=[0, 0, 1]), ValueError, "replace=True"),
+    (lambda r: r.spawn(-1), ValueError, "at least 0"),
+    (lambda r: xp.compile(lambda x: x + r.random(3))(xp.ones(3)), TypeError, "traced"),
+    (lambda r: xp.eval_shape(lambda x: r.random(3), xp.ones(3)), TypeError, "traced"),
+]
+
+
+@pytest.mark.parametrize(("call", "kind", "words"), ERRORS, ids=range(len(ERRORS)))
+def test_errors_leave_the_state_as_it_was(call, kind, words):
+    rng = xp.random.default_rng(1)
+    state = repr(rng)
+    with pytest.raises(kind, match=words):
+        call(rng)
+    assert repr(rng) == state
+
+
+# ---------------------------------------------------------------------- what is drawn
+
+
+def test_shapes_and_dtypes():
+    rng = xp.random.default_rng(2)
+    for size, shape in ((None, ()), (3, (3,)), ((2, 0), (2, 0)), ((), ()), ([2, 3], (2, 3))):
+        assert rng.random(size).shape == rng.integers(9, size=size).shape == shape
+        assert rng.normal(size=size).shape == rng.choice(5, size).shape == shape
+    assert rng.random().dtype == rng.normal().dtype == rng.uniform().dtype == xp.float64
+    assert rng.random(2, dtype="float32").dtype == xp.float32
+    for dtype in (xp.int8, xp.uint16, xp.int32, xp.uint64):
+        assert rng.integers(100, size=2, dtype=dtype).dtype == dtype
+    assert len(rng.bytes(7)) == 7
+    assert rng.bytes(0) == b""
+    assert rng.normal(xp.zeros((3, 1)), xp.ones(4)).shape == (3, 4)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_random_is_even(dtype):
+    values = np.asarray(xp.random.default_rng(11).random(200_000, dtype=dtype), np.float64)
+    assert 0 <= values.min() < 1e-4
+    assert 1 - 1e-4 < values.max() < 1
+    assert _chi_square(np.histogram(values, 100, (0, 1))[0], np.full(100, 2000.0)) < 4
+    assert abs(np.corrcoef(values[1:], values[:-1])[0, 1]) < 0.01
+    assert abs(np.corrcoef(values[2:], values[:-2])[0, 1]) < 0.01
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_standard_normal_is_normal(dtype):
+    count = 400_000
+    values = np.asarray(xp.random.default_rng(12).standard_normal(count, dtype=dtype), np.float64)
+    for power, moment in ((1, 0), (2, 1), (3, 0), (4, 3), (6, 15)):
+        spread = np.std(values**power) / count**0.5
+        assert abs(np.mean(values**power) - moment) < 4 * spread
+    edges = np.linspace(-4.0, 4.0, 81)
+
+    shares = np.diff([(1 + erf(edge / 2**0.5)) / 2 for edge in edges])
+    assert _chi_square(np.histogram(values, edges)[0], count * shares) < 4
+    assert abs(np.corrcoef(values[1:], values[:-1])[0, 1]) < 0.01
+
+
+@pytest.mark.parametrize(("dtype", "rtol"), [("float32", 2e-6), ("float64", 2e-15)])
+def test_standard_normal_has_the_quantiles(dtype, rtol):
+    special = pytest.importorskip("scipy.special")
+    values = np.asarray(xp.random.default_rng(12).standard_normal(100_000, dtype=dtype))
+    if dtype == "float32":
+        raw = np.frombuffer(xp.random.default_rng(12).bytes(400_000), "<u4")
+        beyond = ((raw >> 2) * 2.0 + 1) / 2**32
+    else:
+        raw = np.frombuffer(xp.random.default_rng(12).bytes(800_000), "<u4")
+        beyond = ((raw[1::2] >> 1) * 2.0**31 + ((raw[::2] >> 1) | 1)) / 2**63
+        raw = raw[1::2]
+    expected = np.where(raw & 1, 1, -1) * special.ndtri(beyond)
+    near = abs(expected) < 0.1  # where 0.5 - p has few digits
+    np.testing.assert_allclose(values[~near], expected[~near], 20 * rtol)
+    np.testing.assert_allclose(values[near], expected[near], 0, rtol)
+
+
+def test_integers_are_even():
+    values = np.asarray(xp.random.default_rng(13).integers(-3, 4, 70_000))
+    counts = np.bincount(values + 3)
+    assert len(counts) == 7
+    assert _chi_square(counts, np.full(7, 10_000.0)) < 4
+    wide = np.asarray(xp.random.default_rng(13).integers(0, 3 * 2**61, 60_000))
+    assert _chi_square(np.histogram(wide, 30, (0, 3 * 2**61))[0], np.full(30, 2000.0)) < 4
+
+
+def test_orders_are_even():
+    rng = xp.random.default_rng(14)
+    rows = xp.broadcast_to(xp.arange(3), (12_000, 3))
+    found = np.asarray(rng.permuted(rows, axis=1))
+    assert (np.sort(found, 1) == [0, 1, 2]).all()
+    counts = np.bincount(found @ [9, 3, 1])
+    assert _chi_square(counts[counts > 0], np.full(6, 2000.0)) < 4
+
+
+def test_parts_keep_together():
+    rng = xp.random.default_rng(15)
+    x = xp.reshape(xp.arange(24), (4, 6))
+    for axis in (0, 1, -1):
+        moved = np.asarray(rng.permutation(x, axis))
+        wholes = np.sort(moved, axis)
+        assert (wholes == np.sort(np.asarray(x), axis)).all()
+        assert (
+            np.diff(moved, axis=1 - axis % 2) == np.diff(np.asarray(x), axis=1 - axis % 2)
+        ).all()
+        shuffled = xp.asarray(x, copy=True)
+        assert rng.shuffle(shuffled, axis) is None
+        assert (np.sort(np.asarray(shuffled), axis) == wholes).all()
+        assert rng.choice(x, (2, 5), axis=axis).shape == ((2, 5, 6) if axis == 0 else (4, 2, 5))
+    assert sorted(np.asarray(rng.permuted(x)).ravel().tolist()) == list(range(24))
+
+
+def test_choice_follows_the_probabilities():
+    rng = xp.random.default_rng(16)
+    p = np.array([0.1, 0, 0.4, 0.5])
+    counts = np.bincount(np.asarray(rng.choice(4, 20_000, p=p)), minlength=4)
+    assert counts[1] == 0
+    assert _chi_square(counts[p > 0], 20_000 * p[p > 0]) < 4
+    few = [tuple(rng.choice(4, 2, replace=False, p=p).to_device("cpu")) for _ in range(200)]
+    assert all(int(one) != int(other) and 1 not in (int(one), int(other)) for one, other in few)
+    alone = np.asarray(rng.choice(10, 10, replace=False))
+    assert sorted(alone.tolist()) == list(range(10))
+
+
+def _chi_square(counts: Any, expected: Any) -> float:
+    """Distance from what is expected, in standard deviations of the chi-square distribution."""
+    freedom = len(counts) - 1
+    return float((np.sum((counts - expected) ** 2 / expected) - freedom) / (2 * freedom) ** 0.5)
