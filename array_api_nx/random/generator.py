@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import threading
+from collections.abc import Callable
 from math import isinf, prod
 from typing import Any
 
@@ -24,6 +25,7 @@ from ..frontend.indexing import take, take_along_axis
 from ..frontend.manipulation import reshape
 from ..frontend.searching import searchsorted
 from ..frontend.sorting import argsort
+from . import distributions
 from .parameters import (
     Parameter,
     Seed,
@@ -417,6 +419,89 @@ class Generator:
         found = take(a, chosen, axis=axis)
         return reshape(found, (*a.shape[:axis], *shape, *a.shape[axis + 1 :]))
 
+    # ------------------------------------------------------------------ other distributions
+
+    def exponential(self, scale: Parameter = 1.0, size: Size = None) -> Array:
+        """Exponentially distributed numbers of mean `scale`.
+
+        Parameters
+        ----------
+        scale : Array or float
+            At least 0.
+        size : int, tuple of int or None
+            The shape; None for that of `scale`.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `scale` is no such number, or does not broadcast to `size`.
+        """
+        scale = as_parameter(scale, "scale", 0.0)
+        even = self.random(result_shape(as_size(size), scale), d.float64)
+        found: Array = scale * distributions.exponential(even)
+        return found
+
+    def standard_gamma(self, shape: float, size: Size = None) -> Array:
+        """Gamma-distributed numbers of scale 1, float64.
+
+        Parameters
+        ----------
+        shape : float
+            Above 0.
+        size : int, tuple of int or None
+            The shape of the result; None for an array without axes.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `shape` is no such number, or `size` no shape.
+        """
+        shape = _positive(shape, "shape")
+        wanted = as_size(size) or ()
+        return self._composed(wanted, lambda draw: distributions.gamma(shape, draw))
+
+    def beta(self, a: float, b: float, size: Size = None) -> Array:
+        """Beta-distributed numbers: the share of one gamma-distributed number in the sum of two.
+
+        Parameters
+        ----------
+        a, b : float
+            Above 0.
+        size : int, tuple of int or None
+            The shape of the result; None for an array without axes.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If a parameter is no such number, or `size` no shape.
+        """
+        a, b = _positive(a, "a"), _positive(b, "b")
+
+        def shares(draw: distributions.Draw) -> Array:
+            other = distributions.gamma_logarithm(b, lambda kind, n: draw(kind, n + 10_000))
+            return distributions.share(distributions.gamma_logarithm(a, draw), other)
+
+        return self._composed(as_size(size) or (), shares)
+
+    def _composed(
+        self, shape: tuple[int, ...], make: Callable[[distributions.Draw], Array]
+    ) -> Array:
+        """A draw for which every element has a counter, and every attempt a key of its own."""
+        place = as_device(self._device)
+        count = prod(shape)
+        with self._lock:
+            base = self._counter
+
+            def draw(kind: Any, attempt: int) -> Array:
+                words = SeedSequence([*self._key, attempt]).generate_state(2, np.uint32)
+                key = (int(words[0]), int(words[1]))
+                handle = place.backend.draw(kind, key, base, 0, count, d.float64)
+                return reshape(wrap(handle, d.float64, place), shape)
+
+            found = make(draw)
+            self._counter = base + count
+        return found
+
     # ------------------------------------------------------------------ draws
 
     def _reals(self, kind: Kind, size: Size, dtype: DTypeLike | None) -> Array:
@@ -449,6 +534,13 @@ class Generator:
             handle = backend.draw(kind, self._key, base, 0, count, dtype, low, span)
             self._counter = base + blocks
         return reshape(wrap(handle, dtype, place), shape)
+
+
+def _positive(x: object, name: str) -> float:
+    value = as_parameter(x, name, 0.0, strict=True)
+    if type(value) is Array or isinf(value):
+        raise TypeError(f"{name} must be a finite float; draw for each parameter by itself")
+    return float(value)
 
 
 def _probabilities(p: Any, number: int) -> np.ndarray[Any, np.dtype[np.float64]]:

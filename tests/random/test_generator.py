@@ -13,6 +13,7 @@ import pytest
 from numpy.random import SeedSequence
 
 import array_api_nx as xp
+from array_api_nx.random import distributions
 from tests.backends.engines.devices import device
 from tests.extra.everywhere import DEVICES, assert_same
 
@@ -31,6 +32,10 @@ DRAWS: dict[str, Callable[[Rng], Any]] = {
     "integers int8": lambda r: r.integers(-128, 127, 64, dtype="int8", endpoint=True),
     "integers wide": lambda r: r.integers(-(2**62), 2**62, 50),
     "integers uint64": lambda r: r.integers(2**64, size=50, dtype="uint64"),
+    "exponential": lambda r: r.exponential(2.5, 300),
+    "standard_gamma": lambda r: r.standard_gamma(2.5, (9, 20)),
+    "standard_gamma of a small shape": lambda r: r.standard_gamma(0.25, 90),
+    "beta": lambda r: r.beta(0.5, 3, 90),
     "permutation": lambda r: r.permutation(40),
     "choice": lambda r: r.choice(9, (3, 4)),
     "choice with probabilities": lambda r: r.choice(4, 60, p=[0.1, 0.2, 0.3, 0.4]),
@@ -131,6 +136,10 @@ ERRORS: list[tuple[Callable[[Rng], Any], type[Exception], str]] = [
     (lambda r: r.normal(float("nan")), ValueError, "loc"),
     (lambda r: r.normal(np.zeros(3)), TypeError, "asarray"),
     (lambda r: r.normal(xp.zeros(3), size=4), ValueError, "broadcast"),
+    (lambda r: r.exponential(-1), ValueError, "scale"),
+    (lambda r: r.standard_gamma(0), ValueError, "shape must be above 0"),
+    (lambda r: r.standard_gamma(xp.ones(3)), TypeError, "by itself"),
+    (lambda r: r.beta(1, float("inf")), TypeError, "finite"),
     (lambda r: r.integers(0), ValueError, "no integers"),
     (lambda r: r.integers(5, 5), ValueError, "no integers"),
     (lambda r: r.integers(300, dtype="uint8"), ValueError, "does not hold"),
@@ -221,6 +230,32 @@ def test_standard_normal_has_the_quantiles(dtype, rtol):
     np.testing.assert_allclose(values[near], expected[near], 0, rtol)
 
 
+@pytest.mark.parametrize(
+    ("draw", "cumulative", "edges"),
+    [
+        (lambda r, n: r.exponential(2.0, n), ("gammainc", 1.0, 0.5), np.linspace(0, 9, 40)),
+        (lambda r, n: r.standard_gamma(0.3, n), ("gammainc", 0.3, 1), np.linspace(0, 2, 40)),
+        (lambda r, n: r.standard_gamma(4.5, n), ("gammainc", 4.5, 1), np.linspace(0, 12, 40)),
+        (lambda r, n: r.beta(0.5, 2, n), ("betainc", 0.5, 2), np.linspace(0, 0.95, 40)),
+        (lambda r, n: r.beta(3, 1.5, n), ("betainc", 3, 1.5), np.linspace(0, 1, 40)),
+    ],
+)
+def test_distributions(draw, cumulative, edges):
+    special = pytest.importorskip("scipy.special")
+    count = 100_000
+    values = np.asarray(draw(xp.random.default_rng(21), count))
+    assert values.dtype == np.float64
+    name, first, second = cumulative
+    if name == "betainc":
+        shares, mean = special.betainc(first, second, edges), first / (first + second)
+    else:
+        shares, mean = special.gammainc(first, second * edges), first / second
+    assert abs(values.mean() - mean) < 4 * values.std() / count**0.5
+    counts = np.histogram(values, edges)[0]
+    assert _chi_square(counts, count * np.diff(shares)) < 4
+    assert abs(np.corrcoef(values[1:], values[:-1])[0, 1]) < 0.015
+
+
 def test_integers_are_even():
     values = np.asarray(xp.random.default_rng(13).integers(-3, 4, 70_000))
     counts = np.bincount(values + 3)
@@ -272,3 +307,14 @@ def _chi_square(counts: Any, expected: Any) -> float:
     """Distance from what is expected, in standard deviations of the chi-square distribution."""
     freedom = len(counts) - 1
     return float((np.sum((counts - expected) ** 2 / expected) - freedom) / (2 * freedom) ** 0.5)
+
+
+def test_exact_functions():
+    rng = np.random.default_rng(3)
+    below = -rng.exponential(50, 5000)
+    values = np.asarray(distributions.exp(xp.asarray(below)))
+    np.testing.assert_allclose(values, np.exp(below), 1e-15)
+    assert np.asarray(distributions.exp(xp.asarray([0.0, -1e4]))).tolist() == [1, 0]
+    positive = rng.lognormal(0, 50, 5000)
+    found = np.asarray(distributions.log(xp.asarray(positive)))
+    np.testing.assert_allclose(found, np.log(positive), 1e-15)
