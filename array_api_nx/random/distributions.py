@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import count
 from math import sqrt
 from typing import Any
 
@@ -67,7 +68,8 @@ def gamma_logarithm(shape: float, draw: Draw) -> Array:
     slope = 1 / sqrt(9 * centre)
     result: Array | None = None
     accepted: Any = None
-    for attempt in range(1, 1000):
+    # At least nineteen of twenty numbers are accepted at each attempt.
+    for attempt in count(1):
         normal, even = draw("normal", 2 * attempt), 1.0 - draw("uniform", 2 * attempt + 1)
         root = normal * slope + 1.0
         inside = root > 0.0
