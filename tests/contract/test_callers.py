@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import os
-import types
 import warnings
 from pathlib import Path
 
@@ -13,18 +11,9 @@ import pytest
 
 import array_api_nx
 from array_api_nx.contract import callers
+from tests.support.modules import module
 
 PASSING_ON = "def call(function, *x):\n    return function(*x)\n"
-
-
-def module(path: Path, source: str) -> types.ModuleType:
-    path.write_text(source, encoding="utf-8")
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    loaded = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(loaded)
-    return loaded
 
 
 @pytest.fixture
