@@ -19,7 +19,7 @@ PLACES = {
     "array_api_nx.fft": (xp.fft, np.fft, FFT),
 }
 # Submodules of ours that have the name of one of NumPy's, and are there when they are imported.
-SUBMODULES = {"core", "fft", "linalg", "testing"}
+SUBMODULES = {"core", "fft", "linalg", "random", "testing"}
 
 
 def public(module: ModuleType) -> list[str]:
