@@ -31,6 +31,8 @@ def run(
     command += ["-p", "array_api_nx.testing.plugin"] if plugin else []
     command += ["-p", "no:cacheprovider", "-c", os.devnull, f"--rootdir={folder}"]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
+    # Hypothesis and others would be imported by each of these processes.
+    environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     ended = subprocess.run(
         [*command, f"--junitxml={report}", *arguments],
         capture_output=True,
