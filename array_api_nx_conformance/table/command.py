@@ -91,7 +91,7 @@ def _judge(
         seed=options.seed,
         time_limit=options.time_limit,
         version=version.version,
-        budget=max(1.0, deadline - time.monotonic()) if deadline is not None else 0.0,
+        budget=max(0.001, deadline - time.monotonic()) if deadline is not None else 0.0,
     )
     again = module.name in options.again or "all" in options.again
     journal = Journal(options.results, _key(module, checkout, how), again=again)

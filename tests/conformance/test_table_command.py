@@ -82,7 +82,7 @@ def test_a_stopped_table_goes_on_and_a_finished_one_is_not_repeated(
     assert known == [0, 3]  # nothing ran
     (again,) = records.read(tmp_path / "out.json")
     assert again | {"options": {}} == finished | {"options": {}}
-    assert table(suite, tmp_path, *given, "--again", namespace, "--budget", "0.1") == 2
+    assert table(suite, tmp_path, *given, "--again", namespace, "--budget", "0.000001") == 2
     assert known == [0, 3, 0]
     assert "goes on from here" in capsys.readouterr().err
 
