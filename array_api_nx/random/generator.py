@@ -490,7 +490,7 @@ class Generator:
         place = as_device(self._device)
         count = prod(shape)
         with self._lock:
-            base = self._counter
+            base = self._first_of(count)
 
             def draw(kind: Any, attempt: int) -> Array:
                 words = SeedSequence([*self._key, attempt]).generate_state(2, np.uint32)
@@ -507,6 +507,12 @@ class Generator:
     def _reals(self, kind: Kind, size: Size, dtype: DTypeLike | None) -> Array:
         place = as_device(self._device)
         return self._draw(kind, as_size(size) or (), real_dtype(dtype, place), place)
+
+    def _first_of(self, blocks: int) -> int:
+        """The counter of the first of so many blocks, which the caller is about to draw."""
+        if self._counter + blocks > _LAST_COUNTER:
+            raise ValueError("this generator is exhausted; make another one with spawn(1)")
+        return self._counter
 
     def _order(self, shape: tuple[int, ...], axis: int, place: Device) -> Array:
         """Random orders along an axis: where the least of random keys are."""
@@ -527,9 +533,7 @@ class Generator:
         blocks = 2 * count if span > MAX_NARROW_SPAN else -(-count // per_block)
         assert dtype in DRAWN[kind]
         with self._lock:
-            if self._counter + blocks > _LAST_COUNTER:
-                raise ValueError("this generator is exhausted; make another one with spawn(1)")
-            base = self._counter
+            base = self._first_of(blocks)
             backend = place.backend
             handle = backend.draw(kind, self._key, base, 0, count, dtype, low, span)
             self._counter = base + blocks

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Final, Generic, TypeVar, overload
 
 from ..contract.events import Evaluation, Transfer, counted, listening
@@ -122,12 +122,7 @@ def transfers(*, all_threads: bool = False) -> Iterator[Transfers]:
     [('scalar', 'cpu', 'python', 8)]
     """
     found = Transfers()
-
-    def listener(event: Transfer | Evaluation) -> None:
-        if type(event) is Transfer:
-            found._entries.append(event)
-
-    with listening(listener, all_threads=all_threads):
+    with _collecting(Transfer, found._entries, all_threads):
         yield found
 
 
@@ -162,13 +157,20 @@ def count_evaluations(*, all_threads: bool = False) -> Iterator[Evaluations]:
     2
     """
     found = Evaluations()
+    with _collecting(Evaluation, found._entries, all_threads):
+        yield found
+
+
+def _collecting(
+    kind: type[Entry], entries: list[Entry], all_threads: bool
+) -> AbstractContextManager[None]:
+    """A context in which events of a kind are appended to `entries`."""
 
     def listener(event: Transfer | Evaluation) -> None:
-        if type(event) is Evaluation:
-            found._entries.append(event)
+        if type(event) is kind:
+            entries.append(event)
 
-    with listening(listener, all_threads=all_threads):
-        yield found
+    return listening(listener, all_threads=all_threads)
 
 
 # ---------------------------------------------------------------------- tables

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 from collections.abc import Callable
+from functools import partial
 from math import erf
 from typing import Any
 
@@ -318,3 +319,12 @@ def test_exact_functions():
     positive = rng.lognormal(0, 50, 5000)
     found = np.asarray(distributions.log(xp.asarray(positive)))
     np.testing.assert_allclose(found, np.log(positive), 1e-15)
+
+
+def test_an_exhausted_generator_says_so_and_stays_as_it_is() -> None:
+    rng = xp.random.default_rng(1)
+    rng._counter = before = 2**62 - 1
+    for draw in (rng.random, rng.standard_normal, partial(rng.standard_gamma, 2.0)):
+        with pytest.raises(ValueError, match=r"exhausted.*spawn"):
+            draw(size=10)
+        assert rng._counter == before
