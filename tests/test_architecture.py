@@ -91,7 +91,7 @@ WHOLE = {
     "architecture", "bad_input", "examples", "packaging", "public_api", "readme",
     "typing", "views_and_copies", "warnings",
 }  # fmt: skip
-OTHER_TESTS = {"benchmarks", "clients", "conformance", "data", "support"}
+OTHER_TESTS = {"benchmarks", "clients", "conformance", "data", "docs", "support"}
 
 
 def path_of(path: Path) -> str:
