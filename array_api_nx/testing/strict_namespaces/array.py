@@ -6,11 +6,10 @@ Each namespace has a class of its own. So arrays of two namespaces are told apar
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Never, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Never, Self
 
-from ...core import dtypes as d
 from ...core.dtypes import PROMOTION
 from ...device import Device
 from ...frontend.array import LEFT_OUT, Array, Foreign
@@ -18,14 +17,21 @@ from .base import StrictBase
 from .dtypes import STRICT, StrictDType
 from .errors import refuse, refuse_attribute
 from .indexing import plain_key
-from .operands import (
-    Group,
-    check_devices,
-    check_dtype,
-    check_pair,
-    check_scalar,
-    foreign,
-    wants_operand,
+from .operands import check_devices, check_dtype, check_scalar, foreign
+from .operators import (
+    ANY,
+    FLOATING,
+    INTEGER,
+    INTEGER_OR_BOOL,
+    NUMERIC,
+    PYTHON_SCALARS,
+    REAL,
+    in_place,
+    operate,
+    python_scalar,
+    reflect,
+    shift,
+    unary,
 )
 from .signatures import METHODS
 from .versions import added_in, lacks
@@ -36,146 +42,9 @@ if TYPE_CHECKING:
 
 __all__ = ["StrictArray", "array_class"]
 
-_ANY = Group("any")
-_FLOATING = Group("floating")
-_INTEGER = Group("integer")
-_INTEGER_OR_BOOL = Group("integer_or_bool")
-_NUMERIC = Group("numeric")
-_REAL = Group("real")
-
 OBJECT = "Array object"
 
 _new = object.__new__
-
-Operation = Callable[[Any, Any], Any]
-Some = TypeVar("Some", bound="StrictArray")
-
-
-def _operand(x: StrictArray, other: object, operation: Operation, group: Group) -> Any:
-    """The other operand of an operator, checked; NotImplemented if it may know what to do."""
-    where = operation.__name__.strip("_")
-    if type(other) is type(x):
-        check_pair(where, group, (x._array, other._array))
-        return other._array
-    if type(other) in _SCALARS:
-        dtype = x._array.dtype
-        check_dtype(where, group, dtype)
-        if operation is operator.matmul:
-            raise refuse(
-                TypeError, "matmul with a scalar; it takes arrays", "Operators", "use x * scalar"
-            )
-        check_scalar(where, dtype, other, type(x)._policy.version, group)
-        if group is _INTEGER:
-            check_shift(where, other)
-        return other
-    if operation is not operator.eq and operation is not operator.ne and wants_operand(other):
-        return NotImplemented
-    raise foreign(where, other)
-
-
-_SCALARS = frozenset({bool, int, float, complex})
-
-
-def check_shift(where: str, by: object) -> None:
-    """ValueError for shifts by negative numbers, where they are known without a computation."""
-    if type(by) is int:
-        negative = by < 0
-    elif type(by) is Array and by.dtype in d.SIGNED and by.device.name == "cpu":
-        negative = bool((by < 0).any())
-    else:
-        return
-    if negative:
-        raise refuse(
-            ValueError,
-            f"{where} by a negative number; each must be at least 0",
-            "Element-wise Functions",
-            "shift the other way by its absolute value",
-        )
-
-
-def _operate(x: Some, other: object, operation: Operation, group: Group) -> Some:
-    array = x._array
-    own = type(x)
-    if type(other) is own:
-        operand = other._array
-        if (array.dtype, operand.dtype) not in group.pairs or array.device is not operand.device:
-            operand = _operand(x, other, operation, group)
-    else:
-        operand = _operand(x, other, operation, group)
-        if operand is NotImplemented:
-            return operand  # type: ignore[no-any-return]
-    result = _new(own)
-    result._array = operation(array, operand)
-    return result
-
-
-def _reflect(x: Some, other: object, operation: Operation, group: Group) -> Some:
-    operand = _operand(x, other, operation, group)
-    if operand is NotImplemented:
-        return operand  # type: ignore[no-any-return]
-    result = _new(type(x))
-    result._array = operation(operand, x._array)
-    return result
-
-
-def _shift(x: Some, other: object, operation: Operation) -> Some:
-    if type(other) is type(x):
-        check_shift(operation.__name__, other._array)
-    return _operate(x, other, operation, _INTEGER)
-
-
-def _in_place(x: Some, other: object, operation: Operation, group: Group) -> Some:
-    array = x._array
-    operand = _operand(x, other, operation, group)
-    if operand is NotImplemented:
-        return operand  # type: ignore[no-any-return]
-    if type(operand) is Array:
-        result = PROMOTION[array.dtype, operand.dtype]
-    else:
-        result = array.dtype.with_scalar[type(operand)]
-    if result is not array.dtype:
-        raise refuse(
-            TypeError,
-            f"{operation.__name__.strip('_')} of {array.dtype} with what makes it {result}; what "
-            "an in-place operation gives that changes the dtype is left unspecified",
-            "In-place Operators",
-            "write x = x + y",
-        )
-    changed = operation(array, operand)
-    if changed is array:
-        return x
-    made = _new(type(x))
-    made._array = changed
-    return made
-
-
-def _unary(x: Some, operation: Callable[[Any], Any], group: Group) -> Some:
-    array = x._array
-    if array.dtype not in group.dtypes:
-        check_dtype(operation.__name__, group, array.dtype)
-    result = _new(type(x))
-    result._array = operation(array)
-    return result
-
-
-def _scalar(x: StrictArray, kind: str) -> Array:
-    """The array inside, if it is one element that may become a Python scalar."""
-    array = x._array
-    if array.ndim:
-        raise refuse(
-            TypeError,
-            f"{kind} of an array of {array.ndim} axes; it must be zero-dimensional",
-            f"Array object: __{kind}__",
-            f"index it first, or reshape: {kind}(xp.reshape(x, ()))",
-        )
-    if array.dtype in d.COMPLEX and kind in ("int", "float"):
-        raise refuse(
-            TypeError,
-            f"{kind} of a complex number is left unspecified",
-            f"Array object: __{kind}__",
-            f"say which part: {kind}(xp.real(x))",
-        )
-    return array
 
 
 class StrictArray(StrictBase):
@@ -317,20 +186,20 @@ class StrictArray(StrictBase):
     # ------------------------------------------------------------------ conversion to Python
 
     def __bool__(self) -> bool:
-        return bool(_scalar(self, "bool"))
+        return bool(python_scalar(self, "bool"))
 
     def __int__(self) -> int:
-        return int(_scalar(self, "int"))
+        return int(python_scalar(self, "int"))
 
     def __float__(self) -> float:
-        return float(_scalar(self, "float"))
+        return float(python_scalar(self, "float"))
 
     def __complex__(self) -> complex:
-        return complex(_scalar(self, "complex"))
+        return complex(python_scalar(self, "complex"))
 
     def __index__(self) -> int:
-        array = _scalar(self, "index")
-        check_dtype("operator.index", _INTEGER, array.dtype)
+        array = python_scalar(self, "index")
+        check_dtype("operator.index", INTEGER, array.dtype)
         return operator.index(array)
 
     # ------------------------------------------------------------------ indexing
@@ -353,9 +222,9 @@ class StrictArray(StrictBase):
             dtype = value.dtype
             check_devices("assignment", (array, value))
             result = PROMOTION[array.dtype, dtype]
-            kind = (array.dtype, dtype) in _ANY.pairs
-        elif type(value) in _SCALARS:
-            check_scalar("assignment", array.dtype, value, self._policy.version, _ANY)
+            kind = (array.dtype, dtype) in ANY.pairs
+        elif type(value) in PYTHON_SCALARS:
+            check_scalar("assignment", array.dtype, value, self._policy.version, ANY)
             dtype, result, kind = array.dtype, array.dtype.with_scalar[type(value)], True
         else:
             raise foreign("assignment", value)
@@ -388,151 +257,151 @@ class StrictArray(StrictBase):
     # ------------------------------------------------------------------ operators
 
     def __abs__(self) -> Self:
-        return _unary(self, operator.abs, _NUMERIC)
+        return unary(self, operator.abs, NUMERIC)
 
     def __neg__(self) -> Self:
-        return _unary(self, operator.neg, _NUMERIC)
+        return unary(self, operator.neg, NUMERIC)
 
     def __pos__(self) -> Self:
-        return _unary(self, operator.pos, _NUMERIC)
+        return unary(self, operator.pos, NUMERIC)
 
     def __invert__(self) -> Self:
-        return _unary(self, operator.invert, _INTEGER_OR_BOOL)
+        return unary(self, operator.invert, INTEGER_OR_BOOL)
 
     def __add__(self, other: Any, /) -> Self:
-        return _operate(self, other, operator.add, _NUMERIC)
+        return operate(self, other, operator.add, NUMERIC)
 
     def __radd__(self, other: Any, /) -> Self:
-        return _reflect(self, other, operator.add, _NUMERIC)
+        return reflect(self, other, operator.add, NUMERIC)
 
     def __iadd__(self, other: Any, /) -> Self:
-        return _in_place(self, other, operator.iadd, _NUMERIC)
+        return in_place(self, other, operator.iadd, NUMERIC)
 
     def __sub__(self, other: Any, /) -> Self:
-        return _operate(self, other, operator.sub, _NUMERIC)
+        return operate(self, other, operator.sub, NUMERIC)
 
     def __rsub__(self, other: Any, /) -> Self:
-        return _reflect(self, other, operator.sub, _NUMERIC)
+        return reflect(self, other, operator.sub, NUMERIC)
 
     def __isub__(self, other: Any, /) -> Self:
-        return _in_place(self, other, operator.isub, _NUMERIC)
+        return in_place(self, other, operator.isub, NUMERIC)
 
     def __mul__(self, other: Any, /) -> Self:
-        return _operate(self, other, operator.mul, _NUMERIC)
+        return operate(self, other, operator.mul, NUMERIC)
 
     def __rmul__(self, other: Any, /) -> Self:
-        return _reflect(self, other, operator.mul, _NUMERIC)
+        return reflect(self, other, operator.mul, NUMERIC)
 
     def __imul__(self, other: Any, /) -> Self:
-        return _in_place(self, other, operator.imul, _NUMERIC)
+        return in_place(self, other, operator.imul, NUMERIC)
 
     def __truediv__(self, other: Any, /) -> Self:
-        return _operate(self, other, operator.truediv, _FLOATING)
+        return operate(self, other, operator.truediv, FLOATING)
 
     def __rtruediv__(self, other: Any, /) -> Self:
-        return _reflect(self, other, operator.truediv, _FLOATING)
+        return reflect(self, other, operator.truediv, FLOATING)
 
     def __itruediv__(self, other: Any, /) -> Self:
-        return _in_place(self, other, operator.itruediv, _FLOATING)
+        return in_place(self, other, operator.itruediv, FLOATING)
 
     def __floordiv__(self, other: Any, /) -> Self:
-        return _operate(self, other, operator.floordiv, _REAL)
+        return operate(self, other, operator.floordiv, REAL)
 
     def __rfloordiv__(self, other: Any, /) -> Self:
-        return _reflect(self, other, operator.floordiv, _REAL)
+        return reflect(self, other, operator.floordiv, REAL)
 
     def __ifloordiv__(self, other: Any, /) -> Self:
-        return _in_place(self, other, operator.ifloordiv, _REAL)
+        return in_place(self, other, operator.ifloordiv, REAL)
 
     def __mod__(self, other: Any, /) -> Self:
-        return _operate(self, other, operator.mod, _REAL)
+        return operate(self, other, operator.mod, REAL)
 
     def __rmod__(self, other: Any, /) -> Self:
-        return _reflect(self, other, operator.mod, _REAL)
+        return reflect(self, other, operator.mod, REAL)
 
     def __imod__(self, other: Any, /) -> Self:
-        return _in_place(self, other, operator.imod, _REAL)
+        return in_place(self, other, operator.imod, REAL)
 
     def __pow__(self, other: Any, /) -> Self:
-        return _operate(self, other, operator.pow, _NUMERIC)
+        return operate(self, other, operator.pow, NUMERIC)
 
     def __rpow__(self, other: Any, /) -> Self:
-        return _reflect(self, other, operator.pow, _NUMERIC)
+        return reflect(self, other, operator.pow, NUMERIC)
 
     def __ipow__(self, other: Any, /) -> Self:
-        return _in_place(self, other, operator.ipow, _NUMERIC)
+        return in_place(self, other, operator.ipow, NUMERIC)
 
     def __matmul__(self, other: Any, /) -> Self:
-        return _operate(self, other, operator.matmul, _NUMERIC)
+        return operate(self, other, operator.matmul, NUMERIC)
 
     def __rmatmul__(self, other: Any, /) -> Self:
-        return _reflect(self, other, operator.matmul, _NUMERIC)
+        return reflect(self, other, operator.matmul, NUMERIC)
 
     def __imatmul__(self, other: Any, /) -> Self:
-        return _in_place(self, other, operator.imatmul, _NUMERIC)
+        return in_place(self, other, operator.imatmul, NUMERIC)
 
     def __and__(self, other: Any, /) -> Self:
-        return _operate(self, other, operator.and_, _INTEGER_OR_BOOL)
+        return operate(self, other, operator.and_, INTEGER_OR_BOOL)
 
     def __rand__(self, other: Any, /) -> Self:
-        return _reflect(self, other, operator.and_, _INTEGER_OR_BOOL)
+        return reflect(self, other, operator.and_, INTEGER_OR_BOOL)
 
     def __iand__(self, other: Any, /) -> Self:
-        return _in_place(self, other, operator.iand, _INTEGER_OR_BOOL)
+        return in_place(self, other, operator.iand, INTEGER_OR_BOOL)
 
     def __or__(self, other: Any, /) -> Self:
-        return _operate(self, other, operator.or_, _INTEGER_OR_BOOL)
+        return operate(self, other, operator.or_, INTEGER_OR_BOOL)
 
     def __ror__(self, other: Any, /) -> Self:
-        return _reflect(self, other, operator.or_, _INTEGER_OR_BOOL)
+        return reflect(self, other, operator.or_, INTEGER_OR_BOOL)
 
     def __ior__(self, other: Any, /) -> Self:
-        return _in_place(self, other, operator.ior, _INTEGER_OR_BOOL)
+        return in_place(self, other, operator.ior, INTEGER_OR_BOOL)
 
     def __xor__(self, other: Any, /) -> Self:
-        return _operate(self, other, operator.xor, _INTEGER_OR_BOOL)
+        return operate(self, other, operator.xor, INTEGER_OR_BOOL)
 
     def __rxor__(self, other: Any, /) -> Self:
-        return _reflect(self, other, operator.xor, _INTEGER_OR_BOOL)
+        return reflect(self, other, operator.xor, INTEGER_OR_BOOL)
 
     def __ixor__(self, other: Any, /) -> Self:
-        return _in_place(self, other, operator.ixor, _INTEGER_OR_BOOL)
+        return in_place(self, other, operator.ixor, INTEGER_OR_BOOL)
 
     def __lshift__(self, other: Any, /) -> Self:
-        return _shift(self, other, operator.lshift)
+        return shift(self, other, operator.lshift)
 
     def __rlshift__(self, other: Any, /) -> Self:
-        return _reflect(self, other, operator.lshift, _INTEGER)
+        return reflect(self, other, operator.lshift, INTEGER)
 
     def __ilshift__(self, other: Any, /) -> Self:
-        return _in_place(self, other, operator.ilshift, _INTEGER)
+        return in_place(self, other, operator.ilshift, INTEGER)
 
     def __rshift__(self, other: Any, /) -> Self:
-        return _shift(self, other, operator.rshift)
+        return shift(self, other, operator.rshift)
 
     def __rrshift__(self, other: Any, /) -> Self:
-        return _reflect(self, other, operator.rshift, _INTEGER)
+        return reflect(self, other, operator.rshift, INTEGER)
 
     def __irshift__(self, other: Any, /) -> Self:
-        return _in_place(self, other, operator.irshift, _INTEGER)
+        return in_place(self, other, operator.irshift, INTEGER)
 
     def __eq__(self, other: Any, /) -> Self:  # type: ignore[override]
-        return _operate(self, other, operator.eq, _ANY)
+        return operate(self, other, operator.eq, ANY)
 
     def __ne__(self, other: Any, /) -> Self:  # type: ignore[override]
-        return _operate(self, other, operator.ne, _ANY)
+        return operate(self, other, operator.ne, ANY)
 
     def __lt__(self, other: Any, /) -> Self:
-        return _operate(self, other, operator.lt, _REAL)
+        return operate(self, other, operator.lt, REAL)
 
     def __le__(self, other: Any, /) -> Self:
-        return _operate(self, other, operator.le, _REAL)
+        return operate(self, other, operator.le, REAL)
 
     def __gt__(self, other: Any, /) -> Self:
-        return _operate(self, other, operator.gt, _REAL)
+        return operate(self, other, operator.gt, REAL)
 
     def __ge__(self, other: Any, /) -> Self:
-        return _operate(self, other, operator.ge, _REAL)
+        return operate(self, other, operator.ge, REAL)
 
     # ------------------------------------------------------------------ what Python needs
 

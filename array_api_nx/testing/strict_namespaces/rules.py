@@ -13,11 +13,12 @@ import numpy as np
 from ...core import dtypes as d
 from ...core.dtypes import DType
 from ...frontend.array import Array
-from .array import StrictArray, check_shift
+from .array import StrictArray
 from .dtypes import PLAIN, StrictDType, in_kind
 from .errors import refuse
 from .info import Limits, StrictInfo
 from .operands import Group, check_devices, check_kinds, check_scalar, described, foreign
+from .operators import check_shift
 from .policy import Policy
 from .versions import widened_in
 
