@@ -14,9 +14,9 @@ from ..subject import Subject
 from . import points
 from .exact import Arguments, Exact, exact_at, exact_table
 from .formats import FORMATS, INFINITY, Format, error, is_nearest, ulp
+from .judged import CHAPTER
 from .references import APPROXIMATE, NEAREST, SAME, Reference, references
 
-CHAPTER = "accuracy"
 _REAL, _COMPLEX = ("float32", "float64"), ("complex64", "complex128")
 _NEAREST_RULE = (
     "accuracy: real-valued floating-point operands must return a correctly rounded value according"

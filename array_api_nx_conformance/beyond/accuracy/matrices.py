@@ -8,20 +8,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, TypeAlias
 
 import mpmath
 import numpy as np
 from mpmath import mp
 
-from ..findings import FAILS, PASSES, Finding, tried
+from ..findings import FAILS, PASSES, Finding
 from ..subject import Subject
 from .formats import FORMATS, INFINITY
+from .judged import DTYPES, Measured, judged
 
-CHAPTER = "accuracy"
 Numbers: TypeAlias = np.ndarray[Any, Any]
 Matrix: TypeAlias = Any  # of mpmath
-_DTYPES = ("float32", "float64", "complex64", "complex128")
 _SIZE = 6
 _BOUND = 10 * _SIZE**2  # in epsilons of the measure; LAPACK's own tests fail from 30 n on
 _RULE = (
@@ -40,45 +40,27 @@ def check(subject: Subject, seed: int, select: Sequence[str]) -> list[dict[str, 
     for name, measure in _MEASURES.items():
         if select and name not in select and name.removeprefix("linalg.") not in select:
             continue
-        for dtype in _DTYPES:
+        for dtype in DTYPES:
             is_complex = dtype.startswith("complex")
             if name in (_REAL_ONLY if is_complex else _COMPLEX_ONLY):
                 continue
-            out += _judged(subject, name, measure, dtype, seed)
+            measured = partial(_worst, subject, name, measure, dtype, seed)
+            out += judged(name, dtype, "epsilon of norms", _RULE, measured)
     return out
 
 
-def _judged(
-    subject: Subject, name: str, measure: Measure, dtype: str, seed: int
-) -> list[dict[str, Any] | Finding]:
-    rows: list[dict[str, Any] | Finding] = []
-
-    def do() -> Finding:
-        subject.function(name)
-        worst, where = -1.0, ""
-        for label, matrix in _samples(dtype, seed).items():
-            with mp.workdps(_DIGITS):
-                found = float(measure(_Calls(subject, dtype), matrix)) / FORMATS[dtype].epsilon
-            found = INFINITY if math.isnan(found) else found
-            if found > worst:
-                worst, where = found, label
-        outcome = PASSES if worst <= _BOUND else FAILS
-        message = "" if outcome == PASSES else f"{worst:.3g} epsilons off for {where}"
-        rows.append(
-            {
-                "function": name,
-                "dtype": dtype,
-                "measure": "epsilon of norms",
-                "most": worst,
-                "bound": _BOUND,
-                "at": where,
-                "outcome": outcome,
-            }
-        )
-        return Finding(CHAPTER, name, dtype, outcome, message, _RULE)
-
-    rows.append(tried(CHAPTER, name, dtype, _RULE, do))
-    return rows
+def _worst(subject: Subject, name: str, measure: Measure, dtype: str, seed: int) -> Measured:
+    subject.function(name)
+    worst, where = -1.0, ""
+    for label, matrix in _samples(dtype, seed).items():
+        with mp.workdps(_DIGITS):
+            found = float(measure(_Calls(subject, dtype), matrix)) / FORMATS[dtype].epsilon
+        found = INFINITY if math.isnan(found) else found
+        if found > worst:
+            worst, where = found, label
+    outcome = PASSES if worst <= _BOUND else FAILS
+    message = "" if outcome == PASSES else f"{worst:.3g} epsilons off for {where}"
+    return Measured(worst, _BOUND, where, outcome, message)
 
 
 class _Calls:

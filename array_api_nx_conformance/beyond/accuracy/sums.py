@@ -6,18 +6,18 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any, TypeAlias
 
 import mpmath
 import numpy as np
 
-from ..findings import FAILS, NOTED, PASSES, Finding, tried
+from ..findings import FAILS, NOTED, PASSES, Finding
 from ..subject import Subject
 from .formats import FORMATS, INFINITY
+from .judged import DTYPES, Measured, judged
 
-CHAPTER = "accuracy"
 Exact: TypeAlias = Any  # a Fraction, or a complex number of two
-_DTYPES = ("float32", "float64", "complex64", "complex128")
 _LENGTHS = (3, 100, 1025)
 _RULE = (
     "the standard expects a best effort; here a result fails if it is farther from the exact value"
@@ -75,47 +75,29 @@ def check(subject: Subject, seed: int, select: Sequence[str]) -> list[dict[str, 
     for name, measure in _MEASURES.items():
         if select and name not in select:
             continue
-        for dtype in _DTYPES:
+        for dtype in DTYPES:
             if name in _REAL_ONLY and dtype.startswith("complex"):
                 continue
-            out += _judged(subject, name, measure, dtype, seed)
+            measured = partial(_worst, subject, name, measure, dtype, seed)
+            rule = _SPREAD_RULE if name in _REAL_ONLY else _RULE
+            out += judged(name, dtype, "epsilon", rule, measured)
     return out
 
 
-def _judged(
-    subject: Subject, name: str, measure: Measure, dtype: str, seed: int
-) -> list[dict[str, Any] | Finding]:
-    rows: list[dict[str, Any] | Finding] = []
-    rule = _SPREAD_RULE if name in _REAL_ONLY else _RULE
-
-    def do() -> Finding:
-        function = subject.function(name)
-        worst, where, allowed = -1.0, "", 1.0
-        outcome, message = PASSES, ""
-        for label, values in _samples(name, dtype, seed):
-            result = subject.numpy(function(subject.array(values.tolist(), dtype)))
-            found, sound, most = measure(values, result, FORMATS[dtype].epsilon)
-            if found > worst:
-                worst, where, allowed = found, label, most
-            bad = FAILS if not found <= most else NOTED if not found <= sound else PASSES
-            if bad != PASSES and outcome != FAILS:
-                outcome = bad
-                message = f"{_short(found)} epsilon off for {label}; allowed are {_short(most)}"
-        rows.append(
-            {
-                "function": name,
-                "dtype": dtype,
-                "measure": "epsilon",
-                "most": worst,
-                "bound": allowed,
-                "at": where,
-                "outcome": outcome,
-            }
-        )
-        return Finding(CHAPTER, name, dtype, outcome, message, rule)
-
-    rows.append(tried(CHAPTER, name, dtype, rule, do))
-    return rows
+def _worst(subject: Subject, name: str, measure: Measure, dtype: str, seed: int) -> Measured:
+    function = subject.function(name)
+    worst, where, allowed = -1.0, "", 1.0
+    outcome, message = PASSES, ""
+    for label, values in _samples(name, dtype, seed):
+        result = subject.numpy(function(subject.array(values.tolist(), dtype)))
+        found, sound, most = measure(values, result, FORMATS[dtype].epsilon)
+        if found > worst:
+            worst, where, allowed = found, label, most
+        bad = FAILS if not found <= most else NOTED if not found <= sound else PASSES
+        if bad != PASSES and outcome != FAILS:
+            outcome = bad
+            message = f"{_short(found)} epsilon off for {label}; allowed are {_short(most)}"
+    return Measured(worst, allowed, where, outcome, message)
 
 
 def _samples(name: str, dtype: str, seed: int) -> list[tuple[str, np.ndarray[Any, Any]]]:
