@@ -12,7 +12,6 @@ import threading
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -31,18 +30,7 @@ from array_api_nx.testing import (
 )
 from array_api_nx.tracing.recorder import TraceError
 
-NAMES = ("cpu", "torch:cpu", "jax:cpu", "dask")
-
 needs_extension = pytest.mark.skipif(native is None, reason="nothing is deferred without it")
-
-
-@pytest.fixture(params=NAMES)
-def device(request: pytest.FixtureRequest) -> str:
-    name: str = request.param
-    module = name.partition(":")[0]
-    if name != "cpu" and find_spec(module) is None:
-        pytest.skip(f"{module} is not installed")
-    return name
 
 
 def line_after(function: Callable[[], object]) -> int:

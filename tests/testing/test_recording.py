@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 from collections import Counter
-from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
@@ -19,23 +18,12 @@ import array_api_nx as xp
 from array_api_nx import add as add_by_name
 from array_api_nx.testing import Call, Calls, recorded, recording
 
-NAMES = ("cpu", "torch:cpu", "jax:cpu", "dask")
-
 BINARY = [
     *["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and_", "or_", "xor"],
     *["lshift", "rshift", "matmul", "eq", "ne", "lt", "le", "gt", "ge"],
 ]
 REFLECTED = [name for name in BINARY[:12] if name != "matmul"]
 UNARY = ["abs", "invert", "neg", "pos"]
-
-
-@pytest.fixture(params=NAMES)
-def device(request: pytest.FixtureRequest) -> str:
-    name: str = request.param
-    module = name.partition(":")[0]
-    if name != "cpu" and find_spec(module) is None:
-        pytest.skip(f"{module} is not installed")
-    return name
 
 
 def public() -> dict[str, object]:
