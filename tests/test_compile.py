@@ -1025,11 +1025,11 @@ def test_other_threads_compute_meanwhile():
 
     def call(x: Array) -> Array:
         inside.set()
-        assert done.wait(30)
+        assert done.wait(60)
         return x + 1
 
     def other() -> None:
-        assert inside.wait(30)
+        assert inside.wait(60)
         results.append(float(xp.sum(xp.ones(3) * 2)))
         done.set()
 
@@ -1042,7 +1042,7 @@ def test_other_threads_compute_meanwhile():
 
 
 def test_threads_trace_at_the_same_time():
-    barrier = threading.Barrier(2, timeout=30)
+    barrier = threading.Barrier(2, timeout=60)
     results: dict[int, Any] = {}
 
     def call(x: Array, k: int) -> Array:

@@ -147,14 +147,14 @@ def test_one_object_in_several_threads_at_a_time():
 
     def first() -> Settings:
         with context:
-            both_inside.wait(10)
-        one_outside.wait(10)
+            both_inside.wait(60)
+        one_outside.wait(60)
         return current()
 
     def second() -> Settings:
         with config_context(fusion="off"), context:
-            both_inside.wait(10)
-            one_outside.wait(10)
+            both_inside.wait(60)
+            one_outside.wait(60)
             return current()
 
     with ThreadPoolExecutor(2) as executor:

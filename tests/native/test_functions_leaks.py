@@ -2,7 +2,7 @@
 decline or fail, and when threads drop what others compute with.
 
 ARRAY_API_NX_LEAK_CALLS says how often each is called in the way that C answers, 100,000 times by
-default; a twenty-fifth as often in all ways.
+default; a hundredth as often in all ways.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def _arguments(name):
 
 def _rounds(name):
     """How often the arguments are gone through."""
-    return max(2, CALLS // 25 // len(_arguments(name)) // (10 if name in SLOW else 1))
+    return max(2, CALLS // 100 // len(_arguments(name)) // (10 if name in SLOW else 1))
 
 
 def _blocks():
@@ -238,12 +238,18 @@ def test_the_process_does_not_grow():
 
     rounds = max(1000, CALLS // 20)
     go(1000)
-    gc.collect()
-    before = _resident()
-    go(rounds)
-    gc.collect()
-    grown = _resident() - before
-    assert grown < 2**20 + rounds * 8, f"{grown} bytes in {rounds} rounds"
+    grown = []
+    for _ in range(
+        3
+    ):  # the process may take memory for something else meanwhile, but not each time
+        gc.collect()
+        before = _resident()
+        go(rounds)
+        gc.collect()
+        grown.append(_resident() - before)
+        if grown[-1] < 2**20 + rounds * 8:
+            break
+    assert grown[-1] < 2**20 + rounds * 8, f"{grown} bytes in {rounds} rounds"
 
 
 def test_objects_filled_and_emptied_leave_nothing():

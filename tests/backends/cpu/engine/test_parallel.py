@@ -23,13 +23,13 @@ import pytest
 import array_api_nx as xp
 from array_api_nx.backends.cpu.engine import parallel
 from array_api_nx.native import native
+from tests.support.signals import Alarm, alarm, needs_timers
 
 ParallelFor = Callable[[Callable[[int], object], int, int], None]
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 # Where another test has loaded JAX, that warns of forks.
 may_warn = pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning")
-needs_timers = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers here")
 
 
 @pytest.fixture
@@ -258,39 +258,20 @@ def test_a_signal_ends_it(parallel_for: ParallelFor) -> None:
         time.sleep(0.01)
         ended.append(number)
 
-    def sound(*_: Any) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGALRM, sound)
-    try:
-        for threads in (1, 2):
-            signal.setitimer(signal.ITIMER_REAL, 0.05)
-            with pytest.raises(KeyboardInterrupt):
-                parallel_for(task, 10_000, threads)
-            number = len(ended)
-            time.sleep(0.03)
-            assert len(ended) == number < 1000
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+    for threads in (1, 2):
+        with pytest.raises(Alarm), alarm():
+            parallel_for(task, 10_000, threads)
+        number = len(ended)
+        time.sleep(0.03)
+        assert len(ended) == number < 1000
     assert len(met_by_two(parallel_for)) == 2
 
 
 @needs_timers
 def test_a_signal_ends_calls_of_a_builtin(parallel_for: ParallelFor) -> None:
     """Python does not look for signals in them."""
-
-    def sound(*_: Any) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGALRM, sound)
-    try:
-        signal.setitimer(signal.ITIMER_REAL, 0.05)
-        with pytest.raises(KeyboardInterrupt):
-            parallel_for(bool, 10**7, 2)
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+    with pytest.raises(Alarm), alarm():
+        parallel_for(bool, 10**7, 2)
 
 
 # ---------------------------------------------------------------------- nested, several callers

@@ -276,14 +276,14 @@ def test_threads_that_leave_in_any_order_lift_all_limits():
     def limited(first: bool) -> None:
         before = threads.limits.get()
         threads.limits.set(1)
-        entered.wait(10)
+        entered.wait(60)
         if first:
             threads.limits.set(before)
-        left.wait(10)
+        left.wait(60)
         with xp.config_context(num_threads=8):
             found.append(count())
             # Both have looked before the second one leaves.
-            entered.wait(10)
+            entered.wait(60)
         if not first:
             threads.limits.set(before)
 

@@ -33,7 +33,7 @@ from tests.support.programs import (
 pytestmark = pytest.mark.usefixtures("threshold")
 
 SHAPE = (4, 6)
-PATIENCE = 30.0
+PATIENCE = 60.0
 """Seconds after which threads are taken to wait for each other for ever."""
 
 

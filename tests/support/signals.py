@@ -1,0 +1,42 @@
+"""Signals that end what a test does."""
+
+from __future__ import annotations
+
+import gc
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+needs_timers = pytest.mark.skipif(
+    not hasattr(signal, "setitimer"), reason="the system has no timers"
+)
+
+
+class Alarm(Exception):
+    pass
+
+
+def _sound(*_: Any) -> None:
+    raise Alarm
+
+
+@contextmanager
+def alarm(handler: Callable[..., Any] = _sound) -> Iterator[None]:
+    """Have a signal come in a twentieth of a second, which by default raises `Alarm`.
+
+    ``with pytest.raises(Alarm), alarm():``, in this order: on a busy machine the signal may come
+    before the next statement does. Garbage is not collected meanwhile, because Python drops what a
+    handler raises while a collector's callback runs, and Hypothesis installs one.
+    """
+    before = signal.signal(signal.SIGALRM, handler)
+    gc.disable()
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        gc.enable()
+        signal.signal(signal.SIGALRM, before)
