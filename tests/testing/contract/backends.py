@@ -92,6 +92,12 @@ def of_device(name: str) -> Backend:
 
 CPU = CPUBackend()
 
+SAME_WITH_CHECKS = ("cpu",)
+"""The backends that others call through to, with checks around each call.
+
+They run the tests of programs alone, which a checked backend replays step by step.
+"""
+
 BACKENDS: dict[str, Callable[[], Backend]] = {
     "cpu": lambda: CPU,
     "checked": lambda: CheckedBackend(CPU),

@@ -1,13 +1,15 @@
-"""Every contract test runs on every backend that is here."""
+"""Every contract test runs on every backend that is here; on the CPU's with checks around it."""
 
 from __future__ import annotations
 
 import pytest
 
 from array_api_nx.contract.backend import Backend
-from tests.testing.contract.backends import BACKENDS, missing
+from tests.testing.contract.backends import BACKENDS, SAME_WITH_CHECKS, missing
+
+HERE = [name for name in BACKENDS if missing(name) is None]
 
 
-@pytest.fixture(scope="session", params=[name for name in BACKENDS if missing(name) is None])
+@pytest.fixture(scope="session", params=[name for name in HERE if name not in SAME_WITH_CHECKS])
 def backend(request: pytest.FixtureRequest) -> Backend:
     return BACKENDS[request.param]()
