@@ -85,10 +85,11 @@ RUNS = [
 @pytest.mark.parametrize(("mode", "origin"), RUNS, ids=name_of)
 @pytest.mark.parametrize("write", WRITES, ids=name_of)
 def test_every_write_after_every_read(origin, write, mode):
+    """Half of the reads, and for the next write or origin the others."""
     views = list(VIEWS)
     first = WRITES.index(write)
-    for i, read in enumerate(READS):
-        check(mode, origin, views[(first + i) % len(views)], read, write)
+    for i in range((first + RUNS.index((mode, origin))) % 2, len(READS), 2):
+        check(mode, origin, views[(first + i) % len(views)], READS[i], write)
 
 
 # ---------------------------------------------------------------------- creation
