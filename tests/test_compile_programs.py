@@ -221,7 +221,7 @@ def shortened(program: list[Step], fails: Callable[[list[Step]], Any]) -> list[S
     return program
 
 
-FIRST, LAST = map(int, os.environ.get("ARRAY_API_NX_PROGRAMS", "0:300").split(":"))
+FIRST, LAST = map(int, os.environ.get("ARRAY_API_NX_PROGRAMS", "0:200").split(":"))
 
 
 @pytest.mark.parametrize("difference_of", [compiled_difference, fused_difference])

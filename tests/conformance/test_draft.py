@@ -32,7 +32,7 @@ def bincount(x, /, weights=None, *, minlength=0):
 def judge(suite: FakeSuite, module: str, folder: Path, *select: str) -> Record:
     file = folder / "found.json"
     main(["run", "--module", module, "--standard", "draft", "--checkout", str(suite.path),
-          "--max-examples", "20", "--workers", "2", "--json", str(file),
+          "--max-examples", "20", "--workers", "1", "--json", str(file),
           "--select", *select], suite.pins)  # fmt: skip
     (run,) = records.read(file)
     return run
@@ -76,7 +76,7 @@ def test_mistakes_are_found(
 def test_the_suite_runs_first(suite: FakeSuite, namespace: str) -> None:
     checkout = Checkout(suite.path, suite.pins.suite, suite.pins.spec)
     shown: list[int] = []
-    options = Options(namespace, 1, workers=2, version="2025.12", select=("test_passes",))
+    options = Options(namespace, 1, version="2025.12", select=("test_passes",))
     assert run_suite(MODULE, checkout, options, lambda run: None).end == "finished"
     options = Options(namespace, 1, version="draft", select=("test_passes or top_k",))
     run = run_suite(MODULE, checkout, options, lambda run: shown.append(len(run.results)))
