@@ -20,6 +20,7 @@ from .runner import Options, Run, require, run_suite
 from .standard import Standard
 from .suite import CannotRunError, Pins
 from .table import command as table
+from .verdict import is_provisional
 
 _REPORTS = ("html", "markdown", "badge")
 
@@ -114,8 +115,9 @@ def make_list(options: argparse.Namespace, pins: Pins) -> int:
     kept = known.read(options.keep)
     selection = is_selection(runs[0])
     outcomes = {test["id"]: test["outcome"] for test in runs[0]["tests"]}
-    listed = known.generate(runs[0], kept, selection=selection)
-    stale = known.stale(kept, outcomes, selection=selection)
+    provisional = is_provisional(runs[0]["options"]["max_examples"])
+    listed = known.generate(runs[0], kept, selection=selection, provisional=provisional)
+    stale = known.stale(kept, outcomes, selection=selection, provisional=provisional)
     for pattern, why in stale.items():
         print(f"stale: {pattern}: {why}", file=sys.stderr)
     if options.output is None:

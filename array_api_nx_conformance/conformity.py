@@ -3,16 +3,7 @@
 from __future__ import annotations
 
 from .records import Record, unexcused
-from .verdict import BAD
-
-# Per test. A `flip` that returns its input passes some runs of 30 examples; README's table is made
-# with this number, too.
-FULL_EXAMPLES = 200
-
-
-def is_provisional(examples: int) -> bool:
-    """Whether a verdict that rests on so many examples per test is provisional."""
-    return examples < FULL_EXAMPLES
+from .verdict import BAD, FULL_EXAMPLES, is_provisional
 
 
 def basis(examples: int) -> str:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from .draft import FOLDER as DRAFT_TESTS
+from .functions import is_about_behaviour
 from .suite import TESTS, CannotRunError
 
 NO_REASON = "no reason given"
@@ -87,7 +88,11 @@ def reason(entries: Iterable[Entry], test: str) -> str:
 
 
 def stale(
-    entries: Iterable[Entry], outcomes: Mapping[str, str], *, selection: bool = False
+    entries: Iterable[Entry],
+    outcomes: Mapping[str, str],
+    *,
+    selection: bool = False,
+    provisional: bool = False,
 ) -> dict[str, str]:
     """The entries that are out of date, each with what is wrong with it.
 
@@ -100,19 +105,41 @@ def stale(
     selection : bool
         Whether only some of the suite's tests were to run: then an entry of which no test ran may
         be up to date.
+    provisional : bool
+        Whether the tests tried few examples: then one that passed may fail with more of them, but
+        for those of names and signatures, which try none.
     """
     found: dict[str, str] = {}
     for entry in entries:
-        ran = [outcome for test, outcome in outcomes.items() if matches(entry.pattern, test)]
+        ran = _ran(entry, outcomes)
         if not ran:
             if not selection:
                 found[entry.pattern] = "no such test ran"
-        elif not any(outcome in FAILING for outcome in ran):
-            found[entry.pattern] = f"does not fail any more ({', '.join(sorted(set(ran)))})"
+        elif _passed(ran) and not (provisional and _tries_examples(ran)):
+            words = ", ".join(sorted(set(ran.values())))
+            found[entry.pattern] = f"does not fail any more ({words})"
     return found
 
 
-def generate(run: Mapping[str, Any], kept: Iterable[Entry] = (), *, selection: bool = False) -> str:
+def _ran(entry: Entry, outcomes: Mapping[str, str]) -> dict[str, str]:
+    return {test: outcome for test, outcome in outcomes.items() if matches(entry.pattern, test)}
+
+
+def _passed(ran: Mapping[str, str]) -> bool:
+    return not any(outcome in FAILING for outcome in ran.values())
+
+
+def _tries_examples(tests: Iterable[str]) -> bool:
+    return any(is_about_behaviour(test) for test in tests)
+
+
+def generate(
+    run: Mapping[str, Any],
+    kept: Iterable[Entry] = (),
+    *,
+    selection: bool = False,
+    provisional: bool = False,
+) -> str:
     """The list of what failed in a run; the reasons are those of `kept`, or the messages.
 
     Parameters
@@ -124,6 +151,9 @@ def generate(run: Mapping[str, Any], kept: Iterable[Entry] = (), *, selection: b
     selection : bool
         Whether only some of the suite's tests were to run: then entries of `kept` of which no test
         ran stay in the list.
+    provisional : bool
+        Whether the tests tried few examples: then entries of `kept` whose tests passed stay, unless
+        these try none.
     """
     module, suite = run["module"], run["suite"]
     kept = list(kept)
@@ -137,8 +167,9 @@ def generate(run: Mapping[str, Any], kept: Iterable[Entry] = (), *, selection: b
             if why in ("", NO_REASON):
                 why = test["message"] or NO_REASON
             lines += ["", f"# {' '.join(why.split())}", test["id"]]
-    ran = [test["id"] for test in run["tests"]]
-    for entry in kept if selection else ():
-        if not any(matches(entry.pattern, test) for test in ran):
+    outcomes = {test["id"]: test["outcome"] for test in run["tests"]}
+    for entry in kept:
+        ran = _ran(entry, outcomes)
+        if (provisional and _passed(ran) and _tries_examples(ran)) if ran else selection:
             lines += ["", f"# {entry.reason}", entry.pattern]
     return "\n".join(lines) + "\n"

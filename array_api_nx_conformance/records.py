@@ -19,7 +19,7 @@ from .protocol import OUTCOMES
 from .pytest_run import Result
 from .runner import Run
 from .suite import CannotRunError
-from .verdict import BAD, FunctionVerdict, judge, totals
+from .verdict import BAD, FunctionVerdict, is_provisional, judge, totals
 
 SCHEMA = 2  # raised with every change that a reader would notice
 Record = dict[str, Any]  # one run
@@ -138,7 +138,8 @@ def _stale(run: Run) -> dict[str, str]:
     options = run.options
     outcomes = {result.id: result.outcome for result in run.results.values()}
     selection = bool(options.select or options.chapters or options.skips)
-    return known.stale(options.known, outcomes, selection=selection)
+    provisional = is_provisional(options.max_examples)
+    return known.stale(options.known, outcomes, selection=selection, provisional=provisional)
 
 
 def _outcomes(results: Iterable[Result]) -> dict[str, int]:

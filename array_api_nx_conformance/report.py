@@ -6,11 +6,12 @@ import shlex
 from collections import Counter
 from collections.abc import Iterable
 
-from .conformity import basis, is_provisional
+from .conformity import basis
 from .protocol import OUTCOMES
 from .pytest_run import PytestRun, Result
 from .runner import Run
 from .suite import TESTS
+from .verdict import is_provisional
 
 FAILURES = ("failed", "error", "missing")
 PASSED, FAILED, CANNOT_RUN, INTERRUPTED = 0, 1, 2, 130  # exit statuses

@@ -32,6 +32,14 @@ BAD = ("fails", "missing", "blocked")
 OTHER = "other"  # the chapter of tests that are about none of the standard's names
 _LATER = "ARRAY_API_TESTS_VERSION"
 _NO_EXTENSION = "not found in array module"
+# Per test. A `flip` that returns its input passes some runs of 30 examples; README's table is made
+# with this number, too.
+FULL_EXAMPLES = 200
+
+
+def is_provisional(examples: int) -> bool:
+    """Whether a verdict that rests on so many examples per test is provisional."""
+    return examples < FULL_EXAMPLES
 
 
 @dataclass

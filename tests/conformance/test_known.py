@@ -85,6 +85,19 @@ def test_stale_entries() -> None:
     }
 
 
+def test_few_examples_do_not_show_that_a_test_passes() -> None:
+    name, draws = "array_api_tests/test_has_names.py::test_has_names[exp]", "t/a.py::test_exp"
+    entries = [Entry(name, "missing"), Entry(draws, "seldom drawn"), Entry("t/gone.py", "old")]
+    outcomes = {name: "passed", draws: "passed"}
+    assert list(known.stale(entries, outcomes, provisional=True)) == [name, "t/gone.py"]
+    record = make_record(passed("zeros"), max_examples=20)
+    entries = [Entry(passed("zeros").id, "seldom drawn"), Entry("array_api_tests/gone.py", "old")]
+    listed = known.generate(record, entries, provisional=True)
+    assert "# seldom drawn\narray_api_tests/test_x.py::test_zeros\n" in listed
+    assert "gone.py" not in listed
+    assert "test_zeros" not in known.generate(record, entries)
+
+
 def test_a_generated_list_is_read_again(tmp_path: Path) -> None:
     fails = result("test_x.py::test_exp", "failed", "ValueError: a\n b")
     other = result("test_x.py::test_ones", "error", "crash")
