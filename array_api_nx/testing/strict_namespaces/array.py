@@ -247,7 +247,7 @@ class StrictArray(StrictBase):
                 "Array object: __getitem__",
                 "loop over xp.unstack(x)" if array.ndim else "use x itself",
             )
-        return iter([self._wrap(each) for each in array])
+        return map(self._wrap, array)  # numpy.iterable takes no element of it
 
     def __len__(self) -> Never:
         raise refuse(
