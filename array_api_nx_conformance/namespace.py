@@ -43,10 +43,10 @@ except Exception:
     info = None
 owners = {"array": array, "info": info, "": module}
 present = []
-for kind, name in names:
+for kind, each in names:
     owner = owners[kind] if kind in owners else getattr(module, kind, None)
-    if has(owner, name):
-        present.append([kind, name])
+    if has(owner, each):
+        present.append([kind, each])
 said["present"] = present
 said["array"] = array is not None
 if device:

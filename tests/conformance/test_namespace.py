@@ -27,10 +27,11 @@ def test_the_version_of_a_namespace_without_one_is_that_of_its_library(
     (tmp_path / "library" / "__init__.py").write_text("__version__ = '4.5'\n")
     (tmp_path / "library" / "numpy.py").touch()
     (tmp_path / "array_api_compat" / "__init__.py").write_text("__version__ = '1.0'\n")
-    (tmp_path / "array_api_compat" / "library.py").write_text("from library import *\n")
+    (tmp_path / "array_api_compat" / "library.py").write_text("from library import *\nsin = abs\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     assert inspect_module("library.numpy").version == "4.5"
-    assert inspect_module("array_api_compat.library").version == "4.5"
+    names = [("sin", "elementwise functions")]
+    assert inspect_module("array_api_compat.library", names).version == "4.5"
 
 
 def test_methods_extensions_and_inspection() -> None:
