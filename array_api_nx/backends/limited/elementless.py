@@ -14,6 +14,7 @@ from ...contract.backend import AxisOrder, Handle, Info, Scalar
 from ...contract.errors import LimitError
 from ...contract.numpy_dtypes import FROM_NUMPY, NDArray
 from ...contract.program import Argument
+from ...contract.random_numbers import Kind
 from ...contract.strided import axis_order
 from ...core.dtypes import DType
 from ...core.symbolic import Dim, DimLike, Sizes
@@ -132,6 +133,21 @@ class ElementlessBackend(TracingBackend):
 
     def runtime_info(self) -> Info:
         return {}
+
+    def draw(
+        self,
+        kind: Kind,
+        key: tuple[int, int],
+        base: int,
+        first: int,
+        count: int,
+        dtype: DType,
+        low: int = 0,
+        span: int = 0,
+    ) -> Traced:
+        # Nothing is replayed here: what is drawn belongs to the one call that asks for it.
+        arguments = (kind, key, base, first, count, dtype, low, span)
+        return self.step("draw", arguments, ((count,), dtype))[0]
 
 
 class MetaBackend(ElementlessBackend):

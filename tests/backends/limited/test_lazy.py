@@ -154,6 +154,15 @@ def test_errstate_is_that_of_the_operation() -> None:
         np.asarray(loud)
 
 
+@pytest.mark.parametrize("device", [DEVICE, "meta"])
+def test_random_numbers_are_drawn(device: str) -> None:
+    with xp.config_context(default_device=device):
+        x = xp.random.default_rng(1).normal(size=(3, 2))
+    assert (str(x.device), x.shape, x.dtype) == (device, (3, 2), xp.float64)
+    if device == DEVICE:
+        assert x.tolist() == xp.random.default_rng(1).normal(size=(3, 2)).tolist()
+
+
 def test_long_chains_are_computed_without_recursion() -> None:
     x = xp.zeros(2, device=DEVICE)
     for _ in range(5_000):
