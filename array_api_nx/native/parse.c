@@ -345,10 +345,21 @@ static int check_access(const Kernel *kernel, const Operand *operand, int number
     return 1;
 }
 
+/* The fewest bytes of all operands for which it pays to fetch tiles ahead of several steps. What a
+   core's own caches hold arrives in time without being asked for, and a good part of what the cache
+   of all cores holds: ten operations on float64 take 1.2 ns an element with fetching and 1.05
+   without it at 3 MB, the same at 5 to 8 MB, 1.35 and 2.3 at 13 MB (AMD EPYC, 1 MB for each core,
+   32 MB for all). */
+enum { FETCHED_BYTES = 1 << 22 };
+
 /* Whether it pays to fetch tiles ahead; see tiles.c. */
 static int alternates(const Kernel *kernel)
 {
-    int result = kernel->step_count > 1;
+    npy_intp bytes = 0;
+    for (int i = 0; i < kernel->operand_count && bytes < FETCHED_BYTES; i++) {
+        bytes += kernel->operands[i].high - kernel->operands[i].low;
+    }
+    int result = kernel->step_count > 1 && bytes >= FETCHED_BYTES;
     for (int i = 0; i < kernel->operand_count; i++) {
         const Operand *operand = &kernel->operands[i];
         const npy_intp row = magnitude(operand->strides[kernel->ndim - 2]);

@@ -225,8 +225,8 @@ static void run_step(Frame *frame, const Step *step, npy_intp rows, npy_intp col
    The steps on one tile alternate between waiting for memory and computing from the cache. So that
    the memory is busy all the time, each of them first asks for a part of the next tile. (In equal
    parts, whatever the steps cost: too many requests at once hold up the processor. A single step
-   alternates between nothing, and there it only disturbs; except where an operand is transposed,
-   which the processor does not see through.) */
+   alternates between nothing, and there it only disturbs, as it does where all operands lie in the
+   caches; except where an operand is transposed, which the processor does not see through.) */
 
 enum { LINE = 64 };
 
@@ -254,25 +254,33 @@ static void plan_fetch(Frame *frame, int slot, const char *corner, npy_intp rows
     ahead->start = stride < 0 ? corner + operand->itemsize - bytes : corner;
     ahead->run = bytes / LINE + 1;
     ahead->stride = run_stride;
-    ahead->lines = ahead->run * runs;
+    ahead->left = ahead->run * runs;
     if (run_stride == bytes) {
-        ahead->run = ahead->lines = bytes * runs / LINE + 1;
+        ahead->run = ahead->left = bytes * runs / LINE + 1;
     }
+    ahead->done = 0;
+    ahead->share = (ahead->left + frame->kernel->step_count - 1) / frame->kernel->step_count;
 }
 
-/* Fetch what falls to the step of that number. */
-static void fetch(const Frame *frame, int number)
+/* Fetch what falls to one step. Nothing is divided here: a division of 64 bits takes as long as ten
+   elements of an addition, and this is done for every operand, step and tile. */
+static void fetch(Frame *frame)
 {
     for (int i = 0; i < frame->ahead_count; i++) {
-        const Ahead *ahead = &frame->ahead[i];
-        const npy_intp stop = ahead->lines * (number + 1) / frame->kernel->step_count;
-        npy_intp line = ahead->lines * number / frame->kernel->step_count;
-        while (line < stop) {
-            const npy_intp run = line / ahead->run;
-            const npy_intp end = least((run + 1) * ahead->run, stop);
-            const char *address = ahead->start + run * ahead->stride + line % ahead->run * LINE;
-            for (; line < end; line++, address += LINE) {
+        Ahead *ahead = &frame->ahead[i];
+        npy_intp count = least(ahead->share, ahead->left);
+        ahead->left -= count;
+        while (count > 0) {
+            const npy_intp lines = least(ahead->run - ahead->done, count);
+            const char *address = ahead->start + ahead->done * LINE;
+            for (npy_intp line = 0; line < lines; line++, address += LINE) {
                 FETCH(address);
+            }
+            count -= lines;
+            ahead->done += lines;
+            if (ahead->done == ahead->run) {
+                ahead->done = 0;
+                ahead->start += ahead->stride;
             }
         }
     }
@@ -375,7 +383,7 @@ static void run_tiles(Frame *frame, npy_intp all_rows, npy_intp all_columns)
             }
             look_ahead(frame, row, column, all_rows, all_columns);
             for (int i = 0; i < kernel->step_count; i++) {
-                fetch(frame, i);
+                fetch(frame);
                 run_step(frame, &kernel->steps[i], rows, columns);
             }
         }

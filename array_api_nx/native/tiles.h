@@ -61,10 +61,12 @@ typedef struct {
 
 /* Cache lines of the next tile of an operand that are fetched while this one is computed. */
 typedef struct {
-    const char *start;
-    npy_intp stride; /* bytes from one run of lines to the next */
-    npy_intp run;    /* lines */
-    npy_intp lines;  /* in all */
+    const char *start; /* of the run of lines that is fetched next */
+    npy_intp stride;   /* bytes from one run to the next */
+    npy_intp run;      /* lines */
+    npy_intp done;     /* lines of that run that were fetched */
+    npy_intp left;     /* lines of the tile that were not */
+    npy_intp share;    /* lines that each step fetches, as long as there are any */
 } Ahead;
 
 /* One thread's state while it works on a kernel. */
