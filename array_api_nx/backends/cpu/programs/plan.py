@@ -17,7 +17,7 @@ from ..engine.memory_pool import empty
 from ..engine.passes import Slot, Slots
 from ..lazy import evaluation
 from ..policy import limits
-from .actions import Read, allocated_by, tensor
+from .actions import KernelPass, Read, allocated_by, tensor
 from .arena import SlotLifetime, place
 from .planner import Planner
 
@@ -35,6 +35,10 @@ _MAX_KEPT_BYTES: Final = 2**19
 """The most bytes of the slots of a small program, which keeps their memory from run to run."""
 _MAX_GIVEN_BYTES: Final = 2**19
 """The most bytes of arguments, constants and results of a small program. It runs on one thread."""
+_MAX_QUICK_BYTES: Final = 2**21
+"""The same for a program of passes that a second thread would make hardly faster: it takes some 10
+microseconds to come, with the Python code around it 20. (Ten operations on 20,000 and 40,000
+float32 took 18 and 28 microseconds in Python on two threads, and 9 and 19 in C on one.)"""
 
 
 class ProgramPlan:
@@ -100,12 +104,20 @@ class ProgramPlan:
         own = set(range(len(self.slots))) - {*self.given, *self.scalars}
         total = sum([x.size * x.dtype.itemsize for x in map(self.slots.__getitem__, own)])
         given = sum([self.slots[i].size for i in self.given]) * 8
+        most = _MAX_QUICK_BYTES if self._is_quick else _MAX_GIVEN_BYTES
         self.keeps_memory = (
-            total <= _MAX_KEPT_BYTES and given <= _MAX_GIVEN_BYTES and len(self.given) <= _MAX_GIVEN
+            total <= _MAX_KEPT_BYTES and given <= most and len(self.given) <= _MAX_GIVEN
         )
         if not self.keeps_memory:
             own = {slot for slot in own if self.slots[slot].stored}
         self._place(sorted(own))
+
+    @property
+    def _is_quick(self) -> bool:
+        """Whether all actions are passes, whose work together is worth two threads at most."""
+        works = [action.work for action in self.actions if type(action) is KernelPass]
+        more = sum([work.threads - 1 for work in works])
+        return len(works) == len(self.actions) and more <= 1
 
     def expected(self, slot: Slot) -> tuple[tuple[int, ...], NumPyDType]:
         """Shape and dtype of the array of a slot."""

@@ -271,6 +271,19 @@ def test_small_and_large():
     assert all([large.slots[slot].stored for slot, _ in large.places])
 
 
+def test_cheap_passes_keep_memory_longer():
+    """As long as a second thread is worth little."""
+
+    def chain(x: Array) -> Array:
+        return x * 2 + 1
+
+    assert planned(chain, ones(100_000)).keeps_memory
+    assert not planned(chain, ones(200_000)).keeps_memory
+    assert not planned(xp.sin, ones(100_000)).keeps_memory
+    assert planned(lambda x: x @ x, ones(180, 180)).keeps_memory
+    assert not planned(lambda x: x @ x, ones(190, 190)).keeps_memory
+
+
 def test_slots_of_a_long_chain_take_turns():
     def function(x: Array) -> Array:
         for _ in range(6):
