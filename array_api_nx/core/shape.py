@@ -182,7 +182,7 @@ def normalise_axes(axes: int | Sequence[int] | None, ndim: int) -> tuple[int, ..
     """
     if axes is None:
         return tuple(range(ndim))
-    if isinstance(axes, Sequence):
+    if type(axes) is tuple or isinstance(axes, Sequence):  # the latter asks its caches in Python
         result = tuple([normalise_axis(axis, ndim) for axis in axes])
         if len(set(result)) != len(result):
             raise ValueError(f"axes {tuple(axes)} name an axis twice; name each axis once")

@@ -192,6 +192,7 @@ class Array:
         """The buffer protocol, from Python 3.12 on (device cpu only)."""
         return interop.to_buffer(self, flags)
 
+    @with_twin
     def __dlpack__(
         self,
         *,
@@ -213,6 +214,7 @@ class Array:
         """
         return interop.to_dlpack(self, stream, max_version, dl_device, copy)
 
+    @with_twin
     def __dlpack_device__(self) -> tuple[int, int]:
         """The device type and id of DLPack."""
         return self._device.backend.dlpack_device()

@@ -330,6 +330,7 @@ def eye(
     return wrap(target.backend.eye(rows, columns, k, dtype), dtype, target)
 
 
+@with_twin
 def from_dlpack(
     x: object, /, *, device: Device | str | None = None, copy: bool | None = None
 ) -> Array:

@@ -394,7 +394,7 @@ static PyObject *view_ndarray(PyArrayObject *array, DTypeCode code)
     return view;
 }
 
-static PyObject *array_from_ndarray(PyArrayObject *array, DTypeCode wanted, int copy)
+PyObject *array_from_ndarray(PyArrayObject *array, DTypeCode wanted, int copy)
 {
     const DTypeCode code = code_of_ndarray(array);
     const npy_intp size = PyArray_SIZE(array);

@@ -18,6 +18,10 @@ DTypeCode dtype_of_scalar(PyObject *value);
    nothing or None is given. */
 int take_dtype_or_type(PyObject *value, DTypeCode *code);
 
+/* An array over the memory of an ndarray, or over a copy of it; DECLINED for other dtypes than
+   `wanted`, unless that is NO_DTYPE, and for memory that is not laid out in elements. */
+PyObject *array_from_ndarray(PyArrayObject *array, DTypeCode wanted, int copy);
+
 /* A copy with another dtype, in the same order of memory, of elements that lie one after the other.
    A new reference; NULL, perhaps without an exception, where C does not cast. `*errors` becomes the
    floating-point errors that NumPy would tell of, unless it is NULL. */

@@ -1,13 +1,18 @@
-/* The table of functions by which libraries in C exchange arrays with this one, without a call of a
-   Python method on their side: ``Array.__dlpack_c_exchange_api__``, a capsule with a pointer to it.
+/* DLPack. Arrays that anybody may write to are exported here, and ndarrays taken in; all others are
+   left to Python.
 
-   The structs repeat those of dlpack.h, whose layout is DLPack's binary interface. What the functions
-   mean is Python's: they call the functions that `offer_exchange` was given. */
+   At the end stands the table of functions by which libraries in C exchange arrays with this one,
+   without a call of a Python method on their side: ``Array.__dlpack_c_exchange_api__``, a capsule
+   with a pointer to it. What these functions mean is Python's: they call the functions that
+   `offer_exchange` was given.
+
+   The structs repeat those of dlpack.h, whose layout is DLPack's binary interface. */
 
 #include "exchange.h"
 #include "calls.h"
+#include "conversion.h"
 
-enum { DLPACK_MAJOR = 1, DLPACK_MINOR = 3, READ_ONLY_FLAG = 1 };
+enum { DLPACK_MAJOR = 1, DLPACK_MINOR = 3, READ_ONLY_FLAG = 1, HOST = 1 };
 
 static const char CAPSULE_NAME[] = "dltensor_versioned";
 static const char USED_NAME[] = "used_dltensor_versioned";
@@ -63,15 +68,234 @@ typedef struct {
     int (*current_stream)(int32_t kind, int32_t number, void **out);
 } ExchangeAPI;
 
-/* Python's functions; see `offer_exchange`. */
-static PyObject *export_function, *adopt_function, *allocate_function;
-
 static void release(Managed *managed)
 {
     if (managed->deleter != NULL) {
         managed->deleter(managed);
     }
 }
+
+/* A capsule that nobody took anything out of still owns it. */
+static void release_capsule(PyObject *capsule)
+{
+    const char *name = PyCapsule_GetName(capsule);
+    if (name == NULL || (strcmp(name, CAPSULE_NAME) != 0 && strcmp(name, UNVERSIONED_NAME) != 0)) {
+        return;
+    }
+    /* The deleter may run Python code, which must not see an exception that is on its way. */
+    PyObject *exception = PyErr_Occurred() ? take_exception() : NULL;
+    void *managed = PyCapsule_GetPointer(capsule, name);
+    if (strcmp(name, CAPSULE_NAME) == 0) {
+        release(managed);
+    } else if (((Unversioned *)managed)->deleter != NULL) {
+        ((Unversioned *)managed)->deleter(managed);
+    }
+    if (exception != NULL) {
+        put_exception(exception);
+    }
+}
+
+/* ------------------------------------------------------------------ methods of arrays */
+
+/* What is exported of an array, in one block of memory with its shape and strides. */
+typedef struct {
+    union {
+        Managed versioned;
+        Unversioned unversioned;
+    } managed;
+    PyObject *owner; /* an ndarray over the elements */
+    int64_t sizes[];
+} Export;
+
+/* Consumers may call the deleters from any thread, without the GIL, and after Python's end. */
+static void free_export(Export *export_)
+{
+    if (Py_IsInitialized()) {
+        PyGILState_STATE state = PyGILState_Ensure();
+        Py_DECREF(export_->owner);
+        PyGILState_Release(state);
+    }
+    PyMem_RawFree(export_);
+}
+
+static void delete_versioned(Managed *managed)
+{
+    free_export(managed->context);
+}
+
+static void delete_unversioned(Unversioned *managed)
+{
+    free_export(managed->context);
+}
+
+/* DLPack's letters for kinds of dtypes. */
+static uint8_t kind_code(char kind)
+{
+    switch (kind) {
+    case 'i': return 0;
+    case 'u': return 1;
+    case 'f': return 2;
+    case 'c': return 5;
+    default: return 6; /* bool */
+    }
+}
+
+/* A capsule over the elements of a known layout; NULL with an exception set if there is no memory.
+   Strides are always given: without them the elements would be in C's order. */
+static PyObject *export_layout(Tensor *x, int is_versioned)
+{
+    const size_t sizes = 2 * (size_t)x->ndim * sizeof(int64_t);
+    PyObject *owner = x->array != NULL ? Py_NewRef(x->array) : new_ndarray(x);
+    if (owner == NULL) {
+        return NULL;
+    }
+    Export *export_ = PyMem_RawCalloc(1, sizeof(Export) + sizes);
+    if (export_ == NULL) {
+        Py_DECREF(owner);
+        return PyErr_NoMemory();
+    }
+    const DTypeInfo *dtype = &dtypes[x->code];
+    DLTensor tensor = {
+        .data = PyArray_DATA((PyArrayObject *)owner),
+        .device = {HOST, 0},
+        .ndim = x->ndim,
+        .dtype = {kind_code(dtype->kind), (uint8_t)(8 * dtype->itemsize), 1},
+        .shape = export_->sizes,
+        .strides = export_->sizes + x->ndim,
+    };
+    for (int i = 0; i < x->ndim; i++) {
+        tensor.shape[i] = x->shape[i];
+        tensor.strides[i] = x->strides[i] / dtype->itemsize;
+    }
+    export_->owner = owner;
+    if (is_versioned) {
+        export_->managed.versioned =
+            (Managed){{DLPACK_MAJOR, 0}, export_, delete_versioned, 0, tensor};
+    } else {
+        export_->managed.unversioned = (Unversioned){tensor, export_, delete_unversioned};
+    }
+    const char *name = is_versioned ? CAPSULE_NAME : UNVERSIONED_NAME;
+    PyObject *capsule = PyCapsule_New(&export_->managed, name, release_capsule);
+    if (capsule == NULL) {
+        free_export(export_);
+    }
+    return capsule;
+}
+
+/* The argument max_version: nothing, None, or two exact ints from 0 on. */
+static int take_version(PyObject *value, int *is_versioned)
+{
+    int overflow;
+    if (value == NULL || value == Py_None) {
+        return 1;
+    }
+    if (!PyTuple_CheckExact(value) || PyTuple_GET_SIZE(value) != 2 ||
+        !PyLong_CheckExact(PyTuple_GET_ITEM(value, 0)) ||
+        !PyLong_CheckExact(PyTuple_GET_ITEM(value, 1))) {
+        return 0;
+    }
+    const long minor = PyLong_AsLongAndOverflow(PyTuple_GET_ITEM(value, 1), &overflow);
+    if (overflow || minor < 0) {
+        return 0;
+    }
+    const long major = PyLong_AsLongAndOverflow(PyTuple_GET_ITEM(value, 0), &overflow);
+    *is_versioned = major >= 1;
+    return !overflow && major >= 0;
+}
+
+static int is_given(PyObject *value)
+{
+    return value != NULL && value != Py_None;
+}
+
+/* Array.__dlpack__(*, stream=None, max_version=None, dl_device=..., copy=...). */
+static PyObject *dlpack_twin(int ignored, PyObject *const *args, Py_ssize_t count, PyObject *names)
+{
+    PyObject *const wanted[5] = {NULL, keyword.stream, keyword.max_version, keyword.dl_device,
+                                 keyword.copy};
+    PyObject *values[5];
+    int is_versioned = 0;
+    (void)ignored;
+    if (!take_arguments(args, count, names, wanted, 5, 1, values) || count == 0 ||
+        !is_array(values[0]) || is_watched || !take_version(values[2], &is_versioned) ||
+        is_given(values[1]) || is_given(values[3]) || is_given(values[4])) {
+        return DECLINED;
+    }
+    Tensor *x = layout_of(values[0]);
+    if (x == NULL || x->size > limits.deferred || data_of(x) == NULL || !is_writeable(x) ||
+        (x->storage != NULL && ((Storage *)x->storage)->tracked)) {
+        return DECLINED;
+    }
+    for (int i = 0; i < x->ndim; i++) {
+        if (x->strides[i] < 0) {
+            return DECLINED; /* which not every consumer takes */
+        }
+    }
+    return export_layout(x, is_versioned);
+}
+
+static PyObject *host_device; /* (1, 0) */
+
+/* Array.__dlpack_device__(). */
+static PyObject *dlpack_device_twin(int ignored, PyObject *const *args, Py_ssize_t count,
+                                    PyObject *names)
+{
+    (void)ignored;
+    if (count != 1 || names != NULL || !is_array(args[0]) || !is_cpu(((Array *)args[0])->device)) {
+        return DECLINED;
+    }
+    return Py_NewRef(host_device);
+}
+
+/* Whether the strides are those that DLPack takes for granted where none are given. */
+static int has_plain_strides(PyArrayObject *array)
+{
+    npy_intp expected = PyArray_ITEMSIZE(array);
+    for (int i = PyArray_NDIM(array) - 1; i >= 0; i--) {
+        if (PyArray_STRIDE(array, i) != expected) {
+            return 0;
+        }
+        expected *= PyArray_DIM(array, i);
+    }
+    return 1;
+}
+
+/* from_dlpack(x, /, *, device=None, copy=None) of ndarrays, and of our arrays. */
+static PyObject *from_dlpack_twin(int ignored, PyObject *const *args, Py_ssize_t count,
+                                  PyObject *names)
+{
+    PyObject *const wanted[3] = {NULL, keyword.device, keyword.copy};
+    PyObject *values[3];
+    (void)ignored;
+    if (!take_arguments(args, count, names, wanted, 3, 1, values) || count == 0 || is_watched ||
+        is_given(values[1]) || is_given(values[2])) {
+        return DECLINED;
+    }
+    if (is_array(values[0])) {
+        Tensor *x = layout_of(values[0]);
+        return x == NULL ? DECLINED : wrap_tensor((Tensor *)Py_NewRef(x), (DTypeCode)x->code);
+    }
+    if (!PyArray_CheckExact(values[0]) || !is_new_on_cpu(NULL)) {
+        return DECLINED;
+    }
+    PyArrayObject *array = (PyArrayObject *)values[0];
+    if ((PyArray_IS_C_CONTIGUOUS(array) || PyArray_SIZE(array) <= 1) && !has_plain_strides(array)) {
+        return DECLINED;
+    }
+    return array_from_ndarray(array, NO_DTYPE, 0);
+}
+
+const TwinEntry exchange_twins[] = {
+    {"__dlpack__", dlpack_twin, 0},
+    {"__dlpack_device__", dlpack_device_twin, 0},
+    {"from_dlpack", from_dlpack_twin, 0},
+    {NULL, NULL, 0},
+};
+
+/* ------------------------------------------------------------------ the table of functions in C */
+
+/* Python's functions; see `offer_exchange`. */
+static PyObject *export_function, *adopt_function, *allocate_function;
 
 static void release_unversioned(Managed *managed)
 {
@@ -123,20 +347,6 @@ static int export_array(void *array, Managed **out)
     int failed = take_out(capsule, out);
     Py_DECREF(capsule);
     return failed;
-}
-
-/* A capsule that nobody took anything out of still owns it. */
-static void release_capsule(PyObject *capsule)
-{
-    if (!PyCapsule_IsValid(capsule, CAPSULE_NAME)) {
-        return;
-    }
-    /* The deleter may run Python code, which must not see an exception that is on its way. */
-    PyObject *exception = PyErr_Occurred() ? take_exception() : NULL;
-    release(PyCapsule_GetPointer(capsule, CAPSULE_NAME));
-    if (exception != NULL) {
-        put_exception(exception);
-    }
 }
 
 static int adopt(Managed *managed, void **out)
@@ -264,5 +474,8 @@ static PyMethodDef methods[] = {
 
 int add_exchange(PyObject *module)
 {
+    if (host_device == NULL && (host_device = Py_BuildValue("(ii)", HOST, 0)) == NULL) {
+        return -1;
+    }
     return PyModule_AddFunctions(module, methods);
 }

@@ -3,6 +3,7 @@
 
 #include "functions.h"
 #include "conversion.h"
+#include "exchange.h"
 #include "creation.h"
 #include "distinct.h"
 #include "elementwise.h"
@@ -32,6 +33,7 @@ static const TwinEntry *const chapters[] = {
     taking_twins,
     selection_twins,
     conversion_twins,
+    exchange_twins,
     creation_twins,
     products_twins,
     inspection_twins,

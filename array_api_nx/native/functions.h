@@ -19,7 +19,8 @@ typedef struct {
 #define KEYWORD_LIST(K)                                                                          \
     K(axis) K(axes) K(keepdims) K(dtype) K(device) K(copy) K(correction) K(min) K(max)           \
     K(descending) K(stable) K(side) K(sorter) K(shape) K(fill_value) K(shift)                    \
-    K(include_initial) K(k) K(stop) K(step) K(num) K(endpoint) K(api_version) K(invert) K(offset)
+    K(include_initial) K(k) K(stop) K(step) K(num) K(endpoint) K(api_version) K(invert) K(offset) \
+    K(stream) K(max_version) K(dl_device)
 
 #define AS_MEMBER(NAME) PyObject *NAME;
 typedef struct {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import sys
 import weakref
 from collections.abc import Callable
 from ctypes import POINTER, c_char_p, c_int32, c_int64, c_uint32, c_uint64, c_void_p, py_object
@@ -13,8 +14,10 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
+from array_api_nx.frontend.array import Array
 from array_api_nx.native import native
 from tests.backends.engines.devices import device as find
+from tests.support.alike import DTYPES, compare, layouts
 
 pytestmark = pytest.mark.skipif(native is None, reason="there is no extension")
 
@@ -284,3 +287,147 @@ def test_exchange_with_pytorch(api: ExchangeAPI) -> None:
     y = adopt(api, export(theirs, tensor))
     y[1] = 6.0
     assert tensor.tolist() == [5.0, 6.0, 3.0]
+
+
+# ---------------------------------------------------------------------- methods, in C and Python
+
+
+class _Given:
+    """A capsule as an object with ``__dlpack__``."""
+
+    def __init__(self, capsule: object) -> None:
+        self.capsule = capsule
+
+    def __dlpack__(self, **options: object) -> object:
+        return self.capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0
+
+
+def _exported(method: Callable[..., object], x: Array, keywords: dict[str, Any]) -> object:
+    """What NumPy sees in the capsule, or what was raised."""
+    try:
+        capsule = method(x, **keywords)
+    except (BufferError, OverflowError, TypeError, ValueError) as error:
+        return type(error), str(error)
+    name = repr(capsule).split('"')[1]
+    array = np.from_dlpack(_Given(capsule))  # type: ignore[arg-type]
+    steps = [s if n > 1 else 0 for n, s in zip(array.shape, array.strides, strict=True)]
+    where = array.ctypes.data if array.size and keywords.get("copy") is not True else None
+    return name, array.dtype, array.shape, array.size and steps, array.flags.writeable, where
+
+
+EXPORTS: list[dict[str, Any]] = [
+    *[{}, {"max_version": None}, {"stream": None, "max_version": (1, 0)}],
+    *[{"max_version": (0, 8)}, {"max_version": (1, 3)}, {"max_version": (2, 0)}],
+    *[{"max_version": (1, 0), "dl_device": None, "copy": None}, {"dl_device": (1, 0)}],
+    *[{"copy": True}, {"max_version": (1, 0), "copy": False}, {"dl_device": (2, 0)}],
+    *[{"stream": 1}, {"max_version": 1}, {"max_version": (1,)}, {"max_version": (-1, 0)}],
+    *[{"max_version": (1, -1)}, {"max_version": (True, 0)}, {"max_version": (2**70, 0)}],
+]
+
+
+SHAPES: list[tuple[int, ...]] = [(), (3,), (3, 4), (0, 2), (1, 3, 1), (2, 3, 4)]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_capsules(dtype: str) -> None:
+    rng = np.random.default_rng(DTYPES.index(dtype))
+    method: Any = Array.__dlpack__
+    for kind in range(9):
+        for number in rng.permutation(len(SHAPES))[:2]:
+            shape = SHAPES[int(number)]
+            x = layouts(rng, dtype, shape, kind)
+            for keywords in EXPORTS:
+                expected = _exported(method.__wrapped__, x, keywords)
+                assert _exported(method, x, keywords) == expected
+            if x.size:
+                values = np.asarray(x)
+                if values.flags.writeable and min(values.strides, default=0) >= 0:
+                    shown = np.from_dlpack(_Given(x.__dlpack__()))  # type: ignore[arg-type]
+                    np.testing.assert_array_equal(shown, values)
+
+
+def test_capsules_of_read_only_and_pending_arrays() -> None:
+    method: Any = Array.__dlpack__
+    frozen = np.arange(3.0)
+    frozen.flags.writeable = False
+    for x in (xp.asarray(frozen), xp.broadcast_to(xp.ones(1), (3,))):
+        assert _exported(method, x, {"max_version": (1, 0)})[-2] is False  # type: ignore[index]
+        assert _exported(method, x, {}) == _exported(method.__wrapped__, x, {})
+    with xp.config_context(fusion_threshold=0):
+        x = xp.arange(3.0)
+        y = x + 1
+        assert np.from_dlpack(_Given(y.__dlpack__())).tolist() == [1, 2, 3]  # type: ignore[arg-type]
+        z = x * 2
+        shown = np.from_dlpack(_Given(x.__dlpack__(max_version=(1, 0))))  # type: ignore[arg-type]
+        shown[0] = 7
+        assert np.asarray(z).tolist() == [0, 2, 4]
+        assert np.asarray(x * 2).tolist() == [14, 2, 4]
+
+
+@pytest.mark.parametrize("version", [None, (1, 0)])
+def test_capsules_keep_memory_alive(version: tuple[int, int] | None) -> None:
+    owner = np.ones(1000)
+    x = xp.asarray(owner)
+    before = sys.getrefcount(owner)
+    capsules = [x.__dlpack__(max_version=version) for _ in range(5)]
+    arrays = [np.from_dlpack(_Given(capsule)) for capsule in capsules[:3]]  # type: ignore[arg-type]
+    del x
+    assert sys.getrefcount(owner) > before - 1
+    assert all([array.sum() == 1000 for array in arrays])
+    del capsules, arrays
+    gc.collect()
+    assert sys.getrefcount(owner) == before - 1
+    held = np.from_dlpack(_Given((xp.ones(3) * 2).__dlpack__(max_version=version)))  # type: ignore[arg-type]
+    gc.collect()
+    assert held.tolist() == [2, 2, 2]
+
+
+def test_from_dlpack_of_ndarrays_and_arrays() -> None:
+    rng = np.random.default_rng(1)
+    base = rng.integers(0, 100, (6, 4, 2))
+    frozen = base.copy()
+    frozen.flags.writeable = False
+    others: list[Any] = [
+        *[
+            base,
+            base[::2],
+            base[:, 1:3],
+            base.T,
+            base[::-1],
+            base[:1, ::3],
+            base[:0],
+            base[2, 1, 0:1],
+        ],
+        *[base[2, 1, 0], np.asarray(3.0), frozen, np.broadcast_to(base[0], (2, 4, 2))],
+        *[base.astype(">i8"), base.astype(np.longlong), base.astype("f2"), np.ones(3, "U1")],
+        *[np.ma.array([1.0]), [1], 2, None, np.zeros(9, "u1")[1:].view("i8")],
+        *[np.zeros(3, "i4,i8")["f1"], np.float32(2)],
+    ]
+    for dtype in DTYPES[::3]:
+        others += [base.astype(dtype), layouts(rng, dtype, (2, 3))]
+    for x in others:
+        compare(xp.from_dlpack, x)
+        compare(xp.from_dlpack, x, device=None, copy=None)
+        compare(xp.from_dlpack, x, device="cpu")
+        compare(xp.from_dlpack, x, copy=True)
+        compare(xp.from_dlpack, x, copy=False)
+    compare(xp.from_dlpack)
+    compare(xp.from_dlpack, base, None)
+    x = xp.from_dlpack(base)
+    x[0, 0, 0] = -5
+    assert base[0, 0, 0] == -5
+    y = xp.from_dlpack(x)
+    assert y is not x
+    y += 1
+    assert base[0, 0, 0] == -4
+
+
+def test_devices_of_arrays() -> None:
+    method: Any = Array.__dlpack_device__
+    x = xp.ones(2)
+    assert x.__dlpack_device__() == method.__wrapped__(x) == (1, 0)
+    with pytest.raises(TypeError):
+        method(x, 1)

@@ -162,7 +162,7 @@ def test_every_other_twin(name):
             assert twins.describe(result) == expected
 
 
-NO_MEMORY = {"can_cast", "evaluate", "isdtype", "result_type"}
+NO_MEMORY = {"__dlpack_device__", "can_cast", "evaluate", "isdtype", "result_type"}
 """Functions that need none."""
 
 

@@ -21,6 +21,7 @@ __all__ = ["EXAMPLES", "twins_but_elementwise"]
 X: Final = xp.asarray([[1.0, -2.0, 3.0], [0.0, 5.0, 6.0]], copy=True)
 ODD: Final = xp.asarray(np.arange(24.0).reshape(4, 6), copy=True)[::2, ::2]
 ROW: Final = xp.asarray([4.0, 1.0, 2.0, 2.0], copy=True)
+NDARRAY: Final = np.arange(6.0).reshape(2, 3)
 INTS: Final = xp.asarray([2, 0, 1], copy=True)
 TABLE: Final = xp.asarray([[1, 0, 2], [0, 0, 1]], copy=True)
 MASK: Final = xp.asarray([[True, False, True], [False, False, True]], copy=True)
@@ -58,6 +59,11 @@ EXAMPLES: Final[dict[str, list[Callable[[], Any]]]] = {
         function.__name__: [lambda function=function: function(X)]
         for function in (xp.empty_like, xp.ones_like, xp.zeros_like, xp.matrix_transpose)
     },
+    "__dlpack__": [
+        lambda: np.from_dlpack(X),  # type: ignore[arg-type]
+        lambda: np.from_dlpack(ODD),  # type: ignore[arg-type]
+    ],
+    "__dlpack_device__": [lambda: X.__dlpack_device__()],
     "apply_ufunc": [
         lambda: xp.extra.apply_ufunc(np.cbrt, X),
         lambda: xp.extra.apply_ufunc(np.fmax, X, ODD),
@@ -82,6 +88,7 @@ EXAMPLES: Final[dict[str, list[Callable[[], Any]]]] = {
     "expand_dims": [lambda: xp.expand_dims(X, axis=1)],
     "eye": [lambda: xp.eye(3, k=1)],
     "flip": [lambda: xp.flip(X)],
+    "from_dlpack": [lambda: xp.from_dlpack(NDARRAY), lambda: xp.from_dlpack(X)],
     "full": [lambda: xp.full((2, 3), 4.0)],
     "full_like": [lambda: xp.full_like(X, 2.0)],
     "isdtype": [lambda: xp.isdtype(xp.int8, ("bool", "integral"))],
