@@ -232,13 +232,23 @@ enum { BOOLS = 1, INTS = 2, FLOATS = 4, COMPLEX_NUMBERS = 8 };
 
 /* Look at the numbers of one innermost list: OR their kinds into `*kinds`, or write them if there
    is a target. 0 if one is neither a Python scalar of an exact type nor, with a target, a value of the
-   dtype. */
-static int read_row(PyObject *row, npy_intp length, DTypeCode code, char *target, int *kinds)
+   dtype. With the type `scalar`, one of NumPy's, all have to be of exactly that type. */
+static int read_row(PyObject *row, npy_intp length, DTypeCode code, PyTypeObject *scalar,
+                    char *target, int *kinds)
 {
     PyObject **items = PySequence_Fast_ITEMS(row);
     const npy_intp itemsize = code == NO_DTYPE ? 0 : dtypes[code].itemsize;
     for (npy_intp i = 0; i < length; i++) {
         PyObject *item = items[i];
+        if (scalar != NULL) {
+            if (!Py_IS_TYPE(item, scalar)) {
+                return 0;
+            }
+            if (target != NULL) {
+                PyArray_ScalarAsCtype(item, target + i * itemsize);
+            }
+            continue;
+        }
         if (target != NULL) {
             if (!write_scalar(target + i * itemsize, code, item)) {
                 return 0;
@@ -260,7 +270,7 @@ static int read_row(PyObject *row, npy_intp length, DTypeCode code, char *target
 /* Read all numbers of nested lists of that shape, row by row. 0 if the shape is another one, or a
    row cannot be read. */
 static int read_nested(PyObject *list, int ndim, const npy_intp *shape, DTypeCode code,
-                       char *target, int *kinds)
+                       PyTypeObject *scalar, char *target, int *kinds)
 {
     PyObject *levels[LEVELS] = {list};
     npy_intp index[LEVELS] = {0};
@@ -278,7 +288,7 @@ static int read_nested(PyObject *list, int ndim, const npy_intp *shape, DTypeCod
             levels[level + 1] = inner;
             index[level + 1] = 0;
         }
-        if (!read_row(levels[last], shape[last], code, target, kinds)) {
+        if (!read_row(levels[last], shape[last], code, scalar, target, kinds)) {
             return 0;
         }
         if (target != NULL) {
@@ -294,9 +304,9 @@ static int read_nested(PyObject *list, int ndim, const npy_intp *shape, DTypeCod
     }
 }
 
-/* The shape of nested lists, by the first elements of the first elements. 0 if it has an axis of
-   size 0, too many axes or too many elements. */
-static int shape_of_nested(PyObject *list, int *ndim, npy_intp *shape)
+/* The shape of nested lists, by the first elements of the first elements, and the first number
+   (borrowed). 0 if it has an axis of size 0, too many axes or too many elements. */
+static int shape_of_nested(PyObject *list, int *ndim, npy_intp *shape, PyObject **first)
 {
     npy_intp size = 1;
     *ndim = 0;
@@ -309,11 +319,24 @@ static int shape_of_nested(PyObject *list, int *ndim, npy_intp *shape)
         size *= length;
         list = PySequence_Fast_GET_ITEM(list, 0);
     }
+    *first = list;
     return 1;
 }
 
-/* An array of nested lists of Python scalars; of the dtype that holds them all if `code` is
-   NO_DTYPE. */
+/* The dtype of a NumPy scalar. NO_DTYPE, perhaps with an exception set, if the standard lacks it or
+   the object is of a derived type. */
+static DTypeCode code_of_numpy_scalar(PyObject *scalar)
+{
+    PyArray_Descr *descr = PyArray_DescrFromScalar(scalar);
+    const DTypeCode code = descr != NULL && Py_IS_TYPE(scalar, descr->typeobj)
+                               ? code_of_descr((PyObject *)descr)
+                               : NO_DTYPE;
+    Py_XDECREF(descr);
+    return code;
+}
+
+/* An array of nested lists of Python scalars, or of NumPy scalars of one type; of the dtype that
+   holds them all if `code` is NO_DTYPE. */
 static PyObject *array_from_list(PyObject *list, DTypeCode code)
 {
 #ifdef Py_GIL_DISABLED
@@ -322,8 +345,20 @@ static PyObject *array_from_list(PyObject *list, DTypeCode code)
     npy_intp shape[LEVELS];
     int ndim, kinds = 0;
     char *target;
-    if (!shape_of_nested(list, &ndim, shape) ||
-        !read_nested(list, ndim, shape, NO_DTYPE, NULL, &kinds)) {
+    PyObject *first;
+    PyTypeObject *scalar = NULL;
+    if (!shape_of_nested(list, &ndim, shape, &first)) {
+        return DECLINED;
+    }
+    if (PyArray_IsScalar(first, Generic)) {
+        const DTypeCode found = code_of_numpy_scalar(first);
+        if (found == NO_DTYPE || (code != NO_DTYPE && code != found)) {
+            return decline_unless_raised();
+        }
+        code = found;
+        scalar = Py_TYPE(first); /* one of NumPy's own, which is never freed */
+    }
+    if (!read_nested(list, ndim, shape, NO_DTYPE, scalar, NULL, &kinds)) {
         return DECLINED;
     }
     if ((kinds & BOOLS) && kinds != BOOLS) {
@@ -342,7 +377,7 @@ static PyObject *array_from_list(PyObject *list, DTypeCode code)
     /* The allocation may have run Python code, which may have changed the lists: they are looked at
        again. NumPy would tell of numbers that a cast to single precision makes subnormal. */
     clear_flags();
-    if (!read_nested(list, ndim, shape, code, target, NULL) || take_flags() != 0) {
+    if (!read_nested(list, ndim, shape, code, scalar, target, NULL) || take_flags() != 0) {
         Py_DECREF(result);
         return DECLINED;
     }
@@ -422,15 +457,9 @@ PyObject *array_from_ndarray(PyArrayObject *array, DTypeCode wanted, int copy)
 static PyObject *array_from_numpy_scalar(PyObject *scalar, DTypeCode wanted)
 {
     char *target;
-    PyArray_Descr *descr = PyArray_DescrFromScalar(scalar);
-    if (descr == NULL) {
-        return NULL;
-    }
-    const DTypeCode code =
-        Py_IS_TYPE(scalar, descr->typeobj) ? code_of_descr((PyObject *)descr) : NO_DTYPE;
-    Py_DECREF(descr);
+    const DTypeCode code = code_of_numpy_scalar(scalar);
     if (code == NO_DTYPE || (wanted != NO_DTYPE && wanted != code)) {
-        return DECLINED;
+        return decline_unless_raised();
     }
     PyObject *result = new_array_like_memory(0, NULL, code, 0, &target);
     if (result != NULL) {

@@ -126,6 +126,7 @@ def test_lists() -> None:
     pools: list[list[Any]] = [
         [1, 2, -7], [0.5, -0.0, np.nan, 2.0], [1, 2.5], [True, False], [1j, 2.0, 1], SCALARS[:22],
         [True, 1], [2**40, 1.5], [2**64, 1], [1e300, 1e-300],
+        [np.float64(1), np.float64(np.nan)], [np.float64(1), 2.0], [np.int8(1), np.int64(2)],
     ]  # fmt: skip
     for _ in range(500):
         shape = tuple(rng.integers(0, 4, int(rng.integers(0, 6))).tolist())
@@ -137,6 +138,26 @@ def test_lists() -> None:
         value = _nested(rng, (2, *shape), pools[int(rng.integers(len(pools)))])
         copy = [None, True, False][int(rng.integers(3))] if rng.random() < 0.2 else None
         compare(xp.asarray, value, dtype=dtype, copy=copy)
+
+
+@pytest.mark.parametrize("dtype", [*DTYPES, "longlong", "ulonglong", "float16", "longdouble", "U3"])
+def test_lists_of_numpy_scalars(dtype: str) -> None:
+    class Number(np.float64):
+        pass
+
+    rng = np.random.default_rng(5)
+    scalars = [*random_values(rng, "int8", (6,)).astype(dtype)]
+    other = None if dtype == "U3" else np.uint16(1)
+    for value in (
+        *(scalars, tuple(scalars), [scalars[:2], tuple(scalars[2:4])], [[[[scalars[0]]]]]),
+        *([[[[[scalars[0]]]]]], [scalars, [1]], [*scalars, other], [*scalars, 1], [1, *scalars]),
+        *([*scalars, Number(2)], [Number(2), *scalars], [*scalars, np.asarray(scalars[0])]),
+    ):
+        compare(xp.asarray, value)
+        compare(xp.asarray, value, copy=True)
+        compare(xp.asarray, value, copy=False)
+        for wanted in (xp.float64, xp.int8, xp.float32):
+            compare(xp.asarray, value, dtype=wanted)
 
 
 def test_lists_that_python_has_to_read() -> None:

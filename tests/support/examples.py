@@ -74,6 +74,7 @@ EXAMPLES: Final[dict[str, list[Callable[[], Any]]]] = {
         lambda: xp.asarray(2.0),
         lambda: xp.asarray(np.float64(2.0)),
         lambda: xp.asarray([1, 2, 3]),
+        lambda: xp.asarray([np.float32(1), np.float32(2)]),
         lambda: xp.asarray(X, copy=True),
     ],
     "astype": [lambda: xp.astype(X, xp.float32), lambda: xp.astype(X, xp.float64)],
