@@ -683,6 +683,7 @@ if native is not None:
     for _name, _value in vars(Array).items():
         if _name not in (*vars(native.Array), *native.ARRAY_METHODS, "__slots__", "__weakref__"):
             setattr(native.Array, _name, _value)
+    native.Array.__doc__ = Array.__doc__  # every class has the name, be it with None
     Array = native.Array  # type: ignore[assignment, misc]
 
 # The functions over arrays need the class, and its methods need them: class first.
