@@ -109,6 +109,8 @@ def _advice(x: object) -> str:
         return "arrays hold numbers: convert it with float(...), then with asarray(...)"
     if x is None:
         return "make an array with asarray(...)"
+    if isinstance(x, np.ndarray):
+        return "convert it with asarray(...) (docs/from-numpy.md says why, and what else differs)"
     return "convert it with asarray(...)"
 
 

@@ -25,7 +25,8 @@ _POLYNOMIALS: Final = (
     "polynomials are NumPy's: give it np.asarray(x), and convert the result with asarray(...)"
 )
 _CONVERTED: Final = (
-    "there is no such function here: convert NumPy's result, as in asarray(np.{}(...))"
+    "there is no such function here: convert NumPy's result, as in asarray(np.{}(...)); "
+    "docs/from-numpy.md has a table of NumPy's names"
 )
 _UFUNC: Final = "use np.{}, which takes arrays and gives them"
 _KINDS: Final = 'kinds of dtypes are words: ask with isdtype(x.dtype, "{}")'

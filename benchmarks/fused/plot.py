@@ -16,6 +16,7 @@ _STYLES = {
     "torch": ("X", "#999999"),
     "torch.compile": ("D", "#cc79a7"),
     "nx": ("o", "#d50000"),
+    "nx.compile": ("*", "#7a0000"),
 }
 
 

@@ -1,0 +1,113 @@
+"""Configuration of the documentation site: ``python -m sphinx -W docs build/site``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from sphinx.application import Sphinx
+
+sys.path.insert(0, str(Path(__file__).parent / "_site"))
+
+import pages
+import plots
+
+import array_api_nx
+
+project = "array_api_nx"
+author = "the array_api_nx developers"
+version = release = array_api_nx.__version__
+
+extensions = [
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.intersphinx",
+    "numpydoc",
+    "sphinx_design",
+]
+exclude_patterns = ["_build", "upstream", "reference/examples"]
+default_role = "code"
+
+html_theme = "pydata_sphinx_theme"
+html_title = "array_api_nx"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_theme_options = {
+    "show_toc_level": 2,
+    "header_links_before_dropdown": 6,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": ["theme-version"],
+}
+# Pages without pages below them need no list of these.
+html_sidebars = {
+    page: [] for page in ("architecture", "changelog", "contributing", "performance", "start")
+}
+html_show_sourcelink = False
+copyright = author  # what the theme prints after the sign
+
+myst_enable_extensions = ["colon_fence", "deflist"]
+myst_heading_anchors = 4
+# Notebooks are shown with the outputs that they were saved with.
+nb_execution_mode = "off"
+
+autodoc_typehints = "none"
+autodoc_member_order = "groupwise"
+numpydoc_show_class_members = False
+numpydoc_class_members_toctree = False
+
+# Without a network, or behind one that reaches package indexes alone, the build must not warn: so
+# names of other projects are links only where somebody asks for it.
+intersphinx_mapping = (
+    {
+        "python": ("https://docs.python.org/3", None),
+        "numpy": ("https://numpy.org/doc/stable", None),
+        "scipy": ("https://docs.scipy.org/doc/scipy", None),
+        "array_api": ("https://data-apis.org/array-api/2025.12", None),
+    }
+    if os.environ.get("DOCS_INTERSPHINX") == "1"
+    else {}
+)
+
+
+def _complete(
+    app: Sphinx, what: str, name: str, value: object, options: object, lines: list[str]
+) -> None:
+    """Take the line on the standard out of a docstring, as its page has a link; add examples."""
+    module, _, short = name.rpartition(".")
+    while lines and not lines[-1]:
+        lines.pop()
+    if lines and lines[-1].startswith("Standard: "):
+        lines.pop()
+    if module in pages.NAMESPACES and "Examples" not in lines:
+        example = pages.examples(module).get(short)
+        if example:
+            lines += ["", "Examples", "--------", *example.splitlines()]
+    lines.append("")
+
+
+_NOTEBOOKS = """
+## Notebooks
+
+```{toctree}
+:maxdepth: 1
+
+notebooks/index
+```
+"""
+
+
+def _list_notebooks(app: Sphinx, page: str, source: list[str]) -> None:
+    """Add the notebooks to the guide, where there are any: Sphinx warns of lists of nothing."""
+    if page == "guide" and (Path(__file__).parent / "notebooks" / "index.md").exists():
+        source[0] += _NOTEBOOKS
+
+
+def setup(app: Sphinx) -> None:
+    folder = Path(__file__).parent
+    pages.write(folder / "reference" / "generated")
+    plots.draw(folder.parent / "benchmarks" / "results", folder / "_generated")
+    app.connect("source-read", _list_notebooks)
+    # Before numpydoc, which makes reStructuredText of the docstring.
+    app.connect("autodoc-process-docstring", _complete, priority=400)
