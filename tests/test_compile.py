@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-import doctest
 import gc
 import math
 import pickle
-import sys
 import threading
 import tracemalloc
 import warnings
 import weakref
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import array_api_compat
@@ -311,21 +308,6 @@ def test_sizes_compute(call):
             assert_same(found, expected)
         assert i or function.cache_info().traces == 1
     assert function.cache_info().traces <= 2
-
-
-def test_examples_of_the_documentation():
-    module = sys.modules["array_api_nx.compile"]
-    failed, tried = doctest.testmod(module, optionflags=doctest.ELLIPSIS)
-    assert tried >= 7
-    assert not failed
-    text = (Path(__file__).parents[1] / "docs" / "compile.md").read_text()
-    examples = doctest.DocTestParser().get_doctest(
-        text.replace("```", "\n"), {"xp": xp, "standardise": xp.compile(standardise)}, "compile.md",
-        None, None,
-    )  # fmt: skip
-    runner = doctest.DocTestRunner()
-    runner.run(examples)
-    assert runner.summarize() == (0, 4)
 
 
 # ---------------------------------------------------------------------- arguments and results

@@ -1,9 +1,8 @@
-"""The example in examples/ and the one in docs/dask.md, each run as a user runs it."""
+"""The example in examples/, run as a user runs it."""
 
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -43,11 +42,3 @@ def test_principal_components_of_a_file(tmp_path: Path) -> None:
         printed.append([line for line in result.stdout.splitlines() if "[" in line])
     assert printed[0] == printed[1]
     assert len(printed[0]) == 3
-
-
-def test_the_page_prints_what_it_says() -> None:
-    page = (ROOT / "docs" / "dask.md").read_text()
-    ((program, output),) = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", page, re.DOTALL)
-    result = run("-c", program)
-    assert result.returncode == 0, result.stderr
-    assert result.stdout == output

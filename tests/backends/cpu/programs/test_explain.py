@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import gc
-import re
 import tracemalloc
 from collections.abc import Callable, Iterator
-from contextlib import redirect_stdout
-from io import StringIO
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -19,13 +16,11 @@ from hypothesis import settings as hypothesis_settings
 
 import array_api_nx as xp
 from array_api_nx import Array, ShapeSpec
-from array_api_nx.backends.cpu import CPUBackend
 from array_api_nx.backends.cpu.engine import memory_pool
 from array_api_nx.core.symbolic import eval_dim
 from array_api_nx.explain.model import RunExplanation
 from array_api_nx.native import native
 from array_api_nx.tracing.explanation import ProgramExplanation
-from tests.backends.cpu.lazy.test_explain import TUNED
 from tests.support.interpreter import programs
 from tests.support.programs import settings
 
@@ -266,18 +261,3 @@ def test_every_program_can_be_explained(program, mode):
         explanation = explained(lambda *arrays: run(program, *arrays)[1], *arrays)
         if explanation.run is not None:
             assert_complete(explanation)
-
-
-def test_example_of_the_documentation():
-    """To write it anew, put what this prints into the text."""
-    text = (ROOT / "docs" / "compile.md").read_text(encoding="utf-8")
-    _, _, section = text.partition("\n## Seeing what a call does\n")
-    ((example, output),) = re.findall(
-        r"```python\n(.*?)```\n\n```text\n(.*?)```", section.partition("\n## ")[0], re.DOTALL
-    )
-    printed = StringIO()
-    with settings("default"), redirect_stdout(printed):
-        exec(example, {})
-    print(printed.getvalue())
-    if isinstance(xp.ones(1).device.backend, CPUBackend):  # and not a checked one
-        assert TUNED.sub("", printed.getvalue()) == TUNED.sub("", output)
