@@ -121,6 +121,11 @@ class JaxBackend(NamespaceBackend):
             return (memory if memory.shape == shape else memory.reshape(shape)), False
         if 0 in shape:
             return jnp.zeros(shape, memory.dtype, device=self.place), False
+        packed = view.packed_order if view.size == size else None
+        if packed is not None:
+            # As one transposition, which XLA makes a part of the product that reads it.
+            turned = memory.reshape([shape[axis] for axis in packed])
+            return turned.transpose([packed.index(axis) for axis in range(len(packed))]), False
         way = steps(view, size)
         flat = memory.reshape(-1)
         if way is None:
