@@ -100,7 +100,8 @@ class _Bound:
     """
 
     __slots__ = (
-        "compile_later", "constants", "finish", "quick", "reasons", "run", "runs", "writes",
+        "compile_later", "constants", "finish", "found", "quick", "reasons", "run", "runs",
+        "writes",
     )  # fmt: skip
 
     def __init__(self, found: Trace | None, sizes: tuple[int, ...], engine: Engine) -> None:
@@ -125,20 +126,36 @@ class _Bound:
         )
         self.constants = tuple(program.constants.values())
         self.finish = _finish(found, sizes)
-        quick = None if self.reasons else getattr(self.run, "quick", None)
-        self.quick: tuple[object, ...] | None = None
-        if quick is not None and (
-            type(found.result) is Output
-            or (type(found.result) is tuple and all([type(x) is Output for x in found.result]))
-        ):
-            sequence, order, report = quick
-            constants = tuple(program.constants.values())
-            self.quick = (
-                sequence,
-                constants,
-                None if type(found.result) is Output else order,
-                report,
-            )
+        self.found = found
+        self.quick = _quick(found, self.run)
+
+    def compile_now(self, compile_bound: Callable[[], Run]) -> None:
+        """Run what an engine's compiler makes of the program from now on."""
+        assert self.found is not None
+        self.run = compile_bound()
+        self.quick = _quick(self.found, self.run)
+
+
+def _quick(found: Trace, run: Run) -> tuple[object, ...] | None:
+    """What the extension needs to run a program at once; None if Python is to do it."""
+    result, device = found.result, found.device
+    is_single = type(result) is Output
+    outputs = (result,) if is_single else result
+    if found.reasons or type(outputs) is not tuple or {type(x) for x in outputs} != {Output}:
+        return None
+    direct = getattr(run, "direct", None)
+    if direct is not None:
+        pairs = zip(direct.positions, [x.dtype for x in outputs], strict=True)
+        return (
+            direct.compute, device.backend, device, direct.given, direct.row_major_test,
+            tuple(pairs), not is_single,
+        )  # fmt: skip
+    quick = getattr(run, "quick", None)
+    if quick is None:
+        return None
+    sequence, order, report = quick
+    constants = tuple(found.program.constants.values())
+    return sequence, constants, None if is_single else order, report
 
 
 def _finish(
@@ -347,7 +364,7 @@ class Compiled(_ProgramCaller, Generic[P, R]):
             return
         bound.compile_later = None
         try:
-            bound.run = compile_bound()
+            bound.compile_now(compile_bound)
             self._compilations += 1
         except CannotCompileError:
             pass  # it goes on step by step, and `explain` says why

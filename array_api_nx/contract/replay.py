@@ -24,9 +24,18 @@ from .errors import CannotCompileError
 from .program import Argument, Generated, Program, Step, ValueView
 
 if TYPE_CHECKING:
-    from .backend import Backend, Handle
+    from ..core.dtypes import DType
+    from .backend import Backend, Handle, Native
 
-__all__ = ["Run", "inverse", "prepare", "prepare_around", "resolved"]
+__all__ = [
+    "Direct",
+    "Run",
+    "inverse",
+    "kept_values",
+    "prepare",
+    "prepare_around",
+    "resolved",
+]
 
 Run: TypeAlias = "Callable[..., tuple[Handle, ...]]"
 
@@ -35,6 +44,31 @@ CompileSteps: TypeAlias = "Callable[[Run], Run]"
 
 Line: TypeAlias = "tuple[str, Step | None]"
 """A line of the text, and the step that it does, if it does one."""
+
+
+class Direct(NamedTuple):
+    """What a program that an engine has compiled takes and gives: `direct` of its run.
+
+    It is there where nothing is to be done beside the engine's function: no argument is written or
+    moved, and each output is an array that the function returns.
+
+    Attributes
+    ----------
+    compute : callable
+        The function, from the engine's arrays to a sequence of them.
+    given : tuple of (shape, dtype)
+        What it takes; the arrays are to be row-major.
+    row_major_test : str or None
+        The method by which the engine's arrays tell whether they are; None if all are.
+    positions : tuple of int
+        Where each output of the program is among the arrays that it returns.
+    """
+
+    compute: Callable[..., Sequence[Native]]
+    given: tuple[tuple[tuple[int, ...], DType], ...]
+    row_major_test: str | None
+    positions: tuple[int, ...]
+
 
 _FILE: Final = f"{__file__} <program>"
 _written: Final[weakref.WeakKeyDictionary[Program, _Text]] = weakref.WeakKeyDictionary()
@@ -160,11 +194,7 @@ class _Writer:
         return [f"v{i}" for i in range(len(self.program.inputs))]
 
     def _kept(self) -> str:
-        """The values of steps that are needed after the last one."""
-        program = self.program
-        given = {*range(len(program.inputs)), *program.constants}
-        needed = [n for n, last in program.last_uses.items() if last == len(program.steps)]
-        return f"({''.join([f'v{n}, ' for n in sorted(set(needed) - given)])})"
+        return f"({''.join([f'v{n}, ' for n in kept_values(self.program)])})"
 
     def _text(self, inputs: Sequence[str], lines: Sequence[Line], parameters: str) -> _Text:
         head = [f"    {name} = backend.{name}" for name in self._methods]
@@ -291,6 +321,13 @@ class _Writer:
             number = self._numbers[key] = len(self.constants)
             self.constants.append(x)
         return f"k{number}"
+
+
+def kept_values(program: Program) -> list[int]:
+    """The values of steps that are needed after the last one, in the order of their numbers."""
+    given = {*range(len(program.inputs)), *program.constants}
+    needed = [n for n, last in program.last_uses.items() if last == len(program.steps)]
+    return sorted(set(needed) - given)
 
 
 def inverse(order: Sequence[int]) -> tuple[int, ...]:

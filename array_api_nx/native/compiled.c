@@ -2,14 +2,16 @@
    the last call at once if the arguments are like those, and go to the method `_run` if not. */
 
 #include "compiled.h"
+#include "engine_calls.h"
 #include "sequence.h"
 #include "objects.h"
 
 typedef struct {
     PyObject_HEAD
-    PyObject *program; /* a tuple (sequence, constants, order, report) of the last call, if that was a
-                          small program; or NULL. `report` is called with the floating-point flags, if
-                          there are any, and says whether the result stands. */
+    PyObject *program; /* of the last call: if that was a small program, a tuple (sequence, constants,
+                          order, report), where `report` is called with the floating-point flags, if
+                          there are any, and says whether the result stands; if another engine has
+                          compiled it, the tuple of engine_calls.h; or NULL */
     Py_ssize_t calls;
 } ProgramCaller;
 
@@ -20,14 +22,17 @@ static PyObject *run_name; /* "_run" */
 /* The result if the program of the last call gives it, else DECLINED. */
 static PyObject *call_program(PyObject *described, PyObject *args)
 {
+    const Py_ssize_t count = PyTuple_GET_SIZE(args);
+    PyObject *const *arrays = count > 0 ? &PyTuple_GET_ITEM(args, 0) : NULL;
+    if (PyTuple_GET_SIZE(described) != PROGRAM_SIZE) {
+        return call_engine(described, arrays, count);
+    }
     const SmallProgram program = {
         PyTuple_GET_ITEM(described, SEQUENCE),
         PyTuple_GET_ITEM(described, CONSTANTS),
         PyTuple_GET_ITEM(described, ORDER),
     };
     PyObject *flags = NULL;
-    const Py_ssize_t count = PyTuple_GET_SIZE(args);
-    PyObject *const *arrays = count > 0 ? &PyTuple_GET_ITEM(args, 0) : NULL;
     PyObject *result = run_on_arrays(&program, arrays, count, &flags);
     if (flags != NULL) {
         PyObject *stands = PyObject_CallOneArg(PyTuple_GET_ITEM(described, REPORT), flags);
@@ -80,9 +85,9 @@ static int set_program(PyObject *object, PyObject *value, void *closure)
     if (refuse_deletion(value)) {
         return -1;
     }
-    if (value != Py_None && !is_program(value)) {
-        PyErr_SetString(PyExc_TypeError,
-                        "_program must be (sequence, constants, order, report) or None");
+    if (value != Py_None && !is_program(value) && !is_engine_call(value)) {
+        PyErr_SetString(PyExc_TypeError, "_program must be (sequence, constants, order, report), "
+                                         "what engine_calls.h says, or None");
         return -1;
     }
     Py_XSETREF(((ProgramCaller *)object)->program, value == Py_None ? NULL : Py_NewRef(value));

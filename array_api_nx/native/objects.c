@@ -383,6 +383,26 @@ PyObject *wrap_ndarray(PyObject *ndarray, DTypeCode code)
     return wrap_tensor(tensor, code);
 }
 
+PyObject *wrap_engines(PyObject *engines, PyObject *dtype, PyObject *device)
+{
+    Tensor *tensor = new_tensor(0, 0);
+    Array *array = tensor == NULL ? NULL : PyObject_GC_New(Array, array_type);
+    if (array == NULL) {
+        Py_XDECREF(tensor);
+        return NULL;
+    }
+    tensor->array = Py_NewRef(engines);
+    array->handle = (PyObject *)tensor;
+    array->dtype = Py_NewRef(dtype);
+    array->device = Py_NewRef(device);
+    array->weakrefs = NULL;
+    array->is_tracked = 0;
+    /* What the engine's array refers to is not known here. */
+    TRACK(tensor);
+    TRACK(array);
+    return (PyObject *)array;
+}
+
 PyObject *new_ndarray(Tensor *tensor)
 {
     return tensor->array == NULL ? make_ndarray(tensor)

@@ -201,6 +201,9 @@ int ensure_storage(Tensor *tensor);
    and no larger than `limits.deferred`. */
 PyObject *wrap_ndarray(PyObject *ndarray, DTypeCode code);
 
+/* A new Array of another device, around an array of its engine. */
+PyObject *wrap_engines(PyObject *engines, PyObject *dtype, PyObject *device);
+
 /* A new ndarray over the elements, which must be there, and no more than `limits.deferred`. */
 PyObject *new_ndarray(Tensor *tensor);
 

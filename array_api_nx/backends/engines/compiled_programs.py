@@ -9,24 +9,30 @@ is not compiled.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import TypeAlias
 
 from ...contract.backend import Native
 from ...contract.program import Program
-from ...contract.replay import Run, prepare_around
+from ...contract.replay import Direct, Run, kept_values, prepare_around
 from ...contract.strided import Tensor
 from ...core.dtypes import DType
 from ...core.real import evaluated
-from ...core.symbolic import bind
+from ...core.symbolic import Sizes, bind
+from ...core.view import View
 from .namespace import NamespaceBackend, wrap
 
-__all__ = ["CompileArrays", "Traced", "prepare"]
+__all__ = ["ArrayFunction", "Compile", "Kinds", "TraceArrays", "Traced", "prepare"]
 
-CompileArrays: TypeAlias = Callable[
-    [Callable[..., list[Native]], list[tuple[tuple[int, ...], DType]]], Callable[..., list[Native]]
-]
-"""From a function of the engine's arrays, and their shapes and dtypes, to the compiled one."""
+ArrayFunction: TypeAlias = Callable[..., Sequence[Native]]
+"""From the engine's arrays, one by one, to arrays."""
+Compile: TypeAlias = Callable[[], ArrayFunction]
+Kinds: TypeAlias = list[tuple[tuple[int, ...], DType]]
+"""The shapes and dtypes of arguments."""
+TraceArrays: TypeAlias = Callable[[ArrayFunction, Kinds], Compile]
+"""Has the engine note down what a function does to arguments of these kinds, which are row-major.
+What it returns compiles that, which takes longer; it is called before the first run."""
 
 
 class Traced(NamespaceBackend):
@@ -62,36 +68,91 @@ def prepare(
     tracing: Traced,
     program: Program,
     sizes: tuple[int, ...],
-    compile_arrays: CompileArrays,
+    trace_arrays: TraceArrays,
 ) -> Run:
     """See `Backend.prepare_compiled`."""
     given = [program.values[i] for i in (*range(len(program.inputs)), *program.constants)]
     with bind(dict(zip(program.variables, sizes, strict=True))):
-        kinds = [(tuple(map(evaluated, value.shape)), value.dtype) for value in given]
+        kinds = [(_numbers(value.shape), value.dtype) for value in given]
+    compute: ArrayFunction | None = None
 
     def compile_steps(steps: Run) -> Run:
-        errors: list[Exception] = []
-
-        def traced(*arrays: Native) -> list[Native]:
-            tracing.checks = []
-            results = [tracing.array(x) for x in steps(*[wrap(array) for array in arrays])]
-            errors[:] = [error for _, error in tracing.checks]
-            return [*results, *[passed for passed, _ in tracing.checks]]
-
-        compiled = compile_arrays(traced, kinds)  # type: ignore[arg-type]  # sizes are numbers
+        nonlocal compute
+        compute = _computing(backend, tracing, steps, trace_arrays, kinds)
+        count = len(kept_values(program))
 
         def run(*handles: Tensor) -> tuple[Tensor, ...]:
-            try:
-                results = compiled(*[backend.array(x) for x in handles])
-            except backend.errors as error:
-                backend.refuse(error)
-            if errors:
-                results, passed = results[: -len(errors)], results[-len(errors) :]
-                for is_well, wrong in zip(passed, errors, strict=True):
-                    if not is_well:
-                        raise type(wrong)(*wrong.args)
-            return tuple([wrap(result) for result in results])
+            assert compute is not None
+            results = compute(*[backend.row_major(backend.array(x)) for x in handles])
+            return tuple([wrap(result) for result in results[:count]])
 
         return run
 
-    return prepare_around(backend, tracing, program, sizes, compile_steps)
+    run = prepare_around(backend, tracing, program, sizes, compile_steps)
+    positions = _positions(program)
+    if positions is not None and compute is not None:
+        run.direct = Direct(  # type: ignore[attr-defined]
+            compute, tuple(kinds), backend.row_major_test, positions
+        )
+    return run
+
+
+def _numbers(shape: Sizes) -> tuple[int, ...]:
+    return tuple([evaluated(size) for size in shape])  # type: ignore[misc]  # all bound
+
+
+def _computing(
+    backend: NamespaceBackend,
+    tracing: Traced,
+    steps: Run,
+    trace_arrays: TraceArrays,
+    kinds: Kinds,
+) -> ArrayFunction:
+    """The steps as a function of arrays: to the values that are kept, and what tells of errors."""
+    errors: list[Exception] = []
+    count = 0
+
+    def traced(*arrays: Native) -> list[Native]:
+        nonlocal count
+        tracing.checks = []
+        results = [tracing.array(x) for x in steps(*[wrap(array) for array in arrays])]
+        count = len(results)
+        errors[:] = [error for _, error in tracing.checks]
+        passed = [passed for passed, _ in tracing.checks]
+        # One array to look at after a run.
+        both = [reduce(lambda x, y: x & y, passed)] if passed else []
+        return [*results, *both, *passed]
+
+    compile_arrays = trace_arrays(traced, kinds)
+    compiled: ArrayFunction | None = None
+
+    def compute(*arrays: Native) -> Sequence[Native]:
+        nonlocal compiled
+        try:
+            if compiled is None:
+                compiled = compile_arrays()
+            results = compiled(*arrays)
+            if errors and not results[count].item():
+                for is_well, error in zip(results[count + 1 :], errors, strict=True):
+                    if not is_well:
+                        raise type(error)(*error.args)
+        except backend.errors as error:
+            backend.refuse(error)
+        return results
+
+    return compute
+
+
+def _positions(program: Program) -> tuple[int, ...] | None:
+    """Where each output is among the values that are kept; None if more is to be done than to run
+    the steps: something is written, another part of a value shown, or an argument moved."""
+    kept = kept_values(program)
+    if program.constants or program.shared_results:
+        return None
+    if any([x.order is not None or x.written is not None for x in program.inputs]):
+        return None
+    for operand in program.outputs:
+        whole = View.row_major(program.values[operand.value].shape)
+        if operand.value not in kept or operand.view != whole:
+            return None
+    return tuple([kept.index(operand.value) for operand in program.outputs])

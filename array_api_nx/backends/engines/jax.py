@@ -10,7 +10,7 @@ keeps its own setting.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from math import prod
 from threading import Lock
 from typing import Final, ParamSpec, TypeVar, cast
@@ -33,7 +33,7 @@ from ...core.dtypes import DType
 from ...core.symbolic import KnownInts
 from ...core.view import View
 from .common_workarounds import EngineKernel
-from .compiled_programs import Traced, prepare
+from .compiled_programs import ArrayFunction, Compile, Kinds, Traced, prepare
 from .immutable import Steps, positions, steps
 from .jax_kernels import binary_kernels, unary_kernels
 from .jax_special import special_functions
@@ -214,7 +214,7 @@ class JaxBackend(NamespaceBackend):
         return x1 is x2 or (x1.storage is not None and x1.storage is x2.storage)
 
     def prepare_compiled(self, program: Program, sizes: tuple[int, ...]) -> Run:
-        return prepare(self, _TracedJax(self), program, sizes, _jitted)
+        return prepare(self, _TracedJax(self), program, sizes, partial(_traced, self.place))
 
     # ------------------------------------------------------------------ what JAX does itself
 
@@ -390,19 +390,22 @@ class _TracedJax(Traced, JaxBackend):
         return wrap(jnp.eye(rows, columns, k, TO_NUMPY[dtype]))
 
 
-def _jitted(
-    function: Callable[..., list[Native]], kinds: list[tuple[tuple[int, ...], DType]]
-) -> Callable[..., list[Native]]:
-    jitted = jax.jit(function)
+def _traced(place: Native, function: ArrayFunction, kinds: Kinds) -> Compile:
+    there = jax.sharding.SingleDeviceSharding(place)
     with jax.enable_x64(True):
-        # Now, so that what cannot be compiled is known before the first run.
-        jitted.lower(*[jax.ShapeDtypeStruct(shape, TO_NUMPY[dtype]) for shape, dtype in kinds])
+        lowered = jax.jit(function).lower(
+            *[
+                jax.ShapeDtypeStruct(shape, TO_NUMPY[dtype], sharding=there)
+                for shape, dtype in kinds
+            ]
+        )
 
-    def compiled(*arrays: Native) -> list[Native]:
+    def compile_arrays() -> ArrayFunction:
+        # Its dtypes are settled, whatever the setting of the thread that calls it.
         with jax.enable_x64(True):
-            return cast("list[Native]", jitted(*arrays))
+            return cast("ArrayFunction", lowered.compile())
 
-    return compiled
+    return compile_arrays
 
 
 # What calls nothing of JAX that could depend on the setting.

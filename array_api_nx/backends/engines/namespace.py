@@ -171,6 +171,13 @@ class NamespaceBackend(StridedBackend):
     errors: tuple[type[Exception], ...] = (RuntimeError,)
     """What `explained` explains."""
 
+    row_major_test: str | None = None
+    """The method by which an array of the engine tells whether it is row-major; None if all are."""
+
+    def row_major(self, array: Native) -> Native:
+        """`array`, or a row-major copy of it."""
+        return array
+
     def movable(self, array: Native) -> Native:
         """`array` in a dtype of the same size that the engine can index."""
         return array

@@ -10,6 +10,7 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx.contract.errors import CannotCompileError
+from array_api_nx.native import native
 from tests.backends.engines.test_namespace_programs import (
     ALL_STEPS,
     FLOATS,
@@ -123,6 +124,68 @@ def test_errors_of_elements_leave_arguments_alone(device: xp.Device) -> None:
     assert float(inverse(xp.asarray([[2.0, 0.0], [0.0, 4.0]], device=device))[1, 1]) == 0.25
     with pytest.raises(np.linalg.LinAlgError):
         inverse(xp.ones((2, 2), device=device))
+
+
+def test_calls_that_the_extension_makes(device: xp.Device) -> None:
+    """From the second call on it makes them, where the arguments are as before, and only there."""
+    function = xp.compile(lambda x, y: (x @ y, x + 1, xp.sum(y)), engine="native")
+
+    def check(x: np.ndarray, y: np.ndarray, turned: bool = False) -> None:
+        x = np.asarray(x)
+        given = [xp.asarray(each, device=device, copy=True) for each in (x, y)]
+        if turned:
+            given[0] = given[0].T[::-1]
+            x = x.T[::-1]
+        found = function(*given)
+        assert type(found) is tuple
+        for each, expected in zip(found, (x @ y, x + 1, y.sum()), strict=True):
+            assert type(each) is xp.Array
+            assert each.device is device
+            assert each.shape == expected.shape
+            assert each.dtype is xp.asarray(expected).dtype
+            np.testing.assert_allclose(each.to_device("cpu"), expected, 1e-6)
+
+    x, y = np.arange(9.0).reshape(3, 3), np.ones((3, 3))
+    for dtype in (np.float64, np.float64, np.float32, np.float64):
+        check(x.astype(dtype), y.astype(dtype))
+        if native is not None:
+            assert function._program is not None
+            assert function._program[2] is device
+    check(x[:2], y)
+    check(x, y, turned=True)
+    check(x, y)
+    with pytest.raises(TypeError):
+        function(1, xp.asarray(y, device=device))
+    with pytest.raises(TypeError):
+        function(xp.asarray(x, device=device))
+    with pytest.raises(ValueError, match="matmul of shapes"):
+        function(xp.asarray(x, device=device), xp.asarray(y[:2], device=device, copy=True))
+
+
+def test_compiled_functions_within_others(device: xp.Device) -> None:
+    inner = xp.compile(lambda x: 2 * x, engine="native")
+    one = xp.ones(3, device=device)
+    inner(one)
+    inner(one)  # the extension has the program now, and must not run it while a function is traced
+    outer = xp.compile(lambda x: inner(x) + inner(one))
+    assert outer(one).to_device("cpu").tolist() == [4.0] * 3
+    one += 1
+    assert outer(xp.zeros(3, device=device)).to_device("cpu").tolist() == [4.0] * 3
+
+
+def test_gradients_pass_through_compiled_functions(device: xp.Device) -> None:
+    if device.backend.compiler != "torch.compile":
+        pytest.skip("only PyTorch has gradients in its arrays")
+    import torch
+
+    tensor = torch.arange(3.0, requires_grad=True)
+    function = xp.compile(lambda x: xp.sum(x * x), engine="native")
+    function(xp.asarray(torch.arange(3.0)))
+    for _ in range(2):
+        total = function(xp.asarray(tensor))
+        device.backend.native(total._handle).backward()
+    assert tensor.grad is not None
+    assert tensor.grad.tolist() == [0.0, 4.0, 8.0]
 
 
 def test_a_step_that_cannot_be_compiled_is_named(device: xp.Device) -> None:

@@ -1,0 +1,147 @@
+/* Calls of compiled functions whose programs another engine has compiled: from Arrays to the engine's
+   arrays and back. Everything else, such as arguments that are written, goes to Python. */
+
+#include "engine_calls.h"
+#include "objects.h"
+
+enum { MAX_GIVEN = 32 };
+
+static int is_pairs(PyObject *value)
+{
+    if (!PyTuple_Check(value)) {
+        return 0;
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(value); i++) {
+        PyObject *pair = PyTuple_GET_ITEM(value, i);
+        if (!PyTuple_Check(pair) || PyTuple_GET_SIZE(pair) != 2) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+int is_engine_call(PyObject *value)
+{
+    return PyTuple_Check(value) && PyTuple_GET_SIZE(value) == ENGINE_CALL_SIZE &&
+           PyCallable_Check(PyTuple_GET_ITEM(value, COMPUTE)) &&
+           is_pairs(PyTuple_GET_ITEM(value, GIVEN)) && is_pairs(PyTuple_GET_ITEM(value, RESULTS));
+}
+
+/* Whether the attribute `name` equals `expected`; -1 with an exception set. */
+static int has_attribute(PyObject *object, const char *name, PyObject *expected)
+{
+    PyObject *value = PyObject_GetAttrString(object, name);
+    if (value == NULL) {
+        return -1;
+    }
+    const int is_equal = value == expected ? 1 : PyObject_RichCompareBool(value, expected, Py_EQ);
+    Py_DECREF(value);
+    return is_equal;
+}
+
+/* Whether a method without arguments says yes; -1 with an exception set. */
+static int ask(PyObject *object, PyObject *name)
+{
+    PyObject *answer = PyObject_CallMethodNoArgs(object, name);
+    if (answer == NULL) {
+        return -1;
+    }
+    const int truth = PyObject_IsTrue(answer);
+    Py_DECREF(answer);
+    return truth;
+}
+
+/* Whether `object` is what the program expects there, and then the engine's array of it, borrowed; -1
+   with an exception set. */
+static int find_given(PyObject *described, Py_ssize_t i, PyObject *object, PyObject **found)
+{
+    PyObject *expected = PyTuple_GET_ITEM(PyTuple_GET_ITEM(described, GIVEN), i);
+    Array *array = (Array *)object;
+    if (!is_array(object) || array->device != PyTuple_GET_ITEM(described, DEVICE) ||
+        array->dtype != PyTuple_GET_ITEM(expected, 1) || !is_tensor(array->handle)) {
+        return 0;
+    }
+    *found = ((Tensor *)array->handle)->array;
+    if (*found == NULL) {
+        return 0;
+    }
+    PyObject *packed = PyTuple_GET_ITEM(described, PACKED);
+    const int is_fitting = has_attribute(*found, "shape", PyTuple_GET_ITEM(expected, 0));
+    return is_fitting > 0 && packed != Py_None ? ask(*found, packed) : is_fitting;
+}
+
+static PyObject *wrap_result(PyObject *described, PyObject *const *items, Py_ssize_t count,
+                             Py_ssize_t i)
+{
+    PyObject *expected = PyTuple_GET_ITEM(PyTuple_GET_ITEM(described, RESULTS), i);
+    const Py_ssize_t number = PyLong_AsSsize_t(PyTuple_GET_ITEM(expected, 0));
+    if (number < 0 || number >= count) {
+        if (!PyErr_Occurred()) {
+            PyErr_SetString(PyExc_SystemError, "a compiled program returned too few arrays");
+        }
+        return NULL;
+    }
+    return wrap_engines(items[number], PyTuple_GET_ITEM(expected, 1),
+                        PyTuple_GET_ITEM(described, DEVICE));
+}
+
+static PyObject *wrap_results(PyObject *described, PyObject *const *items, Py_ssize_t count)
+{
+    if (PyTuple_GET_ITEM(described, IS_TUPLE) != Py_True) {
+        return wrap_result(described, items, count, 0);
+    }
+    const Py_ssize_t size = PyTuple_GET_SIZE(PyTuple_GET_ITEM(described, RESULTS));
+    PyObject *results = PyTuple_New(size);
+    for (Py_ssize_t i = 0; results != NULL && i < size; i++) {
+        PyObject *result = wrap_result(described, items, count, i);
+        if (result == NULL) {
+            Py_CLEAR(results);
+        } else {
+            PyTuple_SET_ITEM(results, i, result);
+        }
+    }
+    return results;
+}
+
+PyObject *call_engine(PyObject *described, PyObject *const *arrays, Py_ssize_t count)
+{
+    PyObject *given[MAX_GIVEN];
+    if (count != PyTuple_GET_SIZE(PyTuple_GET_ITEM(described, GIVEN)) || count > MAX_GIVEN ||
+        PyTuple_GET_SIZE(PyTuple_GET_ITEM(described, RESULTS)) == 0) {
+        return DECLINED;
+    }
+    /* While a function is traced, the device has another backend, which is to see the call. */
+    const int is_plain = has_attribute(PyTuple_GET_ITEM(described, DEVICE), "backend",
+                                       PyTuple_GET_ITEM(described, BACKEND));
+    if (is_plain <= 0) {
+        return is_plain < 0 ? NULL : DECLINED;
+    }
+    Py_ssize_t found = 0;
+    int fits = 1;
+    while (fits > 0 && found < count) {
+        PyObject *array = NULL;
+        fits = find_given(described, found, arrays[found], &array);
+        if (fits > 0) {
+            /* Other threads may take it out of the Tensor. */
+            given[found++] = Py_NewRef(array);
+        }
+    }
+    PyObject *returned = NULL;
+    if (fits > 0) {
+        PyObject *compute = PyTuple_GET_ITEM(described, COMPUTE);
+        returned = PyObject_Vectorcall(compute, given, (size_t)count, NULL);
+    }
+    while (found > 0) {
+        Py_DECREF(given[--found]);
+    }
+    if (fits <= 0) {
+        return fits < 0 ? NULL : DECLINED;
+    }
+    PyObject *items = returned == NULL ? NULL : PySequence_Fast(returned, "no list of arrays");
+    Py_XDECREF(returned);
+    PyObject *result = items == NULL ? NULL
+                                     : wrap_results(described, PySequence_Fast_ITEMS(items),
+                                                    PySequence_Fast_GET_SIZE(items));
+    Py_XDECREF(items);
+    return result;
+}
