@@ -119,7 +119,7 @@ class _Bound:
             self.run = device.backend.prepare_compiled(program, sizes)
         else:
             self.run = device.backend.prepare(program, sizes)
-            if device.backend.compiler is not None:
+            if device.backend.compiler is not None and device.backend.compiles_unasked:
                 self.compile_later = partial(device.backend.prepare_compiled, program, sizes)
         self.writes = tuple(
             [i for i, given in enumerate(program.inputs) if given.written is not None]
@@ -452,7 +452,8 @@ class Compiled(_ProgramCaller, Generic[P, R]):
         backend = found.device.backend
         if self._engine == "steps":
             return ProgramExplanation(program, named, None)
-        if backend.compiler is None:
+        compiles = self._engine == "native" or backend.compiles_unasked
+        if backend.compiler is None or not compiles:
             return ProgramExplanation(program, named, backend.explain_program(program, sizes))
         try:
             backend.prepare_compiled(program, sizes)
@@ -578,7 +579,9 @@ def compile(function: Callable[..., Any] | None = None, /, *, engine: Engine = "
         ``torch:`` "native" has the engine's compiler (``jax.jit``, ``torch.compile``) make one
         function of the program for each set of sizes, and "auto" does so from the tenth call with
         the same sizes on, where no step looks at elements. Functions that engines compile agree
-        with the steps to rounding. "steps" calls the operations of the program one by one.
+        with the steps to rounding. On ``dask`` "native" makes one layer of the graph of programs
+        whose chunks can be computed each by itself. "steps" calls the operations of the program one
+        by one.
 
     Returns
     -------

@@ -88,6 +88,9 @@ class Backend(Handles):
     """The engine's compiler, by name, where `prepare_compiled` has it make a function of a program
     for given sizes; that pays for sizes that come again and again."""
 
+    compiles_unasked: bool = True
+    """Whether engine="auto" is to use `compiler`, too."""
+
     def prepare_compiled(self, program: Program, sizes: tuple[int, ...]) -> replay.Run:
         """As `prepare`, but that the engine's own compiler makes one function of the steps.
 

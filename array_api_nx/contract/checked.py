@@ -53,6 +53,7 @@ class CheckedBackend(CheckedMatrices):
         self.strided_shares = inner.strided_shares
         self.immutable = inner.immutable
         self.compiler = inner.compiler
+        self.compiles_unasked = inner.compiles_unasked
 
     # ------------------------------------------------------------------ properties
 

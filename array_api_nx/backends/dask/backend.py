@@ -17,12 +17,15 @@ from ...contract import primitives as p
 from ...contract.backend import Handle, Operand, Padding, Scalar
 from ...contract.numpy_dtypes import FROM_NUMPY, TO_NUMPY, NDArray, NumPyDType
 from ...contract.primitives import Primitive
+from ...contract.program import Program
 from ...contract.random_numbers import Kind
+from ...contract.replay import Run, prepare_around
 from ...contract.ufuncs import UfuncLoop
 from ...core import dtypes as d
 from ...core.dtypes import DType
 from ...core.shape import broadcast_shapes
 from ..cpu.kernels import divide_by_count
+from .chunk_programs import build
 from .expressions import ChunkProgram, Step, host, on_host, traced
 from .indexed import IndexedAccess
 from .layers import (
@@ -48,6 +51,21 @@ __all__ = ["DaskBackend"]
 
 class DaskBackend(IndexedAccess, Matrices):
     """Executes primitives on chunks, here or on a cluster, when their results are asked for."""
+
+    # ------------------------------------------------------------------ programs
+
+    compiler = "the CPU backend for each chunk: one layer of a Dask graph"
+    compiles_unasked = False
+
+    def prepare_compiled(self, program: Program, sizes: tuple[int, ...]) -> Run:
+        """One layer of the graph, where the chunks can be computed each by itself."""
+        chunked = build(program, sizes)
+
+        def run(*handles: DaskTensor) -> tuple[DaskTensor, ...]:
+            results = chunked.graph([self.array(x) for x in handles], self.grid)
+            return tuple([self.tensor(result) for result in results])
+
+        return prepare_around(self, self, program, sizes, lambda steps: run)
 
     # ------------------------------------------------------------------ creation
 

@@ -159,7 +159,8 @@ def test_prepare_compiled(backend: Backend) -> None:
     try:
         check_runs(backend, backend.prepare_compiled)
     except CannotCompileError:
-        assert backend.compiler is None
+        # What engine="auto" has compiled is to be capable of more.
+        assert backend.compiler is None or not backend.compiles_unasked
 
 
 def test_explain_program(backend: Backend) -> None:
