@@ -38,6 +38,7 @@ What it returns compiles that, which takes longer; it is called before the first
 class Traced(NamespaceBackend):
     """The backend of an engine as its compiler traces it; a base class beside the engine's own."""
 
+    may_look = False
     checks: list[tuple[Native, Exception]]
     """Whether all is well, as arrays of one bool, and what to raise if not."""
 

@@ -102,27 +102,38 @@ class Selected:
         return xp.broadcast_to(result, self.shape)
 
     def written(
-        self, offset: int, strides: Sequence[DimLike], values: Native
+        self,
+        offset: int,
+        strides: Sequence[DimLike],
+        values: Native,
+        *,
+        may_look: bool = True,
     ) -> tuple[Native, Native]:
         """1-D positions in memory, all distinct, and the values that end up there.
 
-        `values` is an array of the selected shape, or a scalar that is given back.
+        `values` is an array of the selected shape, or a scalar that is given back. Where elements
+        must not be looked at, as they are not known yet, positions come as often as they are
+        selected, each time with the value that ends up there.
         """
         xp = self.xp
         positions = self.positions(offset, strides)
         if isinstance(values, bool | int | float | complex):
             return xp.reshape(positions, (-1,)), values
         width, count = len(self.together), prod(self.together)
-        keep = None if self.distinct or count < 2 else self._last_of_each()
+        keep: Native = None
+        if not self.distinct and count > 1:
+            keep = self._last_of_each() if may_look else self._last_for_each()
         if keep is not None:
             whole = range(len(self.shape))
             own = [axis for axis in whole if self.before <= axis < self.before + width]
             rest = [axis for axis in whole if axis not in own]
             flat = (count, *[self.shape[axis] for axis in rest])
             positions, values = [
-                xp.take(xp.reshape(xp.permute_dims(x, (*own, *rest)), flat), keep, axis=0)
-                for x in (positions, values)
+                xp.reshape(xp.permute_dims(x, (*own, *rest)), flat) for x in (positions, values)
             ]
+            values = xp.take(values, keep, axis=0)
+            if may_look:
+                positions = xp.take(positions, keep, axis=0)
         return xp.reshape(positions, (-1,)), xp.reshape(values, (-1,))
 
     def _last_of_each(self) -> Native | None:
@@ -136,6 +147,14 @@ class Selected:
             return None
         last = xp.concat([differs, xp.ones((1,), dtype=xp.bool, device=self.place)])
         return order[last]
+
+    def _last_for_each(self) -> Native:
+        """For each of the indices, which one is the last for the same element."""
+        xp = self.xp
+        flat = self._combined()
+        order = xp.argsort(flat, stable=True)
+        ends = xp.searchsorted(xp.take(flat, order, axis=0), flat, side="right")
+        return xp.take(order, ends - 1, axis=0)
 
 
 def in_range(xp: Native, index: Native, size: int) -> Native:

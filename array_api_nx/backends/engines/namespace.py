@@ -171,6 +171,9 @@ class NamespaceBackend(StridedBackend):
     errors: tuple[type[Exception], ...] = (RuntimeError,)
     """What `explained` explains."""
 
+    may_look: bool = True
+    """Whether elements are known; while an engine compiles a program they are not."""
+
     row_major_test: str | None = None
     """The method by which an array of the engine tells whether it is row-major; None if all are."""
 
@@ -497,6 +500,8 @@ class NamespaceBackend(StridedBackend):
         return wrap(self.moved(selected.read(self.movable(array)), array.dtype))
 
     def index_set(self, target: Tensor, keys: Keys, value: Operand) -> None:
+        if self._set_where(target, keys, value):
+            return
         selected = self._resolved(target, keys)
         view = target.view or self.ensure_view(target)
         storage = target.storage
@@ -513,10 +518,33 @@ class NamespaceBackend(StridedBackend):
                 )
             values = self.xp.broadcast_to(self.xp.reshape(values, shape), selected.shape)
         offset: KnownInts = view.offset
-        positions, values = selected.written(offset, view.strides, values)
+        positions, values = selected.written(offset, view.strides, values, may_look=self.may_look)
         if type(value) is Tensor:
             values = self.moved(values, storage.dtype)
         self.put(storage, positions, values)
+
+    def _set_where(self, target: Tensor, keys: Keys, value: Operand) -> bool:
+        """Write one value through one mask, and say whether that was to be done.
+
+        How many elements the mask selects need not be known for it: that would have to be computed
+        before, compiled for on JAX, and is not known while a program is compiled.
+        """
+        shape = self.shape(target)
+        masks = [i for i, key in enumerate(keys) if key is not None]
+        mask = keys[masks[0]] if len(masks) == 1 else None
+        if type(mask) is not Tensor or self.dtype(mask) is not d.bool:
+            return False
+        own, before = self.shape(mask), masks[0]
+        after = len(shape) - before - len(own)
+        if not own or own != shape[before : before + len(own)]:
+            return False
+        if type(value) is not Tensor:
+            value = self.full((), self.dtype(target), value)
+        elif self.shape(value):
+            return False
+        condition = self.reshape(mask, (*(1,) * before, *own, *(1,) * after))
+        self.write(target, self.array(self.where(condition, value, target)))
+        return True
 
     def scatter(
         self, template: Tensor, indices: Tensor, updates: Tensor, axis: int, *, add: bool

@@ -23,8 +23,8 @@ from tests.backends.engines.test_namespace_programs import (
 # PyTorch's own, when Inductor is loaded.
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
 
-# What looks at elements, or at how many there are: such programs go step by step.
-NOT_COMPILED = {"unique", "write"}
+# What looks at how many elements there are: such programs go step by step.
+NOT_COMPILED = {"unique"}
 
 
 @pytest.fixture
@@ -71,6 +71,64 @@ def test_random_programs_agree_with_their_steps(device: xp.Device, name: str) ->
                 tolerance = 1e-4 if name == "float32" else 1e-11
                 scale = 1 + np.abs(right).max()
                 np.testing.assert_allclose(left, right, tolerance, tolerance * scale, err_msg=each)
+
+
+# Views, and writes through them, of arrays of (4, 4).
+VIEWS = {
+    "whole": lambda x: x,
+    "turned": lambda x: x.T,
+    "backwards": lambda x: x[::-1, ::-1],
+    "rows": lambda x: x[::2],
+    "column": lambda x: x[:, 1],
+    "flat": lambda x: xp.reshape(x, (-1,), copy=False)[3::2],
+    "diagonal": lambda x: xp.reshape(x, (-1,), copy=False)[::5],
+}
+WRITES = {
+    "add": lambda to, x, i: to.__iadd__(xp.sum(x) / 8),
+    "multiply": lambda to, x, i: to.__imul__(0.5),
+    "itself": lambda to, x, i: to.__setitem__(..., xp.flip(to, axis=0)),
+    "first": lambda to, x, i: to.__setitem__(0, x[1, 2]),
+    "mask": lambda to, x, i: to.__setitem__(to > 0.5, x[0, 0]),
+    "mask of axis": lambda to, x, i: to.__setitem__(
+        xp.arange(to.shape[0], device=to.device) > 1, 3
+    ),
+    "indices": lambda to, x, i: to.__setitem__(i, 7.0),
+    "repeated": lambda to, x, i: to.__setitem__(i, xp.take(to, xp.abs(i), axis=0) * 2),
+}
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_random_writes_and_views(device: xp.Device, seed: int) -> None:
+    """What arguments hold afterwards, what results hold, and what shows the same memory."""
+    rng = random.Random(seed)
+    writes = sorted(WRITES)[seed::2]
+    rng.shuffle(writes)
+    choices = [(rng.randrange(2), rng.choice(sorted(VIEWS)), write) for write in writes]
+    shown = rng.sample(sorted(VIEWS), 3)
+
+    def function(x: xp.Array, y: xp.Array, i: xp.Array) -> tuple[xp.Array, ...]:
+        for number, view, write in choices:
+            WRITES[write](VIEWS[view]((x, y)[number]), (y, x)[number], i)
+        z = x * y
+        return *[VIEWS[view](x) for view in shown], z, VIEWS[shown[0]](z), xp.max(y, axis=0)
+
+    compiled = xp.compile(function, engine="native")
+    outcomes = []
+    for call in (function, compiled, compiled):
+        x, y = [
+            xp.asarray(np.random.default_rng(n).normal(size=(4, 4)), device=device, copy=True)
+            for n in (seed, seed + 9)
+        ]
+        results = call(x, y, xp.asarray([1, 0, -1, 1], device=device))
+        x += 1
+        results[3][0] = 5.0
+        outcomes.append([each.to_device("cpu") for each in (x, y, *results)])
+    expected, *found = outcomes
+    for outcome in found:
+        for one, other in zip(outcome, expected, strict=True):
+            assert one.shape == other.shape
+            np.testing.assert_allclose(one, other, 1e-12, 1e-12)
+    assert compiled.cache_info().compilations == 1
 
 
 def test_arguments_are_written(device: xp.Device) -> None:

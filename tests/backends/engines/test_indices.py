@@ -76,6 +76,11 @@ def test_reading_and_writing(keys: Keys) -> None:
     written = x.copy()
     written[plain(keys)] = values
     np.testing.assert_array_equal(flat.reshape(SHAPE), written)
+    positions, ending_up = found.written(0, strides, values, may_look=False)
+    for order in (slice(None), slice(None, None, -1)):
+        flat = x.reshape(-1).copy()
+        flat[positions[order]] = ending_up[order]
+        np.testing.assert_array_equal(flat.reshape(SHAPE), written)
 
 
 def test_the_last_value_for_an_element_wins() -> None:
