@@ -21,7 +21,17 @@ from . import primitives as p
 if TYPE_CHECKING:
     from .backend import Backend, Handle
 
-__all__ = ["DRAWN", "MAX_NARROW_SPAN", "Kind", "draw", "exact_log", "numbers_per_block"]
+__all__ = [
+    "DRAWN",
+    "MAX_NARROW_SPAN",
+    "Kind",
+    "draw",
+    "exact_log",
+    "exact_log1p",
+    "exact_sqrt",
+    "numbers_per_block",
+    "upper_product",
+]
 
 Kind: TypeAlias = Literal["bits", "uniform", "normal", "integers"]
 """What `Backend.draw` makes."""
@@ -186,12 +196,37 @@ def exact_log(x: Any, dtype: DType, where: Callable[[Any, Any, Any], Any]) -> An
     upper = x > series.root2
     exponent = exponent + where(upper, exponent * 0.0 + 1.0, exponent * 0.0)
     f = where(upper, x * 0.5, x) - 1.0
+    high, low = series.ln2
+    half, rest = _log_parts(f, series)
+    return exponent * high - ((half - (rest + exponent * low)) - f)
+
+
+def exact_log1p(x: Any, dtype: DType) -> Any:
+    """The natural logarithm of ``1 + x``, for x from -0.29 to 0.41; see `exact_log`."""
+    half, rest = _log_parts(x, _SERIES[dtype])
+    return x - (half - rest)
+
+
+def _log_parts(f: Any, series: _Series) -> tuple[Any, Any]:
+    """The logarithm of ``1 + f`` is f, less the first of these, plus the second."""
     s = f / (f + 2.0)
     z = s * s
     tail = z * _polynomial(z, series.log)
     half = f * f * 0.5
-    high, low = series.ln2
-    return exponent * high - ((half - (s * (half + tail) + exponent * low)) - f)
+    return half, s * (half + tail)
+
+
+def exact_sqrt(x: Any, root: Any, dtype: DType) -> Any:
+    """Square roots rounded as IEEE 754 asks for; PyTorch's on x86 are wrong by one unit at times.
+
+    The engine's `root` is corrected by what its square lacks, which is computed exactly, by
+    products of numbers of half the digits (T. J. Dekker, Numerische Mathematik 18, 1971).
+    """
+    shifted = root * _SERIES[dtype].splitter
+    high = shifted - (shifted - root)
+    low = root - high
+    lacking = ((x - high * high) - high * low * 2.0) - low * low
+    return root + lacking / (root + root)
 
 
 class _Value:
@@ -340,7 +375,8 @@ def _normal(beyond: _Value, negative: _Value, dtype: DType) -> Handle:
     q = 0.5 - beyond
     r = 0.180625 - q * q
     middle = q * _polynomial(r, series.middle) / _polynomial(r, series.middle_under)
-    r = _exact_sqrt(-exact_log(beyond, dtype, _where), dtype)
+    squared = -exact_log(beyond, dtype, _where)
+    r = exact_sqrt(squared, squared.sqrt(), dtype)
     near, far = r - 1.6, r - 5.0
     tail = _where(
         r <= 5.0,
@@ -349,20 +385,6 @@ def _normal(beyond: _Value, negative: _Value, dtype: DType) -> Handle:
     )
     size = _where(beyond < 0.075, tail, middle)
     return _where(negative.is_zero(), size, -size).handle
-
-
-def _exact_sqrt(x: _Value, dtype: DType) -> _Value:
-    """Square roots rounded as IEEE 754 asks for; PyTorch's on x86 are wrong by one unit at times.
-
-    The engine's root is corrected by what its square lacks, which is computed exactly, by products
-    of numbers of half the digits (T. J. Dekker, Numerische Mathematik 18, 1971).
-    """
-    root = x.sqrt()
-    shifted = root * _SERIES[dtype].splitter
-    high = shifted - (shifted - root)
-    low = root - high
-    lacking = ((x - high * high) - high * low * 2.0) - low * low
-    return root + lacking / (root + root)
 
 
 def _times(x: _Value, factor: int) -> _Value:
@@ -379,21 +401,29 @@ def _wide(blocks: _Value, dtype: DType, low: int, span: int) -> Handle:
     """Integers of a span above 2**32: the upper part of 128 random bits times the span."""
     backend = blocks.backend
     (rows, _) = backend.shape(blocks.handle)
-    words = backend.reshape(blocks.handle, (rows // 2, 4))
-    limbs = [_column(_Value(backend, words), which).cast(d.uint64) for which in (2, 3, 0, 1)]
+    words = _Value(backend, backend.reshape(blocks.handle, (rows // 2, 4)))
+    limbs = tuple([_column(words, which).cast(d.uint64) for which in (2, 3, 0, 1)])
     if span == 2**64:
         high, low_bits = limbs[3], limbs[2]
     else:
-        # Schoolbook multiplication in limbs of 32 bits, least first; no sum exceeds 64 bits.
-        total: list[_Value] = [limb * 0 for limb in (*limbs, limbs[0], limbs[0])]
-        for j, factor in enumerate((span & 0xFFFFFFFF, span >> 32)):
-            carry = limbs[0] * 0
-            for i, limb in enumerate(limbs):
-                carry = carry + total[i + j] + limb * factor
-                total[i + j] = carry & 0xFFFFFFFF
-                carry = carry >> 32
-            total[j + 4] = carry
-        high, low_bits = total[5], total[4]
+        high, low_bits = upper_product(limbs, (span & 0xFFFFFFFF, span >> 32))
     # Ints of 64 bits wrap around, signed or not.
     value = (high.cast(dtype) << 32) | low_bits.cast(dtype)
     return (value + low).handle
+
+
+def upper_product(limbs: tuple[Any, ...], factor: tuple[Any, Any]) -> tuple[Any, Any]:
+    """The upper 64 bits of a product of 128 and 64 bits, as two numbers of 32, the greater first.
+
+    Both operands are uint64 limbs of 32 bits, least first.
+    """
+    # Schoolbook multiplication; no sum exceeds 64 bits.
+    total = [limb * 0 for limb in (*limbs, limbs[0], limbs[0])]
+    for j, digit in enumerate(factor):
+        carry = limbs[0] * 0
+        for i, limb in enumerate(limbs):
+            carry = carry + total[i + j] + limb * digit
+            total[i + j] = carry & 0xFFFFFFFF
+            carry = carry >> 32
+        total[j + 4] = carry
+    return total[5], total[4]

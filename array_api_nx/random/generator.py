@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import operator
-import threading
-from collections.abc import Callable
 from math import isinf, prod
 from typing import Any
 
 import numpy as np
-from numpy.random import SeedSequence
 
 from ..contract.numpy_dtypes import DTypeLike
-from ..contract.random_numbers import DRAWN, MAX_NARROW_SPAN, Kind, numbers_per_block
+from ..contract.random_numbers import MAX_NARROW_SPAN
 from ..core import dtypes as d
-from ..core.dtypes import DType, as_dtype
+from ..core.dtypes import as_dtype
 from ..core.shape import normalise_axis
 from ..device import Device, as_device, available
 from ..frontend.array import Array
 from ..frontend.creation import asarray
 from ..frontend.data_type import astype
-from ..frontend.dispatch import check_writable, only_array, wrap
+from ..frontend.dispatch import check_writable, only_array
 from ..frontend.indexing import take, take_along_axis
 from ..frontend.manipulation import reshape
 from ..frontend.searching import searchsorted
-from ..frontend.sorting import argsort
 from . import distributions
 from .parameters import (
     Parameter,
@@ -33,14 +29,15 @@ from .parameters import (
     as_parameter,
     as_seed,
     as_size,
-    real_dtype,
+    covariance_factor,
+    integer_bounds,
+    probabilities,
     result_shape,
+    without_replacement,
 )
+from .state import State
 
 __all__ = ["Generator", "default_rng"]
-
-# Counters are ints of 64 bits; a draw that would pass this one is refused.
-_LAST_COUNTER = 2**62
 
 
 def default_rng(seed: Seed | Generator = None, *, device: Device | str | None = None) -> Generator:
@@ -79,7 +76,7 @@ def default_rng(seed: Seed | Generator = None, *, device: Device | str | None = 
     return Generator(as_seed(seed), place)
 
 
-class Generator:
+class Generator(State):
     """Draws random numbers under the names of ``numpy.random.Generator``'s methods.
 
     Its state is a key of 64 bits, made of the seed, and a counter, which each draw advances by the
@@ -90,46 +87,6 @@ class Generator:
     unchanged if it raises an error; and raises TypeError inside `compile` and `eval_shape`, where
     every call would get the same numbers: draw before, and pass the numbers as arguments.
     """
-
-    def __init__(self, seed: SeedSequence, device: Device | None = None) -> None:
-        self._seed = seed
-        self._device = device
-        first, second = seed.generate_state(2, np.uint32).tolist()
-        self._key: tuple[int, int] = (first, second)
-        self._counter = 0
-        self._lock = threading.RLock()
-
-    @property
-    def device(self) -> Device | None:
-        """Where the numbers are made; None for the default device."""
-        return self._device
-
-    def __getstate__(self) -> dict[str, Any]:
-        with self._lock:
-            return {name: value for name, value in vars(self).items() if name != "_lock"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
-        self._lock = threading.RLock()
-
-    def __repr__(self) -> str:
-        return f"Generator(key={self._key}, counter={self._counter}, device={self._device})"
-
-    def spawn(self, n_children: int) -> list[Generator]:
-        """Independent generators, as many as asked for, on the same device.
-
-        Their seeds are children of this one's; the next call gives others.
-
-        Raises
-        ------
-        ValueError
-            If the number is negative.
-        """
-        number = operator.index(n_children)
-        if number < 0:
-            raise ValueError(f"spawn makes at least 0 generators, not {number}")
-        with self._lock:
-            return [Generator(child, self._device) for child in self._seed.spawn(number)]
 
     # ------------------------------------------------------------------ uniform and normal
 
@@ -192,7 +149,7 @@ class Generator:
         if not isinstance(span, Array) and isinf(span):
             raise ValueError("high - low must be finite; draw parts of the range by themselves")
         span = as_parameter(span, "high - low", 0.0)
-        shifted: Array = low + span * self.random(result_shape(as_size(size), low, high))
+        shifted: Array = low + span * self._reals("uniform", size, None, low, high)
         return shifted
 
     def normal(self, loc: Parameter = 0.0, scale: Parameter = 1.0, size: Size = None) -> Array:
@@ -211,30 +168,32 @@ class Generator:
             If a parameter is no such number, or shapes do not broadcast to `size`.
         """
         loc, scale = as_parameter(loc, "loc"), as_parameter(scale, "scale", 0.0)
-        shifted: Array = loc + scale * self.standard_normal(result_shape(as_size(size), loc, scale))
+        shifted: Array = loc + scale * self._reals("normal", size, None, loc, scale)
         return shifted
 
     # ------------------------------------------------------------------ integers and bytes
 
     def integers(
         self,
-        low: int,
-        high: int | None = None,
+        low: Array | int,
+        high: Array | int | None = None,
         size: Size = None,
         dtype: DTypeLike | None = None,
         endpoint: bool = False,
     ) -> Array:
         """Integers from `low` up to `high`, evenly distributed.
 
-        The upper part of the product of random bits (64; 128 for a span above 2**32) and the span:
-        probabilities differ from each other by less than one part in 2**32.
+        The upper part of the product of random bits (64; 128 for all numbers if one has a span
+        above 2**32) and the span: probabilities differ from each other by less than one part in
+        2**32.
 
         Parameters
         ----------
-        low, high : int
-            With one number, that is `high` and `low` is 0.
+        low, high : Array or int
+            Of shapes that broadcast, and integer dtypes. With one of them, that is `high` and `low`
+            is 0.
         size : int, tuple of int or None
-            The shape; None for an array without axes.
+            The shape; None for that of the bounds.
         dtype : DType, optional
             An integer dtype that holds all values; int64 by default, where the device has it.
         endpoint : bool
@@ -243,29 +202,29 @@ class Generator:
         Raises
         ------
         TypeError
-            If a bound is no int, or the dtype not integral.
+            If a bound is no integer, or the dtype not integral.
         ValueError
-            If there is no value, or one outside the dtype's bounds.
+            If there is no value, or one outside the dtype's bounds; or if the bounds do not
+            broadcast to `size`.
         """
-        shape = as_size(size) or ()
-        place = as_device(self._device)
+        place = self._place(low, high)
         target = place.integral if dtype is None else available(as_dtype(dtype), place)
         if target not in d.INTEGRAL:
             raise TypeError(f"integers are of an integer dtype, not {target}; use astype")
-        try:
-            first, last = operator.index(low), None if high is None else operator.index(high)
-        except TypeError:
-            raise TypeError("low and high must be ints; arrays of bounds are not known") from None
-        if last is None:
-            first, last = 0, first
-        last -= not endpoint
-        if last < first:
-            raise ValueError(f"there are no integers from {first} to {last}; give high above low")
-        if first < target.min or last > target.max:
-            raise ValueError(f"{target} does not hold all integers from {first} to {last}")
+        first, last = integer_bounds(low, high, target, endpoint)
+        shape = result_shape(as_size(size), first, last)
         made = d.uint64 if target is d.uint64 else d.int64
-        found = self._draw("integers", shape, made, place, first, last - first + 1)
-        return astype(found, target, copy=False)
+        if type(first) is not Array and type(last) is not Array:
+            found = self._draw("integers", shape, made, place, first, last - first + 1)
+            return astype(found, target, copy=False)
+        first, last = [
+            x if type(x) is Array else asarray(x, dtype=made, device=place) for x in (first, last)
+        ]
+        # A difference that is no int64 is negative.
+        span = last - first
+        wide = bool(((span < 0) | (span >= MAX_NARROW_SPAN)).any())
+        words = self._draw("bits", (*shape, 4 if wide else 2), d.uint32, place)
+        return astype(distributions.integers(words, first, last), target, copy=False)
 
     def bytes(self, length: int) -> bytes:
         """So many random bytes.
@@ -391,7 +350,7 @@ class Generator:
                 raise
         if number < 0 or (number == 0 and count):
             raise ValueError(f"there is nothing to choose from: a has {number} parts")
-        weights = None if p is None else _probabilities(p, number)
+        weights = None if p is None else probabilities(p, number)
         most = number if weights is None else int(np.count_nonzero(weights))
         if not replace and count > most:
             raise ValueError(
@@ -412,7 +371,7 @@ class Generator:
         else:
             # One after the other, each by the probabilities of those that are left.
             numbers_left = self._draw("uniform", (count,), d.float64, place)
-            chosen = asarray(_without_replacement(weights, np.asarray(numbers_left)), device=place)
+            chosen = asarray(without_replacement(weights, np.asarray(numbers_left)), device=place)
         chosen = astype(chosen, place.integral, copy=False)
         if not isinstance(a, Array):
             return reshape(chosen, shape)
@@ -437,137 +396,138 @@ class Generator:
             If `scale` is no such number, or does not broadcast to `size`.
         """
         scale = as_parameter(scale, "scale", 0.0)
-        even = self.random(result_shape(as_size(size), scale), d.float64)
+        even = self._reals("uniform", size, d.float64, scale)
         found: Array = scale * distributions.exponential(even)
         return found
 
-    def standard_gamma(self, shape: float, size: Size = None) -> Array:
+    def standard_gamma(self, shape: Parameter, size: Size = None) -> Array:
         """Gamma-distributed numbers of scale 1, float64.
 
         Parameters
         ----------
-        shape : float
+        shape : Array or float
             Above 0.
         size : int, tuple of int or None
-            The shape of the result; None for an array without axes.
+            The shape of the result; None for that of `shape`.
 
         Raises
         ------
         TypeError, ValueError
-            If `shape` is no such number, or `size` no shape.
+            If `shape` is no such number, or does not broadcast to `size`.
         """
-        shape = _positive(shape, "shape")
-        wanted = as_size(size) or ()
-        return self._composed(wanted, lambda draw: distributions.gamma(shape, draw))
+        shape = as_parameter(shape, "shape", 0.0, _FINITE, strict=True)
+        return self._composed(distributions.gamma, size, shape)
 
-    def beta(self, a: float, b: float, size: Size = None) -> Array:
-        """Beta-distributed numbers: the share of one gamma-distributed number in the sum of two.
+    def beta(self, a: Parameter, b: Parameter, size: Size = None) -> Array:
+        """Beta-distributed numbers, float64: a gamma-distributed number's share in the sum of two.
 
         Parameters
         ----------
-        a, b : float
-            Above 0.
+        a, b : Array or float
+            Above 0, of shapes that broadcast.
         size : int, tuple of int or None
-            The shape of the result; None for an array without axes.
+            The shape of the result; None for that of the parameters.
 
         Raises
         ------
         TypeError, ValueError
-            If a parameter is no such number, or `size` no shape.
+            If a parameter is no such number, or shapes do not broadcast to `size`.
         """
-        a, b = _positive(a, "a"), _positive(b, "b")
+        a = as_parameter(a, "a", 0.0, _FINITE, strict=True)
+        b = as_parameter(b, "b", 0.0, _FINITE, strict=True)
+        return self._composed(distributions.beta, size, a, b)
 
-        def shares(draw: distributions.Draw) -> Array:
-            other = distributions.gamma_logarithm(b, lambda kind, n: draw(kind, n + 10_000))
-            return distributions.share(distributions.gamma_logarithm(a, draw), other)
+    def poisson(self, lam: Parameter = 1.0, size: Size = None) -> Array:
+        """Poisson-distributed integers, int64 where the device has it.
 
-        return self._composed(as_size(size) or (), shares)
+        Parameters
+        ----------
+        lam : Array or float
+            The mean, from 0 to 9.22337203e18.
+        size : int, tuple of int or None
+            The shape; None for that of `lam`.
 
-    def _composed(
-        self, shape: tuple[int, ...], make: Callable[[distributions.Draw], Array]
-    ) -> Array:
-        """A draw for which every element has a counter, and every attempt a key of its own."""
-        place = as_device(self._device)
-        count = prod(shape)
-        with self._lock:
-            base = self._first_of(count)
+        Raises
+        ------
+        TypeError, ValueError
+            If `lam` is no such number, or does not broadcast to `size`.
+        """
+        lam = as_parameter(lam, "lam", 0.0, _GREATEST_MEAN)
+        found = self._composed(distributions.poisson, size, lam)
+        return astype(found, found.device.integral)
 
-            def draw(kind: Any, attempt: int) -> Array:
-                words = SeedSequence([*self._key, attempt]).generate_state(2, np.uint32)
-                key = (int(words[0]), int(words[1]))
-                handle = place.backend.draw(kind, key, base, 0, count, d.float64)
-                return reshape(wrap(handle, d.float64, place), shape)
+    def binomial(self, n: Array | int, p: Parameter, size: Size = None) -> Array:
+        """The number of successes in `n` trials of probability `p`, int64 where the device has it.
 
-            found = make(draw)
-            self._counter = base + count
-        return found
+        Parameters
+        ----------
+        n : Array or int
+            From 0 to 2**53.
+        p : Array or float
+            From 0 to 1. The shapes broadcast.
+        size : int, tuple of int or None
+            The shape; None for that of the parameters.
 
-    # ------------------------------------------------------------------ draws
+        Raises
+        ------
+        TypeError, ValueError
+            If a parameter is no such number, or shapes do not broadcast to `size`.
+        """
+        n = as_parameter(n, "n", 0, 2**53, whole=True)
+        p = as_parameter(p, "p", 0.0, 1.0)
+        found = self._composed(distributions.binomial, size, n, p)
+        return astype(found, found.device.integral)
 
-    def _reals(self, kind: Kind, size: Size, dtype: DTypeLike | None) -> Array:
-        place = as_device(self._device)
-        return self._draw(kind, as_size(size) or (), real_dtype(dtype, place), place)
-
-    def _first_of(self, blocks: int) -> int:
-        """The counter of the first of so many blocks, which the caller is about to draw."""
-        if self._counter + blocks > _LAST_COUNTER:
-            raise ValueError("this generator is exhausted; make another one with spawn(1)")
-        return self._counter
-
-    def _order(self, shape: tuple[int, ...], axis: int, place: Device) -> Array:
-        """Random orders along an axis: where the least of random keys are."""
-        keys = self._draw("integers", shape, d.int64, place, -(2**63), 2**64)
-        return argsort(keys, axis=axis)
-
-    def _draw(
+    def multivariate_normal(
         self,
-        kind: Kind,
-        shape: tuple[int, ...],
-        dtype: DType,
-        place: Device,
-        low: int = 0,
-        span: int = 0,
+        mean: Any,
+        cov: Any,
+        size: Size = None,
+        check_valid: str = "warn",
+        tol: float = 1e-8,
+        *,
+        method: str = "svd",
     ) -> Array:
-        count = prod(shape)
-        per_block = 1 if kind == "integers" else numbers_per_block(dtype)
-        blocks = 2 * count if span > MAX_NARROW_SPAN else -(-count // per_block)
-        assert dtype in DRAWN[kind]
-        with self._lock:
-            base = self._first_of(blocks)
-            backend = place.backend
-            handle = backend.draw(kind, self._key, base, 0, count, dtype, low, span)
-            self._counter = base + blocks
-        return reshape(wrap(handle, dtype, place), shape)
+        """Vectors of normally distributed numbers with given means and covariances, float64.
+
+        ``mean + standard_normal((*size, N)) @ factor``: devices differ by the rounding of their
+        products of matrices.
+
+        Parameters
+        ----------
+        mean : Array or array_like
+            Of shape (N,).
+        cov : Array or array_like
+            Of shape (N, N), symmetric and positive semidefinite. Factorised on the host.
+        size : int, tuple of int or None
+            The shape of the result without its last axis, which has N elements; () by default.
+        check_valid : {"warn", "raise", "ignore"}
+            What is done about covariances that are not symmetric and positive semidefinite.
+        tol : float
+            How far rounding may lead from that.
+        method : {"svd", "eigh", "cholesky"}
+            How the factor is found; Cholesky's needs positive definite covariances.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If shapes do not fit or elements are not real; if the covariances are none, and
+            `check_valid` is "raise" or `method` "cholesky".
+        """
+        shape = as_size(size) or ()
+        place = self._place(mean, cov)
+        centre = mean if type(mean) is Array else asarray(mean, dtype=d.float64, device=place)
+        factor = covariance_factor(cov, check_valid, tol, method)
+        if centre.shape != factor.shape[1:]:
+            raise ValueError(
+                f"mean must be of shape {factor.shape[1:]}, as cov is of {factor.shape}, not "
+                f"{centre.shape}"
+            )
+        normal = self._draw("normal", (*shape, len(factor)), d.float64, place)
+        return centre + normal @ asarray(factor, device=place)
 
 
-def _positive(x: object, name: str) -> float:
-    value = as_parameter(x, name, 0.0, strict=True)
-    if type(value) is Array or isinf(value):
-        raise TypeError(f"{name} must be a finite float; draw for each parameter by itself")
-    return float(value)
-
-
-def _probabilities(p: Any, number: int) -> np.ndarray[Any, np.dtype[np.float64]]:
-    weights = np.asarray(p, np.float64)
-    if weights.shape != (number,):
-        raise ValueError(f"p must be of shape ({number},), not {weights.shape}")
-    if not np.all(weights >= 0):
-        raise ValueError("probabilities must be at least 0; set negative ones and NaN to 0")
-    total = weights.sum()
-    if abs(total - 1) > 1e-8:
-        raise ValueError(f"probabilities must sum to 1, not {total}; divide them by their sum")
-    return weights
-
-
-def _without_replacement(
-    weights: np.ndarray[Any, np.dtype[np.float64]], numbers: np.ndarray[Any, Any]
-) -> np.ndarray[Any, np.dtype[np.int64]]:
-    left = weights.copy()
-    chosen = np.empty(len(numbers), np.int64)
-    for i, number in enumerate(numbers):
-        steps = np.cumsum(left)
-        # Rounding up must not lead beyond the last one that is left.
-        last = np.flatnonzero(left)[-1]
-        chosen[i] = min(np.searchsorted(steps, number * steps[-1], side="right"), last)
-        left[chosen[i]] = 0
-    return chosen
+# The greatest mean of Poisson-distributed numbers that are all but certainly below 2**63: ten
+# standard deviations less, as in NumPy.
+_GREATEST_MEAN = 2.0**63 - 10 * 2.0**31.5
+_FINITE = float(np.finfo(np.float64).max)

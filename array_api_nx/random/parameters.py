@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from math import isnan
 from typing import Any, TypeAlias
+from warnings import warn
 
 import numpy as np
 from numpy.random import SeedSequence
@@ -16,6 +16,7 @@ from ..core.dtypes import DType, as_dtype
 from ..core.shape import broadcast_shapes, check_shape
 from ..device import Device, available
 from ..frontend.array import Array
+from ..frontend.data_type import astype
 from ..frontend.dispatch import is_operand
 
 __all__ = [
@@ -25,8 +26,12 @@ __all__ = [
     "as_parameter",
     "as_seed",
     "as_size",
+    "covariance_factor",
+    "integer_bounds",
+    "probabilities",
     "real_dtype",
     "result_shape",
+    "without_replacement",
 ]
 
 Size: TypeAlias = "int | Sequence[int] | None"
@@ -82,39 +87,52 @@ def real_dtype(dtype: DTypeLike | None, device: Device) -> DType:
     return wanted
 
 
-def as_parameter(x: object, name: str, least: float | None = None, *, strict: bool = False) -> Any:
+def as_parameter(
+    x: object,
+    name: str,
+    least: float | None = None,
+    greatest: float | None = None,
+    *,
+    strict: bool = False,
+    whole: bool = False,
+) -> Any:
     """A parameter of a distribution: an array of real numbers, or a float.
 
     Raises
     ------
     TypeError
-        If it is neither.
+        If it is neither; or, if `whole`, not of an integer dtype and not an int.
     ValueError
-        If one is NaN or below `least`, or, if `strict`, equal to it.
+        If one is NaN, below `least` or, if `strict`, equal to it, or above `greatest`.
     """
+    kinds = d.INTEGRAL if whole else d.REAL
+    value: Any = x
     if type(x) is Array:
-        if x.dtype not in d.REAL:
-            raise TypeError(f"{name} must be real, not {x.dtype}")
-        wrong = (x != x) if least is None else ~(x > least if strict else x >= least)
-        bad = x.size != 0 and bool(wrong.any())
-        value: Array | float = x
-    else:
-        if (
-            isinstance(x, np.ndarray)
-            or not is_operand(x)
-            or isinstance(x, complex | np.complexfloating)
-        ):
-            raise TypeError(
-                f"{name} must be an array_api_nx array or a float, not {type(x).__name__}; convert "
-                "it with asarray(...)"
-            )
-        value = float(x)  # type: ignore[arg-type]
-        bad = isnan(value) or (
-            least is not None and not (value > least if strict else value >= least)
+        if x.dtype not in kinds:
+            raise TypeError(f"{name} must be {'integers' if whole else 'real'}, not {x.dtype}")
+    elif (
+        isinstance(x, np.ndarray)
+        or not is_operand(x)
+        or isinstance(x, complex | np.complexfloating)
+        or (whole and not isinstance(x, int | np.integer))
+    ):
+        raise TypeError(
+            f"{name} must be an array_api_nx array or {'an int' if whole else 'a float'}, not "
+            f"{type(x).__name__}; convert it with asarray(...)"
         )
-    if bad:
-        bound = "a number" if least is None else f"{'above' if strict else 'at least'} {least:g}"
-        raise ValueError(f"{name} must be {bound}")
+    else:
+        value = operator.index(x) if whole else float(x)  # type: ignore[arg-type]
+    good = value == value
+    if least is not None:
+        good = good & (value > least if strict else value >= least)
+    if greatest is not None:
+        good = good & (value <= greatest)
+    if not (bool(good.all()) if type(good) is Array else good):
+        bounds = [
+            *([] if least is None else [f"{'above' if strict else 'at least'} {least:g}"]),
+            *([] if greatest is None else [f"at most {greatest:g}"]),
+        ]
+        raise ValueError(f"{name} must be {' and '.join(bounds) or 'a number'}")
     return value
 
 
@@ -130,3 +148,135 @@ def result_shape(size: tuple[int, ...] | None, *parameters: object) -> tuple[int
             "give that shape, or None"
         )
     return size
+
+
+def integer_bounds(low: object, high: object, target: DType, endpoint: bool) -> tuple[Any, Any]:
+    """The least and the last integers, each an int, or an array of int64 (or uint64, as `target`).
+
+    Raises
+    ------
+    TypeError
+        If a bound is neither an int nor an array of integers.
+    ValueError
+        If there is nothing between two bounds, or an integer that `target` does not hold.
+    """
+    if high is None:
+        low, high = 0, low
+    first, least, above = _extremes(low, "low")
+    last, below, most = _extremes(high, "high")
+    made = d.uint64 if target is d.uint64 else d.int64
+    if not endpoint:
+        below, most = below - 1, most - 1
+        last = last - 1 if type(last) is int else last
+    if below < least or most < above:
+        raise ValueError(f"there are no integers from {above} to {below}; give high above low")
+    if least < target.min or most > target.max:
+        raise ValueError(f"{target} does not hold all integers from {least} to {most}")
+    if type(first) is Array:
+        first = astype(first, made, copy=False)
+    if type(last) is Array:
+        if most + (not endpoint) > made.max:
+            raise ValueError(
+                f"{made} does not hold {most + 1}; give the last ones, and endpoint=True"
+            )
+        last = astype(last, made, copy=False)
+        last = last if endpoint else last - 1
+    if (type(first) is Array or type(last) is Array) and bool((last < first).any()):
+        raise ValueError("there are no integers between some of the bounds; give high above low")
+    return first, last
+
+
+def _extremes(x: object, name: str) -> tuple[Any, int, int]:
+    """A bound, and the least and the greatest of its elements."""
+    if type(x) is not Array:
+        try:
+            bound = operator.index(x)  # type: ignore[arg-type]
+        except TypeError:
+            raise TypeError(
+                f"{name} must be an int or an array_api_nx array of integers, not "
+                f"{type(x).__name__}; convert it with asarray(...)"
+            ) from None
+        return bound, bound, bound
+    if x.dtype not in d.INTEGRAL:
+        raise TypeError(f"{name} must be integers, not {x.dtype}; use astype")
+    return (x, int(x.min()), int(x.max())) if x.size else (x, 0, 0)
+
+
+def probabilities(p: Any, number: int) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """So many probabilities of choices, on the host.
+
+    Raises
+    ------
+    ValueError
+        If they are negative or NaN, or do not sum to 1.
+    """
+    weights = np.asarray(p, np.float64)
+    if weights.shape != (number,):
+        raise ValueError(f"p must be of shape ({number},), not {weights.shape}")
+    if not np.all(weights >= 0):
+        raise ValueError("probabilities must be at least 0; set negative ones and NaN to 0")
+    total = weights.sum()
+    if abs(total - 1) > 1e-8:
+        raise ValueError(f"probabilities must sum to 1, not {total}; divide them by their sum")
+    return weights
+
+
+def without_replacement(
+    weights: np.ndarray[Any, np.dtype[np.float64]], numbers: np.ndarray[Any, Any]
+) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """The places of numbers drawn one after the other, by the weights of those that are left."""
+    left = weights.copy()
+    chosen = np.empty(len(numbers), np.int64)
+    for i, number in enumerate(numbers):
+        steps = np.cumsum(left)
+        # Rounding up must not lead beyond the last one that is left.
+        last = np.flatnonzero(left)[-1]
+        chosen[i] = min(np.searchsorted(steps, number * steps[-1], side="right"), last)
+        left[chosen[i]] = 0
+    return chosen
+
+
+def covariance_factor(
+    cov: Any, check_valid: str, tol: float, method: str
+) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """A matrix, on the host, whose product with its transpose from the left is `cov`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        See `Generator.multivariate_normal`.
+    """
+    if check_valid not in ("warn", "raise", "ignore"):
+        raise ValueError(f"check_valid must be 'warn', 'raise' or 'ignore', not {check_valid!r}")
+    if method not in ("svd", "eigh", "cholesky"):
+        raise ValueError(f"method must be 'svd', 'eigh' or 'cholesky', not {method!r}")
+    matrix = np.asarray(cov)
+    if matrix.dtype.kind not in "biuf":
+        raise TypeError(f"cov must be real, not {matrix.dtype}")
+    matrix = matrix.astype(np.float64)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(f"cov must be of shape (N, N), not {matrix.shape}")
+    if not np.isfinite(matrix).all():
+        raise ValueError("cov must be finite")
+    if method == "cholesky":
+        try:
+            lower = np.linalg.cholesky(matrix)
+        except np.linalg.LinAlgError:
+            raise ValueError("cov is not positive definite; use method='eigh'") from None
+        valid = bool(np.allclose(matrix, matrix.T, rtol=tol, atol=tol))
+        factor = lower.T
+    elif method == "eigh":
+        values, vectors = np.linalg.eigh(matrix)
+        valid = bool(np.all(values >= -tol) and np.allclose(matrix, matrix.T, rtol=tol, atol=tol))
+        factor = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
+    else:
+        _, values, rows = np.linalg.svd(matrix)
+        valid = bool(np.allclose((rows.T * values) @ rows, matrix, rtol=tol, atol=tol))
+        factor = np.sqrt(values)[:, None] * rows
+    if not valid and check_valid != "ignore":
+        message = "cov is not symmetric and positive semidefinite"
+        if check_valid == "raise":
+            raise ValueError(f"{message}; check_valid='warn' draws all the same")
+        warn(message, RuntimeWarning, stacklevel=3)
+    found: np.ndarray[Any, np.dtype[np.float64]] = np.ascontiguousarray(factor)
+    return found

@@ -20,46 +20,67 @@ from tests.extra.everywhere import DEVICES, assert_same
 
 Rng = Any
 
+# Most draws have 60 elements, because JAX compiles every operation for every shape.
 DRAWS: dict[str, Callable[[Rng], Any]] = {
-    "random": lambda r: r.random((3, 5)),
+    "random": lambda r: r.random((3, 20)),
     "random float32": lambda r: r.random(33, dtype="float32"),
-    "random large": lambda r: r.random(200_001),
-    "standard_normal": lambda r: r.standard_normal((70, 41)),
-    "standard_normal float32": lambda r: r.standard_normal(3001, dtype=xp.float32),
-    "normal large": lambda r: r.standard_normal(150_000),
-    "uniform": lambda r: r.uniform(-2, 5, (4, 6)),
-    "normal": lambda r: r.normal(3, 0.25, 77),
-    "integers": lambda r: r.integers(-5, 1000, (9, 9)),
-    "integers int8": lambda r: r.integers(-128, 127, 64, dtype="int8", endpoint=True),
-    "integers wide": lambda r: r.integers(-(2**62), 2**62, 50),
-    "integers uint64": lambda r: r.integers(2**64, size=50, dtype="uint64"),
-    "exponential": lambda r: r.exponential(2.5, 300),
-    "standard_gamma": lambda r: r.standard_gamma(2.5, (9, 20)),
-    "standard_gamma of a small shape": lambda r: r.standard_gamma(0.25, 90),
-    "beta": lambda r: r.beta(0.5, 3, 90),
-    "permutation": lambda r: r.permutation(40),
-    "choice": lambda r: r.choice(9, (3, 4)),
+    "standard_normal": lambda r: r.standard_normal((6, 10)),
+    "standard_normal float32": lambda r: r.standard_normal(33, dtype=xp.float32),
+    "uniform": lambda r: r.uniform(-2, 5, (3, 20)),
+    "normal": lambda r: r.normal(3, 0.25, 60),
+    "integers": lambda r: r.integers(-5, 1000, (6, 10)),
+    "integers int8": lambda r: r.integers(-128, 127, 60, dtype="int8", endpoint=True),
+    "integers wide": lambda r: r.integers(-(2**62), 2**62, 60),
+    "integers uint64": lambda r: r.integers(2**64, size=60, dtype="uint64"),
+    "integers between arrays": lambda r: r.integers(*on(r, [-3, 5], [[9], [7]])),
+    "integers between far arrays": lambda r: r.integers(
+        *on(r, [-(2**63), 5], [2**63 - 1, 5]), size=(30, 2), endpoint=True
+    ),
+    "exponential": lambda r: r.exponential(2.5, 60),
+    "standard_gamma": lambda r: r.standard_gamma(*on(r, [2.5, 0.25]), (8, 2)),
+    "beta": lambda r: r.beta(0.5, *on(r, [3.0, 0.7])),
+    "poisson": lambda r: r.poisson(*on(r, [0.5, 31.0])),
+    "binomial": lambda r: r.binomial(*on(r, [12, 10**6]), 0.7),
+    "permutation": lambda r: r.permutation(60),
+    "choice": lambda r: r.choice(9, (3, 20)),
     "choice with probabilities": lambda r: r.choice(4, 60, p=[0.1, 0.2, 0.3, 0.4]),
-    "choice without replacement": lambda r: r.choice(30, 20, replace=False),
+    "choice without replacement": lambda r: r.choice(60, 20, replace=False),
     "choice of few": lambda r: r.choice(4, 2, replace=False, p=[0.5, 0.5, 0, 0]),
 }
 
+LARGE: dict[str, Callable[[Rng], Any]] = {
+    "random": lambda r: r.random(200_001),
+    "normal float32": lambda r: r.standard_normal(150_001, dtype="float32"),
+    "integers": lambda r: r.integers(2**31, size=150_000),
+}
 
-@pytest.mark.parametrize("name", [*DEVICES, "dask:chunks=8KiB", "dask:chunks=100B"])
+
+def on(rng: Rng, *values: Any) -> tuple[xp.Array, ...]:
+    """Arrays on the generator's device."""
+    return tuple([xp.asarray(value, device=rng.device) for value in values])
+
+
+@pytest.mark.parametrize("name", [*DEVICES, "dask:chunks=100B"])
 @pytest.mark.parametrize("draw", DRAWS.values(), ids=DRAWS.keys())
 def test_the_same_bits_on_every_device(draw, name):
     place = device(name)
     ours, other = xp.random.default_rng(5), xp.random.default_rng(5, device=place)
-    if "100B" in name and ours.random().size and draw(ours).size > 1000:
-        pytest.skip("thousands of chunks take long")
-    ours = xp.random.default_rng(5)
     for _ in range(2):  # the second one from where the first one ended
         found = draw(other)
         assert found.device is place
         assert_same(found.to_device("cpu"), draw(ours))
 
 
-@pytest.mark.parametrize("draw", DRAWS.values(), ids=DRAWS.keys())
+@pytest.mark.parametrize("name", [*DEVICES, "dask:chunks=64KiB"])
+@pytest.mark.parametrize("draw", LARGE.values(), ids=LARGE.keys())
+def test_the_same_bits_of_large_draws(draw, name):
+    found = draw(xp.random.default_rng(5, device=device(name)))
+    assert_same(found.to_device("cpu"), draw(xp.random.default_rng(5)))
+
+
+@pytest.mark.parametrize(
+    "draw", [*DRAWS.values(), *LARGE.values()], ids=[*DRAWS, *[f"large {name}" for name in LARGE]]
+)
 def test_the_same_bits_on_every_number_of_threads(draw):
     with xp.config_context(num_threads=1):
         expected = np.asarray(draw(xp.random.default_rng(8)))
@@ -67,6 +88,50 @@ def test_the_same_bits_on_every_number_of_threads(draw):
         assert_same(draw(xp.random.default_rng(8)), expected)
     with xp.config_context(fusion_threshold=0):
         assert_same(draw(xp.random.default_rng(8)), expected)
+
+
+@pytest.mark.parametrize("name", DEVICES)
+def test_numbers_are_made_where_the_parameters_are(name):
+    place = device(name)
+    loc = xp.asarray([1.0, 2.0], device=place)
+    rng = xp.random.default_rng(5)
+    for found in (
+        rng.normal(loc, 1.0, (3, 2)),
+        rng.integers(xp.asarray([3, 4], device=place)),
+        rng.exponential(loc),
+    ):
+        assert found.device is place
+
+
+@pytest.mark.parametrize("span", [100, 2**40, 2**64 - 2**10])
+@pytest.mark.parametrize("dtype", ["int64", "uint64"])
+def test_integers_between_arrays_are_those_between_ints(dtype, span):
+    low = 5 if dtype == "uint64" else -(2**62)
+    if low + span > xp.iinfo(dtype).max:
+        span //= 4
+    expected = xp.random.default_rng(3).integers(low, low + span, 9, dtype)
+    lows, highs = xp.full(9, low, dtype=dtype), xp.full(9, low + span, dtype=dtype)
+    for bounds in ((lows, highs), (lows, low + span), (low, highs)):
+        assert_same(xp.random.default_rng(3).integers(*bounds, dtype=dtype), expected)
+        found = xp.random.default_rng(3).integers(bounds[0], bounds[1] - 1, 9, dtype, endpoint=True)
+        assert_same(found, expected)
+
+
+def test_elements_are_drawn_by_their_own_parameters():
+    def drawn(name, *parameters):
+        return np.asarray(getattr(xp.random.default_rng(6), name)(*parameters, (500, 2)))
+
+    for name, one, other, rest in (
+        ("poisson", 3.0, 50.0, ()),
+        ("binomial", 15, 100, (0.4,)),
+        ("standard_gamma", 0.5, 7.0, ()),
+        ("beta", 0.5, 7.0, (2.0,)),
+        ("normal", 0.5, 7.0, (2.0,)),
+        ("exponential", 0.5, 7.0, ()),
+    ):
+        both = drawn(name, xp.asarray([one, other]), *rest)
+        assert_same(both[:, 0], drawn(name, one, *rest)[:, 0])
+        assert_same(both[:, 1], drawn(name, other, *rest)[:, 1])
 
 
 def test_bits_do_not_change_between_versions():
@@ -139,12 +204,45 @@ ERRORS: list[tuple[Callable[[Rng], Any], type[Exception], str]] = [
     (lambda r: r.normal(xp.zeros(3), size=4), ValueError, "broadcast"),
     (lambda r: r.exponential(-1), ValueError, "scale"),
     (lambda r: r.standard_gamma(0), ValueError, "shape must be above 0"),
-    (lambda r: r.standard_gamma(xp.ones(3)), TypeError, "by itself"),
-    (lambda r: r.beta(1, float("inf")), TypeError, "finite"),
+    (lambda r: r.standard_gamma(xp.asarray([1.0, 0.0])), ValueError, "shape must be above 0"),
+    (lambda r: r.standard_gamma(xp.ones(3), 4), ValueError, "broadcast"),
+    (lambda r: r.beta(1, float("inf")), ValueError, "b must be above 0 and at most"),
+    (lambda r: r.poisson(-1.0), ValueError, "lam must be at least 0"),
+    (lambda r: r.poisson(1e19), ValueError, "at most 9.2"),
+    (lambda r: r.poisson(float("nan")), ValueError, "lam"),
+    (lambda r: r.poisson(xp.ones(2) * 1j), TypeError, "real"),
+    (lambda r: r.binomial(-1, 0.5), ValueError, "n must be at least 0"),
+    (lambda r: r.binomial(2.5, 0.5), TypeError, "an int"),
+    (lambda r: r.binomial(xp.ones(2), 0.5), TypeError, "integers"),
+    (lambda r: r.binomial(3, xp.asarray([0.5, 1.5])), ValueError, "p must be at least 0 and at"),
+    (lambda r: r.multivariate_normal([1, 2], [[1, 2]]), ValueError, r"\(N, N\)"),
+    (lambda r: r.multivariate_normal([1, 2, 3], [[1, 0], [0, 1]]), ValueError, "mean must be"),
+    (lambda r: r.multivariate_normal([1], [[1]], -1), ValueError, "negative"),
+    (lambda r: r.multivariate_normal([1], [[1j]]), TypeError, "real"),
+    (lambda r: r.multivariate_normal([1], [[np.inf]]), ValueError, "finite"),
+    (lambda r: r.multivariate_normal([1], [[1]], method="lu"), ValueError, "method"),
+    (lambda r: r.multivariate_normal([1], [[1]], check_valid="no"), ValueError, "check_valid"),
+    (
+        lambda r: r.multivariate_normal([0, 0], [[1, 2], [2, 1]], method="cholesky"),
+        ValueError,
+        "definite",
+    ),
+    (
+        lambda r: r.multivariate_normal([0, 0], [[1, 2], [2, 1]], check_valid="raise"),
+        ValueError,
+        "semidefinite",
+    ),
     (lambda r: r.integers(0), ValueError, "no integers"),
     (lambda r: r.integers(5, 5), ValueError, "no integers"),
     (lambda r: r.integers(300, dtype="uint8"), ValueError, "does not hold"),
-    (lambda r: r.integers(1.5), TypeError, "ints"),
+    (lambda r: r.integers(1.5), TypeError, "an int"),
+    (lambda r: r.integers(xp.asarray([3, 0])), ValueError, "no integers"),
+    (lambda r: r.integers(5, xp.asarray([9, 5])), ValueError, "no integers"),
+    (lambda r: r.integers(xp.asarray([3.0])), TypeError, "integers, not float64"),
+    (lambda r: r.integers(np.asarray([3])), TypeError, "asarray"),
+    (lambda r: r.integers(xp.asarray([300]), dtype="uint8"), ValueError, "does not hold"),
+    (lambda r: r.integers(xp.asarray([2**63], dtype="uint64")), ValueError, "endpoint=True"),
+    (lambda r: r.integers(xp.asarray([3, 4]), size=3), ValueError, "broadcast"),
     (lambda r: r.integers(3, dtype="float64"), TypeError, "integer dtype"),
     (lambda r: r.bytes(-1), ValueError, "negative"),
     (lambda r: r.permutation(-1), ValueError, "permutations"),
@@ -255,6 +353,79 @@ def test_distributions(draw, cumulative, edges):
     counts = np.histogram(values, edges)[0]
     assert _chi_square(counts, count * np.diff(shares)) < 4
     assert abs(np.corrcoef(values[1:], values[:-1])[0, 1]) < 0.015
+
+
+@pytest.mark.parametrize("mean", [0.4, 9.9, 10.0, 33.0, 1e5])
+def test_poisson(mean):
+    special = pytest.importorskip("scipy.special")
+    values = np.asarray(xp.random.default_rng(22).poisson(mean, 60_000))
+    _check_whole(values, mean, mean**0.5, lambda k: special.pdtr(k, mean))
+
+
+@pytest.mark.parametrize(
+    ("n", "p"), [(8, 0.3), (24, 0.41), (20, 0.5), (3000, 0.9), (90, 0.97), (10**9, 0.2)]
+)
+def test_binomial(n, p):
+    special = pytest.importorskip("scipy.special")
+    values = np.asarray(xp.random.default_rng(23).binomial(n, p, 60_000))
+    assert values.max() <= n
+    deviation = (n * p * (1 - p)) ** 0.5
+    _check_whole(values, n * p, deviation, lambda k: special.betaincc(k + 1.0, n - k, p), n)
+
+
+def _check_whole(
+    values: Any, mean: float, deviation: float, cumulative: Any, most: float = 2.0**62
+) -> None:
+    assert values.dtype == np.int64
+    assert abs(values.mean() - mean) < 4 * deviation / len(values) ** 0.5
+    ends = np.unique(np.floor(mean + deviation * np.linspace(-2.5, 2.5, 40)))
+    ends = ends[(ends >= 0) & (ends < most)]
+    shares = np.diff(np.concatenate([[0.0], cumulative(ends), [1.0]]))
+    counts = np.histogram(values, np.concatenate([[-0.5], ends + 0.5, [2.0**62]]))[0]
+    assert counts.sum() == len(values)
+    assert _chi_square(counts, shares * len(values)) < 4
+    assert abs(np.corrcoef(values[1:], values[:-1])[0, 1]) < 0.015
+
+
+def test_whole_numbers_at_their_limits():
+    rng = xp.random.default_rng(24)
+    assert np.asarray(rng.poisson(0.0, 5)).tolist() == [0] * 5
+    assert np.asarray(rng.binomial(7, xp.asarray([0.0, 1.0]))).tolist() == [0, 7]
+    assert np.asarray(rng.binomial(0, 0.5, 3)).tolist() == [0] * 3
+    for mean in (1e15, 9.2e18):
+        values = np.asarray(rng.poisson(mean, 500), np.float64)
+        assert abs((values - mean).mean()) < 4 * (mean / 500) ** 0.5
+        assert 0.8 < values.std() / mean**0.5 < 1.2
+    values = np.asarray(rng.binomial(2**53, 0.5, 500), np.float64)
+    assert 0.8 < values.std() / 2**25.5 < 1.2
+
+
+@pytest.mark.parametrize("method", ["svd", "eigh", "cholesky"])
+def test_multivariate_normal(method):
+    mean, cov = [1.0, -2.0, 0.5], [[2.0, 1.0, 0.0], [1.0, 3.0, -1.0], [0.0, -1.0, 1.5]]
+    rng = xp.random.default_rng(25)
+    values = rng.multivariate_normal(mean, xp.asarray(cov), (200, 200), method=method)
+    assert values.shape == (200, 200, 3)
+    rows = np.asarray(values).reshape(-1, 3)
+    np.testing.assert_allclose(rows.mean(0), mean, atol=0.05)
+    np.testing.assert_allclose(np.cov(rows.T), cov, atol=0.1)
+    assert rng.multivariate_normal(mean, cov).shape == (3,)
+
+
+def test_covariances_that_are_none_warn():
+    rng = xp.random.default_rng(26)
+    with pytest.warns(RuntimeWarning, match="semidefinite"):
+        rng.multivariate_normal([0, 0], [[1, 2], [2, 1]])
+    rng.multivariate_normal([0, 0], [[1, 2], [2, 1]], check_valid="ignore")
+
+
+@pytest.mark.parametrize("name", DEVICES)
+def test_multivariate_normal_agrees_on_every_device(name):
+    mean = xp.asarray([1.0, 2.0], device=device(name))
+    found = xp.random.default_rng(27).multivariate_normal(mean, [[2, 1], [1, 3]], 30)
+    expected = xp.random.default_rng(27).multivariate_normal([1, 2], [[2, 1], [1, 3]], 30)
+    assert found.device is mean.device
+    np.testing.assert_allclose(np.asarray(found.to_device("cpu")), np.asarray(expected), 1e-14)
 
 
 def test_integers_are_even():

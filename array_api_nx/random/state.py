@@ -1,0 +1,152 @@
+"""The state of a generator, and the draws of which all distributions are made."""
+
+from __future__ import annotations
+
+import operator
+import threading
+from collections.abc import Callable
+from math import prod
+from typing import Any, Self
+
+import numpy as np
+from numpy.random import SeedSequence
+
+from ..contract.numpy_dtypes import DTypeLike
+from ..contract.random_numbers import DRAWN, MAX_NARROW_SPAN, Kind, numbers_per_block
+from ..core import dtypes as d
+from ..core.dtypes import DType
+from ..device import Device, as_device
+from ..frontend.array import Array
+from ..frontend.creation import asarray
+from ..frontend.data_type import astype
+from ..frontend.dispatch import wrap
+from ..frontend.manipulation import reshape
+from ..frontend.sorting import argsort
+from .distributions import Draw
+from .parameters import Size, as_size, real_dtype, result_shape
+
+__all__ = ["State"]
+
+# Counters are ints of 64 bits; a draw that would pass this one is refused.
+_LAST_COUNTER = 2**62
+
+
+class State:
+    """A key of 64 bits, made of the seed, and a counter, which each draw advances."""
+
+    def __init__(self, seed: SeedSequence, device: Device | None = None) -> None:
+        self._seed = seed
+        self._device = device
+        first, second = seed.generate_state(2, np.uint32).tolist()
+        self._key: tuple[int, int] = (first, second)
+        self._counter = 0
+        self._lock = threading.RLock()
+
+    @property
+    def device(self) -> Device | None:
+        """Where the numbers are made; None for the device of array parameters, or the default."""
+        return self._device
+
+    def __getstate__(self) -> dict[str, Any]:
+        with self._lock:
+            return {name: value for name, value in vars(self).items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._lock = threading.RLock()
+
+    def __repr__(self) -> str:
+        return f"Generator(key={self._key}, counter={self._counter}, device={self._device})"
+
+    def spawn(self, n_children: int) -> list[Self]:
+        """Independent generators, as many as asked for, on the same device.
+
+        Their seeds are children of this one's; the next call gives others.
+
+        Raises
+        ------
+        ValueError
+            If the number is negative.
+        """
+        number = operator.index(n_children)
+        if number < 0:
+            raise ValueError(f"spawn makes at least 0 generators, not {number}")
+        with self._lock:
+            return [type(self)(child, self._device) for child in self._seed.spawn(number)]
+
+    # ------------------------------------------------------------------ draws
+
+    def _place(self, *parameters: object) -> Device:
+        """Where numbers are made: the generator's device, or that of the first array, if any."""
+        if self._device is None:
+            for x in parameters:
+                if type(x) is Array:
+                    return x.device
+        return as_device(self._device)
+
+    def _first_of(self, blocks: int) -> int:
+        """The counter of the first of so many blocks, which the caller is about to draw."""
+        if self._counter + blocks > _LAST_COUNTER:
+            raise ValueError("this generator is exhausted; make another one with spawn(1)")
+        return self._counter
+
+    def _draw(
+        self,
+        kind: Kind,
+        shape: tuple[int, ...],
+        dtype: DType,
+        place: Device,
+        low: int = 0,
+        span: int = 0,
+    ) -> Array:
+        count = prod(shape)
+        per_block = 1 if kind == "integers" else numbers_per_block(dtype)
+        blocks = 2 * count if span > MAX_NARROW_SPAN else -(-count // per_block)
+        assert dtype in DRAWN[kind]
+        with self._lock:
+            base = self._first_of(blocks)
+            backend = place.backend
+            handle = backend.draw(kind, self._key, base, 0, count, dtype, low, span)
+            self._counter = base + blocks
+        return reshape(wrap(handle, dtype, place), shape)
+
+    def _reals(
+        self, kind: Kind, size: Size, dtype: DTypeLike | None = None, *parameters: object
+    ) -> Array:
+        """Uniform or normal numbers for parameters that broadcast to `size`."""
+        place = self._place(*parameters)
+        shape = result_shape(as_size(size), *parameters)
+        return self._draw(kind, shape, real_dtype(dtype, place), place)
+
+    def _composed(self, make: Callable[..., Array], size: Size, *parameters: object) -> Array:
+        """``make(draw, *parameters)``, with parameters that are arrays of float64.
+
+        Every element has a counter, and every attempt a key of its own.
+        """
+        place = self._place(*parameters)
+        shape = result_shape(as_size(size), *parameters)
+        count = prod(shape)
+        arrays = [
+            astype(x, d.float64, copy=False)
+            if type(x) is Array
+            else asarray(x, dtype=d.float64, device=place)
+            for x in parameters
+        ]
+        with self._lock:
+            base = self._first_of(count)
+
+            def draw(kind: Any, attempt: int) -> Array:
+                words = SeedSequence([*self._key, attempt]).generate_state(2, np.uint32)
+                key = (int(words[0]), int(words[1]))
+                handle = place.backend.draw(kind, key, base, 0, count, d.float64)
+                return reshape(wrap(handle, d.float64, place), shape)
+
+            drawn: Draw = draw
+            found = make(drawn, *arrays)
+            self._counter = base + count
+        return found
+
+    def _order(self, shape: tuple[int, ...], axis: int, place: Device) -> Array:
+        """Random orders along an axis: where the least of random keys are."""
+        keys = self._draw("integers", shape, d.int64, place, -(2**63), 2**64)
+        return argsort(keys, axis=axis)
