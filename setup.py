@@ -20,9 +20,10 @@ class BuildExtension(build_ext):
 
     def build_extensions(self) -> None:
         if self.compiler.compiler_type in ("unix", "mingw32"):
-            # In place, a cast reads and writes the same memory as two types.
-            flags = ["-std=c99", "-O3", "-fno-strict-aliasing", "-fvisibility=hidden"]
-            flags += ["-Wall", "-Wextra"]
+            # In place, a cast reads and writes the same memory as two types. Without errno, square
+            # roots are one instruction, and those of several numbers, too.
+            flags = ["-std=c99", "-O3", "-fno-strict-aliasing", "-fno-math-errno"]
+            flags += ["-fvisibility=hidden", "-Wall", "-Wextra"]
             for extension in self.extensions:
                 extension.extra_compile_args.extend(flags)
         super().build_extensions()

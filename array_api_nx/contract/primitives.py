@@ -243,6 +243,9 @@ COPY: Final = Primitive("copy", "memory", _same(d.ALL))
 ASSIGN: Final = Primitive("assign", "memory", _same(d.ALL))
 ASSIGN_STRIDED: Final = Primitive("assign_strided", "memory", _same(d.ALL))
 
+DRAW: Final = Primitive(
+    "draw", "random", _same((d.uint32, d.float32, d.float64, d.int64, d.uint64))
+)
 THREEFRY: Final = Primitive("threefry", "random", _same((d.uint32,)))
 
 TAKE: Final = Primitive("take", "indexed", _same(d.ALL))

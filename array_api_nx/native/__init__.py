@@ -53,6 +53,7 @@ if TYPE_CHECKING:
         compute = staticmethod(_native.compute)
         total = staticmethod(_native.total)
         draw = staticmethod(_native.draw)
+        drawing = staticmethod(_native.drawing)
         forget_threads = staticmethod(_native.forget_threads)
         parallel_for = staticmethod(_native.parallel_for)
         retire_workers = staticmethod(_native.retire_workers)

@@ -140,9 +140,30 @@ static int read_box(const Kernel *kernel, Operand *operand, PyObject *box, PyObj
     return 1;
 }
 
+/* How the operand steps through the numbers of a draw, if it has such elements. */
+static int read_numbers(const Kernel *kernel, Operand *operand, PyObject *numbers)
+{
+    operand->drawn = numbers != Py_None;
+    if (!operand->drawn) {
+        return 1;
+    }
+    if (!check_tuple(numbers, kernel->ndim, kernel->ndim, "an operand's numbers")) {
+        return 0;
+    }
+    for (int i = 0; i < kernel->ndim; i++) {
+        if (!read_int(PyTuple_GET_ITEM(numbers, i), -MAX_BYTES, MAX_BYTES, "a number",
+                      &operand->numbers[i])) {
+            return 0;
+        }
+    }
+    return operand->access == PACKED && operand->fill < 0
+               ? 1
+               : refuse("an operand of random numbers must be packed, and have no box");
+}
+
 static int read_operand(const Kernel *kernel, Operand *operand, PyObject *value, int number)
 {
-    if (!check_tuple(value, 6, 6, "an operand")) {
+    if (!check_tuple(value, 7, 7, "an operand")) {
         return 0;
     }
     PyObject *strides = PyTuple_GET_ITEM(value, 1);
@@ -150,7 +171,8 @@ static int read_operand(const Kernel *kernel, Operand *operand, PyObject *value,
         !check_tuple(strides, kernel->ndim, kernel->ndim, "an operand's strides") ||
         !read_int(PyTuple_GET_ITEM(value, 2), 0, MAX_BYTES, "task_stride", &operand->task_stride) ||
         !read_access(PyTuple_GET_ITEM(value, 3), &operand->access) ||
-        !read_box(kernel, operand, PyTuple_GET_ITEM(value, 4), PyTuple_GET_ITEM(value, 5))) {
+        !read_box(kernel, operand, PyTuple_GET_ITEM(value, 4), PyTuple_GET_ITEM(value, 5)) ||
+        !read_numbers(kernel, operand, PyTuple_GET_ITEM(value, 6))) {
         return 0;
     }
     operand->high = operand->itemsize;
@@ -321,6 +343,10 @@ static int check_access(const Kernel *kernel, const Operand *operand, int number
             fill->fill >= 0) {
             return refuse("operand %d must be filled with one element of its own size", number);
         }
+    }
+    if (operand->drawn && (operand->written || operand->low != 0 ||
+                           operand->high != operand->itemsize)) {
+        return refuse("operand %d has random numbers; it must be an input without strides", number);
     }
     if (operand->accumulates) {
         return 1;

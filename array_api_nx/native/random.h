@@ -5,7 +5,7 @@
 
 #include "common.h"
 
-/* Add `draw` to the module; -1 with an exception set. */
+/* Add `drawing` and `draw` to the module; -1 with an exception set. */
 int add_random(PyObject *module);
 
 #endif

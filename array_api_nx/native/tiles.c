@@ -189,12 +189,40 @@ static void pack_boxed(const Frame *frame, int slot, npy_intp rows, npy_intp col
     }
 }
 
+/* Pack the tile of an operand whose elements are random numbers. */
+static void draw_tile(const Frame *frame, int slot, npy_intp rows, npy_intp columns)
+{
+    const Kernel *kernel = frame->kernel;
+    const Operand *operand = &kernel->operands[slot];
+    const Drawing *drawing = (const Drawing *)frame->memories[slot];
+    npy_intp row = operand->numbers[kernel->ndim - 2], column = operand->numbers[kernel->ndim - 1];
+    npy_intp first = 0;
+    for (int dim = 0; dim < kernel->ndim; dim++) {
+        first += frame->first[dim] * operand->numbers[dim];
+    }
+    if (columns == 1) {
+        column = row;
+        row = 0;
+        columns = rows;
+        rows = 1;
+    } else if (row == columns * column) {
+        columns *= rows;
+        rows = 1;
+    }
+    for (npy_intp i = 0; i < rows; i++) {
+        draw_run(drawing, (npy_uint64)(first + i * row), (npy_uint64)column, (npy_uint64)columns,
+                 frame->views[slot].data + i * columns * operand->itemsize);
+    }
+}
+
 static void run_step(Frame *frame, const Step *step, npy_intp rows, npy_intp columns)
 {
     for (int i = 0; i < step->load_count; i++) {
         const int slot = step->loads[i];
         const Operand *operand = &frame->kernel->operands[slot];
-        if (operand->fill < 0) {
+        if (operand->drawn) {
+            draw_tile(frame, slot, rows, columns);
+        } else if (operand->fill < 0) {
             copy_tile(frame->views[slot], frame->memory[slot], operand->itemsize, rows, columns);
         } else if (frame->views[slot].data != frame->memory[slot].data) {
             pack_boxed(frame, slot, rows, columns);

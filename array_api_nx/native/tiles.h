@@ -5,6 +5,7 @@
 
 #include "common.h"
 #include "copies.h"
+#include "draws.h"
 #include "interrupt.h"
 #include "loops.h"
 #include "sums.h"
@@ -22,6 +23,8 @@ typedef struct {
     Access access;
     npy_intp start[MAX_DIMS], end[MAX_DIMS]; /* per dim, where there is memory */
     int fill; /* the operand around it, or -1: there is memory everywhere */
+    int drawn; /* whether its memory is a Drawing, and its elements are the numbers of that */
+    npy_intp numbers[MAX_DIMS]; /* per dim, how many numbers to step */
     int written, accumulates;
     npy_intp low, high; /* bytes from the first element to the lowest and behind the highest */
     npy_intp buffer;    /* where in the scratch its packed tile is */

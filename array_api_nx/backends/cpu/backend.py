@@ -28,6 +28,7 @@ from ...core.dtypes import DType
 from ...core.shape import broadcast_shapes
 from ...core.symbolic import KnownInts
 from ...explain.model import RunExplanation
+from ...native import native
 from . import counting, distinct, programs
 from .engine import loops, operations, sliced_calls
 from .engine.fperrors import located
@@ -662,12 +663,18 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         low: int = 0,
         span: int = 0,
     ) -> Tensor:
-        if span <= MAX_NARROW_SPAN:
-            found = sliced_calls.draw(kind, key, base, first, (count,), TO_NUMPY[dtype], low, span)
-            if found is not None:
-                return wrap(found)
-        composite: Tensor = super().draw(kind, key, base, first, count, dtype, low, span)
-        return composite
+        if native is None:
+            composite: Tensor = super().draw(kind, key, base, first, count, dtype, low, span)
+            return composite
+        made = TO_NUMPY[dtype]
+        name = "wide" if span > MAX_NARROW_SPAN else kind
+        drawing = native.drawing(name, made, *key, base, low % 2**64, span % 2**64)
+        way = decide(count)
+        if way.defers and first == 0:
+            deferred = self.defer(way, builder.draw, drawing, name, made, count)
+            if deferred is not None:
+                return deferred
+        return wrap(sliced_calls.draw(drawing, first, (count,), made))
 
     def bincount(self, x: Tensor, weights: Tensor | None, length: int, *, extend: bool) -> Tensor:
         added = None if weights is None else self.array(weights)

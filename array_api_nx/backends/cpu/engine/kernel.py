@@ -54,6 +54,9 @@ class KernelOperand(NamedTuple):
         them it has the element of `fill`.
     fill : int, optional
         Slot of an input that is the same everywhere.
+    numbers : tuple of int, optional
+        Per dim how many numbers to step, for a packed input of random numbers: its memory is what
+        `native.drawing` gives, and its strides are 0.
     """
 
     itemsize: int
@@ -62,6 +65,7 @@ class KernelOperand(NamedTuple):
     access: Access
     box: Box | None = None
     fill: int | None = None
+    numbers: tuple[int, ...] | None = None
 
 
 class Instruction(NamedTuple):

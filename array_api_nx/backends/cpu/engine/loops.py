@@ -358,6 +358,17 @@ def cast(source: NumPyDType, target: NumPyDType) -> Loop | None:
     return loop
 
 
+# Measured with 10 million numbers, on one thread of an AMD EPYC with AVX-512.
+_DRAW_COSTS: Final = {"bits": 0.5, "uniform": 1.0, "normal": 4.0, "integers": 1.0, "wide": 3.0}
+
+
+@cache
+def drawn(kind: str, dtype: NumPyDType) -> Loop:
+    """The loop that copies random numbers, with the cost of drawing them."""
+    pointer = None if native is None else native.cast_loop(dtype, dtype)
+    return Loop("draw", (dtype,), dtype, _DRAW_COSTS[kind], None, _copy_cast, pointer)
+
+
 def _copy_selected(condition: NDArray, x1: NDArray, x2: NDArray, out: NDArray) -> None:
     # By way of new memory, because `out` may be any of the inputs.
     np.copyto(out, np.where(condition, x1, x2))

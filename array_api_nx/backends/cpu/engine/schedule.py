@@ -79,6 +79,9 @@ class Layout(NamedTuple):
         Whether a scalar is to be spread out over a tile, for loops that are slow with scalars.
     box : tuple of (int, int), optional
         Per axis the indices at which an input has memory, from start to below end; never none.
+    drawn : bool
+        Whether the elements of an input are random numbers, which have no memory. Its strides are
+        those of their order.
     """
 
     strides: tuple[int, ...]
@@ -86,6 +89,7 @@ class Layout(NamedTuple):
     role: Literal["input", "output", "accumulator"]
     materialise_scalar: bool = False
     box: Box | None = None
+    drawn: bool = False
 
 
 class Schedule(NamedTuple):
@@ -153,7 +157,13 @@ def schedule(shape: tuple[int, ...], layouts: Sequence[Layout], width: int) -> S
         task_stride = kept * layout.itemsize if copies else 0
         access = _access(layout, strides, dims, tile)
         box = None if layout.box is None else tuple([dim.ranges[k] for dim in dims])
-        operands.append(KernelOperand(layout.itemsize, strides, task_stride, access, box))
+        numbers = None
+        if layout.drawn:
+            numbers = tuple([stride // layout.itemsize for stride in strides])
+            strides = (0,) * len(dims)
+        operands.append(
+            KernelOperand(layout.itemsize, strides, task_stride, access, box, numbers=numbers)
+        )
     return Schedule(
         tuple([dim.size for dim in dims]),
         tile,
@@ -309,7 +319,7 @@ def _access(
     """How the loops reach an operand."""
     if layout.role == "accumulator":
         return "direct"
-    if layout.box is not None:
+    if layout.box is not None or layout.drawn:
         return "packed"
     if layout.materialise_scalar:
         return "invariant"

@@ -354,29 +354,18 @@ def _are_rows(array: NDArray) -> bool:
     return array.strides[-2:] == (columns * array.itemsize, array.itemsize)
 
 
-def draw(
-    kind: str,
-    key: tuple[int, int],
-    base: int,
-    first: int,
-    shape: tuple[int],
-    dtype: NumPyDType,
-    low: int,
-    span: int,
-) -> NDArray | None:
-    """`Backend.draw` by the extension, for a span of at most 2**32; None without it."""
-    if native is None:
-        return None
+def draw(drawing: NDArray, first: int, shape: tuple[int], dtype: NumPyDType) -> NDArray:
+    """The numbers from `first` on of what `native.drawing` describes."""
+    assert native is not None
     filling = native.draw
     result = empty(shape, dtype)
-    low %= 2**64
     keys = divide(shape, None, DRAW_MIN // SLICES_MIN) if shape[0] > DRAW_MIN else None
     if keys is None:
-        filling(kind, *key, base, first, result, low, span)
+        filling(drawing, first, result)
         return result
 
     def task(chosen: Key) -> None:
-        filling(kind, *key, base, first + chosen[0].start, result[chosen], low, span)
+        filling(drawing, first + chosen[0].start, result[chosen])
 
     run(task, keys)
     return result

@@ -262,6 +262,12 @@ class Builder:
             node = self._add(key, Node(p.FULL, None, ((number, None),), shape, TO_NUMPY[dtype], 0))
         return Value(node, View.row_major(shape))
 
+    def draw(self, drawing: NDArray, kind: str, dtype: NumPyDType, count: int, **_: int) -> Value:
+        """So many random numbers, which passes draw tile by tile."""
+        sources = ((ScalarValue(drawing), None),)
+        node = self._node(p.DRAW, loops.drawn(kind, dtype), sources, (count,), 0)
+        return Value(node, View.row_major(node.shape))
+
     def pad(
         self, x: Value, padding: tuple[tuple[int, int], ...], value: Scalar, *, errors: int
     ) -> Value | None:

@@ -11,6 +11,7 @@ import numpy as np
 from ....contract import primitives as p
 from ....contract.numpy_dtypes import NDArray
 from ....core.view import View
+from ....native import native
 from ..engine import memory_pool
 from ..engine.passes import errors_of, run_pass
 from .expression import Node, ScalarValue
@@ -134,7 +135,11 @@ def element(
             if one is None:
                 return None
             read.append(one)
-    if node.loop is None:
+    if node.op is p.DRAW:
+        result = np.empty(1, node.dtype)
+        assert native is not None
+        native.draw(read[0], position, result)
+    elif node.loop is None:
         result = read[0]
     else:
         result = np.empty(1, node.dtype)

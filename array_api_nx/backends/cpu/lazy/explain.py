@@ -90,7 +90,9 @@ class Translator:
             zip(each.operands, kernel.operands, strict=True)
         ):
             kind, j = self.graph.source(slot)
-            if kind == "scalar":
+            if operand.numbers is not None:
+                names.append("counters")
+            elif kind == "scalar":
                 names.append(str(self.graph.scalars[j].array[0]))
             elif number in written:
                 outputs.append(self._output(each, j, operand))

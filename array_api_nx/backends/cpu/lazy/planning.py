@@ -397,6 +397,7 @@ class _PassBuilder:
         role: Any,
         materialise_scalar: bool = False,
         box: Box | None = None,
+        drawn: bool = False,
     ) -> int:
         """The number of the operand that has this key, made if there is none."""
         number = self.numbers.get(key)
@@ -404,7 +405,7 @@ class _PassBuilder:
             number = self.numbers[key] = len(self.operands)
             offset, strides = layout
             self.operands.append((slot, offset))
-            self.layouts.append(Layout(strides, itemsize, role, materialise_scalar, box=box))
+            self.layouts.append(Layout(strides, itemsize, role, materialise_scalar, box, drawn))
         return number
 
     def _input(
@@ -445,6 +446,14 @@ class _PassBuilder:
         self.fills[number] = fill
         return number
 
+    def _drawn(self, i: int) -> int:
+        """The operand that a node of random numbers reads."""
+        ((_, j, _),) = self.graph.sources[i]
+        itemsize = self.graph.nodes[i].dtype.itemsize
+        layout = View.row_major(self.space).byte_layout(itemsize)
+        slot = self.graph.slot("scalar", j)
+        return self._operand(("drawn", i), slot, layout, itemsize, "input", drawn=True)
+
     def _output(self, i: int) -> int:
         itemsize = self.graph.nodes[i].dtype.itemsize
         if i == self.head and self.destination is not None:
@@ -484,6 +493,8 @@ class _PassBuilder:
                 if i not in outputs:
                     values[i] = sources[0]
                     continue
+            elif node.op is p.DRAW:
+                sources = (self._drawn(i),)
             else:
                 sources = tuple(
                     [

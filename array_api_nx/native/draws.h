@@ -1,0 +1,27 @@
+/* Random numbers from counters. Nothing here touches Python. */
+
+#ifndef ARRAY_API_NX_DRAWS_H
+#define ARRAY_API_NX_DRAWS_H
+
+#include "common.h"
+
+/* What all numbers of a draw are made of. Python keeps it as an array of uint64. */
+typedef struct {
+    npy_uint64 which; /* of `find_draw` */
+    npy_uint64 k0, k1; /* the key: two words of 32 bits */
+    npy_uint64 base;   /* the counter of the first block */
+    npy_uint64 low, span; /* of integers, modulo 2**64 */
+} Drawing;
+
+/* The number of a kind of draws (see `Backend.draw`; "wide" are integers of a span above 2**32) with
+   a NumPy dtype; -1 if there is none. */
+int find_draw(const char *kind, int dtype);
+
+/* Bytes of a number; 0 if there is no such draw. */
+npy_intp drawn_itemsize(const Drawing *drawing);
+
+/* Write `count` numbers of a draw, `step` apart from number `first` on. */
+void draw_run(const Drawing *drawing, npy_uint64 first, npy_uint64 step, npy_uint64 count,
+              char *target);
+
+#endif
