@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from functools import partial, update_wrapper
 from importlib import import_module
 from pickle import PicklingError
@@ -44,7 +45,7 @@ from .frontend.trace_function import (
     named_specs,
     trace,
 )
-from .frontend.trees import Structure, Tree, flatten, map_leaves
+from .frontend.trees import Stateful, Structure, Tree, flatten, map_leaves
 from .native import native
 from .tracing.explanation import ProgramExplanation
 from .tracing.recorder import TraceError, current
@@ -100,7 +101,7 @@ class _Bound:
     """
 
     __slots__ = (
-        "compile_later", "constants", "finish", "found", "quick", "reasons", "run", "runs",
+        "compile_later", "constants", "finish", "found", "quick", "reasons", "run", "runs", "used",
         "writes",
     )  # fmt: skip
 
@@ -113,6 +114,8 @@ class _Bound:
             return
         program, device = found.program, found.device
         self.reasons = found.reasons
+        values = dict(zip(program.variables, sizes, strict=True))
+        self.used = tuple([_number(n, values) for n in found.used])
         if engine == "steps":
             self.run = replay.prepare(device.backend, program, sizes)
         elif engine == "native":
@@ -323,6 +326,20 @@ class Compiled(_ProgramCaller, Generic[P, R]):
     def _call(self, args: tuple[Tree, ...], kwargs: dict[str, Tree]) -> Tree:
         """The rest of `_run`: keywords, containers, and other values than numbers."""
         leaves, structure = flatten((args, kwargs), is_leaf)
+        states = [x for x in leaves if isinstance(x, Stateful)]
+        with ExitStack() as stack:
+            for state in sorted(states, key=id):  # an order in which nobody waits for another
+                stack.enter_context(state.lock)
+            return self._called(args, kwargs, _with_arrays(leaves), structure, states)
+
+    def _called(
+        self,
+        args: tuple[Tree, ...],
+        kwargs: dict[str, Tree],
+        leaves: list[Tree],
+        structure: Structure,
+        states: list[Stateful],
+    ) -> Tree:
         if any([type(x) is ShapeSpec for x in leaves]):
             raise TypeError(
                 "a call computes, and a ShapeSpec has no elements; use lower(...) to build a "
@@ -339,7 +356,12 @@ class Compiled(_ProgramCaller, Generic[P, R]):
             self._count_run(bound, bound.compile_later)
         if bound.run is None or (bound.writes and _is_unsafe(bound, leaves)):
             return self.__wrapped__(*args, **kwargs)
-        return bound.finish(bound.run(*[x._handle for x in leaves]), leaves)
+        for state, used in zip(states, bound.used, strict=True):
+            state.advance(used, check=True)
+        handles = bound.run(*[x._handle for x in leaves])
+        for state, used in zip(states, bound.used, strict=True):
+            state.advance(used)
+        return bound.finish(handles, leaves)
 
     def _bind(self, key: Structure, leaves: list[Tree], structure: Structure) -> _Bound:
         """What is bound for arguments; under `key` is the last that was called for, under the
@@ -442,6 +464,7 @@ class Compiled(_ProgramCaller, Generic[P, R]):
             depends on how the arguments lie in memory.
         """
         leaves, structure = flatten((args, kwargs), is_leaf)
+        leaves = _with_arrays(leaves)
         if any([type(x) is ShapeSpec for x in leaves]):
             return ProgramExplanation(self.lower(*args, **kwargs), None, None)
         found, sizes = self._find(leaves, structure)
@@ -474,6 +497,7 @@ class Compiled(_ProgramCaller, Generic[P, R]):
             sizes are equal.
         """
         leaves, structure = flatten((args, kwargs), is_leaf)
+        leaves = _with_arrays(leaves)
         specs = [ShapeSpec(x.shape, x.dtype, x.device) for x in leaves]
         key = structure, tuple(specs)
         program = self._lowered.get(key)
@@ -492,6 +516,20 @@ class Compiled(_ProgramCaller, Generic[P, R]):
                 program = error.found.program
             self._lowered[key] = program
         return program
+
+
+def _with_arrays(leaves: list[Tree]) -> list[Tree]:
+    """The leaves with arrays in place of arguments that have a state."""
+    states = [id(x) for x in leaves if isinstance(x, Stateful)]
+    if not states:
+        return leaves
+    if len({*states}) < len(states):
+        raise TypeError("a compiled function takes the same generator once; pass it once")
+    device = next((x.device for x in leaves if not isinstance(x, Stateful)), None)
+    found: list[Tree] = []
+    for x in leaves:
+        found += x.arrays(device) if isinstance(x, Stateful) else [x]
+    return found
 
 
 def _named_object(module: str, name: str) -> Tree:
@@ -570,7 +608,8 @@ def compile(function: Callable[..., Any] | None = None, /, *, engine: Engine = "
     Parameters
     ----------
     function : callable
-        Over arrays, nested in tuples, lists, dicts and dataclasses, and hashable Python values.
+        Over arrays and generators of `xp.random`, nested in tuples, lists, dicts and dataclasses,
+        and hashable Python values.
         What it does must depend on its arguments alone: it runs once per kind of arguments, and
         later calls repeat what it did with arrays then. Arrays that it finds outside of itself
         are read at each call, and may not be written; a name that is bound anew is not seen.
@@ -667,6 +706,7 @@ def eval_shape(function: Callable[..., Tree], /, *args: Tree, **kwargs: Tree) ->
     ShapeSpec((2*n - 1,), float32)
     """
     leaves, structure = flatten((args, kwargs), is_leaf)
+    leaves = _with_arrays(leaves)
     specs = named_specs([ShapeSpec(x.shape, x.dtype, x.device) for x in leaves], _SMALLEST)
     arguments = [Argument(x.shape, x.dtype, x.device, None, None) for x in specs]
     found = trace(function, structure, arguments, None, invents=True)

@@ -561,6 +561,25 @@ class Backend(Handles):
         """
         return random_numbers.draw(self, kind, key, base, first, count, dtype, low, span)
 
+    def draw_from(
+        self,
+        kind: Kind,
+        key: Handle,
+        counter: Handle,
+        offset: int,
+        count: int,
+        dtype: DType,
+        low: int = 0,
+        span: int = 0,
+    ) -> Handle:
+        """The first numbers of a draw whose counters begin at ``counter + offset``, 1-D.
+
+        Frontend guarantees: `key` and `counter` are int64, of shape (); the lower 32 bits of `key`
+        are the first word, the others the second one. The rest as for `draw`.
+        Backend must: return the same bits as `draw`, in memory of their own.
+        """
+        return random_numbers.draw_from(self, kind, key, counter, offset, count, dtype, low, span)
+
     # ------------------------------------------------------------------ windows
 
     def unfold(

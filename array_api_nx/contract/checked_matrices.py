@@ -57,6 +57,27 @@ class CheckedMatrices(Backend):
         result = self.inner.draw(kind, key, base, first, count, dtype, low, span)
         return call.returns(result, (count,), dtype)
 
+    def draw_from(
+        self,
+        kind: Kind,
+        key: Handle,
+        counter: Handle,
+        offset: int,
+        count: int,
+        dtype: DType,
+        low: int = 0,
+        span: int = 0,
+    ) -> Handle:
+        call = CheckedCall(self.inner, "draw_from", kind=kind, count=count, dtype=dtype)
+        call.handles(key, counter)
+        for state in (key, counter):
+            call.guarantees(self.inner.shape(state) == (), "a state of shape ()")
+            call.guarantees(self.inner.dtype(state) is d.int64, "a state of int64")
+        call.guarantees(dtype in DRAWN.get(kind, ()), "a dtype that the kind of draw has")
+        call.guarantees(offset >= 0 and count >= 0, "counters of at least 0")
+        result = self.inner.draw_from(kind, key, counter, offset, count, dtype, low, span)
+        return call.returns(result, (count,), dtype)
+
     # ------------------------------------------------------------------ windows
 
     def unfold(

@@ -26,6 +26,7 @@ __all__ = [
     "MAX_NARROW_SPAN",
     "Kind",
     "draw",
+    "draw_from",
     "exact_log",
     "exact_log1p",
     "exact_sqrt",
@@ -188,13 +189,13 @@ def exact_log(x: Any, dtype: DType, where: Callable[[Any, Any, Any], Any]) -> An
     for step in _STEPS[dtype]:
         large = x >= 2.0**step
         x = where(large, x * 2.0**-step, x)
-        exponent = exponent + where(large, exponent * 0.0 + float(step), exponent * 0.0)
+        exponent = where(large, exponent + float(step), exponent)
     for step in _STEPS[dtype]:
         small = x < 2.0 ** (1 - step)
         x = where(small, x * 2.0**step, x)
-        exponent = exponent - where(small, exponent * 0.0 + float(step), exponent * 0.0)
+        exponent = where(small, exponent - float(step), exponent)
     upper = x > series.root2
-    exponent = exponent + where(upper, exponent * 0.0 + 1.0, exponent * 0.0)
+    exponent = where(upper, exponent + 1.0, exponent)
     f = where(upper, x * 0.5, x) - 1.0
     high, low = series.ln2
     half, rest = _log_parts(f, series)
@@ -321,14 +322,50 @@ def draw(
     span: int,
 ) -> Handle:
     """See `Backend.draw`."""
+    keys = backend.from_host(np.array(key, np.uint32), copy=True)
+    return _drawn(backend, kind, keys, base, first, count, dtype, low, span)
+
+
+def draw_from(
+    backend: Backend,
+    kind: Kind,
+    key: Handle,
+    counter: Handle,
+    offset: int,
+    count: int,
+    dtype: DType,
+    low: int,
+    span: int,
+) -> Handle:
+    """See `Backend.draw_from`."""
+    whole = _Value(backend, key)
+    words = [
+        backend.reshape(half.cast(d.uint32).handle, (1,))
+        for half in (whole & 0xFFFFFFFF, (whole >> 32) & 0xFFFFFFFF)
+    ]
+    base = _Value(backend, counter) + offset
+    return _drawn(backend, kind, backend.cat(words, 0), base, 0, count, dtype, low, span)
+
+
+def _drawn(
+    backend: Backend,
+    kind: Kind,
+    keys: Handle,
+    base: int | _Value,
+    first: int,
+    count: int,
+    dtype: DType,
+    low: int,
+    span: int,
+) -> Handle:
     if count == 0:
         return backend.empty((0,), dtype)
     wide = kind == "integers" and span > MAX_NARROW_SPAN
     if wide:
-        return _wide(_words(backend, key, base + 2 * first, 2 * count), dtype, low, span)
+        return _wide(_words(backend, keys, base + 2 * first, 2 * count), dtype, low, span)
     per_block = numbers_per_block(dtype)
     begin, skipped = divmod(first, per_block)
-    blocks = _words(backend, key, base + begin, -(-(skipped + count) // per_block))
+    blocks = _words(backend, keys, base + begin, -(-(skipped + count) // per_block))
     if per_block == 2:
         flat = backend.reshape(blocks.handle, (2 * backend.shape(blocks.handle)[0],))
         words = _Value(backend, backend.slice(flat, ((skipped, count, 1),)))
@@ -347,19 +384,23 @@ def draw(
         high, low_bits = (x1 >> 1).cast(d.float64), ((x0 >> 1) | 1).cast(d.float64)
         return _normal((high * 2.0**31 + low_bits) * 2.0**-63, x1 & 1, d.float64)
     # `span` times a fraction of 64 bits; in 2**32 steps, so that no product has more.
-    high, low_bits = x1.cast(d.uint64), x0.cast(d.uint64)
+    # Engines have all operations for int64, which is enough up to a span of 2**31.
+    work = d.int64 if span <= 2**31 else d.uint64
+    high, low_bits = x1.cast(work), x0.cast(work)
     value = (_times(high, span) + (_times(low_bits, span) >> 32)) >> 32
     return _from(value, dtype, low)
 
 
-def _words(backend: Backend, key: tuple[int, int], base: int, blocks: int) -> _Value:
+def _words(backend: Backend, keys: Handle, base: int | _Value, blocks: int) -> _Value:
     """Blocks of two words, of shape (blocks, 2)."""
-    counter = _Value(backend, backend.arange(base, base + blocks, 1, d.int64))
+    if isinstance(base, _Value):
+        counter = _Value(backend, backend.arange(0, blocks, 1, d.int64)) + base
+    else:
+        counter = _Value(backend, backend.arange(base, base + blocks, 1, d.int64))
     halves = [
         backend.reshape(half.cast(d.uint32).handle, (blocks, 1))
         for half in (counter & 0xFFFFFFFF, counter >> 32)
     ]
-    keys = backend.from_host(np.array(key, np.uint32), copy=True)
     return _Value(backend, backend.threefry(keys, backend.cat(halves, 1)))
 
 

@@ -15,14 +15,14 @@ from ..core.dtypes import DType, as_dtype
 from ..core.frozen import Frozen, set_slot
 from ..core.polynomial import Var
 from ..core.shape import check_shape
-from ..core.symbolic import Dim, Sizes, SymbolicShape, UndecidedError, deciding, dim_of_var
+from ..core.symbolic import Dim, DimLike, Sizes, SymbolicShape, UndecidedError, deciding, dim_of_var
 from ..device import Device, StandIn, as_device, default_device
 from ..tracing.backend import Switch
 from ..tracing.recorder import Recorder, Traced, TraceError, current
 from ..tracing.simplify import simplify
 from .array import Array
 from .dispatch import wrap
-from .trees import Structure, Tree, build, map_leaves
+from .trees import Stateful, Structure, Tree, build, map_leaves
 
 __all__ = [
     "LARGEST",
@@ -123,8 +123,8 @@ def _checked_size(size: SpecSize) -> SpecSize:
 
 
 def is_leaf(x: object) -> bool:
-    """Whether an argument is an array, or stands for one."""
-    return type(x) is Array or type(x) is ShapeSpec
+    """Whether an argument is an array, stands for one, or has a state of arrays."""
+    return type(x) is Array or type(x) is ShapeSpec or isinstance(x, Stateful)
 
 
 def named_specs(leaves: Sequence[Tree], smallest: int) -> list[ShapeSpec]:
@@ -202,12 +202,15 @@ class Trace(NamedTuple):
         `Echo`, and each symbolic number is itself.
     reasons : tuple of (int, str or None)
         Why arguments may not be written, for those arguments of which the function asked it.
+    used : tuple of int or Dim
+        By how much each argument with a state advances.
     """
 
     program: Program
     device: Device
     result: Tree
     reasons: tuple[tuple[int, str | None], ...]
+    used: tuple[DimLike, ...] = ()
 
     def __reduce__(self) -> tuple[object, ...]:
         program = self.program
@@ -310,7 +313,8 @@ def _trace(
             for x in arguments
         ]
         numbers = {id(x): i for i, x in enumerate(given)}
-        args, kwargs = build(structure, given)
+        states: list[Stateful] = []
+        args, kwargs = build(structure, given, states)
         result = function(*args, **kwargs)
         outputs: list[Handle] = []
         chosen = default_device()
@@ -337,4 +341,5 @@ def _trace(
                 chosen = device
         recorder.show(outputs, strided_shares=chosen.backend.strided_shares)
     reasons = tuple(recorder.reasons.items())
-    return Trace(simplify(recorder.program(outputs)), chosen, placed, reasons)
+    used = tuple([x.used() for x in states])
+    return Trace(simplify(recorder.program(outputs)), chosen, placed, reasons, used)

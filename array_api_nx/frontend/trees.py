@@ -7,18 +7,50 @@ itself, and so keep the arrays that it has seen until the garbage collector come
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import fields, is_dataclass
 from decimal import Decimal
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
 from ..core.symbolic import SymbolicShape
 
-__all__ = ["Structure", "Tree", "build", "flatten", "map_leaves"]
+__all__ = ["Stateful", "Structure", "Tree", "build", "flatten", "map_leaves"]
 
 Tree: TypeAlias = Any
 """An object that a user hands in or returns: a container, an array, or any other value."""
+
+
+class Stateful:
+    """An argument that a program takes as arrays, and that advances by what the program uses."""
+
+    lock: AbstractContextManager[Any]
+
+    def arrays(self, device: Any) -> list[Tree]:
+        """Its state: `PARTS` arrays without axes, on its device, or the given one if it has none.
+
+        The caller holds `lock` until it has called `advance`.
+        """
+        raise NotImplementedError
+
+    @staticmethod
+    def stand_in(arrays: list[Tree]) -> Stateful:
+        """What stands for it while a function is traced."""
+        raise NotImplementedError
+
+    def used(self) -> Any:
+        """Of what stands for it: by how much it advances, an int or an expression of sizes."""
+        raise NotImplementedError
+
+    def advance(self, used: int, *, check: bool = False) -> None:
+        """Advance; if `check`, only raise the error of doing so."""
+        raise NotImplementedError
+
+
+PARTS: Final = 2
+"""The arrays that a program takes for an argument with a state."""
+
 Structure: TypeAlias = Any
 """A tree without its arrays, as `flatten` makes it: hashable, and opaque to others."""
 
@@ -84,7 +116,7 @@ def _flattened(x: Tree, is_leaf: Callable[[Tree], bool], leaves: list[Tree]) -> 
     """The structure of `x`, whose leaves are appended to `leaves`."""
     if is_leaf(x):
         leaves.append(x)
-        return _ARRAY
+        return _Place(type(x)) if isinstance(x, Stateful) else _ARRAY
     parts = _parts(x)
     if parts is None:
         return _static(x)
@@ -94,6 +126,12 @@ def _flattened(x: Tree, is_leaf: Callable[[Tree], bool], leaves: list[Tree]) -> 
 
 
 _ARRAY = "an array"
+
+
+class _Place(NamedTuple):
+    """Where an argument with a state was."""
+
+    kind: type[Stateful]
 
 
 def _static(x: Tree) -> _Static:
@@ -184,18 +222,26 @@ def _is_hashable(x: Tree) -> bool:
     return True
 
 
-def build(structure: Structure, leaves: Sequence[Tree]) -> Tree:
-    """The object of which `flatten` gave `structure`, with other leaves."""
-    return _built(structure, iter(leaves))
+def build(
+    structure: Structure, leaves: Sequence[Tree], states: list[Stateful] | None = None
+) -> Tree:
+    """The object of which `flatten` gave `structure`, with other leaves.
+
+    What stands in it for arguments with a state, each made of `PARTS` leaves, is added to `states`.
+    """
+    return _built(structure, iter(leaves), [] if states is None else states)
 
 
-def _built(structure: Structure, leaves: Iterator[Tree]) -> Tree:
+def _built(structure: Structure, leaves: Iterator[Tree], states: list[Stateful]) -> Tree:
     if structure is _ARRAY:
         return next(leaves)
+    if type(structure) is _Place:
+        states.append(structure.kind.stand_in([next(leaves) for _ in range(PARTS)]))
+        return states[-1]
     if type(structure) is _Static:
         return structure.value
     shape, _, inside = structure
-    return _joined(shape, [_built(part, leaves) for part in inside])
+    return _joined(shape, [_built(part, leaves, states) for part in inside])
 
 
 def map_leaves(function: Callable[[Tree], Tree], x: Tree) -> Tree:

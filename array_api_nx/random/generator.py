@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from math import isinf, prod
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
+from ..contract.backend import Handle
 from ..contract.numpy_dtypes import DTypeLike
-from ..contract.random_numbers import MAX_NARROW_SPAN
+from ..contract.random_numbers import MAX_NARROW_SPAN, Kind
 from ..core import dtypes as d
 from ..core.dtypes import as_dtype
 from ..core.shape import normalise_axis
@@ -21,6 +23,7 @@ from ..frontend.dispatch import check_writable, only_array
 from ..frontend.indexing import take, take_along_axis
 from ..frontend.manipulation import reshape
 from ..frontend.searching import searchsorted
+from ..tracing.recorder import TraceError
 from . import distributions
 from .parameters import (
     Parameter,
@@ -83,9 +86,10 @@ class Generator(State):
     blocks of 64 bits that it used. Generators are pickled and copied with their state. Draws from
     several threads do not overlap; which thread gets which is left to chance.
 
-    Every method returns new arrays, without axes where NumPy returns scalars; leaves the state
-    unchanged if it raises an error; and raises TypeError inside `compile` and `eval_shape`, where
-    every call would get the same numbers: draw before, and pass the numbers as arguments.
+    Every method returns new arrays, without axes where NumPy returns scalars, and leaves the state
+    unchanged if it raises an error. A function for `compile` or `eval_shape` takes a generator as
+    an argument; draws from one outside of the function raise TypeError, because every call would
+    get the same numbers.
     """
 
     # ------------------------------------------------------------------ uniform and normal
@@ -525,6 +529,43 @@ class Generator(State):
             )
         normal = self._draw("normal", (*shape, len(factor)), d.float64, place)
         return centre + normal @ asarray(factor, device=place)
+
+    @staticmethod
+    def stand_in(arrays: list[Array]) -> TracedGenerator:
+        return TracedGenerator(*arrays)
+
+
+class TracedGenerator(Generator):
+    """Stands for a generator while a function is traced: its state is two arrays."""
+
+    def __init__(self, key: Array, counter: Array) -> None:
+        self._state = key, counter
+        self._device = key.device
+        self._used: Any = 0
+
+    def __repr__(self) -> str:
+        return "Generator(traced)"
+
+    def __reduce__(self) -> NoReturn:
+        raise TraceError("a generator cannot be copied while a function is traced; pass another")
+
+    def used(self) -> Any:
+        return self._used
+
+    def spawn(self, n_children: int) -> NoReturn:
+        raise TraceError("spawn() makes generators outside of the function; pass them as arguments")
+
+    def _made(self, blocks: Any, kind: Kind, place: Device, *rest: Any) -> Handle:
+        key, counter = [x._handle for x in self._state]
+        handle = place.backend.draw_from(kind, key, counter, self._used, *rest)
+        self._used += blocks
+        return handle
+
+    def _composed(self, make: Callable[..., Array], *parameters: object) -> NoReturn:
+        raise TraceError(
+            f"{make.__name__} draws again until all numbers are accepted, which no program can "
+            "repeat; draw outside of the function, and pass the numbers as an argument"
+        )
 
 
 # The greatest mean of Poisson-distributed numbers that are all but certainly below 2**63: ten

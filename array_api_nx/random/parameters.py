@@ -14,10 +14,12 @@ from ..contract.numpy_dtypes import DTypeLike
 from ..core import dtypes as d
 from ..core.dtypes import DType, as_dtype
 from ..core.shape import broadcast_shapes, check_shape
+from ..core.symbolic import Dim
 from ..device import Device, available
 from ..frontend.array import Array
 from ..frontend.data_type import astype
 from ..frontend.dispatch import is_operand
+from ..tracing.recorder import Traced
 
 __all__ = [
     "Parameter",
@@ -63,16 +65,21 @@ def as_size(size: Size) -> tuple[int, ...] | None:
     if size is None:
         return None
     try:
-        shape = tuple([operator.index(n) for n in size])  # type: ignore[union-attr]
+        shape = tuple([_as_int(n) for n in size])  # type: ignore[union-attr]
     except TypeError:
         try:
-            shape = (operator.index(size),)  # type: ignore[arg-type]
+            shape = (_as_int(size),)
         except TypeError:
             raise TypeError(f"size must be an int, a tuple of ints or None, not {size!r}") from None
     if any([n < 0 for n in shape]):
         raise ValueError(f"a size must not be negative, as in {shape}")
     check_shape(shape)
     return shape
+
+
+def _as_int(n: Any) -> int:
+    # The sizes of arrays in a trace are expressions, and ints to types alone.
+    return n if isinstance(n, Dim) else operator.index(n)  # type: ignore[return-value]
 
 
 def real_dtype(dtype: DTypeLike | None, device: Device) -> DType:
@@ -122,6 +129,8 @@ def as_parameter(
         )
     else:
         value = operator.index(x) if whole else float(x)  # type: ignore[arg-type]
+    if type(value) is Array and isinstance(value._handle, Traced):
+        return value  # has no elements to check
     good = value == value
     if least is not None:
         good = good & (value > least if strict else value >= least)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import operator
 import threading
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from math import prod
 from typing import Any, Self
 
 import numpy as np
 from numpy.random import SeedSequence
 
+from ..contract.backend import Handle
 from ..contract.numpy_dtypes import DTypeLike
 from ..contract.random_numbers import DRAWN, MAX_NARROW_SPAN, Kind, numbers_per_block
 from ..core import dtypes as d
@@ -22,6 +24,7 @@ from ..frontend.data_type import astype
 from ..frontend.dispatch import wrap
 from ..frontend.manipulation import reshape
 from ..frontend.sorting import argsort
+from ..frontend.trees import Stateful
 from .distributions import Draw
 from .parameters import Size, as_size, real_dtype, result_shape
 
@@ -31,7 +34,7 @@ __all__ = ["State"]
 _LAST_COUNTER = 2**62
 
 
-class State:
+class State(Stateful):
     """A key of 64 bits, made of the seed, and a counter, which each draw advances."""
 
     def __init__(self, seed: SeedSequence, device: Device | None = None) -> None:
@@ -54,6 +57,23 @@ class State:
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
         self._lock = threading.RLock()
+
+    # ------------------------------------------------------------------ in compiled functions
+
+    @property
+    def lock(self) -> AbstractContextManager[Any]:  # type: ignore[override]
+        return self._lock
+
+    def arrays(self, device: Any) -> list[Array]:
+        place = as_device(device) if self._device is None else self._device
+        key = self._key[0] | self._key[1] << 32
+        key -= 2**64 if key >= 2**63 else 0
+        return [asarray(x, dtype=d.int64, device=place) for x in (key, self._counter)]
+
+    def advance(self, used: int, *, check: bool = False) -> None:
+        base = self._first_of(used)
+        if not check:
+            self._counter = base + used
 
     def __repr__(self) -> str:
         return f"Generator(key={self._key}, counter={self._counter}, device={self._device})"
@@ -103,12 +123,25 @@ class State:
         per_block = 1 if kind == "integers" else numbers_per_block(dtype)
         blocks = 2 * count if span > MAX_NARROW_SPAN else -(-count // per_block)
         assert dtype in DRAWN[kind]
+        handle = self._made(blocks, kind, place, count, dtype, low, span)
+        return reshape(wrap(handle, dtype, place), shape)
+
+    def _made(
+        self,
+        blocks: int,
+        kind: Kind,
+        place: Device,
+        count: int,
+        dtype: DType,
+        low: int,
+        span: int,
+    ) -> Handle:
+        """The numbers of a draw that uses so many blocks."""
         with self._lock:
             base = self._first_of(blocks)
-            backend = place.backend
-            handle = backend.draw(kind, self._key, base, 0, count, dtype, low, span)
+            handle = place.backend.draw(kind, self._key, base, 0, count, dtype, low, span)
             self._counter = base + blocks
-        return reshape(wrap(handle, dtype, place), shape)
+        return handle
 
     def _reals(
         self, kind: Kind, size: Size, dtype: DTypeLike | None = None, *parameters: object

@@ -532,9 +532,24 @@ class TracingBackend(TracingMatrices):
         span: int = 0,
     ) -> Traced:
         raise TypeError(
-            "random numbers cannot be drawn while a function is traced, or every call would get "
-            "the same ones; draw them before, and pass them as arguments"
+            "while a function is traced, random numbers cannot be drawn from a generator from "
+            "outside of it, or every call would get the same ones; pass the generator as an "
+            "argument"
         )
+
+    def draw_from(
+        self,
+        kind: Kind,
+        key: Handle,
+        counter: Handle,
+        offset: int,
+        count: int,
+        dtype: DType,
+        low: int = 0,
+        span: int = 0,
+    ) -> Traced:
+        arguments = (kind, self.traced(key), self.traced(counter), offset, count, dtype, low, span)
+        return self.step("draw_from", arguments, ((count,), dtype))[0]
 
 
 _MANY = 2**40

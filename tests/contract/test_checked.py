@@ -31,6 +31,7 @@ def handle(values: object, dtype: str = "float64", *, writable: bool = True) -> 
 X = handle(np.ones((2, 3)))
 VECTOR = handle(np.arange(3))
 INTS = handle([0, 1, 2], "int64")
+ONE = handle(1, "int64")
 SMALL = handle([0, 1, 2], "int8")
 BOOLS = handle([True, False, True], "bool")
 CUBE = handle(np.ones((2, 3, 3)))
@@ -219,6 +220,11 @@ BROKEN: list[tuple[str, Break, str]] = [
     ("draw", lambda b: b.draw("bits", (1, 2), 2**63, 0, 3, d.uint32), "counters below"),
     ("draw", lambda b: b.draw("integers", (1, 2), 0, 0, 3, d.int64), "a span within"),
     ("draw", lambda b: b.draw("normal", (1, 2), 0, 0, 3, d.float64, 1), "for integers alone"),
+    ("draw_from", lambda b: b.draw_from("bits", 1, ONE, 0, 3, d.uint32), "a handle of this"),
+    ("draw_from", lambda b: b.draw_from("bits", INTS, ONE, 0, 3, d.uint32), "of shape ()"),
+    ("draw_from", lambda b: b.draw_from("bits", ONE, handle(1.0), 0, 3, d.uint32), "of int64"),
+    ("draw_from", lambda b: b.draw_from("bits", ONE, ONE, 0, 3, d.int64), "a dtype that the kind"),
+    ("draw_from", lambda b: b.draw_from("bits", ONE, ONE, -1, 3, d.uint32), "counters of at"),
     ("unfold", lambda b: b.unfold(BOOLS, *WINDOW), "a dtype that unfold takes"),
     ("unfold", lambda b: b.unfold(handle(1.0), *WINDOW), "an axis for every size"),
     ("unfold", lambda b: b.unfold(VECTOR, (2,), (1, 1), (1,), ((0, 0),)), "of one length"),

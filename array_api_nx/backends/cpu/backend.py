@@ -676,6 +676,21 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
                 return deferred
         return wrap(sliced_calls.draw(drawing, first, (count,), made))
 
+    def draw_from(
+        self,
+        kind: Kind,
+        key: Tensor,
+        counter: Tensor,
+        offset: int,
+        count: int,
+        dtype: DType,
+        low: int = 0,
+        span: int = 0,
+    ) -> Tensor:
+        whole, base = int(self.array(key)), int(self.array(counter)) + offset
+        words = whole & 0xFFFFFFFF, (whole >> 32) & 0xFFFFFFFF
+        return self.draw(kind, words, base, 0, count, dtype, low, span)
+
     def bincount(self, x: Tensor, weights: Tensor | None, length: int, *, extend: bool) -> Tensor:
         added = None if weights is None else self.array(weights)
         return wrap(counting.bincount(self.array(x), added, length))

@@ -99,6 +99,21 @@ class DaskBackend(IndexedAccess, Matrices):
         call = partial(_drawn, kind, key, base, first, dtype, low, span)
         return self.source("draw", (count,), dtype, call)
 
+    def draw_from(
+        self,
+        kind: Kind,
+        key: DaskTensor,
+        counter: DaskTensor,
+        offset: int,
+        count: int,
+        dtype: DType,
+        low: int = 0,
+        span: int = 0,
+    ) -> DaskTensor:
+        whole, base = int(self.to_host(key)), int(self.to_host(counter)) + offset
+        words = whole & 0xFFFFFFFF, (whole >> 32) & 0xFFFFFFFF
+        return self.draw(kind, words, base, 0, count, dtype, low, span)
+
     # ------------------------------------------------------------------ element by element
 
     def unary(self, op: Primitive, x: DaskTensor) -> DaskTensor:

@@ -86,6 +86,31 @@ def test_draw(backend: Backend, kind: Kind, dtype: DType, low: int, span: int) -
         assert backend.to_host(plain).tobytes() == whole.tobytes()
 
 
+@pytest.mark.parametrize(
+    ("kind", "dtype", "low", "span"),
+    [
+        ("bits", d.uint32, 0, 0),
+        ("uniform", d.float64, 0, 0),
+        ("normal", d.float32, 0, 0),
+        ("integers", d.int64, -3, 7),
+        ("integers", d.int64, -5, 2**32 + 3),
+    ],
+)
+@pytest.mark.parametrize("key", [KEY, (1, 2**32 - 1)])
+def test_draw_from(
+    backend: Backend, kind: Kind, dtype: DType, low: int, span: int, key: tuple[int, int]
+) -> None:
+    whole, counter = [
+        backend.from_host(np.array(x, np.uint64).astype(np.int64), copy=True)
+        for x in (key[0] | key[1] << 32, BASE)
+    ]
+    for offset, count in ((0, 33), (7, 600), (3, 0)):
+        found = backend.draw_from(kind, whole, counter, offset, count, dtype, low, span)
+        expected = backend.draw(kind, key, BASE + offset, 0, count, dtype, low, span)
+        assert backend.dtype(found) is dtype
+        assert backend.to_host(found).tobytes() == backend.to_host(expected).tobytes()
+
+
 def test_bits_of_reals(backend: Backend) -> None:
     for dtype in DRAWN["uniform"]:
         uniform = backend.to_host(backend.draw("uniform", KEY, BASE, 0, 40, dtype)).tolist()
