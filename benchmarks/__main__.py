@@ -9,6 +9,7 @@ fused: speed of expressions relative to NumPy, beside numexpr, Numba, blosc2, ja
 compiled: speed of compiled functions relative to NumPy, beside jax.jit and torch.compile.
 scipy: speed of SciPy's functions on our arrays, relative to NumPy arrays.
 extra: speed of functions that the standard lacks, under NumPy's names, relative to NumPy.
+random: speed of draws of random numbers, relative to NumPy's Generator.
 
 With --against PATH, the cases of these groups are timed with array_api_nx alone, from this checkout
 and from the one at PATH, in turns. Printed are the times in this checkout as multiples of those in
@@ -29,7 +30,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from . import against, calls, extra_functions, functions, scipy_functions
+from . import against, calls, extra_functions, functions, random_numbers, scipy_functions
 from .environment import headline
 from .fused import command, measure
 from .fused.cases import CASES
@@ -43,7 +44,10 @@ CASE_NAMES = {
     "compiled": [case.name for case in PROGRAMS],
     "scipy": scipy_functions.CASE_NAMES,
     "extra": extra_functions.CASE_NAMES,
+    "random": random_numbers.CASE_NAMES,
 }
+SERVED = {"scipy": scipy_functions, "extra": extra_functions, "random": random_numbers}
+"""The modules of functions that are timed at one size."""
 GROUPS = tuple(CASE_NAMES)
 SMALLEST, LARGEST = 100, 10**9
 """Elements of an array: fewer make no sense to some cases, and more fit no memory."""
@@ -87,8 +91,8 @@ def _parser() -> argparse.ArgumentParser:
         metavar="PATH",
         help="compare array_api_nx of this checkout with that of the checkout at PATH",
     )
-    fused = parser.add_argument_group("fused, compiled, scipy, extra")
-    sizes = "default: 1e3,1e5,8e6; compiled: 1e3,1e6; scipy, extra: 4e6"
+    fused = parser.add_argument_group("fused, compiled, scipy, extra, random")
+    sizes = "default: 1e3,1e5,8e6; compiled: 1e3,1e6; others: 4e6"
     fused.add_argument("--sizes", type=_sizes, help=sizes)
     fused.add_argument("--dtypes", type=_dtypes, help="default: float64,float32")
     fused.add_argument("--peers", type=_peers, default=[], help="default: all that are installed")
@@ -175,10 +179,9 @@ def _run(group: str, options: argparse.Namespace) -> dict[str, Any]:
         return _fused(options)
     if group == "compiled":
         return _compiled(options)
-    if group == "scipy":
-        return scipy_functions.run(options.turns, _size(options), options.case)
-    if group == "extra":
-        return extra_functions.run(options.turns, _size(options), options.case)
+    if group in SERVED:
+        figures: dict[str, Any] = SERVED[group].run(options.turns, _size(options), options.case)
+        return figures
     return calls.run(group, options.turns, options.case)
 
 
@@ -211,18 +214,17 @@ def _compiled(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _size(options: argparse.Namespace) -> int:
-    """Elements of the arrays of scipy and extra."""
+    """Elements of the arrays of the groups in `SERVED`."""
     return options.sizes[-1] if options.sizes else functions.ELEMENTS
 
 
 def _cases_of_ours(group: str, options: argparse.Namespace) -> against.Group:
     """What --against times of a group."""
     names = [name for name in CASE_NAMES[group] if options.case in name]
-    if group in ("scipy", "extra"):
+    if group in SERVED:
         size = _size(options)
         cases = [(*name.split(", "), size) for name in names]
-        served = scipy_functions if group == "scipy" else extra_functions
-        return against.Group(group, served.__name__, "nx", 0.0, cases)
+        return against.Group(group, SERVED[group].__name__, "nx", 0.0, cases)
     if group in calls.STATEMENTS:
         cases = [(group, name) for name in names]
         return against.Group(group, calls.__name__, "nx", calls.SECONDS[group], cases)

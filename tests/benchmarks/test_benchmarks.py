@@ -267,6 +267,15 @@ def test_functions_that_the_standard_lacks(
     assert figures["geometric_mean"] > 0
 
 
+def test_random_numbers(tmp_path: Path) -> None:
+    file = tmp_path / "figures.json"
+    run = ["random", "--sizes", "2e4", "--turns", "1", "--json", str(file)]
+    assert main([*run, "--case", "normal"]) == 0
+    figures = json.loads(file.read_text())["random"]
+    assert len(figures["speed"]) == 5
+    assert figures["speed"]["x + standard_normal, float32"] > 0
+
+
 def test_calls(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "figures.json"
     assert main(["small", "--case", "a + b", "--turns", "1", "--json", str(file)]) == 0
