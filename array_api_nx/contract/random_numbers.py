@@ -172,7 +172,9 @@ def _polynomial(x: Any, coefficients: tuple[float, ...]) -> Any:
     return value
 
 
-def exact_log(x: Any, dtype: DType, where: Callable[[Any, Any, Any], Any]) -> Any:
+def exact_log(
+    x: Any, dtype: DType, where: Callable[[Any, Any, Any], Any], *, is_share: bool = False
+) -> Any:
     """The natural logarithm of positive normal numbers, with the same bits everywhere.
 
     Parameters
@@ -183,14 +185,18 @@ def exact_log(x: Any, dtype: DType, where: Callable[[Any, Any, Any], Any]) -> An
         Theirs.
     where : callable
         Selects elements, as the standard's function does.
+    is_share : bool
+        Whether all numbers are from 2**-63 to 1, which takes fewer operations.
     """
     series = _SERIES[dtype]
     exponent = x * 0.0
-    for step in _STEPS[dtype]:
+    for step in () if is_share else _STEPS[dtype]:
         large = x >= 2.0**step
         x = where(large, x * 2.0**-step, x)
         exponent = where(large, exponent + float(step), exponent)
     for step in _STEPS[dtype]:
+        if is_share and step > 32:
+            continue
         small = x < 2.0 ** (1 - step)
         x = where(small, x * 2.0**step, x)
         exponent = where(small, exponent - float(step), exponent)
@@ -416,7 +422,7 @@ def _normal(beyond: _Value, negative: _Value, dtype: DType) -> Handle:
     q = 0.5 - beyond
     r = 0.180625 - q * q
     middle = q * _polynomial(r, series.middle) / _polynomial(r, series.middle_under)
-    squared = -exact_log(beyond, dtype, _where)
+    squared = -exact_log(beyond, dtype, _where, is_share=True)
     r = exact_sqrt(squared, squared.sqrt(), dtype)
     near, far = r - 1.6, r - 5.0
     tail = _where(

@@ -47,9 +47,9 @@ _TERMS = 14
 # ---------------------------------------------------------------------- functions
 
 
-def log(x: Array) -> Array:
-    """The natural logarithm of positive numbers, float64."""
-    found: Array = exact_log(x, d.float64, where)
+def log(x: Array, *, is_share: bool = False) -> Array:
+    """The natural logarithm of positive numbers, float64; see `exact_log`."""
+    found: Array = exact_log(x, d.float64, where, is_share=is_share)
     return found
 
 
@@ -167,7 +167,7 @@ def _inverse(even: Array, term: Array, ratio: Callable[[float], Array]) -> Array
 
 def exponential(even: Array) -> Array:
     """Exponentially distributed numbers of mean 1, from even numbers."""
-    return -log(1.0 - even)
+    return -log(1.0 - even, is_share=True)
 
 
 def gamma(draw: Draw, shape: Array) -> Array:
@@ -197,11 +197,11 @@ def _gamma_logarithm(draw: Draw, shape: Array) -> Array:
         cube = where(inside, root * root * root, 1.0)
         log_cube = log(cube)
         bound = normal * normal * 0.5 + ((1.0 - cube) + log_cube) * centre
-        return log_cube, inside & (log(even) < bound)
+        return log_cube, inside & (log(even, is_share=True) < bound)
 
     result = _accepted(attempt) + log(centre)
     if bool(any_true(raised)):
-        powers = log(1.0 - draw("uniform", 1)) / where(raised, shape, 1.0)
+        powers = log(1.0 - draw("uniform", 1), is_share=True) / where(raised, shape, 1.0)
         result = where(raised, result + powers, result)
     return result
 

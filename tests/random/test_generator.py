@@ -489,6 +489,9 @@ def test_exact_functions():
     positive = rng.lognormal(0, 50, 5000)
     found = np.asarray(distributions.log(xp.asarray(positive)))
     np.testing.assert_allclose(found, np.log(positive), 1e-15)
+    shares = np.concatenate([2.0 ** -np.arange(64), rng.random(5000)])
+    found = distributions.log(xp.asarray(shares), is_share=True)
+    assert_same(found, np.asarray(distributions.log(xp.asarray(shares))))
 
 
 def test_an_exhausted_generator_says_so_and_stays_as_it_is() -> None:
