@@ -240,6 +240,66 @@ static int read_instruction(const Kernel *kernel, Step *step, PyObject *value)
                      &step->target);
 }
 
+/* A product of matrices: loop, left, right, target, inner size, steps along it. */
+static int read_product(Kernel *kernel, Step *step, PyObject *value)
+{
+    const Loop *loop = &step->loop;
+    if (loop->sources != 2) {
+        return refuse("a product's loop must take two matrices");
+    }
+    if (!read_slot(kernel, PyTuple_GET_ITEM(value, 3), loop->itemsizes[2], &step->target) ||
+        !read_int(PyTuple_GET_ITEM(value, 4), 1, MAX_BYTES, "an inner size", &step->inner)) {
+        return 0;
+    }
+    for (int i = 0; i < 2; i++) {
+        if (!read_slot(kernel, PyTuple_GET_ITEM(value, 1 + i), loop->itemsizes[i],
+                       &step->sources[i]) ||
+            !read_int(PyTuple_GET_ITEM(value, 5 + i), -MAX_BYTES, MAX_BYTES, "a step",
+                      &step->inner_steps[i])) {
+            return 0;
+        }
+        const int slot = step->sources[i];
+        if (slot >= kernel->operand_count || kernel->operands[slot].access != DIRECT ||
+            kernel->operands[slot].is_factor) {
+            return refuse("a factor of a product must be an operand of its own, and direct");
+        }
+        Operand *operand = &kernel->operands[slot];
+        const npy_intp across = operand->strides[kernel->ndim - (i == 0 ? 1 : 2)];
+        if (across != 0) {
+            return refuse("factor %d of a product goes along the %s", i, i == 0 ? "columns" : "rows");
+        }
+        operand->is_factor = 1;
+        if (!widen(operand, 0, step->inner, step->inner_steps[i], slot)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* What rows of at most so many elements were reduced to is spread over them: for so few of them,
+   calls row by row would cost too much. */
+enum { SPREAD_COLUMNS = 32 };
+
+/* A reduction into a register, of rows or columns of which a tile has all elements. */
+static int check_whole(Kernel *kernel, const Step *step)
+{
+    const int dim = kernel->ndim - (step->rows ? 2 : 1);
+    const npy_intp tile = step->rows ? kernel->tile_rows : kernel->tile_columns;
+    if (step->rows == step->columns || step->loop.function == NULL || tile < kernel->dims[dim]) {
+        return refuse("register %d cannot be the target of a reduction of parts of rows or columns",
+                      step->target);
+    }
+    Register *target = &kernel->registers[step->target - kernel->operand_count];
+    if (step->sources[1] == step->target || target->spread != PER_ELEMENT) {
+        return refuse("a reduction needs a register of its own for its result, not %d",
+                      step->target);
+    }
+    if (step->rows || kernel->dims[dim] > SPREAD_COLUMNS) {
+        target->spread = step->rows ? PER_COLUMN : PER_ROW;
+    }
+    return 1;
+}
+
 static int read_reduction(Kernel *kernel, Step *step, PyObject *value)
 {
     const Loop *loop = &step->loop;
@@ -265,21 +325,22 @@ static int read_reduction(Kernel *kernel, Step *step, PyObject *value)
     }
     step->sources[0] = step->target;
     kernel->folds_tiles = kernel->folds_tiles || (step->rows && step->columns);
-    if (step->target >= kernel->operand_count) {
-        return refuse("a reduction's target must be an operand, not register %d", step->target);
-    }
-    return 1;
+    return step->target < kernel->operand_count || check_whole(kernel, step);
 }
 
 static int read_step(Kernel *kernel, Step *step, PyObject *value)
 {
-    if (!check_tuple(value, 3, 6, "a step of the program") ||
+    if (!check_tuple(value, 3, 7, "a step of the program") ||
         !read_loop(PyTuple_GET_ITEM(value, 0), &step->loop)) {
         return 0;
     }
-    return PyTuple_GET_SIZE(value) == 3 ? read_instruction(kernel, step, value)
-                                        : check_tuple(value, 6, 6, "a reduction") &&
-                                              read_reduction(kernel, step, value);
+    if (PyTuple_GET_SIZE(value) == 3) {
+        return read_instruction(kernel, step, value);
+    }
+    if (PyTuple_GET_SIZE(value) == 7) {
+        return read_product(kernel, step, value);
+    }
+    return check_tuple(value, 6, 6, "a reduction") && read_reduction(kernel, step, value);
 }
 
 /* ------------------------------------------------------------------ the whole */
@@ -300,6 +361,9 @@ static int place_copies(Kernel *kernel)
                 }
                 continue;
             }
+            if (kernel->operands[slot].is_factor && step->inner == 0) {
+                return refuse("step %d reads operand %d, which is a factor of a product", i, slot);
+            }
             if (kernel->operands[slot].accumulates) {
                 return refuse("step %d reads operand %d, which holds accumulators", i, slot);
             }
@@ -308,6 +372,10 @@ static int place_copies(Kernel *kernel)
                 step->loads[step->load_count++] = slot;
             }
             touched[slot] = 1;
+        }
+        if (step->target >= kernel->operand_count && !step->reduces &&
+            kernel->registers[step->target - kernel->operand_count].spread != PER_ELEMENT) {
+            return refuse("register %d holds what rows or columns were reduced to", step->target);
         }
         touched[step->target] = 1;
         if (step->target < kernel->operand_count) {
@@ -350,6 +418,9 @@ static int check_access(const Kernel *kernel, const Operand *operand, int number
     }
     if (operand->accumulates) {
         return 1;
+    }
+    if (operand->is_factor) {
+        return operand->written ? refuse("operand %d is a factor and written", number) : 1;
     }
     if (operand->access == DIRECT && column != 0 && column != operand->itemsize) {
         return refuse("operand %d steps by %zd bytes along the columns; pack it", number, column);

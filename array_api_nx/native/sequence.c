@@ -298,7 +298,8 @@ static void start_accumulators(const SequenceObject *self, const Pass *pass, cha
     const Kernel *kernel = pass->kernel;
     for (int i = 0; i < kernel->step_count; i++) {
         const Step *step = &kernel->steps[i];
-        if (step->reduces && memory_size(self, pass->arrays[step->target]) > 0) {
+        if (step->reduces && step->target < kernel->operand_count &&
+            memory_size(self, pass->arrays[step->target]) > 0) {
             const Operand *operand = &kernel->operands[step->target];
             fill(addresses[step->target] + operand->low, step->identity, operand->itemsize,
                  (operand->high - operand->low) / operand->itemsize);

@@ -102,10 +102,29 @@ static void fold_moments(const Step *step, View to, View from, npy_intp rows, np
     }
 }
 
+/* Reduce each row or column of the tile `from`, which has all of their elements, into a register. */
+static void reduce_whole(Frame *frame, const Step *step, View from, npy_intp rows,
+                         npy_intp columns)
+{
+    const npy_intp itemsize = step->loop.itemsizes[0];
+    const View to = frame->views[step->target];
+    const int spread = step->columns && to.column != 0;
+    char *results = spread ? frame->scratch + frame->kernel->results : to.data;
+    fill(results, step->identity, itemsize, step->rows ? columns : rows);
+    reduce_tile(step, results, itemsize, from, rows, columns);
+    if (spread) {
+        copy_tile(to, (View){results, itemsize, 0}, itemsize, rows, columns);
+    }
+}
+
 static void reduce(Frame *frame, const Step *step, npy_intp rows, npy_intp columns)
 {
     const Loop *loop = &step->loop;
     const View from = frame->views[step->sources[1]];
+    if (step->target >= frame->kernel->operand_count) {
+        reduce_whole(frame, step, from, rows, columns);
+        return;
+    }
     const View to = frame->memory[step->target];
     if (loop->function == NULL) {
         fold_moments(step, to, from, rows, columns);
@@ -215,6 +234,20 @@ static void draw_tile(const Frame *frame, int slot, npy_intp rows, npy_intp colu
     }
 }
 
+/* The tile of a product of matrices. `left` goes along the rows of the tile, `right` along its
+   columns, and each also along what is summed over. */
+static void multiply_tile(const Step *step, const View *left, const View *right, const View *to,
+                          npy_intp rows, npy_intp columns)
+{
+    /* As NumPy's loops of generalised ufuncs take them: how many products, then the sizes; from one
+       product to the next, then along the axes of each operand. */
+    char *args[3] = {left->data, right->data, to->data};
+    const npy_intp sizes[4] = {1, rows, step->inner, columns};
+    const npy_intp steps[9] = {0, 0, 0, left->row, step->inner_steps[0], step->inner_steps[1],
+                               right->column, to->row, to->column};
+    step->loop.function(args, sizes, steps, step->loop.data);
+}
+
 static void run_step(Frame *frame, const Step *step, npy_intp rows, npy_intp columns)
 {
     for (int i = 0; i < step->load_count; i++) {
@@ -230,6 +263,9 @@ static void run_step(Frame *frame, const Step *step, npy_intp rows, npy_intp col
     }
     if (step->reduces) {
         reduce(frame, step, rows, columns);
+    } else if (step->inner > 0) {
+        multiply_tile(step, &frame->views[step->sources[0]], &frame->views[step->sources[1]],
+                      &frame->views[step->target], rows, columns);
     } else {
         View views[MAX_SOURCES + 1];
         for (int i = 0; i < step->loop.sources; i++) {
@@ -264,7 +300,8 @@ static void plan_fetch(Frame *frame, int slot, const char *corner, npy_intp rows
     const Operand *operand = &frame->kernel->operands[slot];
     npy_intp run = columns, stride = frame->memory[slot].column;
     npy_intp runs = rows, run_stride = frame->memory[slot].row;
-    if (operand->access == INVARIANT || operand->access == STREAMED || operand->accumulates) {
+    if (operand->access == INVARIANT || operand->access == STREAMED || operand->accumulates ||
+        operand->is_factor) {
         return;
     }
     if (columns == 1 || (rows > 1 && magnitude(run_stride) < magnitude(stride))) {
@@ -334,7 +371,12 @@ void start_frame(Frame *frame, const Kernel *kernel, char *const *memories, char
     }
     for (int i = 0; i < kernel->register_count; i++) {
         const Register *each = &kernel->registers[i];
-        frame->views[kernel->operand_count + i] = (View){scratch + each->buffer, 0, each->itemsize};
+        View *view = &frame->views[kernel->operand_count + i];
+        *view = (View){scratch + each->buffer, 0, each->itemsize};
+        if (each->spread == PER_ROW) {
+            view->row = each->itemsize;
+            view->column = 0;
+        }
     }
     take_flags();
 }
@@ -345,7 +387,9 @@ static void set_columns(Frame *frame, npy_intp columns)
     const Kernel *kernel = frame->kernel;
     const int slots = kernel->operand_count + kernel->register_count;
     for (int i = 0; i < slots; i++) {
-        if (i >= kernel->operand_count || kernel->operands[i].access != DIRECT) {
+        if (i < kernel->operand_count ? kernel->operands[i].access != DIRECT
+                                      : kernel->registers[i - kernel->operand_count].spread ==
+                                            PER_ELEMENT) {
             frame->views[i].row = columns * frame->views[i].column;
         }
     }

@@ -26,13 +26,18 @@ typedef struct {
     int drawn; /* whether its memory is a Drawing, and its elements are the numbers of that */
     npy_intp numbers[MAX_DIMS]; /* per dim, how many numbers to step */
     int written, accumulates;
+    int is_factor; /* whether products read it, each row or each column as a whole */
     npy_intp low, high; /* bytes from the first element to the lowest and behind the highest */
     npy_intp buffer;    /* where in the scratch its packed tile is */
 } Operand;
 
+/* Whether a register holds an element for each of the tile, for each row or for each column. */
+typedef enum { PER_ELEMENT, PER_ROW, PER_COLUMN } Spread;
+
 typedef struct {
     npy_intp itemsize;
     npy_intp buffer;
+    Spread spread;
 } Register;
 
 typedef struct {
@@ -43,6 +48,8 @@ typedef struct {
     int load_count;
     int stores; /* whether the target is then written out of its packed tile */
     int reduces, rows, columns;
+    npy_intp inner;          /* of a product of matrices, the size that is summed over; else 0 */
+    npy_intp inner_steps[2]; /* bytes along it, in either source */
     char identity[MAX_ITEMSIZE];
 } Step;
 

@@ -23,6 +23,7 @@ __all__ = [
     "Kernel",
     "KernelOperand",
     "PreparedKernel",
+    "Product",
     "Reduction",
     "prepare",
 ]
@@ -86,7 +87,8 @@ class Reduction(NamedTuple):
     source : int
         Slot.
     target : int
-        Operand slot of the accumulators.
+        Operand slot of the accumulators; or a register, for later instructions on the same tile,
+        of whose rows or columns the tile then has all elements.
     rows, columns : bool
         Whether the tile's rows and columns are reduced. Outer dims are where the accumulators'
         stride is 0.
@@ -100,6 +102,38 @@ class Reduction(NamedTuple):
     rows: bool
     columns: bool
     identity: NDArray
+
+
+class Product(NamedTuple):
+    """``target = left @ right`` for a tile: the rows of a matrix that belong to the tile's rows, by
+    the columns of another that belong to its columns.
+
+    Attributes
+    ----------
+    loop : Loop
+        Of `numpy.matmul`.
+    left, right : int
+        Operand slots that nothing else reads, direct; `left` has stride 0 along the columns,
+        `right` along the rows.
+    target : int
+        Slot.
+    inner : int
+        The size that is summed over, at least 1.
+    left_step, right_step : int
+        Bytes from one summand to the next.
+    """
+
+    loop: Loop
+    left: int
+    right: int
+    target: int
+    inner: int
+    left_step: int
+    right_step: int
+
+    @property
+    def sources(self) -> tuple[int, ...]:
+        return self.left, self.right
 
 
 class Kernel(NamedTuple):
@@ -118,7 +152,7 @@ class Kernel(NamedTuple):
         The first slots.
     registers : tuple of int
         The slots after them: bytes per element.
-    program : tuple of Instruction or Reduction
+    program : tuple of Instruction, Product or Reduction
     """
 
     dims: tuple[int, ...]
@@ -128,7 +162,7 @@ class Kernel(NamedTuple):
     tasks: int
     operands: tuple[KernelOperand, ...]
     registers: tuple[int, ...]
-    program: tuple[Instruction | Reduction, ...]
+    program: tuple[Instruction | Product | Reduction, ...]
 
 
 class PreparedKernel(Protocol):

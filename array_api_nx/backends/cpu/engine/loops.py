@@ -31,6 +31,7 @@ __all__ = [
     "extreme",
     "find",
     "of_ufunc",
+    "product",
     "quiet_scipy",
     "reduction",
     "replace_nan",
@@ -334,6 +335,28 @@ def quiet_scipy() -> AbstractContextManager[object]:
     context: AbstractContextManager[object]
     context = nullcontext() if scipy_is_quiet() else special.errstate(all="ignore")
     return context
+
+
+# ---------------------------------------------------------------------- products of matrices
+
+_PRODUCT_COST: Final = 0.08
+"""Nanoseconds of a multiplication and addition in a product of a tile of float64."""
+
+
+@cache
+def product(dtype: NumPyDType, inner: int) -> Loop | None:
+    """The loop of `numpy.matmul` for real floating-point numbers; None for other dtypes.
+
+    It is no loop of an instruction: see `kernel.Product`. `inner` is the size that is summed over,
+    on which the cost of an element depends.
+    """
+    if dtype.kind != "f" or native is None:
+        return None
+    pointer = native.ufunc_loop(np.matmul, (dtype, dtype, dtype), False)
+    if pointer is None:
+        return None
+    cost = 0.2 + inner * _PRODUCT_COST * dtype.itemsize / 8
+    return Loop("matmul", (dtype, dtype), dtype, cost, np.matmul, np.matmul, pointer)
 
 
 # ---------------------------------------------------------------------- casts and selection

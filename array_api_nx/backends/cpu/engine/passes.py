@@ -16,7 +16,7 @@ import numpy as np
 from ....contract.numpy_dtypes import NDArray, NumPyDType
 from ..kernels import divide_by_count
 from . import fperrors, memory_pool
-from .kernel import Instruction, Kernel, PreparedKernel, Reduction, prepare
+from .kernel import Instruction, Kernel, PreparedKernel, Product, Reduction, prepare
 from .loops import Loop, quiet_scipy
 from .schedule import Schedule
 from .threads import count
@@ -157,7 +157,7 @@ def make_pass(
     timetable: Schedule,
     operands: Sequence[tuple[Slot, int]],
     registers: Sequence[int],
-    program: Sequence[Instruction | Reduction],
+    program: Sequence[Instruction | Product | Reduction],
     *,
     values: Sequence[int],
     outputs: Sequence[Output] = (),
@@ -165,7 +165,7 @@ def make_pass(
     fills: Mapping[int, int] | None = None,
     threads: int | None = None,
 ) -> Pass:
-    """The pass of a program of instructions and reductions, in the tiles and tasks of a schedule.
+    """The pass of a program, in the tiles and tasks of a schedule.
 
     Parameters
     ----------

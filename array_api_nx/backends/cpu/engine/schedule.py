@@ -6,13 +6,13 @@ and not from the number of threads, so that results are the same wherever a kern
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from math import prod
 from typing import Final, Literal, NamedTuple
 
 from .kernel import Access, Box, KernelOperand
 
-__all__ = ["Layout", "Schedule", "schedule"]
+__all__ = ["Layout", "NotInTiles", "Schedule", "schedule"]
 
 TILE_BYTES: Final = 2**13
 """Bytes of a tile of one operand or register, so that a few of them fit into a core's first level
@@ -41,6 +41,12 @@ PACKED_COLUMNS: Final = 32
 INVARIANT_COLUMNS: Final = 64
 """Up to so many columns it pays to pack tiles rather than to call the loops row by row; invariant
 tiles, which are packed only once, up to some more."""
+
+WHOLE_COLUMN: Final = 32
+WHOLE_BYTES: Final = 2**14
+"""The longest columns that are reduced within tiles, in elements, and the bytes of such a tile, of
+one operand or register: a few of them stay in a core's second level of cache, and rows are long
+enough for calls on them alone. (Rows that are reduced within tiles are at most those of others.)"""
 
 FEW: Final = 16
 """Rows or columns of which there are too few for calls on them alone."""
@@ -74,7 +80,8 @@ class Layout(NamedTuple):
         Bytes per axis of the shape. 0 where an input is broadcast, and where accumulators are
         reduced; accumulators are row-major over the other axes.
     itemsize : int
-    role : {"input", "output", "accumulator"}
+    role : {"input", "factor", "output", "accumulator"}
+        A factor is a matrix that a product reads: it moves along one axis of the product.
     materialise_scalar : bool
         Whether a scalar is to be spread out over a tile, for loops that are slow with scalars.
     box : tuple of (int, int), optional
@@ -86,7 +93,7 @@ class Layout(NamedTuple):
 
     strides: tuple[int, ...]
     itemsize: int
-    role: Literal["input", "output", "accumulator"]
+    role: Literal["input", "factor", "output", "accumulator"]
     materialise_scalar: bool = False
     box: Box | None = None
     drawn: bool = False
@@ -128,7 +135,13 @@ class _Dim(NamedTuple):
     ranges: Box
 
 
-def schedule(shape: tuple[int, ...], layouts: Sequence[Layout], width: int) -> Schedule:
+class NotInTiles(Exception):
+    """What is to be reduced within tiles does not fit into them."""
+
+
+def schedule(
+    shape: tuple[int, ...], layouts: Sequence[Layout], width: int, whole: Set[int] = frozenset()
+) -> Schedule:
     """How to go over an iteration space.
 
     Parameters
@@ -139,16 +152,24 @@ def schedule(shape: tuple[int, ...], layouts: Sequence[Layout], width: int) -> S
         All accumulators have the same reduced axes.
     width : int
         Bytes of registers that the program needs per element of a tile.
+    whole : set of int, optional
+        Axes along which each tile is to have all elements. Accumulators, if there are any, are
+        reduced along the same.
 
     Returns
     -------
     Schedule
         Its dims are the axes, apart from those of size 1: merged where all operands step through
         them as through one, and in another order where that suits the memory.
+
+    Raises
+    ------
+    NotInTiles
+        If `whole` cannot be.
     """
-    dims = _arranged(_merged(_by_memory(_dims(shape, layouts), layouts), len(layouts)))
-    tile = _tile(dims, layouts, width)
-    split, partial = _tasks(dims, tile)
+    dims = _arranged(_merged(_by_memory(_dims(shape, layouts, whole), layouts), len(layouts)))
+    tile = _whole_tile(dims, layouts, width) if whole else _tile(dims, layouts, width)
+    split, partial = _tasks(dims, tile, whole=bool(whole))
     kept = prod([dim.size for dim in dims if not dim.reduced])
     operands = []
     for k, layout in enumerate(layouts):
@@ -177,13 +198,13 @@ def schedule(shape: tuple[int, ...], layouts: Sequence[Layout], width: int) -> S
 # ------------------------------------------------------------------ dims
 
 
-def _dims(shape: tuple[int, ...], layouts: Sequence[Layout]) -> list[_Dim]:
+def _dims(shape: tuple[int, ...], layouts: Sequence[Layout], whole: Set[int]) -> list[_Dim]:
     accumulators = next((x for x in layouts if x.role == "accumulator"), None)
     return [
         _Dim(
             size,
             tuple([layout.strides[axis] for layout in layouts]),
-            accumulators is not None and accumulators.strides[axis] == 0,
+            axis in whole or (accumulators is not None and accumulators.strides[axis] == 0),
             tuple([(0, size) if layout.box is None else layout.box[axis] for layout in layouts]),
         )
         for axis, size in enumerate(shape)
@@ -283,12 +304,29 @@ def _tile(dims: list[_Dim], layouts: Sequence[Layout], width: int) -> tuple[int,
     return _even(rows.size, max(1, cells // across), 1), across
 
 
+def _whole_tile(dims: list[_Dim], layouts: Sequence[Layout], width: int) -> tuple[int, int]:
+    """Rows and columns of a tile that has all elements along what is reduced."""
+    *outer, rows, columns = dims
+    if rows.reduced == columns.reduced or any([dim.reduced for dim in outer]):
+        raise NotInTiles
+    if columns.reduced:
+        cells = _cells(dims, layouts, width)
+        if columns.size > cells:
+            raise NotInTiles
+        return _even(rows.size, cells // columns.size, 1), columns.size
+    if rows.size > WHOLE_COLUMN:
+        raise NotInTiles
+    itemsizes = [layout.itemsize for layout in layouts if layout.role != "accumulator"]
+    cells = WHOLE_BYTES // max(itemsizes, default=1)
+    return rows.size, _even(columns.size, max(_LINE, cells // rows.size // _LINE * _LINE), _LINE)
+
+
 def _cells(dims: list[_Dim], layouts: Sequence[Layout], width: int) -> int:
     """About how many elements a tile has."""
     columns = dims[-1]
     packed = any(
         [
-            layout.role != "accumulator" and stride not in (0, layout.itemsize)
+            layout.role in ("input", "output") and stride not in (0, layout.itemsize)
             for layout, stride in zip(layouts, columns.strides, strict=True)
         ]
     )
@@ -317,7 +355,7 @@ def _access(
     layout: Layout, strides: tuple[int, ...], dims: list[_Dim], tile: tuple[int, int]
 ) -> Access:
     """How the loops reach an operand."""
-    if layout.role == "accumulator":
+    if layout.role in ("accumulator", "factor"):
         return "direct"
     if layout.box is not None or layout.drawn:
         return "packed"
@@ -347,8 +385,9 @@ class _Split(NamedTuple):
     tasks: int
 
 
-def _tasks(dims: list[_Dim], tile: tuple[int, int]) -> tuple[_Split, bool]:
-    """What the tasks are, and whether each needs accumulators of its own."""
+def _tasks(dims: list[_Dim], tile: tuple[int, int], *, whole: bool) -> tuple[_Split, bool]:
+    """What the tasks are, and whether each needs accumulators of its own: none do where tiles have
+    all that is reduced (`whole`)."""
     units = (*[1] * (len(dims) - 2), *tile)
     kept = [k for k, dim in enumerate(dims) if not dim.reduced]
     reduced = [k for k, dim in enumerate(dims) if dim.reduced]
@@ -357,13 +396,13 @@ def _tasks(dims: list[_Dim], tile: tuple[int, int]) -> tuple[_Split, bool]:
     wanted = min(MAX_TASKS, size // MIN_TASK)
     if 1 < wanted < ENOUGH_TASKS:
         wanted += wanted % 2  # of three tasks, one of two threads would do two
-    whole = _split(dims, units, kept, wanted)
-    if not reduced or whole.tasks >= min(ENOUGH_TASKS, wanted):
-        return whole, False
+    apart = _split(dims, units, kept, wanted)
+    if whole or not reduced or apart.tasks >= min(ENOUGH_TASKS, wanted):
+        return apart, False
     # Combining what the tasks accumulate must not cost as much as accumulating it.
     affordable = min(MAX_PARTIALS, size // 16) // max(1, sums)
     parts = _split(dims, units, reduced, min(wanted, affordable))
-    return (parts, True) if parts.tasks > whole.tasks else (whole, False)
+    return (parts, True) if parts.tasks > apart.tasks else (apart, False)
 
 
 def _split(dims: list[_Dim], units: tuple[int, ...], among: list[int], wanted: int) -> _Split:

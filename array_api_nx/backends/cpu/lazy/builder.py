@@ -55,6 +55,13 @@ with 16, 24 and 32, 10.4 with 48."""
 
 _MIN_SWEEP: Final = 1 << 10
 
+MIN_PRODUCT: Final = 2**15
+MAX_INNER: Final = 64
+MAX_WIDTH: Final = 256
+"""Elements of a product of matrices from which a pass may compute it in tiles, and the most
+summands and columns. A tile of about a thousand elements is a task of microseconds for one thread
+of BLAS; larger factors BLAS multiplies faster at one go, since it arranges them for the caches."""
+
 
 class Value(NamedTuple):
     """The elements of a node, seen through a view."""
@@ -252,6 +259,31 @@ class Builder:
             node = self._add(key, Node(op, loop, sources, space, loop.output, errors))
         return node
 
+    # ------------------------------------------------------------------ products
+
+    def matmul(self, x1: Value, x2: Value, *, errors: int) -> Value | None:
+        """None unless `x1` is a tall matrix, `x2` has few rows and columns, and both lie as BLAS
+        takes them: so no tile of the product needs more memory."""
+        dtype = x1.node.dtype
+        if x1.view.ndim != 2 or x2.view.ndim != 2 or x2.node.dtype != dtype:
+            return None
+        rows, inner = x1.view.shape
+        columns = x2.view.shape[1]
+        if (
+            rows * columns < MIN_PRODUCT
+            or rows < columns
+            or not 2 <= inner <= MAX_INNER
+            or not 2 <= columns <= MAX_WIDTH
+            or not (_is_for_blas(x1) and _is_for_blas(x2))
+        ):
+            return None
+        loop = loops.product(dtype, inner)
+        if loop is None:
+            return None
+        shape = rows, columns
+        node = self._node(p.MATMUL, loop, ((x1.node, x1.view), (x2.node, x2.view)), shape, errors)
+        return Value(node, View.row_major(shape))
+
     # ------------------------------------------------------------------ fills and padding
 
     def full(self, shape: tuple[int, ...], dtype: DType, value: Scalar, *, errors: int) -> Value:
@@ -442,6 +474,15 @@ def is_plain_power(dtype: NumPyDType, shape: KnownInts | None, exponent: View | 
             return False
         return shape is None or shape == exponent.shape
     return bool(exponent != 0.5) if dtype.kind == "f" else dtype.kind in "iu" and exponent >= 0
+
+
+def _is_for_blas(x: Value) -> bool:
+    """Whether a matrix has adjacent elements along one axis, and rows or columns of them that do
+    not overlap."""
+    if x.view.mask is not None or (x.node.loop is None and x.node.memory is None):
+        return False
+    (rows, columns), (down, across) = x.view.shape, x.view.strides
+    return (across == 1 and down >= columns) or (down == 1 and across >= rows)
 
 
 def _asks(condition: Value, x: Value) -> bool:

@@ -14,7 +14,7 @@ from ....core.view import View
 from ....explain.explanation import Explanation
 from ....explain.model import MemoryExplanation, PassExplanation, StepExplanation
 from ..engine import loops
-from ..engine.kernel import Access, Instruction, Kernel, KernelOperand, Reduction
+from ..engine.kernel import Access, Instruction, Kernel, KernelOperand, Product, Reduction
 from ..engine.loops import Loop
 from ..engine.passes import Pass
 from .evaluation import planned
@@ -145,7 +145,8 @@ class Translator:
             for kind, j, view in graph.sources[i]:
                 if view is None or (kind == "node" and j not in self.stored):
                     continue
-                read = kind, j, view.reshape(space), fill
+                multiplies = graph.nodes[i].op is p.MATMUL
+                read = kind, j, (i, view) if multiplies else view.reshape(space), fill
                 if read not in seen:
                     seen.add(read)
                     value = graph.leaves[j] if kind == "leaf" else graph.nodes[j]
@@ -237,9 +238,12 @@ class Translator:
         values: list[object] = [self.stored_numbers.get(name, name) for name in names]
         steps = []
         known = len(self.numbers)
-        for step in each.kernel.program:
+        for step, number in zip(each.kernel.program, each.values, strict=True):
             if isinstance(step, Reduction):
-                steps += self._reduction(each, step, names, padding)
+                if step.target >= len(each.operands):
+                    total = step.loop, step.rows, values[step.source]
+                    values[step.target] = self.numbers.setdefault(total, len(self.numbers))
+                steps += self._reduction(each, step, number, names, padding)
                 continue
             key = (step.loop, *[values[slot] for slot in step.sources])
             value = self.numbers.setdefault(key, len(self.numbers))
@@ -253,7 +257,7 @@ class Translator:
             )
         return steps
 
-    def _call(self, step: Instruction, names: list[str]) -> tuple[str, tuple[str, ...]]:
+    def _call(self, step: Instruction | Product, names: list[str]) -> tuple[str, tuple[str, ...]]:
         loop: Loop = step.loop
         sources = tuple([names[slot] for slot in step.sources])
         if loop.name == "cast":
@@ -266,11 +270,13 @@ class Translator:
         return self.operations[loop], sources
 
     def _reduction(
-        self, each: Pass, step: Reduction, names: list[str], padding: int
+        self, each: Pass, step: Reduction, head: int, names: list[str], padding: int
     ) -> list[StepExplanation]:
-        head, _ = each.operands[step.target]
         node = self.graph.nodes[head]
-        dims, strides = each.kernel.dims, each.kernel.operands[step.target].strides
+        dims = each.kernel.dims
+        strides = (*[1] * (len(dims) - 2), int(not step.rows), int(not step.columns))
+        if step.target < len(each.operands):
+            strides = each.kernel.operands[step.target].strides
         kept = [k for k, n in enumerate(dims) if n > 1 and strides[k] != 0]
         axes = [k - padding for k in range(padding, len(dims)) if strides[k] == 0]
         over = [f"axis={axes[0] if len(axes) == 1 else tuple(axes)}"] if kept else []

@@ -19,9 +19,9 @@ from ....contract import primitives as p
 from ....contract.numpy_dtypes import NDArray
 from ....core.view import View
 from ..engine import loops
-from ..engine.kernel import Box, Instruction, Reduction
+from ..engine.kernel import Box, Instruction, Product, Reduction
 from ..engine.passes import Accumulation, Output, Pass, Slot, make_pass
-from ..engine.schedule import Layout, schedule
+from ..engine.schedule import Layout, NotInTiles, Schedule, schedule
 from .expression import Node, ScalarValue, walk
 
 __all__ = ["EvaluationPlan", "Graph", "Overlap", "plan"]
@@ -182,15 +182,24 @@ class _Planner:
     def __init__(self, graph: Graph, destination: tuple[View, frozenset[int]] | None) -> None:
         self.graph = graph
         self.destination = destination
-        self.passes: list[Pass] = []
-        self.stored: set[int] = set()
-        self._classify()
+        self.separate: set[int] = set()
+        """Reductions that are known not to be computed in the tiles of what reads them."""
 
     def plan(self) -> EvaluationPlan:
-        for i in range(len(self.graph.nodes)):
-            if i in self.heads and i in self.graph.roots:
-                self._emit(i)
-        return tuple(self.passes)
+        while True:
+            self.passes: list[Pass] = []
+            self.stored: set[int] = set()
+            apart = len(self.separate)
+            self._classify()
+            if len(self.separate) > apart:
+                continue
+            try:
+                for i in range(len(self.graph.nodes)):
+                    if i in self.heads and i in self.graph.roots:
+                        self._emit(i)
+                return tuple(self.passes)
+            except NotInTiles:
+                pass
 
     # ------------------------------------------------------------------ what is stored
 
@@ -199,14 +208,14 @@ class _Planner:
         graph = self.graph
         count = len(graph.nodes)
         consumers: list[list[int]] = [[] for _ in range(count)]
-        heads = set()
+        heads = {i for i, node in enumerate(graph.nodes) if node.axes and not self._may_wait(i)}
         for i, refs in enumerate(graph.sources):
-            if graph.nodes[i].axes:
-                heads.add(i)
             for kind, j, view in refs:
                 if kind != "node" or self._is_fill(j):
                     continue
-                if self._in_order(j, view):
+                if graph.nodes[i].op is not p.MATMUL and (
+                    self._in_order(j, view) or _is_spread(graph.nodes[j], graph.nodes[i], view)
+                ):
                     consumers[j].append(i)
                 else:
                     heads.add(j)
@@ -238,8 +247,21 @@ class _Planner:
                 sides.add(i)
             else:
                 cost[i] = total
+            if graph.nodes[i].axes and (i in sides or len(computed_in[i]) > 1):
+                self.separate.add(i)
         self.heads = heads
         self.sides = sides
+
+    def _may_wait(self, i: int) -> bool:
+        """Whether a reduction may be computed in the tiles of what reads it, and not stored."""
+        return not (
+            i in self.separate
+            or i in self.graph.roots
+            or i in self.graph.live
+            or i in self.graph.variances
+            or self.graph.nodes[i].divisor is not None
+            or self.graph.nodes[i].op is p.VAR
+        )
 
     def _is_fill(self, i: int) -> bool:
         return self.graph.nodes[i].loop is None
@@ -271,7 +293,11 @@ class _Planner:
             self._emit(first)
         reductions = self._reductions(head, inlined)
         builder = _PassBuilder(self, head, reductions, inlined)
-        self.passes.append(builder.build())
+        try:
+            self.passes.append(builder.build())
+        except NotInTiles:
+            self.separate.update(builder.waiting)
+            raise
         self.stored.update((head, *reductions, *builder.side_outputs))
 
     def _reductions(self, head: int, inlined: list[int]) -> list[int]:
@@ -286,6 +312,7 @@ class _Planner:
             if (
                 i == head
                 or i in self.stored
+                or i not in self.heads
                 or i in self.graph.variances
                 or nodes[i].axes != nodes[head].axes
                 or nodes[i].space != nodes[head].space
@@ -347,14 +374,20 @@ class _Planner:
     ) -> int | None:
         """Collect what is computed along with a head; or the node that must be stored before."""
         seen.add(i)
+        nodes = self.graph.nodes
+        multiplies = nodes[i].op is p.MATMUL
+        if multiplies and nodes[i].space != space:
+            return i
         for kind, j, view in self.graph.sources[i]:
             if kind == "scalar" or (kind == "node" and self._is_fill(j)):
                 continue
             assert view is not None
             if kind == "leaf" or j in self.stored:
-                if _reshaped(view, space) is None:
+                if not multiplies and _reshaped(view, space) is None:
                     return i
-            elif j in self.heads or not self._in_order(j, view):
+            elif j in self.heads or not (
+                self._in_order(j, view) or (nodes[j].axes and nodes[j].space == space)
+            ):
                 return j
             elif j not in seen:
                 first = self._gather(j, space, inlined, seen)
@@ -362,6 +395,39 @@ class _Planner:
                     return first
         inlined.append(i)
         return None
+
+
+def _turned(
+    step: Instruction | Product | Reduction, timetable: Schedule
+) -> Instruction | Product | Reduction:
+    """A step of a schedule: where the columns of a product are the rows of tiles, its transpose."""
+    if type(step) is Reduction:
+        rows, columns = timetable.reduced[-2:]
+        return step._replace(rows=rows, columns=columns)
+    if type(step) is not Product or not timetable.operands[step.left].strides[-1]:
+        return step
+    return step._replace(
+        left=step.right, right=step.left, left_step=step.right_step, right_step=step.left_step
+    )
+
+
+def _is_spread(node: Node, reader: Node, view: View | None) -> bool:
+    """Whether `reader` reads, beside the elements that `node` reduces, what they came to."""
+    if not node.axes or view is None or view.mask is not None:
+        return False
+    if not view.shape == node.space == reader.space:
+        return False
+    strides: list[int] = []
+    step = 1
+    for axis in reversed(range(len(node.space))):
+        strides.insert(0, 0 if axis in node.axes else step)
+        step *= 1 if axis in node.axes else node.space[axis]
+    return view.offset == 0 and all(
+        [
+            n == 1 or mine == expected
+            for n, mine, expected in zip(view.shape, view.strides, strides, strict=True)
+        ]
+    )
 
 
 def _reshaped(view: View, space: tuple[int, ...]) -> View | None:
@@ -380,11 +446,13 @@ class _PassBuilder:
         self.inlined = inlined
         self.space: Any = self.graph.nodes[head].space
         self.destination = planner.destination if head in self.graph.roots else None
+        self.waiting = [i for i in inlined if planner.graph.nodes[i].axes and i not in reductions]
         self.side_outputs = [i for i in inlined if i in planner.sides and i != head]
         self.operands: list[tuple[Slot, int]] = []
         self.layouts: list[Layout] = []
         self.numbers: dict[Any, int] = {}
         self.fills: dict[int, int] = {}
+        self.inner_steps: dict[int, int] = {}  # of factors of products
 
     # ------------------------------------------------------------------ operands
 
@@ -454,6 +522,40 @@ class _PassBuilder:
         slot = self.graph.slot("scalar", j)
         return self._operand(("drawn", i), slot, layout, itemsize, "input", drawn=True)
 
+    def _factor(self, i: int, axis: int) -> int:
+        """The operand of a product that goes along one axis of it, and along what is summed."""
+        graph = self.graph
+        kind, j, view = graph.sources[i][axis]
+        assert view is not None
+        if self.destination is not None and kind == "leaf" and j in self.destination[1]:
+            raise Overlap
+        itemsize = graph.nodes[i].dtype.itemsize
+        offset, steps = view.byte_layout(itemsize)
+        strides = (steps[0], 0) if axis == 0 else (0, steps[1])
+        number = self._operand(
+            ("factor", i, axis), graph.slot(kind, j), (offset, strides), itemsize, "factor"
+        )
+        self.inner_steps[number] = steps[1 - axis]
+        return number
+
+    def _step(
+        self, i: int, loop: loops.Loop, sources: tuple[int, ...], target: int
+    ) -> Instruction | Product | Reduction:
+        """The step of a node. Until tiles are known, a product goes along their rows, and what is
+        reduced lies along their columns."""
+        node = self.graph.nodes[i]
+        if loop is not node.loop or not (node.axes or node.op is p.MATMUL):
+            return Instruction(loop, sources, target)
+        if node.axes:
+            assert node.identity is not None
+            return Reduction(loop, sources[0], target, False, True, node.identity)
+        left, right = sources
+        _, _, view = self.graph.sources[i][0]
+        assert view is not None
+        inner: Any = view.shape[1]
+        steps = self.inner_steps[left], self.inner_steps[right]
+        return Product(loop, left, right, target, inner, *steps)
+
     def _output(self, i: int) -> int:
         itemsize = self.graph.nodes[i].dtype.itemsize
         if i == self.head and self.destination is not None:
@@ -484,7 +586,7 @@ class _PassBuilder:
         steps: list[tuple[loops.Loop, tuple[Any, ...], int | None, int]] = []
         for i in self.inlined:
             node = graph.nodes[i]
-            if node.axes:
+            if i in self.reductions:
                 continue
             loop = node.loop
             assert loop is not None
@@ -495,6 +597,8 @@ class _PassBuilder:
                     continue
             elif node.op is p.DRAW:
                 sources = (self._drawn(i),)
+            elif node.op is p.MATMUL:
+                sources = self._factor(i, 0), self._factor(i, 1)
             else:
                 sources = tuple(
                     [
@@ -538,35 +642,44 @@ class _PassBuilder:
         registers: list[int] = []
         free: list[int] = []
         where: dict[Any, int] = {}
+        kept: set[int] = set()  # registers of reductions, which hold an element a row or column
         base = len(self.operands)
-        program: list[Instruction | Reduction] = []
+        program: list[Instruction | Product | Reduction] = []
         computes: list[int] = []
         for k, (loop, sources, output, i) in enumerate(steps):
             slots = tuple([where[s] if type(s) is tuple else s for s in sources])
             for value in {s for s in sources if type(s) is tuple}:
-                if last_use[value] == k:
+                if last_use[value] == k and where[value] not in kept:
                     free.append(where[value])
             if output is None:
                 itemsize = loop.output.itemsize
-                target = next((r for r in reversed(free) if registers[r - base] == itemsize), None)
+                fitting = [] if i in self.waiting else reversed(free)
+                target = next((r for r in fitting if registers[r - base] == itemsize), None)
                 if target is None:
                     target = base + len(registers)
                     registers.append(itemsize)
                 else:
                     free.remove(target)
                 where["step", k] = target
+                if i in self.waiting:
+                    kept.add(target)
             else:
                 target = output
-            program.append(Instruction(loop, slots, target))
+            program.append(self._step(i, loop, slots, target))
             computes.append(i)
-        timetable = schedule(self.space, self.layouts, sum(registers))
+        axes = {graph.nodes[i].axes for i in (*self.waiting, *self.reductions)}
+        if self.waiting and len(axes) > 1:
+            raise NotInTiles
+        whole = graph.nodes[self.waiting[0]].axes if self.waiting else ()
+        timetable = schedule(self.space, self.layouts, sum(registers), frozenset(whole))
+        program = [_turned(step, timetable) for step in program]
         for i, value, target in zip(self.reductions, reduced, accumulators, strict=True):
             node = graph.nodes[i]
             assert node.loop is not None
             assert node.identity is not None
             source = where[value] if type(value) is tuple else value
-            rows, columns = timetable.reduced[-2:]
-            program.append(Reduction(node.loop, source, target, rows, columns, node.identity))
+            step = Reduction(node.loop, source, target, False, True, node.identity)
+            program.append(_turned(step, timetable))
             computes.append(i)
         written = self.side_outputs
         if not self.reductions and self.destination is None:

@@ -209,7 +209,7 @@ class _Explainer:
         waiting: DimLike = 0
         moments: list[DimLike] = [0]
         for step in reversed(kernel.program):
-            if isinstance(step, Reduction):
+            if isinstance(step, Reduction) and step.target < len(kernel.operands):
                 slot, _ = action.work.operands[step.target]
                 dtype = self.plan.slots[slot].dtype
                 itemsize = kernel.operands[step.target].itemsize * copies

@@ -15,7 +15,7 @@ from typing import Any, Final
 from ....contract import primitives as p
 from ....contract import replay
 from ....contract.numpy_dtypes import TO_NUMPY, NDArray, NumPyDType
-from ....contract.program import Argument, Program, Step, ValueView
+from ....contract.program import Argument, Program, Step, ValueView, operands_in
 from ....core.symbolic import KnownInts, SymbolicShape
 from ....core.view import View
 from ....explain import model
@@ -172,7 +172,7 @@ class Planner:
             return
         arguments = self._resolved(step.arguments, errors)
         keywords = tuple([(name, self._resolved(x, errors)) for name, x in step.keywords])
-        if step.method in _BUILT and not _is_numpy_sum(step.method, arguments):
+        if self._is_built(position, step, arguments):
             (number,) = step.results
             shapes = [self._shape(number), *[x.view.shape for x in _values_in(arguments)]]
             value = None
@@ -188,6 +188,24 @@ class Planner:
             self._values[number] = self._new_value(number)
         results = tuple([self._values[number].node.memory.slot for number in step.results])
         self.actions.append(BackendCall(step.method, arguments, keywords, results, step.errors))
+
+    def _is_built(self, position: int, step: Step, arguments: tuple[Argument, ...]) -> bool:
+        """Whether a step may become a node."""
+        if step.method == "matmul":
+            # By itself a product is best computed at one go.
+            number = step.results[0]
+            whole = View.row_major(self.program.values[number].shape)
+            last = self.program.last_uses.get(number, 0)
+            if last == len(self.program.steps):
+                return False
+            uses = [
+                (later.method in _BUILT, operand.view == whole)
+                for later in self.program.steps[position + 1 : last + 1]
+                for operand in operands_in((later.arguments, [x for _, x in later.keywords]))
+                if operand.value == number
+            ]
+            return all([built and in_order for built, in_order in uses])
+        return step.method in _BUILT and not _is_numpy_sum(step.method, arguments)
 
     def _build(
         self, method: str, arguments: Sequence[Argument], keywords: dict[str, Argument], errors: int
