@@ -15,7 +15,8 @@ from ....native import native
 from ..engine import memory_pool
 from ..engine.passes import errors_of, run_pass
 from .expression import Node, ScalarValue
-from .planning import EvaluationPlan, Graph, Overlap, plan
+from .graph import Graph
+from .planning import EvaluationPlan, Overlap, plan
 
 __all__ = ["Report", "element", "evaluate", "evaluate_into", "filled", "planned"]
 

@@ -19,7 +19,7 @@ from ..engine.loops import Loop
 from ..engine.passes import Pass
 from .evaluation import planned
 from .expression import Node
-from .planning import Graph
+from .graph import Graph
 
 __all__ = ["Translator", "explanation"]
 

@@ -25,7 +25,7 @@ from ..lazy import evaluation, expression
 from ..lazy.builder import Builder, Value, in_steps
 from ..lazy.explain import Translator
 from ..lazy.expression import Node
-from ..lazy.planning import Graph
+from ..lazy.graph import Graph
 from ..policy import limits
 from .actions import Action, BackendCall, Copy, Fill, KernelPass, Read, Update, permutation
 
