@@ -33,6 +33,7 @@ from .core.real import Real, evaluated
 from .core.symbolic import Dim, Sizes, bind, dim_of_var
 from .frontend.array import Array
 from .frontend.dispatch import wrap
+from .frontend.placement import device_of_program, is_strict, on_device
 from .frontend.trace_function import (
     LARGEST,
     Argument,
@@ -256,16 +257,22 @@ class Compiled(_ProgramCaller, Generic[P, R]):
         arrays = []
         handles = []
         is_row_major = True
+        place = None
         for x in args:
             kind = type(x)
             if kind is Array:
                 handle = x._handle
                 device = x._device
+                if device is not place:
+                    if place is not None and device != place:
+                        return self._call(args, kwargs)
+                    place = device
                 backend = device.backend
                 order = backend.axis_order(handle)
                 if order is not None:
                     is_row_major = False
-                key += (backend.shape(handle), x._dtype, device, order)
+                # Not the device, as an equal one may be committed where this one is not.
+                key += (backend.shape(handle), x._dtype, device.token, order)
                 arrays.append(x)
                 handles.append(handle)
             elif kind in _PLAIN:
@@ -346,22 +353,26 @@ class Compiled(_ProgramCaller, Generic[P, R]):
                 "program from specs, or eval_shape for the shapes of the results"
             )
         key: list[Structure] = [structure]
+        given, leaves = leaves, _placed(leaves)
         for x in leaves:
-            backend = x._device.backend
-            key += (backend.shape(x._handle), x._dtype, x._device, backend.axis_order(x._handle))
+            device = x._device
+            order = device.backend.axis_order(x._handle)
+            key += (device.backend.shape(x._handle), x._dtype, device.token, order)
         bound = self._bound.get(tuple(key))
         if bound is None or (bound.reasons and not _have_reasons(leaves, bound.reasons)):
             bound = self._bind(tuple(key), leaves, structure)
         elif bound.compile_later is not None:
             self._count_run(bound, bound.compile_later)
-        if bound.run is None or (bound.writes and _is_unsafe(bound, leaves)):
+        # What the program writes to an argument that followed would not reach the argument itself.
+        is_moved = bound.run is not None and any([given[i] is not leaves[i] for i in bound.writes])
+        if bound.run is None or is_moved or (bound.writes and _is_unsafe(bound, leaves)):
             return self.__wrapped__(*args, **kwargs)
         for state, used in zip(states, bound.used, strict=True):
             state.advance(used, check=True)
         handles = bound.run(*[x._handle for x in leaves])
         for state, used in zip(states, bound.used, strict=True):
             state.advance(used)
-        return bound.finish(handles, leaves)
+        return bound.finish(handles, given)
 
     def _bind(self, key: Structure, leaves: list[Tree], structure: Structure) -> _Bound:
         """What is bound for arguments; under `key` is the last that was called for, under the
@@ -421,7 +432,9 @@ class Compiled(_ProgramCaller, Generic[P, R]):
 
     @staticmethod
     def _kind(structure: Structure, arguments: list[Argument]) -> Structure:
-        return structure, tuple([(len(x.shape), x.dtype, x.device, x.order) for x in arguments])
+        return structure, tuple(
+            [(len(x.shape), x.dtype, x.device, x.device.committed, x.order) for x in arguments]
+        )
 
     def _trace(
         self,
@@ -572,6 +585,17 @@ def _argument(x: Tree, shape: Sizes) -> Argument:
         return Argument(shape, x.dtype, x.device, None, None)
     backend = x._device.backend
     return Argument(shape, x._dtype, x._device, backend.axis_order(x._handle), _reason(x))
+
+
+def _placed(arrays: list[Tree]) -> list[Tree]:
+    """Arguments of a program, which has one device: some follow others to it."""
+    if len({x._device for x in arrays}) < 2 or is_strict():
+        return arrays
+    place = device_of_program([x._device for x in arrays])
+    return [
+        x if x._device.committed or x._device == place else on_device(x, place.uncommitted)
+        for x in arrays
+    ]
 
 
 def _reason(x: Array) -> str | None:

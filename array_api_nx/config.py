@@ -18,7 +18,9 @@ __all__ = [
     "DEFAULTS",
     "Fusion",
     "HostAccess",
+    "Placement",
     "Settings",
+    "Transfers",
     "config_context",
     "count_watching",
     "current",
@@ -30,6 +32,8 @@ __all__ = [
 
 Fusion: TypeAlias = Literal["auto", "off", "always"]
 HostAccess: TypeAlias = Literal["allow", "warn", "error"]
+Placement: TypeAlias = Literal["follow", "strict"]
+Transfers: TypeAlias = Literal["allow", "log", "error"]
 Given: TypeAlias = Any
 """A setting as a user gives it; its check says what it must be."""
 HintedDevice: TypeAlias = Any
@@ -54,6 +58,10 @@ class Settings(NamedTuple):
         Whether functions beyond the standard are found at the top level of the namespace.
     host_access : {"allow", "warn", "error"}
         What happens where elements of an array are read out of the namespace.
+    placement : {"follow", "strict"}
+        Whether arrays made without ``device=`` follow operands on other devices.
+    transfers : {"allow", "log", "error"}
+        What happens where an array follows another one to its device.
     """
 
     fusion: Fusion = "auto"
@@ -62,17 +70,20 @@ class Settings(NamedTuple):
     default_device: str = "cpu"
     extras: bool = True
     host_access: HostAccess = "allow"
+    placement: Placement = "follow"
+    transfers: Transfers = "allow"
 
 
-def _as_word(name: str, value: Given, first: str, second: str, third: str) -> str:
-    """One of three words, of which the first is the default."""
+def _as_word(name: str, value: Given, first: str, *others: str) -> str:
+    """One of several words, of which the first is the default."""
+    words = [repr(word) for word in (first, *others)]
     problem = (
-        f"{name} must be {first!r}, {second!r} or {third!r}, not {value!r}; "
+        f"{name} must be {', '.join(words[:-1])} or {words[-1]}, not {value!r}; "
         f"{first!r} is the default"
     )
     if not isinstance(value, str):
         raise TypeError(problem)
-    if value not in (first, second, third):
+    if value not in (first, *others):
         raise ValueError(problem)
     return value
 
@@ -106,6 +117,8 @@ _CHECKS: Final[dict[str, Callable[[str, Given], str | int]]] = {
     "default_device": lambda name, value: str(value),
     "extras": _as_flag,
     "host_access": lambda name, value: _as_word(name, value, "allow", "warn", "error"),
+    "placement": lambda name, value: _as_word(name, value, "follow", "strict"),
+    "transfers": lambda name, value: _as_word(name, value, "allow", "log", "error"),
 }
 
 
@@ -165,7 +178,8 @@ class Hints:
         another one, when `current()` decides.
     watched : bool
         Whether *any* thread wants to know of transfers and evaluations (contract/events.py): it
-        listens, or is inside a `config_context` with a `host_access` other than "allow".
+        listens, or is inside a `config_context` with `host_access` or `transfers` other than
+        "allow".
     """
 
     __slots__ = ("defer_small", "device", "threshold", "watched")
@@ -184,11 +198,12 @@ hints.defer_small = DEFAULTS.fusion == "always"
 hints.threshold = DEFAULTS.fusion_threshold
 
 hints.device = None
-hints.watched = DEFAULTS.host_access != "allow"
+_always_watched: Final = DEFAULTS.host_access != "allow" or DEFAULTS.transfers != "allow"
+hints.watched = _always_watched
 
 _lock: Final = Lock()
 _deferring = 0  # contexts entered that ask for more than the default
-_watching = 0  # listeners, and contexts entered that do not allow host access
+_watching = 0  # listeners, and contexts entered that do not allow all transfers
 _moving = 0  # contexts entered that ask for another device
 _process_device: HintedDevice | None = None
 
@@ -213,7 +228,7 @@ def count_watching(change: int) -> None:
     global _watching
     with _lock:
         _watching += change
-        hints.watched = _watching > 0 or DEFAULTS.host_access != "allow"
+        hints.watched = _watching > 0 or _always_watched
         for changed in watchers:
             changed()
 
@@ -248,9 +263,9 @@ class config_context(ContextDecorator):
     What is not given stays as it is around the statement. Settings hold for the thread, or the
     task of an event loop, that enters; threads that start inside begin with the defaults, which
     come from the environment variables ``ARRAY_API_NX_FUSION``, ``ARRAY_API_NX_FUSION_THRESHOLD``,
-    ``ARRAY_API_NX_NUM_THREADS``, ``ARRAY_API_NX_DEFAULT_DEVICE``, ``ARRAY_API_NX_EXTRAS`` (1 or 0)
-    and ``ARRAY_API_NX_HOST_ACCESS``. Entering the same object again, also from another thread at
-    the same time, is allowed.
+    ``ARRAY_API_NX_NUM_THREADS``, ``ARRAY_API_NX_DEFAULT_DEVICE``, ``ARRAY_API_NX_EXTRAS`` (1 or 0),
+    ``ARRAY_API_NX_HOST_ACCESS``, ``ARRAY_API_NX_PLACEMENT`` and ``ARRAY_API_NX_TRANSFERS``.
+    Entering the same object again, also from another thread at the same time, is allowed.
 
     Parameters
     ----------
@@ -275,6 +290,13 @@ class config_context(ContextDecorator):
         from another device and the like, on every device. "allow", the default, reads them. "warn"
         does so after a `HostAccessWarning` (testing) at the user's line. "error" raises a
         `HostAccessError` (testing) before anything is computed. To print an array is not counted.
+    placement : {"follow", "strict"}, optional
+        What happens where operands are on different devices. "follow", the default: arrays made
+        without ``device=`` follow those that were put on a device. "strict": a ValueError.
+    transfers : {"allow", "log", "error"}, optional
+        What happens where an array follows another one. "allow", the default, moves it. "log" does
+        so after a warning of the logger ``array_api_nx`` (logging) with the user's line, the
+        devices and the bytes. "error" raises a `TransferError` (testing) before it is moved.
 
     Raises
     ------
@@ -304,6 +326,8 @@ class config_context(ContextDecorator):
         default_device: HintedDevice | str | None = None,
         extras: bool | None = None,
         host_access: HostAccess | None = None,
+        placement: Placement | None = None,
+        transfers: Transfers | None = None,
     ) -> None:
         given = {
             "fusion": fusion,
@@ -312,6 +336,8 @@ class config_context(ContextDecorator):
             "default_device": default_device,
             "extras": extras,
             "host_access": host_access,
+            "placement": placement,
+            "transfers": transfers,
         }
         self._changes: dict[str, Given] = {
             field: _CHECKS[field](field, value)
@@ -321,7 +347,7 @@ class config_context(ContextDecorator):
         threshold = self._changes.get("fusion_threshold", DEFAULTS.fusion_threshold)
         self._defers_small = fusion == "always" or threshold < DEFAULTS.fusion_threshold
         self._moves = default_device is not None
-        self._watches = host_access is not None and host_access != "allow"
+        self._watches = any([word not in (None, "allow") for word in (host_access, transfers)])
 
     def __enter__(self) -> None:
         around = stack.get()

@@ -33,6 +33,7 @@ __all__ = [
     "options_of",
     "register",
     "register_engine",
+    "use_backend",
 ]
 
 ENTRY_POINTS: Final = "array_api_nx.backends"
@@ -69,6 +70,9 @@ class Device:
     Notes
     -----
     Equal by name, and the same object for the same name. The engine is imported on first use.
+    The exception is the device of an array that was made without ``device=``: it is equal to the
+    one of that name but another object, which is not `committed`, and neither is what is made
+    with ``device=x.device`` of such an array.
 
     Attributes
     ----------
@@ -81,9 +85,29 @@ class Device:
         The dtypes that arrays cannot have.
     traits : Traits
         These dtypes, and what else is known of it.
+    committed : bool
+        Whether somebody named it, so that arrays on it stay there. Other arrays follow those.
+    counterpart : Device
+        The device of this name that is committed if this one is not, and the other way round.
+    token : object
+        Stands for this device, and not for its counterpart, in tables that are looked into at each
+        call: its hash takes no call of Python.
+    uncommitted : Device
+        This device, or its counterpart: that of the two which is not committed.
     """
 
-    __slots__ = ("backend", "complex", "integral", "missing", "name", "real", "traits")
+    __slots__ = (
+        "backend",
+        "committed",
+        "complex",
+        "counterpart",
+        "integral",
+        "missing",
+        "name",
+        "real",
+        "token",
+        "traits",
+    )
 
     name: str
     backend: Backend
@@ -92,6 +116,9 @@ class Device:
     integral: DType
     missing: frozenset[DType]
     traits: Traits
+    committed: bool
+    counterpart: Device
+    token: object
 
     def __new__(cls, name: str | Device, /, **options: object) -> Device:
         if options:
@@ -109,8 +136,18 @@ class Device:
     def __str__(self) -> str:
         return self.name
 
-    def __reduce__(self) -> tuple[type[Device], tuple[str]]:
-        return Device, (self.name,)
+    @property
+    def uncommitted(self) -> Device:
+        return self.counterpart if self.committed else self
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (type(other) is Device and self.counterpart is other)
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __reduce__(self) -> tuple[Callable[[str], Device], tuple[str]]:
+        return Device if self.committed else _uncommitted, (self.name,)
 
     def release_memory(self) -> None:
         """Give memory that the device keeps for later arrays back to the system.
@@ -143,18 +180,33 @@ class _NotLoaded:
             from .contract.checked import CheckedBackend
 
             backend = CheckedBackend(backend)
-        self._device.backend = backend
+        use_backend(self._device, backend)
         return getattr(backend, name)
 
 
 def _make(name: str, load: Callable[[], Backend], traits: Traits) -> Device:
     device: Device = object.__new__(Device)
-    device.name = name
+    other: Device = object.__new__(Device)
+    device.counterpart, other.counterpart = other, device
     until_used: StandIn = _NotLoaded(device, load)
-    device.backend = until_used
-    device.traits, device.missing = traits, traits.missing
-    device.real, device.complex, device.integral = traits.real, traits.complex, traits.integral
+    for each in (device, other):
+        each.name = name
+        each.committed = each is device
+        each.token = object()
+        each.backend = until_used
+        each.traits, each.missing = traits, traits.missing
+        each.real, each.complex, each.integral = traits.real, traits.complex, traits.integral
     return device
+
+
+def use_backend(device: Device, backend: StandIn) -> None:
+    """From now on let a backend execute what is done on a device, whoever named it."""
+    device.backend = device.counterpart.backend = backend
+
+
+def _uncommitted(name: str) -> Device:
+    """The device of arrays that are there because nobody said where."""
+    return Device(name).uncommitted
 
 
 def default_dtype(kind: type, device: Device) -> DType:
@@ -337,9 +389,9 @@ def as_device(device: Device | str | None) -> Device:
 
 
 def default_device() -> Device:
-    """Where new arrays live unless they are told otherwise, here and now."""
+    """Where new arrays live unless they are told otherwise, here and now: not committed."""
     device: Device | None = config.hints.device
-    return Device(config.current().default_device) if device is None else device
+    return _uncommitted(config.current().default_device) if device is None else device
 
 
 def _load_cpu() -> Backend:
@@ -347,7 +399,7 @@ def _load_cpu() -> Backend:
 
     backend = CPUBackend()
     if native is not None:
-        native.set_cpu(CPU, backend)
+        native.set_cpu(CPU.counterpart, CPU, backend)
     return backend
 
 
@@ -365,7 +417,7 @@ def _as_device_name(name: str, value: config.Given) -> str:
         raise ValueError(f"{name}: {error}") from None
 
 
-config.use_devices(_as_device_name, Device)
+config.use_devices(_as_device_name, _uncommitted)
 
 if native is not None:
     native.set_hints(config.hints)

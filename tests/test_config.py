@@ -351,6 +351,8 @@ def test_show_config_as_a_dict():
         "default_device": "cpu",
         "extras": True,
         "host_access": "allow",
+        "placement": "follow",
+        "transfers": "allow",
     }
     assert found["versions"]["array_api_nx"] == xp.__version__
     assert found["versions"]["standard"] == "2025.12"

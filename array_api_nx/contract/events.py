@@ -2,10 +2,10 @@
 
 Whoever moves elements between devices, or between a device and Python, NumPy or another library,
 calls `transferred`, and whoever computes what was deferred calls `evaluated`, both before they do
-so. While nobody listens, and the setting `host_access` is "allow" everywhere, that is one look at
-`config.hints.watched`; the extension, which reads and takes in elements without Python, is told
-when to leave that to Python. Another setting that concerns transfers is to be looked at in
-`transferred`, and counts those who enter it by `config.count_watching`.
+so. While nobody listens, and the settings `host_access` and `transfers` are "allow" everywhere,
+that is one look at `config.hints.watched`; the extension, which reads and takes in elements without
+Python, is told when to leave that to Python. Another setting that concerns transfers is to be
+looked at in `transferred`, and counts those who enter it by `config.count_watching`.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ __all__ = [
     "HostAccessError",
     "HostAccessWarning",
     "Transfer",
+    "TransferError",
     "counted",
     "evaluated",
     "listening",
@@ -41,15 +42,20 @@ class HostAccessWarning(UserWarning):
     """Elements left the namespace while ``host_access="warn"`` was set."""
 
 
+class TransferError(RuntimeError):
+    """An array was to be moved to where another one is, which ``transfers="error"`` forbade."""
+
+
 class Transfer(NamedTuple):
     """Elements that went from one place to another.
 
     Attributes
     ----------
     kind : str
-        "to_device", between devices; "asarray" and "from_dlpack", into the namespace; "scalar",
-        "list", "numpy", "buffer", "dlpack" and "pickle", out of it; "print", to show them; and
-        "engine", to NumPy and back for what the engine of a device cannot do.
+        "to_device", between devices; "placement", to the device of another array of the call, as
+        one of the two was made without ``device=``; "asarray" and "from_dlpack", into the
+        namespace; "scalar", "list", "numpy", "buffer", "dlpack" and "pickle", out of it; "print",
+        to show them; and "engine", to NumPy and back for what the engine of a device cannot do.
     source, target : str
         The name of a device, or "python", "numpy", "host" for other memory of the CPU, or the name
         of another library.
@@ -146,8 +152,9 @@ _SPELLINGS: Final = {
 }
 
 # Elements are read out of the namespace where a user's line calls one of these, and they go to one
-# of these places. Functions that look at elements for reasons of their own, such as `nanmean` to
-# warn of slices without numbers, are in the record of transfers, but a user could not avoid it.
+# of these places; or where they go there as operands of an array that was made without device=.
+# Functions that look at elements for reasons of their own, such as `nanmean` to warn of slices
+# without numbers, are in the record of transfers, but a user could not avoid it.
 _READERS: Final = frozenset(
     {
         "__array__", "__array_ufunc__", "__bool__", "__buffer__", "__complex__", "__contains__",
@@ -168,6 +175,7 @@ _MENDS: Final = {
     "scalar": "keep the number as an array of shape (), which every function and operator takes",
     "to_device": "compute on the device where the array is",
     "pickle": "store it outside of what is to run on a device",
+    "placement": "make the array there on the device of the others, with device=",
 }
 _OTHERWISE: Final = "compute with the functions of the array's namespace"
 
@@ -192,6 +200,8 @@ def transferred(kind: str, source: str, target: str, nbytes: int, call: str | No
     ------
     HostAccessError
         If it is "error". Then nothing must be read.
+    TransferError
+        If the kind is "placement" and the setting `transfers` is "error". Nothing must be moved.
     """
     if not hints.watched or _unobserved.get():
         return
@@ -200,13 +210,36 @@ def transferred(kind: str, source: str, target: str, nbytes: int, call: str | No
     transfer = Transfer(kind, source, target, nbytes, _spelling(call), filename, lineno)
     access = current().host_access
     leaves = target in _HOST and kind not in _INWARDS
-    if access != "allow" and leaves and call in _READERS:
+    if access != "allow" and leaves and (call in _READERS or kind == "placement"):
         if access == "error":
             raise HostAccessError(
                 f"{_told(transfer)}, which host_access='error' forbids; {_mend(transfer)}"
             )
         warn(f"{_told(transfer)}; {_mend(transfer)}", HostAccessWarning)
+    if kind == "placement":
+        _heed_transfers(transfer)
     _tell(transfer)
+
+
+def _heed_transfers(transfer: Transfer) -> None:
+    """Do as the setting `transfers` says with what is moved to where another array is."""
+    transfers = current().transfers
+    if transfers == "allow":
+        return
+    moved = (
+        f"{transfer.call} moves {counted(transfer.nbytes, 'byte')} from {transfer.source} to "
+        f"{transfer.target}, where another array is"
+    )
+    if transfers == "error":
+        raise TransferError(
+            f"{moved}, which transfers='error' forbids; make both on one device, with device=, or "
+            "move one with to_device first"
+        )
+    # Only who asks for the log pays for the module.
+    import logging
+
+    line = f"{transfer.filename}:{transfer.lineno}"
+    logging.getLogger("array_api_nx").warning("%s: %s", line, moved)
 
 
 def evaluated(device: str, why: str) -> None:

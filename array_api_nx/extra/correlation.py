@@ -10,9 +10,10 @@ from ..device import nearest
 from ..frontend.array import Array
 from ..frontend.creation import zeros
 from ..frontend.data_type import result_type
-from ..frontend.dispatch import cast, common_device, only_array
+from ..frontend.dispatch import cast, only_array
 from ..frontend.elementwise import clip, conj, imag, real, sqrt
 from ..frontend.manipulation import concat, reshape
+from ..frontend.placement import together
 from ..frontend.searching import where
 from ..frontend.statistical import mean, sum
 from ..frontend.utility import any as any_
@@ -145,7 +146,7 @@ def corrcoef(
 def _variables(m: Array, y: Array | None, rowvar: bool, dtype: DTypeLike | None) -> Array:
     """A row per variable, in the dtype to compute in."""
     given = [only_array(m, "m")] if y is None else [only_array(m, "m"), only_array(y, "y")]
-    common_device(given)
+    given = [*together(*given)]
     if any([x.ndim > 2 for x in given]):
         raise ValueError(
             f"variables have at most two dimensions, not shapes {[x.shape for x in given]}; "
@@ -169,7 +170,7 @@ def _variables(m: Array, y: Array | None, rowvar: bool, dtype: DTypeLike | None)
         row = cast(x, target)
         if x.ndim < 2:
             row = reshape(row, (1, -1))
-        elif not rowvar and (x is m or x.shape[0] != 1):
+        elif not rowvar and (x is given[0] or x.shape[0] != 1):
             row = row.T
         rows.append(row)
     if y is None:
@@ -191,7 +192,7 @@ def _weights(rows: Array, fweights: Array | None, aweights: Array | None) -> Arr
     ):
         if given is None:
             continue
-        common_device((rows, only_array(given, name)))
+        rows, given = together(rows, only_array(given, name))
         if given.dtype not in kinds:
             kind = "integral" if kinds is d.INTEGRAL else "real"
             raise TypeError(f"{name} must be {kind}, not {given.dtype}; convert with astype")

@@ -13,11 +13,12 @@ from ..core.shape import as_int
 from ..frontend.array import Array
 from ..frontend.creation import arange, asarray
 from ..frontend.data_type import astype, result_type
-from ..frontend.dispatch import cast, common_device, only_array, refuse_dtype, wrap, wrap_indices
+from ..frontend.dispatch import cast, only_array, refuse_dtype, wrap, wrap_indices
 from ..frontend.elementwise import clip, isfinite, logical_and
 from ..frontend.evaluation import evaluate
 from ..frontend.indexing import take
 from ..frontend.manipulation import reshape, stack
+from ..frontend.placement import together
 from ..frontend.searching import count_nonzero, searchsorted, where
 from ..frontend.statistical import max, min, sum
 from ..frontend.utility import all as all_
@@ -86,7 +87,8 @@ def bincount(x: Array, /, weights: Array | None = None, minlength: int = 0) -> A
         handle = x._device.backend.bincount(x._handle, None, length, extend=True)
         return wrap_indices(handle, x._device)
     only_array(weights, "weights")
-    device = common_device((x, weights))
+    x, weights = together(x, weights)
+    device = x._device
     if weights.dtype not in d.NUMERIC:
         raise TypeError(f"weights must be numeric, not {weights.dtype}; convert with astype")
     if weights.shape != x.shape:
@@ -156,7 +158,7 @@ def histogram(
         raise TypeError(f"histogram takes real or bool elements, not {x.dtype}; take abs or real")
     if weights is not None:
         only_array(weights, "weights")
-        common_device((x, weights))
+        x, weights = together(x, weights)
         if weights.dtype not in d.NUMERIC:
             raise TypeError(f"weights must be numeric, not {weights.dtype}; convert with astype")
         if weights.shape != x.shape:
@@ -172,7 +174,7 @@ def histogram(
         )
     has_edges = isinstance(bins, Array | Sequence)
     if isinstance(bins, Array | Sequence):
-        edges = _given_edges(x, bins)
+        x, edges = _given_edges(x, bins)
     else:
         edges = _equal_edges(x, as_int(bins, "bins"), range)
     x, compared = _in_one_dtype(x, edges)
@@ -293,7 +295,7 @@ def histogramdd(
                 f"{name} has {len(given)} items for {dimensions} coordinates; give one for each"
             )
     if weights is not None:
-        common_device((points[0], only_array(weights, "weights")))
+        *points, weights = together(*points, only_array(weights, "weights"))
         if weights.shape != points[0].shape:
             raise ValueError(
                 f"weights need the shape of each coordinate, {points[0].shape}, not "
@@ -306,7 +308,8 @@ def histogramdd(
     edges = []
     for x, each, bounds in zip(points, per_axis, ranges, strict=True):
         if isinstance(each, Array | Sequence) and not isinstance(each, str):
-            edges.append(_given_edges(x, each))
+            x, given_edges = _given_edges(x, each)
+            edges.append(given_edges)
         else:
             edges.append(_equal_edges(x, as_int(each, "bins"), bounds))
         x, compared = _in_one_dtype(x, edges[-1])
@@ -351,7 +354,7 @@ def _coordinates(sample: Array | Sequence[Array]) -> list[Array]:
                 f"coordinates must be 1-D and of one size, but their shapes are "
                 f"{sorted(shapes)}; flatten with ravel"
             )
-        common_device(points)
+        points = [*together(*points)]
     for x in points:
         if x.dtype in d.COMPLEX:
             raise TypeError(f"coordinates must be real or bool, not {x.dtype}; take abs or real")
@@ -366,16 +369,17 @@ def _in_one_dtype(x: Array, edges: Array) -> tuple[Array, Array]:
     return cast(x, dtype), cast(edges, dtype)
 
 
-def _given_edges(x: Array, bins: Array | Sequence[float]) -> Array:
+def _given_edges(x: Array, bins: Array | Sequence[float]) -> tuple[Array, Array]:
+    """Elements and edges on one device."""
     edges = bins if isinstance(bins, Array) else asarray(bins, device=x.device)
-    common_device((x, edges))
+    x, edges = together(x, edges)
     if edges.dtype not in d.REAL:
         raise TypeError(f"edges of bins must be real, not {edges.dtype}; convert with astype")
     if edges.ndim != 1 or edges.shape[0] < 2:
         raise ValueError(f"edges of bins must be 1-D and at least 2, not of shape {edges.shape}")
     if edges._device.backend.has_elements(edges._handle) and not all_(edges[1:] >= edges[:-1]):
         raise ValueError("edges of bins must ascend; sort them")
-    return edges
+    return x, edges
 
 
 def _equal_edges(x: Array, bins: int, bounds: tuple[float, float] | None) -> Array:

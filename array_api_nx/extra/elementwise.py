@@ -14,13 +14,13 @@ from ..frontend.data_type import finfo, view_as
 from ..frontend.dispatch import (
     ArrayOrScalar,
     cast,
-    common_device,
     only_array,
     operand_dtypes,
     operands,
 )
 from ..frontend.elementwise import abs, imag, isfinite, isnan, real, sin
 from ..frontend.manipulation import reshape, stack
+from ..frontend.placement import together
 from ..frontend.searching import where
 from ..frontend.utility import all
 
@@ -79,7 +79,7 @@ def array_equal(a: Array, b: Array, /, equal_nan: bool = False) -> bool:
     ValueError
         If the arrays are on different devices.
     """
-    common_device((only_array(a, "a"), only_array(b, "b")))
+    a, b = together(only_array(a, "a"), only_array(b, "b"))
     if a.shape != b.shape:
         return False
     same = a == b

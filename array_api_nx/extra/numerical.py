@@ -17,7 +17,6 @@ from ..frontend.dispatch import (
     ArrayOrScalar,
     as_array,
     cast,
-    common_device,
     only_array,
     operand_dtypes,
     promote_arrays,
@@ -26,6 +25,7 @@ from ..frontend.dispatch import (
 from ..frontend.elementwise import clip, isnan
 from ..frontend.indexing import take
 from ..frontend.manipulation import concat, reshape
+from ..frontend.placement import together
 from ..frontend.searching import nonzero, searchsorted, where
 from ..frontend.sorting import argsort
 from ..frontend.statistical import sum
@@ -271,7 +271,7 @@ def interp(
     >>> xp.extra.interp(xp.asarray([0.0, 1.5, 9.0]), xp.asarray([1.0, 2.0]), xp.asarray([3.0, 5.0]))
     Array([3., 4., 5.], dtype=float64)
     """
-    common_device((only_array(x), only_array(xp, "xp"), only_array(fp, "fp")))
+    x, xp, fp = together(only_array(x), only_array(xp, "xp"), only_array(fp, "fp"))
     if xp.ndim != 1 or fp.shape != xp.shape or xp.shape[0] == 0:
         raise ValueError(
             f"interp needs points of one dimension and as many values, at least one, but xp has "

@@ -32,6 +32,7 @@ from .dispatch import (
     wrap,
 )
 from .manipulation import broadcast_to, expand_dims
+from .placement import device_in
 
 __all__ = [
     "arange",
@@ -202,7 +203,10 @@ def asarray(
                 interop.taking(obj, "asarray", there, adopted.nbytes)
             return _converted(adopted, dtype, device, copy)
     array = interop.as_numpy(obj, dtype, copy)
-    target = as_device(device)
+    if device is None and isinstance(obj, list | tuple):
+        target = device_in(obj)
+    else:
+        target = as_device(device)
     if hints.watched:
         interop.taking(obj, "asarray", target, array.nbytes)
     # Of a sequence's elements nobody else has an array.

@@ -26,6 +26,7 @@ from ..core.symbolic import Dim
 from ..device import Device, available, default_device, nearest
 from ..native import with_twin
 from .array import Array
+from .placement import beside, common_device, on_device, together
 
 if TYPE_CHECKING:
     from ..contract.backend import Handle, Operand
@@ -40,13 +41,13 @@ __all__ = [
     "cast",
     "check_scalar",
     "check_writable",
-    "common_device",
     "inplace",
     "int64_operand",
     "is_operand",
     "moved_scalar",
     "only_array",
     "operands",
+    "placed_operand",
     "promote_arrays",
     "reduce",
     "scalar_type",
@@ -220,18 +221,6 @@ def check_writable(x: Array) -> None:
         raise ValueError(f"cannot write to the array: {reason}; {mend}")
 
 
-def common_device(arrays: Sequence[Array]) -> Device:
-    """The device that all of `arrays` are on; ValueError if they are on several."""
-    device = arrays[0]._device
-    for array in arrays:
-        if array._device is not device:
-            raise ValueError(
-                f"arrays are on different devices, {device} and {array._device}; "
-                "move them with to_device first"
-            )
-    return device
-
-
 @with_twin
 def cast(x: Array, dtype: DType) -> Array:
     """`x` itself, or a copy with another dtype."""
@@ -277,11 +266,8 @@ def operands(*values: object) -> tuple[list[ArrayOrScalar], DType, Device]:
             "at least one argument must be an array, but all are Python scalars; "
             "convert one with asarray(...)"
         )
-    device = common_device(arrays)
-    result = [
-        moved_scalar(x, device) if type(x) is Array and x._device is not device else x
-        for x in result
-    ]
+    device = common_device([x._device for x in arrays])
+    result = [placed_operand(given, x, device) for given, x in zip(values, result, strict=True)]
     dtype = d.promote(*[x._dtype for x in result if type(x) is Array])
     for x in result:
         if type(x) is not Array:
@@ -291,6 +277,13 @@ def operands(*values: object) -> tuple[list[ArrayOrScalar], DType, Device]:
     if device.missing:
         dtype = _promoted(dtype, device)
     return result, dtype, device
+
+
+def placed_operand(given: object, x: ArrayOrScalar, device: Device) -> ArrayOrScalar:
+    """What `as_array` made of an operand, on the device of all of them."""
+    if type(x) is not Array or x._device is device:
+        return x
+    return on_device(x, device) if type(given) is Array else moved_scalar(x, device)
 
 
 def moved_scalar(x: Array, device: Device) -> Array:
@@ -311,11 +304,12 @@ def promote_arrays(*arrays: Array) -> tuple[list[Array], DType, Device]:
     """Arrays (scalars excluded) cast to their common dtype."""
     for i, x in enumerate(arrays, start=1):
         only_array(x, f"x{i}")
-    device = common_device(arrays)
-    dtype = d.promote(*[x._dtype for x in arrays])
+    placed = together(*arrays)
+    device = placed[0]._device
+    dtype = d.promote(*[x._dtype for x in placed])
     if device.missing:
         dtype = _promoted(dtype, device)
-    return [cast(x, dtype) for x in arrays], dtype, device
+    return [cast(x, dtype) for x in placed], dtype, device
 
 
 def refuse_dtype(op: Primitive, *found: DType) -> NoReturn:
@@ -524,6 +518,8 @@ def inplace(op: Primitive, x: Array, other: ArrayOrScalar) -> Array:
 
 def _inplace(op: Primitive, x: Array, other: ArrayOrScalar) -> Array:
     """The rest of `inplace`: other dtypes, broadcasting, errors."""
+    if type(other) is Array:
+        other = beside(x, other)
     (_, value), dtype, device = operands(x, other)
     compute, result = operand_dtypes(op, dtype, device)
     if not d.same_kind(result, x._dtype):

@@ -30,7 +30,7 @@ def array_repr(x: Array) -> str:
     options = np.get_printoptions()
     shape = x.shape
     tail = f", dtype={x.dtype}"
-    if x.device is not default_device():
+    if x.device != default_device():
         tail += f", device={str(x.device)!r}"
     tail += ")"
     size = prod(shape)

@@ -30,13 +30,13 @@ from .dispatch import (
     cast,
     check_scalar,
     check_writable,
-    common_device,
     int64_operand,
     moved_scalar,
     only_array,
     reduce,
     wrap,
 )
+from .placement import beside, common_device, on_device, together
 
 __all__ = [
     "fill_in",
@@ -58,6 +58,7 @@ selections: Final[dict[tuple[object, ...], Selection]] = {}
 
 def getitem(x: Array, key: Index) -> Array:
     """``x[key]`` for a key that was not seen before, or cannot be looked up."""
+    x = _beside_key(x, key)
     device = x._device
     backend = device.backend
     handle = x._handle
@@ -70,6 +71,13 @@ def getitem(x: Array, key: Index) -> Array:
     if keys is not None:
         handle = _get(x, handle, keys)
     return wrap(handle, x._dtype, device)
+
+
+def _beside_key(x: Array, key: Key) -> Array:
+    """`x` on the device on which it is indexed: it may follow the arrays in the key."""
+    items = key if type(key) is tuple else (key,)
+    devices = [item._device for item in items if type(item) is Array]
+    return on_device(x, common_device([x._device, *devices])) if devices else x
 
 
 def _get(x: Array, handle: Handle, keys: Keys) -> Handle:
@@ -195,7 +203,7 @@ def _stored(x: Array, value: ArrayOrScalar) -> Operand:
         if type(value) is not Array:
             return check_scalar(value, dtype)
         value = moved_scalar(value, x._device)
-    common_device((x, value))
+    value = beside(x, value)
     if not d.same_kind(value._dtype, dtype):
         raise TypeError(
             f"cannot store {value._dtype} values in an array of dtype {dtype}, which loses data; "
@@ -228,7 +236,7 @@ def _item(x: Array, item: Key) -> Key:
         item = asarray(item, dtype=d.int64 if empty else None, device=x._device)
     if type(item) is not Array:
         return item
-    common_device((x, item))
+    item = beside(x, item)
     if item._dtype is d.bool:
         return IndexArray(item._handle, item.shape)
     if item._dtype not in d.INTEGRAL:
@@ -303,7 +311,7 @@ def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
     """
     if type(x) is not Array:
         only_array(x)
-    indices = _integers(x, indices)
+    x, indices = _integers(x, indices)
     backend = x._device.backend
     ndim = len(backend.shape(x._handle))
     if axis is None:
@@ -352,7 +360,7 @@ def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
     Standard: indexing functions.
     """
     only_array(x)
-    indices = _integers(x, indices)
+    x, indices = _integers(x, indices)
     shape, other = x.shape, indices.shape
     if len(shape) != len(other):
         raise ValueError(
@@ -372,17 +380,17 @@ def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
     return wrap(handle, x._dtype, x._device)
 
 
-def _integers(x: Array, indices: Array) -> Array:
-    """`indices` as int64 on the device of `x`."""
+def _integers(x: Array, indices: Array) -> tuple[Array, Array]:
+    """Both on one device, and `indices` as int64."""
     if type(indices) is not Array:
         only_array(indices, "indices")
     if indices._device is not x._device:
-        common_device((x, indices))
+        x, indices = together(x, indices)
     if indices._dtype is d.int64:
-        return indices
+        return x, indices
     if indices._dtype not in d.INTEGRAL:
         raise TypeError(f"indices must be integers, not {indices._dtype}; convert with astype")
-    return _as_int64(indices)
+    return x, _as_int64(indices)
 
 
 def _out_of_range(x: Array, axis: int, error: IndexError) -> NoReturn:

@@ -71,7 +71,7 @@ class Info:
         for tests are there for those who name them, and listed if one is the default.
         """
         known, default = known_devices(), default_device()
-        return known if default in known else (*known, default)
+        return known if default in known else (*known, Device(default.name))
 
     def dtypes(
         self, *, device: Device | str | None = None, kind: str | tuple[str, ...] | None = None

@@ -31,6 +31,7 @@ __all__ = [
     "from_numpy",
     "host_copy",
     "item",
+    "moved",
     "reading",
     "reduce",
     "scalar_value",
@@ -499,7 +500,7 @@ def from_dlpack(x: Foreign, device: Device | str | None, copy: bool | None) -> A
 
 def _from_host_memory(x: Foreign, device: Device | str | None, copy: bool | None) -> Array:
     target = default_device() if device is None else as_device(device)
-    if device_of(x) is target:
+    if device_of(x) == target:
         return _exported(x, target, target, copy)
     place: Literal["cpu"] | None = None if device is None else "cpu"
     array = np.from_dlpack(x, device=place, copy=copy)
@@ -528,10 +529,13 @@ def _exported(x: Foreign, there: Device, target: Device, copy: bool | None) -> A
     except TypeError as error:
         raise BufferError(str(error)) from None
     if copy is False:
-        return adopted if target is there else _moved_in_place(adopted, target)
-    if copy and target is there:
-        return wrap(target.backend.copy(adopted._handle), adopted._dtype, target)
-    return adopted if target is there else _moved(adopted, target)
+        if target != there:
+            return _moved_in_place(adopted, target)
+        return wrap(adopted._handle, adopted._dtype, target)
+    if target != there:
+        return moved(adopted, target)
+    handle = adopted._handle
+    return wrap(target.backend.copy(handle) if copy else handle, adopted._dtype, target)
 
 
 def adopt(x: Foreign, device: Device) -> Array:
@@ -551,13 +555,16 @@ def to_device(x: Array, device: Device | str | None, stream: object) -> Array:
         raise ValueError(f"device {target} has no streams; leave out stream=")
     if target is x._device:
         return x
+    if target == x._device:
+        return wrap(x._handle, x._dtype, target)
     available(x._dtype, target)
     if hints.watched:
         reading(x, "to_device", target.name)
-    return _moved(x, target)
+    return moved(x, target)
 
 
-def _moved(x: Array, target: Device) -> Array:
+def moved(x: Array, target: Device) -> Array:
+    """`x` on another device, which has its dtype, without a report."""
     source, backend = x._device.backend, target.backend
     kind = source.dlpack_device()[0]
     handle = x._handle
@@ -566,13 +573,13 @@ def _moved(x: Array, target: Device) -> Array:
         if source.read_only_reason(handle) is not None:
             handle = source.copy(handle)
         try:
-            moved = backend.from_native(source.native(handle))
+            there = backend.from_native(source.native(handle))
         except BufferError:
-            moved = backend.from_native(source.native(source.copy(handle)))
+            there = backend.from_native(source.native(source.copy(handle)))
     else:
         array = source.to_host(handle)
-        moved = backend.from_host(array, copy=not array.flags.writeable)
-    return wrap(moved, x._dtype, target)
+        there = backend.from_host(array, copy=not array.flags.writeable)
+    return wrap(there, x._dtype, target)
 
 
 def to_device_in_place(x: Array, target: Device) -> Array:
@@ -583,8 +590,8 @@ def to_device_in_place(x: Array, target: Device) -> Array:
     ValueError
         If it takes a copy.
     """
-    if target is x._device:
-        return x
+    if target == x._device:
+        return to_device(x, target, None)
     available(x._dtype, target)
     if hints.watched:
         reading(x, "to_device", target.name)
@@ -608,7 +615,7 @@ def _moved_in_place(x: Array, target: Device) -> Array:
     )
 
 
-def _restore(array: NDArray, device: str) -> Array:
+def _restore(array: NDArray, device: Device | str) -> Array:
     target = as_device(device)
     if hints.watched:
         taking(None, "pickle", target, array.nbytes)
@@ -616,7 +623,7 @@ def _restore(array: NDArray, device: str) -> Array:
 
 
 def reduce(x: Array) -> tuple[object, ...]:
-    """`Array.__reduce__`: the elements, packed, and the name of the device."""
+    """`Array.__reduce__`: the elements, packed, and the device."""
     if hints.watched:
         reading(x, "pickle", "python")
-    return _restore, (host_copy(x), x._device.name)
+    return _restore, (host_copy(x), x._device)

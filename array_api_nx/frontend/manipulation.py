@@ -24,7 +24,8 @@ from ..core.shape import (
 from ..native import with_twin
 from ..tracing.recorder import rely_on_layout
 from .array import Array
-from .dispatch import binary, cast, common_device, int64_operand, only_array, reduce
+from .dispatch import binary, cast, int64_operand, only_array, reduce
+from .placement import together
 
 __all__ = [
     "broadcast_arrays",
@@ -260,9 +261,9 @@ def _joinable(arrays: Sequence[Array], name: str) -> tuple[list[Handle], Array]:
         return handles, first
     for x in arrays:
         only_array(x, f"each argument of {name}")
-    common_device(arrays)
+    arrays = together(*arrays)
     dtype = promote(*[x._dtype for x in arrays])
-    return [cast(x, dtype)._handle for x in arrays], cast(first, dtype)
+    return [cast(x, dtype)._handle for x in arrays], cast(arrays[0], dtype)
 
 
 @with_twin
@@ -495,7 +496,8 @@ def repeat(x: Array, repeats: int | Array, /, *, axis: int | None = None) -> Arr
     length = shape[position]
     counts: Operand
     if type(repeats) is Array:
-        common_device((x, repeats))
+        x, repeats = together(x, repeats)
+        backend = x._device.backend
         if repeats._dtype not in INTEGRAL:
             raise TypeError(f"repeats must be integers, not {repeats._dtype}; convert with astype")
         if repeats.shape not in ((), (1,), (length,)):

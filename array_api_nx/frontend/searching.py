@@ -16,7 +16,6 @@ from .dispatch import (
     as_array,
     cast,
     check_scalar,
-    common_device,
     int64_operand,
     only_array,
     operand_dtypes,
@@ -25,6 +24,7 @@ from .dispatch import (
     wrap,
     wrap_indices,
 )
+from .placement import beside, together
 
 __all__ = ["argmax", "argmin", "count_nonzero", "nonzero", "searchsorted", "where"]
 
@@ -189,6 +189,8 @@ def searchsorted(
     """
     if side not in ("left", "right"):
         raise ValueError(f"side must be 'left' or 'right', not {side!r}")
+    if sorter is not None:
+        x1, sorter = together(only_array(x1, "x1"), only_array(sorter, "sorter"))
     (first, second), dtype, device = operands(x1, x2)
     array = only_array(first, "x1")
     compute, _ = operand_dtypes(p.SEARCHSORTED, dtype, device)
@@ -200,7 +202,7 @@ def searchsorted(
     backend = device.backend
     haystack = cast(array, compute)._handle
     if sorter is not None:
-        haystack = backend.take(haystack, _sorter_handle(sorter, array), 0)
+        haystack = backend.take(haystack, _sorter_handle(beside(array, sorter), array), 0)
     if type(second) is Array:
         values = cast(second, compute)._handle
     else:
@@ -209,7 +211,6 @@ def searchsorted(
 
 
 def _sorter_handle(sorter: Array, x1: Array) -> object:
-    common_device([x1, only_array(sorter, "sorter")])
     if sorter._dtype not in d.INTEGRAL:
         raise TypeError(
             f"sorter must hold integer indices, not {sorter._dtype}; get them with argsort(x1)"

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Final, NamedTuple, TypeAlias, final
 
+from ..config import config_context
 from ..contract.backend import AxisOrder, Handle
 from ..contract.numpy_dtypes import DTypeLike
 from ..contract.program import Program
@@ -16,12 +17,13 @@ from ..core.frozen import Frozen, set_slot
 from ..core.polynomial import Var
 from ..core.shape import check_shape
 from ..core.symbolic import Dim, DimLike, Sizes, SymbolicShape, UndecidedError, deciding, dim_of_var
-from ..device import Device, StandIn, as_device, default_device
+from ..device import Device, StandIn, as_device, default_device, use_backend
 from ..tracing.backend import Switch
 from ..tracing.recorder import Recorder, Traced, TraceError, current
 from ..tracing.simplify import simplify
 from .array import Array
 from .dispatch import wrap
+from .placement import device_of_program, is_strict
 from .trees import Stateful, Structure, Tree, build, map_leaves
 
 __all__ = [
@@ -105,7 +107,7 @@ class ShapeSpec(Frozen):
     def __repr__(self) -> str:
         sizes = [str(size) for size in self.shape]
         shape = f"({', '.join(sizes)}{',' if len(sizes) == 1 else ''})"
-        device = "" if self.device is default_device() else f", device={str(self.device)!r}"
+        device = "" if self.device == default_device() else f", device={str(self.device)!r}"
         return f"ShapeSpec({shape}, {self.dtype}{device})"
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -155,17 +157,16 @@ _traces = 0
 def _recording(recorder: Recorder, devices: Sequence[Device]) -> Iterator[None]:
     """Let this context's calls go to `recorder` instead of the devices' backends."""
     global _traces
-    default = default_device()
-    for device in (default, *devices):
+    for device in devices:
         device.backend.dlpack_device()  # so that it is loaded
     with _lock:
         _traces += 1
-        for device in {default, *devices}:
+        for device in {*devices}:
             backend: StandIn = device.backend
             if type(backend) is not Switch:
                 backend = Switch(backend)
                 _switches.append((device, backend))
-                device.backend = backend
+                use_backend(device, backend)
     token = current.set(recorder)
     try:
         with deciding(recorder):
@@ -177,7 +178,7 @@ def _recording(recorder: Recorder, devices: Sequence[Device]) -> Iterator[None]:
             if not _traces:
                 while _switches:
                     device, switch = _switches.pop()
-                    device.backend = switch.backend
+                    use_backend(device, switch.backend)
 
 
 class Argument(NamedTuple):
@@ -306,8 +307,20 @@ def _trace(
     structure: Structure,
     arguments: Sequence[Argument],
 ) -> Trace:
+    default = default_device()
+    chosen = default
+    if not is_strict():
+        # What is made without device= is where the arguments are, as a program has one device.
+        chosen = device_of_program([x.device for x in arguments])
+        arguments = [
+            x if x.device.committed or x.device == chosen else x._replace(device=chosen.uncommitted)
+            for x in arguments
+        ]
     devices = [x.device for x in arguments]
-    with _recording(recorder, devices):
+    with (
+        config_context(default_device=chosen),
+        _recording(recorder, [default, chosen, *devices]),
+    ):
         given = [
             wrap(recorder.input(x.shape, x.dtype, x.order, x.reason), x.dtype, x.device)
             for x in arguments
@@ -317,7 +330,6 @@ def _trace(
         args, kwargs = build(structure, given, states)
         result = function(*args, **kwargs)
         outputs: list[Handle] = []
-        chosen = default_device()
 
         def place(x: Tree) -> Tree:
             nonlocal chosen
@@ -340,6 +352,8 @@ def _trace(
             if backend.tracing is recorder.backend:
                 chosen = device
         recorder.show(outputs, strided_shares=chosen.backend.strided_shares)
+    if any([device == chosen and device.committed for device in devices]):
+        chosen = Device(chosen.name)
     reasons = tuple(recorder.reasons.items())
     used = tuple([x.used() for x in states])
     return Trace(simplify(recorder.program(outputs)), chosen, placed, reasons, used)

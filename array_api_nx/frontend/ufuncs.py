@@ -29,10 +29,11 @@ from .dispatch import (
     cast,
     check_scalar,
     check_writable,
-    common_device,
+    placed_operand,
     scalar_type,
     wrap,
 )
+from .placement import beside, common_device
 
 __all__ = ["apply_ufunc", "array_ufunc"]
 
@@ -153,8 +154,8 @@ def _mixed(ufunc: np.ufunc, compiler: Foreign, operands: tuple[Foreign, ...]) ->
             "at least one operand must be an array, but all are Python scalars; "
             "convert one with asarray(...)"
         )
-    device = common_device(arrays)
-    values = [x.to_device(device) if type(x) is Array else x for x in values]
+    device = common_device([x._device for x in arrays])
+    values = [placed_operand(x, value, device) for x, value in zip(operands, values, strict=True)]
     kinds = tuple([x._dtype if type(x) is Array else scalar_type(x) for x in values])
     return _computed(ufunc, compiler, values, kinds, device)
 
@@ -484,9 +485,12 @@ def _by_numpy(
         raise TypeError(
             f"{ufunc.__name__}.{method} does not write to array_api_nx arrays; leave out= out"
         )
-    device = common_device(arrays)
+    device = common_device([x._device for x in arrays])
     if method == "at" and type(inputs[0]) is Array:
-        check_writable(inputs[0])
+        written = inputs[0]
+        check_writable(written)
+        inputs = tuple([beside(written, x) if type(x) is Array else x for x in inputs])
+        device = written._device
         if not device.backend.shares_host:
             raise TypeError(
                 f"{ufunc.__name__}.at cannot write to the memory of device {device}; move the "

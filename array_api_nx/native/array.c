@@ -160,11 +160,23 @@ static PyObject *get_size(PyObject *self, void *closure)
 
 /* ------------------------------------------------------------------ operators */
 
+static inline PyObject *placed_one(PyObject *result, PyObject *x)
+{
+    return is_committed(x) ? commit_result(result, &x, 1) : result;
+}
+
+static inline PyObject *placed_two(PyObject *result, PyObject *x, PyObject *y)
+{
+    PyObject *const operands[2] = {x, y};
+    return is_committed(x) || is_committed(y) ? commit_result(result, operands, 2) : result;
+}
+
 #define UNARY_OPERATOR(NAME, CODE)                                         \
     static PyObject *unary_##NAME(PyObject *self)                           \
     {                                                                       \
         PyObject *result = compute_unary(CODE, self);                       \
-        return result != DECLINED ? result : ask_one(METHOD___##NAME##__, self); \
+        return result != DECLINED ? placed_one(result, self)                \
+                                  : ask_one(METHOD___##NAME##__, self);     \
     }
 
 UNARY_OPERATOR(abs, OP_ABS)
@@ -178,7 +190,7 @@ UNARY_OPERATOR(pos, OP_POSITIVE)
     {                                                                          \
         PyObject *result = compute_binary(CODE, x, y);                         \
         if (result != DECLINED) {                                              \
-            return result;                                                     \
+            return placed_two(result, x, y);                                   \
         }                                                                      \
         return is_array(x) ? ask_two(METHOD___##NAME##__, x, y)                \
                            : ask_two(METHOD___r##NAME##__, y, x);              \
@@ -209,7 +221,7 @@ static PyObject *power(PyObject *x, PyObject *y, PyObject *modulus)
     }
     PyObject *result = compute_binary(OP_POW, x, y);
     if (result != DECLINED) {
-        return result;
+        return placed_two(result, x, y);
     }
     return is_array(x) ? ask_two(METHOD___pow__, x, y) : ask_two(METHOD___rpow__, y, x);
 }
@@ -234,7 +246,7 @@ static PyObject *binary_matmul(PyObject *x, PyObject *y)
 {
     PyObject *result = multiply_matrices(x, y);
     if (result != DECLINED) {
-        return result;
+        return placed_two(result, x, y);
     }
     return is_array(x) ? ask_two(METHOD___matmul__, x, y) : ask_two(METHOD___rmatmul__, y, x);
 }
@@ -255,7 +267,8 @@ static PyObject *compare(PyObject *x, PyObject *y, int comparison)
         [Py_GT] = {OP_GREATER, METHOD___gt__}, [Py_GE] = {OP_GREATER_EQUAL, METHOD___ge__},
     };
     PyObject *result = compute_binary(comparisons[comparison].op, x, y);
-    return result != DECLINED ? result : ask_two(comparisons[comparison].method, x, y);
+    return result != DECLINED ? placed_two(result, x, y)
+                              : ask_two(comparisons[comparison].method, x, y);
 }
 
 /* ------------------------------------------------------------------ conversions */
@@ -366,7 +379,7 @@ static int as_bool(PyObject *self)
 static Py_ssize_t length(PyObject *self)
 {
     /* While calls are recorded, this is one on every device. */
-    Tensor *layout = cpu.answered != NULL ? shape_holder(self) : NULL;
+    Tensor *layout = cpu.answered[0] != NULL ? shape_holder(self) : NULL;
     if (layout != NULL && layout->ndim > 0) {
         return layout->shape[0];
     }
@@ -379,7 +392,12 @@ static Py_ssize_t length(PyObject *self)
 static PyObject *subscript(PyObject *self, PyObject *key)
 {
     PyObject *result = get_item(self, key);
-    return result != DECLINED ? result : ask_two(METHOD___getitem__, self, key);
+    if (result != DECLINED) {
+        PyObject *const operands[2] = {self, key};
+        return PyTuple_Check(key) ? place_result(result, operands, 2)
+                                  : placed_two(result, self, key);
+    }
+    return ask_two(METHOD___getitem__, self, key);
 }
 
 static int assign_subscript(PyObject *self, PyObject *key, PyObject *value)
@@ -419,14 +437,14 @@ static PyObject *get_T(PyObject *self, void *closure)
 {
     PyObject *result = transpose_last(self, 2);
     (void)closure;
-    return result != DECLINED ? result : ask_one(METHOD_T, self);
+    return result != DECLINED ? placed_one(result, self) : ask_one(METHOD_T, self);
 }
 
 static PyObject *get_mT(PyObject *self, void *closure)
 {
     PyObject *result = transpose_last(self, ARRAY_DIMS);
     (void)closure;
-    return result != DECLINED ? result : ask_one(METHOD_mT, self);
+    return result != DECLINED ? placed_one(result, self) : ask_one(METHOD_mT, self);
 }
 
 static PyObject *as_complex(PyObject *self, PyObject *ignored)

@@ -33,7 +33,7 @@ static PyObject *call_program(PyObject *described, PyObject *args)
         PyTuple_GET_ITEM(described, ORDER),
     };
     PyObject *flags = NULL;
-    PyObject *result = run_on_arrays(&program, arrays, count, &flags);
+    PyObject *result = place_result(run_on_arrays(&program, arrays, count, &flags), arrays, count);
     if (flags != NULL) {
         PyObject *stands = PyObject_CallOneArg(PyTuple_GET_ITEM(described, REPORT), flags);
         const int truth = stands == NULL ? -1 : PyObject_IsTrue(stands);

@@ -188,7 +188,8 @@ static PyObject *astype_twin(int ignored, PyObject *const *args, Py_ssize_t coun
         !take_flag(values[2], &copy)) {
         return DECLINED;
     }
-    if (values[3] != NULL && values[3] != Py_None && values[3] != cpu.device) {
+    if (values[3] != NULL && values[3] != Py_None &&
+        values[3] != ((Array *)values[0])->device) {
         return DECLINED;
     }
     return convert_array(values[0], code, copy);
@@ -490,7 +491,8 @@ static PyObject *asarray_twin(int ignored, PyObject *const *args, Py_ssize_t cou
     }
     if (is_array(object)) {
         PyObject *dtype = ((Array *)object)->dtype;
-        const int here = device == NULL || device == Py_None || device == cpu.device;
+        const int here =
+            device == NULL || device == Py_None || device == ((Array *)object)->device;
         if (code == NO_DTYPE) {
             code = code_of_dtype(dtype);
         }

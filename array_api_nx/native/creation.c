@@ -124,7 +124,7 @@ static Tensor *take_like(PyObject *x, PyObject *dtype, PyObject *device, DTypeCo
 {
     Tensor *tensor = x != NULL && is_array(x) ? layout_of(x) : NULL;
     if (tensor == NULL || tensor->size > limits.at_once || tensor->size == 0 ||
-        (device != NULL && device != Py_None && device != cpu.device)) {
+        (device != NULL && device != Py_None && device != ((Array *)x)->device)) {
         return NULL;
     }
     *code = (DTypeCode)tensor->code;
@@ -158,7 +158,7 @@ static PyObject *fill(int ndim, const npy_intp *shape, PyObject *scalar, DTypeCo
         Tensor *x = layout_of(scalar);
         const char *data;
         if (x == NULL || x->ndim != 0 || (code != NO_DTYPE && code != x->code) ||
-            (device != NULL && device != Py_None && device != cpu.device) ||
+            (device != NULL && device != Py_None && device != ((Array *)scalar)->device) ||
             (data = data_of(x)) == NULL) {
             return DECLINED;
         }

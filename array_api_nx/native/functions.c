@@ -233,9 +233,10 @@ static PyObject *call_function(PyObject *object, PyObject *const *args, size_t f
                                PyObject *names)
 {
     const Function *self = (Function *)object;
-    PyObject *result = self->twin(self->code, args, PyVectorcall_NARGS(flags), names);
+    const Py_ssize_t count = PyVectorcall_NARGS(flags);
+    PyObject *result = self->twin(self->code, args, count, names);
     if (result != DECLINED) {
-        return result;
+        return place_result(result, args, count + (names == NULL ? 0 : PyTuple_GET_SIZE(names)));
     }
     return PyObject_Vectorcall(self->function, args, flags, names);
 }
@@ -428,11 +429,17 @@ int is_watched;
 /* Whether Python is to see all that arrays do. */
 static int is_recorded;
 
+static void answer(void)
+{
+    cpu.answered[0] = is_recorded ? NULL : cpu.device;
+    cpu.answered[1] = is_recorded ? NULL : cpu.committed;
+}
+
 static PyObject *set_cpu(PyObject *module, PyObject *args)
 {
-    PyObject *device, *backend;
+    PyObject *device, *committed, *backend;
     (void)module;
-    if (!PyArg_ParseTuple(args, "OO", &device, &backend)) {
+    if (!PyArg_ParseTuple(args, "OOO", &device, &committed, &backend)) {
         return NULL;
     }
     const Py_ssize_t offset = offset_of((PyObject *)Py_TYPE(device), "backend");
@@ -440,9 +447,10 @@ static PyObject *set_cpu(PyObject *module, PyObject *args)
         return NULL;
     }
     Py_XSETREF(cpu.device, Py_NewRef(device));
+    Py_XSETREF(cpu.committed, Py_NewRef(committed));
     Py_XSETREF(cpu.backend, Py_NewRef(backend));
     cpu.backend_offset = offset;
-    cpu.answered = is_recorded ? NULL : cpu.device;
+    answer();
     Py_RETURN_NONE;
 }
 
@@ -465,7 +473,7 @@ static PyObject *set_recorded(PyObject *module, PyObject *recorded)
         return NULL;
     }
     is_recorded = truth;
-    cpu.answered = is_recorded ? NULL : cpu.device;
+    answer();
     Py_RETURN_NONE;
 }
 
@@ -518,8 +526,9 @@ static PyMethodDef methods[] = {
     {"set_limits", set_limits, METH_VARARGS,
      "set_limits(at_once, deferred)\n--\n\nThe two sizes of policy.limits."},
     {"set_cpu", set_cpu, METH_VARARGS,
-     "set_cpu(device, backend)\n--\n\n"
-     "The device whose arrays C computes with, as long as that is its backend."},
+     "set_cpu(device, committed, backend)\n--\n\n"
+     "The device whose arrays C computes with, as long as that is its backend: not committed, and "
+     "committed."},
     {"set_watched", set_watched, METH_O,
      "set_watched(watched)\n--\n\n"
      "Whether C leaves conversions of arrays to Python scalars and NumPy, and from them, to Python."},

@@ -450,7 +450,9 @@ static PyObject *broadcast_arrays(int code, PyObject *const *args, Py_ssize_t co
         if (x == NULL) {
             return decline_unless_raised();
         }
-        if (!join_shape(&walk, x->ndim, x->shape)) {
+        /* Each result is on the device of its operand. */
+        if (!join_shape(&walk, x->ndim, x->shape) ||
+            ((Array *)args[i])->device != ((Array *)args[0])->device) {
             return DECLINED;
         }
     }

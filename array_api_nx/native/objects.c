@@ -329,6 +329,59 @@ PyObject *wrap_tensor(Tensor *tensor, DTypeCode code)
     return (PyObject *)array;
 }
 
+static PyObject *const *items_of(PyObject *sequence, Py_ssize_t *count)
+{
+    if (PyTuple_Check(sequence)) {
+        *count = PyTuple_GET_SIZE(sequence);
+        return ((PyTupleObject *)sequence)->ob_item;
+    }
+    *count = PyList_Check(sequence) ? PyList_GET_SIZE(sequence) : 0;
+    return *count > 0 ? ((PyListObject *)sequence)->ob_item : NULL;
+}
+
+static void commit(PyObject *result, PyObject *const *operands, Py_ssize_t count)
+{
+    if (!is_array(result) || ((Array *)result)->device != cpu.device) {
+        return;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (operands[i] == result) {
+            return; /* an operand stays what it is */
+        }
+    }
+    Py_SETREF(((Array *)result)->device, Py_NewRef(cpu.committed));
+}
+
+PyObject *commit_result(PyObject *result, PyObject *const *operands, Py_ssize_t count)
+{
+    Py_ssize_t length;
+    if (result == NULL || result == DECLINED) {
+        return result;
+    }
+    PyObject *const *items = items_of(result, &length);
+    commit(result, operands, count);
+    for (Py_ssize_t i = 0; i < length; i++) {
+        commit(items[i], operands, count);
+    }
+    return result;
+}
+
+PyObject *place_result(PyObject *result, PyObject *const *operands, Py_ssize_t count)
+{
+    for (Py_ssize_t i = 0; i < count; i++) {
+        Py_ssize_t length;
+        PyObject *const *items = items_of(operands[i], &length);
+        int commits = is_committed(operands[i]) || operands[i] == cpu.committed;
+        for (Py_ssize_t j = 0; j < length && !commits; j++) {
+            commits = is_committed(items[j]);
+        }
+        if (commits) {
+            return commit_result(result, operands, count);
+        }
+    }
+    return result;
+}
+
 Tensor *new_memory(int ndim, const npy_intp *shape, DTypeCode code, int turned, char **data)
 {
     Tensor *tensor = new_tensor(ndim, code);

@@ -77,11 +77,12 @@ extern Limits limits;
    runs, whose memory no other run of it may use meanwhile. */
 extern int keeps_gil;
 
-/* The device `cpu` and its backend, while that is the plain one; NULL before the device is used. C
-   computes with arrays on the device `answered`: `device`, or NULL while Python is to see all that
-   arrays do. */
+/* The device `cpu` and its backend, while that is the plain one; NULL before the device is used.
+   There are two objects for the device (see device.py): what C makes is on `device`, which is not
+   committed, until `place_result` has looked at the operands. C computes with arrays on the devices
+   `answered`: these two, or NULL while Python is to see all that arrays do. */
 typedef struct {
-    PyObject *device, *backend, *answered;
+    PyObject *device, *committed, *backend, *answered[2];
     Py_ssize_t backend_offset; /* of the slot Device.backend */
 } CPU;
 
@@ -118,9 +119,23 @@ static inline PyObject *slot_at(PyObject *object, Py_ssize_t offset)
 /* Whether `device` is `cpu` and has its plain backend. */
 static inline int is_cpu(PyObject *device)
 {
-    return device == cpu.answered && device != NULL &&
+    return (device == cpu.answered[0] || device == cpu.answered[1]) && device != NULL &&
            slot_at(device, cpu.backend_offset) == cpu.backend;
 }
+
+/* Whether an operand is an array that was put on `cpu`. */
+static inline int is_committed(PyObject *operand)
+{
+    return is_array(operand) && ((Array *)operand)->device == cpu.committed;
+}
+
+/* Put what C computed on `cpu.committed`: a new array, or those in a tuple or list. Gives `result`,
+   which may be NULL or DECLINED. */
+PyObject *commit_result(PyObject *result, PyObject *const *operands, Py_ssize_t count);
+
+/* The same if an operand, or an array in a tuple or list among them, is there, or if an operand is
+   that device itself. */
+PyObject *place_result(PyObject *result, PyObject *const *operands, Py_ssize_t count);
 
 /* From now on the garbage collector looks into an Array, Tensor or Storage. (Python's own functions
    would ask the collector each time, which takes longer than to look at a field.) */

@@ -73,7 +73,7 @@ def default_rng(seed: Seed | Generator = None, *, device: Device | str | None = 
     """
     place = None if device is None else as_device(device)
     if isinstance(seed, Generator):
-        if place is not None and seed.device is not place:
+        if place is not None and seed.device != place:
             raise ValueError("this generator has a device of its own; make one from a seed instead")
         return seed
     return Generator(as_seed(seed), place)

@@ -22,7 +22,13 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Final
 
 from ..contract.errors import LimitError
-from ..contract.events import Evaluation, HostAccessError, HostAccessWarning, Transfer
+from ..contract.events import (
+    Evaluation,
+    HostAccessError,
+    HostAccessWarning,
+    Transfer,
+    TransferError,
+)
 from .observation import Evaluations, Transfers, count_evaluations, transfers
 from .recording import Call, Calls, recorded
 
@@ -41,6 +47,7 @@ __all__ = [
     "HostAccessWarning",
     "LimitError",
     "Transfer",
+    "TransferError",
     "Transfers",
     "backend_contract",
     "count_evaluations",

@@ -161,7 +161,10 @@ def _open_ours(choice: Choice, stack: ExitStack) -> UnderTest:
         device = Device(choice.device)
     except ImportError as error:
         raise NotInstalledError(str(error)) from None
-    if not choice.elsewhere:
+    if choice.elsewhere:
+        # So that what is made without device= shows: it would follow the others.
+        stack.enter_context(config_context(placement="strict"))
+    else:
         stack.enter_context(config_context(default_device=device))
     return UnderTest(xp, device)
 

@@ -86,6 +86,6 @@ def on_device(call: Callable[..., Any], name: str, *arguments: Any) -> None:
         actual if several else [actual], expected if several else [expected], strict=True
     ):
         if isinstance(one, xp.Array):
-            assert one.device is place
+            assert one.device == place
             one = one.to_device("cpu")
         agree(one, other, name)

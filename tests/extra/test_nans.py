@@ -72,7 +72,7 @@ def check(name: str, x: xp.Array, expected: NDArray | Exception, **keywords: Any
                 call(x, **keywords)
             return
         found = call(x, **keywords)
-    assert found.device is x.device
+    assert found.device == x.device
     rtol = 3e-6 if expected.dtype.itemsize // (1 + (expected.dtype.kind == "c")) == 4 else 1e-13
     np.testing.assert_allclose(
         np.asarray(found.to_device("cpu")), expected, rtol=rtol, atol=rtol, strict=True

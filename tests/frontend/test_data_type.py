@@ -56,7 +56,7 @@ def test_astype(source, target):
 
 
 def test_astype_without_a_copy():
-    x = xp.ones(3)
+    x = xp.ones(3, device="cpu")
     assert xp.astype(x, xp.float64, copy=False) is x
     assert xp.astype(x, xp.float32, copy=False).dtype is xp.float32
     assert xp.astype(x, xp.float64) is not x

@@ -43,8 +43,8 @@ def test_what_is_returned_is_the_callers(info):
 def test_devices(info):
     devices = info.devices()
     assert type(devices) is tuple
-    assert devices[0] is info.default_device() is Device("cpu")
-    assert xp.zeros(1).device is info.default_device()
+    assert devices[0] == info.default_device() == Device("cpu")
+    assert xp.zeros(1).device == info.default_device()
 
 
 @pytest.mark.parametrize("device", [None, "cpu", Device("cpu")])

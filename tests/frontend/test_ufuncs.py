@@ -226,7 +226,7 @@ def test_results_stay_on_their_device(name: str) -> None:
 def test_two_devices_are_refused() -> None:
     pytest.importorskip("dask")
     with pytest.raises(ValueError, match="different devices"):
-        np.fmax(xp.ones(2), xp.ones(2, device="dask"))
+        np.fmax(xp.ones(2, device="cpu"), xp.ones(2, device="dask"))
 
 
 # ---------------------------------------------------------------------- programs

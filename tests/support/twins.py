@@ -45,14 +45,15 @@ def python_answers() -> Iterator[None]:
     outer = _python
     xp.zeros(1)  # now the backend is loaded, which tells C that it is there
     if native is not None:
-        native.set_cpu(CPU, object())  # not the device's backend: so C does not know the device
+        # This is not the device's backend, so that C does not know the device.
+        native.set_cpu(CPU.counterpart, CPU, object())
     _python = True
     try:
         yield
     finally:
         _python = outer
         if native is not None and not outer:
-            native.set_cpu(CPU, CPU.backend)
+            native.set_cpu(CPU.counterpart, CPU, CPU.backend)
 
 
 def is_answered_in_c(call: Callable[..., Any], *arguments: Any) -> bool:
@@ -95,7 +96,7 @@ def duplicate(value: Any, memo: dict[Any, Any] | None = None) -> Any:
         copy = {key: duplicate(item, memo) for key, item in value.items()}
     elif type(value) is np.ndarray:
         copy = _duplicate_ndarray(value, memo)
-    elif type(value) is xp.Array and type(value._handle) is Tensor and value.device is CPU:
+    elif type(value) is xp.Array and type(value._handle) is Tensor and value.device == CPU:
         np.asarray(value)  # computes what is deferred
         copy = xp.Array()
         copy._handle = _duplicate_tensor(value._handle, memo)
@@ -161,7 +162,7 @@ def _duplicate_storage(storage: Storage, memo: dict[Any, Any]) -> Storage:
 
 
 def _as_numpy(value: xp.Array | np.ndarray) -> np.ndarray:
-    if type(value) is xp.Array and value.device is not CPU:
+    if type(value) is xp.Array and value.device != CPU:
         return np.asarray(value.to_device(CPU))
     return np.asarray(value)
 
@@ -238,7 +239,7 @@ def observe(call: Callable[..., Any], arguments: list[Any]) -> dict[str, Any]:
 
 
 def _on_cpu(value: xp.Array | np.ndarray) -> bool:
-    return type(value) is not xp.Array or value.device is CPU
+    return type(value) is not xp.Array or value.device == CPU
 
 
 def assert_alike(

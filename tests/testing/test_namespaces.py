@@ -44,8 +44,8 @@ def test_the_default_device_holds_while_it_is_open() -> None:
     with namespace("nx:no_float64") as (opened, device):
         assert opened is xp
         assert str(device) == "test:no_float64"
-        assert xp.zeros(1).device is device
-    assert xp.zeros(1).device is before
+        assert xp.zeros(1).device == device
+    assert xp.zeros(1).device == before
 
 
 def test_elsewhere_is_not_the_default_device() -> None:

@@ -174,7 +174,7 @@ def _of_two(
         if type(x1) is own and type(x2) is own:
             first = x1._array
             second = x2._array
-            if (first.dtype, second.dtype) not in pairs or first.device is not second.device:
+            if (first.dtype, second.dtype) not in pairs or first.device != second.device:
                 check_pair(function.name, group, (first, second))
         else:
             first = first_check(x1)

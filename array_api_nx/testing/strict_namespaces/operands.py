@@ -85,7 +85,7 @@ def check_devices(where: str, arrays: Sequence[Array]) -> None:
     """ValueError unless all arrays are on one device."""
     first = arrays[0].device
     for other in arrays[1:]:
-        if other.device is not first:
+        if other.device != first:
             raise refuse(
                 ValueError,
                 f"{where}: arrays on the devices {first} and {other.device}; where arrays of two "

@@ -89,7 +89,7 @@ def operate(x: Some, other: object, operation: Operation, group: Group) -> Some:
     own = type(x)
     if type(other) is own:
         operand = other._array
-        if (array.dtype, operand.dtype) not in group.pairs or array.device is not operand.device:
+        if (array.dtype, operand.dtype) not in group.pairs or array.device != operand.device:
             operand = _operand(x, other, operation, group)
     else:
         operand = _operand(x, other, operation, group)

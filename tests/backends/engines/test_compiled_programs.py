@@ -63,7 +63,7 @@ def test_random_programs_agree_with_their_steps(device: xp.Device, name: str) ->
         found = xp.compile(function, engine="native")(x)
         for each, mine, other in zip(names, found, expected, strict=True):
             assert mine.dtype is other.dtype, each
-            assert mine.device is device
+            assert mine.device == device
             left, right = np.asarray(mine.to_device("cpu")), np.asarray(other.to_device("cpu"))
             if name == "int64":
                 np.testing.assert_array_equal(left, right, err_msg=each)

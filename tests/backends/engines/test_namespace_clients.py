@@ -52,7 +52,7 @@ def test_scipy(name: str) -> None:
     with xp.config_context(default_device=device):
         result = call(xp.asarray(X), xp.asarray(Y))
     assert type(result) is xp.Array
-    assert result.device is device
+    assert result.device == device
     np.testing.assert_allclose(np.asarray(result), call(X, Y), rtol=1e-10, atol=1e-12)
 
 
@@ -72,7 +72,7 @@ def check_scikit_learn(device: xp.Device) -> None:
     x, y, labels = [xp.asarray(array, device=device) for array in (X, Y, LABELS)]
     for transformer in (StandardScaler(), MinMaxScaler(), PCA(2, svd_solver="full")):
         there = transformer.fit_transform(x)
-        assert there.device is device
+        assert there.device == device
         np.testing.assert_allclose(np.asarray(there), transformer.fit_transform(X), 1e-9, 1e-9)
     ridge = Ridge(solver="svd")
     there = ridge.fit(x, y).predict(x)

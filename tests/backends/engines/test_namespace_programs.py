@@ -109,7 +109,7 @@ def run(steps: list[Step], values: NDArray, device: xp.Device) -> list[xp.Array]
     arrays = [xp.asarray(values, device=device, copy=True)]
     for step in steps:
         arrays.append(step(arrays))
-        assert arrays[-1].device is device
+        assert arrays[-1].device == device
     return arrays
 
 

@@ -144,7 +144,7 @@ def test_writes_change_shapes_of_nothing(x: xp.Array) -> None:
         (lambda x: xp.concat([x, x[:, :2]]), ValueError),
         (lambda x: x & x, TypeError),
         (lambda x: xp.linalg.inv(x), ValueError),
-        (lambda x: x + xp.ones((2, 3)), ValueError),
+        (lambda x: x + xp.ones((2, 3), device="cpu"), ValueError),
         (lambda x: xp.max(x[:0], axis=0), ValueError),
     ],
 )

@@ -49,7 +49,7 @@ def test_results_are_those_of_the_cpu(name: str) -> None:
         compiled = xp.compile(standardised)(x) if name != "lazy" else found
     for one, other, again in zip(expected, found, compiled, strict=True):
         assert str(other.device).startswith("test:")
-        assert other.device is again.device is x.device
+        assert other.device == again.device == x.device
         assert one.dtype is other.dtype is again.dtype
         np.testing.assert_array_equal(on_host(one), on_host(other))
         np.testing.assert_allclose(on_host(one), on_host(again), rtol=1e-4, atol=1e-5)
@@ -60,7 +60,7 @@ def test_shapes_can_be_evaluated(prop: str) -> None:
     spec = xp.ShapeSpec(("n", 4), xp.float32, f"test:{prop}")
     (total,) = xp.eval_shape(lambda x: (xp.sum(x @ x.T, axis=1),), spec)
     assert [str(size) for size in total.shape] == ["n"]
-    assert total.device is spec.device
+    assert total.device == spec.device
 
 
 # ---------------------------------------------------------------------- immutable
