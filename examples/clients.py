@@ -14,7 +14,7 @@ scikit-learn.
   part of the first.
 
 Run ``python examples/clients.py``; parts of names choose rows: ``... PCA special``; ``--device
-torch:cpu`` and the like run the same on another engine. Exit status:
+torch:cpu`` and the like put the data on another engine, and nothing else. Exit status:
 0 if all rows agree; 1 if one differs, raises, or leaves nx where it need not; 2 if it cannot run.
 """
 
@@ -79,7 +79,7 @@ CLOCK = perf_counter if sys.platform == "win32" else process_time
 class Data(SimpleNamespace):
     """The data sets as arrays of one namespace, `xp`."""
 
-    def __init__(self, xp: ModuleType) -> None:
+    def __init__(self, xp: ModuleType, **place: str) -> None:
         digits = datasets.load_digits()
         cancer, label = datasets.load_breast_cancer(return_X_y=True)
         wine, cultivar = datasets.load_wine(return_X_y=True)
@@ -100,7 +100,7 @@ class Data(SimpleNamespace):
             "cultivar": cultivar,
             "sos": signal.butter(4, 0.2, output="sos"),  # a low-pass filter
         }
-        super().__init__(xp=xp, **{name: xp.asarray(array) for name, array in arrays.items()})
+        super().__init__(xp=xp, **{name: xp.asarray(x, **place) for name, x in arrays.items()})
 
 
 def signed(d: Data, columns: Any) -> Any:
@@ -336,13 +336,12 @@ def main() -> int:
     chosen = {row for rows in CHAPTERS.values() for row in rows if any(p in row for p in parts)}
     if not chosen:
         parser.error(f"no row's name contains {' or '.join(parts)}")
-    with array_api_nx.config_context(default_device=options.device):
-        return compare(chosen, options.turns)
+    return compare(chosen, options.turns, options.device)
 
 
-def compare(chosen: set[str], turns: int) -> int:
+def compare(chosen: set[str], turns: int, device: str) -> int:
     """Print a line for each of the rows chosen; the exit status."""
-    numpy, nx = Data(np), Data(array_api_nx)
+    numpy, nx = Data(np), Data(array_api_nx, device=device)
     origins, failed, ratios = Counter[str](), 0, list[tuple[float, float]]()
     print(f"{'':61}{'time by NumPy':>16}")
     print(f"{'function':34}{'result':8}{'abs':>6}{'rel':>8}   {'came back':11}", end="")
