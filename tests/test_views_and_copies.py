@@ -35,7 +35,7 @@ SAME = {
     "asarray copy=False": lambda x: xp.asarray(x, copy=False),
     "asarray dtype": lambda x: xp.asarray(x, dtype=xp.float64),
     "astype copy=False": lambda x: xp.astype(x, xp.float64, copy=False),
-    "to_device": lambda x: x.to_device("cpu"),
+    "to_device": lambda x: x.to_device(x.device),
 }
 VIEWS: dict[str, Callable[[Array], object]] = {
     "broadcast_arrays": lambda x: xp.broadcast_arrays(x, xp.zeros((2, 3, 4)))[0],
@@ -58,6 +58,7 @@ VIEWS: dict[str, Callable[[Array], object]] = {
     "reshape of a slice": lambda x: xp.reshape(x[:, 1:2], (3,), copy=False),
     "squeeze": lambda x: xp.squeeze(x[:, None], axis=1),
     "T": lambda x: x.T,
+    "to_device": lambda x: x.to_device("cpu"),
     "mT": lambda x: x.mT,
     "unstack": lambda x: xp.unstack(x, axis=1),
     "x[1]": lambda x: x[1],

@@ -119,7 +119,10 @@ class Array:
         return inspection.namespace(api_version)
 
     def to_device(self, device: Device | str, /, *, stream: object = None) -> Array:
-        """This array on `device`: itself if it is there already.
+        """This array on `device`, and committed to it (see docs/devices.md, "Placement").
+
+        It is itself if it is committed to that device already, and an array over the same memory
+        if it is there, but not committed.
 
         Devices that see the same memory, such as ``cpu`` and ``torch:cpu``, share it if it may be
         written: then a write to either array shows in the other. Everything else is copied.

@@ -732,7 +732,7 @@ WRONG_PROGRAMS: dict[str, tuple[Instruction | Reduction, ...]] = {
     "a slot must be from 0 to 3, not 4": (Instruction(ADD, (0, 4), 2),),
     "a slot must be from 0 to 3, not -1": (Instruction(ADD, (0, 0), -1),),
     "step 0 reads register 3, which no step before has written": (Instruction(EXP, (3,), 2),),
-    "a reduction's target must be an operand": (Reduction(SUM, 0, 3, True, True, ZERO),),
+    "register 3 cannot be the target of a reduction": (Reduction(SUM, 0, 3, True, True, ZERO),),
     r"a reduction's loop must take": (Reduction(EXP, 0, 2, True, True, ZERO),),
     "identity must be a 0-d ndarray of 8 bytes": (
         Reduction(SUM, 0, 2, True, True, np.zeros((), F4)),
