@@ -336,7 +336,7 @@ class Compiled(_ProgramCaller, Generic[P, R]):
         states = [x for x in leaves if isinstance(x, Stateful)]
         with ExitStack() as stack:
             for state in sorted(states, key=id):  # an order in which nobody waits for another
-                stack.enter_context(state.lock)
+                stack.enter_context(state._lock)
             return self._called(args, kwargs, _with_arrays(leaves), structure, states)
 
     def _called(
@@ -368,10 +368,10 @@ class Compiled(_ProgramCaller, Generic[P, R]):
         if bound.run is None or is_moved or (bound.writes and _is_unsafe(bound, leaves)):
             return self.__wrapped__(*args, **kwargs)
         for state, used in zip(states, bound.used, strict=True):
-            state.advance(used, check=True)
+            state._advance(used, check=True)
         handles = bound.run(*[x._handle for x in leaves])
         for state, used in zip(states, bound.used, strict=True):
-            state.advance(used)
+            state._advance(used)
         return bound.finish(handles, given)
 
     def _bind(self, key: Structure, leaves: list[Tree], structure: Structure) -> _Bound:
@@ -541,7 +541,7 @@ def _with_arrays(leaves: list[Tree]) -> list[Tree]:
     device = next((x.device for x in leaves if not isinstance(x, Stateful)), None)
     found: list[Tree] = []
     for x in leaves:
-        found += x.arrays(device) if isinstance(x, Stateful) else [x]
+        found += x._arrays(device) if isinstance(x, Stateful) else [x]
     return found
 
 

@@ -355,5 +355,5 @@ def _trace(
     if any([device == chosen and device.committed for device in devices]):
         chosen = Device(chosen.name)
     reasons = tuple(recorder.reasons.items())
-    used = tuple([x.used() for x in states])
+    used = tuple([x._blocks() for x in states])
     return Trace(simplify(recorder.program(outputs)), chosen, placed, reasons, used)

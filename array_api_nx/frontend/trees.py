@@ -25,25 +25,25 @@ Tree: TypeAlias = Any
 class Stateful:
     """An argument that a program takes as arrays, and that advances by what the program uses."""
 
-    lock: AbstractContextManager[Any]
+    _lock: AbstractContextManager[Any]
 
-    def arrays(self, device: Any) -> list[Tree]:
+    def _arrays(self, device: Any) -> list[Tree]:
         """Its state: `PARTS` arrays without axes, on its device, or the given one if it has none.
 
-        The caller holds `lock` until it has called `advance`.
+        The caller holds `_lock` until it has called `_advance`.
         """
         raise NotImplementedError
 
     @staticmethod
-    def stand_in(arrays: list[Tree]) -> Stateful:
+    def _stand_in(arrays: list[Tree]) -> Stateful:
         """What stands for it while a function is traced."""
         raise NotImplementedError
 
-    def used(self) -> Any:
+    def _blocks(self) -> Any:
         """Of what stands for it: by how much it advances, an int or an expression of sizes."""
         raise NotImplementedError
 
-    def advance(self, used: int, *, check: bool = False) -> None:
+    def _advance(self, used: int, *, check: bool = False) -> None:
         """Advance; if `check`, only raise the error of doing so."""
         raise NotImplementedError
 
@@ -236,7 +236,7 @@ def _built(structure: Structure, leaves: Iterator[Tree], states: list[Stateful])
     if structure is _ARRAY:
         return next(leaves)
     if type(structure) is _Place:
-        states.append(structure.kind.stand_in([next(leaves) for _ in range(PARTS)]))
+        states.append(structure.kind._stand_in([next(leaves) for _ in range(PARTS)]))
         return states[-1]
     if type(structure) is _Static:
         return structure.value

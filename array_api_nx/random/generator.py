@@ -531,7 +531,7 @@ class Generator(State):
         return centre + normal @ asarray(factor, device=place)
 
     @staticmethod
-    def stand_in(arrays: list[Array]) -> TracedGenerator:
+    def _stand_in(arrays: list[Array]) -> TracedGenerator:
         return TracedGenerator(*arrays)
 
 
@@ -549,7 +549,7 @@ class TracedGenerator(Generator):
     def __reduce__(self) -> NoReturn:
         raise TraceError("a generator cannot be copied while a function is traced; pass another")
 
-    def used(self) -> Any:
+    def _blocks(self) -> Any:
         return self._used
 
     def spawn(self, n_children: int) -> NoReturn:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import operator
 import threading
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from math import prod
 from typing import Any, Self
 
@@ -64,17 +63,13 @@ class State(Stateful):
 
     # ------------------------------------------------------------------ in compiled functions
 
-    @property
-    def lock(self) -> AbstractContextManager[Any]:  # type: ignore[override]
-        return self._lock
-
-    def arrays(self, device: Any) -> list[Array]:
+    def _arrays(self, device: Any) -> list[Array]:
         place = as_device(device) if self._device is None else self._device
         key = self._key[0] | self._key[1] << 32
         key -= 2**64 if key >= 2**63 else 0
         return [asarray(x, dtype=d.int64, device=place) for x in (key, self._counter)]
 
-    def advance(self, used: int, *, check: bool = False) -> None:
+    def _advance(self, used: int, *, check: bool = False) -> None:
         base = self._first_of(used)
         if not check:
             self._counter = base + used
