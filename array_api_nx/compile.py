@@ -94,6 +94,12 @@ class CacheInfo(NamedTuple):
     calls: int
     compilations: int = 0
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from .explain.html import card, table
+
+        return card(type(self).__name__, [], table(self._asdict().items()))
+
 
 class _Bound:
     """A program made ready for one set of sizes.

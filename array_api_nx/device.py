@@ -136,6 +136,18 @@ class Device:
     def __str__(self) -> str:
         return self.name
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: dtypes, and what a backend that is loaded tells of itself."""
+        from .explain.html import card, fold, nested, table
+
+        defaults = f"{self.real}, {self.complex}, {self.integral}"
+        missing = ", ".join(sorted(map(str, self.missing)))
+        rows = [("dtypes of new arrays", defaults), ("missing dtypes", missing or "none")]
+        loaded = is_loaded(self)
+        rows.append(("loaded", "yes" if loaded else "no, its first use will load it"))
+        told = nested(self.backend.runtime_info()) if loaded else ""
+        return card("Device", [("", self.name)], table(rows), fold("runtime", told) if told else "")
+
     @property
     def uncommitted(self) -> Device:
         return self.counterpart if self.committed else self

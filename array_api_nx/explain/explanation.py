@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from .model import PassExplanation, count, pass_text, size_text
 
 __all__ = ["Explanation"]
@@ -23,6 +25,9 @@ class Explanation:
     """
 
     __slots__ = ("operations", "passes", "pending")
+
+    on_display: ClassVar[bool] = True
+    """Whether an array that is pending is computed to be shown in a notebook."""
 
     pending: bool
     operations: int
@@ -62,6 +67,30 @@ class Explanation:
     def _repr_svg_(self) -> str | None:
         """What a notebook shows; of a computed array the text."""
         return self.svg() if self.pending else None
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the picture, if anything is pending, under a line of text."""
+        from .html import card
+
+        # The picture has the summary as its first line.
+        if self.pending:
+            return card("Explanation", [], self.svg(), self.details())
+        return card("Explanation", [("", self.summary)], self.details())
+
+    def details(self) -> str:
+        """More than the passes tell, as HTML; nothing here."""
+        return ""
+
+    def in_short(self, *, was: bool = False) -> str:
+        """As HTML what is, or was, pending: a line that unfolds to the picture, and details."""
+        from .html import fold
+
+        if not self.pending:
+            return self.details()
+        summary = self.summary
+        if was:
+            summary = summary.replace("pending:", "computed for this display:", 1)
+        return self.details() + fold(summary, self.svg())
 
     def dot(self) -> str:
         """The passes as a graph in the language of Graphviz."""

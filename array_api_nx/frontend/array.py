@@ -169,6 +169,14 @@ class Array:
     def __format__(self, spec: str) -> str:
         return formatting.array_format(self, spec)
 
+    def _repr_html_(self) -> str:
+        return formatting.array_html(self)
+
+    def _repr_mimebundle_(
+        self, include: Foreign = None, exclude: Foreign = None, **options: Foreign
+    ) -> dict[str, str]:
+        return formatting.array_bundle(self)
+
     def __dir__(self) -> list[str]:
         there = type(self).__dict__
         return [n for n in object.__dir__(self) if type(there.get(n)) is not MissingAttribute]

@@ -20,6 +20,15 @@ Facts: TypeAlias = dict[str, Any]
 """Nested dicts, for users to look into."""
 
 
+class Configuration(Facts):
+    """The dicts that `show_config` returns; a notebook shows tables."""
+
+    def _repr_html_(self) -> str:
+        from ..explain.html import card, nested
+
+        return card("array_api_nx", [("", self["versions"]["array_api_nx"])], nested(self))
+
+
 def show_config(mode: Literal["text", "dict"] = "text") -> Facts | None:
     """Print, or return, what this installation is made of and how it is set up.
 
@@ -36,7 +45,7 @@ def show_config(mode: Literal["text", "dict"] = "text") -> Facts | None:
     Returns
     -------
     dict or None
-        None after printing.
+        None after printing. In a notebook the dicts are shown as tables.
 
     Raises
     ------
@@ -52,24 +61,27 @@ def show_config(mode: Literal["text", "dict"] = "text") -> Facts | None:
     if mode not in ("text", "dict"):
         raise ValueError(f"mode must be 'text' or 'dict', not {mode!r}; 'text' prints")
     package = namespace(None)
-    found: Facts = {
-        "versions": {
-            "array_api_nx": package.__version__,
-            "standard": package.__array_api_version__,
-            "python": platform.python_version(),
-            "numpy": np.__version__,
-            "array-api-compat": _version("array-api-compat"),
-        },
-        "platform": {
-            "system": platform.platform(),
-            "machine": platform.machine(),
-            "free-threaded": not getattr(sys, "_is_gil_enabled", lambda: True)(),
-        },
-        "settings": config.current()._asdict(),
-        "devices": {
-            device.name: _runtime_info(device) for device in (*known_devices(), *named_devices())
-        },
-    }
+    found = Configuration(
+        {
+            "versions": {
+                "array_api_nx": package.__version__,
+                "standard": package.__array_api_version__,
+                "python": platform.python_version(),
+                "numpy": np.__version__,
+                "array-api-compat": _version("array-api-compat"),
+            },
+            "platform": {
+                "system": platform.platform(),
+                "machine": platform.machine(),
+                "free-threaded": not getattr(sys, "_is_gil_enabled", lambda: True)(),
+            },
+            "settings": config.current()._asdict(),
+            "devices": {
+                device.name: _runtime_info(device)
+                for device in (*known_devices(), *named_devices())
+            },
+        }
+    )
     if mode == "dict":
         return found
     print("\n".join(_lines(found, "")))

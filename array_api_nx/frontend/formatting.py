@@ -1,4 +1,4 @@
-"""What arrays look like in print: NumPy's notation, under NumPy's print options."""
+"""What arrays look like: in print as NumPy shows them, under its options, and in notebooks."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..config import hints
+from ..contract.numpy_dtypes import NDArray
 from ..device import default_device
 from ..tracing.recorder import Traced
 from .interop import host_copy, reading
@@ -15,7 +16,7 @@ from .interop import host_copy, reading
 if TYPE_CHECKING:
     from .array import Array
 
-__all__ = ["array_format", "array_repr", "array_str"]
+__all__ = ["array_bundle", "array_format", "array_html", "array_repr", "array_str"]
 
 _PREFIX = "Array("
 
@@ -27,6 +28,11 @@ def array_repr(x: Array) -> str:
         return _without_elements(x)
     if hints.watched:
         reading(x, "print", "python")
+    return _repr(x, host_copy(x))
+
+
+def _repr(x: Array, host: NDArray) -> str:
+    """`array_repr` with the elements of `x`."""
     options = np.get_printoptions()
     shape = x.shape
     tail = f", dtype={x.dtype}"
@@ -36,7 +42,6 @@ def array_repr(x: Array) -> str:
     size = prod(shape)
     if (size == 0 and shape != (0,)) or size > options["threshold"]:
         tail = f", shape={shape}" + tail
-    host = host_copy(x)
     text = np.array2string(host, separator=", ", prefix=_PREFIX, suffix=")")
     last_line = len(text) - text.rfind("\n") - 1 + (0 if "\n" in text else len(_PREFIX))
     if last_line + len(tail) > options["linewidth"]:
@@ -77,3 +82,49 @@ def array_format(x: Array, spec: str) -> str:
     if hints.watched:
         reading(x, "print", "python")
     return format(host_copy(x).item(), spec)
+
+
+def array_html(x: Array) -> str:
+    """The array as HTML, see `array_bundle`."""
+    return array_bundle(x)["text/html"]
+
+
+def array_bundle(x: Array) -> dict[str, str]:
+    """What a notebook shows: shape, dtype, device, bytes, and the elements as far as repr does.
+
+    Of a pending array also what is computed for that, as a picture. Where that may take hours, as
+    on ``dask``, nothing is computed, and the elements are left out; also of an array that is
+    computed, but so large that most of them would be.
+
+    Returns
+    -------
+    dict of str to str
+        Texts by MIME type: "text/plain" and "text/html".
+    """
+    # Loaded for the first notebook: programs show no HTML.
+    from ..explain.html import card, preformatted
+    from ..explain.model import size_text
+
+    facts: list[tuple[str, object]] = [("shape", x.shape), ("dtype", x.dtype)]
+    facts.append(("device", x.device))
+    if type(x._handle) is Traced:
+        return {
+            "text/plain": _without_elements(x),
+            "text/html": card("Array", [*facts, ("", "being traced")]),
+        }
+    facts.append(("", size_text(x.nbytes)))
+    backend = x._device.backend
+    if not backend.has_elements(x._handle):
+        return {"text/plain": _without_elements(x), "text/html": card("Array", facts)}
+    # Asked for before the elements, which computes what is pending.
+    told = backend.explain(x._handle)
+    is_small = x.size <= np.get_printoptions()["threshold"]
+    if not told.on_display and (told.pending or not is_small):
+        state = "pending" if told.pending else "computed"
+        text = f"Array(shape={x.shape}, dtype={x.dtype}, device={str(x.device)!r}, {state})"
+        return {"text/plain": text, "text/html": card("Array", facts, told.in_short())}
+    if hints.watched:
+        reading(x, "print", "python")
+    host = host_copy(x)
+    page = card("Array", facts, preformatted(str(host)), told.in_short(was=True))
+    return {"text/plain": _repr(x, host), "text/html": page}

@@ -111,6 +111,16 @@ class ProgramExplanation:
         """What a notebook shows; the text where there is nothing to draw."""
         return None if self.run is None else self.svg()
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the picture, if there is one, and the text to be unfolded."""
+        from ..explain.html import card, fold, preformatted
+
+        drawn = self.run is not None
+        text = fold("as text", preformatted(repr(self)), is_open=not drawn)
+        if drawn:
+            return card("Program", [], self.svg(), text)
+        return card("Program", [("", self.summary)], text)
+
     def dot(self) -> str:
         """The run as a graph in the language of Graphviz."""
         from ..explain.dot import source

@@ -34,6 +34,9 @@ class DaskExplanation(Explanation):
 
     __slots__ = ("chunks", "nbytes", "notes")
 
+    # What waits may be larger than memory, and take hours.
+    on_display = False
+
     def __init__(
         self,
         operations: int,
@@ -60,6 +63,26 @@ class DaskExplanation(Explanation):
 
     def __repr__(self) -> str:
         return "\n".join([super().__repr__(), *self.notes])
+
+    def details(self) -> str:
+        """The sizes of the whole and of a chunk as HTML, and the chunks as Dask draws them."""
+        from ...explain.html import on_light, preformatted, row, table
+
+        shape = tuple(map(sum, self.chunks))
+        largest = tuple([max(sizes, default=0) for sizes in self.chunks])
+        itemsize = self.nbytes // max(prod(shape), 1)
+        rows = [
+            ("bytes", size_text(self.nbytes), size_text(itemsize * prod(largest))),
+            ("shape", shape, largest),
+            ("count", "", prod([len(sizes) for sizes in self.chunks])),
+        ]
+        sizes = table(rows, ("", "array", "largest chunk"))
+        drawn = ""
+        if shape and 0 not in shape:
+            picture = da.empty(shape, dtype="u1", chunks=self.chunks).to_svg(size=140)
+            drawn = on_light(picture)
+        notes = preformatted("\n".join(self.notes)) if self.notes else ""
+        return row(sizes, drawn) + notes
 
 
 def explanation(x: da.Array, computed: bool, notes: tuple[str, ...]) -> DaskExplanation:
