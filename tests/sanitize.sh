@@ -1,10 +1,11 @@
 #!/bin/sh
 # Run tests with the extension under AddressSanitizer and UndefinedBehaviorSanitizer, under
-# ThreadSanitizer, or under valgrind.
+# ThreadSanitizer, or under valgrind; or of C99 alone, as compilers without GCC's additions see it.
 #
 #     tests/sanitize.sh address [pytest arguments]
 #     tests/sanitize.sh thread [pytest arguments]
 #     tests/sanitize.sh valgrind [pytest arguments]
+#     tests/sanitize.sh portable [pytest arguments]
 #
 # Without arguments the tests of the C core, of kernels, loops, the memory pool, sequences,
 # interrupts, threads and operations run; under ThreadSanitizer those with threads.
@@ -76,8 +77,12 @@ valgrind)
         match($0, /\([a-z_]+[.][ch]:/) && substr($0, RSTART + 1, RLENGTH - 2) in names { ours = 1 }
     ' | grep .
     ;;
+portable)
+    build -O2 -Werror -DARRAY_API_NX_PORTABLE
+    $python -m pytest -p no:cacheprovider "$@"
+    ;;
 *)
-    echo "first argument: address, thread or valgrind" >&2
+    echo "first argument: address, thread, valgrind or portable" >&2
     exit 2
     ;;
 esac

@@ -1,6 +1,6 @@
 #include "atomics.h"
 
-#ifdef __GNUC__
+#if defined(HAS_GNU_C) || defined(HAS_INTERLOCKED)
 
 int make_atomics(void)
 {

@@ -7,12 +7,17 @@
 #define ARRAY_API_NX_ATOMICS_H
 
 #include "common.h"
+#include "compiler.h"
+
+#ifdef HAS_INTERLOCKED
+#include <intrin.h>
+#endif
 
 /* Make what the functions below need; 0 if there is no memory. A forked child may have to do it
    again. */
 int make_atomics(void);
 
-#ifdef __GNUC__
+#ifdef HAS_GNU_C
 
 static inline npy_intp load_shared(npy_intp *number)
 {
@@ -36,6 +41,30 @@ static inline npy_intp replace_shared(npy_intp *number, npy_intp expected, npy_i
 {
     __atomic_compare_exchange_n(number, &expected, value, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
     return expected;
+}
+
+#elif defined(HAS_INTERLOCKED)
+
+/* The same by functions that are barriers in both directions. */
+
+static inline npy_intp load_shared(npy_intp *number)
+{
+    return _InterlockedOr64(number, 0);
+}
+
+static inline npy_intp add_shared(npy_intp *number, npy_intp change)
+{
+    return _InterlockedExchangeAdd64(number, change);
+}
+
+static inline npy_intp exchange_shared(npy_intp *number, npy_intp value)
+{
+    return _InterlockedExchange64(number, value);
+}
+
+static inline npy_intp replace_shared(npy_intp *number, npy_intp expected, npy_intp value)
+{
+    return _InterlockedCompareExchange64(number, value, expected);
 }
 
 #else
@@ -70,10 +99,12 @@ static inline npy_intp replace_shared(npy_intp *number, npy_intp expected, npy_i
 /* Wait for some nanoseconds, and leave the core to the other hardware thread meanwhile. */
 static inline void pause_shortly(void)
 {
-#if defined(__GNUC__) && (defined(__x86_64__) || defined(__i386__))
+#if defined(HAS_GNU_C) && (defined(__x86_64__) || defined(__i386__))
     __builtin_ia32_pause();
-#elif defined(__GNUC__) && defined(__aarch64__)
+#elif defined(HAS_GNU_C) && defined(__aarch64__)
     __asm__ volatile("isb" ::: "memory"); /* as long as x86's pause; `yield` takes no time */
+#elif defined(HAS_INTERLOCKED) && defined(_M_X64)
+    _mm_pause();
 #endif
 }
 

@@ -1,11 +1,43 @@
-/* What not every compiler can do; where one cannot, these say nothing. */
+/* What not every compiler can do; where one cannot, these say nothing.
+
+   All other files ask for compilers and processors by the HAS_... below. A build that defines
+   ARRAY_API_NX_PORTABLE has none of them: what is left is C99, and tests compile and run it. */
 
 #ifndef ARRAY_API_NX_COMPILER_H
 #define ARRAY_API_NX_COMPILER_H
 
+#ifndef ARRAY_API_NX_PORTABLE
+
+/* Attributes, built-in functions and assembly of GCC, which clang has, too. */
+#ifdef __GNUC__
+#define HAS_GNU_C 1
+#endif
+
+/* Functions that are compiled for several processors, one of which is chosen on loading. */
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__gnu_linux__)
+#define HAS_TARGET_CLONES 1
+#endif
+
+/* Hints for the loop that follows. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define HAS_LOOP_HINTS 1
+#endif
+
+/* Vectors of 16 bytes on x86. */
+#ifdef __SSE2__
+#define HAS_SSE2 1
+#endif
+
+/* Atomic numbers of 8 bytes in Microsoft's compiler. */
+#if defined(_MSC_VER) && defined(_WIN64)
+#define HAS_INTERLOCKED 1
+#endif
+
+#endif
+
 /* CLONED: the function is compiled once more for newer processors, and chosen when the extension
    loads. */
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__gnu_linux__)
+#ifdef HAS_TARGET_CLONES
 #define CLONED __attribute__((target_clones("avx2", "default")))
 #else
 #define CLONED
@@ -13,7 +45,7 @@
 
 /* INLINE: the function becomes a part of the one that calls it, and so is compiled for the same
    processors. */
-#ifdef __GNUC__
+#ifdef HAS_GNU_C
 #define INLINE inline __attribute__((always_inline))
 #else
 #define INLINE inline
@@ -21,7 +53,7 @@
 
 /* INDEPENDENT: the rounds of the loop that follows do not depend on each other, although a target
    may be a source. UNROLLED: the loop that follows has few rounds, known in advance. */
-#if defined(__GNUC__) && !defined(__clang__)
+#ifdef HAS_LOOP_HINTS
 #define INDEPENDENT _Pragma("GCC ivdep")
 #define UNROLLED _Pragma("GCC unroll 8")
 #else
@@ -30,7 +62,7 @@
 #endif
 
 /* FETCH: ask for the cache line at an address, which is about to be read. */
-#ifdef __GNUC__
+#ifdef HAS_GNU_C
 #define FETCH(address) __builtin_prefetch(address, 0, 2) /* into the second level of the cache */
 #else
 #define FETCH(address) ((void)(address))

@@ -3,7 +3,7 @@
 #include "loops.h"
 #include "sizes.h"
 
-#ifdef __SSE2__
+#ifdef HAS_SSE2
 #include <emmintrin.h>
 #endif
 
@@ -64,7 +64,7 @@ COPY(copy_4, npy_uint32)
 COPY(copy_8, npy_uint64)
 COPY(copy_16, Pair)
 
-#ifdef __SSE2__
+#ifdef HAS_SSE2
 /* Copy a square of 16 bytes by as many elements: what lies in a column of the source, which is one
    vector, goes into a column of the target, whose rows are vectors. */
 
@@ -154,7 +154,7 @@ void copy_tile(View to, View from, npy_intp itemsize, npy_intp rows, npy_intp co
         }
         return;
     }
-#ifdef __SSE2__
+#ifdef HAS_SSE2
     if (turn_tile(to, from, itemsize, rows, columns)) {
         return;
     }
@@ -173,7 +173,7 @@ void copy_tile(View to, View from, npy_intp itemsize, npy_intp rows, npy_intp co
 static void stream(char *to, const char *from, npy_intp length)
 {
     npy_intp i = 0;
-#ifdef __SSE2__
+#ifdef HAS_SSE2
     enum { WORD = 16 };
     const npy_intp head = (WORD - (npy_intp)((npy_uintp)to % WORD)) % WORD;
     i = head < length ? head : length;
@@ -215,7 +215,7 @@ void fill(char *to, const char *value, npy_intp itemsize, npy_intp count)
 
 void end_streams(void)
 {
-#ifdef __SSE2__
+#ifdef HAS_SSE2
     _mm_sfence();
 #endif
 }

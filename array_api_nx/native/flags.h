@@ -4,10 +4,11 @@
 #define ARRAY_API_NX_FLAGS_H
 
 #include "common.h"
+#include "compiler.h"
 
 #include <fenv.h>
 
-#ifdef __SSE2__
+#ifdef HAS_SSE2
 #include <xmmintrin.h>
 #endif
 
@@ -37,7 +38,7 @@ static inline void clear_flags(void)
 
 /* The two functions above for loops that compute with vector instructions alone, as NumPy's loops
    for arithmetic do: the register of these instructions is read, which takes 1 ns instead of 4. */
-#ifdef __SSE2__
+#ifdef HAS_SSE2
 enum { VECTOR_EXCEPTIONS = 0x1d }; /* invalid, zero divide, overflow, underflow */
 
 static inline void clear_vector_flags(void)
