@@ -7,12 +7,16 @@ calls instead.
 from __future__ import annotations
 
 from glob import glob
+from pathlib import Path
+from runpy import run_path
 
 import numpy as np
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
 NATIVE = "array_api_nx/native"
+VERSION = run_path("array_api_nx/version.py")["__version__"]
+STAMP = run_path(f"{NATIVE}/stamp.py")["stamp"](Path(NATIVE))
 
 
 class BuildExtension(build_ext):
@@ -37,6 +41,10 @@ setup(
             sources=sorted(glob(f"{NATIVE}/*.c")),
             depends=glob(f"{NATIVE}/*.h"),
             include_dirs=[np.get_include()],
+            define_macros=[
+                ("ARRAY_API_NX_VERSION", f'"{VERSION}"'),
+                ("ARRAY_API_NX_SOURCES", f'"{STAMP}"'),
+            ],
             optional=True,
         ),
     ],

@@ -202,8 +202,8 @@ from .frontend.utility import (
     any,
     diff,
 )
+from .version import __version__
 
-__version__ = "0.1.0"
 __array_api_version__ = "2025.12"
 newaxis = None
 

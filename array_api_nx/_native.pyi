@@ -20,6 +20,9 @@ _Reduction: TypeAlias = tuple[_Loop, _DType, object, int]
 enough."""
 _Scalar: TypeAlias = bool | int | float | complex
 
+VERSION: str
+SOURCES: str
+
 @final
 class ContextCaller:
     def __new__(

@@ -38,10 +38,14 @@ native=array_api_nx/native
 include=$($python -c 'import numpy, sysconfig
 print("-I" + numpy.get_include(), "-I" + sysconfig.get_path("include"))')
 suffix=$($python -c 'import sysconfig; print(sysconfig.get_config_var("EXT_SUFFIX"))')
+version=$($python -c 'from runpy import run_path
+print(run_path("array_api_nx/version.py")["__version__"])')
+stamp=$($python "$native/stamp.py")
 build() {
     rm -f array_api_nx/_native.*.so
     # shellcheck disable=SC2086
     $cc -std=c99 -Wall -Wextra -g -fno-strict-aliasing -fvisibility=hidden -fPIC -shared \
+        "-DARRAY_API_NX_VERSION=\"$version\"" "-DARRAY_API_NX_SOURCES=\"$stamp\"" \
         $include "$native"/*.c "$@" -o "array_api_nx/_native$suffix"
 }
 

@@ -47,10 +47,11 @@ ROOMS = (
     "core",
     "config",
     "native",
+    "version",
 )
 # What the lower rooms import from outside: nothing; the others, when they are loaded, NumPy.
 # Engines other than NumPy load on first use.
-STANDARD_LIBRARY_ALONE = ("explain", "core", "config", "native")
+STANDARD_LIBRARY_ALONE = ("explain", "core", "config", "native", "version")
 # The contract tests, which pytest loads and nothing else does.
 TESTING = "testing/contract/"
 # The modules of engines, which load on first use, and what they load; einops' loads after it.
@@ -88,7 +89,7 @@ LONG = {"frontend/elementwise.py", "linalg.py"}
 
 # Tests that are of no room: of the package as users meet it, from one end to the other.
 WHOLE = {
-    "architecture", "bad_input", "examples", "packaging", "public_api", "readme",
+    "architecture", "bad_input", "examples", "installs", "packaging", "public_api", "readme",
     "typing", "views_and_copies", "warnings",
 }  # fmt: skip
 OTHER_TESTS = {"benchmarks", "clients", "conformance", "data", "docs", "support"}

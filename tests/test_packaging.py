@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import array_api_nx
+import array_api_nx.version
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -45,4 +46,7 @@ def test_every_data_file_is_shipped() -> None:
 
 
 def test_the_version_is_the_packages() -> None:
-    assert PROJECT["project"]["version"] == array_api_nx.__version__
+    assert PROJECT["project"]["dynamic"] == ["version"]
+    place = PROJECT["tool"]["setuptools"]["dynamic"]["version"]["attr"]
+    assert place == "array_api_nx.version.__version__"
+    assert array_api_nx.version.__version__ == array_api_nx.__version__

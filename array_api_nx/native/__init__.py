@@ -8,8 +8,12 @@ import warnings
 from collections.abc import Callable
 from functools import update_wrapper
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Final, TypeVar
+
+from ..version import __version__
+from .stamp import stamp
 
 if TYPE_CHECKING:
     import array_api_nx._native as _native
@@ -19,6 +23,8 @@ if TYPE_CHECKING:
     class Native(ModuleType):
         """The module `_native` as a type."""
 
+        VERSION: str
+        SOURCES: str
         ContextCaller = _native.ContextCaller
         Kernel = _native.Kernel
         Sequence = _native.Sequence
@@ -66,35 +72,48 @@ if TYPE_CHECKING:
 __all__ = ["HOW_TO_BUILD", "load", "native", "with_twin"]
 
 HOW_TO_BUILD: Final = (
-    "install a C compiler, then the package anew: pip install --force-reinstall --no-deps "
-    "array-api-nx, or pip install -e . in a checkout"
+    "install a C compiler, and run in the checkout pip install -e . or, for an installation of its "
+    "own, pip install --force-reinstall --no-deps ."
 )
-"""What brings an extension that was not built."""
-
-_told = False
+"""What brings an extension that was not built, or was built for something else."""
 
 
 def load() -> Native | None:
-    """The extension; None if it was not built, or ARRAY_API_NX_EXTENSION=0 forbids it.
+    """The extension; None if there is none that fits, or ARRAY_API_NX_EXTENSION=0 forbids it.
 
-    That it was not built is told once, by an ImportWarning, which Python shows to who asks for it
-    (``python -W default``). `show_config` tells it at any time.
+    That it was not built is told by an ImportWarning, which Python shows to who asks for it
+    (``python -W default``). That there is one that cannot be used, or must not be, since it was
+    built from other sources, is a RuntimeWarning. `show_config` tells both at any time.
     """
-    global _told
     if os.environ.get("ARRAY_API_NX_EXTENSION") == "0":
         return None
+    category: type[Warning] = RuntimeWarning
     try:
-        return import_module("array_api_nx._native")  # type: ignore[return-value]
+        found = import_module("array_api_nx._native")
+        problem = _misfit(found)
+        if not problem:
+            return found  # type: ignore[return-value]
+    except ModuleNotFoundError as error:
+        category, problem = ImportWarning, str(error)
     except ImportError as error:
-        if not _told:
-            _told = True
-            warnings.warn(
-                f"array_api_nx runs without its C extension, in general slower ({error}); "
-                f"{HOW_TO_BUILD}",
-                ImportWarning,
-                stacklevel=2,
-            )
-        return None
+        problem = str(error)
+    warnings.warn(
+        f"array_api_nx runs without its C extension, in general slower ({problem}); {HOW_TO_BUILD}",
+        category,
+        stacklevel=2,
+    )
+    return None
+
+
+def _misfit(found: ModuleType) -> str:
+    """Why an extension is not that of this package; empty if it is."""
+    built = getattr(found, "VERSION", "of another time")
+    if built != __version__:
+        return f"{found.__file__} is that of array_api_nx {built}, and this is {__version__}"
+    sources = stamp(Path(__file__).parent)
+    if sources and sources != found.SOURCES:
+        return f"{found.__file__} was built from other sources than lie beside it now"
+    return ""
 
 
 native: Final = load()

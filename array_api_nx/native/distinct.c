@@ -78,7 +78,7 @@ typedef struct {
 } Sorted;
 
 /* One of the results, as an Array. */
-static PyObject *tell(const Sorted *sorted, int what, const Tensor *x)
+static PyObject *tell_one(const Sorted *sorted, int what, const Tensor *x)
 {
     char *out;
     const npy_intp itemsize = dtypes[x->code].itemsize;
@@ -122,7 +122,7 @@ static PyObject *tell_several(const Sorted *sorted, int what, const Tensor *x)
     PyObject *items[4];
     for (int one = VALUES; one <= COUNTS; one *= 2) {
         if (what & one) {
-            items[count] = tell(sorted, one, x);
+            items[count] = tell_one(sorted, one, x);
             if (items[count] == NULL) {
                 break;
             }
@@ -176,7 +176,7 @@ static PyObject *unique_twin(int what, PyObject *const *args, Py_ssize_t count, 
         /* Without zeros of both signs and NaN, elements are equal if their bytes are. */
         Sorted sorted = {elements, is_first, order, size,
                          mark_runs(elements, itemsize, size, is_first)};
-        result = what == VALUES ? tell(&sorted, VALUES, x) : tell_several(&sorted, what, x);
+        result = what == VALUES ? tell_one(&sorted, VALUES, x) : tell_several(&sorted, what, x);
     }
     free_scratch(&scratch);
     return result;

@@ -27,6 +27,15 @@
 #include "totals.h"
 #include "ufuncs.h"
 
+/* What native/__init__.py compares with the package, to refuse an extension that was built for another
+   state of it. setup.py knows both. */
+#ifndef ARRAY_API_NX_VERSION
+#error "ARRAY_API_NX_VERSION must be the package's version, in quotes; see setup.py"
+#endif
+#ifndef ARRAY_API_NX_SOURCES
+#error "ARRAY_API_NX_SOURCES must be what native/stamp.py prints, in quotes; see setup.py"
+#endif
+
 /* Each returns -1 with an exception set if it fails. */
 static int (*const subjects[])(PyObject *module) = {
     add_threads,
@@ -54,15 +63,29 @@ static int (*const subjects[])(PyObject *module) = {
     add_exchange,
 };
 
+/* Whether there is a module in this process: its threads, tables and types serve one. */
+static int is_loaded;
+
 static int execute(PyObject *module)
 {
+    if (is_loaded) {
+        PyErr_SetString(PyExc_ImportError,
+                        "array_api_nx._native is loaded in this process already, by an import "
+                        "before this one or by another interpreter");
+        return -1;
+    }
     import_array1(-1);
     import_umath1(-1);
+    if (PyModule_AddStringConstant(module, "VERSION", ARRAY_API_NX_VERSION) < 0 ||
+        PyModule_AddStringConstant(module, "SOURCES", ARRAY_API_NX_SOURCES) < 0) {
+        return -1;
+    }
     for (size_t i = 0; i < sizeof(subjects) / sizeof(*subjects); i++) {
         if (subjects[i](module) < 0) {
             return -1;
         }
     }
+    is_loaded = 1;
     return 0;
 }
 
