@@ -1,11 +1,12 @@
 """The optional extension; everything else about the build is in pyproject.toml.
 
 Where there is no C compiler, or it fails, the package is installed without it and runs on NumPy
-calls instead.
+calls instead; with ARRAY_API_NX_EXTENSION=1 that is an error, and with 0 nothing is compiled.
 """
 
 from __future__ import annotations
 
+import os
 from glob import glob
 from pathlib import Path
 from runpy import run_path
@@ -16,6 +17,7 @@ from setuptools.command.build_ext import build_ext
 
 NATIVE = "array_api_nx/native"
 VERSION = run_path("array_api_nx/version.py")["__version__"]
+WANTED = os.environ.get("ARRAY_API_NX_EXTENSION")
 STAMP = run_path(f"{NATIVE}/stamp.py")["stamp"](Path(NATIVE))
 
 
@@ -30,6 +32,9 @@ class BuildExtension(build_ext):
             flags += ["-fvisibility=hidden", "-Wall", "-Wextra"]
             for extension in self.extensions:
                 extension.extra_compile_args.extend(flags)
+        elif self.compiler.compiler_type == "msvc":
+            for extension in self.extensions:
+                extension.extra_compile_args.append("/std:c11")  # it has no c99
         super().build_extensions()
 
 
@@ -45,7 +50,9 @@ setup(
                 ("ARRAY_API_NX_VERSION", f'"{VERSION}"'),
                 ("ARRAY_API_NX_SOURCES", f'"{STAMP}"'),
             ],
-            optional=True,
+            optional=WANTED != "1",
         ),
-    ],
+    ]
+    if WANTED != "0"
+    else [],
 )

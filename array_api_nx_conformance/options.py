@@ -254,7 +254,7 @@ def _add_table(table: argparse.ArgumentParser) -> None:
 def _add_clients(clients: argparse.ArgumentParser) -> None:
     clients.description = (
         "Run the tests that SciPy and scikit-learn ship, and calls of array-api-extra's functions"
-        " and of other consumers (pip install 'array-api-nx[consumers]'; those that are not"
+        " and of other consumers (pip install '.[consumers]' in the checkout; those that are not"
         " installed are skipped), on a namespace that they do not know. The installed packages are"
         " not touched."
     )
@@ -288,7 +288,7 @@ def _add_clients(clients: argparse.ArgumentParser) -> None:
 def _add_checks(checks: argparse.ArgumentParser) -> None:
     checks.description = (
         "Judge what the official suite does not. The accuracy of results needs mpmath:"
-        " pip install 'array-api-nx[accuracy]'."
+        " pip install mpmath."
     )
     checks.add_argument(
         "--module",

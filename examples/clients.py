@@ -65,7 +65,7 @@ try:
 
     import array_api_nx
 except ImportError as error:
-    print(f"{error}; run: pip install 'array-api-nx[clients]'", file=sys.stderr)
+    print(f"{error}; run: pip install scipy scikit-learn", file=sys.stderr)
     sys.exit(2)
 
 # The largest difference, relative to the largest value, that rounding explains. Integers and

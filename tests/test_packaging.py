@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 import tomllib
 from pathlib import Path
 
@@ -14,6 +16,7 @@ ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 # Python, what the extension is made of, and the extension, where it is built in place.
 CODE = {".py", ".c", ".h", ".so", ".pyd"}
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 SHIPPED = ("array_api_nx", "array_api_nx_conformance")
 
 
@@ -50,3 +53,47 @@ def test_the_version_is_the_packages() -> None:
     place = PROJECT["tool"]["setuptools"]["dynamic"]["version"]["attr"]
     assert place == "array_api_nx.version.__version__"
     assert array_api_nx.version.__version__ == array_api_nx.__version__
+
+
+def test_the_citation_names_the_version() -> None:
+    lines = (ROOT / "CITATION.cff").read_text().splitlines()
+    assert f"version: {array_api_nx.__version__}" in lines
+    assert f"license: {PROJECT['project']['license']}" in lines
+
+
+def test_texts_that_go_along_are_there() -> None:
+    for name in (*PROJECT["project"]["license-files"], PROJECT["project"]["readme"]):
+        assert (ROOT / name).is_file(), name
+
+
+def test_what_is_told_to_come_from_elsewhere_is_where_it_is_told() -> None:
+    for row in (ROOT / "THIRD-PARTY.md").read_text().splitlines():
+        for name in re.findall(r"`([a-z_/]+(?:\.py|/))`", row):
+            assert (ROOT / name).exists() or (ROOT / "array_api_nx" / name).exists(), name
+
+
+def test_wheels_are_made_for_the_versions_that_are_claimed() -> None:
+    told = {
+        text.rpartition(" ")[2].replace(".", "")
+        for text in PROJECT["project"]["classifiers"]
+        if re.fullmatch(r"Programming Language :: Python :: 3\.\d+", text)
+    }
+    made = re.findall(r"cp(\d+)-", PROJECT["tool"]["cibuildwheel"]["build"])
+    assert set(made) == told
+    oldest = min(made, key=int)
+    assert PROJECT["project"]["requires-python"] == f">={oldest[0]}.{oldest[1:]}"
+
+
+def test_wheels_are_tested_by_folders_that_are_there() -> None:
+    for name in PROJECT["tool"]["cibuildwheel"]["test-sources"]:
+        assert (ROOT / name).exists(), name
+
+
+@pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: path.stem)
+def test_workflows_run_scripts_and_extras_that_are_there(workflow: Path) -> None:
+    text = workflow.read_text()
+    assert "run: " in text
+    for script in re.findall(r"bash (\S+)", text):
+        assert os.access(ROOT / script, os.X_OK), script
+    for extra in re.findall(r"\.\[(.+?)\]", text):
+        assert extra in PROJECT["project"]["optional-dependencies"], extra

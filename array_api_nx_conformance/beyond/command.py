@@ -46,8 +46,8 @@ def run(options: argparse.Namespace) -> int:
     if "accuracy" in chapters and importlib.util.find_spec("mpmath") is None:
         others = " ".join(f"--chapter {each}" for each in CHAPTERS if each != "accuracy")
         raise CannotRunError(
-            "the chapter `accuracy` needs mpmath for exact values: pip install"
-            f" 'array-api-nx[accuracy]'; or leave it out: {others}"
+            "the chapter `accuracy` needs mpmath for exact values: pip install mpmath; or leave it"
+            f" out: {others}"
         )
     for option, path in (("--json", options.json), ("--markdown", options.markdown)):
         if path is not None:

@@ -65,6 +65,8 @@ def test_an_install_without_the_extension_says_so_once(copy: Path) -> None:
 )
 def test_one_that_does_not_fit_is_refused(copy: Path, extension: str, problem: str) -> None:
     """With a warning that everybody sees, and the command that mends it; and NumPy computes."""
+    if "other sources" in problem and not stamp(PACKAGE / "native"):
+        pytest.skip("an installation has no sources")
     stand_in = copy / "array_api_nx" / "_native.py"
     stand_in.write_text(extension)
     try:

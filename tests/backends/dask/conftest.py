@@ -13,7 +13,7 @@ class Skipped(pytest.Module):
     """A module whose tests cannot run."""
 
     def collect(self) -> list[pytest.Item]:
-        pytest.skip("Dask is not installed; it comes with the extra array-api-nx[dask]")
+        pytest.skip("Dask is not installed; it comes with pip install -e '.[dask]'")
 
 
 def pytest_pycollect_makemodule(
