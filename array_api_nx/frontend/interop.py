@@ -172,7 +172,7 @@ def as_numpy(obj: Foreign, dtype: DType | None, copy: bool | None) -> NDArray:
     if isinstance(obj, Sequence) and not isinstance(obj, str) and not _has_buffer(obj):
         return _from_sequence(obj, dtype, copy)
     if hasattr(obj, "__dlpack__"):
-        return np.from_dlpack(obj, device="cpu", copy=copy)
+        return _imported(obj, "cpu", copy)
     if hasattr(obj, "__array__") or hasattr(obj, "__array_interface__"):
         return np.asarray(obj, copy=copy)
     try:
@@ -182,6 +182,19 @@ def as_numpy(obj: Foreign, dtype: DType | None, copy: bool | None) -> NDArray:
             f"asarray cannot convert a {type(obj).__name__}; give numbers, nested lists of "
             "numbers, arrays, or an object with the buffer protocol or DLPack"
         ) from None
+
+
+def _imported(x: Foreign, device: Literal["cpu"] | None, copy: bool | None) -> NDArray:
+    """NumPy's `from_dlpack`; what NumPy 2.1 and 2.2 call read-only without a reason is writable.
+
+    They say so of all that they import. A copy belongs to nobody else, and an ndarray can tell.
+    """
+    array: NDArray = np.from_dlpack(x, device=device, copy=copy)
+    if array.flags.writeable or np.lib.NumpyVersion(np.__version__) >= "2.2.5":
+        return array
+    if copy:
+        return array.copy()
+    return x if type(x) is np.ndarray else array
 
 
 def _has_buffer(obj: Foreign) -> bool:
@@ -503,7 +516,7 @@ def _from_host_memory(x: Foreign, device: Device | str | None, copy: bool | None
     if device_of(x) == target:
         return _exported(x, target, target, copy)
     place: Literal["cpu"] | None = None if device is None else "cpu"
-    array = np.from_dlpack(x, device=place, copy=copy)
+    array = _imported(x, place, copy)
     try:
         kept = False if copy is False else None
         return from_numpy(array, None, target, kept, lent=copy is not True)

@@ -28,8 +28,11 @@ INSTEAD: Final[dict[str, str]] = {
     "flags": _COPY_TO_NUMPY.format("flags"),
     "flat": "use xp.reshape(x, (-1,))",
     "getfield": "use x.view(dtype), and a slice",
+    "itemset": "assign: x[index] = value",
+    "newbyteorder": _COPY_TO_NUMPY.format("byteswap()"),
     "nonzero": "use xp.nonzero(x)",
     "partition": "use xp.partition(x, ...), which gives a new array",
+    "ptp": "use xp.max(x) - xp.min(x)",
     "put": "assign: x[indices] = values",
     "repeat": "use xp.repeat(x, ...)",
     "resize": "use xp.reshape, or a slice of xp.tile",
@@ -41,9 +44,10 @@ INSTEAD: Final[dict[str, str]] = {
     "take": "use xp.take(x, ...)",
     "tobytes": _COPY_TO_NUMPY.format("tobytes()"),
     "tofile": _COPY_TO_NUMPY.format("tofile(file)"),
+    "tostring": _COPY_TO_NUMPY.format("tobytes()"),
     "trace": "use xp.linalg.trace(x)",
 }
-"""Attributes that NumPy's arrays have and ours do not, each with what to do."""
+"""Attributes that arrays of NumPy have, or had before NumPy 2, and ours lack, and what to do."""
 
 
 class MissingAttribute:

@@ -18,6 +18,7 @@ from array_api_nx.frontend.array import Array
 from array_api_nx.native import native
 from tests.backends.engines.devices import device as find
 from tests.support.alike import DTYPES, compare, layouts
+from tests.support.numpy_versions import IMPORTS_WRITABLE
 
 pytestmark = pytest.mark.skipif(native is None, reason="there is no extension")
 
@@ -244,6 +245,8 @@ def test_allocate(api: ExchangeAPI, shape: tuple[int, ...]) -> None:
         managed = allocate(api, shape, DLDType(code, bits, 1), DLDevice(1, 0))
         x = adopt(api, managed)
         assert (x.shape, x.dtype) == (shape, dtype)
+        if not IMPORTS_WRITABLE:
+            continue
         x[...] = xp.ones((), dtype=dtype)
         assert bool(xp.all(x == xp.ones((), dtype=dtype)))
 
@@ -362,6 +365,8 @@ def test_capsules_of_read_only_and_pending_arrays() -> None:
         assert np.from_dlpack(_Given(y.__dlpack__())).tolist() == [1, 2, 3]  # type: ignore[arg-type]
         z = x * 2
         shown = np.from_dlpack(_Given(x.__dlpack__(max_version=(1, 0))))  # type: ignore[arg-type]
+        if not IMPORTS_WRITABLE:
+            pytest.skip("NumPy before 2.2.5 writes to nothing that it imported")
         shown[0] = 7
         assert np.asarray(z).tolist() == [0, 2, 4]
         assert np.asarray(x * 2).tolist() == [14, 2, 4]

@@ -68,6 +68,8 @@ _asarray: Final = np.asarray
 _astype: Final = np.ndarray.astype
 _matmul: Final = np.matmul
 _INT64: Final = TO_NUMPY[d.int64]
+# NumPy before 2.3 reads a key that lies in the array it writes while it writes.
+_READS_KEYS_FIRST: Final = np.lib.NumpyVersion(np.__version__) >= "2.3.0"
 _find: Final = loops.find
 _MEAN: Final = p.MEAN
 _POW: Final = p.POW
@@ -586,13 +588,16 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
                 return wrap(taken)
         return wrap(array[where])
 
+    def _copied(self, x: Tensor) -> NDArray:
+        return self._ordered(x).copy()
+
     def index_set(self, target: Tensor, keys: Keys, value: Operand) -> None:
         written = (
             self._ordered(value)
             if type(value) is Tensor
             else _cast_first(value, self.array(target).dtype)
         )
-        where = self._keys(keys, self._ordered)
+        where = self._keys(keys, self._ordered if _READS_KEYS_FIRST else self._copied)
         if target.storage is not None and target.storage.tracked:
             with self.writing(target):
                 self.array(target)[where] = written

@@ -23,6 +23,7 @@ from array_api_nx.backends.cpu.programs.actions import (
 from array_api_nx.backends.cpu.programs.plan import ProgramPlan
 from array_api_nx.contract.program import ValueView
 from tests.support.interpreter import programs
+from tests.support.numpy_versions import ROUNDS_ALIKE
 from tests.support.programs import settings
 
 from ....test_compile import STEPS, inputs, run
@@ -338,6 +339,7 @@ def test_random_programs(program, mode):
             check(planned(lambda *arrays: run(program, *arrays)[1], *arrays))
 
 
+@pytest.mark.skipif(not ROUNDS_ALIKE, reason="NumPy before 2.3 rounds variances otherwise")
 @pytest.mark.parametrize("size", [10_000, 20_000, 200_000])
 @pytest.mark.parametrize("dtype", [xp.float32, xp.float64])
 def test_sums_round_as_outside(size: int, dtype: Any) -> None:
