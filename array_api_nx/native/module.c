@@ -21,6 +21,7 @@
 #include "operations.h"
 #include "reductions.h"
 #include "products.h"
+#include "small_matrices.h"
 #include "random.h"
 #include "sequence.h"
 #include "threads.h"
@@ -57,6 +58,7 @@ static int (*const subjects[])(PyObject *module) = {
     add_reductions,
     add_conversion,
     add_inspection,
+    add_small_matrices, /* whose loops products take */
     add_products,
     add_random,
     add_iteration,

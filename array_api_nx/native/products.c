@@ -4,6 +4,7 @@
 
 #include "products.h"
 #include "flags.h"
+#include "small_matrices.h"
 
 /* Other threads run during products of operands with more elements. */
 enum { BRIEF = 4096 };
@@ -190,10 +191,9 @@ const TwinEntry products_twins[] = {
     {NULL, NULL, 0},
 };
 
-/* Python computes products for which NumPy has no ufunc of two operands. */
-static int find_ufunc(PyObject *numpy, const char *name, Product *product)
+/* Python computes products for which there is no ufunc of two operands. Takes the reference. */
+static int find_ufunc(PyObject *found, const char *name, Product *product)
 {
-    PyObject *found = PyObject_GetAttrString(numpy, name);
     if (found == NULL) {
         return -1;
     }
@@ -210,8 +210,9 @@ int add_products(PyObject *module)
 {
     (void)module;
     PyObject *numpy = PyImport_ImportModule("numpy");
-    const int failed = numpy == NULL || find_ufunc(numpy, "matmul", &matmul) < 0 ||
-                       find_ufunc(numpy, "vecdot", &vecdot) < 0;
+    const int failed =
+        numpy == NULL || find_ufunc(get_matmul(), "matmul", &matmul) < 0 ||
+        find_ufunc(PyObject_GetAttrString(numpy, "vecdot"), "vecdot", &vecdot) < 0;
     Py_XDECREF(numpy);
     return failed ? -1 : 0;
 }

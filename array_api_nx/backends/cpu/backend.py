@@ -66,7 +66,7 @@ _ufunc: Final = np.ufunc
 _sum: Final = REDUCE[p.SUM]
 _asarray: Final = np.asarray
 _astype: Final = np.ndarray.astype
-_matmul: Final = np.matmul
+_matmul: Final = loops.MATMUL
 _INT64: Final = TO_NUMPY[d.int64]
 # NumPy before 2.3 reads a key that lies in the array it writes while it writes.
 _READS_KEYS_FIRST: Final = np.lib.NumpyVersion(np.__version__) >= "2.3.0"

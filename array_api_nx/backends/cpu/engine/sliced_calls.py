@@ -19,7 +19,7 @@ import numpy as np
 
 from ....contract.numpy_dtypes import NDArray, NumPyDType
 from ....native import native
-from . import fperrors, threads
+from . import fperrors, loops, threads
 from .memory_pool import empty
 from .parallel import parallel_for
 
@@ -85,10 +85,17 @@ _SLICES_PER_THREAD: Final = 4
 # Matrices with more rows or columns than this are left to BLAS, which has threads of its own.
 _MATRIX_MAX: Final = 64
 
+# Products of matrices with fewer multiplications are not divided if BLAS computes them: calls from
+# several threads wait for each other. Two threads took 1.4 (12 x 12) to 2.5 times (4 x 4) as long
+# as one, and 0.9 times at 16 x 16 (float64, OpenBLAS 0.3, AMD EPYC). Vectors do not wait.
+_BLAS_MIN: Final = 2**12
+
 # An estimate of how long a product of two small matrices takes: nanoseconds besides
-# multiplications, and multiplications of floating-point numbers in a nanosecond.
+# multiplications, and multiplications of floating-point numbers in a nanosecond; and how many the
+# extension makes, which needs no time besides.
 _PRODUCT_NS: Final = 32
 _MULTIPLICATIONS_PER_NS: Final = 36
+_NATIVE_MULTIPLICATIONS_PER_NS: Final = 5
 
 # The least work, by that estimate, that is worth a slice of its own: nanoseconds.
 _MATMUL_SLICE_NS: Final = 150_000
@@ -322,24 +329,35 @@ def matmul(left: NDArray, right: NDArray) -> NDArray | None:
         return None
     rows, inner = left.shape[-2:]
     columns = right.shape[-1]
-    if max(rows, inner, columns) > _MATRIX_MAX or not (_are_rows(left) and _are_rows(right)):
-        return None
+    dtype, multiplications = left.dtype, rows * inner * columns
+    is_native = native is not None and native.computes_product(dtype, rows, inner, columns)
+    if not is_native:
+        has_matrices = dtype.kind in "fc" and min(rows, inner, columns) > 1
+        if has_matrices and multiplications < _BLAS_MIN:
+            return None
+        if max(rows, inner, columns) > _MATRIX_MAX:
+            return None
+        if not (_are_rows(left) and _are_rows(right)):
+            return None
     try:
         outer = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
     except ValueError:
         return None
-    # BLAS knows no integers; NumPy multiplies them one by one.
-    per_ns = _MULTIPLICATIONS_PER_NS if left.dtype.kind in "fc" else 1
-    duration = _PRODUCT_NS + rows * inner * columns // per_ns
+    if is_native:
+        duration = 1 + multiplications // _NATIVE_MULTIPLICATIONS_PER_NS
+    else:
+        # BLAS knows no integers; NumPy multiplies them one by one.
+        per_ns = _MULTIPLICATIONS_PER_NS if dtype.kind in "fc" else 1
+        duration = _PRODUCT_NS + multiplications // per_ns
     keys = divide(outer, None, max(1, _MATMUL_SLICE_NS // duration))
     if keys is None:
         return None
-    result = empty((*outer, rows, columns), left.dtype)
+    result = empty((*outer, rows, columns), dtype)
     left = np.broadcast_to(left, (*outer, *left.shape[-2:]))
     right = np.broadcast_to(right, (*outer, *right.shape[-2:]))
 
     def task(key: Key) -> None:
-        np.matmul(left[key], right[key], result[key])
+        loops.MATMUL(left[key], right[key], result[key])
 
     run(task, keys, "matmul")
     return result

@@ -20,6 +20,7 @@ from ....contract.numpy_dtypes import NDArray
 from ....core.view import View
 from ....native import native
 from ..engine import fperrors
+from ..engine.loops import MATMUL
 from ..engine.passes import Slots
 from ..kernels import ARG_REDUCE, REDUCE, divide_by_count
 from ..lazy import evaluation
@@ -274,7 +275,7 @@ def _matmul(i: int, j: int, out: int) -> _Work:
     def work(given: Given, arrays: Given, report: _Notes) -> None:
         matmul(arrays[i], arrays[j], arrays[out])
 
-    matmul = np.matmul
+    matmul = MATMUL
     return work
 
 

@@ -1,0 +1,109 @@
+"""The extension's `matmul`: the bits of NumPy's, whoever computes a product."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import reduce
+from itertools import product
+from operator import or_
+from typing import Any
+
+import numpy as np
+import pytest
+
+from array_api_nx.native import native
+
+pytestmark = pytest.mark.skipif(native is None, reason="there is no extension")
+
+NDArray = np.ndarray[Any, Any]
+
+SIZES = [1, 2, 3, 4, 5, 7, 8, 9]
+COUNT = 5
+
+
+def _layouts(rng: np.random.Generator, rows: int, columns: int, dtype: str) -> Iterator[NDArray]:
+    """Stacks of matrices in every order and with every kind of gap, with special values."""
+    x = rng.standard_normal((COUNT, rows, columns)).astype(dtype)
+    large = np.finfo(dtype).max / 2
+    for i, special in enumerate((np.inf, -0.0, np.nan, large, 0.0)):
+        x.flat[i :: 41 + i] = special
+    yield x
+    yield np.ascontiguousarray(x.mT).mT
+    yield np.broadcast_to(x[0], x.shape)
+    yield x[0]
+    yield x[::-1]
+    yield x[:, ::-1]
+    spacious = np.zeros((COUNT, 2 * rows, 2 * columns), dtype)
+    spacious[:, :rows, :columns] = x
+    yield spacious[:, :rows, :columns]
+    spacious[:, ::2, ::2] = x
+    yield spacious[:, ::2, ::2]
+
+
+def _with_flags(function: Any, *operands: NDArray) -> tuple[NDArray, int]:
+    met = [0]
+    with np.errstate(all="call", call=lambda _, flags: met.append(flags)):
+        return function(*operands), reduce(or_, met)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_bits_and_warnings_are_numpys(dtype: str) -> None:
+    rng = np.random.default_rng(1)
+    for rows, inner, columns in product(SIZES, repeat=3):
+        left = list(_layouts(rng, rows, inner, dtype))
+        right = list(_layouts(rng, inner, columns, dtype))
+        for i, x in enumerate(left):
+            y = right[(i + rows + inner + columns) % len(right)]
+            expected, expected_flags = _with_flags(np.matmul, x, y)
+            found, flags = _with_flags(native.matmul, x, y)
+            assert found.strides == expected.strides
+            assert found.tobytes() == expected.tobytes(), (
+                rows,
+                inner,
+                columns,
+                x.strides,
+                y.strides,
+            )
+            # BLAS may fill vectors up with zeros, and so multiply infinity by 0.
+            assert flags & ~expected_flags == 0
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_products_with_the_transpose_are_numpys(dtype: str) -> None:
+    x = np.random.default_rng(2).standard_normal((COUNT, 4, 4)).astype(dtype)
+    assert native.matmul(x, x.mT).tobytes() == np.matmul(x, x.mT).tobytes()
+    assert native.matmul(x.mT, x).tobytes() == np.matmul(x.mT, x).tobytes()
+    assert native.matmul(x, x).tobytes() == np.matmul(x, x).tobytes()
+
+
+def test_other_dtypes_and_results_are_numpys() -> None:
+    rng = np.random.default_rng(3)
+    for dtype in ("int64", "uint8", "complex64", "complex128", "bool"):
+        x = rng.integers(0, 9, (COUNT, 3, 4)).astype(dtype)
+        y = rng.integers(0, 9, (COUNT, 4, 2)).astype(dtype)
+        assert np.array_equal(native.matmul(x, y), np.matmul(x, y))
+    x, y = rng.random((COUNT, 3, 4)), rng.random((COUNT, 4, 2))
+    target = np.zeros((2, 3, COUNT)).T
+    native.matmul(x, y, target)
+    assert np.array_equal(target, np.matmul(x, y))
+    with pytest.raises(ValueError, match="matmul"):
+        native.matmul(x, x)
+
+
+def test_it_tells_what_it_computes() -> None:
+    dtype = np.dtype("float64")
+    for sizes in ((1, 4, 4), (4, 1, 4), (4, 4, 1), (4, 4, 9), (0, 4, 4)):
+        assert not native.computes_product(dtype, *sizes)
+    assert not native.computes_product(np.dtype("int64"), 4, 4, 4)
+    with pytest.raises(TypeError):
+        native.computes_product("float64", 4, 4, 4)
+
+
+def test_threads_that_meet_a_size_first_agree() -> None:
+    rng = np.random.default_rng(4)
+    x, y = rng.random((500, 6, 5)), rng.random((500, 5, 3))
+    expected = np.matmul(x, y).tobytes()
+    with ThreadPoolExecutor(8) as pool:
+        results = pool.map(lambda _: native.matmul(x, y).tobytes(), range(32))
+        assert all(result == expected for result in results)
