@@ -4,34 +4,22 @@ from __future__ import annotations
 
 import doctest
 import inspect
-import sys
 from collections.abc import Iterator
 from importlib import import_module
-from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from importlib.util import find_spec
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
 import array_api_nx as xp
 from array_api_nx.native import native
+from tests.support.modules import load
 
 ROOT = Path(__file__).parents[2]
 FILES = sorted((ROOT / "docs" / "reference" / "examples").glob("*.txt"))
 
 
-def _pages() -> ModuleType:
-    """The module that writes the pages, which lies in no package."""
-    spec = spec_from_file_location("reference_pages", ROOT / "docs" / "_site" / "pages.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-pages = _pages()
+pages = load(ROOT / "docs" / "_site" / "pages.py")
 PUBLIC = [(module, name) for module in pages.NAMESPACES for name in import_module(module).__all__]
 
 

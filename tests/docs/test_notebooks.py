@@ -1,0 +1,42 @@
+"""The notebooks run, and show what they show on the site."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from array_api_nx.native import native
+from tests.support.modules import load
+
+ROOT = Path(__file__).parent.parent.parent
+NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
+NEEDED = {"scipy-on-devices": "sklearn"}
+
+
+@pytest.fixture(scope="module")
+def notebooks() -> Any:
+    for name in ("nbclient", "nbformat", "ipykernel"):
+        pytest.importorskip(name, reason="notebooks run with the extra docs")
+    return load(ROOT / "docs" / "_site" / "notebooks.py")
+
+
+@pytest.mark.skipif(native is None, reason="without the extension nothing waits")
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_cells_show_what_was_saved(
+    path: Path, notebooks: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip(NEEDED.get(path.stem, "numpy"))
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    saved, found = notebooks.execute(path)
+    for before, after in zip(saved.cells, found.cells, strict=True):
+        assert notebooks.compared(after) == notebooks.compared(before), before.source
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_nothing_tells_where_they_ran(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert '"text/html"' in text  # it was saved with its outputs
+    for trace in ("site-packages", "Traceback", "stderr", '"execution_count": 1'):
+        assert trace not in text
