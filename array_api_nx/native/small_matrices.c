@@ -18,16 +18,16 @@
 #define HAS_FUSED_MULTIPLY_ADD 1
 #endif
 
+static PyObject *matmul; /* once it is made */
+
+#ifdef HAS_FUSED_MULTIPLY_ADD
+
 enum { MOST_TYPES = 32 };
 
 /* The loops of our ufunc, and what they take as their last argument. */
 static PyUFuncGenericFunction functions[MOST_TYPES];
 static void *data[MOST_TYPES];
 static char types[3 * MOST_TYPES];
-
-static PyObject *matmul; /* once it is made */
-
-#ifdef HAS_FUSED_MULTIPLY_ADD
 
 #ifdef HAS_TARGET_CLONES
 #define CLONED_FOR_FUSED __attribute__((target_clones("avx512f", "fma", "default")))
@@ -228,16 +228,9 @@ static void multiply_stacks(char **args, const npy_intp *sizes, const npy_intp *
     }
 }
 
-#endif
-
 static Products *find_products(int type)
 {
-#ifdef HAS_FUSED_MULTIPLY_ADD
     return type == NPY_FLOAT ? &singles : type == NPY_DOUBLE ? &doubles : NULL;
-#else
-    (void)type;
-    return NULL;
-#endif
 }
 
 /* numpy.matmul's loops with our own in front of two; those for objects are left out. */
@@ -252,7 +245,6 @@ static int copy_loops(const PyUFuncObject *ufunc)
         memcpy(types + 3 * count, signature, 3);
         functions[count] = ufunc->functions[i];
         data[count] = ufunc->data == NULL ? NULL : (void *)ufunc->data[i];
-#ifdef HAS_FUSED_MULTIPLY_ADD
         const int type = signature[0];
         Products *products = find_products(type);
         if (products != NULL && signature[1] == type && signature[2] == type) {
@@ -261,11 +253,12 @@ static int copy_loops(const PyUFuncObject *ufunc)
             functions[count] = (PyUFuncGenericFunction)multiply_stacks;
             data[count] = products;
         }
-#endif
         count++;
     }
     return count;
 }
+
+#endif
 
 static PyObject *computes_product(PyObject *module, PyObject *args)
 {
@@ -305,9 +298,10 @@ int add_small_matrices(PyObject *module)
         return -1;
     }
     matmul = found; /* for ever, since its loops are used */
+#ifdef HAS_FUSED_MULTIPLY_ADD
     const PyUFuncObject *ufunc = (PyUFuncObject *)found;
-    if (find_products(NPY_DOUBLE) != NULL && Py_IS_TYPE(found, &PyUFunc_Type) &&
-        ufunc->nin == 2 && ufunc->nout == 1 && ufunc->core_signature != NULL) {
+    if (Py_IS_TYPE(found, &PyUFunc_Type) && ufunc->nin == 2 && ufunc->nout == 1 &&
+        ufunc->core_signature != NULL) {
         matmul = PyUFunc_FromFuncAndDataAndSignature(
             functions, data, types, copy_loops(ufunc), 2, 1, PyUFunc_None, "matmul",
             "numpy.matmul; products of small matrices are computed here.", 0,
@@ -316,6 +310,7 @@ int add_small_matrices(PyObject *module)
             return -1;
         }
     }
+#endif
     return PyModule_AddObjectRef(module, "matmul", matmul) < 0 ||
                    PyModule_AddFunctions(module, functions_of_module) < 0
                ? -1
