@@ -84,9 +84,10 @@ def test_other_dtypes_and_results_are_numpys() -> None:
         y = rng.integers(0, 9, (COUNT, 4, 2)).astype(dtype)
         assert np.array_equal(native.matmul(x, y), np.matmul(x, y))
     x, y = rng.random((COUNT, 3, 4)), rng.random((COUNT, 4, 2))
-    target = np.zeros((2, 3, COUNT)).T
+    target, expected = np.zeros((2, COUNT, 2, 3)).swapaxes(2, 3)
     native.matmul(x, y, target)
-    assert np.array_equal(target, np.matmul(x, y))
+    np.matmul(x, y, expected)
+    assert np.array_equal(target, expected)
     with pytest.raises(ValueError, match="matmul"):
         native.matmul(x, x)
 
