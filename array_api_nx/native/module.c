@@ -3,6 +3,7 @@
 #define IMPORTS_NUMPY
 #include "common.h"
 
+#include "arg_extremes.h"
 #include "array.h"
 #include "calls.h"
 #include "compiled.h"
@@ -19,11 +20,11 @@
 #include "memory.h"
 #include "objects.h"
 #include "operations.h"
-#include "reductions.h"
 #include "products.h"
-#include "small_matrices.h"
 #include "random.h"
+#include "reductions.h"
 #include "sequence.h"
+#include "small_matrices.h"
 #include "threads.h"
 #include "totals.h"
 #include "ufuncs.h"
@@ -56,6 +57,7 @@ static int (*const subjects[])(PyObject *module) = {
     add_ufuncs,
     add_compiled,
     add_reductions,
+    add_arg_extremes,
     add_conversion,
     add_inspection,
     add_small_matrices, /* whose loops products take */

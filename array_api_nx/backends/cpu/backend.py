@@ -369,7 +369,12 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
         return operations.reduce(_SUM, array, axes, keepdims, count if op is _MEAN else None)
 
     def arg_reduce(self, op: Primitive, x: Tensor, axis: int, keepdims: bool) -> Tensor:
-        method = getattr(self.array(x), ARG_REDUCE[op])
+        array, name = self.array(x), ARG_REDUCE[op]
+        if array.size > sliced_calls.ARG_REDUCE_MIN:
+            found = sliced_calls.arg_reduce(name, array, axis, keepdims)
+            if found is not None:
+                return wrap(found)
+        method = getattr(array, name)
         return wrap(_asarray(method(axis=axis, keepdims=keepdims), dtype=_INT64))
 
     def scan(self, op: Primitive, x: Tensor, axis: int, dtype: DType | None = None) -> Tensor:

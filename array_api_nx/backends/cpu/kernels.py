@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from math import copysign, isinf
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
 
@@ -329,7 +329,10 @@ REDUCE: Final[dict[Primitive, Callable[..., ArrayOrScalar]]] = {
     p.ALL: np.logical_and.reduce,
 }
 
-ARG_REDUCE: Final[dict[Primitive, str]] = {p.ARGMAX: "argmax", p.ARGMIN: "argmin"}
+ARG_REDUCE: Final[dict[Primitive, Literal["argmax", "argmin"]]] = {
+    p.ARGMAX: "argmax",
+    p.ARGMIN: "argmin",
+}
 
 SCAN: Final[dict[Primitive, Callable[..., ArrayOrScalar]]] = {
     p.CUMULATIVE_SUM: np.add.accumulate,
