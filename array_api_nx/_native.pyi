@@ -37,7 +37,11 @@ class ContextCaller:
 class Kernel:
     def __new__(cls, description: tuple[Any, ...], /) -> Kernel: ...
     def run(
-        self, memories: _Sequence[tuple[_NDArray, int]], threads: int, /
+        self,
+        memories: _Sequence[tuple[_NDArray, int]],
+        threads: int,
+        listener: _Callable[[int, int], None] | None = None,
+        /,
     ) -> tuple[int, ...]: ...
 
 @final

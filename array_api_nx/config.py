@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Mapping
 from contextlib import ContextDecorator
 from contextvars import ContextVar
+from importlib.util import find_spec
 from operator import index
 from threading import Lock
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
@@ -62,6 +63,8 @@ class Settings(NamedTuple):
         Whether arrays made without ``device=`` follow operands on other devices.
     transfers : {"allow", "log", "error"}
         What happens where an array follows another one to its device.
+    progress : bool
+        Whether computations that last show a progress bar.
     """
 
     fusion: Fusion = "auto"
@@ -72,6 +75,7 @@ class Settings(NamedTuple):
     host_access: HostAccess = "allow"
     placement: Placement = "follow"
     transfers: Transfers = "allow"
+    progress: bool = False
 
 
 def _as_word(name: str, value: Given, first: str, *others: str) -> str:
@@ -102,11 +106,20 @@ def _as_integer(name: str, value: Given, least: int, example: int) -> int:
     return min(number, sys.maxsize)
 
 
-def _as_flag(name: str, value: Given) -> bool:
+def _as_flag(name: str, value: Given, default: bool) -> bool:
     # An environment variable says 1 or 0.
     if isinstance(value, bool) or (isinstance(value, int) and value in (0, 1)):
         return bool(value)
-    raise TypeError(f"{name} must be True or False, not {value!r}; True is the default")
+    raise TypeError(f"{name} must be True or False, not {value!r}; {default} is the default")
+
+
+def _as_progress(name: str, value: Given) -> bool:
+    wanted = _as_flag(name, value, False)
+    if wanted and find_spec("tqdm") is None:
+        raise ImportError(
+            f"{name} shows bars by tqdm, which is not installed; install it with: pip install tqdm"
+        )
+    return wanted
 
 
 _CHECKS: Final[dict[str, Callable[[str, Given], str | int]]] = {
@@ -115,10 +128,11 @@ _CHECKS: Final[dict[str, Callable[[str, Given], str | int]]] = {
     "num_threads": lambda name, value: _as_integer(name, value, 1, 2),
     # The devices, which are a layer above, say later what is one.
     "default_device": lambda name, value: str(value),
-    "extras": _as_flag,
+    "extras": lambda name, value: _as_flag(name, value, True),
     "host_access": lambda name, value: _as_word(name, value, "allow", "warn", "error"),
     "placement": lambda name, value: _as_word(name, value, "follow", "strict"),
     "transfers": lambda name, value: _as_word(name, value, "allow", "log", "error"),
+    "progress": _as_progress,
 }
 
 
@@ -264,7 +278,8 @@ class config_context(ContextDecorator):
     task of an event loop, that enters; threads that start inside begin with the defaults, which
     come from the environment variables ``ARRAY_API_NX_FUSION``, ``ARRAY_API_NX_FUSION_THRESHOLD``,
     ``ARRAY_API_NX_NUM_THREADS``, ``ARRAY_API_NX_DEFAULT_DEVICE``, ``ARRAY_API_NX_EXTRAS`` (1 or 0),
-    ``ARRAY_API_NX_HOST_ACCESS``, ``ARRAY_API_NX_PLACEMENT`` and ``ARRAY_API_NX_TRANSFERS``.
+    ``ARRAY_API_NX_HOST_ACCESS``, ``ARRAY_API_NX_PLACEMENT``, ``ARRAY_API_NX_TRANSFERS`` and
+    ``ARRAY_API_NX_PROGRESS`` (1 or 0).
     Entering the same object again, also from another thread at the same time, is allowed.
 
     Parameters
@@ -297,6 +312,10 @@ class config_context(ContextDecorator):
         What happens where an array follows another one. "allow", the default, moves it. "log" does
         so after a warning of the logger ``array_api_nx`` (logging) with the user's line, the
         devices and the bytes. "error" raises a `TransferError` (testing) before it is moved.
+    progress : bool, optional
+        Whether a computation shows a progress bar once it has taken a second: by tqdm, as text on
+        a terminal and as a widget in a notebook. It counts elements on ``cpu``, and tasks on
+        ``dask``. False by default.
 
     Raises
     ------
@@ -304,6 +323,8 @@ class config_context(ContextDecorator):
         If an argument has the wrong type.
     ValueError
         If an argument is out of range.
+    ImportError
+        If `progress` is True, and tqdm is not installed.
 
     Examples
     --------
@@ -328,6 +349,7 @@ class config_context(ContextDecorator):
         host_access: HostAccess | None = None,
         placement: Placement | None = None,
         transfers: Transfers | None = None,
+        progress: bool | None = None,
     ) -> None:
         given = {
             "fusion": fusion,
@@ -338,6 +360,7 @@ class config_context(ContextDecorator):
             "host_access": host_access,
             "placement": placement,
             "transfers": transfers,
+            "progress": progress,
         }
         self._changes: dict[str, Given] = {
             field: _CHECKS[field](field, value)

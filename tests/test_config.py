@@ -353,6 +353,7 @@ def test_show_config_as_a_dict():
         "host_access": "allow",
         "placement": "follow",
         "transfers": "allow",
+        "progress": False,
     }
     assert found["versions"]["array_api_nx"] == xp.__version__
     assert found["versions"]["standard"] == "2025.12"

@@ -15,6 +15,8 @@ void start_interrupt(Interrupt *interrupt)
     interrupt->state = NULL;
     interrupt->countdown = TILES_PER_LOOK;
     interrupt->last = 0;
+    interrupt->listener = NULL;
+    interrupt->begun = NULL;
 }
 
 void release_gil(Interrupt *interrupt)
@@ -32,6 +34,20 @@ int take_gil(Interrupt *interrupt)
     return !load_shared(&interrupt->stopped) && !PyErr_Occurred();
 }
 
+/* Tell the listener how far the computation is; 0 if there was an exception. */
+static int tell(Interrupt *interrupt)
+{
+    if (interrupt->listener == NULL || interrupt->begun == NULL) {
+        return 1;
+    }
+    const npy_intp begun = load_shared(interrupt->begun);
+    PyObject *result = PyObject_CallFunction(interrupt->listener, "nn",
+                                             begun < interrupt->tasks ? begun : interrupt->tasks,
+                                             interrupt->tasks);
+    Py_XDECREF(result);
+    return result != NULL;
+}
+
 void look_for_signals(Interrupt *interrupt)
 {
     interrupt->countdown = TILES_PER_LOOK;
@@ -43,7 +59,8 @@ void look_for_signals(Interrupt *interrupt)
         return;
     }
     PyEval_RestoreThread(interrupt->state);
-    if (PyErr_CheckSignals() < 0) {
+    /* Loops of other libraries may have raised an exception, with which nothing may be called. */
+    if (PyErr_CheckSignals() < 0 || (PyErr_Occurred() == NULL && !tell(interrupt))) {
         exchange_shared(&interrupt->stopped, 1);
     }
     interrupt->state = PyEval_SaveThread();

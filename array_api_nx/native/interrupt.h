@@ -2,7 +2,8 @@
 
    Python runs the handlers of signals in its main thread, when that one has the GIL. So a thread that
    computes without the GIL takes it now and then, and lets Python look. If a handler raises an
-   exception, all threads of the computation stop before their next tile. */
+   exception, all threads of the computation stop before their next tile. Whoever wants to show how
+   far the computation is, is told at the same time. */
 
 #ifndef ARRAY_API_NX_INTERRUPT_H
 #define ARRAY_API_NX_INTERRUPT_H
@@ -17,6 +18,9 @@ typedef struct {
     PyThreadState *state; /* of the thread that waits for the computation; NULL if it has the GIL */
     int countdown;
     clock_t last; /* when Python last handled signals, at first when the clock was first read */
+    PyObject *listener; /* called with the numbers of tasks begun and of all tasks; or NULL */
+    npy_intp *begun;    /* shared: how many tasks were begun, or more than `tasks`; or NULL */
+    npy_intp tasks;
 } Interrupt;
 
 /* Begin a computation, which may or may not release the GIL. */
@@ -29,8 +33,8 @@ void release_gil(Interrupt *interrupt);
    a loop of another library raised the exception. */
 int take_gil(Interrupt *interrupt);
 
-/* Let Python handle signals if it is time. Only the thread that waits for the computation, and has
-   released the GIL, may call this. */
+/* Let Python handle signals, and tell the listener, if it is time. Only the thread that waits for
+   the computation, and has released the GIL, may call this. */
 void look_for_signals(Interrupt *interrupt);
 
 /* Whether to stop computing. The caller also looks for signals here, now and then. */

@@ -124,8 +124,9 @@ static PyObject *kernel_run(PyObject *object, PyObject *const *args, Py_ssize_t 
     npy_intp threads;
     int count = 0;
     PyObject *result = NULL;
-    if (arg_count != 2) {
-        PyErr_SetString(PyExc_TypeError, "run takes the memories and the number of threads");
+    if (arg_count != 2 && arg_count != 3) {
+        PyErr_SetString(PyExc_TypeError,
+                        "run takes the memories, the number of threads, and maybe a listener");
         return NULL;
     }
     if (!read_int(args[1], 1, NPY_MAX_INTP, "threads", &threads)) {
@@ -137,6 +138,7 @@ static PyObject *kernel_run(PyObject *object, PyObject *const *args, Py_ssize_t 
     if (locate_all(kernel, args[0], arrays, addresses, &count)) {
         Team team;
         if (acquire_team(&team, kernel->scratch, kernel->tasks, threads)) {
+            team.interrupt.listener = arg_count < 3 || args[2] == Py_None ? NULL : args[2];
             release_gil(&team.interrupt);
             run_kernel(&team, kernel, addresses, flags);
             if (take_gil(&team.interrupt)) {
@@ -155,9 +157,10 @@ static PyObject *kernel_run(PyObject *object, PyObject *const *args, Py_ssize_t 
 
 static PyMethodDef kernel_methods[] = {
     {"run", (PyCFunction)(void (*)(void))kernel_run, METH_FASTCALL,
-     "run($self, memories, threads)\n--\n\n"
+     "run($self, memories, threads, listener=None)\n--\n\n"
      "Run all tasks; floating-point flags per step, as NumPy's bits.\n\n"
-     "memories holds (contiguous ndarray, byte position of the first element) per operand."},
+     "memories holds (contiguous ndarray, byte position of the first element) per operand. While a "
+     "long run lasts, listener(begun, tasks) is called now and then."},
     {NULL, NULL, 0, NULL},
 };
 

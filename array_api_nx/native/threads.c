@@ -304,9 +304,13 @@ static void run_alone(const Kernel *kernel, char *const *memories, char *scratch
 {
     Frame frame;
     start_frame(&frame, kernel, memories, scratch, interrupt, 1);
-    for (npy_intp task = 0; task < kernel->tasks; task++) {
-        run_task(&frame, task);
+    npy_intp next = 0;
+    interrupt->begun = &next;
+    interrupt->tasks = kernel->tasks;
+    while (next < kernel->tasks) {
+        run_task(&frame, next++);
     }
+    interrupt->begun = NULL;
     memcpy(flags, frame.flags, (size_t)kernel->step_count);
 }
 
@@ -347,6 +351,8 @@ void run_kernel(Team *team, const Kernel *kernel, char *const *memories, npy_uin
     own->job.kernel = kernel;
     own->job.memories = memories;
     own->job.tasks = kernel->tasks;
+    team->interrupt.begun = &own->job.next;
+    team->interrupt.tasks = kernel->tasks;
     memset(own->job.flags, 0, (size_t)kernel->step_count * sizeof(npy_intp));
     do_job(team);
     collect_flags(&own->job, flags, kernel->step_count);

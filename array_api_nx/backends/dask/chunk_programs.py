@@ -305,7 +305,7 @@ class BlockProgram:
 
     def __call__(self, sizes: KnownInts, *chunks: NDArray) -> tuple[NDArray, ...]:
         """`sizes` are those of the chunk of the frame."""
-        with config_context(num_threads=1):
+        with config_context(num_threads=1, progress=False):
             run = self._runs.get(sizes)
             if run is None:
                 run = self._runs[sizes] = host.prepare(self.at(sizes), ())

@@ -159,7 +159,7 @@ class ChunkProgram:
     def __call__(self, *chunks: Part) -> NDArray:
         # Nobody writes to chunks, so that operations on them may be deferred. Dask has tasks for
         # every core, and one thread each is enough.
-        with config_context(num_threads=1):
+        with config_context(num_threads=1, progress=False):
             registers: list[Handle] = [
                 host.from_host(np.asarray(chunk), copy=False, lent=False) for chunk in chunks
             ]
@@ -249,7 +249,7 @@ def on_host(method: str, *arguments: Argument, **options: Argument) -> Part:
 
     A task of its own: with several results, a tuple.
     """
-    with config_context(num_threads=1):
+    with config_context(num_threads=1, progress=False):
         result = getattr(host, method)(*[_handle(x) for x in arguments], **options)
         if isinstance(result, tuple):
             return tuple([host.to_host(x) for x in result])

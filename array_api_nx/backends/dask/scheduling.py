@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Hashable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 
 import dask
@@ -13,9 +13,11 @@ from dask.callbacks import Callback
 from dask.diagnostics import ProgressBar
 from dask.order import order
 
+from ...config import current
 from ...contract.backend import Native
 from ...contract.errors import EngineError
 from ...contract.events import evaluated
+from ..cpu.engine.progress import SECONDS
 
 __all__ = ["client", "compute", "persist"]
 
@@ -23,7 +25,7 @@ __all__ = ["client", "compute", "persist"]
 def compute(*arrays: da.Array, why: str) -> tuple[Native, ...]:
     """What the arrays consist of; `why` says what needs that, to those who listen."""
     evaluated("dask", why)
-    with _suited(arrays), _explaining():
+    with _suited(arrays), _explaining(), _bar(client()):
         return dask.compute(*arrays)
 
 
@@ -31,9 +33,10 @@ def persist(arrays: Sequence[da.Array], progress: bool) -> tuple[da.Array, ...]:
     """The same arrays with chunks in memory, here or on the workers of a cluster."""
     cluster = client()
     evaluated("dask", "evaluate was called")
-    with _suited(arrays), ProgressBar() if progress and cluster is None else nullcontext():
+    bar = ProgressBar() if progress and cluster is None else _bar(cluster)
+    with _suited(arrays), bar:
         kept = dask.persist(*arrays)
-    if progress and cluster is not None:
+    if (progress or current().progress) and cluster is not None:
         from distributed import progress as follow
 
         follow(kept, notebook=False)
@@ -50,6 +53,16 @@ def client() -> Native:
         return get_client()
     except ValueError:
         return None
+
+
+def _bar(cluster: Native) -> AbstractContextManager[object]:
+    """A progress bar of tasks in this process, if somebody asks for one; a cluster has its own."""
+    if not current().progress or cluster is not None:
+        return nullcontext()
+    from tqdm.dask import TqdmCallback
+
+    bar: AbstractContextManager[object] = TqdmCallback(delay=SECONDS, miniters=1, unit="task")
+    return bar
 
 
 @contextmanager

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
+from array_api_nx.backends.dask import scheduling
 from tests.backends.dask.programs import (
     SMALL,
     Tasks,
@@ -124,6 +125,25 @@ def test_a_progress_bar_when_asked(capsys: pytest.CaptureFixture[str]) -> None:
     assert "100%" in capsys.readouterr().out
     xp.evaluate(xp.sum(xp.ones((5, 5), device=SMALL)))
     assert capsys.readouterr().out == ""
+
+
+def test_a_progress_bar_by_the_setting(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("tqdm")
+    monkeypatch.setattr(scheduling, "SECONDS", 0.0)
+    x = xp.ones((5, 5), device=SMALL)
+    with xp.config_context(progress=True):
+        assert float(xp.sum(x)) == 25.0
+        assert "100%" in capsys.readouterr().err
+        xp.evaluate(x + 1)
+        assert "100%" in capsys.readouterr().err
+        monkeypatch.setattr(scheduling, "SECONDS", 1000.0)
+        xp.evaluate(x + 2)
+        assert capsys.readouterr().err == ""
+    monkeypatch.setattr(scheduling, "SECONDS", 0.0)
+    xp.evaluate(x + 3)
+    assert capsys.readouterr() == ("", "")
 
 
 # ---------------------------------------------------------------------- data-dependent shapes

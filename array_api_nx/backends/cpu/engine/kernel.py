@@ -9,7 +9,7 @@ A *slot* numbers both: operands first, registers after them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 from ....contract.numpy_dtypes import NDArray
@@ -168,7 +168,13 @@ class Kernel(NamedTuple):
 class PreparedKernel(Protocol):
     """A kernel, ready to run any number of times, from several threads at once."""
 
-    def run(self, memories: Sequence[tuple[NDArray, int]], threads: int) -> tuple[int, ...]:
+    def run(
+        self,
+        memories: Sequence[tuple[NDArray, int]],
+        threads: int,
+        listener: Callable[[int, int], None] | None = None,
+        /,
+    ) -> tuple[int, ...]:
         """Run all tasks.
 
         Parameters
@@ -178,6 +184,9 @@ class PreparedKernel(Protocol):
             (0, ..., 0) in it.
         threads : int
             The most threads to use, at least 1, the calling thread among them.
+        listener : callable, optional
+            Called by the calling thread now and then, every 20 milliseconds of processor time at
+            most, with the number of tasks begun and that of all. An exception of it ends the run.
 
         Returns
         -------

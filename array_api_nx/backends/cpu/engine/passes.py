@@ -8,20 +8,33 @@ a program, `run_pass` runs it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from math import prod
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
+from ....config import current
 from ....contract.numpy_dtypes import NDArray, NumPyDType
 from ..kernels import divide_by_count
 from . import fperrors, memory_pool
 from .kernel import Instruction, Kernel, PreparedKernel, Product, Reduction, prepare
 from .loops import Loop, quiet_scipy
+from .progress import ProgressBar
 from .schedule import Schedule
 from .threads import count
 
-__all__ = ["Accumulation", "Output", "Pass", "Slot", "Slots", "errors_of", "make_pass", "run_pass"]
+__all__ = [
+    "Accumulation",
+    "Output",
+    "Pass",
+    "Slot",
+    "Slots",
+    "errors_of",
+    "following",
+    "make_pass",
+    "run_pass",
+]
 
 WORTH_A_THREAD: Final = 40_000.0
 """Nanoseconds of work for each thread beyond the first. To wake a thread takes some microseconds;
@@ -132,6 +145,11 @@ class Pass(NamedTuple):
     threads: int
     calls_scipy: bool
 
+    @property
+    def elements(self) -> int:
+        """How many elements the pass goes over."""
+        return prod(self.kernel.dims)
+
     def over(self, slots: Sequence[Slot]) -> Pass:
         """The same pass over other slots: slot i becomes ``slots[i]``."""
         return self._replace(
@@ -222,7 +240,17 @@ def errors_of(loop: Loop, met: int, asked: int) -> Iterator[tuple[str, int, int]
         yield loop.name, met, asked
 
 
-def run_pass(each: Pass, slots: Slots) -> tuple[int, ...]:
+_NOTHING: Final = nullcontext()
+
+
+def following(passes: Sequence[Pass]) -> AbstractContextManager[ProgressBar | None]:
+    """A context for running passes, in this order: with a progress bar if somebody wants one."""
+    if current().progress:
+        return ProgressBar(sum([each.elements for each in passes]))
+    return _NOTHING
+
+
+def run_pass(each: Pass, slots: Slots, progress: ProgressBar | None = None) -> tuple[int, ...]:
     """Run a pass.
 
     Parameters
@@ -230,6 +258,8 @@ def run_pass(each: Pass, slots: Slots) -> tuple[int, ...]:
     each : Pass
     slots : Slots
         Outputs without memory, and results of reductions, get new memory, which is put here.
+    progress : ProgressBar, optional
+        Is told how far the pass is.
 
     Returns
     -------
@@ -243,11 +273,13 @@ def run_pass(each: Pass, slots: Slots) -> tuple[int, ...]:
         slots[reduction.slot] = reduction.start(each.copies)
     memories = [(slots[slot], offset) for slot, offset in each.operands]
     threads = min(count(), each.threads)
+    if progress is not None:
+        progress.begin(each.elements)
     if each.calls_scipy:
         with quiet_scipy():
-            flags = each.prepared.run(memories, threads)
+            flags = each.prepared.run(memories, threads, progress)
     else:
-        flags = each.prepared.run(memories, threads)
+        flags = each.prepared.run(memories, threads, progress)
     for reduction in each.accumulations:
         slots[reduction.slot], mean = reduction.finish(slots[reduction.slot], each.copies)
         if reduction.mean is not None:

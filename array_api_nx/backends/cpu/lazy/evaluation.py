@@ -13,7 +13,7 @@ from ....contract.numpy_dtypes import NDArray
 from ....core.view import View
 from ....native import native
 from ..engine import memory_pool
-from ..engine.passes import errors_of, run_pass
+from ..engine.passes import errors_of, following, run_pass
 from .expression import Node, ScalarValue
 from .graph import Graph
 from .planning import EvaluationPlan, Overlap, plan
@@ -79,11 +79,12 @@ def _compute(
     """Run all passes, and give the nodes what they computed."""
     slots = graph.slots(destination)
     raised = [0] * len(graph.nodes)
-    for each in passes:
-        flags = run_pass(each, slots)
-        if any(flags):
-            for i, met in zip(each.values, flags, strict=True):
-                raised[i] |= met
+    with following(passes) as progress:
+        for each in passes:
+            flags = run_pass(each, slots, progress)
+            if any(flags):
+                for i, met in zip(each.values, flags, strict=True):
+                    raised[i] |= met
     for node, memory in zip(graph.nodes, slots, strict=False):
         if memory is not None:
             node.realise(memory)

@@ -19,6 +19,7 @@ from ....core.symbolic import KnownInts
 from ....core.view import View
 from ..engine import fperrors
 from ..engine.passes import Pass, Slot, Slots, errors_of, run_pass
+from ..engine.progress import ProgressBar
 from ..lazy import evaluation
 
 if TYPE_CHECKING:
@@ -60,8 +61,14 @@ class KernelPass(NamedTuple):
     work: Pass
     errors: tuple[int, ...]
 
-    def run(self, backend: DeferredExecution, slots: Slots, report: evaluation.Report) -> None:
-        flags = run_pass(self.work, slots)
+    def run(
+        self,
+        backend: DeferredExecution,
+        slots: Slots,
+        report: evaluation.Report,
+        progress: ProgressBar | None = None,
+    ) -> None:
+        flags = run_pass(self.work, slots, progress)
         if any(flags):
             report += raised([self], [flags], fperrors.modes() or 0)
 

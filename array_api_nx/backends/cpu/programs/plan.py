@@ -14,7 +14,7 @@ from ....contract.strided import Storage, Tensor, tensor_over
 from ....core.view import View
 from ..engine import fperrors
 from ..engine.memory_pool import empty
-from ..engine.passes import Slot, Slots
+from ..engine.passes import Slot, Slots, following
 from ..lazy import evaluation
 from ..policy import limits
 from .actions import KernelPass, Read, allocated_by, tensor
@@ -163,11 +163,16 @@ class ProgramPlan:
             described = self.slots[slot]
             if described.stored:
                 slots[slot] = empty((described.size,), described.dtype)
-        for number, action in enumerate(self.actions):
-            action.run(self.backend, slots, report)
-            for slot in action.uses():
-                if self.slots[slot].last == number and slot not in self.results:
-                    slots[slot] = None
+        passes = [action.work for action in self.actions if type(action) is KernelPass]
+        with following(passes) as progress:
+            for number, action in enumerate(self.actions):
+                if type(action) is KernelPass:
+                    action.run(self.backend, slots, report, progress)
+                else:
+                    action.run(self.backend, slots, report)
+                for slot in action.uses():
+                    if self.slots[slot].last == number and slot not in self.results:
+                        slots[slot] = None
         return [slots[slot] for slot in self.given]
 
     @property

@@ -42,9 +42,9 @@ def passes(monkeypatch: pytest.MonkeyPatch) -> list[Pass]:
     found: list[Pass] = []
     run = evaluation.run_pass
 
-    def noted(each: Pass, slots: Any) -> tuple[int, ...]:
+    def noted(each: Pass, slots: Any, progress: Any) -> tuple[int, ...]:
         found.append(each)
-        return run(each, slots)
+        return run(each, slots, progress)
 
     monkeypatch.setattr(evaluation, "run_pass", noted)
     return found
