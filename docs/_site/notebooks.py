@@ -61,7 +61,9 @@ def execute(path: Path) -> tuple[Any, Any]:
     try:
         with TemporaryDirectory() as folder:
             resources = {"metadata": {"path": folder}}
-            _Client(found, timeout=300, record_timing=False, resources=resources).execute()
+            # What a slow cell prints comes in several parts, of which there are more or fewer.
+            options = {"timeout": 300, "record_timing": False, "coalesce_streams": True}
+            _Client(found, resources=resources, **options).execute()
     finally:
         os.environ.update(settings)
     for cell in found.cells:
