@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 
 from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+from sphinx.util.logging import getLogger
 
 sys.path.insert(0, str(Path(__file__).parent / "_site"))
 
@@ -14,6 +16,8 @@ import pages
 import plots
 
 import array_api_nx
+
+_logger = getLogger(__name__)
 
 project = "array_api_nx"
 author = "the array_api_nx developers"
@@ -87,27 +91,17 @@ def _complete(
     lines.append("")
 
 
-_NOTEBOOKS = """
-## Notebooks
-
-```{toctree}
-:maxdepth: 1
-
-notebooks/index
-```
-"""
-
-
-def _list_notebooks(app: Sphinx, page: str, source: list[str]) -> None:
-    """Add the notebooks to the guide, where there are any: Sphinx warns of lists of nothing."""
-    if page == "guide" and (Path(__file__).parent / "notebooks" / "index.md").exists():
-        source[0] += _NOTEBOOKS
+def _check_names(app: Sphinx, env: BuildEnvironment) -> None:
+    """Warn of public names that nobody would find by typing them."""
+    found = {name for name, *_ in env.domains["py"].get_objects()}
+    for name in sorted(pages.documented() - found):
+        _logger.warning("%s is not in the index that the search goes by", name)
 
 
 def setup(app: Sphinx) -> None:
     folder = Path(__file__).parent
     pages.write(folder / "reference" / "generated")
     plots.draw(folder.parent / "benchmarks" / "results", folder / "_generated")
-    app.connect("source-read", _list_notebooks)
+    app.connect("env-check-consistency", _check_names)
     # Before numpydoc, which makes reStructuredText of the docstring.
     app.connect("autodoc-process-docstring", _complete, priority=400)

@@ -74,7 +74,7 @@ def _panel(
     rows = [*speeds, means]
     panel.set_title(dtype)
     panel.set_xscale("log", base=2)
-    panel.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    panel.xaxis.set_major_formatter(lambda x, _: f"1/{1 / x:g}" if x < 1 else f"{x:g}")
     panel.set_xlabel("speed relative to NumPy (times; further right is faster)")
     panel.set_yticks(range(len(labels)), labels)
     panel.set_facecolor("#ffffff")

@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Final
+from typing import Any, Final
+
+import array_api_nx as xp
 
 NAMESPACES: Final = (
     *("array_api_nx", "array_api_nx.linalg", "array_api_nx.fft", "array_api_nx.special"),
@@ -190,11 +192,24 @@ def _data(group: Group) -> Iterator[str]:
     dtypes = group.file == "dtypes"
     for name in group.names:
         value = getattr(main, name)
-        yield from (f".. py:data:: {group.module}.{name}", "")
-        if not dtypes:
-            yield from (f"   ``{value!r}``", "")
+        yield from (f".. py:data:: {name}", "")
+        yield from (f"   {_range(value)}" if dtypes else f"   ``{value!r}``", "")
     target = "data_types" if dtypes else "constants"
     yield f"See `the standard <{_STANDARD}/API_specification/{target}.html>`__."
+
+
+def _range(dtype: Any) -> str:
+    """Which numbers a dtype has."""
+    if xp.isdtype(dtype, "bool"):
+        return "True and False, in a byte each."
+    if xp.isdtype(dtype, "integral"):
+        limits = xp.iinfo(dtype)
+        return f"Integers from {limits.min} to {limits.max}."
+    parts = xp.finfo(dtype)
+    limits = f"the largest is {parts.max:.4g}, the first above 1 is 1 + {parts.eps:.4g}."
+    if xp.isdtype(dtype, "real floating"):
+        return f"Floating-point numbers of {parts.bits} bits: {limits}"
+    return f"Complex numbers, whose two parts have {parts.bits} bits each: {limits}"
 
 
 def _table(group: Group) -> Iterator[str]:

@@ -50,7 +50,7 @@ def test_the_pages_are_written(tmp_path: Path) -> None:
     for group in pages.groups():
         assert f"\ngenerated/{group.file}\n" in index
         assert all(
-            f".. py:data:: {group.module}.{n}\n" in written[f"{group.file}.rst"]
+            f".. py:data:: {n}\n" in written[f"{group.file}.rst"]
             or f"<{group.module}.{n}>" in written[f"{group.file}.rst"]
             for n in group.names
         )
