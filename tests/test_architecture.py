@@ -79,7 +79,14 @@ CIRCLES = (
         "frontend/placement", "frontend/searching", "frontend/sorting", "frontend/statistical",
         "frontend/ufuncs", "frontend/utility",
     },
-    {"contract/backend", "contract/composed", "contract/random_numbers", "contract/replay"},
+    {
+        "contract/backend",
+        "contract/composed",
+        "contract/distributions",
+        "contract/handle_values",
+        "contract/random_numbers",
+        "contract/replay",
+    },
     {"core/real", "core/symbolic"},
 )  # fmt: skip
 

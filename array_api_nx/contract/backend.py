@@ -549,17 +549,24 @@ class Backend(Handles):
         dtype: DType,
         low: int = 0,
         span: int = 0,
+        parameters: tuple[Handle | float, ...] = (),
     ) -> Handle:
         """Numbers `first` to ``first + count - 1`` of a draw whose counters begin at `base`, 1-D.
 
         `kind` is "bits" (all of uint32), "uniform" (from 0 up to 1), "normal" (mean 0, deviation
-        1) or "integers" (`low` up to ``low + span - 1``).
+        1), "exponential" (mean 1), "integers" (`low` up to ``low + span - 1``), or a distribution
+        with `parameters`: "gamma" (shape), "beta" (a, b), "poisson" (mean) or "binomial" (trials,
+        probability). A parameter is a float, or an array of one for each number that is wanted.
         Frontend guarantees: the words of `key` have 32 bits; a dtype of `random_numbers.DRAWN`;
         counters stay below 2**63; of "integers", `span` is from 1 to 2**64 and all values are
-        within the dtype, of other kinds both bounds are 0.
-        Backend must: return the same bits as every other backend, in memory of their own.
+        within the dtype, of other kinds both bounds are 0; there are as many parameters as
+        `random_numbers.PARAMETERS` says, arrays of which are float64 and of shape (count,).
+        Backend must: return the same bits as every other backend, in memory of their own; for
+        parameters that no distribution has, NaN, or -1 among integers.
         """
-        return random_numbers.draw(self, kind, key, base, first, count, dtype, low, span)
+        return random_numbers.draw(
+            self, kind, key, base, first, count, dtype, low, span, parameters
+        )
 
     def draw_from(
         self,
@@ -571,6 +578,7 @@ class Backend(Handles):
         dtype: DType,
         low: int = 0,
         span: int = 0,
+        parameters: tuple[Handle | float, ...] = (),
     ) -> Handle:
         """The first numbers of a draw whose counters begin at ``counter + offset``, 1-D.
 
@@ -578,7 +586,9 @@ class Backend(Handles):
         are the first word, the others the second one. The rest as for `draw`.
         Backend must: return the same bits as `draw`, in memory of their own.
         """
-        return random_numbers.draw_from(self, kind, key, counter, offset, count, dtype, low, span)
+        return random_numbers.draw_from(
+            self, kind, key, counter, offset, count, dtype, low, span, parameters
+        )
 
     # ------------------------------------------------------------------ windows
 

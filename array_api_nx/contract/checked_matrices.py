@@ -11,7 +11,7 @@ from .backend import Backend, Handle, Norm, Overlap, Padding
 from .checks import REAL_OF, CheckedCall, Shape
 from .composed import convolved_size
 from .primitives import Primitive
-from .random_numbers import DRAWN, Kind
+from .random_numbers import DRAWN, PARAMETERS, Kind
 
 __all__ = ["CheckedMatrices"]
 
@@ -43,6 +43,7 @@ class CheckedMatrices(Backend):
         dtype: DType,
         low: int = 0,
         span: int = 0,
+        parameters: tuple[Handle | float, ...] = (),
     ) -> Handle:
         call = CheckedCall(self.inner, "draw", kind=kind, key=key, count=count, dtype=dtype)
         call.guarantees(dtype in DRAWN.get(kind, ()), "a dtype that the kind of draw has")
@@ -54,7 +55,8 @@ class CheckedMatrices(Backend):
             call.guarantees(1 <= span <= 2**64 and inside, "a span within the dtype")
         else:
             call.guarantees(low == span == 0, "bounds for integers alone")
-        result = self.inner.draw(kind, key, base, first, count, dtype, low, span)
+        self._check_parameters(call, kind, count, parameters)
+        result = self.inner.draw(kind, key, base, first, count, dtype, low, span, parameters)
         return call.returns(result, (count,), dtype)
 
     def draw_from(
@@ -67,6 +69,7 @@ class CheckedMatrices(Backend):
         dtype: DType,
         low: int = 0,
         span: int = 0,
+        parameters: tuple[Handle | float, ...] = (),
     ) -> Handle:
         call = CheckedCall(self.inner, "draw_from", kind=kind, count=count, dtype=dtype)
         call.handles(key, counter)
@@ -75,8 +78,22 @@ class CheckedMatrices(Backend):
             call.guarantees(self.inner.dtype(state) is d.int64, "a state of int64")
         call.guarantees(dtype in DRAWN.get(kind, ()), "a dtype that the kind of draw has")
         call.guarantees(offset >= 0 and count >= 0, "counters of at least 0")
-        result = self.inner.draw_from(kind, key, counter, offset, count, dtype, low, span)
+        self._check_parameters(call, kind, count, parameters)
+        result = self.inner.draw_from(
+            kind, key, counter, offset, count, dtype, low, span, parameters
+        )
         return call.returns(result, (count,), dtype)
+
+    def _check_parameters(
+        self, call: CheckedCall, kind: Kind, count: int, parameters: tuple[Handle | float, ...]
+    ) -> None:
+        expected = PARAMETERS.get(kind, 0)
+        call.guarantees(len(parameters) == expected, "as many parameters as the kind has")
+        arrays = [x for x in parameters if not isinstance(x, float)]
+        call.handles(*arrays)
+        for x in arrays:
+            call.guarantees(self.inner.dtype(x) is d.float64, "parameters of float64")
+            call.guarantees(self.inner.shape(x) == (count,), "a parameter for each number")
 
     # ------------------------------------------------------------------ windows
 

@@ -11,7 +11,14 @@ typedef struct {
     npy_uint64 k0, k1; /* the key: two words of 32 bits */
     npy_uint64 base;   /* the counter of the first block */
     npy_uint64 low, span; /* of integers, modulo 2**64 */
+    npy_double p, q; /* parameters of a distribution */
 } Drawing;
+
+/* A parameter for each number of a draw; NULL for the drawing's. */
+typedef struct {
+    const char *data;
+    npy_intp stride; /* in bytes */
+} Parameter;
 
 /* The number of a kind of draws (see `Backend.draw`; "wide" are integers of a span above 2**32) with
    a NumPy dtype; -1 if there is none. */
@@ -23,5 +30,13 @@ npy_intp drawn_itemsize(const Drawing *drawing);
 /* Write `count` numbers of a draw, `step` apart from number `first` on. */
 void draw_run(const Drawing *drawing, npy_uint64 first, npy_uint64 step, npy_uint64 count,
               char *target);
+
+/* How many parameters the numbers of a draw have. */
+int draw_parameters(const Drawing *drawing);
+
+/* Write `count` numbers of a draw that has parameters, from number `first` on; there are two
+   parameters, whatever their number. */
+void draw_with(const Drawing *drawing, const Parameter *parameters, npy_uint64 first,
+               npy_uint64 count, char *target);
 
 #endif

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
 from math import isinf, prod
 from typing import Any, NoReturn
 
 import numpy as np
 
 from ..contract.backend import Handle
+from ..contract.distributions import GREATEST_MEAN, MOST_TRIALS
 from ..contract.numpy_dtypes import DTypeLike
 from ..contract.random_numbers import MAX_NARROW_SPAN, Kind
 from ..core import dtypes as d
@@ -24,7 +24,7 @@ from ..frontend.indexing import take, take_along_axis
 from ..frontend.manipulation import reshape
 from ..frontend.searching import searchsorted
 from ..tracing.recorder import TraceError
-from . import distributions
+from . import bounded_integers
 from .parameters import (
     Parameter,
     Seed,
@@ -228,7 +228,7 @@ class Generator(State):
         span = last - first
         wide = bool(((span < 0) | (span >= MAX_NARROW_SPAN)).any())
         words = self._draw("bits", (*shape, 4 if wide else 2), d.uint32, place)
-        return astype(distributions.integers(words, first, last), target, copy=False)
+        return astype(bounded_integers.integers(words, first, last), target, copy=False)
 
     def bytes(self, length: int) -> bytes:
         """So many random bytes.
@@ -400,8 +400,7 @@ class Generator(State):
             If `scale` is no such number, or does not broadcast to `size`.
         """
         scale = as_parameter(scale, "scale", 0.0)
-        even = self._reals("uniform", size, d.float64, scale)
-        found: Array = scale * distributions.exponential(even)
+        found: Array = scale * self._reals("exponential", size, d.float64, scale)
         return found
 
     def standard_gamma(self, shape: Parameter, size: Size = None) -> Array:
@@ -420,7 +419,7 @@ class Generator(State):
             If `shape` is no such number, or does not broadcast to `size`.
         """
         shape = as_parameter(shape, "shape", 0.0, _FINITE, strict=True)
-        return self._composed(distributions.gamma, size, shape)
+        return self._distributed("gamma", size, shape)
 
     def beta(self, a: Parameter, b: Parameter, size: Size = None) -> Array:
         """Beta-distributed numbers, float64: a gamma-distributed number's share in the sum of two.
@@ -439,7 +438,7 @@ class Generator(State):
         """
         a = as_parameter(a, "a", 0.0, _FINITE, strict=True)
         b = as_parameter(b, "b", 0.0, _FINITE, strict=True)
-        return self._composed(distributions.beta, size, a, b)
+        return self._distributed("beta", size, a, b)
 
     def poisson(self, lam: Parameter = 1.0, size: Size = None) -> Array:
         """Poisson-distributed integers, int64 where the device has it.
@@ -456,9 +455,9 @@ class Generator(State):
         TypeError, ValueError
             If `lam` is no such number, or does not broadcast to `size`.
         """
-        lam = as_parameter(lam, "lam", 0.0, _GREATEST_MEAN)
-        found = self._composed(distributions.poisson, size, lam)
-        return astype(found, found.device.integral)
+        lam = as_parameter(lam, "lam", 0.0, GREATEST_MEAN)
+        found = self._distributed("poisson", size, lam)
+        return astype(found, found.device.integral, copy=False)
 
     def binomial(self, n: Array | int, p: Parameter, size: Size = None) -> Array:
         """The number of successes in `n` trials of probability `p`, int64 where the device has it.
@@ -477,10 +476,10 @@ class Generator(State):
         TypeError, ValueError
             If a parameter is no such number, or shapes do not broadcast to `size`.
         """
-        n = as_parameter(n, "n", 0, 2**53, whole=True)
+        n = as_parameter(n, "n", 0, MOST_TRIALS, whole=True)
         p = as_parameter(p, "p", 0.0, 1.0)
-        found = self._composed(distributions.binomial, size, n, p)
-        return astype(found, found.device.integral)
+        found = self._distributed("binomial", size, n, p)
+        return astype(found, found.device.integral, copy=False)
 
     def multivariate_normal(
         self,
@@ -561,14 +560,5 @@ class TracedGenerator(Generator):
         self._used += blocks
         return handle
 
-    def _composed(self, make: Callable[..., Array], *parameters: object) -> NoReturn:
-        raise TraceError(
-            f"{make.__name__} draws again until all numbers are accepted, which no program can "
-            "repeat; draw outside of the function, and pass the numbers as an argument"
-        )
 
-
-# The greatest mean of Poisson-distributed numbers that are all but certainly below 2**63: ten
-# standard deviations less, as in NumPy.
-_GREATEST_MEAN = 2.0**63 - 10 * 2.0**31.5
 _FINITE = float(np.finfo(np.float64).max)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 import threading
-from collections.abc import Callable
 from math import prod
 from typing import Any, Self
 
@@ -16,15 +15,15 @@ from ..contract.numpy_dtypes import DTypeLike
 from ..contract.random_numbers import DRAWN, MAX_NARROW_SPAN, Kind, numbers_per_block
 from ..core import dtypes as d
 from ..core.dtypes import DType
-from ..device import Device, as_device
+from ..device import Device, as_device, available
 from ..frontend.array import Array
 from ..frontend.creation import arange, asarray
 from ..frontend.data_type import astype
 from ..frontend.dispatch import wrap
-from ..frontend.manipulation import reshape
+from ..frontend.manipulation import broadcast_to, reshape
+from ..frontend.placement import common_device, on_device
 from ..frontend.sorting import argsort, sort
 from ..frontend.trees import Stateful
-from .distributions import Draw
 from .parameters import Size, as_size, real_dtype, result_shape
 
 __all__ = ["State"]
@@ -117,12 +116,13 @@ class State(Stateful):
         place: Device,
         low: int = 0,
         span: int = 0,
+        parameters: tuple[Handle | float, ...] = (),
     ) -> Array:
         count = prod(shape)
         per_block = 1 if kind == "integers" else numbers_per_block(dtype)
         blocks = 2 * count if span > MAX_NARROW_SPAN else -(-count // per_block)
         assert dtype in DRAWN[kind]
-        handle = self._made(blocks, kind, place, count, dtype, low, span)
+        handle = self._made(blocks, kind, place, count, dtype, low, span, parameters)
         return reshape(wrap(handle, dtype, place), shape)
 
     def _made(
@@ -134,11 +134,14 @@ class State(Stateful):
         dtype: DType,
         low: int,
         span: int,
+        parameters: tuple[Handle | float, ...],
     ) -> Handle:
         """The numbers of a draw that uses so many blocks."""
         with self._lock:
             base = self._first_of(blocks)
-            handle = place.backend.draw(kind, self._key, base, 0, count, dtype, low, span)
+            handle = place.backend.draw(
+                kind, self._key, base, 0, count, dtype, low, span, parameters
+            )
             self._counter = base + blocks
         return handle
 
@@ -150,33 +153,24 @@ class State(Stateful):
         shape = result_shape(as_size(size), *parameters)
         return self._draw(kind, shape, real_dtype(dtype, place), place)
 
-    def _composed(self, make: Callable[..., Array], size: Size, *parameters: object) -> Array:
-        """``make(draw, *parameters)``, with parameters that are arrays of float64.
-
-        Every element has a counter, and every attempt a key of its own.
-        """
-        place = self._place(*parameters)
+    def _distributed(self, kind: Kind, size: Size, *parameters: Array | float) -> Array:
+        """Numbers of a distribution, whose parameters broadcast to `size`."""
+        arrays = [x for x in parameters if type(x) is Array]
+        devices = [x.device for x in arrays]
+        if self._device is not None or not arrays:
+            devices.append(as_device(self._device))
+        place = common_device(devices)
+        available(d.float64, place)
         shape = result_shape(as_size(size), *parameters)
-        count = prod(shape)
-        arrays = [
-            astype(x, d.float64, copy=False)
-            if type(x) is Array
-            else asarray(x, dtype=d.float64, device=place)
-            for x in parameters
-        ]
-        with self._lock:
-            base = self._first_of(count)
-
-            def draw(kind: Any, attempt: int) -> Array:
-                words = SeedSequence([*self._key, attempt]).generate_state(2, np.uint32)
-                key = (int(words[0]), int(words[1]))
-                handle = place.backend.draw(kind, key, base, 0, count, d.float64)
-                return reshape(wrap(handle, d.float64, place), shape)
-
-            drawn: Draw = draw
-            found = make(drawn, *arrays)
-            self._counter = base + count
-        return found
+        given: list[Handle | float] = []
+        for x in parameters:
+            if type(x) is Array:
+                whole = broadcast_to(astype(on_device(x, place), d.float64, copy=False), shape)
+                given.append(reshape(whole, (-1,) if 0 not in shape else (0,))._handle)
+            else:
+                given.append(float(x))
+        (dtype,) = DRAWN[kind]
+        return self._draw(kind, shape, dtype, place, parameters=tuple(given))
 
     def _order(self, shape: tuple[int, ...], axis: int, place: Device) -> Array:
         """Random orders along an axis: that of random keys."""

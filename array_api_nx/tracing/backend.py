@@ -530,6 +530,7 @@ class TracingBackend(TracingMatrices):
         dtype: DType,
         low: int = 0,
         span: int = 0,
+        parameters: tuple[Handle | float, ...] = (),
     ) -> Traced:
         raise TypeError(
             "while a function is traced, random numbers cannot be drawn from a generator from "
@@ -547,9 +548,17 @@ class TracingBackend(TracingMatrices):
         dtype: DType,
         low: int = 0,
         span: int = 0,
+        parameters: tuple[Handle | float, ...] = (),
     ) -> Traced:
-        arguments = (kind, self.traced(key), self.traced(counter), offset, count, dtype, low, span)
+        state = self.traced(key), self.traced(counter)
+        given = self.traced_parameters(parameters)
+        arguments = (kind, *state, offset, count, dtype, low, span, given)
         return self.step("draw_from", arguments, ((count,), dtype))[0]
+
+    def traced_parameters(
+        self, parameters: tuple[Handle | float, ...]
+    ) -> tuple[Traced | float, ...]:
+        return tuple([x if isinstance(x, float) else self.traced(x) for x in parameters])
 
 
 _MANY = 2**40

@@ -220,6 +220,17 @@ BROKEN: list[tuple[str, Break, str]] = [
     ("draw", lambda b: b.draw("bits", (1, 2), 2**63, 0, 3, d.uint32), "counters below"),
     ("draw", lambda b: b.draw("integers", (1, 2), 0, 0, 3, d.int64), "a span within"),
     ("draw", lambda b: b.draw("normal", (1, 2), 0, 0, 3, d.float64, 1), "for integers alone"),
+    ("draw", lambda b: b.draw("gamma", (1, 2), 0, 0, 3, d.float64), "as many parameters"),
+    (
+        "draw",
+        lambda b: b.draw("gamma", (1, 2), 0, 0, 3, d.float64, 0, 0, (handle(1.0),)),
+        "a parameter for each",
+    ),
+    (
+        "draw",
+        lambda b: b.draw("gamma", (1, 2), 0, 0, 3, d.float64, 0, 0, (INTS,)),
+        "parameters of float64",
+    ),
     ("draw_from", lambda b: b.draw_from("bits", 1, ONE, 0, 3, d.uint32), "a handle of this"),
     ("draw_from", lambda b: b.draw_from("bits", INTS, ONE, 0, 3, d.uint32), "of shape ()"),
     ("draw_from", lambda b: b.draw_from("bits", ONE, handle(1.0), 0, 3, d.uint32), "of int64"),

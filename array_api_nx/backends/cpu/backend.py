@@ -1,8 +1,8 @@
 """The CPU backend: the methods of the contract, by NumPy's kernels over strided Tensors.
 
 A method asks `policy.decide` how to carry out its operation, and hands it to NumPy, to
-engine/operations.py or to `defer` (lazy/deferral.py). The chapters linear_algebra.py and fourier.py
-are base classes.
+engine/operations.py or to `defer` (lazy/deferral.py). The chapters linear_algebra.py, fourier.py
+and random_numbers.py are base classes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from ...contract.backend import Handle, Keys, Native, Operand, Overlap, Scalar
 from ...contract.numpy_dtypes import FROM_NUMPY, TO_NUMPY, NDArray, NumPyDType
 from ...contract.primitives import Primitive
 from ...contract.program import Program
-from ...contract.random_numbers import MAX_NARROW_SPAN, Kind
 from ...contract.strided import Tensor
 from ...contract.ufuncs import UfuncLoop
 from ...core import dtypes as d
@@ -28,7 +27,6 @@ from ...core.dtypes import DType
 from ...core.shape import broadcast_shapes
 from ...core.symbolic import KnownInts
 from ...explain.model import RunExplanation
-from ...native import native
 from . import counting, distinct, programs
 from .engine import loops, operations, sliced_calls
 from .engine.fperrors import located
@@ -57,6 +55,7 @@ from .policy import (
     decide,
     limits,
 )
+from .random_numbers import RandomNumbers
 from .storage import MAX_FLOAT32, MIN_FLOAT32, wrap
 
 __all__ = ["CPUBackend"]
@@ -76,7 +75,7 @@ _POW: Final = p.POW
 _SUM: Final = p.SUM
 
 
-class CPUBackend(LinearAlgebra, FourierTransforms):
+class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
     """Executes primitives with NumPy, and on large arrays by fused passes of NumPy's loops."""
 
     # ------------------------------------------------------------------ programs
@@ -659,47 +658,6 @@ class CPUBackend(LinearAlgebra, FourierTransforms):
 
     def unique_values(self, x: Tensor) -> Tensor:
         return wrap(np.unique(self.array(x), equal_nan=False))
-
-    # ------------------------------------------------------------------ random numbers
-
-    def draw(
-        self,
-        kind: Kind,
-        key: tuple[int, int],
-        base: int,
-        first: int,
-        count: int,
-        dtype: DType,
-        low: int = 0,
-        span: int = 0,
-    ) -> Tensor:
-        if native is None:
-            composite: Tensor = super().draw(kind, key, base, first, count, dtype, low, span)
-            return composite
-        made = TO_NUMPY[dtype]
-        name = "wide" if span > MAX_NARROW_SPAN else kind
-        drawing = native.drawing(name, made, *key, base, low % 2**64, span % 2**64)
-        way = decide(count)
-        if way.defers and first == 0:
-            deferred = self.defer(way, builder.draw, drawing, name, made, count)
-            if deferred is not None:
-                return deferred
-        return wrap(sliced_calls.draw(drawing, first, (count,), made))
-
-    def draw_from(
-        self,
-        kind: Kind,
-        key: Tensor,
-        counter: Tensor,
-        offset: int,
-        count: int,
-        dtype: DType,
-        low: int = 0,
-        span: int = 0,
-    ) -> Tensor:
-        whole, base = int(self.array(key)), int(self.array(counter)) + offset
-        words = whole & 0xFFFFFFFF, (whole >> 32) & 0xFFFFFFFF
-        return self.draw(kind, words, base, 0, count, dtype, low, span)
 
     def bincount(self, x: Tensor, weights: Tensor | None, length: int, *, extend: bool) -> Tensor:
         added = None if weights is None else self.array(weights)

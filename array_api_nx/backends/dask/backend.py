@@ -95,9 +95,12 @@ class DaskBackend(IndexedAccess, Matrices):
         dtype: DType,
         low: int = 0,
         span: int = 0,
+        parameters: tuple[DaskTensor | float, ...] = (),
     ) -> DaskTensor:
-        call = partial(_drawn, kind, key, base, first, dtype, low, span)
-        return self.source("draw", (count,), dtype, call)
+        scalars = tuple([x if isinstance(x, float) else None for x in parameters])
+        call = partial(_drawn, kind, key, base, first, dtype, low, span, scalars)
+        arrays = [x for x in parameters if not isinstance(x, float)]
+        return self.source("draw", (count,), dtype, call, arrays)
 
     def draw_from(
         self,
@@ -109,10 +112,11 @@ class DaskBackend(IndexedAccess, Matrices):
         dtype: DType,
         low: int = 0,
         span: int = 0,
+        parameters: tuple[DaskTensor | float, ...] = (),
     ) -> DaskTensor:
         whole, base = int(self.to_host(key)), int(self.to_host(counter)) + offset
         words = whole & 0xFFFFFFFF, (whole >> 32) & 0xFFFFFFFF
-        return self.draw(kind, words, base, 0, count, dtype, low, span)
+        return self.draw(kind, words, base, 0, count, dtype, low, span, parameters)
 
     # ------------------------------------------------------------------ element by element
 
@@ -401,11 +405,16 @@ def _drawn(
     dtype: DType,
     low: int,
     span: int,
+    scalars: tuple[float | None, ...],
     begin: tuple[int, ...],
     shape: tuple[int, ...],
+    *arrays: NDArray,
 ) -> NDArray:
     (skipped,), (n,) = begin, shape
-    return host.to_host(host.draw(kind, key, base, first + skipped, n, dtype, low, span))
+    handles = iter([host.from_host(array, copy=False) for array in arrays])
+    parameters = tuple([next(handles) if x is None else x for x in scalars])
+    first += skipped
+    return host.to_host(host.draw(kind, key, base, first, n, dtype, low, span, parameters))
 
 
 def _arange(

@@ -242,13 +242,16 @@ class DaskMemory(Backend):
         label: str,
         shape: tuple[int, ...],
         dtype: DType,
-        call: Callable[[tuple[int, ...], tuple[int, ...]], NDArray],
+        call: Callable[..., NDArray],
+        parts: Sequence[DaskTensor] = (),
     ) -> DaskTensor:
-        """An array whose chunks `call` makes, from where they begin and their shape."""
+        """An array whose chunks `call` makes, from where they begin, their shape, and the same
+        chunks of other arrays of the shape."""
         target = TO_NUMPY[dtype]
         chunks = self.grid.chunks(shape, target)
         begins = [starts(sizes) for sizes in chunks]
         counts = [len(sizes) for sizes in chunks]
+        arrays = [self.array(x).rechunk(chunks) for x in parts]
 
         def make() -> da.Array:
             tasks = {
@@ -258,10 +261,11 @@ class DaskMemory(Backend):
                         tuple([begin[i] for i, begin in zip(index, begins, strict=True)]),
                         tuple([sizes[i] for i, sizes in zip(index, chunks, strict=True)]),
                     ),
+                    *[(array.name, *index) for array in arrays],
                 )
                 for index in positions(counts)
             }
-            return layer(label, tasks, [], chunks, target)
+            return layer(label, tasks, arrays, chunks, target)
 
         return self.tensor(ArraySource(make, shape, target))
 

@@ -144,9 +144,11 @@ class ElementlessBackend(TracingBackend):
         dtype: DType,
         low: int = 0,
         span: int = 0,
+        parameters: tuple[Handle | float, ...] = (),
     ) -> Traced:
         # Nothing is replayed here: what is drawn belongs to the one call that asks for it.
-        arguments = (kind, key, base, first, count, dtype, low, span)
+        given = self.traced_parameters(parameters)
+        arguments = (kind, key, base, first, count, dtype, low, span, given)
         return self.step("draw", arguments, ((count,), dtype))[0]
 
 

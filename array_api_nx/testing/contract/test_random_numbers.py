@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
-from ...contract.backend import Backend
+from ...contract.backend import Backend, Handle
 from ...contract.random_numbers import DRAWN, Kind
 from ...core import dtypes as d
 from ...core.dtypes import DType
@@ -109,6 +111,69 @@ def test_draw_from(
         expected = backend.draw(kind, key, BASE + offset, 0, count, dtype, low, span)
         assert backend.dtype(found) is dtype
         assert backend.to_host(found).tobytes() == backend.to_host(expected).tobytes()
+
+
+DISTRIBUTIONS: list[tuple[Kind, tuple[float, ...]]] = [
+    ("exponential", ()),
+    ("gamma", (0.3,)),
+    ("gamma", (2.5,)),
+    ("beta", (0.5, 20.0)),
+    ("poisson", (3.0,)),
+    ("poisson", (40.0,)),
+    ("binomial", (20.0, 0.3)),
+    ("binomial", (200.0, 0.7)),
+]
+
+
+@pytest.mark.parametrize(("kind", "parameters"), DISTRIBUTIONS)
+def test_draws_of_distributions(
+    backend: Backend, kind: Kind, parameters: tuple[float, ...]
+) -> None:
+    (dtype,) = DRAWN[kind]
+    count = 40  # always, because JAX compiles every operation for every shape
+
+    def drawn(first: int, given: tuple[Handle | float, ...]) -> np.ndarray[Any, Any]:
+        handle = backend.draw(kind, KEY, BASE, first, count, dtype, 0, 0, given)
+        assert backend.dtype(handle) is dtype
+        assert backend.shape(handle) == (count,)
+        return backend.to_host(handle)
+
+    whole = drawn(0, parameters)
+    assert drawn(7, parameters)[:-7].tobytes() == whole[7:].tobytes()
+    plain = Backend.draw(backend, kind, KEY, BASE, 0, count, dtype, 0, 0, parameters)
+    assert backend.to_host(plain).tobytes() == whole.tobytes()
+    given: list[Handle | float] = list(parameters)
+    for i, x in enumerate(parameters):
+        given[i] = backend.from_host(np.full(count, x), copy=True)
+        assert drawn(0, tuple(given)).tobytes() == whole.tobytes()
+    key, counter = [
+        backend.from_host(np.array(x, np.uint64).astype(np.int64), copy=True)
+        for x in (KEY[0] | KEY[1] << 32, BASE - 9)
+    ]
+    found = backend.draw_from(kind, key, counter, 9, count, dtype, 0, 0, tuple(given))
+    assert backend.to_host(found).tobytes() == whole.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("kind", "bad", "good", "others"),
+    [
+        ("gamma", (0.0, -1.0, np.nan, np.inf), 2.0, ()),
+        ("beta", (0.0, -1.0, np.nan, np.inf), 0.5, (2.0,)),
+        ("poisson", (-1.0, np.nan, 1e19, np.inf), 20.0, ()),
+        ("binomial", (-1.0, np.nan, 1e17, np.inf), 50.0, (0.5,)),
+        ("binomial", (9.0,), 9.0, (1.5,)),
+    ],
+)
+def test_what_is_no_distribution(
+    backend: Backend, kind: Kind, bad: tuple[float, ...], good: float, others: tuple[float, ...]
+) -> None:
+    (dtype,) = DRAWN[kind]
+    given = np.full(40, good)
+    given[: len(bad)] = bad
+    handle = backend.from_host(given, copy=True)
+    found = backend.to_host(backend.draw(kind, KEY, BASE, 0, 40, dtype, 0, 0, (handle, *others)))
+    lost = np.isnan(found) if dtype is d.float64 else found == -1
+    assert lost.tolist() == [others == (1.5,) or i < len(bad) for i in range(40)]
 
 
 def test_bits_of_reals(backend: Backend) -> None:

@@ -19,6 +19,7 @@ import numpy as np
 from ....contract import primitives as p
 from ....contract.numpy_dtypes import TO_NUMPY, NDArray, NumPyDType
 from ....contract.primitives import Primitive
+from ....contract.random_numbers import MAX_NARROW_SPAN
 from ....contract.ufuncs import UfuncLoop
 from ....native import native
 
@@ -28,6 +29,8 @@ __all__ = [
     "Loop",
     "Operation",
     "cast",
+    "drawing_kind",
+    "drawn",
     "extreme",
     "find",
     "of_ufunc",
@@ -386,7 +389,15 @@ def cast(source: NumPyDType, target: NumPyDType) -> Loop | None:
 
 # Measured with a million numbers of 8 bytes on one thread of an AMD EPYC with AVX-512; with AVX2
 # alone they take three times as long.
-_DRAW_COSTS: Final = {"bits": 0.4, "uniform": 0.8, "normal": 2.3, "integers": 0.8, "wide": 2.3}
+_DRAW_COSTS: Final = {
+    "bits": 0.4, "uniform": 0.8, "normal": 2.3, "integers": 0.8, "wide": 2.3, "exponential": 1.6,
+    "gamma": 9.0, "beta": 30.0, "poisson": 15.0, "binomial": 20.0,
+}  # fmt: skip
+
+
+def drawing_kind(kind: str, span: int) -> str:
+    """What `native.drawing` calls a kind of `Backend.draw`."""
+    return "wide" if span > MAX_NARROW_SPAN else kind
 
 
 @cache

@@ -408,18 +408,26 @@ def _are_rows(array: NDArray) -> bool:
     return array.strides[-2:] == (columns * array.itemsize, array.itemsize)
 
 
-def draw(drawing: NDArray, first: int, shape: tuple[int], dtype: NumPyDType) -> NDArray:
-    """The numbers from `first` on of what `native.drawing` describes."""
+def draw(
+    drawing: NDArray,
+    first: int,
+    shape: tuple[int],
+    dtype: NumPyDType,
+    parameters: Sequence[NDArray | None],
+) -> NDArray:
+    """The numbers from `first` on of what `native.drawing` describes; of `parameters` that are None
+    it tells the one of all numbers."""
     assert native is not None
     filling = native.draw
     result = empty(shape, dtype)
     keys = divide(shape, None, DRAW_MIN // SLICES_MIN) if shape[0] > DRAW_MIN else None
     if keys is None:
-        filling(drawing, first, result)
+        filling(drawing, first, result, *parameters)
         return result
 
     def task(chosen: Key) -> None:
-        filling(drawing, first + chosen[0].start, result[chosen])
+        own = [None if x is None else x[chosen] for x in parameters]
+        filling(drawing, first + chosen[0].start, result[chosen], *own)
 
     run(task, keys)
     return result

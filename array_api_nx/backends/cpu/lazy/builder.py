@@ -294,10 +294,13 @@ class Builder:
             node = self._add(key, Node(p.FULL, None, ((number, None),), shape, TO_NUMPY[dtype], 0))
         return Value(node, View.row_major(shape))
 
-    def draw(self, drawing: NDArray, kind: str, dtype: NumPyDType, count: int, **_: int) -> Value:
-        """So many random numbers, which passes draw tile by tile."""
-        sources = ((ScalarValue(drawing), None),)
-        node = self._node(p.DRAW, loops.drawn(kind, dtype), sources, (count,), 0)
+    def draw(
+        self, drawing: NDArray | Value, kind: str, dtype: NumPyDType, count: int, **_: int
+    ) -> Value:
+        """So many random numbers of what `native.drawing` describes, which passes draw tile by
+        tile."""
+        source = drawing.node if isinstance(drawing, Value) else ScalarValue(drawing)
+        node = self._node(p.DRAW, loops.drawn(kind, dtype), ((source, None),), (count,), 0)
         return Value(node, View.row_major(node.shape))
 
     def pad(

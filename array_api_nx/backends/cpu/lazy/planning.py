@@ -278,9 +278,9 @@ class _Planner:
         if multiplies and nodes[i].space != space:
             return i
         for kind, j, view in self.graph.sources[i]:
-            if kind == "scalar" or (kind == "node" and self._is_fill(j)):
+            # Without a view are scalars, and what random numbers are made from.
+            if view is None or (kind == "node" and self._is_fill(j)):
                 continue
-            assert view is not None
             if kind == "leaf" or j in self.stored:
                 if not multiplies and _reshaped(view, space) is None:
                     return i
@@ -413,10 +413,10 @@ class _PassBuilder:
 
     def _drawn(self, i: int) -> int:
         """The operand that a node of random numbers reads."""
-        ((_, j, _),) = self.graph.sources[i]
+        ((kind, j, _),) = self.graph.sources[i]
         itemsize = self.graph.nodes[i].dtype.itemsize
         layout = View.row_major(self.space).byte_layout(itemsize)
-        slot = self.graph.slot("scalar", j)
+        slot = self.graph.slot(kind, j)
         return self._operand(("drawn", i), slot, layout, itemsize, "input", drawn=True)
 
     def _factor(self, i: int, axis: int) -> int:

@@ -106,7 +106,11 @@ class ProgramPlan:
         given = sum([self.slots[i].size for i in self.given]) * 8
         most = _MAX_QUICK_BYTES if self._is_quick else _MAX_GIVEN_BYTES
         self.keeps_memory = (
-            total <= _MAX_KEPT_BYTES and given <= most and len(self.given) <= _MAX_GIVEN
+            total <= _MAX_KEPT_BYTES
+            and given <= most
+            and len(self.given) <= _MAX_GIVEN
+            # Kernels that are bound to memory look into it for what they draw.
+            and not any([getattr(action, "method", "") == "drawing" for action in self.actions])
         )
         if not self.keeps_memory:
             own = {slot for slot in own if self.slots[slot].stored}

@@ -12,6 +12,8 @@ from functools import partial
 from math import prod
 from typing import Any, Final
 
+import numpy as np
+
 from ....contract import primitives as p
 from ....contract import replay
 from ....contract.numpy_dtypes import TO_NUMPY, NDArray, NumPyDType
@@ -19,7 +21,8 @@ from ....contract.program import Argument, Program, Step, ValueView, operands_in
 from ....core.symbolic import KnownInts, SymbolicShape
 from ....core.view import View
 from ....explain import model
-from ..engine import fperrors
+from ....native import native
+from ..engine import fperrors, loops
 from ..engine.passes import Slot
 from ..lazy import evaluation, expression
 from ..lazy.builder import Builder, Value, in_steps
@@ -38,6 +41,10 @@ _BUILT: Final = frozenset(
         "vecdot", "where",
     }
 )  # fmt: skip
+
+_MIN_SOURCE_BYTES: Final = 2**19
+"""The bytes of random numbers above which passes draw them. For fewer a call writes them, so that a
+small program keeps its memory from run to run, in which no kernel finds what to draw beforehand."""
 
 
 class SlotInfo:
@@ -172,6 +179,11 @@ class Planner:
             return
         arguments = self._resolved(step.arguments, errors)
         keywords = tuple([(name, self._resolved(x, errors)) for name, x in step.keywords])
+        if self._is_source(step, arguments):
+            (number,) = step.results
+            self._values[number] = drawn = self._drawn(arguments, step.errors)
+            self._number_of[drawn.node.key] = number
+            return
         if self._is_built(position, step, arguments):
             (number,) = step.results
             shapes = [self._shape(number), *[x.view.shape for x in _values_in(arguments)]]
@@ -206,6 +218,28 @@ class Planner:
             ]
             return all([built and in_order for built, in_order in uses])
         return step.method in _BUILT and not _is_numpy_sum(step.method, arguments)
+
+    def _is_source(self, step: Step, arguments: tuple[Argument, ...]) -> bool:
+        """Whether passes draw the numbers of a step, tile by tile, instead of reading them."""
+        if step.method != "draw_from":
+            return False
+        _, _, _, _, count, dtype, _, _, parameters = arguments
+        many = count * dtype.itemsize > _MIN_SOURCE_BYTES
+        return many and all([isinstance(x, float) for x in parameters])
+
+    def _drawn(self, arguments: tuple[Argument, ...], errors: tuple[tuple[str, str], ...]) -> Value:
+        """Random numbers of a program: what they are made from is known when it runs."""
+        kind, key, counter, offset, count, dtype, low, span, parameters = arguments
+        self._evaluate([key, counter])
+        state = self._as_reads((key, counter))
+        assert native is not None
+        words = native.drawing("bits", np.dtype(np.uint32), 0, 0, 0, 0, 0)
+        slot = self._new_slot(words.shape, words.dtype, None)
+        described = (kind, *state, offset, dtype, low, span, parameters)
+        self.actions.append(BackendCall("drawing", described, (), (slot,), errors))
+        name = loops.drawing_kind(kind, span)
+        source = self._value_of(slot, words.shape)
+        return self._builder.draw(source, name, TO_NUMPY[dtype], count)
 
     def _build(
         self, method: str, arguments: Sequence[Argument], keywords: dict[str, Argument], errors: int

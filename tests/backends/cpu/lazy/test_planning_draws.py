@@ -47,6 +47,11 @@ PROGRAMS: dict[str, Callable[[Any], Any]] = {
     "a part": lambda r: r.random((200, 300, 3))[::2, :, 1],
     "changed": changed,
     "read before": read_before,
+    "gamma": lambda r: r.standard_gamma(0.7, (300, 300)).T * xp.ones((300, 300)),
+    "beta of few columns": lambda r: r.beta(2.0, 0.5, (30_001, 3)) + ROWS,
+    "poisson": lambda r: r.poisson(3.0, N) * 2 - r.poisson(30.0, N),
+    "a part of binomial numbers": lambda r: r.binomial(90, 0.6, (200, 300, 3))[::2, :, 1] + 1,
+    "exponential": lambda r: r.exponential(2.0, N),
     "two draws": lambda r: r.random(N) - r.random(N),
 }
 
@@ -111,6 +116,32 @@ def test_kernels_refuse_what_is_no_draw(changes, words):
 
     with pytest.raises(ValueError, match=words):
         run()
+
+
+@pytest.mark.parametrize(
+    ("kind", "parameters", "words"),
+    [
+        ("gamma", (np.ones(4),), "a float64 for each number"),
+        ("gamma", (np.ones(5, np.float32),), "a float64 for each number"),
+        ("gamma", (np.ones((5, 1)),), "a float64 for each number"),
+        ("gamma", (1.0,), "a float64 for each number"),
+        ("gamma", (None, np.ones(5)), "not so many parameters"),
+        ("uniform", (np.ones(5),), "not so many parameters"),
+    ],
+)
+def test_draws_refuse_other_parameters(kind, parameters, words):
+    drawing = native.drawing(kind, np.dtype("float64"), 5, 6, 0, 0, 0, 1.0)
+    with pytest.raises(ValueError, match=words):
+        native.draw(drawing, 0, np.empty(5), *parameters)
+
+
+def test_draws_take_parameters_that_lie_apart():
+    drawing = native.drawing("binomial", np.dtype("int64"), 5, 6, 0, 0, 0, 50.0, 0.0)
+    shares = np.linspace(0.0, 1.0, 3000)[::-3]
+    found, expected = np.empty((2, 1000), np.int64)
+    native.draw(drawing, 0, found, None, shares)
+    native.draw(drawing, 0, expected, np.full(1000, 50.0), shares.copy())
+    assert found.tolist() == expected.tolist()
 
 
 def test_no_array_of_numbers_is_written():

@@ -1,0 +1,98 @@
+"""Random numbers of the CPU backend, by the extension: in passes, or on several threads."""
+
+from __future__ import annotations
+
+from ...contract.numpy_dtypes import TO_NUMPY, NDArray
+from ...contract.random_numbers import Kind
+from ...contract.strided import Tensor
+from ...core.dtypes import DType
+from ...native import native
+from .engine import loops, sliced_calls
+from .lazy.deferral import DeferredExecution, builder
+from .policy import decide
+from .storage import wrap
+
+__all__ = ["RandomNumbers"]
+
+
+class RandomNumbers(DeferredExecution):
+    """The draws of the contract's section "random bits"."""
+
+    def draw(
+        self,
+        kind: Kind,
+        key: tuple[int, int],
+        base: int,
+        first: int,
+        count: int,
+        dtype: DType,
+        low: int = 0,
+        span: int = 0,
+        parameters: tuple[Tensor | float, ...] = (),
+    ) -> Tensor:
+        if native is None:
+            composite: Tensor = super().draw(
+                kind, key, base, first, count, dtype, low, span, parameters
+            )
+            return composite
+        drawing = _described(kind, key, base, dtype, low, span, parameters)
+        arrays = [None if isinstance(x, float) else self.array(x) for x in parameters]
+        made, way = TO_NUMPY[dtype], decide(count)
+        if way.defers and first == 0 and all([x is None for x in arrays]):
+            name = loops.drawing_kind(kind, span)
+            deferred = self.defer(way, builder.draw, drawing, name, made, count)
+            if deferred is not None:
+                return deferred
+        return wrap(sliced_calls.draw(drawing, first, (count,), made, arrays))
+
+    def draw_from(
+        self,
+        kind: Kind,
+        key: Tensor,
+        counter: Tensor,
+        offset: int,
+        count: int,
+        dtype: DType,
+        low: int = 0,
+        span: int = 0,
+        parameters: tuple[Tensor | float, ...] = (),
+    ) -> Tensor:
+        words, base = self._state(key, counter)
+        return self.draw(kind, words, base + offset, 0, count, dtype, low, span, parameters)
+
+    def drawing(
+        self,
+        kind: Kind,
+        key: Tensor,
+        counter: Tensor,
+        offset: int,
+        dtype: DType,
+        low: int,
+        span: int,
+        parameters: tuple[float, ...],
+    ) -> Tensor:
+        """What the passes of a program make the numbers of `draw_from` from."""
+        words, base = self._state(key, counter)
+        return wrap(_described(kind, words, base + offset, dtype, low, span, parameters))
+
+    def _state(self, key: Tensor, counter: Tensor) -> tuple[tuple[int, int], int]:
+        """The words of a generator's key, and its counter."""
+        whole = int(self.array(key))
+        return (whole & 0xFFFFFFFF, (whole >> 32) & 0xFFFFFFFF), int(self.array(counter))
+
+
+def _described(
+    kind: Kind,
+    key: tuple[int, int],
+    base: int,
+    dtype: DType,
+    low: int,
+    span: int,
+    parameters: tuple[Tensor | float, ...],
+) -> NDArray:
+    """`native.drawing`, with 0 for the parameters that are arrays."""
+    assert native is not None
+    numbers = [x if isinstance(x, float) else 0.0 for x in parameters]
+    name, made = loops.drawing_kind(kind, span), TO_NUMPY[dtype]
+    found: NDArray = native.drawing(name, made, *key, base, low % 2**64, span % 2**64, *numbers)
+    return found
