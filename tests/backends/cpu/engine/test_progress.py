@@ -19,8 +19,8 @@ from ....support.programs import assert_same, numpy_of, pending
 
 needs_extension = pytest.mark.skipif(native is None, reason="without the extension nothing waits")
 
-SIZE = 1_000_000
-"""Elements whose sine, taken twelve times, keeps a thread busy for a hundred milliseconds or more:
+SIZE = 4_000_000
+"""Elements whose sine, taken twelve times, keeps a thread busy for eighty milliseconds or more:
 some of the twenty milliseconds after which a pass tells for the first time how far it is."""
 
 
