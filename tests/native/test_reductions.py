@@ -230,7 +230,8 @@ def test_searches() -> None:
     for rng, x in cases(6, 500):
         dtype = str(x.dtype) if rng.random() < 0.9 else str(rng.choice(DTYPES))
         ascending = make(rng, dtype, (int(rng.integers(1, 40)),))
-        if rng.random() < 0.9 and np.dtype(dtype).kind != "c":
+        # What is found in numbers out of order differs between versions of NumPy.
+        if np.dtype(dtype).kind != "c":
             ascending = xp.sort(ascending)
         values = x if rng.random() < 0.8 else scalars[rng.integers(len(scalars))]
         keywords: dict[str, object] = {}

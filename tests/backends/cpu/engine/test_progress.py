@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from importlib.machinery import ModuleSpec
+from itertools import count
 from types import ModuleType
 from typing import Any
 
@@ -19,8 +20,8 @@ from ....support.programs import assert_same, numpy_of, pending
 
 needs_extension = pytest.mark.skipif(native is None, reason="without the extension nothing waits")
 
-SIZE = 4_000_000
-"""Elements whose sine, taken twelve times, keeps a thread busy for eighty milliseconds or more:
+SIZE = 1_000_000
+"""Elements whose sine, taken twelve times, keeps a thread busy for a hundred milliseconds or more:
 some of the twenty milliseconds after which a pass tells for the first time how far it is."""
 
 
@@ -67,8 +68,12 @@ def sines(x: xp.Array) -> xp.Array:
     return x
 
 
+STARTS = count(1)
+
+
 def numbers() -> xp.Array:
-    x = xp.full((SIZE,), 0.5)
+    """Other numbers each time: what an array of another test has been computed to is known."""
+    x = xp.full((SIZE,), 1 / next(STARTS))
     xp.evaluate(x)
     return x
 
@@ -92,14 +97,15 @@ def alone() -> Iterator[None]:
 def test_an_evaluation(bars: list[Bar], threads: int) -> None:
     # On a busy machine the calling thread may come too late to do, and to tell, anything.
     for _ in range(20):
-        y = sines(numbers())
+        x = numbers()
+        y = sines(x)
         with xp.config_context(progress=True, num_threads=threads):
             xp.evaluate(y)
         if bars:
             break
     (bar,) = bars
     assert_complete(bar, SIZE)
-    assert_same(numpy_of(y[:3]), numpy_of(sines(xp.full((3,), 0.5))))
+    assert_same(numpy_of(y[:3]), numpy_of(sines(xp.asarray(x[:3], copy=True))))
 
 
 @needs_extension
