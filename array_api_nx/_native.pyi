@@ -113,9 +113,25 @@ def running_loop(dtype: _DType, multiplies: bool, /) -> _Loop | None: ...
 def compute(
     operation: _Operation, threads: int, /, *operands: _NDArray | _Scalar
 ) -> _NDArray | tuple[_NDArray, int] | None: ...
-def draw(drawing: _NDArray, first: int, array: _NDArray, /) -> None: ...
+def draw(
+    drawing: _NDArray,
+    first: int,
+    array: _NDArray,
+    p: _NDArray | None = None,
+    q: _NDArray | None = None,
+    /,
+) -> None: ...
 def drawing(
-    kind: str, dtype: _DType, key0: int, key1: int, base: int, low: int, span: int, /
+    kind: str,
+    dtype: _DType,
+    key0: int,
+    key1: int,
+    base: int,
+    low: int,
+    span: int,
+    p: float = 0.0,
+    q: float = 0.0,
+    /,
 ) -> _NDArray: ...
 def arg_extremes(matrix: _NDArray, greatest: bool, places: _NDArray, /) -> None: ...
 def total(reduction: _Reduction, threads: int, array: _NDArray, /) -> Any: ...  # ndarray or None
