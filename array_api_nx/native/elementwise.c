@@ -140,7 +140,8 @@ static int finish_walk(const Walk *walk, const ElementLoop *loop, int *flags)
         *flags = take_flags();
         return 1;
     }
-    Loop described = {loop->function, loop->data, walk->operands - 1, {0}, loop->is_arithmetic};
+    Loop described = {loop->function, loop->data, walk->operands - 1, {0}, loop->is_arithmetic,
+                      NO_LINK};
     for (int i = 0; i < walk->operands - 1; i++) {
         described.itemsizes[i] = dtypes[loop->operand].itemsize;
     }

@@ -67,12 +67,14 @@ int find_extreme(int type, int largest, Loop *loop)
 {
     if (type == NPY_FLOAT) {
         const npy_intp size = sizeof(npy_float);
-        *loop = (Loop){largest ? largest_float : smallest_float, NULL, 2, {size, size, size}, 1};
+        *loop = (Loop){largest ? largest_float : smallest_float, NULL, 2, {size, size, size}, 1,
+                       NO_LINK};
         return 1;
     }
     if (type == NPY_DOUBLE) {
         const npy_intp size = sizeof(npy_double);
-        *loop = (Loop){largest ? largest_double : smallest_double, NULL, 2, {size, size, size}, 1};
+        *loop = (Loop){largest ? largest_double : smallest_double, NULL, 2, {size, size, size}, 1,
+                       NO_LINK};
         return 1;
     }
     return 0;
@@ -113,17 +115,20 @@ int find_running(int type, int multiplies, Loop *loop)
 {
     if (type == NPY_FLOAT) {
         const npy_intp size = sizeof(npy_float);
-        *loop = (Loop){multiplies ? product_float : sum_float, NULL, 2, {size, size, size}, 1};
+        *loop = (Loop){multiplies ? product_float : sum_float, NULL, 2, {size, size, size}, 1,
+                       NO_LINK};
         return 1;
     }
     if (type == NPY_DOUBLE) {
         const npy_intp size = sizeof(npy_double);
-        *loop = (Loop){multiplies ? product_double : sum_double, NULL, 2, {size, size, size}, 1};
+        *loop = (Loop){multiplies ? product_double : sum_double, NULL, 2, {size, size, size}, 1,
+                       NO_LINK};
         return 1;
     }
     if (type == NPY_INT64 || type == NPY_UINT64) { /* integers of either kind wrap in the same way */
         const npy_intp size = sizeof(npy_uint64);
-        *loop = (Loop){multiplies ? product_uint64 : sum_uint64, NULL, 2, {size, size, size}, 1};
+        *loop = (Loop){multiplies ? product_uint64 : sum_uint64, NULL, 2, {size, size, size}, 1,
+                       NO_LINK};
         return 1;
     }
     return 0;

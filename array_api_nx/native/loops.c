@@ -128,7 +128,7 @@ static int find_cast(int from, int to, Loop *loop)
     if (i == DTYPE_COUNT || j == DTYPE_COUNT || casts[i][j] == NULL) {
         return 0;
     }
-    *loop = (Loop){casts[i][j], NULL, 1, {itemsizes[i], itemsizes[j]}, 1};
+    *loop = (Loop){casts[i][j], NULL, 1, {itemsizes[i], itemsizes[j]}, 1, NO_LINK};
     return 1;
 }
 
@@ -196,7 +196,8 @@ int find_select(npy_intp itemsize, Loop *loop)
         case 16: function = select_16; break;
         default: return 0;
     }
-    *loop = (Loop){function, NULL, 3, {1, itemsize, itemsize, itemsize}, 1};
+    *loop = (Loop){function, NULL, 3, {1, itemsize, itemsize, itemsize}, 1,
+                   NO_LINK};
     return 1;
 }
 
@@ -235,7 +236,8 @@ static int find_replace_nan(int type_number, Loop *loop)
     }
     const npy_intp size = type_number == NPY_FLOAT ? sizeof(npy_float) : sizeof(npy_double);
     *loop = (Loop){type_number == NPY_FLOAT ? replace_nan_float : replace_nan_double, NULL, 2,
-                   {size, size, size}, 1};
+                   {size, size, size}, 1,
+                       NO_LINK};
     return 1;
 }
 
@@ -294,7 +296,20 @@ LOOP(count_true)
     }
 }
 
-static const Loop count_loop = {count_true, NULL, 2, {8, 1, 8}, 1};
+static const Loop count_loop = {count_true, NULL, 2, {8, 1, 8}, 1, NO_LINK};
+
+/* What chains can have of the ufunc's loops. */
+static LinkOperation link_operation(const PyUFuncObject *ufunc, int type)
+{
+    static const char *const names[] = {"", "add", "subtract", "multiply", "divide", "square",
+                                        "negative"};
+    for (int i = ADD_LINK; i <= NEGATIVE_LINK; i++) {
+        if (strcmp(ufunc->name, names[i]) == 0 && (type == NPY_FLOAT || type == NPY_DOUBLE)) {
+            return (LinkOperation)i;
+        }
+    }
+    return NO_LINK;
+}
 
 /* The ufunc's loop for exactly these dtypes, which must be standard ones. Whether there is one. */
 static int find_ufunc(const PyUFuncObject *ufunc, const int *types, const npy_intp *sizes,
@@ -308,7 +323,7 @@ static int find_ufunc(const PyUFuncObject *ufunc, const int *types, const npy_in
         }
         if (same && ufunc->functions[i] != NULL) {
             *loop = (Loop){ufunc->functions[i], ufunc->data ? (void *)ufunc->data[i] : NULL,
-                           ufunc->nin, {0}, 0};
+                           ufunc->nin, {0}, 0, NO_LINK};
             for (int j = 0; j < ufunc->nargs; j++) {
                 loop->itemsizes[j] = sizes[j];
             }
@@ -376,6 +391,7 @@ static PyObject *ufunc_loop(PyObject *module, PyObject *args)
     const int found = find_ufunc(ufunc, types, sizes, &loop);
     if (found) {
         loop.is_arithmetic = is_arithmetic;
+        loop.link = is_arithmetic ? link_operation(ufunc, types[0]) : NO_LINK;
     }
     return found_loop(found, &loop);
 }

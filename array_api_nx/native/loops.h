@@ -14,12 +14,17 @@ enum { MAX_SOURCES = 4 };
 /* What the capsules of loops are named; each holds a pointer to a Loop. */
 #define LOOP_NAME "array_api_nx.loop"
 
+/* Operations on float32 and float64 that can be links of chains (links.h). */
+typedef enum { NO_LINK, ADD_LINK, SUBTRACT_LINK, MULTIPLY_LINK, DIVIDE_LINK, SQUARE_LINK,
+               NEGATIVE_LINK } LinkOperation;
+
 typedef struct {
     PyUFuncGenericFunction function; /* NULL: moments, see sums.h */
     void *data;
     int sources;
     npy_intp itemsizes[MAX_SOURCES + 1]; /* of the sources, then of the target */
     int is_arithmetic; /* whether it raises floating-point flags by vector instructions alone */
+    LinkOperation link;
 } Loop;
 
 typedef struct {

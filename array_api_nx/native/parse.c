@@ -1,5 +1,6 @@
 #include "parse.h"
 #include "arguments.h"
+#include "chains.h"
 #include "sizes.h"
 
 /* All functions here that fail return 0, with an exception set. */
@@ -482,6 +483,10 @@ static void lay_out(Kernel *kernel, npy_intp cells)
             position += (kernel->operands[i].itemsize * cells + 63) / 64 * 64 + gap;
         }
     }
+    kernel->spare = position;
+    if (kernel->rounds < kernel->step_count) {
+        position += ((npy_intp)sizeof(npy_double) * cells + 63) / 64 * 64 + gap;
+    }
     kernel->results = position;
     npy_intp itemsize = 0;
     for (int i = 0; i < kernel->step_count; i++) {
@@ -541,6 +546,7 @@ static int read_parts(Kernel *kernel, PyObject *description)
     if (cells == 0) {
         return 0;
     }
+    find_chains(kernel);
     kernel->alternates = alternates(kernel);
     lay_out(kernel, cells);
     return 1;

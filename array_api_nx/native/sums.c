@@ -308,7 +308,8 @@ int find_sum(int type, Loop *loop)
         return 0;
     }
     const npy_intp size = type == NPY_FLOAT ? sizeof(npy_float) : sizeof(npy_double);
-    *loop = (Loop){type == NPY_FLOAT ? add_npy_float : add_npy_double, NULL, 2, {size, size, size}, 0};
+    *loop = (Loop){type == NPY_FLOAT ? add_npy_float : add_npy_double, NULL, 2, {size, size, size}, 0,
+                   NO_LINK};
     return 1;
 }
 

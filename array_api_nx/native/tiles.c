@@ -1,4 +1,5 @@
 #include "tiles.h"
+#include "chains.h"
 #include "compiler.h"
 #include "flags.h"
 #include "sizes.h"
@@ -248,7 +249,8 @@ static void multiply_tile(const Step *step, const View *left, const View *right,
     step->loop.function(args, sizes, steps, step->loop.data);
 }
 
-static void run_step(Frame *frame, const Step *step, npy_intp rows, npy_intp columns)
+/* Pack what the step is the first to read. */
+static void load(Frame *frame, const Step *step, npy_intp rows, npy_intp columns)
 {
     for (int i = 0; i < step->load_count; i++) {
         const int slot = step->loads[i];
@@ -261,6 +263,22 @@ static void run_step(Frame *frame, const Step *step, npy_intp rows, npy_intp col
             pack_boxed(frame, slot, rows, columns);
         }
     }
+}
+
+/* Write the step's result out of its packed tile, if it is the last one that writes there. */
+static void store(Frame *frame, const Step *step, npy_intp rows, npy_intp columns)
+{
+    if (step->stores) {
+        const int slot = step->target;
+        const Operand *operand = &frame->kernel->operands[slot];
+        (operand->access == STREAMED ? stream_tile : copy_tile)(
+            frame->memory[slot], frame->views[slot], operand->itemsize, rows, columns);
+    }
+}
+
+static void run_step(Frame *frame, const Step *step, npy_intp rows, npy_intp columns)
+{
+    load(frame, step, rows, columns);
     if (step->reduces) {
         reduce(frame, step, rows, columns);
     } else if (step->inner > 0) {
@@ -276,11 +294,25 @@ static void run_step(Frame *frame, const Step *step, npy_intp rows, npy_intp col
     }
     frame->flags[step - frame->kernel->steps] |=
         step->loop.is_arithmetic ? take_vector_flags() : take_flags();
-    if (step->stores) {
-        const int slot = step->target;
-        const Operand *operand = &frame->kernel->operands[slot];
-        (operand->access == STREAMED ? stream_tile : copy_tile)(
-            frame->memory[slot], frame->views[slot], operand->itemsize, rows, columns);
+    store(frame, step, rows, columns);
+}
+
+/* Run the step, or the chain that begins with it. */
+static void run_round(Frame *frame, const Step *step, npy_intp rows, npy_intp columns)
+{
+    if (step->chained == 0) {
+        run_step(frame, step, rows, columns);
+        return;
+    }
+    for (int i = 0; i < step->chained; i++) {
+        load(frame, &step[i], rows, columns);
+    }
+    if (run_chain(frame, step, rows, columns)) {
+        store(frame, &step[step->chained - 1], rows, columns);
+        return;
+    }
+    for (int i = 0; i < step->chained; i++) {
+        run_step(frame, &step[i], rows, columns);
     }
 }
 
@@ -324,7 +356,7 @@ static void plan_fetch(Frame *frame, int slot, const char *corner, npy_intp rows
         ahead->run = ahead->left = bytes * runs / LINE + 1;
     }
     ahead->done = 0;
-    ahead->share = (ahead->left + frame->kernel->step_count - 1) / frame->kernel->step_count;
+    ahead->share = (ahead->left + frame->kernel->rounds - 1) / frame->kernel->rounds;
 }
 
 /* Fetch what falls to one step. Nothing is divided here: a division of 64 bits takes as long as ten
@@ -378,6 +410,7 @@ void start_frame(Frame *frame, const Kernel *kernel, char *const *memories, char
             view->column = 0;
         }
     }
+    frame->spare = scratch + kernel->spare;
     take_flags();
 }
 
@@ -455,8 +488,10 @@ static void run_tiles(Frame *frame, npy_intp all_rows, npy_intp all_columns)
             }
             look_ahead(frame, row, column, all_rows, all_columns);
             for (int i = 0; i < kernel->step_count; i++) {
+                const Step *step = &kernel->steps[i];
                 fetch(frame);
-                run_step(frame, &kernel->steps[i], rows, columns);
+                run_round(frame, step, rows, columns);
+                i += step->chained > 0 ? step->chained - 1 : 0;
             }
         }
     }

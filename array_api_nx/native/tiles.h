@@ -51,6 +51,9 @@ typedef struct {
     npy_intp inner;          /* of a product of matrices, the size that is summed over; else 0 */
     npy_intp inner_steps[2]; /* bytes along it, in either source */
     char identity[MAX_ITEMSIZE];
+    int chained; /* how many steps from this one on are a chain (chains.h); 0 where none begins */
+    int follows[2]; /* in a chain, whether either source is the result of the step before */
+    int keeps;      /* in a chain, whether its result is read after the next step, too */
 } Step;
 
 typedef struct {
@@ -65,6 +68,8 @@ typedef struct {
     Step *steps;
     int folds_tiles;  /* whether a step reduces whole tiles to one element */
     int alternates;   /* between memory and the cache, so that it pays to fetch ahead */
+    int rounds;       /* how many steps there are if each chain counts as one */
+    npy_intp spare;   /* where in the scratch chains have their result that cannot have it at once */
     npy_intp results; /* where in the scratch the reductions of a tile are */
     npy_intp scratch; /* bytes */
 } Kernel;
@@ -87,6 +92,7 @@ typedef struct {
     npy_intp first[MAX_DIMS];    /* indices of the tile's first element */
     char *corners[MAX_OPERANDS]; /* the first elements at the outer dims' indices */
     View views[MAX_OPERANDS + MAX_REGISTERS];
+    char *spare; /* a tile of the kernel's `spare`, or of a register that has taken that in exchange */
     View memory[MAX_OPERANDS]; /* views of the operands' own memory, packed or not */
     Interrupt *interrupt;
     int is_caller; /* whether this is the thread that waits for the kernel, which sees signals */

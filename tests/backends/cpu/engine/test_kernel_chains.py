@@ -1,0 +1,144 @@
+"""Steps of arithmetic that follow each other run as one, with the results, bit for bit, and the
+floating-point errors of steps that run one by one."""
+
+from __future__ import annotations
+
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import array_api_nx as xp
+from array_api_nx.backends.cpu.engine.kernel import Instruction, Kernel, KernelOperand, prepare
+from array_api_nx.contract import primitives as p
+from tests.support.numpy_kernels import NumPyKernel
+from tests.support.programs import needs_extension
+
+from .test_kernel import F4, F8, found, same_bits
+
+pytestmark = needs_extension
+
+NDArray: TypeAlias = np.ndarray[Any, Any]
+Case: TypeAlias = tuple[Kernel, list[NDArray]]
+
+ARITHMETIC: Final = (p.ADD, p.SUBTRACT, p.MULTIPLY, p.DIVIDE, p.SQUARE, p.NEGATIVE)
+SPECIAL: Final = [0.0, -0.0, np.inf, -np.inf, np.nan, 1e-30, 1e30, 5e-324]
+REGISTERS: Final = 3  # few, so that they are used again and again
+
+
+@st.composite
+def chains(draw: st.DrawFn) -> Case:
+    """Kernels of arithmetic on operands that lie as the elements do, or are the same along the rows
+    or the columns, with an output that may be in the place of an operand."""
+    dtype = draw(st.sampled_from([F4, F8]))
+    size = dtype.itemsize
+    # Columns that fill no vector, a few, or several blocks of them.
+    rows, columns = draw(st.integers(1, 4)), draw(st.integers(1, 20) | st.integers(60, 600))
+    gap = draw(st.sampled_from([0, 0, 3]))
+    tile = draw(st.integers(1, rows)), max(1, -(-columns // draw(st.integers(1, 3))))
+    rng = np.random.default_rng(draw(st.integers(0, 99)))
+    has_special_values = draw(st.booleans())
+    strides = {
+        "full": (size * (columns + gap), size),
+        "row": (0, size),
+        "column": (size, 0),
+        "scalar": (0, 0),
+    }
+    operands = []
+    memories = []
+    for kind in ["full", *draw(st.lists(st.sampled_from(list(strides)), min_size=1, max_size=3))]:
+        packed = kind == "full" and draw(st.booleans())
+        operands.append(KernelOperand(size, strides[kind], 0, "packed" if packed else "direct"))
+        numbers = rng.uniform(-2, 2, rows * (columns + gap)).astype(dtype)
+        if has_special_values:
+            chosen = rng.random(numbers.size) < 0.02
+            with np.errstate(over="ignore"):
+                numbers[chosen] = rng.choice(SPECIAL, chosen.sum()).astype(dtype)
+        memories.append(numbers)
+    output = len(operands)
+    in_place = draw(st.booleans())
+    access = "direct" if in_place else draw(st.sampled_from(["direct", "packed", "streamed"]))
+    operands[0] = operands[0]._replace(access="direct") if in_place else operands[0]
+    operands.append(KernelOperand(size, strides["full"], 0, access))
+    memories.append(memories[0] if in_place else np.zeros_like(memories[0]))
+    first_register = len(operands)
+    written: list[int] = []
+    last = 0
+    program = []
+    length = draw(st.integers(2, 12))
+    for number in range(length):
+        op = draw(st.sampled_from(ARITHMETIC))
+        loop = found(op, dtype)
+        slots = [*range(output), *written, last, last, last]
+        sources = tuple([draw(st.sampled_from(slots)) for _ in loop.inputs])
+        is_last = number == length - 1
+        last = output if is_last else first_register + draw(st.integers(0, REGISTERS - 1))
+        program.append(Instruction(loop, sources, last))
+        written = sorted({*written, last})
+    kernel = Kernel(
+        (rows, columns), tile, 1, columns, 1, tuple(operands), (size,) * REGISTERS, tuple(program)
+    )
+    return kernel, memories
+
+
+def results(machine: Any, case: Case) -> tuple[tuple[int, ...], NDArray]:
+    """The errors of each step, and the output's memory."""
+    kernel, memories = case
+    copies = {id(memory): memory.copy() for memory in memories}
+    used = [copies[id(memory)] for memory in memories]
+    flags = machine(kernel).run([(memory, 0) for memory in used], 1)
+    return flags, used[-1]
+
+
+@settings(max_examples=300)
+@given(chains())
+def test_random_chains(case: Case) -> None:
+    with np.errstate(all="ignore"):
+        flags, expected = results(NumPyKernel, case)
+    actual_flags, actual = results(prepare, case)
+    assert actual_flags == flags
+    assert same_bits(actual, expected)
+
+
+@pytest.mark.parametrize("dtype", [F4, F8])
+@pytest.mark.parametrize("op", ARITHMETIC)
+@pytest.mark.parametrize("place", ["first", "second"])
+def test_each_operation_of_a_chain(dtype: np.dtype[Any], op: Any, place: str) -> None:
+    """x * y, and then the operation of that and z, or of z and that, for each length up to beyond
+    the longest block, with special values."""
+    loop = found(op, dtype)
+    multiply = found(p.MULTIPLY, dtype)
+    size = dtype.itemsize
+    sources: tuple[int, ...] = (4,) if len(loop.inputs) == 1 else (4, 2)
+    if place == "second":
+        sources = sources[::-1]
+    program = (Instruction(multiply, (0, 1), 4), Instruction(loop, sources, 3))
+    operands = (KernelOperand(size, (0, size), 0, "direct"),) * 4
+    rng = np.random.default_rng(3)
+    with np.errstate(all="ignore"):
+        special = np.asarray(SPECIAL).astype(dtype)
+        for columns in [*range(1, 40), 127, 128, 129, 300]:
+            x, y, z = [rng.choice(special, columns) for _ in range(3)]
+            kernel = Kernel(
+                (1, columns), (1, columns), 1, columns, 1, operands, (size,), program
+            )
+            out = np.zeros(columns, dtype)
+            prepare(kernel).run([(x, 0), (y, 0), (z, 0), (out, 0)], 1)
+            product = x * y
+            operation: Any = loop.ufunc
+            operated = [product] if len(sources) == 1 else [product, z]
+            expected = operation(*(operated if place == "first" else operated[::-1]))
+            assert same_bits(out, expected)
+
+
+def test_programs_warn_of_the_operation_that_overflowed() -> None:
+    @xp.compile
+    def compute(x: xp.Array) -> xp.Array:
+        return (x * 2 + 1) * x
+
+    x = xp.asarray(np.full(3000, 1e200), copy=True)
+    with pytest.warns(RuntimeWarning, match="overflow encountered in multiply"):
+        y = compute(x)
+    assert xp.all(xp.isinf(y))
