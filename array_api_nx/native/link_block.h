@@ -3,6 +3,7 @@
 
    ELEMENT    the type of an element
    VECTOR     that of a vector of them, or of one
+   ROOT(x)    the square roots of a vector
    EACH(DO)   DO(0) DO(1) ... for each vector of the block */
 
 TARGET static INLINE void BLOCK(const Order *order, npy_intp offset)
@@ -32,6 +33,9 @@ TARGET static INLINE void BLOCK(const Order *order, npy_intp offset)
             break;
         case NEGATE_CODE:
             EACH(NEGATE)
+            break;
+        case SQRT_CODE:
+            EACH(SQUARE_ROOT)
             break;
         default: {
             VECTOR *x = (VECTOR *)(order->data + offset);

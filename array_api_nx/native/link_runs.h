@@ -3,6 +3,7 @@
 
    VECTOR_BYTES   the length of their vectors
    TARGET         the attribute of functions that are compiled for them alone
+   FLOAT_ROOTS(x), DOUBLE_ROOTS(x)   the square roots of a vector
 
    Eight vectors at a time stay in registers, of which all of these processors have at least sixteen;
    so that each order is read, and its code looked at, once for all of them. */
@@ -21,6 +22,7 @@ typedef npy_double JOIN(RUN, Doubles)
 
 #define ELEMENT npy_float
 #define VECTOR JOIN(RUN, Floats)
+#define ROOT(x) (VECTOR) FLOAT_ROOTS(x)
 #define EACH EIGHT
 #define BLOCK JOIN(RUN, floats_wide)
 #include "link_block.h"
@@ -31,15 +33,19 @@ typedef npy_double JOIN(RUN, Doubles)
 #define BLOCK JOIN(RUN, floats_narrow)
 #include "link_block.h"
 #undef VECTOR
+#undef ROOT
 #define VECTOR npy_float
+#define ROOT sqrtf
 #define EACH ALONE
 #define BLOCK JOIN(RUN, float_alone)
 #include "link_block.h"
 #undef VECTOR
+#undef ROOT
 #undef ELEMENT
 
 #define ELEMENT npy_double
 #define VECTOR JOIN(RUN, Doubles)
+#define ROOT(x) (VECTOR) DOUBLE_ROOTS(x)
 #define EACH EIGHT
 #define BLOCK JOIN(RUN, doubles_wide)
 #include "link_block.h"
@@ -50,11 +56,14 @@ typedef npy_double JOIN(RUN, Doubles)
 #define BLOCK JOIN(RUN, doubles_narrow)
 #include "link_block.h"
 #undef VECTOR
+#undef ROOT
 #define VECTOR npy_double
+#define ROOT sqrt
 #define EACH ALONE
 #define BLOCK JOIN(RUN, double_alone)
 #include "link_block.h"
 #undef VECTOR
+#undef ROOT
 #undef ELEMENT
 
 /* A chain on `bytes` bytes of elements, in blocks of `step` bytes. The last block may compute some
@@ -95,6 +104,8 @@ TARGET static void RUN(const Order *orders, npy_intp bytes, npy_intp itemsize)
 #undef RUN
 #undef VECTOR_BYTES
 #undef TARGET
+#undef FLOAT_ROOTS
+#undef DOUBLE_ROOTS
 #undef JOIN
 #undef JOIN_NAMES
 #undef ALONE

@@ -4,6 +4,12 @@
 
 #ifdef HAS_CHAINS
 
+#ifdef HAS_TARGET_CLONES
+#include <immintrin.h>
+#elif defined(HAS_SSE2)
+#include <emmintrin.h>
+#endif
+
 /* Each product and each sum is rounded by itself, as in NumPy's loops. */
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
@@ -14,7 +20,7 @@
 #define BOTH(CODE) CODE##_VECTOR, CODE##_SCALAR
 typedef enum { BOTH(READ), BOTH(ADD), BOTH(SUBTRACT), BOTH(SUBTRACT_FROM), BOTH(MULTIPLY),
                BOTH(DIVIDE), BOTH(DIVIDE_INTO), DOUBLE_IT_CODE, SQUARE_CODE, NEGATE_CODE,
-               KEEP_CODE, LAST_CODE } Code;
+               SQRT_CODE, KEEP_CODE, LAST_CODE } Code;
 #undef BOTH
 
 /* One of the things that are done, one after the other, with a block of elements. */
@@ -48,6 +54,7 @@ enum { MAX_ORDERS = 2 + 2 * MAX_LINKS };
 #define DOUBLE_IT(i) a##i = a##i + a##i;
 #define SQUARE(i) a##i = a##i * a##i;
 #define NEGATE(i) a##i = -a##i;
+#define SQUARE_ROOT(i) a##i = ROOT(a##i);
 
 /* An operation with an operand of its own: with a vector of it, or with one element for all. */
 #define CASES(CODE)                                                                                \
@@ -62,6 +69,15 @@ enum { MAX_ORDERS = 2 + 2 * MAX_LINKS };
         break;                                                                                     \
     }
 
+#ifdef HAS_SSE2
+#define FLOAT_ROOTS(x) _mm_sqrt_ps((__m128)(x))
+#define DOUBLE_ROOTS(x) _mm_sqrt_pd((__m128d)(x))
+#else
+typedef npy_float ShortFloats __attribute__((vector_size(16)));
+typedef npy_double ShortDoubles __attribute__((vector_size(16)));
+#define FLOAT_ROOTS(x) (ShortFloats){sqrtf(x[0]), sqrtf(x[1]), sqrtf(x[2]), sqrtf(x[3])}
+#define DOUBLE_ROOTS(x) (ShortDoubles){sqrt(x[0]), sqrt(x[1])}
+#endif
 #define RUN run_in_short_vectors
 #define VECTOR_BYTES 16
 #define TARGET
@@ -69,11 +85,15 @@ enum { MAX_ORDERS = 2 + 2 * MAX_LINKS };
 
 #ifdef HAS_TARGET_CLONES
 
+#define FLOAT_ROOTS(x) _mm256_sqrt_ps((__m256)(x))
+#define DOUBLE_ROOTS(x) _mm256_sqrt_pd((__m256d)(x))
 #define RUN run_with_avx2
 #define VECTOR_BYTES 32
 #define TARGET __attribute__((target("avx2")))
 #include "link_runs.h"
 
+#define FLOAT_ROOTS(x) _mm512_sqrt_ps((__m512)(x))
+#define DOUBLE_ROOTS(x) _mm512_sqrt_pd((__m512d)(x))
 #define RUN run_with_avx512
 #define VECTOR_BYTES 64
 #define TARGET __attribute__((target("avx512f")))
@@ -121,6 +141,8 @@ static Code code_of(const Link *link, int is_scalar)
         break;
     case SQUARE_LINK:
         return SQUARE_CODE;
+    case SQRT_LINK:
+        return SQRT_CODE;
     default:
         return NEGATE_CODE;
     }

@@ -302,8 +302,8 @@ static const Loop count_loop = {count_true, NULL, 2, {8, 1, 8}, 1, NO_LINK};
 static LinkOperation link_operation(const PyUFuncObject *ufunc, int type)
 {
     static const char *const names[] = {"", "add", "subtract", "multiply", "divide", "square",
-                                        "negative"};
-    for (int i = ADD_LINK; i <= NEGATIVE_LINK; i++) {
+                                        "negative", "sqrt"};
+    for (int i = ADD_LINK; i <= SQRT_LINK; i++) {
         if (strcmp(ufunc->name, names[i]) == 0 && (type == NPY_FLOAT || type == NPY_DOUBLE)) {
             return (LinkOperation)i;
         }

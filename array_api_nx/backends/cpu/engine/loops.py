@@ -226,8 +226,10 @@ def _of_ufunc(
     signature = f"{''.join([each.char for each in inputs])}->{output.char}"
     if signature not in ufunc.types:
         return None
+    # A square root is one instruction, though a slow one, and correctly rounded.
+    is_arithmetic = cost <= _EXACT or (ufunc is np.sqrt and output.kind == "f")
     pointer = (
-        None if native is None else native.ufunc_loop(ufunc, (*inputs, output), cost <= _EXACT)
+        None if native is None else native.ufunc_loop(ufunc, (*inputs, output), is_arithmetic)
     )
     if inputs[0].kind == "c":
         cost *= 4 if cost < 0.4 else 20  # the C library's functions

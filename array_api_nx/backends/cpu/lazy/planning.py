@@ -127,6 +127,7 @@ class _Planner:
                 else frozenset().union(*[computed_in[c] for c in consumers[i]])
             )
         sides = set()
+        wanted = set()
         cost = [0.0] * count
         for i, refs in enumerate(graph.sources):
             loop = graph.nodes[i].loop
@@ -138,11 +139,10 @@ class _Planner:
             shared = len(computed_in[i]) > 1 and any(
                 [computed_in[c] != computed_in[i] for c in consumers[i]]
             )
-            if (
-                i in graph.roots
-                or (shared and total >= WORTH_STORING)
-                or (i in graph.live and total >= WORTH_KEEPING)
-            ):
+            if i in graph.roots or (i in graph.live and total >= WORTH_KEEPING):
+                wanted.add(i)
+                sides.add(i)
+            elif shared and total >= WORTH_STORING:
                 sides.add(i)
             else:
                 cost[i] = total
@@ -150,6 +150,8 @@ class _Planner:
                 self.separate.add(i)
         self.heads = heads
         self.sides = sides
+        self.wanted = wanted  # the sides that somebody reads who is no pass
+        self.computed_in = computed_in
 
     def _may_wait(self, i: int) -> bool:
         """Whether a reduction may be computed in the tiles of what reads it, and not stored."""
@@ -198,6 +200,11 @@ class _Planner:
             self.separate.update(builder.waiting)
             raise
         self.stored.update((head, *reductions, *builder.side_outputs))
+
+    def is_stored(self, i: int, heads: set[int]) -> bool:
+        """Whether a pass that computes these heads is to store what it computes of node i: not if
+        other passes would have read it that turned out to be this one."""
+        return i in self.sides and (i in self.wanted or not self.computed_in[i] <= heads)
 
     def _reductions(self, head: int, inlined: list[int]) -> list[int]:
         """The reductions that one pass computes if `head` is one: over the same axes, of what
@@ -344,7 +351,8 @@ class _PassBuilder:
         self.space: Any = self.graph.nodes[head].space
         self.destination = planner.destination if head in self.graph.roots else None
         self.waiting = [i for i in inlined if planner.graph.nodes[i].axes and i not in reductions]
-        self.side_outputs = [i for i in inlined if i in planner.sides and i != head]
+        heads = {head, *reductions}
+        self.side_outputs = [i for i in inlined if i not in heads and planner.is_stored(i, heads)]
         self.operands: list[tuple[Slot, int]] = []
         self.layouts: list[Layout] = []
         self.numbers: dict[Any, int] = {}

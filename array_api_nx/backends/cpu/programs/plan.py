@@ -104,9 +104,12 @@ class ProgramPlan:
         own = set(range(len(self.slots))) - {*self.given, *self.scalars}
         total = sum([x.size * x.dtype.itemsize for x in map(self.slots.__getitem__, own)])
         given = sum([self.slots[i].size for i in self.given]) * 8
-        most = _MAX_QUICK_BYTES if self._is_quick else _MAX_GIVEN_BYTES
+        works = [action.work for action in self.actions if type(action) is KernelPass]
+        most = _MAX_QUICK_BYTES if len(works) == len(self.actions) else _MAX_GIVEN_BYTES
         self.keeps_memory = (
             total <= _MAX_KEPT_BYTES
+            # One thread runs all of it, which is not to be worth more than two.
+            and sum([work.threads - 1 for work in works]) <= 1
             and given <= most
             and len(self.given) <= _MAX_GIVEN
             # Kernels that are bound to memory look into it for what they draw.
@@ -115,13 +118,6 @@ class ProgramPlan:
         if not self.keeps_memory:
             own = {slot for slot in own if self.slots[slot].stored}
         self._place(sorted(own))
-
-    @property
-    def _is_quick(self) -> bool:
-        """Whether all actions are passes, whose work together is worth two threads at most."""
-        works = [action.work for action in self.actions if type(action) is KernelPass]
-        more = sum([work.threads - 1 for work in works])
-        return len(works) == len(self.actions) and more <= 1
 
     def expected(self, slot: Slot) -> tuple[tuple[int, ...], NumPyDType]:
         """Shape and dtype of the array of a slot."""
