@@ -443,6 +443,35 @@ static int check_access(const Kernel *kernel, const Operand *operand, int number
     return 1;
 }
 
+/* The fewest bytes between tiles of one operand that the processor sees no connection between. */
+enum { FAR = 1 << 12 };
+
+/* Find the operands whose tiles repeat along the outer dims. If there are some, each tile is computed
+   at all indices of these dims before the next one is begun; unless an accumulator would then get what
+   it accumulates in another order, or other operands would be read or written far apart. */
+static void find_repetitions(Kernel *kernel)
+{
+    const int outer = kernel->ndim - 2;
+    int has_outer = 0, is_local = 1;
+    for (int dim = 0; dim < outer; dim++) {
+        has_outer = has_outer || kernel->dims[dim] > 1;
+    }
+    for (int i = 0; i < kernel->operand_count; i++) {
+        Operand *operand = &kernel->operands[i];
+        int moves = 0, stays = 0;
+        for (int dim = 0; dim < outer; dim++) {
+            moves = moves || (kernel->dims[dim] > 1 && operand->strides[dim] != 0);
+            stays = stays || (kernel->dims[dim] > 1 && operand->strides[dim] == 0);
+            is_local = is_local && (kernel->dims[dim] <= 1 || magnitude(operand->strides[dim]) < FAR);
+        }
+        is_local = is_local && !(operand->accumulates && stays);
+        operand->repeats = has_outer && !moves && operand->access == PACKED && !operand->written &&
+                           operand->fill < 0 && !operand->drawn;
+        kernel->repeats = kernel->repeats || operand->repeats;
+    }
+    kernel->repeats = kernel->repeats && is_local;
+}
+
 /* The fewest bytes of all operands for which it pays to fetch tiles ahead of several steps. What a
    core's own caches hold arrives in time without being asked for, and a good part of what the cache
    of all cores holds: ten operations on float64 take 1.2 ns an element with fetching and 1.05
@@ -547,6 +576,7 @@ static int read_parts(Kernel *kernel, PyObject *description)
         return 0;
     }
     find_chains(kernel);
+    find_repetitions(kernel);
     kernel->alternates = alternates(kernel);
     lay_out(kernel, cells);
     return 1;

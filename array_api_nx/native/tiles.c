@@ -255,6 +255,9 @@ static void load(Frame *frame, const Step *step, npy_intp rows, npy_intp columns
     for (int i = 0; i < step->load_count; i++) {
         const int slot = step->loads[i];
         const Operand *operand = &frame->kernel->operands[slot];
+        if (operand->repeats && frame->repeated) {
+            continue;
+        }
         if (operand->drawn) {
             draw_tile(frame, slot, rows, columns);
         } else if (operand->fill < 0) {
@@ -451,52 +454,37 @@ static void look_ahead(Frame *frame, npy_intp row, npy_intp column, npy_intp all
     }
 }
 
-static void run_tiles(Frame *frame, npy_intp all_rows, npy_intp all_columns)
+/* Run all steps on the tile at (row, column) of the dims inside, whose first tile's first element has
+   the indices `begin`. */
+static void run_tile(Frame *frame, const npy_intp *begin, npy_intp row, npy_intp column,
+                     npy_intp rows, npy_intp columns)
 {
     const Kernel *kernel = frame->kernel;
     npy_intp *first = frame->first + kernel->ndim - 2;
-    const npy_intp first_row = first[0], first_column = first[1];
-    npy_intp columns_before = 0;
-    for (npy_intp row = 0; row < all_rows; row += kernel->tile_rows) {
-        const npy_intp rows = least(kernel->tile_rows, all_rows - row);
-        for (npy_intp column = 0; column < all_columns; column += kernel->tile_columns) {
-            if (is_interrupted(frame->interrupt, frame->is_caller)) {
-                return;
-            }
-            const npy_intp columns = least(kernel->tile_columns, all_columns - column);
-            for (int i = 0; i < kernel->operand_count; i++) {
-                View *memory = &frame->memory[i];
-                memory->data = frame->corners[i] + row * memory->row + column * memory->column;
-                if (kernel->operands[i].access == DIRECT) {
-                    frame->views[i] = *memory;
-                }
-            }
-            if (columns != columns_before) {
-                set_columns(frame, columns);
-                columns_before = columns;
-            }
-            first[0] = first_row + row;
-            first[1] = first_column + column;
-            for (int i = 0; i < kernel->operand_count; i++) {
-                const Operand *operand = &kernel->operands[i];
-                if (operand->fill >= 0) {
-                    frame->views[i] = reads_in_box(frame, i, rows, columns)
-                                          ? frame->memory[i]
-                                          : (View){frame->scratch + operand->buffer,
-                                                   columns * operand->itemsize, operand->itemsize};
-                }
-            }
-            look_ahead(frame, row, column, all_rows, all_columns);
-            for (int i = 0; i < kernel->step_count; i++) {
-                const Step *step = &kernel->steps[i];
-                fetch(frame);
-                run_round(frame, step, rows, columns);
-                i += step->chained > 0 ? step->chained - 1 : 0;
-            }
+    for (int i = 0; i < kernel->operand_count; i++) {
+        View *memory = &frame->memory[i];
+        memory->data = frame->corners[i] + row * memory->row + column * memory->column;
+        if (kernel->operands[i].access == DIRECT) {
+            frame->views[i] = *memory;
         }
     }
-    first[0] = first_row;
-    first[1] = first_column;
+    first[0] = begin[0] + row;
+    first[1] = begin[1] + column;
+    for (int i = 0; i < kernel->operand_count; i++) {
+        const Operand *operand = &kernel->operands[i];
+        if (operand->fill >= 0) {
+            frame->views[i] = reads_in_box(frame, i, rows, columns)
+                                  ? frame->memory[i]
+                                  : (View){frame->scratch + operand->buffer,
+                                           columns * operand->itemsize, operand->itemsize};
+        }
+    }
+    for (int i = 0; i < kernel->step_count; i++) {
+        const Step *step = &kernel->steps[i];
+        fetch(frame);
+        run_round(frame, step, rows, columns);
+        i += step->chained > 0 ? step->chained - 1 : 0;
+    }
 }
 
 static void pack_invariant(Frame *frame, npy_intp rows, npy_intp columns)
@@ -512,6 +500,60 @@ static void pack_invariant(Frame *frame, npy_intp rows, npy_intp columns)
                       columns);
         }
     }
+}
+
+/* Go on to the next index of the outer dims; 0 after the last one, when it is the first one again. */
+static int next_outer(Frame *frame, npy_intp *index, const npy_intp *extents)
+{
+    const Kernel *kernel = frame->kernel;
+    int dim = kernel->ndim - 3;
+    while (dim >= 0 && index[dim] + 1 == extents[dim]) {
+        for (int i = 0; i < kernel->operand_count; i++) {
+            frame->corners[i] -= index[dim] * kernel->operands[i].strides[dim];
+        }
+        frame->first[dim] -= index[dim];
+        index[dim--] = 0;
+    }
+    if (dim < 0) {
+        return 0;
+    }
+    index[dim]++;
+    frame->first[dim]++;
+    for (int i = 0; i < kernel->operand_count; i++) {
+        frame->corners[i] += kernel->operands[i].strides[dim];
+    }
+    return 1;
+}
+
+/* Run all tiles at one index of the outer dims; or, if operands repeat, each of them at all indices. */
+static void run_tiles(Frame *frame, npy_intp *index, const npy_intp *extents)
+{
+    const Kernel *kernel = frame->kernel;
+    const int outer = kernel->ndim - 2;
+    const npy_intp all_rows = extents[outer], all_columns = extents[outer + 1];
+    const npy_intp begin[2] = {frame->first[outer], frame->first[outer + 1]};
+    npy_intp columns_before = 0;
+    for (npy_intp row = 0; row < all_rows; row += kernel->tile_rows) {
+        const npy_intp rows = least(kernel->tile_rows, all_rows - row);
+        for (npy_intp column = 0; column < all_columns; column += kernel->tile_columns) {
+            const npy_intp columns = least(kernel->tile_columns, all_columns - column);
+            if (columns != columns_before) {
+                set_columns(frame, columns);
+                columns_before = columns;
+            }
+            look_ahead(frame, row, column, all_rows, all_columns);
+            frame->repeated = 0;
+            do {
+                if (is_interrupted(frame->interrupt, frame->is_caller)) {
+                    return;
+                }
+                run_tile(frame, begin, row, column, rows, columns);
+                frame->repeated = 1;
+            } while (kernel->repeats && next_outer(frame, index, extents));
+        }
+    }
+    frame->first[outer] = begin[0];
+    frame->first[outer + 1] = begin[1];
 }
 
 void run_task(Frame *frame, npy_intp task)
@@ -536,24 +578,8 @@ void run_task(Frame *frame, npy_intp task)
                             begin * operand->strides[kernel->split];
     }
     pack_invariant(frame, extents[outer], extents[outer + 1]);
-    for (;;) {
-        run_tiles(frame, extents[outer], extents[outer + 1]);
-        int dim = outer - 1;
-        while (dim >= 0 && index[dim] + 1 == extents[dim]) {
-            for (int i = 0; i < kernel->operand_count; i++) {
-                frame->corners[i] -= index[dim] * kernel->operands[i].strides[dim];
-            }
-            frame->first[dim] -= index[dim];
-            index[dim--] = 0;
-        }
-        if (dim < 0) {
-            end_streams(); /* what was streamed is to be seen by whoever sees the task done */
-            return;
-        }
-        index[dim]++;
-        frame->first[dim]++;
-        for (int i = 0; i < kernel->operand_count; i++) {
-            frame->corners[i] += kernel->operands[i].strides[dim];
-        }
-    }
+    do {
+        run_tiles(frame, index, extents);
+    } while (!kernel->repeats && next_outer(frame, index, extents));
+    end_streams(); /* what was streamed is to be seen by whoever sees the task done */
 }

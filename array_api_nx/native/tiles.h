@@ -26,6 +26,7 @@ typedef struct {
     int drawn; /* whether its memory is a Drawing, and its elements are the numbers of that */
     npy_intp numbers[MAX_DIMS]; /* per dim, how many numbers to step */
     int written, accumulates;
+    int repeats;   /* whether its tile is the same for all indices of the outer dims */
     int is_factor; /* whether products read it, each row or each column as a whole */
     npy_intp low, high; /* bytes from the first element to the lowest and behind the highest */
     npy_intp buffer;    /* where in the scratch its packed tile is */
@@ -66,6 +67,8 @@ typedef struct {
     Operand *operands;
     Register *registers;
     Step *steps;
+    int repeats;      /* whether a tile is computed for all indices of the outer dims before the next one
+                         is begun, since a packed operand repeats */
     int folds_tiles;  /* whether a step reduces whole tiles to one element */
     int alternates;   /* between memory and the cache, so that it pays to fetch ahead */
     int rounds;       /* how many steps there are if each chain counts as one */
@@ -92,6 +95,7 @@ typedef struct {
     npy_intp first[MAX_DIMS];    /* indices of the tile's first element */
     char *corners[MAX_OPERANDS]; /* the first elements at the outer dims' indices */
     View views[MAX_OPERANDS + MAX_REGISTERS];
+    int repeated; /* whether what repeats is packed already */
     char *spare; /* a tile of the kernel's `spare`, or of a register that has taken that in exchange */
     View memory[MAX_OPERANDS]; /* views of the operands' own memory, packed or not */
     Interrupt *interrupt;

@@ -228,9 +228,7 @@ def _of_ufunc(
         return None
     # A square root is one instruction, though a slow one, and correctly rounded.
     is_arithmetic = cost <= _EXACT or (ufunc is np.sqrt and output.kind == "f")
-    pointer = (
-        None if native is None else native.ufunc_loop(ufunc, (*inputs, output), is_arithmetic)
-    )
+    pointer = None if native is None else native.ufunc_loop(ufunc, (*inputs, output), is_arithmetic)
     if inputs[0].kind == "c":
         cost *= 4 if cost < 0.4 else 20  # the C library's functions
     elif inputs[0] == np.float32 and cost > 0.4:

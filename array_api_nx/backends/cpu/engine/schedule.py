@@ -289,8 +289,9 @@ def _tile(dims: list[_Dim], layouts: Sequence[Layout], width: int) -> tuple[int,
         if layout.role != "accumulator" and 0 < abs(outer) < abs(inner)
     ]
     if transposed and rows.size <= FEW:
+        # Their elements lie together, so that what is packed leaves no gaps in the cache.
         together = max(1, rows.size)
-        most = max(_LINE, cells // together // _LINE * _LINE)
+        most = max(_LINE, _full_cells(layouts) // together // _LINE * _LINE)
         return together, _even(columns.size, most, _LINE)
     if transposed and columns.size > FEW:
         most = min(PACKED_COLUMNS, TRANSPOSED_BYTES // max(transposed))
@@ -333,10 +334,14 @@ def _cells(dims: list[_Dim], layouts: Sequence[Layout], width: int) -> int:
     boxed = any([layout.box is not None for layout in layouts])
     if not width and not packed and not boxed and columns.reduced:
         return REDUCED_CELLS
-    itemsizes = [layout.itemsize for layout in layouts if layout.role != "accumulator"]
-    cells = TILE_BYTES // max(itemsizes, default=1)
     # A packed tile takes room twice, and what lies between its elements in memory takes some, too.
-    return cells // PACKED_SHARE if packed else cells
+    return _full_cells(layouts) // (PACKED_SHARE if packed else 1)
+
+
+def _full_cells(layouts: Sequence[Layout]) -> int:
+    """How many elements a tile of `TILE_BYTES` has."""
+    itemsizes = [layout.itemsize for layout in layouts if layout.role != "accumulator"]
+    return TILE_BYTES // max(itemsizes, default=1)
 
 
 def _even(size: int, most: int, multiple: int) -> int:

@@ -121,9 +121,7 @@ def test_each_operation_of_a_chain(dtype: np.dtype[Any], op: Any, place: str) ->
         special = np.asarray(SPECIAL).astype(dtype)
         for columns in [*range(1, 40), 127, 128, 129, 300]:
             x, y, z = [rng.choice(special, columns) for _ in range(3)]
-            kernel = Kernel(
-                (1, columns), (1, columns), 1, columns, 1, operands, (size,), program
-            )
+            kernel = Kernel((1, columns), (1, columns), 1, columns, 1, operands, (size,), program)
             out = np.zeros(columns, dtype)
             prepare(kernel).run([(x, 0), (y, 0), (z, 0), (out, 0)], 1)
             product = x * y
