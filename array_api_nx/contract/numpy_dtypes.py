@@ -27,7 +27,7 @@ TO_NUMPY: Final[dict[DType, NumPyDType]] = {dtype: np.dtype(dtype.name) for dtyp
 FROM_NUMPY: Final[dict[NumPyDType, DType]] = {ours: dtype for dtype, ours in TO_NUMPY.items()}
 
 
-def _spellings() -> Iterator[object]:
+def _spellings() -> Iterator[str | type[np.generic] | NumPyDType]:
     """What `numpy.dtype` takes for its numeric dtypes, in either byte order."""
     types = {each for each in np.sctypeDict.values() if issubclass(each, np.number | np.bool)}
     yield from types
@@ -40,7 +40,7 @@ def _spellings() -> Iterator[object]:
 
 
 for _spelling in _spellings():
-    _found = FROM_NUMPY.get(np.dtype(_spelling))  # type: ignore[call-overload]
+    _found = FROM_NUMPY.get(np.dtype(_spelling))
     if _found is not None:
         d.SPELLINGS[_spelling] = _found
 

@@ -13,6 +13,7 @@ from functools import partialmethod
 from typing import Final, final
 
 from . import polynomial as poly
+from .declined import DECLINED
 from .frozen import Frozen, set_slot
 from .symbolic import (
     Dim,
@@ -236,7 +237,7 @@ def evaluated(expression: Number) -> int | float | None:
 def compare(left: Number, relation: str, right: Number) -> bool:
     """``left relation right`` where at least one side is symbolic and one a real number."""
     if not all([isinstance(x, int | float | Dim | Real) for x in (left, right)]):
-        return NotImplemented  # type: ignore[no-any-return]  # as comparisons may
+        return DECLINED
     first, second = evaluated(left), evaluated(right)
     if first is not None and second is not None:
         return _RELATIONS[relation](first, second)

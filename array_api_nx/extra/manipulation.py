@@ -235,7 +235,7 @@ def _with_constants(
 def _value_of(x: Array, value: object) -> PythonScalar:
     if x.dtype is d.bool and type(value) is int and value == 0:
         return False
-    return check_scalar(value, x.dtype)  # type: ignore[arg-type]  # which is what it checks
+    return check_scalar(value, x.dtype)
 
 
 def _with_elements(

@@ -124,7 +124,7 @@ def _arrays(values: Sequence[object]) -> list[Array]:
             if x._device is not first._device:
                 break
         else:
-            return list(values)  # type: ignore[arg-type]  # they are arrays
+            return [x for x in values if type(x) is Array]
     found, dtype, device = operands(*values)
     return [
         cast(x, dtype) if type(x) is Array else full((), x, dtype=dtype, device=device)

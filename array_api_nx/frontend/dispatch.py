@@ -19,6 +19,7 @@ from ..contract import primitives as p
 from ..contract.numpy_dtypes import FROM_NUMPY, TO_NUMPY
 from ..contract.primitives import Primitive
 from ..core import dtypes as d
+from ..core.declined import DECLINED
 from ..core.dtypes import PROMOTION, SCALAR_PROMOTION, DType
 from ..core.real import Real
 from ..core.shape import broadcast_shapes, check_shape, normalise_axes, normalise_axis
@@ -133,7 +134,7 @@ def scalar_type(x: object) -> type | None:
     return None
 
 
-def check_scalar(x: PythonScalar, dtype: DType) -> PythonScalar:
+def check_scalar(x: object, dtype: DType) -> PythonScalar:
     """`x` as a value of `dtype`.
 
     Raises
@@ -150,12 +151,13 @@ def check_scalar(x: PythonScalar, dtype: DType) -> PythonScalar:
             f"the scalar {x!r} is no value of dtype {dtype}; convert the array with astype, or "
             f"the scalar with {advice}()"
         )
-    if kind is int and not dtype.min <= x <= dtype.max:  # type: ignore[operator]
+    known: Any = x
+    if kind is int and not dtype.min <= known <= dtype.max:
         if dtype in d.FLOATING:
             raise OverflowError(
                 f"a Python int is out of range for dtype {dtype}; give a float, such as inf"
             )
-        value = int(x)  # type: ignore[arg-type]
+        value = int(known)
         wider = next((each for each in d.INTEGRAL if each.min <= value <= each.max), None)
         advice = "give a float, since no integer dtype holds it"
         if wider is not None:
@@ -166,7 +168,8 @@ def check_scalar(x: PythonScalar, dtype: DType) -> PythonScalar:
             f"the scalar {value if bits <= 128 else f'of {bits} bits'} is out of range for dtype "
             f"{dtype} ({dtype.min} to {dtype.max}); {advice}"
         )
-    return x
+    scalar: PythonScalar = known
+    return scalar
 
 
 def as_array(x: object, name: str = "x") -> ArrayOrScalar:
@@ -194,7 +197,9 @@ def as_array(x: object, name: str = "x") -> ArrayOrScalar:
         return wrap(handle, dtype, device)
     kind = scalar_type(x)
     if kind is not None:
-        return x if type(x) in _SYMBOLIC else kind(x)  # type: ignore[return-value]
+        known: Any = x
+        plain: PythonScalar = known if type(x) in _SYMBOLIC else kind(known)
+        return plain
     raise TypeError(
         f"{name} must be an array_api_nx array or a Python scalar, not {_describe(x)}; {_advice(x)}"
     )
@@ -413,7 +418,7 @@ def _binary(op: Primitive, x1: ArrayOrScalar, x2: ArrayOrScalar, foreign: object
     elif type(b) is Array and type(a) in _SCALARS:
         dtype, device = b._dtype.with_scalar[type(a)], b._device
     elif foreign is NotImplemented and not (is_operand(a) and is_operand(b)):
-        return NotImplemented  # type: ignore[no-any-return]  # as operators may
+        return DECLINED
     else:
         (a, b), dtype, device = operands(x1, x2)
     if device.missing:

@@ -16,7 +16,7 @@ from ..contract.events import transferred
 from ..contract.numpy_dtypes import FROM_NUMPY, TO_NUMPY, NDArray, NumPyDType, has_negative_strides
 from ..core import dtypes as d
 from ..core.dtypes import DType
-from ..core.shape import MAX_NDIM
+from ..core.shape import MAX_NDIM, index_of
 from ..core.symbolic import Dim
 from ..device import Device, as_device, available, default_device, device_of
 from .array import LEFT_OUT, Array, Foreign
@@ -125,8 +125,7 @@ def as_index(x: Array) -> int:
     # A bound of a slice is asked for by x[start:stop], which calls another method.
     if hints.watched:
         reading(x, "scalar", "python", "__index__")
-    index: int = x._device.backend.item(x._handle)  # type: ignore[assignment]  # by its dtype
-    return index
+    return index_of(x._device.backend.item(x._handle))
 
 
 def scalar_value(value: Element, dtype: DType) -> Element:
@@ -144,7 +143,7 @@ def scalar_value(value: Element, dtype: DType) -> Element:
     if dtype is d.bool:
         return bool(value)
     if type(value) is Dim:
-        return check_scalar(value, dtype)  # type: ignore[arg-type]  # it stands for an int
+        return check_scalar(value, dtype)
     if type(value) is complex:
         if dtype not in d.COMPLEX:
             raise TypeError(

@@ -9,6 +9,7 @@ from typing import Final
 
 from ..contract import primitives as p
 from ..contract.backend import Handle
+from ..core.declined import DECLINED
 from ..core.dtypes import same_kind
 from ..core.shape import MAX_NDIM, broadcast_shapes, check_shape, normalise_axes, normalise_axis
 from ..native import with_twin
@@ -100,7 +101,7 @@ def matmul_operator(x1: object, x2: object) -> Array:
     if type(x1) is Array and type(x2) is Array:
         return matmul(x1, x2)
     if not (is_operand(x1) and is_operand(x2)):
-        return NotImplemented  # type: ignore[no-any-return]  # as operators may
+        return DECLINED
     for x in (x1, x2):
         if isinstance(x, bool | int | float | complex):
             raise TypeError(f"@ takes arrays, not the scalar {x!r}; multiply by a scalar with *")

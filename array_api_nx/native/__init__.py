@@ -10,7 +10,7 @@ from functools import update_wrapper
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 from ..version import __version__
 from .stamp import stamp
@@ -92,7 +92,7 @@ def load() -> Native | None:
         found = import_module("array_api_nx._native")
         problem = _misfit(found)
         if not problem:
-            return found  # type: ignore[return-value]
+            return cast("Native", found)
     except ModuleNotFoundError as error:
         category, problem = ImportWarning, str(error)
     except ImportError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 from warnings import warn
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.random import SeedSequence
 from ..contract.numpy_dtypes import DTypeLike
 from ..core import dtypes as d
 from ..core.dtypes import DType, as_dtype
-from ..core.shape import broadcast_shapes, check_shape
+from ..core.shape import broadcast_shapes, check_shape, index_of
 from ..core.symbolic import Dim
 from ..device import Device, available
 from ..frontend.array import Array
@@ -64,8 +64,9 @@ def as_size(size: Size) -> tuple[int, ...] | None:
     """The shape that `size` asks for; None if it leaves the shape to the parameters."""
     if size is None:
         return None
+    sizes: Any = size
     try:
-        shape = tuple([_as_int(n) for n in size])  # type: ignore[union-attr]
+        shape = tuple([_as_int(n) for n in sizes])
     except TypeError:
         try:
             shape = (_as_int(size),)
@@ -79,7 +80,7 @@ def as_size(size: Size) -> tuple[int, ...] | None:
 
 def _as_int(n: Any) -> int:
     # The sizes of arrays in a trace are expressions, and ints to types alone.
-    return n if isinstance(n, Dim) else operator.index(n)  # type: ignore[return-value]
+    return cast("int", n) if isinstance(n, Dim) else index_of(n)
 
 
 def real_dtype(dtype: DTypeLike | None, device: Device) -> DType:
@@ -128,7 +129,7 @@ def as_parameter(
             f"{type(x).__name__}; convert it with asarray(...)"
         )
     else:
-        value = operator.index(x) if whole else float(x)  # type: ignore[arg-type]
+        value = index_of(x) if whole else float(value)
     if type(value) is Array and isinstance(value._handle, Traced):
         return value  # has no elements to check
     good = value == value
@@ -199,7 +200,7 @@ def _extremes(x: object, name: str) -> tuple[Any, int, int]:
     """A bound, and the least and the greatest of its elements."""
     if type(x) is not Array:
         try:
-            bound = operator.index(x)  # type: ignore[arg-type]
+            bound = index_of(x)
         except TypeError:
             raise TypeError(
                 f"{name} must be an int or an array_api_nx array of integers, not "

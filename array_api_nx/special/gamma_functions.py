@@ -419,8 +419,8 @@ def multigammaln(a: Array, d: int, /) -> Array:
     return where(greater(a, 0.5 * (count - 1)), result, nan)
 
 
-def _dimension(d: object) -> int:
-    value = float(d)  # type: ignore[arg-type]
+def _dimension(d: float) -> int:
+    value = float(d)
     if not value.is_integer() or value < 1:
         raise ValueError(f"d is the dimension of a space, and must be a positive int, not {d!r}")
     return int(value)

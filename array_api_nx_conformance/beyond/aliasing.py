@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import array as buffers
 from collections.abc import Callable
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
 from .findings import FAILS, NOTED, PASSES, SKIPPED, Finding, UnsupportedError, said, tried
 from .subject import Subject, Value
+
+Write: TypeAlias = Callable[[Value, Value], Value]
 
 CHAPTER = "aliasing"
 _COPY_TRUE = "{}: if copy is True, the function must always copy"
@@ -211,7 +213,7 @@ def _new_arrays(subject: Subject) -> list[Finding]:
     ]
 
 
-def _functions(subject: Subject) -> dict[str, Callable[[Value], Any]]:
+def _functions(subject: Subject) -> dict[str, Callable[[Value], object]]:
     """Calls of most functions, on a matrix of six float64 numbers."""
     f = subject.function
     unary = [
@@ -232,16 +234,16 @@ def _functions(subject: Subject) -> dict[str, Callable[[Value], Any]]:
     ]  # fmt: skip
     needs_axis = {"argsort", "cumulative_prod", "cumulative_sum", "squeeze", "diff", "sort"}
 
-    def one(name: str) -> Callable[[Value], Any]:
+    def one(name: str) -> Callable[[Value], object]:
         if name == "squeeze":
             return lambda x: f(name)(x[:1, :], axis=0)
         options = {"axis": 0} if name in needs_axis else {}
         return lambda x: f(name)(x, **options)
 
-    def two(name: str) -> Callable[[Value], Any]:
+    def two(name: str) -> Callable[[Value], object]:
         return lambda x: f(name)(x, x)
 
-    def square(name: str) -> Callable[[Value], Any]:
+    def square(name: str) -> Callable[[Value], object]:
         return lambda x: f(name)(x[:, :2])
 
     calls = {name: one(name) for name in unary} | {name: two(name) for name in binary}
@@ -277,7 +279,7 @@ def _unchanged_inputs(subject: Subject) -> list[Finding]:
     return [_unchanged(subject, name, call) for name, call in _functions(subject).items()]
 
 
-def _unchanged(subject: Subject, name: str, call: Callable[[Value], Any]) -> Finding:
+def _unchanged(subject: Subject, name: str, call: Callable[[Value], object]) -> Finding:
     check = "the input keeps its values"
 
     def judge() -> Finding:
@@ -329,7 +331,7 @@ def _in_place(subject: Subject) -> list[Finding]:
     head[1:] += numbers[:-1]
     forward = numbers.copy()
     forward[1:] = numbers[:-1]
-    tried_with: list[tuple[str, str, Any, Any, Any]] = [
+    tried_with: list[tuple[str, str, Write, Callable[[Value], Value], Value]] = [
         ("__add__", "x += y", add, lambda x: x * 2, numbers * 3),
         ("__add__", "x += x", add, lambda x: x, numbers * 2),
         ("__add__", "x += flip(x)", add, lambda x: xp.flip(x), numbers + numbers[::-1]),
@@ -344,7 +346,12 @@ def _in_place(subject: Subject) -> list[Finding]:
 
 
 def _result_in_place(
-    subject: Subject, function: str, check: str, do: Any, other: Any, wanted: Any
+    subject: Subject,
+    function: str,
+    check: str,
+    do: Write,
+    other: Callable[[Value], Value],
+    wanted: Value,
 ) -> Finding:
     def judge() -> Finding:
         x = _vector(subject)
@@ -383,7 +390,7 @@ def _identity(subject: Subject) -> Finding:
 def _views(subject: Subject) -> list[Finding]:
     """What shares memory with its input, where the standard leaves that open."""
     f = subject.function
-    calls: dict[str, Callable[[Value], Any]] = {
+    calls: dict[str, Callable[[Value], object]] = {
         "__getitem__": lambda x: x[:, 1:],
         "T": lambda x: x.T,
         "mT": lambda x: x.mT,

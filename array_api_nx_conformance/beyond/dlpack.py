@@ -10,7 +10,6 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import Any
 
 import numpy as np
 
@@ -308,10 +307,10 @@ class _Exported:
     def __init__(self, array: Value, copy: bool) -> None:
         self.array, self.copy = array, copy
 
-    def __dlpack__(self, **options: Any) -> Any:
+    def __dlpack__(self, **options: object) -> Value:
         return self.array.__dlpack__(**(options | {"copy": self.copy}))
 
-    def __dlpack_device__(self) -> Any:
+    def __dlpack_device__(self) -> object:
         return self.array.__dlpack_device__()
 
 

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
-from .subject import Subject
+from .subject import Subject, Value
 
 
-def _calls(subject: Subject) -> dict[str, Callable[[], Any]]:
+def _calls(subject: Subject) -> dict[str, Callable[[], object]]:
     xp, f = subject.xp, subject.function
 
-    def matrix() -> Any:
+    def matrix() -> Value:
         return subject.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], "float64")
 
-    def ints() -> Any:
+    def ints() -> Value:
         return subject.array([1, 2, 3], "int64")
 
     return {
@@ -66,7 +65,7 @@ def outcomes(subject: Subject) -> dict[str, str]:
     return {name: _outcome(subject, call) for name, call in _calls(subject).items()}
 
 
-def _outcome(subject: Subject, call: Callable[[], Any]) -> str:
+def _outcome(subject: Subject, call: Callable[[], object]) -> str:
     try:
         subject.numpy(call())  # so that what is lazy is computed
     except Exception as error:

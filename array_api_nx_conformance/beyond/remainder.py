@@ -11,12 +11,11 @@ import math
 import operator
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
 from .findings import FAILS, PASSES, Finding, tried
-from .subject import REAL_DTYPES, Subject
+from .subject import REAL_DTYPES, Subject, Value
 
 CHAPTER = "remainder"
 _RULE = (
@@ -25,14 +24,14 @@ _RULE = (
 )
 
 
-def _assigned(x: Any, y: Any) -> Any:
+def _assigned(x: Value, y: Value) -> Value:
     x %= y
     return x
 
 
 _SPECIAL = (0.0, -0.0, 1.0, -1.0, 2.5, -2.5, math.inf, -math.inf, math.nan)
 # A label, what is called, and whether the right operand is a Python scalar.
-_WAYS: dict[str, tuple[Callable[..., Any], bool]] = {
+_WAYS: dict[str, tuple[Callable[..., object], bool]] = {
     "remainder(x1, x2)": (lambda xp, x, y: xp.remainder(x, y), False),
     "x1 % x2": (lambda xp, x, y: operator.mod(x, y), False),
     "x1 % scalar": (lambda xp, x, y: operator.mod(x, y), True),
@@ -82,7 +81,7 @@ def _failed(way: str, dtype: str, message: str, repro: str) -> Finding:
     return Finding(CHAPTER, "remainder", f"{way}, {dtype}", FAILS, message, _RULE, repro)
 
 
-def _operands(dtype: str, seed: int) -> tuple[list[Any], list[Any]]:
+def _operands(dtype: str, seed: int) -> tuple[list[float], list[float]]:
     """Dividends and divisors; no integer is divided by 0, which the standard leaves open."""
     generator = np.random.default_rng([seed, 7])
     if dtype.startswith("float"):
@@ -102,12 +101,12 @@ def _operands(dtype: str, seed: int) -> tuple[list[Any], list[Any]]:
     return [x for x, _ in kept], [y for _, y in kept]
 
 
-def _scalars(divisors: list[Any]) -> list[Any]:
+def _scalars(divisors: list[float]) -> list[float]:
     step = max(1, len(divisors) // _SCALARS)
     return divisors[::step]
 
 
-def python_remainder(x: Any, y: Any, dtype: str) -> Any:
+def python_remainder(x: Value, y: Value, dtype: str) -> Value:
     """Python's ``%``, rounded once to the dtype, and the standard's special cases."""
     if isinstance(x, int):
         return x % y
@@ -137,7 +136,7 @@ def _to_single(exact: Fraction) -> float:
     )
 
 
-def same(computed: Any, exact: Any) -> bool:
+def same(computed: Value, exact: Value) -> bool:
     """Equal, the sign of zero included."""
     if isinstance(exact, int):
         return bool(computed == exact)
@@ -146,12 +145,12 @@ def same(computed: Any, exact: Any) -> bool:
     return bool(computed == exact) and math.copysign(1, computed) == math.copysign(1, exact)
 
 
-def _repro(way: str, dtype: str, x: Any, y: Any) -> str:
+def _repro(way: str, dtype: str, x: float, y: float) -> str:
     left = f"xp.asarray({_literal(x)}, dtype=xp.{dtype})"
     right = _literal(y) if "scalar" in way else f"xp.asarray({_literal(y)}, dtype=xp.{dtype})"
     return f"xp.remainder({left}, {right})" if way.startswith("rem") else f"{left} % {right}"
 
 
-def _literal(number: Any) -> str:
+def _literal(number: float) -> str:
     plain = isinstance(number, int) or math.isfinite(number)
     return repr(number) if plain else f"float({str(number)!r})"

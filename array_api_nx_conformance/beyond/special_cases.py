@@ -10,10 +10,9 @@ import cmath
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from .findings import FAILS, NOTED, PASSES, Finding, tried
-from .subject import Subject
+from .subject import Subject, Value
 
 CHAPTER = "special cases"
 _INF, _NAN = math.inf, math.nan
@@ -29,8 +28,8 @@ class Case:
 
     function: str
     rule: str
-    arguments: Sequence[Sequence[Any]]
-    expected: Callable[..., Any]
+    arguments: Sequence[Sequence[complex]]
+    expected: Callable[..., object]
 
 
 def _cis(size: float) -> Callable[[complex], complex]:
@@ -219,7 +218,7 @@ def _symmetric(subject: Subject, name: str, dtype: str, *, conjugate: bool) -> F
     return tried(CHAPTER, name, check, rule, do)
 
 
-def _agree(computed: Any, expected: Any) -> bool:
+def _agree(computed: Value, expected: Value) -> bool:
     if isinstance(expected, complex):
         computed = complex(computed)
         return _agree(computed.real, expected.real) and _agree(computed.imag, expected.imag)
@@ -232,12 +231,12 @@ def _agree(computed: Any, expected: Any) -> bool:
     return close and math.copysign(1, computed) == math.copysign(1, expected)
 
 
-def _repro(function: str, arguments: Sequence[Any], dtype: str) -> str:
+def _repro(function: str, arguments: Sequence[complex], dtype: str) -> str:
     arrays = [f"xp.asarray({_literal(x)}, dtype=xp.{dtype})" for x in arguments]
     return f"xp.{function}({', '.join(arrays)})"
 
 
-def _literal(number: Any) -> str:
+def _literal(number: Value) -> str:
     if isinstance(number, complex):
         return f"complex({_literal(number.real)}, {_literal(number.imag)})"
     return repr(number) if math.isfinite(number) else f"float({str(number)!r})"

@@ -8,10 +8,12 @@ import pkgutil
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .findings import MissingError, UnsupportedError
 
 Value: TypeAlias = Any  # an array of the namespace, a dtype of it
+Numbers: TypeAlias = NDArray[np.number]
 
 REAL_DTYPES = (
     "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64",
@@ -32,7 +34,7 @@ class Subject:
 
     def __init__(self, name: str, device: str = "") -> None:
         self.name = name
-        self.xp: Any = pkgutil.resolve_name(name)
+        self.xp: Value = pkgutil.resolve_name(name)
         for extension in ("linalg", "fft"):
             try:
                 importlib.import_module(f"{name}.{extension}")
@@ -44,7 +46,7 @@ class Subject:
         # Whether a write to a slice shows in the array: else views and copies look the same.
         self.views = self.mutable and self._has_views()
 
-    def function(self, name: str) -> Any:
+    def function(self, name: str) -> Value:
         """The function of that name in the standard, such as ``sin`` or ``linalg.det``.
 
         Raises
@@ -80,7 +82,7 @@ class Subject:
             raise UnsupportedError(f"{self.name} has no {name}")
         return found
 
-    def array(self, values: Any, dtype: str) -> Value:
+    def array(self, values: object, dtype: str) -> Value:
         """A new array of these values: nested lists or numbers.
 
         Raises
@@ -101,7 +103,7 @@ class Subject:
                 return name
         return str(array.dtype)
 
-    def numpy(self, array: Value) -> np.ndarray[Any, Any]:
+    def numpy(self, array: Value) -> Numbers:
         """A copy of an array's values."""
         for convert in (_by_dlpack, _from_device, np.asarray):
             try:
@@ -112,7 +114,7 @@ class Subject:
                 return np.array(found)
         return self._element_by_element(array)
 
-    def _element_by_element(self, array: Value) -> np.ndarray[Any, Any]:
+    def _element_by_element(self, array: Value) -> Numbers:
         """The way that the standard promises."""
         dtype = self.dtype_of(array)
         convert: Any = complex if "complex" in dtype else float if "float" in dtype else int
@@ -121,7 +123,7 @@ class Subject:
             out[index] = convert(array[index])
         return out
 
-    def write(self, array: Value, value: Any) -> None:
+    def write(self, array: Value, value: object) -> None:
         """Assign to all elements.
 
         Raises
@@ -148,9 +150,9 @@ class Subject:
         return bool(self.numpy(array)[0] == 3.0)
 
 
-def _by_dlpack(array: Value) -> np.ndarray[Any, Any]:
+def _by_dlpack(array: Value) -> Value:
     return np.from_dlpack(array)
 
 
-def _from_device(array: Value) -> np.ndarray[Any, Any]:
+def _from_device(array: Value) -> Value:
     return np.from_dlpack(array.to_device("cpu"))

@@ -24,7 +24,7 @@ def run(task: dict[str, Any]) -> dict[str, Any]:
     """Run one chapter: ``findings``, and the ``rows`` of its table."""
     subject = Subject(task["module"], task["device"])
     findings: list[Finding] = []
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, object]] = []
     chapter, seed = task["chapter"], task["seed"]
     if chapter == "accuracy":
         findings, rows = _accuracy(subject, task)
@@ -45,7 +45,9 @@ def run(task: dict[str, Any]) -> dict[str, Any]:
     return {"findings": [asdict(finding) for finding in found], "rows": rows}
 
 
-def _accuracy(subject: Subject, task: dict[str, Any]) -> tuple[list[Finding], list[dict[str, Any]]]:
+def _accuracy(
+    subject: Subject, task: dict[str, Any]
+) -> tuple[list[Finding], list[dict[str, object]]]:
     # mpmath is needed here alone.
     from .accuracy import elementwise, matrices, sums
 

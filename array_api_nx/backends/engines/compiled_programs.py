@@ -19,6 +19,7 @@ from ...contract.replay import Direct, Run, kept_values, prepare_around
 from ...contract.strided import Tensor
 from ...core.dtypes import DType
 from ...core.real import evaluated
+from ...core.shape import index_of
 from ...core.symbolic import Sizes, bind
 from ...core.view import View
 from .namespace import NamespaceBackend, wrap
@@ -99,7 +100,7 @@ def prepare(
 
 
 def _numbers(shape: Sizes) -> tuple[int, ...]:
-    return tuple([evaluated(size) for size in shape])  # type: ignore[misc]  # all bound
+    return tuple([index_of(evaluated(size)) for size in shape])
 
 
 def _computing(

@@ -204,7 +204,7 @@ class StrictArray(StrictBase):
 
     # ------------------------------------------------------------------ indexing
 
-    def __getitem__(self, key: Any, /) -> Self:
+    def __getitem__(self, key: object, /) -> Self:
         x: Self = _new(type(self))
         x._array = self._array[plain_key(self, key)]
         return x
@@ -268,139 +268,139 @@ class StrictArray(StrictBase):
     def __invert__(self) -> Self:
         return unary(self, operator.invert, INTEGER_OR_BOOL)
 
-    def __add__(self, other: Any, /) -> Self:
+    def __add__(self, other: object, /) -> Self:
         return operate(self, other, operator.add, NUMERIC)
 
-    def __radd__(self, other: Any, /) -> Self:
+    def __radd__(self, other: object, /) -> Self:
         return reflect(self, other, operator.add, NUMERIC)
 
-    def __iadd__(self, other: Any, /) -> Self:
+    def __iadd__(self, other: object, /) -> Self:
         return in_place(self, other, operator.iadd, NUMERIC)
 
-    def __sub__(self, other: Any, /) -> Self:
+    def __sub__(self, other: object, /) -> Self:
         return operate(self, other, operator.sub, NUMERIC)
 
-    def __rsub__(self, other: Any, /) -> Self:
+    def __rsub__(self, other: object, /) -> Self:
         return reflect(self, other, operator.sub, NUMERIC)
 
-    def __isub__(self, other: Any, /) -> Self:
+    def __isub__(self, other: object, /) -> Self:
         return in_place(self, other, operator.isub, NUMERIC)
 
-    def __mul__(self, other: Any, /) -> Self:
+    def __mul__(self, other: object, /) -> Self:
         return operate(self, other, operator.mul, NUMERIC)
 
-    def __rmul__(self, other: Any, /) -> Self:
+    def __rmul__(self, other: object, /) -> Self:
         return reflect(self, other, operator.mul, NUMERIC)
 
-    def __imul__(self, other: Any, /) -> Self:
+    def __imul__(self, other: object, /) -> Self:
         return in_place(self, other, operator.imul, NUMERIC)
 
-    def __truediv__(self, other: Any, /) -> Self:
+    def __truediv__(self, other: object, /) -> Self:
         return operate(self, other, operator.truediv, FLOATING)
 
-    def __rtruediv__(self, other: Any, /) -> Self:
+    def __rtruediv__(self, other: object, /) -> Self:
         return reflect(self, other, operator.truediv, FLOATING)
 
-    def __itruediv__(self, other: Any, /) -> Self:
+    def __itruediv__(self, other: object, /) -> Self:
         return in_place(self, other, operator.itruediv, FLOATING)
 
-    def __floordiv__(self, other: Any, /) -> Self:
+    def __floordiv__(self, other: object, /) -> Self:
         return operate(self, other, operator.floordiv, REAL)
 
-    def __rfloordiv__(self, other: Any, /) -> Self:
+    def __rfloordiv__(self, other: object, /) -> Self:
         return reflect(self, other, operator.floordiv, REAL)
 
-    def __ifloordiv__(self, other: Any, /) -> Self:
+    def __ifloordiv__(self, other: object, /) -> Self:
         return in_place(self, other, operator.ifloordiv, REAL)
 
-    def __mod__(self, other: Any, /) -> Self:
+    def __mod__(self, other: object, /) -> Self:
         return operate(self, other, operator.mod, REAL)
 
-    def __rmod__(self, other: Any, /) -> Self:
+    def __rmod__(self, other: object, /) -> Self:
         return reflect(self, other, operator.mod, REAL)
 
-    def __imod__(self, other: Any, /) -> Self:
+    def __imod__(self, other: object, /) -> Self:
         return in_place(self, other, operator.imod, REAL)
 
-    def __pow__(self, other: Any, /) -> Self:
+    def __pow__(self, other: object, /) -> Self:
         return operate(self, other, operator.pow, NUMERIC)
 
-    def __rpow__(self, other: Any, /) -> Self:
+    def __rpow__(self, other: object, /) -> Self:
         return reflect(self, other, operator.pow, NUMERIC)
 
-    def __ipow__(self, other: Any, /) -> Self:
+    def __ipow__(self, other: object, /) -> Self:
         return in_place(self, other, operator.ipow, NUMERIC)
 
-    def __matmul__(self, other: Any, /) -> Self:
+    def __matmul__(self, other: object, /) -> Self:
         return operate(self, other, operator.matmul, NUMERIC)
 
-    def __rmatmul__(self, other: Any, /) -> Self:
+    def __rmatmul__(self, other: object, /) -> Self:
         return reflect(self, other, operator.matmul, NUMERIC)
 
-    def __imatmul__(self, other: Any, /) -> Self:
+    def __imatmul__(self, other: object, /) -> Self:
         return in_place(self, other, operator.imatmul, NUMERIC)
 
-    def __and__(self, other: Any, /) -> Self:
+    def __and__(self, other: object, /) -> Self:
         return operate(self, other, operator.and_, INTEGER_OR_BOOL)
 
-    def __rand__(self, other: Any, /) -> Self:
+    def __rand__(self, other: object, /) -> Self:
         return reflect(self, other, operator.and_, INTEGER_OR_BOOL)
 
-    def __iand__(self, other: Any, /) -> Self:
+    def __iand__(self, other: object, /) -> Self:
         return in_place(self, other, operator.iand, INTEGER_OR_BOOL)
 
-    def __or__(self, other: Any, /) -> Self:
+    def __or__(self, other: object, /) -> Self:
         return operate(self, other, operator.or_, INTEGER_OR_BOOL)
 
-    def __ror__(self, other: Any, /) -> Self:
+    def __ror__(self, other: object, /) -> Self:
         return reflect(self, other, operator.or_, INTEGER_OR_BOOL)
 
-    def __ior__(self, other: Any, /) -> Self:
+    def __ior__(self, other: object, /) -> Self:
         return in_place(self, other, operator.ior, INTEGER_OR_BOOL)
 
-    def __xor__(self, other: Any, /) -> Self:
+    def __xor__(self, other: object, /) -> Self:
         return operate(self, other, operator.xor, INTEGER_OR_BOOL)
 
-    def __rxor__(self, other: Any, /) -> Self:
+    def __rxor__(self, other: object, /) -> Self:
         return reflect(self, other, operator.xor, INTEGER_OR_BOOL)
 
-    def __ixor__(self, other: Any, /) -> Self:
+    def __ixor__(self, other: object, /) -> Self:
         return in_place(self, other, operator.ixor, INTEGER_OR_BOOL)
 
-    def __lshift__(self, other: Any, /) -> Self:
+    def __lshift__(self, other: object, /) -> Self:
         return shift(self, other, operator.lshift)
 
-    def __rlshift__(self, other: Any, /) -> Self:
+    def __rlshift__(self, other: object, /) -> Self:
         return reflect(self, other, operator.lshift, INTEGER)
 
-    def __ilshift__(self, other: Any, /) -> Self:
+    def __ilshift__(self, other: object, /) -> Self:
         return in_place(self, other, operator.ilshift, INTEGER)
 
-    def __rshift__(self, other: Any, /) -> Self:
+    def __rshift__(self, other: object, /) -> Self:
         return shift(self, other, operator.rshift)
 
-    def __rrshift__(self, other: Any, /) -> Self:
+    def __rrshift__(self, other: object, /) -> Self:
         return reflect(self, other, operator.rshift, INTEGER)
 
-    def __irshift__(self, other: Any, /) -> Self:
+    def __irshift__(self, other: object, /) -> Self:
         return in_place(self, other, operator.irshift, INTEGER)
 
-    def __eq__(self, other: Any, /) -> Self:  # type: ignore[override]
+    def __eq__(self, other: object, /) -> Self:  # type: ignore[override]
         return operate(self, other, operator.eq, ANY)
 
-    def __ne__(self, other: Any, /) -> Self:  # type: ignore[override]
+    def __ne__(self, other: object, /) -> Self:  # type: ignore[override]
         return operate(self, other, operator.ne, ANY)
 
-    def __lt__(self, other: Any, /) -> Self:
+    def __lt__(self, other: object, /) -> Self:
         return operate(self, other, operator.lt, REAL)
 
-    def __le__(self, other: Any, /) -> Self:
+    def __le__(self, other: object, /) -> Self:
         return operate(self, other, operator.le, REAL)
 
-    def __gt__(self, other: Any, /) -> Self:
+    def __gt__(self, other: object, /) -> Self:
         return operate(self, other, operator.gt, REAL)
 
-    def __ge__(self, other: Any, /) -> Self:
+    def __ge__(self, other: object, /) -> Self:
         return operate(self, other, operator.ge, REAL)
 
     # ------------------------------------------------------------------ what Python needs

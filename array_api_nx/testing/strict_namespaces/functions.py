@@ -37,10 +37,10 @@ def signature_of(function: Function, version: str) -> Signature:
     return Signature([p for p in given if not lacks(version, f"{function.name}.{p.name}")])
 
 
-def wrapper_of(own: type[StrictArray]) -> Callable[[Any], Any]:
+def wrapper_of(own: type[StrictArray]) -> Callable[[object], object]:
     """What turns results of ours into those of the namespace whose arrays are `own`."""
 
-    def wrap(result: Any) -> Any:
+    def wrap(result: Any) -> object:
         kind = type(result)
         if kind is Array:
             made = _new(own)
@@ -59,7 +59,7 @@ def wrapper_of(own: type[StrictArray]) -> Callable[[Any], Any]:
 
 def function_of(
     function: Function, target: Callable[..., Any], policy: Policy, own: type[StrictArray]
-) -> Callable[..., Any]:
+) -> Callable[..., object]:
     """The function of a strict namespace.
 
     Parameters
@@ -88,7 +88,7 @@ def function_of(
     made.__name__ = made.__qualname__ = short
     made.__module__ = f"{policy.name}.{function.name}".rpartition(".")[0]
     made.__doc__ = target.__doc__
-    made.__signature__ = _shown(signature)  # type: ignore[attr-defined]
+    vars(made)["__signature__"] = _shown(signature)
     return made
 
 
@@ -99,7 +99,11 @@ def _shown(signature: Signature) -> Signature:
 
 
 def _misused(
-    function: Function, signature: Signature, args: Any, kwargs: Any, version: str
+    function: Function,
+    signature: Signature,
+    args: tuple[object, ...],
+    kwargs: dict[str, object],
+    version: str,
 ) -> None:
     """TypeError for arguments that do not fit the signature; nothing if they do."""
     try:
@@ -124,17 +128,17 @@ def _by_position(signature: Signature) -> list[Parameter]:
 def _of_one(
     function: Function,
     signature: Signature,
-    target: Callable[..., Any],
+    target: Callable[..., Array],
     policy: Policy,
     own: type[StrictArray],
-) -> Callable[..., Any]:
+) -> Callable[..., object]:
     """A function of one array, element by element."""
     check = check_of(function, "x", policy, own)
     assert check is not None
     words = words_of(function, "x", policy.version)
     dtypes = Group(words[0][6:-1]).dtypes
 
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: object, **kwargs: object) -> object:
         if kwargs or len(args) != 1:
             _misused(function, signature, args, kwargs, policy.version)
         (x,) = args
@@ -152,10 +156,10 @@ def _of_one(
 def _of_two(
     function: Function,
     signature: Signature,
-    target: Callable[..., Any],
+    target: Callable[..., Array],
     policy: Policy,
     own: type[StrictArray],
-) -> Callable[..., Any]:
+) -> Callable[..., object]:
     """A function of two arrays, or an array and a scalar, element by element."""
     version = policy.version
     first_check = check_of(function, "x1", policy, own) or _as_is
@@ -165,7 +169,7 @@ def _of_two(
     group = Group(words_of(function, "x1", version)[0][6:-1])
     pairs = group.pairs
 
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: object, **kwargs: object) -> object:
         if kwargs or len(args) != 2:
             _misused(function, signature, args, kwargs, version)
         x1, x2 = args
@@ -209,10 +213,10 @@ def _check_together(function: Function, group: Group, given: Sequence[Any], vers
 def _of_many(
     function: Function,
     signature: Signature,
-    target: Callable[..., Any],
+    target: Callable[..., object],
     policy: Policy,
     own: type[StrictArray],
-) -> Callable[..., Any]:
+) -> Callable[..., object]:
     """Any other function."""
     version = policy.version
     short = function.name.rpartition(".")[2]
@@ -239,7 +243,7 @@ def _of_many(
     rule = RULES.get(short)
     wrap = wrapper_of(own)
 
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(*args: object, **kwargs: object) -> object:
         count = len(args)
         if (
             count < needed

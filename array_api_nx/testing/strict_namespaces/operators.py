@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from ...core import dtypes as d
+from ...core.declined import DECLINED
 from ...core.dtypes import PROMOTION
 from ...frontend.array import Array
 from .base import StrictBase
@@ -94,7 +95,7 @@ def operate(x: Some, other: object, operation: Operation, group: Group) -> Some:
     else:
         operand = _operand(x, other, operation, group)
         if operand is NotImplemented:
-            return operand  # type: ignore[no-any-return]
+            return DECLINED
     result = _new(own)
     result._array = operation(array, operand)
     return result
@@ -103,7 +104,7 @@ def operate(x: Some, other: object, operation: Operation, group: Group) -> Some:
 def reflect(x: Some, other: object, operation: Operation, group: Group) -> Some:
     operand = _operand(x, other, operation, group)
     if operand is NotImplemented:
-        return operand  # type: ignore[no-any-return]
+        return DECLINED
     result = _new(type(x))
     result._array = operation(operand, x._array)
     return result
@@ -119,7 +120,7 @@ def in_place(x: Some, other: object, operation: Operation, group: Group) -> Some
     array = x._array
     operand = _operand(x, other, operation, group)
     if operand is NotImplemented:
-        return operand  # type: ignore[no-any-return]
+        return DECLINED
     if type(operand) is Array:
         result = PROMOTION[array.dtype, operand.dtype]
     else:

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
 
 from ..findings import FAILS, NOTED, PASSES, Finding, tried
-from ..subject import Subject
+from ..subject import Subject, Value
 from . import points
 from .exact import Arguments, Exact, exact_at, exact_table
 from .formats import FORMATS, INFINITY, Format, error, is_nearest, ulp
@@ -68,7 +67,7 @@ class _Point:
 
 def check(
     subject: Subject, count: int, seed: int, select: Sequence[str], folder: Path | None = None
-) -> tuple[list[Finding], list[dict[str, Any]]]:
+) -> tuple[list[Finding], list[dict[str, object]]]:
     """Measure all functions, or those selected: findings, and rows of a table.
 
     Exact values are kept in `folder`, for the next namespace.
@@ -171,7 +170,7 @@ def _may_underflow(exact: Exact, form: Format) -> bool:
 
 
 def _is_of_neighbours(
-    reference: Reference, dtype: str, arguments: Arguments, exact: Exact, computed: Any
+    reference: Reference, dtype: str, arguments: Arguments, exact: Exact, computed: Value
 ) -> bool:
     """Whether a result is no farther from the exact value than those of arguments nearby."""
     if isinstance(exact, float) or reference.rational:
@@ -197,11 +196,13 @@ def _between(first: Exact | complex, second: Exact) -> float:
     )
     if isinstance(one, tuple) and isinstance(other, tuple):
         return float(sum(abs(a - b) for a, b in zip(one, other, strict=True)))
-    return float(abs(Fraction(one) - Fraction(other)))  # type: ignore[arg-type]
+    assert not isinstance(one, tuple)
+    assert not isinstance(other, tuple)
+    return float(abs(Fraction(one) - Fraction(other)))
 
 
 def _error(
-    reference: Reference, dtype: str, arguments: Arguments, exact: Exact, computed: Any
+    reference: Reference, dtype: str, arguments: Arguments, exact: Exact, computed: Value
 ) -> tuple[float, bool]:
     """The error in ULPs, and whether the result is the nearest number."""
     form = FORMATS[dtype]

@@ -74,7 +74,7 @@ def _arguments(reference: Reference, dtype: str, count: int, seed: int) -> list[
             columns = [columns[0][:rows], generator.permutation(columns[1])[:rows]]
         if reference.name == "pow":
             with np.errstate(all="ignore"):
-                steep = abs(columns[1] * np.log(columns[0]))
+                steep: points.Numbers = abs(columns[1] * np.log(columns[0]))
             columns = [column[steep <= _STEEPEST] for column in columns]
         return columns
     if len(reference.domains) == 2:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final, TypeAlias
 
 from ..findings import Finding, tried
 
 CHAPTER: Final = "accuracy"
 DTYPES: Final = ("float32", "float64", "complex64", "complex128")
+Row: TypeAlias = dict[str, object]
 
 
 @dataclass(frozen=True)
@@ -25,9 +26,9 @@ class Measured:
 
 def judged(
     function: str, dtype: str, unit: str, rule: str, measure: Callable[[], Measured]
-) -> list[dict[str, Any] | Finding]:
+) -> list[Row | Finding]:
     """A row of the table and a finding; the finding alone if `measure` raises."""
-    out: list[dict[str, Any] | Finding] = []
+    out: list[Row | Finding] = []
 
     def do() -> Finding:
         measured = measure()

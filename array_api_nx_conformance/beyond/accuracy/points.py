@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .formats import FORMATS
 
-Numbers: TypeAlias = np.ndarray[Any, Any]
+Numbers: TypeAlias = NDArray[np.number]
 
 _USUAL = 20  # powers of two: magnitudes from 2**-20 to 2**20 are what most programs have
 _NEAR = 6  # neighbours of a point of interest, on either side

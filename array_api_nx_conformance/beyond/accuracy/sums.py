@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import mpmath
 import numpy as np
@@ -15,9 +15,9 @@ import numpy as np
 from ..findings import FAILS, NOTED, PASSES, Finding
 from ..subject import Subject
 from .formats import FORMATS, INFINITY
-from .judged import DTYPES, Measured, judged
+from .judged import DTYPES, Measured, Row, judged
+from .points import Numbers
 
-Exact: TypeAlias = Any  # a Fraction, or a complex number of two
 _LENGTHS = (3, 100, 1025)
 _RULE = (
     "the standard expects a best effort; here a result fails if it is farther from the exact value"
@@ -69,9 +69,9 @@ def exactly(values: Iterable[complex]) -> list[_Numbers]:
     return [_Numbers(Fraction(z.real), Fraction(z.imag)) for z in values]
 
 
-def check(subject: Subject, seed: int, select: Sequence[str]) -> list[dict[str, Any] | Finding]:
+def check(subject: Subject, seed: int, select: Sequence[str]) -> list[Row | Finding]:
     """Measure all functions, or those selected: findings, and rows of a table."""
-    out: list[dict[str, Any] | Finding] = []
+    out: list[Row | Finding] = []
     for name, measure in _MEASURES.items():
         if select and name not in select:
             continue
@@ -100,9 +100,9 @@ def _worst(subject: Subject, name: str, measure: Measure, dtype: str, seed: int)
     return Measured(worst, allowed, where, outcome, message)
 
 
-def _samples(name: str, dtype: str, seed: int) -> list[tuple[str, np.ndarray[Any, Any]]]:
+def _samples(name: str, dtype: str, seed: int) -> list[tuple[str, Numbers]]:
     generator = np.random.default_rng([seed, 5])
-    out: list[tuple[str, np.ndarray[Any, Any]]] = []
+    out: list[tuple[str, Numbers]] = []
     for length in _LENGTHS:
         parts = [generator.uniform(-1, 1, length) for _ in range(2)]
         values = parts[0] + 1j * parts[1] if dtype.startswith("complex") else parts[0]
@@ -118,9 +118,7 @@ def _samples(name: str, dtype: str, seed: int) -> list[tuple[str, np.ndarray[Any
     return out
 
 
-Measure: TypeAlias = Callable[
-    [np.ndarray[Any, Any], np.ndarray[Any, Any], float], tuple[float, float, float]
-]
+Measure: TypeAlias = Callable[[Numbers, Numbers, float], tuple[float, float, float]]
 
 
 def _relative(computed: complex, exact: _Numbers, scale: float, epsilon: float) -> float:
@@ -131,14 +129,14 @@ def _relative(computed: complex, exact: _Numbers, scale: float, epsilon: float) 
     return abs(found) / (scale * epsilon) if scale else (0.0 if abs(found) == 0 else INFINITY)
 
 
-def _sum(values: Any, result: Any, epsilon: float) -> tuple[float, float, float]:
+def _sum(values: Numbers, result: Numbers, epsilon: float) -> tuple[float, float, float]:
     numbers = exactly(values.tolist())
     total = sum(numbers, _Numbers(Fraction(0)))
     found = _relative(result.item(), total, math.fsum(map(abs, numbers)), epsilon)
     return found, len(numbers), len(numbers)
 
 
-def _mean(values: Any, result: Any, epsilon: float) -> tuple[float, float, float]:
+def _mean(values: Numbers, result: Numbers, epsilon: float) -> tuple[float, float, float]:
     numbers = exactly(values.tolist())
     count = len(numbers)
     total = sum(numbers, _Numbers(Fraction(0))).over(count)
@@ -146,7 +144,7 @@ def _mean(values: Any, result: Any, epsilon: float) -> tuple[float, float, float
     return _relative(result.item(), total, scale, epsilon), count + 1, count + 1
 
 
-def _cumulative_sum(values: Any, result: Any, epsilon: float) -> tuple[float, float, float]:
+def _cumulative_sum(values: Numbers, result: Numbers, epsilon: float) -> tuple[float, float, float]:
     total, scale, worst = _Numbers(Fraction(0)), 0.0, 0.0
     for number, computed in zip(exactly(values.tolist()), result.tolist(), strict=True):
         total, scale = total + number, scale + abs(number)
@@ -154,12 +152,12 @@ def _cumulative_sum(values: Any, result: Any, epsilon: float) -> tuple[float, fl
     return worst, len(values), len(values)
 
 
-def _prod(values: Any, result: Any, epsilon: float) -> tuple[float, float, float]:
+def _prod(values: Numbers, result: Numbers, epsilon: float) -> tuple[float, float, float]:
     return _cumulative_prod(values, result.reshape(1), epsilon, only_last=True)
 
 
 def _cumulative_prod(
-    values: Any, result: Any, epsilon: float, only_last: bool = False
+    values: Numbers, result: Numbers, epsilon: float, only_last: bool = False
 ) -> tuple[float, float, float]:
     worst, computed = 0.0, result.tolist()
     with mpmath.mp.workdps(50):
@@ -176,15 +174,17 @@ def _cumulative_prod(
     return worst, most, most
 
 
-def _var(values: Any, result: Any, epsilon: float) -> tuple[float, float, float]:
+def _var(values: Numbers, result: Numbers, epsilon: float) -> tuple[float, float, float]:
     return _spread(values, result, epsilon, root=False)
 
 
-def _std(values: Any, result: Any, epsilon: float) -> tuple[float, float, float]:
+def _std(values: Numbers, result: Numbers, epsilon: float) -> tuple[float, float, float]:
     return _spread(values, result, epsilon, root=True)
 
 
-def _spread(values: Any, result: Any, epsilon: float, root: bool) -> tuple[float, float, float]:
+def _spread(
+    values: Numbers, result: Numbers, epsilon: float, root: bool
+) -> tuple[float, float, float]:
     numbers = exactly(values.tolist())
     count = len(numbers)
     mean = sum(numbers, _Numbers(Fraction(0))).over(count)
@@ -195,7 +195,7 @@ def _spread(values: Any, result: Any, epsilon: float, root: bool) -> tuple[float
     with mpmath.mp.workdps(50):
         exact = mpmath.mpf(var.numerator) / var.denominator
         exact = mpmath.sqrt(exact) if root else exact
-        found = result.item()
+        found = float(result)
         error = abs(found - exact) / (exact * epsilon) if math.isfinite(found) else INFINITY
     sound = (count + 4) * (1 + count * epsilon * condition)
     return float(error), sound, 2 * (count + 4) * condition

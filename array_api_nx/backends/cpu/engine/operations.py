@@ -50,10 +50,11 @@ def compute(loop: Loop, *operands: ArrayOrScalar) -> NDArray | None:
     if native is None or loop.operation is None:
         return None
     found = native.compute(loop.operation, threads.count(), *operands)
-    if type(found) is tuple:
-        found, flags = found
-        fperrors.apply_errstate(loop.name, flags)
-    return found  # type: ignore[return-value]
+    if not isinstance(found, tuple):
+        return found
+    result, flags = found
+    fperrors.apply_errstate(loop.name, flags)
+    return result
 
 
 _ELEMENTWISE: Final = {op.name: op for op in p.of_family("unary", "binary")}

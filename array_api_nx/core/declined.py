@@ -1,0 +1,10 @@
+"""What an operator answers that leaves the operation to the other operand."""
+
+from __future__ import annotations
+
+from typing import Final, Never, cast
+
+__all__ = ["DECLINED"]
+
+DECLINED: Final[Never] = cast("Never", NotImplemented)
+"""`NotImplemented`, which to type checkers fits wherever an operator returns an array."""
