@@ -69,8 +69,8 @@ ENGINES = {
     "backends/engines/torch_special.py": {"torch"},
 }
 
-# Modules that need each other, each circle in one room: the array and its functions, a backend and
-# what it gets from the contract by default, sizes and what becomes of them by division.
+# Modules that need each other when they run, each circle in one room: the array and its functions,
+# sizes and what becomes of them by division.
 CIRCLES = (
     {
         "frontend/array", "frontend/creation", "frontend/data_type", "frontend/dispatch",
@@ -79,16 +79,18 @@ CIRCLES = (
         "frontend/placement", "frontend/searching", "frontend/sorting", "frontend/statistical",
         "frontend/ufuncs", "frontend/utility",
     },
-    {
-        "contract/backend",
-        "contract/composed",
-        "contract/distributions",
-        "contract/handle_values",
-        "contract/random_numbers",
-        "contract/replay",
-    },
     {"core/real", "core/symbolic"},
 )  # fmt: skip
+
+# What a backend gets from the contract by default calls the backend, whose type it names.
+CIRCLE_OF_TYPES = {
+    "contract/backend",
+    "contract/composed",
+    "contract/distributions",
+    "contract/handle_values",
+    "contract/random_numbers",
+    "contract/replay",
+}
 
 MAX_LINES = 800
 # Chapters of the standard that are long because it is: dozens of functions, each with its text.
@@ -130,9 +132,6 @@ def imports(path: Path) -> list[tuple[str, bool]]:
 
 
 def _imports(path: Path) -> Iterator[tuple[str, bool]]:
-    package = dotted(path).split(".")
-    if path.name != "__init__.py":
-        package.pop()
     tree = ast.parse(path.read_text(encoding="utf-8"))
     on_first_use = {
         id(node)
@@ -140,17 +139,25 @@ def _imports(path: Path) -> Iterator[tuple[str, bool]]:
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
         for node in ast.walk(function)
     }
+    for node, name in _named(path, tree):
+        yield name, id(node) not in on_first_use
+
+
+def _named(path: Path, tree: ast.Module) -> Iterator[tuple[ast.stmt, str]]:
+    """The statements that import, each with the absolute names of what they import."""
+    package = dotted(path).split(".")
+    if path.name != "__init__.py":
+        package.pop()
     for node in ast.walk(tree):
-        loading = id(node) not in on_first_use
         if isinstance(node, ast.Import):
             for alias in node.names:
-                yield alias.name, loading
+                yield node, alias.name
         elif isinstance(node, ast.ImportFrom):
             base = package[: len(package) - node.level + 1] if node.level else []
             source = ".".join([*base, node.module] if node.module else base)
             for alias in node.names:
                 submodule = f"{source}.{alias.name}"
-                yield submodule if submodule in DOTTED else source, loading
+                yield node, submodule if submodule in DOTTED else source
 
 
 def test_the_rooms_are_there():
@@ -211,9 +218,29 @@ def test_imports_go_down_only(path):
             assert top in allowed, f"{path_of(path)} imports {name}"
 
 
-def circles() -> list[set[str]]:
-    """Groups of modules that lead to each other by imports."""
-    below = {dotted(path): {name for name, _ in imports(path)} & DOTTED for path in MODULES}
+def for_types_alone(path: Path) -> set[str]:
+    """What a file imports for type checkers, and for nobody else."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    seen, unseen = set(), set()
+    guarded = {
+        id(node)
+        for branch in ast.walk(tree)
+        if isinstance(branch, ast.If) and ast.unparse(branch.test) == "TYPE_CHECKING"
+        for statement in branch.body
+        for node in ast.walk(statement)
+    }
+    for node, name in _named(path, tree):
+        (unseen if id(node) in guarded else seen).add(name)
+    return unseen - seen
+
+
+def circles(*, of_types: bool = False) -> list[set[str]]:
+    """Groups of modules that lead to each other by imports; by those `of_types`, too."""
+    below = {
+        dotted(path): ({name for name, _ in imports(path)} & DOTTED)
+        - (set() if of_types else for_types_alone(path))
+        for path in MODULES
+    }
     reached = {}
     for start in below:
         found: set[str] = set()
@@ -231,7 +258,9 @@ def circles() -> list[set[str]]:
 
 def test_circles_are_those_that_are_known():
     assert sorted(map(sorted, circles())) == sorted(map(sorted, CIRCLES))
-    for circle in CIRCLES:
+    known = [*CIRCLES, CIRCLE_OF_TYPES]
+    assert sorted(map(sorted, circles(of_types=True))) == sorted(map(sorted, known))
+    for circle in known:
         assert len({room(f"{NAME}.{each.replace('/', '.')}") for each in circle}) == 1
 
 
