@@ -308,7 +308,7 @@ def _resolve(name: object) -> Device:
         if find_spec(engine.requires) is None:
             raise ImportError(
                 f"device {name!r} needs {engine.requires}, which is not installed; "
-                f"install it with: pip install {engine.install}"
+                f"install it with: {engine.install}"
             )
         if canonical not in _resolved:
             load = partial(engine.load, canonical)

@@ -17,7 +17,7 @@ import array_api_nx as xp
 from array_api_nx import Array, Device, config, device
 from array_api_nx.backends.cpu import CPUBackend
 from array_api_nx.backends.cpu.engine import memory_pool
-from array_api_nx.backends.engines.devices import EngineSpec
+from array_api_nx.backends.engines.devices import ENGINES, EngineSpec
 from array_api_nx.native import native
 
 CPU = Device("cpu")
@@ -162,7 +162,7 @@ def engine() -> Iterator[EngineSpec]:
         lambda name: CPUBackend(),
         lambda: ("0", "1"),
         "numpy",
-        "numpy",
+        "pip install numpy",
         (Foreign.__module__.partition(".")[0],),
         device_of,
     )
@@ -224,7 +224,8 @@ def test_an_engine_is_registered_once(engine):
 
 
 def test_an_engine_that_is_not_installed(engine):
-    missing = engine._replace(name="lacking", requires="no_such_module", install="no-such-module")
+    command = "pip install no-such-module"
+    missing = engine._replace(name="lacking", requires="no_such_module", install=command)
     device.register_engine(missing)
     try:
         with pytest.raises(
@@ -235,6 +236,12 @@ def test_an_engine_that_is_not_installed(engine):
             xp.zeros(3, device="lacking:0")
     finally:
         del device._engines["lacking"]
+
+
+def test_the_command_that_installs_pytorch_names_its_build_for_the_cpu_too():
+    commands = {engine.name: engine.install for engine in ENGINES}
+    assert all(command.startswith("pip install ") for command in commands.values())
+    assert 'shows for the compute platform "CPU"' in commands["torch"]
 
 
 def test_the_device_of_another_librarys_array(engine):

@@ -529,7 +529,7 @@ def _path(terms: list[_Term], output: _Term, sizes: _Sizes, optimize: Optimize) 
     if optimize not in ("auto", "greedy", "optimal"):
         raise ValueError(
             f"einsum finds no order {optimize!r}; give 'auto', 'greedy', 'optimal' or a path, or "
-            "install opt_einsum for others"
+            "have others by: pip install opt_einsum"
         )
     return _greedy([*map(frozenset, terms)], frozenset(output), extents)
 

@@ -31,7 +31,7 @@ def ufunc(name: str, operands: int) -> np.ufunc:
     except ImportError as error:
         raise ImportError(
             f"special.{name} is computed by SciPy, which cannot be imported ({error}); install it "
-            "with pip install scipy",
+            "with: pip install scipy",
             name="scipy",
         ) from error
     # With SCIPY_ARRAY_API in the environment a function that looks at its arguments is in front.

@@ -13,6 +13,6 @@ if __name__ == "__main__":
     try:
         device = Device(sys.argv[1])
         device.backend.evaluate()  # loads the backend
+        sys.exit(backend_contract(device.backend, sys.argv[2:]))
     except (ValueError, ImportError, RuntimeError) as error:
         sys.exit(str(error))
-    sys.exit(backend_contract(device.backend, sys.argv[2:]))

@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any, Final, NamedTuple, TypeAlias
 
+from ..backends.engines.devices import ENGINES
 from ..backends.limited.devices import PROPERTIES
 from ..config import config_context
 from ..device import Device, default_device
@@ -28,7 +29,10 @@ _ELSEWHERE: Final = "test:1"
 _WRAPPED: Final = {
     name: f"array_api_compat.{name}" for name in ("numpy", "torch", "cupy", "dask.array")
 }
-_INSTALL: Final = {"jax": "jax", "dask": "'dask[array]'", "array_api_strict": "array-api-strict"}
+_INSTALL: Final = {
+    "array_api_strict": "pip install array-api-strict",
+    **{engine.requires: engine.install for engine in ENGINES},
+}
 
 
 class NotInstalledError(ImportError):
@@ -173,7 +177,7 @@ def _open_other(choice: Choice, stack: ExitStack) -> UnderTest:
     root = choice.module.partition(".")[0]
     if find_spec(root) is None:
         raise NotInstalledError(
-            f"{root} is not installed; install it with: pip install {_INSTALL.get(root, root)}"
+            f"{root} is not installed; install it with: {_INSTALL.get(root, f'pip install {root}')}"
         )
     xp = import_module(_WRAPPED.get(choice.module, choice.module))
     if choice.device:

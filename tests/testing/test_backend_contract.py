@@ -73,6 +73,9 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("array_api_nx.testing.find_spec", lambda name: None)
     with pytest.raises(ImportError, match="install with pip install pytest hypothesis"):
         backend_contract(None)
+    monkeypatch.setattr(sys, "argv", ["__main__.py", "cpu"])
+    with pytest.raises(SystemExit, match=r"^the contract tests need"):
+        runpy.run_module("array_api_nx.testing", run_name="__main__", alter_sys=True)
 
 
 @pytest.mark.parametrize("name", BACKENDS)

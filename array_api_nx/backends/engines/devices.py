@@ -61,7 +61,7 @@ class EngineSpec(NamedTuple):
     requires : str
         The module without which nothing works.
     install : str
-        What to tell pip.
+        The command that installs it, and what there is to know before it is run.
     owns : tuple of str
         The top-level modules whose objects `device_of` understands.
     device_of : callable
@@ -249,6 +249,11 @@ def _if_installed(
     return lambda: offers() if find_spec(module) else ()
 
 
+_INSTALL_TORCH: Final = (
+    "pip install torch, which on Linux brings 5.7 GB of CUDA libraries, or, for the CPU alone, the "
+    'command that https://pytorch.org/get-started/locally/ shows for the compute platform "CPU"'
+)
+
 ENGINES: Final = (
     EngineSpec(
         "torch",
@@ -256,7 +261,7 @@ ENGINES: Final = (
         _load_torch,
         _if_installed("torch", _torch_offers),
         "torch",
-        "torch",
+        _INSTALL_TORCH,
         ("torch",),
         _device_of_tensor,
         _torch_traits,
@@ -267,7 +272,7 @@ ENGINES: Final = (
         _load_jax,
         _if_installed("jax", _jax_offers),
         "jax",
-        "jax",
+        "pip install jax",
         ("jaxlib", "jax"),
         _device_of_jax_array,
     ),
@@ -277,7 +282,7 @@ ENGINES: Final = (
         _load_cupy,
         _if_installed("cupy", _cupy_offers),
         "cupy",
-        "cupy-cuda12x",
+        "pip install cupy-cuda12x",
         ("cupy",),
         _device_of_cupy_array,
     ),
@@ -287,7 +292,7 @@ ENGINES: Final = (
         _load_dask,
         _if_installed("dask", lambda: ("",)),
         "dask",
-        "'dask[array]' distributed",
+        "pip install 'dask[array]' distributed",
         ("dask",),
         _device_of_dask_array,
     ),
