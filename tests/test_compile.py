@@ -29,6 +29,7 @@ from array_api_nx.contract.checks import ContractError
 from array_api_nx.contract.program import Program
 from array_api_nx.core.symbolic import UnboundError, UndecidedError, dynamic, eval_dim
 from array_api_nx.tracing.backend import Switch
+from tests.support.docstrings import needs_docstrings
 from tests.support.interpreter import WITHIN, Interpreter, programs
 from tests.support.programs import assert_same, numpy_of, settings
 
@@ -501,6 +502,7 @@ def test_arguments_that_are_refused():
     assert function.cache_info().traces == 0
 
 
+@needs_docstrings
 def test_methods_and_metadata():
     class Scaler:
         def __init__(self, factor: float) -> None:

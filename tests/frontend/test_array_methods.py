@@ -13,6 +13,7 @@ import pytest
 import array_api_nx as xp
 from array_api_nx.contract.numpy_dtypes import NDArray
 from array_api_nx.tracing.recorder import TraceError
+from tests.support.docstrings import needs_docstrings
 
 DEVICES = ["cpu", "torch:cpu", "jax:cpu", "dask"]
 REDUCTIONS = ["all", "any", "max", "mean", "min", "prod", "std", "sum", "var"]
@@ -261,6 +262,7 @@ NAMES = sorted(
 )
 
 
+@needs_docstrings
 @pytest.mark.parametrize("name", NAMES)
 def test_methods_know_their_names_and_say_what_they_do(name: str) -> None:
     method = getattr(xp.Array, name)

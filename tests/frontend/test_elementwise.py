@@ -16,6 +16,7 @@ from hypothesis.extra import numpy as hnp
 
 import array_api_nx as xp
 from array_api_nx.frontend import elementwise
+from tests.support.docstrings import needs_docstrings
 
 BOOL = ("bool",)
 SIGNED = ("int8", "int16", "int32", "int64")
@@ -118,6 +119,7 @@ def test_the_tables_of_this_file_cover_the_chapter() -> None:
     assert len(elementwise.__all__) == 67
 
 
+@needs_docstrings
 @pytest.mark.parametrize("name", elementwise.__all__)
 def test_functions_are_plain_and_documented(name: str) -> None:
     function = getattr(xp, name)

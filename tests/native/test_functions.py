@@ -20,6 +20,7 @@ import pytest
 import array_api_nx as xp
 from array_api_nx.native import native, with_twin
 from tests.support import twins
+from tests.support.docstrings import needs_docstrings
 
 pytestmark = twins.needs_native
 
@@ -47,6 +48,7 @@ def test_there_are_some():
     assert CALLABLES["array_api_nx.frontend.elementwise.add"] is xp.add
 
 
+@needs_docstrings
 @every
 def test_it_looks_like_the_function(name):
     function = CALLABLES[name]
