@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from typing import Final
 
-__all__ = ["FFT", "LINALG", "MAIN", "missing"]
+__all__ = ["FFT", "LINALG", "MAIN", "RANDOM", "missing"]
 
 # Reasons that many names have in common. Each ends in what to do.
 _FILES: Final = (
@@ -31,6 +31,9 @@ _CONVERTED: Final = (
 _UFUNC: Final = "use np.{}, which takes arrays and gives them"
 _KINDS: Final = 'kinds of dtypes are words: ask with isdtype(x.dtype, "{}")'
 _NARROW: Final = "the standard has no such dtype: use xp.{}"
+_DRAWN: Final = "make a generator, rng = xp.random.default_rng(seed), and use {}"
+_BITS: Final = "all numbers come from one kind of generator: use xp.random.default_rng(seed)"
+_STATE: Final = "a generator is copied and pickled with its state: use xp.random.default_rng(seed)"
 _WINDOW: Final = "use scipy.signal.windows.{}(..., xp=xp)"
 
 MAIN: Final[dict[str, str]] = {
@@ -311,6 +314,50 @@ FFT: Final[dict[str, str]] = {
     "test": _OWN,
 }
 """The same for `fft`."""
+
+RANDOM: Final[dict[str, str]] = {
+    **{
+        name: _DRAWN.format(f"rng.{name}(...)")
+        for name in (
+            *(
+                "beta",
+                "binomial",
+                "bytes",
+                "choice",
+                "exponential",
+                "multivariate_normal",
+                "normal",
+            ),
+            *("permutation", "poisson", "random", "shuffle", "standard_gamma", "standard_normal"),
+            "uniform",
+        )
+    },
+    "chisquare": _DRAWN.format("2 * rng.standard_gamma(df / 2, size)"),
+    "gamma": _DRAWN.format("scale * rng.standard_gamma(shape, size)"),
+    "lognormal": _DRAWN.format("xp.exp(rng.normal(mean, sigma, size))"),
+    "rand": _DRAWN.format("rng.random(shape)"),
+    "randint": _DRAWN.format("rng.integers(low, high, size)"),
+    "randn": _DRAWN.format("rng.standard_normal(shape)"),
+    "random_integers": _DRAWN.format("rng.integers(low, high, size, endpoint=True)"),
+    "standard_exponential": _DRAWN.format("rng.exponential(size=shape)"),
+    **dict.fromkeys(("random_sample", "ranf", "sample"), _DRAWN.format("rng.random(shape)")),
+    **dict.fromkeys(("RandomState", "seed"), "use xp.random.default_rng(seed)"),
+    **dict.fromkeys(
+        ("BitGenerator", "MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64", "SeedSequence"), _BITS
+    ),
+    **dict.fromkeys(("get_bit_generator", "get_state", "set_bit_generator", "set_state"), _STATE),
+    **dict.fromkeys(("bit_generator", "mtrand", "test"), _OWN),
+    **{
+        name: _CONVERTED.format(f"random.default_rng(seed).{name}")
+        for name in (
+            *("dirichlet", "f", "geometric", "gumbel", "hypergeometric", "laplace", "logistic"),
+            *("logseries", "multinomial", "negative_binomial", "noncentral_chisquare"),
+            *("noncentral_f", "pareto", "power", "rayleigh", "standard_cauchy", "standard_t"),
+            *("triangular", "vonmises", "wald", "weibull", "zipf"),
+        )
+    },
+}
+"""The same for `random`, whose functions are methods of its generators."""
 
 
 def missing(module: str, name: str, instead: dict[str, str]) -> AttributeError:

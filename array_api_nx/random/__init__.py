@@ -7,6 +7,8 @@ threads, chunks and devices change no bit of it (docs/random.md tells what that 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from .generator import Generator, default_rng
 
 __all__ = ["Generator", "default_rng"]
@@ -14,3 +16,15 @@ __all__ = ["Generator", "default_rng"]
 
 def __dir__() -> list[str]:
     return __all__
+
+
+# Not for type checkers, to which any misspelt name would be an `object`.
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        # A name with underscores is one that Python or a library probes for.
+        if name.startswith("_"):
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from ..frontend.missing import RANDOM, missing
+
+        raise missing(__name__, name, RANDOM)

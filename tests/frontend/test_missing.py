@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
-from array_api_nx.frontend.missing import FFT, LINALG, MAIN
+from array_api_nx.frontend.missing import FFT, LINALG, MAIN, RANDOM
 
 PLACES = {
     "array_api_nx": (xp, np, MAIN),
     "array_api_nx.linalg": (xp.linalg, np.linalg, LINALG),
     "array_api_nx.fft": (xp.fft, np.fft, FFT),
+    "array_api_nx.random": (xp.random, np.random, RANDOM),
 }
 # Submodules of ours that have the name of one of NumPy's, and are there when they are imported.
 SUBMODULES = {"core", "fft", "linalg", "random", "testing"}
@@ -41,7 +42,7 @@ def test_every_name_of_numpys_is_there_or_has_an_alternative(place):
 def test_no_name_that_is_there_has_an_alternative(place):
     ours, _, instead = PLACES[place]
     assert not [name for name in instead if hasattr(ours, name)]
-    assert not SUBMODULES & set(instead)
+    assert ours is not xp or not SUBMODULES & set(instead)
 
 
 def test_no_submodule_of_ours_hides_a_name_of_numpys():
@@ -172,6 +173,13 @@ def test_ufuncs_that_mends_name_take_arrays_and_give_them(name):
     for ours, theirs in zip(result, expected, strict=True):
         assert type(ours) is xp.Array
         np.testing.assert_array_equal(np.asarray(ours), theirs)
+
+
+@pytest.mark.parametrize("name", [name for name, text in RANDOM.items() if " rng = " in text])
+def test_mends_of_drawing_are_methods_of_generators(name):
+    method = re.search(r"\brng\.(\w+)\(", RANDOM[name])
+    assert method is not None
+    assert hasattr(xp.random.Generator, method[1])
 
 
 @pytest.mark.parametrize("name", EXPRESSIONS)
