@@ -26,9 +26,9 @@ SLOW = {
     *["test_backend_contract.py", "test_backend_examples.py", "test_backend_random_programs.py"],
     *["test_commands.py", "test_compile_pickle.py", "test_compile_programs.py", "test_draft.py"],
     *["test_deferral_threads.py", "test_evaluation_random_programs.py", "test_examples.py"],
-    *["test_installs.py", "test_load.py", "test_main.py", "test_pages.py", "test_repro.py"],
-    *["test_run_interrupted.py", "test_runner.py", "test_table_command.py", "test_threads.py"],
-    *["test_typing.py"],
+    *["test_installs.py", "test_load.py", "test_main.py", "test_pages.py", "test_plugin.py"],
+    *["test_repro.py", "test_run_interrupted.py", "test_runner.py", "test_table_command.py"],
+    *["test_threads.py", "test_typing.py"],
     *["test_functions_that_are_dropped_take_no_memory", "test_random_programs"],
     *["test_random_programs_with_memory_per_run", "test_without_the_extension"],
 }

@@ -105,14 +105,15 @@ def test_others_ufuncs_and_several_outputs_run_at_once() -> None:
 
 
 def test_functions_of_integers_warn_as_scipys_do() -> None:
-    x = xp.full(ABOVE, 1.5)
+    x = xp.ones(ABOVE)
+    x[-1] = 1.5  # alone, since SciPy warns of each element
     with pytest.warns(RuntimeWarning, match="truncated to an integer"):
         assert not pending(special.kn(x, 2.0))
 
 
 def test_scipys_errors_are_told_where_somebody_asked_for_them() -> None:
-    x = -xp.arange(ABOVE, dtype=xp.float64)
-    for y in (x, x[:2]):
+    x = xp.flip(xp.arange(ABOVE, dtype=xp.float64))  # one pole, since SciPy warns of each
+    for y in (x, x[-2:]):
         raising = pytest.raises(scipy_special.SpecialFunctionError)
         with scipy_special.errstate(all="raise"), raising:
             special.gammaln(y)
@@ -125,7 +126,7 @@ def test_scipys_errors_are_told_where_somebody_asked_for_them() -> None:
     with scipy_special.errstate(all="raise"), warnings.catch_warnings():
         warnings.simplefilter("error")
         xp.evaluate(waiting)
-    assert bool(xp.all(waiting == xp.inf))
+    assert waiting[-1] == xp.inf
 
 
 def test_floating_point_errors_are_those_of_the_call() -> None:
