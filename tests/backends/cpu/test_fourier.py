@@ -24,7 +24,10 @@ def test_transforms_of_one_axis_and_of_all(shape, dtype, norm):
         result = np.asarray(getattr(xp.fft, name)(xp.asarray(given), norm=norm))
         assert result.dtype == expected.dtype
         assert result.shape == expected.shape
-        assert result.tobytes() == expected.tobytes()
+        if name == "rfftn":  # whose order of axes depends on NumPy's version
+            np.testing.assert_allclose(result, expected, atol=1e-5 * abs(expected).max())
+        else:
+            assert result.tobytes() == expected.tobytes()
 
 
 def test_sums_that_exceed_single_precision_are_warned_of():
