@@ -22,7 +22,8 @@ if [ $# -eq 0 ]; then
         set -- "$@" tests/native/test_functions_leaks.py -k \
             "thread or parallel or pool or fork or share"
     else
-        set -- "$@" "$engine/test_kernel.py" "$engine/test_kernel_interrupted.py" \
+        set -- "$@" "$engine/test_kernel.py" "$engine/test_kernel_chains.py" \
+            "$engine/test_kernel_interrupted.py" \
             "$engine/test_loops.py" "$engine/test_operations.py" tests/native
     fi
 fi
