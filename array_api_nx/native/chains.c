@@ -1,8 +1,13 @@
 #include "chains.h"
 #include "flags.h"
 #include "links.h"
+#include "sizes.h"
 
 #ifdef HAS_CHAINS
+
+/* In so many parts a chain runs where tiles are fetched ahead, some of the next one before each. In one
+   part, `flip(a)*b + c` takes 1.2 times as long (8 million elements, AMD EPYC, two threads). */
+enum { PARTS = 4 };
 
 /* ------------------------------------------------------------------ finding them */
 
@@ -78,10 +83,11 @@ static int follow_chain(Kernel *kernel, int begin)
 
 void find_chains(Kernel *kernel)
 {
-    kernel->rounds = 0;
+    kernel->rounds = kernel->fetches = 0;
     for (int i = 0; i < kernel->step_count; kernel->rounds++) {
         const int length = follow_chain(kernel, i);
         kernel->steps[i].chained = length > 1 ? length : 0;
+        kernel->fetches += length > 1 ? PARTS : 1;
         i += length > 1 ? length : 1;
     }
 }
@@ -101,15 +107,53 @@ static int overlap(View a, View b, npy_intp itemsize, npy_intp rows, npy_intp co
     return low[0] < high[1] && low[1] < high[0];
 }
 
+/* Whether rows follow each other as elements do. */
+static int is_flat(View view, npy_intp rows, npy_intp columns)
+{
+    return rows == 1 || view.row == columns * view.column;
+}
+
+static View moved(View view, npy_intp row, npy_intp column)
+{
+    view.data += row * view.row + column * view.column;
+    return view;
+}
+
+/* Run the links on a tile, part by part: some of its rows, or of the columns of its only row. */
+static void run_parts(Frame *frame, Link *links, int count, View begin, View target,
+                      npy_intp itemsize, npy_intp rows, npy_intp columns)
+{
+    /* Parts of a row end where eight vectors of 64 bytes do. */
+    const npy_intp unit = rows > 1 ? 1 : 512 / itemsize;
+    const npy_intp size = rows > 1 ? rows : columns;
+    const npy_intp parts = frame->kernel->alternates ? PARTS : 1;
+    const npy_intp each = ((size + unit - 1) / unit + parts - 1) / parts * unit;
+    for (npy_intp first = 0; first < size; first += each) {
+        const npy_intp row = rows > 1 ? first : 0, column = rows > 1 ? 0 : first;
+        const npy_intp height = rows > 1 ? least(each, rows - row) : 1;
+        const npy_intp width = rows > 1 ? columns : least(each, columns - column);
+        fetch_ahead(frame);
+        run_links(links, count, moved(begin, row, column), moved(target, row, column), itemsize,
+                  height, width);
+        for (int i = 0; i < count; i++) {
+            links[i].other = moved(links[i].other, rows > 1 ? height : 0, rows > 1 ? 0 : width);
+            if (links[i].kept != NULL) {
+                links[i].kept += height * width * itemsize;
+            }
+        }
+    }
+}
+
 int run_chain(Frame *frame, const Step *first, npy_intp rows, npy_intp columns)
 {
-    Link links[MAX_LINKS + 1];
+    Link links[MAX_LINKS];
     const int count = first->chained;
     const Step *last = &first[count - 1];
     const npy_intp itemsize = first->loop.itemsizes[0];
     View *target = &frame->views[last->target];
     const View begin = frame->views[first->sources[0]];
     int shared = overlap(begin, *target, itemsize, rows, columns);
+    int flat = is_flat(begin, rows, columns) && is_flat(*target, rows, columns);
     for (int i = 0; i < count; i++) {
         const Step *step = &first[i];
         Link *link = &links[i];
@@ -120,13 +164,18 @@ int run_chain(Frame *frame, const Step *first, npy_intp rows, npy_intp columns)
         if (step->loop.sources == 2 && !(link->is_first && link->is_second)) {
             link->other = frame->views[step->sources[link->is_first]];
             shared = shared || overlap(link->other, *target, itemsize, rows, columns);
+            flat = flat && is_flat(link->other, rows, columns);
         } else {
             link->other = begin;
         }
     }
     /* A spare tile holds the result until nothing of the tile is read any more. */
     const View spare = {frame->spare, columns * itemsize, itemsize};
-    run_links(links, count, begin, shared ? spare : *target, itemsize, rows, columns);
+    if (flat) {
+        run_parts(frame, links, count, begin, shared ? spare : *target, itemsize, 1, rows * columns);
+    } else {
+        run_parts(frame, links, count, begin, shared ? spare : *target, itemsize, rows, columns);
+    }
     if (take_vector_flags()) {
         return 0;
     }
@@ -143,7 +192,7 @@ int run_chain(Frame *frame, const Step *first, npy_intp rows, npy_intp columns)
 
 void find_chains(Kernel *kernel)
 {
-    kernel->rounds = kernel->step_count;
+    kernel->rounds = kernel->fetches = kernel->step_count;
 }
 
 int run_chain(Frame *frame, const Step *first, npy_intp rows, npy_intp columns)

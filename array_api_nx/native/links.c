@@ -154,23 +154,16 @@ void run_links(const Link *links, int count, View first, View target, npy_intp i
 {
     Order orders[MAX_ORDERS];
     int length = 0;
-    int flat = rows == 1 || (first.row == columns * first.column && target.row == columns * itemsize);
     orders[length++] = (Order){first.column ? READ_VECTOR : READ_SCALAR, first.data, first.row};
     for (int i = 0; i < count; i++) {
         const Link *link = &links[i];
         const View *other = &link->other;
-        const int alone = link->is_first == link->is_second;
         orders[length++] = (Order){code_of(link, other->column == 0), other->data, other->row};
-        flat = flat && (rows == 1 || alone || other->row == columns * other->column);
         if (link->kept != NULL) {
             orders[length++] = (Order){KEEP_CODE, link->kept, columns * itemsize};
         }
     }
     orders[length++] = (Order){LAST_CODE, target.data, target.row};
-    if (flat) {
-        columns *= rows;
-        rows = 1;
-    }
     for (npy_intp row = 0; row < rows; row++) {
         run_row(orders, columns * itemsize, itemsize);
         for (int i = 0; i < length; i++) {

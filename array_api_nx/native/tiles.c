@@ -322,7 +322,8 @@ static void run_round(Frame *frame, const Step *step, npy_intp rows, npy_intp co
 /* ------------------------------------------------------------------ fetching ahead
 
    The steps on one tile alternate between waiting for memory and computing from the cache. So that
-   the memory is busy all the time, each of them first asks for a part of the next tile. (In equal
+   the memory is busy all the time, each of them first asks for a part of the next tile, and chains do
+   so at each of their parts. (In equal
    parts, whatever the steps cost: too many requests at once hold up the processor. A single step
    alternates between nothing, and there it only disturbs, as it does where all operands lie in the
    caches; except where an operand is transposed, which the processor does not see through.) */
@@ -359,12 +360,12 @@ static void plan_fetch(Frame *frame, int slot, const char *corner, npy_intp rows
         ahead->run = ahead->left = bytes * runs / LINE + 1;
     }
     ahead->done = 0;
-    ahead->share = (ahead->left + frame->kernel->rounds - 1) / frame->kernel->rounds;
+    ahead->share = (ahead->left + frame->kernel->fetches - 1) / frame->kernel->fetches;
 }
 
 /* Fetch what falls to one step. Nothing is divided here: a division of 64 bits takes as long as ten
    elements of an addition, and this is done for every operand, step and tile. */
-static void fetch(Frame *frame)
+void fetch_ahead(Frame *frame)
 {
     for (int i = 0; i < frame->ahead_count; i++) {
         Ahead *ahead = &frame->ahead[i];
@@ -481,7 +482,9 @@ static void run_tile(Frame *frame, const npy_intp *begin, npy_intp row, npy_intp
     }
     for (int i = 0; i < kernel->step_count; i++) {
         const Step *step = &kernel->steps[i];
-        fetch(frame);
+        if (step->chained == 0) {
+            fetch_ahead(frame);
+        }
         run_round(frame, step, rows, columns);
         i += step->chained > 0 ? step->chained - 1 : 0;
     }

@@ -72,6 +72,7 @@ typedef struct {
     int folds_tiles;  /* whether a step reduces whole tiles to one element */
     int alternates;   /* between memory and the cache, so that it pays to fetch ahead */
     int rounds;       /* how many steps there are if each chain counts as one */
+    int fetches;      /* how often something is fetched ahead for each tile; see tiles.c */
     npy_intp spare;   /* where in the scratch chains have their result that cannot have it at once */
     npy_intp results; /* where in the scratch the reductions of a tile are */
     npy_intp scratch; /* bytes */
@@ -108,6 +109,9 @@ typedef struct {
 /* Prepare a thread for the tasks of a kernel. `scratch` has as many bytes as the kernel says. */
 void start_frame(Frame *frame, const Kernel *kernel, char *const *memories, char *scratch,
                  Interrupt *interrupt, int is_caller);
+
+/* Fetch what falls to one step, or to one part of a chain, of what the next tile reads. */
+void fetch_ahead(Frame *frame);
 
 /* Run one task, or a part of it if the computation is interrupted. Floating-point flags gather in
    the frame. */
