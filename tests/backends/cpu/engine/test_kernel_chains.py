@@ -140,3 +140,23 @@ def test_programs_warn_of_the_operation_that_overflowed() -> None:
     with pytest.warns(RuntimeWarning, match="overflow encountered in multiply"):
         y = compute(x)
     assert xp.all(xp.isinf(y))
+
+
+@pytest.mark.parametrize("shape", [(700_001,), (901, 777), (30_000, 23)])
+def test_chains_of_large_arrays_run_in_parts(shape: tuple[int, ...]) -> None:
+    """Where memory is fetched ahead. Some results are read by several steps."""
+    rng = np.random.default_rng(2)
+    arrays = [rng.uniform(-1, 1, shape) for _ in range(3)]
+    arrays.append(rng.uniform(-1, 1, (*shape[:-1], 1)))
+    arrays.append(rng.uniform(-1, 1, shape[-1:]))
+
+    def compute(a: Any, b: Any, c: Any, column: Any, row: Any) -> Any:
+        d = (a - column) * b + row
+        e = -(d * d) / 3 + c
+        return (e * d - a) * column + e, (2 - d) * c
+
+    expected = compute(*arrays)
+    lazy = [xp.asarray(array, copy=True) for array in arrays]
+    for results in (compute(*lazy), xp.compile(compute)(*lazy)):
+        for result, wanted in zip(results, expected, strict=True):
+            assert same_bits(np.asarray(result), wanted)
