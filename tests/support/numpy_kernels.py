@@ -259,7 +259,11 @@ class _Worker:
                 continue
             out = memory[target] if isinstance(target, int) else target
             assert step.loop.call is not None
-            step.loop.call(*blocks, out=out)
+            # Into memory with gaps NumPy 2.4 negates wrongly, see docs/upstream/numpy.md.
+            results = out if out.flags.c_contiguous else np.empty(out.shape, out.dtype)
+            step.loop.call(*blocks, out=results)
+            if results is not out:
+                np.copyto(out, results)
             if program.stores[number]:
                 np.copyto(memory[step.target], out)
 
