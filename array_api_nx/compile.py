@@ -108,7 +108,7 @@ class _Bound:
     """
 
     __slots__ = (
-        "compile_later", "constants", "finish", "found", "quick", "reasons", "run", "runs", "used",
+        "_quick", "compile_later", "constants", "finish", "found", "reasons", "run", "runs", "used",
         "writes",
     )  # fmt: skip
 
@@ -137,13 +137,20 @@ class _Bound:
         self.constants = tuple(program.constants.values())
         self.finish = _finish(found, sizes)
         self.found = found
-        self.quick = _quick(found, self.run)
+        self._quick: tuple[object, ...] | None = ()
 
     def compile_now(self, compile_bound: Callable[[], Run]) -> None:
         """Run what an engine's compiler makes of the program from now on."""
-        assert self.found is not None
         self.run = compile_bound()
-        self.quick = _quick(self.found, self.run)
+        self._quick = ()
+
+    def quick(self) -> tuple[object, ...] | None:
+        """What the extension needs to run the program at once; to be asked after its first run."""
+        if self._quick == ():
+            assert self.found is not None
+            assert self.run is not None
+            self._quick = _quick(self.found, self.run)
+        return self._quick
 
 
 def _quick(found: Trace, run: Run) -> tuple[object, ...] | None:
@@ -157,7 +164,7 @@ def _quick(found: Trace, run: Run) -> tuple[object, ...] | None:
     if direct is not None:
         pairs = zip(direct.positions, [x.dtype for x in outputs], strict=True)
         return (
-            direct.compute, device.backend, device, direct.given, direct.row_major_test,
+            direct.find_function(), device.backend, device, direct.given, direct.row_major_test,
             tuple(pairs), not is_single,
         )  # fmt: skip
     quick = getattr(run, "quick", None)
@@ -293,9 +300,12 @@ class Compiled(_ProgramCaller, Generic[P, R]):
             self._count_run(bound, bound.compile_later)
         if bound.run is None or (bound.writes and _is_unsafe(bound, arrays)):
             return self.__wrapped__(*args, **kwargs)
-        if bound.quick is not None and is_row_major and len(arrays) == len(args):
-            self._program = bound.quick
-        return bound.finish(bound.run(*handles), arrays)
+        outputs = bound.run(*handles)
+        if is_row_major and len(arrays) == len(args):
+            quick = bound.quick()
+            if quick is not None:
+                self._program = quick
+        return bound.finish(outputs, arrays)
 
     if TYPE_CHECKING:
 

@@ -54,8 +54,10 @@ class Direct(NamedTuple):
 
     Attributes
     ----------
-    compute : callable
-        The function, from the engine's arrays to a sequence of them.
+    find_function : callable
+        To the function, from the engine's arrays to a sequence of them. After the first run it may
+        be another one, which is as quick as the engine is but does not explain errors: if it raises
+        one, the program is to be run instead.
     given : tuple of (shape, dtype)
         What it takes; the arrays are to be row-major.
     row_major_test : str or None
@@ -64,7 +66,7 @@ class Direct(NamedTuple):
         Where each output of the program is among the arrays that it returns.
     """
 
-    compute: Callable[..., Sequence[Native]]
+    find_function: Callable[[], Callable[..., Sequence[Native]]]
     given: tuple[tuple[tuple[int, ...], DType], ...]
     row_major_test: str | None
     positions: tuple[int, ...]

@@ -150,7 +150,8 @@ int add_compiled(PyObject *module)
 {
     run_name = PyUnicode_InternFromString("_run");
     PyObject *type = run_name == NULL ? NULL : PyType_FromSpec(&caller_spec);
-    if (type == NULL) {
+    if (type == NULL || add_engine_calls() < 0) {
+        Py_XDECREF(type);
         return -1;
     }
     const int failed = PyModule_AddType(module, (PyTypeObject *)type);

@@ -6,6 +6,18 @@
 
 enum { MAX_GIVEN = 32 };
 
+static struct {
+    PyObject *backend, *shape, *is_row_major;
+} names;
+
+int add_engine_calls(void)
+{
+    names.backend = PyUnicode_InternFromString("backend");
+    names.shape = PyUnicode_InternFromString("shape");
+    names.is_row_major = PyUnicode_InternFromString("is_row_major");
+    return names.backend == NULL || names.shape == NULL || names.is_row_major == NULL ? -1 : 0;
+}
+
 static int is_pairs(PyObject *value)
 {
     if (!PyTuple_Check(value)) {
@@ -28,9 +40,9 @@ int is_engine_call(PyObject *value)
 }
 
 /* Whether the attribute `name` equals `expected`; -1 with an exception set. */
-static int has_attribute(PyObject *object, const char *name, PyObject *expected)
+static int has_attribute(PyObject *object, PyObject *name, PyObject *expected)
 {
-    PyObject *value = PyObject_GetAttrString(object, name);
+    PyObject *value = PyObject_GetAttr(object, name);
     if (value == NULL) {
         return -1;
     }
@@ -51,8 +63,31 @@ static int ask(PyObject *object, PyObject *name)
     return truth;
 }
 
-/* Whether `object` is what the program expects there, and then the engine's array of it, borrowed; -1
-   with an exception set. */
+/* The engine's array of which `tensor` shows the whole, in order: a new reference. NULL if there is
+   none, with an exception set if the question failed. */
+static PyObject *whole_array(Tensor *tensor, PyObject *shape)
+{
+    if (tensor->array != NULL) {
+        return Py_NewRef(tensor->array);
+    }
+    if (tensor->view == NULL || tensor->storage == NULL ||
+        !Py_IS_TYPE(tensor->storage, storage_type)) {
+        return NULL;
+    }
+    /* Python's code runs below, and other threads with it, which may replace either. */
+    PyObject *view = Py_NewRef(tensor->view);
+    PyObject *memory = Py_XNewRef(((Storage *)tensor->storage)->memory);
+    const int is_whole = memory != NULL && has_attribute(view, names.is_row_major, Py_True) > 0 &&
+                         has_attribute(view, names.shape, shape) > 0;
+    Py_DECREF(view);
+    if (!is_whole) {
+        Py_CLEAR(memory);
+    }
+    return memory;
+}
+
+/* Whether `object` is what the program expects there, and then the engine's array of it, a new
+   reference; -1 with an exception set. */
 static int find_given(PyObject *described, Py_ssize_t i, PyObject *object, PyObject **found)
 {
     PyObject *expected = PyTuple_GET_ITEM(PyTuple_GET_ITEM(described, GIVEN), i);
@@ -61,13 +96,20 @@ static int find_given(PyObject *described, Py_ssize_t i, PyObject *object, PyObj
         array->dtype != PyTuple_GET_ITEM(expected, 1) || !is_tensor(array->handle)) {
         return 0;
     }
-    *found = ((Tensor *)array->handle)->array;
+    PyObject *shape = PyTuple_GET_ITEM(expected, 0);
+    *found = whole_array((Tensor *)array->handle, shape);
     if (*found == NULL) {
-        return 0;
+        return PyErr_Occurred() ? -1 : 0;
     }
     PyObject *packed = PyTuple_GET_ITEM(described, PACKED);
-    const int is_fitting = has_attribute(*found, "shape", PyTuple_GET_ITEM(expected, 0));
-    return is_fitting > 0 && packed != Py_None ? ask(*found, packed) : is_fitting;
+    int is_fitting = has_attribute(*found, names.shape, shape);
+    if (is_fitting > 0 && packed != Py_None) {
+        is_fitting = ask(*found, packed);
+    }
+    if (is_fitting <= 0) {
+        Py_CLEAR(*found);
+    }
+    return is_fitting;
 }
 
 static PyObject *wrap_result(PyObject *described, PyObject *const *items, Py_ssize_t count,
@@ -111,7 +153,7 @@ PyObject *call_engine(PyObject *described, PyObject *const *arrays, Py_ssize_t c
         return DECLINED;
     }
     /* While a function is traced, the device has another backend, which is to see the call. */
-    const int is_plain = has_attribute(PyTuple_GET_ITEM(described, DEVICE), "backend",
+    const int is_plain = has_attribute(PyTuple_GET_ITEM(described, DEVICE), names.backend,
                                        PyTuple_GET_ITEM(described, BACKEND));
     if (is_plain <= 0) {
         return is_plain < 0 ? NULL : DECLINED;
@@ -122,8 +164,7 @@ PyObject *call_engine(PyObject *described, PyObject *const *arrays, Py_ssize_t c
         PyObject *array = NULL;
         fits = find_given(described, found, arrays[found], &array);
         if (fits > 0) {
-            /* Other threads may take it out of the Tensor. */
-            given[found++] = Py_NewRef(array);
+            given[found++] = array;
         }
     }
     PyObject *returned = NULL;
@@ -136,6 +177,11 @@ PyObject *call_engine(PyObject *described, PyObject *const *arrays, Py_ssize_t c
     }
     if (fits <= 0) {
         return fits < 0 ? NULL : DECLINED;
+    }
+    if (returned == NULL && PyErr_ExceptionMatches(PyExc_Exception)) {
+        /* Python runs the program once more, and explains the error. */
+        PyErr_Clear();
+        return DECLINED;
     }
     PyObject *items = returned == NULL ? NULL : PySequence_Fast(returned, "no list of arrays");
     Py_XDECREF(returned);

@@ -7,7 +7,8 @@
 
 /* What such a call needs, a tuple:
 
-   compute   a function of the engine's arrays, which returns a list or a tuple of them
+   compute   a function of the engine's arrays, which returns a list or a tuple of them and writes
+             nothing
    backend   the device's, as long as no function is being traced
    device
    given     a tuple of (shape, dtype) for each argument
@@ -21,7 +22,10 @@ enum { COMPUTE, BACKEND, DEVICE, GIVEN, PACKED, RESULTS, IS_TUPLE, ENGINE_CALL_S
 int is_engine_call(PyObject *value);
 
 /* The result, an Array or a tuple of them; DECLINED, with nothing done, if the arguments are not those
-   that the program was compiled for; NULL with an exception set. */
+   that the program was compiled for, or if it raises an Exception; NULL with an exception set. */
 PyObject *call_engine(PyObject *described, PyObject *const *arrays, Py_ssize_t count);
+
+/* Make what the calls need; -1 with an exception set. */
+int add_engine_calls(void);
 
 #endif

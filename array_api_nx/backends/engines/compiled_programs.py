@@ -76,15 +76,14 @@ def prepare(
     given = [program.values[i] for i in (*range(len(program.inputs)), *program.constants)]
     with bind(dict(zip(program.variables, sizes, strict=True))):
         kinds = [(_numbers(value.shape), value.dtype) for value in given]
-    compute: ArrayFunction | None = None
+    computing: _Computing | None = None
 
     def compile_steps(steps: Run) -> Run:
-        nonlocal compute
-        compute = _computing(backend, tracing, steps, trace_arrays, kinds)
+        nonlocal computing
+        compute = computing = _Computing(backend, tracing, steps, trace_arrays, kinds)
         count = len(kept_values(program))
 
         def run(*handles: Tensor) -> tuple[Tensor, ...]:
-            assert compute is not None
             results = compute(*[backend.row_major(backend.array(x)) for x in handles])
             return tuple([wrap(result) for result in results[:count]])
 
@@ -92,9 +91,9 @@ def prepare(
 
     run = prepare_around(backend, tracing, program, sizes, compile_steps)
     positions = _positions(program)
-    if positions is not None and compute is not None:
+    if positions is not None and computing is not None:
         run.direct = Direct(  # type: ignore[attr-defined]
-            compute, tuple(kinds), backend.row_major_test, positions
+            computing.without_checks, tuple(kinds), backend.row_major_test, positions
         )
     return run
 
@@ -103,46 +102,54 @@ def _numbers(shape: Sizes) -> tuple[int, ...]:
     return tuple([index_of(evaluated(size)) for size in shape])
 
 
-def _computing(
-    backend: NamespaceBackend,
-    tracing: Traced,
-    steps: Run,
-    trace_arrays: TraceArrays,
-    kinds: Kinds,
-) -> ArrayFunction:
+class _Computing:
     """The steps as a function of arrays: to the values that are kept, and what tells of errors."""
-    errors: list[Exception] = []
-    count = 0
 
-    def traced(*arrays: Native) -> list[Native]:
-        nonlocal count
-        tracing.checks = []
-        results = [tracing.array(x) for x in steps(*[wrap(array) for array in arrays])]
-        count = len(results)
-        errors[:] = [error for _, error in tracing.checks]
-        passed = [passed for passed, _ in tracing.checks]
-        # One array to look at after a run.
-        both = [reduce(lambda x, y: x & y, passed)] if passed else []
-        return [*results, *both, *passed]
+    __slots__ = ("_backend", "_compile", "_compiled", "_count", "_errors")
 
-    compile_arrays = trace_arrays(traced, kinds)
-    compiled: ArrayFunction | None = None
+    def __init__(
+        self,
+        backend: NamespaceBackend,
+        tracing: Traced,
+        steps: Run,
+        trace_arrays: TraceArrays,
+        kinds: Kinds,
+    ) -> None:
+        self._errors: list[Exception] = []
+        self._count = 0
 
-    def compute(*arrays: Native) -> Sequence[Native]:
-        nonlocal compiled
+        def traced(*arrays: Native) -> list[Native]:
+            tracing.checks = []
+            results = [tracing.array(x) for x in steps(*[wrap(array) for array in arrays])]
+            self._count = len(results)
+            self._errors = [error for _, error in tracing.checks]
+            passed = [passed for passed, _ in tracing.checks]
+            # One array to look at after a run.
+            both = [reduce(lambda x, y: x & y, passed)] if passed else []
+            return [*results, *both, *passed]
+
+        self._backend = backend
+        self._compiled: ArrayFunction | None = None
+        self._compile = trace_arrays(traced, kinds)
+
+    def __call__(self, *arrays: Native) -> Sequence[Native]:
+        errors, count = self._errors, self._count
         try:
-            if compiled is None:
-                compiled = compile_arrays()
-            results = compiled(*arrays)
+            if self._compiled is None:
+                self._compiled = self._compile()
+            results = self._compiled(*arrays)
             if errors and not results[count].item():
                 for is_well, error in zip(results[count + 1 :], errors, strict=True):
                     if not is_well:
                         raise type(error)(*error.args)
-        except backend.errors as error:
-            backend.refuse(error)
+        except self._backend.errors as error:
+            self._backend.refuse(error)
         return results
 
-    return compute
+    def without_checks(self) -> ArrayFunction:
+        """The engine's own function, once it is there and if nothing is to be looked at after it;
+        else this one. The engine's does not explain its errors."""
+        return self if self._errors or self._compiled is None else self._compiled
 
 
 def _positions(program: Program) -> tuple[int, ...] | None:

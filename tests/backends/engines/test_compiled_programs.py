@@ -220,6 +220,53 @@ def test_calls_that_the_extension_makes(device: xp.Device) -> None:
         function(xp.asarray(x, device=device), xp.asarray(y[:2], device=device, copy=True))
 
 
+@pytest.mark.skipif(native is None, reason="there is no extension")
+def test_arrays_that_views_were_taken_of_stay_quick(
+    device: xp.Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No Python of ours runs for whole arrays, also if they were written and others show them."""
+    function = xp.compile(lambda x, y: x + 2 * y, engine="native")
+    x, y = xp.ones((2, 3), device=device), xp.zeros((2, 3), device=device)
+    function(x, y)
+    row = x[0, :]
+    x += 1
+    function(x, y)
+
+    def fail(self: object, *args: object) -> None:
+        raise AssertionError("Python was asked")
+
+    monkeypatch.setattr(type(function), "_run", fail)
+    assert function(x, y).to_device("cpu").tolist() == [[2.0] * 3] * 2
+    x += 1
+    assert function(x, x).to_device("cpu").tolist() == [[9.0] * 3] * 2
+    assert row.to_device("cpu").tolist() == [3.0] * 3
+    # Not whole, or turned.
+    for other in (xp.ones((3, 2), device=device).T, xp.ones((2, 6), device=device)[:, ::2]):
+        with pytest.raises(AssertionError, match="Python was asked"):
+            function(x, other[::-1, :])
+
+
+@pytest.mark.skipif(native is None, reason="there is no extension")
+def test_errors_of_quick_calls_are_left_to_python(device: xp.Device) -> None:
+    function = xp.compile(lambda x: x + 1, engine="native")
+    x = xp.ones(3, device=device)
+    function(x)
+    quick = function._program
+
+    def failing(error: BaseException) -> tuple[object, ...]:
+        def fail(*arrays: object) -> None:
+            raise error
+
+        return (fail, *quick[1:])
+
+    function._program = failing(RuntimeError("of the engine"))
+    assert function(x).to_device("cpu").tolist() == [2.0] * 3
+    assert function._program == quick
+    function._program = failing(KeyboardInterrupt())
+    with pytest.raises(KeyboardInterrupt):
+        function(x)
+
+
 def test_compiled_functions_within_others(device: xp.Device) -> None:
     inner = xp.compile(lambda x: 2 * x, engine="native")
     one = xp.ones(3, device=device)
