@@ -22,7 +22,7 @@ from ...core.real import evaluated
 from ...core.shape import index_of
 from ...core.symbolic import Sizes, bind
 from ...core.view import View
-from .namespace import NamespaceBackend, wrap
+from .namespace import NamespaceBackend, broadcasts, wrap
 
 __all__ = ["ArrayFunction", "Compile", "Kinds", "TraceArrays", "Traced", "prepare"]
 
@@ -57,6 +57,35 @@ class Traced(NamespaceBackend):
         # Out of range it would be read before the check is looked at.
         counted = xp.where(index < 0, index + size, index)
         return xp.where((counted < 0) | (counted >= size), xp.zeros_like(counted), counted)
+
+    def spread(
+        self, values: Tensor, mask: Tensor, before: tuple[int, ...], after: tuple[int, ...]
+    ) -> Tensor | None:
+        xp, shape = self.xp, self.shape(values)
+        ndim = len(before) + 1 + len(after)
+        while len(shape) > ndim and shape[0] == 1:
+            shape = shape[1:]
+        shape = (*(1,) * (ndim - len(shape)), *shape)
+        lead, count, rest = shape[: len(before)], shape[len(before)], shape[len(before) + 1 :]
+        if not broadcasts(shape, (*before, count, *after)):
+            return None
+        array = xp.reshape(self.array(values), shape)
+        own = self.shape(mask)
+        if count == 1:
+            return wrap(xp.reshape(array, (*lead, *(1,) * len(own), *rest)))
+        selected = xp.reshape(self.array(mask), (-1,))
+        error = ValueError(
+            f"cannot broadcast a value of shape {self.shape(values)} to what the mask selects: "
+            f"that is not {count} long"
+        )
+        self.checks.append((xp.sum(selected) == count, error))
+        if count == 0:
+            # If all is well nothing is written, but an array must stand there.
+            return self.full((), self.dtype(values), 0)
+        # The number of each place among those that are selected; others take any value.
+        numbers = xp.clip(xp.cumsum(selected, 0) - 1, 0, count - 1)
+        array = array[(*(slice(None),) * len(lead), numbers)]
+        return wrap(xp.reshape(array, (*lead, *own, *rest)))
 
     def must_be_finite(self, result: Tensor, x: Tensor, error: Exception) -> None:
         """Raise `error` after the run if `result` is not finite, as `x` is."""

@@ -500,7 +500,7 @@ class NamespaceBackend(StridedBackend):
         return wrap(self.moved(selected.read(self.movable(array)), array.dtype))
 
     def index_set(self, target: Tensor, keys: Keys, value: Operand) -> None:
-        if self._set_where(target, keys, value):
+        if self.set_where(target, keys, value):
             return
         selected = self._resolved(target, keys)
         view = target.view or self.ensure_view(target)
@@ -512,7 +512,7 @@ class NamespaceBackend(StridedBackend):
             shape = tuple(values.shape)
             while len(shape) > len(selected.shape) and shape[0] == 1:
                 shape = shape[1:]
-            if shape != selected.shape and not _broadcasts(shape, selected.shape):
+            if shape != selected.shape and not broadcasts(shape, selected.shape):
                 raise ValueError(
                     f"cannot broadcast a value of shape {shape} to the selected {selected.shape}"
                 )
@@ -523,8 +523,8 @@ class NamespaceBackend(StridedBackend):
             values = self.moved(values, storage.dtype)
         self.put(storage, positions, values)
 
-    def _set_where(self, target: Tensor, keys: Keys, value: Operand) -> bool:
-        """Write one value through one mask, and say whether that was to be done.
+    def set_where(self, target: Tensor, keys: Keys, value: Operand) -> bool:
+        """Write through one mask by `where`, and say whether that was to be done.
 
         How many elements the mask selects need not be known for it: that would have to be computed
         before, compiled for on JAX, and is not known while a program is compiled.
@@ -541,10 +541,23 @@ class NamespaceBackend(StridedBackend):
         if type(value) is not Tensor:
             value = self.full((), self.dtype(target), value)
         elif self.shape(value):
-            return False
+            spread = self.spread(value, mask, shape[:before], shape[len(shape) - after :])
+            if spread is None:
+                return False
+            value = spread
         condition = self.reshape(mask, (*(1,) * before, *own, *(1,) * after))
         self.write(target, self.array(self.where(condition, value, target)))
         return True
+
+    def spread(
+        self, values: Tensor, mask: Tensor, before: tuple[int, ...], after: tuple[int, ...]
+    ) -> Tensor | None:
+        """The values to write through `mask`, each where it belongs; other places hold any.
+
+        The mask's axes come after those of the lengths `before`, and before those of `after`. None
+        if it pays to look where the mask is true, and to write the values there.
+        """
+        return None
 
     def scatter(
         self, template: Tensor, indices: Tensor, updates: Tensor, axis: int, *, add: bool
@@ -689,7 +702,7 @@ def explain_errors(engine: _Engine) -> _Engine:
     return engine
 
 
-def _broadcasts(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
+def broadcasts(shape: tuple[int, ...], target: tuple[int, ...]) -> bool:
     try:
         return broadcast_shapes(shape, target) == target
     except ValueError:

@@ -184,6 +184,46 @@ def test_errors_of_elements_leave_arguments_alone(device: xp.Device) -> None:
         inverse(xp.ones((2, 2), device=device))
 
 
+MASKS = {
+    "all axes": ((3, 4), lambda x, m, v: x.__setitem__(m, v), (5,)),
+    "one value": ((3, 4), lambda x, m, v: x.__setitem__(m, v[:1]), (5,)),
+    "rows": ((3,), lambda x, m, v: x.__setitem__(m, v), (2, 4)),
+    "rows, a row": ((3,), lambda x, m, v: x.__setitem__(m, v), (4,)),
+    "rows, a column": ((3,), lambda x, m, v: x.__setitem__(m, v), (2, 1)),
+    "columns": ((4,), lambda x, m, v: x.__setitem__((slice(None), m), v), (3, 2)),
+    "columns of a view": ((4,), lambda x, m, v: x.T.__setitem__((m, ...), v), (2, 3)),
+    "none": ((3,), lambda x, m, v: x.__setitem__(m & ~m, v[:0, :]), (2, 4)),
+}
+
+
+@pytest.mark.parametrize("case", MASKS)
+def test_arrays_written_through_masks(device: xp.Device, case: str) -> None:
+    """As many values as the mask selects; another mask is refused, and nothing written."""
+    mask_shape, write, value_shape = MASKS[case]
+    count = 5 if len(mask_shape) == 2 else 2
+    x, values = np.zeros((3, 4)), np.arange(1.0, np.prod(value_shape) + 1).reshape(value_shape)
+    mask = np.zeros(mask_shape, bool)
+    mask.ravel()[[0, 2, 3, 7, 11][:count]] = True
+
+    @xp.compile(engine="native")
+    def function(x: xp.Array, mask: xp.Array, values: xp.Array) -> xp.Array:
+        write(x, mask, values)
+        return xp.sum(x)
+
+    expected = x.copy()
+    write(expected, mask, values)
+    given = [xp.asarray(each, device=device, copy=True) for each in (x, mask, values)]
+    for _ in range(2):
+        total = function(*given)
+        np.testing.assert_array_equal(given[0].to_device("cpu"), expected)
+        assert float(total) == expected.sum()
+    if case in ("all axes", "rows", "columns", "columns of a view"):
+        given[1][...] = True
+        with pytest.raises(ValueError, match=f"not {count} long"):
+            function(*given)
+        np.testing.assert_array_equal(given[0].to_device("cpu"), expected)
+
+
 def test_calls_that_the_extension_makes(device: xp.Device) -> None:
     """From the second call on it makes them, where the arguments are as before, and only there."""
     function = xp.compile(lambda x, y: (x @ y, x + 1, xp.sum(y)), engine="native")
