@@ -13,6 +13,7 @@ Beside the standard's names the top level holds controls only: `Array`, `Device`
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache, partial
 from importlib import import_module
 from math import e, inf, nan, pi
@@ -202,6 +203,7 @@ from .frontend.utility import (
     any,
     diff,
 )
+from .native import set_advice as _set_advice
 from .version import __version__
 
 __array_api_version__ = "2025.12"
@@ -249,6 +251,20 @@ else:
         missing = _missing()
         raise missing.missing(__name__, name, missing.MAIN)
 
+
+def _advise(
+    function: Callable[..., object],
+    args: tuple[object, ...],
+    names: tuple[str, ...] | None,
+    error: TypeError,
+) -> TypeError:
+    from .frontend.misplaced import advise
+
+    return advise(function, args, names, error)
+
+
+# What is said of calls whose arguments fit no parameters.
+_set_advice(_advise)
 
 # Plain `einops.rearrange(x, ...)` takes arrays where einops knows the backend class of this module.
 _when_imported("einops", partial(import_module, ".einops_backend", __name__))

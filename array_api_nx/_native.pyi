@@ -69,10 +69,17 @@ ARRAY_METHODS: tuple[str, ...]
 
 def complete_array(methods: dict[str, Any], /) -> None: ...
 def front(function: _Callable[..., Any], /) -> Any: ...  # it has the function's signature
+def guard(function: _Callable[..., Any], /) -> Any: ...  # this one, too
 def offer_exchange(
     export_: _Callable[[Any], object],
     adopt: _Callable[[object, int, int], object],
     allocate: _Callable[[tuple[int, ...], tuple[int, int, int], int, int], object],
+    /,
+) -> None: ...
+def set_advice(
+    advise: _Callable[
+        [_Callable[..., Any], tuple[Any, ...], tuple[str, ...] | None, TypeError], TypeError
+    ],
     /,
 ) -> None: ...
 def set_cpu(device: object, committed: object, backend: object, /) -> None: ...

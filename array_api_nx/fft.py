@@ -20,6 +20,7 @@ from .device import Device, as_device
 from .frontend import elementwise, manipulation
 from .frontend.array import Array
 from .frontend.dispatch import cast, only_array, operand_dtypes, wrap
+from .native import with_advice
 
 __all__ = [
     "fft",
@@ -66,6 +67,7 @@ _OPPOSITE: Final[dict[str, Norm]] = {
 # ---------------------------------------------------------------------- complex input
 
 
+@with_advice
 def fft(
     x: Array,
     /,
@@ -104,6 +106,7 @@ def fft(
     return wrap(x._device.backend.fft(x._handle, along, norm), dtype, x._device)
 
 
+@with_advice
 def ifft(
     x: Array,
     /,
@@ -142,6 +145,7 @@ def ifft(
     return wrap(x._device.backend.ifft(x._handle, along, norm), dtype, x._device)
 
 
+@with_advice
 def fftn(
     x: Array,
     /,
@@ -181,6 +185,7 @@ def fftn(
     return wrap(x._device.backend.fft(x._handle, along, norm), dtype, x._device)
 
 
+@with_advice
 def ifftn(
     x: Array,
     /,
@@ -223,6 +228,7 @@ def ifftn(
 # ---------------------------------------------------------------------- real input or output
 
 
+@with_advice
 def rfft(
     x: Array,
     /,
@@ -263,6 +269,7 @@ def rfft(
     return wrap(x._device.backend.rfft(x._handle, along, norm), dtype, x._device)
 
 
+@with_advice
 def irfft(
     x: Array,
     /,
@@ -303,6 +310,7 @@ def irfft(
     return wrap(handle, dtype, x._device)
 
 
+@with_advice
 def rfftn(
     x: Array,
     /,
@@ -345,6 +353,7 @@ def rfftn(
     return wrap(x._device.backend.rfft(x._handle, along, norm), dtype, x._device)
 
 
+@with_advice
 def irfftn(
     x: Array,
     /,
@@ -386,6 +395,7 @@ def irfftn(
     return wrap(handle, dtype, x._device)
 
 
+@with_advice
 def hfft(
     x: Array,
     /,
@@ -427,6 +437,7 @@ def hfft(
     return wrap(handle, dtype, x._device)
 
 
+@with_advice
 def ihfft(
     x: Array,
     /,
@@ -471,6 +482,7 @@ def ihfft(
 # ---------------------------------------------------------------------- frequencies
 
 
+@with_advice
 def fftfreq(
     n: int,
     /,
@@ -513,6 +525,7 @@ def fftfreq(
     return _frequencies(backend.cat([ascending, negative], 0), size, d, dtype, target)
 
 
+@with_advice
 def rfftfreq(
     n: int,
     /,
@@ -565,6 +578,7 @@ def _frequencies(
     return cast(wrap(counts, device.real, device) / (float(d) * n), result)
 
 
+@with_advice
 def fftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
     """Move the frequency 0 from the front to the middle.
 
@@ -590,6 +604,7 @@ def fftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
     return manipulation.roll(x, tuple([x.shape[axis] // 2 for axis in along]), axis=along)
 
 
+@with_advice
 def ifftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
     """Inverse of `fftshift`, from which it differs on axes of odd size.
 

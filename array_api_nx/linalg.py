@@ -36,7 +36,7 @@ from .frontend.dispatch import (
 )
 from .frontend.linear_algebra import matmul, matrix_transpose, tensordot, vecdot
 from .frontend.searching import count_nonzero
-from .native import with_twin
+from .native import with_advice, with_twin
 
 __all__ = [
     "cholesky",
@@ -130,6 +130,7 @@ class SVDResult(NamedTuple):
 # ---------------------------------------------------------------------- products
 
 
+@with_advice
 def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     """Cross product of vectors in three dimensions.
 
@@ -313,6 +314,7 @@ def _strided_diagonal(
     return backend.slice(joined, (*whole, (column, size, columns + 1)))
 
 
+@with_advice
 def trace(x: Array, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> Array:
     """Sum of the diagonal of each matrix.
 
@@ -343,6 +345,7 @@ def trace(x: Array, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> Ar
 # ---------------------------------------------------------------------- norms
 
 
+@with_advice
 def matrix_norm(
     x: Array,
     /,
@@ -403,6 +406,7 @@ def _extreme(sizes: Array, sign: float) -> Array:
     return reduce(p.MAX if sizes.shape[-1] else p.SUM, sizes, -1, False)
 
 
+@with_advice
 def vector_norm(
     x: Array,
     /,
@@ -470,6 +474,7 @@ def vector_norm(
 # ---------------------------------------------------------------------- rank and pseudo-inverse
 
 
+@with_advice
 def matrix_rank(x: Array, /, *, rtol: float | Array | None = None) -> Array:
     """Number of singular values of each matrix that are not negligible.
 
@@ -500,6 +505,7 @@ def matrix_rank(x: Array, /, *, rtol: float | Array | None = None) -> Array:
     return count_nonzero(significant, axis=-1)
 
 
+@with_advice
 def pinv(x: Array, /, *, rtol: float | Array | None = None) -> Array:
     """Moore-Penrose pseudo-inverse of each matrix.
 
@@ -548,6 +554,7 @@ def _adjoint(x: Array) -> Array:
 # ---------------------------------------------------------------------- decompositions
 
 
+@with_advice
 def cholesky(x: Array, /, *, upper: bool = False) -> Array:
     """Cholesky factor of positive-definite matrices.
 
@@ -578,6 +585,7 @@ def cholesky(x: Array, /, *, upper: bool = False) -> Array:
     return wrap(factor, dtype, x._device)
 
 
+@with_advice
 def qr(x: Array, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRResult:
     """QR decomposition, x = Q R.
 
@@ -608,6 +616,7 @@ def qr(x: Array, /, *, mode: Literal["reduced", "complete"] = "reduced") -> QRRe
     return QRResult(wrap(q, dtype, x._device), wrap(r, dtype, x._device))
 
 
+@with_advice
 def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult:
     """Singular value decomposition, x = U diag(S) Vh.
 

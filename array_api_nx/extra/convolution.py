@@ -13,11 +13,13 @@ from ..core.shape import as_int
 from ..frontend.array import Array
 from ..frontend.dispatch import binary, only_array, promote_arrays, wrap
 from ..frontend.manipulation import reshape
+from ..native import with_advice
 from .windows import Window, several, shifted
 
 __all__ = ["conv"]
 
 
+@with_advice
 def conv(
     x: Array,
     kernel: Array,

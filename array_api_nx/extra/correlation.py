@@ -18,10 +18,12 @@ from ..frontend.searching import where
 from ..frontend.statistical import mean, sum
 from ..frontend.utility import any as any_
 from ..linalg import diagonal, matmul
+from ..native import with_advice
 
 __all__ = ["corrcoef", "cov"]
 
 
+@with_advice
 def cov(
     m: Array,
     /,
@@ -100,6 +102,7 @@ def cov(
     return reshape(result, ()) if variables == 1 else result
 
 
+@with_advice
 def corrcoef(
     x: Array,
     /,

@@ -23,6 +23,7 @@ from ..frontend.searching import count_nonzero, searchsorted, where
 from ..frontend.statistical import max, min, sum
 from ..frontend.utility import all as all_
 from ..frontend.utility import diff
+from ..native import with_advice
 
 __all__ = ["bincount", "histogram", "histogram2d", "histogramdd"]
 
@@ -99,6 +100,7 @@ def bincount(x: Array, /, weights: Array | None = None, minlength: int = 0) -> A
     return wrap(handle, weights.dtype, device)
 
 
+@with_advice
 def histogram(
     x: Array,
     /,
@@ -190,6 +192,7 @@ def histogram(
     return counts, edges
 
 
+@with_advice
 def histogram2d(
     x: Array,
     y: Array,
@@ -237,6 +240,7 @@ def histogram2d(
     return counts, x_edges, y_edges
 
 
+@with_advice
 def histogramdd(
     sample: Array | Sequence[Array],
     /,

@@ -11,10 +11,12 @@ from ..frontend.elementwise import pow
 from ..frontend.indexing import fill_in
 from ..frontend.manipulation import reshape
 from ..linalg import diagonal
+from ..native import with_advice
 
 __all__ = ["diag", "logspace"]
 
 
+@with_advice
 def diag(x: Array, /, *, k: int = 0) -> Array:
     """A matrix with given diagonal, or the diagonal of a matrix.
 
@@ -52,6 +54,7 @@ def diag(x: Array, /, *, k: int = 0) -> Array:
     return reshape(result, (size, size))
 
 
+@with_advice
 def logspace(
     start: int | float | complex,
     stop: int | float | complex,

@@ -18,6 +18,7 @@ from ..frontend.elementwise import abs, exp, imag, isfinite, log, log1p, real, r
 from ..frontend.manipulation import broadcast_arrays, reshape, squeeze
 from ..frontend.searching import where
 from ..frontend.statistical import max, sum
+from ..native import with_advice
 
 __all__ = ["logsumexp", "softmax"]
 
@@ -46,6 +47,7 @@ def logsumexp(
 ) -> tuple[Array, Array]: ...
 
 
+@with_advice
 def logsumexp(
     x: Array,
     /,
@@ -113,6 +115,7 @@ def logsumexp(
     return (result, signs) if return_sign else result
 
 
+@with_advice
 def softmax(x: Array, /, *, axis: int | tuple[int, ...] | None = None) -> Array:
     """Exponentials divided by their sum, as `scipy.special` has them.
 

@@ -17,6 +17,7 @@ from ..frontend.manipulation import moveaxis, reshape
 from ..frontend.searching import count_nonzero, where
 from ..frontend.statistical import sum
 from ..linalg import matrix_norm, qr, svd, vector_norm
+from ..native import with_advice
 
 __all__ = ["lstsq", "norm"]
 
@@ -105,6 +106,7 @@ def _adjoint(x: Array) -> Array:
     return conj(x).T if x.dtype in d.COMPLEX else x.T
 
 
+@with_advice
 def norm(
     x: Array,
     /,

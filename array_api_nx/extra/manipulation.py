@@ -12,6 +12,7 @@ from ..core.shape import as_int
 from ..frontend.array import Array, PythonScalar
 from ..frontend.dispatch import check_scalar, only_array, wrap
 from ..frontend.manipulation import concat, moveaxis, permute_dims, reshape
+from ..native import with_advice
 from .order_statistics import can_look
 
 __all__ = ["concatenate", "diagonal", "pad", "pairs_per_axis", "ravel", "transpose"]
@@ -145,6 +146,7 @@ def transpose(x: Array, /, axes: Sequence[int] | None = None) -> Array:
 # ---------------------------------------------------------------------- margins
 
 
+@with_advice
 def pad(
     x: Array,
     /,

@@ -16,6 +16,7 @@ from ..frontend.indexing import take, take_along_axis
 from ..frontend.manipulation import concat, reshape
 from ..frontend.sorting import argsort
 from ..frontend.statistical import max
+from ..native import with_advice
 from .axes import along_axis
 
 __all__ = ["TopK", "argpartition", "partition", "put_along_axis", "top_k"]
@@ -120,6 +121,7 @@ def argpartition(x: Array, /, kth: int | Sequence[int], axis: int | None = -1) -
     return wrap_indices(handle, x._device)
 
 
+@with_advice
 def top_k(
     x: Array,
     k: int,

@@ -8,11 +8,13 @@ from ..contract import primitives as p
 from ..contract.numpy_dtypes import NDArray
 from ..frontend.array import Array
 from ..frontend.dispatch import only_array, scan
+from ..native import with_advice
 from .order_statistics import median_of, quantile_of
 
 __all__ = ["cumulative_max", "cumulative_min", "median", "quantile"]
 
 
+@with_advice
 def cumulative_max(x: Array, /, *, axis: int | None = None) -> Array:
     """Largest of all elements up to each one; NaN from the first NaN on.
 
@@ -48,6 +50,7 @@ def cumulative_max(x: Array, /, *, axis: int | None = None) -> Array:
     return scan(p.CUMULATIVE_MAX, only_array(x), axis, None)
 
 
+@with_advice
 def cumulative_min(x: Array, /, *, axis: int | None = None) -> Array:
     """Smallest of all elements up to each one; NaN from the first NaN on.
 
@@ -83,6 +86,7 @@ def cumulative_min(x: Array, /, *, axis: int | None = None) -> Array:
     return scan(p.CUMULATIVE_MIN, only_array(x), axis, None)
 
 
+@with_advice
 def median(
     x: Array, /, axis: int | tuple[int, ...] | None = None, *, keepdims: bool = False
 ) -> Array:
@@ -123,6 +127,7 @@ def median(
     return median_of(x, axis, keepdims, skips_nan=False)
 
 
+@with_advice
 def quantile(
     x: Array,
     /,

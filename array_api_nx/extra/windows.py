@@ -26,6 +26,7 @@ from ..frontend.dispatch import (
     wrap,
 )
 from ..frontend.manipulation import moveaxis, reshape, stack
+from ..native import with_advice
 from .manipulation import pad, pairs_per_axis
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
 ]
 
 
+@with_advice
 def unfold(
     x: Array,
     kernel_size: int | tuple[int, ...],
@@ -92,6 +94,7 @@ def unfold(
     return wrap(handle, x.dtype, x._device)
 
 
+@with_advice
 def fold(
     x: Array,
     output_size: int | tuple[int, ...],
@@ -210,6 +213,7 @@ def sliding_window_view(
     return x
 
 
+@with_advice
 def max_pool(
     x: Array,
     kernel_size: int | tuple[int, ...],
@@ -263,6 +267,7 @@ def max_pool(
     return _pooled(p.MAXIMUM, x, window, counts, least)
 
 
+@with_advice
 def mean_pool(
     x: Array,
     kernel_size: int | tuple[int, ...],

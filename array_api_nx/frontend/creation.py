@@ -17,7 +17,7 @@ from ..core.real import real
 from ..core.shape import as_int, as_shape, check_shape
 from ..core.symbolic import Dim, Outcome
 from ..device import Device, as_device, available, default_dtype, device_of, nearest
-from ..native import with_twin
+from ..native import with_advice, with_twin
 from . import interop
 from .array import Array, Foreign
 from .data_type import astype, copy_array
@@ -649,6 +649,7 @@ def ones_like(
     return _constant(x.shape, dtype or x._dtype, device or x._device, 1)
 
 
+@with_advice
 def tril(x: Array, /, *, k: int = 0) -> Array:
     """The lower triangle of matrices, zeros elsewhere.
 
@@ -674,6 +675,7 @@ def tril(x: Array, /, *, k: int = 0) -> Array:
     return _triangle(x, k, "tril", upper=False)
 
 
+@with_advice
 def triu(x: Array, /, *, k: int = 0) -> Array:
     """The upper triangle of matrices, zeros elsewhere.
 

@@ -6,11 +6,11 @@ import atexit
 import os
 import warnings
 from collections.abc import Callable
-from functools import update_wrapper
+from functools import update_wrapper, wraps
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
-from typing import TYPE_CHECKING, Final, TypeVar, cast
+from types import FunctionType, ModuleType
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar, cast
 
 from ..version import __version__
 from .stamp import stamp
@@ -35,7 +35,9 @@ if TYPE_CHECKING:
         ARRAY_METHODS = _native.ARRAY_METHODS
         complete_array = staticmethod(_native.complete_array)
         front = staticmethod(_native.front)
+        guard = staticmethod(_native.guard)
         offer_exchange = staticmethod(_native.offer_exchange)
+        set_advice = staticmethod(_native.set_advice)
         set_cpu = staticmethod(_native.set_cpu)
         set_distinct = staticmethod(_native.set_distinct)
         set_dtypes = staticmethod(_native.set_dtypes)
@@ -69,7 +71,15 @@ if TYPE_CHECKING:
         count_spares = staticmethod(_native.count_spares)
 
 
-__all__ = ["HOW_TO_BUILD", "load", "native", "with_twin"]
+__all__ = [
+    "COLLECTIONS",
+    "HOW_TO_BUILD",
+    "load",
+    "native",
+    "set_advice",
+    "with_advice",
+    "with_twin",
+]
 
 HOW_TO_BUILD: Final = (
     "install a C compiler, and run in the checkout pip install -e . or, for an installation of its "
@@ -125,17 +135,81 @@ if native is not None:
         os.register_at_fork(after_in_child=native.forget_threads)
 
 Function = TypeVar("Function", bound=Callable[..., object])
+Advise: TypeAlias = Callable[
+    [Callable[..., object], tuple[object, ...], tuple[str, ...] | None, TypeError], TypeError
+]
+
+COLLECTIONS: Final = frozenset({"arrays", "axes", "axis", "repetitions", "shape"})
+"""Parameters that take one tuple, which callers write as several arguments."""
+
+_advise: Advise | None = None
+
+
+def set_advice(advise: Advise) -> None:
+    """Say what makes the error of a call whose arguments fit no parameters.
+
+    Parameters
+    ----------
+    advise : callable
+        Called as ``advise(function, args, names, error)``, where `args` are all arguments, those
+        by name at the end, `names` their names or None, and `error` is Python's. Returns the error
+        to raise.
+    """
+    global _advise
+    _advise = advise
+    if native is not None:
+        native.set_advice(advise)
 
 
 def with_twin(function: Function) -> Function:
     """A decorator that puts the compiled twin of a function in front of it.
 
     The twin answers the common calls, as the function would, and passes the others on to it. It has
-    the function's name, documentation and signature. Without the extension the function stays as it
-    is.
+    the function's name, documentation and signature. Without the extension the function does all.
+    In both cases errors are told as by `with_advice`.
     """
     if native is None:
-        return function
+        return _with_python_advice(function)
     front: Function = native.front(function)
     update_wrapper(front, function)
     return front
+
+
+def with_advice(function: Function) -> Function:
+    """A decorator for functions without a twin, whose callers often misplace arguments.
+
+    Where the arguments fit no parameters, as in ``fft(x, 8)``, the TypeError says how the function
+    is to be called. A call takes 10 ns more with the extension, and 200 ns without (CPython 3.11).
+    """
+    if native is None:
+        return _with_python_advice(function)
+    guard: Function = native.guard(function)
+    update_wrapper(guard, function)
+    return guard
+
+
+def _with_python_advice(function: Function) -> Function:
+    """What `with_advice` does without the extension.
+
+    Functions whose arguments have no other places stay as they are, and Python's message is enough
+    for them.
+    """
+    code = cast("FunctionType", function).__code__
+    last = code.co_varnames[code.co_argcount - 1] if code.co_argcount else ""
+    if not code.co_kwonlyargcount and last not in COLLECTIONS:
+        return function
+
+    @wraps(function)
+    def advised(*args: object, **named: object) -> object:
+        try:
+            return function(*args, **named)
+        except TypeError as error:
+            # An error of the function itself has its frame below this one.
+            traceback = error.__traceback__
+            if _advise is None or traceback is None or traceback.tb_next is not None:
+                raise
+            names = tuple(named) or None
+            better = _advise(function, (*args, *named.values()), names, error)
+        raise better from None
+
+    return cast("Function", advised)

@@ -2,6 +2,7 @@
    device, the class View. */
 
 #include "functions.h"
+#include "calls.h"
 #include "conversion.h"
 #include "exchange.h"
 #include "creation.h"
@@ -223,22 +224,73 @@ typedef struct {
     vectorcallfunc call;
     PyObject *function; /* what a call means */
     PyObject *attributes, *weakrefs;
-    Twin twin;
+    Twin twin; /* NULL if Python answers all calls */
     int code;
 } Function;
 
 static PyTypeObject *function_type;
+
+/* advise(function, args, names, error), which returns a better error, or the same one. */
+static PyObject *advise_function;
+
+static PyObject *tuple_of(PyObject *const *items, Py_ssize_t count)
+{
+    PyObject *result = PyTuple_New(count);
+    for (Py_ssize_t i = 0; result != NULL && i < count; i++) {
+        PyTuple_SET_ITEM(result, i, Py_NewRef(items[i]));
+    }
+    return result;
+}
+
+/* Replace the error that is set by one that says how the function is to be called, if it is one of
+   arguments that fit no parameters. Such an error has no traceback yet; one that the function raised
+   has the function's frame in it. */
+static void advise_on_call(const Function *self, PyObject *const *args, Py_ssize_t count,
+                           PyObject *names)
+{
+    if (advise_function == NULL || !PyErr_ExceptionMatches(PyExc_TypeError)) {
+        return;
+    }
+    PyObject *error = take_exception();
+    PyObject *traceback = PyException_GetTraceback(error);
+    if (traceback != NULL) {
+        Py_DECREF(traceback);
+        put_exception(error);
+        return;
+    }
+    PyObject *given = tuple_of(args, count + (names == NULL ? 0 : PyTuple_GET_SIZE(names)));
+    PyObject *better = NULL;
+    if (given != NULL) {
+        better = PyObject_CallFunctionObjArgs(advise_function, self->function, given,
+                                              names == NULL ? Py_None : names, error, NULL);
+        Py_DECREF(given);
+    }
+    Py_DECREF(error);
+    if (better != NULL && !PyExceptionInstance_Check(better)) {
+        PyErr_Format(PyExc_TypeError, "advice on a call must be an exception, not %R", better);
+        Py_DECREF(better);
+    } else if (better != NULL) {
+        put_exception(better);
+    }
+}
 
 static PyObject *call_function(PyObject *object, PyObject *const *args, size_t flags,
                                PyObject *names)
 {
     const Function *self = (Function *)object;
     const Py_ssize_t count = PyVectorcall_NARGS(flags);
-    PyObject *result = self->twin(self->code, args, count, names);
-    if (result != DECLINED) {
-        return place_result(result, args, count + (names == NULL ? 0 : PyTuple_GET_SIZE(names)));
+    if (self->twin != NULL) {
+        PyObject *result = self->twin(self->code, args, count, names);
+        if (result != DECLINED) {
+            return place_result(result, args,
+                                count + (names == NULL ? 0 : PyTuple_GET_SIZE(names)));
+        }
     }
-    return PyObject_Vectorcall(self->function, args, flags, names);
+    PyObject *result = PyObject_Vectorcall(self->function, args, flags, names);
+    if (result == NULL) {
+        advise_on_call(self, args, count, names);
+    }
+    return result;
 }
 
 static int function_traverse(PyObject *object, visitproc visit, void *arg)
@@ -343,6 +395,24 @@ const TwinEntry *find_twin(const char *name)
     return NULL;
 }
 
+static PyObject *make_function(PyObject *function, const TwinEntry *entry)
+{
+    Function *self = (Function *)function_type->tp_alloc(function_type, 0);
+    if (self != NULL) {
+        self->call = call_function;
+        self->function = Py_NewRef(function);
+        self->twin = entry == NULL ? NULL : entry->twin;
+        self->code = entry == NULL ? 0 : entry->code;
+    }
+    return (PyObject *)self;
+}
+
+static PyObject *guard(PyObject *module, PyObject *function)
+{
+    (void)module;
+    return make_function(function, NULL);
+}
+
 static PyObject *front(PyObject *module, PyObject *function)
 {
     (void)module;
@@ -353,17 +423,7 @@ static PyObject *front(PyObject *module, PyObject *function)
         PyErr_Format(PyExc_LookupError, "%U has no compiled twin", name);
     }
     Py_XDECREF(name);
-    if (found == NULL) {
-        return NULL;
-    }
-    Function *self = (Function *)function_type->tp_alloc(function_type, 0);
-    if (self != NULL) {
-        self->call = call_function;
-        self->function = Py_NewRef(function);
-        self->twin = found->twin;
-        self->code = found->code;
-    }
-    return (PyObject *)self;
+    return found == NULL ? NULL : make_function(function, found);
 }
 
 /* ------------------------------------------------------------------ what Python tells */
@@ -496,6 +556,13 @@ static PyObject *set_errors(PyObject *module, PyObject *function)
     Py_RETURN_NONE;
 }
 
+static PyObject *set_advice(PyObject *module, PyObject *function)
+{
+    (void)module;
+    Py_XSETREF(advise_function, Py_NewRef(function));
+    Py_RETURN_NONE;
+}
+
 static PyObject *set_views_from(PyObject *module, PyObject *args)
 {
     PyObject *type, *make;
@@ -520,6 +587,9 @@ static PyMethodDef methods[] = {
      "front(function)\n--\n\n"
      "A callable that answers common calls itself, and passes others on to the function.\n\n"
      "LookupError if there is none for a function of this name."},
+    {"guard", guard, METH_O,
+     "guard(function)\n--\n\n"
+     "A callable that passes all calls on to the function; its errors are those of `front`."},
     {"set_dtypes", set_dtypes, METH_VARARGS,
      "set_dtypes(ours, numpys, promotions)\n--\n\n"
      "The dtypes in the order of core/dtypes.py, and which of them each pair promotes to."},
@@ -538,6 +608,10 @@ static PyMethodDef methods[] = {
      "set_hints(hints)\n--\n\nThe object whose slot `device` says where new arrays live."},
     {"set_errors", set_errors, METH_O,
      "set_errors(apply)\n--\n\nWhat is called as apply(name, flags) after floating-point errors."},
+    {"set_advice", set_advice, METH_O,
+     "set_advice(advise)\n--\n\n"
+     "What is called as advise(function, args, names, error) when arguments fit no parameters; it "
+     "returns the error that is raised."},
     {"set_views", set_views_from, METH_VARARGS,
      "set_views(View, make)\n--\n\n"
      "The class of views, and what makes one of shape, strides, offset, mask and is_read_only."},

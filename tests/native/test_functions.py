@@ -97,7 +97,10 @@ def test_it_is_an_object_like_others(name):
 
 @every
 def test_wrong_calls_raise_what_the_function_raises(name):
-    """Whatever number of arguments, by position or by name, a twin raises nothing of its own."""
+    """Whatever number of arguments, by position or by name, a twin raises nothing of its own.
+
+    What Python says is followed by how the function is to be called.
+    """
     function = CALLABLES[name]
     for arguments in ((), (None,), (1,), (None,) * 9, (object(), object()), ("x",) * 3):
         for named in ({}, {"no_such": 1}, {"x": None}):
@@ -109,7 +112,9 @@ def test_wrong_calls_raise_what_the_function_raises(name):
                     found.append((type(error), str(error)))
                 else:  # some functions take nothing, or None
                     found.append((type(result), getattr(result, "shape", result)))
-            assert found[0] == found[1]
+            (kind, told), (kind_of_meaning, meant) = found
+            assert kind is kind_of_meaning
+            assert told == meant or told.startswith(f"{meant}; ")
 
 
 def test_attributes_can_be_set():
@@ -172,7 +177,9 @@ def test_only_functions_of_a_chapter_have_twins():
         native.front(1)
     for name in CALLABLES:
         module, _, function = name.rpartition(".")
-        assert module.startswith(("array_api_nx.frontend.", "array_api_nx.linalg")), name
         assert getattr(sys.modules[module], function) is CALLABLES[name]
-    names = [name.rpartition(".")[2] for name in CALLABLES]
-    assert len(names) == len({*names})
+    names = [name for name in CALLABLES if twins.has_twin(CALLABLES[name])]
+    assert "array_api_nx.linalg.diagonal" in names
+    for name in names:
+        assert name.startswith(("array_api_nx.frontend.", "array_api_nx.linalg.")), name
+    assert len(names) == len({name.rpartition(".")[2] for name in names})

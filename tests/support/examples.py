@@ -15,6 +15,7 @@ import numpy as np
 import array_api_nx as xp
 from array_api_nx.contract import primitives as p
 from array_api_nx.frontend import dispatch, elementwise
+from tests.support import twins
 
 __all__ = ["EXAMPLES", "twins_but_elementwise"]
 
@@ -127,12 +128,13 @@ EXAMPLES: Final[dict[str, list[Callable[[], Any]]]] = {
 
 
 def twins_but_elementwise() -> set[str]:
-    """The names of the functions of the package in front of which there is a compiled callable, but
-    for those of the chapter of elementwise functions."""
+    """The names of the functions of the package whose calls C answers, but for those of the chapter
+    of elementwise functions."""
     return {
         value.__name__
         for name, module in sys.modules.items()
         if name.startswith("array_api_nx.")
         for value in vars(module).values()
         if type(value) is type(xp.add) and value.__module__ != elementwise.__name__
+        if twins.has_twin(value)
     }

@@ -7,6 +7,7 @@ arguments for it.
 
 from __future__ import annotations
 
+import inspect
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -54,6 +55,11 @@ def python_answers() -> Iterator[None]:
         _python = outer
         if native is not None and not outer:
             native.set_cpu(CPU.counterpart, CPU, CPU.backend)
+
+
+def has_twin(function: Callable[..., Any]) -> bool:
+    """Whether C answers calls of a compiled callable: others pass all on, and advise on errors."""
+    return inspect.getsource(function).startswith("@with_twin\n")
 
 
 def is_answered_in_c(call: Callable[..., Any], *arguments: Any) -> bool:
