@@ -1,6 +1,6 @@
-"""What to write for the names of NumPy's that the namespace lacks: asked when one was not found.
+"""What to write for the names of NumPy, PyTorch and JAX that the namespace lacks.
 
-Modules import this on a miss, never before.
+It is asked when a name was not found. Modules import this then, never before.
 """
 
 from __future__ import annotations
@@ -34,6 +34,18 @@ _NARROW: Final = "the standard has no such dtype: use xp.{}"
 _DRAWN: Final = "make a generator, rng = xp.random.default_rng(seed), and use {}"
 _BITS: Final = "all numbers come from one kind of generator: use xp.random.default_rng(seed)"
 _STATE: Final = "a generator is copied and pickled with its state: use xp.random.default_rng(seed)"
+_GRADIENTS: Final = (
+    "there is no differentiation here: gradients are PyTorch's and JAX's, and a tensor that "
+    "requires one keeps it (docs/from-others.md)"
+)
+_NETWORKS: Final = "layers, losses and optimisers are PyTorch's and JAX's"
+_ENGINE: Final = (
+    'an engine is a device here, as in xp.asarray(x, device="torch:cuda:0"); docs/devices.md tells '
+    "which there are"
+)
+_TRACED: Final = (
+    "Python's own if, for and while do, also in xp.compile (docs/compile.md tells what is recorded)"
+)
 _WINDOW: Final = "use scipy.signal.windows.{}(..., xp=xp)"
 
 MAIN: Final[dict[str, str]] = {
@@ -248,6 +260,128 @@ MAIN: Final[dict[str, str]] = {
     "signedinteger": _KINDS.format("signed integer"),
     "unsignedinteger": _KINDS.format("unsigned integer"),
     "generic": "elements are arrays without axes: ask with isinstance(x, xp.Array)",
+    # PyTorch's names for functions of the standard.
+    "bmm": "use the operator @, or xp.matmul",
+    "bucketize": "use xp.searchsorted",
+    "cat": "use xp.concat",
+    "clamp": "use xp.clip",
+    "clamp_max": "use xp.minimum",
+    "clamp_min": "use xp.maximum",
+    "div": "use xp.divide",
+    "eq": "use xp.equal",
+    "ge": "use xp.greater_equal",
+    "ger": "use xp.linalg.outer",
+    "gt": "use xp.greater",
+    "inverse": "use xp.linalg.inv",
+    "le": "use xp.less_equal",
+    "lt": "use xp.less",
+    "mm": "use the operator @, or xp.matmul",
+    "movedim": "use xp.moveaxis",
+    "mul": "use xp.multiply",
+    "mv": "use the operator @, or xp.matmul",
+    "ne": "use xp.not_equal",
+    "neg": "use xp.negative",
+    "permute": "use xp.permute_dims",
+    "pinverse": "use xp.linalg.pinv",
+    "range": "use xp.arange, whose end is not included",
+    "sgn": "use xp.sign",
+    "sub": "use xp.subtract",
+    "take_along_dim": "use xp.take_along_axis",
+    "tensor": "use xp.asarray",
+    "unbind": "use xp.unstack",
+    **{
+        name: f"use xp.linalg.{name}"
+        for name in (
+            *("cholesky", "det", "eig", "eigh", "inv", "lstsq", "matrix_power", "matrix_rank"),
+            *("norm", "pinv", "qr", "slogdet", "solve", "svd", "svdvals"),
+        )
+    },
+    # In a few calls.
+    "addmm": "use x1 + x2 @ x3",
+    "as_tensor": "use xp.asarray, which shares memory where it can",
+    "avg_pool1d": "use xp.extra.mean_pool",
+    "chunk": "take slices, as in x[:n] and x[n:]",
+    "clone": "use xp.asarray(x, copy=True)",
+    "cummax": "use xp.cumulative_max",
+    "cummin": "use xp.cumulative_min",
+    "flatten": "use xp.reshape(x, (-1,))",
+    "frac": "use x - xp.trunc(x)",
+    "from_numpy": "use xp.asarray, which shares memory where it can",
+    "gather": "use xp.take_along_axis",
+    "index_select": "use xp.take(x, indices, axis=axis)",
+    "is_complex": 'use xp.isdtype(x.dtype, "complex floating")',
+    "is_floating_point": 'use xp.isdtype(x.dtype, "real floating")',
+    "is_tensor": "use isinstance(x, xp.Array)",
+    "lerp": "use x1 + weight * (x2 - x1)",
+    "log_softmax": "use x - xp.logsumexp(x, axis=axis, keepdims=True)",
+    "logdet": "use xp.linalg.slogdet(x).logabsdet",
+    "masked_fill": "use xp.where(mask, value, x)",
+    "masked_select": "use x[mask]",
+    "numel": "use x.size",
+    "relu": "use xp.maximum(x, 0)",
+    "repeat_interleave": "use xp.repeat",
+    "rsqrt": "use 1 / xp.sqrt(x)",
+    "scatter": "use xp.put_along_axis, or assign: x[indices] = values",
+    "sigmoid": "use xp.special.expit",
+    "silu": "use x * xp.special.expit(x)",
+    "softplus": "use xp.logaddexp(x, 0)",
+    "std_mean": "use xp.std and xp.mean",
+    "swapdims": "use xp.permute_dims, or xp.matrix_transpose for the last two axes",
+    "t": "use x.T",
+    "to_dlpack": "arrays are taken by from_dlpack as they are",
+    "topk": "use xp.top_k",
+    "unsqueeze": "use xp.expand_dims",
+    "var_mean": "use xp.var and xp.mean",
+    "view_as_complex": "use x.view(xp.complex128)[..., 0]",
+    **dict.fromkeys(("conv1d", "conv2d", "conv3d"), "use xp.extra.conv"),
+    **dict.fromkeys(("max_pool1d", "max_pool2d", "max_pool3d"), "use xp.extra.max_pool"),
+    "digamma": "use xp.special.psi",
+    "lgamma": "use xp.special.gammaln",
+    **{name: f"use xp.special.{name}" for name in ("erf", "erfc", "erfinv", "logit", "xlogy")},
+    **{
+        name: _DRAWN.format(f"rng.{method}")
+        for name, method in (
+            *(("rand", "random(shape)"), ("rand_like", "random(x.shape)")),
+            *(("randn", "standard_normal(shape)"), ("randn_like", "standard_normal(x.shape)")),
+            *(("randint", "integers(low, high, shape)"), ("randperm", "permutation(n)")),
+            *(("bernoulli", "random(shape) < p"), ("multinomial", "choice(n, size, p=p)")),
+            *(("normal", "normal(mean, std, shape)"), ("poisson", "poisson(rates)")),
+        )
+    },
+    **dict.fromkeys(("manual_seed", "seed"), "use xp.random.default_rng(seed), a generator"),
+    # What PyTorch and JAX have beyond arrays.
+    "ShapeDtypeStruct": "use xp.ShapeSpec",
+    "Tensor": "use xp.Array",
+    "block_until_ready": "use xp.evaluate(x)",
+    "device_get": "use np.asarray(x)",
+    "device_put": 'use xp.asarray(x, device="...")',
+    "disable_jit": "call the function that xp.compile was given",
+    "enable_x64": "all dtypes are always there: leave it out",
+    "jit": "use xp.compile",
+    "make_jaxpr": "use xp.explain of what a compiled function returns",
+    "numpy": "this namespace takes its place: use xp itself",
+    "set_default_device": "use xp.config_context(default_device=...)",
+    "set_default_dtype": "give dtype= where an array is made: the default is float64",
+    "set_num_threads": "use xp.config_context(num_threads=...)",
+    "get_num_threads": "use xp.show_config()",
+    "is_grad_enabled": _GRADIENTS,
+    **dict.fromkeys(("devices", "local_devices"), "use xp.__array_namespace_info__().devices()"),
+    **dict.fromkeys(("pmap", "vmap"), "write the function for arrays with one axis more in front"),
+    **dict.fromkeys(
+        (
+            *("autograd", "enable_grad", "grad", "hessian", "inference_mode", "jacfwd", "jacobian"),
+            *("jacrev", "jvp", "no_grad", "stop_gradient", "value_and_grad", "vjp"),
+        ),
+        _GRADIENTS,
+    ),
+    **dict.fromkeys(("nn", "optim"), _NETWORKS),
+    **dict.fromkeys(("cpu", "cuda", "cudnn", "mps", "xpu", "to_device"), _ENGINE),
+    **dict.fromkeys(("cond", "fori_loop", "lax", "scan", "while_loop"), _TRACED),
+    "bfloat16": _NARROW.format("float32"),
+    **dict.fromkeys(("chalf", "complex32"), _NARROW.format("complex64")),
+    "cfloat": "use xp.complex64",
+    "float": "use xp.float32 for PyTorch's, xp.float64 for Python's",
+    "int": "use xp.int32 for PyTorch's, xp.int64 for Python's",
     # What is left to NumPy.
     **dict.fromkeys(
         (
@@ -295,7 +429,8 @@ MAIN: Final[dict[str, str]] = {
         _OWN,
     ),
 }
-"""NumPy's names that the namespace lacks, each with what to do; no name that it has."""
+"""Names of NumPy, PyTorch and JAX that the namespace lacks, each with what to do; no name that it
+has. One that means different things in two of them has NumPy's meaning."""
 
 LINALG: Final[dict[str, str]] = {
     "cond": "use s = xp.linalg.svdvals(x), and xp.max(s) / xp.min(s)",
@@ -345,6 +480,15 @@ RANDOM: Final[dict[str, str]] = {
     **dict.fromkeys(
         ("BitGenerator", "MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64", "SeedSequence"), _BITS
     ),
+    # JAX's names.
+    **dict.fromkeys(("PRNGKey", "key"), "use xp.random.default_rng(seed), a generator"),
+    **dict.fromkeys(
+        ("fold_in", "split"),
+        "generators are given, not keys: use rng.spawn(n) for n that are independent of each other",
+    ),
+    "bernoulli": _DRAWN.format("rng.random(shape) < p"),
+    "categorical": _DRAWN.format("rng.choice(n, size, p=p)"),
+    "truncated_normal": "draw with rng.normal(...), and choose with xp.where",
     **dict.fromkeys(("get_bit_generator", "get_state", "set_bit_generator", "set_state"), _STATE),
     **dict.fromkeys(("bit_generator", "mtrand", "test"), _OWN),
     **{

@@ -1,4 +1,7 @@
-"""What to write for the attributes of NumPy's arrays that `Array` lacks."""
+"""What to write for the attributes of other libraries' arrays that `Array` lacks.
+
+Those of NumPy's arrays are all here, of PyTorch's and JAX's those that users write most.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,9 @@ from typing import Final, Never
 
 __all__ = ["INSTEAD", "MissingAttribute"]
 
+_GRADIENTS: Final = "arrays have no gradients: a tensor has, before xp.asarray(tensor)"
+_ASTYPE: Final = "use xp.astype(x, xp.{})"
+_FUNCTION: Final = "use xp.{}(x, ...)"
 _COPY_TO_NUMPY: Final = "use np.asarray(x).{}"
 
 INSTEAD: Final[dict[str, str]] = {
@@ -46,8 +52,56 @@ INSTEAD: Final[dict[str, str]] = {
     "tofile": _COPY_TO_NUMPY.format("tofile(file)"),
     "tostring": _COPY_TO_NUMPY.format("tobytes()"),
     "trace": "use xp.linalg.trace(x)",
+    # PyTorch's and JAX's.
+    "at": "assign: x[index] = value, on every device",
+    "block_until_ready": "use xp.evaluate(x)",
+    "bmm": "use the operator @, or xp.matmul",
+    "clamp": "use xp.clip(x, ...)",
+    "clone": "use x.copy()",
+    "contiguous": "how elements lie in memory is not for the caller to say: leave it out",
+    "cpu": 'use x.to_device("cpu")',
+    "cuda": 'use x.to_device("torch:cuda:0")',
+    "devices": "use x.device",
+    "dim": "use x.ndim",
+    "element_size": "use x.itemsize",
+    "expand": "use xp.broadcast_to(x, shape)",
+    "gather": "use xp.take_along_axis(x, ...)",
+    "index_select": "use xp.take(x, indices, axis=axis)",
+    "is_contiguous": _COPY_TO_NUMPY.format("flags.c_contiguous"),
+    "is_cuda": "use x.device",
+    "is_floating_point": 'use xp.isdtype(x.dtype, "real floating")',
+    "masked_fill": "use xp.where(mask, value, x), or assign: x[mask] = value",
+    "matmul": "use the operator @, or xp.matmul",
+    "mm": "use the operator @, or xp.matmul",
+    "numel": "use x.size",
+    "numpy": "use np.asarray(x)",
+    "permute": "use xp.permute_dims(x, axes)",
+    "sharding": "use x.device",
+    "t": "use x.T",
+    "to": "use x.to_device(device), or xp.astype(x, dtype)",
+    "topk": "use xp.top_k(x, k)",
+    "type": "use x.dtype, or xp.astype(x, dtype)",
+    "unbind": "use xp.unstack(x)",
+    "unsqueeze": "use xp.expand_dims(x, axis)",
+    **dict.fromkeys(("backward", "detach", "grad", "requires_grad"), _GRADIENTS),
+    **dict.fromkeys(("add_", "copy_", "fill_", "mul_", "zero_"), "assign: x[...] = value"),
+    **{
+        name: _ASTYPE.format(dtype)
+        for name, dtype in (
+            *(("bool", "bool"), ("double", "float64"), ("float", "float32"), ("int", "int32")),
+            ("long", "int64"),
+        )
+    },
+    **{
+        name: _FUNCTION.format(name)
+        for name in (
+            *("abs", "exp", "flip", "log", "median", "pow", "quantile", "roll", "softmax", "sqrt"),
+            *("square", "tile"),
+        )
+    },
 }
-"""Attributes that arrays of NumPy have, or had before NumPy 2, and ours lack, and what to do."""
+"""Attributes that arrays of NumPy have, or had before NumPy 2, that users of PyTorch and JAX write,
+and ours lack, and what to do."""
 
 
 class MissingAttribute:

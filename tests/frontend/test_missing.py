@@ -1,4 +1,4 @@
-"""What is told of NumPy's names that the namespace lacks."""
+"""What is told of names of NumPy, PyTorch and JAX that the namespace lacks."""
 
 from __future__ import annotations
 
@@ -82,6 +82,11 @@ def last_line(code: str) -> str:
     [
         ("xp.array([1])", "has no attribute 'array'; use xp.asarray"),
         ("xp.arcsin", "has no attribute 'arcsin'; use xp.asin"),
+        ("xp.tensor([1])", "has no attribute 'tensor'; use xp.asarray"),
+        ("xp.from_numpy", "'from_numpy'; use xp.asarray, which shares memory where it can"),
+        ("xp.cat", "has no attribute 'cat'; use xp.concat"),
+        ("xp.jit", "has no attribute 'jit'; use xp.compile"),
+        ("xp.random.key(0)", "'key'; use xp.random.default_rng(seed), a generator"),
         # A guess is all there is for names that NumPy does not have, either.
         ("xp.asaray", "'asaray'. Did you mean: 'asarray'?"),
         ("xp.linalg.choleski", "'choleski'. Did you mean: 'cholesky'?"),
@@ -109,6 +114,72 @@ def test_misses_are_quiet():
         assert not hasattr(xp, name)
         assert getattr(xp, name, None) is None
         assert name not in dir(xp)
+
+
+# Names that users of PyTorch and JAX write; whether they are those libraries' is tested where these
+# are installed.
+NAMES = {
+    "torch": """
+        as_tensor bmm cat chunk clamp clone conv2d cuda cummax device div eq erf flatten from_numpy
+        gather ge gt index_select inverse is_tensor le lerp lgamma lt manual_seed masked_fill
+        masked_select max_pool2d mm movedim mul mv ne neg nn no_grad norm numel optim permute qr
+        rand randn randint randperm relu repeat_interleave rsqrt scatter set_default_dtype
+        set_num_threads sigmoid solve sub svd t tensor topk unbind unsqueeze vmap
+    """,
+    "jax": """
+        ShapeDtypeStruct block_until_ready device_get device_put devices disable_jit grad hessian
+        jacfwd jacrev jit jvp lax make_jaxpr nn numpy pmap value_and_grad vjp vmap
+    """,
+    "jax.random": "PRNGKey bernoulli categorical fold_in key normal permutation split uniform",
+    "jax.lax": "cond fori_loop scan stop_gradient top_k while_loop",
+}
+
+
+@pytest.mark.parametrize("library", NAMES)
+def test_names_of_other_libraries_are_there_or_have_an_alternative(library):
+    ours, instead = (xp.random, RANDOM) if library.endswith("random") else (xp, MAIN)
+    names = NAMES[library].split()
+    assert not [name for name in names if not hasattr(ours, name) and name not in instead]
+    theirs = pytest.importorskip(library)
+    assert not [name for name in names if not hasattr(theirs, name)]
+
+
+# The same for alternatives that are expressions: they say what PyTorch's function computes.
+
+TENSORS = {
+    "addmm": ("x1 x2 x3", np.ones((3, 3)), np.eye(3), np.arange(9.0).reshape(3, 3)),
+    "cat": ("arrays", (np.ones(2), np.zeros(3))),
+    "clamp_min": ("x value", np.asarray([0.5, -1.5]), np.asarray(0.0)),
+    "frac": ("x", np.asarray([1.5, -2.25])),
+    "flatten": ("x", np.ones((2, 3))),
+    "lerp": ("x1 x2 weight", np.zeros(3), np.ones(3), 0.25),
+    "logdet": ("x", np.asarray([[2.0, 1.0], [0.0, 3.0]])),
+    "masked_select": ("x mask", np.asarray([1.0, 2.0]), np.asarray([True, False])),
+    "numel": ("x", np.ones((2, 3))),
+    "relu": ("x", np.asarray([1.5, -2.25])),
+    "rsqrt": ("x", np.asarray([4.0, 16.0])),
+    "t": ("x", np.arange(6.0).reshape(2, 3)),
+    "view_as_complex": ("x", np.arange(6.0).reshape(3, 2)),
+}
+
+
+@pytest.mark.parametrize("name", TENSORS)
+def test_mends_compute_what_pytorchs_functions_do(name):
+    torch = pytest.importorskip("torch")
+
+    def each(function, value):
+        if isinstance(value, tuple):
+            return tuple(map(function, value))
+        return function(value) if isinstance(value, np.ndarray) else value
+
+    names, *arguments = TENSORS[name]
+    expected = getattr(torch, name)(*[each(torch.asarray, value) for value in arguments])
+    given = dict(zip(names.split(), [each(xp.asarray, value) for value in arguments], strict=True))
+    code = MAIN[name].removeprefix("use ")
+    if not re.search(r"[\[( ]|^x\.", code):
+        code += f"({', '.join(given)})"
+    result = eval(code, {"xp": xp, **given})
+    np.testing.assert_allclose(np.asarray(result), np.asarray(expected), rtol=1e-14)
 
 
 # Alternatives that are expressions say what NumPy's function computes.

@@ -1,4 +1,4 @@
-"""What is told of the attributes of NumPy's arrays that ours lack."""
+"""What is told of the attributes of NumPy's, PyTorch's and JAX's arrays that ours lack."""
 
 from __future__ import annotations
 
@@ -19,6 +19,25 @@ def test_every_attribute_of_numpys_arrays_is_there_or_has_an_alternative():
     x = xp.ones((2, 2))
     names = [name for name in dir(np.ndarray) if not name.startswith("_")]
     assert not [n for n in names if not hasattr(x, n) and n not in INSTEAD]
+
+
+OTHERS = {
+    "torch": """
+        T abs add_ bool clamp clone contiguous cpu cuda detach device dim dtype expand flatten
+        float item is_cuda long masked_fill mm mul_ numel numpy permute requires_grad reshape shape
+        sum t to tolist topk unsqueeze zero_
+    """,
+    "jax.numpy": "at block_until_ready devices item sharding",
+}
+
+
+@pytest.mark.parametrize("library", OTHERS)
+def test_what_users_of_other_libraries_write_is_there_or_has_an_alternative(library):
+    x = xp.ones((2, 2))
+    names = OTHERS[library].split()
+    assert not [name for name in names if not hasattr(x, name) and name not in INSTEAD]
+    theirs = pytest.importorskip(library).ones((2, 2))
+    assert [name for name in names if not hasattr(theirs, name)] == []
 
 
 def test_no_attribute_that_is_there_has_an_alternative():
