@@ -55,7 +55,7 @@ def environment(
     # Absolute, because the process runs in another folder.
     given = [os.path.abspath(each) for each in os.environ.get("PYTHONPATH", "").split(os.pathsep)
              if each]  # fmt: skip
-    path = [*_checkout(), *given, *_current_folder(module)]
+    path = [*_checkout(), *given, *current_folder(module)]
     chosen = {"ARRAY_API_TESTS_VERSION": version} if version else {}
     if device and (variable := device_variable(module)):
         chosen[variable] = device
@@ -72,7 +72,7 @@ def environment(
     }  # fmt: skip
 
 
-def _current_folder(module: str) -> list[str]:
+def current_folder(module: str) -> list[str]:
     """The current folder, where the module lies there and Python would find it nowhere else.
 
     Only then, because whatever else lies there could hide installed packages, too.

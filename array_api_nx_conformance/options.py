@@ -21,8 +21,8 @@ _STATUS = "Exit status: 0 conforms, 1 does not, 2 nothing could be run, 130 inte
 
 def program() -> str:
     """How the user calls this program."""
-    name = Path(sys.argv[0]).name
-    return "python -m conformance" if name == "__main__.py" else name
+    path = Path(sys.argv[0])
+    return f"python -m {path.parent.name}" if path.name == "__main__.py" else path.name
 
 
 def gate_parser() -> argparse.ArgumentParser:

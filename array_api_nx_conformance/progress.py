@@ -61,7 +61,7 @@ class Progress:
         new = list(run.results.values())[self._seen :]
         self._seen += len(new)
         for result in new:
-            if result.outcome in FAILURES:
+            if result.outcome in FAILURES and not result.is_of_a_later_version:
                 self._failed += 1
                 self._status.leave(failure_text(result))
         self._status.update(self._line(run), self._bar(run))

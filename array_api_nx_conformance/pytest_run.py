@@ -44,6 +44,11 @@ class Result:
     raised_in: str = ""
     uses: tuple[str, ...] = ()
 
+    @property
+    def is_of_a_later_version(self) -> bool:
+        """Whether the suite left the test out, as one of a later version of the standard."""
+        return self.outcome == "missing" and "ARRAY_API_TESTS_VERSION" in self.message
+
 
 @dataclass(kw_only=True)
 class PytestRun:

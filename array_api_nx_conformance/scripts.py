@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from .conformity import basis
+from .environment import current_folder
 from .records import Record
 from .verdict import BAD
 
@@ -20,7 +21,7 @@ def scripts(runs: list[Record]) -> dict[str, str]:
             # Not of a permitted deviation, which is nothing to fix.
             if test["repro"] and test["verdict"] in BAD:
                 name = _file_name(module["name"], test["id"], found)
-                found[name] = f"{_header(run, test)}\n{test['repro']}"
+                found[name] = f"{_header(run, test)}\n{_path(module['name'])}{test['repro']}"
     return found
 
 
@@ -34,6 +35,13 @@ def _header(run: Record, test: Record) -> str:
         f" {basis(run['options']['max_examples'])}, seed {run['options']['seed']}",
     ]
     return "\n".join(f"# {' '.join(line.split())}" for line in lines if line)
+
+
+def _path(module: str) -> str:
+    """Lines for a module that lies in the current folder, where a script in another finds none."""
+    return "".join(
+        f"import sys\n\nsys.path.append({folder!r})\n\n" for folder in current_folder(module)
+    )
 
 
 def _file_name(module: str, test: str, taken: dict[str, str]) -> str:

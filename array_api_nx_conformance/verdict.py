@@ -30,7 +30,6 @@ COLUMNS = ("passes", "fails", "missing", "blocked", "deviation", "skipped", "not
 NOT_APPLICABLE = "not applicable"  # of a test: it belongs to a later version of the standard
 BAD = ("fails", "missing", "blocked")
 OTHER = "other"  # the chapter of tests that are about none of the standard's names
-_LATER = "ARRAY_API_TESTS_VERSION"
 _NO_EXTENSION = "not found in array module"
 # Per test. A `flip` that returns its input passes some runs of 30 examples; README's table is made
 # with this number, too.
@@ -99,7 +98,7 @@ def _judge_test(result: Result, name: str, run: Run) -> TestVerdict:
         verdict = "passes"
     elif result.outcome == "skipped":
         verdict = "skipped"
-    elif result.outcome == "missing" and _LATER in result.message:
+    elif result.is_of_a_later_version:
         verdict = NOT_APPLICABLE
     elif absent and optional:
         verdict, note = "skipped", optional

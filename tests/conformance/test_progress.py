@@ -41,6 +41,15 @@ def test_a_file_gets_each_failure_once(run: Run) -> None:
     assert stream.getvalue() == FAILURE
 
 
+def test_tests_of_a_later_version_are_no_failures(run: Run) -> None:
+    stream = io.StringIO()
+    progress = Progress(stream, interval=0)
+    reason = "requires ARRAY_API_TESTS_VERSION >= 2025.12"
+    fill(run, PASSED, Result(FAILED.id, "missing", 0.0, reason, ""))
+    progress.show(run)
+    assert stream.getvalue() == "2/2 (100 %), 0 failures, 0 s; running test_a.py::test_c\n"
+
+
 def test_a_file_gets_a_line_now_and_then(run: Run) -> None:
     stream = io.StringIO()
     progress = Progress(stream, interval=0)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -65,6 +68,23 @@ def test_scripts_have_names_and_headers_of_their_own() -> None:
         )
         assert ", 200 examples per test, seed 5\n" in script
         assert script.endswith("\npass\n")
+
+
+def test_a_script_finds_a_module_of_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own_module.py").write_text("value = 5\n")
+    repro = "import own_module as xp\n\nprint(xp.value)\n"
+    failed = result("test_x.py::test_exp", "failed", "a", repro=repro)
+    [(name, text)] = scripts.scripts([make_record(failed, name="own_module")]).items()
+    folder = tmp_path / "repros"
+    folder.mkdir()
+    (folder / name).write_text(text)
+    ran = subprocess.run(
+        [sys.executable, folder / name], capture_output=True, text=True, check=True, cwd=folder
+    )
+    assert ran.stdout == "5\n"
 
 
 def test_there_is_no_script_of_a_permitted_deviation() -> None:
