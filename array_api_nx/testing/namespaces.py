@@ -176,9 +176,10 @@ def _open_ours(choice: Choice, stack: ExitStack) -> UnderTest:
 def _open_other(choice: Choice, stack: ExitStack) -> UnderTest:
     root = choice.module.partition(".")[0]
     if find_spec(root) is None:
-        raise NotInstalledError(
-            f"{root} is not installed; install it with: {_INSTALL.get(root, f'pip install {root}')}"
-        )
+        # Nobody knows whether an index has a name that we do not know, nor what it is there.
+        known = _INSTALL.get(root)
+        advice = f"install it with: {known}" if known else "is it on PYTHONPATH?"
+        raise NotInstalledError(f"{root} is not installed; {advice}")
     xp = import_module(_WRAPPED.get(choice.module, choice.module))
     if choice.device:
         return UnderTest(xp, stack.enter_context(_default_device(choice)))

@@ -90,7 +90,7 @@ def test_what_cannot_be_opened() -> None:
         ("nx:strict@1999.12", ValueError, "1999.12"),
         ("nx:no_such_device", ValueError, "no_such_device"),
         ("numpy:cpu", ValueError, "write numpy"),
-        ("no_such_library", NotInstalledError, "pip install no_such_library"),
+        ("no_such_library", NotInstalledError, "no_such_library is not installed; is it on"),
     ):
         with pytest.raises(error, match=match), namespace(text):
             pass
