@@ -11,7 +11,7 @@ from types import EllipsisType, ModuleType
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final
 
 from ..config import hints
-from ..native import native, with_twin
+from ..native import native, with_advice, with_twin
 from .missing_attributes import INSTEAD, MissingAttribute
 
 if TYPE_CHECKING:
@@ -296,21 +296,25 @@ class Array:
     def imag(self, value: Array | PythonScalar) -> None:
         methods.set_imag(self, value)
 
+    @with_advice
     def all(self, axis: Axes = None, out: None = None, keepdims: bool = False) -> Array:
         """The function ``all`` as a method."""
         methods.refuse_out("all", out)
         return utility.all(self, axis=axis, keepdims=keepdims)
 
+    @with_advice
     def any(self, axis: Axes = None, out: None = None, keepdims: bool = False) -> Array:
         """The function ``any`` as a method."""
         methods.refuse_out("any", out)
         return utility.any(self, axis=axis, keepdims=keepdims)
 
+    @with_advice
     def argmax(self, axis: int | None = None, out: None = None, *, keepdims: bool = False) -> Array:
         """The function ``argmax`` as a method."""
         methods.refuse_out("argmax", out)
         return searching.argmax(self, axis=axis, keepdims=keepdims)
 
+    @with_advice
     def argmin(self, axis: int | None = None, out: None = None, *, keepdims: bool = False) -> Array:
         """The function ``argmin`` as a method."""
         methods.refuse_out("argmin", out)
@@ -381,11 +385,13 @@ class Array:
         """
         return methods.element(self, args)
 
+    @with_advice
     def max(self, axis: Axes = None, out: None = None, keepdims: bool = False) -> Array:
         """The function ``max`` as a method."""
         methods.refuse_out("max", out)
         return statistical.max(self, axis=axis, keepdims=keepdims)
 
+    @with_advice
     def mean(
         self,
         axis: Axes = None,
@@ -399,11 +405,13 @@ class Array:
             methods.as_floating(self, dtype, "mean"), axis=axis, keepdims=keepdims
         )
 
+    @with_advice
     def min(self, axis: Axes = None, out: None = None, keepdims: bool = False) -> Array:
         """The function ``min`` as a method."""
         methods.refuse_out("min", out)
         return statistical.min(self, axis=axis, keepdims=keepdims)
 
+    @with_advice
     def prod(
         self,
         axis: Axes = None,
@@ -442,10 +450,12 @@ class Array:
         """The function ``searchsorted`` as a method of the sorted array."""
         return searching.searchsorted(self, v, side=side, sorter=sorter)
 
+    @with_advice
     def squeeze(self, axis: Axes = None) -> Array:
         """The function ``squeeze`` as a method: a view without the axes of size 1, or some."""
         return methods.squeezed(self, axis)
 
+    @with_advice
     def std(
         self,
         axis: Axes = None,
@@ -465,6 +475,7 @@ class Array:
             keepdims=keepdims,
         )
 
+    @with_advice
     def sum(
         self,
         axis: Axes = None,
@@ -489,6 +500,7 @@ class Array:
         """
         return methods.transposed(self, axes)
 
+    @with_advice
     def var(
         self,
         axis: Axes = None,
@@ -508,6 +520,7 @@ class Array:
             keepdims=keepdims,
         )
 
+    @with_advice
     def view(self, dtype: DTypeLike | None = None) -> Array:
         """The bytes of this array read as another dtype: a view.
 

@@ -90,6 +90,10 @@ def advise(
     count = len(args) - len(names or ())
     named = dict(zip(names or (), args[count:], strict=True))
     parameters = list(inspect.signature(function).parameters.values())
+    if parameters and parameters[0].name == "self":
+        # Of a method, whose array is no argument of the call as it is written.
+        del parameters[0]
+        args, count = args[1:], count - 1
     found = (
         _unknown_name(function, parameters, args[:count], named)
         or _too_many(function, parameters, args[:count], named)
@@ -197,6 +201,8 @@ def _nothing_fits(
             return f"of two arrays, element by element: {_OF_TWO[name]}(x1, x2)"
         if not options:
             return _WITHOUT["out"].format(name)
+    if name == "view":
+        return "views have another dtype: for another shape use x.reshape(...)"
     if name == "round":
         return "the standard rounds to integers alone: use x.round(decimals)"
     if not options:
@@ -220,13 +226,13 @@ def _unknown_name(
         if name in known:
             continue
         if name in _WITHOUT:
-            return _WITHOUT[name].format(function.__name__)
+            return _WITHOUT[name].format(_name(function))
         called = [each for each in _RENAMED.get(name, ()) if each in known and each not in named]
         if not called:
             return ""
         parameter = known[called[0]]
         if parameter.kind is Parameter.POSITIONAL_ONLY:
-            return f"{called[0]} is given by position: {function.__name__}({called[0]}, ...)"
+            return f"{called[0]} is given by position: {_name(function)}({called[0]}, ...)"
         if name in _OTHER_VALUES:
             return f"here it is {called[0]}, which is {parameter.default!r} by default"
         renamed[name] = called[0]
@@ -273,7 +279,11 @@ def _call(
         _written(value, parameter.name) for parameter, value in zip(places, given, strict=False)
     ]
     parts += [f"{name}={_written(value, name)}" for name, value in named.items()]
-    return f"{function.__name__}({', '.join(parts)})"
+    return f"{_name(function)}({', '.join(parts)})"
+
+
+def _name(function: Callable[..., object]) -> str:
+    return f"{'x.' * function.__qualname__.startswith('Array.')}{function.__name__}"
 
 
 def _written(value: object, name: str) -> str:

@@ -64,6 +64,9 @@ CALLS = {
     "xp.sum(x, out=y)": "nothing is written into arrays that are given: assign the result, "
     "y[...] = sum(...)",
     "xp.sum(x, where=y)": "select before the call, with where(condition, x, 0) or x[condition]",
+    # Methods, which take what NumPy's do.
+    "x.argmax(dim=0)": "dim is called axis here: x.argmax(axis=0)",
+    "x.squeeze(dim=0)": "dim is called axis here: x.squeeze(axis=0)",
     # Nothing better is known than what Python says.
     "xp.sum(x, no_such=1)": "",
     "xp.sum()": "",
@@ -74,6 +77,9 @@ BY_THE_EXTENSION_ALONE = {
     "y[...] = exp(...)",
     "xp.round(x, 2)": "the standard rounds to integers alone: use x.round(decimals)",
     "xp.clip(x, a_min=0)": "a_min is called min here: clip(x, min=0)",
+    "x.sum(dim=1)": "dim is called axis here: x.sum(axis=1)",
+    "x.std(0, keepdim=True)": "keepdim is called keepdims here: x.std(0, keepdims=True)",
+    "x.view(3, 2)": "views have another dtype: for another shape use x.reshape(...)",
 }
 if native is not None:
     CALLS |= BY_THE_EXTENSION_ALONE
@@ -113,6 +119,7 @@ def test_the_call_that_is_told_can_be_made(code):
     if "tensordot" in code:
         names["x2"] = xp.ones((3, 2))
     place = code.partition("(")[0].rpartition(".")[0]
+    call = call.removeprefix("x.")
     if "squeeze" in code:  # no axis of ours has one element
         names["x"] = xp.ones((1, 1))
     if "cholesky" in code:
