@@ -38,7 +38,9 @@ def evaluate(*arrays: Array) -> None:
     """
     by_device: dict[Device, list[Array]] = {}
     for i, x in enumerate(arrays, start=1):
-        by_device.setdefault(only_array(x, f"argument {i}")._device, []).append(x)
+        if type(x) is not Array:
+            only_array(x, f"argument {i}")
+        by_device.setdefault(x._device, []).append(x)
     for device, group in by_device.items():
         device.backend.evaluate(*[x._handle for x in group])
 

@@ -10,7 +10,6 @@ is not compiled.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import reduce
 from typing import TypeAlias
 
 from ...contract.backend import Native
@@ -89,9 +88,9 @@ class Traced(NamespaceBackend):
 
     def must_be_finite(self, result: Tensor, x: Tensor, error: Exception) -> None:
         """Raise `error` after the run if `result` is not finite, as `x` is."""
-        xp = self.xp
-        bad = ~xp.all(xp.isfinite(self.array(result))) & xp.all(xp.isfinite(self.array(x)))
-        self.checks.append((~bad, error))
+        zero, given = [self.xp.sum(self.array(each) * 0) for each in (result, x)]
+        # A sum of zeros, unless there is an infinity or a NaN: in one pass over each.
+        self.checks.append(((zero == 0) | (given != 0), error))
 
 
 def prepare(
@@ -134,7 +133,7 @@ def _numbers(shape: Sizes) -> tuple[int, ...]:
 class _Computing:
     """The steps as a function of arrays: to the values that are kept, and what tells of errors."""
 
-    __slots__ = ("_backend", "_compile", "_compiled", "_count", "_errors")
+    __slots__ = ("_backend", "_compile", "_compiled", "_errors")
 
     def __init__(
         self,
@@ -145,32 +144,31 @@ class _Computing:
         kinds: Kinds,
     ) -> None:
         self._errors: list[Exception] = []
-        self._count = 0
 
         def traced(*arrays: Native) -> list[Native]:
             tracing.checks = []
             results = [tracing.array(x) for x in steps(*[wrap(array) for array in arrays])]
-            self._count = len(results)
             self._errors = [error for _, error in tracing.checks]
-            passed = [passed for passed, _ in tracing.checks]
-            # One array to look at after a run.
-            both = [reduce(lambda x, y: x & y, passed)] if passed else []
-            return [*results, *both, *passed]
+            if not tracing.checks:
+                return results
+            # One number to look at after a run: that of the first error; theirs all if none is.
+            found = len(tracing.checks)
+            for number, (passed, _) in reversed([*enumerate(tracing.checks)]):
+                found = tracing.xp.where(passed, found, number)
+            return [*results, found]
 
         self._backend = backend
         self._compiled: ArrayFunction | None = None
         self._compile = trace_arrays(traced, kinds)
 
     def __call__(self, *arrays: Native) -> Sequence[Native]:
-        errors, count = self._errors, self._count
+        errors = self._errors
         try:
             if self._compiled is None:
                 self._compiled = self._compile()
             results = self._compiled(*arrays)
-            if errors and not results[count].item():
-                for is_well, error in zip(results[count + 1 :], errors, strict=True):
-                    if not is_well:
-                        raise type(error)(*error.args)
+            if errors and (number := results[-1].item()) < len(errors):
+                raise type(errors[number])(*errors[number].args)
         except self._backend.errors as error:
             self._backend.refuse(error)
         return results

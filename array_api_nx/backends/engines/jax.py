@@ -203,7 +203,8 @@ class JaxBackend(NamespaceBackend):
 
     def evaluate(self, *handles: Tensor) -> None:
         # JAX hands out arrays before they are computed.
-        jax.block_until_ready([self.array(x) for x in handles])
+        for x in handles:
+            self.array(x).block_until_ready()
 
     def axis_order(self, x: Tensor) -> AxisOrder | None:
         # What is in no cell yet is read as a whole.
