@@ -27,7 +27,7 @@ from ...core.dtypes import DType
 from ...core.shape import broadcast_shapes
 from ...core.symbolic import KnownInts
 from ...explain.model import RunExplanation
-from . import counting, distinct, programs
+from . import counting, distinct, programs, selected_rows
 from .engine import loops, operations, sliced_calls
 from .engine.fperrors import located
 from .engine.loops import scipy_is_quiet
@@ -582,15 +582,8 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
         if array is None:
             array = self.bind(x)
         where = self._keys(keys, self.array)
-        if (
-            array.size > sliced_calls.TAKE_SOURCE_MIN
-            and type(where) is _ndarray
-            and _is_plain(array, where)
-        ):
-            taken = sliced_calls.take(array, where, 0)
-            if taken is not None:
-                return wrap(taken)
-        return wrap(array[where])
+        selected = selected_rows.read(array, where) if type(where) is _ndarray else None
+        return wrap(array[where] if selected is None else selected)
 
     def _copied(self, x: Tensor) -> NDArray:
         return self._ordered(x).copy()
@@ -604,9 +597,9 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
         where = self._keys(keys, self._ordered if _READS_KEYS_FIRST else self._copied)
         if target.storage is not None and target.storage.tracked:
             with self.writing(target):
-                self.array(target)[where] = written
+                _set(self.array(target), where, written)
         else:
-            self.array(target)[where] = written
+            _set(self.array(target), where, written)
 
     def take(self, x: Tensor, indices: Tensor, axis: int) -> Tensor:
         array, where = self.array(x), self.array(indices)
@@ -742,14 +735,9 @@ def _has_both_zeros(array: NDArray) -> bool:
     return bool(negative.any()) and not negative.all()
 
 
-def _is_plain(array: NDArray, indices: NDArray) -> bool:
-    """Whether ``array[indices]`` equals `sliced_calls.take` of them, and they are many enough."""
-    return bool(
-        indices.size > sliced_calls.TAKE_INDICES_MIN
-        and indices.dtype == _INT64
-        and array.flags.c_contiguous
-        and indices.flags.c_contiguous
-    )
+def _set(array: NDArray, where: Native, written: ArrayOrScalar) -> None:
+    if type(where) is not _ndarray or not selected_rows.write(array, where, written):
+        array[where] = written
 
 
 def _reversal(array: NDArray) -> np.ufunc:

@@ -1,0 +1,102 @@
+"""Selections by one mask, or one array of indices, of which each brings the elements that follow.
+
+NumPy goes through such a selection by an iterator, which makes every row of a few elements cost as
+much as a hundred of them. Where arrays are row-major the same can be said by calls that copy rows.
+100,000 rows of 2 float64, half of them selected, on an AMD EPYC: 1.4 ms to read or write them by a
+mask, here 0.11 and 0.53; 2.0 and 1.8 ms for as many indices as rows, here 0.17 and 0.20.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Final
+
+import numpy as np
+
+from ...contract.numpy_dtypes import TO_NUMPY, NDArray
+from ...core import dtypes as d
+from .engine import sliced_calls
+from .kernels import ArrayOrScalar
+
+__all__ = ["read", "write"]
+
+_BOOL: Final = TO_NUMPY[d.bool]
+_INT64: Final = TO_NUMPY[d.int64]
+# Bytes of a row. NumPy takes less than a fifth longer for the selection than for copying such rows.
+_LONGEST_ROW: Final = 1024
+
+
+def read(array: NDArray, key: NDArray) -> NDArray | None:
+    """What `key` selects: a mask of the first axes, or indices of the first.
+
+    Returns
+    -------
+    ndarray or None
+        Memory of its own; None if NumPy's indexing is as quick, or is to find out what is wrong.
+
+    Raises
+    ------
+    IndexError
+        If an index is out of range.
+    """
+    if not (array.flags.c_contiguous and key.flags.c_contiguous and key.ndim):
+        return None
+    if key.dtype == _BOOL:
+        if key.ndim == array.ndim or key.shape != array.shape[: key.ndim]:
+            return None
+        array = array.reshape(key.size, *array.shape[key.ndim :])
+        key = key.reshape(-1).nonzero()[0]
+    elif key.dtype != _INT64:
+        return None
+    if array.size > sliced_calls.TAKE_SOURCE_MIN and key.size > sliced_calls.TAKE_INDICES_MIN:
+        taken = sliced_calls.take(array, key, 0)
+        if taken is not None:
+            return taken
+    result: NDArray = array.take(key, 0)
+    return result
+
+
+def write(array: NDArray, key: NDArray, value: ArrayOrScalar) -> bool:
+    """Write `value` to the rows that `key` selects: a mask of the first axes, or indices of
+    the first.
+
+    Returns
+    -------
+    bool
+        Whether it was done; False if NumPy's indexing is as quick, or is to find out what is wrong.
+
+    Raises
+    ------
+    IndexError
+        If an index is out of range; nothing is written.
+    """
+    is_mask = key.dtype == _BOOL
+    masked = key.ndim if is_mask else 1
+    shape = array.shape[masked:]
+    width = prod(shape)
+    if not (
+        array.flags.c_contiguous
+        and key.flags.c_contiguous
+        and key.size
+        and width > 1
+        and width * array.itemsize <= _LONGEST_ROW
+        and (key.shape == array.shape[:masked] if is_mask else key.dtype == _INT64)
+        and not np.may_share_memory(array, key)
+    ):
+        return False
+    if type(value) is not np.ndarray or value.ndim <= len(shape):
+        row = np.empty((1, *shape), array.dtype)
+        try:
+            row[...] = value
+        except ValueError:
+            return False
+        value = row
+    else:
+        count = (np.count_nonzero(key),) if is_mask else key.shape
+        if value.shape != (*count, *shape) or np.may_share_memory(array, value):
+            return False
+    # A row is one element of so many bytes.
+    rows = np.dtype((np.void, width * array.itemsize))
+    target = array.reshape(-1, width).view(rows)[:, 0]
+    target[key.reshape(-1)] = np.ascontiguousarray(value).reshape(-1, width).view(rows)[:, 0]
+    return True

@@ -1,0 +1,105 @@
+"""Rows that one mask or one array of indices selects: NumPy's elements, errors and order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import array_api_nx as xp
+from array_api_nx.backends.cpu import selected_rows
+
+DTYPES = ["bool", "uint8", "int16", "float32", "float64", "complex128"]
+SHAPES = [(0, 3), (1, 2), (7, 3), (40, 2, 3), (300, 1), (300, 40), (300, 5000), (9,)]
+
+
+def values(seed: int, dtype: str, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+    numbers = np.random.default_rng(seed).integers(0, 2 if dtype == "bool" else 100, shape)
+    return numbers.astype(dtype)
+
+
+def keys(shape: tuple[int, ...]) -> list[np.ndarray[Any, Any]]:
+    rng = np.random.default_rng(3)
+    rows = shape[0]
+    masks = [rng.random(shape[:ndim]) < share for ndim in (1, len(shape)) for share in (0, 0.5, 1)]
+    if not rows:
+        return masks
+    several = [rng.integers(-rows, rows, size) for size in ((0,), (5,), (2 * rows,), (3, 4))]
+    return [*masks, *several, several[2][::2]]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_selections_are_numpys(shape: tuple[int, ...], dtype: str) -> None:
+    """What is left to NumPy is not compared: None, or nothing written."""
+    array = values(1, dtype, shape)
+    done = 0
+    for key in keys(shape):
+        expected = array[key]
+        found = selected_rows.read(array, key)
+        if found is not None:
+            assert found.dtype == expected.dtype
+            assert not np.shares_memory(found, array)
+            np.testing.assert_array_equal(found, expected)
+        rest = shape[key.ndim if key.dtype == bool else 1 :]
+        for number, written in enumerate(
+            [1, values(2, dtype, expected.shape), values(2, dtype, rest), values(2, dtype, ())]
+        ):
+            wanted, target = array.copy(), array.copy()
+            wanted[key] = written
+            if selected_rows.write(target, key, written):
+                np.testing.assert_array_equal(target, wanted, err_msg=f"{key.shape}, {number}")
+                done += 1
+            else:
+                np.testing.assert_array_equal(target, array)
+    assert done or 0 in shape or 1 in shape or len(shape) == 1 or shape[1] == 5000
+
+
+def test_bad_selections_change_nothing() -> None:
+    array = np.zeros((5, 3))
+    for index in (5, -6):
+        key = np.asarray([0, index])
+        with pytest.raises(IndexError):
+            selected_rows.read(array, key)
+        with pytest.raises(IndexError):
+            selected_rows.write(array, key, np.ones((2, 3)))
+    # NumPy is to say what is wrong with these.
+    for mask in (np.ones(4, bool), np.ones((5, 2), bool)):
+        assert selected_rows.read(array, mask) is None
+        assert not selected_rows.write(array, mask, 1)
+    for value in (np.ones((2, 3)), np.ones(2), np.ones((1, 5, 3))):
+        assert not selected_rows.write(array, np.ones(5, bool), value)
+    assert not array.any()
+
+
+def test_what_shares_memory_is_left_to_numpy() -> None:
+    array = np.arange(12).reshape(4, 3)
+    assert not selected_rows.write(array, np.asarray([3, 2, 1, 0]), array)
+    assert not selected_rows.write(array, array[0], np.zeros((3, 3), array.dtype))
+    flags = np.ones((4, 3), bool)
+    assert not selected_rows.write(flags, flags.reshape(-1)[:4], False)
+    # A row is copied first.
+    assert selected_rows.write(array, np.asarray([1, 2, 3]), array[0])
+    assert (array == [0, 1, 2]).all()
+
+
+def test_large_arrays_of_the_namespace() -> None:
+    """As users call it: reading, writing, views of what is written, errors."""
+    plain = np.random.default_rng(5).random((20_000, 3))
+    mask = plain[:, 0] > 0.5
+    places = np.random.default_rng(6).integers(-20_000, 20_000, 30_000)
+    x = xp.asarray(plain, copy=True)
+    np.testing.assert_array_equal(np.asarray(x[xp.asarray(mask), ...]), plain[mask])
+    np.testing.assert_array_equal(np.asarray(x[xp.asarray(places), :]), plain[places])
+    view = x[:, 1]
+    written = np.random.default_rng(7).random((30_000, 3))
+    plain[places] = written  # the last of several values wins
+    x[xp.asarray(places)] = xp.asarray(written)
+    np.testing.assert_array_equal(np.asarray(view), plain[:, 1])
+    plain[mask] = -plain[mask]
+    x[xp.asarray(mask)] = -x[xp.asarray(mask)]
+    np.testing.assert_array_equal(np.asarray(x), plain)
+    with pytest.raises(IndexError):
+        x[xp.asarray([0] * 300 + [20_000])] = 1.0
+    np.testing.assert_array_equal(np.asarray(view), plain[:, 1])
