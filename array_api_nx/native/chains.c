@@ -169,8 +169,10 @@ int run_chain(Frame *frame, const Step *first, npy_intp rows, npy_intp columns)
             link->other = begin;
         }
     }
-    /* A spare tile holds the result until nothing of the tile is read any more. */
-    const View spare = {frame->spare, columns * itemsize, itemsize};
+    /* A spare tile holds the result until nothing of the tile is read any more. Registers exchange
+       theirs only for one of the same size: one of float32 has no room for float64. */
+    char **kept = &frame->spares[itemsize == sizeof(npy_double)];
+    const View spare = {*kept, columns * itemsize, itemsize};
     if (flat) {
         run_parts(frame, links, count, begin, shared ? spare : *target, itemsize, 1, rows * columns);
     } else {
@@ -180,7 +182,7 @@ int run_chain(Frame *frame, const Step *first, npy_intp rows, npy_intp columns)
         return 0;
     }
     if (shared && last->target >= frame->kernel->operand_count) {
-        frame->spare = target->data;
+        *kept = target->data;
         target->data = spare.data;
     } else if (shared) {
         copy_tile(*target, spare, itemsize, rows, columns);

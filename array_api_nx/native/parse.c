@@ -512,9 +512,12 @@ static void lay_out(Kernel *kernel, npy_intp cells)
             position += (kernel->operands[i].itemsize * cells + 63) / 64 * 64 + gap;
         }
     }
-    kernel->spare = position;
-    if (kernel->rounds < kernel->step_count) {
-        position += ((npy_intp)sizeof(npy_double) * cells + 63) / 64 * 64 + gap;
+    for (int i = 0; i < 2; i++) {
+        kernel->spares[i] = position;
+        if (kernel->rounds < kernel->step_count) {
+            const npy_intp size = i == 0 ? sizeof(npy_float) : sizeof(npy_double);
+            position += (size * cells + 63) / 64 * 64 + gap;
+        }
     }
     kernel->results = position;
     npy_intp itemsize = 0;

@@ -414,7 +414,9 @@ void start_frame(Frame *frame, const Kernel *kernel, char *const *memories, char
             view->column = 0;
         }
     }
-    frame->spare = scratch + kernel->spare;
+    for (int i = 0; i < 2; i++) {
+        frame->spares[i] = scratch + kernel->spares[i];
+    }
     take_flags();
 }
 

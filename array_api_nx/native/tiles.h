@@ -73,7 +73,8 @@ typedef struct {
     int alternates;   /* between memory and the cache, so that it pays to fetch ahead */
     int rounds;       /* how many steps there are if each chain counts as one */
     int fetches;      /* how often something is fetched ahead for each tile; see tiles.c */
-    npy_intp spare;   /* where in the scratch chains have their result that cannot have it at once */
+    npy_intp spares[2]; /* where in the scratch chains of float32, and of float64, have their result that
+                           cannot have it at once */
     npy_intp results; /* where in the scratch the reductions of a tile are */
     npy_intp scratch; /* bytes */
 } Kernel;
@@ -97,7 +98,8 @@ typedef struct {
     char *corners[MAX_OPERANDS]; /* the first elements at the outer dims' indices */
     View views[MAX_OPERANDS + MAX_REGISTERS];
     int repeated; /* whether what repeats is packed already */
-    char *spare; /* a tile of the kernel's `spare`, or of a register that has taken that in exchange */
+    char *spares[2]; /* tiles of the kernel's `spares`, or of registers of the same itemsize that have
+                        taken those in exchange */
     View memory[MAX_OPERANDS]; /* views of the operands' own memory, packed or not */
     Interrupt *interrupt;
     int is_caller; /* whether this is the thread that waits for the kernel, which sees signals */

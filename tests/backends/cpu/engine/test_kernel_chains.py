@@ -16,7 +16,7 @@ from array_api_nx.contract import primitives as p
 from tests.support.numpy_kernels import NumPyKernel
 from tests.support.programs import needs_extension
 
-from .test_kernel import F4, F8, found, same_bits
+from .test_kernel import F4, F8, casting, found, same_bits
 
 pytestmark = needs_extension
 
@@ -160,3 +160,49 @@ def test_chains_of_large_arrays_run_in_parts(shape: tuple[int, ...]) -> None:
     for results in (compute(*lazy), xp.compile(compute)(*lazy)):
         for result, wanted in zip(results, expected, strict=True):
             assert same_bits(np.asarray(result), wanted)
+
+
+def test_chains_of_two_dtypes_keep_to_their_own_tiles() -> None:
+    """A chain in place takes another tile for its result, and leaves the register's own for the
+    next chain, which needs one of twice the size if it computes in float64 after one in float32."""
+    columns = 1000
+    x, y, out, narrow, kept, wide, widened = range(7)
+    program = [
+        Instruction(found(p.ABS, F4), (x,), narrow),
+        Instruction(found(p.ABS, F4), (x,), kept),
+        *[Instruction(found(op, F4), (narrow, x), narrow) for op in (p.ADD, p.MULTIPLY)],
+        Instruction(casting(F4, F8), (narrow,), wide),
+        *[Instruction(found(op, F8), (wide, y), wide) for op in (p.ADD, p.MULTIPLY)],
+        Instruction(casting(F4, F8), (kept,), widened),
+        Instruction(found(p.ADD, F8), (wide, widened), out),
+    ]
+    operands = [KernelOperand(size, (0, size), 0, "direct") for size in (4, 8, 8)]
+    registers = (4, 4, 8, 8)
+    kernel = Kernel(
+        (1, columns), (1, columns), 1, columns, 1, tuple(operands), registers, tuple(program)
+    )
+    rng = np.random.default_rng(6)
+    memories = [rng.uniform(-1, 1, columns).astype(F4), rng.uniform(-1, 1, columns)]
+    case = kernel, [*memories, np.zeros(columns)]
+    assert same_bits(results(prepare, case)[1], results(NumPyKernel, case)[1])
+
+
+def test_programs_of_two_dtypes() -> None:
+    rng = np.random.default_rng(4)
+    narrow, wide = rng.uniform(-1, 1, 3000).astype(F4), rng.uniform(-1, 1, 3000)
+
+    def compute(x: Any, y: Any, cast: Any) -> Any:
+        low = cast(((x - x) - x) * x, F8)
+        high = y - y
+        high = high + high
+        difference = high - low
+        product = (high * low + difference) * difference
+        return cast(product, F4) * x, cast(difference, F4)
+
+    def traced(x: xp.Array, y: xp.Array) -> Any:
+        return compute(x, y, lambda z, to: xp.astype(z, xp.float32 if to == F4 else xp.float64))
+
+    expected = compute(narrow, wide, np.ndarray.astype)
+    computed = xp.compile(traced)(xp.asarray(narrow, copy=True), xp.asarray(wide, copy=True))
+    for result, wanted in zip(computed, expected, strict=True):
+        assert same_bits(np.asarray(result), wanted)
