@@ -1,0 +1,172 @@
+"""Calls of compiled functions whose programs another engine has compiled, on an engine made up
+here: what its arrays and functions do while C uses them must not matter."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import array_api_nx as xp
+from array_api_nx.contract.strided import Tensor
+from array_api_nx.native import native
+from tests.support import twins
+
+pytestmark = twins.needs_native
+
+
+class Backend:
+    pass
+
+
+class Device:
+    def __init__(self) -> None:
+        self.backend = Backend()
+
+
+class EngineArray:
+    """An array of shape (2, 3), of which `asked` is called whenever its shape is."""
+
+    def __init__(self, asked: Callable[[], object] = lambda: None) -> None:
+        self.asked = asked
+        self.is_packed = True
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        self.asked()
+        return 2, 3
+
+    def packed(self) -> bool:
+        return self.is_packed
+
+
+def wrapped(engines: object, device: Device) -> Any:
+    tensor: Any = Tensor()
+    tensor.array = engines
+    tensor.view = tensor.storage = None
+    array: Any = xp.Array()
+    array._handle, array._dtype, array._device = tensor, xp.float64, device
+    return array
+
+
+def fallen_back(caller: Any, *arguments: Any) -> str:
+    return "the Python function"
+
+
+def compiled(
+    device: Device, compute: Any, count: int = 1, results: Any = None, is_tuple: bool = False
+) -> Any:
+    """A compiled function whose program takes `count` arrays."""
+    assert native is not None
+    function = type("Function", (native.ProgramCaller,), {"_run": fallen_back})()
+    function._program = (
+        compute, device.backend, device, (((2, 3), xp.float64),) * count, "packed",
+        ((0, xp.float64),) if results is None else results, is_tuple,
+    )  # fmt: skip
+    return function
+
+
+def test_calls_compute() -> None:
+    device = Device()
+    x, y = EngineArray(), EngineArray()
+    call = compiled(device, lambda a, b: [a, (a, b)], 2, ((1, xp.float64), (0, xp.bool)), True)
+    pair, first = call(wrapped(x, device), wrapped(y, device))
+    assert pair._handle.array == (x, y)
+    assert first._handle.array is x
+    assert (pair.dtype, first.dtype) == (xp.float64, xp.bool)
+    assert pair.device is device
+
+
+def test_other_arguments_are_left_to_python() -> None:
+    device = Device()
+    call = compiled(device, lambda a: [a])
+    x = EngineArray()
+    assert call(wrapped(x, device))._handle.array is x
+    left = "the Python function"
+    assert call(wrapped(x, Device())) == left
+    assert call(wrapped(None, device)) == left
+    assert call(xp.Array()) == left
+    assert call(x) == left
+    assert call() == call(*[wrapped(x, device)] * 2) == left
+    x.is_packed = False
+    assert call(wrapped(x, device)) == left
+    x.is_packed = True
+    device.backend = Backend()
+    assert call(wrapped(x, device)) == left
+
+
+def test_arrays_outlive_a_look_at_them() -> None:
+    """While an engine tells the shape, another thread may write to the array, which then has
+    another one of the engine: the one that was asked is used until the end."""
+    device = Device()
+    alive = []
+
+    def look() -> None:
+        argument._handle.array = None
+
+    def compute(array: EngineArray) -> list[str]:
+        alive.append(reference() is array)
+        return ["computed"]
+
+    engines = EngineArray(look)
+    reference = weakref.ref(engines)
+    argument = wrapped(engines, device)
+    del engines
+    result = compiled(device, compute)(argument)
+    assert alive == [True]
+    assert result._handle.array == "computed"
+    gc.collect()
+    assert reference() is None
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_errors_of_the_engine_leave_nothing_behind(count: int) -> None:
+    device = Device()
+
+    def fail(*ignored: object) -> Any:
+        raise ValueError("no")
+
+    class WithoutShape:
+        @property
+        def shape(self) -> None:
+            fail()
+
+    class WithoutTruth(EngineArray):
+        def packed(self) -> Any:
+            return self
+
+        def __bool__(self) -> bool:
+            return bool(fail())
+
+    good = EngineArray()
+    argument = wrapped(good, device)
+    results = ((0, xp.float64), (0, xp.float64))
+    calls = [
+        (compiled(device, fail, count), argument, ValueError),
+        (compiled(device, lambda *arrays: 5, count), argument, TypeError),
+        (compiled(device, lambda *arrays: [], count, results, True), argument, SystemError),
+        (
+            compiled(device, lambda *arrays: arrays, count),
+            wrapped(WithoutShape(), device),
+            ValueError,
+        ),
+        (
+            compiled(device, lambda *arrays: arrays, count),
+            wrapped(WithoutTruth(), device),
+            ValueError,
+        ),
+    ]
+    before = 0, 0
+    for number in range(20):
+        for call, last, error in calls:
+            with pytest.raises(error):
+                call(*[argument] * (count - 1), last)
+        gc.collect()
+        if number == 10:
+            before = sys.getrefcount(good), len(gc.get_objects())
+    assert sys.getrefcount(good) == before[0]
+    assert len(gc.get_objects()) <= before[1] + 5
