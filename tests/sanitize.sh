@@ -7,8 +7,9 @@
 #     tests/sanitize.sh valgrind [pytest arguments]
 #     tests/sanitize.sh portable [pytest arguments]
 #
-# Without arguments the tests of the C core, of kernels, loops, the memory pool, sequences,
-# interrupts, threads and operations run; under ThreadSanitizer those with threads.
+# Without arguments the tests of the C core, of kernels, products in tiles, loops, the memory pool,
+# sequences, random numbers, interrupts, threads and operations run; under ThreadSanitizer those
+# with threads.
 # PYTHON and CC say which to use.
 # It is built in a copy of the sources, so that the one in use stays as it is.
 set -eu
@@ -23,8 +24,9 @@ if [ $# -eq 0 ]; then
             "thread or parallel or pool or fork or share"
     else
         set -- "$@" "$engine/test_kernel.py" "$engine/test_kernel_chains.py" \
-            "$engine/test_kernel_interrupted.py" \
-            "$engine/test_loops.py" "$engine/test_operations.py" tests/native
+            "$engine/test_kernel_interrupted.py" "$engine/test_kernel_copied_tiles.py" \
+            "$engine/test_loops.py" "$engine/test_operations.py" tests/native tests/random \
+            tests/backends/cpu/lazy/test_planning_rows.py
     fi
 fi
 python=${PYTHON:-python3}
@@ -65,6 +67,8 @@ thread)
     # thread hands the GIL to another is, by the locks that Python takes. It does not know
     # addresses where some kernels place memory, but without randomisation there are none such.
     export TSAN_OPTIONS=die_after_fork=0:allocator_may_return_null=1:exitcode=66
+    # Nor does it see how BLAS' own threads wait for each other.
+    export OPENBLAS_NUM_THREADS=1
     LD_PRELOAD="$($cc -print-file-name=libtsan.so)" setarch -R \
         $python -m pytest -p no:cacheprovider --capture=sys "$@"
     ;;

@@ -99,7 +99,8 @@ static INLINE npy_double log1p64(npy_double x)
 static INLINE npy_double exp64(npy_double x)
 {
     const npy_double inside = x < -700.0 ? -700.0 : x;
-    const npy_double halvings = floor(inside * -1.4426950408889634 + 0.5);
+    /* Of NaN, which is no int, there are none: it remains NaN. */
+    const npy_double halvings = x == x ? floor(inside * -1.4426950408889634 + 0.5) : 0.0;
     const npy_double r =
         (inside + halvings * 6.93147180369123816490e-01) + halvings * 1.90821492927058770002e-10;
     const npy_double value =

@@ -134,6 +134,15 @@ def test_elements_are_drawn_by_their_own_parameters():
         assert_same(both[:, 1], drawn(name, other, *rest)[:, 1])
 
 
+def test_shapes_of_almost_zero():
+    """Their logarithms are beyond all numbers, and the difference of two of them is none, which
+    UndefinedBehaviorSanitizer must not see converted to an integer."""
+    rng = xp.random.default_rng(8)
+    assert_same(rng.standard_gamma(5e-324, 100), np.zeros(100))
+    shares = np.asarray(rng.beta(5e-324, 5e-324, 100))
+    assert (np.isnan(shares) | ((shares >= 0) & (shares <= 1))).all()
+
+
 def test_bits_do_not_change_between_versions():
     rng = xp.random.default_rng(7)
     words = np.frombuffer(rng.bytes(16), "<u4").tolist()
