@@ -107,10 +107,12 @@ static int overlap(View a, View b, npy_intp itemsize, npy_intp rows, npy_intp co
     return low[0] < high[1] && low[1] < high[0];
 }
 
-/* Whether rows follow each other as elements do. */
-static int is_flat(View view, npy_intp rows, npy_intp columns)
+/* Whether rows follow each other as elements do, which are adjacent, or the same one. A tile of one
+   column may have any step from it to the next. */
+static int is_flat(View view, npy_intp itemsize, npy_intp rows, npy_intp columns)
 {
-    return rows == 1 || view.row == columns * view.column;
+    return rows == 1 || (view.row == columns * view.column &&
+                         (view.column == 0 || view.column == itemsize));
 }
 
 static View moved(View view, npy_intp row, npy_intp column)
@@ -153,7 +155,8 @@ int run_chain(Frame *frame, const Step *first, npy_intp rows, npy_intp columns)
     View *target = &frame->views[last->target];
     const View begin = frame->views[first->sources[0]];
     int shared = overlap(begin, *target, itemsize, rows, columns);
-    int flat = is_flat(begin, rows, columns) && is_flat(*target, rows, columns);
+    int flat =
+        is_flat(begin, itemsize, rows, columns) && is_flat(*target, itemsize, rows, columns);
     for (int i = 0; i < count; i++) {
         const Step *step = &first[i];
         Link *link = &links[i];
@@ -164,7 +167,7 @@ int run_chain(Frame *frame, const Step *first, npy_intp rows, npy_intp columns)
         if (step->loop.sources == 2 && !(link->is_first && link->is_second)) {
             link->other = frame->views[step->sources[link->is_first]];
             shared = shared || overlap(link->other, *target, itemsize, rows, columns);
-            flat = flat && is_flat(link->other, rows, columns);
+            flat = flat && is_flat(link->other, itemsize, rows, columns);
         } else {
             link->other = begin;
         }

@@ -162,6 +162,24 @@ def test_chains_of_large_arrays_run_in_parts(shape: tuple[int, ...]) -> None:
             assert same_bits(np.asarray(result), wanted)
 
 
+@pytest.mark.parametrize("step", [0, 8, 16, 24, -24, -8])
+@pytest.mark.parametrize("row", [8, 16, 24, -24, -8])
+def test_chains_on_one_column(step: int, row: int) -> None:
+    """Whatever the step to the next column, which there is not."""
+    rows = 6
+    strides = [(row, step), (8, 8), (row, step)]
+    operands = tuple([KernelOperand(8, each, 0, "direct") for each in strides])
+    add, multiply = [found(op, F8) for op in (p.ADD, p.MULTIPLY)]
+    program = (Instruction(add, (0, 1), 3), Instruction(multiply, (3, 1), 2))
+    kernel = Kernel((rows, 1), (rows, 1), 0, rows, 1, operands, (8,), program)
+    outs = []
+    for machine in (NumPyKernel, prepare):
+        memories: Any = [np.arange(40.0), np.arange(1.0, 7.0), np.zeros(40)]
+        machine(kernel).run([(memories[0], 160), (memories[1], 0), (memories[2], 160)], 1)
+        outs.append(memories[2])
+    assert same_bits(outs[1], outs[0])
+
+
 def test_chains_of_two_dtypes_keep_to_their_own_tiles() -> None:
     """A chain in place takes another tile for its result, and leaves the register's own for the
     next chain, which needs one of twice the size if it computes in float64 after one in float32."""
