@@ -72,15 +72,16 @@ static int locate(const Kernel *kernel, int number, PyObject *memory, PyArrayObj
         return refuse("operand %d is written, but its memory is read-only", number);
     }
     *address = PyArray_BYTES(*array) + offset;
+    const npy_intp aligned =
+        alignment(operand->drawn ? (npy_intp)sizeof(npy_uint64) : operand->itemsize);
+    if ((uintptr_t)*address % (uintptr_t)aligned != 0) {
+        return refuse("operand %d is not aligned to %zd bytes", number, aligned);
+    }
     if (operand->drawn &&
         (offset != 0 || size < (npy_intp)sizeof(Drawing) ||
          drawn_itemsize((const Drawing *)*address) != operand->itemsize)) {
         return refuse("memory %d must describe a draw of numbers of %zd bytes", number,
                       operand->itemsize);
-    }
-    if ((uintptr_t)*address % (uintptr_t)alignment(operand->itemsize) != 0) {
-        return refuse("operand %d is not aligned to %zd bytes", number,
-                      alignment(operand->itemsize));
     }
     return 1;
 }

@@ -91,7 +91,10 @@ static int check_source(SequenceObject *self, const Pass *pass, int i)
     const int number = pass->arrays[i];
     const npy_intp offset = pass->offsets[i];
     const npy_intp size = memory_size(self, number);
-    const npy_intp aligned = alignment(operand->itemsize);
+    /* What describes random numbers is longer than one of them. What it says is known in each call. */
+    const npy_intp end = operand->drawn ? (npy_intp)sizeof(Drawing) : operand->high;
+    const npy_intp aligned =
+        alignment(operand->drawn ? (npy_intp)sizeof(npy_uint64) : operand->itemsize);
     npy_uintp address = (npy_uintp)offset;
     if (number < self->given_count) {
         self->given[number].written |= operand->written;
@@ -105,9 +108,9 @@ static int check_source(SequenceObject *self, const Pass *pass, int i)
     }
     /* A kernel without elements touches no memory but accumulators, which it initialises. */
     const int touched = !is_empty(pass->kernel) || (operand->accumulates && size > 0);
-    if (touched && (offset + operand->low < 0 || offset + operand->high > size)) {
+    if (touched && (offset + operand->low < 0 || offset + end > size)) {
         return refuse("operand %d covers the bytes %zd to %zd, its memory has %zd", i,
-                      offset + operand->low, offset + operand->high, size);
+                      offset + operand->low, offset + end, size);
     }
     if (address % (npy_uintp)aligned != 0) {
         return refuse("operand %d is not aligned to %zd bytes", i, aligned);
@@ -407,6 +410,14 @@ static int run_pass(const SequenceObject *self, const Pass *pass, char *const *b
     if (is_empty(kernel)) {
         start_accumulators(self, pass, addresses);
         return 1;
+    }
+    for (int i = 0; i < kernel->operand_count; i++) {
+        const Operand *operand = &kernel->operands[i];
+        if (operand->drawn &&
+            drawn_itemsize((const Drawing *)addresses[i]) != operand->itemsize) {
+            return refuse("operand %d must describe a draw of numbers of %zd bytes", i,
+                          operand->itemsize);
+        }
     }
     int complete = acquire_team(&team, kernel->scratch, kernel->tasks, pass->threads);
     if (complete) {

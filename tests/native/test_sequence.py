@@ -437,6 +437,37 @@ def test_bad_descriptions(part, bad, error, message):
         sequence(*{**good(), part: bad}.values())
 
 
+def test_descriptions_of_random_numbers():
+    """What a kernel takes for a description of a draw lies inside its memory, and is one."""
+    assert native is not None
+    loop = loops.find(p.ABS, F8)
+    assert loop is not None
+    drawn = KernelOperand(8, (0, 0), 0, "packed", numbers=(0, 1))
+    out = KernelOperand(8, (0, 8), 0, "direct")
+    program = (Instruction(loop, (0,), 1),)
+    kernel = ready(Kernel((1, 8), (1, 8), 1, 8, 1, (drawn, out), (), program))
+    draw = native.drawing("uniform", F8, 1, 2, 0, 0, 0)
+    words = (draw.shape, draw.dtype)
+    expected = np.empty(8)
+    native.draw(draw, 0, expected)
+    passes = ((kernel, at(0, 1), 1),)
+    results = np.empty(8)
+    sequence((words, EIGHT), (), passes).run([draw, results])
+    assert results.tobytes() == expected.tobytes()
+    bad = draw.copy()
+    bad[0] = 99
+    narrow = native.drawing("uniform", F4, 1, 2, 0, 0, 0)
+    for wrong in (bad, narrow):
+        with pytest.raises(ValueError, match="operand 0 must describe a draw of numbers of 8"):
+            sequence((words, EIGHT), (), passes).run([wrong, results])
+    for fixed, message in (
+        (draw[:7].copy(), "operand 0 covers the bytes 0 to 64, its memory has 56"),
+        (shifted(8).view(np.uint64), "operand 0 is not aligned to 8 bytes"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            sequence((EIGHT,), (fixed,), ((kernel, at(1, 0), 1),))
+
+
 def test_bad_calls():
     assert native is not None
     with pytest.raises(TypeError, match="takes exactly 4 arguments"):
