@@ -385,9 +385,14 @@ class Compiled(_ProgramCaller, Generic[P, R]):
             return self.__wrapped__(*args, **kwargs)
         for state, used in zip(states, bound.used, strict=True):
             state._advance(used, check=True)
-        handles = bound.run(*[x._handle for x in leaves])
-        for state, used in zip(states, bound.used, strict=True):
-            state._advance(used)
+        # Before the program runs: a signal's handler that draws meanwhile gets other numbers.
+        reached = [state._advance(used) for state, used in zip(states, bound.used, strict=True)]
+        try:
+            handles = bound.run(*[x._handle for x in leaves])
+        except BaseException:
+            for state, used, place in zip(states, bound.used, reached, strict=True):
+                state._retreat(used, place)
+            raise
         return bound.finish(handles, given)
 
     def _bind(self, key: Structure, leaves: list[Tree], structure: Structure) -> _Bound:

@@ -43,8 +43,12 @@ class Stateful:
         """Of what stands for it: by how much it advances, an int or an expression of sizes."""
         raise NotImplementedError
 
-    def _advance(self, used: int, *, check: bool = False) -> None:
-        """Advance; if `check`, only raise the error of doing so."""
+    def _advance(self, used: int, *, check: bool = False) -> int:
+        """Advance, and return how far; if `check`, only raise the error of doing so."""
+        raise NotImplementedError
+
+    def _retreat(self, used: int, reached: int) -> None:
+        """Undo the `_advance` that returned `reached`, unless it has advanced further since."""
         raise NotImplementedError
 
 

@@ -68,10 +68,15 @@ class State(Stateful):
         key -= 2**64 if key >= 2**63 else 0
         return [asarray(x, dtype=d.int64, device=place) for x in (key, self._counter)]
 
-    def _advance(self, used: int, *, check: bool = False) -> None:
-        base = self._first_of(used)
+    def _advance(self, used: int, *, check: bool = False) -> int:
+        reached = self._first_of(used) + used
         if not check:
-            self._counter = base + used
+            self._counter = reached
+        return reached
+
+    def _retreat(self, used: int, reached: int) -> None:
+        if self._counter == reached:
+            self._counter = reached - used
 
     def __repr__(self) -> str:
         return f"Generator(key={self._key}, counter={self._counter}, device={self._device})"
@@ -138,12 +143,15 @@ class State(Stateful):
     ) -> Handle:
         """The numbers of a draw that uses so many blocks."""
         with self._lock:
-            base = self._first_of(blocks)
-            handle = place.backend.draw(
-                kind, self._key, base, 0, count, dtype, low, span, parameters
-            )
-            self._counter = base + blocks
-        return handle
+            # Before they are made: a signal's handler that draws meanwhile gets other numbers.
+            reached = self._advance(blocks)
+            try:
+                return place.backend.draw(
+                    kind, self._key, reached - blocks, 0, count, dtype, low, span, parameters
+                )
+            except BaseException:
+                self._retreat(blocks, reached)
+                raise
 
     def _reals(
         self, kind: Kind, size: Size, dtype: DTypeLike | None = None, *parameters: object

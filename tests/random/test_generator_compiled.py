@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -248,3 +249,45 @@ def test_an_exhausted_generator_draws_nothing():
     with pytest.raises(ValueError, match="exhausted"):
         compiled(rng, 3)
     assert rng._counter == before
+
+
+class Interruption(Exception):
+    pass
+
+
+@pytest.mark.parametrize("is_compiled", [False, True])
+@pytest.mark.parametrize("is_real", [False, True])
+def test_draws_during_a_draw_give_other_numbers(is_compiled, is_real):
+    """As a handler of a signal makes them. A draw that one ends has not advanced the generator."""
+
+    def function(rng):
+        return rng.standard_gamma(2.0, 6) if is_real else rng.integers(100, size=6)
+
+    def during(call, happens):
+        """Call it, and have something happen once it begins to make numbers."""
+
+        def look(frame, event, _):
+            code = frame.f_code
+            if event == "call" and code.co_filename.endswith("cpu/random_numbers.py"):
+                sys.setprofile(None)
+                happens()
+
+        sys.setprofile(look)
+        try:
+            return call()
+        finally:
+            sys.setprofile(None)
+
+    def interrupt():
+        raise Interruption
+
+    draw = xp.compile(function) if is_compiled else function
+    expected = xp.random.default_rng(1)
+    numbers = [np.asarray(draw(expected)) for _ in range(3)]
+    rng = xp.random.default_rng(1)
+    with pytest.raises(Interruption):
+        during(lambda: draw(rng), interrupt)
+    inner = []
+    assert_same(during(lambda: draw(rng), lambda: inner.append(draw(rng))), numbers[0])
+    assert_same(inner[0], numbers[1])
+    assert_same(draw(rng), numbers[2])
