@@ -309,6 +309,11 @@ int add_small_matrices(PyObject *module)
         if (matmul == NULL) {
             return -1;
         }
+        /* These say that an operand is to be copied if it is the result, too: other ufuncs may read
+           and write the same memory, element by element. */
+        PyUFuncObject *made = (PyUFuncObject *)matmul;
+        memcpy(made->op_flags, ufunc->op_flags, 3 * sizeof(*made->op_flags));
+        made->iter_flags = ufunc->iter_flags;
     }
 #endif
     return PyModule_AddObjectRef(module, "matmul", matmul) < 0 ||

@@ -108,3 +108,20 @@ def test_threads_that_meet_a_size_first_agree() -> None:
     with ThreadPoolExecutor(8) as pool:
         results = pool.map(lambda _: native.matmul(x, y).tobytes(), range(32))
         assert all(result == expected for result in results)
+
+
+@pytest.mark.parametrize("size", [2, 4, 12])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64"])
+def test_a_result_in_the_place_of_an_operand(size: int, dtype: str) -> None:
+    assert native is not None
+    rng = np.random.default_rng(2)
+    x, y = [rng.integers(-9, 9, (6, size, size)).astype(dtype) for _ in range(2)]
+    places = [
+        lambda z: (z, z, z), lambda z: (z, y, z), lambda z: (y, z, z), lambda z: (z.mT, z, z),
+        lambda z: (z[1:], y[1:], z[:-1]), lambda z: (z[::-1], z, z), lambda z: (z[0], z, z),
+    ]  # fmt: skip
+    for place in places:
+        left, right, out = place(x.copy())
+        expected = np.matmul(left.copy(), right.copy())
+        native.matmul(left, right, out=out)
+        np.testing.assert_array_equal(out, expected)
