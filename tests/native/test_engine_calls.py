@@ -145,8 +145,12 @@ def test_errors_of_the_engine_leave_nothing_behind(count: int) -> None:
     good = EngineArray()
     argument = wrapped(good, device)
     results = ((0, xp.float64), (0, xp.float64))
+
+    def interrupt(*ignored: object) -> Any:
+        raise KeyboardInterrupt
+
     calls = [
-        (compiled(device, fail, count), argument, ValueError),
+        (compiled(device, interrupt, count), argument, KeyboardInterrupt),
         (compiled(device, lambda *arrays: 5, count), argument, TypeError),
         (compiled(device, lambda *arrays: [], count, results, True), argument, SystemError),
         (
@@ -160,8 +164,10 @@ def test_errors_of_the_engine_leave_nothing_behind(count: int) -> None:
             ValueError,
         ),
     ]
+    failing = compiled(device, fail, count)  # whose errors Python is to explain
     before = 0, 0
     for number in range(20):
+        assert failing(*[argument] * count) == "the Python function"
         for call, last, error in calls:
             with pytest.raises(error):
                 call(*[argument] * (count - 1), last)
