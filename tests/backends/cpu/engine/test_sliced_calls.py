@@ -232,9 +232,12 @@ def test_reading_by_index_arrays_that_lie_otherwise(divided: list[int]) -> None:
         expected = array[where]
         with xp.config_context(num_threads=2):
             same(BACKEND.index_get(wrap(array), (wrap(where),)), expected)
+            assert divided == []
+            # The indices that a mask stands for lie as they should.
             mask = np.resize([True, False, True], 40)
             same(BACKEND.index_get(wrap(array), (wrap(mask),)), array[mask])
-    assert divided == []
+            assert len(divided) == array.flags.c_contiguous
+            divided.clear()
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2])
