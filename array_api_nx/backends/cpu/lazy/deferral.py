@@ -302,7 +302,35 @@ class DeferredExecution(NumPyMemory):
         loop = self.binary_loop(op, x1, x2)
         if loop is None or loop.output != _dtype(out):
             return False
-        return self._store(op, loop, (x1, x2), out)
+        return self._goes_on(op, x1, x2, out) or self._store(op, loop, (x1, x2), out)
+
+    def _goes_on(self, op: Primitive, x1: Operand, x2: Operand, out: Tensor) -> bool:
+        """Whether `binary` into `out` was deferred, too: all of it is pending, and now waits for
+        another expression. What reads it so far keeps the one that it had."""
+        view, storage = out.view, out.storage
+        if storage.memory is not None or not view.is_row_major:
+            return False
+        size: KnownInts = view.size
+        way = policy.decide(size)
+        if not way.defers:
+            return False
+        with lock:
+            if storage.memory is not None or size != prod(storage.node.shape):
+                return False
+            values, now = self._values((x1, x2), way.reads_shared)
+            if now:
+                return False
+            try:
+                value = builder.binary(op, *values, errors=way.errors)
+            except TooLarge:
+                return False
+            if value is None:
+                return False
+            node, whole = value
+            if whole.shape != view.shape or not whole.is_row_major or whole.offset:
+                return False
+            node.attach(storage)
+        return True
 
     def store_number(self, target: Tensor, value: ArrayOrScalar) -> bool:
         """`assign` a number to few elements of tracked memory that no expression reads or fills.

@@ -301,3 +301,66 @@ def test_one_element_is_written(as_array: bool, read: bool, shared: bool) -> Non
         assert (memory[3, 499] != 1.0) == shared
     x[5] = xp.asarray(5.0) if as_array else 5.0
     assert int(xp.count_nonzero(x != 1.0)) == 502
+
+
+# ---------------------------------------------------------------------- in place, while pending
+
+
+def in_place_while_pending(ns: Any) -> list[Any]:
+    """Readers and views from before and after, of the whole and of parts."""
+    x = ns.asarray(numbers((4, 6)), copy=True)
+    y = x * 2.0
+    row, turned = y[1, :], y.T
+    before = y - x
+    y += x
+    between = y * row
+    y *= ns.flip(y, axis=1)
+    y -= y
+    y += 3.0
+    x -= 100.0
+    y /= x
+    return [before, between, row, turned, y, x]
+
+
+def in_place_of_turned_and_dropped(ns: Any) -> list[Any]:
+    x = ns.asarray(numbers((4, 6)), copy=True)
+    turned = (x + 1.0).T
+    turned += x.T  # what is pending lies otherwise
+    y = x * 3.0
+    z = y + 1.0
+    y += z
+    del z
+    y += 1.0
+    return [turned, y, x]
+
+
+@pytest.mark.parametrize("program", [in_place_while_pending, in_place_of_turned_and_dropped])
+def test_in_place_operations_on_what_is_pending(program: Any) -> None:
+    oracle = program(np)
+    for order in ([*range(len(oracle))], [*range(len(oracle))][::-1]):
+        with deferring():
+            results = program(xp)
+            for i in order:
+                assert_same(numpy_of(results[i]), oracle[i], f"result {i}")
+
+
+def test_in_place_operations_on_what_is_pending_wait() -> None:
+    with deferring():
+        y = xp.ones((4, 6)) * 2.0
+        y += 1.0
+        y *= y
+        assert xp.explain(y).operations == 4  # ones, and three more
+        part = y[1:, :]
+        part += 1.0  # not all of it
+        assert not xp.explain(y).pending
+        assert float(y[0, 0]) == 9.0
+        assert float(y[3, 5]) == 10.0
+
+
+def test_errors_of_in_place_operations_that_wait_come_with_the_elements() -> None:
+    with deferring():
+        y = xp.zeros((4, 6)) + 1.0
+        y /= xp.zeros((4, 6))
+        assert xp.explain(y).pending
+        with pytest.warns(RuntimeWarning, match="divide by zero"):
+            assert numpy_of(y)[0, 0] == np.inf
