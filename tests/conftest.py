@@ -56,18 +56,20 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
-_latest_file: list[Path] = []
+_tests_since = 0
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_runtest_setup(item: pytest.Item) -> None:
-    """The same for all that earlier files left behind, modules and reports of tests above all.
+def pytest_runtest_setup() -> None:
+    """The same for all that earlier tests left behind, modules and reports above all.
 
     By the end that is 100,000 objects which refer to memory that no cache holds any more: each call
     of `gc.collect` in a test would take 0.1 s.
     """
-    if _latest_file != [item.path]:
-        _latest_file[:] = [item.path]
+    global _tests_since
+    _tests_since += 1
+    if _tests_since == 300:
+        _tests_since = 0
         gc.collect()
         gc.freeze()
 

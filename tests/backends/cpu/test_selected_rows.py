@@ -11,7 +11,7 @@ import array_api_nx as xp
 from array_api_nx.backends.cpu import selected_rows
 
 DTYPES = ["bool", "uint8", "int16", "float32", "float64", "complex128"]
-SHAPES = [(0, 3), (1, 2), (7, 3), (40, 2, 3), (300, 1), (300, 40), (300, 5000), (9,)]
+SHAPES = [(0, 3), (1, 2), (7, 3), (40, 2, 3), (300, 1), (300, 40), (30, 1100), (9,)]
 
 
 def values(seed: int, dtype: str, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
@@ -53,7 +53,7 @@ def test_selections_are_numpys(shape: tuple[int, ...], dtype: str) -> None:
                 done += 1
             else:
                 np.testing.assert_array_equal(target, array)
-    assert done or 0 in shape or 1 in shape or len(shape) == 1 or shape[1] == 5000
+    assert done or 0 in shape or 1 in shape or len(shape) == 1 or shape[1] == 1100
 
 
 def test_bad_selections_change_nothing() -> None:
