@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..device import Device
+from ..contract.backend import Backend, Handle
 from ..explain.explanation import Explanation
 from ..native import with_twin
 from .array import Array
@@ -36,13 +36,13 @@ def evaluate(*arrays: Array) -> None:
     >>> y = xp.sin(x) ** 2 + xp.cos(x) ** 2
     >>> xp.evaluate(y)
     """
-    by_device: dict[Device, list[Array]] = {}
+    handles: dict[Backend, list[Handle]] = {}
     for i, x in enumerate(arrays, start=1):
         if type(x) is not Array:
             only_array(x, f"argument {i}")
-        by_device.setdefault(x._device, []).append(x)
-    for device, group in by_device.items():
-        device.backend.evaluate(*[x._handle for x in group])
+        handles.setdefault(x._device.backend, []).append(x._handle)
+    for backend, group in handles.items():
+        backend.evaluate(*group)
 
 
 def explain(x: Array, /) -> Explanation:

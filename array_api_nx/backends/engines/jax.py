@@ -204,7 +204,8 @@ class JaxBackend(NamespaceBackend):
     def evaluate(self, *handles: Tensor) -> None:
         # JAX hands out arrays before they are computed.
         for x in handles:
-            self.array(x).block_until_ready()
+            array = x.array
+            (self.native(x) if array is None else array).block_until_ready()
 
     def axis_order(self, x: Tensor) -> AxisOrder | None:
         # What is in no cell yet is read as a whole.
@@ -411,7 +412,10 @@ def _traced(place: Native, function: ArrayFunction, kinds: Kinds) -> Compile:
 
 # What calls nothing of JAX that could depend on the setting.
 _WITHOUT_JAX: Final = frozenset(
-    {"axis_order", "dlpack_device", "dtype", "may_overlap", "prepare_compiled", "shape"}
+    {
+        *["axis_order", "dlpack_device", "dtype", "evaluate", "may_overlap", "prepare_compiled"],
+        "shape",
+    }
 )
 
 # Checked runs read elements by `peek`, which is no method of the contract.
