@@ -302,9 +302,9 @@ class DeferredExecution(NumPyMemory):
         loop = self.binary_loop(op, x1, x2)
         if loop is None or loop.output != _dtype(out):
             return False
-        return self._goes_on(op, x1, x2, out) or self._store(op, loop, (x1, x2), out)
+        return self._defer_in_place(op, x1, x2, out) or self._store(op, loop, (x1, x2), out)
 
-    def _goes_on(self, op: Primitive, x1: Operand, x2: Operand, out: Tensor) -> bool:
+    def _defer_in_place(self, op: Primitive, x1: Operand, x2: Operand, out: Tensor) -> bool:
         """Whether `binary` into `out` was deferred, too: all of it is pending, and now waits for
         another expression. What reads it so far keeps the one that it had."""
         view, storage = out.view, out.storage
