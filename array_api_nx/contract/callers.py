@@ -66,7 +66,10 @@ def caller() -> Caller:
 # What wraps a function, or is written inside one, has no name that a user knows. `call` is what
 # functions of strict namespaces are written as.
 _NAMELESS: Final = frozenset(
-    {"<dictcomp>", "<genexpr>", "<lambda>", "<listcomp>", "<setcomp>", "call", "recording"}
+    {
+        *["<dictcomp>", "<genexpr>", "<lambda>", "<listcomp>", "<setcomp>", "advised", "call"],
+        "recording",
+    }
 )
 # Functions that others call by another way than by their names.
 _CALLED_FROM_OUTSIDE: Final = frozenset({"_export", "_restore"})

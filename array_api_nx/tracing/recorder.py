@@ -7,7 +7,6 @@ answers and a guard is noted; where there is none, an error says what to give.
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
@@ -19,6 +18,7 @@ from typing import Any, Final, NoReturn, Self, TypeAlias, final
 import numpy as np
 
 from ..contract.backend import AxisOrder, Handle, Scalar
+from ..contract.callers import PACKAGE, caller
 from ..contract.program import Argument, Guard, Input, Program, Step, Value, ValueView, symbols_in
 from ..contract.replay import inverse
 from ..core.dtypes import DType
@@ -59,9 +59,6 @@ class TraceError(RuntimeError):
     """
 
 
-_PACKAGE: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-
-
 _NAN_TESTS: Final = (
     ("array_api_compat.common._helpers", "size"),
     ("array_api_extra._lib._helpers", "eager_shape"),
@@ -86,19 +83,15 @@ def is_called_by(functions: Sequence[tuple[str, str]]) -> bool:
 def _calling_frame() -> FrameType:
     """That of the code that called the package."""
     frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(PACKAGE):
         frame = frame.f_back
     return frame
 
 
 def place() -> tuple[str, str]:
     """File and line of the code that called the package, and the name of what it called."""
-    frame = sys._getframe(1)
-    name = ""
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
-        name = frame.f_code.co_name
-        frame = frame.f_back
-    return f"{frame.f_code.co_filename}:{frame.f_lineno}", name
+    found = caller()
+    return f"{found.filename}:{found.lineno}", found.call
 
 
 _ADVICE: Final = {
