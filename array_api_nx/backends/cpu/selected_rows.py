@@ -95,7 +95,7 @@ def write(array: NDArray, key: NDArray, value: ArrayOrScalar) -> bool:
         count = (np.count_nonzero(key),) if is_mask else key.shape
         if value.shape != (*count, *shape) or np.may_share_memory(array, value):
             return False
-    # A row is one element of so many bytes.
+    # NumPy takes each row for one element, which has as many bytes as the row.
     rows = np.dtype((np.void, width * array.itemsize))
     target = array.reshape(-1, width).view(rows)[:, 0]
     target[key.reshape(-1)] = np.ascontiguousarray(value).reshape(-1, width).view(rows)[:, 0]

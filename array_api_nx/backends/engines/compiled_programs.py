@@ -151,7 +151,8 @@ class _Computing:
             self._errors = [error for _, error in tracing.checks]
             if not tracing.checks:
                 return results
-            # One number to look at after a run: that of the first error; theirs all if none is.
+            # One number is looked at after a run: that of the first check that failed, or how many
+            # checks there are if all passed.
             found = len(tracing.checks)
             for number, (passed, _) in reversed([*enumerate(tracing.checks)]):
                 found = tracing.xp.where(passed, found, number)
