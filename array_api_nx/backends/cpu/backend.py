@@ -602,12 +602,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
             _set(self.array(target), where, written)
 
     def take(self, x: Tensor, indices: Tensor, axis: int) -> Tensor:
-        array, where = self.array(x), self.array(indices)
-        if array.size > sliced_calls.TAKE_SOURCE_MIN and where.size > sliced_calls.TAKE_INDICES_MIN:
-            taken = sliced_calls.take(array, where, axis)
-            if taken is not None:
-                return wrap(taken)
-        return wrap(array.take(where, axis))
+        return wrap(selected_rows.take(self.array(x), self.array(indices), axis))
 
     def gather(self, x: Tensor, indices: Tensor, axis: int) -> Tensor:
         array, where = self.array(x), self.array(indices)

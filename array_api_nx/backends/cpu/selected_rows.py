@@ -18,7 +18,7 @@ from ...core import dtypes as d
 from .engine import sliced_calls
 from .kernels import ArrayOrScalar
 
-__all__ = ["read", "write"]
+__all__ = ["read", "take", "write"]
 
 _BOOL: Final = TO_NUMPY[d.bool]
 _INT64: Final = TO_NUMPY[d.int64]
@@ -48,11 +48,16 @@ def read(array: NDArray, key: NDArray) -> NDArray | None:
         key = key.reshape(-1).nonzero()[0]
     elif key.dtype != _INT64:
         return None
-    if array.size > sliced_calls.TAKE_SOURCE_MIN and key.size > sliced_calls.TAKE_INDICES_MIN:
-        taken = sliced_calls.take(array, key, 0)
+    return take(array, key, 0)
+
+
+def take(array: NDArray, indices: NDArray, axis: int) -> NDArray:
+    """``array.take(indices, axis)``, on several threads where there are many elements."""
+    if array.size > sliced_calls.TAKE_SOURCE_MIN and indices.size > sliced_calls.TAKE_INDICES_MIN:
+        taken = sliced_calls.take(array, indices, axis)
         if taken is not None:
             return taken
-    result: NDArray = array.take(key, 0)
+    result: NDArray = array.take(indices, axis)
     return result
 
 

@@ -500,7 +500,7 @@ class NamespaceBackend(StridedBackend):
         return wrap(self.moved(selected.read(self.movable(array)), array.dtype))
 
     def index_set(self, target: Tensor, keys: Keys, value: Operand) -> None:
-        if self.set_where(target, keys, value):
+        if self._set_where(target, keys, value):
             return
         selected = self._resolved(target, keys)
         view = target.view or self.ensure_view(target)
@@ -523,7 +523,7 @@ class NamespaceBackend(StridedBackend):
             values = self.moved(values, storage.dtype)
         self.put(storage, positions, values)
 
-    def set_where(self, target: Tensor, keys: Keys, value: Operand) -> bool:
+    def _set_where(self, target: Tensor, keys: Keys, value: Operand) -> bool:
         """Write through one mask by `where`, and say whether that was to be done.
 
         How many elements the mask selects need not be known for it: that would have to be computed
