@@ -1,9 +1,8 @@
 """The standard's extension ``fft``: discrete Fourier transforms.
 
-Booleans and integers are computed in double precision; real input is converted where a transform
-is defined on complex numbers. `norm` says which direction divides: with "backward" the inverse
-transforms divide by the number of elements, with "forward" the forward ones do, and with "ortho"
-both divide by its square root. All results are new arrays.
+Booleans and integers are computed in double precision. `norm` says which direction divides: with
+"backward" the inverse transforms divide by the number of elements, with "forward" the forward ones
+do, and with "ortho" both divide by its square root. All results are new arrays.
 """
 
 from __future__ import annotations
@@ -81,7 +80,7 @@ def fft(
     Parameters
     ----------
     x : Array
-        Complex, or converted to it.
+        Real or complex; integers and booleans are converted to float64.
     n : int, optional
         Size to crop or zero-pad the axis to; by default its own.
     axis : int
@@ -120,7 +119,7 @@ def ifft(
     Parameters
     ----------
     x : Array
-        Complex, or converted to it.
+        Real or complex; integers and booleans are converted to float64.
     n : int, optional
         Size to crop or zero-pad the axis to; by default its own.
     axis : int
@@ -159,7 +158,7 @@ def fftn(
     Parameters
     ----------
     x : Array
-        Complex, or converted to it.
+        Real or complex; integers and booleans are converted to float64.
     s : sequence of int, optional
         Sizes to crop or zero-pad the axes to, -1 for an axis' own; by default their own.
     axes : sequence of int, optional
@@ -199,7 +198,7 @@ def ifftn(
     Parameters
     ----------
     x : Array
-        Complex, or converted to it.
+        Real or complex; integers and booleans are converted to float64.
     s : sequence of int, optional
         Sizes to crop or zero-pad the axes to, -1 for an axis' own; by default their own.
     axes : sequence of int, optional
@@ -696,7 +695,9 @@ def _prepare(
         )
     compute, dtype = operand_dtypes(op, x._dtype, x._device)
     along, sizes = _axes_and_sizes(op, shape, s, axes)
-    return cast(_resized(x, along, sizes), compute), dtype, along
+    if s is not None:
+        x = _resized(x, along, sizes)
+    return cast(x, compute), dtype, along
 
 
 def _prepare_half(

@@ -660,7 +660,7 @@ class Backend(Handles):
 
     @abstractmethod
     def fft(self, x: Handle, axes: tuple[int, ...], norm: Norm) -> Handle:
-        """Discrete Fourier transform of complex `x` over `axes`."""
+        """Discrete Fourier transform of `x`, real or complex, over `axes`."""
 
     @abstractmethod
     def ifft(self, x: Handle, axes: tuple[int, ...], norm: Norm) -> Handle:

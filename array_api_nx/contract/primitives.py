@@ -265,8 +265,8 @@ MATMUL: Final = Primitive("matmul", "matrix", _same(d.NUMERIC), _BOOL_TO_INT64)
 VECDOT: Final = Primitive("vecdot", "matrix", _same(d.NUMERIC), _BOOL_TO_INT64)
 CONVOLVE: Final = Primitive("convolve", "matrix", _same(d.NUMERIC), _BOOL_TO_INT64)
 
-FFT: Final = Primitive("fft", "fft", _same(d.COMPLEX), _TO_COMPLEX)
-IFFT: Final = Primitive("ifft", "fft", _same(d.COMPLEX), _TO_COMPLEX)
+FFT: Final = Primitive("fft", "fft", {**_COMPLEX_OF, **_same(d.COMPLEX)}, _TO_FLOAT64)
+IFFT: Final = Primitive("ifft", "fft", {**_COMPLEX_OF, **_same(d.COMPLEX)}, _TO_FLOAT64)
 RFFT: Final = Primitive("rfft", "fft", dict(_COMPLEX_OF), _TO_FLOAT64)
 IRFFT: Final = Primitive("irfft", "fft", dict(_REAL_PART), _TO_COMPLEX)
 

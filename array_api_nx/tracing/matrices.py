@@ -151,11 +151,13 @@ class TracingMatrices(Backend):
 
     def fft(self, x: Handle, axes: Shape, norm: Norm) -> Traced:
         x = self.traced(x)
-        return self.step("fft", (x, axes, norm), (x.view.shape, x.memory.dtype))[0]
+        result = (x.view.shape, p.FFT.results[x.memory.dtype])
+        return self.step("fft", (x, axes, norm), result)[0]
 
     def ifft(self, x: Handle, axes: Shape, norm: Norm) -> Traced:
         x = self.traced(x)
-        return self.step("ifft", (x, axes, norm), (x.view.shape, x.memory.dtype))[0]
+        result = (x.view.shape, p.IFFT.results[x.memory.dtype])
+        return self.step("ifft", (x, axes, norm), result)[0]
 
     def rfft(self, x: Handle, axes: Shape, norm: Norm) -> Traced:
         x = self.traced(x)

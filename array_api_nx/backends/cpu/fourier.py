@@ -3,75 +3,60 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 
 from ...contract.backend import Norm
 from ...contract.numpy_dtypes import NDArray, NumPyDType
 from ...contract.strided import Tensor
-from .engine import loops, sliced_calls
+from .engine import sliced_calls
 from .engine.fperrors import located
-from .engine.operations import compute
-from .kernels import ArrayOrScalar
 from .storage import NumPyMemory, wrap
 
 __all__ = ["FourierTransforms"]
 
-_WIDE: Final[dict[str, NumPyDType]] = {"f": np.dtype(np.float64), "F": np.dtype(np.complex128)}
+_Transform: TypeAlias = Callable[..., NDArray]
+"""One of numpy.fft along one axis: ``function(array, size, axis, norm, out)``."""
+
 _REAL: Final[dict[str, NumPyDType]] = {"F": np.dtype(np.float32), "D": np.dtype(np.float64)}
 _COMPLEX: Final[dict[str, NumPyDType]] = {"f": np.dtype(np.complex64), "d": np.dtype(np.complex128)}
+
+_OPPOSITE: Final[dict[Norm, Norm]] = {
+    "backward": "forward",
+    "ortho": "ortho",
+    "forward": "backward",
+}
+"""Per norm, the one with which the forward transform scales as the inverse does with it."""
+
+_HALVED_MIN: Final = 64
+"""From this size on, half of the transform of real numbers is computed, and the other half is
+copied from it. 100 rows of 1000 float64 take 0.26 ms instead of 0.53, one of 131,072 0.9 instead of
+3.4; 1797 rows of 64 take 0.28 instead of 0.31, and shorter ones more than before (AMD EPYC)."""
 
 
 class FourierTransforms(NumPyMemory):
     """The section "Fourier transforms" of the contract."""
 
-    # Transforms of one axis do not go through numpy.fft's functions for several axes, which take
-    # longer. Large arrays are transformed one axis after the other, in the order of numpy.fft.
+    # One axis is transformed after the other, in the order of numpy.fft.
 
     def fft(self, x: Tensor, axes: tuple[int, ...], norm: Norm) -> Tensor:
-        return wrap(_complex(np.fft.fft, np.fft.fftn, self.array(x), axes, norm))
+        return wrap(_transform_all(np.fft.fft, self.array(x), axes[::-1], norm))
 
     def ifft(self, x: Tensor, axes: tuple[int, ...], norm: Norm) -> Tensor:
-        return wrap(_complex(np.fft.ifft, np.fft.ifftn, self.array(x), axes, norm))
+        return wrap(_transform_all(np.fft.ifft, self.array(x), axes[::-1], norm))
 
     def rfft(self, x: Tensor, axes: tuple[int, ...], norm: Norm) -> Tensor:
-        array = self.array(x)
-        if array.size > sliced_calls.FFT_POOLED_MIN:
-            array = _transform(np.fft.rfft, array, None, axes[-1], norm)
-            return wrap(_transform_all(np.fft.fft, array, axes[-2::-1], norm))
-        if len(axes) == 1:
-            return wrap(located(np.fft.rfft, array, None, axes[0], norm))
-        return wrap(located(np.fft.rfftn, array, None, axes, norm))
+        array = _transform(np.fft.rfft, self.array(x), None, axes[-1], norm)
+        return wrap(_transform_all(np.fft.fft, array, axes[-2::-1], norm))
 
     def irfft(self, x: Tensor, axes: tuple[int, ...], last_size: int, norm: Norm) -> Tensor:
-        array = self.array(x)
-        if array.size > sliced_calls.FFT_POOLED_MIN:
-            array = _transform_all(np.fft.ifft, array, axes[:-1], norm)
-            return wrap(_transform(np.fft.irfft, array, last_size, axes[-1], norm))
-        if len(axes) == 1:
-            return wrap(located(np.fft.irfft, array, last_size, axes[0], norm))
-        sizes = [array.shape[axis] for axis in axes[:-1]]
-        return wrap(located(np.fft.irfftn, array, (*sizes, last_size), axes, norm))
-
-
-def _complex(
-    function: Callable[..., NDArray],
-    function_of_axes: Callable[..., NDArray],
-    array: NDArray,
-    axes: tuple[int, ...],
-    norm: Norm,
-) -> ArrayOrScalar:
-    """A transform from complex numbers to as many; `function` of numpy.fft takes one axis."""
-    if array.size > sliced_calls.FFT_POOLED_MIN:
-        return _transform_all(function, array, axes[::-1], norm)
-    if len(axes) == 1:
-        return located(function, array, None, axes[0], norm)
-    return located(function_of_axes, array, None, axes, norm)
+        array = _transform_all(np.fft.ifft, self.array(x), axes[:-1], norm)
+        return wrap(_transform(np.fft.irfft, array, last_size, axes[-1], norm))
 
 
 def _transform_all(
-    function: Callable[..., NDArray], array: NDArray, axes: tuple[int, ...], norm: Norm
+    function: _Transform, array: NDArray, axes: tuple[int, ...], norm: Norm
 ) -> NDArray:
     """`function` along one axis after the other."""
     for axis in axes:
@@ -80,36 +65,50 @@ def _transform_all(
 
 
 def _transform(
-    function: Callable[..., NDArray], array: NDArray, size: int | None, axis: int, norm: Norm
+    function: _Transform, array: NDArray, size: int | None, axis: int, norm: Norm
 ) -> NDArray:
-    """``function(array, size, axis, norm)``, one of numpy.fft along one axis."""
-    name, dtype = function.__name__, array.dtype
-    if dtype.char in _WIDE and norm == ("forward" if name in ("ifft", "irfft") else "backward"):
-        # Where nothing is scaled, NumPy transforms single precision as double.
-        result = _transform(function, _cast(array, _WIDE[dtype.char]), size, axis, norm)
-        return _cast(result, _REAL["F"] if name == "irfft" else _COMPLEX["f"])
-    shape = list(array.shape)
-    if name == "rfft":
-        name += "_n_odd" if shape[axis] % 2 else "_n_even"
-        dtype = _COMPLEX[dtype.char]
-        shape[axis] = shape[axis] // 2 + 1
-    elif name == "irfft":
-        dtype = _REAL[dtype.char]
-        assert size is not None
-        shape[axis] = size
+    """``function(array, size, axis, norm)``, in the precision of `array`."""
+    name, shape = function.__name__, list(array.shape)
+    n = shape[axis] if size is None else size
+    shape[axis] = n // 2 + 1 if name == "rfft" else n
+    dtype: NumPyDType = array.dtype
+    dtype = (_REAL if name == "irfft" else _COMPLEX).get(dtype.char, dtype)
     result = sliced_calls.like(array, tuple(shape), dtype)
     keys = sliced_calls.divide(array.shape, axis, sliced_calls.FFT_MIN // sliced_calls.SLICES_MIN)
     if keys is None:
-        located(function, array, size, axis, norm, result)
+        located(_compute, function, array, n, axis, norm, result)
     else:
+        if name == "rfft":
+            name += "_n_odd" if n % 2 else "_n_even"
         sliced_calls.run(
-            lambda key: function(array[key], size, axis, norm, result[key]), keys, name
+            lambda key: _compute(function, array[key], n, axis, norm, result[key]), keys, name
         )
     return result
 
 
-def _cast(array: NDArray, dtype: NumPyDType) -> NDArray:
-    """`array` in another precision, with the same layout."""
-    loop = loops.cast(array.dtype, dtype) if array.flags.c_contiguous else None
-    computed = None if loop is None else compute(loop, array)
-    return located(array.astype, dtype) if computed is None else computed
+def _compute(function: _Transform, x: NDArray, n: int, axis: int, norm: Norm, out: NDArray) -> None:
+    """Write ``function(x, n, axis, norm)`` to `out`."""
+    name = function.__name__
+    is_inverse = name in ("ifft", "irfft")
+    if x.dtype.kind == "f" and name != "rfft" and n >= _HALVED_MIN:
+        before = (slice(None),) * axis
+        half = out[*before, : n // 2 + 1]
+        _compute(np.fft.rfft, x, n, axis, _OPPOSITE[norm] if is_inverse else norm, half)
+        # What follows are the conjugates of the elements that come before, in reverse order.
+        mirrored, rest = out[*before, (n - 1) // 2 : 0 : -1], out[*before, n // 2 + 1 :]
+        if is_inverse:
+            rest[...] = mirrored
+            np.conjugate(half, half)
+        else:
+            np.conjugate(mirrored, rest)
+    elif x.dtype.char in "fF" and norm == ("forward" if is_inverse else "backward"):
+        # Where nothing is scaled, NumPy transforms single precision as double, in twice the time.
+        function(x, n, axis, _OPPOSITE[norm], out)
+        if out.flags.c_contiguous:
+            numbers = out.view(np.float32)
+            np.multiply(numbers, n, numbers)
+        else:
+            for numbers in (out.real, out.imag) if out.dtype.kind == "c" else (out,):
+                np.multiply(numbers, n, numbers)
+    else:
+        function(x, n, axis, norm, out)

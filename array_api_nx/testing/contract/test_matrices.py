@@ -152,7 +152,7 @@ def test_fft(backend: Backend, dtype: DType) -> None:
         for axes, norm in product(AXES, NORMS):
             expected = dft(x.oracle, axes, norm, -1)
             result = backend.fft(x.handle, axes, norm)
-            close(backend, result, expected, dtype, (x.layout, axes, norm))
+            close(backend, result, expected, p.FFT.results[dtype], (x.layout, axes, norm))
 
 
 @pytest.mark.parametrize("dtype", p.IFFT.results, ids=str)
@@ -161,7 +161,7 @@ def test_ifft(backend: Backend, dtype: DType) -> None:
         for axes, norm in product(AXES, NORMS):
             expected = dft(x.oracle, axes, norm, 1)
             result = backend.ifft(x.handle, axes, norm)
-            close(backend, result, expected, dtype, (x.layout, axes, norm))
+            close(backend, result, expected, p.IFFT.results[dtype], (x.layout, axes, norm))
 
 
 @pytest.mark.parametrize("dtype", p.RFFT.results, ids=str)
