@@ -1,6 +1,6 @@
 """Settings: their defaults, and how a `with` statement changes them.
 
-The lowest layer: it imports the standard library alone, and every layer may import it.
+It imports nothing that imports NumPy, and every layer above may import it.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from importlib.util import find_spec
 from operator import index
 from threading import Lock
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
+
+from .core.forks import hold_at_forks
 
 __all__ = [
     "DEFAULTS",
@@ -221,11 +223,7 @@ _watching = 0  # listeners, and contexts entered that do not allow all transfers
 _moving = 0  # contexts entered that ask for another device
 _process_device: HintedDevice | None = None
 
-if hasattr(os, "register_at_fork"):
-    # Another thread may hold the lock at a fork, and does not exist in the child.
-    os.register_at_fork(
-        before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release
-    )
+hold_at_forks(_lock)
 
 
 def _count_deferring(change: int) -> None:

@@ -44,8 +44,8 @@ ROOMS = (
     "tracing",
     "contract",
     "explain",
-    "core",
     "config",
+    "core",
     "native",
     "version",
 )

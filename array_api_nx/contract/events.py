@@ -17,6 +17,7 @@ from threading import Lock
 from typing import Final, NamedTuple, TypeAlias
 
 from ..config import count_watching, current, hints, watchers
+from ..core.forks import hold_at_forks
 from ..native import native
 from .callers import caller, warn
 
@@ -110,6 +111,7 @@ _unobserved: Final[ContextVar[bool]] = ContextVar("array_api_nx.unobserved", def
 # Replaced, not changed, so that it can be gone through while another thread adds to it.
 _listeners_everywhere: tuple[Listener, ...] = ()
 _lock: Final = Lock()
+hold_at_forks(_lock)
 
 _OPERATORS: Final = {
     "add": "+", "and": "&", "eq": "==", "floordiv": "//", "ge": ">=", "gt": ">", "le": "<=",

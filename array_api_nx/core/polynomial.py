@@ -21,10 +21,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Final, TypeAlias
 
+from .forks import hold_at_forks
 from .frozen import Frozen, set_slot
 
 _ids = itertools.count(1)
 _lock = threading.RLock()
+hold_at_forks(_lock)
 
 
 class Var(Frozen):

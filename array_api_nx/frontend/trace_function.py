@@ -13,6 +13,7 @@ from ..contract.backend import AxisOrder, Handle
 from ..contract.numpy_dtypes import DTypeLike
 from ..contract.program import Program
 from ..core.dtypes import DType, as_dtype
+from ..core.forks import hold_at_forks
 from ..core.frozen import Frozen, set_slot
 from ..core.polynomial import Var
 from ..core.shape import check_shape
@@ -149,6 +150,7 @@ LARGEST: Final = 2**40
 # ---------------------------------------------------------------------- where traces go
 
 _lock: Final = threading.RLock()
+hold_at_forks(_lock)
 _switches: Final[list[tuple[Device, Switch]]] = []
 _traces = 0
 

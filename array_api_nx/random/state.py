@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import operator
+import os
 import threading
 from math import prod
 from typing import Any, Self
+from weakref import WeakSet
 
 import numpy as np
 from numpy.random import SeedSequence
@@ -35,6 +37,18 @@ _LAST_COUNTER = 2**62
 # one comes first with a probability of 1/2 + 2**-41.
 _INDEX_BITS = 24
 
+_with_locks: WeakSet[State] = WeakSet()
+
+
+def _renew_locks() -> None:
+    """In a forked child: a lock that another thread held would never be released there."""
+    for state in list(_with_locks):
+        state._renew_lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_locks)
+
 
 class State(Stateful):
     """A key of 64 bits, made of the seed, and a counter, which each draw advances."""
@@ -45,7 +59,7 @@ class State(Stateful):
         first, second = seed.generate_state(2, np.uint32).tolist()
         self._key: tuple[int, int] = (first, second)
         self._counter = 0
-        self._lock = threading.RLock()
+        self._renew_lock()
 
     @property
     def device(self) -> Device | None:
@@ -58,7 +72,11 @@ class State(Stateful):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
+        self._renew_lock()
+
+    def _renew_lock(self) -> None:
         self._lock = threading.RLock()
+        _with_locks.add(self)
 
     # ------------------------------------------------------------------ in compiled functions
 

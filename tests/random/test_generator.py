@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import copy
+import os
 import pickle
+import signal
+import threading
 from collections.abc import Callable
 from functools import partial
 from math import erf
@@ -518,3 +521,27 @@ def test_an_exhausted_generator_says_so_and_stays_as_it_is() -> None:
         with pytest.raises(ValueError, match=r"exhausted.*spawn"):
             draw(size=10)
         assert rng._counter == before
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning", "ignore:os.fork:RuntimeWarning")
+def test_a_child_draws_that_was_forked_while_another_thread_drew():
+    rng = xp.random.default_rng(3)
+    expected = float(copy.copy(rng).random())
+    is_held, may_end = threading.Event(), threading.Event()
+
+    def hold():
+        with rng._lock:
+            is_held.set()
+            may_end.wait()
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    is_held.wait()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)  # ends a child that waits for ever
+        os._exit(float(rng.random()) != expected)
+    may_end.set()
+    thread.join()
+    assert os.waitpid(child, 0)[1] == 0

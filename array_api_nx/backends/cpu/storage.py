@@ -6,7 +6,6 @@ the CPU backend, gives Tensors arrays; its subclass in lazy/deferral.py adds pen
 
 from __future__ import annotations
 
-import os
 from abc import abstractmethod
 from threading import RLock
 from typing import Final
@@ -17,6 +16,7 @@ from ...contract.backend import Native, Scalar
 from ...contract.numpy_dtypes import FROM_NUMPY, NDArray
 from ...contract.strided import Storage, StridedBackend, Tensor, tensor_over
 from ...core.dtypes import DType
+from ...core.forks import hold_at_forks
 from ...core.view import View
 from .engine.fperrors import located
 from .kernels import ArrayOrScalar
@@ -27,14 +27,7 @@ __all__ = ["MAX_FLOAT32", "MIN_FLOAT32", "NumPyMemory", "lock", "wrap"]
 lock: Final = RLock()
 """Held while pending expressions are made or evaluated, and while memory that they may read is
 written."""
-
-
-if hasattr(os, "register_at_fork"):
-    # A forked child has only the thread that forked. The lock must not be held by another one, and
-    # the expressions must not be half changed.
-    os.register_at_fork(
-        before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release
-    )
+hold_at_forks(lock)
 
 # Python scalars between these overflow no floating-point dtype: writing them gives no warning.
 MIN_FLOAT32: Final = float(np.finfo(np.float32).min)
