@@ -18,10 +18,11 @@ tool=$1
 shift
 engine=tests/backends/cpu/engine
 if [ $# -eq 0 ]; then
-    set -- -q "$engine/test_parallel.py" "$engine/test_memory_pool.py" "$engine/test_threads.py"
+    set -- -q "$engine/test_parallel.py" "$engine/test_memory_pool.py" "$engine/test_threads.py" \
+        tests/backends/cpu/programs/test_sequences.py
     if [ "$tool" = thread ]; then
         set -- "$@" tests/native/test_functions_leaks.py -k \
-            "thread or parallel or pool or fork or share"
+            "thread or parallel or pool or fork or share or sequences"
     else
         set -- "$@" "$engine/test_kernel.py" "$engine/test_kernel_chains.py" \
             "$engine/test_kernel_interrupted.py" "$engine/test_kernel_copied_tiles.py" \

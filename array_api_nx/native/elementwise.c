@@ -130,6 +130,17 @@ static int begin_walk(Walk *walk, Tensor *const *operands, int count, int revers
            is_computed_now(walk->count) && order_walk(walk, reversible) && can_divide(walk);
 }
 
+Py_ssize_t most_threads(void)
+{
+    if (count_threads == NULL) {
+        return 1;
+    }
+    PyObject *number = PyObject_CallNoArgs(count_threads);
+    const Py_ssize_t threads = number == NULL ? -1 : PyLong_AsSsize_t(number);
+    Py_XDECREF(number);
+    return threads;
+}
+
 /* Compute over a walk, whose last operand is the target. 0 with an exception set if there was no
    memory or a signal came. */
 static int finish_walk(const Walk *walk, const ElementLoop *loop, int *flags)
@@ -146,14 +157,9 @@ static int finish_walk(const Walk *walk, const ElementLoop *loop, int *flags)
         described.itemsizes[i] = dtypes[loop->operand].itemsize;
     }
     described.itemsizes[walk->operands - 1] = dtypes[loop->result].itemsize;
-    Py_ssize_t threads = 1;
-    if (walk->count > loop->serial_limit && count_threads != NULL) {
-        PyObject *number = PyObject_CallNoArgs(count_threads);
-        threads = number == NULL ? -1 : PyLong_AsSsize_t(number);
-        Py_XDECREF(number);
-        if (threads < 1) {
-            return 0;
-        }
+    const Py_ssize_t threads = walk->count > loop->serial_limit ? most_threads() : 1;
+    if (threads < 1) {
+        return 0;
     }
     npy_uint8 raised = 0;
     const int complete =

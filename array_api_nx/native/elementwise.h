@@ -67,6 +67,10 @@ typedef struct {
 PyObject *compute_by_loop(const ElementLoop *loop, Tensor *const *operands, ScalarMemory *scalars,
                           int count);
 
+/* How many threads a computation that begins now may use at most; -1 with an exception set. Runs
+   Python code. */
+Py_ssize_t most_threads(void);
+
 PyObject *compute_unary(OperationCode op, PyObject *x);
 PyObject *compute_binary(OperationCode op, PyObject *x, PyObject *y);
 

@@ -1,5 +1,6 @@
 #include "sequence.h"
 #include "arguments.h"
+#include "elementwise.h"
 #include "kernel.h"
 #include "memory.h"
 #include "objects.h"
@@ -35,6 +36,8 @@ typedef struct {
     int given_count, fixed_count, pass_count;
     int keeps_gil; /* whether calls are too short for releasing the GIL to be worth while */
     int has_calls; /* whether twins are called */
+    int divides;   /* whether a pass is worth more than one thread */
+    int is_running; /* whether `run_on_arrays` is at work, which uses the fixed arrays */
     int declined;  /* how many runs ended at a twin that declined */
     Expected *given;
     PyArrayObject **fixed;
@@ -173,6 +176,7 @@ static int read_pass(SequenceObject *self, Pass *pass, PyObject *description)
         !read_int(PyTuple_GET_ITEM(description, 2), 1, NPY_MAX_INTP, "threads", &pass->threads)) {
         return 0;
     }
+    self->divides |= pass->threads > 1 && pass->kernel->tasks > 1;
     for (int i = 0; i < count; i++) {
         PyObject *source = PyTuple_GET_ITEM(sources, i);
         npy_intp number;
@@ -397,8 +401,9 @@ static int collect(const SequenceObject *self, PyObject *arrays, char **bases)
     return 1;
 }
 
+/* Run a kernel on so many threads at most, with or without the GIL. 0 with an exception set. */
 static int run_pass(const SequenceObject *self, const Pass *pass, char *const *bases,
-                    npy_uint8 *flags)
+                    npy_uint8 *flags, npy_intp threads, int releases)
 {
     const Kernel *kernel = pass->kernel;
     char *addresses[MAX_OPERANDS];
@@ -419,9 +424,9 @@ static int run_pass(const SequenceObject *self, const Pass *pass, char *const *b
                           operand->itemsize);
         }
     }
-    int complete = acquire_team(&team, kernel->scratch, kernel->tasks, pass->threads);
+    int complete = acquire_team(&team, kernel->scratch, kernel->tasks, threads);
     if (complete) {
-        if (!self->keeps_gil) {
+        if (releases) {
             release_gil(&team.interrupt);
         }
         start_accumulators(self, pass, addresses);
@@ -456,7 +461,8 @@ static PyObject *run_passes(const SequenceObject *self, PyObject *arrays, char *
     }
     int complete = 1;
     for (int i = 0; complete && i < self->pass_count; i++) {
-        complete = run_pass(self, &self->passes[i], bases, flags[i]);
+        const Pass *pass = &self->passes[i];
+        complete = run_pass(self, pass, bases, flags[i], pass->threads, !self->keeps_gil);
     }
     Py_XDECREF(kept);
     return complete ? sequence_flags(self, flags) : NULL;
@@ -503,15 +509,28 @@ static char *expected_address(const Expected *expected, Tensor *tensor)
     return ((npy_uintp)data & expected->misaligned) != 0 ? NULL : data;
 }
 
-/* Find the addresses of arguments and constants. 0 if one is not what is expected. */
+/* What keeps the memory of a layout whose address is known. */
+static PyObject *owner_of(const Tensor *tensor)
+{
+    if (tensor->array != NULL) {
+        return tensor->array;
+    }
+    const Storage *storage = (const Storage *)tensor->storage;
+    return storage->memory != NULL ? storage->memory : tensor->storage;
+}
+
+/* Find the addresses of arguments and constants, and what keeps their memory (borrowed). 0 if one is
+   not what is expected. */
 static int find_sources(const SequenceObject *self, const SmallProgram *program,
-                        PyObject *const *arrays, Py_ssize_t count, char **bases)
+                        PyObject *const *arrays, Py_ssize_t count, char **bases,
+                        PyObject **owners)
 {
     for (Py_ssize_t i = 0; i < count; i++) {
         Tensor *tensor = is_array(arrays[i]) ? layout_of(arrays[i]) : NULL;
         if ((bases[i] = expected_address(&self->given[i], tensor)) == NULL) {
             return 0;
         }
+        owners[i] = owner_of(tensor);
     }
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(program->constants); i++) {
         PyObject *handle = PyTuple_GET_ITEM(program->constants, i);
@@ -520,6 +539,7 @@ static int find_sources(const SequenceObject *self, const SmallProgram *program,
             (bases[count + i] = expected_address(&self->given[count + i], tensor)) == NULL) {
             return 0;
         }
+        owners[count + i] = owner_of(tensor);
     }
     return 1;
 }
@@ -540,7 +560,9 @@ static PyObject *make_results(const SequenceObject *self, const SmallProgram *pr
         const DTypeCode code =
             expected == NULL ? NO_DTYPE : code_of_number(expected->dtype->type_num);
         PyObject *result = NULL;
-        if (code != NO_DTYPE && expected->ndim <= ARRAY_DIMS) {
+        /* Python keeps account of who reads larger arrays. */
+        if (code != NO_DTYPE && expected->ndim <= ARRAY_DIMS &&
+            expected->size / dtypes[code].itemsize <= limits.deferred) {
             result = new_array_like_memory(expected->ndim, expected->shape, code, 0,
                                            &bases[number]);
         }
@@ -554,26 +576,34 @@ static PyObject *make_results(const SequenceObject *self, const SmallProgram *pr
     return results;
 }
 
-/* 1 if all passes ran; 0 if one is left to Python; -1 with an exception set. */
-static int run_few_passes(const SequenceObject *self, char *const *bases,
-                          npy_uint8 (*flags)[MAX_STEPS])
+/* As `run_twin_call`, without any Python code but the twin's. */
+static int run_twin_alone(TwinCall *call, char *const *bases)
 {
-    int done = 1;
-    /* Twins allocate. A collection of garbage could run finalisers now, and so this very program,
-       whose memory is in use. */
-    const int collects = self->has_calls && PyGC_Disable(), kept = keeps_gil;
+    /* Twins allocate. A collection of garbage would run finalisers now. */
+    const int collects = PyGC_Disable(), kept = keeps_gil;
     keeps_gil = 1;
-    for (int i = 0; done > 0 && i < self->pass_count; i++) {
-        const Pass *pass = &self->passes[i];
-        if (pass->call != NULL) {
-            done = run_twin_call(pass->call, bases);
-        } else if (!run_pass(self, pass, bases, flags[i])) {
-            done = -1;
-        }
-    }
+    const int done = run_twin_call(call, bases);
     keeps_gil = kept;
     if (collects) {
         PyGC_Enable();
+    }
+    return done;
+}
+
+/* 1 if all passes ran; 0 if one is left to Python; -1 with an exception set. Kernels that are worth
+   several threads run without the GIL. */
+static int run_few_passes(const SequenceObject *self, char *const *bases,
+                          npy_uint8 (*flags)[MAX_STEPS], npy_intp threads)
+{
+    int done = 1;
+    for (int i = 0; done > 0 && i < self->pass_count; i++) {
+        const Pass *pass = &self->passes[i];
+        if (pass->call != NULL) {
+            done = run_twin_alone(pass->call, bases);
+        } else {
+            const npy_intp number = least(threads, least(pass->threads, pass->kernel->tasks));
+            done = run_pass(self, pass, bases, flags[i], number, number > 1) ? 1 : -1;
+        }
     }
     return done;
 }
@@ -584,11 +614,18 @@ PyObject *run_on_arrays(const SmallProgram *program, PyObject *const *arrays, Py
     SequenceObject *self = (SequenceObject *)program->sequence;
     const Py_ssize_t sources = count + PyTuple_GET_SIZE(program->constants);
     char *bases[FEW_ARRAYS];
+    PyObject *held[FEW_ARRAYS];
     npy_uint8 raised[FEW_PASSES][MAX_STEPS];
     if (self->declined >= MAX_DECLINED || sources >= self->given_count ||
         self->pass_count > FEW_PASSES || !self->keeps_gil ||
-        self->given_count + self->fixed_count > FEW_ARRAYS ||
-        !find_sources(self, program, arrays, count, bases)) {
+        self->given_count + self->fixed_count > FEW_ARRAYS) {
+        return DECLINED;
+    }
+    const Py_ssize_t threads = self->divides ? most_threads() : 1;
+    if (threads < 1) {
+        return NULL;
+    }
+    if (self->is_running || !find_sources(self, program, arrays, count, bases, held)) {
         return DECLINED;
     }
     PyObject *results = make_results(self, program, sources, bases);
@@ -598,7 +635,19 @@ PyObject *run_on_arrays(const SmallProgram *program, PyObject *const *arrays, Py
     for (int i = 0; i < self->fixed_count; i++) {
         bases[self->given_count + i] = PyArray_BYTES(self->fixed[i]);
     }
-    const int done = run_few_passes(self, bases, raised);
+    if (threads > 1) {
+        for (Py_ssize_t i = 0; i < sources; i++) {
+            Py_INCREF(held[i]);
+        }
+    }
+    self->is_running = 1;
+    const int done = run_few_passes(self, bases, raised, threads);
+    self->is_running = 0;
+    if (threads > 1) {
+        for (Py_ssize_t i = 0; i < sources; i++) {
+            Py_DECREF(held[i]);
+        }
+    }
     if (done == 0) {
         self->declined++;
         Py_DECREF(results);

@@ -20,6 +20,7 @@ from ..policy import limits
 from .actions import KernelPass, Read, allocated_by, tensor
 from .arena import SlotLifetime, place
 from .planner import Planner
+from .sequences import is_native
 
 if TYPE_CHECKING:
     from ..lazy.deferral import DeferredExecution
@@ -35,10 +36,14 @@ _MAX_KEPT_BYTES: Final = 2**19
 """The most bytes of the slots of a small program, which keeps their memory from run to run."""
 _MAX_GIVEN_BYTES: Final = 2**19
 """The most bytes of arguments, constants and results of a small program. It runs on one thread."""
-_MAX_QUICK_BYTES: Final = 2**21
+_MAX_CHEAP_BYTES: Final = 2**21
 """The same for a program of passes that a second thread would make hardly faster: it takes some 10
 microseconds to come, with the Python code around it 20. (Ten operations on 20,000 and 40,000
 float32 took 18 and 28 microseconds in Python on two threads, and 9 and 19 in C on one.)"""
+_MAX_SEQUENCE_BYTES: Final = 2**23
+"""The same for a program that the extension runs in one call, on as many threads as are worth it.
+Without the Python code `2*a + 3*b` of 100,000 float32 takes 20 microseconds instead of 50. Of more
+bytes that is nothing, and a progress bar may be wanted."""
 
 
 class ProgramPlan:
@@ -71,8 +76,11 @@ class ProgramPlan:
         The slots in the arena, each with its first byte.
     arena : int
         The bytes of the arena.
+    is_small : bool
+        Whether the program is worth one thread alone.
     keeps_memory : bool
-        Whether the program is small, and all slots that are not given lie in the arena.
+        Whether all slots that are not given lie in the arena, because the program is small, or is
+        one sequence.
     """
 
     def __init__(
@@ -103,17 +111,26 @@ class ProgramPlan:
         self._measure()
         own = set(range(len(self.slots))) - {*self.given, *self.scalars}
         total = sum([x.size * x.dtype.itemsize for x in map(self.slots.__getitem__, own)])
-        given = sum([self.slots[i].size for i in self.given]) * 8
+        given = sum([x.size * x.dtype.itemsize for x in map(self.slots.__getitem__, self.given)])
         works = [action.work for action in self.actions if type(action) is KernelPass]
-        most = _MAX_QUICK_BYTES if len(works) == len(self.actions) else _MAX_GIVEN_BYTES
-        self.keeps_memory = (
+        most = _MAX_CHEAP_BYTES if len(works) == len(self.actions) else _MAX_GIVEN_BYTES
+        can_keep = (
             total <= _MAX_KEPT_BYTES
-            # One thread runs all of it, which is not to be worth more than two.
-            and sum([work.threads - 1 for work in works]) <= 1
-            and given <= most
             and len(self.given) <= _MAX_GIVEN
             # Kernels that are bound to memory look into it for what they draw.
             and not any([getattr(action, "method", "") == "drawing" for action in self.actions])
+        )
+        # One thread runs all of it, which is not to be worth more than two.
+        is_cheap = sum([work.threads - 1 for work in works]) <= 1
+        # The backend keeps account of larger arrays, of which the extension knows nothing.
+        is_sequence = (
+            self.is_simple
+            and all(map(is_native, self.actions))
+            and max([self.slots[i].size for i in self.given], default=0) <= limits.tracked
+        )
+        self.is_small = can_keep and is_cheap and given <= most
+        self.keeps_memory = self.is_small or (
+            can_keep and is_sequence and given <= _MAX_SEQUENCE_BYTES
         )
         if not self.keeps_memory:
             own = {slot for slot in own if self.slots[slot].stored}

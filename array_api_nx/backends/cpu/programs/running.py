@@ -1,7 +1,8 @@
 """`Backend.prepare`: a program planned for given sizes and made ready to run.
 
 A large program runs by `ProgramPlan.run`, action after action, in memory taken for the run. A small
-one keeps its memory from run to run: see bound.py. Where a program cannot be planned, or
+one keeps its memory from run to run: see bound.py. One that is a sequence is mostly run by the
+extension, without Python: see sequences.py. Where a program cannot be planned, or
 floating-point errors want more than warnings, contract/replay.py runs it step by step.
 """
 
@@ -46,7 +47,7 @@ class PlannedRun:
     ----------
     plan : ProgramPlan
     quick : tuple or None
-        For small programs without special cases, see `sequences.quick`.
+        For programs that keep their memory and have no special cases, see `sequences.quick`.
     """
 
     __slots__ = ("_asks_first", "_idle", "_plain", "plan", "quick")
@@ -63,7 +64,7 @@ class PlannedRun:
 
     def __call__(self, *handles: Tensor) -> tuple[Tensor, ...]:
         report: evaluation.Report = []
-        run = self._run_bound if self.plan.keeps_memory else self._run_actions
+        run = self._run_bound if self.plan.is_small else self._run_actions
         given = run(handles, report)
         # If a floating-point error is to be raised, or the like, the program runs again, and meets
         # it at its step. The first run wrote only memory that nobody else has seen.

@@ -37,15 +37,14 @@ def quick(plan: ProgramPlan) -> Quick | None:
     """The program for calls from C (native/compiled.c), if it is kernels and calls of compiled
     callables alone.
 
-    It has memory of its own, which one call at a time uses: the extension holds the GIL meanwhile
-    and runs no Python code.
+    It has memory of its own, which one call at a time uses.
     """
     actions = plan.actions
     if not plan.is_simple or len(actions) > MAX_PASSES:
         return None
     if not all([is_native(action) or _twin_call(action) is not None for action in actions]):
         return None
-    sequence = make_sequence(plan, plan.placed(), actions)
+    sequence = make_sequence(plan, plan.placed(), actions, divides=True)
     passes = [action for action in actions if type(action) is KernelPass]
 
     def report(flags: tuple[tuple[int, ...], ...]) -> bool:
@@ -58,7 +57,11 @@ def quick(plan: ProgramPlan) -> Quick | None:
 
 
 def make_sequence(
-    plan: ProgramPlan, kept: Mapping[Slot, NDArray], actions: Sequence[Action]
+    plan: ProgramPlan,
+    kept: Mapping[Slot, NDArray],
+    actions: Sequence[Action],
+    *,
+    divides: bool = False,
 ) -> NativeSequence:
     """Actions that the extension runs in one call.
 
@@ -69,6 +72,8 @@ def make_sequence(
         The memory of the slots that are not given: `ProgramPlan.placed`.
     actions : sequence of Action
         At most `MAX_PASSES`; kernels that are `is_native`, and calls that have compiled callables.
+    divides : bool
+        Whether kernels may run on several threads.
     """
     fixed = sorted({slot for action in actions for slot in action.uses() if slot in kept})
     numbers = {slot: i for i, slot in enumerate([*plan.given, *fixed])}
@@ -76,7 +81,8 @@ def make_sequence(
     for action in actions:
         if isinstance(action, KernelPass):
             operands = tuple([(numbers[slot], offset) for slot, offset in action.work.operands])
-            described.append((action.work.prepared, operands, 1))
+            threads = action.work.threads if divides else 1
+            described.append((action.work.prepared, operands, threads))
             continue
         call = _twin_call(action)
         assert isinstance(action, BackendCall)
