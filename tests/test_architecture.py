@@ -15,9 +15,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 import array_api_nx
+from tests.support.tables import for_each
 
 NAME = "array_api_nx"
 ROOT = Path(array_api_nx.__file__).parent
@@ -202,7 +201,7 @@ def later():
     ]
 
 
-@pytest.mark.parametrize("path", MODULES, ids=path_of)
+@for_each("path", MODULES)
 def test_imports_go_down_only(path):
     own = room(dotted(path))
     alone = own in STANDARD_LIBRARY_ALONE
@@ -264,7 +263,7 @@ def test_circles_are_those_that_are_known():
         assert len({room(f"{NAME}.{each.replace('/', '.')}") for each in circle}) == 1
 
 
-@pytest.mark.parametrize("path", MODULES, ids=path_of)
+@for_each("path", MODULES)
 def test_modules_can_be_read_in_one_sitting(path):
     if path_of(path) not in LONG:
         assert len(path.read_text(encoding="utf-8").splitlines()) <= MAX_LINES
@@ -289,7 +288,7 @@ def mirrored() -> list[Path]:
     )
 
 
-@pytest.mark.parametrize("path", mirrored(), ids=lambda path: path.relative_to(TESTS).as_posix())
+@for_each("path", mirrored())
 def test_tests_mirror_the_package(path):
     """A test lies where its subject does, and its name begins with the subject's."""
     folder = ROOT / path.parent.relative_to(TESTS)

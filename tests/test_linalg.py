@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import array_api_nx as xp
 from array_api_nx import linalg
+from tests.support.tables import for_each
 
 FLOATING = ("float32", "float64", "complex64", "complex128")
 REAL_PART = {
@@ -49,7 +50,7 @@ def close(result: xp.Array, expected: np.ndarray) -> None:
 
 class TestProducts:
     @pytest.mark.parametrize("dtype", ["int8", "int64", "float32", "complex128"])
-    @pytest.mark.parametrize(
+    @for_each(
         ("left", "right", "axis"),
         [((3,), (3,), -1), ((5, 3), (3,), -1), ((3, 4), (2, 3, 1), -2), ((3, 2), (3, 2), 0)],
     )
@@ -94,8 +95,8 @@ class TestProducts:
         with pytest.raises(ValueError, match=r"one dimension.*reshape"):
             linalg.outer(xp.ones((2, 2)), xp.ones(2))
 
-    @pytest.mark.parametrize("n", [-5, -2, -1, 0, 1, 2, 3, 7, 12])
-    @pytest.mark.parametrize("stack", STACKS)
+    @for_each("n", [-5, -2, -1, 0, 1, 2, 3, 7, 12])
+    @for_each("stack", STACKS)
     def test_matrix_power(self, stack: tuple[int, ...], n: int) -> None:
         a = square(stack, 3)
         x = xp.asarray(a, copy=True)
@@ -179,8 +180,8 @@ class TestDiagonals:
 
 class TestNorms:
     @pytest.mark.parametrize("dtype", FLOATING)
-    @pytest.mark.parametrize("ord", ["fro", "nuc", 1, -1, 2, -2, inf, -inf])
-    @pytest.mark.parametrize("keepdims", [False, True])
+    @for_each("ord", ["fro", "nuc", 1, -1, 2, -2, inf, -inf])
+    @for_each("keepdims", [False, True])
     def test_matrix_norm(self, ord: object, keepdims: bool, dtype: str) -> None:
         a = matrices((2, 4, 3), dtype)
         result = linalg.matrix_norm(xp.asarray(a), ord=ord, keepdims=keepdims)
@@ -207,8 +208,8 @@ class TestNorms:
             linalg.matrix_norm(xp.ones(2))
 
     @pytest.mark.parametrize("dtype", FLOATING)
-    @pytest.mark.parametrize("ord", [2, 1, 0, -1, -2, inf, -inf, 3, 2.5, 0.5, -3.5])
-    @pytest.mark.parametrize("axis", [None, 0, -1, (0, 2), (-1, 0, 1)])
+    @for_each("ord", [2, 1, 0, -1, -2, inf, -inf, 3, 2.5, 0.5, -3.5])
+    @for_each("axis", [None, 0, -1, (0, 2), (-1, 0, 1)])
     def test_vector_norm(self, ord: float, axis: int | tuple[int, ...] | None, dtype: str) -> None:
         a = matrices((3, 2, 4), dtype)
         for keepdims in (False, True):
@@ -261,7 +262,7 @@ class TestRank:
         close(ranks, np.asarray([1, 3]))
 
     @pytest.mark.parametrize("dtype", FLOATING)
-    @pytest.mark.parametrize("shape", [(3, 3), (4, 2), (2, 4), (5, 3, 2), (0, 3), (2, 3, 0)])
+    @for_each("shape", [(3, 3), (4, 2), (2, 4), (5, 3, 2), (0, 3), (2, 3, 0)])
     def test_pinv(self, shape: tuple[int, ...], dtype: str) -> None:
         a = matrices(shape, dtype)
         close(linalg.pinv(xp.asarray(a)), np.linalg.pinv(a))
@@ -278,8 +279,8 @@ class TestRank:
 
 class TestDecompositions:
     @pytest.mark.parametrize("dtype", FLOATING)
-    @pytest.mark.parametrize("stack", STACKS)
-    @pytest.mark.parametrize("n", [0, 1, 3])
+    @for_each("stack", STACKS)
+    @for_each("n", [0, 1, 3])
     def test_cholesky(self, stack: tuple[int, ...], n: int, dtype: str) -> None:
         a = hermitian(stack, n, dtype)
         lower = linalg.cholesky(xp.asarray(a))
@@ -290,7 +291,7 @@ class TestDecompositions:
         assert xp.all(upper == xp.triu(upper))
 
     @pytest.mark.parametrize("dtype", FLOATING)
-    @pytest.mark.parametrize("shape", [(3, 3), (4, 2), (2, 4), (3, 2, 2), (0, 3), (3, 0)])
+    @for_each("shape", [(3, 3), (4, 2), (2, 4), (3, 2, 2), (0, 3), (3, 0)])
     def test_qr(self, shape: tuple[int, ...], dtype: str) -> None:
         a = matrices(shape, dtype)
         *_, rows, columns = shape
@@ -303,7 +304,7 @@ class TestDecompositions:
             assert xp.all(xp.triu(result.R) == result.R)
 
     @pytest.mark.parametrize("dtype", FLOATING)
-    @pytest.mark.parametrize("shape", [(3, 3), (4, 2), (2, 4), (3, 2, 2), (0, 3), (3, 0)])
+    @for_each("shape", [(3, 3), (4, 2), (2, 4), (3, 2, 2), (0, 3), (3, 0)])
     def test_svd(self, shape: tuple[int, ...], dtype: str) -> None:
         a = matrices(shape, dtype)
         *_, rows, columns = shape
@@ -320,7 +321,7 @@ class TestDecompositions:
         close(linalg.svdvals(xp.asarray(a)), np.linalg.svdvals(a))
 
     @pytest.mark.parametrize("dtype", FLOATING)
-    @pytest.mark.parametrize("stack", STACKS)
+    @for_each("stack", STACKS)
     def test_eig_is_complex(self, stack: tuple[int, ...], dtype: str) -> None:
         a = hermitian(stack, 3, dtype)
         result = linalg.eig(xp.asarray(a))
@@ -338,7 +339,7 @@ class TestDecompositions:
         )
 
     @pytest.mark.parametrize("dtype", FLOATING)
-    @pytest.mark.parametrize("stack", STACKS)
+    @for_each("stack", STACKS)
     def test_eigh(self, stack: tuple[int, ...], dtype: str) -> None:
         a = hermitian(stack, 3, dtype)
         result = linalg.eigh(xp.asarray(a))
@@ -366,7 +367,7 @@ class TestDecompositions:
             "vector_norm",
         ],
     )
-    @pytest.mark.parametrize("dtype", ["int8", "uint64", "bool"])
+    @for_each("dtype", ["int8", "uint64", "bool"])
     def test_integers_are_computed_in_double_precision(self, name: str, dtype: str) -> None:
         function = getattr(linalg, name)
         result = function(xp.eye(2, dtype=getattr(xp, dtype)))
@@ -381,7 +382,7 @@ class TestDecompositions:
 
 class TestEquations:
     @pytest.mark.parametrize("dtype", FLOATING)
-    @pytest.mark.parametrize(
+    @for_each(
         ("stack", "right", "vector"),
         [
             ((), (3,), True),
@@ -429,8 +430,8 @@ class TestEquations:
             linalg.solve(xp.ones(left), xp.ones(right))
 
     @pytest.mark.parametrize("dtype", FLOATING)
-    @pytest.mark.parametrize("stack", STACKS)
-    @pytest.mark.parametrize("n", [0, 1, 3])
+    @for_each("stack", STACKS)
+    @for_each("n", [0, 1, 3])
     def test_inverse_and_determinant(self, stack: tuple[int, ...], n: int, dtype: str) -> None:
         a = square(stack, n, dtype)
         x = xp.asarray(a)
@@ -494,7 +495,7 @@ class TestArguments:
         with pytest.raises(ValueError, match="'reduced' or 'complete'"):
             linalg.qr(xp.ones((2, 2)), mode="r")
 
-    @pytest.mark.parametrize("name", sorted(set(linalg.__all__)))
+    @for_each("name", sorted(set(linalg.__all__)))
     def test_arrays_only(self, name: str) -> None:
         arguments: dict[str, tuple[object, ...]] = {"matrix_power": (2,)}
         for pair in ("cross", "matmul", "outer", "solve", "tensordot", "vecdot"):

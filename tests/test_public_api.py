@@ -18,6 +18,7 @@ import pytest
 import array_api_nx as xp
 from array_api_nx import Array
 from array_api_nx.frontend.array import LEFT_OUT
+from tests.support.tables import for_each
 
 STANDARD = json.loads(
     (Path(__file__).parent / "data" / "array_api_2025_12.json").read_text(encoding="utf-8")
@@ -142,7 +143,7 @@ def test_unknown_names_raise_attribute_error(name):
         getattr(xp, name)
 
 
-@pytest.mark.parametrize("name", xp.extra.__all__)
+@for_each("name", xp.extra.__all__)
 def test_functions_beyond_the_standard_are_found_without_being_listed(name):
     assert getattr(xp, name) is getattr(xp.extra, name)
     assert name not in {*xp.__all__, *dir(xp)}
@@ -166,7 +167,7 @@ def test_special_functions_are_found_without_being_listed():
     assert hasattr(xp, "special")
 
 
-@pytest.mark.parametrize("name", xp.special.__all__)
+@for_each("name", xp.special.__all__)
 def test_special_functions_take_operands_by_position(name):
     function = getattr(xp.special, name)
     assert function.__name__ == name
@@ -176,7 +177,7 @@ def test_special_functions_take_operands_by_position(name):
     assert [p.name for p in optional] == (["q"] if name == "zeta" else [])
 
 
-@pytest.mark.parametrize(("place", "name"), FUNCTIONS)
+@for_each(("place", "name"), FUNCTIONS)
 def test_signatures_are_the_standards(place, name):
     found = parameters_of(getattr(namespace(place), name))
     expected = expected_parameters(entry(place, name))
@@ -202,7 +203,7 @@ def test_signatures_of_inspection_are_the_standards(name):
     assert found == expected_parameters(SECTIONS["info"][name])
 
 
-@pytest.mark.parametrize("name", METHODS)
+@for_each("name", METHODS)
 def test_signatures_of_methods_are_the_standards(name):
     assert parameters_of(getattr(Array, name)) == expected_parameters(
         SECTIONS["array_object"][name]
@@ -219,7 +220,7 @@ def test_the_array_object_is_whole():
             assert callable(getattr(Array, f"__{prefix}{operator}__"))
 
 
-@pytest.mark.parametrize(("place", "name"), FUNCTIONS)
+@for_each(("place", "name"), FUNCTIONS)
 def test_functions_are_annotated(place, name):
     signature = inspect.signature(getattr(namespace(place), name))
     assert signature.return_annotation is not inspect.Signature.empty
@@ -227,7 +228,7 @@ def test_functions_are_annotated(place, name):
         assert parameter.annotation is not inspect.Parameter.empty
 
 
-@pytest.mark.parametrize(("place", "name"), FUNCTIONS)
+@for_each(("place", "name"), FUNCTIONS)
 def test_docstrings_name_the_parameters_and_the_chapter(place, name):
     function = getattr(namespace(place), name)
     text = inspect.getdoc(function)
@@ -243,7 +244,7 @@ def test_docstrings_name_the_parameters_and_the_chapter(place, name):
     assert set(inspect.signature(function).parameters) <= documented
 
 
-@pytest.mark.parametrize(("place", "name"), FUNCTIONS)
+@for_each(("place", "name"), FUNCTIONS)
 def test_functions_know_their_names(place, name):
     function = getattr(namespace(place), name)
     assert inspect.isfunction(inspect.unwrap(function))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
+from tests.support.tables import for_each
 
 DTYPES = xp.__array_namespace_info__().dtypes()
 REAL_AND_BOOL = [name for name in DTYPES if not name.startswith("complex")]
@@ -58,13 +59,13 @@ def own(key: Any) -> Any:
 class TestIndexing:
     array = np.arange(60.0).reshape(3, 4, 5)
 
-    @pytest.mark.parametrize("key", MIXED_KEYS.values(), ids=MIXED_KEYS)
+    @for_each("key", MIXED_KEYS.values())
     @pytest.mark.parametrize("convert", [own, lambda key: key], ids=["own arrays", "ndarrays"])
     def test_reads_as_numpy(self, key: Any, convert: Callable[[Any], Any]) -> None:
         result = xp.asarray(self.array)[convert(key)]
         assert np.array_equal(np.asarray(result), self.array[key])
 
-    @pytest.mark.parametrize("key", MIXED_KEYS.values(), ids=MIXED_KEYS)
+    @for_each("key", MIXED_KEYS.values())
     @pytest.mark.parametrize("convert", [own, lambda key: key], ids=["own arrays", "ndarrays"])
     def test_writes_as_numpy(self, key: Any, convert: Callable[[Any], Any]) -> None:
         for value in (np.float64(-1), self.array[key] + 0.5):
@@ -123,7 +124,7 @@ class TestFull:
 
 
 class TestMixedKinds:
-    @pytest.mark.parametrize("first", DTYPES)
+    @for_each("first", DTYPES)
     @pytest.mark.parametrize("second", DTYPES)
     def test_promote_as_in_numpy(self, first: str, second: str) -> None:
         expected = DTYPES[np.result_type(np.dtype(first), np.dtype(second)).name]

@@ -14,6 +14,7 @@ import pytest
 
 import array_api_nx as xp
 from tests.special.operands import DOMAINS, typical
+from tests.support.tables import for_each
 
 pytest.importorskip("scipy", minversion="1.17")
 
@@ -33,7 +34,7 @@ def device(request: pytest.FixtureRequest) -> xp.Device:
     return xp.Device(request.param)
 
 
-@pytest.mark.parametrize("name", sorted(DOMAINS))
+@for_each("name", sorted(DOMAINS))
 def test_scipys_functions_are_ours(name: str, device: xp.Device) -> None:
     operands = [xp.asarray(x, device=device) for x in typical(name, "float64")]
     result = getattr(special, name)(*operands)
@@ -66,7 +67,7 @@ STATISTICS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", STATISTICS)
+@for_each("name", STATISTICS)
 def test_statistics_stay_on_the_device(name: str, device: xp.Device) -> None:
     function = STATISTICS[name]
     found = function(xp.asarray(FIRST, device=device), xp.asarray(SECOND, device=device))

@@ -18,6 +18,7 @@ from array_api_nx.core import dtypes as d
 from array_api_nx.core.symbolic import dynamic
 from array_api_nx.core.view import View
 from array_api_nx.testing.contract.layouts import case, row_major
+from tests.support.tables import for_each
 from tests.testing.contract.backends import BACKENDS
 
 INNER = CPUBackend()
@@ -276,7 +277,7 @@ BROKEN: list[tuple[str, Break, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("method", "call", "words"), BROKEN, ids=[each[0] for each in BROKEN])
+@for_each(("method", "call", "words"), BROKEN)
 def test_the_frontend_must_keep_its_guarantees(method: str, call: Break, words: str) -> None:
     with pytest.raises(ContractError) as caught:
         call(CHECKED)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-import pytest
-
 from array_api_nx.contract.backend import METHODS
 from array_api_nx.contract.primitives import TABLE, Primitive
 from array_api_nx.core import dtypes as d
 from array_api_nx.testing import contract
+from tests.support.tables import for_each
 
 FAMILIES = {"unary", "binary", "reduce", "arg_reduce", "scan"}
 """The families whose members share a method; their tests are parametrised over `of_family`."""
@@ -26,7 +25,7 @@ def names_of_tests() -> set[str]:
     return names
 
 
-@pytest.mark.parametrize("primitive", TABLE, ids=lambda primitive: primitive.name)
+@for_each("primitive", TABLE)
 def test_every_row_has_a_method_and_results(primitive: Primitive) -> None:
     method = primitive.family if primitive.family in FAMILIES else primitive.name
     assert method in METHODS
@@ -40,12 +39,12 @@ def test_rows_have_names_of_their_own() -> None:
     assert len({primitive.name for primitive in TABLE}) == len(TABLE)
 
 
-@pytest.mark.parametrize("method", [name for name in METHODS if name not in ("shape", "dtype")])
+@for_each("method", [name for name in METHODS if name not in ("shape", "dtype")])
 def test_every_method_has_a_contract_test(method: str) -> None:
     assert f"test_{method}" in NAMES
 
 
-@pytest.mark.parametrize("primitive", TABLE, ids=lambda primitive: primitive.name)
+@for_each("primitive", TABLE)
 def test_every_row_has_a_contract_test(primitive: Primitive) -> None:
     name = primitive.family if primitive.family in FAMILIES else primitive.name
     assert f"test_{name}" in NAMES

@@ -23,6 +23,7 @@ from array_api_nx.core.dtypes import (
     promote,
     same_kind,
 )
+from tests.support.tables import for_each
 
 PAIRS = list(product(ALL, ALL))
 SCALARS = {bool: True, int: 1, float: 1.0, complex: 1j}
@@ -138,7 +139,7 @@ def test_dtypes_are_hashable_and_weakly_referable():
 # Promotion
 
 
-@pytest.mark.parametrize(("first", "second"), PAIRS, ids=ids)
+@for_each(("first", "second"), PAIRS)
 def test_promotion_is_numpys(first, second):
     expected = np.promote_types(numpy_of(first), numpy_of(second)).name
     assert PROMOTION[first, second] is dtype_named(expected)
@@ -187,7 +188,7 @@ def test_promote_takes_any_number():
         assert promote(*triple) is d.int32
 
 
-@pytest.mark.parametrize("dtype", ALL, ids=ids)
+@for_each("dtype", ALL)
 @pytest.mark.parametrize("kind", SCALARS, ids=lambda kind: kind.__name__)
 def test_scalars_are_weak_as_in_numpy(dtype, kind):
     expected = np.result_type(numpy_of(dtype), SCALARS[kind]).name
@@ -201,7 +202,7 @@ def test_the_scalar_table_has_every_pair():
 # Conversion
 
 
-@pytest.mark.parametrize(("first", "second"), PAIRS, ids=ids)
+@for_each(("first", "second"), PAIRS)
 def test_casting_is_numpys(first, second):
     pair = numpy_of(first), numpy_of(second)
     assert can_cast(first, second) is np.can_cast(*pair, casting="safe")

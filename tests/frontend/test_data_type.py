@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import array_api_nx as xp
 from array_api_nx import Array
+from tests.support.tables import for_each
 
 SIGNED = ["int8", "int16", "int32", "int64"]
 UNSIGNED = ["uint8", "uint16", "uint32", "uint64"]
@@ -41,7 +42,7 @@ def assert_same(x: Array, expected: np.ndarray) -> None:
 # astype
 
 
-@pytest.mark.parametrize(("source", "target"), PAIRS)
+@for_each(("source", "target"), PAIRS)
 def test_astype(source, target):
     a = np.asarray([[0, 1, 2], [3, 100, 7]]).astype(source)
     for view in (a, a.T, a[::-1, ::2], a[:0], a[0, 1]):
@@ -128,7 +129,7 @@ def test_isdtype_of_python_types():
 # can_cast and result_type
 
 
-@pytest.mark.parametrize(("first", "second"), PAIRS)
+@for_each(("first", "second"), PAIRS)
 def test_promotion_of_two(first, second):
     expected = np.promote_types(first, second).name
     a, b = getattr(xp, first), getattr(xp, second)
@@ -146,7 +147,7 @@ def test_promotion_of_many_goes_from_left_to_right(names):
     assert str(xp.result_type(*[getattr(xp, name) for name in names])) == expected.name
 
 
-@pytest.mark.parametrize("dtype", ALL)
+@for_each("dtype", ALL)
 @pytest.mark.parametrize("scalar", [True, 1, 1.0, 1j])
 def test_scalars_are_weak(dtype, scalar):
     ours = getattr(xp, dtype)
@@ -224,7 +225,7 @@ for owner in (xp, Array, xp.extra, xp.fft, xp.linalg):
 SPELLINGS = ["f4", "<f4", "single", np.float32, np.dtype("f4"), np.asarray(np.float32(1)).dtype]
 
 
-@pytest.mark.parametrize("name", ASKS_FOR_A_DTYPE)
+@for_each("name", ASKS_FOR_A_DTYPE)
 def test_dtypes_as_people_write_them(name):
     ask = ASKS_FOR_A_DTYPE[name]
     assert ask(xp.float32).dtype is xp.float32
@@ -255,7 +256,7 @@ def test_kinds_and_promotion_of_dtypes_as_people_write_them():
 # Array.view
 
 
-@pytest.mark.parametrize(("source", "target"), PAIRS)
+@for_each(("source", "target"), PAIRS)
 def test_bytes_read_as_another_dtype(source, target):
     a = np.arange(32).reshape(2, 16).astype(source)
     x, dtype = xp.asarray(a, copy=True), getattr(xp, target)

@@ -13,6 +13,7 @@ from array_api_nx import Array
 from array_api_nx.contract import primitives as p
 from array_api_nx.core import dtypes as d
 from array_api_nx.frontend import dispatch
+from tests.support.tables import for_each
 
 REAL = [dtype.name for dtype in d.REAL]
 
@@ -28,7 +29,7 @@ class Metres(float):
 # Scalars
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "expected"),
     [
         (True, bool),
@@ -51,7 +52,7 @@ def test_scalar_type(value, expected):
     assert dispatch.scalar_type(value) is expected
 
 
-@pytest.mark.parametrize(("dtype", "scalar"), list(product(d.ALL, [True, 1, 1.0, 1j])))
+@for_each(("dtype", "scalar"), list(product(d.ALL, [True, 1, 1.0, 1j])))
 def test_check_scalar_lets_kinds_through_that_do_not_change_the_dtype(dtype, scalar):
     if np.result_type(np.ones(1, dtype.name), scalar).name == dtype.name:
         assert dispatch.check_scalar(scalar, dtype) is scalar
@@ -161,7 +162,7 @@ OPERATORS = {
 
 
 @pytest.mark.parametrize("name", OPERATORS)
-@pytest.mark.parametrize("scalar", [True, 1, 1.0, 1j, np.float32(1), np.int8(1), np.uint64(1)])
+@for_each("scalar", [True, 1, 1.0, 1j, np.float32(1), np.int8(1), np.uint64(1)])
 def test_functions_and_operators_treat_scalars_alike(name, scalar):
     function, operator = getattr(xp, name), OPERATORS[name]
     for dtype in d.ALL:
@@ -180,7 +181,7 @@ def test_functions_and_operators_treat_scalars_alike(name, scalar):
 
 
 @pytest.mark.parametrize("name", ["add", "subtract", "multiply", "divide", "pow", "maximum"])
-@pytest.mark.parametrize(("first", "second"), list(product(REAL, repeat=2)))
+@for_each(("first", "second"), list(product(REAL, repeat=2)))
 def test_mixed_dtypes_promote_as_in_numpy(name, first, second):
     a, b = np.asarray([1, 2, 3]).astype(first), np.asarray([3, 2, 1]).astype(second)
     found = getattr(xp, name)(xp.asarray(a), xp.asarray(b))
@@ -192,8 +193,8 @@ def test_mixed_dtypes_promote_as_in_numpy(name, first, second):
     np.testing.assert_array_equal(np.asarray(found), expected)
 
 
-@pytest.mark.parametrize("dtype", [*d.INTEGRAL])
-@pytest.mark.parametrize("far", [2**70, -(2**70)])
+@for_each("dtype", [*d.INTEGRAL])
+@for_each("far", [2**70, -(2**70)])
 def test_comparisons_with_ints_out_of_range_are_exact(dtype, far):
     x = xp.asarray([[dtype.min, 0, dtype.max]], dtype=dtype)
     a = np.asarray([[dtype.min, 0, dtype.max]], dtype=object)
@@ -209,8 +210,8 @@ def test_comparisons_with_ints_out_of_range_are_exact(dtype, far):
 # Axes of reductions and scans
 
 
-@pytest.mark.parametrize("shape", [(), (3,), (2, 3), (2, 0), (2, 3, 4)])
-@pytest.mark.parametrize("keepdims", [False, True])
+@for_each("shape", [(), (3,), (2, 3), (2, 0), (2, 3, 4)])
+@for_each("keepdims", [False, True])
 def test_reductions_over_every_choice_of_axes(shape, keepdims):
     a = np.arange(float(np.prod(shape))).reshape(shape)
     x = xp.asarray(a)

@@ -17,6 +17,7 @@ from hypothesis.extra import numpy as hnp
 import array_api_nx as xp
 from array_api_nx.frontend import elementwise
 from tests.support.docstrings import needs_docstrings
+from tests.support.tables import for_each
 
 BOOL = ("bool",)
 SIGNED = ("int8", "int16", "int32", "int64")
@@ -120,7 +121,7 @@ def test_the_tables_of_this_file_cover_the_chapter() -> None:
 
 
 @needs_docstrings
-@pytest.mark.parametrize("name", elementwise.__all__)
+@for_each("name", elementwise.__all__)
 def test_functions_are_plain_and_documented(name: str) -> None:
     function = getattr(xp, name)
     assert inspect.isfunction(inspect.unwrap(function))
@@ -139,7 +140,7 @@ def test_functions_are_plain_and_documented(name: str) -> None:
 # ---------------------------------------------------------------------- values
 
 
-@pytest.mark.parametrize("name", UNARY)
+@for_each("name", UNARY)
 def test_unary_values(name: str) -> None:
     function = getattr(xp, name)
     for dtype, layout in product(UNARY[name], LAYOUTS):
@@ -161,7 +162,7 @@ def unary_result(name: str, dtype: str) -> str:
     return REAL_PART.get(dtype, dtype) if name in ("abs", "imag", "real") else dtype
 
 
-@pytest.mark.parametrize("name", [name for name in UNARY if name in COMPUTED_IN_FLOAT64])
+@for_each("name", [name for name in UNARY if name in COMPUTED_IN_FLOAT64])
 @pytest.mark.parametrize("dtype", DISCRETE)
 def test_unary_of_integers_and_booleans_is_computed_in_float64(name: str, dtype: str) -> None:
     x = sample(dtype, (7,))
@@ -185,7 +186,7 @@ def binary_result(name: str, dtype: str) -> str:
     return "float64" if name in COMPUTED_IN_FLOAT64 and dtype in DISCRETE else dtype
 
 
-@pytest.mark.parametrize("name", BINARY)
+@for_each("name", BINARY)
 def test_binary_values(name: str) -> None:
     function, twin = getattr(xp, name), numpy_twin(name)
     for dtype, layout in product(BINARY[name], LAYOUTS):
@@ -202,7 +203,7 @@ def test_binary_values(name: str) -> None:
 # ---------------------------------------------------------------------- promotion
 
 
-@pytest.mark.parametrize("name", BINARY)
+@for_each("name", BINARY)
 def test_mixed_dtypes_promote_as_in_numpy(name: str) -> None:
     function, twin = getattr(xp, name), numpy_twin(name)
     for dtype1, dtype2 in product(ALL, repeat=2):
@@ -248,7 +249,7 @@ def test_python_scalars_are_weak(dtype: str, scalar: complex, expected: str) -> 
         np.testing.assert_array_equal(np.asarray(result), x.astype(expected) * same)
 
 
-@pytest.mark.parametrize("name", BINARY)
+@for_each("name", BINARY)
 def test_scalar_on_either_side_is_an_array_of_the_same_dtype(name: str) -> None:
     for dtype in BINARY[name]:
         scalar = True if dtype == "bool" else 2 if dtype in INTEGRAL else 1.5
@@ -283,7 +284,7 @@ def test_python_ints_out_of_range(name: str, scalar: int, dtype: str) -> None:
             function(*operands)
 
 
-@pytest.mark.parametrize("scalar", [256, -1, 2**70, -(2**70)])
+@for_each("scalar", [256, -1, 2**70, -(2**70)])
 @pytest.mark.parametrize("name", COMPARISONS)
 def test_comparison_with_ints_out_of_range_is_exact(name: str, scalar: int) -> None:
     values = [0, 1, 255]
@@ -317,7 +318,7 @@ ILLEGAL = {
 }
 
 
-@pytest.mark.parametrize("name", [name for name, dtypes in ILLEGAL.items() if dtypes])
+@for_each("name", [name for name, dtypes in ILLEGAL.items() if dtypes])
 def test_illegal_dtypes_name_the_legal_kinds(name: str) -> None:
     kinds = KIND_WORDS[(UNARY | BINARY)[name]]
     for dtype in ILLEGAL[name]:
@@ -344,20 +345,20 @@ FOREIGN = {
 
 
 @pytest.mark.parametrize("kind", FOREIGN)
-@pytest.mark.parametrize("name", [*UNARY, "clip"])
+@for_each("name", [*UNARY, "clip"])
 def test_foreign_argument(name: str, kind: str) -> None:
     with pytest.raises(TypeError, match="asarray"):
         getattr(xp, name)(FOREIGN[kind])
 
 
-@pytest.mark.parametrize("name", UNARY)
+@for_each("name", UNARY)
 def test_python_scalar_is_no_array(name: str) -> None:
     with pytest.raises(TypeError, match=r"not a float; convert it with asarray"):
         getattr(xp, name)(1.0)
 
 
 @pytest.mark.parametrize("kind", FOREIGN)
-@pytest.mark.parametrize("name", BINARY)
+@for_each("name", BINARY)
 def test_foreign_operand(name: str, kind: str) -> None:
     function = getattr(xp, name)
     x = xp.ones(3, dtype=xp.int64)
@@ -366,13 +367,13 @@ def test_foreign_operand(name: str, kind: str) -> None:
             function(*operands)
 
 
-@pytest.mark.parametrize("name", BINARY)
+@for_each("name", BINARY)
 def test_two_scalars(name: str) -> None:
     with pytest.raises(TypeError, match=r"at least one argument must be an array.*asarray"):
         getattr(xp, name)(1, 2)
 
 
-@pytest.mark.parametrize("name", BINARY)
+@for_each("name", BINARY)
 def test_shapes_that_do_not_broadcast(name: str) -> None:
     x1, x2 = xp.ones((2, 3), dtype=xp.int32), xp.ones((4, 1, 2), dtype=xp.int32)
     function = getattr(xp, name)
@@ -449,8 +450,8 @@ def test_broadcasting_is_numpys(shapes: hnp.BroadcastableShapes) -> None:
 # ---------------------------------------------------------------------- clip
 
 
-@pytest.mark.parametrize("dtype", REAL)
-@pytest.mark.parametrize("limits", [(None, None), (1, None), (None, 3), (1, 3), (3, 1), (2, 2)])
+@for_each("dtype", REAL)
+@for_each("limits", [(None, None), (1, None), (None, 3), (1, 3), (3, 1), (2, 2)])
 @pytest.mark.parametrize("arrays", [False, True])
 def test_clip_values(dtype: str, limits: tuple[int | None, int | None], arrays: bool) -> None:
     for layout in LAYOUTS.values():

@@ -11,6 +11,7 @@ import pytest
 
 import array_api_nx as xp
 from tests.special.operands import same_bits
+from tests.support.tables import for_each
 
 scipy_special = pytest.importorskip("scipy.special")
 zeta = unwrap(scipy_special.zeta)
@@ -41,7 +42,7 @@ def test_zeta_of_two_operands(dtype: str) -> None:
     assert same_bits(np.asarray(xp.special.zeta(3, x)), zeta(3, values))
 
 
-@pytest.mark.parametrize("order", [0, 1, 2, 7])
+@for_each("order", [0, 1, 2, 7])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_polygamma(order: int, dtype: str) -> None:
     values = of(dtype)
@@ -50,7 +51,7 @@ def test_polygamma(order: int, dtype: str) -> None:
     assert same_bits(np.asarray(xp.special.polygamma(order, xp.asarray(values))), expected)
 
 
-@pytest.mark.parametrize("kind", ["float32", "float64", "int64", "uint8"])
+@for_each("kind", ["float32", "float64", "int64", "uint8"])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_polygamma_of_many_orders(kind: str, dtype: str) -> None:
     orders = np.arange(4).astype(kind)[:, None]
@@ -63,7 +64,7 @@ def test_polygamma_of_many_orders(kind: str, dtype: str) -> None:
     assert same_bits(np.asarray(result), polygamma(orders, 2.5))
 
 
-@pytest.mark.parametrize("d", [1, 2, 3.0, 7, np.int64(5)])
+@for_each("d", [1, 2, 3.0, 7, np.int64(5)])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_multigammaln(d: Any, dtype: str) -> None:
     values = (np.arange(12) + 4).astype(dtype).reshape(3, 4) * (1 if "int" in dtype else 1.25)

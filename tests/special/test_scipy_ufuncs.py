@@ -15,6 +15,7 @@ import array_api_nx as xp
 from array_api_nx.special.scipy_ufuncs import ufunc
 from tests.special.operands import DOMAINS, reference, same_bits, special, typical
 from tests.support.programs import needs_extension
+from tests.support.tables import for_each
 
 pytest.importorskip("scipy")
 
@@ -41,7 +42,7 @@ def test_these_are_all_functions_but_those_that_are_compositions() -> None:
     assert dir(xp.special) == sorted(xp.special.__all__)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@for_each("name", NAMES)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_bits_are_those_of_scipy(name: str, dtype: str) -> None:
     for operands in (special(name, dtype), typical(name, dtype)):
@@ -62,9 +63,9 @@ LAYOUTS = {
 }
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
+@for_each("layout", LAYOUTS)
 @pytest.mark.parametrize("name", ["erf", "gammaln", "xlogy", "betainc", "bdtr"])
-@pytest.mark.parametrize("threshold", [262144, 0])
+@for_each("threshold", [262144, 0])
 def test_bits_are_the_same_in_every_layout(name: str, layout: str, threshold: int) -> None:
     first, *rest = typical(name, "float64", (5, 7))
     with xp.config_context(fusion_threshold=threshold):
@@ -79,7 +80,7 @@ def test_bits_are_the_same_in_every_layout(name: str, layout: str, threshold: in
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int32", "int64", "uint64"])
-@pytest.mark.parametrize("name", NAMES)
+@for_each("name", NAMES)
 def test_integers_are_promoted_as_by_the_ufunc(name: str, dtype: str) -> None:
     values = np.arange(6).astype(dtype)
     operands = [values] * len(DOMAINS[name])
@@ -87,7 +88,7 @@ def test_integers_are_promoted_as_by_the_ufunc(name: str, dtype: str) -> None:
         assert same_bits(np.asarray(call(name, operands)), reference(name)(*operands))
 
 
-@pytest.mark.parametrize("name", sorted(name for name in NAMES if len(DOMAINS[name]) > 1))
+@for_each("name", sorted(name for name in NAMES if len(DOMAINS[name]) > 1))
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_scalars_and_numpy_scalars_stand_beside_arrays(name: str, dtype: str) -> None:
     operands = typical(name, dtype)
@@ -105,7 +106,7 @@ COMPLEX = [name for name in NAMES if "D->D" in reference(name).types]
 
 
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
-@pytest.mark.parametrize("name", COMPLEX)
+@for_each("name", COMPLEX)
 def test_complex_numbers_are_taken_where_scipy_takes_them(name: str, dtype: str) -> None:
     values = np.asarray([0.5 + 1j, -1.5 - 0.25j, 2, 3j], dtype)
     assert same_bits(np.asarray(call(name, [values])), reference(name)(values))
@@ -116,7 +117,7 @@ def test_some_functions_take_complex_numbers() -> None:
 
 
 @pytest.mark.parametrize("device", ["torch:cpu", "jax:cpu", "dask"])
-@pytest.mark.parametrize("name", NAMES)
+@for_each("name", NAMES)
 def test_other_devices_agree(name: str, device: str) -> None:
     if find_spec(device.partition(":")[0]) is None:
         pytest.skip(f"{device} is not installed")
@@ -147,7 +148,7 @@ def test_compiled_functions_replay_them(shape: tuple[int, ...]) -> None:
     assert np.asarray(f(x)).shape == size
 
 
-@pytest.mark.parametrize("name", NAMES)
+@for_each("name", NAMES)
 def test_shapes_are_known_without_elements(name: str) -> None:
     operands = typical(name, "float32")
     specs = [xp.ShapeSpec(("n", 3), xp.float32) for _ in operands]

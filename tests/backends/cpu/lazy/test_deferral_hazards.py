@@ -30,6 +30,7 @@ from tests.backends.cpu.lazy.hazards import (
     pending_twin,
 )
 from tests.support.programs import SETTINGS, NDArray, assert_same, deferring, numpy_of, settings
+from tests.support.tables import for_each
 
 
 def run(
@@ -62,7 +63,7 @@ def check(mode: str, *program: Any) -> None:
 
 
 @pytest.mark.parametrize("mode", SETTINGS)
-@pytest.mark.parametrize("key", KEYS)
+@for_each("key", KEYS)
 @pytest.mark.parametrize("view", VIEWS)
 def test_parts_written_while_parts_are_read(view, key, mode):
     first = list(VIEWS).index(view) + list(KEYS).index(key)
@@ -83,7 +84,7 @@ RUNS = [
 
 
 @pytest.mark.parametrize(("mode", "origin"), RUNS, ids=name_of)
-@pytest.mark.parametrize("write", WRITES, ids=name_of)
+@for_each("write", WRITES)
 def test_every_write_after_every_read(origin, write, mode):
     """Half of the reads, and for the next write or origin the others."""
     views = list(VIEWS)
@@ -109,7 +110,7 @@ def created(ns: Any, name: str) -> Any:
             return ns.full((4, 6), ns.sum(ns.ones((4, 6)) * 2.0))
 
 
-@pytest.mark.parametrize("mode", SETTINGS)
+@for_each("mode", SETTINGS)
 @pytest.mark.parametrize(
     "name", ["zeros", "ones", "full", "zeros_like", "full of a pending element"]
 )
@@ -131,7 +132,7 @@ def test_filled_arrays_are_arrays_of_their_own(name, mode):
 # ---------------------------------------------------------------------- the order of evaluation
 
 
-@pytest.mark.parametrize("order", list(permutations(range(5))), ids=str)
+@for_each("order", list(permutations(range(5))))
 def test_the_order_of_asking_does_not_matter(order):
     def program(ns: Any) -> list[Any]:
         x = ns.asarray(numbers((4, 6)), copy=True)
@@ -210,7 +211,7 @@ def swapped_by_names(ns: Any) -> list[Any]:
     return [x, y]
 
 
-@pytest.mark.parametrize("mode", SETTINGS)
+@for_each("mode", SETTINGS)
 @pytest.mark.parametrize(
     "program",
     [
@@ -234,7 +235,7 @@ def test_handles_that_die(program, mode):
 
 
 @pytest.mark.parametrize("mode", SETTINGS)
-@pytest.mark.parametrize("shape", [(), (1,), (1, 1), (5,), (0,), (2, 0, 3)], ids=str)
+@for_each("shape", [(), (1,), (1, 1), (5,), (0,), (2, 0, 3)])
 def test_shapes_with_few_or_no_elements(shape, mode):
     def program(ns: Any) -> list[Any]:
         x = ns.asarray(numbers(shape) + 3.0, copy=True)

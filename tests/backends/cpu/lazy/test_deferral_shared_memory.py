@@ -26,6 +26,7 @@ from tests.support.programs import (
     pending,
     settings,
 )
+from tests.support.tables import for_each
 
 pytestmark = pytest.mark.usefixtures("threshold")
 
@@ -67,7 +68,7 @@ LENT: dict[str, Callable[[NDArray], xp.Array]] = {
 }
 
 
-@pytest.mark.parametrize("view", VIEWS)
+@for_each("view", VIEWS)
 @pytest.mark.parametrize("lend", LENT)
 def test_lent_memory_is_read_at_once(lend, view):
     a = numbers(SHAPE)
@@ -169,8 +170,8 @@ MEETINGS: dict[str, tuple[Any, Any]] = {
 }
 
 
-@pytest.mark.parametrize("size", [12, LARGE + 1000])
-@pytest.mark.parametrize("lend", [_twice, _exported, _parts])
+@for_each("size", [12, LARGE + 1000])
+@for_each("lend", [_twice, _exported, _parts])
 @pytest.mark.parametrize("name", MEETINGS)
 def test_two_arrays_over_one_memory_that_overlap(name, lend, size):
     # Only the addresses tell that they do.
@@ -250,7 +251,7 @@ def chain(x: xp.Array) -> xp.Array:
 
 
 @pytest.mark.parametrize("export", EXPORTS)
-@pytest.mark.parametrize("origin", ["memory", "pending", "pending, with a reader"])
+@for_each("origin", ["memory", "pending", "pending, with a reader"])
 def test_handed_out_memory(origin, export):
     a = numbers(SHAPE)
     with deferring():
@@ -360,7 +361,7 @@ def _out_of_band(x: xp.Array) -> Any:
     return pickle.loads(packed, buffers=[bytearray(buffer.raw()) for buffer in buffers])
 
 
-@pytest.mark.parametrize("name", COPIES)
+@for_each("name", COPIES)
 @pytest.mark.parametrize("origin", ["memory", "pending", "pending view"])
 def test_copies_go_their_own_way(origin, name):
     a = numbers(SHAPE)
@@ -420,7 +421,7 @@ HOLDERS: dict[str, Callable[[xp.Array], Any]] = {
 }
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "above"),
     [
         (name, above)
