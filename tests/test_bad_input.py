@@ -11,6 +11,7 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx import Array
+from tests.support.tables import for_each
 
 HUGE = 2**62
 
@@ -48,7 +49,7 @@ def refused(call: Any, error: type[Exception], message: str, *watched: Array) ->
 # Wrong dtypes
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("call", "message"),
     [
         (lambda x, i: x & x, "bitwise_and takes integral or bool dtypes, not float64; convert"),
@@ -164,14 +165,14 @@ USES = {
 }
 
 
-@pytest.mark.parametrize("use", USES)
+@for_each("use", USES)
 @pytest.mark.parametrize("library", FOREIGN)
 def test_arrays_of_other_libraries(library, use, x):
     make, message = FOREIGN[library]
     refused(lambda: USES[use](x, make()), TypeError, message, x)
 
 
-@pytest.mark.parametrize("library", ["numpy", "list", "tuple", "dlpack"])
+@for_each("library", ["numpy", "list", "tuple", "dlpack"])
 def test_arrays_of_other_libraries_on_the_left(library, x):
     make, message = FOREIGN[library]
     refused(lambda: make() + x, TypeError, message, x)
@@ -233,7 +234,7 @@ SEVERAL_AXES = {
 }
 
 
-@pytest.mark.parametrize("name", [*ONE_AXIS, *SEVERAL_AXES])
+@for_each("name", [*ONE_AXIS, *SEVERAL_AXES])
 def test_axes_out_of_range(name, x):
     call = (ONE_AXIS | SEVERAL_AXES)[name]
     for axis in (7, -8, 10**30):
@@ -241,7 +242,7 @@ def test_axes_out_of_range(name, x):
         refused(lambda axis=axis: call(x, axis), IndexError, message, x)
 
 
-@pytest.mark.parametrize("name", [*ONE_AXIS, *SEVERAL_AXES])
+@for_each("name", [*ONE_AXIS, *SEVERAL_AXES])
 def test_axes_that_are_no_ints(name, x):
     call = (ONE_AXIS | SEVERAL_AXES)[name]
     for axis in (1.5, 1.0, "0", 1j):
@@ -249,7 +250,7 @@ def test_axes_that_are_no_ints(name, x):
         refused(lambda axis=axis: call(x, axis), TypeError, message, x)
 
 
-@pytest.mark.parametrize("name", SEVERAL_AXES)
+@for_each("name", SEVERAL_AXES)
 def test_axes_named_twice(name, x):
     for axes in ((0, 0), (1, -1)) if name != "expand_dims" else ((0, 0), (1, -3)):
         refused(
@@ -310,7 +311,7 @@ def test_a_float_is_no_axis_after_an_int_was(x):
             x[key(float)] = 1.0
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("call", "error", "message"),
     [
         (lambda x: xp.permute_dims(x, (0,)), ValueError, "do not permute 2 .*name each of .* once"),
@@ -341,7 +342,7 @@ def test_other_arguments_about_axes(call, error, message, x):
 # Shapes
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("call", "message"),
     [
         (lambda x: x + xp.ones(4), r"\(2, 3\), \(4,\) cannot be broadcast.*expand_dims"),
@@ -398,8 +399,8 @@ MAKERS = {
 }
 
 
-@pytest.mark.parametrize("name", MAKERS)
-@pytest.mark.parametrize(
+@for_each("name", MAKERS)
+@for_each(
     ("shape", "error", "message"),
     [
         ((HUGE, 4), ValueError, r"would span more than 2\*\*63 bytes; give smaller sizes"),
@@ -422,7 +423,7 @@ def test_shapes_that_cannot_be(name, shape, error, message):
     refused(lambda: MAKERS[name](shape), error, message)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "call",
     [
         lambda one: xp.eye(2**32, 2**32),
@@ -482,7 +483,7 @@ def test_results_that_are_merely_larger_than_memory(call):
         xp.evaluate(call())
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("call", "error", "message"),
     [
         (lambda x: xp.reshape(x, (6.0,)), TypeError, r"a size must be an int.*; convert it with"),
@@ -542,13 +543,13 @@ DEEP_KEYS = {
 }
 
 
-@pytest.mark.parametrize("name", DEEP)
+@for_each("name", DEEP)
 def test_more_than_64_dimensions(name):
     deep = xp.ones((1,) * 64)
     refused(lambda: DEEP[name](deep), ValueError, "at most 64 dimensions, not 65; merge some", deep)
 
 
-@pytest.mark.parametrize("name", DEEP_KEYS)
+@for_each("name", DEEP_KEYS)
 def test_more_than_64_dimensions_by_an_index(name):
     deep, key = xp.ones((1,) * 64), DEEP_KEYS[name]
     refused(lambda: deep[key], IndexError, "at most 64 dimensions", deep)
@@ -585,7 +586,7 @@ def test_sequences_nested_too_deeply():
 # Index keys
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("key", "error", "message"),
     [
         (1.0, IndexError, "an index must be an int, a slice, .* not float; convert"),
@@ -696,8 +697,8 @@ def test_more_dimensions_than_the_selection(x):
     assert np.asarray(x).tolist() == [[0.0] * 3, [4.0, 5.0, 6.0]]
 
 
-@pytest.mark.parametrize("key", [0, slice(None), ..., [0], [True, False]])
-@pytest.mark.parametrize(
+@for_each("key", [0, slice(None), ..., [0], [True, False]])
+@for_each(
     ("dtype", "value", "error", "message"),
     [
         ("float64", 1j, TypeError, "the scalar 1j is no value of dtype float64; convert the arr"),
@@ -763,7 +764,7 @@ def test_integers_to_negative_powers(other, i):
 # Scalars out of range
 
 
-@pytest.mark.parametrize(
+@for_each(
     "call",
     [
         lambda x, n: x + n,
@@ -778,7 +779,7 @@ def test_integers_to_negative_powers(other, i):
         lambda x, n: xp.arange(n, n + 1, dtype=x.dtype),
     ],
 )
-@pytest.mark.parametrize(
+@for_each(
     ("dtype", "number"),
     [("int8", 128), ("int8", -129), ("uint64", -1), ("uint64", 2**64), ("float64", 2**1025)],
 )
@@ -868,7 +869,7 @@ def test_as_many_levels_as_there_may_be() -> None:
     assert xp.asarray(nested(63, [], as_tuple=True)).shape == (1,) * 63 + (0,)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "error", "message"),
     [
         ([[1, 2], [3]], ValueError, "must not be ragged.*; pad them, or convert them one by one"),

@@ -15,6 +15,7 @@ import array_api_nx as xp
 from array_api_nx import Array, ShapeSpec
 from array_api_nx.frontend.trees import flatten
 from tests.support.programs import assert_same
+from tests.support.tables import for_each
 
 STANDARD = json.loads(
     (Path(__file__).parent / "data" / "array_api_2025_12.json").read_text(encoding="utf-8")
@@ -283,38 +284,31 @@ def described(x: Any) -> Any:
     return structure, [ShapeSpec(x.shape, x.dtype) if type(x) is Array else x for x in leaves]
 
 
-CASES = [
-    pytest.param(call, arguments, id=f"{name}-{i}")
-    for name, calls in CALLS.items()
-    for i, (call, arguments) in enumerate(calls)
-]
+CASES = [(name, *call) for name, calls in CALLS.items() for call in calls]
 
 
-@pytest.mark.parametrize(("call", "arguments"), CASES)
-def test_concrete_specs(call: Callable[..., object], arguments: tuple[object, ...]) -> None:
+@for_each(("name", "call", "arguments"), CASES)
+def test_concrete_specs(
+    name: str, call: Callable[..., object], arguments: tuple[object, ...]
+) -> None:
     expected = described(call(*arguments))
     assert described(xp.eval_shape(call, *specs_of(arguments, {}))) == expected
     assert described(xp.eval_shape(call, *arguments)) == expected
 
 
-@pytest.mark.parametrize(("call", "arguments"), CASES)
-def test_symbolic_specs(call: Callable[..., object], arguments: tuple[object, ...]) -> None:
+@for_each(("name", "call", "arguments"), CASES)
+def test_symbolic_specs(
+    name: str, call: Callable[..., object], arguments: tuple[object, ...]
+) -> None:
     _, expected = described(call(*arguments))
     found = xp.eval_shape(call, *specs_of(arguments, {N: "n"}))
     leaves, _ = flatten(found, lambda x: type(x) is ShapeSpec)
     assert [spec.at(n=N) for spec in leaves] == expected
 
 
-@pytest.mark.parametrize(
-    ("call", "arguments"),
-    [
-        pytest.param(call, arguments, id=f"{name}-{i}")
-        for name, calls in FRESH.items()
-        for i, (call, arguments) in enumerate(calls)
-    ],
-)
+@for_each(("name", "call", "arguments"), [(name, *call) for name in FRESH for call in FRESH[name]])
 def test_sizes_that_elements_decide(
-    call: Callable[..., object], arguments: tuple[object, ...]
+    name: str, call: Callable[..., object], arguments: tuple[object, ...]
 ) -> None:
     _, expected = described(call(*arguments))
     for letters in ({}, {N: "n"}):
@@ -326,14 +320,12 @@ def test_sizes_that_elements_decide(
             for size, n in zip(spec.at(n=N).shape, true.shape, strict=True):
                 low, high = (size, size) if type(size) is int else size.bounds
                 assert low <= n <= high
-        if call is not FRESH["isin"][0][0]:
+        if name != "isin":
             assert "k" in repr(found)
 
 
-@pytest.mark.parametrize(("call", "arguments"), CASES)
-def test_compiled(
-    request: pytest.FixtureRequest, call: Callable[..., object], arguments: tuple[object, ...]
-) -> None:
+@for_each(("name", "call", "arguments"), CASES)
+def test_compiled(name: str, call: Callable[..., object], arguments: tuple[object, ...]) -> None:
     """The same bits as in eager execution, twice, and with specs as without."""
     function = xp.compile(call)
     for _ in range(2):
@@ -343,7 +335,7 @@ def test_compiled(
         for x, y in zip(found, expected, strict=True):
             assert x.dtype == y.dtype
             assert x.device == y.device
-            if "empty" not in request.node.name:
+            if "empty" not in name:
                 assert_same(np.asarray(x), np.asarray(y))
     assert function.cache_info()[:3] == (1, 1, 2)
 

@@ -15,6 +15,7 @@ import array_api_nx as xp
 from array_api_nx.contract.numpy_dtypes import NDArray
 from array_api_nx.extra import convolution
 from tests.support.programs import needs_extension
+from tests.support.tables import for_each
 
 
 def on(device: str, values: NDArray) -> xp.Array:
@@ -112,7 +113,7 @@ LAYOUTS = [
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int32", "uint8", "complex128"])
-@pytest.mark.parametrize(("shape", "kernel", "options"), CASES)
+@for_each(("shape", "kernel", "options"), CASES)
 def test_is_what_loops_compute(
     shape: tuple[int, ...], kernel: tuple[int, ...], options: dict[str, Any], dtype: str
 ) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 import array_api_nx as xp
 from tests.backends.engines.devices import device as find
+from tests.support.tables import for_each
 
 NDArray = np.ndarray[Any, Any]
 
@@ -29,8 +30,8 @@ def same(found: xp.Array, expected: Any) -> None:
     )
 
 
-@pytest.mark.parametrize("options", [{}, {"rowvar": False}, {"bias": True}, {"ddof": 3}], ids=str)
-@pytest.mark.parametrize("shape", [(7,), (1, 7), (4, 7), (7, 1), (0, 5)], ids=str)
+@for_each("options", [{}, {"rowvar": False}, {"bias": True}, {"ddof": 3}])
+@for_each("shape", [(7,), (1, 7), (4, 7), (7, 1), (0, 5)])
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int32", "bool", "complex64"])
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_cov(dtype: str, shape: tuple[int, ...], options: dict[str, Any]) -> None:

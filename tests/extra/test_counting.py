@@ -10,6 +10,7 @@ import pytest
 import array_api_nx as xp
 from tests.backends.engines.devices import device as find
 from tests.extra.everywhere import DEVICES, agree, in_traces, on_device, ours
+from tests.support.tables import for_each
 
 NDArray = np.ndarray[Any, Any]
 OTHER_DEVICES = ("torch:cpu", "jax:cpu", "dask")
@@ -30,7 +31,7 @@ def host(x: xp.Array) -> NDArray:
 # ---------------------------------------------------------------------- bincount
 
 
-@pytest.mark.parametrize("size", [0, 1, 100, 300_001])
+@for_each("size", [0, 1, 100, 300_001])
 @pytest.mark.parametrize("dtype", ["int64", "int8", "uint32", "uint64", "bool"])
 def test_bincount(dtype: str, size: int) -> None:
     x = numbers(dtype, size)
@@ -141,7 +142,7 @@ BINS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("options", BINS, ids=str)
+@for_each("options", BINS)
 @pytest.mark.parametrize("shape", [(0,), (1,), (13, 11), (300_001,)], ids=str)
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "uint8"])
 def test_histogram(dtype: str, shape: tuple[int, ...], options: dict[str, Any]) -> None:
@@ -153,8 +154,8 @@ def test_histogram(dtype: str, shape: tuple[int, ...], options: dict[str, Any]) 
         np.testing.assert_array_equal(one, other, strict=True)
 
 
-@pytest.mark.parametrize("options", BINS, ids=str)
-@pytest.mark.parametrize("dtype", ["float64", "float32", "int16", "complex128"])
+@for_each("options", BINS)
+@for_each("dtype", ["float64", "float32", "int16", "complex128"])
 def test_histogram_of_weights(dtype: str, options: dict[str, Any]) -> None:
     x, weights = numbers("float64", (40, 5)), numbers("int64", (40, 5), 1).astype(dtype)
     expected, _ = np.histogram(x, weights=weights, **options)
@@ -188,7 +189,7 @@ def test_edges_can_be_an_array() -> None:
 
 
 @pytest.mark.parametrize("name", OTHER_DEVICES)
-@pytest.mark.parametrize("options", BINS[:2] + BINS[4:8], ids=str)
+@for_each("options", BINS[:2] + BINS[4:8])
 def test_histogram_on_other_devices(name: str, options: dict[str, Any]) -> None:
     device = find(name)
     x = numbers("float64", 500)

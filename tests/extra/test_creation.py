@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
+from tests.support.tables import for_each
 
 
-@pytest.mark.parametrize("k", [-3, -1, 0, 1, 2, 7])
-@pytest.mark.parametrize("size", [0, 1, 4])
+@for_each("k", [-3, -1, 0, 1, 2, 7])
+@for_each("size", [0, 1, 4])
 def test_diag_of_a_vector(size: int, k: int) -> None:
     values = np.arange(1, size + 1)
     result = xp.extra.diag(xp.asarray(values), k=k)

@@ -7,14 +7,15 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx import ShapeSpec
+from tests.support.tables import for_each
 
 NAMES = ["cumprod", "cumsum"]
 DTYPES = ["bool", "int8", "uint16", "int64", "float32", "float64", "complex128"]
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize(
+@for_each("dtype", DTYPES)
+@for_each(
     ("shape", "axis"),
     [((), None), ((5,), None), ((5,), 0), ((2, 3), None), ((2, 3), -1), ((2, 3), 0), ((0, 3), 1)],
 )

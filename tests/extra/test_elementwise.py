@@ -21,13 +21,14 @@ from tests.extra.everywhere import (
 )
 from tests.support.alike import layouts
 from tests.support.programs import settings
+from tests.support.tables import for_each
 from tests.support.twins import random_values
 
 nan, inf = np.nan, np.inf
 
 
 @pytest.mark.parametrize("mode", ["default", "context"])
-@pytest.mark.parametrize("dtype", DTYPES)
+@for_each("dtype", DTYPES)
 def test_nan_to_num(dtype: str, mode: str) -> None:
     rng = np.random.default_rng(1)
     for shape in ((), (0,), (40,), (3, 1, 5)):
@@ -54,7 +55,7 @@ def test_nan_to_num_in_place() -> None:
 
 
 @pytest.mark.parametrize("mode", ["default", "context"])
-@pytest.mark.parametrize("dtype", DTYPES)
+@for_each("dtype", DTYPES)
 def test_comparisons(dtype: str, mode: str) -> None:
     rng = np.random.default_rng(2)
     for other in (dtype, "float64", "int64"):
@@ -90,7 +91,7 @@ def test_comparisons_with_scalars_and_of_nothing() -> None:
 
 
 @pytest.mark.parametrize("mode", ["default", "context"])
-@pytest.mark.parametrize("dtype", DTYPES)
+@for_each("dtype", DTYPES)
 def test_sinc(dtype: str, mode: str) -> None:
     rng = np.random.default_rng(3)
     with settings(mode):

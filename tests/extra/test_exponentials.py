@@ -19,6 +19,7 @@ from tests.extra.everywhere import (
 )
 from tests.support.alike import layouts
 from tests.support.programs import numpy_of, settings
+from tests.support.tables import for_each
 
 special = pytest.importorskip("scipy.special", reason="SciPy is not installed")
 
@@ -35,8 +36,8 @@ def weights(rng: np.random.Generator, kind: str) -> Any:
 
 
 @pytest.mark.parametrize("mode", ["default", "context"])
-@pytest.mark.parametrize("kind", ["none", "negative", "some", "scalar"])
-@pytest.mark.parametrize("dtype", DTYPES)
+@for_each("kind", ["none", "negative", "some", "scalar"])
+@for_each("dtype", DTYPES)
 def test_logsumexp(dtype: str, kind: str, mode: str) -> None:
     rng = np.random.default_rng(1)
     b = weights(rng, kind)

@@ -18,6 +18,7 @@ from tests.extra.everywhere import (
     ours,
     random,
 )
+from tests.support.tables import for_each
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -102,7 +103,7 @@ def test_on_devices(name: str) -> None:
 ORDERS: list[Any] = [None, 1, 2, -1, -2, 0, 3, 0.5, np.inf, -np.inf, "fro", "nuc"]
 
 
-@pytest.mark.parametrize("order", ORDERS, ids=str)
+@for_each("order", ORDERS)
 @pytest.mark.parametrize("dtype", ["float32", "float64", "int16", "complex128", "bool"])
 def test_norm(dtype: str, order: Any) -> None:
     rng = np.random.default_rng(5)

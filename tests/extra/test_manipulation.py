@@ -20,15 +20,14 @@ from tests.extra.everywhere import (
 )
 from tests.support.alike import layouts
 from tests.support.programs import needs_extension
+from tests.support.tables import for_each
 
 MODES = ("edge", "reflect", "symmetric", "wrap")
 
 
 @pytest.mark.parametrize("threshold", [262144, 0])
-@pytest.mark.parametrize(
-    "widths", [0, 1, (2, 0), [(1, 2), (0, 3)], ((0, 0), (4, 0)), [(1, 2)]], ids=str
-)
-@pytest.mark.parametrize(("dtype", "value"), [("int8", 7), ("float32", np.inf), ("bool", 0)])
+@for_each("widths", [0, 1, (2, 0), [(1, 2), (0, 3)], ((0, 0), (4, 0)), [(1, 2)]])
+@for_each(("dtype", "value"), [("int8", 7), ("float32", np.inf), ("bool", 0)])
 def test_pad(widths: Any, dtype: str, value: Any, threshold: int) -> None:
     values = np.arange(12).reshape(3, 4).astype(dtype)
     with xp.config_context(fusion_threshold=threshold):
@@ -41,8 +40,8 @@ def test_pad(widths: Any, dtype: str, value: Any, threshold: int) -> None:
 
 
 @pytest.mark.parametrize("threshold", [262144, 0])
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("dtype", ["bool", "int8", "float64", "complex64"])
+@for_each("mode", MODES)
+@for_each("dtype", ["bool", "int8", "float64", "complex64"])
 def test_pad_with_elements(mode: Any, dtype: str, threshold: int) -> None:
     rng = np.random.default_rng(1)
     for shape in ((), (1,), (2,), (5,), (3, 4), (2, 1, 3)):
@@ -183,6 +182,6 @@ def test_in_traces(call: Any) -> None:
 
 
 @pytest.mark.parametrize("name", DEVICES)
-@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+@for_each("call", CALLS.values())
 def test_on_devices(call: Any, name: str) -> None:
     on_device(call, name, random(np.random.default_rng(3), (3, 4), "float64"))

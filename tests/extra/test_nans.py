@@ -11,6 +11,7 @@ import pytest
 
 import array_api_nx as xp
 from tests.backends.engines.devices import device as find
+from tests.support.tables import for_each
 
 NDArray = np.ndarray[Any, Any]
 SHAPES = ((7,), (1,), (), (4, 6), (3, 1, 5), (0, 3))
@@ -79,7 +80,7 @@ def check(name: str, x: xp.Array, expected: NDArray | Exception, **keywords: Any
     )
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32", "complex64", "complex128", "int16"])
+@for_each("dtype", ["float64", "float32", "complex64", "complex128", "int16"])
 @pytest.mark.parametrize("name", [*TOTALS, *MEANS])
 def test_totals_and_means(name: str, dtype: str) -> None:
     for shape in SHAPES:
@@ -126,7 +127,7 @@ def test_scans(name: str, dtype: str) -> None:
 
 
 @pytest.mark.parametrize("device", OTHER_DEVICES)
-@pytest.mark.parametrize("name", [*REDUCTIONS, *INDICES, *SCANS])
+@for_each("name", [*REDUCTIONS, *INDICES, *SCANS])
 def test_other_devices(name: str, device: str) -> None:
     found = find(device)
     x = values("float64", (5, 12), seed=1)
@@ -157,7 +158,7 @@ def test_traced(name: str) -> None:
 
 
 @pytest.mark.parametrize("copy", [True, False])
-@pytest.mark.parametrize("name", [*REDUCTIONS, *INDICES, *SCANS])
+@for_each("name", [*REDUCTIONS, *INDICES, *SCANS])
 def test_large(name: str, copy: bool) -> None:
     x = values("float64", (600, 500), seed=2)
     x[:, 7] = 0 if name in INDICES or name in SCANS else np.nan
@@ -167,7 +168,7 @@ def test_large(name: str, copy: bool) -> None:
 
 
 @pytest.mark.parametrize("axis", [0, 1])
-@pytest.mark.parametrize("name", [*REDUCTIONS, *INDICES, *SCANS])
+@for_each("name", [*REDUCTIONS, *INDICES, *SCANS])
 def test_memory_of_others_may_be_written_afterwards(name: str, axis: int) -> None:
     x = np.ones((300_000, 2))
     x[5] = -np.inf, np.nan
@@ -224,7 +225,7 @@ def warned(call: Callable[[], object]) -> list[str]:
 
 
 @pytest.mark.parametrize("shape", [(2, 3), (2, 200_000), (400_000, 3)])
-@pytest.mark.parametrize(
+@for_each(
     ("name", "text"),
     [
         ("nanmean", "Mean of empty slice"),

@@ -21,9 +21,10 @@ from tests.extra.everywhere import (
 )
 from tests.support.alike import layouts
 from tests.support.programs import settings
+from tests.support.tables import for_each
 
 
-@pytest.mark.parametrize("mode", ["full", "same", "valid"])
+@for_each("mode", ["full", "same", "valid"])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_convolve(dtype: str, mode: Any) -> None:
     rng = np.random.default_rng(1)
@@ -41,8 +42,8 @@ def test_convolve_promotes() -> None:
 
 
 @pytest.mark.parametrize("mode", ["default", "context"])
-@pytest.mark.parametrize("edge_order", [1, 2])
-@pytest.mark.parametrize("dtype", ["uint8", "int32", "float32", "float64", "complex64"])
+@for_each("edge_order", [1, 2])
+@for_each("dtype", ["uint8", "int32", "float32", "float64", "complex64"])
 def test_gradient(dtype: str, edge_order: int, mode: str) -> None:
     rng = np.random.default_rng(2)
     f = random(rng, (4, 5, 3), dtype)
@@ -150,7 +151,7 @@ def test_roots(dtype: str) -> None:
 
 
 @pytest.mark.parametrize("mode", ["default", "context"])
-@pytest.mark.parametrize("dtype", DTYPES)
+@for_each("dtype", DTYPES)
 def test_trapezoid(dtype: str, mode: str) -> None:
     rng = np.random.default_rng(4)
     y = random(rng, (4, 5, 3), dtype)
@@ -168,7 +169,7 @@ def test_trapezoid(dtype: str, mode: str) -> None:
     agree(xp.extra.trapezoid(ours(y[:1]), axis=0), np.trapezoid(y[:1], axis=0))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("call", "error", "words"),
     [
         (lambda x: xp.extra.convolve(x, [1.0]), TypeError, "asarray"),
@@ -223,7 +224,7 @@ def test_roots_are_refused_in_traces() -> None:
 
 
 @pytest.mark.parametrize("name", DEVICES)
-@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+@for_each("call", CALLS.values())
 def test_on_devices(call: Any, name: str) -> None:
     rng = np.random.default_rng(3)
     on_device(call, name, random(rng, (9,), "float64"), random(rng, (4,), "float64"))

@@ -20,6 +20,7 @@ from tests.extra.everywhere import (
 )
 from tests.support.alike import layouts
 from tests.support.programs import numpy_of, settings
+from tests.support.tables import for_each
 
 SIZES = dict(zip("abcdefghij", (2, 3, 4, 5, 4, 3, 2, 6, 5, 4), strict=True))
 
@@ -41,7 +42,7 @@ def arrays(pattern: str, dtype: str, seed: int = 1) -> list[Any]:
 
 
 @pytest.mark.parametrize("optimize", [True, False, "greedy", "optimal"])
-@pytest.mark.parametrize("pattern", PATTERNS)
+@for_each("pattern", PATTERNS)
 def test_patterns(pattern: str, optimize: Any) -> None:
     for dtype in ("float64", "complex64", "int8", "bool"):
         if dtype != "float64" and pattern.count(",") > 3:
@@ -53,7 +54,7 @@ def test_patterns(pattern: str, optimize: Any) -> None:
 
 
 @pytest.mark.parametrize("mode", ["default", "context"])
-@pytest.mark.parametrize("dtype", DTYPES)
+@for_each("dtype", DTYPES)
 def test_layouts(dtype: str, mode: str) -> None:
     rng = np.random.default_rng(2)
     for pattern in ("abc,bcd->ad", "abc,abd->cd", "aab,bc->ca", "abc,bca->ab", "abc->cab"):
@@ -187,7 +188,7 @@ def test_small_results_come_first() -> None:
     assert products._greedy(terms, frozenset("ad"), extents) == [(1, 2), (0, 1)]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("call", "error", "words"),
     [
         (lambda x: xp.extra.einsum("ab,bc", x), ValueError, "2 terms for 1 operands"),
@@ -249,7 +250,7 @@ def test_symbolic_sizes() -> None:
 
 
 @pytest.mark.parametrize("name", DEVICES)
-@pytest.mark.parametrize("case", CALLS.values(), ids=CALLS)
+@for_each("case", CALLS.values())
 def test_on_devices(case: Any, name: str) -> None:
     call, *shapes = case
     rng = np.random.default_rng(5)

@@ -10,6 +10,7 @@ import pytest
 import array_api_nx as xp
 from array_api_nx.extra import selecting
 from tests.backends.engines.devices import device as find
+from tests.support.tables import for_each
 
 NDArray = np.ndarray[Any, Any]
 SHAPE = (4, 3, 6)
@@ -48,8 +49,8 @@ def check_partition(found: NDArray, x: NDArray, kth: Any, axis: int) -> None:
     np.testing.assert_array_equal(ordered, np.sort(x, axis), strict=True)
 
 
-@pytest.mark.parametrize("kth", [0, -1, 1, [2, 0], (1, -2, 1), np.int64(1)], ids=str)
-@pytest.mark.parametrize("axis", [0, 1, -1, None])
+@for_each("kth", [0, -1, 1, [2, 0], (1, -2, 1), np.int64(1)])
+@for_each("axis", [0, 1, -1, None])
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int32", "uint8", "bool"])
 def test_partition(dtype: str, axis: int | None, kth: Any) -> None:
     whole = values(dtype)
@@ -110,8 +111,8 @@ def test_partition_of_shapes() -> None:
     assert repr(order) == "ShapeSpec((5*n,), int64)"
 
 
-@pytest.mark.parametrize("function", [xp.extra.partition, xp.extra.argpartition])
-@pytest.mark.parametrize(
+@for_each("function", [xp.extra.partition, xp.extra.argpartition])
+@for_each(
     ("shape", "dtype", "kth", "axis", "error", "words"),
     [
         ((3, 4), "float64", 4, -1, ValueError, "kth 4 is out of range for axis 1 of size 4"),
@@ -162,9 +163,9 @@ def check_top(found: Any, x: NDArray, k: int, axis: int, mode: str, is_sorted: b
     assert (np.diff(distinct, axis=axis) > 0).all()
 
 
-@pytest.mark.parametrize("mode", ["largest", "smallest"])
-@pytest.mark.parametrize("is_sorted", [True, False])
-@pytest.mark.parametrize("axis", [0, 1, -1])
+@for_each("mode", ["largest", "smallest"])
+@for_each("is_sorted", [True, False])
+@for_each("axis", [0, 1, -1])
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int8", "uint64", "bool"])
 def test_top_k(dtype: str, axis: int, is_sorted: bool, mode: Any) -> None:
     for x in (values(dtype), values("int32").astype(dtype)):
@@ -174,8 +175,8 @@ def test_top_k(dtype: str, axis: int, is_sorted: bool, mode: Any) -> None:
                 check_top(found, x, k, axis, mode, is_sorted)
 
 
-@pytest.mark.parametrize("mode", ["largest", "smallest"])
-@pytest.mark.parametrize("k", [1, 30, 1000, 5000])
+@for_each("mode", ["largest", "smallest"])
+@for_each("k", [1, 30, 1000, 5000])
 @pytest.mark.parametrize("dtype", ["float64", "int32"])
 def test_top_k_of_many(dtype: str, k: int, mode: Any) -> None:
     x = values("int32", (300_007,)) + np.arange(300_007) // 50_000

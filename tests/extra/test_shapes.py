@@ -7,12 +7,13 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx import ShapeSpec
+from tests.support.tables import for_each
 
 NAMES = ["atleast_1d", "atleast_2d", "atleast_3d"]
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("shape", [(), (2,), (0,), (2, 3), (2, 3, 4), (1, 2, 3, 4)])
+@for_each("shape", [(), (2,), (0,), (2, 3), (2, 3, 4), (1, 2, 3, 4)])
 def test_as_numpy(name: str, shape: tuple[int, ...]) -> None:
     values = np.arange(np.prod(shape, dtype=int), dtype="float32").reshape(shape)
     x = xp.asarray(values)

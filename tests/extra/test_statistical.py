@@ -11,6 +11,7 @@ import pytest
 import array_api_nx as xp
 from array_api_nx.extra.order_statistics import METHODS
 from tests.backends.engines.devices import device as find
+from tests.support.tables import for_each
 
 NDArray = np.ndarray[Any, Any]
 SHAPES = ((7,), (8,), (1,), (), (4, 6), (3, 1, 5))
@@ -86,7 +87,7 @@ def test_median_refuses() -> None:
 # ---------------------------------------------------------------------- quantiles
 
 
-@pytest.mark.parametrize("q", [0.3, 0.5, 0.0, 1, [0.25, 0.5], [[0.1], [0.9]]], ids=str)
+@for_each("q", [0.3, 0.5, 0.0, 1, [0.25, 0.5], [[0.1], [0.9]]])
 @pytest.mark.parametrize("method", METHODS)
 def test_quantile(method: str, q: Any) -> None:
     for dtype in ("float64", "float32", "int32"):

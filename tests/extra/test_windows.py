@@ -14,6 +14,7 @@ import array_api_nx as xp
 from array_api_nx.contract.numpy_dtypes import NDArray
 from array_api_nx.extra import windows
 from tests.support.programs import needs_extension
+from tests.support.tables import for_each
 
 DEVICES = ["cpu", "torch:cpu", "jax:cpu", "dask"]
 
@@ -80,7 +81,7 @@ SLIDING: list[tuple[tuple[int, ...], Any, Any]] = [
 
 
 @pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize(("shape", "size", "axis"), SLIDING)
+@for_each(("shape", "size", "axis"), SLIDING)
 def test_sliding_window_view(device: str, shape: Any, size: Any, axis: Any) -> None:
     values = np.arange(np.prod(shape)).reshape(shape)
     expected = np.lib.stride_tricks.sliding_window_view(values, size, axis)
@@ -215,7 +216,7 @@ def numbers(shape: tuple[int, ...], dtype: str) -> NDArray:
 
 @pytest.mark.parametrize("large", [windows._LARGE, 0])
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "uint8"])
-@pytest.mark.parametrize(("shape", "size", "options"), POOLS)
+@for_each(("shape", "size", "options"), POOLS)
 def test_pooling_is_what_loops_compute(
     shape: Any, size: Any, options: Any, dtype: str, large: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

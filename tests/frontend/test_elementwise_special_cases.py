@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
+from tests.support.tables import for_each
 
 Component = float | tuple[float, ...]  # several values: each is right
 Case = tuple[tuple[float, ...], tuple[Component, ...]]
@@ -564,25 +565,22 @@ def check(
     assert failures == []
 
 
-def with_layouts(table: Table, dtypes: tuple[str, str]) -> pytest.MarkDecorator:
-    return pytest.mark.parametrize(
-        ("name", "dtype", "layout"), list(product(table, dtypes, LAYOUTS))
-    )
-
-
-@with_layouts(COMPLEX, ("complex64", "complex128"))
+@for_each(("dtype", "layout"), product(("complex64", "complex128"), LAYOUTS))
+@pytest.mark.parametrize("name", COMPLEX)
 def test_complex(name: str, dtype: str, layout: str) -> None:
     scalar = np.dtype(dtype).type
     check(name, dtype, layout, COMPLEX[name], lambda z: [scalar(complex(*z))], 0.5 + 0.25j)
 
 
-@with_layouts(REAL, ("float32", "float64"))
+@for_each(("dtype", "layout"), product(("float32", "float64"), LAYOUTS))
+@pytest.mark.parametrize("name", REAL)
 def test_real(name: str, dtype: str, layout: str) -> None:
     scalar = np.dtype(dtype).type
     check(name, dtype, layout, REAL[name], lambda x: [scalar(x[0])], 0.625)
 
 
-@with_layouts(REAL_BINARY, ("float32", "float64"))
+@for_each(("dtype", "layout"), product(("float32", "float64"), LAYOUTS))
+@pytest.mark.parametrize("name", REAL_BINARY)
 def test_real_with_two_arguments(name: str, dtype: str, layout: str) -> None:
     scalar = np.dtype(dtype).type
     check(name, dtype, layout, REAL_BINARY[name], lambda x: [scalar(y) for y in x], 0.625)

@@ -21,6 +21,7 @@ import array_api_nx as xp
 from array_api_nx.native import native, with_twin
 from tests.support import twins
 from tests.support.docstrings import needs_docstrings
+from tests.support.tables import for_each
 
 pytestmark = twins.needs_native
 
@@ -40,7 +41,7 @@ def _callables():
 
 CALLABLES = _callables()
 
-every = pytest.mark.parametrize("name", CALLABLES)
+every = for_each("name", CALLABLES)
 
 
 def test_there_are_some():

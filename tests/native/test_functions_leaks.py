@@ -24,6 +24,7 @@ from array_api_nx.contract.strided import Storage, Tensor
 from array_api_nx.core.view import View
 from array_api_nx.frontend import elementwise
 from tests.support import examples, twins
+from tests.support.tables import for_each
 
 pytestmark = twins.needs_native
 
@@ -190,7 +191,7 @@ def test_there_is_an_example_of_every_twin():
 EXAMPLES = [(name, i) for name, calls in examples.EXAMPLES.items() for i in range(len(calls))]
 
 
-@pytest.mark.parametrize(("name", "number"), EXAMPLES)
+@for_each(("name", "number"), EXAMPLES)
 def test_calls_of_other_twins_leave_nothing(name, number):
     """All are answered in C, and a tenth as often as above leave no block and no reference."""
     call, arguments = examples.EXAMPLES[name][number], (examples.X, examples.ODD, examples.INTS)

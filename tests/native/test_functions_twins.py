@@ -11,6 +11,7 @@ import array_api_nx as xp
 from array_api_nx.device import CPU
 from array_api_nx.native import native
 from tests.support import twins
+from tests.support.tables import for_each
 
 pytestmark = twins.needs_native
 
@@ -71,7 +72,7 @@ def _warn_on_another_line(x):
     return _warn("text")
 
 
-@pytest.mark.parametrize("field", DIFFERENT)
+@for_each("field", DIFFERENT)
 def test_a_difference_is_found(field):
     x = xp.asarray([3.0, 4.0, 5.0, 6.0, 7.0])
     with pytest.raises(

@@ -12,6 +12,7 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx.native import native
+from tests.support.tables import for_each
 from tests.support.twins import python_answers, random_array, random_values, steps
 
 pytestmark = pytest.mark.skipif(native is None, reason="the extension is not built")
@@ -249,7 +250,7 @@ i, j = xp.asarray([2, 0, -1]), xp.asarray([0, 3, 1])
 one, row = xp.asarray(1.0), xp.asarray([1.0, 2.0, 3.0, 4.0])
 
 
-@pytest.mark.parametrize(
+@for_each(
     "call",
     [
         lambda: x[0],

@@ -19,6 +19,7 @@ from array_api_nx.backends.cpu.engine.kernel import Instruction, Kernel, KernelO
 from array_api_nx.contract import primitives as p
 from array_api_nx.contract.primitives import Primitive
 from array_api_nx.native import native
+from tests.support.tables import for_each
 
 pytestmark = pytest.mark.skipif(native is None, reason="no extension")
 
@@ -232,8 +233,8 @@ NOT_EXPECTED: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("position", [0, 2])
-@pytest.mark.parametrize("given", NOT_EXPECTED, ids=range(len(NOT_EXPECTED)))
+@for_each("position", [0, 2])
+@for_each("given", NOT_EXPECTED)
 def test_arrays_that_are_not_expected(given, position):
     whole = sequence((EIGHT,) * 3, (), ((ready(ADD), at(0, 1, 2), 1),))
     arrays: list[Any] = [np.ones(8), np.ones(8), np.full(8, 5.0)]
@@ -431,7 +432,7 @@ BAD: list[tuple[str, Any, type[Exception], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("part", "bad", "error", "message"), BAD, ids=range(len(BAD)))
+@for_each(("part", "bad", "error", "message"), BAD)
 def test_bad_descriptions(part, bad, error, message):
     with pytest.raises(error, match=message):
         sequence(*{**good(), part: bad}.values())

@@ -15,6 +15,7 @@ import pytest
 import array_api_nx as xp
 from array_api_nx.native import native
 from tests.support import twins
+from tests.support.tables import for_each
 
 pytestmark = twins.needs_native
 
@@ -43,7 +44,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@for_each("name", FUNCTIONS)
 @pytest.mark.parametrize("dtype", [xp.float32, xp.float64])
 def test_results_are_those_of_the_function(name: str, dtype: Any) -> None:
     rng = np.random.default_rng(0)

@@ -20,6 +20,7 @@ import array_api_nx as xp
 from array_api_nx.contract import exact_functions as exact
 from tests.backends.engines.devices import device
 from tests.extra.everywhere import DEVICES, assert_same
+from tests.support.tables import for_each
 
 Rng = Any
 
@@ -64,7 +65,7 @@ def on(rng: Rng, *values: Any) -> tuple[xp.Array, ...]:
 
 
 @pytest.mark.parametrize("name", [*DEVICES, "dask:chunks=100B"])
-@pytest.mark.parametrize("draw", DRAWS.values(), ids=DRAWS.keys())
+@for_each("draw", DRAWS.values())
 def test_the_same_bits_on_every_device(draw, name):
     place = device(name)
     ours, other = xp.random.default_rng(5), xp.random.default_rng(5, device=place)
@@ -273,7 +274,7 @@ ERRORS: list[tuple[Callable[[Rng], Any], type[Exception], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("call", "kind", "words"), ERRORS, ids=range(len(ERRORS)))
+@for_each(("call", "kind", "words"), ERRORS)
 def test_errors_leave_the_state_as_it_was(call, kind, words):
     rng = xp.random.default_rng(1)
     state = repr(rng)

@@ -61,5 +61,7 @@ def for_each(names: str | Sequence[str], cases: Iterable[Any]) -> Callable[[Test
 
 
 def shown(value: Any) -> str:
-    """The name of a function or class, or what stands for the value, cut short."""
+    """What stands for a value of a case, cut short; of a lambda, also where it begins."""
+    if inspect.isfunction(value):
+        return f"{value.__name__} in line {value.__code__.co_firstlineno}"
     return getattr(value, "__name__", None) or repr(value)[:100]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.tables import for_each
+from tests.support.tables import for_each, shown
 
 
 def test_every_case_is_tried() -> None:
@@ -53,3 +53,8 @@ def test_skips_are_of_all_cases() -> None:
 def test_cases_have_as_many_values_as_names() -> None:
     with pytest.raises(ValueError, match="zip"):
         for_each(("x", "y"), [(1, 2), (3,)])
+
+
+def test_functions_are_named_by_their_line() -> None:
+    assert shown(lambda: 0) == f"<lambda> in line {inspect.currentframe().f_lineno}"
+    assert [shown(x) for x in (len, int, None, "x" * 200)] == ["len", "int", "None", "'" + "x" * 99]

@@ -13,6 +13,7 @@ import array_api_nx
 from array_api_nx.testing import strict
 from array_api_nx.testing.strict_namespaces.dtypes import GROUPS, SAME_KIND, STRICT
 from array_api_nx.testing.strict_namespaces.signatures import METHODS
+from tests.support.tables import for_each
 
 xp = strict()
 
@@ -31,7 +32,7 @@ def one(dtype):
     return xp.ones((2,), dtype=dtype)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("group", "name"), [(group, name) for group, names in OPERATORS.items() for name in names]
 )
 def test_operators_take_the_dtypes_that_the_standard_names_and_no_other(group, name):
@@ -60,7 +61,7 @@ def test_operators_take_the_dtypes_that_the_standard_names_and_no_other(group, n
 SCALARS = (True, 1, 1.0, 1j)
 
 
-@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@for_each("dtype", DTYPES)
 def test_scalars_fit_the_kind_of_the_array(dtype):
     x = one(dtype)
     for scalar in SCALARS:

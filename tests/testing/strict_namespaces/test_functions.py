@@ -13,6 +13,7 @@ from array_api_nx.testing import strict
 from array_api_nx.testing.strict_namespaces.arguments import words_of
 from array_api_nx.testing.strict_namespaces.dtypes import GROUPS, SAME_KIND, STRICT
 from array_api_nx.testing.strict_namespaces.signatures import functions
+from tests.support.tables import for_each
 
 xp = strict()
 ELEMENTWISE = [f for f in functions().values() if f.chapter == "Element-wise Functions"]
@@ -25,7 +26,7 @@ def group_of(name):
     return words_of(functions()[name], first, "2025.12")[0][6:-1]
 
 
-@pytest.mark.parametrize("name", ONE)
+@for_each("name", ONE)
 def test_functions_of_one_array_take_their_dtypes_and_no_other(name):
     for dtype, strict_dtype in STRICT.items():
         x = xp.ones((2,), dtype=strict_dtype)
@@ -40,7 +41,7 @@ def test_functions_of_one_array_take_their_dtypes_and_no_other(name):
                 getattr(xp, name)(x)
 
 
-@pytest.mark.parametrize("name", TWO)
+@for_each("name", TWO)
 def test_functions_of_two_arrays_take_dtypes_of_one_kind(name):
     pairs = SAME_KIND[group_of(name)]
     for first, strict_first in STRICT.items():
@@ -56,7 +57,7 @@ def test_functions_of_two_arrays_take_dtypes_of_one_kind(name):
                     getattr(xp, name)(x, y)
 
 
-@pytest.mark.parametrize("name", TWO)
+@for_each("name", TWO)
 def test_functions_of_two_take_a_scalar_on_either_side_but_not_on_both(name):
     dtype = next(d for d in (xp.float64, xp.int64, xp.bool) if d._dtype in GROUPS[group_of(name)])
     x = xp.ones((2,), dtype=dtype)
@@ -69,7 +70,7 @@ def test_functions_of_two_take_a_scalar_on_either_side_but_not_on_both(name):
         call(x, np.float64(1.0))
 
 
-@pytest.mark.parametrize("name", [*functions()])
+@for_each("name", [*functions()])
 def test_functions_refuse_what_no_parameter_is_there_for(name):
     call = strict("draft")
     for part in name.split("."):
@@ -100,7 +101,7 @@ def test_arguments_go_by_the_position_or_the_name_that_the_standard_gives():
             call()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("call", "instead"),
     [
         (lambda x: xp.zeros([2, 3]), "tuple"),

@@ -7,6 +7,7 @@ import pytest
 
 import array_api_nx
 from array_api_nx.testing import strict
+from tests.support.tables import for_each
 
 xp = strict()
 
@@ -31,7 +32,7 @@ ALLOWED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("key", ALLOWED, ids=str)
+@for_each("key", ALLOWED)
 def test_keys_of_the_standard_select_what_they_do_elsewhere(key):
     found = grid()[key]
     expected = array_api_nx.reshape(array_api_nx.arange(12), (3, 4))[key]
@@ -39,7 +40,7 @@ def test_keys_of_the_standard_select_what_they_do_elsewhere(key):
     assert np.from_dlpack(found).tolist() == np.asarray(expected).tolist()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("key", "instead"),
     [
         (0, r"\.\.\."),
@@ -59,7 +60,6 @@ def test_keys_of_the_standard_select_what_they_do_elsewhere(key):
         ((1.0, 0), "int, a slice"),
         (((0, 1), 0), "asarray"),
     ],
-    ids=str,
 )
 def test_other_keys_are_refused_in_reading_and_writing(key, instead):
     x = grid()

@@ -12,6 +12,7 @@ from array_api_nx.testing.strict_namespaces.versions import (
     added_in,
     widened_in,
 )
+from tests.support.tables import for_each
 
 BEFORE = dict(zip(VERSIONS[1:], VERSIONS, strict=False))
 
@@ -23,7 +24,7 @@ def test_of_what_is_not_listed_the_first_version_has_it():
     assert widened_in("add.x1", "array[numeric]") == VERSIONS[0]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("version", "name"),
     [(v, n) for v, names in ADDED.items() for n in names if n.count(".") == 0],
 )
@@ -70,9 +71,7 @@ def calls(xp, place):
     return getattr(xp, name)(*([scalar, x] if place.endswith("x1") else [x, scalar]))
 
 
-@pytest.mark.parametrize(
-    ("version", "place"), [(v, place) for v, places in WIDENED.items() for place in places]
-)
+@for_each(("version", "place"), [(v, place) for v, places in WIDENED.items() for place in places])
 def test_arguments_come_with_their_version(version, place):
     xp = strict(version)
     if hasattr(xp, place.partition(".")[0]) or place in ("indexing", "operators"):
