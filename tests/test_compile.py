@@ -32,6 +32,7 @@ from array_api_nx.tracing.backend import Switch
 from tests.support.docstrings import needs_docstrings
 from tests.support.interpreter import WITHIN, Interpreter, programs
 from tests.support.programs import assert_same, numpy_of, settings
+from tests.support.tables import for_each
 
 rng = np.random.default_rng(5)
 
@@ -295,7 +296,7 @@ def test_guards_that_divide_by_zero():
         function(xp.ones(3))
 
 
-@pytest.mark.parametrize("call", SIZES)
+@for_each("call", SIZES)
 def test_sizes_compute(call):
     """Programs that use sizes give what eager code gives, bit for bit, at sizes not seen before."""
     function = xp.compile(call)
@@ -377,7 +378,7 @@ class Attributes:
         return hash(self.factor)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "hold",
     [
         lambda k: frozenset({k}),
@@ -392,7 +393,7 @@ class Attributes:
         lambda k: [np.float32(k), frozenset({np.float32(k)})],
     ],
 )
-@pytest.mark.parametrize(("one", "other"), [(2, 2.0), (1, True), (0.0, -0.0), (0.0, 0)])
+@for_each(("one", "other"), [(2, 2.0), (1, True), (0.0, -0.0), (0.0, 0)])
 def test_parts_that_are_equal_but_not_the_same(hold, one, other):
     seen = []
 
@@ -728,7 +729,7 @@ LAYOUTS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
+@for_each("layout", LAYOUTS)
 @pytest.mark.parametrize(
     "call",
     [
@@ -944,7 +945,7 @@ REFUSED: list[tuple[Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("call", "message"), REFUSED)
+@for_each(("call", "message"), REFUSED)
 def test_refused(call, message):
     function = xp.compile(call)
     with pytest.raises(TraceError, match=message) as caught:

@@ -19,6 +19,7 @@ from array_api_nx.backends.cpu import CPUBackend
 from array_api_nx.backends.cpu.engine import memory_pool
 from array_api_nx.backends.engines.devices import ENGINES, EngineSpec
 from array_api_nx.native import native
+from tests.support.tables import for_each
 
 CPU = Device("cpu")
 
@@ -370,7 +371,7 @@ CREATORS = {
 }
 
 
-@pytest.mark.parametrize("name", CREATORS)
+@for_each("name", CREATORS)
 def test_creation_on_a_device(name, fake):
     there, by_name, here = [CREATORS[name](d) for d in (fake, "fake:0", CPU)]
     assert there.device == by_name.device == fake
@@ -380,7 +381,7 @@ def test_creation_on_a_device(name, fake):
         assert np.array_equal(np.asarray(there), np.asarray(here))
 
 
-@pytest.mark.parametrize("name", CREATORS)
+@for_each("name", CREATORS)
 def test_creation_on_an_unknown_device(name):
     with pytest.raises(ValueError, match=r"no device 'gpu'; known devices: 'cpu'"):
         CREATORS[name]("gpu")
@@ -537,7 +538,7 @@ CROSSINGS = {
 }
 
 
-@pytest.mark.parametrize("name", CROSSINGS)
+@for_each("name", CROSSINGS)
 def test_operands_on_different_devices(name, x, y):
     with pytest.raises(ValueError, match=r"on different devices, .*; move them with to_device"):
         CROSSINGS[name](x, y)
@@ -598,7 +599,7 @@ RESULTS = {
 }
 
 
-@pytest.mark.parametrize("name", RESULTS)
+@for_each("name", RESULTS)
 def test_results_stay_on_the_device(name, x, y, fake):
     here, there = RESULTS[name](x), RESULTS[name](y)
     assert there.device == fake

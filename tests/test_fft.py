@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import array_api_nx as xp
 from array_api_nx import fft
 from array_api_nx.contract.backend import Norm
+from tests.support.tables import for_each
 
 NORMS = ("backward", "ortho", "forward")
 COMPLEX_OF = {"float32": "complex64", "float64": "complex128"}
@@ -50,18 +51,16 @@ class TestOneAxis:
         a = signal(shape, data.draw(inputs(name)))
         close(getattr(fft, name)(xp.asarray(a), **options), getattr(np.fft, name)(a, **options))
 
-    @pytest.mark.parametrize(
-        ("forward", "inverse"), [("fft", "ifft"), ("rfft", "irfft"), ("ihfft", "hfft")]
-    )
-    @pytest.mark.parametrize("norm", NORMS)
-    @pytest.mark.parametrize("n", [6, 7])
+    @for_each(("forward", "inverse"), [("fft", "ifft"), ("rfft", "irfft"), ("ihfft", "hfft")])
+    @for_each("norm", NORMS)
+    @for_each("n", [6, 7])
     def test_round_trip(self, forward: str, inverse: str, norm: str, n: int) -> None:
         a = signal((2, n), "complex128" if forward == "fft" else "float64")
         spectrum = getattr(fft, forward)(xp.asarray(a), norm=norm)
         close(getattr(fft, inverse)(spectrum, n=n, norm=norm), a)
 
-    @pytest.mark.parametrize("name", ["fft", "ifft", "irfft", "hfft"])
-    @pytest.mark.parametrize("dtype", ["float32", "float64", "int8", "uint64", "bool"])
+    @for_each("name", ["fft", "ifft", "irfft", "hfft"])
+    @for_each("dtype", ["float32", "float64", "int8", "uint64", "bool"])
     def test_real_input_is_converted(self, name: str, dtype: str) -> None:
         a = np.asarray([1, 0, 1, 1]).astype(dtype)
         expected = getattr(np.fft, name)(a.astype("complex64" if dtype == "float32" else "complex"))
@@ -129,8 +128,8 @@ class TestSeveralAxes:
 
 
 class TestFrequencies:
-    @pytest.mark.parametrize("n", [1, 2, 5, 8, 101])
-    @pytest.mark.parametrize("d", [1.0, 0.25, 3, -2.0])
+    @for_each("n", [1, 2, 5, 8, 101])
+    @for_each("d", [1.0, 0.25, 3, -2.0])
     def test_agree_with_numpy(self, n: int, d: float) -> None:
         close(fft.fftfreq(n, d=d), np.fft.fftfreq(n, d))
         close(fft.rfftfreq(n, d=d), np.fft.rfftfreq(n, d))

@@ -14,6 +14,7 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx import Array
+from tests.support.tables import for_each
 
 
 def numpy_of(x: Array) -> np.ndarray:
@@ -169,7 +170,7 @@ def test_the_array_itself(name, x):
     assert SAME[name](x) is x
 
 
-@pytest.mark.parametrize("name", VIEWS)
+@for_each("name", VIEWS)
 def test_views_share_memory(name, x):
     for y in arrays_in(VIEWS[name](x)):
         assert type(y) is Array
@@ -181,7 +182,7 @@ def test_views_share_memory(name, x):
         x[...] = x - 100.0
 
 
-@pytest.mark.parametrize("name", [n for n in VIEWS if not n.startswith("broadcast")])
+@for_each("name", [n for n in VIEWS if not n.startswith("broadcast")])
 def test_writes_to_views_show(name, x):
     for y in arrays_in(VIEWS[name](x)):
         y[...] = -1.0
@@ -191,7 +192,7 @@ def test_writes_to_views_show(name, x):
         x[...] = 0.0
 
 
-@pytest.mark.parametrize("name", COPIES)
+@for_each("name", COPIES)
 def test_copies_share_nothing(name, x):
     before = numpy_of(x).copy()
     for y in arrays_in(COPIES[name](x)):
@@ -318,7 +319,7 @@ WRITES: dict[str, Callable[[Array], object]] = {
 
 
 @pytest.mark.parametrize("size", [16, 40_000])
-@pytest.mark.parametrize("name", [*VIEWS_OF_REPEATS, *BITCASTS])
+@for_each("name", [*VIEWS_OF_REPEATS, *BITCASTS])
 def test_views_of_broadcast_views_are_read_only(name, size):
     x = xp.arange(float(size))
     for source in (x, x + 1.0):
@@ -419,7 +420,7 @@ def test_assignment_with_index_arrays_from_an_overlapping_view():
 
 
 @pytest.mark.parametrize("size", [11, 5000])
-@pytest.mark.parametrize(("name", "dtype"), IN_PLACE)
+@for_each(("name", "dtype"), IN_PLACE)
 def test_in_place_operators_with_overlapping_operands(name, dtype, size):
     apply = getattr(operator, name)
     start = (np.arange(size) % 3 + 1).astype(dtype)

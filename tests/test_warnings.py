@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
+from tests.support.tables import for_each
 
 VALUES: dict[str, Any] = {
     "a": [1.0, 0.0, -1.0],
@@ -108,7 +109,7 @@ def test_two_lines_give_two_warnings(user: Any) -> None:
     assert found == [1, 2, 3]
 
 
-@pytest.mark.parametrize("expression", BOTH)
+@for_each("expression", BOTH)
 def test_warnings_are_numpys(expression: str, user: Any) -> None:
     expected = [text for text, _ in met(user, arrays(np), f"x = {expression}")]
     assert expected
@@ -118,14 +119,14 @@ def test_warnings_are_numpys(expression: str, user: Any) -> None:
     assert {text for text, _ in found} == set(expected)
 
 
-@pytest.mark.parametrize("expression", OURS)
+@for_each("expression", OURS)
 def test_warnings_name_the_line_that_asks(expression: str, user: Any) -> None:
     found = met(user, arrays(xp), "", f"x = np.asarray({expression})")
     assert found
     assert {line for _, line in found} == {2}
 
 
-@pytest.mark.parametrize("statement", STATEMENTS)
+@for_each("statement", STATEMENTS)
 def test_statements_warn_as_numpys(statement: str, user: Any) -> None:
     in_numpy = statement.replace("xp.", "np.").replace("m @= m", "m[...] = m @ m")
     name = statement[0]
@@ -134,7 +135,7 @@ def test_statements_warn_as_numpys(statement: str, user: Any) -> None:
     assert met(user, arrays(xp), f"{statement}; np.asarray({name})") == expected
 
 
-@pytest.mark.parametrize("statement", STATEMENTS)
+@for_each("statement", STATEMENTS)
 def test_warnings_that_are_errors_leave_what_numpys_leave(statement: str, user: Any) -> None:
     in_numpy = statement.replace("xp.", "np.").replace("m @= m", "np.matmul(m, m, out=m)")
     name = statement[0]
@@ -158,7 +159,7 @@ SAMPLES = ["a / b", "xp.log(a)", "xp.tan(n)", "h**2", "xp.sum(h)", "xp.mean(e)",
            "xp.fft.fft(h)"]  # fmt: skip
 
 
-@pytest.mark.parametrize("expression", SAMPLES)
+@for_each("expression", SAMPLES)
 @pytest.mark.parametrize("mode", ["ignore", "print"])
 def test_no_warnings_where_none_are_wanted(
     expression: str, mode: Any, user: Any, capfd: Any
@@ -169,7 +170,7 @@ def test_no_warnings_where_none_are_wanted(
     assert ("encountered in" in capfd.readouterr().err) == (mode == "print")
 
 
-@pytest.mark.parametrize("expression", SAMPLES)
+@for_each("expression", SAMPLES)
 def test_errors_are_raised_called_and_logged(expression: str, user: Any) -> None:
     code = f"np.asarray({expression})"
     with np.errstate(all="raise"), pytest.raises(FloatingPointError, match="encountered in"):
@@ -223,7 +224,7 @@ def told(call: Callable[[], Any], mode: Any, capfd: Any) -> tuple[Any, ...]:
     return [str(each.message) for each in caught], callback.met, capfd.readouterr().err, error
 
 
-@pytest.mark.parametrize(
+@for_each(
     "statement",
     [*STATEMENTS, "f /= 1e300", "f **= 1e300", "g *= 1e300j", "g[0] = 1e300j", "f[f > 1] = 1e300",
      "f[...] = np.nan", "f *= float('nan')", "b *= float('inf')", "f *= 1e-300", "f %= 1e300"],
@@ -340,8 +341,8 @@ PROGRAMS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("size", [3, 200])
-@pytest.mark.parametrize("mode", ["ignore", "raise", "call", "print", "log"])
+@for_each("size", [3, 200])
+@for_each("mode", ["ignore", "raise", "call", "print", "log"])
 @pytest.mark.parametrize("body", PROGRAMS)
 def test_compiled_functions_do_of_errors_what_eager_ones_do(
     body: str, mode: str, size: int, capfd: Any

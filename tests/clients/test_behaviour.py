@@ -13,6 +13,7 @@ import pytest
 from array_api_compat import is_lazy_array, is_writeable_array
 
 import array_api_nx as xp
+from tests.support.tables import for_each
 
 DTYPES = xp.__array_namespace_info__().dtypes()
 
@@ -160,8 +161,8 @@ class TestTruth:
         assert bool(xp.any(x)) is True
         assert bool(xp.all(x)) is False
 
-    @pytest.mark.parametrize("name", DTYPES)
-    @pytest.mark.parametrize("shape", [(), (0,), (1,), (2, 3)])
+    @for_each("name", DTYPES)
+    @for_each("shape", [(), (0,), (1,), (2, 3)])
     def test_arrays_are_eager_for_array_api_compat(self, name: str, shape: tuple[int, ...]) -> None:
         assert not is_lazy_array(xp.ones(shape, dtype=DTYPES[name]))
 
@@ -190,7 +191,7 @@ class TestSignatures:
             kinds = {part.kind for part in inspect.signature(function).parameters.values()}
             assert inspect.Parameter.VAR_KEYWORD not in kinds, function
 
-    @pytest.mark.parametrize(
+    @for_each(
         "name",
         [
             *("max", "mean", "min", "prod", "std", "sum", "var", "all", "any", "count_nonzero"),

@@ -12,14 +12,15 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx.backends.cpu import CPUBackend
+from tests.support.tables import for_each
 from tests.support.twins import python_answers
 
 DTYPES = xp.__array_namespace_info__().dtypes()
 
 
 class TestToNumPy:
-    @pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 0, 3), (2, 3)])
-    @pytest.mark.parametrize("name", DTYPES)
+    @for_each("shape", [(), (0,), (3,), (2, 0, 3), (2, 3)])
+    @for_each("name", DTYPES)
     def test_gives_the_numeric_ndarray(self, name: str, shape: tuple[int, ...]) -> None:
         array = np.asarray(xp.ones(shape, dtype=DTYPES[name]))
         assert type(array) is np.ndarray
@@ -225,7 +226,7 @@ class TestNumPyOperands:
 
 
 class TestCopies:
-    @pytest.mark.parametrize("name", DTYPES)
+    @for_each("name", DTYPES)
     @pytest.mark.parametrize(
         "duplicate",
         [lambda obj: pickle.loads(pickle.dumps(obj)), copy.copy, copy.deepcopy],

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
+from tests.support.tables import for_each
 
 DTYPES = xp.__array_namespace_info__().dtypes()
 DEVICES = xp.__array_namespace_info__().devices()
@@ -110,7 +111,7 @@ CREATORS: dict[str, Callable[..., xp.Array]] = {
 
 
 class TestDevices:
-    @pytest.mark.parametrize("name", CREATORS)
+    @for_each("name", CREATORS)
     def test_creation_takes_no_device_and_that_of_an_array(self, name: str) -> None:
         create = CREATORS[name]
         default = xp.__array_namespace_info__().default_device()
@@ -144,7 +145,7 @@ class TestInfo:
     info = xp.__array_namespace_info__()
 
     @pytest.mark.parametrize("device", [None, *DEVICES], ids=str)
-    @pytest.mark.parametrize(
+    @for_each(
         "kind",
         [
             None,

@@ -13,6 +13,7 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx import Array
+from tests.support.tables import for_each
 
 ARITHMETIC = ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow"]
 BITWISE = ["and_", "or_", "xor", "lshift", "rshift"]
@@ -56,7 +57,7 @@ def test_attributes_cannot_be_set(x, name):
         setattr(x, name, getattr(x, name))
 
 
-@pytest.mark.parametrize(
+@for_each(
     "name",
     [
         *["fit", "iloc", "flags", "pvalue", "strides", "data", "tobytes", "byteswap"],
@@ -90,8 +91,8 @@ def test_the_class_is_no_subclass_of_anything():
 # Operators
 
 
-@pytest.mark.parametrize("name", [*ARITHMETIC, *COMPARISONS])
-@pytest.mark.parametrize("dtype", ["float32", "float64", "int16", "uint8"])
+@for_each("name", [*ARITHMETIC, *COMPARISONS])
+@for_each("dtype", ["float32", "float64", "int16", "uint8"])
 def test_operators_of_numbers(name, dtype):
     apply = getattr(operator, name)
     a = np.asarray([1, 2, 3, 7], dtype)
@@ -349,8 +350,8 @@ def test_deepcopy_of_a_container(x):
     assert not np.shares_memory(numpy_of(twin), numpy_of(x))
 
 
-@pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
-@pytest.mark.parametrize("dtype", ["bool", "uint8", "int64", "float32", "complex128"])
+@for_each("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+@for_each("dtype", ["bool", "uint8", "int64", "float32", "complex128"])
 def test_pickle(protocol, dtype):
     whole = np.arange(12).reshape(3, 4).astype(dtype)
     for a in (whole, whole.T, whole[::-1, ::2], whole[1, 2], whole[:0], whole[1:2]):

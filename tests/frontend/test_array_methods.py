@@ -14,6 +14,7 @@ import array_api_nx as xp
 from array_api_nx.contract.numpy_dtypes import NDArray
 from array_api_nx.tracing.recorder import TraceError
 from tests.support.docstrings import needs_docstrings
+from tests.support.tables import for_each
 
 DEVICES = ["cpu", "torch:cpu", "jax:cpu", "dask"]
 REDUCTIONS = ["all", "any", "max", "mean", "min", "prod", "std", "sum", "var"]
@@ -48,7 +49,7 @@ def numbers(dtype: str, shape: tuple[int, ...] = (3, 1, 4)) -> NDArray:
 
 
 @pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("name", REDUCTIONS)
+@for_each("name", REDUCTIONS)
 def test_reductions_are_numpys(name: str, device: str) -> None:
     for dtype in ("float64", "float32", "int64"):
         values = numbers(dtype)
@@ -156,7 +157,7 @@ COPIES: list[Callable[[Either], Either]] = [
 ]
 
 
-@pytest.mark.parametrize("call", [*MOVEMENTS, *COPIES])
+@for_each("call", [*MOVEMENTS, *COPIES])
 def test_movement_is_numpys(call: Callable[[Either], Either]) -> None:
     values = numbers("int64")
     x = on("cpu", values)
@@ -263,7 +264,7 @@ NAMES = sorted(
 
 
 @needs_docstrings
-@pytest.mark.parametrize("name", NAMES)
+@for_each("name", NAMES)
 def test_methods_know_their_names_and_say_what_they_do(name: str) -> None:
     method = getattr(xp.Array, name)
     assert method.__name__ == name

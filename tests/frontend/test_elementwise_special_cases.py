@@ -586,8 +586,8 @@ def test_real_with_two_arguments(name: str, dtype: str, layout: str) -> None:
     check(name, dtype, layout, REAL_BINARY[name], lambda x: [scalar(y) for y in x], 0.625)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("name", list(REAL_BINARY))
+@for_each("dtype", ["float32", "float64"])
+@for_each("name", list(REAL_BINARY))
 def test_real_with_a_python_scalar(name: str, dtype: str) -> None:
     function = getattr(xp, name)
     tolerance = 3e-7 if dtype == "float32" else 1e-15
@@ -717,7 +717,7 @@ def test_square_roots_by_pow_with_a_broadcast_exponent(dtype: str, shape: tuple[
         assert np.asarray(xp.pow(xp.asarray(x), exponent)).tobytes() == expected.tobytes()
 
 
-@pytest.mark.parametrize("name", [*COMPLEX, "reciprocal"])
+@for_each("name", [*COMPLEX, "reciprocal"])
 def test_complex_without_elements(name: str) -> None:
     x = xp.asarray(np.empty((0, 3), "complex64"))
     assert getattr(xp, name)(x).shape == (0, 3)

@@ -12,6 +12,7 @@ from hypothesis.extra import numpy as hnp
 
 import array_api_nx as xp
 from array_api_nx import Array
+from tests.support.tables import for_each
 
 shapes = hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=4)
 LAYOUTS = [
@@ -124,7 +125,7 @@ def test_masks(shape, layout, data):
     assert_same(xp.asarray(a)[..., xp.asarray(tail)], a[..., tail])
 
 
-@pytest.mark.parametrize(
+@for_each(
     "key",
     [
         0,

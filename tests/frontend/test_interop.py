@@ -15,6 +15,7 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx import Array
+from tests.support.tables import for_each
 
 DTYPES = [
     *["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"],
@@ -88,7 +89,7 @@ CONVERTED = {
 # asarray of NumPy arrays
 
 
-@pytest.mark.parametrize("name", SHARED)
+@for_each("name", SHARED)
 def test_asarray_shares_memory(name):
     a = SHARED[name]()
     for x in (xp.asarray(a), xp.asarray(a, copy=False)):
@@ -104,7 +105,7 @@ def test_asarray_shares_memory(name):
             assert (a == 6).all()
 
 
-@pytest.mark.parametrize("name", [*SHARED, *CONVERTED])
+@for_each("name", [*SHARED, *CONVERTED])
 def test_asarray_copies_when_told(name):
     a = (SHARED | CONVERTED)[name]()
     expected = np.array(a)
@@ -138,8 +139,8 @@ def test_asarray_of_every_dtype(dtype):
     assert xp.asarray([a[0], a[1]]).dtype is getattr(xp, dtype)
 
 
-@pytest.mark.parametrize("source", DTYPES)
-@pytest.mark.parametrize("target", ["bool", "int16", "uint64", "float32", "complex128"])
+@for_each("source", DTYPES)
+@for_each("target", ["bool", "int16", "uint64", "float32", "complex128"])
 def test_asarray_to_a_dtype(source, target):
     a, dtype = whole(source), getattr(xp, target)
     if source.startswith("complex") and target not in ("bool", "complex128"):
@@ -238,7 +239,7 @@ def test_asarray_of_itself():
 # asarray of Python objects
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "dtype"),
     [
         (True, "bool"),
@@ -599,8 +600,8 @@ def test_dlpack_keywords():
         x.__dlpack__(None)
 
 
-@pytest.mark.parametrize("value", [(1,), (1, 0, 0), (), [1, 0], 1, "10", (1.0, 0), (True, 0), "ab"])
-@pytest.mark.parametrize("name", ["max_version", "dl_device"])
+@for_each("value", [(1,), (1, 0, 0), (), [1, 0], 1, "10", (1.0, 0), (True, 0), "ab"])
+@for_each("name", ["max_version", "dl_device"])
 def test_dlpack_versions_and_devices_are_pairs_of_ints(name, value):
     for x in (xp.ones(3), xp.ones(3)[::-1], xp.broadcast_to(xp.ones(1), (3,))):
         with pytest.raises(TypeError, match=rf"{name}= must be a tuple of two ints, .*; give the"):

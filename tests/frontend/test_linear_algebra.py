@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import array_api_nx as xp
+from tests.support.tables import for_each
 
 NUMERIC = ("int8", "uint16", "int64", "float32", "float64", "complex64", "complex128")
 
@@ -27,7 +28,7 @@ def same(result: xp.Array, expected: np.ndarray) -> None:
 
 class TestMatmul:
     @pytest.mark.parametrize("dtype", NUMERIC)
-    @pytest.mark.parametrize(
+    @for_each(
         ("left", "right"),
         [
             ((2, 3), (3, 4)),
@@ -214,7 +215,7 @@ class TestTensordot:
 
 class TestVecdot:
     @pytest.mark.parametrize("dtype", NUMERIC)
-    @pytest.mark.parametrize(
+    @for_each(
         ("left", "right", "axis"),
         [
             ((3,), (3,), -1),

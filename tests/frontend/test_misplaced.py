@@ -11,6 +11,7 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx.native import native, set_advice, with_advice
+from tests.support.tables import for_each
 
 x = y = xp.ones((2, 3))
 NAMES = {"xp": xp, "np": np, "x": x, "y": y, "i": xp.asarray([0, 1])}
@@ -97,7 +98,7 @@ def python_says(code: str) -> str:
     raise AssertionError(code)
 
 
-@pytest.mark.parametrize("code", CALLS)
+@for_each("code", CALLS)
 def test_the_error_tells_the_rule_and_the_call(code):
     told = CALLS[code]
     with pytest.raises(TypeError) as caught:
@@ -108,7 +109,7 @@ def test_the_error_tells_the_rule_and_the_call(code):
     assert caught.value.__context__ is None or caught.value.__suppress_context__
 
 
-@pytest.mark.parametrize("code", CALLS)
+@for_each("code", CALLS)
 def test_the_call_that_is_told_can_be_made(code):
     """As it is told, or with the arrays of the first call for the names in it."""
     call = CALLS[code].rpartition(": ")[2]

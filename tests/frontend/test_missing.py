@@ -13,6 +13,7 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx.frontend.missing import FFT, LINALG, MAIN, RANDOM
+from tests.support.tables import for_each
 
 PLACES = {
     "array_api_nx": (xp, np, MAIN),
@@ -257,14 +258,14 @@ def test_ufuncs_that_mends_name_take_arrays_and_give_them(name):
         np.testing.assert_array_equal(np.asarray(ours), theirs)
 
 
-@pytest.mark.parametrize("name", [name for name, text in RANDOM.items() if " rng = " in text])
+@for_each("name", [name for name, text in RANDOM.items() if " rng = " in text])
 def test_mends_of_drawing_are_methods_of_generators(name):
     method = re.search(r"\brng\.(\w+)\(", RANDOM[name])
     assert method is not None
     assert hasattr(xp.random.Generator, method[1])
 
 
-@pytest.mark.parametrize("name", EXPRESSIONS)
+@for_each("name", EXPRESSIONS)
 def test_mends_compute_what_numpys_functions_do(name):
     names, *arguments = EXPRESSIONS[name]
     with warnings.catch_warnings():  # newer versions of NumPy deprecate some of these functions

@@ -13,6 +13,7 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx.frontend.missing_attributes import INSTEAD, MissingAttribute
+from tests.support.tables import for_each
 
 
 def test_every_attribute_of_numpys_arrays_is_there_or_has_an_alternative():
@@ -45,7 +46,7 @@ def test_no_attribute_that_is_there_has_an_alternative():
         assert type(inspect.getattr_static(xp.Array, name)) is MissingAttribute
 
 
-@pytest.mark.parametrize("name", INSTEAD)
+@for_each("name", INSTEAD)
 def test_the_error_tells_the_mend_and_python_does_not_guess(name):
     for owner in (xp.ones(2), xp.Array):
         with pytest.raises(AttributeError) as caught:

@@ -18,6 +18,7 @@ import array_api_nx as xp
 from array_api_nx import Array, Device, device
 from array_api_nx.backends.cpu import CPUBackend
 from array_api_nx.testing import HostAccessError, HostAccessWarning, TransferError, transfers
+from tests.support.tables import for_each
 
 CPU = Device("cpu")
 
@@ -69,7 +70,7 @@ READERS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", READERS)
+@for_each("name", READERS)
 @pytest.mark.parametrize("place", ["cpu", "fake:0"])
 def test_results_are_where_one_operand_was_put(name: str, place: str, fake: Device) -> None:
     call = READERS[name]
@@ -83,14 +84,14 @@ def test_results_are_where_one_operand_was_put(name: str, place: str, fake: Devi
         assert np.array_equal(np.asarray(found), np.asarray(expected))
 
 
-@pytest.mark.parametrize("name", READERS)
+@for_each("name", READERS)
 def test_two_places_are_an_error_that_names_both(name: str, fake: Device) -> None:
     x, y = xp.asarray([1.0, 2.0, 3.0], device="cpu"), xp.asarray([1.0, 2.0, 3.0], device=fake)
     with pytest.raises(ValueError, match="different devices, cpu and fake:0; move them with"):
         READERS[name](x, y)
 
 
-@pytest.mark.parametrize("name", READERS)
+@for_each("name", READERS)
 def test_strict_placement_refuses_all_mixtures(name: str, fake: Device) -> None:
     x, y = free(1.0, 2.0, 3.0), xp.asarray([1.0, 2.0, 3.0], device=fake)
     with xp.config_context(placement="strict"):

@@ -10,6 +10,7 @@ from hypothesis.extra import numpy as hnp
 
 import array_api_nx as xp
 from array_api_nx.core import dtypes
+from tests.support.tables import for_each
 
 
 def as_nx(array: object, dtype: str | None = None) -> xp.Array:
@@ -182,7 +183,7 @@ class TestWhere:
         assert result.shape == expected.shape
         assert np.array_equal(np.asarray(result), expected)
 
-    @pytest.mark.parametrize("dtype", dtypes.ALL, ids=str)
+    @for_each("dtype", dtypes.ALL)
     @pytest.mark.parametrize("scalar", [True, 1, 1.5, 2j, np.float32(0.5), np.int8(3)])
     def test_an_array_and_a_scalar(self, dtype: dtypes.DType, scalar: complex) -> None:
         condition = as_nx([True, False])

@@ -11,6 +11,7 @@ from hypothesis.extra import numpy as hnp
 
 import array_api_nx as xp
 from array_api_nx.core import dtypes
+from tests.support.tables import for_each
 
 
 def as_nx(array: object, dtype: str | None = None) -> xp.Array:
@@ -114,8 +115,8 @@ class TestIsin:
         assert result.shape == first.shape
         assert np.array_equal(np.asarray(result), equal.any(axis=-1) != invert)
 
-    @pytest.mark.parametrize("invert", [False, True])
-    @pytest.mark.parametrize("dtype", dtypes.ALL, ids=str)
+    @for_each("invert", [False, True])
+    @for_each("dtype", dtypes.ALL)
     def test_scalars_on_either_side(self, dtype: dtypes.DType, invert: bool) -> None:
         x = xp.astype(as_nx([[0, 1], [1, 0]]), dtype)
         result = xp.isin(x, 1, invert=invert)

@@ -10,6 +10,7 @@ from hypothesis.extra import numpy as hnp
 
 import array_api_nx as xp
 from array_api_nx.core.dtypes import DType
+from tests.support.tables import for_each
 
 SIGNED = ("int8", "int16", "int32", "int64")
 UNSIGNED = ("uint8", "uint16", "uint32", "uint64")
@@ -73,8 +74,8 @@ class TestReductions:
         with pytest.raises(ValueError, match="name an axis twice"):
             function(x, axis=(1, -1))
 
-    @pytest.mark.parametrize("function", REDUCTIONS)
-    @pytest.mark.parametrize("value", [np.ones(3), [1.0, 2.0], 1.0, None])
+    @for_each("function", REDUCTIONS)
+    @for_each("value", [np.ones(3), [1.0, 2.0], 1.0, None])
     def test_refuses_what_is_no_array(self, function: object, value: object) -> None:
         with pytest.raises(TypeError, match=r"asarray\(\.\.\.\)"):
             function(value)

@@ -14,6 +14,7 @@ import pytest
 import array_api_nx as xp
 from array_api_nx.contract.numpy_dtypes import NDArray
 from tests.support.alike import DTYPES
+from tests.support.tables import for_each
 
 SAMPLE = np.asarray([[0.5, -1.25, 3.0], [2.0, 0.0, 7.5]])
 
@@ -30,7 +31,7 @@ def assert_equal(found: Any, expected: Any) -> None:
     np.testing.assert_array_equal(np.asarray(found), expected)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "call",
     [
         lambda x: np.exp(x),
@@ -178,7 +179,7 @@ def _compare(ufunc: np.ufunc, operands: list[NDArray]) -> bool:
     return True
 
 
-@pytest.mark.parametrize("ufunc", _public(np), ids=lambda ufunc: ufunc.__name__)
+@for_each("ufunc", _public(np))
 def test_numpys_ufuncs_give_what_they_give_for_numpys_arrays(ufunc: np.ufunc) -> None:
     rng = np.random.default_rng(5)
     # Of small complex numbers NumPy's log1p loses digits that ours keeps.

@@ -119,7 +119,7 @@ def _blocks():
 
 
 @pytest.mark.parametrize("name", CALLABLES)
-@pytest.mark.parametrize("mode", ["ignore", "raise"])
+@for_each("mode", ["ignore", "raise"])
 def test_no_objects_are_left(name, mode):
     """Of what Python allocates, nor references to what lives for ever."""
     call, cases = CALLABLES[name], _arguments(name)

@@ -29,6 +29,7 @@ from array_api_nx.testing import (
     transfers,
 )
 from array_api_nx.tracing.recorder import TraceError
+from tests.support.tables import for_each
 
 needs_extension = pytest.mark.skipif(native is None, reason="nothing is deferred without it")
 
@@ -75,7 +76,7 @@ def numbers(device: str) -> xp.Array:
     return xp.asarray([1.0, 2.0, 3.0], device=device)
 
 
-@pytest.mark.parametrize("name", READS)
+@for_each("name", READS)
 def test_reads_are_recorded(name, device):
     kind, target, call, nbytes, read = READS[name]
     x = numbers(device)
@@ -88,7 +89,7 @@ def test_reads_are_recorded(name, device):
     assert 0 <= found.lineno - read.__code__.co_firstlineno <= 1
 
 
-@pytest.mark.parametrize("name", READS)
+@for_each("name", READS)
 def test_reads_are_refused(name, device):
     *_, call, _, read = READS[name]
     x = numbers(device)
@@ -108,7 +109,7 @@ def test_reads_are_refused(name, device):
     assert type(allowed) is type(read(x))
 
 
-@pytest.mark.parametrize("name", READS)
+@for_each("name", READS)
 def test_reads_are_warned_of(name, device):
     *_, call, _, read = READS[name]
     x = numbers(device)

@@ -17,6 +17,7 @@ import pytest
 import array_api_nx as xp
 from array_api_nx import add as add_by_name
 from array_api_nx.testing import Call, Calls, recorded, recording
+from tests.support.tables import for_each
 
 BINARY = [
     *["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and_", "or_", "xor"],
@@ -38,7 +39,7 @@ def integers(device: str) -> xp.Array:
     return xp.asarray([[1, 2], [3, 4]], device=device)
 
 
-@pytest.mark.parametrize("name", BINARY)
+@for_each("name", BINARY)
 def test_binary_operators(name, device):
     x = integers(device)
     with recorded() as calls:
@@ -56,7 +57,7 @@ def test_binary_operators(name, device):
     assert [call.name for call in calls] == [f"Array.{dunder}"]
 
 
-@pytest.mark.parametrize("name", REFLECTED)
+@for_each("name", REFLECTED)
 def test_reflected_operators(name):
     x = integers("cpu")
     with recorded() as calls:
@@ -74,7 +75,7 @@ def test_operators_in_place(name):
     assert (call.name, call.dtypes) == (f"Array.__i{name.rstrip('_')}__", (xp.int64,))
 
 
-@pytest.mark.parametrize("name", UNARY)
+@for_each("name", UNARY)
 def test_unary_operators(name, device):
     x = integers(device)
     with recorded() as calls:

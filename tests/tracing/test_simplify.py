@@ -11,6 +11,7 @@ import array_api_nx as xp
 from array_api_nx import Array
 from array_api_nx.core.dtypes import DType
 from tests.support.programs import assert_same, numpy_of
+from tests.support.tables import for_each
 
 Function = Callable[..., object]
 
@@ -65,7 +66,7 @@ KEPT: list[tuple[Function, tuple[DType, ...]]] = [
 ]
 
 
-@pytest.mark.parametrize(("call", "dtypes"), GONE)
+@for_each(("call", "dtypes"), GONE)
 def test_identities(call, dtypes):
     for dtype in dtypes:
         x = special(dtype)

@@ -8,13 +8,14 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx.backends.cpu.engine.sliced_calls import FFT_MIN, FFT_POOLED_MIN
+from tests.support.tables import for_each
 
 SHAPES = [(300,), (FFT_POOLED_MIN + 2,), (260, 65), (65, 260), (9, 9, 210)]
 NORMS = ["backward", "ortho", "forward"]
 
 
-@pytest.mark.parametrize("norm", NORMS)
-@pytest.mark.parametrize("shape", SHAPES)
+@for_each("norm", NORMS)
+@for_each("shape", SHAPES)
 def test_double_precision_has_numpys_bits(shape, norm):
     rng = np.random.default_rng(len(shape))
     z = rng.normal(size=shape) + 1j * rng.normal(size=shape)
@@ -30,8 +31,8 @@ def test_double_precision_has_numpys_bits(shape, norm):
             assert result.tobytes() == expected.tobytes()
 
 
-@pytest.mark.parametrize("norm", NORMS)
-@pytest.mark.parametrize("shape", SHAPES)
+@for_each("norm", NORMS)
+@for_each("shape", SHAPES)
 def test_single_precision_is_right_to_rounding(shape, norm):
     rng = np.random.default_rng(len(shape))
     z = (rng.normal(size=shape) + 1j * rng.normal(size=shape)).astype(np.complex64)
@@ -46,9 +47,9 @@ def test_single_precision_is_right_to_rounding(shape, norm):
             np.testing.assert_allclose(result, expected, 0, 1e-6 * abs(expected).max())
 
 
-@pytest.mark.parametrize("norm", NORMS)
+@for_each("norm", NORMS)
 @pytest.mark.parametrize("name", ["fft", "ifft"])
-@pytest.mark.parametrize("n", [63, 64, 65, 100, 101])
+@for_each("n", [63, 64, 65, 100, 101])
 def test_real_numbers_are_transformed_as_complex_ones(n, name, norm):
     rng = np.random.default_rng(n)
     for dtype, tolerance in ((np.float64, 1e-14), (np.float32, 1e-6)):
@@ -67,7 +68,7 @@ def test_real_numbers_are_transformed_as_complex_ones(n, name, norm):
 
 
 @pytest.mark.parametrize("name", ["fft", "ifft", "rfft", "irfft", "fftn"])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.complex128])
+@for_each("dtype", [np.float32, np.float64, np.complex64, np.complex128])
 def test_no_bit_depends_on_the_threads_or_on_the_rows_beside(dtype, name):
     x = np.random.default_rng(8).normal(size=(FFT_MIN // 50, 100)).astype(dtype)
     if name.startswith("r"):

@@ -9,6 +9,7 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx.backends.cpu import selected_rows
+from tests.support.tables import for_each
 
 DTYPES = ["bool", "uint8", "int16", "float32", "float64", "complex128"]
 SHAPES = [(0, 3), (1, 2), (7, 3), (40, 2, 3), (300, 1), (300, 40), (30, 1100), (9,)]
@@ -29,7 +30,7 @@ def keys(shape: tuple[int, ...]) -> list[np.ndarray[Any, Any]]:
     return [*masks, *several, several[2][::2]]
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+@for_each("dtype", DTYPES)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_selections_are_numpys(shape: tuple[int, ...], dtype: str) -> None:
     """What is left to NumPy is not compared: None, or nothing written."""

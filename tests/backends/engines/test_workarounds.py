@@ -5,16 +5,15 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
-
 from array_api_nx.backends.engines.workarounds import METHODS, WORKAROUNDS, Workaround, apply
 from array_api_nx.contract import primitives as p
 from array_api_nx.core import dtypes as d
+from tests.support.tables import for_each
 
 DOCS = (Path(__file__).parents[3] / "docs" / "devices.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("row", WORKAROUNDS, ids=lambda row: f"{row.engine}-{row.method}")
+@for_each("row", WORKAROUNDS)
 def test_rows_say_what_and_why(row: Workaround) -> None:
     assert row.engine.partition(":")[0] in ("torch", "jax", "cupy")
     assert row.method in METHODS
@@ -25,7 +24,7 @@ def test_rows_say_what_and_why(row: Workaround) -> None:
     assert row.lossy == (row.method == "none")
 
 
-@pytest.mark.parametrize("row", WORKAROUNDS, ids=lambda row: f"{row.engine}-{row.method}")
+@for_each("row", WORKAROUNDS)
 def test_the_documentation_has_every_row(row: Workaround) -> None:
     assert row.limitation in DOCS
     assert row.issue in DOCS

@@ -14,6 +14,7 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx.contract.errors import LimitError
+from tests.support.tables import for_each
 
 X = np.arange(24.0).reshape(2, 3, 4)
 M = np.random.default_rng(3).normal(size=(2, 3, 3))
@@ -73,7 +74,7 @@ def described(result: Any) -> list[tuple[object, ...]]:
     return [(x.shape, x.dtype) for x in results]
 
 
-@pytest.mark.parametrize("call", CALLS)
+@for_each("call", CALLS)
 def test_shapes_and_dtypes_are_those_of_the_cpu(call: Callable[[Any, Any], Any]) -> None:
     expected = call(xp.asarray(X), xp.asarray(M))
     with xp.config_context(default_device="meta"):
@@ -88,7 +89,7 @@ def x() -> xp.Array:
     return xp.ones((2, 3), device="meta")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("look", "words"),
     [
         (lambda x: bool(x[0, 0]), r"bool\(\) needs the value of an element, .*where\(condition"),

@@ -14,6 +14,7 @@ from array_api_nx.backends.cpu import CPUBackend
 from array_api_nx.backends.limited import limits
 from array_api_nx.backends.limited.devices import PROPERTIES
 from array_api_nx.contract.errors import LimitError
+from tests.support.tables import for_each
 
 ALL = ",".join(PROPERTIES)
 
@@ -248,7 +249,7 @@ def test_no_index_by_masks() -> None:
 
 
 @pytest.mark.parametrize("device", ["test:static_shapes", "test:lazy,static_shapes", "meta"])
-@pytest.mark.parametrize(
+@for_each(
     "call",
     [
         lambda x: x[x > 1],

@@ -16,6 +16,7 @@ import pytest
 from array_api_nx.backends.cpu.engine import fperrors
 from array_api_nx.backends.cpu.engine.fperrors import modes, report
 from tests.support.modules import module
+from tests.support.tables import for_each
 
 BITS = {"divide": 1, "over": 2, "under": 4, "invalid": 8}
 NUMPYS_DEFAULT = 1 | 2 | 8
@@ -58,7 +59,7 @@ def test_modes_by_default():
         assert executor.submit(modes).result() == NUMPYS_DEFAULT
 
 
-@pytest.mark.parametrize("mask", range(16))
+@for_each("mask", range(16))
 def test_modes_are_the_categories_to_warn_of(mask):
     asked = {name: "warn" if mask & bit else "ignore" for name, bit in BITS.items()}
     with np.errstate(**asked):
@@ -66,8 +67,8 @@ def test_modes_are_the_categories_to_warn_of(mask):
         assert modes() == mask
 
 
-@pytest.mark.parametrize("mode", ["raise", "call", "print", "log"])
-@pytest.mark.parametrize("name", BITS)
+@for_each("mode", ["raise", "call", "print", "log"])
+@for_each("name", BITS)
 def test_no_modes_where_numpy_does_more_than_warn(name, mode):
     with np.errstate(all="ignore"), np.errstate(**{name: mode}):
         assert modes() is None
@@ -115,7 +116,7 @@ def test_reports_have_numpys_words(name):
     assert [str(each.message) for each in caught(report, [(name, flags, 15)])] == words
 
 
-@pytest.mark.parametrize("mask", range(16))
+@for_each("mask", range(16))
 def test_only_what_was_asked_for_is_reported(mask):
     names = {1: "divide by zero", 2: "overflow", 4: "underflow", 8: "invalid value"}
     for flags in range(16):
@@ -210,8 +211,8 @@ def test_located_passes_everything_on(located):
         located(lambda: 1 / 0)
 
 
-@pytest.mark.parametrize("located", LOCATED)
-@pytest.mark.parametrize("name", MISHAPS)
+@for_each("located", LOCATED)
+@for_each("name", MISHAPS)
 @pytest.mark.parametrize("mode", MODES)
 def test_errors_are_treated_as_numpy_does(located, name, mode, capfd):
     columns = [np.asarray(column) for column in zip(*MISHAPS[name], strict=True)]

@@ -31,6 +31,7 @@ from array_api_nx.contract import primitives as p
 from array_api_nx.contract.primitives import Primitive
 from tests.support.numpy_kernels import NumPyKernel
 from tests.support.programs import needs_extension
+from tests.support.tables import for_each
 
 pytestmark = needs_extension
 
@@ -339,7 +340,7 @@ def reduction_case(
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("op", [p.SUM, p.PROD, p.MIN, p.ALL, p.COUNT_NONZERO])
-@pytest.mark.parametrize("tile", [(5, 37), (5, 20), (40, 11), (3, 16), (7, 18)])
+@for_each("tile", [(5, 37), (5, 20), (40, 11), (3, 16), (7, 18)])
 def test_reductions(op: Primitive, tile: tuple[int, int], mode: tuple[bool, bool]) -> None:
     dtypes = [B1] if op in (p.ALL, p.COUNT_NONZERO) else [F4, F8, I8]
     for dtype in dtypes:
@@ -367,7 +368,7 @@ def test_reductions(op: Primitive, tile: tuple[int, int], mode: tuple[bool, bool
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("tile", [(5, 37), (5, 20), (40, 11), (3, 16), (7, 18)])
+@for_each("tile", [(5, 37), (5, 20), (40, 11), (3, 16), (7, 18)])
 def test_moments(tile: tuple[int, int], mode: tuple[bool, bool]) -> None:
     axes = tuple([dim for dim in (1, 2) if mode[dim - 1]])
     for dtype, shift in product([F4, F8], [0, 1000]):
@@ -393,7 +394,7 @@ def test_moments(tile: tuple[int, int], mode: tuple[bool, bool]) -> None:
 
 
 @pytest.mark.parametrize("make", MACHINES)
-@pytest.mark.parametrize(
+@for_each(
     "values",
     [
         [3.0] * 70,
@@ -405,7 +406,6 @@ def test_moments(tile: tuple[int, int], mode: tuple[bool, bool]) -> None:
         [1e308] * 40,
         [-0.0] * 3,
     ],
-    ids=str,
 )
 def test_moments_of_special_values(make: Any, values: list[float]) -> None:
     x = np.array(values)
@@ -714,7 +714,7 @@ WRONG_OPERANDS: dict[str, tuple[KernelOperand, ...]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("message", WRONG_OPERANDS)
+@for_each("message", WRONG_OPERANDS)
 def test_wrong_operands(message: str) -> None:
     kernel = division().kernel
     operands = WRONG_OPERANDS[message]

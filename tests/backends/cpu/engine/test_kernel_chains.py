@@ -15,6 +15,7 @@ from array_api_nx.backends.cpu.engine.kernel import Instruction, Kernel, KernelO
 from array_api_nx.contract import primitives as p
 from tests.support.numpy_kernels import NumPyKernel
 from tests.support.programs import needs_extension
+from tests.support.tables import for_each
 
 from .test_kernel import F4, F8, casting, found, same_bits
 
@@ -102,8 +103,8 @@ def test_random_chains(case: Case) -> None:
     assert same_bits(actual, expected)
 
 
-@pytest.mark.parametrize("dtype", [F4, F8])
-@pytest.mark.parametrize("op", ARITHMETIC)
+@for_each("dtype", [F4, F8])
+@for_each("op", ARITHMETIC)
 @pytest.mark.parametrize("place", ["first", "second"])
 def test_each_operation_of_a_chain(dtype: np.dtype[Any], op: Any, place: str) -> None:
     """x * y, and then the operation of that and z, or of z and that, for each length up to beyond
@@ -162,8 +163,8 @@ def test_chains_of_large_arrays_run_in_parts(shape: tuple[int, ...]) -> None:
             assert same_bits(np.asarray(result), wanted)
 
 
-@pytest.mark.parametrize("step", [0, 8, 16, 24, -24, -8])
-@pytest.mark.parametrize("row", [8, 16, 24, -24, -8])
+@for_each("step", [0, 8, 16, 24, -24, -8])
+@for_each("row", [8, 16, 24, -24, -8])
 def test_chains_on_one_column(step: int, row: int) -> None:
     """Whatever the step to the next column, which there is not."""
     rows = 6

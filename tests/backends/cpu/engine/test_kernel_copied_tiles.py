@@ -26,6 +26,7 @@ from array_api_nx.backends.cpu.engine.loops import Loop
 from array_api_nx.contract import primitives as p
 from tests.support.numpy_kernels import NumPyKernel
 from tests.support.programs import needs_extension
+from tests.support.tables import for_each
 
 pytestmark = needs_extension
 
@@ -137,7 +138,7 @@ def test_streamed_results_stay_inside_their_window(
 
 
 @dtypes
-@pytest.mark.parametrize("columns", [1, 2, 3, 7, 16])
+@for_each("columns", [1, 2, 3, 7, 16])
 def test_short_rows_without_gaps_are_streamed_as_one(dtype: np.dtype[Any], columns: int) -> None:
     # The tile's rows follow each other; before and after it there are other elements.
     out = bits(40 * columns + 2, dtype, 1)[1:-1].reshape(40, columns)
@@ -147,7 +148,7 @@ def test_short_rows_without_gaps_are_streamed_as_one(dtype: np.dtype[Any], colum
 
 
 @dtypes
-@pytest.mark.parametrize("flip", [(1, 1), (-1, 1), (1, -1), (1, 2), (2, 3)])
+@for_each("flip", [(1, 1), (-1, 1), (1, -1), (1, 2), (2, 3)])
 def test_streamed_results_with_any_strides(dtype: np.dtype[Any], flip: tuple[int, int]) -> None:
     for whole in (bits((12, 90), dtype, 1), bits((90, 12), dtype, 1).T):
         view = whole[1:-1, 1:-1][:: flip[0], :: flip[1]]
@@ -194,7 +195,7 @@ def strided(shape: tuple[int, int], dtype: np.dtype[Any], seed: int) -> list[NDA
 
 
 @dtypes
-@pytest.mark.parametrize("shape", [(1, 70), (40, 1), (37, 41), (5, 150)])
+@for_each("shape", [(1, 70), (40, 1), (37, 41), (5, 150)])
 def test_packed_tiles(dtype: np.dtype[Any], shape: tuple[int, int]) -> None:
     inputs, outputs = strided(shape, dtype, 0), strided(shape, dtype, 1)
     for tile in ((16, 64), (7, 19)):
@@ -223,9 +224,9 @@ def test_packed_tiles_that_are_broadcast(dtype: np.dtype[Any]) -> None:
 # ---------------------------------------------------------------------- spread
 
 
-@pytest.mark.parametrize("name", ["maximum", "minimum"])
+@for_each("name", ["maximum", "minimum"])
 @pytest.mark.parametrize("dtype", [np.dtype("f4"), np.dtype("f8"), np.dtype("i2")], ids=str)
-@pytest.mark.parametrize("shape", [(1, 100), (13, 31), (30, 1), (3, 5, 40)])
+@for_each("shape", [(1, 100), (13, 31), (30, 1), (3, 5, 40)])
 def test_scalars_that_are_spread(name: str, dtype: np.dtype[Any], shape: tuple[int, ...]) -> None:
     loop = loops.find(getattr(p, name.upper()), dtype)
     assert loop is not None
@@ -244,7 +245,7 @@ def test_scalars_that_are_spread(name: str, dtype: np.dtype[Any], shape: tuple[i
 
 
 @pytest.mark.parametrize("dtype", [np.dtype(bool), *DTYPES], ids=str)
-@pytest.mark.parametrize("share", [0.1, 0.5, 1.0])
+@for_each("share", [0.1, 0.5, 1.0])
 def test_selection(dtype: np.dtype[Any], share: float) -> None:
     # Lengths around those of vectors; each input contiguous, spaced out, backwards, or a scalar.
     for size in (1, 7, 33, 100):

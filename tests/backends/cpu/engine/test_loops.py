@@ -27,6 +27,7 @@ from array_api_nx.contract import primitives as p
 from array_api_nx.contract.numpy_dtypes import TO_NUMPY
 from array_api_nx.contract.primitives import Primitive
 from tests.support.programs import needs_extension
+from tests.support.tables import for_each
 
 pytestmark = needs_extension
 
@@ -138,7 +139,7 @@ def kernel_of(op: Primitive) -> Callable[..., Any]:
     return UNARY[op] if op.family == "unary" else BINARY_NEW[op]
 
 
-@pytest.mark.parametrize(("op", "found"), ELEMENTWISE)
+@for_each(("op", "found"), ELEMENTWISE)
 def test_lengths(op: Primitive, found: list[loops.Loop]) -> None:
     for loop in found:
         inputs = arguments(op, loop, 130)
@@ -148,7 +149,7 @@ def test_lengths(op: Primitive, found: list[loops.Loop]) -> None:
             check(loop, kernel_of(op), [x[1:length] for x in inputs])
 
 
-@pytest.mark.parametrize(("op", "found"), ELEMENTWISE)
+@for_each(("op", "found"), ELEMENTWISE)
 def test_tiles_are_as_the_whole(op: Primitive, found: list[loops.Loop]) -> None:
     for loop in found:
         inputs = arguments(op, loop, 300)
@@ -156,7 +157,7 @@ def test_tiles_are_as_the_whole(op: Primitive, found: list[loops.Loop]) -> None:
             check(loop, kernel_of(op), inputs, tile)
 
 
-@pytest.mark.parametrize(("op", "found"), ELEMENTWISE)
+@for_each(("op", "found"), ELEMENTWISE)
 def test_strides(op: Primitive, found: list[loops.Loop]) -> None:
     for loop in found:
         inputs = arguments(op, loop, 201)
@@ -164,7 +165,7 @@ def test_strides(op: Primitive, found: list[loops.Loop]) -> None:
         check(loop, kernel_of(op), [inputs[0][::3], *[x[:67] for x in inputs[1:]]])
 
 
-@pytest.mark.parametrize(("op", "found"), BINARY)
+@for_each(("op", "found"), BINARY)
 def test_constant_operands(op: Primitive, found: list[loops.Loop]) -> None:
     for loop in found:
         first, second = arguments(op, loop, 130)
@@ -174,7 +175,7 @@ def test_constant_operands(op: Primitive, found: list[loops.Loop]) -> None:
                 check(loop, kernel_of(op), [first, np.broadcast_to(second[k], 130)])
 
 
-@pytest.mark.parametrize(("op", "found"), ELEMENTWISE)
+@for_each(("op", "found"), ELEMENTWISE)
 def test_calls_with_numpy(op: Primitive, found: list[loops.Loop]) -> None:
     for loop in found:
         inputs = arguments(op, loop, 100)
@@ -226,7 +227,7 @@ def test_names_are_those_of_warnings() -> None:
     assert loops.select(dtype).name == "where"
 
 
-@pytest.mark.parametrize("source", DTYPES, ids=str)
+@for_each("source", DTYPES)
 def test_casts(source: np.dtype[Any]) -> None:
     for target in DTYPES:
         loop = loops.cast(source, target)
@@ -239,7 +240,7 @@ def test_casts(source: np.dtype[Any]) -> None:
             check(loop, lambda x: x.astype(target), [values(source, 200, 1)[::3]])  # noqa: B023
 
 
-@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@for_each("dtype", DTYPES)
 def test_select(dtype: np.dtype[Any]) -> None:
     loop = loops.select(dtype)
     for length in (1, 7, 64, 131):
@@ -255,7 +256,7 @@ def test_select(dtype: np.dtype[Any]) -> None:
             assert same_bits(out, np.where(condition, first, second))
 
 
-@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@for_each("dtype", DTYPES)
 def test_replace_nan(dtype: np.dtype[Any]) -> None:
     loop = loops.replace_nan(dtype)
     assert (loop is not None) is (dtype.kind == "f")
@@ -303,7 +304,7 @@ def test_reductions(op: Primitive) -> None:
     assert found == {p.SUM: 12, p.PROD: 12, p.MAX: 11, p.MIN: 11}.get(op, 1)
 
 
-@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@for_each("dtype", DTYPES)
 @pytest.mark.parametrize("op", [p.MAX, p.MIN])
 def test_extremes_pass_over_nan(op: Primitive, dtype: np.dtype[Any]) -> None:
     loop = loops.extreme(op, dtype)

@@ -18,6 +18,7 @@ from array_api_nx.backends.cpu.engine.loops import Loop
 from array_api_nx.contract import primitives as p
 from array_api_nx.native import native
 from tests.support.numpy_versions import ROUNDS_ALIKE
+from tests.support.tables import for_each
 
 NDArray = np.ndarray[Any, Any]
 
@@ -117,9 +118,9 @@ def test_unary_is_numpys_in_every_layout(dtype: str) -> None:
 
 
 @needs_extension
-@pytest.mark.parametrize("scalar", [0, 1, 2.5, -0.0, float("inf"), float("nan")])
+@for_each("scalar", [0, 1, 2.5, -0.0, float("inf"), float("nan")])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("op", BINARY)
+@for_each("op", BINARY)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_scalars_are_weak(op: Any, dtype: str, scalar: float) -> None:
     loop = loops.find(op, np.dtype(dtype))
@@ -130,7 +131,7 @@ def test_scalars_are_weak(op: Any, dtype: str, scalar: float) -> None:
 
 
 @needs_extension
-@pytest.mark.parametrize("source", ["bool", "uint8", "int64", "float32", "complex128"])
+@for_each("source", ["bool", "uint8", "int64", "float32", "complex128"])
 @pytest.mark.parametrize("target", ["bool", "int32", "float32", "float64", "complex64"])
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_casts_are_numpys(source: str, target: str) -> None:
@@ -258,7 +259,7 @@ def few(dtype: str, shape: tuple[int, ...], salt: int) -> NDArray:
 
 
 @needs_extension
-@pytest.mark.parametrize("shape", ROW_MAJOR, ids=str)
+@for_each("shape", ROW_MAJOR)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_few_elements_are_numpys(dtype: str, shape: tuple[int, ...]) -> None:
@@ -524,8 +525,8 @@ def check_scan(op: Any, x: NDArray, axis: int, dtype: str) -> bool:
 
 
 @needs_extension
-@pytest.mark.parametrize("threads", [1, 2, 3])
-@pytest.mark.parametrize("dtype", ["float32", "float64", "int8", "uint16", "int64", "complex128"])
+@for_each("threads", [1, 2, 3])
+@for_each("dtype", ["float32", "float64", "int8", "uint16", "int64", "complex128"])
 @pytest.mark.parametrize("op", SCANS)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_scans_are_numpys(op: Any, dtype: str, threads: int) -> None:
@@ -606,7 +607,7 @@ EXACT = ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64",
 
 
 @needs_extension
-@pytest.mark.parametrize("threads", [1, 2, 3, 2**62])
+@for_each("threads", [1, 2, 3, 2**62])
 @pytest.mark.parametrize("dtype", EXACT)
 def test_totals_are_numpys(dtype: str, threads: int) -> None:
     rng = np.random.default_rng(5)

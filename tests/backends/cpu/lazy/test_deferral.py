@@ -27,6 +27,7 @@ from tests.support.programs import (
     pending,
     settings,
 )
+from tests.support.tables import for_each
 
 pytestmark = pytest.mark.usefixtures("threshold")
 
@@ -108,7 +109,7 @@ MOVEMENT: dict[str, Callable[[xp.Array], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", [*ELEMENTWISE, *REDUCTIONS])
+@for_each("name", [*ELEMENTWISE, *REDUCTIONS])
 def test_deferred(name, x):
     compute = {**ELEMENTWISE, **REDUCTIONS}[name]
     with settings("off"):
@@ -121,7 +122,7 @@ def test_deferred(name, x):
         assert not pending(y)
 
 
-@pytest.mark.parametrize("name", MOVEMENT)
+@for_each("name", MOVEMENT)
 def test_movement_over_pending_stays_pending(name, x):
     move = MOVEMENT[name]
     with deferring():
@@ -234,7 +235,7 @@ def _refused(call: Callable[[], object]) -> None:
         call()
 
 
-@pytest.mark.parametrize("name", QUESTIONS)
+@for_each("name", QUESTIONS)
 def test_what_does_not_force(name, x):
     with deferring():
         y = x * 2.0
@@ -270,7 +271,7 @@ if sys.version_info >= (3, 12):
     FORCES["buffer"] = lambda y: memoryview(y)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("name", FORCES)
+@for_each("name", FORCES)
 def test_what_forces(name, x):
     with deferring():
         y = x * 2.0

@@ -16,6 +16,7 @@ import pytest
 import array_api_nx as xp
 from tests.backends.cpu.lazy.hazards import numbers
 from tests.support.programs import LARGE, SETTINGS, NDArray, assert_same, numpy_of, settings
+from tests.support.tables import for_each
 
 # Each writes the view t and reads the view s; t0 is t as it was before. On NumPy both are copies.
 # What they return must be what it was when it was called.
@@ -270,8 +271,8 @@ def momentum(ns: Any, x: Any) -> Any:
     return x
 
 
-@pytest.mark.parametrize("shape", [(5, 8), (190, 180)], ids=str)
-@pytest.mark.parametrize("mode", [*SETTINGS, "large"])
+@for_each("shape", [(5, 8), (190, 180)])
+@for_each("mode", [*SETTINGS, "large"])
 @pytest.mark.parametrize(
     "algorithm",
     [stencil, elimination, rows_swapped, running_sum, butterfly, momentum],

@@ -18,6 +18,7 @@ from array_api_nx.contract.numpy_dtypes import NDArray
 from array_api_nx.contract.ufuncs import ufunc_loop
 from array_api_nx.core import dtypes as d
 from tests.support.programs import ABOVE, SETTINGS, assert_same, numpy_of, pending, settings
+from tests.support.tables import for_each
 
 scipy_special = pytest.importorskip("scipy.special")
 # SciPy may have wrapped its ufuncs in functions that dispatch on namespaces.
@@ -52,7 +53,7 @@ CHAINS: dict[str, Callable[..., Any]] = {
 
 @pytest.mark.parametrize("way", SETTINGS)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("name", CHAINS)
+@for_each("name", CHAINS)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_chains_have_the_bits_of_numpys_arrays(name: str, dtype: str, way: str) -> None:
     function = CHAINS[name]

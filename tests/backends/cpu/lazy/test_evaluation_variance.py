@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import array_api_nx as xp
 from tests.support.programs import NDArray, deferring, numpy_of, settings
+from tests.support.tables import for_each
 
 AXES: list[Any] = [None, 0, 1, 2, (0, 1), (1, 2), (0, 2), (0, 1, 2)]
 
@@ -93,12 +94,11 @@ def test_no_less_accurate_than_two_passes(axis: Any) -> None:
             assert ours <= max(theirs, 2 * np.finfo(dtype).eps * exact.max())
 
 
-@pytest.mark.parametrize(
+@for_each(
     "special",
     [[np.inf], [-np.inf], [np.inf, -np.inf], [np.nan], [np.nan, np.inf], [1e300]],
-    ids=str,
 )
-@pytest.mark.parametrize("axis", [None, 0, 1])
+@for_each("axis", [None, 0, 1])
 def test_special_values(special: list[float], axis: Any) -> None:
     values = np.random.default_rng(0).standard_normal((90, 70))
     for i, value in enumerate(special):

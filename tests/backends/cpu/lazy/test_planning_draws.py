@@ -13,6 +13,7 @@ from array_api_nx.backends.cpu.engine import loops
 from array_api_nx.backends.cpu.engine.kernel import Instruction, Kernel, KernelOperand, prepare
 from array_api_nx.native import native
 from tests.support.programs import assert_same
+from tests.support.tables import for_each
 
 pytestmark = pytest.mark.skipif(native is None, reason="without the extension nothing is deferred")
 
@@ -56,7 +57,7 @@ PROGRAMS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS.keys())
+@for_each("program", PROGRAMS.values())
 def test_fused_draws_have_the_bits_of_others(program):
     with xp.config_context(fusion="off"):
         expected = np.asarray(program(xp.random.default_rng(4)))
@@ -65,8 +66,8 @@ def test_fused_draws_have_the_bits_of_others(program):
             assert_same(program(xp.random.default_rng(4)), expected)
 
 
-@pytest.mark.parametrize("step", [0, 1, 2, 3, 70])
-@pytest.mark.parametrize(
+@for_each("step", [0, 1, 2, 3, 70])
+@for_each(
     ("kind", "dtype", "span"),
     [
         ("bits", "uint32", 0),

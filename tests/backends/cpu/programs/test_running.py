@@ -24,6 +24,7 @@ from array_api_nx.backends.cpu.programs import plan as program_plan
 from array_api_nx.backends.cpu.programs import running
 from tests.support.interpreter import programs
 from tests.support.programs import assert_same, numpy_of, settings
+from tests.support.tables import for_each
 
 from ....test_compile import SHAPES, STEPS, inputs, run
 
@@ -397,8 +398,8 @@ def called(function: Callable[[Array], Any], x: Array, **state: Any) -> tuple[li
 
 
 @pytest.mark.parametrize("large", [False, True])
-@pytest.mark.parametrize("function", [divide, sums, matrices])
-@pytest.mark.parametrize(
+@for_each("function", [divide, sums, matrices])
+@for_each(
     "state",
     [
         {"all": "warn"},
@@ -407,7 +408,6 @@ def called(function: Callable[[Array], Any], x: Array, **state: Any) -> tuple[li
         {"all": "warn", "divide": "ignore"},
         {"all": "ignore", "over": "raise"},
     ],
-    ids=str,
 )
 def test_floating_point_errors(function, state, large, monkeypatch):
     """Warnings, or errors, as in eager code, in whatever state the program was traced."""
