@@ -67,7 +67,7 @@ STATISTICS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-@for_each("name", STATISTICS)
+@pytest.mark.parametrize("name", STATISTICS)
 def test_statistics_stay_on_the_device(name: str, device: xp.Device) -> None:
     function = STATISTICS[name]
     found = function(xp.asarray(FIRST, device=device), xp.asarray(SECOND, device=device))

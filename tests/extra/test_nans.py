@@ -127,7 +127,7 @@ def test_scans(name: str, dtype: str) -> None:
 
 
 @pytest.mark.parametrize("device", OTHER_DEVICES)
-@for_each("name", [*REDUCTIONS, *INDICES, *SCANS])
+@pytest.mark.parametrize("name", [*REDUCTIONS, *INDICES, *SCANS])
 def test_other_devices(name: str, device: str) -> None:
     found = find(device)
     x = values("float64", (5, 12), seed=1)

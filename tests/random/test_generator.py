@@ -65,7 +65,7 @@ def on(rng: Rng, *values: Any) -> tuple[xp.Array, ...]:
 
 
 @pytest.mark.parametrize("name", [*DEVICES, "dask:chunks=100B"])
-@for_each("draw", DRAWS.values())
+@pytest.mark.parametrize("draw", DRAWS.values(), ids=DRAWS.keys())
 def test_the_same_bits_on_every_device(draw, name):
     place = device(name)
     ours, other = xp.random.default_rng(5), xp.random.default_rng(5, device=place)

@@ -23,7 +23,8 @@ def for_each(names: str | Sequence[str], cases: Iterable[Any]) -> Callable[[Test
     """Call a test for each case; names and cases are written as for `pytest.mark.parametrize`.
 
     All cases run, also after one that fails; the error of the first then comes with a note that
-    names those that failed. Fixtures are made once for all cases. A skip is for all of them.
+    names those that failed. Fixtures are made once for all cases. A skip is for all of them, and a
+    table without cases is skipped.
     """
     names = [names] if isinstance(names, str) else names
     table = [dict(zip(names, case if len(names) > 1 else [case], strict=True)) for case in cases]
@@ -32,6 +33,8 @@ def for_each(names: str | Sequence[str], cases: Iterable[Any]) -> Callable[[Test
         @wraps(test)
         def run(*args: Any, **kwargs: Any) -> None:
             __tracebackhide__ = True
+            if not table:
+                pytest.skip("the table has no cases")
             failed: list[dict[str, Any]] = []
             first: BaseException | None = None
             skipped = 0
@@ -42,8 +45,8 @@ def for_each(names: str | Sequence[str], cases: Iterable[Any]) -> Callable[[Test
                     skipped, reason = skipped + 1, skip
                 except (Exception, pytest.fail.Exception) as error:
                     failed.append(case)
-                    first = first or error
-            if first:
+                    first = error if first is None else first
+            if first is not None:
                 first.add_note(f"{len(failed)} of {len(table)} cases fail:")
                 for case in failed[:SHOWN]:
                     first.add_note("  " + ", ".join(f"{k}={shown(v)}" for k, v in case.items()))

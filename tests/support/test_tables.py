@@ -48,6 +48,8 @@ def test_skips_are_of_all_cases() -> None:
         for_each("x", [1, 2])(test)()
     with pytest.raises(AssertionError, match="their own test"):
         for_each("x", [1, 2, 3])(test)()
+    with pytest.raises(pytest.skip.Exception, match="no cases"):
+        for_each("x", [])(test)()
 
 
 def test_cases_have_as_many_values_as_names() -> None:

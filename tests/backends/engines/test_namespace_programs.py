@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 import array_api_nx as xp
 from array_api_nx.contract.numpy_dtypes import NDArray
-from tests.support.tables import for_each
 
 Step = Callable[[list[xp.Array]], xp.Array]
 
@@ -154,7 +153,7 @@ def check(device: xp.Device, strategy: st.SearchStrategy[list[str]], name: str, 
     compare()
 
 
-@for_each("name", EXACT)
+@pytest.mark.parametrize("name", EXACT)
 def test_integers_and_booleans_agree_to_the_bit(device: xp.Device, name: str) -> None:
     tables = [MOVEMENT] if name == "bool" else [MOVEMENT, NUMBERS, INTEGERS]
     check(device, programs(*tables), name, 0)
