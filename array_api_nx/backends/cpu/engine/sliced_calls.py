@@ -29,7 +29,6 @@ __all__ = [
     "BINCOUNT_MIN",
     "DRAW_MIN",
     "FFT_MIN",
-    "FFT_POOLED_MIN",
     "GATHER_MIN",
     "MATMUL_MIN",
     "PARTITION_MIN",
@@ -67,9 +66,6 @@ ARGSORT_MIN: Final = 2**16
 PARTITION_MIN: Final = 2**17
 ARGPARTITION_MIN: Final = 2**16
 FFT_MIN: Final = 2**17
-# From here on a transform lies in memory that was used before. To write to new memory for the first
-# time takes longer than to transform: 570 of 750 us, for 1797 rows of 64 float64.
-FFT_POOLED_MIN: Final = 2**14
 BINCOUNT_MIN: Final = 2**18
 DRAW_MIN: Final = 2**16  # from 0.2 ms (uniform, float32) to 2 ms (normal, float64)
 GATHER_MIN: Final = 2**18  # counts the indices

@@ -27,7 +27,7 @@ THREADS = [1, 2, 3]
 # From one element on, so that small arrays are divided, too.
 LIMITS = (
     "ARG_REDUCE_MIN", "SORT_MIN", "ARGSORT_MIN", "PARTITION_MIN", "ARGPARTITION_MIN", "FFT_MIN",
-    "FFT_POOLED_MIN", "TAKE_SOURCE_MIN", "TAKE_INDICES_MIN", "_TAKEN_MIN", "GATHER_MIN",
+    "TAKE_SOURCE_MIN", "TAKE_INDICES_MIN", "_TAKEN_MIN", "GATHER_MIN",
     "MATMUL_MIN", "BINCOUNT_MIN",
 )  # fmt: skip
 pytestmark = needs_extension
