@@ -136,6 +136,8 @@ class Dim(Frozen):
     def __mul__(self, other: DimLike) -> DimLike:
         if not isinstance(other, (int, Dim)):
             return _real("*", self, other)
+        if isinstance(other, int) and other == 1:
+            return self  # as in most products of the sizes of a shape
         return _make(poly.multiply(_terms(self), _terms(other)))
 
     def __rmul__(self, other: DimLike) -> DimLike:

@@ -35,6 +35,7 @@ __all__ = [
     "Update",
     "allocated_by",
     "as_array",
+    "is_native",
     "permutation",
     "raised",
     "tensor",
@@ -74,6 +75,15 @@ class KernelPass(NamedTuple):
 
     def uses(self) -> list[Slot]:
         return [*[slot for slot, _ in self.work.operands], *self.work.results()]
+
+
+def is_native(action: object) -> bool:
+    """Whether the extension runs an action without Python code."""
+    if type(action) is not KernelPass:
+        return False
+    return action.work.copies == 1 and not any(
+        [each.divisor is not None or each.loop.call is None for each in action.work.accumulations]
+    )
 
 
 class Fill(NamedTuple):

@@ -33,10 +33,11 @@ from .actions import (
     Update,
     allocated_by,
     as_array,
+    is_native,
     permutation,
     raised,
 )
-from .sequences import MAX_PASSES, is_native, make_sequence
+from .sequences import MAX_PASSES, make_sequence
 
 if TYPE_CHECKING:
     from .plan import ProgramPlan

@@ -17,10 +17,9 @@ from ..engine.memory_pool import empty
 from ..engine.passes import Slot, Slots, following
 from ..lazy import evaluation
 from ..policy import limits
-from .actions import KernelPass, Read, allocated_by, tensor
+from .actions import KernelPass, Read, allocated_by, is_native, tensor
 from .arena import SlotLifetime, place
 from .planner import Planner
-from .sequences import is_native
 
 if TYPE_CHECKING:
     from ..lazy.deferral import DeferredExecution

@@ -15,13 +15,13 @@ from ....native import native
 from ..engine import fperrors
 from ..engine.passes import Slot
 from ..kernels import ARG_REDUCE
-from .actions import Action, BackendCall, KernelPass, Read, raised
+from .actions import Action, BackendCall, KernelPass, Read, is_native, raised
 
 if TYPE_CHECKING:
     from ...._native import Sequence as NativeSequence
     from .plan import ProgramPlan
 
-__all__ = ["MAX_PASSES", "Quick", "is_native", "make_sequence", "quick"]
+__all__ = ["MAX_PASSES", "Quick", "make_sequence", "quick"]
 
 Quick: TypeAlias = (
     "tuple[NativeSequence, tuple[int, ...], Callable[[tuple[tuple[int, ...], ...]], bool]]"
@@ -100,15 +100,6 @@ def make_sequence(
         tuple([kept[slot] for slot in fixed]),
         tuple(described),
         True,
-    )
-
-
-def is_native(action: Action) -> bool:
-    """Whether the extension runs an action without Python code."""
-    if type(action) is not KernelPass:
-        return False
-    return action.work.copies == 1 and not any(
-        [each.divisor is not None or each.loop.call is None for each in action.work.accumulations]
     )
 
 
