@@ -284,12 +284,14 @@ def test_a_right_function_whose_test_calls_a_wrong_one(
         "    out = right(x, axis=axis, dtype=dtype, keepdims=keepdims)\n"
         "    return out + asarray(1, dtype=out.dtype)\n"
     )
+    # Of known failures Hypothesis shrinks no examples, which would take most of the time.
+    tests = ["test_linalg.py::test_trace", "test_statistical_functions.py::test_sum"]
+    (tmp_path / "known.txt").write_text("".join(f"array_api_tests/{test}\n" for test in tests))
     monkeypatch.chdir(tmp_path)  # where no path leads to
     status = main(["run", "--module", "off_by_one", "--checkout", str(official_suite()),
-                   "--select", "test_linalg.py::test_trace",
-                   "test_statistical_functions.py::test_sum", "--max-examples", "3",
+                   "--select", *tests, "--max-examples", "3", "--known", "known.txt",
                    "--workers", "1", "--json", "found.json"])  # fmt: skip
-    assert status == 1
+    assert status == 0
     (run,) = records.read(tmp_path / "found.json")
     assert run["functions"]["sum"]["verdict"] == "fails"
     assert run["functions"]["linalg.trace"]["verdict"] == "blocked"

@@ -9,7 +9,6 @@ import array_api_nx as xp
 from array_api_nx import Array
 from array_api_nx.backends.cpu import CPUBackend
 from array_api_nx.backends.cpu.programs.plan import ProgramPlan
-from array_api_nx.backends.cpu.programs.running import PlannedRun
 from array_api_nx.contract.program import Program
 
 BACKEND = CPUBackend()
@@ -44,7 +43,3 @@ def actions(function: Callable[..., Any], *arrays: Array) -> list[str]:
         else:
             words.append(name)
     return words
-
-
-def is_planned(function: Callable[..., Any], *arrays: Array) -> bool:
-    return isinstance(prepared(function, *arrays), PlannedRun)

@@ -21,13 +21,14 @@ from array_api_nx.backends.cpu.programs.actions import (
     allocated_by,
 )
 from array_api_nx.backends.cpu.programs.plan import ProgramPlan
+from array_api_nx.backends.cpu.programs.running import PlannedRun
 from array_api_nx.contract.program import ValueView
 from tests.support.interpreter import programs
 from tests.support.numpy_versions import ROUNDS_ALIKE
 from tests.support.programs import settings
 
 from ....test_compile import STEPS, inputs, run
-from .planning import actions, is_planned, planned
+from .planning import BACKEND, actions, planned, traced
 
 LARGE = 90_000
 
@@ -343,8 +344,10 @@ def check(plan: ProgramPlan) -> None:
 def test_random_programs(program, mode):
     with settings(mode), np.errstate(all="ignore"):
         arrays = inputs((5, 4), 0)
-        if is_planned(lambda *arrays: run(program, *arrays)[1], *arrays):
-            check(planned(lambda *arrays: run(program, *arrays)[1], *arrays))
+        recorded, sizes = traced(lambda *arrays: run(program, *arrays)[1], *arrays)
+        prepared = BACKEND.prepare(recorded, sizes)
+        if isinstance(prepared, PlannedRun):
+            check(prepared.plan)
 
 
 @pytest.mark.skipif(not ROUNDS_ALIKE, reason="NumPy before 2.3 rounds variances otherwise")
