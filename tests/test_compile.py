@@ -99,7 +99,7 @@ SHAPES = st.lists(st.tuples(_size, _size), min_size=2, max_size=4)
 
 
 @pytest.mark.parametrize("mode", ["default", "process"])
-@hypothesis_settings(max_examples=60)
+@hypothesis_settings(max_examples=25)
 @given(program=programs(STEPS), shapes=SHAPES)
 def test_random_programs(program, shapes, mode):
     """Compiled and eager agree, fused or not, also in what is written to the arguments."""
@@ -434,8 +434,8 @@ def test_functions_that_are_dropped_take_no_memory(call):
     """Neither programs nor the arrays that functions found outside of themselves."""
     x = xp.ones(4)
 
-    def compile_and_drop(count: int) -> None:
-        for _ in range(count):
+    def compile_and_drop() -> None:
+        for _ in range(30):
             memory = np.ones(1000)
             y = xp.asarray(memory)
             function = xp.compile(lambda x, y=y: call(x, y))
@@ -447,20 +447,22 @@ def test_functions_that_are_dropped_take_no_memory(call):
 
     gc.disable()
     try:
-        compile_and_drop(30)
+        compile_and_drop()
     finally:
         gc.enable()
-    grown = []
+
+    def grown() -> int:
+        before, _ = tracemalloc.get_traced_memory()
+        compile_and_drop()
+        return tracemalloc.get_traced_memory()[0] - before
+
     tracemalloc.start()
     try:
-        for _ in range(3):  # other objects of the process may be made meanwhile, but not each time
-            before, _ = tracemalloc.get_traced_memory()
-            compile_and_drop(30)
-            grown.append(tracemalloc.get_traced_memory()[0] - before)
+        # What is kept by structure is bounded; each function that stayed would be 16,000 bytes.
+        # Other objects of the process may be made meanwhile, but not each time.
+        assert any(grown() < 200_000 for _ in range(3))
     finally:
         tracemalloc.stop()
-    # What is kept by structure is bounded; each function that stayed would be 16,000 bytes.
-    assert min(grown) < 200_000
 
 
 def test_settings_of_errstate_within_the_function():

@@ -50,7 +50,7 @@ def assert_alike(program: list[Step], shape: tuple[int, ...], *runs: Run, limit:
                 assert_same(x, y, f"{run}, seen {i}")
 
 
-@hypothesis_settings(max_examples=250)
+@hypothesis_settings(max_examples=100)
 @given(programs(), SMALL_SHAPES)
 def test_programs(program, shape):
     assert_alike(
@@ -62,7 +62,7 @@ def test_programs(program, shape):
     )
 
 
-@hypothesis_settings(max_examples=250)
+@hypothesis_settings(max_examples=100)
 @given(programs(WITHIN), SMALL_SHAPES)
 def test_programs_that_hand_nothing_out(program, shape):
     assert_alike(program, shape, {"mode": "process"}, {"mode": "process", "num_threads": 1})
