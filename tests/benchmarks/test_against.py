@@ -17,10 +17,13 @@ from tests.support.programs import needs_extension
 
 @pytest.fixture
 def other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Another checkout, without compiled extensions, which nobody asks for either."""
+    """Another checkout, without compiled extensions, which nobody asks for either.
+
+    Python's own compiled files are copied, since each process would take a second without them.
+    """
     monkeypatch.setenv("ARRAY_API_NX_EXTENSION", "0")
     monkeypatch.setattr(against, "PAIRS", 1)
-    leave = shutil.ignore_patterns("*.so", "*.pyd", "__pycache__")
+    leave = shutil.ignore_patterns("*.so", "*.pyd")
     shutil.copytree(ROOT / "array_api_nx", tmp_path / "other" / "array_api_nx", ignore=leave)
     return tmp_path / "other"
 

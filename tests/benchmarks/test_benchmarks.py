@@ -250,7 +250,7 @@ def run_fused(folder: Path, options: list[str]) -> Any:
 def test_scipys_functions(tmp_path: Path) -> None:
     pytest.importorskip("scipy")
     file = tmp_path / "figures.json"
-    assert main(["scipy", "--sizes", "2e4", "--turns", "1", "--json", str(file)]) == 0
+    assert main(["scipy", "--sizes", "2e3", "--turns", "1", "--json", str(file)]) == 0
     figures = json.loads(file.read_text())["scipy"]
     assert len(figures["speed"]) == 2 * 14  # functions, of a row and of a table
     assert figures["geometric_mean"] > 0
@@ -270,7 +270,7 @@ def test_functions_that_the_standard_lacks(
     wanted: str, case: str, count: int, tmp_path: Path
 ) -> None:
     file = tmp_path / "figures.json"
-    run = ["extra", "--sizes", "2e4", "--turns", "1", "--json", str(file)]
+    run = ["extra", "--sizes", "2e3", "--turns", "1", "--json", str(file)]
     assert main([*run, "--case", wanted]) == 0
     figures = json.loads(file.read_text())["extra"]
     assert len(figures["speed"]) == count
@@ -280,7 +280,7 @@ def test_functions_that_the_standard_lacks(
 
 def test_random_numbers(tmp_path: Path) -> None:
     file = tmp_path / "figures.json"
-    run = ["random", "--sizes", "2e4", "--turns", "1", "--json", str(file)]
+    run = ["random", "--sizes", "2e3", "--turns", "1", "--json", str(file)]
     assert main([*run, "--case", "normal"]) == 0
     figures = json.loads(file.read_text())["random"]
     assert len(figures["speed"]) == 5
