@@ -90,7 +90,7 @@ def test_full(errors: str) -> None:
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_like(dtype: str) -> None:
     rng = np.random.default_rng(DTYPES.index(dtype))
-    for _ in range(60):
+    for _ in range(30):
         x = layouts(rng, dtype, _any(rng, [(), (0,), (3,), (3, 4), (2, 0), (2, 3, 4)]))
         compare(xp.zeros_like, x, **_keywords(rng))
         compare(xp.ones_like, x, **_keywords(rng))
@@ -114,7 +114,7 @@ NUMBERS: list[Any] = [
 
 def test_arange() -> None:
     rng = np.random.default_rng(2)
-    for _ in range(1500):
+    for _ in range(700):
         numbers = [_any(rng, NUMBERS[:10] if rng.random() < 0.5 else NUMBERS) for _ in range(3)]
         if rng.random() < 0.3:
             numbers = [float(rng.normal() * 10) for _ in range(3)]

@@ -19,7 +19,7 @@ pytestmark = twins.needs_native
 @pytest.mark.parametrize("errors", ["warn", "raise"])
 def test_diff(dtype: str, errors: str) -> None:
     rng = np.random.default_rng(DTYPES.index(dtype))
-    for _ in range(60):
+    for _ in range(30):
         shape = tuple([int(n) for n in rng.integers(0, 6, int(rng.integers(0, 4)))])
         x = layouts(rng, dtype, shape)
         with np.errstate(all=errors):  # type: ignore[call-overload]

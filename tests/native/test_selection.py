@@ -58,7 +58,7 @@ def test_where(dtype: str) -> None:
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_clip(dtype: str) -> None:
     rng = np.random.default_rng(DTYPES.index(dtype))
-    for _ in range(200):
+    for _ in range(100):
         shape = SHAPES[int(rng.integers(len(SHAPES)))]
         low, high = [None if rng.random() < 0.2 else _operand(rng, dtype, shape) for _ in range(2)]
         x = layouts(rng, dtype, shape)

@@ -29,7 +29,7 @@ def _shape(rng: np.random.Generator) -> tuple[int, ...]:
     return tuple([int(n) for n in rng.integers(0, 6, int(rng.integers(0, 4)))])
 
 
-def _check(ufunc: Any, rng: np.random.Generator, dtype: str) -> None:
+def _check(ufunc: Any, rng: np.random.Generator, dtype: str, *, scalars: bool = True) -> None:
     shape = _shape(rng)
     x = layouts(rng, dtype, shape)
     if ufunc.nin == 1:
@@ -38,7 +38,7 @@ def _check(ufunc: Any, rng: np.random.Generator, dtype: str) -> None:
     y = layouts(rng, dtype if rng.random() < 0.8 else "float32", shape)
     compare(apply_ufunc, ufunc, x, y)
     compare(apply_ufunc, ufunc, x, y[..., :1] if shape else y)
-    for scalar in (2, 2.5, True, 1j, -1, 2**40, 1e300):
+    for scalar in (2, 2.5, True, 1j, -1, 2**40, 1e300) if scalars else ():
         compare(apply_ufunc, ufunc, x, scalar)
         compare(apply_ufunc, ufunc, scalar, x)
 
@@ -47,8 +47,8 @@ def _check(ufunc: Any, rng: np.random.Generator, dtype: str) -> None:
 def test_of_numpy(ufunc: np.ufunc) -> None:
     rng = np.random.default_rng(0)
     for dtype in DTYPES:
-        for _ in range(3):
-            _check(ufunc, rng, dtype)
+        for turn in range(3):
+            _check(ufunc, rng, dtype, scalars=turn == 0)
     # Numbers without special values, for which fewer are declined.
     x = xp.asarray(rng.random((3, 4)) + 0.5, copy=True)
     compare(apply_ufunc, ufunc, *[x] * ufunc.nin)
