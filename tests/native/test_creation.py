@@ -80,7 +80,7 @@ def test_full(errors: str) -> None:
     rng = np.random.default_rng(1)
     scalars = [*VALUES, *[layouts(rng, name, ()) for name in DTYPES], xp.asarray([1.0])]
     with np.errstate(all=errors):
-        for _ in range(600):
+        for _ in range(300):
             compare(xp.full, _any(rng, SHAPES), _any(rng, scalars), **_keywords(rng))
             compare(xp.full, fill_value=_any(rng, scalars), shape=3, **_keywords(rng))
     compare(xp.full, 3)

@@ -86,10 +86,10 @@ RUNS = [
 @pytest.mark.parametrize(("mode", "origin"), RUNS, ids=name_of)
 @for_each("write", WRITES)
 def test_every_write_after_every_read(origin, write, mode):
-    """Half of the reads, and for the next write or origin the others."""
+    """A third of the reads; for the next two writes, or origins, the others."""
     views = list(VIEWS)
     first = WRITES.index(write)
-    for i in range((first + RUNS.index((mode, origin))) % 2, len(READS), 2):
+    for i in range((first + RUNS.index((mode, origin))) % 3, len(READS), 3):
         check(mode, origin, views[(first + i) % len(views)], READS[i], write)
 
 
