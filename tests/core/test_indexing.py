@@ -67,7 +67,7 @@ def basic_keys(draw: st.DrawFn, shape: tuple[int, ...]) -> BASIC | tuple[BASIC, 
 
 
 @given(shapes, st.data())
-@settings(max_examples=200)
+@settings(max_examples=100)
 def test_basic_selection_against_numpy(shape, data):
     key = data.draw(basic_keys(shape))
     array = numbered(shape)
@@ -82,7 +82,7 @@ def test_basic_selection_against_numpy(shape, data):
 
 
 @given(shapes, st.data())
-@settings(max_examples=200)
+@settings(max_examples=100)
 def test_mixed_selection_of_a_basic_key_has_no_indices(shape, data):
     key = data.draw(basic_keys(shape))
     items = key if isinstance(key, tuple) else (key,)
@@ -148,7 +148,7 @@ def apply(array: np.ndarray, selection: Selection, indices: list[Any]) -> np.nda
 
 
 @given(shapes, st.data())
-@settings(max_examples=300)
+@settings(max_examples=120)
 def test_mixed_selection_against_numpy(shape, data):
     items = data.draw(mixed_keys(shape))
     array = numbered(shape)
@@ -269,7 +269,7 @@ def test_masks_and_indices_count_the_axes_they_take():
 
 
 @given(shapes, st.data())
-@settings(max_examples=200)
+@settings(max_examples=100)
 def test_keys_with_one_stand_in_select_the_same(shape, data):
     first, second = data.draw(basic_keys(shape)), data.draw(basic_keys(shape))
     stand_ins = hashable_key(first), hashable_key(second)

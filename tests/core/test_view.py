@@ -234,7 +234,7 @@ def layouts(draw: st.DrawFn, max_ndim: int = 3, masked: bool = False) -> View:
 
 
 @given(layouts(masked=True))
-@settings(max_examples=200)
+@settings(max_examples=100)
 def test_extent_is_the_exact_range_of_positions(view):
     touched = positions(view)
     low, high = view.extent
@@ -259,7 +259,7 @@ def test_explicit_strides_are_checked_against_the_block():
 
 
 @given(layouts(), layouts())
-@settings(max_examples=300)
+@settings(max_examples=120)
 def test_overlaps_against_numpy(first, second):
     shared = np.shares_memory(strided(first), strided(second))
     if not first.overlaps(second):
@@ -270,7 +270,7 @@ def test_overlaps_against_numpy(first, second):
 
 
 @given(layouts(masked=True), layouts(masked=True))
-@settings(max_examples=150)
+@settings(max_examples=80)
 def test_masked_overlaps_are_never_missed(first, second):
     if not first.overlaps(second):
         assert not set(positions(first)) & set(positions(second))
@@ -307,7 +307,7 @@ def test_a_search_cut_short_answers_that_views_may_overlap(monkeypatch):
 
 
 @given(layouts(max_ndim=4))
-@settings(max_examples=200)
+@settings(max_examples=100)
 def test_merge_axes_visits_the_same_positions_in_the_same_order(view):
     shape, strides = view.merge_axes()
     merged = View(shape, strides, view.offset)

@@ -136,7 +136,7 @@ def needs_copy(array: np.ndarray, shape: tuple[int, ...]) -> bool:
 
 
 @given(st.data(), shapes, st.booleans())
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_unmasked_chains(data: Any, shape: tuple[int, ...], column_major: bool) -> None:
     view = View.column_major(shape) if column_major else View.row_major(shape)
     block = np.arange(view.size)
@@ -169,7 +169,7 @@ def test_unmasked_chains(data: Any, shape: tuple[int, ...], column_major: bool) 
 
 
 @given(st.data(), shapes)
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_masked_chains(data: Any, shape: tuple[int, ...]) -> None:
     view = View(shape)
     block = np.arange(view.size)

@@ -302,7 +302,7 @@ def check_case(case: Case) -> None:
         np.testing.assert_array_equal(actual, wanted.ravel())
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(cases())
 def test_random_kernels(case: Case) -> None:
     check_case(case)
@@ -552,7 +552,7 @@ def boxed_cases(draw: st.DrawFn) -> tuple[Case, NDArray]:
     ), whole
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(boxed_cases())
 def test_boxes(case: tuple[Case, NDArray]) -> None:
     described, whole = case

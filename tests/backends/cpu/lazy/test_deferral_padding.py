@@ -47,7 +47,7 @@ def paddings(draw: st.DrawFn, ndim: int) -> Widths:
     return tuple([(draw(amounts), draw(amounts)) for _ in range(ndim)])
 
 
-@rounds(max_examples=150)
+@rounds(max_examples=80)
 @given(data=st.data())
 def test_padded_arrays(data: st.DataObject) -> None:
     shape = data.draw(st.lists(st.integers(1, 40), min_size=1, max_size=3).map(tuple))
