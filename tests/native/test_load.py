@@ -23,7 +23,7 @@ ENVIRONMENT = {k: v for k, v in os.environ.items() if k != "ARRAY_API_NX_EXTENSI
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a copy of the package that has no extension."""
     folder = tmp_path_factory.mktemp("copy")
-    ignored = shutil.ignore_patterns("*.so", "*.pyd")
+    ignored = shutil.ignore_patterns("*.so", "*.pyd", "*.pyc.*")
     shutil.copytree(PACKAGE, folder / "array_api_nx", ignore=ignored)
     return folder
 

@@ -93,7 +93,7 @@ def results(machine: Any, case: Case) -> tuple[tuple[int, ...], NDArray]:
     return flags, used[-1]
 
 
-@settings(max_examples=120)
+@settings(max_examples=300)
 @given(chains())
 def test_random_chains(case: Case) -> None:
     with np.errstate(all="ignore"):
