@@ -66,7 +66,6 @@ READERS: dict[str, Callable[[Any, Any], Any]] = {
     "histogram": lambda x, y: xp.extra.histogram(x, y)[0],
     "cov": lambda x, y: xp.extra.cov(x, y),
     "convolve": lambda x, y: xp.extra.convolve(x, y),
-    "special": lambda x, y: xp.special.betaln(x, y),
 }
 
 
@@ -99,6 +98,21 @@ def test_strict_placement_refuses_all_mixtures(name: str, fake: Device) -> None:
             READERS[name](x, y)
         # Two devices of one name are no mixture.
         assert READERS[name](x, xp.asarray([1.0, 2.0, 3.0], device="cpu")).device is CPU
+
+
+def test_special_functions_are_readers_like_others(fake: Device) -> None:
+    """They are not in the table because SciPy, which computes them here, may be missing."""
+    pytest.importorskip("scipy")
+    betaln, values = xp.special.betaln, [1.0, 2.0, 3.0]
+    x, y = free(*values), xp.asarray(values, device=fake)
+    for found in (betaln(x, y), betaln(y, x)):
+        assert found.device is fake
+        assert np.array_equal(np.asarray(found), np.asarray(betaln(x, x)))
+    with pytest.raises(ValueError, match="different devices, cpu and fake:0; move them with"):
+        betaln(xp.asarray(values, device="cpu"), y)
+    refused = pytest.raises(ValueError, match=r"cpu and fake:0.*placement='strict'")
+    with xp.config_context(placement="strict"), refused:
+        betaln(x, y)
 
 
 def test_the_environment_makes_it_strict() -> None:
