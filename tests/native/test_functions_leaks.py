@@ -191,7 +191,8 @@ def test_there_is_an_example_of_every_twin():
 EXAMPLES = [(name, i) for name, calls in examples.EXAMPLES.items() for i in range(len(calls))]
 
 
-@for_each(("name", "number"), EXAMPLES)
+# With older versions of NumPy some are not answered in C.
+@pytest.mark.parametrize(("name", "number"), EXAMPLES)
 def test_calls_of_other_twins_leave_nothing(name, number):
     """All are answered in C, and a tenth as often as above leave no block and no reference."""
     call, arguments = examples.EXAMPLES[name][number], (examples.X, examples.ODD, examples.INTS)

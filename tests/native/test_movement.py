@@ -9,7 +9,6 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx.native import native
-from tests.support.tables import for_each
 from tests.support.twins import python_answers, steps
 
 pytestmark = pytest.mark.skipif(native is None, reason="without the extension there is no C")
@@ -262,7 +261,8 @@ def test_joining_is_that_of_python(seed):
         compare(xp.stack, [alike])
 
 
-@for_each(
+# Older versions of NumPy compare arrays of up to 32 axes alone.
+@pytest.mark.parametrize(
     "call",
     [
         lambda x: xp.permute_dims(x, 1),
