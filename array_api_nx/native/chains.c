@@ -78,7 +78,13 @@ static int follow_chain(Kernel *kernel, int begin)
         step->follows[1] = follows[1];
         length++;
     }
-    return length;
+    if (length > 0) {
+        Step *last = &kernel->steps[begin + length - 1];
+        last->streams = last->stores && kernel->operands[last->target].access == STREAMED &&
+                        !is_read_later(kernel, begin + length, last->target);
+    }
+    /* Of one step it is a chain only if its result can go past the caches from registers. */
+    return length > 1 || (length == 1 && kernel->steps[begin].streams) ? length : 0;
 }
 
 void find_chains(Kernel *kernel)
@@ -86,9 +92,9 @@ void find_chains(Kernel *kernel)
     kernel->rounds = kernel->fetches = 0;
     for (int i = 0; i < kernel->step_count; kernel->rounds++) {
         const int length = follow_chain(kernel, i);
-        kernel->steps[i].chained = length > 1 ? length : 0;
-        kernel->fetches += length > 1 ? PARTS : 1;
-        i += length > 1 ? length : 1;
+        kernel->steps[i].chained = length;
+        kernel->fetches += length > 0 ? PARTS : 1;
+        i += length > 0 ? length : 1;
     }
 }
 
@@ -100,9 +106,9 @@ static int overlap(View a, View b, npy_intp itemsize, npy_intp rows, npy_intp co
     const View *views[2] = {&a, &b};
     char *low[2], *high[2];
     for (int i = 0; i < 2; i++) {
-        const npy_intp down = (rows - 1) * views[i]->row;
-        low[i] = views[i]->data + (down < 0 ? down : 0);
-        high[i] = views[i]->data + (down > 0 ? down : 0) + (columns - 1) * views[i]->column + itemsize;
+        const npy_intp down = (rows - 1) * views[i]->row, along = (columns - 1) * views[i]->column;
+        low[i] = views[i]->data + (down < 0 ? down : 0) + (along < 0 ? along : 0);
+        high[i] = views[i]->data + (down > 0 ? down : 0) + (along > 0 ? along : 0) + itemsize;
     }
     return low[0] < high[1] && low[1] < high[0];
 }
@@ -122,7 +128,7 @@ static View moved(View view, npy_intp row, npy_intp column)
 }
 
 /* Run the links on a tile, part by part: some of its rows, or of the columns of its only row. */
-static void run_parts(Frame *frame, Link *links, int count, View begin, View target,
+static void run_parts(Frame *frame, Link *links, int count, View begin, View target, int streams,
                       npy_intp itemsize, npy_intp rows, npy_intp columns)
 {
     /* Parts of a row end where eight vectors of 64 bytes do. */
@@ -135,8 +141,8 @@ static void run_parts(Frame *frame, Link *links, int count, View begin, View tar
         const npy_intp height = rows > 1 ? least(each, rows - row) : 1;
         const npy_intp width = rows > 1 ? columns : least(each, columns - column);
         fetch_ahead(frame);
-        run_links(links, count, moved(begin, row, column), moved(target, row, column), itemsize,
-                  height, width);
+        run_links(links, count, moved(begin, row, column), moved(target, row, column), streams,
+                  itemsize, height, width);
         for (int i = 0; i < count; i++) {
             links[i].other = moved(links[i].other, rows > 1 ? height : 0, rows > 1 ? 0 : width);
             if (links[i].kept != NULL) {
@@ -146,13 +152,42 @@ static void run_parts(Frame *frame, Link *links, int count, View begin, View tar
     }
 }
 
-int run_chain(Frame *frame, const Step *first, npy_intp rows, npy_intp columns)
+/* Whether the chain's result can go past the caches from registers: each row begins where a line of
+   the caches does, and nothing is read in the target's memory, so that the steps can be run again.
+   (A tile that is written first, and streamed then, keeps memory busy for a part of the time only:
+   a product of 8 million float32 takes 3.3 ms so, and 2.4 directly. AMD EPYC, two threads.) */
+static int can_stream(const Frame *frame, const Step *first, npy_intp itemsize, npy_intp rows,
+                      npy_intp columns)
+{
+    const Step *last = &first[first->chained - 1];
+    const View *target = &frame->memory[last->target];
+    if (!last->streams || target->column != itemsize || (npy_uintp)target->data % LINE != 0 ||
+        (rows > 1 && target->row % LINE != 0)) {
+        return 0;
+    }
+    for (const Step *step = first; step <= last; step++) {
+        for (int i = 0; i < step->loop.sources; i++) {
+            const int slot = step->sources[i];
+            if (slot < frame->kernel->operand_count &&
+                overlap(frame->memory[slot], *target, itemsize, rows, columns)) {
+                return 0;
+            }
+        }
+    }
+    return 1;
+}
+
+ChainEnd run_chain(Frame *frame, const Step *first, npy_intp rows, npy_intp columns)
 {
     Link links[MAX_LINKS];
     const int count = first->chained;
     const Step *last = &first[count - 1];
     const npy_intp itemsize = first->loop.itemsizes[0];
-    View *target = &frame->views[last->target];
+    const int streams = can_stream(frame, first, itemsize, rows, columns);
+    if (count == 1 && !streams) {
+        return IN_STEPS;
+    }
+    View *target = streams ? &frame->memory[last->target] : &frame->views[last->target];
     const View begin = frame->views[first->sources[0]];
     int shared = overlap(begin, *target, itemsize, rows, columns);
     int flat =
@@ -176,13 +211,14 @@ int run_chain(Frame *frame, const Step *first, npy_intp rows, npy_intp columns)
        theirs only for one of the same size: one of float32 has no room for float64. */
     char **kept = &frame->spares[itemsize == sizeof(npy_double)];
     const View spare = {*kept, columns * itemsize, itemsize};
+    const View result = shared ? spare : *target;
     if (flat) {
-        run_parts(frame, links, count, begin, shared ? spare : *target, itemsize, 1, rows * columns);
+        run_parts(frame, links, count, begin, result, streams, itemsize, 1, rows * columns);
     } else {
-        run_parts(frame, links, count, begin, shared ? spare : *target, itemsize, rows, columns);
+        run_parts(frame, links, count, begin, result, streams, itemsize, rows, columns);
     }
     if (take_vector_flags()) {
-        return 0;
+        return IN_STEPS;
     }
     if (shared && last->target >= frame->kernel->operand_count) {
         *kept = target->data;
@@ -190,7 +226,7 @@ int run_chain(Frame *frame, const Step *first, npy_intp rows, npy_intp columns)
     } else if (shared) {
         copy_tile(*target, spare, itemsize, rows, columns);
     }
-    return 1;
+    return streams ? IN_MEMORY : IN_TILE;
 }
 
 #else
@@ -200,10 +236,10 @@ void find_chains(Kernel *kernel)
     kernel->rounds = kernel->fetches = kernel->step_count;
 }
 
-int run_chain(Frame *frame, const Step *first, npy_intp rows, npy_intp columns)
+ChainEnd run_chain(Frame *frame, const Step *first, npy_intp rows, npy_intp columns)
 {
     (void)frame, (void)first, (void)rows, (void)columns;
-    return 0;
+    return IN_STEPS;
 }
 
 #endif

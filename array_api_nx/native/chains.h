@@ -9,9 +9,13 @@
 /* Find the chains of a kernel whose steps are read. */
 void find_chains(Kernel *kernel);
 
-/* Run the chain that begins with this step on one tile, whose operands are packed. 0 if there was a
-   floating-point exception: the steps are to be run one by one then, so that it can be said which of
-   them met it. They find all that they read as it was before. */
-int run_chain(Frame *frame, const Step *first, npy_intp rows, npy_intp columns);
+/* What became of a chain: its steps are to be run one by one, its result is in its target's tile, or
+   it is in the target's memory. */
+typedef enum { IN_STEPS, IN_TILE, IN_MEMORY } ChainEnd;
+
+/* Run the chain that begins with this step on one tile, whose operands are packed. It is to be run in
+   steps if there was a floating-point exception, so that it can be said which of them met it: they
+   find all that they read as it was before. */
+ChainEnd run_chain(Frame *frame, const Step *first, npy_intp rows, npy_intp columns);
 
 #endif

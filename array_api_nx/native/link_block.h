@@ -4,6 +4,7 @@
    ELEMENT    the type of an element
    VECTOR     that of a vector of them, or of one
    ROOT(x)    the square roots of a vector
+   STREAM(to, x)   write a vector past the caches, to where the address is a multiple of its length
    EACH(DO)   DO(0) DO(1) ... for each vector of the block */
 
 TARGET static INLINE void BLOCK(const Order *order, npy_intp offset)
@@ -37,6 +38,15 @@ TARGET static INLINE void BLOCK(const Order *order, npy_intp offset)
         case SQRT_CODE:
             EACH(SQUARE_ROOT)
             break;
+        case STREAM_CODE: {
+            VECTOR *x = (VECTOR *)(order->data + offset);
+            if ((npy_uintp)x % sizeof(VECTOR) == 0) {
+                EACH(PAST_CACHES)
+            } else {
+                EACH(KEEP)
+            }
+            return;
+        }
         default: {
             VECTOR *x = (VECTOR *)(order->data + offset);
             EACH(KEEP)

@@ -4,6 +4,8 @@
    VECTOR_BYTES   the length of their vectors
    TARGET         the attribute of functions that are compiled for them alone
    FLOAT_ROOTS(x), DOUBLE_ROOTS(x)   the square roots of a vector
+   STREAM_VECTOR(to, x)   write a vector past the caches, to where the address is a multiple of its
+                  length
 
    Eight vectors at a time stay in registers, of which all of these processors have at least sixteen;
    so that each order is read, and its code looked at, once for all of them. */
@@ -16,6 +18,9 @@ typedef npy_float JOIN(RUN, Floats) __attribute__((vector_size(VECTOR_BYTES), al
 typedef npy_double JOIN(RUN, Doubles)
     __attribute__((vector_size(VECTOR_BYTES), aligned(8), may_alias));
 
+/* One element is no vector that could go past the caches. */
+#define WRITE_ONE(to, x) (*(to) = (x))
+
 #define ALONE(DO) DO(0)
 #define FOUR(DO) DO(0) DO(1) DO(2) DO(3)
 #define EIGHT(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
@@ -23,6 +28,7 @@ typedef npy_double JOIN(RUN, Doubles)
 #define ELEMENT npy_float
 #define VECTOR JOIN(RUN, Floats)
 #define ROOT(x) (VECTOR) FLOAT_ROOTS(x)
+#define STREAM STREAM_VECTOR
 #define EACH EIGHT
 #define BLOCK JOIN(RUN, floats_wide)
 #include "link_block.h"
@@ -34,18 +40,22 @@ typedef npy_double JOIN(RUN, Doubles)
 #include "link_block.h"
 #undef VECTOR
 #undef ROOT
+#undef STREAM
 #define VECTOR npy_float
 #define ROOT sqrtf
+#define STREAM WRITE_ONE
 #define EACH ALONE
 #define BLOCK JOIN(RUN, float_alone)
 #include "link_block.h"
 #undef VECTOR
 #undef ROOT
+#undef STREAM
 #undef ELEMENT
 
 #define ELEMENT npy_double
 #define VECTOR JOIN(RUN, Doubles)
 #define ROOT(x) (VECTOR) DOUBLE_ROOTS(x)
+#define STREAM STREAM_VECTOR
 #define EACH EIGHT
 #define BLOCK JOIN(RUN, doubles_wide)
 #include "link_block.h"
@@ -57,13 +67,16 @@ typedef npy_double JOIN(RUN, Doubles)
 #include "link_block.h"
 #undef VECTOR
 #undef ROOT
+#undef STREAM
 #define VECTOR npy_double
 #define ROOT sqrt
+#define STREAM WRITE_ONE
 #define EACH ALONE
 #define BLOCK JOIN(RUN, double_alone)
 #include "link_block.h"
 #undef VECTOR
 #undef ROOT
+#undef STREAM
 #undef ELEMENT
 
 /* A chain on `bytes` bytes of elements, in blocks of `step` bytes. The last block may compute some
@@ -106,8 +119,10 @@ TARGET static void RUN(const Order *orders, npy_intp bytes, npy_intp itemsize)
 #undef TARGET
 #undef FLOAT_ROOTS
 #undef DOUBLE_ROOTS
+#undef STREAM_VECTOR
 #undef JOIN
 #undef JOIN_NAMES
+#undef WRITE_ONE
 #undef ALONE
 #undef FOUR
 #undef EIGHT

@@ -20,7 +20,7 @@
 #define BOTH(CODE) CODE##_VECTOR, CODE##_SCALAR
 typedef enum { BOTH(READ), BOTH(ADD), BOTH(SUBTRACT), BOTH(SUBTRACT_FROM), BOTH(MULTIPLY),
                BOTH(DIVIDE), BOTH(DIVIDE_INTO), DOUBLE_IT_CODE, SQUARE_CODE, NEGATE_CODE,
-               SQRT_CODE, KEEP_CODE, LAST_CODE } Code;
+               SQRT_CODE, KEEP_CODE, LAST_CODE, STREAM_CODE } Code;
 #undef BOTH
 
 /* One of the things that are done, one after the other, with a block of elements. */
@@ -39,6 +39,7 @@ enum { MAX_ORDERS = 2 + 2 * MAX_LINKS };
 #define READ(i) a##i = x[i];
 #define READ_ONE(i) a##i = e - (VECTOR){0}; /* zero is subtracted: added, it would change -0.0 */
 #define KEEP(i) x[i] = a##i;
+#define PAST_CACHES(i) STREAM(x + i, a##i);
 #define ADD(i) a##i = a##i + x[i];
 #define ADD_ONE(i) a##i = a##i + e;
 #define SUBTRACT(i) a##i = a##i - x[i];
@@ -72,11 +73,13 @@ enum { MAX_ORDERS = 2 + 2 * MAX_LINKS };
 #ifdef HAS_SSE2
 #define FLOAT_ROOTS(x) _mm_sqrt_ps((__m128)(x))
 #define DOUBLE_ROOTS(x) _mm_sqrt_pd((__m128d)(x))
+#define STREAM_VECTOR(to, x) _mm_stream_si128((__m128i *)(to), (__m128i)(x))
 #else
 typedef npy_float ShortFloats __attribute__((vector_size(16)));
 typedef npy_double ShortDoubles __attribute__((vector_size(16)));
 #define FLOAT_ROOTS(x) (ShortFloats){sqrtf(x[0]), sqrtf(x[1]), sqrtf(x[2]), sqrtf(x[3])}
 #define DOUBLE_ROOTS(x) (ShortDoubles){sqrt(x[0]), sqrt(x[1])}
+#define STREAM_VECTOR(to, x) (*(to) = (x))
 #endif
 #define RUN run_in_short_vectors
 #define VECTOR_BYTES 16
@@ -87,6 +90,7 @@ typedef npy_double ShortDoubles __attribute__((vector_size(16)));
 
 #define FLOAT_ROOTS(x) _mm256_sqrt_ps((__m256)(x))
 #define DOUBLE_ROOTS(x) _mm256_sqrt_pd((__m256d)(x))
+#define STREAM_VECTOR(to, x) _mm256_stream_si256((__m256i *)(to), (__m256i)(x))
 #define RUN run_with_avx2
 #define VECTOR_BYTES 32
 #define TARGET __attribute__((target("avx2")))
@@ -94,6 +98,7 @@ typedef npy_double ShortDoubles __attribute__((vector_size(16)));
 
 #define FLOAT_ROOTS(x) _mm512_sqrt_ps((__m512)(x))
 #define DOUBLE_ROOTS(x) _mm512_sqrt_pd((__m512d)(x))
+#define STREAM_VECTOR(to, x) _mm512_stream_si512((__m512i *)(to), (__m512i)(x))
 #define RUN run_with_avx512
 #define VECTOR_BYTES 64
 #define TARGET __attribute__((target("avx512f")))
@@ -149,8 +154,8 @@ static Code code_of(const Link *link, int is_scalar)
     return (Code)(code + is_scalar);
 }
 
-void run_links(const Link *links, int count, View first, View target, npy_intp itemsize,
-               npy_intp rows, npy_intp columns)
+void run_links(const Link *links, int count, View first, View target, int streams,
+               npy_intp itemsize, npy_intp rows, npy_intp columns)
 {
     Order orders[MAX_ORDERS];
     int length = 0;
@@ -163,7 +168,7 @@ void run_links(const Link *links, int count, View first, View target, npy_intp i
             orders[length++] = (Order){KEEP_CODE, link->kept, columns * itemsize};
         }
     }
-    orders[length++] = (Order){LAST_CODE, target.data, target.row};
+    orders[length++] = (Order){streams ? STREAM_CODE : LAST_CODE, target.data, target.row};
     for (npy_intp row = 0; row < rows; row++) {
         run_row(orders, columns * itemsize, itemsize);
         for (int i = 0; i < length; i++) {

@@ -29,8 +29,8 @@ typedef struct {
 } Link;
 
 /* Run a chain on a tile. No operand lies in the memory of the target, and the elements of a row of it
-   are adjacent. */
-void run_links(const Link *links, int count, View first, View target, npy_intp itemsize,
-               npy_intp rows, npy_intp columns);
+   are adjacent. If it `streams`, the result goes past the caches, as that of stream_tile does. */
+void run_links(const Link *links, int count, View first, View target, int streams,
+               npy_intp itemsize, npy_intp rows, npy_intp columns);
 
 #endif

@@ -486,7 +486,7 @@ static int alternates(const Kernel *kernel)
     for (int i = 0; i < kernel->operand_count && bytes < FETCHED_BYTES; i++) {
         bytes += kernel->operands[i].high - kernel->operands[i].low;
     }
-    int result = kernel->step_count > 1 && bytes >= FETCHED_BYTES;
+    int result = (kernel->step_count > 1 || kernel->steps[0].streams) && bytes >= FETCHED_BYTES;
     for (int i = 0; i < kernel->operand_count; i++) {
         const Operand *operand = &kernel->operands[i];
         const npy_intp row = magnitude(operand->strides[kernel->ndim - 2]);

@@ -5,8 +5,8 @@
 
 #include "common.h"
 
-/* Bytes to which memory for results and for tiles is aligned: a cache line. */
-enum { ALIGNMENT = 64 };
+/* Bytes of a cache line, to which memory for results and for tiles is aligned. */
+enum { LINE = 64, ALIGNMENT = LINE };
 
 /* Sizes up to here can be added up without overflow. */
 #define MAX_BYTES (NPY_MAX_INTP / 256)

@@ -55,6 +55,7 @@ typedef struct {
     int chained; /* how many steps from this one on are a chain (chains.h); 0 where none begins */
     int follows[2]; /* in a chain, whether either source is the result of the step before */
     int keeps;      /* in a chain, whether its result is read after the next step, too */
+    int streams;    /* in the last step of a chain, whether only its target's memory is written */
 } Step;
 
 typedef struct {

@@ -11,7 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import array_api_nx as xp
-from array_api_nx.backends.cpu.engine.kernel import Instruction, Kernel, KernelOperand, prepare
+from array_api_nx.backends.cpu.engine.kernel import (
+    Access,
+    Instruction,
+    Kernel,
+    KernelOperand,
+    prepare,
+)
 from array_api_nx.contract import primitives as p
 from tests.support.numpy_kernels import NumPyKernel
 from tests.support.programs import needs_extension
@@ -26,18 +32,19 @@ Case: TypeAlias = tuple[Kernel, list[NDArray]]
 
 ARITHMETIC: Final = (p.ADD, p.SUBTRACT, p.MULTIPLY, p.DIVIDE, p.SQUARE, p.NEGATIVE, p.SQRT)
 SPECIAL: Final = [0.0, -0.0, np.inf, -np.inf, np.nan, 1e-30, 1e30, 5e-324]
+ACCESSES: Final[tuple[Access, ...]] = ("direct", "packed", "streamed")
 REGISTERS: Final = 3  # few, so that they are used again and again
 
 
 @st.composite
 def chains(draw: st.DrawFn) -> Case:
     """Kernels of arithmetic on operands that lie as the elements do, or are the same along the rows
-    or the columns, with an output that may be in the place of an operand."""
+    or the columns, with an output that may be in the place of an operand. Some have one step."""
     dtype = draw(st.sampled_from([F4, F8]))
     size = dtype.itemsize
     # Columns that fill no vector, a few, or several blocks of them.
     rows, columns = draw(st.integers(1, 4)), draw(st.integers(1, 20) | st.integers(60, 600))
-    gap = draw(st.sampled_from([0, 0, 3]))
+    gap = draw(st.sampled_from([0, 0, 3, -columns % 16]))  # the last: rows of whole cache lines
     tile = draw(st.integers(1, rows)), max(1, -(-columns // draw(st.integers(1, 3))))
     rng = np.random.default_rng(draw(st.integers(0, 99)))
     has_special_values = draw(st.booleans())
@@ -60,15 +67,16 @@ def chains(draw: st.DrawFn) -> Case:
         memories.append(numbers)
     output = len(operands)
     in_place = draw(st.booleans())
-    access = "direct" if in_place else draw(st.sampled_from(["direct", "packed", "streamed"]))
-    operands[0] = operands[0]._replace(access="direct") if in_place else operands[0]
+    access = draw(st.sampled_from(["direct", "streamed"] if in_place else list(ACCESSES)))
+    if in_place and access == "direct":
+        operands[0] = operands[0]._replace(access="direct")
     operands.append(KernelOperand(size, strides["full"], 0, access))
     memories.append(memories[0] if in_place else np.zeros_like(memories[0]))
     first_register = len(operands)
     written: list[int] = []
     last = 0
     program = []
-    length = draw(st.integers(2, 12))
+    length = draw(st.integers(1, 12))
     for number in range(length):
         op = draw(st.sampled_from(ARITHMETIC))
         loop = found(op, dtype)
@@ -84,10 +92,19 @@ def chains(draw: st.DrawFn) -> Case:
     return kernel, memories
 
 
+def on_a_cache_line(numbers: NDArray) -> NDArray:
+    """A copy that begins where memory of the pool does. (Results can go past the caches there.)"""
+    room = np.empty(numbers.nbytes + 64, np.uint8)
+    start = -room.ctypes.data % 64
+    copy = room[start : start + numbers.nbytes].view(numbers.dtype)
+    copy[...] = numbers
+    return copy
+
+
 def results(machine: Any, case: Case) -> tuple[tuple[int, ...], NDArray]:
     """The errors of each step, and the output's memory."""
     kernel, memories = case
-    copies = {id(memory): memory.copy() for memory in memories}
+    copies = {id(memory): on_a_cache_line(memory) for memory in memories}
     used = [copies[id(memory)] for memory in memories]
     flags = machine(kernel).run([(memory, 0) for memory in used], 1)
     return flags, used[-1]
@@ -130,6 +147,27 @@ def test_each_operation_of_a_chain(dtype: np.dtype[Any], op: Any, place: str) ->
             operated = [product] if len(sources) == 1 else [product, z]
             expected = operation(*(operated if place == "first" else operated[::-1]))
             assert same_bits(out, expected)
+
+
+def test_chains_in_place_that_run_again_read_what_was_there() -> None:
+    """A chain that overflows runs once more step by step. Its operand was packed from the memory
+    that the result goes into, past the caches."""
+    columns = 1000
+    operand = KernelOperand(8, (0, 8), 0, "packed")
+    operands = (operand, operand._replace(access="streamed"))
+    program = (
+        Instruction(found(p.ADD, F8), (0, 0), 2),
+        Instruction(found(p.MULTIPLY, F8), (2, 0), 1),
+    )
+    kernel = Kernel((1, columns), (1, 300), 1, columns, 1, operands, (8,), program)
+    x = np.linspace(1, 2, columns)
+    x[5] = 1e200
+    case = kernel, [x, x]
+    flags, expected = results(NumPyKernel, case)
+    actual_flags, actual = results(prepare, case)
+    assert actual_flags == flags
+    assert any(flags)
+    assert same_bits(actual, expected)
 
 
 def test_programs_warn_of_the_operation_that_overflowed() -> None:
