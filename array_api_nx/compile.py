@@ -172,7 +172,7 @@ def _quick(found: Trace, run: Run) -> tuple[object, ...] | None:
         return None
     sequence, order, report = quick
     constants = tuple(found.program.constants.values())
-    return sequence, constants, None if is_single else order, report
+    return sequence, constants, order, is_single, report
 
 
 def _finish(

@@ -185,6 +185,9 @@ ChainEnd run_chain(Frame *frame, const Step *first, npy_intp rows, npy_intp colu
     const npy_intp itemsize = first->loop.itemsizes[0];
     const int streams = can_stream(frame, first, itemsize, rows, columns);
     if (count == 1 && !streams) {
+        for (int i = 0; i < PARTS; i++) {
+            fetch_ahead(frame);
+        }
         return IN_STEPS;
     }
     View *target = streams ? &frame->memory[last->target] : &frame->views[last->target];

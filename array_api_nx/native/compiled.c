@@ -9,13 +9,13 @@
 typedef struct {
     PyObject_HEAD
     PyObject *program; /* of the last call: if that was a small program, a tuple (sequence, constants,
-                          order, report), where `report` is called with the floating-point flags, if
-                          there are any, and says whether the result stands; if another engine has
-                          compiled it, the tuple of engine_calls.h; or NULL */
+                          order, is_single, report), where `report` is called with the floating-point
+                          flags, if there are any, and says whether the result stands; if another
+                          engine has compiled it, the tuple of engine_calls.h; or NULL */
     Py_ssize_t calls;
 } ProgramCaller;
 
-enum { SEQUENCE, CONSTANTS, ORDER, REPORT, PROGRAM_SIZE };
+enum { SEQUENCE, CONSTANTS, ORDER, IS_SINGLE, REPORT, PROGRAM_SIZE };
 
 static PyObject *run_name; /* "_run" */
 
@@ -31,6 +31,7 @@ static PyObject *call_program(PyObject *described, PyObject *args)
         PyTuple_GET_ITEM(described, SEQUENCE),
         PyTuple_GET_ITEM(described, CONSTANTS),
         PyTuple_GET_ITEM(described, ORDER),
+        PyTuple_GET_ITEM(described, IS_SINGLE) == Py_True,
     };
     PyObject *flags = NULL;
     PyObject *result = place_result(run_on_arrays(&program, arrays, count, &flags), arrays, count);
@@ -76,7 +77,10 @@ static int is_program(PyObject *value)
 {
     return PyTuple_Check(value) && PyTuple_GET_SIZE(value) == PROGRAM_SIZE &&
            is_sequence(PyTuple_GET_ITEM(value, SEQUENCE)) &&
-           PyTuple_Check(PyTuple_GET_ITEM(value, CONSTANTS));
+           PyTuple_Check(PyTuple_GET_ITEM(value, CONSTANTS)) &&
+           PyTuple_Check(PyTuple_GET_ITEM(value, ORDER)) &&
+           (PyTuple_GET_ITEM(value, IS_SINGLE) != Py_True ||
+            PyTuple_GET_SIZE(PyTuple_GET_ITEM(value, ORDER)) == 1);
 }
 
 static int set_program(PyObject *object, PyObject *value, void *closure)
@@ -86,7 +90,7 @@ static int set_program(PyObject *object, PyObject *value, void *closure)
         return -1;
     }
     if (value != Py_None && !is_program(value) && !is_engine_call(value)) {
-        PyErr_SetString(PyExc_TypeError, "_program must be (sequence, constants, order, report), "
+        PyErr_SetString(PyExc_TypeError, "_program must be (sequence, constants, order, is_single, report), "
                                          "what engine_calls.h says, or None");
         return -1;
     }

@@ -78,7 +78,7 @@ static PyObject *copy_elements(int ndim, const npy_intp *shape, const npy_intp *
 static PyObject *copy_array(Tensor *x)
 {
     char *data;
-    if (x->size > limits.at_once || x->size == 0 || (data = data_of(x)) == NULL) {
+    if (!is_computed_now(x->size) || x->size == 0 || (data = data_of(x)) == NULL) {
         return DECLINED;
     }
     return copy_elements(x->ndim, x->shape, x->strides, data, x->flags & ROW_MAJOR, x->size,
@@ -150,7 +150,7 @@ static Tensor *cast_strided(Tensor *x, DTypeCode code, int *errors)
 
 static PyObject *cast_array(Tensor *x, DTypeCode code)
 {
-    if (x->size > limits.at_once || x->size == 0) {
+    if (!is_computed_now(x->size) || x->size == 0) {
         return DECLINED;
     }
     int errors = 0;

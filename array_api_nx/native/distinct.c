@@ -145,7 +145,7 @@ static PyObject *unique_twin(int what, PyObject *const *args, Py_ssize_t count, 
 {
     const char *data;
     Scratch scratch;
-    Tensor *x = count == 1 && names == NULL ? sortable(args[0], &data) : NULL;
+    Tensor *x = count == 1 && names == NULL ? sortable(args[0], limits.at_once, &data) : NULL;
     if (x == NULL || (what != VALUES && result_types[what] == NULL)) {
         return DECLINED;
     }
@@ -235,7 +235,7 @@ static PyObject *isin_twin(int ignored, PyObject *const *args, Py_ssize_t count,
         !take_flag(values[2], &invert)) {
         return DECLINED;
     }
-    Tensor *x = sortable(values[0], &data), *y = sortable(values[1], &members);
+    Tensor *x = sortable(values[0], limits.at_once, &data), *y = sortable(values[1], limits.at_once, &members);
     if (x == NULL || y == NULL || x->code != y->code) {
         return DECLINED;
     }

@@ -108,12 +108,6 @@ static inline int run(const ElementLoop *loop, char **args, npy_intp size, npy_i
     return take_flags();
 }
 
-/* Whether an operation on so many elements is computed now, be it on several threads. */
-static inline int is_computed_now(npy_intp size)
-{
-    return size <= limits.at_once || (limits.at_once >= 0 && size <= limits.deferred);
-}
-
 /* ------------------------------------------------------------------ walks */
 
 /* Elements from which a walk that is not a single row is cut into tiles, which use the caches better
@@ -141,35 +135,39 @@ Py_ssize_t most_threads(void)
     return threads;
 }
 
-/* Compute over a walk, whose last operand is the target. 0 with an exception set if there was no
-   memory or a signal came. */
-static int finish_walk(const Walk *walk, const ElementLoop *loop, int *flags)
+int compute_walk(const Walk *walk, const Loop *loop, npy_intp serial_limit, int materialise_scalar,
+                 int *flags)
 {
-    if ((walk->count <= loop->serial_limit && walk->count < TILED_FROM) || keeps_gil) {
+    if ((walk->count <= serial_limit && walk->count < TILED_FROM) || keeps_gil) {
         clear_flags();
         run_walk(walk, loop->function, loop->data);
         *flags = take_flags();
         return 1;
     }
+    const Py_ssize_t threads = walk->count > serial_limit ? most_threads() : 1;
+    if (threads < 1) {
+        return 0;
+    }
+    npy_uint8 raised = 0;
+    const int complete = run_divided(walk, loop, materialise_scalar, threads, &raised);
+    *flags = raised;
+    return complete;
+}
+
+/* `compute_walk` by the loop of an operation. */
+static int finish_walk(const Walk *walk, const ElementLoop *loop, int *flags)
+{
     Loop described = {loop->function, loop->data, walk->operands - 1, {0}, loop->is_arithmetic,
                       NO_LINK};
     for (int i = 0; i < walk->operands - 1; i++) {
         described.itemsizes[i] = dtypes[loop->operand].itemsize;
     }
     described.itemsizes[walk->operands - 1] = dtypes[loop->result].itemsize;
-    const Py_ssize_t threads = walk->count > loop->serial_limit ? most_threads() : 1;
-    if (threads < 1) {
-        return 0;
-    }
-    npy_uint8 raised = 0;
-    const int complete =
-        run_divided(walk, &described, loop->materialise_scalar, threads, &raised);
-    *flags = raised;
-    return complete;
+    return compute_walk(walk, &described, loop->serial_limit, loop->materialise_scalar, flags);
 }
 
 /* The result of a loop over arrays of any layout, and scalars where `operands` has NULL. */
-static PyObject *compute_walk(const ElementLoop *loop, Tensor *const *operands, int count,
+static PyObject *compute_by_walk(const ElementLoop *loop, Tensor *const *operands, int count,
                               char *const *data)
 {
     Walk walk;
@@ -231,7 +229,7 @@ static PyObject *compute_one(const ElementLoop *loop, Tensor *x)
         return result;
     }
     if (!is_one_run(loop, x)) {
-        return compute_walk(loop, &x, 1, args);
+        return compute_by_walk(loop, &x, 1, args);
     }
     PyObject *result = new_array_like_memory(x->ndim, x->shape, (DTypeCode)loop->result,
                                              !(x->flags & ROW_MAJOR), &args[1]);
@@ -284,7 +282,7 @@ static PyObject *compute_two(const ElementLoop *loop, Tensor *x, Tensor *y)
         return DECLINED;
     }
     if (x->size == 0 || !is_one_run(loop, x) || !lie_alike(x, y)) {
-        return compute_walk(loop, operands, 2, args);
+        return compute_by_walk(loop, operands, 2, args);
     }
     const int turned = !(x->flags & y->flags & ROW_MAJOR);
     PyObject *result =
@@ -352,7 +350,7 @@ PyObject *compute_by_loop(const ElementLoop *loop, Tensor *const *operands, Scal
             break;
         }
     }
-    result = place < count ? decline_unless_raised() : compute_walk(loop, cast, count, data);
+    result = place < count ? decline_unless_raised() : compute_by_walk(loop, cast, count, data);
     for (int i = 0; i < count; i++) {
         Py_XDECREF(cast[i]);
     }
@@ -388,7 +386,7 @@ static PyObject *compute_scaled(const ElementLoop *loop, Tensor *x, char *scalar
         return DECLINED;
     }
     if (!is_one_run(loop, x)) {
-        return compute_walk(loop, operands, 2, args);
+        return compute_by_walk(loop, operands, 2, args);
     }
     PyObject *result = new_array_like_memory(x->ndim, x->shape, (DTypeCode)loop->result,
                                              !(x->flags & ROW_MAJOR), &args[2]);

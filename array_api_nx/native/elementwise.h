@@ -4,6 +4,7 @@
 #define ARRAY_API_NX_ELEMENTWISE_H
 
 #include "functions.h"
+#include "loops.h"
 #include "walk.h"
 
 extern const TwinEntry elementwise_twins[];
@@ -70,6 +71,12 @@ PyObject *compute_by_loop(const ElementLoop *loop, Tensor *const *operands, Scal
 /* How many threads a computation that begins now may use at most; -1 with an exception set. Runs
    Python code. */
 Py_ssize_t most_threads(void);
+
+/* Compute over a walk that `can_divide`, whose last operand is the target, on several threads if it
+   has more elements than `serial_limit`. `materialise_scalar` says that the loop is slow with an array
+   and a scalar. 0 with an exception set if there was no memory or a signal came. Runs Python code. */
+int compute_walk(const Walk *walk, const Loop *loop, npy_intp serial_limit, int materialise_scalar,
+                 int *flags);
 
 PyObject *compute_unary(OperationCode op, PyObject *x);
 PyObject *compute_binary(OperationCode op, PyObject *x, PyObject *y);

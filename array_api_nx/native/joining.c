@@ -141,7 +141,7 @@ static void copy_box(Walk *box, const char *source, char *target, npy_intp items
 /* The elements, if they are there and there are some, but not too many to be copied at once. */
 static const char *few_elements(Tensor *x)
 {
-    return x->size > 0 && x->size <= limits.at_once ? data_of(x) : NULL;
+    return x->size > 0 && is_computed_now(x->size) ? data_of(x) : NULL;
 }
 
 /* The tensor of a result. */
@@ -511,10 +511,9 @@ static PyObject *join(Joint *joint, PyObject *arrays)
     int order[ARRAY_DIMS], row_major = 1;
     for (Py_ssize_t i = 0; i < count; i++) {
         const Tensor *x = joinable(joint, items[i]);
-        if (x == NULL || x->size > limits.at_once - size) {
+        if (x == NULL || !is_computed_now(x->size) || !is_computed_now(size += x->size)) {
             return DECLINED;
         }
-        size += x->size;
         length += size_along(joint, x, joint->axis, &ignored);
         row_major = row_major && (x->flags & ROW_MAJOR);
     }

@@ -73,6 +73,12 @@ typedef struct {
 
 extern Limits limits;
 
+/* Whether an operation on so many elements is computed now, be it on several threads. */
+static inline int is_computed_now(npy_intp size)
+{
+    return size <= limits.at_once || (limits.at_once >= 0 && size <= limits.deferred);
+}
+
 /* Whether calls of compiled functions keep the GIL, however long they take: while a compiled program
    runs, whose memory no other run of it may use meanwhile. */
 extern int keeps_gil;

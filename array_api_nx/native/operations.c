@@ -98,6 +98,15 @@ static int is_scalar(const Operand *operand, int ndim)
     return dim == ndim;
 }
 
+/* Whether copies of rows with such a step take less time than the loop loses by it. They are made with
+   vector instructions, as few loops read: sums of 50,000 float32 of every other element take 12
+   microseconds so, and 18 otherwise; of every third, which are copied one by one, 21 and 10; of every
+   other float64, of which a vector has few, 26 and 17. (Two threads, AMD EPYC.) */
+static int is_packed(npy_intp step, npy_intp itemsize)
+{
+    return step == -itemsize || (step == 2 * itemsize && itemsize < (npy_intp)sizeof(npy_double));
+}
+
 /* Choose the tiles, and divide the work into at most `threads` tasks. */
 static void divide(Single *single, int ndim, npy_intp threads, int materialise_scalar)
 {
@@ -117,7 +126,8 @@ static void divide(Single *single, int ndim, npy_intp threads, int materialise_s
     const npy_intp rows = across > 0 ? ACROSS_BYTES / across : 1; /* a task has whole tiles */
     for (int i = 0; i < sources; i++) {
         const npy_intp column = single->operands[i].strides[ndim - 1];
-        if (column != 0 && column != single->operands[i].itemsize) {
+        if (across > 0 ? column != 0 && column != single->operands[i].itemsize
+                       : is_packed(column, single->operands[i].itemsize)) {
             pack(single, i, PACKED, rows, PACKED_CELLS / rows);
         } else if (materialise_scalar && across == 0 && is_scalar(&single->operands[i], ndim)) {
             pack(single, i, INVARIANT, 1, least(columns, PACKED_CELLS));

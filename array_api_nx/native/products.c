@@ -44,8 +44,10 @@ static int take_operands(PyObject *first, PyObject *second, Tensor **x, Tensor *
         (*y = layout_of(second)) == NULL || (*x)->code != (*y)->code) {
         return 0;
     }
-    return (*x)->size <= limits.at_once && (*y)->size <= limits.at_once && (*x)->size > 0 &&
-           (*y)->size > 0 && (data[0] = data_of(*x)) != NULL && (data[1] = data_of(*y)) != NULL;
+    /* Nobody is to wait for the GIL while large matrices are multiplied. */
+    const npy_intp most = keeps_gil || limits.at_once < 0 ? limits.at_once : limits.deferred;
+    return (*x)->size <= most && (*y)->size <= most && (*x)->size > 0 && (*y)->size > 0 &&
+           (data[0] = data_of(*x)) != NULL && (data[1] = data_of(*y)) != NULL;
 }
 
 /* Call the loop; returns its floating-point flags. Python's exception may be set. */
@@ -81,7 +83,7 @@ PyObject *multiply_matrices(PyObject *first, PyObject *second)
     const npy_intp columns = columns_missing ? 1 : y->shape[1];
     const npy_intp inner = x->shape[x->ndim - 1];
     const int code = x->code;
-    if (inner != y->shape[0] || rows > limits.at_once / columns || !find_product(&matmul, code)) {
+    if (inner != y->shape[0] || rows > limits.deferred / columns || !find_product(&matmul, code)) {
         return DECLINED;
     }
     npy_intp shape[2];

@@ -142,7 +142,9 @@ static PyObject *reduce(ReductionCode op, Tensor *x, PyObject *axis, PyObject *d
     char reduced[ARRAY_DIMS];
     AxisOrder order;
     const char *data;
-    if (x->size > limits.at_once || x->size == 0 || !take_axes(axis, x->ndim, reduced) ||
+    /* Larger sums several threads add up, in an order of their own. */
+    if (!(op == SUM ? x->size <= limits.at_once : is_computed_now(x->size)) || x->size == 0 ||
+        !take_axes(axis, x->ndim, reduced) ||
         (data = data_of(x)) == NULL || !is_aligned(x, data)) {
         return DECLINED;
     }

@@ -1,8 +1,10 @@
 #include "sequence.h"
 #include "arguments.h"
 #include "elementwise.h"
+#include "flags.h"
 #include "kernel.h"
 #include "memory.h"
+#include "movement.h"
 #include "objects.h"
 #include "sizes.h"
 #include "threads.h"
@@ -22,6 +24,15 @@ typedef struct {
     int written;
 } Expected;
 
+/* What is divided after a kernel: the sums that an operand has accumulated, or the sums of squares of
+   its moments. */
+typedef struct {
+    npy_intp operand, count; /* of the elements, which follow each other */
+    npy_intp target;         /* the number of the array that they go to */
+    npy_intp itemsize;       /* of an element there */
+    double divisor;
+} Division;
+
 /* A pass: a kernel, or the call of a twin. */
 typedef struct {
     TwinCall *call; /* NULL if it is a kernel */
@@ -29,6 +40,8 @@ typedef struct {
     npy_intp threads;
     int arrays[MAX_OPERANDS];
     npy_intp offsets[MAX_OPERANDS];
+    Division *divisions;
+    int division_count;
 } Pass;
 
 typedef struct {
@@ -154,6 +167,65 @@ static int check_call(SequenceObject *self, TwinCall *call)
     return 1;
 }
 
+/* Check that what is divided was accumulated, and that the array that it goes to has room for it. */
+static int read_division(SequenceObject *self, const Pass *pass, PyObject *description,
+                         Division *division)
+{
+    const int count = self->given_count + self->fixed_count;
+    if (!check_tuple(description, 3, 3, "a division") ||
+        !read_int(PyTuple_GET_ITEM(description, 0), 0, pass->kernel->operand_count - 1,
+                  "an operand", &division->operand) ||
+        !read_int(PyTuple_GET_ITEM(description, 1), 0, count - 1, "an array's number",
+                  &division->target)) {
+        return 0;
+    }
+    division->divisor = PyFloat_AsDouble(PyTuple_GET_ITEM(description, 2));
+    if (division->divisor == -1 && PyErr_Occurred()) {
+        return 0;
+    }
+    const Operand *operand = &pass->kernel->operands[division->operand];
+    const int number = (int)division->target, target_is_given = number < self->given_count;
+    const npy_intp size = memory_size(self, number);
+    division->count = (operand->high - operand->low) / operand->itemsize;
+    division->itemsize = division->count == 0 ? 0 : size / division->count;
+    const int is_float = division->itemsize == sizeof(npy_float);
+    const int is_moments = operand->itemsize == sizeof(Moments);
+    if (!operand->accumulates || division->count * division->itemsize != size ||
+        (!is_float && division->itemsize != sizeof(npy_double)) ||
+        (!is_moments && operand->itemsize != division->itemsize)) {
+        return refuse("what is divided must be accumulated, and fill an array of floats or doubles");
+    }
+    if (target_is_given) {
+        self->given[number].written = 1;
+        self->given[number].misaligned |= (npy_uintp)alignment(division->itemsize) - 1;
+        return 1;
+    }
+    PyArrayObject *array = self->fixed[number - self->given_count];
+    return (PyArray_ISWRITEABLE(array) && PyArray_ISALIGNED(array) &&
+            PyArray_ITEMSIZE(array) == division->itemsize) ||
+           refuse("what is divided goes to an array that cannot take it");
+}
+
+static int read_divisions(SequenceObject *self, Pass *pass, PyObject *description)
+{
+    if (!check_tuple(description, 0, MAX_OPERANDS, "the divisions")) {
+        return 0;
+    }
+    const Py_ssize_t count = PyTuple_GET_SIZE(description);
+    pass->divisions = count == 0 ? NULL : PyMem_Calloc((size_t)count, sizeof(Division));
+    if (count > 0 && pass->divisions == NULL) {
+        PyErr_NoMemory();
+        return 0;
+    }
+    while (pass->division_count < count) {
+        const int i = pass->division_count++;
+        if (!read_division(self, pass, PyTuple_GET_ITEM(description, i), &pass->divisions[i])) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
 static int read_pass(SequenceObject *self, Pass *pass, PyObject *description)
 {
     PyObject *kernel, *sources;
@@ -161,7 +233,7 @@ static int read_pass(SequenceObject *self, Pass *pass, PyObject *description)
         pass->call = read_twin_call(description);
         return pass->call != NULL && check_call(self, pass->call);
     }
-    if (!check_tuple(description, 3, 3, "a pass")) {
+    if (!check_tuple(description, 3, 4, "a pass")) {
         return 0;
     }
     kernel = PyTuple_GET_ITEM(description, 0);
@@ -192,7 +264,8 @@ static int read_pass(SequenceObject *self, Pass *pass, PyObject *description)
             return 0;
         }
     }
-    return 1;
+    return PyTuple_GET_SIZE(description) == 3 ||
+           read_divisions(self, pass, PyTuple_GET_ITEM(description, 3));
 }
 
 static int read_sequence(SequenceObject *self, PyObject *given, PyObject *fixed, PyObject *passes)
@@ -244,6 +317,7 @@ static void sequence_dealloc(PyObject *object)
     }
     for (int i = 0; i < self->pass_count; i++) {
         free_twin_call(self->passes[i].call);
+        PyMem_Free(self->passes[i].divisions);
     }
     PyMem_Free(self->given);
     PyMem_Free(self->fixed);
@@ -311,6 +385,33 @@ static void start_accumulators(const SequenceObject *self, const Pass *pass, cha
             fill(addresses[step->target] + operand->low, step->identity, operand->itemsize,
                  (operand->high - operand->low) / operand->itemsize);
         }
+    }
+}
+
+/* Divide in double precision, as NumPy does for a mean. What is computed here raises no errors that
+   anybody is told of. */
+static void run_divisions(const Pass *pass, char *const *bases, char *const *addresses)
+{
+    for (int i = 0; i < pass->division_count; i++) {
+        const Division *division = &pass->divisions[i];
+        const Operand *operand = &pass->kernel->operands[division->operand];
+        const char *from = addresses[division->operand] + operand->low;
+        char *to = bases[division->target];
+        for (npy_intp j = 0; j < division->count; j++, from += operand->itemsize) {
+            const double sum = operand->itemsize == sizeof(Moments) ? ((const Moments *)from)->squares
+                               : operand->itemsize == sizeof(npy_double)
+                                   ? *(const npy_double *)from
+                                   : *(const npy_float *)from;
+            const double quotient = sum / division->divisor;
+            if (division->itemsize == sizeof(npy_double)) {
+                ((npy_double *)to)[j] = quotient;
+            } else {
+                ((npy_float *)to)[j] = (npy_float)quotient;
+            }
+        }
+    }
+    if (pass->division_count > 0) {
+        clear_flags();
     }
 }
 
@@ -414,6 +515,7 @@ static int run_pass(const SequenceObject *self, const Pass *pass, char *const *b
     }
     if (is_empty(kernel)) {
         start_accumulators(self, pass, addresses);
+        run_divisions(pass, bases, addresses);
         return 1;
     }
     for (int i = 0; i < kernel->operand_count; i++) {
@@ -431,6 +533,7 @@ static int run_pass(const SequenceObject *self, const Pass *pass, char *const *b
         }
         start_accumulators(self, pass, addresses);
         run_kernel(&team, kernel, addresses, flags);
+        run_divisions(pass, bases, addresses);
         complete = take_gil(&team.interrupt);
     } else {
         PyErr_NoMemory();
@@ -544,17 +647,56 @@ static int find_sources(const SequenceObject *self, const SmallProgram *program,
     return 1;
 }
 
+/* A new result shown in the layout that an entry of `order` says, whose reference to the result is
+   stolen. NULL, perhaps without an exception, if it says none in these bytes of memory. */
+static PyObject *show_result(PyObject *result, PyObject *entry, npy_intp bytes)
+{
+    Layout layout;
+    npy_intp offset, low, high;
+    Tensor *x = result == NULL ? NULL : movable(result);
+    PyObject *shown = NULL;
+    if (x != NULL) {
+        PyObject *const shape = PyTuple_GET_ITEM(entry, 1), *const strides = PyTuple_GET_ITEM(entry, 2);
+        start_layout(x, &layout);
+        int good = PyTuple_Check(shape) && PyTuple_Check(strides) &&
+                   PyTuple_GET_SIZE(shape) <= ARRAY_DIMS &&
+                   PyTuple_GET_SIZE(shape) == PyTuple_GET_SIZE(strides) &&
+                   take_number(PyTuple_GET_ITEM(entry, 3), &offset);
+        layout.ndim = good ? (int)PyTuple_GET_SIZE(shape) : 0;
+        npy_intp left = bytes / dtypes[x->code].itemsize; /* no more elements than there are */
+        for (int i = 0; good && i < layout.ndim; i++) {
+            npy_intp *const size = &layout.shape[i], *const stride = &layout.strides[i];
+            good = take_number(PyTuple_GET_ITEM(shape, i), size) &&
+                   take_number(PyTuple_GET_ITEM(strides, i), stride) && *size > 0 &&
+                   *size <= left && -bytes <= *stride && *stride <= bytes;
+            left = good ? left / *size : 0;
+        }
+        if (good) {
+            find_reach(layout.ndim, layout.shape, layout.strides, &low, &high);
+            good = 0 <= offset && offset <= bytes && offset + low >= 0 &&
+                   offset + high + dtypes[x->code].itemsize <= bytes;
+        }
+        layout.offset += good ? offset : 0;
+        shown = good ? show(x, &layout) : NULL;
+    }
+    Py_XDECREF(result);
+    return shown;
+}
+
 /* New arrays for all results from number `first` on, in a tuple; NULL, perhaps without an exception,
    if there are none. */
 static PyObject *make_results(const SequenceObject *self, const SmallProgram *program,
                               Py_ssize_t first, char **bases)
 {
-    const int ordered = PyTuple_Check(program->order);
-    const Py_ssize_t count = ordered ? PyTuple_GET_SIZE(program->order) : 1;
+    const Py_ssize_t count = PyTuple_GET_SIZE(program->order);
     PyObject *results = first + count == self->given_count ? PyTuple_New(count) : NULL;
     for (Py_ssize_t i = 0; results != NULL && i < count; i++) {
-        const Py_ssize_t number =
-            first + (ordered ? PyLong_AsSsize_t(PyTuple_GET_ITEM(program->order, i)) : 0);
+        PyObject *const entry = PyTuple_GET_ITEM(program->order, i);
+        const int is_plain = !PyTuple_Check(entry);
+        Py_ssize_t number = -1;
+        if (is_plain || PyTuple_GET_SIZE(entry) == 4) {
+            number = first + PyLong_AsSsize_t(is_plain ? entry : PyTuple_GET_ITEM(entry, 0));
+        }
         const Expected *expected =
             number >= first && number < self->given_count ? &self->given[number] : NULL;
         const DTypeCode code =
@@ -565,6 +707,7 @@ static PyObject *make_results(const SequenceObject *self, const SmallProgram *pr
             expected->size / dtypes[code].itemsize <= limits.deferred) {
             result = new_array_like_memory(expected->ndim, expected->shape, code, 0,
                                            &bases[number]);
+            result = is_plain ? result : show_result(result, entry, expected->size);
         }
         if (result == NULL || ((npy_uintp)bases[number] & expected->misaligned) != 0) {
             Py_XDECREF(result);
@@ -659,7 +802,7 @@ PyObject *run_on_arrays(const SmallProgram *program, PyObject *const *arrays, Py
     } else if (*flags == Py_None) {
         Py_CLEAR(*flags);
     }
-    if (results != NULL && !PyTuple_Check(program->order)) {
+    if (results != NULL && program->is_single) {
         Py_SETREF(results, Py_NewRef(PyTuple_GET_ITEM(results, 0)));
     }
     return results;
@@ -686,7 +829,8 @@ static PyType_Slot sequence_slots[] = {
     {Py_tp_doc, "Sequence(given, fixed, passes, keeps_gil)\n--\n\n"
                 "Kernels to run one after the other.\n\n"
                 "given: (shape, dtype) per array that comes with a call; fixed: arrays; passes: "
-                "(Kernel, ((array's number, byte offset) per operand), threads), or the call of a "
+                "(Kernel, ((array's number, byte offset) per operand), threads[, ((operand, array's "
+                "number, divisor) per sum, or sum of squares, that is then divided)]), or the call of a "
                 "compiled callable: (name, ((array's number, dtype, shape, strides and offset in "
                 "bytes) per operand), number of the result, names of the last arguments, values of all but the operands)."},
     {Py_tp_new, sequence_new},

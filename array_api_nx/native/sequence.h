@@ -13,8 +13,9 @@
 typedef struct {
     PyObject *sequence;
     PyObject *constants; /* a tuple of Tensors, which the sequence takes after the arguments */
-    PyObject *order;     /* a tuple: the number of each result among the last given arrays; None if
-                            the only one is not to stand in a tuple */
+    PyObject *order;     /* a tuple: of each result the number among the last given arrays; in a tuple
+                            with shape, strides and offset in bytes if it is shown in another layout */
+    int is_single;       /* whether the only result is not to stand in a tuple */
 } SmallProgram;
 
 /* Run it on arrays of device `cpu`. Returns the result, an Array or a tuple of them; DECLINED, with

@@ -4,10 +4,10 @@
 #include "sorting.h"
 #include "pack.h"
 
-Tensor *sortable(PyObject *object, const char **data)
+Tensor *sortable(PyObject *object, npy_intp most, const char **data)
 {
     Tensor *x = object != NULL && is_array(object) ? layout_of(object) : NULL;
-    if (x == NULL || x->size > limits.at_once || x->size == 0 || x->code >= COMPLEX64 ||
+    if (x == NULL || x->size > most || x->size == 0 || x->code >= COMPLEX64 ||
         (*data = data_of(x)) == NULL || !is_aligned(x, *data)) {
         return NULL;
     }
@@ -88,7 +88,7 @@ static Tensor *take_sort(PyObject *const *args, Py_ssize_t count, PyObject *name
         !take_flag(values[2], &options->descending) || !take_flag(values[3], &options->stable)) {
         return NULL;
     }
-    Tensor *x = sortable(values[0], data);
+    Tensor *x = sortable(values[0], limits.at_once, data);
     if (x == NULL || x->ndim == 0) {
         return NULL;
     }
@@ -359,6 +359,10 @@ static PyObject *argsort_twin(int ignored, PyObject *const *args, Py_ssize_t cou
 
 enum { ARGMAX, ARGMIN };
 
+/* Elements up to which one thread searches: several would be joined by Python code (ARG_REDUCE_MIN of
+   backends/cpu/engine/sliced_calls.py). */
+enum { SEARCHED_ALONE = 1 << 17 };
+
 /* Rows whose elements do not follow each other are copied by so many at a time, which together
    fill lines of the cache. */
 enum { TURNED_AT_ONCE = 8 };
@@ -376,7 +380,8 @@ static PyObject *extreme_twin(int code, PyObject *const *args, Py_ssize_t count,
         !take_flag(values[2], &keepdims)) {
         return DECLINED;
     }
-    Tensor *x = sortable(values[0], &data);
+    Tensor *x =
+        sortable(values[0], is_computed_now(SEARCHED_ALONE) ? SEARCHED_ALONE : limits.at_once, &data);
     if (x == NULL) {
         return DECLINED;
     }
@@ -518,7 +523,7 @@ static PyObject *searchsorted_twin(int ignored, PyObject *const *args, Py_ssize_
         (values[3] != NULL && values[3] != Py_None) || !take_side(values[2], &right)) {
         return DECLINED;
     }
-    Tensor *x = sortable(values[0], &sorted);
+    Tensor *x = sortable(values[0], limits.at_once, &sorted);
     if (x == NULL || x->ndim != 1) {
         return DECLINED;
     }
@@ -534,7 +539,7 @@ static PyObject *searchsorted_twin(int ignored, PyObject *const *args, Py_ssize_
         }
         return result;
     }
-    Tensor *y = sortable(values[1], &data);
+    Tensor *y = sortable(values[1], limits.at_once, &data);
     if (y == NULL || y->code != code) {
         return DECLINED;
     }

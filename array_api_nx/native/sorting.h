@@ -13,8 +13,9 @@ static inline PyArray_ArrFuncs *functions_of(DTypeCode code)
     return PyDataType_GetArrFuncs(dtypes[code].descr);
 }
 
-/* The array of a call if C may look at it: elements of real dtypes, and not none. */
-Tensor *sortable(PyObject *object, const char **data);
+/* The array of a call if C may look at it: elements of real dtypes, at most `most` of them, and not
+   none. */
+Tensor *sortable(PyObject *object, npy_intp most, const char **data);
 
 /* All elements in row-major order. */
 void pack_rows(const Tensor *x, const char *data, char *out);

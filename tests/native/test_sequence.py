@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pytest
@@ -136,6 +136,78 @@ def test_accumulators_are_started(shape, axis):
         # Of no accumulators nothing but where they would be is known.
         assert memory[0] == 7.0
         assert count == 0 or memory[-1] == 7.0
+
+
+@for_each("axis", [0, 1])
+@for_each("dtype", [F4, F8])
+def test_sums_are_divided(dtype, axis):
+    """In double precision; in the place of the sums."""
+    x = np.arange(35.0).reshape(7, 5).astype(dtype)
+    count = x.shape[1 - axis]
+    kernel = ready(reduction(p.SUM, x.shape, axis, dtype))
+    whole = sequence(
+        ((x.shape, dtype), ((count,), dtype)), (), ((kernel, at(0, 1), 1, ((1, 1, 7.5),)),)
+    )
+    result = np.full(count, 3, dtype)
+    assert whole.run([x, result]) is None
+    expected = (np.add.reduce(x, axis=axis).astype(float) / 7.5).astype(dtype)
+    np.testing.assert_array_equal(result, expected)
+
+
+@for_each("divisor", [6.0, np.nan])
+@for_each("dtype", [F4, F8])
+@for_each("fixed", [False, True])
+def test_sums_of_squares_are_divided(dtype, divisor, fixed):
+    """Those of moments, which have memory of their own."""
+    x = np.random.default_rng(1).normal(size=(4, 40)).astype(dtype)
+    result = np.full(4, 3, dtype)
+    moments = np.empty(4, loops.MOMENTS)
+    kernel = ready(reduction(p.VAR, x.shape, 1, dtype))
+    given: Any = ((x.shape, dtype), ((4,), dtype))
+    number = 2 if not fixed else 1
+    whole = sequence(
+        given[: 2 - fixed],
+        (moments, result)[: 1 + fixed],
+        ((kernel, at(0, number), 1, ((1, 3 - number, divisor),)),),
+    )
+    for _ in range(2):
+        assert whole.run([x, result][: 2 - fixed]) is None
+        expected = np.var(x.astype(float), axis=1) * 40 / divisor
+        np.testing.assert_allclose(result, expected, rtol=1e-6)
+
+
+SUM: Final = reduction(p.SUM, (7, 5), 0)
+WRONG_DIVISIONS: list[tuple[Any, type[Exception], str]] = [
+    (5, TypeError, "the divisions must be a tuple"),
+    ((5,), TypeError, "a division must be a tuple"),
+    (((1, 1),), ValueError, "a division must have 3 to 3 items"),
+    (((2, 1, 7.0),), ValueError, "an operand must be from 0 to 1, not 2"),
+    (((1, 4, 7.0),), ValueError, "an array's number must be from 0 to 3, not 4"),
+    (((1, -1, 7.0),), ValueError, "an array's number must be from 0 to 3, not -1"),
+    (((1, 1, "7"),), TypeError, "must be real number"),
+    (((0, 1, 7.0),), ValueError, "what is divided must be accumulated"),
+    (((1, 0, 7.0),), ValueError, "fill an array of floats or doubles"),
+    (((1, 2, 7.0),), ValueError, "fill an array of floats or doubles"),
+    (((1, 3, 7.0),), ValueError, "an array that cannot take it"),
+]
+
+
+@for_each(("divisions", "error", "message"), WRONG_DIVISIONS)
+def test_wrong_divisions(divisions, error, message):
+    given = (((7, 5), F8), ((5,), F8))
+    fixed = (np.ones(5, F4), locked(np.ones(5)))
+    with pytest.raises(error, match=message):
+        sequence(given, fixed, ((ready(SUM), at(0, 1), 1, divisions),))
+
+
+def test_what_is_divided_goes_to_memory_that_is_written():
+    given = (((7, 5), F8), ((5,), F8), ((5,), F8))
+    whole = sequence(given, (), ((ready(SUM), at(0, 1), 1, ((1, 2, 7.0),)),))
+    x, sums = np.ones((7, 5)), np.zeros(5)
+    assert whole.run([x, sums, locked(np.zeros(5))]) is False
+    means = np.zeros(5)
+    assert whole.run([x, sums, means]) is None
+    assert (means == 1).all()
 
 
 def test_no_accumulators():

@@ -51,7 +51,7 @@ from .policy import (
     AT_ONCE_MAX,
     MOMENTS_AT_ONCE_MAX,
     Way,
-    adds_in_any_order,
+    adds_by_kernel,
     decide,
     limits,
 )
@@ -363,7 +363,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
         if array.dtype.kind != "f":
             return total(op, array) if len(axes) == array.ndim and not keepdims else None
         count = _count(array, axes)
-        if count == 1 or not (op is _SUM or op is _MEAN) or not adds_in_any_order():
+        if not adds_by_kernel(op, array.dtype, count):
             return None
         return operations.reduce(_SUM, array, axes, keepdims, count if op is _MEAN else None)
 
@@ -397,12 +397,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
         freedom = count - correction
         if freedom <= 0:
             freedom = np.nan
-        if (
-            array.size > MOMENTS_AT_ONCE_MAX
-            and array.dtype.kind == "f"
-            and count >= loops.MIN_MOMENTS
-            and adds_in_any_order()
-        ):
+        if array.size > MOMENTS_AT_ONCE_MAX and adds_by_kernel(p.VAR, array.dtype, count):
             variance = operations.reduce(p.VAR, array, axes, keepdims, freedom)
             if variance is not None:
                 return wrap(variance)

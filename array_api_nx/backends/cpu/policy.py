@@ -23,8 +23,11 @@ from typing import Final, NamedTuple
 from numpy import geterr
 
 from ... import config
+from ...contract import primitives as p
+from ...contract.numpy_dtypes import NumPyDType
+from ...contract.primitives import Primitive
 from ...native import native
-from .engine import fperrors
+from .engine import fperrors, loops
 
 __all__ = [
     "AT_ONCE",
@@ -33,6 +36,7 @@ __all__ = [
     "MOMENTS_AT_ONCE_MAX",
     "Limits",
     "Way",
+    "adds_by_kernel",
     "adds_in_any_order",
     "decide",
     "limits",
@@ -138,6 +142,23 @@ def decide(size: int) -> Way:
         if way.defers:
             return way
     return AT_ONCE if size <= AT_ONCE_MAX else KERNEL
+
+
+def adds_by_kernel(op: Primitive, dtype: NumPyDType, count: int) -> bool:
+    """Whether a kernel adds up many elements for a sum, mean or variance outside expressions, in
+    another order than NumPy's.
+
+    Parameters
+    ----------
+    op : Primitive
+    dtype : numpy.dtype
+        Of the elements.
+    count : int
+        How many elements there are for each element of the result.
+    """
+    least = loops.MIN_MOMENTS if op is p.VAR else 2
+    adds = op is p.SUM or op is p.MEAN or op is p.VAR
+    return adds and dtype.kind == "f" and count >= least and adds_in_any_order()
 
 
 def adds_in_any_order() -> bool:

@@ -9,7 +9,6 @@ functions get their loops here, too (`loop_for_twin`).
 
 from __future__ import annotations
 
-import sys
 from functools import lru_cache
 from math import prod
 from typing import Final, TypeAlias
@@ -30,7 +29,15 @@ from .loops import Loop
 from .memory_pool import empty
 from .schedule import Layout, Schedule, schedule
 
-__all__ = ["compute", "loop_for_twin", "reduce", "scan", "total", "ufunc_loop_for_twin"]
+__all__ = [
+    "compute",
+    "loop_for_twin",
+    "reduce",
+    "reduction_pass",
+    "scan",
+    "total",
+    "ufunc_loop_for_twin",
+]
 
 
 def compute(loop: Loop, *operands: ArrayOrScalar) -> NDArray | None:
@@ -121,6 +128,9 @@ _TOTAL_SERIAL_LIMIT: Final = 2**16
 
 _ExactReduction: TypeAlias = tuple[object, NumPyDType, NDArray, int]
 
+# Elements of a sum or a variance for each thread beyond two.
+_REDUCED_PER_THREAD: Final = 2**16
+
 _totals: Final[dict[tuple[Primitive, NumPyDType], _ExactReduction | None]] = {}
 
 
@@ -172,7 +182,7 @@ def reduce(
     """
     if native is None or not array.flags.c_contiguous:
         return None
-    reduction, kept = _reduction(op, array.dtype, array.shape, axes, keepdims, divisor)
+    reduction, kept = reduction_pass(op, array.dtype, array.shape, axes, keepdims, divisor)
     slots: passes.Slots = [None, array]
     (flags,) = passes.run_pass(reduction, slots)
     if flags:
@@ -185,7 +195,7 @@ def reduce(
 
 
 @lru_cache(maxsize=512)
-def _reduction(
+def reduction_pass(
     op: Primitive,
     dtype: NumPyDType,
     shape: tuple[int, ...],
@@ -217,9 +227,9 @@ def _reduction(
         program=[Reduction(loop, 0, 1, rows, columns, identity)],
         values=[0],
         accumulations=[passes.Accumulation(0, prod(kept), dtype, loop, identity, divisor, None)],
-        # As many as there are. By what the loop costs, 100,000 float32 would be added up by one
-        # thread, which takes 1.2 to 1.4 times as long: they come from memory, not from a cache.
-        threads=sys.maxsize,
+        # By what the loop costs, 100,000 float32 would be added up by one thread, which takes 1.2
+        # to 1.4 times as long: they come from memory, not from a cache.
+        threads=2 + prod(shape) // _REDUCED_PER_THREAD,
     )
     if keepdims:
         return reduction, tuple([1 if axis in axes else size for axis, size in enumerate(shape)])

@@ -36,9 +36,11 @@ __all__ = [
     "run_pass",
 ]
 
-WORTH_A_THREAD: Final = 40_000.0
+WORTH_A_THREAD: Final = 10_000.0
 """Nanoseconds of work for each thread beyond the first. To wake a thread takes some microseconds;
-if it comes later than that, other threads have done its tasks."""
+if it comes later than that, other threads have done its tasks. (Products of 100,000 float64, which
+are worth two threads, take 20 microseconds on them, and 30 on one. If 5,000 are worth a thread,
+other passes take longer. AMD EPYC.)"""
 
 PACKING_NS: Final = 0.3
 """Nanoseconds for each element that is copied to or from a packed tile: 0.25 to 0.5, for 100,000

@@ -576,7 +576,8 @@ class _PassBuilder:
         if self.waiting and len(axes) > 1:
             raise NotInTiles
         whole = axes.pop() if self.waiting else ()
-        timetable = schedule(self.space, self.layouts, sum(registers), frozenset(whole))
+        cost = sum([step.loop.cost for step in program])
+        timetable = schedule(self.space, self.layouts, sum(registers), frozenset(whole), cost)
         program = [_turned(step, timetable) for step in program]
         for i, value, target in zip(self.reductions, reduced, accumulators, strict=True):
             node = graph.nodes[i]

@@ -32,6 +32,7 @@ __all__ = [
     "Fill",
     "KernelPass",
     "Read",
+    "Shown",
     "Update",
     "allocated_by",
     "as_array",
@@ -81,9 +82,7 @@ def is_native(action: object) -> bool:
     """Whether the extension runs an action without Python code."""
     if type(action) is not KernelPass:
         return False
-    return action.work.copies == 1 and not any(
-        [each.divisor is not None or each.loop.call is None for each in action.work.accumulations]
-    )
+    return action.work.copies == 1 and all([x.mean is None for x in action.work.accumulations])
 
 
 class Fill(NamedTuple):
@@ -165,6 +164,10 @@ class BackendCall(NamedTuple):
 
 Action: TypeAlias = "KernelPass | Fill | Copy | Update | BackendCall"
 """A step of a planned program; ``uses()`` are all slots that it reads or writes."""
+
+
+Shown: TypeAlias = "int | tuple[int, KnownInts, tuple[int, ...], int]"
+"""An entry of `ProgramPlan.order`."""
 
 
 def allocated_by(action: Action) -> Sequence[Slot]:

@@ -17,9 +17,10 @@ from ..engine.memory_pool import empty
 from ..engine.passes import Slot, Slots, following
 from ..lazy import evaluation
 from ..policy import limits
-from .actions import KernelPass, Read, allocated_by, is_native, tensor
+from .actions import KernelPass, Read, Shown, allocated_by, tensor
 from .arena import SlotLifetime, place
 from .planner import Planner
+from .twin_calls import runs_in_extension
 
 if TYPE_CHECKING:
     from ..lazy.deferral import DeferredExecution
@@ -31,10 +32,12 @@ _MAX_GIVEN: Final = 4096
 """The most arguments, constants and results of a small program: a sequence takes no more arrays."""
 
 
-_MAX_KEPT_BYTES: Final = 2**19
+_MAX_KEPT_BYTES: Final = 2**20
 """The most bytes of the slots of a small program, which keeps their memory from run to run."""
 _MAX_GIVEN_BYTES: Final = 2**19
 """The most bytes of arguments, constants and results of a small program. It runs on one thread."""
+_MAX_THREADS_WORTH: Final = 7
+"""The most threads beyond the first that the work of a small program is worth: 80 microseconds."""
 _MAX_CHEAP_BYTES: Final = 2**21
 """The same for a program of passes that a second thread would make hardly faster: it takes some 10
 microseconds to come, with the Python code around it 20. (Ten operations on 20,000 and 40,000
@@ -69,8 +72,9 @@ class ProgramPlan:
         The slots that outputs and stores read.
     given : list of slot
         The slots of arguments and constants, and the results.
-    order : list of int
-        If the program is simple (`is_simple`), per output the position of its slot in `results`.
+    order : list
+        If the program is simple (`is_simple`), per output the position of its slot in `results`;
+        with shape, strides and offset in bytes if it does not show the result as it lies there.
     places : list of (slot, int)
         The slots in the arena, each with its first byte.
     arena : int
@@ -104,9 +108,9 @@ class ProgramPlan:
         count = len(self.orders) + len(self.constants)
         self.results = sorted([slot for slot in shown if slot >= count])
         self.given = [*range(count), *self.results]
-        self.order: list[int] = []
+        self.order: list[Shown] = []
         if self.is_simple:
-            self.order = [self.results.index(x.slot) for x in self.outputs if type(x) is Read]
+            self.order = [self._shown(x) for x in self.outputs if type(x) is Read]
         self._measure()
         own = set(range(len(self.slots))) - {*self.given, *self.scalars}
         total = sum([x.size * x.dtype.itemsize for x in map(self.slots.__getitem__, own)])
@@ -119,12 +123,12 @@ class ProgramPlan:
             # Kernels that are bound to memory look into it for what they draw.
             and not any([getattr(action, "method", "") == "drawing" for action in self.actions])
         )
-        # One thread runs all of it, which is not to be worth more than two.
-        is_cheap = sum([work.threads - 1 for work in works]) <= 1
+        # One thread runs all of it.
+        is_cheap = sum([work.threads - 1 for work in works]) <= _MAX_THREADS_WORTH
         # The backend keeps account of larger arrays, of which the extension knows nothing.
         is_sequence = (
             self.is_simple
-            and all(map(is_native, self.actions))
+            and all(map(runs_in_extension, self.actions))
             and max([self.slots[i].size for i in self.given], default=0) <= limits.tracked
         )
         self.is_small = can_keep and is_cheap and given <= most
@@ -193,14 +197,25 @@ class ProgramPlan:
 
     @property
     def is_simple(self) -> bool:
-        """Whether arguments are taken as they are, and each output is a result of its own."""
+        """Whether arguments are taken as they are, and each output shows a result of its own."""
         if self.stores or any(self.orders):
             return False
-        shown = [x.slot for x in self.outputs if type(x) is Read and self._shows_all(x)]
+        shown = [
+            x.slot
+            for x in self.outputs
+            if type(x) is Read
+            and x.slot in self.results
+            and x.view.mask is None
+            and not x.view.is_read_only
+        ]
         return len(set(shown)) == len(shown) == len(self.outputs)
 
-    def _shows_all(self, x: Read) -> bool:
-        return x.slot in self.results and x.view == View.row_major(self.slots[x.slot].shape)
+    def _shown(self, x: Read) -> Shown:
+        number, described = self.results.index(x.slot), self.slots[x.slot]
+        if x.view == View.row_major(described.shape):
+            return number
+        offset, strides = x.view.byte_layout(described.dtype.itemsize)
+        return number, x.view.shape, tuple(strides), offset
 
     @property
     def first_result(self) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import partial
-from math import prod
+from math import nan, prod
 from typing import Any, Final
 
 import numpy as np
@@ -23,13 +23,14 @@ from ....core.view import View
 from ....explain import model
 from ....native import native
 from ..engine import fperrors, loops
-from ..engine.passes import Slot
+from ..engine.operations import reduction_pass
+from ..engine.passes import Pass, Slot
 from ..lazy import evaluation, expression
 from ..lazy.builder import Builder, Value, in_steps
 from ..lazy.explain import Translator
 from ..lazy.expression import Node
 from ..lazy.graph import Graph
-from ..policy import limits
+from ..policy import AT_ONCE_MAX, MOMENTS_AT_ONCE_MAX, adds_by_kernel, limits
 from .actions import Action, BackendCall, Copy, Fill, KernelPass, Read, Update, permutation
 
 __all__ = ["Planner", "SlotInfo", "Unplannable"]
@@ -194,11 +195,16 @@ class Planner:
                 self._values[number] = value
                 self._number_of[value.node.key] = number
                 return
+        work = None if self.explains or keywords else _reduction(step.method, arguments)
         self._evaluate(_values_in((arguments, keywords)))
         arguments, keywords = self._as_reads(arguments), self._as_reads(keywords)
         for number in step.results:
             self._values[number] = self._new_value(number)
         results = tuple([self._values[number].node.memory.slot for number in step.results])
+        if work is not None:
+            source = arguments[1 if step.method == "reduce" else 0]
+            self.actions.append(KernelPass(work.over([results[0], source.slot]), (errors,)))
+            return
         self.actions.append(BackendCall(step.method, arguments, keywords, results, step.errors))
 
     def _is_built(self, position: int, step: Step, arguments: tuple[Argument, ...]) -> bool:
@@ -408,6 +414,37 @@ def _is_numpy_sum(method: str, arguments: tuple[Argument, ...]) -> bool:
     else:
         return False
     return x.node.dtype.kind in "fc" and x.view.size <= limits.tracked
+
+
+def _reduction(method: str, arguments: tuple[Argument, ...]) -> Pass | None:
+    """The pass of slot 1 into slot 0 by which a step is computed outside programs, too: a sum, mean
+    or variance of many elements, if they lie row-major."""
+    if method == "reduce":
+        op, x, axes, keepdims, *rest = arguments
+        least = AT_ONCE_MAX
+    elif method == "var":
+        x, axes, keepdims, correction = arguments
+        op, rest, least = p.VAR, [], MOMENTS_AT_ONCE_MAX
+    else:
+        return None
+    dtype, view = x.node.dtype, x.view
+    count = prod([view.shape[axis] for axis in axes])
+    if (
+        not least < view.size == prod(x.node.shape)
+        or not view.is_c_contiguous
+        or not adds_by_kernel(op, dtype, count)
+        or any([asked is not None and TO_NUMPY[asked] != dtype for asked in rest])
+    ):
+        return None
+    divisor = None
+    if op is p.MEAN:
+        divisor = float(count)
+    elif op is p.VAR:
+        divisor = count - correction if count > correction else nan
+    work, _ = reduction_pass(
+        p.VAR if op is p.VAR else p.SUM, dtype, view.shape, axes, keepdims, divisor
+    )
+    return work
 
 
 def _values_in(x: Argument) -> list[Value]:

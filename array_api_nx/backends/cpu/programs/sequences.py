@@ -6,16 +6,16 @@ A program that is one sequence, and nothing else, needs no Python code to run: s
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
-from ....contract import primitives as p
+import numpy as np
+
 from ....contract.numpy_dtypes import NDArray
-from ....contract.program import Argument
 from ....native import native
 from ..engine import fperrors
 from ..engine.passes import Slot
-from ..kernels import ARG_REDUCE
-from .actions import Action, BackendCall, KernelPass, Read, is_native, raised
+from .actions import Action, BackendCall, KernelPass, Shown, raised
+from .twin_calls import runs_in_extension, twin_call
 
 if TYPE_CHECKING:
     from ...._native import Sequence as NativeSequence
@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 __all__ = ["MAX_PASSES", "Quick", "make_sequence", "quick"]
 
 Quick: TypeAlias = (
-    "tuple[NativeSequence, tuple[int, ...], Callable[[tuple[tuple[int, ...], ...]], bool]]"
+    "tuple[NativeSequence, tuple[Shown, ...], Callable[[tuple[tuple[int, ...], ...]], bool]]"
 )
-"""A sequence; of each result its number among the last arrays given to it; and a function that
+"""A sequence; of each result its number among the last arrays given to it, with the layout in which
+it is shown if that is another (see `ProgramPlan.order`); and a function that
 warns of floating-point flags, per pass and step: False if the errstate wants more than warnings."""
 
 MAX_PASSES: Final = 64
@@ -42,7 +43,7 @@ def quick(plan: ProgramPlan) -> Quick | None:
     actions = plan.actions
     if not plan.is_simple or len(actions) > MAX_PASSES:
         return None
-    if not all([is_native(action) or _twin_call(action) is not None for action in actions]):
+    if not all(map(runs_in_extension, actions)):
         return None
     sequence = make_sequence(plan, plan.placed(), actions, divides=True)
     passes = [action for action in actions if type(action) is KernelPass]
@@ -75,16 +76,30 @@ def make_sequence(
     divides : bool
         Whether kernels may run on several threads.
     """
-    fixed = sorted({slot for action in actions for slot in action.uses() if slot in kept})
-    numbers = {slot: i for i, slot in enumerate([*plan.given, *fixed])}
+    slots = sorted({slot for action in actions for slot in action.uses() if slot in kept})
+    numbers = {slot: i for i, slot in enumerate([*plan.given, *slots])}
+    fixed = [kept[slot] for slot in slots]
     described: list[tuple[object, ...]] = []
     for action in actions:
         if isinstance(action, KernelPass):
-            operands = tuple([(numbers[slot], offset) for slot, offset in action.work.operands])
-            threads = action.work.threads if divides else 1
-            described.append((action.work.prepared, operands, threads))
+            work = action.work
+            own = dict(numbers)  # with the numbers of the accumulators of variances
+            for each in work.accumulations:
+                if each.loop.call is None:
+                    own[each.slot] = len(plan.given) + len(fixed)
+                    fixed.append(np.empty(each.size, each.identity.dtype))
+            places = [slot for slot, _ in work.operands]
+            divisions = tuple(
+                [
+                    (places.index(each.slot), numbers[each.slot], each.divisor)
+                    for each in work.accumulations
+                    if each.divisor is not None
+                ]
+            )
+            operands = tuple([(own[slot], offset) for slot, offset in work.operands])
+            described.append((work.prepared, operands, work.threads if divides else 1, divisions))
             continue
-        call = _twin_call(action)
+        call = twin_call(action)
         assert isinstance(action, BackendCall)
         assert call is not None
         layouts = []
@@ -97,80 +112,7 @@ def make_sequence(
     assert native is not None
     return native.Sequence(
         tuple([plan.expected(slot) for slot in plan.given]),
-        tuple([kept[slot] for slot in fixed]),
+        tuple(fixed),
         tuple(described),
         True,
     )
-
-
-class _TwinCall(NamedTuple):
-    """A call of a compiled callable.
-
-    Attributes
-    ----------
-    name : str
-    operands : list of Read
-    names : tuple of str
-        Of those of the other arguments that are passed by name; they are the last ones.
-    values : tuple
-        The other arguments.
-    """
-
-    name: str
-    operands: list[Read]
-    names: tuple[str, ...]
-    values: tuple[Argument, ...]
-
-
-_REDUCTIONS: Final = {
-    p.ALL: "all",
-    p.ANY: "any",
-    p.MAX: "max",
-    p.MEAN: "mean",
-    p.MIN: "min",
-    p.PROD: "prod",
-    p.SUM: "sum",
-}
-
-
-def _twin_call(action: Action) -> _TwinCall | None:
-    """The compiled callable that does for small arrays what a call of a backend's method does; None
-    if there is no such callable."""
-    call = _found_call(action)
-    if call is None or any([view.mask is not None for _, view in call.operands]):
-        return None
-    return call
-
-
-def _found_call(action: Action) -> _TwinCall | None:
-    """`_twin_call` of operands without padding."""
-    if type(action) is not BackendCall or action.errors or len(action.results) != 1:
-        return None
-    method, keywords = action.method, dict(action.keywords)
-    if method == "reduce":
-        op, x, axes, keepdims, *rest = action.arguments
-        name = _REDUCTIONS.get(op)
-        if name is None:
-            return None
-        others = {"axis": axes, "keepdims": keepdims}
-        if rest and rest[0] is not None:
-            if op not in (p.SUM, p.PROD):
-                return None
-            others["dtype"] = rest[0]
-        return _TwinCall(name, [x], tuple(others), tuple(others.values()))
-    if method == "arg_reduce":
-        op, x, axis, keepdims = action.arguments
-        return _TwinCall(ARG_REDUCE[op], [x], ("axis", "keepdims"), (axis, keepdims))
-    if method == "var":
-        x, axes, keepdims, correction = action.arguments
-        names = ("axis", "keepdims", "correction")
-        return _TwinCall("var", [x], names, (axes, keepdims, correction))
-    if method in ("sort", "argsort"):
-        x, axis = action.arguments
-        return _TwinCall(method, [x], ("axis", *keywords), (axis, *keywords.values()))
-    if method == "cast":
-        x, dtype = action.arguments
-        return _TwinCall(method, [x], (), (dtype,))
-    if method == "matmul" and not keywords:
-        return _TwinCall(method, list(action.arguments), (), ())
-    return None

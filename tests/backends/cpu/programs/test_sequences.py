@@ -41,6 +41,28 @@ def counted(x: Array, y: Array) -> Array:
 FUNCTIONS = [cheap, costly, across, counted]
 
 
+def moved(x: Array, y: Array) -> tuple[Array, ...]:
+    """Each result is shown in another layout than that in which it was computed."""
+    part = xp.flip(x * y, axis=0)[1:, ::2]
+    return (x - y).T, part, xp.permute_dims(x[:, None] + 1, (1, 2, 0)), xp.reshape(x * 2, (-1,))
+
+
+REDUCED: dict[str, Callable[[Array], Any]] = {
+    "sum": lambda x: xp.sum(x, axis=0),
+    "sum of all": xp.sum,
+    "mean": lambda x: xp.mean(x, axis=1, keepdims=True),
+    "var": lambda x: xp.var(x, axis=0),
+    "var of all": lambda x: xp.var(x, correction=1),
+    "std": lambda x: xp.std(x, axis=-1, keepdims=True, correction=2.5),
+    "no degree of freedom": lambda x: xp.var(x, correction=10**6),
+    "standardise": lambda x: (x - xp.mean(x, axis=0)) / xp.std(x, axis=0),
+    "softmax": lambda x: xp.exp(x) / xp.sum(xp.exp(x), axis=1, keepdims=True),
+    "distances": lambda x: xp.sum((x - x[0, :]) ** 2, axis=-1),
+    "of a view": lambda x: xp.mean(x[1:], axis=0),
+    "of columns": lambda x: xp.var(x.T, axis=1),
+}
+
+
 def square(n: int, dtype: Any = np.float64) -> Array:
     return xp.asarray(rng.standard_normal((n, n)).astype(dtype), copy=True)
 
@@ -127,3 +149,94 @@ def test_errors_are_warned_of_from_several_threads():
             with pytest.warns(RuntimeWarning, match="invalid value encountered in log"):
                 result = compiled(x, y)
     same(result, xp.log(x) + y)
+
+
+@pytest.mark.parametrize("name", list(REDUCED))
+@pytest.mark.parametrize("n", [130, 185, 300, 361, 400])
+def test_sums_have_the_bits_that_they_have_outside_programs(name: str, n: int) -> None:
+    """Whether one thread adds them up, as NumPy does, or a kernel."""
+    function = REDUCED[name]
+    for dtype in (np.float32, np.float64):
+        x = square(n, dtype)
+        compiled = xp.compile(function)
+        for _ in range(3):
+            assert_same(compiled(x), function(x))
+
+
+@pytest.mark.parametrize("name", ["sum", "mean", "var", "std", "standardise", "softmax"])
+def test_programs_with_sums_run_without_python(name: str, python_runs: list[object]) -> None:
+    compiled = xp.compile(REDUCED[name])
+    x = square(300)
+    compiled(x)
+    python_runs.clear()
+    compiled(x)
+    assert not python_runs
+
+
+def test_sums_that_overflow_warn_as_outside_programs() -> None:
+    x = xp.full((300, 300), 1e308)
+    for function in (lambda x: xp.sum(x, axis=0), lambda x: xp.mean(x, axis=1)):
+        compiled = xp.compile(function)
+        for run in (function, compiled, compiled):
+            with pytest.warns(RuntimeWarning, match="overflow encountered in reduce"):
+                result = run(x)
+            assert xp.all(xp.isinf(result))
+
+
+@pytest.mark.parametrize("n", [3, 40, 300])
+def test_results_in_other_layouts(n: int, python_runs: list[object]) -> None:
+    x, y = square(n), square(n)
+    compiled = xp.compile(moved)
+    expected = [np.asarray(each) for each in moved(x, y)]
+    compiled(x, y)
+    python_runs.clear()
+    results = compiled(x, y)
+    assert not python_runs
+    for result, wanted in zip(results, expected, strict=True):
+        array = np.asarray(result)
+        assert array.strides == wanted.strides
+        np.testing.assert_array_equal(array, wanted)
+    results[1][...] = 7.0  # nobody else has this memory
+    for number in (0, 2, 3):
+        np.testing.assert_array_equal(np.asarray(results[number]), expected[number])
+    for result, wanted in zip(compiled(x, y), expected, strict=True):
+        np.testing.assert_array_equal(np.asarray(result), wanted)
+
+
+WRONG_ORDERS: list[tuple[Any, ...]] = [
+    (),
+    (1,),
+    (-1,),
+    ((),),
+    ((0, (4,), (8,)),),
+    ((1, (4,), (8,), 0),),
+    ((0, (5,), (8,), 0),),
+    ((0, (4,), (8,), 8),),
+    ((0, (4,), (8,), -8),),
+    ((0, (4,), (-8,), 0),),
+    ((0, (4,), (), 0),),
+    ((0, (0,), (8,), 0),),
+    ((0, 4, 8, 0),),
+    ((0, (4.0,), (8,), 0),),
+    ((0, (2**62, 2**62), (8, 8), 0),),
+    ((0, (2**40, 2**40), (0, 0), 0),),
+    ((0, (2,), (-(2**63),), 0),),
+    ((0, (4,), (8,), 2**63 - 1),),
+]
+
+
+@pytest.mark.parametrize("order", WRONG_ORDERS)
+def test_layouts_outside_the_memory_are_left_to_python(order: tuple[Any, ...]) -> None:
+    compiled: Any = xp.compile(lambda x: x * 2)
+    x = xp.asarray([1.0, 2.0, 3.0, 4.0])
+    for _ in range(3):
+        compiled(x)
+    sequence, constants, good, is_single, report = compiled._program
+    assert good == (0,)
+    program = (sequence, constants, order, is_single, report)
+    if not order:
+        with pytest.raises(TypeError, match="_program must be"):
+            compiled._program = program
+        return
+    compiled._program = program
+    np.testing.assert_array_equal(np.asarray(compiled(x)), [2.0, 4.0, 6.0, 8.0])
