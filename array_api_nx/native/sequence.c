@@ -24,14 +24,17 @@ typedef struct {
     int written;
 } Expected;
 
-/* What is divided after a kernel: the sums that an operand has accumulated, or the sums of squares of
-   its moments. */
+/* What becomes of what an operand has accumulated, once its kernel has run. */
 typedef struct {
     npy_intp operand, count; /* of the elements, which follow each other */
-    npy_intp target;         /* the number of the array that they go to */
+    npy_intp copies;         /* so many tasks have accumulators of their own */
+    npy_intp target;         /* the number of the array that the result goes to */
     npy_intp itemsize;       /* of an element there */
+    const Loop *combining;   /* the accumulators of two tasks; NULL if there is one copy */
+    const char *identity;    /* what is combined starts from it */
+    int divides;             /* sums, or the sums of squares of moments */
     double divisor;
-} Division;
+} Outcome;
 
 /* A pass: a kernel, or the call of a twin. */
 typedef struct {
@@ -40,8 +43,8 @@ typedef struct {
     npy_intp threads;
     int arrays[MAX_OPERANDS];
     npy_intp offsets[MAX_OPERANDS];
-    Division *divisions;
-    int division_count;
+    Outcome *outcomes;
+    int outcome_count;
 } Pass;
 
 typedef struct {
@@ -131,9 +134,6 @@ static int check_source(SequenceObject *self, const Pass *pass, int i)
     if (address % (npy_uintp)aligned != 0) {
         return refuse("operand %d is not aligned to %zd bytes", i, aligned);
     }
-    if (operand->task_stride != 0) {
-        return refuse("a pass of a sequence has no accumulators per task");
-    }
     return 1;
 }
 
@@ -167,60 +167,116 @@ static int check_call(SequenceObject *self, TwinCall *call)
     return 1;
 }
 
-/* Check that what is divided was accumulated, and that the array that it goes to has room for it. */
-static int read_division(SequenceObject *self, const Pass *pass, PyObject *description,
-                         Division *division)
+/* Find the loop that combines the accumulators of tasks, which each has its own. */
+static int read_combining(const Kernel *kernel, PyObject *description, Outcome *outcome)
+{
+    if ((description == Py_None) != (outcome->copies == 1)) {
+        return refuse("accumulators of several tasks, and only those, need a loop that combines");
+    }
+    if (description == Py_None) {
+        return 1;
+    }
+    const Loop *loop = PyCapsule_GetPointer(description, LOOP_NAME);
+    if (loop == NULL) {
+        return 0;
+    }
+    const npy_intp itemsize = kernel->operands[outcome->operand].itemsize;
+    if (loop->function == NULL || loop->sources != 2 || loop->itemsizes[0] != itemsize ||
+        loop->itemsizes[1] != itemsize || loop->itemsizes[2] != itemsize) {
+        return refuse("the loop that combines accumulators takes other elements");
+    }
+    outcome->combining = loop;
+    for (int i = 0; i < kernel->step_count; i++) {
+        if (kernel->steps[i].reduces && kernel->steps[i].target == outcome->operand) {
+            outcome->identity = kernel->steps[i].identity;
+        }
+    }
+    return outcome->identity != NULL || refuse("nothing accumulates what is combined");
+}
+
+/* Check that something was accumulated, and that the array that it goes to has room for it. */
+static int read_outcome(SequenceObject *self, const Pass *pass, PyObject *description,
+                        Outcome *outcome)
 {
     const int count = self->given_count + self->fixed_count;
-    if (!check_tuple(description, 3, 3, "a division") ||
+    if (!check_tuple(description, 4, 4, "an outcome") ||
         !read_int(PyTuple_GET_ITEM(description, 0), 0, pass->kernel->operand_count - 1,
-                  "an operand", &division->operand) ||
+                  "an operand", &outcome->operand) ||
         !read_int(PyTuple_GET_ITEM(description, 1), 0, count - 1, "an array's number",
-                  &division->target)) {
+                  &outcome->target)) {
         return 0;
     }
-    division->divisor = PyFloat_AsDouble(PyTuple_GET_ITEM(description, 2));
-    if (division->divisor == -1 && PyErr_Occurred()) {
+    PyObject *const divisor = PyTuple_GET_ITEM(description, 2);
+    outcome->divides = divisor != Py_None;
+    outcome->divisor = outcome->divides ? PyFloat_AsDouble(divisor) : 1;
+    if (outcome->divisor == -1 && PyErr_Occurred()) {
         return 0;
     }
-    const Operand *operand = &pass->kernel->operands[division->operand];
-    const int number = (int)division->target, target_is_given = number < self->given_count;
+    const Operand *operand = &pass->kernel->operands[outcome->operand];
+    const int number = (int)outcome->target, target_is_given = number < self->given_count;
     const npy_intp size = memory_size(self, number);
-    division->count = (operand->high - operand->low) / operand->itemsize;
-    division->itemsize = division->count == 0 ? 0 : size / division->count;
-    const int is_float = division->itemsize == sizeof(npy_float);
+    outcome->copies = operand->task_stride == 0 ? 1 : pass->kernel->tasks;
+    outcome->count = (operand->high - operand->low) / operand->itemsize / outcome->copies;
+    outcome->itemsize = outcome->count == 0 ? 0 : size / outcome->count;
+    if (!operand->accumulates || outcome->count * outcome->itemsize != size ||
+        (operand->task_stride != 0 && operand->task_stride != outcome->count * operand->itemsize)) {
+        return refuse("an outcome is of accumulators, and fills its array");
+    }
+    if (!read_combining(pass->kernel, PyTuple_GET_ITEM(description, 3), outcome)) {
+        return 0;
+    }
+    const int is_float = outcome->itemsize == sizeof(npy_float);
     const int is_moments = operand->itemsize == sizeof(Moments);
-    if (!operand->accumulates || division->count * division->itemsize != size ||
-        (!is_float && division->itemsize != sizeof(npy_double)) ||
-        (!is_moments && operand->itemsize != division->itemsize)) {
-        return refuse("what is divided must be accumulated, and fill an array of floats or doubles");
+    if (!outcome->divides && outcome->combining == NULL) {
+        return refuse("an outcome is divided, combined, or both");
+    }
+    if (outcome->divides && !is_float && outcome->itemsize != sizeof(npy_double)) {
+        return refuse("what is divided goes to floats or doubles");
+    }
+    if (!(is_moments && outcome->divides) && operand->itemsize != outcome->itemsize) {
+        return refuse("an outcome has elements of other bytes than its accumulators");
     }
     if (target_is_given) {
         self->given[number].written = 1;
-        self->given[number].misaligned |= (npy_uintp)alignment(division->itemsize) - 1;
+        self->given[number].misaligned |= (npy_uintp)alignment(outcome->itemsize) - 1;
         return 1;
     }
     PyArrayObject *array = self->fixed[number - self->given_count];
     return (PyArray_ISWRITEABLE(array) && PyArray_ISALIGNED(array) &&
-            PyArray_ITEMSIZE(array) == division->itemsize) ||
-           refuse("what is divided goes to an array that cannot take it");
+            PyArray_ITEMSIZE(array) == outcome->itemsize) ||
+           refuse("an outcome goes to an array that cannot take it");
 }
 
-static int read_divisions(SequenceObject *self, Pass *pass, PyObject *description)
+static int read_outcomes(SequenceObject *self, Pass *pass, PyObject *description)
 {
-    if (!check_tuple(description, 0, MAX_OPERANDS, "the divisions")) {
+    if (!check_tuple(description, 0, MAX_OPERANDS, "the outcomes")) {
         return 0;
     }
     const Py_ssize_t count = PyTuple_GET_SIZE(description);
-    pass->divisions = count == 0 ? NULL : PyMem_Calloc((size_t)count, sizeof(Division));
-    if (count > 0 && pass->divisions == NULL) {
+    pass->outcomes = count == 0 ? NULL : PyMem_Calloc((size_t)count, sizeof(Outcome));
+    if (count > 0 && pass->outcomes == NULL) {
         PyErr_NoMemory();
         return 0;
     }
-    while (pass->division_count < count) {
-        const int i = pass->division_count++;
-        if (!read_division(self, pass, PyTuple_GET_ITEM(description, i), &pass->divisions[i])) {
+    while (pass->outcome_count < count) {
+        const int i = pass->outcome_count++;
+        if (!read_outcome(self, pass, PyTuple_GET_ITEM(description, i), &pass->outcomes[i])) {
             return 0;
+        }
+    }
+    return 1;
+}
+
+/* Check that what each task accumulates for itself is combined. */
+static int check_combined(const Pass *pass)
+{
+    for (int i = 0; i < pass->kernel->operand_count; i++) {
+        int combined = pass->kernel->operands[i].task_stride == 0;
+        for (int j = 0; j < pass->outcome_count; j++) {
+            combined |= pass->outcomes[j].operand == i;
+        }
+        if (!combined) {
+            return refuse("operand %d has accumulators per task that nothing combines", i);
         }
     }
     return 1;
@@ -264,8 +320,11 @@ static int read_pass(SequenceObject *self, Pass *pass, PyObject *description)
             return 0;
         }
     }
-    return PyTuple_GET_SIZE(description) == 3 ||
-           read_divisions(self, pass, PyTuple_GET_ITEM(description, 3));
+    if (PyTuple_GET_SIZE(description) == 4 &&
+        !read_outcomes(self, pass, PyTuple_GET_ITEM(description, 3))) {
+        return 0;
+    }
+    return check_combined(pass);
 }
 
 static int read_sequence(SequenceObject *self, PyObject *given, PyObject *fixed, PyObject *passes)
@@ -317,7 +376,7 @@ static void sequence_dealloc(PyObject *object)
     }
     for (int i = 0; i < self->pass_count; i++) {
         free_twin_call(self->passes[i].call);
-        PyMem_Free(self->passes[i].divisions);
+        PyMem_Free(self->passes[i].outcomes);
     }
     PyMem_Free(self->given);
     PyMem_Free(self->fixed);
@@ -388,29 +447,53 @@ static void start_accumulators(const SequenceObject *self, const Pass *pass, cha
     }
 }
 
-/* Divide in double precision, as NumPy does for a mean. What is computed here raises no errors that
-   anybody is told of. */
-static void run_divisions(const Pass *pass, char *const *bases, char *const *addresses)
+/* Combine the accumulators of all tasks as a ufunc reduces them: those of one result at once, of
+   several task by task. */
+static void combine(const Outcome *outcome, const char *from, npy_intp itemsize, char *to)
 {
-    for (int i = 0; i < pass->division_count; i++) {
-        const Division *division = &pass->divisions[i];
-        const Operand *operand = &pass->kernel->operands[division->operand];
-        const char *from = addresses[division->operand] + operand->low;
-        char *to = bases[division->target];
-        for (npy_intp j = 0; j < division->count; j++, from += operand->itemsize) {
-            const double sum = operand->itemsize == sizeof(Moments) ? ((const Moments *)from)->squares
-                               : operand->itemsize == sizeof(npy_double)
-                                   ? *(const npy_double *)from
-                                   : *(const npy_float *)from;
-            const double quotient = sum / division->divisor;
-            if (division->itemsize == sizeof(npy_double)) {
-                ((npy_double *)to)[j] = quotient;
-            } else {
-                ((npy_float *)to)[j] = (npy_float)quotient;
-            }
+    const npy_intp several = outcome->count > 1, row = outcome->count * itemsize;
+    npy_intp count = several ? outcome->count : outcome->copies;
+    npy_intp steps[3] = {several * itemsize, itemsize, several * itemsize};
+    fill(to, outcome->identity, itemsize, outcome->count);
+    for (npy_intp i = 0; i < (several ? outcome->copies : 1); i++) {
+        char *args[3] = {to, (char *)from + i * row, to};
+        outcome->combining->function(args, &count, steps, outcome->combining->data);
+    }
+}
+
+/* Divide in double precision, as NumPy does for a mean. */
+static void divide(const Outcome *outcome, const char *from, npy_intp itemsize, char *to)
+{
+    for (npy_intp j = 0; j < outcome->count; j++, from += itemsize) {
+        const double sum = itemsize == sizeof(Moments)      ? ((const Moments *)from)->squares
+                           : itemsize == sizeof(npy_double) ? *(const npy_double *)from
+                                                            : *(const npy_float *)from;
+        const double quotient = sum / outcome->divisor;
+        if (outcome->itemsize == sizeof(npy_double)) {
+            ((npy_double *)to)[j] = quotient;
+        } else {
+            ((npy_float *)to)[j] = (npy_float)quotient;
         }
     }
-    if (pass->division_count > 0) {
+}
+
+/* What is computed here raises no errors that anybody is told of. */
+static void run_outcomes(const Pass *pass, char *const *bases, char *const *addresses)
+{
+    for (int i = 0; i < pass->outcome_count; i++) {
+        const Outcome *outcome = &pass->outcomes[i];
+        const Operand *operand = &pass->kernel->operands[outcome->operand];
+        const char *from = addresses[outcome->operand] + operand->low;
+        char *to = bases[outcome->target];
+        if (outcome->combining != NULL && outcome->count > 0) {
+            combine(outcome, from, operand->itemsize, to);
+            from = to;
+        }
+        if (outcome->divides) {
+            divide(outcome, from, operand->itemsize, to);
+        }
+    }
+    if (pass->outcome_count > 0) {
         clear_flags();
     }
 }
@@ -515,7 +598,7 @@ static int run_pass(const SequenceObject *self, const Pass *pass, char *const *b
     }
     if (is_empty(kernel)) {
         start_accumulators(self, pass, addresses);
-        run_divisions(pass, bases, addresses);
+        run_outcomes(pass, bases, addresses);
         return 1;
     }
     for (int i = 0; i < kernel->operand_count; i++) {
@@ -533,7 +616,7 @@ static int run_pass(const SequenceObject *self, const Pass *pass, char *const *b
         }
         start_accumulators(self, pass, addresses);
         run_kernel(&team, kernel, addresses, flags);
-        run_divisions(pass, bases, addresses);
+        run_outcomes(pass, bases, addresses);
         complete = take_gil(&team.interrupt);
     } else {
         PyErr_NoMemory();
@@ -829,9 +912,10 @@ static PyType_Slot sequence_slots[] = {
     {Py_tp_doc, "Sequence(given, fixed, passes, keeps_gil)\n--\n\n"
                 "Kernels to run one after the other.\n\n"
                 "given: (shape, dtype) per array that comes with a call; fixed: arrays; passes: "
-                "(Kernel, ((array's number, byte offset) per operand), threads[, ((operand, array's "
-                "number, divisor) per sum, or sum of squares, that is then divided)]), or the call of a "
-                "compiled callable: (name, ((array's number, dtype, shape, strides and offset in "
+                "(Kernel, ((array's number, byte offset) per operand), threads[, ((operand, number of "
+                "the array for the result, divisor or None, loop that combines the accumulators of "
+                "tasks or None) per operand that is divided, or that each task has for itself)]), or "
+                "the call of a compiled callable: (name, ((array's number, dtype, shape, strides and offset in "
                 "bytes) per operand), number of the result, names of the last arguments, values of all but the operands)."},
     {Py_tp_new, sequence_new},
     {Py_tp_dealloc, sequence_dealloc},

@@ -24,7 +24,7 @@ from tests.support.tables import for_each
 pytestmark = pytest.mark.skipif(native is None, reason="no extension")
 
 NDArray = np.ndarray[Any, Any]
-F4, F8, I8 = map(np.dtype, (np.float32, np.float64, np.int64))
+F4, F8, I8, BOOL = map(np.dtype, (np.float32, np.float64, np.int64, np.bool_))
 
 
 def sequence(given: Any, fixed: Any, passes: Any, keeps_gil: bool = True) -> Any:
@@ -146,7 +146,7 @@ def test_sums_are_divided(dtype, axis):
     count = x.shape[1 - axis]
     kernel = ready(reduction(p.SUM, x.shape, axis, dtype))
     whole = sequence(
-        ((x.shape, dtype), ((count,), dtype)), (), ((kernel, at(0, 1), 1, ((1, 1, 7.5),)),)
+        ((x.shape, dtype), ((count,), dtype)), (), ((kernel, at(0, 1), 1, ((1, 1, 7.5, None),)),)
     )
     result = np.full(count, 3, dtype)
     assert whole.run([x, result]) is None
@@ -168,7 +168,7 @@ def test_sums_of_squares_are_divided(dtype, divisor, fixed):
     whole = sequence(
         given[: 2 - fixed],
         (moments, result)[: 1 + fixed],
-        ((kernel, at(0, number), 1, ((1, 3 - number, divisor),)),),
+        ((kernel, at(0, number), 1, ((1, 3 - number, divisor, None),)),),
     )
     for _ in range(2):
         assert whole.run([x, result][: 2 - fixed]) is None
@@ -177,32 +177,35 @@ def test_sums_of_squares_are_divided(dtype, divisor, fixed):
 
 
 SUM: Final = reduction(p.SUM, (7, 5), 0)
-WRONG_DIVISIONS: list[tuple[Any, type[Exception], str]] = [
-    (5, TypeError, "the divisions must be a tuple"),
-    ((5,), TypeError, "a division must be a tuple"),
-    (((1, 1),), ValueError, "a division must have 3 to 3 items"),
-    (((2, 1, 7.0),), ValueError, "an operand must be from 0 to 1, not 2"),
-    (((1, 4, 7.0),), ValueError, "an array's number must be from 0 to 3, not 4"),
-    (((1, -1, 7.0),), ValueError, "an array's number must be from 0 to 3, not -1"),
-    (((1, 1, "7"),), TypeError, "must be real number"),
-    (((0, 1, 7.0),), ValueError, "what is divided must be accumulated"),
-    (((1, 0, 7.0),), ValueError, "fill an array of floats or doubles"),
-    (((1, 2, 7.0),), ValueError, "fill an array of floats or doubles"),
-    (((1, 3, 7.0),), ValueError, "an array that cannot take it"),
+ADDITION: Final = loops.reduction(p.SUM, F8)[0].pointer  # type: ignore[index]
+WRONG_OUTCOMES: list[tuple[Any, type[Exception], str]] = [
+    (5, TypeError, "the outcomes must be a tuple"),
+    ((5,), TypeError, "an outcome must be a tuple"),
+    (((1, 1),), ValueError, "an outcome must have 4 to 4 items"),
+    (((2, 1, 7.0, None),), ValueError, "an operand must be from 0 to 1, not 2"),
+    (((1, 4, 7.0, None),), ValueError, "an array's number must be from 0 to 3, not 4"),
+    (((1, -1, 7.0, None),), ValueError, "an array's number must be from 0 to 3, not -1"),
+    (((1, 1, "7", None),), TypeError, "must be real number"),
+    (((1, 1, None, None),), ValueError, "divided, combined, or both"),
+    (((0, 1, 7.0, None),), ValueError, "an outcome is of accumulators"),
+    (((1, 0, 7.0, None),), ValueError, "goes to floats or doubles"),
+    (((1, 2, 7.0, None),), ValueError, "elements of other bytes than its accumulators"),
+    (((1, 3, 7.0, None),), ValueError, "an array that cannot take it"),
+    (((1, 1, 7.0, ADDITION),), ValueError, "accumulators of several tasks, and only those"),
 ]
 
 
-@for_each(("divisions", "error", "message"), WRONG_DIVISIONS)
-def test_wrong_divisions(divisions, error, message):
+@for_each(("outcomes", "error", "message"), WRONG_OUTCOMES)
+def test_wrong_outcomes(outcomes, error, message):
     given = (((7, 5), F8), ((5,), F8))
     fixed = (np.ones(5, F4), locked(np.ones(5)))
     with pytest.raises(error, match=message):
-        sequence(given, fixed, ((ready(SUM), at(0, 1), 1, divisions),))
+        sequence(given, fixed, ((ready(SUM), at(0, 1), 1, outcomes),))
 
 
 def test_what_is_divided_goes_to_memory_that_is_written():
     given = (((7, 5), F8), ((5,), F8), ((5,), F8))
-    whole = sequence(given, (), ((ready(SUM), at(0, 1), 1, ((1, 2, 7.0),)),))
+    whole = sequence(given, (), ((ready(SUM), at(0, 1), 1, ((1, 2, 7.0, None),)),))
     x, sums = np.ones((7, 5)), np.zeros(5)
     assert whole.run([x, sums, locked(np.zeros(5))]) is False
     means = np.zeros(5)
@@ -557,9 +560,77 @@ def test_accumulators_of_nothing_stay_inside():
             sequence((((0, 3), F8), ((count,), F8)), (), ((ready(kernel), at(0, 1), 1),))
 
 
-def test_no_accumulators_per_task():
-    kernel = reduction(p.SUM, (1, 40), 1)
-    operands = kernel.operands[0], kernel.operands[1]._replace(task_stride=8)
-    kernel = kernel._replace(operands=operands, split=1, step=16, tasks=3)
-    with pytest.raises(ValueError, match="no accumulators per task"):
-        sequence((((40,), F8), ((3,), F8)), (), ((ready(kernel), at(0, 1), 1),))
+def per_task(op: Primitive, columns: int, dtype: Any) -> Kernel:
+    """A kernel that reduces 44 rows to one, in 11 tasks with accumulators of their own."""
+    kernel = reduction(op, (44, columns), 0, dtype)
+    data, accumulators = kernel.operands
+    stride = columns * accumulators.itemsize
+    return kernel._replace(
+        operands=(data, accumulators._replace(task_stride=stride)), split=0, step=4, tasks=11
+    )
+
+
+@for_each("columns", [1, 2, 40])
+@for_each(
+    ("op", "dtype"),
+    [(p.SUM, F4), (p.SUM, F8), (p.MAX, F4), (p.ALL, BOOL), (p.COUNT_NONZERO, BOOL), (p.PROD, I8)],
+)
+@for_each("fixed", [False, True])
+@for_each("zero", [0, 1])
+def test_accumulators_of_tasks_are_combined(op, dtype, columns, fixed, zero):
+    """With the bits of a ufunc that reduces them."""
+    x = np.random.default_rng(2).normal(size=(44, columns))
+    x = (x > -1).astype(dtype) if np.dtype(dtype).kind in "bi" else x.astype(dtype)
+    x[:, 0] = x[:, 0] * dtype.type(zero)
+    loop, identity = loops.reduction(op, np.dtype(dtype))  # type: ignore[misc]
+    combining = loops.combining(loop)
+    assert combining is not None
+    parts = np.empty((11, columns), identity.dtype)
+    result = np.empty(columns, identity.dtype)
+    given: Any = ((x.shape, np.dtype(dtype)), ((columns,), identity.dtype))
+    number = 1 if fixed else 2
+    whole = sequence(
+        given[: 2 - fixed],
+        (parts.reshape(-1), result)[: 1 + fixed],
+        (
+            (
+                ready(per_task(op, columns, dtype)),
+                at(0, number),
+                2,
+                ((1, 3 - number, None, combining.pointer),),
+            ),
+        ),
+    )
+    for _ in range(2):
+        result.view(np.uint8).fill(1)
+        assert whole.run([x, result][: 2 - fixed]) is None
+        expected = combining.ufunc.reduce(parts, axis=0, dtype=identity.dtype)  # type: ignore[union-attr]
+        np.testing.assert_array_equal(result, expected)
+        np.testing.assert_allclose(
+            expected, loop.ufunc.reduce(x, axis=0, dtype=identity.dtype), rtol=1e-5
+        )
+
+
+def test_combined_and_divided():
+    loop, _ = loops.reduction(p.SUM, F8)  # type: ignore[misc]
+    combining = loops.combining(loop)
+    assert combining is not None
+    passes = ((ready(per_task(p.SUM, 3, F8)), at(0, 2), 1, ((1, 1, 44.0, combining.pointer),)),)
+    whole = sequence((((44, 3), F8), ((3,), F8)), (np.empty(33),), passes)
+    x, means = np.arange(132.0).reshape(44, 3), np.empty(3)
+    assert whole.run([x, means]) is None
+    np.testing.assert_array_equal(means, x.mean(axis=0))
+
+
+def test_accumulators_per_task_need_what_combines_them():
+    described: Any = (((44, 3), F8), ((3,), F8)), (np.empty(33),)
+    kernel = ready(per_task(p.SUM, 3, F8))
+    with pytest.raises(ValueError, match="operand 1 has accumulators per task that nothing"):
+        sequence(*described, ((kernel, at(0, 2), 1),))
+    with pytest.raises(ValueError, match="accumulators of several tasks, and only those"):
+        sequence(*described, ((kernel, at(0, 2), 1, ((1, 1, 44.0, None),)),))
+    for other in (loops.find(p.ADD, F4), loops.reduction(p.VAR, F8)[0]):  # type: ignore[index]
+        with pytest.raises(ValueError, match="takes other elements"):
+            sequence(*described, ((kernel, at(0, 2), 1, ((1, 1, None, other.pointer),)),))  # type: ignore[union-attr]
+    with pytest.raises(ValueError, match="PyCapsule"):
+        sequence(*described, ((kernel, at(0, 2), 1, ((1, 1, None, 5),)),))

@@ -29,6 +29,7 @@ __all__ = [
     "Loop",
     "Operation",
     "cast",
+    "combining",
     "drawing_kind",
     "drawn",
     "extreme",
@@ -509,6 +510,16 @@ def reduction(op: Primitive, dtype: NumPyDType) -> tuple[Loop, NDArray] | None:
         return None
     loop = _of_ufunc(ufunc, (dtype, dtype), dtype, 0.3, "reduce")
     return None if loop is None else (loop, _identity(op, dtype))
+
+
+@cache
+def combining(loop: Loop) -> Loop | None:
+    """The loop that combines two accumulators of a reduction's loop. None for moments, which
+    Python combines."""
+    if loop.ufunc is None:
+        return None
+    dtype = loop.output
+    return _of_ufunc(loop.ufunc, (dtype, dtype), dtype, loop.cost, loop.name)
 
 
 @cache

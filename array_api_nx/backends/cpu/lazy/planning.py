@@ -577,7 +577,14 @@ class _PassBuilder:
             raise NotInTiles
         whole = axes.pop() if self.waiting else ()
         cost = sum([step.loop.cost for step in program])
-        timetable = schedule(self.space, self.layouts, sum(registers), frozenset(whole), cost)
+        timetable = schedule(
+            self.space,
+            self.layouts,
+            sum(registers),
+            frozenset(whole),
+            cost,
+            is_exact=all([graph.nodes[i].dtype.kind in "biu" for i in self.reductions]),
+        )
         program = [_turned(step, timetable) for step in program]
         for i, value, target in zip(self.reductions, reduced, accumulators, strict=True):
             node = graph.nodes[i]

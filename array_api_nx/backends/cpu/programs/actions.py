@@ -18,6 +18,7 @@ from ....contract.strided import Tensor
 from ....core.symbolic import KnownInts
 from ....core.view import View
 from ..engine import fperrors
+from ..engine.loops import combining
 from ..engine.passes import Pass, Slot, Slots, errors_of, run_pass
 from ..engine.progress import ProgressBar
 from ..lazy import evaluation
@@ -82,7 +83,10 @@ def is_native(action: object) -> bool:
     """Whether the extension runs an action without Python code."""
     if type(action) is not KernelPass:
         return False
-    return action.work.copies == 1 and all([x.mean is None for x in action.work.accumulations])
+    works = action.work.accumulations
+    return all([x.mean is None for x in works]) and (
+        action.work.copies == 1 or all([combining(x.loop) is not None for x in works])
+    )
 
 
 class Fill(NamedTuple):

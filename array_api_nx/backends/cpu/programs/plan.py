@@ -32,7 +32,7 @@ _MAX_GIVEN: Final = 4096
 """The most arguments, constants and results of a small program: a sequence takes no more arrays."""
 
 
-_MAX_KEPT_BYTES: Final = 2**20
+_MAX_KEPT_BYTES: Final = 2**21
 """The most bytes of the slots of a small program, which keeps their memory from run to run."""
 _MAX_GIVEN_BYTES: Final = 2**19
 """The most bytes of arguments, constants and results of a small program. It runs on one thread."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from ....contract.numpy_dtypes import NDArray
 from ....native import native
-from ..engine import fperrors
+from ..engine import fperrors, loops
 from ..engine.passes import Slot
 from .actions import Action, BackendCall, KernelPass, Shown, raised
 from .twin_calls import runs_in_extension, twin_call
@@ -83,21 +83,21 @@ def make_sequence(
     for action in actions:
         if isinstance(action, KernelPass):
             work = action.work
-            own = dict(numbers)  # with the numbers of the accumulators of variances
-            for each in work.accumulations:
-                if each.loop.call is None:
-                    own[each.slot] = len(plan.given) + len(fixed)
-                    fixed.append(np.empty(each.size, each.identity.dtype))
+            own = dict(numbers)  # with the numbers of the accumulators that are no results
             places = [slot for slot, _ in work.operands]
-            divisions = tuple(
-                [
-                    (places.index(each.slot), numbers[each.slot], each.divisor)
-                    for each in work.accumulations
-                    if each.divisor is not None
-                ]
-            )
+            outcomes: list[tuple[int, int, float | None, object]] = []
+            for each in work.accumulations:
+                combining = loops.combining(each.loop) if work.copies > 1 else None
+                if each.loop.call is None or combining is not None:
+                    own[each.slot] = len(plan.given) + len(fixed)
+                    fixed.append(np.empty(each.size * work.copies, each.identity.dtype))
+                if each.divisor is not None or combining is not None:
+                    pointer = None if combining is None else combining.pointer
+                    place = places.index(each.slot)
+                    outcomes.append((place, numbers[each.slot], each.divisor, pointer))
             operands = tuple([(own[slot], offset) for slot, offset in work.operands])
-            described.append((work.prepared, operands, work.threads if divides else 1, divisions))
+            threads = work.threads if divides else 1
+            described.append((work.prepared, operands, threads, tuple(outcomes)))
             continue
         call = twin_call(action)
         assert isinstance(action, BackendCall)

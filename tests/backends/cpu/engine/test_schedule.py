@@ -534,6 +534,20 @@ def test_all_axes(shape):
     assert balanced(plan)
 
 
+def test_what_is_exact_is_divided_sooner():
+    """Where nobody can tell the parts from the result."""
+    layouts = [Layout((8,), 8, "input"), Layout((0,), 8, "accumulator")]
+    for size, exact, partial in (
+        (module.EXACT_PARTIAL_MIN, True, False),
+        (module.EXACT_PARTIAL_MIN + 1, True, True),
+        (module.PARTIAL_MIN, False, False),
+        (module.PARTIAL_MIN + 1, False, True),
+    ):
+        plan = schedule((size,), layouts, 0, is_exact=exact)
+        assert plan.partial is partial
+        assert (plan.tasks > 1) is partial
+
+
 def test_no_axes():
     plan = reduction((N,), ())
     assert plan.reduced == (False, False)

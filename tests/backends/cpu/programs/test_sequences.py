@@ -38,7 +38,12 @@ def counted(x: Array, y: Array) -> Array:
     return xp.count_nonzero((x > 0.2) & (y < 0.5))
 
 
-FUNCTIONS = [cheap, costly, across, counted]
+def bounds(x: Array, y: Array) -> tuple[Array, ...]:
+    """Each task may have accumulators of its own."""
+    return xp.any(x > y + 4), xp.max(x - y), xp.all(x > y - 2, axis=0), xp.count_nonzero(x > y)
+
+
+FUNCTIONS = [cheap, costly, across, counted, bounds]
 
 
 def moved(x: Array, y: Array) -> tuple[Array, ...]:
@@ -95,13 +100,28 @@ def same(found: Any, expected: Any) -> None:
 def test_kernels_run_without_python_up_to_the_threshold(function, threads, dtype, python_runs):
     compiled = xp.compile(function)
     with xp.config_context(num_threads=threads):
-        for n in (7, 200, 316):
+        for n in (7, 200, 316, 400):
             python_runs.clear()
             for _ in range(4):
                 x, y = square(n, dtype), square(n, dtype)
                 same(compiled(x, y), function(x, y))
             if n * n <= limits.tracked:
                 assert len(python_runs) <= 1
+
+
+@pytest.mark.parametrize("axis", [None, 0])
+def test_sums_of_parts_have_the_same_bits_whatever_the_threads(axis, python_runs):
+    compiled = xp.compile(lambda x: xp.mean(x * x, axis=axis))
+    x = square(400)
+    found = []
+    for threads in (1, 2, 3, 2):
+        with xp.config_context(num_threads=threads):
+            found.append(compiled(x))
+    assert len(python_runs) <= 1
+    expected = np.mean(np.asarray(x) ** 2, axis=axis)
+    np.testing.assert_allclose(np.asarray(found[0]), expected, rtol=1e-12)
+    for other in found[1:]:
+        assert_same(other, found[0])
 
 
 def test_what_others_account_for_is_left_to_python(python_runs):
