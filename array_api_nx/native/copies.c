@@ -145,10 +145,23 @@ static int turn_tile(View to, View from, npy_intp itemsize, npy_intp rows, npy_i
 }
 #endif
 
+/* Copy one row to several that follow each other: the first ones to the next ones, always more. */
+static void repeat(char *to, const char *from, npy_intp length, npy_intp rows)
+{
+    memcpy(to, from, (size_t)length);
+    for (npy_intp done = 1; done < rows; done *= 2) {
+        memcpy(to + done * length, to, (size_t)(least(done, rows - done) * length));
+    }
+}
+
 void copy_tile(View to, View from, npy_intp itemsize, npy_intp rows, npy_intp columns)
 {
     if (to.column == itemsize && from.column == itemsize) {
         const npy_intp length = columns * itemsize;
+        if (from.row == 0 && to.row == length) {
+            repeat(to.data, from.data, length, rows);
+            return;
+        }
         for (npy_intp row = 0; row < rows; row++) {
             memcpy(to.data + row * to.row, from.data + row * from.row, (size_t)length);
         }

@@ -136,11 +136,15 @@ Py_ssize_t most_threads(void)
 }
 
 int compute_walk(const Walk *walk, const Loop *loop, npy_intp serial_limit, int materialise_scalar,
-                 int *flags)
+                 int is_exact, int *flags)
 {
     if ((walk->count <= serial_limit && walk->count < TILED_FROM) || keeps_gil) {
         clear_flags();
-        run_walk(walk, loop->function, loop->data);
+        if (is_exact) {
+            run_exact_walk(walk, loop->itemsizes, loop->function, loop->data);
+        } else {
+            run_walk(walk, loop->function, loop->data);
+        }
         *flags = take_flags();
         return 1;
     }
@@ -149,7 +153,7 @@ int compute_walk(const Walk *walk, const Loop *loop, npy_intp serial_limit, int 
         return 0;
     }
     npy_uint8 raised = 0;
-    const int complete = run_divided(walk, loop, materialise_scalar, threads, &raised);
+    const int complete = run_divided(walk, loop, materialise_scalar, is_exact, threads, &raised);
     *flags = raised;
     return complete;
 }
@@ -163,7 +167,8 @@ static int finish_walk(const Walk *walk, const ElementLoop *loop, int *flags)
         described.itemsizes[i] = dtypes[loop->operand].itemsize;
     }
     described.itemsizes[walk->operands - 1] = dtypes[loop->result].itemsize;
-    return compute_walk(walk, &described, loop->serial_limit, loop->materialise_scalar, flags);
+    return compute_walk(walk, &described, loop->serial_limit, loop->materialise_scalar,
+                        loop->reversible, flags);
 }
 
 /* The result of a loop over arrays of any layout, and scalars where `operands` has NULL. */

@@ -74,9 +74,10 @@ Py_ssize_t most_threads(void);
 
 /* Compute over a walk that `can_divide`, whose last operand is the target, on several threads if it
    has more elements than `serial_limit`. `materialise_scalar` says that the loop is slow with an array
-   and a scalar. 0 with an exception set if there was no memory or a signal came. Runs Python code. */
+   and a scalar, `is_exact` that its bits do not depend on how its operands lie. 0 with an exception
+   set if there was no memory or a signal came. Runs Python code. */
 int compute_walk(const Walk *walk, const Loop *loop, npy_intp serial_limit, int materialise_scalar,
-                 int *flags);
+                 int is_exact, int *flags);
 
 PyObject *compute_unary(OperationCode op, PyObject *x);
 PyObject *compute_binary(OperationCode op, PyObject *x, PyObject *y);

@@ -111,7 +111,7 @@ static void average(const Loops *loops, const Reduction *plan, const char *data,
 {
     memset(out, 0, (size_t)(plan->size * dtypes[code].itemsize));
     clear_flags();
-    run_reduction(plan, loops->add->function, loops->add->data, data, out, 0, 0);
+    run_sum(plan, code, loops->add->function, loops->add->data, data, out);
     note_errors(errors, error_names.reduce);
     divide(loops, out, code, plan->size, divisor, errors);
 }
@@ -152,7 +152,8 @@ static int square_distances(const Loops *loops, const Reduction *plan, const Sou
     walk.data[1] = means.data;
     walk.data[2] = out;
     clear_flags();
-    run_walk(&walk, loops->subtract->function, loops->subtract->data);
+    const npy_intp itemsizes[3] = {itemsize, itemsize, itemsize};
+    run_exact_walk(&walk, itemsizes, loops->subtract->function, loops->subtract->data);
     note_errors(errors, loops->subtract->name);
     char *args[3] = {out, out, out};
     npy_intp steps[3] = {itemsize, itemsize, itemsize}, size = x->size;

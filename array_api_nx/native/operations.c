@@ -5,9 +5,10 @@
 #include "memory.h"
 #include "threads.h"
 
-/* Operands are packed if they do not lie along the rows that the loop reads, and scalars if the loop
-   is slow with them. Such a tile has at most PACKED_CELLS elements. ACROSS_BYTES decides its rows:
-   an operand that lies across the others is read in columns of so many bytes, two cache lines. */
+/* Operands are packed if they do not lie along the rows that the loop reads, or if these are short,
+   and scalars if the loop is slow with them. Such a tile has at most PACKED_CELLS elements.
+   ACROSS_BYTES decides its rows: an operand that lies across the others is read in columns of so many
+   bytes, two cache lines. */
 enum { PACKED_CELLS = 2048, ACROSS_BYTES = 128 };
 
 typedef struct {
@@ -98,17 +99,26 @@ static int is_scalar(const Operand *operand, int ndim)
     return dim == ndim;
 }
 
-/* Whether copies of rows with such a step take less time than the loop loses by it. They are made with
-   vector instructions, as few loops read: sums of 50,000 float32 of every other element take 12
-   microseconds so, and 18 otherwise; of every third, which are copied one by one, 21 and 10; of every
-   other float64, of which a vector has few, 26 and 17. (Two threads, AMD EPYC.) */
-static int is_packed(npy_intp step, npy_intp itemsize)
+/* Whether the rows of a tile are short, and those of the target follow each other, but not those of
+   all sources. */
+static int has_short_rows(const Single *single, int ndim)
 {
-    return step == -itemsize || (step == 2 * itemsize && itemsize < (npy_intp)sizeof(npy_double));
+    const npy_intp rows = single->kernel.dims[ndim - 2], columns = single->kernel.dims[ndim - 1];
+    const int sources = single->step.loop.sources;
+    int gaps = 0;
+    for (int i = 0; i <= sources; i++) {
+        const npy_intp *strides = single->operands[i].strides + ndim - 2;
+        const int gap = strides[0] != columns * strides[1];
+        if (gap && i == sources) {
+            return 0;
+        }
+        gaps |= gap;
+    }
+    return gaps && rows > 1 && columns <= FEW_COLUMNS;
 }
 
 /* Choose the tiles, and divide the work into at most `threads` tasks. */
-static void divide(Single *single, int ndim, npy_intp threads, int materialise_scalar)
+static void divide(Single *single, int ndim, npy_intp threads, int materialise_scalar, int is_exact)
 {
     Kernel *kernel = &single->kernel;
     const int sources = single->step.loop.sources;
@@ -123,11 +133,16 @@ static void divide(Single *single, int ndim, npy_intp threads, int materialise_s
             across = operand->itemsize;
         }
     }
-    const npy_intp rows = across > 0 ? ACROSS_BYTES / across : 1; /* a task has whole tiles */
+    const int is_short = is_exact && across == 0 && has_short_rows(single, ndim);
+    const npy_intp rows = across > 0 ? ACROSS_BYTES / across /* a task has whole tiles */
+                          : is_short ? PACKED_CELLS / columns
+                                     : 1;
     for (int i = 0; i < sources; i++) {
+        const npy_intp itemsize = single->operands[i].itemsize;
+        const npy_intp row = single->operands[i].strides[ndim - 2];
         const npy_intp column = single->operands[i].strides[ndim - 1];
-        if (across > 0 ? column != 0 && column != single->operands[i].itemsize
-                       : is_packed(column, single->operands[i].itemsize)) {
+        if (across > 0 ? column != 0 && column != itemsize
+                       : is_slow_step(column, itemsize) || (is_short && row != columns * column)) {
             pack(single, i, PACKED, rows, PACKED_CELLS / rows);
         } else if (materialise_scalar && across == 0 && is_scalar(&single->operands[i], ndim)) {
             pack(single, i, INVARIANT, 1, least(columns, PACKED_CELLS));
@@ -174,12 +189,12 @@ int can_divide(const Walk *walk)
     return merge_walk(walk, &merged) <= MAX_DIMS;
 }
 
-int run_divided(const Walk *walk, const Loop *loop, int materialise_scalar, npy_intp threads,
-                npy_uint8 *flags)
+int run_divided(const Walk *walk, const Loop *loop, int materialise_scalar, int is_exact,
+                npy_intp threads, npy_uint8 *flags)
 {
     Single single;
     Team team;
-    divide(&single, describe(&single, walk, loop), threads, materialise_scalar);
+    divide(&single, describe(&single, walk, loop), threads, materialise_scalar, is_exact);
     int complete = acquire_team(&team, single.kernel.scratch, single.kernel.tasks, threads);
     if (complete) {
         release_gil(&team.interrupt);
@@ -312,7 +327,7 @@ static PyObject *compute(PyObject *module, PyObject *const *args, Py_ssize_t arg
     walk.data[walk.operands] = PyArray_BYTES((PyArrayObject *)array);
     lay_out(&walk, walk.operands++, itemsize);
     npy_uint8 flags = 0;
-    if (!run_divided(&walk, loop, operation.materialise_scalar,
+    if (!run_divided(&walk, loop, operation.materialise_scalar, operation.reversible,
                      walk.count <= operation.serial_limit ? 1 : threads, &flags)) {
         Py_CLEAR(array);
     } else if (walk.turned) {

@@ -39,10 +39,11 @@ static inline int is_native(PyObject *value, npy_intp itemsize)
 int can_divide(const Walk *walk);
 
 /* Run the loop over a walk, of which the target is the last operand, cut into tasks for at most
-   `threads` threads, without the GIL. `materialise_scalar` says that the loop is slow with scalars.
-   0 with an exception set if there was no memory or a signal came. */
-int run_divided(const Walk *walk, const Loop *loop, int materialise_scalar, npy_intp threads,
-                npy_uint8 *flags);
+   `threads` threads, without the GIL. `materialise_scalar` says that the loop is slow with scalars,
+   `is_exact` that its bits do not depend on how its operands lie. 0 with an exception set if there
+   was no memory or a signal came. */
+int run_divided(const Walk *walk, const Loop *loop, int materialise_scalar, int is_exact,
+                npy_intp threads, npy_uint8 *flags);
 
 /* Add `compute` to the module; -1 with an exception set. */
 int add_operations(PyObject *module);

@@ -1,6 +1,7 @@
 /* The order in which NumPy reduces. */
 
 #include "reduce.h"
+#include "compiler.h"
 #include "functions.h"
 
 int take_axes(PyObject *value, int ndim, char *reduced)
@@ -152,6 +153,51 @@ void run_reduction(const Reduction *plan, PyUFuncGenericFunction function, void 
         from += plan->from[dim];
         to += plan->to[dim];
         reduced += plan->to[dim] == 0 && index[dim] == 1;
+    }
+}
+
+/* Rows of at most so many columns are added to each other here. A call of a ufunc's loop for a row of 10
+   takes 12 ns, of which 2 are its additions (AMD EPYC). */
+enum { FEW_SUMS = 32 };
+
+/* Add up WIDTH columns, in vector registers, to what the sums are before. */
+#define ADD_COLUMNS(TYPE, WIDTH)                                                                   \
+    for (; columns - done >= (WIDTH); done += (WIDTH)) {                                           \
+        TYPE sums[WIDTH];                                                                          \
+        memcpy(sums, to + done, sizeof(sums));                                                     \
+        for (npy_intp row = 0; row < rows; row++) {                                                \
+            const TYPE *elements = (const TYPE *)(from + row * step) + done;                       \
+            for (int i = 0; i < (WIDTH); i++) {                                                    \
+                sums[i] += elements[i];                                                            \
+            }                                                                                      \
+        }                                                                                          \
+        memcpy(to + done, sums, sizeof(sums));                                                     \
+    }
+
+#define ADD_ROWS(NAME, TYPE)                                                                       \
+    CLONED static void NAME(const char *from, npy_intp step, TYPE *to, npy_intp rows,              \
+                            npy_intp columns)                                                      \
+    {                                                                                              \
+        npy_intp done = 0;                                                                         \
+        ADD_COLUMNS(TYPE, 8)                                                                       \
+        ADD_COLUMNS(TYPE, 4)                                                                       \
+        ADD_COLUMNS(TYPE, 1)                                                                       \
+    }
+
+ADD_ROWS(add_rows_4, npy_float)
+ADD_ROWS(add_rows_8, npy_double)
+
+void run_sum(const Reduction *plan, DTypeCode code, PyUFuncGenericFunction function, void *data,
+             const char *from, char *to)
+{
+    const npy_intp itemsize = dtypes[code].itemsize;
+    if ((code != FLOAT32 && code != FLOAT64) || plan->axes != 2 || plan->lengths[0] > FEW_SUMS ||
+        plan->from[0] != itemsize || plan->to[0] != itemsize || plan->to[1] != 0) {
+        run_reduction(plan, function, data, from, to, 0, 0);
+    } else if (code == FLOAT32) {
+        add_rows_4(from, plan->from[1], (npy_float *)to, plan->lengths[1], plan->lengths[0]);
+    } else {
+        add_rows_8(from, plan->from[1], (npy_double *)to, plan->lengths[1], plan->lengths[0]);
     }
 }
 

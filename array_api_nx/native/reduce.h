@@ -45,6 +45,10 @@ int settle_strides(Reduction *plan, npy_intp itemsize);
 void run_reduction(const Reduction *plan, PyUFuncGenericFunction function, void *data,
                    const char *from, char *to, int copies, npy_intp itemsize);
 
+/* `run_reduction` by the loop of an addition, for a result that holds zeros. */
+void run_sum(const Reduction *plan, DTypeCode code, PyUFuncGenericFunction function, void *data,
+             const char *from, char *to);
+
 /* An array for the result, not initialised. */
 PyObject *new_reduced(const Reduction *plan, DTypeCode code, char **data);
 

@@ -111,7 +111,11 @@ static PyObject *reduce_elements(ReductionCode op, const ElementLoop *loop, Tens
         fill_identity(out, code, plan.size, op == PROD || op == ALL);
     }
     clear_flags();
-    run_reduction(&plan, loop->function, loop->data, data, out, copies, itemsize);
+    if (op == SUM) {
+        run_sum(&plan, code, loop->function, loop->data, data, out);
+    } else {
+        run_reduction(&plan, loop->function, loop->data, data, out, copies, itemsize);
+    }
     return settle(result, error_names.reduce, take_flags());
 }
 

@@ -111,7 +111,7 @@ static PyObject *select_by_walk(Tensor *condition, const char *mask, const Choic
         int flags;
         lay_out(&walk, 3, dtypes[code].itemsize);
         walk.operands = 4;
-        if (!compute_walk(&walk, loop, SERIAL_CHOICES, 0, &flags)) {
+        if (!compute_walk(&walk, loop, SERIAL_CHOICES, 0, 1, &flags)) {
             Py_CLEAR(result);
         }
     }

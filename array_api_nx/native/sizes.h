@@ -16,6 +16,11 @@ static inline npy_intp least(npy_intp a, npy_intp b)
     return a < b ? a : b;
 }
 
+static inline npy_intp greatest(npy_intp a, npy_intp b)
+{
+    return a > b ? a : b;
+}
+
 static inline npy_intp magnitude(npy_intp stride)
 {
     return stride < 0 ? -stride : stride;

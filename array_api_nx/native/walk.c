@@ -1,6 +1,7 @@
 /* How NumPy goes over arrays of any layout: which axes it merges, and in what order. */
 
 #include "walk.h"
+#include "copies.h"
 #include "sizes.h"
 
 int join_shape(Walk *walk, int ndim, const npy_intp *shape)
@@ -217,6 +218,121 @@ void run_walk(const Walk *walk, PyUFuncGenericFunction function, void *data)
         }
         for (int i = 0; i < operands; i++) {
             row[i] += merged.strides[i][dim];
+        }
+    }
+}
+
+/* ------------------------------------------------------------------ blocks */
+
+/* Bytes of the copy of an operand's block: those of all sources fit into the first level of cache. */
+enum { BLOCK_BYTES_EACH = 4096 };
+
+/* The last two axes of a walk, and how a block of them is read. */
+typedef struct {
+    npy_intp rows, columns;             /* of the axes */
+    npy_intp block_rows, block_columns; /* a block has whole rows, or is part of one */
+    int operands;
+    npy_intp row[WALK_OPERANDS], column[WALK_OPERANDS]; /* bytes to step */
+    const npy_intp *itemsizes;
+    int copied[WALK_OPERANDS];
+    const char *held[WALK_OPERANDS]; /* the corner of the block that was copied last */
+    char copies[WALK_OPERANDS - 1][BLOCK_BYTES_EACH];
+} Plane;
+
+/* Decide what is copied. 0 if that would take longer than computing row by row. */
+static int plan_blocks(Plane *plane)
+{
+    const int target = plane->operands - 1;
+    npy_intp widest = 1;
+    int pays = 0;
+    for (int i = 0; i < plane->operands; i++) {
+        widest = greatest(widest, plane->itemsizes[i]);
+    }
+    const npy_intp cells = BLOCK_BYTES_EACH / widest;
+    plane->block_rows = greatest(1, least(plane->rows, cells / plane->columns));
+    plane->block_columns = least(plane->columns, cells);
+    for (int i = 0; i < plane->operands; i++) {
+        const npy_intp row = plane->row[i], column = plane->column[i];
+        const int is_flat = plane->rows == 1 || row == plane->columns * column;
+        const int is_across = row != 0 && magnitude(row) < magnitude(column);
+        const int is_slow = is_slow_step(column, plane->itemsizes[i]);
+        plane->copied[i] = (plane->block_rows > 1 && !is_flat) || is_slow;
+        plane->held[i] = NULL;
+        pays |= is_slow || (plane->block_rows > 1 && !is_flat &&
+                            (plane->columns <= FEW_COLUMNS || is_across));
+    }
+    return pays && !plane->copied[target];
+}
+
+/* Call the loop for every block of the axes, at this place of the others. */
+static void run_plane(Plane *plane, char *const *data, PyUFuncGenericFunction function,
+                      void *loop_data)
+{
+    const int operands = plane->operands;
+    for (npy_intp first = 0; first < plane->rows; first += plane->block_rows) {
+        const npy_intp rows = least(plane->block_rows, plane->rows - first);
+        for (npy_intp start = 0; start < plane->columns; start += plane->block_columns) {
+            const npy_intp columns = least(plane->block_columns, plane->columns - start);
+            npy_intp n = rows * columns, steps[WALK_OPERANDS];
+            char *args[WALK_OPERANDS];
+            for (int i = 0; i < operands; i++) {
+                const npy_intp row = plane->row[i], column = plane->column[i];
+                char *const corner = data[i] + first * row + start * column;
+                args[i] = corner;
+                steps[i] = column;
+                if (!plane->copied[i]) {
+                    continue;
+                }
+                args[i] = plane->copies[i];
+                steps[i] = plane->itemsizes[i];
+                /* All blocks of a row that repeats begin there, and the first has the most rows. */
+                if (corner != plane->held[i]) {
+                    const View from = {corner, row, column};
+                    const View to = {args[i], columns * steps[i], steps[i]};
+                    copy_tile(to, from, steps[i], rows, columns);
+                    plane->held[i] = corner;
+                }
+            }
+            function(args, &n, steps, loop_data);
+        }
+    }
+}
+
+void run_exact_walk(const Walk *walk, const npy_intp *itemsizes, PyUFuncGenericFunction function,
+                    void *data)
+{
+    Walk merged;
+    Plane plane;
+    npy_intp index[ARRAY_DIMS] = {0};
+    char *corners[WALK_OPERANDS];
+    const int operands = walk->operands, kept = merge_walk(walk, &merged);
+    plane.operands = operands;
+    plane.itemsizes = itemsizes;
+    plane.rows = kept > 1 ? merged.shape[kept - 2] : 1;
+    plane.columns = kept > 0 ? merged.shape[kept - 1] : 1;
+    for (int i = 0; i < operands; i++) {
+        plane.row[i] = kept > 1 ? merged.strides[i][kept - 2] : 0;
+        plane.column[i] = kept > 0 ? merged.strides[i][kept - 1] : 0;
+        corners[i] = walk->data[i];
+    }
+    if (!plan_blocks(&plane)) {
+        run_walk(walk, function, data);
+        return;
+    }
+    for (;;) {
+        run_plane(&plane, corners, function, data);
+        int dim = kept - 3;
+        while (dim >= 0 && ++index[dim] == merged.shape[dim]) {
+            for (int i = 0; i < operands; i++) {
+                corners[i] -= merged.strides[i][dim] * (merged.shape[dim] - 1);
+            }
+            index[dim--] = 0;
+        }
+        if (dim < 0) {
+            return;
+        }
+        for (int i = 0; i < operands; i++) {
+            corners[i] += merged.strides[i][dim];
         }
     }
 }
