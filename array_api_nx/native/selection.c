@@ -265,7 +265,8 @@ static int limit_by_numbers(const Limit *pair, const char *source, npy_intp size
     }
     const double low = number_of(&pair[0], code, -NPY_INFINITY);
     const double high = number_of(&pair[1], code, NPY_INFINITY);
-    if (isnan(low) || isnan(high)) {
+    /* Of two limits that are zeros of opposite sign, NumPy's loops decide which one the result is. */
+    if (isnan(low) || isnan(high) || (low == 0 && high == 0)) {
         return 0;
     }
     const int zeros =

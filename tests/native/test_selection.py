@@ -78,6 +78,9 @@ def test_clip_chooses_among_zeros_as_arrays_do(dtype: str) -> None:
                 compare(xp.clip, x, bound, bound)
             other = xp.asarray(rng.choice([0.0, -0.0], x.size).astype(dtype))
             compare(xp.clip, x, other, other)
+            ones = xp.asarray(rng.choice([1.0, -1.0, np.inf], x.size).astype(dtype))
+            for low, high in ((0.0, -0.0), (-0.0, 0.0)):  # no element itself is a zero
+                compare(xp.clip, ones, low, high)
 
 
 def test_arguments() -> None:
