@@ -215,9 +215,13 @@ static int read_outcome(SequenceObject *self, const Pass *pass, PyObject *descri
     const Operand *operand = &pass->kernel->operands[outcome->operand];
     const int number = (int)outcome->target, target_is_given = number < self->given_count;
     const npy_intp size = memory_size(self, number);
+    const PyArray_Descr *dtype =
+        target_is_given ? self->given[number].dtype
+                        : PyArray_DESCR(self->fixed[number - self->given_count]);
+    const int is_real = dtype->type_num == NPY_FLOAT || dtype->type_num == NPY_DOUBLE;
+    outcome->itemsize = PyDataType_ELSIZE(dtype);
     outcome->copies = operand->task_stride == 0 ? 1 : pass->kernel->tasks;
     outcome->count = (operand->high - operand->low) / operand->itemsize / outcome->copies;
-    outcome->itemsize = outcome->count == 0 ? 0 : size / outcome->count;
     if (!operand->accumulates || outcome->count * outcome->itemsize != size ||
         (operand->task_stride != 0 && operand->task_stride != outcome->count * operand->itemsize)) {
         return refuse("an outcome is of accumulators, and fills its array");
@@ -225,15 +229,14 @@ static int read_outcome(SequenceObject *self, const Pass *pass, PyObject *descri
     if (!read_combining(pass->kernel, PyTuple_GET_ITEM(description, 3), outcome)) {
         return 0;
     }
-    const int is_float = outcome->itemsize == sizeof(npy_float);
-    const int is_moments = operand->itemsize == sizeof(Moments);
     if (!outcome->divides && outcome->combining == NULL) {
         return refuse("an outcome is divided, combined, or both");
     }
-    if (outcome->divides && !is_float && outcome->itemsize != sizeof(npy_double)) {
+    if (outcome->divides && !is_real) {
         return refuse("what is divided goes to floats or doubles");
     }
-    if (!(is_moments && outcome->divides) && operand->itemsize != outcome->itemsize) {
+    if (!(outcome->divides && operand->itemsize == sizeof(Moments)) &&
+        operand->itemsize != outcome->itemsize) {
         return refuse("an outcome has elements of other bytes than its accumulators");
     }
     if (target_is_given) {
@@ -242,8 +245,7 @@ static int read_outcome(SequenceObject *self, const Pass *pass, PyObject *descri
         return 1;
     }
     PyArrayObject *array = self->fixed[number - self->given_count];
-    return (PyArray_ISWRITEABLE(array) && PyArray_ISALIGNED(array) &&
-            PyArray_ITEMSIZE(array) == outcome->itemsize) ||
+    return (PyArray_ISWRITEABLE(array) && PyArray_ISALIGNED(array)) ||
            refuse("an outcome goes to an array that cannot take it");
 }
 

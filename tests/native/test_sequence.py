@@ -188,11 +188,21 @@ WRONG_OUTCOMES: list[tuple[Any, type[Exception], str]] = [
     (((1, 1, "7", None),), TypeError, "must be real number"),
     (((1, 1, None, None),), ValueError, "divided, combined, or both"),
     (((0, 1, 7.0, None),), ValueError, "an outcome is of accumulators"),
-    (((1, 0, 7.0, None),), ValueError, "goes to floats or doubles"),
+    (((1, 0, 7.0, None),), ValueError, "fills its array"),
     (((1, 2, 7.0, None),), ValueError, "elements of other bytes than its accumulators"),
     (((1, 3, 7.0, None),), ValueError, "an array that cannot take it"),
     (((1, 1, 7.0, ADDITION),), ValueError, "accumulators of several tasks, and only those"),
 ]
+
+
+@for_each("other", [np.dtype("c8"), np.dtype("i8"), np.dtype("u4"), np.dtype("V8")])
+def test_only_real_numbers_are_divided(other):
+    """Not what merely takes as many bytes as they do."""
+    sums = ready(reduction(p.SUM, (7, 5), 0, F4 if other.itemsize == 4 else F8))
+    given = (((7, 5), F4 if other.itemsize == 4 else F8),)
+    for arrays, fixed in (((*given, ((5,), other)), ()), (given, (np.zeros(5, other),))):
+        with pytest.raises(ValueError, match="what is divided goes to floats or doubles"):
+            sequence(arrays, fixed, ((sums, at(0, 1), 1, ((1, 1, 7.0, None),)),))
 
 
 @for_each(("outcomes", "error", "message"), WRONG_OUTCOMES)

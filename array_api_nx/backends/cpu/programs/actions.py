@@ -83,9 +83,15 @@ def is_native(action: object) -> bool:
     """Whether the extension runs an action without Python code."""
     if type(action) is not KernelPass:
         return False
-    works = action.work.accumulations
-    return all([x.mean is None for x in works]) and (
-        action.work.copies == 1 or all([combining(x.loop) is not None for x in works])
+    # The extension divides real numbers only, and does not combine moments.
+    each_task = action.work.copies > 1
+    return not any(
+        [
+            each.mean is not None
+            or (each.divisor is not None and each.dtype.kind != "f")
+            or (each_task and combining(each.loop) is None)
+            for each in action.work.accumulations
+        ]
     )
 
 

@@ -193,6 +193,19 @@ def test_programs_with_sums_run_without_python(name: str, python_runs: list[obje
     assert not python_runs
 
 
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+@pytest.mark.parametrize("axis", [None, 0, 1])
+def test_means_of_complex_products(dtype: Any, axis: int | None) -> None:
+    """Of two small arrays, whose product is too large to be added up outside the kernel."""
+    x = (rng.standard_normal((600, 1)) + 1j).astype(dtype)
+    y = (rng.standard_normal((1, 700)) - 2j).astype(dtype)
+    compiled = xp.compile(lambda x, y: xp.mean(x * y, axis=axis))
+    arrays = xp.asarray(x, copy=True), xp.asarray(y, copy=True)
+    expected = np.mean(x * y, axis=axis)
+    for _ in range(3):
+        np.testing.assert_allclose(np.asarray(compiled(*arrays)), expected, 1e-3, 1e-4)
+
+
 def test_sums_that_overflow_warn_as_outside_programs() -> None:
     x = xp.full((300, 300), 1e308)
     for function in (lambda x: xp.sum(x, axis=0), lambda x: xp.mean(x, axis=1)):
