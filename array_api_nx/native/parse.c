@@ -472,12 +472,12 @@ static void find_repetitions(Kernel *kernel)
     kernel->repeats = kernel->repeats && is_local;
 }
 
-/* The fewest bytes of all operands for which it pays to fetch tiles ahead of several steps. What a
-   core's own caches hold arrives in time without being asked for, and a good part of what the cache
-   of all cores holds: ten operations on float64 take 1.2 ns an element with fetching and 1.05
-   without it at 3 MB, the same at 5 to 8 MB, 1.35 and 2.3 at 13 MB (AMD EPYC, 1 MB for each core,
+/* The fewest bytes of all operands for which it pays to fetch tiles ahead. What a core's own caches
+   hold arrives in time without being asked for, and a good part of what the cache of all cores holds:
+   ten operations on float64 take 1.2 ns an element with fetching and 1.05 without it at 3 MB, the same
+   at 5 to 8 MB, 1.35 and 2.3 at 13 MB; `a + b.T` 0.6 and 0.36 at 5 MB (AMD EPYC, 1 MB for each core,
    32 MB for all). */
-enum { FETCHED_BYTES = 1 << 22 };
+enum { FETCHED_BYTES = 1 << 23 };
 
 /* Whether it pays to fetch tiles ahead; see tiles.c. */
 static int alternates(const Kernel *kernel)
@@ -486,14 +486,14 @@ static int alternates(const Kernel *kernel)
     for (int i = 0; i < kernel->operand_count && bytes < FETCHED_BYTES; i++) {
         bytes += kernel->operands[i].high - kernel->operands[i].low;
     }
-    int result = (kernel->step_count > 1 || kernel->steps[0].streams) && bytes >= FETCHED_BYTES;
+    int result = kernel->step_count > 1 || kernel->steps[0].streams;
     for (int i = 0; i < kernel->operand_count; i++) {
         const Operand *operand = &kernel->operands[i];
         const npy_intp row = magnitude(operand->strides[kernel->ndim - 2]);
         const npy_intp column = magnitude(operand->strides[kernel->ndim - 1]);
         result = result || (operand->access == PACKED && row > 0 && row < column);
     }
-    return result;
+    return result && bytes >= FETCHED_BYTES;
 }
 
 /* Lay out the scratch memory. Buffers lie apart: NumPy's loops take adjacent ones for overlapping,
