@@ -70,7 +70,10 @@ class Settings(NamedTuple):
     """
 
     fusion: Fusion = "auto"
-    fusion_threshold: int = 262144
+    # Of 300,000 elements the 19 expressions of benchmarks/fused run 2.1 times as fast as NumPy's if
+    # none is deferred, and 1.6 times if all are (float64; float32 1.65 and 1.27); of 600,000
+    # float64 it is the same, of a million 2.1 and 2.5. (Two cores of an AMD EPYC.)
+    fusion_threshold: int = 524288
     num_threads: int | None = None
     default_device: str = "cpu"
     extras: bool = True
@@ -126,7 +129,7 @@ def _as_progress(name: str, value: Given) -> bool:
 
 _CHECKS: Final[dict[str, Callable[[str, Given], str | int]]] = {
     "fusion": lambda name, value: _as_word(name, value, "auto", "off", "always"),
-    "fusion_threshold": lambda name, value: _as_integer(name, value, 0, 262144),
+    "fusion_threshold": lambda name, value: _as_integer(name, value, 0, 524288),
     "num_threads": lambda name, value: _as_integer(name, value, 1, 2),
     # The devices, which are a layer above, say later what is one.
     "default_device": lambda name, value: str(value),
@@ -288,7 +291,7 @@ class config_context(ContextDecorator):
         what reads memory that others can write, such as an imported NumPy array's: a promise that
         nobody writes it before the results are used.
     fusion_threshold : int, optional
-        Arrays with more elements than this are deferred; 262144 by default.
+        Arrays with more elements than this are deferred; 524288 by default.
     num_threads : int, optional
         The largest number of threads that a computation may use; by default as many as the
         process may run on.

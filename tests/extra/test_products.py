@@ -257,7 +257,7 @@ def test_on_devices(case: Any, name: str) -> None:
     on_device(call, name, *[random(rng, shape, "float64") for shape in shapes])
 
 
-@pytest.mark.parametrize("threshold", [262144, 0])
+@pytest.mark.parametrize("threshold", [524288, 0])
 def test_opt_einsum_finds_what_it_calls(threshold: int) -> None:
     opt_einsum = pytest.importorskip("opt_einsum", reason="opt_einsum is not installed")
     values = arrays("ab,bc,cd->da", "float64")

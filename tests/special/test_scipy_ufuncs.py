@@ -65,7 +65,7 @@ LAYOUTS = {
 
 @for_each("layout", LAYOUTS)
 @pytest.mark.parametrize("name", ["erf", "gammaln", "xlogy", "betainc", "bdtr"])
-@for_each("threshold", [262144, 0])
+@for_each("threshold", [524288, 0])
 def test_bits_are_the_same_in_every_layout(name: str, layout: str, threshold: int) -> None:
     first, *rest = typical(name, "float64", (5, 7))
     with xp.config_context(fusion_threshold=threshold):

@@ -29,7 +29,7 @@ With "process" and "always", 0 is the threshold of the process too, as if the en
 then small arrays are treated in all respects as large ones are by default.
 """
 
-THRESHOLD = 262144
+THRESHOLD = 524288
 """The default of the settings; the environment may say otherwise."""
 
 ABOVE = THRESHOLD + 1

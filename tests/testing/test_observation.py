@@ -317,7 +317,7 @@ def test_traces_transfer_nothing():
 
 @needs_extension
 def test_evaluations_on_the_cpu():
-    x = xp.ones(300_000)
+    x = xp.ones(600_000)
     with count_evaluations() as count:
         y = 2 * x + 1
         xp.sum(y)

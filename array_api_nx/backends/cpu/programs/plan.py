@@ -32,7 +32,7 @@ _MAX_GIVEN: Final = 4096
 """The most arguments, constants and results of a small program: a sequence takes no more arrays."""
 
 
-_MAX_KEPT_BYTES: Final = 2**21
+_MAX_KEPT_BYTES: Final = 2**22
 """The most bytes of the slots of a small program, which keeps their memory from run to run."""
 _MAX_GIVEN_BYTES: Final = 2**19
 """The most bytes of arguments, constants and results of a small program. It runs on one thread."""
@@ -42,7 +42,7 @@ _MAX_CHEAP_BYTES: Final = 2**21
 """The same for a program of passes that a second thread would make hardly faster: it takes some 10
 microseconds to come, with the Python code around it 20. (Ten operations on 20,000 and 40,000
 float32 took 18 and 28 microseconds in Python on two threads, and 9 and 19 in C on one.)"""
-_MAX_SEQUENCE_BYTES: Final = 2**23
+_MAX_SEQUENCE_BYTES: Final = 2**24
 """The same for a program that the extension runs in one call, on as many threads as are worth it.
 Without the Python code `2*a + 3*b` of 100,000 float32 takes 20 microseconds instead of 50. Of more
 bytes that is nothing, and a progress bar may be wanted."""

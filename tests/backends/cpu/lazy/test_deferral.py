@@ -164,7 +164,7 @@ def test_the_default_threshold(fusion):
         assert pending(xp.sum(large))
         assert pending(xp.zeros((ABOVE,)))
         # What counts is the result's elements, and for a reduction those that it reads.
-        row, column = small[:600], xp.reshape(small[:600], (600, 1))
+        row, column = small[:800], xp.reshape(small[:800], (800, 1))
         for _ in range(2):  # as new views, and as views that were used before
             assert pending(row + column)
             assert not pending(row + row)

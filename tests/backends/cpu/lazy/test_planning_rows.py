@@ -164,7 +164,7 @@ def test_products(name, inner, columns, layout, dtype, threads):
 
 
 def test_a_product_lies_in_no_memory():
-    x, w = xp.ones((50_000, 16)), xp.ones((16, 10))
+    x, w = xp.ones((100_000, 16)), xp.ones((16, 10))
 
     def passes(function: Callable[..., Any]) -> list[list[str]]:
         run = xp.compile(function).explain(x, w).run
