@@ -1,6 +1,7 @@
 /* How NumPy goes over arrays of any layout: which axes it merges, and in what order. */
 
 #include "walk.h"
+#include "compiler.h"
 #include "copies.h"
 #include "sizes.h"
 
@@ -185,6 +186,22 @@ int merge_walk(const Walk *walk, Walk *merged)
     return merged->ndim;
 }
 
+/* Step to the next index of the axes up to number `dim`, and there with the addresses of all operands.
+   0 behind the last one. */
+static INLINE int advance(const Walk *merged, int dim, npy_intp *index, char **data)
+{
+    while (dim >= 0 && ++index[dim] == merged->shape[dim]) {
+        for (int i = 0; i < merged->operands; i++) {
+            data[i] -= merged->strides[i][dim] * (merged->shape[dim] - 1);
+        }
+        index[dim--] = 0;
+    }
+    for (int i = 0; dim >= 0 && i < merged->operands; i++) {
+        data[i] += merged->strides[i][dim];
+    }
+    return dim >= 0;
+}
+
 void run_walk(const Walk *walk, PyUFuncGenericFunction function, void *data)
 {
     Walk merged;
@@ -200,26 +217,13 @@ void run_walk(const Walk *walk, PyUFuncGenericFunction function, void *data)
         steps[i] = kept > 0 ? merged.strides[i][kept - 1] : 0;
     }
     const npy_intp columns = kept > 0 ? merged.shape[kept - 1] : 1;
-    for (;;) {
+    do {
         /* Loops may change their arguments. */
         npy_intp n = columns, moves[WALK_OPERANDS];
         memcpy(args, row, (size_t)operands * sizeof(*args));
         memcpy(moves, steps, (size_t)operands * sizeof(*moves));
         function(args, &n, moves, data);
-        int dim = kept - 2;
-        while (dim >= 0 && ++index[dim] == merged.shape[dim]) {
-            for (int i = 0; i < operands; i++) {
-                row[i] -= merged.strides[i][dim] * (merged.shape[dim] - 1);
-            }
-            index[dim--] = 0;
-        }
-        if (dim < 0) {
-            return;
-        }
-        for (int i = 0; i < operands; i++) {
-            row[i] += merged.strides[i][dim];
-        }
-    }
+    } while (advance(&merged, kept - 2, index, row));
 }
 
 /* ------------------------------------------------------------------ blocks */
@@ -319,20 +323,7 @@ void run_exact_walk(const Walk *walk, const npy_intp *itemsizes, PyUFuncGenericF
         run_walk(walk, function, data);
         return;
     }
-    for (;;) {
+    do {
         run_plane(&plane, corners, function, data);
-        int dim = kept - 3;
-        while (dim >= 0 && ++index[dim] == merged.shape[dim]) {
-            for (int i = 0; i < operands; i++) {
-                corners[i] -= merged.strides[i][dim] * (merged.shape[dim] - 1);
-            }
-            index[dim--] = 0;
-        }
-        if (dim < 0) {
-            return;
-        }
-        for (int i = 0; i < operands; i++) {
-            corners[i] += merged.strides[i][dim];
-        }
-    }
+    } while (advance(&merged, kept - 3, index, corners));
 }
