@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         set_views = staticmethod(_native.set_views)
         set_watched = staticmethod(_native.set_watched)
         ufunc_loop = staticmethod(_native.ufunc_loop)
+        is_link = staticmethod(_native.is_link)
         cast_loop = staticmethod(_native.cast_loop)
         select_loop = staticmethod(_native.select_loop)
         replace_nan_loop = staticmethod(_native.replace_nan_loop)

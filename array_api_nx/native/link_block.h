@@ -4,6 +4,7 @@
    ELEMENT    the type of an element
    VECTOR     that of a vector of them, or of one
    ROOT(x)    the square roots of a vector
+   MAGNITUDE(x)    a vector without the signs, those of NaN included
    STREAM(to, x)   write a vector past the caches, to where the address is a multiple of its length
    EACH(DO)   DO(0) DO(1) ... for each vector of the block */
 
@@ -37,6 +38,9 @@ TARGET static INLINE void BLOCK(const Order *order, npy_intp offset)
             break;
         case SQRT_CODE:
             EACH(SQUARE_ROOT)
+            break;
+        case ABSOLUTE_CODE:
+            EACH(ABSOLUTE)
             break;
         case STREAM_CODE: {
             VECTOR *x = (VECTOR *)(order->data + offset);

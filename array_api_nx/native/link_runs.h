@@ -17,6 +17,8 @@
 typedef npy_float JOIN(RUN, Floats) __attribute__((vector_size(VECTOR_BYTES), aligned(4), may_alias));
 typedef npy_double JOIN(RUN, Doubles)
     __attribute__((vector_size(VECTOR_BYTES), aligned(8), may_alias));
+typedef npy_uint32 JOIN(RUN, FloatBits) __attribute__((vector_size(VECTOR_BYTES)));
+typedef npy_uint64 JOIN(RUN, DoubleBits) __attribute__((vector_size(VECTOR_BYTES)));
 
 /* One element is no vector that could go past the caches. */
 #define WRITE_ONE(to, x) (*(to) = (x))
@@ -28,6 +30,7 @@ typedef npy_double JOIN(RUN, Doubles)
 #define ELEMENT npy_float
 #define VECTOR JOIN(RUN, Floats)
 #define ROOT(x) (VECTOR) FLOAT_ROOTS(x)
+#define MAGNITUDE(x) (VECTOR)((JOIN(RUN, FloatBits))(x) & 0x7fffffffu)
 #define STREAM STREAM_VECTOR
 #define EACH EIGHT
 #define BLOCK JOIN(RUN, floats_wide)
@@ -40,21 +43,25 @@ typedef npy_double JOIN(RUN, Doubles)
 #include "link_block.h"
 #undef VECTOR
 #undef ROOT
+#undef MAGNITUDE
 #undef STREAM
 #define VECTOR npy_float
 #define ROOT sqrtf
+#define MAGNITUDE fabsf
 #define STREAM WRITE_ONE
 #define EACH ALONE
 #define BLOCK JOIN(RUN, float_alone)
 #include "link_block.h"
 #undef VECTOR
 #undef ROOT
+#undef MAGNITUDE
 #undef STREAM
 #undef ELEMENT
 
 #define ELEMENT npy_double
 #define VECTOR JOIN(RUN, Doubles)
 #define ROOT(x) (VECTOR) DOUBLE_ROOTS(x)
+#define MAGNITUDE(x) (VECTOR)((JOIN(RUN, DoubleBits))(x) & 0x7fffffffffffffffu)
 #define STREAM STREAM_VECTOR
 #define EACH EIGHT
 #define BLOCK JOIN(RUN, doubles_wide)
@@ -67,15 +74,18 @@ typedef npy_double JOIN(RUN, Doubles)
 #include "link_block.h"
 #undef VECTOR
 #undef ROOT
+#undef MAGNITUDE
 #undef STREAM
 #define VECTOR npy_double
 #define ROOT sqrt
+#define MAGNITUDE fabs
 #define STREAM WRITE_ONE
 #define EACH ALONE
 #define BLOCK JOIN(RUN, double_alone)
 #include "link_block.h"
 #undef VECTOR
 #undef ROOT
+#undef MAGNITUDE
 #undef STREAM
 #undef ELEMENT
 

@@ -20,7 +20,7 @@
 #define BOTH(CODE) CODE##_VECTOR, CODE##_SCALAR
 typedef enum { BOTH(READ), BOTH(ADD), BOTH(SUBTRACT), BOTH(SUBTRACT_FROM), BOTH(MULTIPLY),
                BOTH(DIVIDE), BOTH(DIVIDE_INTO), DOUBLE_IT_CODE, SQUARE_CODE, NEGATE_CODE,
-               SQRT_CODE, KEEP_CODE, LAST_CODE, STREAM_CODE } Code;
+               SQRT_CODE, ABSOLUTE_CODE, KEEP_CODE, LAST_CODE, STREAM_CODE } Code;
 #undef BOTH
 
 /* One of the things that are done, one after the other, with a block of elements. */
@@ -56,6 +56,7 @@ enum { MAX_ORDERS = 2 + 2 * MAX_LINKS };
 #define SQUARE(i) a##i = a##i * a##i;
 #define NEGATE(i) a##i = -a##i;
 #define SQUARE_ROOT(i) a##i = ROOT(a##i);
+#define ABSOLUTE(i) a##i = MAGNITUDE(a##i);
 
 /* An operation with an operand of its own: with a vector of it, or with one element for all. */
 #define CASES(CODE)                                                                                \
@@ -148,6 +149,8 @@ static Code code_of(const Link *link, int is_scalar)
         return SQUARE_CODE;
     case SQRT_LINK:
         return SQRT_CODE;
+    case ABSOLUTE_LINK:
+        return ABSOLUTE_CODE;
     default:
         return NEGATE_CODE;
     }

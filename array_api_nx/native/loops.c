@@ -302,8 +302,8 @@ static const Loop count_loop = {count_true, NULL, 2, {8, 1, 8}, 1, NO_LINK};
 static LinkOperation link_operation(const PyUFuncObject *ufunc, int type)
 {
     static const char *const names[] = {"", "add", "subtract", "multiply", "divide", "square",
-                                        "negative", "sqrt"};
-    for (int i = ADD_LINK; i <= SQRT_LINK; i++) {
+                                        "negative", "sqrt", "absolute"};
+    for (int i = ADD_LINK; i <= ABSOLUTE_LINK; i++) {
         if (strcmp(ufunc->name, names[i]) == 0 && (type == NPY_FLOAT || type == NPY_DOUBLE)) {
             return (LinkOperation)i;
         }
@@ -396,6 +396,13 @@ static PyObject *ufunc_loop(PyObject *module, PyObject *args)
     return found_loop(found, &loop);
 }
 
+static PyObject *is_link(PyObject *module, PyObject *capsule)
+{
+    (void)module;
+    const Loop *loop = PyCapsule_GetPointer(capsule, LOOP_NAME);
+    return loop == NULL ? NULL : PyBool_FromLong(loop->link != NO_LINK);
+}
+
 static PyObject *cast_loop(PyObject *module, PyObject *args)
 {
     PyArray_Descr *from, *to;
@@ -482,6 +489,8 @@ static PyMethodDef functions[] = {
      "ufunc_loop(ufunc, dtypes, is_arithmetic=False)\n--\n\n"
      "The ufunc's inner loop for exactly these dtypes of inputs and output, or None. "
      "is_arithmetic says that it raises floating-point flags by vector instructions alone."},
+    {"is_link", is_link, METH_O,
+     "is_link(loop)\n--\n\nWhether chains can have the loop: see links.h."},
     {"cast_loop", cast_loop, METH_VARARGS,
      "cast_loop(source, target)\n--\n\nA loop that casts between two dtypes, or None."},
     {"select_loop", select_loop, METH_O,

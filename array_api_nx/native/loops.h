@@ -16,7 +16,7 @@ enum { MAX_SOURCES = 4 };
 
 /* Operations on float32 and float64 that can be links of chains (links.h). */
 typedef enum { NO_LINK, ADD_LINK, SUBTRACT_LINK, MULTIPLY_LINK, DIVIDE_LINK, SQUARE_LINK,
-               NEGATIVE_LINK, SQRT_LINK } LinkOperation;
+               NEGATIVE_LINK, SQRT_LINK, ABSOLUTE_LINK } LinkOperation;
 
 typedef struct {
     PyUFuncGenericFunction function; /* NULL: moments, see sums.h */

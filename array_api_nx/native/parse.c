@@ -479,21 +479,24 @@ static void find_repetitions(Kernel *kernel)
    32 MB for all). */
 enum { FETCHED_BYTES = 1 << 23 };
 
-/* Whether it pays to fetch tiles ahead; see tiles.c. */
+/* Whether it pays to fetch tiles ahead; see tiles.c. Where all steps are one chain, which reads its
+   operands where they lie, memory and arithmetic are both busy all the time without it: ten
+   operations on 8 million float32 take 2.3 ms with fetching and 1.85 without (AMD EPYC, two threads). */
 static int alternates(const Kernel *kernel)
 {
     npy_intp bytes = 0;
-    for (int i = 0; i < kernel->operand_count && bytes < FETCHED_BYTES; i++) {
-        bytes += kernel->operands[i].high - kernel->operands[i].low;
-    }
-    int result = kernel->step_count > 1 || kernel->steps[0].streams;
+    int is_packed = 0, is_transposed = 0;
     for (int i = 0; i < kernel->operand_count; i++) {
         const Operand *operand = &kernel->operands[i];
         const npy_intp row = magnitude(operand->strides[kernel->ndim - 2]);
         const npy_intp column = magnitude(operand->strides[kernel->ndim - 1]);
-        result = result || (operand->access == PACKED && row > 0 && row < column);
+        bytes += least(operand->high - operand->low, FETCHED_BYTES);
+        is_packed = is_packed || operand->access == PACKED;
+        is_transposed = is_transposed || (operand->access == PACKED && row > 0 && row < column);
     }
-    return result && bytes >= FETCHED_BYTES;
+    const int is_chain = kernel->step_count > 1 && kernel->rounds == 1 && !is_packed;
+    const int computes = kernel->step_count > 1 || kernel->steps[0].streams;
+    return bytes >= FETCHED_BYTES && !is_chain && (computes || is_transposed);
 }
 
 /* Lay out the scratch memory. Buffers lie apart: NumPy's loops take adjacent ones for overlapping,

@@ -93,6 +93,8 @@ class Loop:
         Elements up to which one thread is as fast as several.
     is_exact : bool
         Whether every bit is defined, so that the layout of the operands cannot change one.
+    is_link : bool
+        Whether a chain can have it, whose results stay in registers (native/chains.h).
     operation : tuple or None
         What the extension takes to compute the loop at once; None without the extension.
     """
@@ -108,6 +110,7 @@ class Loop:
     materialise_scalar: bool = field(init=False)
     serial_limit: int = field(init=False)
     is_exact: bool = field(init=False)
+    is_link: bool = field(init=False, default=False)
     operation: Operation | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
@@ -121,6 +124,7 @@ class Loop:
             limit, materialise = self.serial_limit, self.materialise_scalar
             known = self.pointer, self.inputs, self.output, limit, materialise, self.is_exact
             self.operation = known
+            self.is_link = native is not None and native.is_link(self.pointer)
 
     def __repr__(self) -> str:
         return f"<loop {self.name}: {', '.join(map(str, self.inputs))} -> {self.output}>"

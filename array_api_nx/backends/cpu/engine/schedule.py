@@ -21,18 +21,30 @@ of cache: enough elements that the calls cost little, and that memory delivers i
 float64 takes 35 microseconds by these, 70 by tiles of a quarter. AMD EPYC, two threads.)"""
 
 ALONE_BYTES: Final = 2**16
-"""The same where a loop runs alone, and leaves nothing in the cache for the next one. After each
-tile the memory falls behind: a product of 323,761 float64 by one number takes 0.12 ms on one thread
-by tiles of 2**13 bytes, 0.08 by these (AMD EPYC; as one call 0.07)."""
+"""The same where nothing is left in the cache for the next loop: a loop runs alone, or all of them
+are one chain (native/chains.h). After each tile the memory falls behind: a product of 323,761
+float64 by one number takes 0.12 ms on one thread by tiles of 2**13 bytes, 0.08 by these (as one
+call 0.07); ten operations on a million float32 take 0.40 and 0.23 ms. (AMD EPYC.)"""
+
+LARGER_TILES: Final = 4
+"""Tiles have so many times the elements in two cases, which follow."""
 
 NARROW_BYTES: Final = 4
-NARROW_TILES: Final = 4
-CACHED_BYTES: Final = 2**23
-"""A program with few bytes of registers per element, mostly of bools, has tiles of so many times
-the elements, while all operands together have at most so many bytes. Then these are in larger
-caches anyway, and only the registers need to fit into the first level. (`(a > 0.2) & (b < 0.8) |
-isnan(c)` of 10,000 and 100,000 float64 takes 4.3 and 26 microseconds so, and 5.7 and 34 otherwise;
-of a million, where tiles are fetched ahead, it takes longer so. Two cores of an AMD EPYC.)"""
+NARROW_TRAFFIC: Final = 2**23
+"""A program needs few bytes of registers per element, mostly of bools, and all operands together
+have at most so many bytes, which are in larger caches anyway. (`(a > 0.2) & (b < 0.8) | isnan(c)`
+of 10,000 and 100,000 float64 takes 4.3 and 26 microseconds so, and 5.7 and 34 otherwise. Two cores
+of an AMD EPYC.)"""
+
+MANY_ELEMENTS: Final = 2**18
+CACHED_TRAFFIC: Final = 2**25
+"""There are many elements, the cache that all cores share holds all operands, and no result goes
+past it: what the first level of cache no longer holds then costs less than to begin anew with each
+tile. (Of a million float32 an n-body step takes 0.85 times as long so, Black-Scholes 0.83, squared
+distances of rows 0.85, `all((a < 2) & (b >= 0))` 0.77. Expressions of 10,000 elements take 1.03
+times as long so, those of four million, which come from memory, 1.05 times, and where of a million
+float64, whose result goes past the caches, 1.25. Two cores of an AMD EPYC, 1 MB of cache for each,
+32 for both.)"""
 
 REDUCED_CELLS: Final = 2**13
 """Elements of a tile that is only reduced, and then not read again."""
@@ -174,6 +186,7 @@ def schedule(
     whole: Set[int] = frozenset(),
     cost: float = 0.2,
     *,
+    is_chain: bool = False,
     is_exact: bool = False,
 ) -> Schedule:
     """How to go over an iteration space.
@@ -191,6 +204,8 @@ def schedule(
         reduced along the same.
     cost : float, optional
         Nanoseconds that the program takes for an element; by default those of one addition.
+    is_chain : bool, optional
+        Whether what all steps but the last one compute stays in the processor's registers.
     is_exact : bool, optional
         Whether what is reduced has the same bits in whatever parts it is computed.
 
@@ -206,7 +221,7 @@ def schedule(
         If `whole` cannot be.
     """
     dims = _arranged(_merged(_by_memory(_dims(shape, layouts, whole), layouts), len(layouts)))
-    tile = _whole_tile(dims, layouts, width) if whole else _tile(dims, layouts, width)
+    tile = _whole_tile(dims, layouts, width) if whole else _tile(dims, layouts, width, is_chain)
     least = EXACT_PARTIAL_MIN if is_exact else PARTIAL_MIN
     split, partial = _tasks(dims, tile, cost, least, whole=bool(whole))
     kept = prod([dim.size for dim in dims if not dim.reduced])
@@ -318,10 +333,12 @@ def _arranged(dims: list[_Dim]) -> list[_Dim]:
 # ------------------------------------------------------------------ tiles
 
 
-def _tile(dims: list[_Dim], layouts: Sequence[Layout], width: int) -> tuple[int, int]:
+def _tile(
+    dims: list[_Dim], layouts: Sequence[Layout], width: int, is_chain: bool
+) -> tuple[int, int]:
     """Rows and columns of a tile."""
     rows, columns = dims[-2:]
-    cells = _cells(dims, layouts, width)
+    cells = _cells(dims, layouts, width, is_chain)
     transposed = [
         layout.itemsize
         for layout, outer, inner in zip(layouts, rows.strides, columns.strides, strict=True)
@@ -360,7 +377,7 @@ def _whole_tile(dims: list[_Dim], layouts: Sequence[Layout], width: int) -> tupl
     return rows.size, _even(columns.size, max(_LINE, cells // rows.size // _LINE * _LINE), _LINE)
 
 
-def _cells(dims: list[_Dim], layouts: Sequence[Layout], width: int) -> int:
+def _cells(dims: list[_Dim], layouts: Sequence[Layout], width: int, is_chain: bool = False) -> int:
     """About how many elements a tile has."""
     columns = dims[-1]
     packed = any(
@@ -370,15 +387,23 @@ def _cells(dims: list[_Dim], layouts: Sequence[Layout], width: int) -> int:
         ]
     )
     boxed = any([layout.box is not None for layout in layouts])
-    if not width and not packed and not boxed:
+    cells = _full_cells(layouts)
+    streams = any([layout.role == "output" and _is_large(layout, dims) for layout in layouts])
+    if not packed and not boxed and (is_chain or not width):
         if columns.reduced:
             return REDUCED_CELLS
-        if not any([layout.role == "output" and _is_large(layout, dims) for layout in layouts]):
-            return _full_cells(layouts) * (ALONE_BYTES // TILE_BYTES)
-    cells = _full_cells(layouts)
-    traffic = sum([x.itemsize for x in layouts]) * prod([dim.size for dim in dims])
-    if 0 < width <= NARROW_BYTES and traffic <= CACHED_BYTES and not packed and not boxed:
-        return cells * NARROW_TILES
+        if is_chain or not streams:
+            return cells * (ALONE_BYTES // TILE_BYTES)
+    traffic = sum(
+        [
+            layout.itemsize * prod([dim.size for dim in dims if dim.strides[k]])
+            for k, layout in enumerate(layouts)
+        ]
+    )
+    narrow = 0 < width <= NARROW_BYTES and not packed and not boxed
+    many = not streams and prod([dim.size for dim in dims]) >= MANY_ELEMENTS
+    if (narrow and traffic <= NARROW_TRAFFIC) or (many and traffic <= CACHED_TRAFFIC):
+        return cells * LARGER_TILES
     return cells
 
 

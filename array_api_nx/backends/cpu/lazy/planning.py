@@ -51,6 +51,10 @@ _MAX_STEPS: Final = 192
 """The most operands of a kernel (native/tiles.h), and fewer steps than it may have: to store a
 value a second time, or to reduce it, is a step of its own."""
 
+_Computed: TypeAlias = tuple[loops.Loop, tuple[Any, ...], int | None, int]
+"""A step of a kernel before it has registers: its loop; what it reads, operands by number and what
+steps compute as ("step", number); the operand that it writes, if any; the node that it computes."""
+
 EvaluationPlan: TypeAlias = "tuple[Pass, ...]"
 """Passes in the order in which they run, over the slots of `Graph.slots`. A fill that is a head has
 none: nothing is computed."""
@@ -488,7 +492,7 @@ class _PassBuilder:
         # Values are operands (numbers) or what steps compute (("step", k)).
         values: dict[int, Any] = {}
         known: dict[Any, Any] = {}
-        steps: list[tuple[loops.Loop, tuple[Any, ...], int | None, int]] = []
+        steps: list[_Computed] = []
         for i in self.inlined:
             node = graph.nodes[i]
             if i in self.reductions:
@@ -528,11 +532,17 @@ class _PassBuilder:
             values[i] = value
         return self._compile(steps, values)
 
-    def _compile(
-        self,
-        steps: list[tuple[loops.Loop, tuple[Any, ...], int | None, int]],
-        values: dict[int, Any],
-    ) -> Pass:
+    def _is_chain(self, steps: Sequence[_Computed]) -> bool:
+        """Whether there are several steps, and they are one chain: each is arithmetic, and reads
+        what the step before has computed."""
+        return len(steps) > 1 and all(
+            [
+                loop.is_link and i not in self.waiting and (k == 0 or ("step", k - 1) in sources)
+                for k, (loop, sources, _, i) in enumerate(steps)
+            ]
+        )
+
+    def _compile(self, steps: Sequence[_Computed], values: dict[int, Any]) -> Pass:
         graph = self.graph
         reduced: list[Any] = []
         accumulators: list[int] = []
@@ -583,6 +593,7 @@ class _PassBuilder:
             sum(registers),
             frozenset(whole),
             cost,
+            is_chain=not self.reductions and self._is_chain(steps),
             is_exact=all([graph.nodes[i].dtype.kind in "biu" for i in self.reductions]),
         )
         program = [_turned(step, timetable) for step in program]

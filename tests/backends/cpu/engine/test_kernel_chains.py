@@ -30,8 +30,10 @@ pytestmark = needs_extension
 NDArray: TypeAlias = np.ndarray[Any, Any]
 Case: TypeAlias = tuple[Kernel, list[NDArray]]
 
-ARITHMETIC: Final = (p.ADD, p.SUBTRACT, p.MULTIPLY, p.DIVIDE, p.SQUARE, p.NEGATIVE, p.SQRT)
-SPECIAL: Final = [0.0, -0.0, np.inf, -np.inf, np.nan, 1e-30, 1e30, 5e-324]
+ARITHMETIC: Final = (
+    p.ABS, p.ADD, p.SUBTRACT, p.MULTIPLY, p.DIVIDE, p.SQUARE, p.NEGATIVE, p.SQRT,
+)  # fmt: skip
+SPECIAL: Final = [0.0, -0.0, np.inf, -np.inf, np.nan, -np.nan, 1e-30, 1e30, 5e-324]
 ACCESSES: Final[tuple[Access, ...]] = ("direct", "packed", "streamed")
 REGISTERS: Final = 3  # few, so that they are used again and again
 
