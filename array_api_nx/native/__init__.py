@@ -60,6 +60,7 @@ if TYPE_CHECKING:
         extreme_loop = staticmethod(_native.extreme_loop)
         running_loop = staticmethod(_native.running_loop)
         compute = staticmethod(_native.compute)
+        invert = staticmethod(_native.invert)
         total = staticmethod(_native.total)
         draw = staticmethod(_native.draw)
         drawing = staticmethod(_native.drawing)

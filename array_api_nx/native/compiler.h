@@ -43,6 +43,13 @@
 #define CLONED
 #endif
 
+/* CLONED_FOR_FUSED: the same for a function that adds products before they are rounded. */
+#ifdef HAS_TARGET_CLONES
+#define CLONED_FOR_FUSED __attribute__((target_clones("avx512f", "fma", "default")))
+#else
+#define CLONED_FOR_FUSED
+#endif
+
 /* INLINE: the function becomes a part of the one that calls it, and so is compiled for the same
    processors. */
 #ifdef HAS_GNU_C

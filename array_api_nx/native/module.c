@@ -24,6 +24,7 @@
 #include "random.h"
 #include "reductions.h"
 #include "sequence.h"
+#include "small_inverses.h"
 #include "small_matrices.h"
 #include "threads.h"
 #include "totals.h"
@@ -60,6 +61,7 @@ static int (*const subjects[])(PyObject *module) = {
     add_arg_extremes,
     add_conversion,
     add_inspection,
+    add_small_inverses,
     add_small_matrices, /* whose loops products take */
     add_products,
     add_random,

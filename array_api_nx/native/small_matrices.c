@@ -29,12 +29,6 @@ static PyUFuncGenericFunction functions[MOST_TYPES];
 static void *data[MOST_TYPES];
 static char types[3 * MOST_TYPES];
 
-#ifdef HAS_TARGET_CLONES
-#define CLONED_FOR_FUSED __attribute__((target_clones("avx512f", "fma", "default")))
-#else
-#define CLONED_FOR_FUSED
-#endif
-
 /* Whether BLAS takes a matrix of so many columns with these steps. */
 static inline int is_blas_matrix(npy_intp row_step, npy_intp column_step, npy_intp columns,
                                  npy_intp itemsize)

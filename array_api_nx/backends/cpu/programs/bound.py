@@ -25,6 +25,7 @@ from ..engine.passes import Slots
 from ..kernels import ARG_REDUCE, REDUCE, divide_by_count
 from ..lazy import evaluation
 from ..policy import AT_ONCE_MAX
+from ..small_inverses import invert_into
 from .actions import (
     Action,
     BackendCall,
@@ -282,9 +283,10 @@ def _matmul(i: int, j: int, out: int) -> _Work:
 
 def _inv(i: int, out: int) -> _Work:
     def work(given: Given, arrays: Given, report: _Notes) -> None:
-        arrays[out][...] = inv(arrays[i])
+        if not invert(arrays[i], arrays[out]):
+            arrays[out][...] = inv(arrays[i])
 
-    inv = np.linalg.inv
+    invert, inv = invert_into, np.linalg.inv
     return work
 
 
