@@ -666,6 +666,10 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
         result.view = result.storage = None
         return result
 
+    def matmul_in_parts(self, x1: Tensor, x2: Tensor) -> Tensor:
+        """`matmul` where `sliced_calls.has_parts`, in programs, which may round otherwise."""
+        return wrap(sliced_calls.matmul_in_parts(self.array(x1), self.array(x2)))
+
     def vecdot(self, x1: Tensor, x2: Tensor) -> Tensor:
         way = decide(self._size(x1, x2))
         if way.defers:

@@ -22,7 +22,7 @@ from ....core.symbolic import KnownInts, SymbolicShape
 from ....core.view import View
 from ....explain import model
 from ....native import native
-from ..engine import fperrors, loops
+from ..engine import fperrors, loops, sliced_calls
 from ..engine.operations import reduction_pass
 from ..engine.passes import Pass, Slot
 from ..lazy import evaluation, expression
@@ -205,7 +205,19 @@ class Planner:
             source = arguments[1 if step.method == "reduce" else 0]
             self.actions.append(KernelPass(work.over([results[0], source.slot]), (errors,)))
             return
-        self.actions.append(BackendCall(step.method, arguments, keywords, results, step.errors))
+        method = step.method
+        if method == "matmul" and self._has_parts(arguments):
+            method = "matmul_in_parts"
+        self.actions.append(BackendCall(method, arguments, keywords, results, step.errors))
+
+    def _has_parts(self, factors: Sequence[Read]) -> bool:
+        """Whether a product of two matrices is computed in parts."""
+        left, right = factors
+        rows: KnownInts = left.view.shape
+        columns: KnownInts = right.view.shape
+        dtype = self.slots[left.slot].dtype
+        same = dtype == self.slots[right.slot].dtype
+        return same and sliced_calls.has_parts(rows, columns, dtype)
 
     def _is_built(self, position: int, step: Step, arguments: tuple[Argument, ...]) -> bool:
         """Whether a step may become a node."""

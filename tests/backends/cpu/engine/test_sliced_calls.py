@@ -540,3 +540,76 @@ def test_through_the_frontend(monkeypatch: pytest.MonkeyPatch) -> None:
         ]:
             assert np.asarray(found).tobytes() == expected.tobytes()
     assert len(divided) == 8
+
+
+# ---------------------------------------------------------------------- products in parts
+
+LONG = sliced_calls._IN_PARTS_MIN
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize(("rows", "columns"), [(2, 2), (16, 10), (5, 32), (32, 32)])
+@pytest.mark.parametrize("inner", [LONG, LONG + 1, 2 * LONG + 300])
+def test_products_in_parts(rows: int, columns: int, inner: int, dtype: str) -> None:
+    rng = np.random.default_rng(3)
+    # Small integers: every order of additions gives the same sums.
+    x = rng.integers(-9, 10, (inner, rows)).astype(dtype)
+    y = rng.integers(-9, 10, (inner, columns)).astype(dtype)
+    assert sliced_calls.has_parts((rows, inner), (inner, columns), x.dtype)
+    expected = x.T @ y
+    for left in (x.T, np.ascontiguousarray(x.T), x[:, ::-1].T[::-1]):
+        for right in (y, np.asfortranarray(y), np.repeat(y, 2, axis=0)[::2]):
+            found = sliced_calls.matmul_in_parts(left, right)
+            assert found.dtype == dtype
+            np.testing.assert_array_equal(found, expected)
+
+
+def test_threads_change_no_bit_of_products_in_parts() -> None:
+    rng = np.random.default_rng(4)
+    x, y = rng.standard_normal((16, 50_000)), rng.standard_normal((50_000, 10))
+    found = []
+    for threads in THREADS:
+        with xp.config_context(num_threads=threads):
+            found.append(sliced_calls.matmul_in_parts(x, y))
+    assert len({each.tobytes() for each in found}) == 1
+    np.testing.assert_allclose(found[0], x @ y, rtol=1e-9, atol=1e-9)
+
+
+def test_warnings_of_products_in_parts_are_those_of_one_product() -> None:
+    x, y = np.ones((2, LONG)), np.ones((LONG, 2))
+    x[0, 0] = x[1, -1] = np.inf
+    y[0] = 0.0
+    with pytest.warns(RuntimeWarning, match="invalid value encountered in matmul") as met:
+        found = sliced_calls.matmul_in_parts(x, y)
+    assert len(met) == 1
+    np.testing.assert_array_equal(found, [[np.nan, np.nan], [np.inf, np.inf]])
+    with np.errstate(invalid="raise"), pytest.raises(FloatingPointError, match="matmul"):
+        sliced_calls.matmul_in_parts(x, y)
+
+
+def test_other_products_have_no_parts() -> None:
+    for left, right, dtype in [
+        ((2, LONG - 1), (LONG - 1, 2), "float64"),
+        ((1, LONG), (LONG, 2), "float64"),
+        ((2, LONG), (LONG, 33), "float64"),
+        ((2, LONG), (LONG,), "float64"),
+        ((3, 2, LONG), (LONG, 2), "float64"),
+        ((2, LONG), (LONG, 2), "int64"),
+        ((2, LONG), (LONG, 2), "complex128"),
+    ]:
+        assert not sliced_calls.has_parts(left, right, np.dtype(dtype))
+
+
+def test_compiled_functions_multiply_in_parts() -> None:
+    rng = np.random.default_rng(5)
+    x = rng.integers(-9, 10, (LONG, 3)).astype(float)
+    y = rng.integers(-9, 10, (LONG, 4)).astype(float)
+    function = xp.compile(lambda x, y: 2.0 * (xp.matrix_transpose(x) @ y))
+    for _ in range(2):
+        np.testing.assert_array_equal(
+            np.asarray(function(xp.asarray(x), xp.asarray(y))), 2 * (x.T @ y)
+        )
+    assert "matmul_in_parts" in str(function.explain(xp.asarray(x), xp.asarray(y)))
+    short = str(function.explain(xp.asarray(x[:-1]), xp.asarray(y[:-1])))
+    assert "matmul" in short
+    assert "in_parts" not in short
