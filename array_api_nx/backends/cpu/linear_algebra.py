@@ -7,8 +7,8 @@ import numpy as np
 from ...contract.numpy_dtypes import NDArray
 from ...contract.strided import Tensor
 from .engine.fperrors import located
+from .engine.small_inverses import inverses
 from .lazy.deferral import DeferredExecution
-from .small_inverses import inverses
 from .storage import wrap
 
 __all__ = ["LinearAlgebra"]

@@ -22,10 +22,10 @@ from ....native import native
 from ..engine import fperrors
 from ..engine.loops import MATMUL
 from ..engine.passes import Slots
+from ..engine.small_inverses import invert_into
 from ..kernels import ARG_REDUCE, REDUCE, divide_by_count
 from ..lazy import evaluation
 from ..policy import AT_ONCE_MAX
-from ..small_inverses import invert_into
 from .actions import (
     Action,
     BackendCall,

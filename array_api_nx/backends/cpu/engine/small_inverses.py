@@ -12,10 +12,10 @@ from typing import Final
 
 import numpy as np
 
-from ...contract.numpy_dtypes import NDArray
-from ...native import native
-from .engine.memory_pool import empty
-from .engine.sliced_calls import Key, divide, run
+from ....contract.numpy_dtypes import NDArray
+from ....native import native
+from .memory_pool import empty
+from .sliced_calls import Key, divide, run
 
 __all__ = ["inverses", "invert_into"]
 
