@@ -473,11 +473,11 @@ static void find_repetitions(Kernel *kernel)
 }
 
 /* The fewest bytes of all operands for which it pays to fetch tiles ahead. What a core's own caches
-   hold arrives in time without being asked for, and a good part of what the cache of all cores holds:
-   ten operations on float64 take 1.2 ns an element with fetching and 1.05 without it at 3 MB, the same
-   at 5 to 8 MB, 1.35 and 2.3 at 13 MB; `a + b.T` 0.6 and 0.36 at 5 MB (AMD EPYC, 1 MB for each core,
-   32 MB for all). */
-enum { FETCHED_BYTES = 1 << 23 };
+   hold arrives in time without being asked for, and most of what the cache of all cores holds:
+   `flip(a)*b + c` of 300,000 and 500,000 float64 (10 and 16 MB) takes 0.73 and 0.85 times as long
+   without, `a + b.T` of these 0.94 and 0.75; 19 expressions of 700,000 and of a million, by the
+   geometric mean, 1.07 times (AMD EPYC, two threads, 1 MB for each core, 32 MB for both). */
+enum { FETCHED_BYTES = 1 << 24 };
 
 /* Whether it pays to fetch tiles ahead; see tiles.c. Where all steps are one chain, which reads its
    operands where they lie, memory and arithmetic are both busy all the time without it: ten
