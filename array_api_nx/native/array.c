@@ -365,6 +365,14 @@ static PyObject *as_index(PyObject *self)
 
 static int as_bool(PyObject *self)
 {
+    Tensor *x = layout_of(self);
+    const char *data = only_data(x);
+    if (data != NULL && x->code == BOOL) {
+        return *(const npy_bool *)data != 0;
+    }
+    if (data != NULL && x->code == FLOAT64) {
+        return *(const npy_double *)data != 0;
+    }
     PyObject *element = only_element(self);
     if (element == DECLINED) {
         element = ask_one(METHOD___bool__, self);
