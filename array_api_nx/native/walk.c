@@ -240,6 +240,7 @@ typedef struct {
     const npy_intp *itemsizes;
     int copied[WALK_OPERANDS];
     const char *held[WALK_OPERANDS]; /* the corner of the block that was copied last */
+    npy_intp held_cells[WALK_OPERANDS]; /* and its elements */
     char copies[WALK_OPERANDS - 1][BLOCK_BYTES_EACH];
 } Plane;
 
@@ -289,12 +290,15 @@ static void run_plane(Plane *plane, char *const *data, PyUFuncGenericFunction fu
                 }
                 args[i] = plane->copies[i];
                 steps[i] = plane->itemsizes[i];
-                /* All blocks of a row that repeats begin there, and the first has the most rows. */
-                if (corner != plane->held[i]) {
+                /* What repeats is copied once: the copy begins with the elements of smaller blocks that
+                   have the same corner, since all copies of several rows have rows of one length.
+                   Where windows overlap, a larger block can begin where a smaller one did. */
+                if (corner != plane->held[i] || n > plane->held_cells[i]) {
                     const View from = {corner, row, column};
                     const View to = {args[i], columns * steps[i], steps[i]};
                     copy_tile(to, from, steps[i], rows, columns);
                     plane->held[i] = corner;
+                    plane->held_cells[i] = n;
                 }
             }
             function(args, &n, steps, loop_data);

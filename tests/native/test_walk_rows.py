@@ -129,6 +129,22 @@ def test_zeros_have_numpys_sign() -> None:
     assert not np.signbit(np.sum(np.full((40, 10), -0.0), axis=0)).any()
 
 
+@for_each("step", [1, 2, 50, 51, 52])
+def test_windows_that_overlap(step: int) -> None:
+    """Each begins with the last rows of the one before, of which it has more."""
+    table = np.arange(4800.0).reshape(400, 12)
+    windows = np.lib.stride_tricks.sliding_window_view(table, (60, 10))[::step, 0]
+    assert_alike(lambda x: x + 1, [xp.asarray(windows)])
+
+
+@for_each("step", [1, 511, 512, 513])
+def test_windows_that_overlap_and_are_read_backwards(step: int) -> None:
+    """Each begins with the last part of the one before."""
+    windows = np.lib.stride_tricks.sliding_window_view(np.arange(7000.0), 700)[::step][10::-1, ::-1]
+    others = np.arange(float(windows.size)).reshape(windows.shape)
+    assert_alike(lambda x, y: x + y, [xp.asarray(windows), xp.asarray(others)])
+
+
 def test_they_are_answered_in_c() -> None:
     x = xp.ones((100, 10)) + 1
     row, column = x[0, :], x[:, :1]
