@@ -131,15 +131,10 @@ class Translator:
         space = graph.nodes[heads[0]].space
         found: dict[tuple[str, int, int], list[View]] = {}
         seen: set[object] = set()
-
-        def visit(i: int) -> None:
-            for kind, j, _ in graph.sources[i]:
-                if kind == "node" and j not in self.stored and j not in seen:
-                    seen.add(j)
-                    visit(j)
-                    note(j)
-
-        def note(i: int) -> None:
+        computed: dict[int, None] = {}
+        for head in heads:
+            self._add_operands(head, computed)
+        for i in [*computed, *heads]:
             *_, last = graph.sources[i]
             fill = last[1] if graph.nodes[i].op is p.PAD else None
             for kind, j, view in graph.sources[i]:
@@ -152,12 +147,16 @@ class Translator:
                     value = graph.leaves[j] if kind == "leaf" else graph.nodes[j]
                     offset, _ = view.byte_layout(value.dtype.itemsize)
                     found.setdefault((kind, j, offset), []).append(view)
-
-        for head in heads:
-            visit(head)
-        for head in heads:
-            note(head)
         return found
+
+    def _add_operands(self, i: int, found: dict[int, None]) -> None:
+        """Add the nodes that are computed in one pass with node `i`, and before it."""
+        # A method, since a function within another one that calls itself refers to itself: it
+        # would keep the memory of the expression until garbage is collected.
+        for kind, j, _ in self.graph.sources[i]:
+            if kind == "node" and j not in self.stored and j not in found:
+                self._add_operands(j, found)
+                found[j] = None
 
     def _input(
         self,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import doctest
+import gc
 import re
+import weakref
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
 from math import prod
@@ -63,6 +65,23 @@ def test_nothing_is_computed():
         again = xp.explain(y)
         assert texts == [str(again), again.svg(), again.dot()]
         assert_same(numpy_of(y), np.exp(numbers(SHAPE)) * 2.0)
+
+
+def test_no_memory_is_kept():
+    memory = numbers(SHAPE).copy()
+    kept = weakref.ref(memory)
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        with settings("process"), xp.config_context(fusion="always"):
+            x = xp.asarray(memory, copy=False)
+            y = (x + 1.0) * (x + x)
+            assert xp.explain(y).pending
+            del memory, x, y
+        assert kept() is None
+    finally:
+        if collects:
+            gc.enable()
 
 
 def test_what_is_computed_is_not_pending():
