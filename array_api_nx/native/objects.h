@@ -80,7 +80,8 @@ static inline int is_computed_now(npy_intp size)
 }
 
 /* Whether calls of compiled functions keep the GIL, however long they take: while a compiled program
-   runs, whose memory no other run of it may use meanwhile. */
+   runs, whose memory no other run of it may use meanwhile. How many such programs run: a call that has
+   Python asked for its loop may be interrupted by that of another thread. */
 extern int keeps_gil;
 
 /* The device `cpu` and its backend, while that is the plain one; NULL before the device is used.

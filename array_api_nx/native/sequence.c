@@ -808,10 +808,10 @@ static PyObject *make_results(const SequenceObject *self, const SmallProgram *pr
 static int run_twin_alone(TwinCall *call, char *const *bases)
 {
     /* Twins allocate. A collection of garbage would run finalisers now. */
-    const int collects = PyGC_Disable(), kept = keeps_gil;
-    keeps_gil = 1;
+    const int collects = PyGC_Disable();
+    keeps_gil++;
     const int done = run_twin_call(call, bases);
-    keeps_gil = kept;
+    keeps_gil--;
     if (collects) {
         PyGC_Enable();
     }
