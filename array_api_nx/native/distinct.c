@@ -235,7 +235,8 @@ static PyObject *isin_twin(int ignored, PyObject *const *args, Py_ssize_t count,
         !take_flag(values[2], &invert)) {
         return DECLINED;
     }
-    Tensor *x = sortable(values[0], limits.at_once, &data), *y = sortable(values[1], limits.at_once, &members);
+    Tensor *x = sortable(values[0], limits.at_once, &data);
+    Tensor *y = sortable(values[1], limits.at_once, &members);
     if (x == NULL || y == NULL || x->code != y->code) {
         return DECLINED;
     }

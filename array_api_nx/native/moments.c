@@ -249,7 +249,8 @@ static PyObject *moment(int code, Tensor *x, PyObject *axis, int keepdims, doubl
     Scratch scratch;
     const char *data;
     /* As in policy.py, two threads are worth it for half as many elements if it is a variance. */
-    if (x->size > (code == MEAN ? limits.at_once : limits.at_once / 2) || x->size == 0 || x->code >= COMPLEX64 ||
+    const npy_intp most = code == MEAN ? limits.at_once : limits.at_once / 2;
+    if (x->size > most || x->size == 0 || x->code >= COMPLEX64 ||
         !take_axes(axis, x->ndim, reduced) || (data = data_of(x)) == NULL || !is_aligned(x, data)) {
         return DECLINED;
     }

@@ -137,7 +137,8 @@ static PyObject *where_twin(int ignored, PyObject *const *args, Py_ssize_t count
         return DECLINED;
     }
     const int order = condition->flags & ROW_MAJOR ? ROW_MAJOR : COLUMN_MAJOR;
-    if (condition->size > SERIAL_CHOICES || !(condition->flags & order) || !lies_alike(choices[0].tensor, condition, order) ||
+    if (condition->size > SERIAL_CHOICES || !(condition->flags & order) ||
+        !lies_alike(choices[0].tensor, condition, order) ||
         !lies_alike(choices[1].tensor, condition, order)) {
         return select_by_walk(condition, mask, choices, &loop, code);
     }

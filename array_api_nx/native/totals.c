@@ -22,7 +22,8 @@ static int read_total(PyObject *value, const Loop **loop, PyObject **element, Py
     *loop = PyCapsule_GetPointer(PyTuple_GET_ITEM(value, 0), LOOP_NAME);
     *element = PyTuple_GET_ITEM(value, 1);
     *identity = (PyArrayObject *)PyTuple_GET_ITEM(value, 2);
-    if (*loop == NULL || !read_int(PyTuple_GET_ITEM(value, 3), 0, NPY_MAX_INTP, "serial_limit", serial_limit)) {
+    if (*loop == NULL ||
+        !read_int(PyTuple_GET_ITEM(value, 3), 0, NPY_MAX_INTP, "serial_limit", serial_limit)) {
         return 0;
     }
     const npy_intp size = (*loop)->itemsizes[0];

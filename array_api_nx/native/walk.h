@@ -46,15 +46,16 @@ void reverse_sizes(npy_intp *values, int count);
 /* `merge_axes` of a walk. Only shape and strides are set. Returns the number of axes. */
 int merge_walk(const Walk *walk, Walk *merged);
 
-/* Rows of at most so many elements are computed many at a time where that needs copies of what they
-   share, or of what they read. A row of 10 elements by itself takes 15 to 20 ns, and 5 to 8 ns so (AMD
-   EPYC). */
+/* Rows of at most so many elements are short: many of them are computed in one call of the loop, even
+   if operands must be copied for that, so that in each of them row follows row without a gap. A row of
+   10 elements takes 15 to 20 ns in a call of its own, and 5 to 8 ns so (AMD EPYC). */
 enum { FEW_COLUMNS = 32 };
 
-/* Whether copies of rows with such a step take less time than loops lose by it. They are made with
-   vector instructions, as few loops read: sums of 50,000 float32 of every other element take 12
-   microseconds so, and 18 otherwise; of every third, which are copied one by one, 21 and 10; of every
-   other float64, of which a vector has few, 26 and 17. (Two threads, AMD EPYC.) */
+/* Whether a loop is faster if elements so many bytes apart are copied first, to lie one after the
+   other: the copy is made with vector instructions, which most loops do not use on such steps. Sums
+   of 50,000 float32 of every other element take 12 microseconds so, and 18 otherwise; of every third,
+   which are copied one by one, 21 and 10; of every other float64, of which a vector has few, 26 and
+   17. (Two threads, AMD EPYC.) */
 static inline int is_slow_step(npy_intp step, npy_intp itemsize)
 {
     return step == -itemsize || (step == 2 * itemsize && itemsize < (npy_intp)sizeof(npy_double));
@@ -63,10 +64,11 @@ static inline int is_slow_step(npy_intp step, npy_intp itemsize)
 /* Call the loop for every row. */
 void run_walk(const Walk *walk, PyUFuncGenericFunction function, void *data);
 
-/* As `run_walk`, for loops of which every bit is defined, whose arguments may be copied to lie one
-   after the other: short rows are computed many at a time, and what lies across or backwards is read
-   by vector instructions. The last operand is the target, and shares no memory with others that lie
-   elsewhere. `itemsizes` are those of all operands. */
+/* As `run_walk`, for loops that give the same bits wherever their operands lie: these may be copied to
+   lie one after the other. So one call computes many short rows, and vector instructions read what lies
+   across the rows, or backwards. The last operand is the target. It may be a source, too, if both have
+   the same address and strides, but overlaps with no other one. `itemsizes` are those of all
+   operands. */
 void run_exact_walk(const Walk *walk, const npy_intp *itemsizes, PyUFuncGenericFunction function,
                     void *data);
 

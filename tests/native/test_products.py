@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
+from array_api_nx.backends.cpu.policy import limits
 from array_api_nx.native import native
 from tests.support.alike import DTYPES, compare, layouts
+from tests.support.twins import is_answered_in_c
 
 pytestmark = pytest.mark.skipif(native is None, reason="there is no extension")
 
@@ -169,3 +171,11 @@ def test_floating_point_errors() -> None:
             compare(operator.matmul, mixed, xp.zeros((3, 3)))
             compare(xp.vecdot, large, large)
             compare(xp.vecdot, mixed, xp.ones((3, 3)))
+
+
+def test_results_that_are_deferred_are_left_to_python() -> None:
+    """The backend keeps account of who reads them."""
+    few, many = xp.ones((700, 1)), xp.ones((800, 1))
+    assert limits.tracked < 800 * 800
+    assert is_answered_in_c(xp.matmul, few, few.T)
+    assert not is_answered_in_c(xp.matmul, many, many.T)

@@ -149,16 +149,39 @@ def test_several_python_threads_run_one_program():
     expected = [[each.__wrapped__(*pair) for each in functions] for pair in pairs]
     barrier = threading.Barrier(3)
 
-    def work(_: int) -> None:
+    def work(thread: int) -> None:
+        # Each thread is at other numbers: the same ones in shared memory would go unnoticed.
+        cases = list(zip(pairs, expected, strict=True))
+        cases = cases[2 * thread :] + cases[: 2 * thread]
         barrier.wait()
         with xp.config_context(num_threads=2):
             for _ in range(8):
-                for (x, y), wanted in zip(pairs, expected, strict=True):
+                for (x, y), wanted in cases:
                     for function, result in zip(functions, wanted, strict=True):
                         same(function(x * 1, y * 1), result)
 
     with ThreadPoolExecutor(3) as pool:
         list(pool.map(work, range(3)))
+
+
+def test_two_python_threads_do_not_share_the_memory_between_kernels():
+    @xp.compile
+    def centred(x: Array) -> Array:
+        sine = xp.sin(x)
+        return sine - xp.mean(sine, axis=0)
+
+    arrays = [square(300) for _ in range(2)]
+    expected = [np.asarray(centred(x)) for x in arrays]
+    barrier = threading.Barrier(2)
+
+    def work(thread: int) -> bool:
+        barrier.wait()
+        with xp.config_context(num_threads=2):
+            x, wanted = arrays[thread], expected[thread]
+            return all([np.array_equal(np.asarray(centred(x)), wanted) for _ in range(50)])
+
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(work, range(2))) == [True, True]
 
 
 def test_errors_are_warned_of_from_several_threads():
