@@ -5,10 +5,6 @@
 
 #ifdef HAS_CHAINS
 
-/* In so many parts a chain runs where tiles are fetched ahead, some of the next one before each. In one
-   part, `flip(a)*b + c` takes 1.2 times as long (8 million elements, AMD EPYC, two threads). */
-enum { PARTS = 4 };
-
 /* ------------------------------------------------------------------ finding them */
 
 static int reads(const Step *step, int slot)
@@ -177,6 +173,12 @@ static int can_stream(const Frame *frame, const Step *first, npy_intp itemsize, 
     return 1;
 }
 
+int is_worth_chaining(const Frame *frame, const Step *first, npy_intp rows, npy_intp columns)
+{
+    return first->chained > 1 ||
+           can_stream(frame, first, first->loop.itemsizes[0], rows, columns);
+}
+
 ChainEnd run_chain(Frame *frame, const Step *first, npy_intp rows, npy_intp columns)
 {
     Link links[MAX_LINKS];
@@ -184,12 +186,6 @@ ChainEnd run_chain(Frame *frame, const Step *first, npy_intp rows, npy_intp colu
     const Step *last = &first[count - 1];
     const npy_intp itemsize = first->loop.itemsizes[0];
     const int streams = can_stream(frame, first, itemsize, rows, columns);
-    if (count == 1 && !streams) {
-        for (int i = 0; i < PARTS; i++) {
-            fetch_ahead(frame);
-        }
-        return IN_STEPS;
-    }
     View *target = streams ? &frame->memory[last->target] : &frame->views[last->target];
     const View begin = frame->views[first->sources[0]];
     int shared = overlap(begin, *target, itemsize, rows, columns);
@@ -237,6 +233,12 @@ ChainEnd run_chain(Frame *frame, const Step *first, npy_intp rows, npy_intp colu
 void find_chains(Kernel *kernel)
 {
     kernel->rounds = kernel->fetches = kernel->step_count;
+}
+
+int is_worth_chaining(const Frame *frame, const Step *first, npy_intp rows, npy_intp columns)
+{
+    (void)frame, (void)first, (void)rows, (void)columns;
+    return 0;
 }
 
 ChainEnd run_chain(Frame *frame, const Step *first, npy_intp rows, npy_intp columns)

@@ -307,6 +307,13 @@ static void run_round(Frame *frame, const Step *step, npy_intp rows, npy_intp co
         run_step(frame, step, rows, columns);
         return;
     }
+    if (!is_worth_chaining(frame, step, rows, columns)) {
+        for (int i = 0; i < PARTS; i++) {
+            fetch_ahead(frame);
+        }
+        run_step(frame, step, rows, columns); /* its only one */
+        return;
+    }
     for (int i = 0; i < step->chained; i++) {
         load(frame, &step[i], rows, columns);
     }
