@@ -31,6 +31,7 @@ SMALL = {
     "FEW": 3,
     "SMALL_TILE": 8,
     "STREAMED_BYTES": 256,
+    "UNALIGNED_BYTES": 512,
     "STREAMED_ROW": 16,
     "MIN_TASK": 8,
     "TASK_NS": 1.6,
@@ -395,6 +396,19 @@ def test_only_long_rows_are_streamed(gap):
         plan = schedule(shape, [*layouts, of(empty(columns), shape)], 8)
         assert plan.dims == shape
         assert (plan.operands[1].access == "streamed") == (columns >= least)
+
+
+@pytest.mark.parametrize("columns", [1000, 1001])
+def test_rows_that_do_not_begin_on_cache_lines_are_streamed_later(columns):
+    for least in (module.STREAMED_BYTES, module.UNALIGNED_BYTES):
+        shape = (least // columns // 8 + 1, columns)
+        x, row = of(empty(*shape), shape), of(empty(columns), shape)
+        plan = schedule(shape, [x, row, x._replace(role="output")], 0)
+        assert plan.dims == shape
+        streams = columns == 1000 or least == module.UNALIGNED_BYTES
+        assert plan.operands[2].access == ("streamed" if streams else "direct")
+        # Not what is packed: it would take too much of the cache.
+        assert (cells(plan) * 8 > module.TILE_BYTES) == (not streams)
 
 
 def test_a_transposed_output_is_not_streamed():
