@@ -658,6 +658,10 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
             array = sliced_calls.matmul(left, right)
             if array is not None:
                 return wrap(array)
+            if left.ndim == 2 == right.ndim:
+                # In memory of the pool: new memory costs a page fault per page.
+                product = empty((left.shape[0], right.shape[1]), left.dtype)
+                return wrap(located(_matmul, left, right, product))
         array = located(_matmul, left, right)
         if array.size > limits.tracked:
             return wrap(array)

@@ -409,10 +409,11 @@ def matmul(left: NDArray, right: NDArray) -> NDArray | None:
         # BLAS knows no integers; NumPy multiplies them one by one.
         per_ns = _MULTIPLICATIONS_PER_NS if dtype.kind in "fc" else 1
         duration = _PRODUCT_NS + multiplications // per_ns
+    result = empty((*outer, rows, columns), dtype)
     keys = divide(outer, None, max(1, _MATMUL_SLICE_NS // duration))
     if keys is None:
-        return None
-    result = empty((*outer, rows, columns), dtype)
+        fperrors.located(loops.MATMUL, left, right, result)
+        return result
     left = np.broadcast_to(left, (*outer, *left.shape[-2:]))
     right = np.broadcast_to(right, (*outer, *right.shape[-2:]))
 
