@@ -23,6 +23,11 @@
 #define HAS_LOOP_HINTS 1
 #endif
 
+/* Threads can be told on which processors to run. */
+#ifdef __linux__
+#define HAS_AFFINITY 1
+#endif
+
 /* Vectors of 16 bytes on x86. */
 #ifdef __SSE2__
 #define HAS_SSE2 1

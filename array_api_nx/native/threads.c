@@ -153,6 +153,7 @@ void await_empty(Gate *gate)
 static void call_worker(Worker *worker, int call)
 {
     if (exchange_shared(&worker->state, call) == ASLEEP) {
+        keep_apart(&worker->placement);
         PyThread_release_lock(worker->wake);
     }
 }
@@ -165,6 +166,7 @@ static int await_call(Worker *worker)
     }
     if (replace_shared(&worker->state, AWAKE, ASLEEP) == AWAKE) {
         PyThread_acquire_lock(worker->wake, WAIT_LOCK);
+        move_freely(&worker->placement);
     }
     return (int)exchange_shared(&worker->state, AWAKE);
 }
@@ -191,6 +193,7 @@ static void serve(void *argument)
     Worker *worker = argument;
     Pool *own = worker->pool;
     Job *job = &own->job;
+    note_thread(&worker->placement);
     for (;;) {
         const int call = await_call(worker);
         if (call == CALLED_WITH_GIL) {

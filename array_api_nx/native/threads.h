@@ -20,6 +20,7 @@
 
 #include "common.h"
 #include "interrupt.h"
+#include "processors.h"
 #include "tiles.h"
 
 enum { MAX_WORKERS = 255 };
@@ -84,6 +85,7 @@ typedef struct {
     int number;
     npy_intp state;          /* shared: AWAKE, CALLED, CALLED_WITH_GIL or ASLEEP */
     PyThread_type_lock wake; /* released by who calls a worker that is ASLEEP */
+    Placement placement;     /* where it is to wake */
     PyThreadState *python;   /* made when the GIL is first wanted, and kept: to make one takes longer
                                 than to wake the worker; or NULL */
     Scratch scratch;

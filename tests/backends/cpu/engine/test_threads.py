@@ -416,3 +416,48 @@ def test_cache_sizes(tmp_path):
             (directory / name).write_text(text + "\n", encoding="utf-8")
     (tmp_path / "index9").mkdir()
     assert diagnostics.cache_sizes(tmp_path) == unknown | {"L1": 49152, "L2": 2097152}
+
+
+# ---------------------------------------------------------------------- processors
+
+needs_processors = pytest.mark.skipif(
+    native is None or not hasattr(os, "sched_setaffinity") or len(os.sched_getaffinity(0)) < 2,
+    reason="no extension, or one processor, or the system does not tell",
+)
+
+ASLEEP = """
+import os, time, array_api_nx as xp
+
+def others():
+    found = []
+    for thread in map(int, os.listdir("/proc/self/task")):
+        if thread != os.getpid():
+            found.append(thread)
+            for _ in range(1000):
+                with open(f"/proc/self/task/{thread}/stat") as file:
+                    if file.read().rpartition(")")[2].split()[0] == "S":
+                        break
+                time.sleep(0.01)
+    return found
+
+x = xp.ones(100_000)
+with xp.config_context(num_threads=2):
+    for _ in range(20):
+        total = float(xp.sum(x * x + x))
+        assert total == 200_000.0
+        others()
+"""
+
+
+@needs_processors
+def test_workers_may_run_wherever_the_caller_may() -> None:
+    """They are kept from the caller's processor only until they have woken."""
+    code = ASLEEP + "print({len(os.sched_getaffinity(each)) for each in others()})"
+    allowed = len(os.sched_getaffinity(0))
+    assert python(code, OPENBLAS_NUM_THREADS="1") == f"{{{allowed}}}"
+
+
+@needs_processors
+def test_a_caller_that_is_kept_on_one_processor_has_workers() -> None:
+    code = "import os; os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])" + ASLEEP
+    assert python(code + "print(len(others()))", OPENBLAS_NUM_THREADS="1") == "1"
