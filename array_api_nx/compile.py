@@ -86,7 +86,8 @@ class CacheInfo(NamedTuple):
         How often it was called.
     compilations : int
         How often the compiler of another engine, XLA or Inductor, made a function of a program.
-        They compile for given sizes, and so once for each.
+        XLA compiles for given sizes, and so once for each; what Inductor compiles from the second
+        sizes on serves others, too.
     """
 
     traces: int
@@ -143,6 +144,11 @@ class _Bound:
         """Run what an engine's compiler makes of the program from now on."""
         self.run = compile_bound()
         self._quick = ()
+
+    @property
+    def is_compiled_anew(self) -> bool:
+        """Whether `run`, of an engine's compiler, is not a function that was there already."""
+        return not getattr(self.run, "is_shared", False)
 
     def quick(self) -> tuple[object, ...] | None:
         """What the extension needs to run the program at once; to be asked after its first run."""
@@ -403,7 +409,7 @@ class Compiled(_ProgramCaller, Generic[P, R]):
         if bound is None:
             bound = _Bound(*self._find(leaves, structure), self._engine)
             if self._engine == "native" and leaves and leaves[0]._device.backend.compiler:
-                self._compilations += 1
+                self._compilations += bound.is_compiled_anew
         if len(self._bound) >= _MAX_BOUND:
             self._bound.clear()
         self._bound[key] = bound
@@ -419,7 +425,7 @@ class Compiled(_ProgramCaller, Generic[P, R]):
         bound.compile_later = None
         try:
             bound.compile_now(compile_bound)
-            self._compilations += 1
+            self._compilations += bound.is_compiled_anew
         except CannotCompileError:
             pass  # it goes on step by step, and `explain` says why
 
@@ -660,12 +666,12 @@ def compile(function: Callable[..., Any] | None = None, /, *, engine: Engine = "
         are read at each call, and may not be written; a name that is bound anew is not seen.
     engine : {"auto", "steps", "native"}
         What runs the program. On ``cpu``, "auto" and "native" are fused passes. On ``jax:`` and
-        ``torch:`` "native" has the engine's compiler (``jax.jit``, ``torch.compile``) make one
-        function of the program for each set of sizes, and "auto" does so from the tenth call with
-        the same sizes on, where no step looks at elements. Functions that engines compile agree
-        with the steps to rounding. On ``dask`` "native" makes one layer of the graph of programs
-        whose chunks can be computed each by itself. "steps" calls the operations of the program one
-        by one.
+        ``torch:`` "native" has the engine's compiler make one function of the program:
+        ``jax.jit`` for each set of sizes, ``torch.compile`` one that serves many from the second
+        sizes on. "auto" does so from the tenth call with the same sizes on, where no step looks at
+        elements. Functions that engines compile agree with the steps to rounding. On ``dask``
+        "native" makes one layer of the graph of programs whose chunks can be computed each by
+        itself. "steps" calls the operations of the program one by one.
 
     Returns
     -------

@@ -66,6 +66,7 @@ ENGINES = {
     "backends/engines/torch.py": {"torch", "array_api_compat"},
     "backends/engines/torch_kernels.py": {"torch"},
     "backends/engines/torch_special.py": {"torch"},
+    "backends/engines/torch_symbolic.py": {"torch"},
 }
 
 # Modules that need each other when they run, each circle in one room: the array and its functions,

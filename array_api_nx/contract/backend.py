@@ -95,7 +95,8 @@ class Backend(Handles):
         """As `prepare`, but that the engine's own compiler makes one function of the steps.
 
         Backend must: give the results of the steps, to rounding; raise `CannotCompileError` if
-        the engine has no compiler, or it cannot compile a step.
+        the engine has no compiler, or it cannot compile a step; set the attribute `is_shared` of
+        what it returns to True if nothing is compiled for it, as it is there for other sizes.
         """
         raise CannotCompileError(
             "this device's engine has no compiler; use engine='auto', which goes step by step"

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from math import prod
@@ -226,8 +226,12 @@ class Program:
     @cached_property
     def evaluate(self) -> Callable[..., tuple[int | float, ...]]:
         """A function from the values of `variables` to those of `symbols`."""
+        return self.function_of(self.symbols)
+
+    def function_of(self, symbols: Sequence[Dim | Real]) -> Callable[..., tuple[int | float, ...]]:
+        """A function from the values of `variables` to those of expressions in them."""
         names = {v: f"s{i}" for i, v in enumerate(self.variables)}
-        parts = "".join([f"{source(symbol, names)}, " for symbol in self.symbols])
+        parts = "".join([f"{source(symbol, names)}, " for symbol in symbols])
         return _function(f"def evaluate({', '.join(names.values())}):\n    return ({parts})\n")
 
     # ------------------------------------------------------------------ lifetimes

@@ -35,12 +35,16 @@ __all__ = [
     "prepare",
     "prepare_around",
     "resolved",
+    "steps_at",
 ]
 
 Run: TypeAlias = "Callable[..., tuple[Handle, ...]]"
 
 CompileSteps: TypeAlias = "Callable[[Run], Run]"
 """From the function of the steps to what is to be called in its place."""
+
+ViewAt: TypeAlias = "Callable[[View, tuple[Argument, ...]], Argument]"
+"""From a view and the values of ``(*shape, *strides, offset)`` to that view with them."""
 
 Line: TypeAlias = "tuple[str, Step | None]"
 """A line of the text, and the step that it does, if it does one."""
@@ -130,19 +134,38 @@ def prepare_around(
     return run
 
 
-def _constants(text: _Text, program: Program, sizes: tuple[int, ...]) -> list[Argument]:
+def steps_at(backend: Backend, program: Program, sizes: Sequence[Argument], at: ViewAt) -> Run:
+    """The function of the steps alone, for sizes that are symbols of an engine.
+
+    Parameters
+    ----------
+    backend : Backend
+        Whose methods the steps call.
+    program, sizes
+        As for `Backend.prepare`, but that the sizes are what the engine has for unknown ints.
+    at : callable
+        As `View.at`, but to what `backend` takes for a view of such sizes.
+    """
+    text = _Writer(program).steps()
+    run: Run = text.make(backend, _constants(text, program, sizes, at))
+    return run
+
+
+def _constants(
+    text: _Text, program: Program, sizes: Sequence[Argument], at: ViewAt = View.at
+) -> list[Argument]:
     numbers = dict(zip(program.symbols, program.evaluate(*sizes), strict=True))
-    return [resolved(x, numbers) for x in text.constants]
+    return [resolved(x, numbers, at) for x in text.constants]
 
 
-def resolved(x: Argument, numbers: Mapping[Argument, Argument]) -> Argument:
-    """`x` with numbers for expressions."""
+def resolved(x: Argument, numbers: Mapping[Argument, Argument], at: ViewAt = View.at) -> Argument:
+    """`x` with numbers for expressions; `at` puts them into views."""
     if isinstance(x, Dim | Real):
         return numbers[x]
     if isinstance(x, View):
-        return x.at(tuple([numbers.get(n, n) for n in (*x.shape, *x.strides, x.offset)]))
+        return at(x, tuple([numbers.get(n, n) for n in (*x.shape, *x.strides, x.offset)]))
     if isinstance(x, tuple):
-        return tuple([resolved(part, numbers) for part in x])
+        return tuple([resolved(part, numbers, at) for part in x])
     return x
 
 

@@ -10,10 +10,10 @@ is not compiled.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from ...contract.backend import Native
-from ...contract.program import Program
+from ...contract.program import Argument, Program
 from ...contract.replay import Direct, Run, kept_values, prepare_around
 from ...contract.strided import Tensor
 from ...core.dtypes import DType
@@ -23,23 +23,70 @@ from ...core.symbolic import Sizes, bind
 from ...core.view import View
 from .namespace import NamespaceBackend, broadcasts, wrap
 
-__all__ = ["ArrayFunction", "Compile", "Kinds", "TraceArrays", "Traced", "prepare"]
+__all__ = [
+    "ArrayFunction",
+    "Compile",
+    "Compiled",
+    "ElementError",
+    "Kinds",
+    "TraceArrays",
+    "Traced",
+    "prepare",
+    "trace_steps",
+]
 
 ArrayFunction: TypeAlias = Callable[..., Sequence[Native]]
 """From the engine's arrays, one by one, to arrays."""
-Compile: TypeAlias = Callable[[], ArrayFunction]
 Kinds: TypeAlias = list[tuple[tuple[int, ...], DType]]
 """The shapes and dtypes of arguments."""
-TraceArrays: TypeAlias = Callable[[ArrayFunction, Kinds], Compile]
+TraceArrays: TypeAlias = Callable[[ArrayFunction, Kinds], Callable[[], ArrayFunction]]
 """Has the engine note down what a function does to arguments of these kinds, which are row-major.
 What it returns compiles that, which takes longer; it is called before the first run."""
+
+
+class ElementError(NamedTuple):
+    """An error that depends on elements.
+
+    Attributes
+    ----------
+    kind : type
+    text : str
+        With a ``%s`` for each of `sizes`.
+    sizes : tuple
+        Sizes, or tuples of them.
+    """
+
+    kind: type[Exception]
+    text: str
+    sizes: tuple[Argument, ...] = ()
+
+    def exception(self) -> Exception:
+        return self.kind(self.text % self.sizes if self.sizes else self.text)
+
+
+class Compiled(NamedTuple):
+    """What an engine's compiler made of steps.
+
+    Attributes
+    ----------
+    compute : callable
+        To the values that are kept; and, if there are errors to look for, as the last one, the
+        number of the error that is to be raised, or how many there are if none is.
+    errors : tuple of ElementError
+    """
+
+    compute: ArrayFunction
+    errors: tuple[ElementError, ...]
+
+
+Compile: TypeAlias = Callable[[], Compiled]
 
 
 class Traced(NamespaceBackend):
     """The backend of an engine as its compiler traces it; a base class beside the engine's own."""
 
     may_look = False
-    checks: list[tuple[Native, Exception]]
+    checks: list[tuple[Native, ElementError]]
     """Whether all is well, as arrays of one bool, and what to raise if not."""
 
     def __init__(self, backend: NamespaceBackend) -> None:
@@ -51,7 +98,7 @@ class Traced(NamespaceBackend):
         if 0 in index.shape:
             return index
         xp = self.xp
-        error = IndexError(f"an index is out of range for an axis of size {size}")
+        error = ElementError(IndexError, "an index is out of range for an axis of size %s", (size,))
         self.checks.append((xp.all((index >= -size) & (index < size)), error))
         # Out of range it would be read before the check is looked at.
         counted = xp.where(index < 0, index + size, index)
@@ -73,9 +120,10 @@ class Traced(NamespaceBackend):
         if count == 1:
             return wrap(xp.reshape(array, (*lead, *(1,) * len(own), *rest)))
         selected = xp.reshape(self.array(mask), (-1,))
-        error = ValueError(
-            f"cannot broadcast a value of shape {self.shape(values)} to what the mask selects: "
-            f"that is not {count} long"
+        error = ElementError(
+            ValueError,
+            "cannot broadcast a value of shape %s to what the mask selects: that is not %s long",
+            (self.shape(values), count),
         )
         self.checks.append((xp.sum(selected) == count, error))
         if count == 0:
@@ -90,7 +138,8 @@ class Traced(NamespaceBackend):
         """Raise `error` after the run if `result` is not finite, as `x` is."""
         zero, given = [self.xp.sum(self.array(each) * 0) for each in (result, x)]
         # A sum of zeros, unless there is an infinity or a NaN: in one pass over each.
-        self.checks.append(((zero == 0) | (given != 0), error))
+        passed = (zero == 0) | (given != 0)
+        self.checks.append((passed, ElementError(type(error), str(error))))
 
 
 def prepare(
@@ -98,9 +147,13 @@ def prepare(
     tracing: Traced,
     program: Program,
     sizes: tuple[int, ...],
-    trace_arrays: TraceArrays,
+    prepare_steps: Callable[[Run, Kinds], Compile],
 ) -> Run:
-    """See `Backend.prepare_compiled`."""
+    """See `Backend.prepare_compiled`.
+
+    `prepare_steps` gives what is called before the first run, for the function of the steps and the
+    kinds of arrays that it takes. The function calls the methods of `tracing`.
+    """
     given = [program.values[i] for i in (*range(len(program.inputs)), *program.constants)]
     with bind(dict(zip(program.variables, sizes, strict=True))):
         kinds = [(_numbers(value.shape), value.dtype) for value in given]
@@ -108,7 +161,7 @@ def prepare(
 
     def compile_steps(steps: Run) -> Run:
         nonlocal computing
-        compute = computing = _Computing(backend, tracing, steps, trace_arrays, kinds)
+        compute = computing = _Computing(backend, prepare_steps(steps, kinds))
         count = len(kept_values(program))
 
         def run(*handles: Tensor) -> tuple[Tensor, ...]:
@@ -130,46 +183,47 @@ def _numbers(shape: Sizes) -> tuple[int, ...]:
     return tuple([index_of(evaluated(size)) for size in shape])
 
 
+def trace_steps(tracing: Traced, trace_arrays: TraceArrays, steps: Run, kinds: Kinds) -> Compile:
+    """Has the engine trace the function of steps; what it returns compiles that."""
+    errors: tuple[ElementError, ...] = ()
+
+    def traced(*arrays: Native) -> list[Native]:
+        nonlocal errors
+        tracing.checks = []
+        results = [tracing.array(x) for x in steps(*[wrap(array) for array in arrays])]
+        errors = tuple([error for _, error in tracing.checks])
+        if not errors:
+            return results
+        # One number is looked at after a run: that of the first check that failed, or how many
+        # checks there are if all passed.
+        found = len(errors)
+        for number, (passed, _) in reversed([*enumerate(tracing.checks)]):
+            found = tracing.xp.where(passed, found, number)
+        return [*results, found]
+
+    compile_arrays = trace_arrays(traced, kinds)
+    return lambda: Compiled(compile_arrays(), errors)
+
+
 class _Computing:
     """The steps as a function of arrays: to the values that are kept, and what tells of errors."""
 
-    __slots__ = ("_backend", "_compile", "_compiled", "_errors")
+    __slots__ = ("_backend", "_compile", "_compiled")
 
-    def __init__(
-        self,
-        backend: NamespaceBackend,
-        tracing: Traced,
-        steps: Run,
-        trace_arrays: TraceArrays,
-        kinds: Kinds,
-    ) -> None:
-        self._errors: list[Exception] = []
-
-        def traced(*arrays: Native) -> list[Native]:
-            tracing.checks = []
-            results = [tracing.array(x) for x in steps(*[wrap(array) for array in arrays])]
-            self._errors = [error for _, error in tracing.checks]
-            if not tracing.checks:
-                return results
-            # One number is looked at after a run: that of the first check that failed, or how many
-            # checks there are if all passed.
-            found = len(tracing.checks)
-            for number, (passed, _) in reversed([*enumerate(tracing.checks)]):
-                found = tracing.xp.where(passed, found, number)
-            return [*results, found]
-
+    def __init__(self, backend: NamespaceBackend, compile_steps: Compile) -> None:
         self._backend = backend
-        self._compiled: ArrayFunction | None = None
-        self._compile = trace_arrays(traced, kinds)
+        self._compiled: Compiled | None = None
+        self._compile = compile_steps
 
     def __call__(self, *arrays: Native) -> Sequence[Native]:
-        errors = self._errors
         try:
-            if self._compiled is None:
-                self._compiled = self._compile()
-            results = self._compiled(*arrays)
+            compiled = self._compiled
+            if compiled is None:
+                compiled = self._compiled = self._compile()
+            results = compiled.compute(*arrays)
+            errors = compiled.errors
             if errors and (number := results[-1].item()) < len(errors):
-                raise type(errors[number])(*errors[number].args)
+                raise errors[number].exception()
         except self._backend.errors as error:
             self._backend.refuse(error)
         return results
@@ -177,7 +231,8 @@ class _Computing:
     def without_checks(self) -> ArrayFunction:
         """The engine's own function, once it is there and if nothing is to be looked at after it;
         else this one. The engine's does not explain its errors."""
-        return self if self._errors or self._compiled is None else self._compiled
+        compiled = self._compiled
+        return self if compiled is None or compiled.errors else compiled.compute
 
 
 def _positions(program: Program) -> tuple[int, ...] | None:

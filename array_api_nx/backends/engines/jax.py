@@ -33,7 +33,7 @@ from ...core.dtypes import DType
 from ...core.symbolic import KnownInts
 from ...core.view import View
 from .common_workarounds import EngineKernel
-from .compiled_programs import ArrayFunction, Compile, Kinds, Traced, prepare
+from .compiled_programs import ArrayFunction, Kinds, Traced, prepare, trace_steps
 from .immutable import Steps, positions, steps
 from .jax_kernels import binary_kernels, unary_kernels
 from .jax_special import special_functions
@@ -216,7 +216,9 @@ class JaxBackend(NamespaceBackend):
         return x1 is x2 or (x1.storage is not None and x1.storage is x2.storage)
 
     def prepare_compiled(self, program: Program, sizes: tuple[int, ...]) -> Run:
-        return prepare(self, _TracedJax(self), program, sizes, partial(_traced, self.place))
+        tracing = _TracedJax(self)
+        trace_arrays = partial(_traced, self.place)
+        return prepare(self, tracing, program, sizes, partial(trace_steps, tracing, trace_arrays))
 
     # ------------------------------------------------------------------ what JAX does itself
 
@@ -392,7 +394,7 @@ class _TracedJax(Traced, JaxBackend):
         return wrap(jnp.eye(rows, columns, k, TO_NUMPY[dtype]))
 
 
-def _traced(place: Native, function: ArrayFunction, kinds: Kinds) -> Compile:
+def _traced(place: Native, function: ArrayFunction, kinds: Kinds) -> Callable[[], ArrayFunction]:
     there = jax.sharding.SingleDeviceSharding(place)
     with jax.enable_x64(True):
         lowered = jax.jit(function).lower(

@@ -168,6 +168,10 @@ class NamespaceBackend(StridedBackend):
     def divided(self, array: Native, count: float) -> Native:
         """`array` by a count that may be 0; parts of complex numbers each on their own."""
 
+    def number(self, count: int) -> float:
+        """A count as a float; engines may have symbols for counts."""
+        return float(count)
+
     errors: tuple[type[Exception], ...] = (RuntimeError,)
     """What `explained` explains."""
 
@@ -397,7 +401,7 @@ class NamespaceBackend(StridedBackend):
         if op is p.MEAN:
             shape = self.shape(x)
             total = self.array(self.reduce(p.SUM, x, axes, keepdims))
-            return wrap(self.divided(total, float(prod([shape[axis] for axis in axes]))))
+            return wrap(self.divided(total, self.number(prod([shape[axis] for axis in axes]))))
         array = x.array
         if array is None:
             array = self.bind(x)
