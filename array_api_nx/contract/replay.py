@@ -78,6 +78,9 @@ class Direct(NamedTuple):
 
 _FILE: Final = f"{__file__} <program>"
 _written: Final[weakref.WeakKeyDictionary[Program, _Text]] = weakref.WeakKeyDictionary()
+_written_around: Final[weakref.WeakKeyDictionary[Program, tuple[_Text, _Text]]] = (
+    weakref.WeakKeyDictionary()
+)
 """Values hold no program: a value that led to its key would keep both for ever."""
 
 
@@ -117,8 +120,10 @@ def prepare_around(
     CannotCompileError
         If `compile_steps` raises an error within a step, from which it is raised.
     """
-    inner = _Writer(program).steps()
-    outer = _Writer(program).around()
+    texts = _written_around.get(program)
+    if texts is None:
+        texts = _written_around[program] = (_Writer(program).steps(), _Writer(program).around())
+    inner, outer = texts
     try:
         steps = compile_steps(inner.make(tracing, _constants(inner, program, sizes)))
     except Exception as error:

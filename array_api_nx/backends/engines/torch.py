@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from math import prod
 from typing import Final, cast
 from weakref import WeakKeyDictionary
 
@@ -580,7 +579,7 @@ def _traced(
 
 
 def _compiled(
-    graph: Native, open_sizes: list[Native], examples: list[Native], settings: dict[str, int]
+    graph: Native, open_sizes: list[Native], examples: list[Native], settings: dict[str, int | bool]
 ) -> ArrayFunction:
     """A function from values for the open sizes, and arrays, to arrays."""
     from torch._dynamo import lookup_backend  # which takes long to import
@@ -615,8 +614,11 @@ _MAX_FAILURES: Final = 3
 
 def _prepare_compiled(backend: TorchBackend, program: Program, sizes: tuple[int, ...]) -> Run:
     """The first sizes are compiled as numbers; from the second on one function serves many."""
-    functions = backend.functions.setdefault(program, Functions())
-    is_threaded = _is_large(program, sizes) and backend.place.type == "cpu"
+    functions = backend.functions.get(program)
+    if functions is None:
+        functions = backend.functions.setdefault(program, Functions(program))
+    largest = max(functions.count_elements(*sizes), default=0)
+    is_threaded = largest >= _THREADED_MIN and backend.place.type == "cpu"
     found = functions.find(sizes, is_threaded)
     tracing = _TracedTorch(backend)
 
@@ -688,14 +690,9 @@ def _compile_open(
 
         graph = make_fx(with_sizes, tracing_mode="symbolic")(*open_sizes, *examples)
         must_be_open()
-        settings = {"cpp.min_chunk_size": _CHUNKS[is_threaded]}
+        settings: dict[str, int | bool] = {"cpp.min_chunk_size": _CHUNKS[is_threaded]}
         return lambda: _compiled(graph, open_sizes, examples, settings)
 
     compiled = trace_steps(tracing, trace_arrays, steps, [])()
     must_be_open()
     return Function(compiled, symbols, is_threaded)
-
-
-def _is_large(program: Program, sizes: tuple[int, ...]) -> bool:
-    dims = [n for n in [prod(value.shape) for value in program.values] if isinstance(n, Dim)]
-    return any([size >= _THREADED_MIN for size in program.function_of(dims)(*sizes)])

@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from math import prod
 from typing import ClassVar, Final, NamedTuple, TypeAlias
 
 import torch
-from torch._dynamo.source import ConstantSource
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import DimDynamic, ShapeEnv
 
 from ...contract.backend import Native
-from ...contract.program import Argument
+from ...contract.program import Argument, Program
+from ...core.symbolic import Dim
 from ...core.view import View
 from .compiled_programs import Compiled, ElementError
 
@@ -78,6 +79,8 @@ class Symbols:
     """
 
     def __init__(self, sizes: tuple[int, ...], is_open: tuple[bool, ...]) -> None:
+        from torch._dynamo.source import ConstantSource  # which takes long to import
+
         self._environment = ShapeEnv()
         self.mode = FakeTensorMode(shape_env=self._environment, allow_non_fake_inputs=True)
         self.numbers: list[Size] = list(sizes)
@@ -157,10 +160,12 @@ class Function(NamedTuple):
 
 
 class Functions:
-    """What was compiled of one program.
+    """What was compiled of one program, which it must not hold.
 
     Attributes
     ----------
+    count_elements : callable
+        From the program's sizes to the numbers of elements of its values.
     first : tuple of int or None
         The sizes for which it was compiled with numbers before any other.
     is_open : tuple of bool
@@ -169,7 +174,9 @@ class Functions:
         How often sizes could not be left open.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, program: Program) -> None:
+        counts = [prod(value.shape) for value in program.values]
+        self.count_elements = program.function_of([n for n in counts if isinstance(n, Dim)])
         self.first: tuple[int, ...] | None = None
         self.is_open: tuple[bool, ...] = ()
         self.failures = 0
