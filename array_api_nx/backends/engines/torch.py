@@ -587,8 +587,11 @@ def _compiled(
     # The graph is complete: there is no Python left of which TorchDynamo would have to check at
     # each call whether it still does the same (3 to 10 us).
     given = [*open_sizes, *examples]
+    # The results of a CUDA graph lie in memory that its next run writes to, also where somebody
+    # has asked for such graphs for all of the process.
+    settings = {**settings, "triton.cudagraphs": False}
     compiled = lookup_backend("inductor")(graph, given, config_patches=settings)
-    with_gradients = torch.compile(graph.forward, dynamic=bool(open_sizes))
+    with_gradients = torch.compile(graph.forward, dynamic=bool(open_sizes), options=settings)
     first = len(open_sizes)
 
     def call(*arguments: Native) -> Sequence[Native]:

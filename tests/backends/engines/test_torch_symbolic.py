@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Callable
 
 import numpy as np
@@ -185,6 +187,42 @@ def test_gradients_pass_through(device: xp.Device) -> None:
         device.backend.native(function(xp.asarray(tensor))._handle).backward()
         assert tensor.grad is not None
         np.testing.assert_allclose(tensor.grad, 2 * np.arange(n) / n, 1e-6)
+
+
+def test_programs_go_with_their_functions(device: xp.Device) -> None:
+    function = xp.compile(lambda x: 2 * x + x.shape[0], engine="native")
+    for n in (3, 4, 5):
+        x = xp.ones(n, device=device)
+        function(x)
+    program = weakref.ref(function.explain(x).program)
+    del function
+    gc.collect()
+    assert program() is None
+
+
+def test_cuda_graphs_stay_off(device: xp.Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a process asks for them, results would be overwritten by the next call."""
+    import torch._dynamo
+    import torch._inductor.config as config
+
+    seen: list[tuple[bool, bool]] = []
+    lookup = torch._dynamo.lookup_backend
+
+    def watching(name: str) -> Callable[..., object]:
+        def compiled(graph: object, examples: object, config_patches: dict[str, object]) -> object:
+            with config.patch(config_patches):
+                seen.append((before, config.triton.cudagraphs))
+            return lookup(name)(graph, examples, config_patches=config_patches)
+
+        return compiled
+
+    monkeypatch.setattr(torch._dynamo, "lookup_backend", watching)
+    with config.patch({"triton.cudagraphs": True}):
+        before = config.triton.cudagraphs
+        function = xp.compile(lambda x: 2 * x, engine="native")
+        for n in (3, 4):
+            assert function(xp.ones(n, device=device)).to_device("cpu").tolist() == [2.0] * n
+    assert seen == [(True, False), (True, False)]
 
 
 def test_auto_takes_the_function_that_is_there(device: xp.Device) -> None:
