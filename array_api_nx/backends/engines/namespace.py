@@ -172,6 +172,11 @@ class NamespaceBackend(StridedBackend):
         """A count as a float; engines may have symbols for counts."""
         return float(count)
 
+    def known_number(self, array: Native) -> int:
+        """The element of an array that holds one int."""
+        number: int = array.item()
+        return number
+
     errors: tuple[type[Exception], ...] = (RuntimeError,)
     """What `explained` explains."""
 

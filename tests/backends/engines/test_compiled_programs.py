@@ -287,6 +287,35 @@ def test_arrays_that_views_were_taken_of_stay_quick(
 
 
 @pytest.mark.skipif(native is None, reason="there is no extension")
+def test_quick_calls_that_look_for_errors(device: xp.Device) -> None:
+    """What they find is explained, and the next call is quick again."""
+    inverse = xp.compile(lambda x: 2 * xp.linalg.inv(x), engine="native")
+    x, singular = xp.eye(2, device=device), xp.ones((2, 2), device=device)
+    for _ in range(2):
+        inverse(x)
+        quick = inverse._program
+        assert quick is not None
+        with pytest.raises(np.linalg.LinAlgError):
+            inverse(singular)
+        assert inverse(x).to_device("cpu").tolist() == [[2.0, 0.0], [0.0, 2.0]]
+        assert inverse._program == quick
+    nan = xp.full((2, 2), xp.nan, device=device)
+    if device.backend.compiler == "jax.jit":
+        assert xp.all(xp.isnan(inverse(nan)))
+
+
+def test_arguments_of_jax_stay_as_they_are(device: xp.Device) -> None:
+    """A call looks no view of them up, with which others would take longer."""
+    if device.backend.compiler != "jax.jit":
+        pytest.skip("elsewhere the view says whether an array may be written")
+    function = xp.compile(lambda x, y: x + y, engine="native")
+    x, y = xp.ones(3, device=device), xp.zeros(3, device=device)
+    function(x, y)
+    assert x._handle.view is None
+    assert y._handle.view is None
+
+
+@pytest.mark.skipif(native is None, reason="there is no extension")
 def test_errors_of_quick_calls_are_left_to_python(device: xp.Device) -> None:
     function = xp.compile(lambda x: x + 1, engine="native")
     x = xp.ones(3, device=device)
