@@ -180,7 +180,8 @@ static INLINE void substitute(const Matrix a, Matrix b, const int size, const in
         }                                                                                          \
     }
 
-/* LAPACK has no inverse in single precision for NumPy, which computes in double, too. */
+/* NumPy computes inverses in single precision in double, too. Where it casts them, it reports
+   underflow, and is to do so: see below. */
 DEFINE_INVERSES(npy_float)
 DEFINE_INVERSES(npy_double)
 
@@ -205,13 +206,15 @@ static PyObject *invert(PyObject *module, PyObject *args)
     int result;
     Py_BEGIN_ALLOW_THREADS
     if (type == NPY_FLOAT) {
+        clear_flags();
         result = invert_npy_float(PyArray_BYTES(from), PyArray_STRIDES(from), PyArray_DIM(from, 0),
                                   PyArray_DATA(to), size, fused);
+        result = result && !fetestexcept(FE_UNDERFLOW);
     } else {
         result = invert_npy_double(PyArray_BYTES(from), PyArray_STRIDES(from),
                                    PyArray_DIM(from, 0), PyArray_DATA(to), size, fused);
     }
-    clear_flags(); /* NumPy reports nothing of inverses but that there is none */
+    clear_flags(); /* NumPy reports nothing else of inverses but that there is none */
     Py_END_ALLOW_THREADS
     return PyBool_FromLong(result);
 }
@@ -220,8 +223,9 @@ static PyMethodDef functions[] = {
     {"invert", invert, METH_VARARGS,
      "invert(matrices, inverses, fused)\n--\n\n"
      "Write the inverses of a stack of small matrices. False if LAPACK is to be asked, for one that "
-     "has none or is not well scaled; what was written does not count then. `fused` says whether "
-     "products are added before they are rounded."},
+     "has none or is not well scaled, or whose inverse underflows in single precision; what was "
+     "written does not count then. `fused` says whether products are added before they are "
+     "rounded."},
     {NULL, NULL, 0, NULL},
 };
 

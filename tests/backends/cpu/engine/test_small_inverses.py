@@ -95,6 +95,17 @@ def test_what_is_left_to_numpy(size: int, dtype: str) -> None:
             xp.linalg.inv(xp.asarray(odd))
 
 
+@pytest.mark.parametrize("compiled", [False, True])
+def test_underflow_of_single_precision_is_reported(compiled: bool) -> None:
+    function = xp.compile(xp.linalg.inv) if compiled else xp.linalg.inv
+    x = xp.asarray(np.eye(2, dtype=np.float32)[None] * np.float32(3e38))
+    with np.errstate(under="warn"), pytest.warns(RuntimeWarning, match="underflow encountered"):
+        found = function(x)
+    assert _same(np.asarray(found), np.linalg.inv(np.asarray(x)))
+    with np.errstate(under="raise"), pytest.raises(FloatingPointError, match="underflow"):
+        function(x)
+
+
 @needs_extension
 def test_other_matrices_are_left_to_numpy(monkeypatch: pytest.MonkeyPatch) -> None:
     for other in (np.ones((3, 1, 1)), np.eye(6), np.eye(3, dtype=complex), np.eye(3, dtype=">f8")):
