@@ -367,7 +367,8 @@ def compare(chosen: set[str], turns: int, device: str) -> int:
     )
     for column, other in enumerate(("plain NumPy", "NumPy through the same dispatch")):
         ratio = geometric_mean([pair[column] for pair in ratios] or [nan])
-        verdict = "faster than" if ratio < 1 else "slower than"
+        printed = round(ratio, 2)
+        verdict = "as fast as" if printed == 1 else "faster than" if printed < 1 else "slower than"
         print(f"Time: {ratio:.2f} times that of {other} (geometric mean), so {verdict} it.")
     return 1 if failed else 0
 
