@@ -96,14 +96,28 @@ def test_what_is_left_to_numpy(size: int, dtype: str) -> None:
 
 
 @pytest.mark.parametrize("compiled", [False, True])
-def test_underflow_of_single_precision_is_reported(compiled: bool) -> None:
+@pytest.mark.parametrize(("value", "error"), [(3e38, "underflow"), (1e-40, "overflow")])
+def test_errors_of_single_precision_are_reported(value: float, error: str, compiled: bool) -> None:
     function = xp.compile(xp.linalg.inv) if compiled else xp.linalg.inv
-    x = xp.asarray(np.eye(2, dtype=np.float32)[None] * np.float32(3e38))
-    with np.errstate(under="warn"), pytest.warns(RuntimeWarning, match="underflow encountered"):
-        found = function(x)
-    assert _same(np.asarray(found), np.linalg.inv(np.asarray(x)))
-    with np.errstate(under="raise"), pytest.raises(FloatingPointError, match="underflow"):
+    numbers = np.eye(2, dtype=np.float32)[None] * np.float32(value)
+    with np.errstate(all="ignore"):
+        expected = np.linalg.inv(numbers)
+    x = xp.asarray(numbers)
+    with np.errstate(all="warn"), pytest.warns(RuntimeWarning, match=f"{error} encountered"):
+        assert _same(np.asarray(function(x)), expected)
+    with np.errstate(all="raise"), pytest.raises(FloatingPointError, match=error):
         function(x)
+
+
+@needs_extension
+def test_subnormal_pivots_are_left_to_numpy(size: int) -> None:
+    """LAPACK divides by them. Their reciprocals are finite here, but have few bits."""
+    x = np.zeros((COUNT, size, size))
+    x[:] = np.eye(size)
+    x[:, :, 0] *= 8e-309
+    x[:, 1, 0] = np.random.default_rng(0).uniform(1e-309, 7e-309, COUNT)
+    assert inverses(x) is None
+    assert _same(np.asarray(xp.linalg.inv(xp.asarray(x))), np.linalg.inv(x))
 
 
 @needs_extension
