@@ -64,6 +64,8 @@ def test_matrices_may_lie_anyhow(size: int) -> None:
     for each in (x, x.mT, x[::-2], x[0, 0], padded[..., ::2, ::3], np.broadcast_to(x[0], x.shape)):
         assert _same(inverses(each), np.linalg.inv(each))
     assert _same(inverses(x[:, :0]), x[:, :0])
+    misaligned = np.zeros(x.nbytes + 1, np.uint8)[1:].view(np.float64).reshape(x.shape)
+    assert inverses(misaligned) is None
 
 
 @needs_extension
@@ -93,6 +95,17 @@ def test_what_is_left_to_numpy(size: int, dtype: str) -> None:
         assert inverses(odd) is None
         with pytest.raises(np.linalg.LinAlgError, match=r"[Ss]ingular"):
             xp.linalg.inv(xp.asarray(odd))
+
+
+@needs_extension
+@pytest.mark.parametrize("place", [0, 70_000, -1])
+def test_one_singular_matrix_among_many(size: int, place: int) -> None:
+    """Each thread finds it, whichever slice it is in."""
+    x = np.random.default_rng(0).standard_normal((100_000, size, size))
+    x[place] = 0.0
+    for threads in (1, 3):
+        with xp.config_context(num_threads=threads):
+            assert inverses(x) is None
 
 
 @pytest.mark.parametrize("compiled", [False, True])
