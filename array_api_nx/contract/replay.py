@@ -77,11 +77,12 @@ class Direct(NamedTuple):
 
 
 _FILE: Final = f"{__file__} <program>"
+# The texts of programs: by `prepare`, and by `prepare_around`. Values hold no program: a value that
+# led to its key would keep both for ever.
 _written: Final[weakref.WeakKeyDictionary[Program, _Text]] = weakref.WeakKeyDictionary()
 _written_around: Final[weakref.WeakKeyDictionary[Program, tuple[_Text, _Text]]] = (
     weakref.WeakKeyDictionary()
 )
-"""Values hold no program: a value that led to its key would keep both for ever."""
 
 
 def prepare(backend: Backend, program: Program, sizes: tuple[int, ...]) -> Run:

@@ -27,24 +27,24 @@ float64 by one number takes 0.12 ms on one thread by tiles of 2**13 bytes, 0.08 
 call 0.07); ten operations on a million float32 take 0.40 and 0.23 ms. (AMD EPYC.)"""
 
 LARGER_TILES: Final = 4
-"""Tiles have so many times the elements in two cases, which follow."""
+"""How many times larger tiles are in each of the two cases that the next constants describe."""
 
 NARROW_BYTES: Final = 4
 NARROW_TRAFFIC: Final = 2**23
-"""A program needs few bytes of registers per element, mostly of bools, and all operands together
-have at most so many bytes, which are in larger caches anyway. (`(a > 0.2) & (b < 0.8) | isnan(c)`
-of 10,000 and 100,000 float64 takes 4.3 and 26 microseconds so, and 5.7 and 34 otherwise. Two cores
-of an AMD EPYC.)"""
+"""The most bytes of registers per element, and of all operands together, in the first case: a
+program, mostly of bools, whose operands are in larger caches than the first anyway. (`(a > 0.2) &
+(b < 0.8) | isnan(c)` of 10,000 and 100,000 float64 takes 4.3 and 26 microseconds so, and 5.7 and 34
+otherwise. Two cores of an AMD EPYC.)"""
 
 MANY_ELEMENTS: Final = 2**18
 CACHED_TRAFFIC: Final = 2**25
-"""There are many elements, the cache that all cores share holds all operands, and no result goes
-past it: what the first level of cache no longer holds then costs less than to begin anew with each
-tile. (Of a million float32 an n-body step takes 0.85 times as long so, Black-Scholes 0.83, squared
-distances of rows 0.85, `all((a < 2) & (b >= 0))` 0.77. Expressions of 10,000 elements take 1.03
-times as long so, those of four million, which come from memory, 1.05 times, and where of a million
-float64, whose result goes past the caches, 1.25. Two cores of an AMD EPYC, 1 MB of cache for each,
-32 for both.)"""
+"""The fewest elements, and the most bytes of all operands together, in the second case: the cache
+that all cores share holds all operands, and no result goes past it. What the first level of cache
+no longer holds then costs less than to begin anew with each tile. (Of a million float32 an n-body
+step takes 0.85 times as long so, Black-Scholes 0.83, squared distances of rows 0.85, `all((a < 2) &
+(b >= 0))` 0.77. Expressions of 10,000 elements take 1.03 times as long so, those of four million,
+which come from memory, 1.05 times, and where of a million float64, whose result goes past the
+caches, 1.25. Two cores of an AMD EPYC, 1 MB of cache for each, 32 for both.)"""
 
 REDUCED_CELLS: Final = 2**13
 """Elements of a tile that is only reduced, and then not read again."""
@@ -107,9 +107,9 @@ MB of cache for each, 32 MB for all.)"""
 
 UNALIGNED_BYTES: Final = 2**24
 """The same where rows do not all begin on cache lines: then no vectors go past the caches from
-registers, but tiles that are written to the caches first. Of 1000 by 1003
-float64 `a * b[:1]` takes 160 microseconds directly and 380 so, in new memory 250 and 390; `exp(a -
-b[:1])` 680 and 830. (Two cores of an AMD EPYC.)"""
+registers, but tiles that are written to the caches first. Of 1000 by 1003 float64 `a * b[:1]` takes
+160 microseconds directly and 380 so, in new memory 250 and 390; `exp(a - b[:1])` 680 and 830. (Two
+cores of an AMD EPYC.)"""
 
 STREAMED_ROW: Final = 256
 """Bytes of a tile's row that are worth streaming."""
