@@ -96,6 +96,17 @@ static inline npy_intp replace_shared(npy_intp *number, npy_intp expected, npy_i
 
 #endif
 
+/* Set bits of the number. */
+static inline void add_bits_shared(npy_intp *number, npy_intp bits)
+{
+    for (npy_intp now = load_shared(number), seen; (now & bits) != bits; now = seen) {
+        seen = replace_shared(number, now, now | bits);
+        if (seen == now) {
+            return;
+        }
+    }
+}
+
 /* Wait for some nanoseconds, and leave the core to the other hardware thread meanwhile. */
 static inline void pause_shortly(void)
 {

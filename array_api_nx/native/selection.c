@@ -1,10 +1,12 @@
 /* where and clip. */
 
 #include "selection.h"
+#include "atomics.h"
 #include "elementwise.h"
 #include "flags.h"
 #include "loops.h"
 #include "operations.h"
+#include "sizes.h"
 
 /* An operand: an array, or a Python scalar, which has no tensor and lies in `scalar`. */
 typedef struct {
@@ -190,8 +192,14 @@ typedef struct {
     const ElementLoop *loop; /* NULL if there is no bound */
     Choice bound;
     npy_uint64 repeated[REPEATED]; /* the bound if it is a scalar */
-    int flags;
+    npy_intp flags;                /* shared: the floating-point errors met */
 } Limit;
+
+/* The two operations on elements of a dtype. */
+typedef struct {
+    Limit limits[2];
+    DTypeCode code;
+} Clipping;
 
 static void repeat(Limit *limit, npy_intp count, npy_intp itemsize)
 {
@@ -203,22 +211,24 @@ static void repeat(Limit *limit, npy_intp count, npy_intp itemsize)
     }
 }
 
-/* Limit `size` elements that lie one after the other; the target may be the source. Both operations
-   compute a part before either goes on, while it is in the nearest cache. */
-static void run_limits(Limit *pair, char *source, npy_intp size, npy_intp itemsize, char *target)
+/* Limit `size` elements of `args`: the source, the two bounds and the target, which may be the source.
+   All elements lie one after the other, but for bounds that are scalars. Both operations compute a part
+   before either goes on, while it is in the nearest cache. */
+static void run_limits(Clipping *both, char *const *args, npy_intp size)
 {
+    const npy_intp itemsize = dtypes[both->code].itemsize;
     npy_intp steps[3] = {itemsize, itemsize, itemsize};
     for (npy_intp done = 0; done < size; done += REPEATED) {
-        npy_intp part = size - done < REPEATED ? size - done : REPEATED;
-        char *from = source + done * itemsize, *to = target + done * itemsize;
+        npy_intp part = least(size - done, REPEATED);
+        char *from = args[0] + done * itemsize, *to = args[3] + done * itemsize;
         for (int i = 0; i < 2; i++) {
-            Limit *limit = &pair[i];
+            Limit *limit = &both->limits[i];
             if (limit->loop != NULL) {
                 char *bound = limit->bound.tensor == NULL ? (char *)limit->repeated
-                                                          : limit->bound.data + done * itemsize;
-                char *args[3] = {from, bound, to};
-                limit->loop->function(args, &part, steps, limit->loop->data);
-                limit->flags |= take_flags();
+                                                          : args[1 + i] + done * itemsize;
+                char *operands[3] = {from, bound, to};
+                limit->loop->function(operands, &part, steps, limit->loop->data);
+                add_bits_shared(&limit->flags, take_flags());
                 from = to;
             }
         }
@@ -256,16 +266,17 @@ static double number_of(const Limit *limit, DTypeCode code, double none)
     return code == FLOAT32 ? *(npy_float *)limit->bound.data : *(npy_double *)limit->bound.data;
 }
 
-/* As `run_limits`, in one loop, which takes half the time; 0 if the result is to be had from that.
-   Source and target are not the same. */
-static int limit_by_numbers(const Limit *pair, const char *source, npy_intp size, DTypeCode code,
-                            char *target)
+/* As `run_limits`, in one loop, which takes half the time; 0 if the result is to be had from that. */
+static int limit_by_numbers(const Clipping *both, char *const *args, npy_intp size)
 {
+    const DTypeCode code = both->code;
+    const char *source = args[0];
+    char *target = args[3];
     if (code < FLOAT32 || source == target) {
         return 0;
     }
-    const double low = number_of(&pair[0], code, -NPY_INFINITY);
-    const double high = number_of(&pair[1], code, NPY_INFINITY);
+    const double low = number_of(&both->limits[0], code, -NPY_INFINITY);
+    const double high = number_of(&both->limits[1], code, NPY_INFINITY);
     /* Of two limits that are zeros of opposite sign, NumPy's loops decide which one the result is. */
     if (isnan(low) || isnan(high) || (low == 0 && high == 0)) {
         return 0;
@@ -277,6 +288,50 @@ static int limit_by_numbers(const Limit *pair, const char *source, npy_intp size
                                         (npy_double *)target);
     clear_flags(); /* comparisons with NaN raise one, of which NumPy says nothing */
     return !(zeros && (low == 0 || high == 0));
+}
+
+/* The loop of `clip`, whose data are Clipping. */
+LOOP(clip_loop)
+{
+    (void)steps;
+    if (!limit_by_numbers(data, args, *count)) {
+        run_limits(data, args, *count);
+    }
+}
+
+/* Elements up to which one thread limits as fast as several. */
+enum { SERIAL_LIMITS = 1 << 15 };
+
+/* Limit `size` elements that lie one after the other, on several threads if there are many. 0 with an
+   exception set if a signal came. */
+static int clip_elements(Clipping *both, char *source, npy_intp size, char *target)
+{
+    const npy_intp itemsize = dtypes[both->code].itemsize;
+    char *args[4] = {source, NULL, NULL, target};
+    npy_intp steps[4] = {itemsize, 0, 0, itemsize};
+    for (int i = 0; i < 2; i++) {
+        Limit *limit = &both->limits[i];
+        if (limit->loop != NULL && limit->bound.tensor != NULL) {
+            args[1 + i] = limit->bound.data;
+            steps[1 + i] = itemsize;
+        } else if (limit->loop != NULL) {
+            repeat(limit, least(size, REPEATED), itemsize);
+            args[1 + i] = limit->bound.data;
+        }
+    }
+    if (size <= SERIAL_LIMITS) {
+        clear_flags();
+        clip_loop(args, &size, steps, both);
+        return 1;
+    }
+    const Loop loop = {clip_loop, both, 3, {itemsize, itemsize, itemsize, itemsize}, 0, NO_LINK};
+    Walk walk = {.ndim = 1, .operands = 4, .count = size, .shape = {size}};
+    for (int i = 0; i < 4; i++) {
+        walk.data[i] = args[i];
+        walk.strides[i][0] = steps[i];
+    }
+    int flags; /* none: the loop takes them */
+    return compute_walk(&walk, &loop, SERIAL_LIMITS, 0, 0, &flags);
 }
 
 /* Copy elements of any layout to where they lie one after the other, in the order in which NumPy
@@ -314,7 +369,8 @@ static PyObject *clip_twin(int ignored, PyObject *const *args, Py_ssize_t count,
     PyObject *const wanted[3] = {NULL, keyword.min, keyword.max};
     static const OperationCode ops[2] = {OP_MAXIMUM, OP_MINIMUM};
     PyObject *values[3];
-    Limit pair[2];
+    Clipping both;
+    Limit *pair = both.limits;
     (void)ignored;
     if (!take_arguments(args, count, names, wanted, 3, 3, values) || values[0] == NULL ||
         !is_array(values[0])) {
@@ -356,19 +412,14 @@ static PyObject *clip_twin(int ignored, PyObject *const *args, Py_ssize_t count,
     if (result == NULL || result == DECLINED) {
         return result;
     }
-    const npy_intp size = x->size, itemsize = dtypes[x->code].itemsize;
-    for (int i = 0; i < 2; i++) {
-        if (pair[i].loop != NULL && pair[i].bound.tensor == NULL) {
-            repeat(&pair[i], size < REPEATED ? size : REPEATED, itemsize);
-        }
-    }
-    clear_flags();
-    if (!limit_by_numbers(pair, data, size, (DTypeCode)x->code, target)) {
-        run_limits(pair, data, size, itemsize, target);
+    both.code = (DTypeCode)x->code;
+    if (!clip_elements(&both, data, x->size, target)) {
+        Py_DECREF(result);
+        return NULL;
     }
     /* Not earlier: it may call Python code, which could change the operands. */
     for (int i = 0; i < 2; i++) {
-        if (pair[i].flags != 0 && apply_errstate(pair[i].loop->name, pair[i].flags) < 0) {
+        if (pair[i].flags != 0 && apply_errstate(pair[i].loop->name, (int)pair[i].flags) < 0) {
             Py_DECREF(result);
             return NULL;
         }

@@ -40,17 +40,6 @@ static int reserve_scratch(Scratch *scratch, size_t size)
 
 /* ------------------------------------------------------------------ jobs */
 
-/* Add floating-point flags to those of a step. */
-static void raise_flags(npy_intp *flags, npy_uint8 more)
-{
-    for (npy_intp now = load_shared(flags), seen; (now & more) != more; now = seen) {
-        seen = replace_shared(flags, now, now | more);
-        if (seen == now) {
-            return;
-        }
-    }
-}
-
 /* Copy the flags of the first `count` steps. */
 static void collect_flags(const Job *job, npy_uint8 *flags, int count)
 {
@@ -82,7 +71,7 @@ static void work_on_run(Job *job, char *scratch, int is_caller)
         }
         run_part(&run, task);
     }
-    raise_flags(&job->flags[0], take_flags());
+    add_bits_shared(&job->flags[0], take_flags());
 }
 
 static void work_on_kernel(Job *job, char *scratch, int is_caller)
@@ -93,7 +82,7 @@ static void work_on_kernel(Job *job, char *scratch, int is_caller)
         run_task(&frame, task);
     }
     for (int i = 0; i < job->kernel->step_count; i++) {
-        raise_flags(&job->flags[i], frame.flags[i]);
+        add_bits_shared(&job->flags[i], frame.flags[i]);
     }
 }
 

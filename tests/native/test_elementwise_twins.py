@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import operator
 from functools import partial
+from math import isqrt
 
 import numpy as np
 import pytest
@@ -210,7 +211,8 @@ def test_sizes_around_the_limits():
     small, large = xp.ones(100), xp.ones(threshold + 1)
     assert all([twins.is_answered_in_c(lambda call=call: call(small)) for call in calls])
     assert not any([twins.is_answered_in_c(lambda call=call: call(large)) for call in calls])
-    row, column = xp.ones((1, 600)), xp.ones((600, 1))
+    side = isqrt(threshold) + 1
+    row, column = xp.ones((1, side)), xp.ones((side, 1))
     assert not twins.is_answered_in_c(lambda: row + column)
     assert_alike(operator.add, [row, column])
 
