@@ -3,8 +3,9 @@
 
 #include "compiled.h"
 #include "engine_calls.h"
-#include "sequence.h"
 #include "objects.h"
+#include "sequence.h"
+#include "small_programs.h"
 
 typedef struct {
     PyObject_HEAD

@@ -101,10 +101,10 @@ static int find_given(PyObject *described, Py_ssize_t i, PyObject *object, PyObj
     if (*found == NULL) {
         return PyErr_Occurred() ? -1 : 0;
     }
-    PyObject *packed = PyTuple_GET_ITEM(described, PACKED);
+    PyObject *test = PyTuple_GET_ITEM(described, ORDER_TEST);
     int is_fitting = has_attribute(*found, names.shape, shape);
-    if (is_fitting > 0 && packed != Py_None) {
-        is_fitting = ask(*found, packed);
+    if (is_fitting > 0 && test != Py_None) {
+        is_fitting = ask(*found, test);
     }
     if (is_fitting <= 0) {
         Py_CLEAR(*found);

@@ -12,11 +12,11 @@
    backend   the device's, as long as no function is being traced
    device
    given     a tuple of (shape, dtype) for each argument
-   packed    the name of the method that tells whether an array of the engine is row-major; None if
+   order_test  the name of the method that tells whether an array of the engine is row-major; None if
              all of its arrays are
    results   a tuple of (number among what `compute` returns, dtype)
    is_tuple  whether the result is a tuple, and not its only array */
-enum { COMPUTE, BACKEND, DEVICE, GIVEN, PACKED, RESULTS, IS_TUPLE, ENGINE_CALL_SIZE };
+enum { COMPUTE, BACKEND, DEVICE, GIVEN, ORDER_TEST, RESULTS, IS_TUPLE, ENGINE_CALL_SIZE };
 
 /* Whether `value` is such a tuple. */
 int is_engine_call(PyObject *value);

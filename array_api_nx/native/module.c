@@ -23,6 +23,7 @@
 #include "products.h"
 #include "random.h"
 #include "reductions.h"
+#include "outcomes.h"
 #include "sequence.h"
 #include "small_inverses.h"
 #include "small_matrices.h"
@@ -46,6 +47,7 @@ static int (*const subjects[])(PyObject *module) = {
     add_loops,
     add_kernel,
     add_sequence,
+    add_outcomes,
     add_operations,
     add_totals,
     add_calls,

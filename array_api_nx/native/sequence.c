@@ -1,65 +1,16 @@
 #include "sequence.h"
 #include "arguments.h"
-#include "elementwise.h"
-#include "flags.h"
 #include "kernel.h"
 #include "memory.h"
-#include "movement.h"
 #include "objects.h"
+#include "outcomes.h"
 #include "sizes.h"
 #include "threads.h"
-#include "twin_calls.h"
 
 /* The most passes that a sequence has, and the most arrays that so many passes can name. */
 enum { MAX_SEQUENCE = 64, MAX_ARRAYS = MAX_SEQUENCE * MAX_OPERANDS };
 
 static PyObject *array_name; /* "array" */
-
-typedef struct {
-    PyArray_Descr *dtype;
-    int ndim;
-    npy_intp shape[NPY_MAXDIMS];
-    npy_intp size; /* bytes */
-    npy_uintp misaligned; /* the bits that its address must not have */
-    int written;
-} Expected;
-
-/* What becomes of what an operand has accumulated, once its kernel has run. */
-typedef struct {
-    npy_intp operand, count; /* of the elements, which follow each other */
-    npy_intp copies;         /* so many tasks have accumulators of their own */
-    npy_intp target;         /* the number of the array that the result goes to */
-    npy_intp itemsize;       /* of an element there */
-    const Loop *combining;   /* the accumulators of two tasks; NULL if there is one copy */
-    const char *identity;    /* what is combined starts from it */
-    int divides;             /* sums, or the sums of squares of moments */
-    double divisor;
-} Outcome;
-
-/* A pass: a kernel, or the call of a twin. */
-typedef struct {
-    TwinCall *call; /* NULL if it is a kernel */
-    const Kernel *kernel;
-    npy_intp threads;
-    int arrays[MAX_OPERANDS];
-    npy_intp offsets[MAX_OPERANDS];
-    Outcome *outcomes;
-    int outcome_count;
-} Pass;
-
-typedef struct {
-    PyObject_HEAD
-    int given_count, fixed_count, pass_count;
-    int keeps_gil; /* whether calls are too short for releasing the GIL to be worth while */
-    int has_calls; /* whether twins are called */
-    int divides;   /* whether a pass is worth more than one thread */
-    int is_running; /* whether `run_on_arrays` is at work, which uses the fixed arrays */
-    int declined;  /* how many runs ended at a twin that declined */
-    Expected *given;
-    PyArrayObject **fixed;
-    Pass *passes;
-    PyObject *description; /* keeps the kernels alive */
-} SequenceObject;
 
 static int read_expected(Expected *expected, PyObject *description)
 {
@@ -93,13 +44,6 @@ static int read_expected(Expected *expected, PyObject *description)
         expected->dtype = (PyArray_Descr *)Py_NewRef(dtype);
     }
     return good;
-}
-
-/* The bytes of array `number`. */
-static npy_intp memory_size(const SequenceObject *self, int number)
-{
-    return number < self->given_count ? self->given[number].size
-                                      : PyArray_NBYTES(self->fixed[number - self->given_count]);
 }
 
 /* Check that the array of operand `i` is large enough, aligned, and writable if the pass writes it;
@@ -164,123 +108,6 @@ static int check_call(SequenceObject *self, TwinCall *call)
         self->given[call->result].written = 1;
     }
     self->has_calls = 1;
-    return 1;
-}
-
-/* Find the loop that combines the accumulators of tasks, which each has its own. */
-static int read_combining(const Kernel *kernel, PyObject *description, Outcome *outcome)
-{
-    if ((description == Py_None) != (outcome->copies == 1)) {
-        return refuse("accumulators of several tasks, and only those, need a loop that combines");
-    }
-    if (description == Py_None) {
-        return 1;
-    }
-    const Loop *loop = PyCapsule_GetPointer(description, LOOP_NAME);
-    if (loop == NULL) {
-        return 0;
-    }
-    const npy_intp itemsize = kernel->operands[outcome->operand].itemsize;
-    if (loop->function == NULL || loop->sources != 2 || loop->itemsizes[0] != itemsize ||
-        loop->itemsizes[1] != itemsize || loop->itemsizes[2] != itemsize) {
-        return refuse("the loop that combines accumulators takes other elements");
-    }
-    outcome->combining = loop;
-    for (int i = 0; i < kernel->step_count; i++) {
-        if (kernel->steps[i].reduces && kernel->steps[i].target == outcome->operand) {
-            outcome->identity = kernel->steps[i].identity;
-        }
-    }
-    return outcome->identity != NULL || refuse("nothing accumulates what is combined");
-}
-
-/* Check that something was accumulated, and that the array that it goes to has room for it. */
-static int read_outcome(SequenceObject *self, const Pass *pass, PyObject *description,
-                        Outcome *outcome)
-{
-    const int count = self->given_count + self->fixed_count;
-    if (!check_tuple(description, 4, 4, "an outcome") ||
-        !read_int(PyTuple_GET_ITEM(description, 0), 0, pass->kernel->operand_count - 1,
-                  "an operand", &outcome->operand) ||
-        !read_int(PyTuple_GET_ITEM(description, 1), 0, count - 1, "an array's number",
-                  &outcome->target)) {
-        return 0;
-    }
-    PyObject *const divisor = PyTuple_GET_ITEM(description, 2);
-    outcome->divides = divisor != Py_None;
-    outcome->divisor = outcome->divides ? PyFloat_AsDouble(divisor) : 1;
-    if (outcome->divisor == -1 && PyErr_Occurred()) {
-        return 0;
-    }
-    const Operand *operand = &pass->kernel->operands[outcome->operand];
-    const int number = (int)outcome->target, target_is_given = number < self->given_count;
-    const npy_intp size = memory_size(self, number);
-    const PyArray_Descr *dtype =
-        target_is_given ? self->given[number].dtype
-                        : PyArray_DESCR(self->fixed[number - self->given_count]);
-    const int is_real = dtype->type_num == NPY_FLOAT || dtype->type_num == NPY_DOUBLE;
-    outcome->itemsize = PyDataType_ELSIZE(dtype);
-    outcome->copies = operand->task_stride == 0 ? 1 : pass->kernel->tasks;
-    outcome->count = (operand->high - operand->low) / operand->itemsize / outcome->copies;
-    if (!operand->accumulates || outcome->count * outcome->itemsize != size ||
-        (operand->task_stride != 0 && operand->task_stride != outcome->count * operand->itemsize)) {
-        return refuse("an outcome is of accumulators, and fills its array");
-    }
-    if (!read_combining(pass->kernel, PyTuple_GET_ITEM(description, 3), outcome)) {
-        return 0;
-    }
-    if (!outcome->divides && outcome->combining == NULL) {
-        return refuse("an outcome is divided, combined, or both");
-    }
-    if (outcome->divides && !is_real) {
-        return refuse("what is divided goes to floats or doubles");
-    }
-    if (!(outcome->divides && operand->itemsize == sizeof(Moments)) &&
-        operand->itemsize != outcome->itemsize) {
-        return refuse("an outcome has elements of other bytes than its accumulators");
-    }
-    if (target_is_given) {
-        self->given[number].written = 1;
-        self->given[number].misaligned |= (npy_uintp)alignment(outcome->itemsize) - 1;
-        return 1;
-    }
-    PyArrayObject *array = self->fixed[number - self->given_count];
-    return (PyArray_ISWRITEABLE(array) && PyArray_ISALIGNED(array)) ||
-           refuse("an outcome goes to an array that cannot take it");
-}
-
-static int read_outcomes(SequenceObject *self, Pass *pass, PyObject *description)
-{
-    if (!check_tuple(description, 0, MAX_OPERANDS, "the outcomes")) {
-        return 0;
-    }
-    const Py_ssize_t count = PyTuple_GET_SIZE(description);
-    pass->outcomes = count == 0 ? NULL : PyMem_Calloc((size_t)count, sizeof(Outcome));
-    if (count > 0 && pass->outcomes == NULL) {
-        PyErr_NoMemory();
-        return 0;
-    }
-    while (pass->outcome_count < count) {
-        const int i = pass->outcome_count++;
-        if (!read_outcome(self, pass, PyTuple_GET_ITEM(description, i), &pass->outcomes[i])) {
-            return 0;
-        }
-    }
-    return 1;
-}
-
-/* Check that what each task accumulates for itself is combined. */
-static int check_combined(const Pass *pass)
-{
-    for (int i = 0; i < pass->kernel->operand_count; i++) {
-        int combined = pass->kernel->operands[i].task_stride == 0;
-        for (int j = 0; j < pass->outcome_count; j++) {
-            combined |= pass->outcomes[j].operand == i;
-        }
-        if (!combined) {
-            return refuse("operand %d has accumulators per task that nothing combines", i);
-        }
-    }
     return 1;
 }
 
@@ -449,59 +276,7 @@ static void start_accumulators(const SequenceObject *self, const Pass *pass, cha
     }
 }
 
-/* Combine the accumulators of all tasks as a ufunc reduces them: those of one result at once, of
-   several task by task. */
-static void combine(const Outcome *outcome, const char *from, npy_intp itemsize, char *to)
-{
-    const npy_intp several = outcome->count > 1, row = outcome->count * itemsize;
-    npy_intp count = several ? outcome->count : outcome->copies;
-    npy_intp steps[3] = {several * itemsize, itemsize, several * itemsize};
-    fill(to, outcome->identity, itemsize, outcome->count);
-    for (npy_intp i = 0; i < (several ? outcome->copies : 1); i++) {
-        char *args[3] = {to, (char *)from + i * row, to};
-        outcome->combining->function(args, &count, steps, outcome->combining->data);
-    }
-}
-
-/* Divide in double precision, as NumPy does for a mean. */
-static void divide(const Outcome *outcome, const char *from, npy_intp itemsize, char *to)
-{
-    for (npy_intp j = 0; j < outcome->count; j++, from += itemsize) {
-        const double sum = itemsize == sizeof(Moments)      ? ((const Moments *)from)->squares
-                           : itemsize == sizeof(npy_double) ? *(const npy_double *)from
-                                                            : *(const npy_float *)from;
-        const double quotient = sum / outcome->divisor;
-        if (outcome->itemsize == sizeof(npy_double)) {
-            ((npy_double *)to)[j] = quotient;
-        } else {
-            ((npy_float *)to)[j] = (npy_float)quotient;
-        }
-    }
-}
-
-/* What is computed here raises no errors that anybody is told of. */
-static void run_outcomes(const Pass *pass, char *const *bases, char *const *addresses)
-{
-    for (int i = 0; i < pass->outcome_count; i++) {
-        const Outcome *outcome = &pass->outcomes[i];
-        const Operand *operand = &pass->kernel->operands[outcome->operand];
-        const char *from = addresses[outcome->operand] + operand->low;
-        char *to = bases[outcome->target];
-        if (outcome->combining != NULL && outcome->count > 0) {
-            combine(outcome, from, operand->itemsize, to);
-            from = to;
-        }
-        if (outcome->divides) {
-            divide(outcome, from, operand->itemsize, to);
-        }
-    }
-    if (pass->outcome_count > 0) {
-        clear_flags();
-    }
-}
-
-/* For each kernel a tuple of its steps' floating-point flags; or None, if no kernel raised any. */
-static PyObject *sequence_flags(const SequenceObject *self, npy_uint8 (*flags)[MAX_STEPS])
+PyObject *sequence_flags(const SequenceObject *self, npy_uint8 (*flags)[MAX_STEPS])
 {
     int any = 0, kernels = 0;
     for (int i = 0; i < self->pass_count; i++) {
@@ -587,9 +362,8 @@ static int collect(const SequenceObject *self, PyObject *arrays, char **bases)
     return 1;
 }
 
-/* Run a kernel on so many threads at most, with or without the GIL. 0 with an exception set. */
-static int run_pass(const SequenceObject *self, const Pass *pass, char *const *bases,
-                    npy_uint8 *flags, npy_intp threads, int releases)
+int run_pass(const SequenceObject *self, const Pass *pass, char *const *bases, npy_uint8 *flags,
+             npy_intp threads, int releases)
 {
     const Kernel *kernel = pass->kernel;
     char *addresses[MAX_OPERANDS];
@@ -672,225 +446,6 @@ static PyObject *sequence_run(PyObject *object, PyObject *arrays)
     PyObject *result = run_passes(self, arrays, bases, (npy_uint8(*)[MAX_STEPS])(bases + numbers));
     PyMem_Free(bases);
     return result;
-}
-
-/* Of few passes and arrays, which need no memory of their own. */
-enum { FEW_PASSES = 16, FEW_ARRAYS = 48 };
-
-/* So many runs may end at a twin that declines. Then no more are tried, since twins mostly decline
-   what they declined before, and what was computed until then is lost. */
-enum { MAX_DECLINED = 8 };
-
-/* The address of the elements if they are what is expected; else NULL. */
-static char *expected_address(const Expected *expected, Tensor *tensor)
-{
-    if (tensor == NULL || !(tensor->flags & ROW_MAJOR) || tensor->ndim != expected->ndim ||
-        dtypes[tensor->code].type_number != expected->dtype->type_num || expected->written) {
-        return NULL;
-    }
-    for (int i = 0; i < expected->ndim; i++) {
-        if (tensor->shape[i] != expected->shape[i]) {
-            return NULL;
-        }
-    }
-    char *data = data_of(tensor);
-    return ((npy_uintp)data & expected->misaligned) != 0 ? NULL : data;
-}
-
-/* What keeps the memory of a layout whose address is known. */
-static PyObject *owner_of(const Tensor *tensor)
-{
-    if (tensor->array != NULL) {
-        return tensor->array;
-    }
-    const Storage *storage = (const Storage *)tensor->storage;
-    return storage->memory != NULL ? storage->memory : tensor->storage;
-}
-
-/* Find the addresses of arguments and constants, and what keeps their memory (borrowed). 0 if one is
-   not what is expected. */
-static int find_sources(const SequenceObject *self, const SmallProgram *program,
-                        PyObject *const *arrays, Py_ssize_t count, char **bases,
-                        PyObject **owners)
-{
-    for (Py_ssize_t i = 0; i < count; i++) {
-        Tensor *tensor = is_array(arrays[i]) ? layout_of(arrays[i]) : NULL;
-        if ((bases[i] = expected_address(&self->given[i], tensor)) == NULL) {
-            return 0;
-        }
-        owners[i] = owner_of(tensor);
-    }
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(program->constants); i++) {
-        PyObject *handle = PyTuple_GET_ITEM(program->constants, i);
-        Tensor *tensor = is_tensor(handle) ? (Tensor *)handle : NULL;
-        if (tensor == NULL || !((tensor->flags & KNOWN) || learn_layout(tensor)) ||
-            (bases[count + i] = expected_address(&self->given[count + i], tensor)) == NULL) {
-            return 0;
-        }
-        owners[count + i] = owner_of(tensor);
-    }
-    return 1;
-}
-
-/* A new result shown in the layout that an entry of `order` says, whose reference to the result is
-   stolen. NULL, perhaps without an exception, if it says none in these bytes of memory. */
-static PyObject *show_result(PyObject *result, PyObject *entry, npy_intp bytes)
-{
-    Layout layout;
-    npy_intp offset, low, high;
-    Tensor *x = result == NULL ? NULL : movable(result);
-    PyObject *shown = NULL;
-    if (x != NULL) {
-        PyObject *const shape = PyTuple_GET_ITEM(entry, 1), *const strides = PyTuple_GET_ITEM(entry, 2);
-        start_layout(x, &layout);
-        int good = PyTuple_Check(shape) && PyTuple_Check(strides) &&
-                   PyTuple_GET_SIZE(shape) <= ARRAY_DIMS &&
-                   PyTuple_GET_SIZE(shape) == PyTuple_GET_SIZE(strides) &&
-                   take_number(PyTuple_GET_ITEM(entry, 3), &offset);
-        layout.ndim = good ? (int)PyTuple_GET_SIZE(shape) : 0;
-        npy_intp left = bytes / dtypes[x->code].itemsize; /* no more elements than there are */
-        for (int i = 0; good && i < layout.ndim; i++) {
-            npy_intp *const size = &layout.shape[i], *const stride = &layout.strides[i];
-            good = take_number(PyTuple_GET_ITEM(shape, i), size) &&
-                   take_number(PyTuple_GET_ITEM(strides, i), stride) && *size > 0 &&
-                   *size <= left && -bytes <= *stride && *stride <= bytes;
-            left = good ? left / *size : 0;
-        }
-        if (good) {
-            find_reach(layout.ndim, layout.shape, layout.strides, &low, &high);
-            good = 0 <= offset && offset <= bytes && offset + low >= 0 &&
-                   offset + high + dtypes[x->code].itemsize <= bytes;
-        }
-        layout.offset += good ? offset : 0;
-        shown = good ? show(x, &layout) : NULL;
-    }
-    Py_XDECREF(result);
-    return shown;
-}
-
-/* New arrays for all results from number `first` on, in a tuple; NULL, perhaps without an exception,
-   if there are none. */
-static PyObject *make_results(const SequenceObject *self, const SmallProgram *program,
-                              Py_ssize_t first, char **bases)
-{
-    const Py_ssize_t count = PyTuple_GET_SIZE(program->order);
-    PyObject *results = first + count == self->given_count ? PyTuple_New(count) : NULL;
-    for (Py_ssize_t i = 0; results != NULL && i < count; i++) {
-        PyObject *const entry = PyTuple_GET_ITEM(program->order, i);
-        const int is_plain = !PyTuple_Check(entry);
-        Py_ssize_t number = -1;
-        if (is_plain || PyTuple_GET_SIZE(entry) == 4) {
-            number = first + PyLong_AsSsize_t(is_plain ? entry : PyTuple_GET_ITEM(entry, 0));
-        }
-        const Expected *expected =
-            number >= first && number < self->given_count ? &self->given[number] : NULL;
-        const DTypeCode code =
-            expected == NULL ? NO_DTYPE : code_of_number(expected->dtype->type_num);
-        PyObject *result = NULL;
-        /* Python keeps account of who reads larger arrays. */
-        if (code != NO_DTYPE && expected->ndim <= ARRAY_DIMS &&
-            expected->size / dtypes[code].itemsize <= limits.deferred) {
-            result = new_array_like_memory(expected->ndim, expected->shape, code, 0,
-                                           &bases[number]);
-            result = is_plain ? result : show_result(result, entry, expected->size);
-        }
-        if (result == NULL || ((npy_uintp)bases[number] & expected->misaligned) != 0) {
-            Py_XDECREF(result);
-            Py_CLEAR(results);
-        } else {
-            PyTuple_SET_ITEM(results, i, result);
-        }
-    }
-    return results;
-}
-
-/* As `run_twin_call`, without any Python code but the twin's. */
-static int run_twin_alone(TwinCall *call, char *const *bases)
-{
-    /* Twins allocate. A collection of garbage would run finalisers now. */
-    const int collects = PyGC_Disable();
-    keeps_gil++;
-    const int done = run_twin_call(call, bases);
-    keeps_gil--;
-    if (collects) {
-        PyGC_Enable();
-    }
-    return done;
-}
-
-/* 1 if all passes ran; 0 if one is left to Python; -1 with an exception set. Kernels that are worth
-   several threads run without the GIL. */
-static int run_few_passes(const SequenceObject *self, char *const *bases,
-                          npy_uint8 (*flags)[MAX_STEPS], npy_intp threads)
-{
-    int done = 1;
-    for (int i = 0; done > 0 && i < self->pass_count; i++) {
-        const Pass *pass = &self->passes[i];
-        if (pass->call != NULL) {
-            done = run_twin_alone(pass->call, bases);
-        } else {
-            const npy_intp number = least(threads, least(pass->threads, pass->kernel->tasks));
-            done = run_pass(self, pass, bases, flags[i], number, number > 1) ? 1 : -1;
-        }
-    }
-    return done;
-}
-
-PyObject *run_on_arrays(const SmallProgram *program, PyObject *const *arrays, Py_ssize_t count,
-                        PyObject **flags)
-{
-    SequenceObject *self = (SequenceObject *)program->sequence;
-    const Py_ssize_t sources = count + PyTuple_GET_SIZE(program->constants);
-    char *bases[FEW_ARRAYS];
-    PyObject *held[FEW_ARRAYS];
-    npy_uint8 raised[FEW_PASSES][MAX_STEPS];
-    if (self->declined >= MAX_DECLINED || sources >= self->given_count ||
-        self->pass_count > FEW_PASSES || !self->keeps_gil ||
-        self->given_count + self->fixed_count > FEW_ARRAYS) {
-        return DECLINED;
-    }
-    const Py_ssize_t threads = self->divides ? most_threads() : 1;
-    if (threads < 1) {
-        return NULL;
-    }
-    if (self->is_running || !find_sources(self, program, arrays, count, bases, held)) {
-        return DECLINED;
-    }
-    PyObject *results = make_results(self, program, sources, bases);
-    if (results == NULL) {
-        return decline_unless_raised();
-    }
-    for (int i = 0; i < self->fixed_count; i++) {
-        bases[self->given_count + i] = PyArray_BYTES(self->fixed[i]);
-    }
-    if (threads > 1) {
-        for (Py_ssize_t i = 0; i < sources; i++) {
-            Py_INCREF(held[i]);
-        }
-    }
-    self->is_running = 1;
-    const int done = run_few_passes(self, bases, raised, threads);
-    self->is_running = 0;
-    if (threads > 1) {
-        for (Py_ssize_t i = 0; i < sources; i++) {
-            Py_DECREF(held[i]);
-        }
-    }
-    if (done == 0) {
-        self->declined++;
-        Py_DECREF(results);
-        return DECLINED;
-    }
-    *flags = done > 0 ? sequence_flags(self, raised) : NULL;
-    if (*flags == NULL) {
-        Py_CLEAR(results);
-    } else if (*flags == Py_None) {
-        Py_CLEAR(*flags);
-    }
-    if (results != NULL && program->is_single) {
-        Py_SETREF(results, Py_NewRef(PyTuple_GET_ITEM(results, 0)));
-    }
-    return results;
 }
 
 static PyTypeObject *sequence_type;

@@ -8,21 +8,71 @@
 #define ARRAY_API_NX_SEQUENCE_H
 
 #include "common.h"
+#include "tiles.h"
+#include "twin_calls.h"
 
-/* What a call of a small compiled function needs besides its arguments. */
+/* What an array given must be. */
 typedef struct {
-    PyObject *sequence;
-    PyObject *constants; /* a tuple of Tensors, which the sequence takes after the arguments */
-    PyObject *order;     /* a tuple: of each result the number among the last given arrays; in a tuple
-                            with shape, strides and offset in bytes if it is shown in another layout */
-    int is_single;       /* whether the only result is not to stand in a tuple */
-} SmallProgram;
+    PyArray_Descr *dtype;
+    int ndim;
+    npy_intp shape[NPY_MAXDIMS];
+    npy_intp size; /* bytes */
+    npy_uintp misaligned; /* the bits that its address must not have */
+    int written;
+} Expected;
 
-/* Run it on arrays of device `cpu`. Returns the result, an Array or a tuple of them; DECLINED, with
-   nothing done, if the arrays are not what the sequence was made for; NULL with an exception set. If
-   there were floating-point errors, `*flags` becomes a tuple of them, per pass and step. */
-PyObject *run_on_arrays(const SmallProgram *program, PyObject *const *arrays, Py_ssize_t count,
-                        PyObject **flags);
+/* What becomes of what an operand has accumulated, once its kernel has run. */
+typedef struct {
+    npy_intp operand, count; /* of the elements, which follow each other */
+    npy_intp copies;         /* so many tasks have accumulators of their own */
+    npy_intp target;         /* the number of the array that the result goes to */
+    npy_intp itemsize;       /* of an element there */
+    const Loop *combining;   /* the accumulators of two tasks; NULL if there is one copy, and for
+                                moments */
+    const char *identity;    /* what is combined starts from it */
+    int divides;             /* sums, or the sums of squares of moments */
+    double divisor;
+} Outcome;
+
+/* A pass: a kernel, or the call of a twin. */
+typedef struct {
+    TwinCall *call; /* NULL if it is a kernel */
+    const Kernel *kernel;
+    npy_intp threads;
+    int arrays[MAX_OPERANDS];
+    npy_intp offsets[MAX_OPERANDS];
+    Outcome *outcomes;
+    int outcome_count;
+} Pass;
+
+typedef struct {
+    PyObject_HEAD
+    int given_count, fixed_count, pass_count;
+    int keeps_gil; /* whether calls are too short for releasing the GIL to be worth while */
+    int has_calls; /* whether twins are called */
+    int divides;   /* whether a pass is worth more than one thread */
+    int is_running; /* whether `run_on_arrays` is at work, which uses the fixed arrays */
+    int declined;  /* how many runs ended at a twin that declined */
+    Expected *given;
+    PyArrayObject **fixed;
+    Pass *passes;
+    PyObject *description; /* keeps the kernels alive */
+} SequenceObject;
+
+/* The bytes of array `number`. */
+static inline npy_intp memory_size(const SequenceObject *self, int number)
+{
+    return number < self->given_count ? self->given[number].size
+                                      : PyArray_NBYTES(self->fixed[number - self->given_count]);
+}
+
+/* Run a kernel on so many threads at most, with or without the GIL. `bases` are the addresses of all
+   arrays. 0 with an exception set. */
+int run_pass(const SequenceObject *self, const Pass *pass, char *const *bases, npy_uint8 *flags,
+             npy_intp threads, int releases);
+
+/* For each kernel a tuple of its steps' floating-point flags; or None, if no kernel raised any. */
+PyObject *sequence_flags(const SequenceObject *self, npy_uint8 (*flags)[MAX_STEPS]);
 
 /* Whether it is a Sequence. */
 int is_sequence(PyObject *object);

@@ -26,6 +26,21 @@ enum { BAND_COLUMNS = 128 };
 
 #define IS_FINITE(x) ((x) - (x) == 0)
 
+/* Merge the moments of more elements into those of the elements before. */
+static INLINE void add_moments(Moments *moments, Moments more)
+{
+    const npy_double before = moments->count;
+    const npy_double weight = more.count / (before + more.count);
+    const npy_double reference = before == 0 ? more.reference : moments->reference;
+    const npy_double step = (more.reference - reference) + (more.offset - moments->offset);
+    const npy_double between = step * step * (weight * before);
+    moments->count = before + more.count;
+    moments->sum += more.sum;
+    moments->reference = reference;
+    moments->offset += step * weight;
+    moments->squares += more.squares + (between == between ? between : 0);
+}
+
 /* Merge the moments of `count` more elements into those of the elements before.
 
    `mean` is their sum divided by their count, rounded. `distance` is the sum of their distances from
@@ -36,19 +51,10 @@ enum { BAND_COLUMNS = 128 };
 static INLINE void merge_moments(Moments *moments, npy_double count, npy_double sum,
                                  npy_double mean, npy_double distance, npy_double squares)
 {
-    const npy_double before = moments->count;
-    const npy_double weight = count / (before + count);
     const npy_double part = distance / count;
     const npy_double rest = squares - distance * part;
-    const npy_double reference = before == 0 ? mean : moments->reference;
-    const npy_double step = (mean - reference) + (part - moments->offset);
-    const npy_double between = step * step * (weight * before);
     squares = IS_FINITE(squares) ? (isgreater(rest, 0) ? rest : 0) : squares;
-    moments->count = before + count;
-    moments->sum += sum;
-    moments->reference = reference;
-    moments->offset += step * weight;
-    moments->squares += squares + (between == between ? between : 0);
+    add_moments(moments, (Moments){count, sum, mean, part, squares});
 }
 
 #define DEFINE_SUMS(TYPE)                                                                          \
@@ -299,6 +305,15 @@ void fold_columns(char *moments, npy_intp moments_step, const char *tile, npy_in
         (itemsize == sizeof(npy_float) ? fold_columns_npy_float : fold_columns_npy_double)(
             moments + column * moments_step, moments_step, tile + column * itemsize, step, rows,
             width);
+    }
+}
+
+void merge_parts(Moments *parts, npy_intp copies, npy_intp count)
+{
+    for (npy_intp i = 1; i < copies; i++) {
+        for (npy_intp j = 0; j < count; j++) {
+            add_moments(&parts[j], parts[i * count + j]);
+        }
     }
 }
 

@@ -191,7 +191,7 @@ WRONG_OUTCOMES: list[tuple[Any, type[Exception], str]] = [
     (((1, 0, 7.0, None),), ValueError, "fills its array"),
     (((1, 2, 7.0, None),), ValueError, "elements of other bytes than its accumulators"),
     (((1, 3, 7.0, None),), ValueError, "an array that cannot take it"),
-    (((1, 1, 7.0, ADDITION),), ValueError, "accumulators of several tasks, and only those"),
+    (((1, 1, 7.0, ADDITION),), ValueError, "accumulators of several tasks need a loop"),
 ]
 
 
@@ -637,10 +637,72 @@ def test_accumulators_per_task_need_what_combines_them():
     kernel = ready(per_task(p.SUM, 3, F8))
     with pytest.raises(ValueError, match="operand 1 has accumulators per task that nothing"):
         sequence(*described, ((kernel, at(0, 2), 1),))
-    with pytest.raises(ValueError, match="accumulators of several tasks, and only those"):
+    with pytest.raises(ValueError, match="accumulators of several tasks need a loop"):
         sequence(*described, ((kernel, at(0, 2), 1, ((1, 1, 44.0, None),)),))
     for other in (loops.find(p.ADD, F4), loops.reduction(p.VAR, F8)[0]):  # type: ignore[index]
         with pytest.raises(ValueError, match="takes other elements"):
             sequence(*described, ((kernel, at(0, 2), 1, ((1, 1, None, other.pointer),)),))  # type: ignore[union-attr]
     with pytest.raises(ValueError, match="PyCapsule"):
         sequence(*described, ((kernel, at(0, 2), 1, ((1, 1, None, 5),)),))
+
+
+@for_each("columns", [1, 2, 40])
+@for_each("dtype", [F4, F8])
+@for_each("fixed", [False, True])
+def test_moments_of_tasks_are_merged(columns, dtype, fixed):
+    x = np.random.default_rng(3).normal(1e3, 1, (44, columns)).astype(dtype)
+    parts, result = np.empty(11 * columns, loops.MOMENTS), np.empty(columns, dtype)
+    given: Any = (x.shape, dtype), (parts.shape, parts.dtype), ((columns,), dtype)
+    number = 2 if fixed else 1
+    whole = sequence(
+        (given[0], given[2]) if fixed else given,
+        (parts,) if fixed else (),
+        (
+            (
+                ready(per_task(p.VAR, columns, dtype)),
+                at(0, number),
+                2,
+                ((1, 3 - number, 43.0, None),),
+            ),
+        ),
+    )
+    arrays = [x, result] if fixed else [x, parts, result]
+    for _ in range(2):
+        assert whole.run(arrays) is None
+        np.testing.assert_allclose(result, x.astype(F8).var(axis=0, ddof=1), rtol=1e-5)
+    x[7, 0] = np.inf
+    assert whole.run(arrays) is not None
+    assert np.isnan(result[0])
+    assert np.isfinite(result[1:]).all()
+
+
+@for_each("rows", [1, 2, 9])
+def test_merged_moments_are_those_of_all(rows):
+    """Exactly enough for elements near each other and far from 0."""
+    x = 2.0**40 + np.random.default_rng(rows).integers(0, 9, (rows, 3, 50))
+    moments = np.zeros((rows, 3), loops.MOMENTS)
+    moments["count"], moments["sum"] = 50, x.sum(axis=2)
+    moments["reference"] = x[:, :, 0]
+    moments["offset"] = (x - x[:, :, :1]).mean(axis=2)
+    moments["squares"] = ((x - x[:, :, :1] - moments["offset"][:, :, None]) ** 2).sum(axis=2)
+    assert native is not None
+    native.merge_moments(moments)
+    merged = moments[0]
+    near = x - 2.0**40
+    np.testing.assert_array_equal(merged["count"], 50 * rows)
+    np.testing.assert_array_equal(merged["sum"], x.sum(axis=(0, 2)))
+    whole = merged["reference"] - 2.0**40 + merged["offset"]
+    np.testing.assert_allclose(whole, near.mean(axis=(0, 2)), rtol=1e-14)
+    np.testing.assert_allclose(merged["squares"], near.var(axis=(0, 2)) * 50 * rows, rtol=1e-13)
+
+
+def test_what_are_no_moments_to_merge():
+    assert native is not None
+    moments = np.zeros((2, 3), loops.MOMENTS)
+    frozen = moments.copy()
+    frozen.flags.writeable = False
+    for wrong in (moments[0], moments[:0], moments[:, ::2], np.zeros((2, 3)), frozen):
+        with pytest.raises(ValueError, match="moments to merge are the rows"):
+            native.merge_moments(wrong)
+    with pytest.raises(TypeError, match="ndarray"):
+        native.merge_moments(moments.tolist())  # type: ignore[arg-type]

@@ -518,8 +518,8 @@ def reduction(op: Primitive, dtype: NumPyDType) -> tuple[Loop, NDArray] | None:
 
 @cache
 def combining(loop: Loop) -> Loop | None:
-    """The loop that combines two accumulators of a reduction's loop. None for moments, which
-    Python combines."""
+    """The loop that combines two accumulators of a reduction's loop. None for moments, which the
+    extension merges without one."""
     if loop.ufunc is None:
         return None
     dtype = loop.output

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import prod
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
@@ -28,6 +28,9 @@ from .kernel import Instruction, KernelOperand, Reduction
 from .loops import Loop
 from .memory_pool import empty
 from .schedule import Layout, Schedule, schedule
+
+if TYPE_CHECKING:
+    from ...._native import Sequence
 
 __all__ = [
     "compute",
@@ -182,19 +185,48 @@ def reduce(
     """
     if native is None or not array.flags.c_contiguous:
         return None
-    reduction, kept = reduction_pass(op, array.dtype, array.shape, axes, keepdims, divisor)
-    slots: passes.Slots = [None, array]
-    (flags,) = passes.run_pass(reduction, slots)
-    if flags:
+    kind = op, array.dtype, array.shape, axes, keepdims, divisor
+    sequence, loop = _reduction(*kind, threads.count())
+    memory = [array]
+    flags = sequence.run(memory)
+    if flags is False:  # the array is not aligned
+        return None
+    if flags is not None:
         asked = fperrors.modes()
         if asked is None:
             return None
-        fperrors.report(passes.errors_of(reduction.kernel.program[0].loop, flags, asked))
-    result: NDArray = slots[0].reshape(kept)
-    return result
+        ((met,),) = flags
+        fperrors.report(passes.errors_of(loop, met, asked))
+    return memory[-1]
 
 
 @lru_cache(maxsize=512)
+def _reduction(
+    op: Primitive,
+    dtype: NumPyDType,
+    shape: tuple[int, ...],
+    axes: tuple[int, ...],
+    keepdims: bool,
+    divisor: float | None,
+    threads: int,
+) -> tuple[Sequence, Loop]:
+    """What reduces one array, and the loop that it runs.
+
+    The last array that the sequence appends to those given is the result.
+    """
+    assert native is not None
+    work, kept = reduction_pass(op, dtype, shape, axes, keepdims, divisor)
+    given = [(shape, dtype)]
+    accumulators = {}
+    for each in work.apart():
+        accumulators[each.slot] = len(given)
+        given.append(((each.size * work.copies,), each.identity.dtype))
+    numbers = {1: 0, 0: len(given)}
+    given.append((kept, dtype))
+    described = passes.described(work, numbers, accumulators, threads)
+    return native.Sequence(tuple(given), (), (described,), False), work.kernel.program[0].loop
+
+
 def reduction_pass(
     op: Primitive,
     dtype: NumPyDType,

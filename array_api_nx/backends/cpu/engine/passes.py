@@ -16,8 +16,9 @@ import numpy as np
 
 from ....config import current
 from ....contract.numpy_dtypes import NDArray, NumPyDType
+from ....native import native
 from ..kernels import divide_by_count
-from . import fperrors, memory_pool
+from . import fperrors, loops, memory_pool
 from .kernel import Instruction, Kernel, PreparedKernel, Product, Reduction, prepare
 from .loops import Loop, quiet_scipy
 from .progress import ProgressBar
@@ -30,6 +31,7 @@ __all__ = [
     "Pass",
     "Slot",
     "Slots",
+    "described",
     "errors_of",
     "following",
     "make_pass",
@@ -109,8 +111,11 @@ class Accumulation(NamedTuple):
         with np.errstate(all="ignore"):
             if self.loop.call is None:
                 assert self.divisor is not None
-                mean, squares = _combined(parts)
-                return (squares / self.divisor).astype(self.dtype), mean.astype(self.dtype)
+                assert native is not None
+                native.merge_moments(parts)
+                whole = parts[0]
+                variance, mean = whole["squares"] / self.divisor, whole["sum"] / whole["count"]
+                return variance.astype(self.dtype), mean.astype(self.dtype)
             total: NDArray = accumulators
             if copies > 1:
                 assert self.loop.ufunc is not None
@@ -170,6 +175,10 @@ class Pass(NamedTuple):
                 ]
             ),
         )
+
+    def apart(self) -> list[Accumulation]:
+        """The reductions whose accumulators are not their results."""
+        return [each for each in self.accumulations if self.copies > 1 or each.loop.call is None]
 
     def results(self) -> list[Slot]:
         """The slots of reductions and their means: a run puts new memory into each."""
@@ -237,6 +246,34 @@ def make_pass(
     )
 
 
+def described(
+    each: Pass, numbers: Mapping[Slot, int], accumulators: Mapping[Slot, int], threads: int
+) -> tuple[object, ...]:
+    """A pass as `native.Sequence` takes it.
+
+    Parameters
+    ----------
+    each : Pass
+    numbers : mapping of slot to int
+        The arrays that the slots are.
+    accumulators : mapping of slot to int
+        The arrays for accumulators, for those slots of which these are not the result.
+    threads : int
+        The most threads that may be used.
+    """
+    places = [slot for slot, _ in each.operands]
+    outcomes: list[tuple[int, int, float | None, object]] = []
+    for reduction in each.accumulations:
+        if each.copies > 1 or reduction.divisor is not None:
+            combining = loops.combining(reduction.loop) if each.copies > 1 else None
+            pointer = None if combining is None else combining.pointer
+            place = places.index(reduction.slot)
+            outcomes.append((place, numbers[reduction.slot], reduction.divisor, pointer))
+    own = {**numbers, **accumulators}
+    operands = tuple([(own[slot], offset) for slot, offset in each.operands])
+    return each.prepared, operands, min(threads, each.threads), tuple(outcomes)
+
+
 def errors_of(loop: Loop, met: int, asked: int) -> Iterator[tuple[str, int, int]]:
     """The entries for `fperrors.report` of the errors `met` by a loop, of which `asked` are to be
     warned of."""
@@ -293,19 +330,3 @@ def run_pass(each: Pass, slots: Slots, progress: ProgressBar | None = None) -> t
         if reduction.mean is not None:
             slots[reduction.mean] = mean
     return flags
-
-
-def _combined(parts: NDArray) -> tuple[NDArray, NDArray]:
-    """Mean and sum of squared distances of all elements of which each row has the moments of some.
-
-    No row is empty. The caller has floating-point errors ignored.
-    """
-    if len(parts) == 1:
-        return parts["sum"][0] / parts["count"][0], parts["squares"][0]
-    counts = parts["count"]
-    count = counts.sum(axis=0)
-    means = (parts["reference"] - parts["reference"][0]) + parts["offset"]
-    steps = means - (counts * means).sum(axis=0) / count
-    between = counts * np.square(steps)
-    squares = parts["squares"] + np.where(np.isnan(between), 0, between)
-    return parts["sum"].sum(axis=0) / count, squares.sum(axis=0)

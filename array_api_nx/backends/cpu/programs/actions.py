@@ -83,13 +83,13 @@ def is_native(action: object) -> bool:
     """Whether the extension runs an action without Python code."""
     if type(action) is not KernelPass:
         return False
-    # The extension divides real numbers only, and does not combine moments.
+    # The extension divides real numbers only, and gives no means beside variances.
     each_task = action.work.copies > 1
     return not any(
         [
             each.mean is not None
             or (each.divisor is not None and each.dtype.kind != "f")
-            or (each_task and combining(each.loop) is None)
+            or (each_task and each.loop.call is not None and combining(each.loop) is None)
             for each in action.work.accumulations
         ]
     )

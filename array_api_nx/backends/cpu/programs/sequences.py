@@ -12,7 +12,7 @@ import numpy as np
 
 from ....contract.numpy_dtypes import NDArray
 from ....native import native
-from ..engine import fperrors, loops
+from ..engine import fperrors, passes
 from ..engine.passes import Slot
 from .actions import Action, BackendCall, KernelPass, Shown, raised
 from .twin_calls import runs_in_extension, twin_call
@@ -46,12 +46,12 @@ def quick(plan: ProgramPlan) -> Quick | None:
     if not all(map(runs_in_extension, actions)):
         return None
     sequence = make_sequence(plan, plan.placed(), actions, divides=True)
-    passes = [action for action in actions if type(action) is KernelPass]
+    kernels = [action for action in actions if type(action) is KernelPass]
 
     def report(flags: tuple[tuple[int, ...], ...]) -> bool:
         here = fperrors.modes()
         if here is not None:
-            fperrors.report(raised(passes, flags, here))
+            fperrors.report(raised(kernels, flags, here))
         return here is not None
 
     return sequence, tuple(plan.order), report
@@ -83,21 +83,12 @@ def make_sequence(
     for action in actions:
         if isinstance(action, KernelPass):
             work = action.work
-            own = dict(numbers)  # with the numbers of the accumulators that are no results
-            places = [slot for slot, _ in work.operands]
-            outcomes: list[tuple[int, int, float | None, object]] = []
-            for each in work.accumulations:
-                combining = loops.combining(each.loop) if work.copies > 1 else None
-                if each.loop.call is None or combining is not None:
-                    own[each.slot] = len(plan.given) + len(fixed)
-                    fixed.append(np.empty(each.size * work.copies, each.identity.dtype))
-                if each.divisor is not None or combining is not None:
-                    pointer = None if combining is None else combining.pointer
-                    place = places.index(each.slot)
-                    outcomes.append((place, numbers[each.slot], each.divisor, pointer))
-            operands = tuple([(own[slot], offset) for slot, offset in work.operands])
+            accumulators = {}
+            for each in work.apart():
+                accumulators[each.slot] = len(plan.given) + len(fixed)
+                fixed.append(np.empty(each.size * work.copies, each.identity.dtype))
             threads = work.threads if divides else 1
-            described.append((work.prepared, operands, threads, tuple(outcomes)))
+            described.append(passes.described(work, numbers, accumulators, threads))
             continue
         call = twin_call(action)
         assert isinstance(action, BackendCall)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from itertools import permutations, product
 from math import prod
@@ -465,6 +466,19 @@ def test_sums_do_not_depend_on_the_number_of_threads() -> None:
         with xp.config_context(num_threads=threads):
             found.append([float(xp.sum(x)), float(xp.var(x)), float(xp.sum(x, axis=0)[5])])
     assert found[0] == found[1] == found[2]
+
+
+def test_threads_reduce_at_the_same_time() -> None:
+    arrays = [xp.asarray(memory("float64") + i, copy=True) for i in range(8)]
+
+    def reduced(x: xp.Array) -> list[bytes]:
+        found = xp.sum(x), xp.mean(x, axis=0), xp.var(x), xp.var(x, axis=1)
+        return [np.asarray(each).tobytes() for each in found]
+
+    expected = [reduced(x) for x in arrays]
+    with ThreadPoolExecutor(4) as pool:
+        for found in pool.map(lambda i: reduced(arrays[i % 8]) == expected[i % 8], range(200)):
+            assert found
 
 
 def test_sums_without_fusion_are_numpys() -> None:
