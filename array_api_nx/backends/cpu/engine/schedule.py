@@ -26,25 +26,26 @@ are one chain (native/chains.h). After each tile the memory falls behind: a prod
 float64 by one number takes 0.12 ms on one thread by tiles of 2**13 bytes, 0.08 by these (as one
 call 0.07); ten operations on a million float32 take 0.40 and 0.23 ms. (AMD EPYC.)"""
 
-LARGER_TILES: Final = 4
-"""How many times larger tiles are in each of the two cases that the next constants describe."""
-
-NARROW_BYTES: Final = 4
-NARROW_TRAFFIC: Final = 2**23
-"""The most bytes of registers per element, and of all operands together, in the first case: a
-program, mostly of bools, whose operands are in larger caches than the first anyway. (`(a > 0.2) &
-(b < 0.8) | isnan(c)` of 10,000 and 100,000 float64 takes 4.3 and 26 microseconds so, and 5.7 and 34
-otherwise. Two cores of an AMD EPYC.)"""
+CACHED_TRAFFIC: Final = 2**25
+"""The most bytes of all operands together for which tiles are larger in two cases: the cache that
+all cores share holds the operands. What the first level of cache no longer holds then costs less
+than to begin anew with each tile. (1 MB of cache for each core and 32 for both of an AMD EPYC.)"""
 
 MANY_ELEMENTS: Final = 2**18
-CACHED_TRAFFIC: Final = 2**25
-"""The fewest elements, and the most bytes of all operands together, in the second case: the cache
-that all cores share holds all operands, and no result goes past it. What the first level of cache
-no longer holds then costs less than to begin anew with each tile. (Of a million float32 an n-body
-step takes 0.85 times as long so, Black-Scholes 0.83, squared distances of rows 0.85, `all((a < 2) &
-(b >= 0))` 0.77. Expressions of 10,000 elements take 1.03 times as long so, those of four million,
-which come from memory, 1.05 times, and where of a million float64, whose result goes past the
-caches, 1.25. Two cores of an AMD EPYC, 1 MB of cache for each, 32 for both.)"""
+LARGER_TILES: Final = 4
+"""The fewest elements in the first case, in which no result goes past the caches; and how many
+times larger its tiles are. (Of a million float32 an n-body step takes 0.85 times as long so,
+Black-Scholes 0.83, squared distances of rows 0.85. Expressions of 10,000 elements take 1.03 times
+as long so, those of four million, which come from memory, 1.05 times, and where of a million
+float64, whose result goes past the caches, 1.25. Two cores of an AMD EPYC.)"""
+
+NARROW_BYTES: Final = 4
+NARROW_TILES: Final = 32
+"""The most bytes of registers per element in the second case, a program mostly of bools, whose
+registers need little of the first cache; and how many times larger its tiles are, unless fewer than
+four would be left. (`all((a < 2) & (b >= 0))` of 100,000 and of a million float64 takes 0.76 and
+0.73 times as long by these as by tiles four times larger, which take 0.75 times as long as those
+that are not; `(a > 0.2) & (b < 0.8) | isnan(c)` 0.88 and 0.82. Two cores of an AMD EPYC.)"""
 
 REDUCED_CELLS: Final = 2**13
 """Elements of a tile that is only reduced, and then not read again."""
@@ -408,11 +409,15 @@ def _cells(dims: list[_Dim], layouts: Sequence[Layout], width: int, is_chain: bo
             for k, layout in enumerate(layouts)
         ]
     )
+    size = prod([dim.size for dim in dims])
     narrow = 0 < width <= NARROW_BYTES and not packed and not boxed
-    many = not streams and prod([dim.size for dim in dims]) >= MANY_ELEMENTS
-    if (narrow and traffic <= NARROW_TRAFFIC) or (many and traffic <= CACHED_TRAFFIC):
-        return cells * LARGER_TILES
-    return cells
+    many = not streams and size >= MANY_ELEMENTS
+    if traffic > CACHED_TRAFFIC or not (narrow or many):
+        return cells
+    larger = cells * LARGER_TILES
+    if narrow:
+        return max(larger, min(cells * NARROW_TILES, size // 4))
+    return larger
 
 
 def _full_cells(layouts: Sequence[Layout]) -> int:
