@@ -159,30 +159,6 @@ static void divide(Single *single, int ndim, npy_intp threads, int materialise_s
     kernel->tasks = (size - 1) / kernel->step + 1;
 }
 
-/* Whether the kernel is one row without packed operands, so that one call of the loop computes it. */
-static int is_run(const Single *single)
-{
-    const Kernel *kernel = &single->kernel;
-    return kernel->ndim == 2 && kernel->dims[0] == 1 && kernel->scratch == 0;
-}
-
-/* Compute all tasks; returns the floating-point flags. Call it without the GIL. */
-static npy_uint8 run_whole(Single *single, Team *team)
-{
-    const Kernel *kernel = &single->kernel;
-    npy_uint8 flags[MAX_STEPS];
-    if (!is_run(single)) {
-        run_kernel(team, kernel, single->addresses, flags);
-        return flags[0];
-    }
-    Run run = {&single->step.loop, {NULL}, {0}, kernel->dims[1], kernel->step, 0};
-    for (int i = 0; i < kernel->operand_count; i++) {
-        run.args[i] = single->addresses[i];
-        run.steps[i] = single->operands[i].strides[1];
-    }
-    return run_loop(team, &run, kernel->tasks);
-}
-
 int can_divide(const Walk *walk)
 {
     Walk merged;
@@ -197,8 +173,10 @@ int run_divided(const Walk *walk, const Loop *loop, int materialise_scalar, int 
     divide(&single, describe(&single, walk, loop), threads, materialise_scalar, is_exact);
     int complete = acquire_team(&team, single.kernel.scratch, single.kernel.tasks, threads);
     if (complete) {
+        npy_uint8 raised[MAX_STEPS];
         release_gil(&team.interrupt);
-        *flags = run_whole(&single, &team);
+        run_kernel(&team, &single.kernel, single.addresses, raised);
+        *flags = raised[0];
         complete = take_gil(&team.interrupt);
     } else {
         PyErr_NoMemory();

@@ -12,9 +12,6 @@
 #include "tiles.h"
 #include "walk.h"
 
-/* A task begins at a multiple of this many columns, so that no two write to the same lines. */
-enum { GRAIN = 1024 };
-
 /* Whether the loop can read the array in place. */
 static inline int is_readable(PyArrayObject *array, const PyArray_Descr *dtype)
 {

@@ -324,6 +324,8 @@ void begin_job(Team *team, int call)
 static void do_job(Team *team)
 {
     Job *job = &team->pool->job;
+    team->interrupt.begun = &job->next;
+    team->interrupt.tasks = job->tasks;
     begin_job(team, CALLED);
     job->work(job, team->pool->scratch.start, 1);
     if (!close_gate(&job->gate)) {
@@ -331,9 +333,41 @@ static void do_job(Team *team)
     }
 }
 
+/* Elements of a part of a kernel that is one loop, at most. They take a millisecond; after some of them
+   interrupts are looked for. */
+enum { RUN_MAX = 1 << 17 };
+
+/* Whether the kernel is one loop over one row, which needs no tiles: to begin anew with each of them,
+   products of 100,000 and of 300,000 float64 take 1.15 times as long (AMD EPYC, two threads). */
+static int is_run(const Kernel *kernel)
+{
+    const Step *step = &kernel->steps[0];
+    return kernel->step_count == 1 && kernel->ndim == 2 && kernel->dims[0] == 1 &&
+           kernel->split == 1 && kernel->scratch == 0 && !step->reduces && step->inner == 0;
+}
+
+/* Compute such a kernel in as many parts as there are threads, or more. */
+static npy_uint8 run_row(Team *team, const Kernel *kernel, char *const *memories)
+{
+    const Step *step = &kernel->steps[0];
+    const npy_intp count = kernel->dims[1], share = (count - 1) / (team->helpers + 1) + 1;
+    const npy_intp each = least((share + GRAIN - 1) / GRAIN * GRAIN, RUN_MAX);
+    Run run = {&step->loop, {NULL}, {0}, count, each, 0};
+    for (int i = 0; i <= step->loop.sources; i++) {
+        const int slot = i < step->loop.sources ? step->sources[i] : step->target;
+        run.args[i] = memories[slot];
+        run.steps[i] = kernel->operands[slot].strides[1];
+    }
+    return run_loop(team, &run, (count - 1) / each + 1);
+}
+
 void run_kernel(Team *team, const Kernel *kernel, char *const *memories, npy_uint8 *flags)
 {
     Pool *own = team->pool;
+    if (is_run(kernel)) {
+        flags[0] = run_row(team, kernel, memories);
+        return;
+    }
     if (team->helpers == 0) {
         char *scratch = own == NULL ? team->own.start : own->scratch.start;
         run_alone(kernel, memories, scratch, &team->interrupt, flags);
@@ -343,8 +377,6 @@ void run_kernel(Team *team, const Kernel *kernel, char *const *memories, npy_uin
     own->job.kernel = kernel;
     own->job.memories = memories;
     own->job.tasks = kernel->tasks;
-    team->interrupt.begun = &own->job.next;
-    team->interrupt.tasks = kernel->tasks;
     memset(own->job.flags, 0, (size_t)kernel->step_count * sizeof(npy_intp));
     do_job(team);
     collect_flags(&own->job, flags, kernel->step_count);
@@ -353,10 +385,14 @@ void run_kernel(Team *team, const Kernel *kernel, char *const *memories, npy_uin
 npy_uint8 run_loop(Team *team, const Run *run, npy_intp tasks)
 {
     if (team->helpers == 0) {
+        npy_intp next = 0;
+        team->interrupt.begun = &next;
+        team->interrupt.tasks = tasks;
         take_flags();
-        for (npy_intp task = 0; task < tasks && !is_interrupted(&team->interrupt, 1); task++) {
-            run_part(run, task);
+        while (next < tasks && !is_interrupted(&team->interrupt, 1)) {
+            run_part(run, next++);
         }
+        team->interrupt.begun = NULL;
         return take_flags();
     }
     Job *job = &team->pool->job;

@@ -32,6 +32,9 @@ typedef struct {
     size_t size;
 } Scratch;
 
+/* A part of a loop begins at a multiple of this many elements, so that no two write to the same lines. */
+enum { GRAIN = 1024 };
+
 /* One loop over `count` elements, cut into tasks of `each` elements. The elements of an argument lie
    `steps` bytes apart. Those of step 0 are the same for all elements of a task; if they are
    accumulators, that of the next task lies `accumulator_stride` bytes further. */
