@@ -32,12 +32,28 @@ static int is_read_later(const Kernel *kernel, int from, int slot)
     return 0;
 }
 
+/* Whether the step reads elements that are not adjacent where they lie. */
+static int reads_in_steps(const Kernel *kernel, const Step *step)
+{
+    const int columns = kernel->ndim - 1;
+    for (int i = 0; i < step->loop.sources; i++) {
+        const int slot = step->sources[i];
+        const Operand *operand = slot < kernel->operand_count ? &kernel->operands[slot] : NULL;
+        if (operand != NULL && operand->access == DIRECT && operand->strides[columns] != 0 &&
+            operand->strides[columns] != operand->itemsize && kernel->dims[columns] > 1) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 /* Whether the step can be a link. What it makes of one number twice is of use only where one
    operation says it all. */
-static int can_chain(const Step *step, int takes_twice)
+static int can_chain(const Kernel *kernel, const Step *step, int takes_twice)
 {
     const LinkOperation operation = step->loop.link;
     return !step->reduces && step->inner == 0 && operation != NO_LINK &&
+           !reads_in_steps(kernel, step) &&
            !(takes_twice && (operation == SUBTRACT_LINK || operation == DIVIDE_LINK));
 }
 
@@ -50,7 +66,7 @@ static int follow_chain(Kernel *kernel, int begin)
         const int binary = step->loop.sources == 2;
         const int before = i == begin ? step->sources[0] : step[-1].target;
         const int follows[2] = {step->sources[0] == before, binary && step->sources[1] == before};
-        if (!can_chain(step, follows[0] && follows[1]) || !(follows[0] || follows[1])) {
+        if (!can_chain(kernel, step, follows[0] && follows[1]) || !(follows[0] || follows[1])) {
             break;
         }
         if (i > begin) {

@@ -398,6 +398,20 @@ static int place_copies(Kernel *kernel)
     return 1;
 }
 
+/* Whether all that reads an operand are loops element by element. */
+static int is_read_by_loops(const Kernel *kernel, int number)
+{
+    for (int i = 0; i < kernel->step_count; i++) {
+        const Step *step = &kernel->steps[i];
+        for (int j = 0; j < step->loop.sources; j++) {
+            if (step->sources[j] == number && (step->reduces || step->inner > 0)) {
+                return 0;
+            }
+        }
+    }
+    return 1;
+}
+
 /* How the operand's access fits its strides and its use. */
 static int check_access(const Kernel *kernel, const Operand *operand, int number)
 {
@@ -423,7 +437,8 @@ static int check_access(const Kernel *kernel, const Operand *operand, int number
     if (operand->is_factor) {
         return operand->written ? refuse("operand %d is a factor and written", number) : 1;
     }
-    if (operand->access == DIRECT && column != 0 && column != operand->itemsize) {
+    if (operand->access == DIRECT && column != 0 && column != operand->itemsize &&
+        (operand->written || !is_read_by_loops(kernel, number))) {
         return refuse("operand %d steps by %zd bytes along the columns; pack it", number, column);
     }
     if (operand->access == INVARIANT) {

@@ -29,10 +29,11 @@ __all__ = [
 ]
 
 Access: TypeAlias = Literal["direct", "packed", "invariant", "streamed"]
-"""How the loops reach an operand. "direct": on its memory, row by row where a tile is not flat.
-"packed": in a contiguous copy of the tile, made before, or for a target written out afterwards.
-"invariant": packed, but the same for every tile of a task, and so packed once per task.
-"streamed": a target that is packed, and written out past the caches."""
+"""How the loops reach an operand. "direct": on its memory, row by row where a tile is not flat; its
+columns are adjacent, unless loops element by element are all that reads it. "packed": in a
+contiguous copy of the tile, made before, or for a target written out afterwards. "invariant":
+packed, but the same for every tile of a task, and so packed once per task. "streamed": a target
+that is packed, and written out past the caches."""
 
 
 Box: TypeAlias = tuple[tuple[int, int], ...]

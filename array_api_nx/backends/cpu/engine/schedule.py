@@ -47,6 +47,12 @@ four would be left. (`all((a < 2) & (b >= 0))` of 100,000 and of a million float
 0.73 times as long by these as by tiles four times larger, which take 0.75 times as long as those
 that are not; `(a > 0.2) & (b < 0.8) | isnan(c)` 0.88 and 0.82. Two cores of an AMD EPYC.)"""
 
+STEPPED_TRAFFIC: Final = 2**24
+"""The most bytes of all operands together for which loops read in steps what is not adjacent.
+(`a[::2] + b[::2]*c[::2]` of 200,000, a million and three million float64 takes 0.77, 0.98 and 1.25
+times as long so as by copies, `a[::3]*b[::3] + c[::3]` of 300,000 0.74. But every other float32, of
+which copies are made by vector instructions, 1.25. Two cores of an AMD EPYC.)"""
+
 REDUCED_CELLS: Final = 2**13
 """Elements of a tile that is only reduced, and then not read again."""
 
@@ -195,6 +201,7 @@ def schedule(
     *,
     is_chain: bool = False,
     is_exact: bool = False,
+    loops: int = 0,
 ) -> Schedule:
     """How to go over an iteration space.
 
@@ -215,6 +222,9 @@ def schedule(
         Whether what all steps but the last one compute stays in the processor's registers.
     is_exact : bool, optional
         Whether what is reduced has the same bits in whatever parts it is computed.
+    loops : int, optional
+        How many loops run, if nothing else does, and their bits do not depend on how their operands
+        lie.
 
     Returns
     -------
@@ -228,7 +238,11 @@ def schedule(
         If `whole` cannot be.
     """
     dims = _arranged(_merged(_by_memory(_dims(shape, layouts, whole), layouts), len(layouts)))
-    tile = _whole_tile(dims, layouts, width) if whole else _tile(dims, layouts, width, is_chain)
+    strided = _is_read_in_steps(dims, layouts, loops)
+    if whole:
+        tile = _whole_tile(dims, layouts, width)
+    else:
+        tile = _tile(dims, layouts, width, is_chain=is_chain, strided=strided)
     least = EXACT_PARTIAL_MIN if is_exact else PARTIAL_MIN
     split, partial = _tasks(dims, tile, cost, least, whole=bool(whole))
     kept = prod([dim.size for dim in dims if not dim.reduced])
@@ -237,7 +251,8 @@ def schedule(
         strides = tuple([dim.strides[k] for dim in dims])
         copies = partial and layout.role == "accumulator"
         task_stride = kept * layout.itemsize if copies else 0
-        access = _access(layout, strides, dims, tile)
+        in_steps = strided and _steps(layout, strides[-1])
+        access: Access = "direct" if in_steps else _access(layout, strides, dims, tile)
         box = None if layout.box is None else tuple([dim.ranges[k] for dim in dims])
         numbers = None
         if layout.drawn:
@@ -341,11 +356,11 @@ def _arranged(dims: list[_Dim]) -> list[_Dim]:
 
 
 def _tile(
-    dims: list[_Dim], layouts: Sequence[Layout], width: int, is_chain: bool
+    dims: list[_Dim], layouts: Sequence[Layout], width: int, *, is_chain: bool, strided: bool
 ) -> tuple[int, int]:
     """Rows and columns of a tile."""
     rows, columns = dims[-2:]
-    cells = _cells(dims, layouts, width, is_chain)
+    cells = _cells(dims, layouts, width, is_chain=is_chain, strided=strided)
     transposed = [
         layout.itemsize
         for layout, outer, inner in zip(layouts, rows.strides, columns.strides, strict=True)
@@ -384,14 +399,18 @@ def _whole_tile(dims: list[_Dim], layouts: Sequence[Layout], width: int) -> tupl
     return rows.size, _even(columns.size, max(_LINE, cells // rows.size // _LINE * _LINE), _LINE)
 
 
-def _cells(dims: list[_Dim], layouts: Sequence[Layout], width: int, is_chain: bool = False) -> int:
+def _cells(
+    dims: list[_Dim],
+    layouts: Sequence[Layout],
+    width: int,
+    *,
+    is_chain: bool = False,
+    strided: bool = False,
+) -> int:
     """About how many elements a tile has."""
     columns = dims[-1]
-    packed = any(
-        [
-            layout.role in ("input", "output") and stride not in (0, layout.itemsize)
-            for layout, stride in zip(layouts, columns.strides, strict=True)
-        ]
+    packed = not strided and any(
+        [_steps(layout, stride) for layout, stride in zip(layouts, columns.strides, strict=True)]
     )
     boxed = any([layout.box is not None for layout in layouts])
     cells = _full_cells(layouts)
@@ -403,12 +422,7 @@ def _cells(dims: list[_Dim], layouts: Sequence[Layout], width: int, is_chain: bo
             return REDUCED_CELLS
         if is_chain or not streams:
             return cells * (ALONE_BYTES // TILE_BYTES)
-    traffic = sum(
-        [
-            layout.itemsize * prod([dim.size for dim in dims if dim.strides[k]])
-            for k, layout in enumerate(layouts)
-        ]
-    )
+    traffic = _traffic(dims, layouts)
     size = prod([dim.size for dim in dims])
     narrow = 0 < width <= NARROW_BYTES and not packed and not boxed
     many = not streams and size >= MANY_ELEMENTS
@@ -418,6 +432,43 @@ def _cells(dims: list[_Dim], layouts: Sequence[Layout], width: int, is_chain: bo
     if narrow:
         return max(larger, min(cells * NARROW_TILES, size // 4))
     return larger
+
+
+def _traffic(dims: list[_Dim], layouts: Sequence[Layout]) -> int:
+    """Bytes of the elements of all operands."""
+    return sum(
+        [
+            layout.itemsize * prod([dim.size for dim in dims if dim.strides[k]])
+            for k, layout in enumerate(layouts)
+        ]
+    )
+
+
+def _steps(layout: Layout, stride: int) -> bool:
+    """Whether elements that are read or written one by one are not adjacent."""
+    return layout.role in ("input", "output") and stride not in (0, layout.itemsize)
+
+
+def _is_read_in_steps(dims: list[_Dim], layouts: Sequence[Layout], loops: int) -> bool:
+    """Whether the loops read inputs whose elements are not adjacent where they lie.
+
+    Each of as many loops as there are such inputs saves a copy. If there are more loops, it is
+    better to copy, since a chain (native/chains.h) has adjacent elements.
+    """
+    *_, rows, columns = dims
+    inputs = 0
+    for layout, row, column in zip(layouts, rows.strides, columns.strides, strict=True):
+        if not _steps(layout, column):
+            continue
+        is_plain = layout.role == "input" and layout.box is None and not layout.drawn
+        is_slow = column == -layout.itemsize or (
+            column == 2 * layout.itemsize and layout.itemsize < 8
+        )
+        if not is_plain or is_slow or 0 < abs(row) < abs(column):
+            return False
+        inputs += 1
+    few = rows.size > 1 and columns.size <= PACKED_COLUMNS
+    return 0 < loops <= inputs and not few and _traffic(dims, layouts) <= STEPPED_TRAFFIC
 
 
 def _full_cells(layouts: Sequence[Layout]) -> int:

@@ -542,6 +542,14 @@ class _PassBuilder:
             ]
         )
 
+    def _count_loops(self, steps: Sequence[_Computed]) -> int:
+        """How many loops run, if nothing else does, and if their bits do not depend on how their
+        operands lie; else 0."""
+        nodes = self.graph.nodes
+        if self.reductions or self.waiting or any([nodes[i].op is p.MATMUL for *_, i in steps]):
+            return 0
+        return len(steps) if all([loop.is_exact for loop, *_ in steps]) else 0
+
     def _compile(self, steps: Sequence[_Computed], values: dict[int, Any]) -> Pass:
         graph = self.graph
         reduced: list[Any] = []
@@ -595,6 +603,7 @@ class _PassBuilder:
             cost,
             is_chain=not self.reductions and self._is_chain(steps),
             is_exact=all([graph.nodes[i].dtype.kind in "biu" for i in self.reductions]),
+            loops=self._count_loops(steps),
         )
         program = [_turned(step, timetable) for step in program]
         for i, value, target in zip(self.reductions, reduced, accumulators, strict=True):

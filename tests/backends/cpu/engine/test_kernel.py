@@ -226,10 +226,21 @@ def cases(draw: st.DrawFn) -> Case:
     for (loop, identity), target in zip(reductions, accumulators, strict=True):
         rows, columns = len(dims) - 2 in reduced, len(dims) - 1 in reduced
         program.append(Reduction(loop, source(loop.inputs[1]), target, rows, columns, identity))
+    packed = {slot for each in program for slot in read_adjacent(each)}
+    for value in range(5):
+        if value not in packed and operands[value].access == "packed" and draw(st.booleans()):
+            operands[value] = operands[value]._replace(access="direct")
     kernel = Kernel(
         dims, tile, split, step, tasks, tuple(operands), tuple(registers), tuple(program)
     )
     return Case(kernel, memories)
+
+
+def read_adjacent(step: Instruction | Reduction) -> tuple[int, ...]:
+    """What the step reads that has to be adjacent, so that its bits are what they are."""
+    if isinstance(step, Reduction):
+        return (step.source,)
+    return () if step.loop.is_exact else step.sources
 
 
 def evaluated(case: Case) -> list[NDArray]:
@@ -698,7 +709,8 @@ WRONG_OPERANDS: dict[str, tuple[KernelOperand, ...]] = {
     "access must be 'direct', 'packed', 'invariant' or 'streamed'": (
         KernelOperand(8, (0, 8), 0, "copied"),  # type: ignore[arg-type]
     ),
-    "operand 0 steps by 16 bytes along the columns; pack it": (
+    "operand 2 steps by 16 bytes along the columns; pack it": (
+        KernelOperand(8, (0, 8), 0, "direct"), KernelOperand(8, (0, 0), 0, "direct"),
         KernelOperand(8, (0, 16), 0, "direct"),
     ),
     "operand 0 is not the same for all tiles": (KernelOperand(8, (0, 8), 0, "invariant"),),
@@ -750,6 +762,14 @@ WRONG_PROGRAMS: dict[str, tuple[Instruction | Reduction, ...]] = {
 def test_wrong_programs(message: str) -> None:
     with pytest.raises(ValueError, match=message):
         prepare(division().kernel._replace(program=WRONG_PROGRAMS[message]))
+
+
+def test_only_loops_read_what_is_not_adjacent() -> None:
+    x = np.arange(120.0).reshape(1, 4, 30)[:, :, ::2]
+    kernel = reduction_case(p.SUM, x, (1, 15), (True, True), "packed").kernel
+    x_operand, *others = kernel.operands
+    with pytest.raises(ValueError, match="operand 0 steps by 16 bytes along the columns; pack it"):
+        prepare(kernel._replace(operands=(x_operand._replace(access="direct"), *others)))
 
 
 def test_wrong_memories() -> None:

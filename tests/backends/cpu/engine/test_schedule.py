@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from array_api_nx.backends.cpu.engine import schedule as module
 from array_api_nx.backends.cpu.engine.kernel import KernelOperand
 from array_api_nx.backends.cpu.engine.schedule import Layout, Schedule, schedule
+from tests.support.tables import for_each
 
 # The limits made small, so that small spaces have many tiles and tasks.
 SMALL = {
@@ -384,6 +385,42 @@ def test_each_output_is_streamed_by_its_own_size():
 def test_only_contiguous_columns_are_streamed(step):
     layouts = [Layout((8,), 8, "input"), Layout((step,), 8, "output")]
     assert access(schedule((N,), layouts, 8)) == ["direct", "packed"]
+
+
+@for_each("itemsize", [4, 8])
+@for_each("step", [-3, -2, -1, 2, 3])
+@for_each("loops", [0, 1, 2, 3])
+def test_loops_read_in_steps_what_no_copy_makes_faster(itemsize, step, loops):
+    x = Layout((step * itemsize,), itemsize, "input")
+    layouts = [
+        x,
+        x,
+        Layout((itemsize,), itemsize, "input"),
+        Layout((itemsize,), itemsize, "output"),
+    ]
+    is_slow = step == -1 or (step == 2 and itemsize == 4)
+    expected = "direct" if 0 < loops <= 2 and not is_slow else "packed"
+    for size in (10_000, 30_000):
+        plan = schedule((size,), layouts, 8, loops=loops)
+        assert access(plan) == [expected, expected, "direct", "direct"]
+    large = module.STEPPED_TRAFFIC // itemsize
+    assert access(schedule((large,), layouts, 8, loops=loops))[:2] == ["packed"] * 2
+
+
+def test_what_loops_do_not_read_in_steps():
+    shape, rows = (200, 300), Layout((4800, 16), 8, "input")
+    output = Layout((2400, 8), 8, "output")
+    assert access(schedule(shape, [rows, output], 8, loops=1)) == ["direct", "direct"]
+    for other in (
+        rows._replace(box=((0, 100), (0, 300))),
+        rows._replace(drawn=True),
+        rows._replace(strides=(16, 3200)),  # it lies across the output
+        rows._replace(role="output"),
+    ):
+        assert access(schedule(shape, [rows, other, output], 8, loops=1))[0] == "packed"
+    few = (6000, 10)
+    layouts = [Layout((160, 16), 8, "input"), Layout((88, 8), 8, "output")]
+    assert access(schedule(few, layouts, 8, loops=1)) == ["packed", "packed"]
 
 
 @pytest.mark.parametrize("gap", [0, 8, 4096])
