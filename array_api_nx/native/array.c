@@ -115,7 +115,6 @@ static int array_clear(PyObject *self)
 static void array_dealloc(PyObject *self)
 {
     Array *array = (Array *)self;
-    PyTypeObject *type = Py_TYPE(self);
     UNTRACK(array);
     if (array->weakrefs != NULL) {
         PyObject_ClearWeakRefs(self);
@@ -123,8 +122,7 @@ static void array_dealloc(PyObject *self)
     array_clear(self);
     Py_CLEAR(array->dtype);
     Py_CLEAR(array->device);
-    PyObject_GC_Del(self);
-    Py_DECREF(type);
+    free_array(self);
 }
 
 /* ------------------------------------------------------------------ attributes */

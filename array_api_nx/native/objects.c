@@ -1,6 +1,7 @@
 /* Tensor as Python sees it, and how C makes Tensors and Arrays. */
 
 #include "layouts.h"
+#include "recycling.h"
 #include "sizes.h"
 #include "storage.h"
 
@@ -11,6 +12,13 @@ Limits limits = {-1, 0};
 int keeps_gil;
 CPU cpu;
 PyObject declined_object;
+
+static Recycled arrays, tensors;
+
+void free_array(PyObject *array)
+{
+    free_object(&arrays, array);
+}
 
 DTypeCode code_of_number(int type_number)
 {
@@ -201,12 +209,10 @@ static int tensor_clear(PyObject *self)
 static void tensor_dealloc(PyObject *self)
 {
     Tensor *tensor = (Tensor *)self;
-    PyTypeObject *type = Py_TYPE(self);
     UNTRACK(tensor);
     tensor_clear(self);
     Py_CLEAR(tensor->view);
-    PyObject_GC_Del(self);
-    Py_DECREF(type);
+    free_object(&tensors, self);
 }
 
 static PyGetSetDef tensor_attributes[] = {
@@ -235,7 +241,7 @@ static PyType_Spec tensor_spec = {
 /* A Tensor with room for a layout, and nothing else yet. */
 static Tensor *new_tensor(int ndim, DTypeCode code)
 {
-    Tensor *tensor = PyObject_GC_New(Tensor, tensor_type);
+    Tensor *tensor = (Tensor *)make_object(&tensors, tensor_type);
     if (tensor == NULL) {
         return NULL;
     }
@@ -311,9 +317,15 @@ Tensor *new_layout(Tensor *of, int ndim)
 
 /* ------------------------------------------------------------------ results */
 
+/* A new Array, its fields not set; NULL, perhaps with an exception set, if there is no tensor for it. */
+static Array *new_shell(Tensor *tensor)
+{
+    return tensor == NULL ? NULL : (Array *)make_object(&arrays, array_type);
+}
+
 PyObject *wrap_tensor(Tensor *tensor, DTypeCode code)
 {
-    Array *array = tensor == NULL ? NULL : PyObject_GC_New(Array, array_type);
+    Array *array = new_shell(tensor);
     if (array == NULL) {
         Py_XDECREF(tensor);
         return NULL;
@@ -439,7 +451,7 @@ PyObject *wrap_ndarray(PyObject *ndarray, DTypeCode code)
 PyObject *wrap_engines(PyObject *engines, PyObject *dtype, PyObject *device)
 {
     Tensor *tensor = new_tensor(0, 0);
-    Array *array = tensor == NULL ? NULL : PyObject_GC_New(Array, array_type);
+    Array *array = new_shell(tensor);
     if (array == NULL) {
         Py_XDECREF(tensor);
         return NULL;

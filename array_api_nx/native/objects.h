@@ -236,6 +236,9 @@ Tensor *new_layout(Tensor *of, int ndim);
 /* Set size and flags from shape and strides. */
 void finish_layout(Tensor *tensor, int read_only);
 
+/* The end of an Array, which refers to nothing any more. */
+void free_array(PyObject *array);
+
 /* The Array around a Tensor, whose reference is stolen (also if it is NULL). */
 PyObject *wrap_tensor(Tensor *tensor, DTypeCode code);
 

@@ -3,12 +3,18 @@
 #include "storage.h"
 #include "blocks.h"
 #include "memory.h"
+#include "recycling.h"
 
 /* Memory of results up to so many bytes follows the Storage itself. */
 enum { INLINE_BYTES = 1 << 11 };
 
 /* That memory begins at a multiple of this, so that every dtype is aligned. */
 enum { INLINE_ALIGNMENT = 16 };
+
+/* Objects with memory for so many bytes are used again. */
+enum { RECYCLED_BYTES = 1 << 7 };
+
+static Recycled small;
 
 PyTypeObject *storage_type;
 
@@ -167,7 +173,6 @@ static int storage_clear(PyObject *self)
 static void storage_dealloc(PyObject *self)
 {
     Storage *storage = (Storage *)self;
-    PyTypeObject *type = Py_TYPE(self);
     UNTRACK(storage);
     if (storage->weakrefs != NULL) {
         PyObject_ClearWeakRefs(self);
@@ -177,6 +182,11 @@ static void storage_dealloc(PyObject *self)
     if (storage->block != NULL) {
         give_block(storage->block, storage->block_bytes);
     }
+    if (Py_SIZE(self) == RECYCLED_BYTES + INLINE_ALIGNMENT) {
+        free_object(&small, self);
+        return;
+    }
+    PyTypeObject *type = Py_TYPE(self);
     PyObject_GC_Del(self);
     Py_DECREF(type);
 }
@@ -226,8 +236,13 @@ static void begin(Storage *storage, DTypeCode code)
 
 Storage *new_storage(npy_intp bytes, DTypeCode code)
 {
-    const npy_intp inside = bytes <= INLINE_BYTES ? bytes + INLINE_ALIGNMENT : 0;
-    Storage *storage = PyObject_GC_NewVar(Storage, storage_type, inside);
+    const npy_intp inside = bytes > INLINE_BYTES      ? 0
+                            : bytes <= RECYCLED_BYTES ? RECYCLED_BYTES + INLINE_ALIGNMENT
+                                                      : bytes + INLINE_ALIGNMENT;
+    PyObject *memory = bytes <= RECYCLED_BYTES ? take_recycled(&small) : NULL;
+    Storage *storage = memory == NULL
+                           ? PyObject_GC_NewVar(Storage, storage_type, inside)
+                           : (Storage *)PyObject_InitVar((PyVarObject *)memory, storage_type, inside);
     if (storage == NULL) {
         return NULL;
     }

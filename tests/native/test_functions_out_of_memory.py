@@ -7,6 +7,7 @@ import gc
 import operator
 import sys
 import weakref
+from contextlib import contextmanager, suppress
 
 import numpy as np
 import pytest
@@ -50,6 +51,19 @@ def is_of_memory(error):
     )
 
 
+@contextmanager
+def failing(number):
+    """One allocation fails. The objects that wait to be used again (native/recycling.h) are in use,
+    so that nothing comes from there."""
+    held = [xp.zeros(1) for _ in range(40)]
+    set_nomemory(number, number + 1)
+    try:
+        yield
+    finally:
+        remove_mem_hooks()
+        del held
+
+
 def fail_each(call, *arguments):
     """Call it with its first allocation failing, then its second ..., until none fails.
 
@@ -63,13 +77,11 @@ def fail_each(call, *arguments):
     failed = 0
     for start in range(MOST):
         error = result = None
-        set_nomemory(start, start + 1)
         try:
-            result = call(*arguments)
+            with failing(start):
+                result = call(*arguments)
         except BaseException as caught:
             error = caught
-        finally:
-            remove_mem_hooks()
         if error is None:
             # Python itself goes without some memory, so that this may not be the end.
             if start > 40 + failed:
@@ -116,14 +128,12 @@ def test_results_are_right_or_missing(name, source):
         for start in range(30):
             x = SOURCES[source]()
             old = np.array(x)
-            set_nomemory(start, start + 1)
             try:
-                call(x, y)
+                with failing(start):
+                    call(x, y)
                 error = None
             except (MemoryError, SystemError) as caught:
                 error = caught
-            finally:
-                remove_mem_hooks()
             assert error is None or is_of_memory(error)
             after = np.asarray(x)
             assert np.array_equal(after, expected) or (error and np.array_equal(after, old))
@@ -148,14 +158,12 @@ def test_every_callable(name):
         except Exception as error:
             expected = type(error)
         for start in range(12):
-            set_nomemory(start, start + 1)
             try:
-                call(*arguments)
+                with failing(start):
+                    call(*arguments)
                 found = None
             except BaseException as error:
                 found = MemoryError if is_of_memory(error) else type(error)
-            finally:
-                remove_mem_hooks()
             assert found in (expected, None, MemoryError), (name, start, found)
 
 
@@ -180,14 +188,8 @@ def test_nothing_is_left():
     def go(x):
         for call in (operator.add, operator.lt, lambda x, y: xp.sqrt(x), lambda x, y: x * 3.0):
             for start in range(12):
-                set_nomemory(start, start + 1)
-                try:
-                    z = call(x, y)
-                    leaks.look_into(z)
-                except MemoryError:
-                    pass
-                finally:
-                    remove_mem_hooks()
+                with suppress(MemoryError), failing(start):
+                    leaks.look_into(call(x, y))
 
     for _ in range(5):
         go(x)

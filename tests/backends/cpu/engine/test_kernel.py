@@ -227,7 +227,7 @@ def cases(draw: st.DrawFn) -> Case:
         rows, columns = len(dims) - 2 in reduced, len(dims) - 1 in reduced
         program.append(Reduction(loop, source(loop.inputs[1]), target, rows, columns, identity))
     packed = {slot for each in program for slot in read_adjacent(each)}
-    for value in range(5):
+    for value in range(4):
         if value not in packed and operands[value].access == "packed" and draw(st.booleans()):
             operands[value] = operands[value]._replace(access="direct")
     kernel = Kernel(
