@@ -17,6 +17,17 @@ static int reads(const Step *step, int slot)
     return 0;
 }
 
+/* Whether a link reads the slot's memory: what the link before has computed is in registers. */
+static int loads(const Step *step, int slot, int is_first)
+{
+    for (int i = 0; i < step->loop.sources; i++) {
+        if (step->sources[i] == slot && (is_first || !step->follows[i])) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 /* Whether a step from number `from` on reads what the register holds now. */
 static int is_read_later(const Kernel *kernel, int from, int slot)
 {
@@ -79,7 +90,7 @@ static int follow_chain(Kernel *kernel, int begin)
             const int keeps = step->target != before && is_read_later(kernel, i + 1, before);
             int read_before = 0;
             for (int j = begin; j < i; j++) {
-                read_before = read_before || reads(&kernel->steps[j], before);
+                read_before = read_before || loads(&kernel->steps[j], before, j == begin);
             }
             if (keeps && read_before) {
                 break;

@@ -6,14 +6,18 @@ So one plan serves every expression of the same structure.
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from typing import Any
+from typing import Any, TypeAlias
 
 from ....contract.numpy_dtypes import NDArray
 from ....core.view import View
 from ..engine.passes import Slot
 from .expression import Node, ScalarValue, walk
 
-__all__ = ["Graph"]
+__all__ = ["Graph", "Source"]
+
+
+Source: TypeAlias = "tuple[str, int, View | None]"
+"""What a node reads: its kind, its position among those of that kind, and how it is read."""
 
 
 class Graph:
@@ -58,7 +62,7 @@ class Graph:
         self.leaves: list[Node] = []
         self.scalars: list[ScalarValue] = []
         found: dict[Any, int] = {}
-        self.sources: list[tuple[tuple[str, int, View | None], ...]] = []
+        self.sources: list[tuple[Source, ...]] = []
         parts: list[Any] = []
         self.roots = frozenset([position[node.key] for node in roots])
         shown = []

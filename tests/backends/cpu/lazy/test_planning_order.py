@@ -1,0 +1,42 @@
+"""In which order the steps of a pass run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import array_api_nx as xp
+from array_api_nx.native import native
+
+pytestmark = pytest.mark.skipif(native is None, reason="without the extension no kernel runs")
+
+
+def operations(function: Callable[..., Any], arguments: int) -> list[str]:
+    run = xp.compile(function).explain(*[xp.ones(100_000)] * arguments).run
+    assert run is not None
+    (only,) = run.passes
+    return [step.operation for step in only.steps]
+
+
+def test_links_of_a_chain_follow_each_other() -> None:
+    """Whatever the order of the operands: what takes another loop is computed before."""
+    roots = ["sin", "multiply", "add"]
+    assert operations(lambda x, y: x * 2.0 + xp.sin(y), 2) == roots
+    assert operations(lambda x, y: xp.sin(y) + x * 2.0, 2) == roots
+    found = operations(lambda x, y: (xp.exp(x) * 2.0) * (1.0 / (xp.exp(y) + 1.0)), 2)
+    assert found == ["exp", "multiply", "exp", "add", "divide", "multiply"]
+
+
+def test_what_is_read_twice_comes_before_the_chain() -> None:
+    def function(x: xp.Array, y: xp.Array) -> xp.Array:
+        shared = y + 1.0
+        return (xp.exp(x) * 2.0) * shared - shared
+
+    assert operations(function, 2) == ["add", "exp", "multiply", "multiply", "subtract"]
+
+
+def test_a_loop_that_is_no_link_has_its_chains_computed_first() -> None:
+    found = operations(lambda x, y: xp.where(xp.abs(x) > 0.5, y * 2.0 - 1.0, y), 2)
+    assert found == ["multiply", "subtract", "abs", "greater", "where"]
