@@ -6,10 +6,10 @@
 #include "threads.h"
 
 /* Operands are packed if they do not lie along the rows that the loop reads, or if these are short,
-   and scalars if the loop is slow with them. Such a tile has at most PACKED_CELLS elements.
-   ACROSS_BYTES decides its rows: an operand that lies across the others is read in columns of so many
-   bytes, two cache lines. */
-enum { PACKED_CELLS = 2048, ACROSS_BYTES = 128 };
+   and scalars if the loop is slow with them. Such a tile has at most PACKED_CELLS elements; but where
+   an operand lies across the others, tiles are as schedule.py says, which explains these sizes. */
+enum { PACKED_CELLS = 2048, TRANSPOSED_ROWS = 32, TRANSPOSED_COLUMNS = 128, COLUMN_BYTES = 128,
+       ROW_BYTES = 1024 };
 
 typedef struct {
     char *addresses[MAX_SOURCES + 1];
@@ -77,7 +77,10 @@ static void pack(Single *single, int i, Access access, npy_intp rows, npy_intp c
     kernel->tile_columns = columns;
     operand->access = access;
     operand->buffer = kernel->scratch;
-    kernel->scratch += PACKED_CELLS * (npy_intp)sizeof(Complex128);
+    /* Tiles may become larger when another operand is packed, up to PACKED_CELLS. Loops take adjacent
+       operands for overlapping. */
+    const npy_intp bytes = greatest(rows * columns, PACKED_CELLS) * operand->itemsize;
+    kernel->scratch += (bytes / LINE + 4) * LINE;
     if (access == PACKED) {
         single->step.loads[single->step.load_count++] = i;
     }
@@ -123,7 +126,7 @@ static void divide(Single *single, int ndim, npy_intp threads, int materialise_s
     Kernel *kernel = &single->kernel;
     const int sources = single->step.loop.sources;
     const npy_intp columns = kernel->dims[ndim - 1];
-    npy_intp across = 0;
+    npy_intp across = 0, largest = 1;
     kernel->ndim = ndim;
     kernel->tile_rows = kernel->dims[ndim - 2];
     kernel->tile_columns = columns;
@@ -132,18 +135,21 @@ static void divide(Single *single, int ndim, npy_intp threads, int materialise_s
         if (is_across(operand, ndim) && operand->itemsize > across) {
             across = operand->itemsize;
         }
+        largest = greatest(largest, operand->itemsize);
     }
     const int is_short = is_exact && across == 0 && has_short_rows(single, ndim);
-    const npy_intp rows = across > 0 ? ACROSS_BYTES / across /* a task has whole tiles */
+    const npy_intp rows = across > 0 ? least(TRANSPOSED_ROWS, COLUMN_BYTES / across)
                           : is_short ? PACKED_CELLS / columns
-                                     : 1;
+                                     : 1; /* a task has whole tiles */
+    const npy_intp width = across > 0 ? greatest(TRANSPOSED_COLUMNS, ROW_BYTES / largest)
+                                      : PACKED_CELLS / rows;
     for (int i = 0; i < sources; i++) {
         const npy_intp itemsize = single->operands[i].itemsize;
         const npy_intp row = single->operands[i].strides[ndim - 2];
         const npy_intp column = single->operands[i].strides[ndim - 1];
         if (across > 0 ? column != 0 && column != itemsize
                        : is_slow_step(column, itemsize) || (is_short && row != columns * column)) {
-            pack(single, i, PACKED, rows, PACKED_CELLS / rows);
+            pack(single, i, PACKED, rows, width);
         } else if (materialise_scalar && across == 0 && is_scalar(&single->operands[i], ndim)) {
             pack(single, i, INVARIANT, 1, least(columns, PACKED_CELLS));
         }

@@ -62,14 +62,18 @@ ACCUMULATED_BYTES: Final = 2**19
 """Columns, elements and bytes of registers of a tile whose rows are reduced. Per tile the sums are
 read and written once: they should stay in the cache, and many rows share the cost."""
 
-TRANSPOSED_CELLS: Final = 2**11
-TRANSPOSED_BYTES: Final = 128
 TRANSPOSED_ROWS: Final = 32
-"""Elements of a tile if an operand steps further by column than by row; bytes of a column of it,
-and the most rows. Such an operand is packed, from columns of a few cache lines, and the others are
-read along rows that are long enough for calls on them alone. (`a + b.T` of 10**5, 10**6 and 8 *
-10**6 float64 takes 0.7, 0.5 and 0.8 times as long by 16 rows of 128 as by 256 rows of 16, for which
-all operands are packed. Two cores of an AMD EPYC.)"""
+COLUMN_BYTES: Final = 128
+TRANSPOSED_COLUMNS: Final = 128
+ROW_BYTES: Final = 1024
+"""If an operand steps further by column than by row, a tile has at most so many rows, and such that
+a column of the operand has at most COLUMN_BYTES; and so many columns, or such that a row has
+ROW_BYTES. The operand is packed, from columns of a few cache lines, and the others are read along
+rows that are long enough for calls on them alone. (`a + b.T` of 100,000, a million and 8 million
+float64 takes 0.7, 0.5 and 0.8 times as long by 16 rows of 128 as by 256 rows of 16, for which all
+operands are packed; of 10,000 to a million float32 0.6 to 0.85 times as long by 32 rows of 256 as
+of 64. By rows of 256, float64 matrices of 512 or 1024 columns take twice as long: their rows are in
+each other's way in the cache. Two cores of an AMD EPYC.)"""
 
 PACKED_COLUMNS: Final = 32
 INVARIANT_COLUMNS: Final = 64
@@ -372,8 +376,9 @@ def _tile(
         most = max(_LINE, _full_cells(layouts) // together // _LINE * _LINE)
         return together, _even(columns.size, most, _LINE)
     if transposed and columns.size > FEW:
-        most = min(TRANSPOSED_ROWS, TRANSPOSED_BYTES // max(transposed))
-        return min(rows.size, most), _even(columns.size, TRANSPOSED_CELLS // most, _LINE)
+        most = min(TRANSPOSED_ROWS, COLUMN_BYTES // max(transposed))
+        across = max(TRANSPOSED_COLUMNS, ROW_BYTES // _largest(layouts))
+        return min(rows.size, most), _even(columns.size, across, _LINE)
     most = cells
     if rows.reduced and not columns.reduced and columns.size >= FEW:
         cells = min(ACCUMULATED_CELLS, ACCUMULATED_BYTES // max(1, width))
@@ -394,8 +399,7 @@ def _whole_tile(dims: list[_Dim], layouts: Sequence[Layout], width: int) -> tupl
         return _even(rows.size, cells // columns.size, 1), columns.size
     if rows.size > WHOLE_COLUMN:
         raise NotInTiles
-    itemsizes = [layout.itemsize for layout in layouts if layout.role != "accumulator"]
-    cells = WHOLE_BYTES // max(itemsizes, default=1)
+    cells = WHOLE_BYTES // _largest(layouts)
     return rows.size, _even(columns.size, max(_LINE, cells // rows.size // _LINE * _LINE), _LINE)
 
 
@@ -473,8 +477,13 @@ def _is_read_in_steps(dims: list[_Dim], layouts: Sequence[Layout], loops: int) -
 
 def _full_cells(layouts: Sequence[Layout]) -> int:
     """How many elements a tile of `TILE_BYTES` has."""
+    return TILE_BYTES // _largest(layouts)
+
+
+def _largest(layouts: Sequence[Layout]) -> int:
+    """Bytes of the largest elements."""
     itemsizes = [layout.itemsize for layout in layouts if layout.role != "accumulator"]
-    return TILE_BYTES // max(itemsizes, default=1)
+    return max(itemsizes, default=1)
 
 
 def _even(size: int, most: int, multiple: int) -> int:

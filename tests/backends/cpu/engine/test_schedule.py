@@ -24,8 +24,8 @@ SMALL = {
     "ACCUMULATED_COLUMNS": 8,
     "ACCUMULATED_CELLS": 32,
     "ACCUMULATED_BYTES": 256,
-    "TRANSPOSED_CELLS": 16,
-    "TRANSPOSED_BYTES": 16,
+    "COLUMN_BYTES": 16,
+    "ROW_BYTES": 64,
     "TRANSPOSED_ROWS": 2,
     "PACKED_COLUMNS": 4,
     "INVARIANT_COLUMNS": 6,
@@ -530,7 +530,7 @@ def test_a_transposed_operand_is_read_along_its_memory():
     plan = elementwise((2000, 4000), empty(2000, 4000), empty(4000, 2000).T)
     assert plan.dims == (2000, 4000)
     rows, columns = plan.tile
-    assert rows * 8 == module.TRANSPOSED_BYTES
+    assert rows * 8 == module.COLUMN_BYTES
     assert columns >= 4 * rows
     assert access(plan) == ["direct", "packed", "streamed"]
     assert balanced(plan)
