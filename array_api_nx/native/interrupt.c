@@ -3,7 +3,7 @@
 #include <fenv.h>
 
 /* Tiles between two looks at the clock, which takes as long as the additions of some hundred
-   elements; tiles take from one to some hundred microseconds. */
+   elements. Tiles take from one to some hundred microseconds, parts of a loop a millisecond at most. */
 enum { TILES_PER_LOOK = 16 };
 
 /* Processor time between two looks for signals. Taking the GIL disturbs other Python threads. */

@@ -58,6 +58,9 @@ static int read_outcome(SequenceObject *self, const Pass *pass, PyObject *descri
     const int is_real = dtype->type_num == NPY_FLOAT || dtype->type_num == NPY_DOUBLE;
     outcome->itemsize = PyDataType_ELSIZE(dtype);
     outcome->copies = operand->task_stride == 0 ? 1 : pass->kernel->tasks;
+    if (outcome->copies == 0) {
+        return refuse("a kernel without tasks has no accumulators for each of them");
+    }
     outcome->count = (operand->high - operand->low) / operand->itemsize / outcome->copies;
     if (!operand->accumulates || outcome->count * outcome->itemsize != size ||
         (operand->task_stride != 0 && operand->task_stride != outcome->count * operand->itemsize)) {

@@ -24,8 +24,9 @@ void fold_run(Moments *moments, const char *run, npy_intp step, npy_intp count, 
 void fold_columns(char *moments, npy_intp moments_step, const char *tile, npy_intp step,
                   npy_intp rows, npy_intp columns, npy_intp itemsize);
 
-/* Merge `copies` rows of moments, each of `count` results, into the first row. No moments are empty.
-   The floating-point exceptions that are raised mean nothing. */
+/* Merge `copies` rows of moments, each of `count` results, into the first row. If some are empty, since
+   the computation was interrupted, the result means nothing. Nor do the floating-point exceptions that
+   are raised. */
 void merge_parts(Moments *parts, npy_intp copies, npy_intp count);
 
 /* Fill in the loop that sums numbers of a type; 0 if there is none. */

@@ -706,3 +706,17 @@ def test_what_are_no_moments_to_merge():
             native.merge_moments(wrong)
     with pytest.raises(TypeError, match="ndarray"):
         native.merge_moments(moments.tolist())  # type: ignore[arg-type]
+
+
+def test_no_accumulators_of_no_tasks():
+    kernel = reduction(p.SUM, (4, 0), 1)
+    accumulators = kernel.operands[1]._replace(task_stride=32)
+    kernel = kernel._replace(split=1, step=16, tasks=0, operands=(kernel.operands[0], accumulators))
+    adding = loops.find(p.ADD, F8)
+    assert adding is not None
+    with pytest.raises(ValueError, match="a kernel without tasks has no accumulators for each"):
+        sequence(
+            (((4, 0), F8), ((4,), F8)),
+            (np.empty(4),),
+            ((ready(kernel), ((0, 0), (2, 0)), 1, ((1, 1, None, adding.pointer),)),),
+        )

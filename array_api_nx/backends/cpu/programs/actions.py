@@ -6,6 +6,7 @@ planner.py makes them. A large program runs them one by one, a small one is boun
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
@@ -247,7 +248,10 @@ def raised(
     """
     report: evaluation.Report = []
     for each, all_met in zip(passes, flags, strict=True):
-        for step, code, met in zip(each.work.kernel.program, each.errors, all_met, strict=True):
+        work = each.work
+        steps = zip(work.values, work.kernel.program, each.errors, all_met, strict=True)
+        # Steps run in the order that is fastest. Of errors, NumPy tells in the order of values.
+        for _, step, code, met in sorted(steps, key=itemgetter(0)):
             if met:
                 report += errors_of(step.loop, met, fperrors.ErrorSettings.asked(code, here))
     return report

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import array_api_nx as xp
 from array_api_nx.native import native
+from tests.support.tables import for_each
 
 pytestmark = pytest.mark.skipif(native is None, reason="without the extension no kernel runs")
 
@@ -40,3 +43,32 @@ def test_what_is_read_twice_comes_before_the_chain() -> None:
 def test_a_loop_that_is_no_link_has_its_chains_computed_first() -> None:
     found = operations(lambda x, y: xp.where(xp.abs(x) > 0.5, y * 2.0 - 1.0, y), 2)
     assert found == ["multiply", "subtract", "abs", "greater", "where"]
+
+
+OVERFLOWING: dict[str, Callable[..., Any]] = {
+    "a link that runs last": lambda xp, x, y: (x * 1e300) + xp.sin(y),
+    "a loop that is no link": lambda xp, x, y: xp.where(xp.sqrt(-x) > 0, x * x, 1.0 / (y - y)),
+    "several": lambda xp, x, y: xp.exp(x) * 2.0 - (x * x) / (xp.log(-x) * (y - y)),
+}
+
+
+@for_each("name", OVERFLOWING)
+@pytest.mark.parametrize("fusion", ["auto", "always"])
+def test_warnings_come_in_the_order_of_operations(name: str, fusion: Any) -> None:
+    function = OVERFLOWING[name]
+    x, y = np.full(100_000, 1e300), np.full(100_000, np.inf)
+    compiled = xp.compile(lambda x, y: function(xp, x, y))
+    ours = xp.asarray(x, copy=True), xp.asarray(y, copy=True)
+
+    def told(call: Callable[[], Any]) -> list[str]:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            np.asarray(call())
+        return [str(each.message) for each in caught]
+
+    expected = told(lambda: function(np, x, y))
+    assert len(expected) > 1
+    with xp.config_context(fusion=fusion, fusion_threshold=0):
+        assert told(lambda: function(xp, *ours)) == expected
+        for _ in range(2):
+            assert told(lambda: compiled(*ours)) == expected
