@@ -186,7 +186,7 @@ def reduce(
     if native is None or not array.flags.c_contiguous:
         return None
     kind = op, array.dtype, array.shape, axes, keepdims, divisor
-    sequence, loop = _reduction(*kind, threads.count())
+    sequence, loop = _reduction(kind, threads.count())
     memory = [array]
     flags = sequence.run(memory)
     if flags is False:  # the array is not aligned
@@ -200,22 +200,21 @@ def reduce(
     return memory[-1]
 
 
+_Kind: TypeAlias = tuple[
+    Primitive, NumPyDType, tuple[int, ...], tuple[int, ...], bool, float | None
+]
+"""The arguments of `reduction_pass`."""
+
+
 @lru_cache(maxsize=512)
-def _reduction(
-    op: Primitive,
-    dtype: NumPyDType,
-    shape: tuple[int, ...],
-    axes: tuple[int, ...],
-    keepdims: bool,
-    divisor: float | None,
-    threads: int,
-) -> tuple[Sequence, Loop]:
+def _reduction(kind: _Kind, threads: int) -> tuple[Sequence, Loop]:
     """What reduces one array, and the loop that it runs.
 
     The last array that the sequence appends to those given is the result.
     """
     assert native is not None
-    work, kept = reduction_pass(op, dtype, shape, axes, keepdims, divisor)
+    work, kept = reduction_pass(*kind)
+    _, dtype, shape, *_ = kind
     given = [(shape, dtype)]
     accumulators = {}
     for each in work.apart():
