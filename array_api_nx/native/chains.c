@@ -46,12 +46,10 @@ static int is_read_later(const Kernel *kernel, int from, int slot)
 /* Whether the step reads elements that are not adjacent where they lie. */
 static int reads_in_steps(const Kernel *kernel, const Step *step)
 {
-    const int columns = kernel->ndim - 1;
     for (int i = 0; i < step->loop.sources; i++) {
         const int slot = step->sources[i];
-        const Operand *operand = slot < kernel->operand_count ? &kernel->operands[slot] : NULL;
-        if (operand != NULL && operand->access == DIRECT && operand->strides[columns] != 0 &&
-            operand->strides[columns] != operand->itemsize && kernel->dims[columns] > 1) {
+        if (slot < kernel->operand_count && kernel->operands[slot].access == DIRECT &&
+            is_stepped(kernel, &kernel->operands[slot])) {
             return 1;
         }
     }

@@ -6,8 +6,9 @@
 #include "threads.h"
 
 /* Operands are packed if they do not lie along the rows that the loop reads, or if these are short,
-   and scalars if the loop is slow with them. Such a tile has at most PACKED_CELLS elements; but where
-   an operand lies across the others, tiles are as schedule.py says, which explains these sizes. */
+   and scalars if the loop is slow with them. Such a tile has at most PACKED_CELLS elements. Where an
+   operand is transposed, tiles have other sizes: the constants of the same names in
+   backends/cpu/engine/schedule.py say why. */
 enum { PACKED_CELLS = 2048, TRANSPOSED_ROWS = 32, TRANSPOSED_COLUMNS = 128, COLUMN_BYTES = 128,
        ROW_BYTES = 1024 };
 

@@ -437,7 +437,7 @@ static int check_access(const Kernel *kernel, const Operand *operand, int number
     if (operand->is_factor) {
         return operand->written ? refuse("operand %d is a factor and written", number) : 1;
     }
-    if (operand->access == DIRECT && column != 0 && column != operand->itemsize &&
+    if (operand->access == DIRECT && is_stepped(kernel, operand) &&
         (operand->written || !is_read_by_loops(kernel, number))) {
         return refuse("operand %d steps by %zd bytes along the columns; pack it", number, column);
     }

@@ -90,7 +90,7 @@ static int has_thin_axis(int ndim, const npy_intp *shape)
     return 0;
 }
 
-/* Elements up to which one thread chooses as fast as several. */
+/* Elements up to which one thread chooses, or limits, as fast as several. */
 enum { SERIAL_CHOICES = 1 << 15 };
 
 /* Over operands of any layout, on several threads if there are many elements. */
@@ -212,9 +212,9 @@ static void repeat(Limit *limit, npy_intp count, npy_intp itemsize)
 }
 
 /* Limit `size` elements of `args`: the source, the two bounds and the target, which may be the source.
-   All elements lie one after the other, but for bounds that are scalars. Both operations compute a part
+   `args_steps` are those of all, 0 for a bound that is REPEATED scalars. Both operations compute a part
    before either goes on, while it is in the nearest cache. */
-static void run_limits(Clipping *both, char *const *args, npy_intp size)
+static void run_limits(Clipping *both, char *const *args, npy_intp size, const npy_intp *args_steps)
 {
     const npy_intp itemsize = dtypes[both->code].itemsize;
     npy_intp steps[3] = {itemsize, itemsize, itemsize};
@@ -224,9 +224,7 @@ static void run_limits(Clipping *both, char *const *args, npy_intp size)
         for (int i = 0; i < 2; i++) {
             Limit *limit = &both->limits[i];
             if (limit->loop != NULL) {
-                char *bound = limit->bound.tensor == NULL ? (char *)limit->repeated
-                                                          : args[1 + i] + done * itemsize;
-                char *operands[3] = {from, bound, to};
+                char *operands[3] = {from, args[1 + i] + done * args_steps[1 + i], to};
                 limit->loop->function(operands, &part, steps, limit->loop->data);
                 add_bits_shared(&limit->flags, take_flags());
                 from = to;
@@ -293,14 +291,10 @@ static int limit_by_numbers(const Clipping *both, char *const *args, npy_intp si
 /* The loop of `clip`, whose data are Clipping. */
 LOOP(clip_loop)
 {
-    (void)steps;
     if (!limit_by_numbers(data, args, *count)) {
-        run_limits(data, args, *count);
+        run_limits(data, args, *count, steps);
     }
 }
-
-/* Elements up to which one thread limits as fast as several. */
-enum { SERIAL_LIMITS = 1 << 15 };
 
 /* Limit `size` elements that lie one after the other, on several threads if there are many. 0 with an
    exception set if a signal came. */
@@ -316,10 +310,10 @@ static int clip_elements(Clipping *both, char *source, npy_intp size, char *targ
             steps[1 + i] = itemsize;
         } else if (limit->loop != NULL) {
             repeat(limit, least(size, REPEATED), itemsize);
-            args[1 + i] = limit->bound.data;
+            args[1 + i] = (char *)limit->repeated;
         }
     }
-    if (size <= SERIAL_LIMITS) {
+    if (size <= SERIAL_CHOICES) {
         clear_flags();
         clip_loop(args, &size, steps, both);
         return 1;
@@ -331,7 +325,7 @@ static int clip_elements(Clipping *both, char *source, npy_intp size, char *targ
         walk.strides[i][0] = steps[i];
     }
     int flags; /* none: the loop takes them */
-    return compute_walk(&walk, &loop, SERIAL_LIMITS, 0, 0, &flags);
+    return compute_walk(&walk, &loop, SERIAL_CHOICES, 0, 0, &flags);
 }
 
 /* Copy elements of any layout to where they lie one after the other, in the order in which NumPy

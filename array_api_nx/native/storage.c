@@ -11,7 +11,8 @@ enum { INLINE_BYTES = 1 << 11 };
 /* That memory begins at a multiple of this, so that every dtype is aligned. */
 enum { INLINE_ALIGNMENT = 16 };
 
-/* Objects with memory for so many bytes are used again. */
+/* A Storage for at most so many bytes has room for all of them, and is used again once it is freed:
+   for another result, whatever its size. */
 enum { RECYCLED_BYTES = 1 << 7 };
 
 static Recycled small;

@@ -80,6 +80,13 @@ typedef struct {
     npy_intp scratch; /* bytes */
 } Kernel;
 
+/* Whether the operand's elements are not adjacent along the columns, nor one and the same. */
+static inline int is_stepped(const Kernel *kernel, const Operand *operand)
+{
+    const npy_intp column = operand->strides[kernel->ndim - 1];
+    return column != 0 && column != operand->itemsize && kernel->dims[kernel->ndim - 1] > 1;
+}
+
 /* Cache lines of the next tile of an operand that are fetched while this one is computed. */
 typedef struct {
     const char *start; /* of the run of lines that is fetched next */

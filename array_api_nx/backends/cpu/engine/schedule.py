@@ -66,14 +66,16 @@ TRANSPOSED_ROWS: Final = 32
 COLUMN_BYTES: Final = 128
 TRANSPOSED_COLUMNS: Final = 128
 ROW_BYTES: Final = 1024
-"""If an operand steps further by column than by row, a tile has at most so many rows, and such that
-a column of the operand has at most COLUMN_BYTES; and so many columns, or such that a row has
-ROW_BYTES. The operand is packed, from columns of a few cache lines, and the others are read along
-rows that are long enough for calls on them alone. (`a + b.T` of 100,000, a million and 8 million
-float64 takes 0.7, 0.5 and 0.8 times as long by 16 rows of 128 as by 256 rows of 16, for which all
-operands are packed; of 10,000 to a million float32 0.6 to 0.85 times as long by 32 rows of 256 as
-of 64. By rows of 256, float64 matrices of 512 or 1024 columns take twice as long: their rows are in
-each other's way in the cache. Two cores of an AMD EPYC.)"""
+"""Sizes of a tile where an operand is transposed: where its elements lie together along the columns
+of the tile, those of the others along its rows. There are at most TRANSPOSED_ROWS rows, and fewer
+if a column of the operand would be longer than COLUMN_BYTES. There are TRANSPOSED_COLUMNS columns,
+and more if a row of the largest elements would be shorter than ROW_BYTES. So the operand is copied
+from columns of a few cache lines, and loops are called on the rows of the others, which are long
+enough for that. (`a + b.T` of 100,000, a million and 8 million float64 takes 0.7, 0.5 and 0.8 times
+as long by 16 rows of 128 as by 256 rows of 16, for which all operands are copied; of 10,000 to a
+million float32 0.6 to 0.85 times as long by 32 rows of 256 as of 64. By rows of 256, float64
+matrices of 512 or 1024 columns take twice as long: their rows are in each other's way in the cache.
+Two cores of an AMD EPYC.)"""
 
 PACKED_COLUMNS: Final = 32
 INVARIANT_COLUMNS: Final = 64
