@@ -27,8 +27,7 @@ def source(summary: str, passes: Sequence[PassExplanation]) -> str:
         caption = _quoted(f"pass {i + 1} of {len(passes)}", *each.caption())
         lines.append(f"  label={caption}; labeljust=l;")
         for k, (step, sources) in enumerate(zip(each.steps, flow, strict=True)):
-            style = ", style=dashed" if step.again else ""
-            lines.append(f"  {_step(i, k)} [label={_quoted(label(step, sources))}{style}];")
+            lines.append(f"  {_step(i, k)} [label={_quoted(label(step, sources))}];")
         lines.append("}")
         for k, sources in enumerate(flow):
             for value in sources:

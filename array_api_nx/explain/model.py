@@ -65,15 +65,12 @@ class StepExplanation(NamedTuple):
     kind : {"elementwise", "reduction", "final", "called"}
         Computes every element of a tile; folds a tile into the target; runs only once, after all
         tiles, on what was folded; or is no part of a kernel.
-    again : bool
-        Whether an earlier pass computed the same, and did not store it.
     """
 
     operation: str
     sources: tuple[str, ...]
     target: str
     kind: Literal["elementwise", "reduction", "final", "called"] = "elementwise"
-    again: bool = False
 
 
 class PassExplanation(NamedTuple):
@@ -235,8 +232,7 @@ def pass_text(each: PassExplanation, title: str) -> list[str]:
 
 def _step_text(step: StepExplanation) -> str:
     when = "finally " if step.kind == "final" else ""
-    again = "  (computed again)" if step.again else ""
-    return f"{when}{step.target} = {step.operation}({', '.join(step.sources)}){again}"
+    return f"{when}{step.target} = {step.operation}({', '.join(step.sources)})"
 
 
 def _number(n: int) -> str:

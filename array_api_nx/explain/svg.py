@@ -115,9 +115,6 @@ def picture(summary: str, passes: Sequence[PassExplanation]) -> str:
     for row in rows:
         parts += [part for item in row.items for part in _drawn(item, row)]
     bottom = rows[-1].top + rows[-1].height + MARGIN
-    if any([step.again for each in passes for step in each.steps]):
-        parts.append(_text(MARGIN, bottom + 4, "dashed: computed again, not stored", GREY))
-        bottom += LINE + 4
     width = max(right + MARGIN, len(summary) * LETTER + 2 * MARGIN)
     return _document(width, bottom, summary, parts)
 
@@ -216,7 +213,7 @@ def _drawn(item: Item, row: _Row) -> list[str]:
     if isinstance(item, _Step):
         colours = STEP_COLOURS[item.step.kind]
         call = f"{item.step.target} = {item.step.operation}({', '.join(item.step.sources)})"
-        box = _rectangle(left, row.top, item.width, row.height, 3, colours, item.step.again, call)
+        box = _rectangle(left, row.top, item.width, row.height, 3, colours, call)
         return [box, _text(item.x, row.top + row.height / 2 + 4, item.label, INK, middle=True)]
     if isinstance(item, _Memory):
         colours = MEMORY_COLOURS[item.memory.kind]
@@ -258,15 +255,13 @@ def _rectangle(
     height: float,
     corner: float,
     colours: tuple[str, str],
-    dashed: bool = False,
     tip: str = "",
 ) -> str:
     fill, stroke = colours
-    dashes = ' stroke-dasharray="4 3"' if dashed else ""
     title = f"<title>{escape(tip)}</title>" if tip else ""
     return (
         f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" rx="{corner}" '
-        f'fill="{fill}" stroke="{stroke}"{dashes}>{title}</rect>'
+        f'fill="{fill}" stroke="{stroke}">{title}</rect>'
     )
 
 

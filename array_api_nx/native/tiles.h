@@ -10,7 +10,7 @@
 #include "loops.h"
 #include "sums.h"
 
-enum { MAX_DIMS = 32, MAX_OPERANDS = 64, MAX_REGISTERS = 64, MAX_STEPS = 256 };
+enum { MAX_DIMS = 32, MAX_OPERANDS = 256, MAX_REGISTERS = 256, MAX_STEPS = 512 };
 
 enum { MAX_ITEMSIZE = sizeof(Moments) };
 

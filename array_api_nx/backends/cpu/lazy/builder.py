@@ -26,7 +26,7 @@ from ....core.symbolic import KnownInts
 from ....core.view import View
 from ..engine import loops
 from ..engine.loops import Loop
-from .expression import Node, ScalarValue, Source, SourceValue, scalar
+from .expression import Node, ScalarValue, Source, SourceValue, recount, scalar
 
 __all__ = [
     "Arrangement",
@@ -41,17 +41,17 @@ __all__ = [
 
 _T = TypeVar("_T")
 
-MAX_PENDING: Final = 64
+MAX_PENDING: Final = 192
 """How many operations may be pending in one expression.
 
-Measured with a chain of 400 operations on float64 (processor time of one thread of an AMD EPYC): of
-3 million elements 186 ms with 8, 117 with 32, 108 with 64, 104 with 128 and 101 with 256; of
-300,000 elements 23.7, 19.3, 17.8, 17.5 and 16.0. What is planned takes longer with more."""
+Measured with 540 operations of arithmetic on 3 million and on 600,000 float64 (two threads of an
+AMD EPYC): 224 and 67 ms with 64, 191 and 61 with 128, 169 and 44 with 192, 170 and 50 with 256, 188
+and 67 with 384. Each new node has the set of those below it."""
 MAX_LEAVES: Final = 24
-"""How many different blocks of memory and scalars a pending expression may read.
+"""How many different blocks of memory, of more than one element, a pending expression may read.
 
-Measured with the sum of 60 arrays of 300,000 float64 (as above): 12.3 ms with 4, 10.6 with 8, 9.5
-with 16, 24 and 32, 10.4 with 48."""
+Measured with the sum of 60 arrays of 300,000 float64 (processor time of one thread of an AMD EPYC):
+12.3 ms with 4, 10.6 with 8, 9.5 with 16, 24 and 32, 10.4 with 48."""
 
 _MIN_SWEEP: Final = 1 << 10
 
@@ -438,6 +438,8 @@ class Builder:
 
     def _add(self, key: tuple[object, ...], node: Node) -> Node:
         """Enter a new node in the table, and as a reader in the nodes that it reads."""
+        if len(node.pending) > MAX_PENDING or len(node.leaves) > MAX_LEAVES:
+            recount(node)
         if len(node.pending) > MAX_PENDING or len(node.leaves) > MAX_LEAVES:
             read = [value for value, _ in node.sources if type(value) is Node]
             raise TooLarge(max(read, key=lambda value: (len(value.pending), len(value.leaves))))

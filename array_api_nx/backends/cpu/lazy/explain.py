@@ -73,10 +73,6 @@ class Translator:
         self.stored: dict[int, str] = {}
         self.arrays: dict[object, list[str]] = {}
         self.first_names: dict[int, str] = {}
-        # Each distinct value that passes have computed has a number: by loop and sources, and by
-        # the name under which it is stored.
-        self.numbers: dict[tuple[object, ...], int] = {}
-        self.stored_numbers: dict[str, int] = {}
 
     def translate(self, each: Pass) -> PassExplanation:
         """The explanation of a pass. It is called once per pass, in order."""
@@ -233,27 +229,13 @@ class Translator:
 
     def _steps(self, each: Pass, names: list[str], padding: int) -> list[StepExplanation]:
         """The explanations of a pass's steps. `names` are those of the kernel's slots."""
-        # A value that no pass computed element by element has its name for a number.
-        values: list[object] = [self.stored_numbers.get(name, name) for name in names]
         steps = []
-        known = len(self.numbers)
         for step, number in zip(each.kernel.program, each.values, strict=True):
             if isinstance(step, Reduction):
-                if step.target >= len(each.operands):
-                    total = step.loop, step.rows, values[step.source]
-                    values[step.target] = self.numbers.setdefault(total, len(self.numbers))
                 steps += self._reduction(each, step, number, names, padding)
-                continue
-            key = (step.loop, *[values[slot] for slot in step.sources])
-            value = self.numbers.setdefault(key, len(self.numbers))
-            values[step.target] = value
-            target = names[step.target]
-            if step.target < len(each.operands):
-                self.stored_numbers[target] = value
-            operation, arguments = self._call(step, names)
-            steps.append(
-                StepExplanation(operation, arguments, target, "elementwise", value < known)
-            )
+            else:
+                operation, arguments = self._call(step, names)
+                steps.append(StepExplanation(operation, arguments, names[step.target]))
         return steps
 
     def _call(self, step: Instruction | Product, names: list[str]) -> tuple[str, tuple[str, ...]]:

@@ -29,7 +29,8 @@ from ..engine.fperrors import located
 from ..engine.loops import Loop
 
 __all__ = [
-    "Node", "ScalarValue", "Source", "SourceValue", "dependants", "forget", "leaf", "scalar", "walk"
+    "Node", "ScalarValue", "Source", "SourceValue", "dependants", "forget", "leaf", "recount",
+    "scalar", "walk",
 ]  # fmt: skip
 
 _keys: Final = count()
@@ -104,8 +105,8 @@ class Node:
     errors : int
         Floating-point errors to warn of, as NumPy's bits.
     pending, leaves : frozenset
-        The keys of the pending operations, and of the leaves and scalars, in the whole expression.
-        Their numbers are bounded: see `Builder`.
+        The keys of the pending operations, and of the leaves of more than one element, in the whole
+        expression. Their numbers are bounded: see `Builder`.
     memory : ndarray or None
         The elements (see `Memory`); None while the value is pending, and after `forget`.
     storages : list of weak references to Storage
@@ -148,7 +149,7 @@ class Node:
         dtype: NumPyDType,
         errors: int,
     ) -> None:
-        self.key = key = next(_keys)
+        self.key = next(_keys)
         self.op = op
         self.loop = loop
         self.sources = sources
@@ -161,19 +162,21 @@ class Node:
         self.storages = []
         self.readers = []
         self.next_prune = 8
-        self.pending = frozenset((key,))
-        self.leaves = frozenset()
-        value: SourceValue
-        for value, view in sources:
-            if view is None:
-                self.leaves |= {value.key}
-            else:
-                self.pending |= value.pending
-                self.leaves |= value.leaves
+        self.count_operands()
 
     def __repr__(self) -> str:
         name = "memory" if self.op is None else self.op.name
         return f"<{name} {self.shape} {self.dtype}>"
+
+    def count_operands(self) -> None:
+        """Set `pending` and `leaves` from those of the sources."""
+        self.pending = frozenset((self.key,))
+        self.leaves = frozenset()
+        value: SourceValue
+        for value, view in self.sources:
+            if view is not None:
+                self.pending |= value.pending
+                self.leaves |= value.leaves
 
     def live_storages(self) -> list[Storage]:
         """The storages that still exist and have this node."""
@@ -198,7 +201,7 @@ class Node:
         self.memory = memory
         self.sources = ()
         self.pending = frozenset()
-        self.leaves = frozenset((self.key,))
+        self.leaves = frozenset((self.key,) if memory.shape != (1,) else ())
 
     def prune_readers(self) -> None:
         """Forget the readers that are computed or do not exist any more."""
@@ -275,6 +278,13 @@ def forget(node: Node) -> None:
     """
     node.memory = None
     node.sources = ()
+
+
+def recount(root: Node) -> None:
+    """Leave out of `pending` and `leaves`, in a whole expression, what has been computed since its
+    nodes were made."""
+    for node in walk((root,)):
+        node.count_operands()
 
 
 def walk(roots: Iterable[Node]) -> list[Node]:

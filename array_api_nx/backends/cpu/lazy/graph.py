@@ -28,8 +28,8 @@ class Graph:
     roots : sequence of Node
         What is to be computed.
     live : set of int, optional
-        The keys of the nodes whose elements somebody will want besides those of the roots; if it is
-        not given, of those that arrays show.
+        The keys of the nodes that will be read later; if it is not given, those that arrays show
+        count as such.
 
     Attributes
     ----------
@@ -42,6 +42,8 @@ class Graph:
         Per node its sources: ("node" | "leaf" | "scalar", position, view or None).
     roots : frozenset of int
     live : frozenset of int
+        The nodes that are wanted beside the roots: by an array, by a later step of a program, or by
+        a pending node that is not in this graph.
     variances : dict
         Per mean the variance of the same elements, in whose pass it is computed as well.
     key : tuple
@@ -84,7 +86,9 @@ class Graph:
                     refs.append(("leaf", k, view))
             sources = tuple(refs)
             self.sources.append(sources)
-            if node.live_storages() if live is None else node.key in live:
+            if (node.live_storages() if live is None else node.key in live) or any(
+                [reader.key not in position for reader in node.consumers()]
+            ):
                 shown.append(i)
             divisor = repr(node.divisor)  # NaN is not equal to itself, but is the same divisor
             parts.append((node.loop, node.op, node.space, node.axes, divisor, node.errors, sources))

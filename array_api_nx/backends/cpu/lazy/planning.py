@@ -3,13 +3,15 @@
 A kernel computes one value, its *head*, and what lies below it and can be computed along with it,
 element by element; or several reductions over the same axes of what it reads. Values that must lie
 in memory first get kernels of their own: those that are read in another order than computed, and
-reductions, unless tiles have all elements of the rows that are reduced. A costly value that several
-kernels need is stored by the first one; a cheap one is computed anew in each.
+reductions, unless tiles have all elements of the rows that are reduced.
+
+No value is computed twice: a kernel stores what it computes along the way if another kernel reads
+it, an array shows it, or a pending expression that is not computed now needs it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from math import prod
 from typing import Any, Final, TypeAlias
 
@@ -24,21 +26,6 @@ from .graph import Graph, Source
 
 __all__ = ["EvaluationPlan", "Overlap", "plan"]
 
-WORTH_STORING: Final = 1.0
-"""Nanoseconds of computation per element above which a value that several passes read is stored by
-one of them, rather than computed in each.
-
-Measured with 4 million elements, whose sums along one axis and maxima along the other are wanted
-(processor time of one thread of an AMD EPYC): storing took 0.72 of the time for a square root in
-float64 (1.0 ns), 0.64 for eight additions and multiplications (1.6 ns), 0.53 for a sine (8 ns);
-0.94 for exp (0.7 ns) and 0.96 for one addition (0.2 ns). More threads compute faster, and share the
-memory: so the limit is higher than one thread would have it."""
-
-WORTH_KEEPING: Final = 3.0
-"""The same for a value that somebody holds, and so may ask for, or not. To store it may be in vain,
-and may take new memory, which costs more when it is first written than all but the dearest
-loops."""
-
 MAX_READS: Final = 32
 """How much a pass of several reductions may read: arrays, or other views of these, and scalars.
 
@@ -46,8 +33,8 @@ Measured with the sums of 27 products of 300,000 float64 with one array (as abov
 7.1 with 32; of 19 products of a million 10.4 and 10.6. A change would cut other passes in two,
 which read what they have in common twice."""
 
-MAX_OPERANDS: Final = 64
-_MAX_STEPS: Final = 192
+MAX_OPERANDS: Final = 256
+_MAX_STEPS: Final = 384
 """The most operands of a kernel (native/tiles.h), and fewer steps than it may have: to store a
 value a second time, or to reduce it, is a step of its own."""
 
@@ -92,10 +79,7 @@ class _Planner:
         while True:
             self.passes: list[Pass] = []
             self.stored: set[int] = set()
-            apart = len(self.separate)
             self._classify()
-            if len(self.separate) > apart:
-                continue
             try:
                 for i in range(len(self.graph.nodes)):
                     if i in self.heads and i in self.graph.roots:
@@ -107,10 +91,9 @@ class _Planner:
     # ------------------------------------------------------------------ what is stored
 
     def _classify(self) -> None:
-        """Decide which nodes have kernels of their own, and which are stored along the way."""
+        """Decide which nodes have kernels of their own, and find what reads the others."""
         graph = self.graph
-        count = len(graph.nodes)
-        consumers: list[list[int]] = [[] for _ in range(count)]
+        consumers: list[list[int]] = [[] for _ in graph.nodes]
         heads = {i for i, node in enumerate(graph.nodes) if node.axes and not self._may_wait(i)}
         for i, refs in enumerate(graph.sources):
             for kind, j, view in refs:
@@ -123,40 +106,23 @@ class _Planner:
                 else:
                     heads.add(j)
         heads.update([i for i in graph.roots if not consumers[i]])
-        computed_in: list[frozenset[int]] = [frozenset()] * count
-        for i in reversed(range(count)):
-            computed_in[i] = (
-                frozenset((graph.variances.get(i, i),))
-                if i in heads
-                else frozenset().union(*[computed_in[c] for c in consumers[i]])
-            )
-        sides = set()
-        wanted = set()
-        cost = [0.0] * count
-        for i, refs in enumerate(graph.sources):
-            loop = graph.nodes[i].loop
-            total = (loop.cost if loop else 0.0) + sum(
-                [cost[j] for kind, j, _ in refs if kind == "node"]
-            )
-            if i in heads:
-                continue
-            shared = len(computed_in[i]) > 1 and any(
-                [computed_in[c] != computed_in[i] for c in consumers[i]]
-            )
-            if i in graph.roots or (i in graph.live and total >= WORTH_KEEPING):
-                wanted.add(i)
-                sides.add(i)
-            elif shared and total >= WORTH_STORING:
-                sides.add(i)
-            else:
-                cost[i] = total
-            if graph.nodes[i].axes and (i in sides or len(computed_in[i]) > 1):
-                self.separate.add(i)
         self.heads = heads
         self.consumers = consumers
-        self.sides = sides
-        self.wanted = wanted  # the sides that somebody reads who is no pass
-        self.computed_in = computed_in
+
+    def side_outputs(self, computed: Sequence[int], heads: Set[int]) -> list[int]:
+        """Of the nodes that a pass computes, those that it stores beside its heads."""
+        graph, inside = self.graph, {*computed}
+        return [
+            i
+            for i in computed
+            if i not in heads
+            and graph.nodes[i].op is not p.PAD  # it takes no time
+            and (
+                i in graph.roots
+                or i in graph.live
+                or any([reader not in inside for reader in self.consumers[i]])
+            )
+        ]
 
     def _may_wait(self, i: int) -> bool:
         """Whether a reduction may be computed in the tiles of what reads it, and not stored."""
@@ -192,24 +158,23 @@ class _Planner:
             inlined: list[int] = []
             first = self._gather(head, self.graph.nodes[head].space, inlined, set())
             if first is None:
-                if self._operand_count(inlined, 1) <= MAX_OPERANDS:
+                if self._operand_count(inlined, {head}) <= MAX_OPERANDS:
                     break
                 first = self._cut(inlined)
                 self.heads.add(first)
             self._emit(first)
         reductions = self._reductions(head, inlined)
         builder = _PassBuilder(self, head, reductions, inlined)
+        apart = {*builder.waiting}.intersection(builder.side_outputs)
+        if apart:  # a tile has few of the elements that are to be stored
+            self.separate |= apart
+            raise NotInTiles
         try:
             self.passes.append(builder.build())
         except NotInTiles:
             self.separate.update(builder.waiting)
             raise
         self.stored.update((head, *reductions, *builder.side_outputs))
-
-    def is_stored(self, i: int, heads: set[int]) -> bool:
-        """Whether a pass that computes these heads is to store what it computes of node i: not if
-        other passes would have read it that turned out to be this one."""
-        return i in self.sides and (i in self.wanted or not self.computed_in[i] <= heads)
 
     def _reductions(self, head: int, inlined: list[int]) -> list[int]:
         """The reductions that one pass computes if `head` is one: over the same axes, of what
@@ -238,7 +203,7 @@ class _Planner:
             if (
                 len(reads | others) <= MAX_READS
                 and reads & others
-                and self._operand_count(together, len(reductions) + 1) <= MAX_OPERANDS
+                and self._operand_count(together, {*reductions, i}) <= MAX_OPERANDS
                 and len(together) <= _MAX_STEPS
             ):
                 reads |= others
@@ -246,8 +211,8 @@ class _Planner:
                 inlined[:] = together
         return reductions
 
-    def _operand_count(self, inlined: Sequence[int], results: int) -> int:
-        """The most operands that the pass of these nodes has, with so many heads."""
+    def _operand_count(self, inlined: Sequence[int], heads: Set[int]) -> int:
+        """The most operands that the pass of these nodes has."""
         reads = self._reads(inlined)
         # A scalar may be read as it is, and spread out over a tile.
         scalars = [
@@ -255,7 +220,8 @@ class _Planner:
         ]
         # Memory is read as often as there are values around it.
         padded = [i for i in inlined if self.graph.nodes[i].op is p.PAD]
-        return len(reads) + len(scalars) + len(padded) + len(self.sides & {*inlined}) + results
+        written = len(heads) + len(self.side_outputs(inlined, heads))
+        return len(reads) + len(scalars) + len(padded) + written
 
     def _cut(self, inlined: list[int]) -> int:
         """Of the nodes of a pass that has too many operands, all but its head, one to be stored
@@ -266,7 +232,7 @@ class _Planner:
             below[i] = {i}.union(
                 *[below[j] for kind, j, _ in self.graph.sources[i] if kind == "node" and j in below]
             )
-            operands = self._operand_count([*below[i]], 1)
+            operands = self._operand_count([*below[i]], {i})
             if most < operands <= MAX_OPERANDS:
                 found, most = i, operands
         return found
@@ -379,8 +345,7 @@ class _PassBuilder:
         self.space: Any = self.graph.nodes[head].space
         self.destination = planner.destination if head in self.graph.roots else None
         self.waiting = [i for i in inlined if planner.graph.nodes[i].axes and i not in reductions]
-        heads = {head, *reductions}
-        self.side_outputs = [i for i in inlined if i not in heads and planner.is_stored(i, heads)]
+        self.side_outputs = planner.side_outputs(inlined, {head, *reductions})
         self.operands: list[tuple[Slot, int]] = []
         self.layouts: list[Layout] = []
         self.numbers: dict[Any, int] = {}

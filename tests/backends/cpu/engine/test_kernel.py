@@ -670,9 +670,11 @@ WRONG: dict[str, dict[str, Any]] = {
     "step must be from 1": {"step": 0},
     "4 tasks of step 2 do not fit dim 1, which has 6": {"tasks": 4},
     "step 3 must be a multiple of the tile's 2 along dim 1": {"step": 3, "tasks": 2},
-    "operands must have 1 to 64 items": {"operands": (KernelOperand(8, (0, 0), 0, "direct"),) * 65},
-    "registers must have 0 to 64 items": {"registers": (8,) * 65},
-    "the program must have 1 to 256 items": {"program": ()},
+    "operands must have 1 to 256 items": {
+        "operands": (KernelOperand(8, (0, 0), 0, "direct"),) * 257,
+    },
+    "registers must have 0 to 256 items": {"registers": (8,) * 257},
+    "the program must have 1 to 512 items": {"program": ()},
     "too large for scratch memory": {
         "dims": (1 << 50, 1 << 50), "tile": (1 << 50, 1 << 50), "tasks": 1, "step": 1 << 50,
         "operands": (KernelOperand(8, (0, 0), 0, "direct"),) * 3,
