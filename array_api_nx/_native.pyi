@@ -59,6 +59,9 @@ class Sequence:
 @_disjoint_base
 class ProgramCaller:
     _program: tuple[Any, ...] | None
+    def _keep_program(
+        self, program: tuple[Any, ...] | None, places: tuple[int, ...], /
+    ) -> None: ...
     _calls: int
 
 # As contract.strided and frontend.array have them.

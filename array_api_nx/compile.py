@@ -229,6 +229,9 @@ class _ProgramCaller:
         self._program = None
         self._calls = 0
 
+    def _keep_program(self, program: object, places: tuple[int, ...]) -> None:
+        self._program = program
+
     def __call__(self, *args: Tree, **kwargs: Tree) -> Tree:
         return self._run(*args, **kwargs)  # type: ignore[attr-defined]
 
@@ -273,13 +276,18 @@ class Compiled(_ProgramCaller, Generic[P, R]):
         if kwargs:
             return self._call(args, kwargs)
         key: list[Structure] = []
-        arrays = []
+        arrays: list[Array] = []
+        places: dict[int, int] = {}
         handles = []
-        is_row_major = True
+        is_row_major = only_arrays = True
         place = None
         for x in args:
             kind = type(x)
             if kind is Array:
+                number = places.setdefault(id(x), len(arrays))
+                if number < len(arrays):
+                    key.append(number)  # the array that was given before
+                    continue
                 handle = x._handle
                 device = x._device
                 if device is not place:
@@ -297,6 +305,7 @@ class Compiled(_ProgramCaller, Generic[P, R]):
             elif kind in _PLAIN:
                 # 0.0 is equal to -0.0, and 1 to True, but what they give is not the same.
                 key += (kind, repr(x) if kind is float else x)
+                only_arrays = False
             else:
                 return self._call(args, kwargs)
         bound = self._bound.get(tuple(key))
@@ -307,10 +316,13 @@ class Compiled(_ProgramCaller, Generic[P, R]):
         if bound.run is None or (bound.writes and _is_unsafe(bound, arrays)):
             return self.__wrapped__(*args, **kwargs)
         outputs = bound.run(*handles)
-        if is_row_major and len(arrays) == len(args):
+        if is_row_major and only_arrays:
             quick = bound.quick()
             if quick is not None:
-                self._program = quick
+                if len(arrays) == len(args):
+                    self._program = quick
+                else:
+                    self._keep_program(quick, tuple([places[id(x)] for x in args]))
         return bound.finish(outputs, arrays)
 
     if TYPE_CHECKING:

@@ -27,7 +27,7 @@ LIMIT = 400
 
 STEPS = (
     *[name for name in WITHIN if name not in ("evaluate", "drop")],
-    "reshape_any", "reshape_any", "write_or_not", "add_or_not", "set_self",
+    "reshape_any", "reshape_any", "write_or_not", "add_or_not", "set_self", "is_same",
 )  # fmt: skip
 
 
@@ -68,6 +68,9 @@ class Compilable(Interpreter):
         except ValueError:
             return xp.ones_like(x)
         return None
+
+    def is_same(self, a: int, b: int, c: int) -> None:
+        self.seen.append(f"one array: {self.one(a) is self.one(b)}")
 
     def set_self(self, a: int, b: int, c: int) -> None:
         x = self.one(a)

@@ -25,6 +25,7 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 from . import polynomial as poly
+from .call_local import CallLocal
 from .frozen import Frozen, set_slot
 from .polynomial import Var
 
@@ -652,17 +653,12 @@ class Decider(Protocol):
         all numbers are the same to it."""
 
 
-_decider: ContextVar[Decider | None] = ContextVar("decider", default=None)
+_decider: CallLocal[Decider] = CallLocal()
 
 
-@contextmanager
-def deciding(decider: Decider | None) -> Iterator[None]:
+def deciding(decider: Decider | None) -> AbstractContextManager[None]:
     """Let `decider` answer, for the length of a ``with`` block, what is undecided; None: nobody."""
-    token = _decider.set(decider)
-    try:
-        yield
-    finally:
-        _decider.reset(token)
+    return _decider.set(decider)
 
 
 # Real numbers

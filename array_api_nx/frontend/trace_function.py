@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from ..config import config_context
 from ..contract.backend import AxisOrder, Handle
 from ..contract.numpy_dtypes import DTypeLike
 from ..contract.program import Program
+from ..core.call_local import hide_while_collecting
 from ..core.dtypes import DType, as_dtype
 from ..core.forks import hold_at_forks
 from ..core.frozen import Frozen, set_slot
@@ -162,6 +164,8 @@ def _recording(recorder: Recorder, devices: Sequence[Device]) -> Iterator[None]:
     for device in devices:
         device.backend.dlpack_device()  # so that it is loaded
     with _lock:
+        if not _traces:
+            gc.callbacks.append(hide_while_collecting)
         _traces += 1
         for device in {*devices}:
             backend: StandIn = device.backend
@@ -169,15 +173,14 @@ def _recording(recorder: Recorder, devices: Sequence[Device]) -> Iterator[None]:
                 backend = Switch(backend)
                 _switches.append((device, backend))
                 use_backend(device, backend)
-    token = current.set(recorder)
     try:
-        with deciding(recorder):
+        with current.set(recorder), deciding(recorder):
             yield
     finally:
-        current.reset(token)
         with _lock:
             _traces -= 1
             if not _traces:
+                gc.callbacks.remove(hide_while_collecting)
                 while _switches:
                     device, switch = _switches.pop()
                     use_backend(device, switch.backend)

@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 
 from ..core.symbolic import SymbolicShape
+from .array import Array
 
 __all__ = ["Stateful", "Structure", "Tree", "build", "flatten", "map_leaves"]
 
@@ -101,6 +102,10 @@ def _joined(shape: Structure, parts: list[Tree]) -> Tree:
 def flatten(x: Tree, is_leaf: Callable[[Tree], bool]) -> tuple[list[Tree], Structure]:
     """The leaves that are arrays, in order, and the rest: hashable, and equal for equal structure.
 
+    An array that is found several times is one leaf, and where else it stands is part of the
+    structure: a function that asks whether two arguments are one array gets the same answer as
+    from the arguments themselves.
+
     Parameters
     ----------
     x : object
@@ -113,23 +118,39 @@ def flatten(x: Tree, is_leaf: Callable[[Tree], bool]) -> tuple[list[Tree], Struc
         If something that is no array is not hashable.
     """
     leaves: list[Tree] = []
-    return leaves, _flattened(x, is_leaf, leaves)
+    return leaves, _flattened(x, is_leaf, leaves, [])
 
 
-def _flattened(x: Tree, is_leaf: Callable[[Tree], bool], leaves: list[Tree]) -> Structure:
-    """The structure of `x`, whose leaves are appended to `leaves`."""
+def _flattened(
+    x: Tree, is_leaf: Callable[[Tree], bool], leaves: list[Tree], arrays: list[Tree]
+) -> Structure:
+    """The structure of `x`, whose leaves are appended to `leaves`, those without a state to
+    `arrays`, too."""
     if is_leaf(x):
+        if type(x) is Array:
+            for i, known in enumerate(arrays):
+                if known is x:
+                    return _Repeated(i)
         leaves.append(x)
-        return _Place(type(x)) if isinstance(x, Stateful) else _ARRAY
+        if isinstance(x, Stateful):
+            return _Place(type(x))
+        arrays.append(x)
+        return _ARRAY
     parts = _parts(x)
     if parts is None:
         return _static(x)
     shape, inside = parts
     names = exact_key(shape[2]) if isinstance(x, dict) else None
-    return shape, names, tuple([_flattened(part, is_leaf, leaves) for part in inside])
+    return shape, names, tuple([_flattened(part, is_leaf, leaves, arrays) for part in inside])
 
 
 _ARRAY = "an array"
+
+
+class _Repeated(NamedTuple):
+    """Where an array was that stands elsewhere, too: by its number among all arrays."""
+
+    number: int
 
 
 class _Place(NamedTuple):
@@ -233,19 +254,24 @@ def build(
 
     What stands in it for arguments with a state, each made of `PARTS` leaves, is added to `states`.
     """
-    return _built(structure, iter(leaves), [] if states is None else states)
+    return _built(structure, iter(leaves), [], [] if states is None else states)
 
 
-def _built(structure: Structure, leaves: Iterator[Tree], states: list[Stateful]) -> Tree:
+def _built(
+    structure: Structure, leaves: Iterator[Tree], arrays: list[Tree], states: list[Stateful]
+) -> Tree:
     if structure is _ARRAY:
-        return next(leaves)
+        arrays.append(next(leaves))
+        return arrays[-1]
+    if type(structure) is _Repeated:
+        return arrays[structure.number]
     if type(structure) is _Place:
         states.append(structure.kind._stand_in([next(leaves) for _ in range(PARTS)]))
         return states[-1]
     if type(structure) is _Static:
         return structure.value
     shape, _, inside = structure
-    return _joined(shape, [_built(part, leaves, states) for part in inside])
+    return _joined(shape, [_built(part, leaves, arrays, states) for part in inside])
 
 
 def map_leaves(function: Callable[[Tree], Tree], x: Tree) -> Tree:

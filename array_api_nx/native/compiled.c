@@ -13,18 +13,45 @@ typedef struct {
                           order, is_single, report), where `report` is called with the floating-point
                           flags, if there are any, and says whether the result stands; if another
                           engine has compiled it, the tuple of engine_calls.h; or NULL */
+    PyObject *places;  /* for each argument of the last call, its number among the distinct ones, as
+                          a tuple; or NULL, if no argument was given twice */
     Py_ssize_t calls;
 } ProgramCaller;
 
 enum { SEQUENCE, CONSTANTS, ORDER, IS_SINGLE, REPORT, PROGRAM_SIZE };
 
+enum { MAX_ARGUMENTS = 64 };
+
 static PyObject *run_name; /* "_run" */
 
-/* The result if the program of the last call gives it, else DECLINED. */
-static PyObject *call_program(PyObject *described, PyObject *args)
+/* The distinct arguments, whose number is returned; -1 if other arguments are the same than `places`
+   says, or if there are too many. A program has one input for an argument that is given twice. */
+static Py_ssize_t find_distinct(PyObject *args, PyObject *places, PyObject **found)
 {
     const Py_ssize_t count = PyTuple_GET_SIZE(args);
-    PyObject *const *arrays = count > 0 ? &PyTuple_GET_ITEM(args, 0) : NULL;
+    Py_ssize_t distinct = 0;
+    if (count > MAX_ARGUMENTS || (places != NULL && PyTuple_GET_SIZE(places) != count)) {
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *each = PyTuple_GET_ITEM(args, i);
+        Py_ssize_t place = 0;
+        while (place < distinct && found[place] != each) {
+            place++;
+        }
+        if (place != (places == NULL ? i : PyLong_AsSsize_t(PyTuple_GET_ITEM(places, i)))) {
+            return -1;
+        }
+        if (place == distinct) {
+            found[distinct++] = each;
+        }
+    }
+    return distinct;
+}
+
+/* The result if the program of the last call gives it, else DECLINED. */
+static PyObject *call_program(PyObject *described, PyObject *const *arrays, Py_ssize_t count)
+{
     if (PyTuple_GET_SIZE(described) != PROGRAM_SIZE) {
         return call_engine(described, arrays, count);
     }
@@ -53,12 +80,16 @@ static PyObject *caller_call(PyObject *object, PyObject *args, PyObject *keyword
 {
     ProgramCaller *self = (ProgramCaller *)object;
     if (self->program != NULL && (keywords == NULL || PyDict_GET_SIZE(keywords) == 0)) {
-        PyObject *program = Py_NewRef(self->program);
-        PyObject *result = call_program(program, args);
-        Py_DECREF(program);
-        if (result != DECLINED) {
-            self->calls += result != NULL;
-            return result;
+        PyObject *arrays[MAX_ARGUMENTS];
+        const Py_ssize_t count = find_distinct(args, self->places, arrays);
+        if (count >= 0) {
+            PyObject *program = Py_NewRef(self->program);
+            PyObject *result = call_program(program, arrays, count);
+            Py_DECREF(program);
+            if (result != DECLINED) {
+                self->calls += result != NULL;
+                return result;
+            }
         }
     }
     PyObject *run = PyObject_GetAttr(object, run_name);
@@ -84,19 +115,57 @@ static int is_program(PyObject *value)
             PyTuple_GET_SIZE(PyTuple_GET_ITEM(value, ORDER)) == 1);
 }
 
+static int is_fitting(PyObject *value)
+{
+    return value == Py_None || is_program(value) || is_engine_call(value);
+}
+
+static int are_places(PyObject *value)
+{
+    if (!PyTuple_Check(value)) {
+        return 0;
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(value); i++) {
+        if (!PyLong_CheckExact(PyTuple_GET_ITEM(value, i))) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static void keep_program(ProgramCaller *self, PyObject *program, PyObject *places)
+{
+    PyObject *last = self->program, *last_places = self->places;
+    self->program = program == Py_None ? NULL : Py_NewRef(program);
+    self->places = Py_XNewRef(places);
+    Py_XDECREF(last);
+    Py_XDECREF(last_places);
+}
+
 static int set_program(PyObject *object, PyObject *value, void *closure)
 {
     (void)closure;
     if (refuse_deletion(value)) {
         return -1;
     }
-    if (value != Py_None && !is_program(value) && !is_engine_call(value)) {
+    if (!is_fitting(value)) {
         PyErr_SetString(PyExc_TypeError, "_program must be (sequence, constants, order, is_single, report), "
                                          "what engine_calls.h says, or None");
         return -1;
     }
-    Py_XSETREF(((ProgramCaller *)object)->program, value == Py_None ? NULL : Py_NewRef(value));
+    keep_program((ProgramCaller *)object, value, NULL);
     return 0;
+}
+
+/* _keep_program(program, places) */
+static PyObject *caller_keep_program(PyObject *object, PyObject *const *args, Py_ssize_t arg_count)
+{
+    if (arg_count != 2 || !is_fitting(args[0]) || !are_places(args[1])) {
+        PyErr_SetString(PyExc_TypeError, "_keep_program takes a program, or None, and a tuple of ints");
+        return NULL;
+    }
+    keep_program((ProgramCaller *)object, args[0], args[1]);
+    Py_RETURN_NONE;
 }
 
 static int caller_traverse(PyObject *object, visitproc visit, void *arg)
@@ -104,6 +173,7 @@ static int caller_traverse(PyObject *object, visitproc visit, void *arg)
     ProgramCaller *self = (ProgramCaller *)object;
     Py_VISIT(Py_TYPE(object));
     Py_VISIT(self->program);
+    Py_VISIT(self->places);
     return 0;
 }
 
@@ -111,6 +181,7 @@ static int caller_clear(PyObject *object)
 {
     ProgramCaller *self = (ProgramCaller *)object;
     Py_CLEAR(self->program);
+    Py_CLEAR(self->places);
     return 0;
 }
 
@@ -128,6 +199,13 @@ static PyGetSetDef caller_attributes[] = {
     {NULL, NULL, NULL, NULL, NULL},
 };
 
+static PyMethodDef caller_methods[] = {
+    {"_keep_program", (PyCFunction)(void (*)(void))caller_keep_program, METH_FASTCALL,
+     "_keep_program($self, program, places, /)\n--\n\n"
+     "Let calls run a program whose arguments are the same as `places` says."},
+    {NULL, NULL, 0, NULL},
+};
+
 static PyMemberDef caller_members[] = {
     {"_calls", T_PYSSIZET, offsetof(ProgramCaller, calls), 0, NULL},
     {NULL, 0, 0, 0, NULL},
@@ -141,6 +219,7 @@ static PyType_Slot caller_slots[] = {
     {Py_tp_dealloc, caller_dealloc},
     {Py_tp_getset, caller_attributes},
     {Py_tp_members, caller_members},
+    {Py_tp_methods, caller_methods},
     {0, NULL},
 };
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextvars import ContextVar
 from itertools import count
 from math import nan
 from types import FrameType
@@ -21,6 +20,7 @@ from ..contract.backend import AxisOrder, Handle, Scalar
 from ..contract.callers import PACKAGE, caller
 from ..contract.program import Argument, Guard, Input, Program, Step, Value, ValueView, symbols_in
 from ..contract.replay import inverse
+from ..core.call_local import CallLocal
 from ..core.dtypes import DType
 from ..core.real import Real, source, variables
 from ..core.symbolic import (
@@ -251,7 +251,7 @@ class Traced:
     __rshift__ = _gone
 
 
-current: ContextVar[Recorder | None] = ContextVar("recorder", default=None)
+current: CallLocal[Recorder] = CallLocal()
 """The recorder of the trace that is going on."""
 
 
@@ -278,7 +278,8 @@ class Recorder:
         self.example = example
         self.invents = invents
         self.inputs: list[tuple[Sizes, tuple[int, ...] | None, TracedStorage]] = []
-        self.values: list[Value] = []
+        self.values: dict[int, Value] = {}
+        self._value_numbers = count()
         self.steps: list[Step] = []
         self.constants: dict[int, Handle] = {}
         self.guards: dict[Condition, Guard] = {}
@@ -300,8 +301,10 @@ class Recorder:
     # ------------------------------------------------------------------ values
 
     def _value(self, shape: Sizes, dtype: DType) -> int:
-        self.values.append(Value(shape, dtype))
-        return len(self.values) - 1
+        # A signal's handler may make values between these two lines.
+        number = next(self._value_numbers)
+        self.values[number] = Value(shape, dtype)
+        return number
 
     def input(
         self,
@@ -550,7 +553,7 @@ class Recorder:
                 ]
             )
             found = [ValueView(x.memory.value, x.view) for x in outputs]
-            shapes = [value.shape for value in self.values]
+            shapes = [value.shape for value in self.values.values()]
             used = variables(
                 tuple(symbols_in([*shapes, *[(g.left, g.right) for g in self.guards.values()]]))
                 + tuple(symbols_in([(step.arguments, step.keywords) for step in self.steps]))
@@ -562,7 +565,7 @@ class Recorder:
             return Program(
                 used,
                 inputs,
-                tuple(self.values),
+                tuple([self.values[number] for number in sorted(self.values)]),
                 constants,
                 tuple(self.steps),
                 tuple(found),

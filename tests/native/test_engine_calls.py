@@ -123,6 +123,24 @@ def test_arrays_outlive_a_look_at_them() -> None:
     assert reference() is None
 
 
+def test_an_array_that_is_given_twice_is_one_input_of_the_program() -> None:
+    device = Device()
+    x, y = wrapped(EngineArray(), device), wrapped(EngineArray(), device)
+    call = compiled(device, lambda a, b: [(a, b)], 2)
+    program, left = call._program, "the Python function"
+    assert call(x, y)._handle.array == (x._handle.array, y._handle.array)
+    assert call(x, x) == left
+    call._keep_program(program, (0, 1, 0))
+    assert call(x, y, x)._handle.array == (x._handle.array, y._handle.array)
+    assert call(x, y) == call(x, x, y) == call(x, x, x) == call(x, y, y) == call() == left
+    for places in ((0, 1.0), [0, 1], None):
+        with pytest.raises(TypeError, match="_keep_program takes"):
+            call._keep_program(program, places)
+    call._program = program
+    assert call(x, y, x) == left
+    assert call(y, x)._handle.array == (y._handle.array, x._handle.array)
+
+
 @pytest.mark.parametrize("count", [1, 3])
 def test_errors_of_the_engine_leave_nothing_behind(count: int) -> None:
     device = Device()
@@ -143,16 +161,16 @@ def test_errors_of_the_engine_leave_nothing_behind(count: int) -> None:
             return bool(fail())
 
     good = EngineArray()
-    argument = wrapped(good, device)
+    arguments = [wrapped(good, device) for _ in range(count)]
     results = ((0, xp.float64), (0, xp.float64))
 
     def interrupt(*ignored: object) -> Any:
         raise KeyboardInterrupt
 
     calls = [
-        (compiled(device, interrupt, count), argument, KeyboardInterrupt),
-        (compiled(device, lambda *arrays: 5, count), argument, TypeError),
-        (compiled(device, lambda *arrays: [], count, results, True), argument, SystemError),
+        (compiled(device, interrupt, count), arguments[-1], KeyboardInterrupt),
+        (compiled(device, lambda *arrays: 5, count), arguments[-1], TypeError),
+        (compiled(device, lambda *arrays: [], count, results, True), arguments[-1], SystemError),
         (
             compiled(device, lambda *arrays: arrays, count),
             wrapped(WithoutShape(), device),
@@ -167,10 +185,10 @@ def test_errors_of_the_engine_leave_nothing_behind(count: int) -> None:
     failing = compiled(device, fail, count)  # whose errors Python is to explain
     before = 0, 0
     for number in range(20):
-        assert failing(*[argument] * count) == "the Python function"
+        assert failing(*arguments) == "the Python function"
         for call, last, error in calls:
             with pytest.raises(error):
-                call(*[argument] * (count - 1), last)
+                call(*arguments[:-1], last)
         gc.collect()
         if number == 10:
             before = sys.getrefcount(good), len(gc.get_objects())

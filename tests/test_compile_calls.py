@@ -1,0 +1,135 @@
+"""What belongs to a call of a compiled function: arrays that are given twice, and finalisers."""
+
+from __future__ import annotations
+
+import gc
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+
+import array_api_nx as xp
+from tests.support.tables import for_each
+
+SHAPES = ((2, 3), (0, 3), (0,), ())
+
+
+def is_same(a: xp.Array, b: xp.Array) -> xp.Array:
+    return xp.full(3, 1 if a is b else 2)
+
+
+def write(a: xp.Array, b: xp.Array) -> tuple[xp.Array, ...]:
+    a[...] = 5
+    return a, b, b + 1
+
+
+def add(a: xp.Array, b: xp.Array) -> tuple[xp.Array, ...]:
+    c = a[...]
+    c += b
+    return b, a
+
+
+@for_each("function", [is_same, write, add])
+@for_each("shape", SHAPES)
+def test_an_array_that_is_given_twice_is_one_array(function, shape):
+    compiled = xp.compile(function)
+    for kind in ("twice", "equal", "twice", "twice", "equal", "equal"):
+        results = []
+        for each in (function, compiled):
+            x, y = xp.ones(shape), xp.ones(shape)
+            given = (x, x if kind == "twice" else y)
+            found = each(*given)
+            found = found if isinstance(found, tuple) else (found,)
+            which = [[z is part for part in given] for z in found]
+            results.append(([np.asarray(z).tolist() for z in (*found, *given)], which))
+        assert results[0] == results[1], kind
+
+
+def test_an_array_in_several_containers_is_one_array():
+    def function(tree: dict[str, Any], *, other: xp.Array) -> xp.Array:
+        return xp.full(2, 10 * (tree["a"] is tree["b"][0]) + (tree["a"] is other))
+
+    compiled = xp.compile(function)
+    x, y = xp.ones(4), xp.ones(4)
+    for a, b, other in ((x, x, x), (x, y, x), (x, x, y), (x, y, y)):
+        expected = function({"a": a, "b": [b]}, other=other)
+        assert xp.all(compiled({"a": a, "b": [b]}, other=other) == expected)
+    assert compiled.cache_info().traces == 4
+
+
+def test_one_spec_for_two_arguments_says_nothing_of_their_identity():
+    spec = xp.ShapeSpec(("n",), xp.float64)
+    program = xp.compile(lambda a, b: a is b or a + b).lower(spec, spec)
+    assert len(program.inputs) == 2
+
+
+class Finalised:
+    """Garbage in a cycle, for the collector alone to find."""
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+        self.cycle = self
+
+    def __del__(self) -> None:
+        self.function()
+
+
+@pytest.mark.parametrize("compiles", [False, True])
+def test_a_finaliser_that_the_collector_runs_is_no_part_of_a_trace(compiles):
+    x = xp.asarray(np.arange(12.0), copy=True)
+    found: list[float] = []
+
+    def total(a: xp.Array) -> xp.Array:
+        return xp.sum(a * 2) + 1
+
+    def finalise() -> None:
+        found.append(float((xp.compile(total) if compiles else total)(x)))
+
+    def function(a: xp.Array) -> xp.Array:
+        b = a + 1
+        gc.collect()
+        return b * a
+
+    Finalised(finalise)
+    compiled = xp.compile(function)
+    assert np.array_equal(np.asarray(compiled(x)), np.asarray(x) * (np.asarray(x) + 1))
+    assert found == [133.0]
+    assert len(compiled.explain(x).program.steps) == 2
+
+
+def test_finalisers_at_any_moment_of_a_trace():
+    x = xp.asarray(np.arange(12.0), copy=True)
+    found: list[float] = []
+
+    def function(a: xp.Array) -> xp.Array:
+        for _ in range(4):
+            a = xp.sin(a) + xp.mean(a)
+        return a
+
+    expected = np.asarray(function(x))
+    total = xp.compile(lambda a: xp.sum(a * 2) + 1)
+    threshold = gc.get_threshold()
+    try:
+        for often in range(20, 60):
+            gc.set_threshold(often, 2, 2)
+            Finalised(lambda: found.append(float(total(x))))
+            assert np.array_equal(np.asarray(xp.compile(function)(x)), expected)
+    finally:
+        gc.set_threshold(*threshold)
+    gc.collect()
+    assert found == [133.0] * 40
+
+
+def test_another_thread_computes_while_one_traces():
+    x = xp.asarray(np.arange(12.0), copy=True)
+    found: list[float] = []
+
+    def function(a: xp.Array) -> xp.Array:
+        other = threading.Thread(target=lambda: found.append(float(xp.sum(x))))
+        other.start()
+        other.join()
+        return a * 2
+
+    assert float(xp.compile(function)(x)[3]) == 6.0
+    assert found == [66.0]
