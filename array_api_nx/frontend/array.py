@@ -97,7 +97,7 @@ class Array:
 
     @property
     def T(self) -> Array:
-        """The transpose of a matrix: a view. ValueError unless there are two axes."""
+        """The transpose: a view with all axes in reverse order."""
         return transpose(self)
 
     @property

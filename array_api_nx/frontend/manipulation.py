@@ -449,15 +449,14 @@ def permute_dims(x: Array, /, axes: tuple[int, ...]) -> Array:
 
 
 def transpose(x: Array) -> Array:
-    """The attribute ``T``: a view of a matrix with rows and columns exchanged."""
+    """The attribute ``T``: a view with all axes in reverse order, as in NumPy.
+
+    The standard has it for two axes alone, and strict namespaces refuse others.
+    """
     backend = x._device.backend
     handle = x._handle
-    if len(backend.shape(handle)) != 2:
-        raise ValueError(
-            f"T needs two dimensions, but the shape is {x.shape}; use mT for stacks of matrices, "
-            "or permute_dims"
-        )
-    return _view(x, backend.permute(handle, (1, 0)))
+    axes = tuple(range(len(backend.shape(handle))))
+    return _view(x, backend.permute(handle, axes[::-1]))
 
 
 @with_twin

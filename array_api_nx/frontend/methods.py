@@ -235,4 +235,4 @@ def squeezed(x: Array, axis: int | tuple[int, ...] | None) -> Array:
 def transposed(x: Array, axes: tuple[Any, ...]) -> Array:
     """`Array.transpose`: see there."""
     order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
-    return manipulation.permute_dims(x, order or tuple(reversed(range(len(x.shape)))))
+    return manipulation.permute_dims(x, order) if order else x.T

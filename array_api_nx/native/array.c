@@ -441,14 +441,14 @@ static PyObject *iterate(PyObject *self)
 
 static PyObject *get_T(PyObject *self, void *closure)
 {
-    PyObject *result = transpose_last(self, 2);
+    PyObject *result = reverse_axes(self);
     (void)closure;
     return result != DECLINED ? placed_one(result, self) : ask_one(METHOD_T, self);
 }
 
 static PyObject *get_mT(PyObject *self, void *closure)
 {
-    PyObject *result = transpose_last(self, ARRAY_DIMS);
+    PyObject *result = transpose_last(self);
     (void)closure;
     return result != DECLINED ? placed_one(result, self) : ask_one(METHOD_mT, self);
 }
@@ -528,7 +528,7 @@ static PyGetSetDef array_attributes[] = {
     {"ndim", get_ndim, NULL, "Number of axes.", NULL},
     {"size", get_size, NULL, "Number of elements.", NULL},
     {"T", get_T, NULL,
-     "The transpose of a matrix: a view. ValueError unless there are two axes.", NULL},
+     "The transpose: a view with all axes in reverse order.", NULL},
     {"mT", get_mT, NULL,
      "The transpose of each matrix in a stack: a view. ValueError below two axes.", NULL},
     {NULL, NULL, NULL, NULL, NULL},

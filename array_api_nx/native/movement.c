@@ -133,14 +133,14 @@ static PyObject *transpose_matrix(Tensor *x)
     return wrap_tensor(tensor, code);
 }
 
-PyObject *transpose_last(PyObject *array, int most)
+PyObject *transpose_last(PyObject *array)
 {
     Tensor *x = movable(array);
     if (x == NULL) {
         return decline_unless_raised();
     }
     const int ndim = x->ndim;
-    if (ndim < 2 || ndim > most) {
+    if (ndim < 2) {
         return DECLINED;
     }
     if (ndim == 2) {
@@ -155,11 +155,27 @@ PyObject *transpose_last(PyObject *array, int most)
     return show(x, &layout);
 }
 
+PyObject *reverse_axes(PyObject *array)
+{
+    Tensor *x = movable(array);
+    if (x == NULL) {
+        return decline_unless_raised();
+    }
+    if (x->ndim == 2) {
+        return transpose_matrix(x);
+    }
+    int axes[ARRAY_DIMS];
+    for (int i = 0; i < x->ndim; i++) {
+        axes[i] = x->ndim - 1 - i;
+    }
+    return permute(x, axes);
+}
+
 static PyObject *matrix_transpose(int code, PyObject *const *args, Py_ssize_t count,
                                   PyObject *names)
 {
     (void)code;
-    return count == 1 && names == NULL ? transpose_last(args[0], ARRAY_DIMS) : DECLINED;
+    return count == 1 && names == NULL ? transpose_last(args[0]) : DECLINED;
 }
 
 /* The array and the other argument, of that name, which is NULL if it is not given, of a function

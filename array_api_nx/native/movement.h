@@ -73,7 +73,10 @@ static inline void step_along(Layout *layout, int axis, npy_intp start, npy_intp
 /* The view of a movable tensor through a layout. */
 PyObject *show(Tensor *of, const Layout *layout);
 
-/* The last two axes exchanged. Declined if there are fewer, or more than `most`. */
-PyObject *transpose_last(PyObject *array, int most);
+/* The last two axes exchanged. Declined if there are fewer. */
+PyObject *transpose_last(PyObject *array);
+
+/* The order of all axes reversed. */
+PyObject *reverse_axes(PyObject *array);
 
 #endif

@@ -76,9 +76,6 @@ def test_transposes(x):
     assert_same(x.mT, numpy_of(x).T)
     stack = xp.reshape(xp.arange(24), (2, 3, 4))
     assert_same(stack.mT, np.swapaxes(numpy_of(stack), -1, -2))
-    for wrong in (stack, x[0], x[0, 0]):
-        with pytest.raises(ValueError, match="T needs two dimensions"):
-            _ = wrong.T
     for wrong in (x[0], x[0, 0]):
         with pytest.raises(ValueError, match="at least two dimensions"):
             _ = wrong.mT

@@ -146,6 +146,7 @@ MOVEMENTS: list[Callable[[Either], Either]] = [
     lambda x: x.squeeze(axis=(1,)),
     lambda x: x.ravel(),
     lambda x: x[:, 0].T.squeeze(),
+    lambda x: x.T,
 ]
 COPIES: list[Callable[[Either], Either]] = [
     lambda x: x.copy(),
@@ -165,6 +166,22 @@ def test_movement_is_numpys(call: Callable[[Either], Either]) -> None:
     check(result, call(values))
     result[...] = 0
     assert bool((x == 0).all()) == (call in MOVEMENTS)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("threshold", [0, 524288])
+def test_the_transpose_reverses_all_axes(device: str, threshold: int) -> None:
+    for shape in [(), (5,), (2, 3), (2, 3, 4), (2, 1, 3, 0), (2, 3, 1, 4)]:
+        values = numbers("float64", shape)
+        x = on(device, values)
+        with xp.config_context(fusion_threshold=threshold):
+            check(x.T, values.T)
+            check((2 * x).T + 1, 2 * values.T + 1)
+        check(xp.compile(lambda x: x.T + 1)(x), values.T + 1)
+        assert xp.eval_shape(lambda x: x.T, x).shape == shape[::-1]
+        view = x.T  # writes go through it
+        view[...] = 0.0
+        check(x, np.zeros(shape))
 
 
 def test_numpys_functions_call_the_methods() -> None:
