@@ -12,13 +12,13 @@ checked.py asserts, the shape of its result in tracing/backend.py, a contract te
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Final, final
 
 from ..core import dtypes as d
 from ..core.dtypes import DType
 
-__all__ = ["TABLE", "Primitive", "of_family"]
+__all__ = ["TABLE", "Primitive", "check_kernels", "of_family"]
 
 
 @final
@@ -72,6 +72,19 @@ TABLE: Final[list[Primitive]] = []
 def of_family(*families: str) -> list[Primitive]:
     """The rows of the given families."""
     return [primitive for primitive in TABLE if primitive.family in families]
+
+
+def check_kernels(backend: str, family: str, kernels: Collection[Primitive]) -> None:
+    """Check, when the module of a backend is imported, that each row of a family has a kernel.
+
+    Raises
+    ------
+    ImportError
+        If one is missing.
+    """
+    missing = [op.name for op in of_family(family) if op not in kernels]
+    if missing:
+        raise ImportError(f"{backend} has no {family} kernel for {', '.join(missing)}")
 
 
 _REAL_PART: Final = {d.complex64: d.float32, d.complex128: d.float64}

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
+
+import pytest
 
 from array_api_nx.contract.backend import METHODS
 from array_api_nx.contract.primitives import TABLE, Primitive
@@ -48,6 +52,44 @@ def test_every_method_has_a_contract_test(method: str) -> None:
 def test_every_row_has_a_contract_test(primitive: Primitive) -> None:
     name = primitive.family if primitive.family in FAMILIES else primitive.name
     assert f"test_{name}" in NAMES
+
+
+WITHOUT_KERNELS = """
+from importlib import import_module, reload
+
+from array_api_nx.contract import primitives as p
+
+module = import_module("{module}")
+for family in {families}:
+    p.Primitive("new " + family, family, {{}})
+    try:
+        reload(module)
+    except ImportError as error:
+        print(error)
+    p.TABLE.pop()
+"""
+
+
+@pytest.mark.parametrize(
+    ("backend", "module", "families"),
+    [
+        ("cpu", "array_api_nx.backends.cpu.kernels", sorted(FAMILIES)),
+        ("torch", "array_api_nx.backends.engines.torch_kernels", ["unary", "binary"]),
+        ("jax", "array_api_nx.backends.engines.jax_kernels", ["unary", "binary"]),
+    ],
+)
+def test_a_row_without_a_kernel_is_an_error_when_the_backend_is_imported(
+    backend: str, module: str, families: list[str]
+) -> None:
+    if backend != "cpu":
+        pytest.importorskip(backend)
+    program = WITHOUT_KERNELS.format(module=module, families=families)
+    ended = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert ended.stdout.splitlines() == [
+        f"{backend} has no {family} kernel for new {family}" for family in families
+    ]
 
 
 NAMES = names_of_tests()

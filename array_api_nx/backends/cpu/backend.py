@@ -70,6 +70,7 @@ _INT64: Final = TO_NUMPY[d.int64]
 # NumPy before 2.3 reads a key that lies in the array it writes while it writes.
 _READS_KEYS_FIRST: Final = np.lib.NumpyVersion(np.__version__) >= "2.3.0"
 _find: Final = loops.find
+_ERF: Final = p.ERF
 _MEAN: Final = p.MEAN
 _POW: Final = p.POW
 _SUM: Final = p.SUM
@@ -160,10 +161,10 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
             deferred = self.defer(way, builder.unary, op, x)
             if deferred is not None:
                 return deferred
-        kernel = UNARY.get(op)
-        if kernel is None:
+        if op is _ERF:
             erf: Tensor = composed.erf(self, x)
             return erf
+        kernel = UNARY[op]
         array = self.array(x)
         loop = _find(op, array.dtype)
         computed = None if loop is None else compute(loop, array)
@@ -352,6 +353,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
             return result
         if op is p.MEAN:
             return wrap(located(_mean, array, axes, keepdims))
+        # COMPOSED has nothing else but count_nonzero.
         if len(axes) == array.ndim and not keepdims:
             return wrap(np.asarray(np.count_nonzero(array), dtype=_INT64))
         return wrap(_sum(array.astype(bool), axes, _INT64, None, keepdims))

@@ -22,6 +22,7 @@ __all__ = [
     "ARG_REDUCE",
     "BINARY",
     "BINARY_NEW",
+    "COMPOSED",
     "REDUCE",
     "SCAN",
     "UNARY",
@@ -340,6 +341,18 @@ SCAN: Final[dict[Primitive, Callable[..., ArrayOrScalar]]] = {
     p.CUMULATIVE_MAX: np.maximum.accumulate,
     p.CUMULATIVE_MIN: np.minimum.accumulate,
 }
+
+COMPOSED: Final = {"unary": {p.ERF}, "reduce": {p.MEAN, p.COUNT_NONZERO}}
+"""By family, what has no kernel here: the backend's methods know it, and compute it otherwise."""
+
+for _family, _kernels in {
+    "unary": UNARY,
+    "binary": BINARY_NEW,
+    "reduce": REDUCE,
+    "arg_reduce": ARG_REDUCE,
+    "scan": SCAN,
+}.items():
+    p.check_kernels("cpu", _family, {*_kernels, *COMPOSED.get(_family, ())})
 
 
 def divide_by_count(total: ArrayOrScalar, count: float) -> ArrayOrScalar:

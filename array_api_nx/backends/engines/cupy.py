@@ -96,6 +96,8 @@ _BINARY: Final[dict[Primitive, EngineKernel]] = {
     p.POW: _of_arrays(_pow),
     p.TRUNC_DIVIDE: _of_arrays(_trunc_divide),
 }
+p.check_kernels("cupy", "unary", _UNARY)
+p.check_kernels("cupy", "binary", _BINARY)
 _WRAPPERS: Final[dict[str, Wrapper]] = common_wrappers(xp, _arrays, _on_host, _put)
 _REDUCTIONS: Final = {
     p.MAX: cupy.max,

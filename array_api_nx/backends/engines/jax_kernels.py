@@ -205,6 +205,10 @@ def _kernels(table: dict[Primitive, EngineKernel], kind: str) -> Kernels:
     }
 
 
+p.check_kernels("jax", "unary", UNARY)
+p.check_kernels("jax", "binary", BINARY)
+
+
 def unary_kernels(kind: str) -> Kernels:
     """By dtype and primitive, the kernels that conform on a kind of device ("cpu", "cuda")."""
     return _kernels(UNARY, kind)

@@ -376,6 +376,10 @@ def _kernels(table: dict[Primitive, EngineKernel], kind: str) -> Kernels:
     }
 
 
+p.check_kernels("torch", "unary", UNARY)
+p.check_kernels("torch", "binary", BINARY)
+
+
 def unary_kernels(kind: str) -> Kernels:
     """By dtype and primitive, the kernels that conform on a kind of device ("cpu", "cuda")."""
     return _kernels(UNARY, kind)
