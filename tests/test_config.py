@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from typing import Any
@@ -25,6 +25,7 @@ from array_api_nx.config import (
     from_environment,
     hints,
 )
+from tests.support.programs import default_process
 
 EVERYWHERE = "ARRAY_API_NX_FUSION"
 
@@ -250,7 +251,11 @@ def test_integers_of_other_types_become_ints():
 
 # ---------------------------------------------------------------------- hints
 
-needs_auto = pytest.mark.skipif(DEFAULTS.fusion == "always", reason="always defer_small then")
+
+@pytest.fixture
+def process_defaults() -> Iterator[None]:
+    with default_process():
+        yield
 
 
 def test_the_hint_names_the_default_threshold():
@@ -273,7 +278,7 @@ def test_the_hint_of_who_watches():
     assert hints.watched is False
 
 
-@needs_auto
+@pytest.mark.usefixtures("process_defaults")
 @pytest.mark.parametrize(
     ("arguments", "lowers"),
     [
@@ -282,9 +287,9 @@ def test_the_hint_of_who_watches():
         ({"fusion": "off"}, False),
         ({"num_threads": 1, "default_device": "cpu"}, False),
         ({"extras": False}, False),
-        ({"fusion_threshold": DEFAULTS.fusion_threshold}, False),
-        ({"fusion_threshold": DEFAULTS.fusion_threshold + 1}, False),
-        ({"fusion_threshold": DEFAULTS.fusion_threshold + 1, "fusion": "always"}, True),
+        ({"fusion_threshold": Settings().fusion_threshold}, False),
+        ({"fusion_threshold": Settings().fusion_threshold + 1}, False),
+        ({"fusion_threshold": Settings().fusion_threshold + 1, "fusion": "always"}, True),
     ],
 )
 def test_what_lowers(arguments, lowers):
@@ -295,10 +300,9 @@ def test_what_lowers(arguments, lowers):
     assert hints.defer_small is False
 
 
-@needs_auto
-@pytest.mark.skipif(DEFAULTS.fusion_threshold == 0, reason="nothing is lower")
+@pytest.mark.usefixtures("process_defaults")
 def test_the_hint_lasts_until_the_last_one_leaves():
-    lower = config_context(fusion_threshold=DEFAULTS.fusion_threshold - 1)
+    lower = config_context(fusion_threshold=Settings().fusion_threshold - 1)
     with lower:
         with lower, config_context(fusion_threshold=10**9):
             assert hints.defer_small is True
@@ -306,7 +310,7 @@ def test_the_hint_lasts_until_the_last_one_leaves():
     assert hints.defer_small is False
 
 
-@needs_auto
+@pytest.mark.usefixtures("process_defaults")
 def test_many_threads_leave_the_hint_as_it_was():
     always = config_context(fusion="always")
 

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
-from array_api_nx.config import hints, watchers
+from array_api_nx import config
+from array_api_nx.config import Settings, hints, watchers
 from array_api_nx.contract.numpy_dtypes import NDArray
 from array_api_nx.native import native
 
@@ -29,7 +30,7 @@ With "process" and "always", 0 is the threshold of the process too, as if the en
 then small arrays are treated in all respects as large ones are by default.
 """
 
-THRESHOLD = 524288
+THRESHOLD = Settings().fusion_threshold
 """The default of the settings; the environment may say otherwise."""
 
 ABOVE = THRESHOLD + 1
@@ -49,6 +50,25 @@ def set_process_threshold(threshold: int) -> None:
     hints.threshold = threshold
     for changed in watchers:
         changed()
+
+
+def _start_with(defaults: Settings) -> None:
+    """What the process would do if its environment said so."""
+    config.DEFAULTS = defaults
+    config._count_deferring(0)
+    set_process_threshold(defaults.fusion_threshold)
+
+
+@contextmanager
+def default_process() -> Iterator[None]:
+    """The process has the default settings, whatever the environment says."""
+    kept, token = config.DEFAULTS, config.stack.set((Settings(),))
+    _start_with(Settings())
+    try:
+        yield
+    finally:
+        config.stack.reset(token)
+        _start_with(kept)
 
 
 @contextmanager

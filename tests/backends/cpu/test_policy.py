@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 
 import array_api_nx as xp
 from array_api_nx.backends.cpu.policy import AT_ONCE, AT_ONCE_MAX, KERNEL, decide, limits
-from array_api_nx.config import DEFAULTS
-from tests.support.programs import ABOVE, THRESHOLD, needs_extension
+from tests.support.programs import ABOVE, THRESHOLD, default_process, needs_extension
 
-pytestmark = [
-    needs_extension,
-    pytest.mark.skipif(DEFAULTS.fusion_threshold != THRESHOLD, reason="another threshold is set"),
-]
+pytestmark = needs_extension
+
+
+@pytest.fixture(autouse=True)
+def by_default() -> Iterator[None]:
+    with default_process():
+        yield
 
 
 def test_the_three_answers() -> None:
-    assert decide(0) is decide(1) is decide(AT_ONCE_MAX) is AT_ONCE
+    assert decide(0) is decide(AT_ONCE_MAX) is AT_ONCE
     assert decide(AT_ONCE_MAX + 1) is decide(THRESHOLD) is KERNEL
     assert decide(ABOVE).defers
     assert decide(2**62) is KERNEL  # for which there is no memory: NumPy says so at once
@@ -25,11 +29,11 @@ def test_the_three_answers() -> None:
 
 def test_settings() -> None:
     with xp.config_context(fusion="off"):
-        assert decide(3) is AT_ONCE
+        assert decide(AT_ONCE_MAX) is AT_ONCE
         assert decide(ABOVE) is KERNEL
     with xp.config_context(fusion_threshold=10):
         assert limits.at_once == -1
-        assert decide(10) is AT_ONCE
+        assert decide(10) is (AT_ONCE if AT_ONCE_MAX >= 10 else KERNEL)
         assert decide(11).defers
         assert not decide(11).reads_shared
     with xp.config_context(fusion="always"):

@@ -16,13 +16,10 @@ import pytest
 import array_api_nx as xp
 from array_api_nx.backends.cpu.engine import diagnostics, threads
 from array_api_nx.backends.cpu.engine.threads import Unlimited, available, count, reason
-from array_api_nx.config import DEFAULTS
+from array_api_nx.config import current, stack
 from array_api_nx.native import native
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
-needs_default = pytest.mark.skipif(
-    DEFAULTS.num_threads is not None, reason="ARRAY_API_NX_NUM_THREADS is set"
-)
 
 
 @pytest.fixture(autouse=True)
@@ -33,6 +30,14 @@ def looked_up_again() -> Iterator[None]:
     yield
     threads.default.cache_clear()
     threads.available.cache_clear()
+
+
+@pytest.fixture
+def without_setting() -> Iterator[None]:
+    """No setting says how many threads, whatever the environment does."""
+    token = stack.set((*stack.get(), current()._replace(num_threads=None)))
+    yield
+    stack.reset(token)
 
 
 @pytest.fixture(autouse=True)
@@ -136,21 +141,21 @@ def test_version_1(tmp_path, controllers, quota, expected):
 # ---------------------------------------------------------------------- who decides
 
 
-@needs_default
+@pytest.mark.usefixtures("without_setting")
 def test_the_default_is_what_is_available(monkeypatch):
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     assert count() == available()
     assert reason() == "the processors that this process may use"
 
 
-@needs_default
+@pytest.mark.usefixtures("without_setting")
 @pytest.mark.parametrize(("value", "expected"), [("3", 3), (" 1 ", 1), ("5,2", 5)])
 def test_openmps_variable(monkeypatch, value, expected):
     monkeypatch.setenv("OMP_NUM_THREADS", value)
     assert (count(), reason()) == (expected, "OMP_NUM_THREADS")
 
 
-@needs_default
+@pytest.mark.usefixtures("without_setting")
 @pytest.mark.parametrize("value", ["", "0", "-2", "many", ",3"])
 def test_openmps_variable_must_be_a_positive_integer(monkeypatch, value):
     monkeypatch.setenv("OMP_NUM_THREADS", value)
@@ -180,7 +185,6 @@ with config_context(num_threads=2):
 # ---------------------------------------------------------------------- worker processes
 
 
-@needs_default
 @needs_fork
 def test_one_thread_in_the_workers_of_a_pool():
     code = """
@@ -196,7 +200,6 @@ if __name__ == "__main__":
     assert python(code).splitlines() == ["1 a worker of a multiprocessing pool", "1"]
 
 
-@needs_default
 def test_joblibs_process_workers_share_the_processors():
     pytest.importorskip("joblib")
     code = """
