@@ -13,7 +13,7 @@ import array_api_nx as xp
 
 PAGE = (Path(__file__).parents[2] / "docs" / "from-numpy.md").read_text(encoding="utf-8")
 ROWS = re.findall(
-    r"^\| `(.+?)`(?: if NumPy has it)? \| `(.+?)` \|",
+    r"^\| `(.+?)`( if NumPy has it)? \| `(.+?)` \|",
     PAGE.partition("\n## Names\n")[2].partition("\n## ")[0],
     re.MULTILINE,
 )
@@ -34,12 +34,11 @@ def test_there_are_enough_rows() -> None:
     assert len(ROWS) > 80
 
 
-@pytest.mark.parametrize(("theirs", "ours"), ROWS, ids=[theirs for theirs, _ in ROWS])
-def test_both_sides_agree(theirs: str, ours: str) -> None:
-    try:
-        expected = eval(theirs, {"np": np, **arguments()})
-    except AttributeError as error:
-        pytest.skip(str(error))
+@pytest.mark.parametrize(("theirs", "if_there", "ours"), ROWS, ids=[row[0] for row in ROWS])
+def test_both_sides_agree(theirs: str, if_there: str, ours: str) -> None:
+    if if_there and not hasattr(np, theirs.removeprefix("np.").partition("(")[0]):
+        pytest.skip("this NumPy does not have it")
+    expected = eval(theirs, {"np": np, **arguments()})
     with np.errstate(invalid="ignore"):
         found = eval(
             ours,

@@ -82,7 +82,7 @@ SENTENCES: dict[str, list[tuple[str, *tuple[int | str, ...]]]] = {
             *(builder.MAX_INNER, builder.MAX_WIDTH),
         ),
         (
-            "over {:,} elements and more, of a matrix of at most {} rows and one of at most {} columns",
+            "{:,} elements and more, of a matrix of at most {} rows and one of at most {} columns",
             *(sliced_calls._IN_PARTS_MIN, *[sliced_calls._IN_PARTS_WIDTH] * 2),
         ),
     ],
