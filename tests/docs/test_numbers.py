@@ -89,7 +89,7 @@ SENTENCES: dict[str, list[tuple[str, *tuple[int | str, ...]]]] = {
     "docs/fusion.md": [
         ("Operations on more than {} elements; of a reduction, those that go in count", DEFERRED),
         ("An expression of more than {} operations,", builder.MAX_PENDING),
-        ("or over more than {} arrays and scalars, is computed in parts", builder.MAX_LEAVES),
+        ("or over more than {} arrays, is computed in parts", builder.MAX_LEAVES),
         ("Up to {} elements an operation would cost less than to put it off", DEFERRED),
         ("Above {} elements the extension computes it, if it is element by element", AT_ONCE),
         ("the lines along other axes than the one sorted | {} elements", sliced_calls.SORT_MIN),
