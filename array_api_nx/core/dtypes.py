@@ -24,6 +24,7 @@ __all__ = [
     "PROMOTION",
     "REAL",
     "REAL_FLOATING",
+    "ROUNDED",
     "SCALAR_PROMOTION",
     "SIGNED",
     "SPELLINGS",
@@ -225,6 +226,11 @@ def _promotion_table() -> dict[tuple[DType, DType], DType]:
 
 PROMOTION: Final = _promotion_table()
 """Result dtype of every pair of dtypes."""
+
+ROUNDED: Final = frozenset(
+    pair for pair, to in PROMOTION.items() if set(pair) <= {*INTEGRAL} and to not in INTEGRAL
+)
+"""The pairs of integer dtypes that promotion rounds, to float64: uint64 with a signed one."""
 
 
 def promote(first: DType, *others: DType) -> DType:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias, TypeGuard
 
 import numpy as np
 
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ArrayOrScalar",
     "PythonScalar",
+    "answered",
     "arg_reduce",
     "array_operand",
     "as_array",
@@ -44,6 +45,7 @@ __all__ = [
     "check_writable",
     "inplace",
     "int64_operand",
+    "is_beyond",
     "is_operand",
     "moved_scalar",
     "only_array",
@@ -54,6 +56,7 @@ __all__ = [
     "scalar_type",
     "scan",
     "unary",
+    "with_sign_of",
     "wrap",
     "wrap_indices",
 ]
@@ -423,27 +426,26 @@ def _binary(op: Primitive, x1: ArrayOrScalar, x2: ArrayOrScalar, foreign: object
         (a, b), dtype, device = operands(x1, x2)
     if device.missing:
         dtype = _promoted(dtype, device)
-    if op not in _EXACT_WITH_SCALARS or not _out_of_range(a, b):
-        compute, result = operand_dtypes(op, dtype, device)
-        first = cast(a, compute)._handle if type(a) is Array else check_scalar(a, compute)
-        second = cast(b, compute)._handle if type(b) is Array else check_scalar(b, compute)
-        try:
-            return wrap(device.backend.binary(op, first, second), result, device)
-        except ValueError as error:
-            _explain(op, a, b, error)
-    # No element can equal a scalar outside the dtype; any bound of the dtype shows the order.
-    compare = _EXACT_WITH_SCALARS[op]
-    if type(a) is Array:
-        verdict = compare(a._dtype.min, b)
-        shape = a.shape
-    else:
-        assert type(b) is Array
-        verdict = compare(a, b._dtype.min)
-        shape = b.shape
-    return wrap(device.backend.full(shape, d.bool, verdict), d.bool, device)
+    compare = _COMPARISONS.get(op)
+    if compare is not None:
+        if type(a) is not Array or type(b) is not Array:
+            if is_beyond(a, dtype) or is_beyond(b, dtype):
+                # All elements are on one side of the scalar, as any value of the dtype shows.
+                verdict = compare(*[dtype.min if type(x) is Array else x for x in (a, b)])
+                (shape,) = [x.shape for x in (a, b) if type(x) is Array]
+                return wrap(device.backend.full(shape, d.bool, verdict), d.bool, device)
+        elif (a._dtype, b._dtype) in d.ROUNDED:
+            return _compare_unrounded(op, a, b)
+    compute, result = operand_dtypes(op, dtype, device)
+    first = cast(a, compute)._handle if type(a) is Array else check_scalar(a, compute)
+    second = cast(b, compute)._handle if type(b) is Array else check_scalar(b, compute)
+    try:
+        return wrap(device.backend.binary(op, first, second), result, device)
+    except ValueError as error:
+        _explain(op, a, b, error)
 
 
-_EXACT_WITH_SCALARS: Final[dict[Primitive, Callable[..., bool]]] = {
+_COMPARISONS: Final[dict[Primitive, Callable[..., bool]]] = {
     p.EQUAL: operator.eq,
     p.NOT_EQUAL: operator.ne,
     p.LESS: operator.lt,
@@ -453,13 +455,38 @@ _EXACT_WITH_SCALARS: Final[dict[Primitive, Callable[..., bool]]] = {
 }
 
 
-def _out_of_range(a: ArrayOrScalar, b: ArrayOrScalar) -> bool:
-    """Whether one is an integer array and the other an int outside its bounds."""
-    pairs: tuple[tuple[ArrayOrScalar, Any], ...] = ((a, b), (b, a))
-    for array, scalar in pairs:
-        if type(array) is Array and scalar_type(scalar) is int and array._dtype in d.INTEGRAL:
-            return not array._dtype.min <= scalar <= array._dtype.max
-    return False
+def is_beyond(x: object, dtype: DType) -> TypeGuard[int]:
+    """Whether `x` is a Python int, and `dtype` an integer dtype that does not hold it."""
+    known: Any = x
+    return scalar_type(x) is int and dtype in d.INTEGRAL and not dtype.min <= known <= dtype.max
+
+
+def _compare_unrounded(op: Primitive, a: Array, b: Array) -> Array:
+    """A comparison of integers whose dtypes are a pair in `ROUNDED`."""
+    if a._dtype is d.uint64:
+        b, negative = with_sign_of(a, b)
+        verdict = _COMPARISONS[op](0, -1)
+    else:
+        a, negative = with_sign_of(b, a)
+        verdict = _COMPARISONS[op](-1, 0)
+    return answered(binary(op, a, b), negative, verdict)
+
+
+def with_sign_of(other: Array, x: Array) -> tuple[Array, Array]:
+    """`x` in a dtype that `other` is compared in without rounding, and where `x` does not fit it.
+
+    Their dtypes are a pair in `ROUNDED`. An element of `x` that does not fit is less than each
+    element of `other` if `other` is unsigned, and greater if it is signed.
+    """
+    if other._dtype is d.uint64:
+        return cast(x, d.uint64), binary(p.LESS, x, 0)
+    return cast(x, d.int64), binary(p.GREATER, x, d.int64.max)
+
+
+def answered(x: Array, mask: Array, verdict: bool) -> Array:
+    """The bools `x`, but `verdict` where `mask` holds."""
+    # Of bools, "greater" is "and not".
+    return binary(p.BITWISE_OR if verdict else p.GREATER, x, mask)
 
 
 def is_operand(x: object) -> bool:

@@ -17,10 +17,12 @@ from .dispatch import (
     cast,
     check_scalar,
     int64_operand,
+    is_beyond,
     only_array,
     operand_dtypes,
     operands,
     reduce,
+    with_sign_of,
     wrap,
     wrap_indices,
 )
@@ -165,7 +167,8 @@ def searchsorted(
     x1 : Array
         Real or bool, 1-D, ascending with NaN last, unless `sorter` says how to sort it.
     x2 : Array, int or float
-        The values. The dtypes are promoted; int64 beside uint64 are compared as float64.
+        The values. The dtypes are promoted, but integers compared exactly, whatever dtypes, or
+        sizes of Python ints, come together.
     side : {"left", "right"}
         Whether to give the position before elements equal to a value, or after them.
     sorter : Array, optional
@@ -200,11 +203,18 @@ def searchsorted(
             "search row by row, or flatten it with reshape(x1, (-1,))"
         )
     backend = device.backend
+    if type(second) is Array and (array._dtype, second._dtype) in d.ROUNDED:
+        wanted, beyond = with_sign_of(array, second)
+        found = searchsorted(cast(array, wanted._dtype), wanted, side=side, sorter=sorter)
+        return where(beyond, 0 if array._dtype is d.uint64 else array.shape[0], found)
     haystack = cast(array, compute)._handle
     if sorter is not None:
         haystack = backend.take(haystack, _sorter_handle(beside(array, sorter), array), 0)
     if type(second) is Array:
         values = cast(second, compute)._handle
+    elif is_beyond(second, compute):
+        place = array.shape[0] if second > compute.max else 0
+        return wrap_indices(backend.full((), d.int64, place), device)
     else:
         values = backend.full((), compute, check_scalar(second, compute))
     return wrap_indices(backend.searchsorted(haystack, values, right=side == "right"), device)

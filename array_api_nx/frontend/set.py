@@ -10,11 +10,13 @@ from ..native import native, with_twin
 from .array import Array
 from .dispatch import (
     ArrayOrScalar,
+    answered,
     array_operand,
     binary,
     cast,
     operands,
     unary,
+    with_sign_of,
     wrap,
     wrap_indices,
 )
@@ -57,8 +59,8 @@ def isin(x1: ArrayOrScalar, x2: ArrayOrScalar, /, *, invert: bool = False) -> Ar
     Parameters
     ----------
     x1, x2 : Array, bool, int, float or complex
-        Any dtypes, at least one an array. Compared as `equal` does, that is, after promotion:
-        int64 beside uint64 or a float is compared as float64.
+        Any dtypes, at least one an array. Compared as `equal` does, that is, after promotion, but
+        integers exactly: int64 beside a float is compared as float64.
     invert : bool
         Whether to say which do not.
 
@@ -80,8 +82,13 @@ def isin(x1: ArrayOrScalar, x2: ArrayOrScalar, /, *, invert: bool = False) -> Ar
     if type(first) is not Array:
         found = any_(binary(p.EQUAL, first, second))
         return unary(p.LOGICAL_NOT, found) if invert else found
-    values, members = cast(first, dtype)._handle, cast(second, dtype)._handle
-    return wrap(device.backend.isin(values, members, invert=invert), d.bool, device)
+    if (first._dtype, second._dtype) in d.ROUNDED:
+        values, beyond = with_sign_of(second, first)
+        found = isin(values, cast(second, values._dtype), invert=invert)
+        return answered(found, beyond, bool(invert))
+    values, members = cast(first, dtype), cast(second, dtype)
+    handle = device.backend.isin(values._handle, members._handle, invert=invert)
+    return wrap(handle, d.bool, device)
 
 
 @with_twin

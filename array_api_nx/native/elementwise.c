@@ -314,12 +314,21 @@ static PyObject *compute_cast(const ElementLoop *loop, Tensor *x, Tensor *y)
     return result;
 }
 
+static inline int compares(OperationCode op)
+{
+    return op >= OP_LESS && op <= OP_GREATER_EQUAL;
+}
+
 static PyObject *compute_arrays(OperationCode op, Tensor *x, Tensor *y)
 {
     if (op == OP_POW || !is_computed_now(x->size) || !is_computed_now(y->size)) {
         return DECLINED;
     }
-    const ElementLoop *loop = find_loop(op, (DTypeCode)promotions[x->code][y->code]);
+    const DTypeCode common = (DTypeCode)promotions[x->code][y->code];
+    if (common == FLOAT64 && compares(op) && x->code < FLOAT32 && y->code < FLOAT32) {
+        return DECLINED; /* the integers would be rounded: Python compares them exactly */
+    }
+    const ElementLoop *loop = find_loop(op, common);
     return loop == NULL ? decline_unless_raised() : compute_cast(loop, x, y);
 }
 

@@ -69,6 +69,12 @@ def floating(x: Array) -> Array:
     return x if x.dtype in (*_FLOATS, *_COMPLEX) else xp.astype(x, xp.float64)
 
 
+def integers(x: Array) -> Array:
+    """`x` as int64 from 0 to 16."""
+    x = tame(real(number(x)))
+    return xp.astype(xp.where(xp.isfinite(x), x, xp.zeros_like(x)), xp.int64)
+
+
 # ---------------------------------------------------------------------- element by element
 
 UNARY: tuple[Callable[[Array], Array], ...] = (
@@ -104,6 +110,12 @@ REAL_BINARY: tuple[Callable[[Any, Any], Array], ...] = (
     lambda x, y: tame(xp.floor_divide(x, y)),
     lambda x, y: tame(xp.hypot(floating(x), floating(y))),
 )
+COMPARISONS: tuple[Callable[[Array, Array], Array], ...] = (
+    xp.equal, xp.not_equal, xp.less, xp.less_equal, xp.greater, xp.greater_equal, xp.isin,
+)  # fmt: skip
+# What `integers` are added to: doubles round the sums, and casts wrap them round.
+SIGNED_EDGES = (-8, 2**53 - 8, -(2**53) - 8, 2**63 - 17)
+UNSIGNED_EDGES = (0, 2**53 - 8, 2**63 - 8, 2**64 - 17)
 REDUCTIONS: tuple[Callable[..., Array], ...] = (
     lambda x, **k: tame(xp.sum(number(x), **k)),
     lambda x, **k: xp.max(unsigned_zeros(real(number(x))), **k),
@@ -188,6 +200,13 @@ class Interpreter:
         x = self.one(a)
         y = unsigned_zeros(real(number(self.fitting(x, b))))
         return REAL_BINARY[c % len(REAL_BINARY)](unsigned_zeros(real(number(x))), y)
+
+    def compare_integers(self, a: int, b: int, c: int) -> Array:
+        x = self.one(a)
+        signed = integers(x) + SIGNED_EDGES[b % 4]
+        unsigned = xp.astype(integers(self.fitting(x, b)), xp.uint64) + UNSIGNED_EDGES[c % 4]
+        pair = (unsigned, signed) if c & 32 else (signed, unsigned)
+        return COMPARISONS[c // 4 % len(COMPARISONS)](*pair)
 
     def scalar(self, a: int, b: int, c: int) -> Array:
         x = number(self.one(a))
@@ -392,8 +411,9 @@ class Interpreter:
 
 
 STEPS = (
-    "unary", "binary", "real_binary", "scalar", "where", "clip", "astype", "create", "reduce",
-    "reduce_and_use", "slice", "index", "reshape", "permute", "flip", "expand_dims", "broadcast",
+    "unary", "binary", "real_binary", "compare_integers", "scalar", "where", "clip", "astype",
+    "create", "reduce", "reduce_and_use", "slice", "index", "reshape", "permute", "flip",
+    "expand_dims", "broadcast",
     "concat", "unfused", "in_place", "set_scalar", "set_array", "set_own", "set_shifted",
     "set_reduced", "set_masked", "drop", "evaluate", "export", "lend", "probe",
 )  # fmt: skip
