@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from ..contract.numpy_dtypes import DTypeLike
+from ..core import dtypes as d
+from ..core.dtypes import as_dtype
 from ..device import Device
 from ..frontend.array import Array
 from ..frontend.creation import asarray, linspace, zeros
@@ -89,6 +91,13 @@ def logspace(
     ------
     ValueError
         If `num` is negative.
+    TypeError
+        If `dtype` is no floating-point one.
     """
+    if dtype is not None and as_dtype(dtype) not in d.FLOATING:
+        raise TypeError(
+            f"logspace makes floating-point numbers, not {as_dtype(dtype)}; leave out dtype=, and "
+            "convert the result with astype"
+        )
     exponents = linspace(start, stop, num, dtype=dtype, device=device, endpoint=endpoint)
     return pow(asarray(base, dtype=exponents.dtype, device=exponents.device), exponents)

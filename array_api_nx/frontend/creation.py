@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import ceil, isfinite
+from math import ceil, floor, isfinite
 from typing import Final
 
 import numpy as np
@@ -73,7 +73,8 @@ def arange(
     start, stop, step : int or float
         With one number, that is `stop` and `start` is 0.
     dtype : DType, optional
-        int64 for ints, else float64. Not bool.
+        int64 for ints, else float64. Not bool. An integer dtype needs a `start` and a `step`
+        without fractions.
     device : Device or str, optional
 
     Returns
@@ -84,7 +85,9 @@ def arange(
     Raises
     ------
     ValueError
-        If `step` is 0, or a number is not finite.
+        If `step` is 0, a number is not finite, or the dtype has no fractions and the numbers do.
+    OverflowError
+        If a value is out of range of the dtype.
 
     Standard: creation functions.
     """
@@ -114,14 +117,30 @@ def arange(
     check_shape((length,))
     if length == 0:
         return wrap(target.backend.empty((0,), dtype), dtype, target)
-    last = start + (length - 1) * step
-    for value in (start, last):
-        check_scalar(int(value) if dtype in d.INTEGRAL and not whole else value, dtype)
-    if dtype in d.COMPLEX or (dtype in d.INTEGRAL and not whole):
+    if dtype in d.INTEGRAL and not whole:
+        start, step = [_whole_number(x, dtype) for x in (start, step)]
+        stop = start + length * step
+    ends = start, start + (length - 1) * step
+    for value in ends:
+        interop.scalar_value(value, dtype, *ends)
+    if dtype in d.COMPLEX:
         # Each value is converted, and so rounded, on its own.
         values = target.backend.arange(start, stop, step, nearest(d.float64, target))
         return wrap(target.backend.cast(values, dtype), dtype, target)
     return wrap(target.backend.arange(start, stop, step, dtype), dtype, target)
+
+
+def _whole_number(x: int | float, dtype: DType) -> int:
+    """A start or a step of `arange` with an integer dtype."""
+    if isinstance(x, int | Dim):
+        return x
+    whole = floor(x)
+    if whole != x:
+        raise ValueError(
+            f"arange steps through numbers with fractions, as {x} has one, and {dtype} has none; "
+            f"leave out dtype=, or convert the result with astype to {dtype}"
+        )
+    return whole
 
 
 def _number(x: Foreign, name: str) -> int | float:
@@ -158,7 +177,8 @@ def asarray(
         DLPack), a Python or NumPy scalar, a nested sequence of those, or an object with the buffer
         protocol.
     dtype : DType, optional
-        That of `obj` by default; for Python scalars bool, int64, float64 or complex128.
+        That of `obj` by default; for Python scalars bool, int64, float64 or complex128. An integer
+        dtype drops fractions. What is an array here, or an engine's, is converted as by `astype`.
     device : Device or str, optional
         That of `obj` if it is one of our arrays or an engine's, else the default one.
     copy : bool or None
@@ -175,8 +195,10 @@ def asarray(
     TypeError
         If `obj` holds anything but numbers and booleans.
     ValueError
-        If a copy is needed and `copy` is False, or a sequence is ragged or nested more than 64
-        levels deep.
+        If a copy is needed and `copy` is False, a sequence is ragged or nested more than 64 levels
+        deep, or NaN is to be an integer.
+    OverflowError
+        If a value, infinity among others, is out of range of an integer dtype.
 
     Standard: creation functions.
     """
@@ -215,9 +237,6 @@ def asarray(
         # The default dtype is that of the device, and not NumPy's.
         found = FROM_NUMPY.get(array.dtype)
         dtype = None if found is None else nearest(found, target)
-        if dtype in d.INTEGRAL and array.size:
-            for value in (array.max(), array.min()):
-                check_scalar(int(value), dtype)
     return interop.from_numpy(array, dtype, target, copy, lent=lent)
 
 
@@ -387,7 +406,8 @@ def full(
     shape : int or tuple of int
     fill_value : scalar or 0-d Array
     dtype : DType, optional
-        That of the value by default: bool, int64, float64 or complex128 for Python scalars.
+        That of the value by default: bool, int64, float64 or complex128 for Python scalars. An
+        integer dtype drops the fraction of the value. An array is converted as by `astype`.
     device : Device or str, optional
 
     Returns
@@ -397,13 +417,15 @@ def full(
     Raises
     ------
     OverflowError
-        If the value is an int that the dtype does not represent.
+        If the value, infinity among others, is out of range of an integer dtype.
     ValueError
-        If a size is negative.
+        If a size is negative, or NaN is to be an integer.
 
     Standard: creation functions.
     """
     sizes = as_shape(shape)
+    if dtype is not None and isinstance(fill_value, np.generic):
+        fill_value = fill_value.item()
     value = as_array(fill_value, "fill_value")
     if type(value) is Array:
         if value.shape != ():
@@ -443,7 +465,8 @@ def full_like(
     x : Array
     fill_value : scalar or 0-d Array
     dtype : DType, optional
-        That of `x` by default.
+        That of `x` by default, which must then hold the value with its fraction. One that is named
+        is taken as in `full`.
     device : Device or str, optional
         That of `x` by default.
 
@@ -454,12 +477,30 @@ def full_like(
     Raises
     ------
     OverflowError
-        If the value is an int that the dtype does not represent.
+        If the value, infinity among others, is out of range of an integer dtype.
+    ValueError
+        If NaN is to be an integer, or a value with a fraction is to become an integer or bool
+        although no `dtype` is named.
+    TypeError
+        If a floating-point array is to become an integer or bool although no `dtype` is named.
 
     Standard: creation functions.
     """
     only_array(x)
-    return full(x.shape, fill_value, dtype=dtype or x._dtype, device=device or x._device)
+    if dtype is None:
+        dtype = x._dtype
+        if dtype in d.BOOL_LIKE:
+            _refuse_fraction(fill_value, dtype)
+    return full(x.shape, fill_value, dtype=dtype, device=device or x._device)
+
+
+def _refuse_fraction(value: PythonScalar | Array, dtype: DType) -> None:
+    """Raise the error for a value whose fraction a dtype that was not named would drop."""
+    mend = f"name a dtype: dtype=xp.float64 to keep it, dtype=xp.{dtype} to lose it"
+    if type(value) is Array and value._dtype in d.FLOATING:
+        raise TypeError(f"fill_value is an array of {value._dtype}, and x one of {dtype}; {mend}")
+    if isinstance(value, float | np.floating) and isfinite(value) and value % 1:
+        raise ValueError(f"fill_value {value} has a fraction, and {dtype} has none; {mend}")
 
 
 @with_twin

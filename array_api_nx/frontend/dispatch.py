@@ -43,6 +43,7 @@ __all__ = [
     "cast",
     "check_scalar",
     "check_writable",
+    "holding",
     "inplace",
     "int64_operand",
     "is_beyond",
@@ -53,6 +54,7 @@ __all__ = [
     "placed_operand",
     "promote_arrays",
     "reduce",
+    "refuse_range",
     "scalar_type",
     "scan",
     "unary",
@@ -160,19 +162,30 @@ def check_scalar(x: object, dtype: DType) -> PythonScalar:
             raise OverflowError(
                 f"a Python int is out of range for dtype {dtype}; give a float, such as inf"
             )
-        value = int(known)
-        wider = next((each for each in d.INTEGRAL if each.min <= value <= each.max), None)
-        advice = "give a float, since no integer dtype holds it"
-        if wider is not None:
-            advice = f"convert the array with astype to {wider}, or make it with dtype=xp.{wider}"
-        # Python refuses to print the longest ints.
-        bits = value.bit_length()
-        raise OverflowError(
-            f"the scalar {value if bits <= 128 else f'of {bits} bits'} is out of range for dtype "
-            f"{dtype} ({dtype.min} to {dtype.max}); {advice}"
+        wider = holding(int(known), dtype.min, dtype.max)
+        refuse_range(
+            int(known),
+            dtype,
+            f"convert the array with astype to {wider}, or make it with dtype=xp.{wider}",
         )
     scalar: PythonScalar = known
     return scalar
+
+
+def holding(*values: int | float) -> DType:
+    """The first integer dtype that holds all values; float64 if there is none."""
+    low, high = min(values), max(values)
+    return next((each for each in d.INTEGRAL if each.min <= low and high <= each.max), d.float64)
+
+
+def refuse_range(value: int, dtype: DType, advice: str) -> NoReturn:
+    """Raise the OverflowError for an int that an integer dtype does not hold."""
+    # Python refuses to print the longest ints.
+    bits = value.bit_length()
+    raise OverflowError(
+        f"the scalar {value if bits <= 128 else f'of {bits} bits'} is out of range for dtype "
+        f"{dtype} ({dtype.min} to {dtype.max}); {advice}"
+    )
 
 
 def as_array(x: object, name: str = "x") -> ArrayOrScalar:

@@ -21,7 +21,7 @@ from ..core.symbolic import Dim
 from ..device import Device, as_device, available, default_device, device_of
 from .array import LEFT_OUT, Array, Foreign
 from .data_type import refuse_loss
-from .dispatch import check_scalar, scalar_type, wrap
+from .dispatch import check_scalar, holding, is_beyond, refuse_range, scalar_type, wrap
 
 __all__ = [
     "adopt",
@@ -51,6 +51,9 @@ _CHARACTERS: Final = {
     for character in np.typecodes["AllInteger"]
     if np.dtype(np.dtype(character).name).char != character
 }
+
+# As the methods of arrays do, in less time.
+_EXTREMES: Final = (np.minimum.reduce, np.maximum.reduce)
 
 # ---------------------------------------------------------------------- reports
 
@@ -128,8 +131,11 @@ def as_index(x: Array) -> int:
     return index_of(x._device.backend.item(x._handle))
 
 
-def scalar_value(value: Element, dtype: DType) -> Element:
+def scalar_value(value: Element, dtype: DType, *others: int | float) -> Element:
     """A Python scalar as a value of `dtype`, for an explicit request of that dtype.
+
+    An integer dtype takes what is left of a float without its fraction. The error of one that does
+    not hold the value names another, which holds the numbers `others` of the same array as well.
 
     Raises
     ------
@@ -150,7 +156,11 @@ def scalar_value(value: Element, dtype: DType) -> Element:
                 f"the complex scalar {value} does not fit dtype {dtype}; take its .real or .imag"
             )
         return value
-    return check_scalar(_whole(value) if dtype in d.INTEGRAL else value, dtype)
+    if dtype in d.INTEGRAL:
+        value = _whole(value)
+        if is_beyond(value, dtype):
+            refuse_range(value, dtype, f"make it with dtype=xp.{holding(value, *others)}")
+    return check_scalar(value, dtype)
 
 
 # ---------------------------------------------------------------------- NumPy
@@ -225,9 +235,6 @@ def _from_sequence(obj: Sequence[Foreign], dtype: DType | None, copy: bool | Non
         char in "LQd" and _starts_with_int(obj) and np.max(np.abs(array)) >= 2.0**63
     ):
         array = _with_long_ints(obj, array, dtype)
-    if dtype in d.INTEGRAL and array.dtype.kind in "iu" and array.size:
-        for value in (array.max(), array.min()):
-            check_scalar(int(value), dtype)
     return array
 
 
@@ -258,8 +265,9 @@ def _with_long_ints(obj: Sequence[Foreign], array: NDArray, dtype: DType | None)
     elements = list(_elements(obj))
     kinds = {scalar_type(element) for element in elements}
     if kinds <= {bool, int} and (dtype is None or dtype in d.INTEGRAL):
-        for value in (max(elements), min(elements)):
-            check_scalar(int(value), dtype or d.int64)
+        extremes = int(min(elements)), int(max(elements))
+        for value in extremes:
+            scalar_value(value, dtype or d.int64, *extremes)
         return np.asarray(elements, TO_NUMPY[dtype or d.int64]).reshape(array.shape)
     if array.dtype.kind != "O":
         return array
@@ -286,7 +294,9 @@ def from_numpy(
     TypeError
         If the dtype has no counterpart in the standard.
     ValueError
-        If a copy is needed and `copy` is False.
+        If a copy is needed and `copy` is False, or NaN is to be an int.
+    OverflowError
+        If a value is out of range of an integer dtype.
     """
     found = FROM_NUMPY.get(array.dtype)
     if found is not None and (dtype is None or dtype is found):
@@ -329,6 +339,12 @@ def _from_other(array: NDArray, dtype: DType | None, device: Device, copy: bool 
     dtype = dtype or found
     if dtype is not found:
         refuse_loss(found, dtype)
+        if dtype in d.INTEGRAL and array.size and not d.can_cast(found, dtype):
+            # Of numbers with NaN among them both extremes are NaN.
+            low, high = [_whole(extreme(array, None).item()) for extreme in _EXTREMES]
+            if not dtype.min <= low <= high <= dtype.max:
+                for value in (low, high):
+                    scalar_value(value, dtype, low, high)
         reasons.append(f"its dtype is {found}, not {dtype}")
     if copy is False:
         raise ValueError(f"the array cannot be shared: {' and '.join(reasons)}; use copy=None")
