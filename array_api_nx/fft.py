@@ -7,17 +7,18 @@ do, and with "ortho" both divide by its square root. All results are new arrays.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from .contract import primitives as p
 from .contract.backend import Handle, Norm
 from .contract.numpy_dtypes import DTypeLike
 from .core.dtypes import COMPLEX, REAL_FLOATING, DType, as_dtype
-from .core.shape import as_int, check_shape, normalise_axes
+from .core.shape import as_int, check_shape, normalise_axis
 from .device import Device, as_device
 from .frontend import elementwise, manipulation
 from .frontend.array import Array
+from .frontend.data_type import astype
 from .frontend.dispatch import cast, only_array, operand_dtypes, wrap
 from .native import with_advice
 
@@ -101,7 +102,8 @@ def fft(
 
     Standard: fft extension.
     """
-    x, dtype, along = _prepare(p.FFT, x, _one(n), (axis,), norm)
+    along, sizes = _axes_and_sizes("fft", x, _one(n), (axis,), norm)
+    x, dtype = _prepare(p.FFT, x, along, sizes)
     return wrap(x._device.backend.fft(x._handle, along, norm), dtype, x._device)
 
 
@@ -140,7 +142,8 @@ def ifft(
 
     Standard: fft extension.
     """
-    x, dtype, along = _prepare(p.IFFT, x, _one(n), (axis,), norm)
+    along, sizes = _axes_and_sizes("ifft", x, _one(n), (axis,), norm)
+    x, dtype = _prepare(p.IFFT, x, along, sizes)
     return wrap(x._device.backend.ifft(x._handle, along, norm), dtype, x._device)
 
 
@@ -162,25 +165,31 @@ def fftn(
     s : sequence of int, optional
         Sizes to crop or zero-pad the axes to, -1 for an axis' own; by default their own.
     axes : sequence of int, optional
-        Which axes to transform; by default all, or the last ``len(s)``.
+        Which axes to transform; by default all, or the last ``len(s)``. One that is named twice is
+        transformed twice.
     norm : {"backward", "ortho", "forward"}
 
     Returns
     -------
     Array
-        A new array of the complex dtype of the precision of `x`; sizes `s` on the axes.
+        A new array of the complex dtype of the precision of `x`; sizes `s` on the axes. Over no
+        axes it has the elements of `x`.
 
     Raises
     ------
     IndexError
         If there is no such axis.
     ValueError
-        If a size is below 1, an axis is named twice, there is none, `s` has another length than
-        `axes`, or `norm` is another one.
+        If a size is below 1, `s` has another length than `axes`, or `norm` is another one.
 
     Standard: fft extension.
     """
-    x, dtype, along = _prepare(p.FFT, x, s, axes, norm)
+    along, sizes = _axes_and_sizes("fftn", x, s, axes, norm)
+    if not along:
+        return astype(x, operand_dtypes(p.FFT, x._dtype, x._device)[1])
+    if _name_one_twice(along):
+        return _one_by_one([(fft, *each) for each in _pairs(along, sizes)[::-1]], x, norm)
+    x, dtype = _prepare(p.FFT, x, along, sizes)
     return wrap(x._device.backend.fft(x._handle, along, norm), dtype, x._device)
 
 
@@ -202,25 +211,31 @@ def ifftn(
     s : sequence of int, optional
         Sizes to crop or zero-pad the axes to, -1 for an axis' own; by default their own.
     axes : sequence of int, optional
-        Which axes to transform; by default all, or the last ``len(s)``.
+        Which axes to transform; by default all, or the last ``len(s)``. One that is named twice is
+        transformed twice.
     norm : {"backward", "ortho", "forward"}
 
     Returns
     -------
     Array
-        A new array of the complex dtype of the precision of `x`; sizes `s` on the axes.
+        A new array of the complex dtype of the precision of `x`; sizes `s` on the axes. Over no
+        axes it has the elements of `x`.
 
     Raises
     ------
     IndexError
         If there is no such axis.
     ValueError
-        If a size is below 1, an axis is named twice, there is none, `s` has another length than
-        `axes`, or `norm` is another one.
+        If a size is below 1, `s` has another length than `axes`, or `norm` is another one.
 
     Standard: fft extension.
     """
-    x, dtype, along = _prepare(p.IFFT, x, s, axes, norm)
+    along, sizes = _axes_and_sizes("ifftn", x, s, axes, norm)
+    if not along:
+        return astype(x, operand_dtypes(p.IFFT, x._dtype, x._device)[1])
+    if _name_one_twice(along):
+        return _one_by_one([(ifft, *each) for each in _pairs(along, sizes)[::-1]], x, norm)
+    x, dtype = _prepare(p.IFFT, x, along, sizes)
     return wrap(x._device.backend.ifft(x._handle, along, norm), dtype, x._device)
 
 
@@ -264,7 +279,8 @@ def rfft(
 
     Standard: fft extension.
     """
-    x, dtype, along = _prepare(p.RFFT, x, _one(n), (axis,), norm)
+    along, sizes = _axes_and_sizes("rfft", x, _one(n), (axis,), norm)
+    x, dtype = _prepare(p.RFFT, x, along, sizes)
     return wrap(x._device.backend.rfft(x._handle, along, norm), dtype, x._device)
 
 
@@ -304,8 +320,9 @@ def irfft(
 
     Standard: fft extension.
     """
-    x, dtype, along, last_size = _prepare_half(x, _one(n), (axis,), norm)
-    handle = x._device.backend.irfft(x._handle, along, last_size, norm)
+    along, sizes = _axes_and_sizes("irfft", x, _one(n), (axis,), norm)
+    x, dtype = _prepare_half(x, along, sizes)
+    handle = x._device.backend.irfft(x._handle, along, sizes[-1], norm)
     return wrap(handle, dtype, x._device)
 
 
@@ -327,7 +344,8 @@ def rfftn(
     s : sequence of int, optional
         Sizes to crop or zero-pad the axes to, -1 for an axis' own; by default their own.
     axes : sequence of int, optional
-        Which axes to transform; by default all, or the last ``len(s)``.
+        Which axes to transform; by default all, or the last ``len(s)``. One that is named twice is
+        transformed twice.
     norm : {"backward", "ortho", "forward"}
 
     Returns
@@ -343,12 +361,16 @@ def rfftn(
     IndexError
         If there is no such axis.
     ValueError
-        If a size is below 1, an axis is named twice, there is none, `s` has another length than
-        `axes`, or `norm` is another one.
+        If there is no axis, a size is below 1, `s` has another length than `axes`, or `norm` is
+        another one.
 
     Standard: fft extension.
     """
-    x, dtype, along = _prepare(p.RFFT, x, s, axes, norm)
+    along, sizes = _axes_and_sizes("rfftn", x, s, axes, norm)
+    if _name_one_twice(along):
+        *others, last = _pairs(along, sizes)
+        return _one_by_one([(rfft, *last), *[(fft, *each) for each in others[::-1]]], x, norm)
+    x, dtype = _prepare(p.RFFT, x, along, sizes)
     return wrap(x._device.backend.rfft(x._handle, along, norm), dtype, x._device)
 
 
@@ -371,7 +393,8 @@ def irfftn(
         Sizes of the result on the axes. On the last one, `x` is cropped or zero-padded to
         s[-1] // 2 + 1, and -1 stands for the default 2 * (m - 1); on the others as for `ifftn`.
     axes : sequence of int, optional
-        Which axes to transform; by default all, or the last ``len(s)``.
+        Which axes to transform; by default all, or the last ``len(s)``. One that is named twice is
+        transformed twice.
     norm : {"backward", "ortho", "forward"}
 
     Returns
@@ -384,13 +407,17 @@ def irfftn(
     IndexError
         If there is no such axis.
     ValueError
-        If a size is below 1, an axis is named twice, there is none, `s` has another length than
-        `axes`, or `norm` is another one.
+        If there is no axis, a size is below 1, `s` has another length than `axes`, or `norm` is
+        another one.
 
     Standard: fft extension.
     """
-    x, dtype, along, last_size = _prepare_half(x, s, axes, norm)
-    handle = x._device.backend.irfft(x._handle, along, last_size, norm)
+    along, sizes = _axes_and_sizes("irfftn", x, s, axes, norm)
+    if _name_one_twice(along):
+        *others, last = _pairs(along, sizes)
+        return _one_by_one([*[(ifft, *each) for each in others], (irfft, *last)], x, norm)
+    x, dtype = _prepare_half(x, along, sizes)
+    handle = x._device.backend.irfft(x._handle, along, sizes[-1], norm)
     return wrap(handle, dtype, x._device)
 
 
@@ -430,9 +457,10 @@ def hfft(
 
     Standard: fft extension.
     """
-    x, dtype, along, last_size = _prepare_half(x, _one(n), (axis,), norm)
+    along, sizes = _axes_and_sizes("hfft", x, _one(n), (axis,), norm)
+    x, dtype = _prepare_half(x, along, sizes)
     mirrored = elementwise.conj(x)._handle
-    handle = x._device.backend.irfft(mirrored, along, last_size, _OPPOSITE[norm])
+    handle = x._device.backend.irfft(mirrored, along, sizes[-1], _OPPOSITE[norm])
     return wrap(handle, dtype, x._device)
 
 
@@ -585,7 +613,7 @@ def fftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
     ----------
     x : Array
     axes : int or sequence of int, optional
-        Which axes to shift; by default all.
+        Which axes to shift; by default all. The shifts of an axis that is named twice add up.
 
     Returns
     -------
@@ -594,12 +622,12 @@ def fftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
 
     Raises
     ------
-    IndexError, ValueError
-        If an axis is out of range or named twice.
+    IndexError
+        If an axis is out of range.
 
     Standard: fft extension.
     """
-    along = normalise_axes(axes, only_array(x).ndim)
+    along = _positions(axes, only_array(x).ndim)
     return manipulation.roll(x, tuple([x.shape[axis] // 2 for axis in along]), axis=along)
 
 
@@ -611,7 +639,7 @@ def ifftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
     ----------
     x : Array
     axes : int or sequence of int, optional
-        Which axes to shift; by default all.
+        Which axes to shift; by default all. The shifts of an axis that is named twice add up.
 
     Returns
     -------
@@ -620,12 +648,12 @@ def ifftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
 
     Raises
     ------
-    IndexError, ValueError
-        If an axis is out of range or named twice.
+    IndexError
+        If an axis is out of range.
 
     Standard: fft extension.
     """
-    along = normalise_axes(axes, only_array(x).ndim)
+    along = _positions(axes, only_array(x).ndim)
     return manipulation.roll(x, tuple([-(x.shape[axis] // 2) for axis in along]), axis=along)
 
 
@@ -649,24 +677,26 @@ def _at_least_one(n: int, name: str) -> int:
 
 
 def _axes_and_sizes(
-    op: p.Primitive,
-    shape: tuple[int, ...],
-    s: Sequence[int] | None,
-    axes: Sequence[int] | None,
+    name: str, x: Array, s: Sequence[int] | None, axes: Sequence[int] | None, norm: str
 ) -> tuple[tuple[int, ...], list[int]]:
-    """The axes to transform, and the sizes of the signal on them."""
+    """The axes to transform, each once or more, and the sizes of the signal on them.
+
+    `name` is that of the function, whose arguments are checked but for the dtype of `x`.
+    """
+    shape = only_array(x).shape
+    _check_norm(norm)
     if s is not None and not isinstance(s, Sequence):
         raise TypeError(f"s must be a sequence of sizes, one per axis, not {s!r}; give s=({s!r},)")
     if axes is None and s is not None:
         axes = range(-len(s), 0)
-    along = normalise_axes(axes, len(shape))
-    if not along:
+    along = _positions(axes, len(shape))
+    if not along and name in _OVER_A_LAST_AXIS:
         raise ValueError(
-            f"{op.name} needs at least one axis to transform, but axes={axes} of shape {shape} "
-            "are none; give axes=..."
+            f"{name} needs at least one axis to transform, but axes={axes} of shape {shape} are "
+            "none; give axes=..."
         )
     sizes = [shape[axis] for axis in along]
-    if op is p.IRFFT:
+    if name in _OF_HALF_A_SPECTRUM:
         sizes[-1] = 2 * (sizes[-1] - 1)
     if s is not None:
         if len(s) != len(along):
@@ -677,40 +707,54 @@ def _axes_and_sizes(
         ]
     if any([size < 1 for size in sizes]):
         raise ValueError(
-            f"{op.name} needs at least one element on each axis, but of shape {shape} it would "
+            f"{name} needs at least one element on each axis, but of shape {shape} it would "
             f"have {sizes} on axes {along}; give sizes with n=... or s=..."
         )
     return along, sizes
 
 
+def _positions(axes: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:
+    """`axes` counted from the front, all for None; an axis may be named more than once."""
+    if axes is None:
+        return tuple(range(ndim))
+    several = axes if isinstance(axes, Sequence) else (axes,)
+    return tuple([normalise_axis(axis, ndim) for axis in several])
+
+
+_OVER_A_LAST_AXIS: Final = frozenset({"rfftn", "irfftn"})
+_OF_HALF_A_SPECTRUM: Final = frozenset({"irfft", "irfftn", "hfft"})
+
+
+def _name_one_twice(axes: tuple[int, ...]) -> bool:
+    return len({*axes}) < len(axes)
+
+
+def _pairs(axes: tuple[int, ...], sizes: list[int]) -> list[tuple[int, int]]:
+    return list(zip(axes, sizes, strict=True))
+
+
+def _one_by_one(steps: list[tuple[Callable[..., Array], int, int]], x: Array, norm: Norm) -> Array:
+    """Transforms of one axis each, with the axis and the size, one after the other."""
+    for transform, axis, n in steps:
+        x = transform(x, n=n, axis=axis, norm=norm)
+    return x
+
+
 def _prepare(
-    op: p.Primitive, x: Array, s: Sequence[int] | None, axes: Sequence[int] | None, norm: str
-) -> tuple[Array, DType, tuple[int, ...]]:
-    """`x` resized and in the dtype to transform, the result's dtype, and the axes."""
-    shape = only_array(x).shape
-    _check_norm(norm)
+    op: p.Primitive, x: Array, axes: tuple[int, ...], sizes: list[int]
+) -> tuple[Array, DType]:
+    """`x` resized and in the dtype to transform, and the result's dtype."""
     if op is p.RFFT and x._dtype in COMPLEX:
         raise TypeError(
             f"a transform of real input does not take {x._dtype}; use fft or fftn, or take real(x)"
         )
     compute, dtype = operand_dtypes(op, x._dtype, x._device)
-    along, sizes = _axes_and_sizes(op, shape, s, axes)
-    if s is not None:
-        x = _resized(x, along, sizes)
-    return cast(x, compute), dtype, along
+    return cast(_resized(x, axes, sizes), compute), dtype
 
 
-def _prepare_half(
-    x: Array, s: Sequence[int] | None, axes: Sequence[int] | None, norm: str
-) -> tuple[Array, DType, tuple[int, ...], int]:
-    """As `_prepare`, for half a spectrum; and the size of the signal on the last of the axes."""
-    shape = only_array(x).shape
-    _check_norm(norm)
-    compute, dtype = operand_dtypes(p.IRFFT, x._dtype, x._device)
-    along, sizes = _axes_and_sizes(p.IRFFT, shape, s, axes)
-    last_size = sizes[-1]
-    sizes[-1] = last_size // 2 + 1
-    return cast(_resized(x, along, sizes), compute), dtype, along, last_size
+def _prepare_half(x: Array, axes: tuple[int, ...], sizes: list[int]) -> tuple[Array, DType]:
+    """As `_prepare`, for half a spectrum; `sizes` are those of the signal."""
+    return _prepare(p.IRFFT, x, axes, [*sizes[:-1], sizes[-1] // 2 + 1])
 
 
 def _resized(x: Array, axes: tuple[int, ...], sizes: list[int]) -> Array:

@@ -250,7 +250,7 @@ def test_axes_that_are_no_ints(name, x):
         refused(lambda axis=axis: call(x, axis), TypeError, message, x)
 
 
-@for_each("name", SEVERAL_AXES)
+@for_each("name", [name for name in SEVERAL_AXES if name != "fftshift"])
 def test_axes_named_twice(name, x):
     for axes in ((0, 0), (1, -1)) if name != "expand_dims" else ((0, 0), (1, -3)):
         refused(

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 import array_api_nx as xp
 from array_api_nx import fft
 from array_api_nx.contract.backend import Norm
+from tests.backends.engines.devices import device as find
+from tests.extra.everywhere import DEVICES
 from tests.support.tables import for_each
 
 NORMS = ("backward", "ortho", "forward")
@@ -112,6 +114,33 @@ class TestSeveralAxes:
         expected = getattr(np.fft, name)(a, oracle_sizes, axes, norm)
         close(getattr(fft, name)(xp.asarray(a), s=sizes, axes=axes, norm=norm), expected)
 
+    @pytest.mark.parametrize("device", ["cpu", *DEVICES])
+    @pytest.mark.parametrize("name", ["fftn", "ifftn", "rfftn", "irfftn"])
+    def test_axes_may_be_named_twice(self, name: str, device: str) -> None:
+        a = signal((3, 4), "float64" if name == "rfftn" else "complex128")
+        x = xp.asarray(a, device=device if device == "cpu" else find(device))
+        function, oracle = getattr(fft, name), getattr(np.fft, name)
+        for axes in ((0, 0), (1, -1), (0, 1, 0), (1, 0, 0, 1), (-1, 0, 1)):
+            for norm in NORMS:
+                result = function(x, axes=axes, norm=norm)
+                close(result.to_device("cpu"), oracle(a, axes=axes, norm=norm))
+            sizes = tuple(range(2, 2 + len(axes)))
+            close(function(x, s=sizes, axes=axes).to_device("cpu"), oracle(a, sizes, axes))
+
+    @pytest.mark.parametrize("name", ["fftn", "ifftn"])
+    def test_over_no_axes_there_is_a_copy(self, name: str) -> None:
+        function = getattr(fft, name)
+        for a in (signal((3, 4), "complex64"), signal((), "complex128"), signal((2, 0), "float32")):
+            x = xp.asarray(a)
+            for result in (function(x, axes=()), function(x, s=(), axes=[])):
+                close(result, a.astype(COMPLEX_OF.get(a.dtype.name, a.dtype.name)))
+                result += 1
+            assert np.array_equal(np.asarray(x), a)
+        close(function(xp.asarray([1, 2]), axes=()), np.asarray([1 + 0j, 2]))
+        close(function(xp.asarray(3.0)), np.asarray(3 + 0j))
+        with pytest.raises(TypeError, match="asarray"):
+            function(np.ones(3), axes=())
+
     def test_sizes_alone_mean_the_last_axes(self) -> None:
         a = signal((3, 4, 5), "complex128")
         result = fft.fftn(xp.asarray(a), s=(2, 7))
@@ -164,7 +193,7 @@ class TestShifts:
         shape = tuple(data.draw(st.lists(st.integers(0, 5), min_size=1, max_size=3)))
         ndim = len(shape)
         axis = st.integers(-ndim, ndim - 1)
-        several = st.lists(axis, min_size=1, max_size=ndim, unique_by=lambda axis: axis % ndim)
+        several = st.lists(axis, max_size=2 * ndim)
         chosen: Any = data.draw(st.none() | axis | several)
         a = signal(shape, "float64")
         x = xp.asarray(a)
@@ -182,8 +211,6 @@ class TestShifts:
     def test_refuse(self) -> None:
         with pytest.raises(IndexError, match="out of range"):
             fft.fftshift(xp.ones(3), axes=1)
-        with pytest.raises(ValueError, match="twice"):
-            fft.ifftshift(xp.ones(3), axes=(0, -1))
 
 
 class TestArguments:
@@ -217,12 +244,12 @@ class TestArguments:
             function(x, s=(2,), axes=(0, 1))
         with pytest.raises(ValueError, match="at least one element"):
             function(x, s=(2, 0), axes=(0, 1))
-        with pytest.raises(ValueError, match="twice"):
-            function(x, axes=(0, -2))
-        with pytest.raises(ValueError, match="at least one axis"):
-            function(x, axes=())
-        with pytest.raises(ValueError, match="at least one axis"):
-            function(xp.ones(()))
+        if name in ("rfftn", "irfftn"):
+            for call in (lambda: function(x, axes=()), lambda: function(xp.ones(()))):
+                with pytest.raises(ValueError, match=f"^{name} needs at least one axis"):
+                    call()
+        with pytest.raises(ValueError, match=f"^{name} needs at least one element"):
+            function(xp.ones((2, 0)))
         with pytest.raises(TypeError, match="sequence of sizes"):
             function(x, s=5)
 

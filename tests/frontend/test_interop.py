@@ -313,7 +313,9 @@ def test_asarray_cannot_share_what_has_no_memory(value):
     ],
 )
 def test_integers_that_no_element_can_hold(value, dtype):
-    with pytest.raises(OverflowError, match=r"is out of range for .*; (make it with dtype=xp|give a)"):
+    with pytest.raises(
+        OverflowError, match=r"is out of range for .*; (make it with dtype=xp|give a)"
+    ):
         xp.asarray(value, dtype=dtype)
 
 
