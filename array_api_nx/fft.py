@@ -702,7 +702,7 @@ def _axes_and_sizes(
         if len(s) != len(along):
             raise ValueError(f"sizes s={tuple(s)} and axes {along} must be equally many")
         sizes = [
-            own if n == -1 else _at_least_one(n, "a size in s")
+            own if as_int(n, "a size in s") == -1 else _at_least_one(n, "a size in s")
             for n, own in zip(s, sizes, strict=True)
         ]
     if any([size < 1 for size in sizes]):

@@ -23,7 +23,7 @@ from .contract import primitives as p
 from .contract.backend import Backend, Handle
 from .contract.numpy_dtypes import DTypeLike
 from .core.dtypes import COMPLEX, DType, int64
-from .core.shape import broadcast_shapes
+from .core.shape import as_int, broadcast_shapes
 from .frontend import data_type, elementwise, manipulation, searching, statistical
 from .frontend.array import Array
 from .frontend.dispatch import (
@@ -230,7 +230,7 @@ def matrix_power(x: Array, n: int, /) -> Array:
 
     Standard: linalg extension.
     """
-    exponent = index(n)
+    exponent = index(as_int(n, "n"))
     if exponent < 0:
         return matrix_power(inv(x), -exponent)
     _check_square("matrix_power", only_array(x))
@@ -280,7 +280,7 @@ def diagonal(x: Array, /, *, offset: int = 0) -> Array:
     Standard: linalg extension.
     """
     *stack, rows, columns = _matrix_shape("diagonal", only_array(x))
-    offset = index(offset)
+    offset = index(as_int(offset, "offset"))
     row, column = max(-offset, 0), max(offset, 0)
     size = max(min(rows - row, columns - column), 0)
     if size == 0:

@@ -12,6 +12,8 @@ from .symbolic import Dim, DimLike, Sizes
 __all__ = [
     "MAX_NDIM",
     "MAX_SIZE",
+    "as_count",
+    "as_counts",
     "as_int",
     "as_shape",
     "broadcast_shapes",
@@ -58,17 +60,23 @@ def as_shape(shape: int | Iterable[int]) -> tuple[int, ...]:
             if size <= _HARMLESS and len(shape) <= MAX_NDIM:
                 return shape
     try:
-        # 0-d arrays are ints here, although they have an __iter__.
-        several: Iterable[object] = (
-            shape if isinstance(shape, Iterable) and not _is_int(shape) else (shape,)
-        )
-        sizes = tuple([size if _is_symbolic(size) else index_of(size) for size in several])
+        sizes = tuple([size if _is_symbolic(size) else index_of(size) for size in _several(shape)])
     except TypeError:
         raise TypeError(
             f"a shape must be an int or a tuple of ints, not {shape!r}; convert sizes with int()"
         ) from None
     check_shape(sizes)
     return sizes
+
+
+def as_counts(values: int | Iterable[int], name: str) -> tuple[int, ...]:
+    """One or several counts as a tuple; see `as_count`."""
+    return tuple([as_count(value, name) for value in _several(values)])
+
+
+def _several(values: object) -> Iterable[object]:
+    # 0-d arrays are ints here, although they have an __iter__.
+    return values if isinstance(values, Iterable) and not _is_int(values) else (values,)
 
 
 def _is_symbolic(size: object) -> TypeGuard[int]:
@@ -147,6 +155,14 @@ def as_int(value: object, name: str) -> int:
         return index_of(value)
     except TypeError:
         raise TypeError(f"{name} must be an int, not {value!r}; convert it with int()") from None
+
+
+def as_count(value: object, name: str) -> int:
+    """`value` as an int that is not negative; as `as_int`, and ValueError for a negative one."""
+    count = as_int(value, name)
+    if count < 0:
+        raise ValueError(f"{name} must not be negative, but is {count}")
+    return count
 
 
 def normalise_axis(axis: int, ndim: int) -> int:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import isfinite as isfinite_number
 from typing import Final, TypeAlias
 
 from ..contract import primitives as p
 from ..core import dtypes as d
-from ..core.shape import as_int
+from ..core.shape import as_count, as_int, check_shape
 from ..frontend.array import Array
 from ..frontend.creation import arange, asarray
 from ..frontend.data_type import astype, result_type
@@ -81,9 +81,8 @@ def bincount(x: Array, /, weights: Array | None = None, minlength: int = 0) -> A
         raise ValueError(
             f"bincount takes one dimension, not shape {x.shape}; use reshape(x, (-1,))"
         )
-    length = as_int(minlength, "minlength")
-    if length < 0:
-        raise ValueError(f"minlength must not be negative, but is {length}")
+    length = as_count(minlength, "minlength")
+    check_shape((length,))
     if weights is None:
         handle = x._device.backend.bincount(x._handle, None, length, extend=True)
         return wrap_indices(handle, x._device)
@@ -291,7 +290,7 @@ def histogramdd(
     """
     points = _coordinates(sample)
     dimensions = len(points)
-    per_axis = [bins] * dimensions if isinstance(bins, int) else list(bins)
+    per_axis = list(bins) if isinstance(bins, Iterable) else [bins] * dimensions
     ranges = [None] * dimensions if range is None else list(range)
     for name, given in (("bins", per_axis), ("range", ranges)):
         if len(given) != dimensions:

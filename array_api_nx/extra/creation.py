@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..contract.numpy_dtypes import DTypeLike
 from ..core import dtypes as d
 from ..core.dtypes import as_dtype
+from ..core.shape import as_int
 from ..device import Device
 from ..frontend.array import Array
 from ..frontend.creation import asarray, linspace, zeros
@@ -41,6 +42,7 @@ def diag(x: Array, /, *, k: int = 0) -> Array:
         If `x` has neither one nor two dimensions.
     """
     only_array(x)
+    k = as_int(k, "k")
     if x.ndim == 2:
         return diagonal(x, offset=k)
     if x.ndim != 1:

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 from .. import config, linalg
 from ..contract.backend import Backend, Handle
 from ..core import dtypes as d
-from ..core.shape import as_int
+from ..core.shape import as_int, check_shape
 from ..frontend.array import Array, PythonScalar
 from ..frontend.dispatch import check_scalar, only_array, wrap
 from ..frontend.manipulation import concat, moveaxis, permute_dims, reshape
@@ -196,6 +196,7 @@ def pad(
     """
     only_array(x)
     widths = pairs_per_axis(pad_width, len(x.shape), "pad_width")
+    check_shape(tuple([n + sum(pair) for n, pair in zip(x.shape, widths, strict=True)]))
     backend = x._device.backend
     if mode == "constant":
         handle = _with_constants(backend, x, widths, constant_values)

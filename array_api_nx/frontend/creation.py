@@ -14,7 +14,7 @@ from ..contract.numpy_dtypes import FROM_NUMPY, DTypeLike
 from ..core import dtypes as d
 from ..core.dtypes import DType, as_dtype
 from ..core.real import real
-from ..core.shape import as_int, as_shape, check_shape
+from ..core.shape import as_count, as_int, as_shape, check_shape
 from ..core.symbolic import Dim, Outcome
 from ..device import Device, as_device, available, default_dtype, device_of, nearest
 from ..native import with_advice, with_twin
@@ -85,7 +85,7 @@ def arange(
     Raises
     ------
     ValueError
-        If `step` is 0, a number is not finite, or the dtype has no fractions and the numbers do.
+        If `step` is 0, a number is not finite, or the dtype would drop fractions.
     OverflowError
         If a value is out of range of the dtype.
 
@@ -93,7 +93,10 @@ def arange(
     """
     if stop is None:
         start, stop = 0, start
-    numbers = [_number(x, name) for x, name in ((start, "start"), (stop, "stop"), (step, "step"))]
+    numbers = [
+        interop.real_number(x, name)
+        for x, name in ((start, "start"), (stop, "stop"), (step, "step"))
+    ]
     start, stop, step = numbers
     whole = all([isinstance(x, (int, Dim)) for x in numbers])
     target = as_device(device)
@@ -132,31 +135,13 @@ def arange(
 
 def _whole_number(x: int | float, dtype: DType) -> int:
     """A start or a step of `arange` with an integer dtype."""
-    if isinstance(x, int | Dim):
-        return x
-    whole = floor(x)
+    whole = x if isinstance(x, int | Dim) else floor(x)
     if whole != x:
         raise ValueError(
-            f"arange steps through numbers with fractions, as {x} has one, and {dtype} has none; "
-            f"leave out dtype=, or convert the result with astype to {dtype}"
+            f"arange would drop the fraction of {x}, as {dtype} has none; leave out dtype=, or "
+            f"convert the result with astype to {dtype}"
         )
     return whole
-
-
-def _number(x: Foreign, name: str) -> int | float:
-    kind = scalar_type(x)
-    if kind in (bool, int, float):
-        number: int | float = x if kind is not bool else int(x)
-        return number
-    if type(x) is Array and x.size == 1:
-        return _number(interop.item(x, object), name)
-    if isinstance(x, np.generic | np.ndarray) and x.size == 1:
-        return _number(x.item(), name)
-    shape = f" of shape {x.shape}" if isinstance(x, Array | np.ndarray) else ""
-    raise TypeError(
-        f"{name} must be an int or a float, not {type(x).__name__}{shape}; "
-        "convert it with int() or float()"
-    )
 
 
 @with_twin
@@ -347,7 +332,9 @@ def eye(
     """
     target = as_device(device)
     dtype = target.real if dtype is None else available(as_dtype(dtype), target)
-    rows, columns = as_shape((n_rows, n_rows if n_cols is None else n_cols))
+    rows = as_count(n_rows, "n_rows")
+    columns = rows if n_cols is None else as_count(n_cols, "n_cols")
+    check_shape((rows, columns))
     # A diagonal outside the matrix is as far away as one may need to say.
     k = max(-rows, min(as_int(k, "k"), columns))
     return wrap(target.backend.eye(rows, columns, k, dtype), dtype, target)
@@ -476,22 +463,17 @@ def full_like(
 
     Raises
     ------
-    OverflowError
-        If the value, infinity among others, is out of range of an integer dtype.
-    ValueError
-        If NaN is to be an integer, or a value with a fraction is to become an integer or bool
-        although no `dtype` is named.
+    OverflowError, ValueError
+        As `full`; and ValueError for a value that would lose its fraction to the dtype of `x`.
     TypeError
-        If a floating-point array is to become an integer or bool although no `dtype` is named.
+        If a floating-point array would become one of integers or bools without a named `dtype`.
 
     Standard: creation functions.
     """
     only_array(x)
-    if dtype is None:
-        dtype = x._dtype
-        if dtype in d.BOOL_LIKE:
-            _refuse_fraction(fill_value, dtype)
-    return full(x.shape, fill_value, dtype=dtype, device=device or x._device)
+    if dtype is None and x._dtype in d.BOOL_LIKE:
+        _refuse_fraction(fill_value, x._dtype)
+    return full(x.shape, fill_value, dtype=dtype or x._dtype, device=device or x._device)
 
 
 def _refuse_fraction(value: PythonScalar | Array, dtype: DType) -> None:
@@ -551,7 +533,8 @@ def linspace(
                 )
             value = interop.item(value, object)
         ends.append(value)
-    (count,) = as_shape(num)
+    count = as_count(num, "num")
+    check_shape((count,))
     imaginary = any([isinstance(x, complex) for x in ends])
     target = as_device(device)
     if dtype is None:

@@ -33,6 +33,7 @@ __all__ = [
     "item",
     "moved",
     "reading",
+    "real_number",
     "reduce",
     "scalar_value",
     "to_buffer",
@@ -116,6 +117,23 @@ def _whole(value: Element) -> int:
         raise type(error)(
             f"{value} has no integer value; replace it first, as with where(isfinite(x), x, 0)"
         ) from None
+
+
+def real_number(x: Foreign, name: str) -> int | float:
+    """An int or a float, or the one element of an array; TypeError for anything else."""
+    kind = scalar_type(x)
+    if kind in (bool, int, float):
+        number: int | float = x if kind is not bool else int(x)
+        return number
+    if type(x) is Array and x.size == 1:
+        return real_number(item(x, object), name)
+    if isinstance(x, np.generic | np.ndarray) and x.size == 1:
+        return real_number(x.item(), name)
+    shape = f" of shape {x.shape}" if isinstance(x, Array | np.ndarray) else ""
+    raise TypeError(
+        f"{name} must be an int or a float, not {type(x).__name__}{shape}; "
+        "convert it with int() or float()"
+    )
 
 
 def as_index(x: Array) -> int:

@@ -11,7 +11,14 @@ from ..contract import primitives as p
 from ..contract.backend import Handle
 from ..core.declined import DECLINED
 from ..core.dtypes import same_kind
-from ..core.shape import MAX_NDIM, broadcast_shapes, check_shape, normalise_axes, normalise_axis
+from ..core.shape import (
+    MAX_NDIM,
+    as_int,
+    broadcast_shapes,
+    check_shape,
+    normalise_axes,
+    normalise_axis,
+)
 from ..native import with_twin
 from .array import Array
 from .dispatch import (
@@ -245,7 +252,7 @@ def _paired_axes(
                 f"{len(paired2)} for x2; name as many of either"
             )
         return paired1, paired2
-    count = index(axes)
+    count = index(as_int(axes, "axes"))
     if not 0 <= count <= min(ndim1, ndim2):
         raise ValueError(
             f"tensordot over {count} axes of operands with {ndim1} and {ndim2} dimensions; "

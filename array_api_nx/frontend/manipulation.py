@@ -14,6 +14,7 @@ from ..contract.backend import Handle, Operand
 from ..core import shape as core_shape
 from ..core.dtypes import INTEGRAL, promote
 from ..core.shape import (
+    as_counts,
     as_int,
     as_shape,
     check_shape,
@@ -743,7 +744,7 @@ def tile(x: Array, repetitions: tuple[int, ...], /) -> Array:
     Standard: manipulation functions.
     """
     only_array(x)
-    counts = as_shape(repetitions)
+    counts = as_counts(repetitions, "repetitions")
     shape = x.shape
     ndim = max(len(counts), len(shape))
     counts = (1,) * (ndim - len(counts)) + counts

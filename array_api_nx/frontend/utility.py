@@ -6,7 +6,7 @@ from operator import index
 
 from ..contract import primitives as p
 from ..core import dtypes as d
-from ..core.shape import normalise_axis
+from ..core.shape import as_int, normalise_axis
 from ..native import with_twin
 from .array import Array
 from .dispatch import array_operand, reduce, wrap
@@ -102,10 +102,7 @@ def diff(
     """
     if type(x) is not Array:
         x = array_operand(x)
-    try:
-        steps = index(n)
-    except TypeError:
-        raise TypeError(f"n must be an int, not {n!r}; convert it with int()") from None
+    steps = index(as_int(n, "n"))
     if steps < 0:
         raise ValueError(f"diff takes differences n={n} times; give an n of at least 0")
     parts = [part for part in (prepend, x, append) if part is not None]

@@ -14,7 +14,7 @@ from ..contract.numpy_dtypes import DTypeLike
 from ..contract.random_numbers import MAX_NARROW_SPAN, Kind
 from ..core import dtypes as d
 from ..core.dtypes import as_dtype
-from ..core.shape import normalise_axis
+from ..core.shape import as_count, check_shape, normalise_axis
 from ..device import Device, as_device, available
 from ..frontend.array import Array
 from ..frontend.creation import asarray
@@ -238,7 +238,8 @@ class Generator(State):
         ValueError
             If `length` is negative.
         """
-        (count,) = as_size(operator.index(length)) or (0,)
+        count = operator.index(as_count(length, "length"))
+        check_shape((count,))
         words = self._draw("bits", (-(-count // 4),), d.uint32, as_device(self._device))
         return np.asarray(words).astype("<u4").tobytes()[:count]
 

@@ -17,6 +17,7 @@ from ..contract.numpy_dtypes import DTypeLike
 from ..contract.random_numbers import DRAWN, MAX_NARROW_SPAN, Kind, numbers_per_block
 from ..core import dtypes as d
 from ..core.dtypes import DType
+from ..core.shape import as_count
 from ..device import Device, as_device, available
 from ..frontend.array import Array
 from ..frontend.creation import arange, asarray
@@ -109,9 +110,7 @@ class State(Stateful):
         ValueError
             If the number is negative.
         """
-        number = operator.index(n_children)
-        if number < 0:
-            raise ValueError(f"spawn makes at least 0 generators, not {number}")
+        number = operator.index(as_count(n_children, "n_children"))
         with self._lock:
             return [type(self)(child, self._device) for child in self._seed.spawn(number)]
 

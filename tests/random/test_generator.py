@@ -269,7 +269,7 @@ ERRORS: list[tuple[Callable[[Rng], Any], type[Exception], str]] = [
     (lambda r: r.choice(2, 2, p=[1.5, -0.5]), ValueError, "at least 0"),
     (lambda r: r.choice(2, 2, p=[1.0]), ValueError, "shape"),
     (lambda r: r.choice(3, 2, replace=False, p=[0, 0, 1]), ValueError, "replace=True"),
-    (lambda r: r.spawn(-1), ValueError, "at least 0"),
+    (lambda r: r.spawn(-1), ValueError, "n_children must not be negative"),
     (lambda r: xp.eval_shape(lambda x: r.random(3), xp.ones(3)), TypeError, "traced"),
 ]
 
