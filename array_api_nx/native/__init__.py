@@ -67,6 +67,7 @@ if TYPE_CHECKING:
         forget_threads = staticmethod(_native.forget_threads)
         parallel_for = staticmethod(_native.parallel_for)
         retire_workers = staticmethod(_native.retire_workers)
+        may_share_memory = staticmethod(_native.may_share_memory)
         empty = staticmethod(_native.empty)
         limit_spares = staticmethod(_native.limit_spares)
         release_spares = staticmethod(_native.release_spares)

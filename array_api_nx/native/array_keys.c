@@ -469,13 +469,10 @@ static int write_selected(const Tensor *x, char *data, const Selection *selectio
             copy_element(element.bytes, source, selection->region.itemsize);
             source = element.bytes;
         } else {
-            const npy_intp itemsize = selection->region.itemsize;
             if (selection->count == 0 || selection->region.size == 0) {
                 return 1;
             }
-            if (may_meet(find_extent(x->ndim, x->shape, x->strides, itemsize, data),
-                         find_extent(given->ndim, given->shape, given->strides, itemsize,
-                                     source))) {
+            if (may_overlap(x, data, given, source)) {
                 return 0;
             }
         }
@@ -508,8 +505,7 @@ static int write_directly(const Tensor *x, char *data, const Tensor *indices, co
             source = element.bytes;
         } else {
             step = given->strides[0];
-            if (may_meet(find_extent(1, x->shape, x->strides, itemsize, data),
-                         find_extent(1, given->shape, given->strides, itemsize, source))) {
+            if (may_overlap(x, data, given, source)) {
                 return 0;
             }
         }
@@ -526,8 +522,7 @@ int set_by_arrays(Tensor *x, char *data, PyObject *key, PyObject *value)
         char *where;
         if (indices != NULL && is_direct(x, indices) && indices->ndim == 1 && indices->size > 0 &&
             indices->size <= limits.at_once && (where = data_of(indices)) != NULL &&
-            !may_meet(find_extent(1, x->shape, x->strides, dtypes[x->code].itemsize, data),
-                      find_extent(1, indices->shape, indices->strides, sizeof(npy_int64), where))) {
+            !may_overlap(x, data, indices, where)) {
             return write_directly(x, data, indices, where, value);
         }
     }

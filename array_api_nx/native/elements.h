@@ -91,8 +91,14 @@ static inline int may_meet(Extent one, Extent other)
     return one.low < other.high && other.low < one.high;
 }
 
+/* Whether the memory of two arrays that have elements may overlap. `x_data` and `y_data` are where
+   their first elements lie. */
+int may_overlap(const Tensor *x, const char *x_data, const Tensor *y, const char *y_data);
+
 /* `region[...] = value`: 1 if written, 0, with nothing written, if Python has to. `code` is the
    dtype of the region, whose memory may be written. */
 int write_region(const Region *region, DTypeCode code, PyObject *value);
+
+int add_elements(PyObject *module);
 
 #endif

@@ -485,14 +485,6 @@ PyObject *compute_binary(OperationCode op, PyObject *object, PyObject *other)
 
 /* ------------------------------------------------------------------ in place */
 
-/* Whether the memory of two layouts of one dtype may overlap. */
-static int may_touch(const Tensor *x, const char *x_data, const Tensor *y, const char *y_data)
-{
-    const npy_intp itemsize = dtypes[x->code].itemsize;
-    return may_meet(find_extent(x->ndim, x->shape, x->strides, itemsize, x_data),
-                    find_extent(y->ndim, y->shape, y->strides, itemsize, y_data));
-}
-
 /* Over layouts of any kind; `y` is NULL for a scalar. */
 static PyObject *update_walk(const ElementLoop *loop, PyObject *object, Tensor *x, Tensor *y,
                              char *const *data)
@@ -522,7 +514,7 @@ static PyObject *update_with(const ElementLoop *loop, PyObject *object, Tensor *
         return DECLINED;
     }
     const int alike = y == NULL || lie_alike(x, y);
-    if (y != NULL && !(alike && args[0] == args[1]) && may_touch(x, args[0], y, args[1])) {
+    if (y != NULL && !(alike && args[0] == args[1]) && may_overlap(x, args[0], y, args[1])) {
         return DECLINED;
     }
     if (!alike || !is_one_run(loop, x)) {

@@ -10,6 +10,7 @@
 #include "context.h"
 #include "conversion.h"
 #include "distinct.h"
+#include "elements.h"
 #include "elementwise.h"
 #include "exchange.h"
 #include "functions.h"
@@ -53,6 +54,7 @@ static int (*const subjects[])(PyObject *module) = {
     add_calls,
     add_context,
     add_objects,
+    add_elements,
     add_array,
     add_functions,
     add_elementwise,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -381,3 +382,34 @@ def test_an_iterator_keeps_its_array_and_its_length() -> None:
     assert iter(rows) is rows
     assert [float(row) for row in rows] == [1.0, 2.0]
     assert list(rows) == []
+
+
+def test_a_mask_that_another_thread_writes_never_leads_outside() -> None:
+    """No value is taken from beyond the values, nothing is written beyond the target."""
+    count = 500
+    mask = np.zeros(1 << 20, bool)
+    stop = threading.Event()
+
+    def flicker() -> None:
+        while not stop.is_set():
+            mask.fill(True)  # without the GIL
+            mask.fill(False)
+
+    thread = threading.Thread(target=flicker)
+    thread.start()
+    try:
+        key = xp.asarray(mask, copy=False)[-count:]
+        around, values = xp.zeros(3 * count), xp.full(2 * count, 7.0)
+        target = around[count : 2 * count]
+        values[:count] = 1.0
+        for length in (count, 1, 0) * 200:
+            try:
+                target[key] = values[:length]
+            except ValueError:
+                assert length != 1, "one value fits everywhere"
+        assert set(np.unique(np.asarray(target))) <= {0.0, 1.0}
+        assert not np.asarray(around[:count]).any()
+        assert not np.asarray(around[2 * count :]).any()
+    finally:
+        stop.set()
+        thread.join()

@@ -56,7 +56,7 @@ from .policy import (
     limits,
 )
 from .random_numbers import RandomNumbers
-from .storage import MAX_FLOAT32, MIN_FLOAT32, wrap
+from .storage import MAX_FLOAT32, MIN_FLOAT32, apart, wrap
 
 __all__ = ["CPUBackend"]
 
@@ -67,8 +67,6 @@ _asarray: Final = np.asarray
 _astype: Final = np.ndarray.astype
 _matmul: Final = loops.MATMUL
 _INT64: Final = TO_NUMPY[d.int64]
-# NumPy before 2.3 reads a key that lies in the array it writes while it writes.
-_READS_KEYS_FIRST: Final = np.lib.NumpyVersion(np.__version__) >= "2.3.0"
 _find: Final = loops.find
 _ERF: Final = p.ERF
 _MEAN: Final = p.MEAN
@@ -549,7 +547,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
             value = self.array(value)
             if array.ndim == 1 and array.strides != value.strides:
                 # NumPy copies 1-d arrays that overlap only if their strides are equal.
-                value = value.copy() if np.may_share_memory(array, value) else value
+                value = apart(value, array)
             array[...] = value
         elif type(value) is not complex and MIN_FLOAT32 <= value <= MAX_FLOAT32:
             array[...] = value
@@ -582,16 +580,13 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
         selected = selected_rows.read(array, where) if type(where) is _ndarray else None
         return wrap(array[where] if selected is None else selected)
 
-    def _copied(self, x: Tensor) -> NDArray:
-        return self._ordered(x).copy()
-
     def index_set(self, target: Tensor, keys: Keys, value: Operand) -> None:
         written = (
             self._ordered(value)
             if type(value) is Tensor
             else _cast_first(value, self.array(target).dtype)
         )
-        where = self._keys(keys, self._ordered if _READS_KEYS_FIRST else self._copied)
+        where = self._keys(keys, self._ordered)
         if target.storage is not None and target.storage.tracked:
             with self.writing(target):
                 _set(self.array(target), where, written)
@@ -736,8 +731,20 @@ def _has_both_zeros(array: NDArray) -> bool:
 
 
 def _set(array: NDArray, where: Native, written: ArrayOrScalar) -> None:
-    if type(where) is not _ndarray or not selected_rows.write(array, where, written):
-        array[where] = written
+    """``array[where] = written``, as if `where` and `written` had been copied first.
+
+    NumPy counts the true elements of a mask before it writes, and reads the mask, and the values,
+    while it writes; before NumPy 2.3 it reads index arrays then, too.
+    """
+    if type(written) is _ndarray:
+        written = apart(written, array)
+    if type(where) is _ndarray:
+        where = apart(where, array)
+        if selected_rows.write(array, where, written):
+            return
+    else:
+        where = tuple([apart(key, array) if type(key) is _ndarray else key for key in where])
+    array[where] = written
 
 
 def _reversal(array: NDArray) -> np.ufunc:

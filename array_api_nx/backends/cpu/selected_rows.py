@@ -63,7 +63,7 @@ def take(array: NDArray, indices: NDArray, axis: int) -> NDArray:
 
 def write(array: NDArray, key: NDArray, value: ArrayOrScalar) -> bool:
     """Write `value` to the rows that `key` selects: a mask of the first axes, or indices of
-    the first.
+    the first. Neither shares memory with `array`.
 
     Returns
     -------
@@ -86,7 +86,6 @@ def write(array: NDArray, key: NDArray, value: ArrayOrScalar) -> bool:
         and width > 1
         and width * array.itemsize <= _LONGEST_ROW
         and (key.shape == array.shape[:masked] if is_mask else key.dtype == _INT64)
-        and not np.may_share_memory(array, key)
     ):
         return False
     if type(value) is not np.ndarray or value.ndim <= len(shape):
@@ -98,7 +97,7 @@ def write(array: NDArray, key: NDArray, value: ArrayOrScalar) -> bool:
         value = row
     else:
         count = (np.count_nonzero(key),) if is_mask else key.shape
-        if value.shape != (*count, *shape) or np.may_share_memory(array, value):
+        if value.shape != (*count, *shape):
             return False
     # NumPy takes each row for one element, which has as many bytes as the row.
     rows = np.dtype((np.void, width * array.itemsize))

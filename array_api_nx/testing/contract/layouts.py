@@ -112,6 +112,24 @@ def window(backend: Backend, block: Handle, view: View) -> Handle:
     return tensor_over(block.storage, view)
 
 
+Strided: TypeAlias = tuple[tuple[int, ...], tuple[int, ...], int]
+"""Shape, strides and offset."""
+
+OVERLAPS: list[tuple[Strided, Strided]] = [
+    # Views of a block of 36: one that is written, and one that is read for it.
+    (((20,), (1,), 1), ((20,), (1,), 0)),
+    (((20,), (1,), 0), ((20,), (1,), 1)),
+    (((20,), (1,), 0), ((20,), (-1,), 19)),
+    (((20,), (-1,), 25), ((20,), (1,), 0)),
+    (((6, 6), (6, 1), 0), ((6, 6), (1, 6), 0)),
+    (((10,), (2,), 0), ((10,), (1,), 3)),
+    (((10,), (1,), 3), ((10,), (2,), 0)),
+    (((4, 6), (6, 1), 0), ((6,), (1,), 12)),
+    (((4, 6), (6, 1), 6), ((4, 6), (0, 1), 12)),
+    (((3, 4), (6, 1), 0), ((3, 4), (-6, -1), 21)),
+]
+
+
 # ---------------------------------------------------------------------- layouts
 
 

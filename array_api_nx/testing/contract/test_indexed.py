@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -14,7 +16,9 @@ from ...core.view import View
 from .layouts import (
     LAYOUTS,
     ONE_TO_ONE,
+    OVERLAPS,
     Case,
+    Strided,
     case,
     check,
     in_layouts,
@@ -218,6 +222,47 @@ def test_index_set_of_what_overlaps(backend: Backend) -> None:
     expected[memory.copy()] = memory.copy()[::-1]
     backend.index_set(x, (x,), window(backend, block, View((5,), (-1,), 4)))
     check(backend, x, expected)
+
+
+@pytest.mark.parametrize(("target", "other"), OVERLAPS, ids=str)
+def test_index_set_by_a_mask_in_the_memory_that_is_written(
+    backend: Backend, target: Strided, other: Strided
+) -> None:
+    memory = np.arange(36) * 7 % 5 < 2
+    into, of = View(*target), View(*other)
+    mask = read(memory, of)
+    before = (None,) * (into.ndim - of.ndim)
+    key: Any = (..., mask)
+    selected = read(memory, into)[key]
+    own = View(selected.shape[-1:], (1,), 3)
+    for number, value in enumerate((True, False, read(memory, own))):
+        block = backend.from_host(memory, copy=True)
+        written = window(backend, block, into)
+        expected = read(memory, into).copy()
+        expected[key] = value
+        operand = window(backend, block, own) if isinstance(value, np.ndarray) else value
+        backend.index_set(written, (*before, window(backend, block, of)), operand)
+        check(backend, written, expected, hint=number)
+
+
+@pytest.mark.parametrize("dtype", [d.bool, d.int8, d.float64, d.complex64], ids=str)
+def test_index_set_through_a_mask_to_elements_of_their_own_memory(
+    backend: Backend, dtype: DType
+) -> None:
+    memory = small(dtype, (60,))
+    for target, other in OVERLAPS:
+        into, of = View(*target), View(*other)
+        shape = read(memory, into).shape
+        mask = np.arange(np.prod(shape)).reshape(shape) * 5 % 7 < 4
+        count = int(mask.sum())
+        for value in (View((count,), (1,), of.offset), View((count,), (-1,), of.offset + count)):
+            block = backend.from_host(memory, copy=True)
+            written = window(backend, block, into)
+            expected = read(memory, into).copy()
+            expected[mask] = read(memory, value)
+            key = case(backend, row_major, mask).handle
+            backend.index_set(written, (key,), window(backend, block, value))
+            check(backend, written, expected, hint=(into, value))
 
 
 # ---------------------------------------------------------------------- along one axis

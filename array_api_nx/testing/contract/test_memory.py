@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from itertools import product
 from math import ceil
-from typing import TypeAlias
 
 import numpy as np
 import pytest
@@ -17,9 +16,11 @@ from ...core.view import View
 from .layouts import (
     LAYOUTS,
     ONE_TO_ONE,
+    OVERLAPS,
     SHAPE,
     Layout,
     Numbers,
+    Strided,
     assert_same,
     assert_shares,
     broadcast_first,
@@ -454,24 +455,6 @@ def test_assign_of_overlapping_rows(backend: Backend) -> None:
             target = window(backend, block, into)
             backend.assign(target, window(backend, block, from_))
             check(backend, target, expected, hint=(into, from_))
-
-
-Strided: TypeAlias = tuple[tuple[int, ...], tuple[int, ...], int]
-"""Shape, strides and offset."""
-
-OVERLAPS: list[tuple[Strided, Strided]] = [
-    # Views of a block of 36: the target and the value.
-    (((20,), (1,), 1), ((20,), (1,), 0)),
-    (((20,), (1,), 0), ((20,), (1,), 1)),
-    (((20,), (1,), 0), ((20,), (-1,), 19)),
-    (((20,), (-1,), 25), ((20,), (1,), 0)),
-    (((6, 6), (6, 1), 0), ((6, 6), (1, 6), 0)),
-    (((10,), (2,), 0), ((10,), (1,), 3)),
-    (((10,), (1,), 3), ((10,), (2,), 0)),
-    (((4, 6), (6, 1), 0), ((6,), (1,), 12)),
-    (((4, 6), (6, 1), 6), ((4, 6), (0, 1), 12)),
-    (((3, 4), (6, 1), 0), ((3, 4), (-6, -1), 21)),
-]
 
 
 @pytest.mark.parametrize(("target", "value"), OVERLAPS, ids=str)

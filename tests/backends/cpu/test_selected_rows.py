@@ -74,15 +74,22 @@ def test_bad_selections_change_nothing() -> None:
     assert not array.any()
 
 
-def test_what_shares_memory_is_left_to_numpy() -> None:
-    array = np.arange(12).reshape(4, 3)
-    assert not selected_rows.write(array, np.asarray([3, 2, 1, 0]), array)
-    assert not selected_rows.write(array, array[0], np.zeros((3, 3), array.dtype))
-    flags = np.ones((4, 3), bool)
-    assert not selected_rows.write(flags, flags.reshape(-1)[:4], False)
-    # A row is copied first.
-    assert selected_rows.write(array, np.asarray([1, 2, 3]), array[0])
-    assert (array == [0, 1, 2]).all()
+@for_each("rows", [4, 20_000])
+def test_keys_and_values_among_the_rows_that_are_written_are_copied_first(rows: int) -> None:
+    plain = np.arange(3 * rows).reshape(rows, 3) % rows
+    x = xp.asarray(plain, copy=True)
+    x[xp.arange(rows - 1, -1, -1)] = x
+    plain[...] = plain[::-1].copy()
+    x[x[:, 0]] = x[::-1, :]
+    plain[plain[:, 0].copy()] = plain[::-1].copy()
+    x[xp.arange(1, rows)] = x[0, :]
+    plain[1:] = plain[0].copy()
+    np.testing.assert_array_equal(np.asarray(x), plain)
+    flags = np.arange(3 * rows).reshape(rows, 3) % 7 < 3
+    y = xp.asarray(flags, copy=True)
+    y[xp.reshape(y, (-1,))[:rows]] = False
+    flags[flags.reshape(-1)[:rows].copy()] = False
+    np.testing.assert_array_equal(np.asarray(y), flags)
 
 
 def test_large_arrays_of_the_namespace() -> None:
