@@ -59,6 +59,13 @@ def _put(result: Native, mask: Native, values: Native) -> Native:
     return result
 
 
+def _apart(x: Native, target: Native) -> Native:
+    """`x`, or a copy of it if it is an array that may share memory with `target`, which is to be
+    written."""
+    shared = isinstance(x, cupy.ndarray) and cupy.may_share_memory(x, target)
+    return x.copy() if shared else x
+
+
 def _rounding(function: EngineKernel) -> EngineKernel:
     def kernel(x: Native) -> Native:
         return function(x) if x.dtype.kind in "fc" else x.copy()
@@ -173,12 +180,10 @@ class CupyBackend(NamespaceBackend):
 
     def write(self, target: Tensor, value: Native | Scalar) -> None:
         array = self.array(target)
-        if isinstance(value, cupy.ndarray) and cupy.may_share_memory(array, value):
-            value = value.copy()
-        array[...] = value
+        array[...] = _apart(value, array)
 
     def put(self, storage: Storage, positions: Native, values: Native | Scalar) -> None:
-        storage.memory[positions] = values
+        storage.memory[positions] = _apart(values, storage.memory)
 
     def load(self, array: NDArray, copy: bool) -> Native:
         return cupy.asarray(array)

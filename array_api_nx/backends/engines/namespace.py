@@ -140,11 +140,12 @@ class NamespaceBackend(StridedBackend):
 
     @abstractmethod
     def write(self, target: Tensor, value: Native | Scalar) -> None:
-        """Write `value`, which broadcasts to `target` and does not overlap it."""
+        """Write `value`, which broadcasts to `target`, as if it had been copied first."""
 
     @abstractmethod
     def put(self, storage: Storage, positions: Native, values: Native | Scalar) -> None:
-        """Write 1-D `values` to the elements of the flat memory at 1-D `positions`."""
+        """Write 1-D `values` to the elements of the flat memory at 1-D `positions`, which lie in
+        memory of their own, as if the values had been copied first."""
 
     @abstractmethod
     def load(self, array: NDArray, copy: bool) -> Native:

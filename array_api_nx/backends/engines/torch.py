@@ -105,7 +105,7 @@ class TorchBackend(NamespaceBackend):
         return array.contiguous()
 
     def may_overlap(self, x1: Tensor, x2: Tensor) -> bool:
-        return _share(self.array(x1), self.array(x2))
+        return _share(_memory_of(x1), _memory_of(x2))
 
     def release_memory(self) -> None:
         if self.place.type in ("cuda", "mps", "xpu"):
@@ -149,18 +149,15 @@ class TorchBackend(NamespaceBackend):
             if flipped and isinstance(value, torch.Tensor):
                 value = torch.broadcast_to(value, shape)
                 value = from_bits(torch.flip(to_bits(value), flipped), value.dtype)
-        if not isinstance(value, torch.Tensor):
-            array.fill_(value)
-        elif _share(array, value):
-            array.copy_(value.clone())
+        if isinstance(value, torch.Tensor):
+            array.copy_(_apart(value, array))
         else:
-            array.copy_(value)
+            array.fill_(value)
 
     def put(self, storage: Storage, positions: Native, values: Native | Scalar) -> None:
         memory = to_bits(storage.memory)
         if isinstance(values, torch.Tensor):
-            values = to_bits(values)
-            memory[positions] = values.clone() if _share(memory, values) else values
+            memory[positions] = _apart(to_bits(values), memory)
         else:
             whole = torch.scalar_tensor(values, dtype=storage.dtype, device=memory.device)
             memory[positions] = to_bits(whole)
@@ -413,9 +410,24 @@ def _first_line(error: Exception) -> str:
     return str(error).strip().partition("\n")[0]
 
 
+def _memory_of(x: Tensor) -> Native:
+    """The memory of a handle. `array` copies what runs backwards."""
+    return x.array if x.storage is None else x.storage.memory
+
+
 def _share(x: Native, y: Native) -> bool:
-    """Whether two tensors lie in one block of memory."""
-    return bool(x.untyped_storage().data_ptr() == y.untyped_storage().data_ptr())
+    """Whether the blocks of memory overlap that two tensors lie in.
+
+    Tensors over other libraries' arrays have blocks of their own, which may overlap anyhow.
+    """
+    one, other = x.untyped_storage(), y.untyped_storage()
+    first, second = one.data_ptr(), other.data_ptr()
+    return bool(first < second + other.nbytes() and second < first + one.nbytes())
+
+
+def _apart(x: Native, target: Native) -> Native:
+    """`x`, or a copy of it if it may share memory with `target`, which is to be written."""
+    return x.clone() if _share(x, target) else x
 
 
 # ---------------------------------------------------------------------- compiled programs

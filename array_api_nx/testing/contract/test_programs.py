@@ -101,6 +101,15 @@ def test_may_overlap(backend: Backend) -> None:
     for other in (whole, part):
         assert backend.may_overlap(whole, other)
         assert backend.may_overlap(other, whole)
+    backwards = backend.flip(part, (True,))
+    for other in (whole, part):
+        assert backend.may_overlap(backwards, other)
+        assert backend.may_overlap(other, backwards)
+    if backend.shares_host:
+        # Each handle has a storage of its own.
+        one, other = [backend.from_host(x, copy=False) for x in (memory[1:], memory[:-1])]
+        assert backend.may_overlap(one, other)
+        assert backend.may_overlap(other, one)
     fresh = tensor(backend, np.arange(24.0), View((24,)), writable=True)
     if isinstance(backend, CPUBackend):
         again = tensor(backend, memory, View((4, 6)), writable=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -148,6 +149,26 @@ def test_arguments_are_written(device: xp.Device) -> None:
         x[0] = 7.0
         assert float(result[0]) == 7.0
     assert function.cache_info() == (1, 1, 2, 2)
+
+
+@pytest.mark.parametrize("engine", ["auto", "steps"])
+def test_what_is_written_shows_in_other_arguments_over_the_same_memory(
+    device: xp.Device, engine: Any
+) -> None:
+    def function(x: xp.Array, y: xp.Array) -> xp.Array:
+        x += 1
+        return y * 2
+
+    compiled = xp.compile(function, engine=engine)
+    for _ in range(12):  # `auto` compiles what is called again
+        x = xp.arange(8.0, device=device)
+        result = compiled(x, x[::-1])
+        assert result.to_device("cpu").tolist() == [2.0 * (8 - i) for i in range(8)]
+    if device.backend.shares_host:
+        # Each array has a storage of its own.
+        block = np.arange(9.0)
+        x, y = [xp.asarray(part, device=device, copy=False) for part in (block[1:], block[:-1])]
+        assert compiled(x, y).to_device("cpu").tolist() == [0.0, *[2.0 * i for i in range(2, 9)]]
 
 
 def test_arrays_from_outside_are_read_at_each_call(device: xp.Device) -> None:
