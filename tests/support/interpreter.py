@@ -372,6 +372,42 @@ class Interpreter:
         mask = (real(y) if y.shape == x.shape else real(x)) > 2
         x[mask] = SCALARS[c % 4] if x.dtype != xp.bool else True
 
+    # Writes whose keys and values are views of what is written
+
+    def set_by_own_mask(self, a: int, b: int, c: int) -> Array:
+        flags = xp.reshape(real(self.one(a)) > 2, (-1,))
+        n = 1 + b % 3
+        into, mask = (flags[n:], flags[:-n]) if c & 1 else (flags[:-n], flags[n:])
+        mask = xp.flip(mask) if c & 2 else mask
+        into[mask] = flags[b % max(flags.size, 1), ...] if c & 4 else bool(c & 8)
+        return flags
+
+    def set_by_own_indices(self, a: int, b: int, c: int) -> Array:
+        x = real(number(self.one(a)))
+        x = xp.where(xp.isfinite(x), xp.abs(x), 0) if x.dtype in _FLOATS else xp.abs(x)
+        indices = xp.reshape(xp.astype(x, xp.int64), (-1,))
+        n = 1 + b % 3
+        indices = xp.remainder(indices, max(indices.size - n, 1))
+        into, own = (indices[n:], indices[:-n]) if c & 1 else (indices[:-n], indices[n:])
+        into[own] = xp.flip(own) if c & 2 else own
+        return indices
+
+    def set_every_second(self, a: int, b: int, c: int) -> None:
+        """Through a mask that selects as many elements at every size."""
+        x = self.one(a)
+        n = x.shape[0]
+        mask = xp.arange(n) % 2 == 0
+        x[mask] = xp.flip(x, axis=0)[::2, ...] if c & 1 else x[n // 2 :, ...]
+
+    def set_as_many(self, a: int, b: int, c: int) -> Array:
+        """Through any mask: how many elements it selects is asked for."""
+        x = xp.reshape(self.one(a), (-1,), copy=True)
+        y = x[1:] if c & 1 else xp.flip(x)
+        mask = y if y.dtype == xp.bool else y != 0
+        count = int(xp.count_nonzero(mask))
+        x[: y.size][mask] = x[x.size - count :] if c & 2 else x[:count]
+        return x
+
     def keep_tame(self, x: Array) -> None:
         x[...] = tame(x)
 
@@ -415,10 +451,13 @@ STEPS = (
     "create", "reduce", "reduce_and_use", "slice", "index", "reshape", "permute", "flip",
     "expand_dims", "broadcast",
     "concat", "unfused", "in_place", "set_scalar", "set_array", "set_own", "set_shifted",
-    "set_reduced", "set_masked", "drop", "evaluate", "export", "lend", "probe",
+    "set_reduced", "set_masked", "set_by_own_mask", "set_by_own_indices", "set_every_second",
+    "set_as_many", "drop", "evaluate", "export", "lend", "probe",
 )  # fmt: skip
 
-WITHIN = tuple([name for name in STEPS if name not in ("export", "lend", "probe", "unfused")])
+WITHIN = tuple(
+    [name for name in STEPS if name not in ("export", "lend", "probe", "unfused", "set_as_many")]
+)
 """The steps that hand no memory out and force nothing by themselves."""
 
 _numbers = st.integers(0, 63)
