@@ -19,6 +19,7 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx import Array
+from array_api_nx.contract.numpy_dtypes import zeros_and_ones
 from tests.support.interpreter import WITHIN, Interpreter, Step
 from tests.support.programs import NDArray, different_bits, numpy_of, settings
 
@@ -96,6 +97,7 @@ LAYOUTS: dict[str, Callable[[tuple[int, ...]], tuple[tuple[int, ...], Callable[[
 }
 SHAPES = [(3, 4), (4, 3), (2, 3, 2), (6,), (1, 4), (4, 1), (4, 4), (2, 6), (0, 3), (3, 2, 4)]
 DTYPES = ["float64", "float32", "int64"]
+"""Of the arguments; a bool array with other bytes than 0 and 1 comes after these."""
 
 
 def _locked(x: NDArray) -> NDArray:
@@ -104,9 +106,12 @@ def _locked(x: NDArray) -> NDArray:
 
 
 class Arguments:
-    """The arguments of one call, and the memory that they show."""
+    """The arguments of one call, and the memory that they show.
 
-    def __init__(self, seed: int, size: int) -> None:
+    Of bools that are `plain` each byte is 0 or 1.
+    """
+
+    def __init__(self, seed: int, size: int, *, plain: bool) -> None:
         rng = random.Random(seed)
         shape = rng.choice(SHAPES)
         # The kinds of layouts stay, and sizes change: so that one program serves several calls.
@@ -115,10 +120,14 @@ class Arguments:
         shape = tuple([n + size if n > 1 else n for n in shape])
         self.buffers: list[NDArray] = []
         self.arrays: list[Array] = []
-        for layout, dtype in zip(layouts, DTYPES, strict=True):
+        layouts.append(rng.choice(list(LAYOUTS)))
+        for layout, dtype in zip(layouts, [*DTYPES, "uint8"], strict=True):
             whole, view = LAYOUTS[layout](shape)
             count = int(np.prod(whole))
             buffer = (np.arange(count) * 7 % 17 - 8).astype(dtype).reshape(whole)
+            if dtype == "uint8":
+                buffer = buffer.view(np.bool_)
+                buffer = zeros_and_ones(buffer) if plain else buffer
             self.buffers.append(buffer)
             self.arrays.append(xp.asarray(view(buffer)))
         if twice < 0.1:
@@ -153,9 +162,9 @@ def observed(arguments: Arguments, seen: list[Any], live: list[Array]) -> dict[s
     arrays = [*live, *arguments.arrays]
     shown = [np.asarray(x) for x in arrays]
     return {
-        "seen": [x if isinstance(x, str) else numpy_of(x) for x in seen],
-        "elements": [np.array(x) for x in shown],
-        "buffers": [np.array(x) for x in arguments.buffers],
+        "seen": [x if isinstance(x, str) else zeros_and_ones(numpy_of(x)) for x in seen],
+        "elements": [zeros_and_ones(np.array(x)) for x in shown],
+        "buffers": [zeros_and_ones(np.array(x)) for x in arguments.buffers],
         "shared": [
             np.may_share_memory(x, y) for i, x in enumerate(shown) for y in shown[:i] if x.size
         ],
@@ -186,17 +195,17 @@ Function = Callable[..., tuple[list[Any], list[Array]]]
 
 def difference(eager: Function, other: Function, seed: int, mode: str) -> str | None:
     """What a caller can tell between two functions, of which `other` runs with the settings of
-    `mode`, and `eager` without fusion."""
+    `mode`, and `eager` without fusion, and on bools that are zeros and ones."""
     with np.errstate(all="ignore"):
         for call in (0, 0, 1, 2, 2):
             # The second kind of calls has other layouts, the third other sizes. Of what is called
             # again C may run the whole program.
             kind, size = (seed + (call == 1), 2 if call == 2 else 0)
             with settings("off"):
-                arguments = Arguments(kind, size)
+                arguments = Arguments(kind, size, plain=True)
                 expected = observed(arguments, *eager(*arguments.arrays))
             with settings(mode):
-                arguments = Arguments(kind, size)
+                arguments = Arguments(kind, size, plain=False)
                 actual = observed(arguments, *other(*arguments.arrays))
             for what, values in expected.items():
                 found = actual[what]

@@ -24,7 +24,7 @@ from . import primitives as p
 from .backend import AxisOrder, Backend, Handle, Info, Keys, Native, Operand, Padding, Scalar
 from .checked_matrices import CheckedMatrices
 from .checks import CheckedCall, ContractError, Shape, broadcasts_to, fits, selected_shape
-from .numpy_dtypes import NDArray
+from .numpy_dtypes import NDArray, has_other_bools
 from .primitives import Primitive
 from .program import Program
 from .replay import Run
@@ -50,6 +50,7 @@ class CheckedBackend(CheckedMatrices):
     def __init__(self, inner: Backend) -> None:
         self.inner = inner
         self.shares_host = inner.shares_host
+        self.takes_any_bool = inner.takes_any_bool
         self.strided_shares = inner.strided_shares
         self.immutable = inner.immutable
         self.compiler = inner.compiler
@@ -188,6 +189,8 @@ class CheckedBackend(CheckedMatrices):
         call.guarantees(array.flags.aligned, "aligned elements")
         whole = not any(stride % array.itemsize for stride in array.strides)
         call.guarantees(whole, "strides of whole elements")
+        plain = self.takes_any_bool or not has_other_bools(array)
+        call.guarantees(plain, "bools that are 0 or 1 in memory")
         call.flags(copy)
         result = self.inner.from_host(array, copy=copy, lent=lent)
         return call.returns(result, array.shape, dtypes[array.dtype.name], own=copy)

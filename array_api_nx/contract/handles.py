@@ -20,6 +20,9 @@ class Handles(ABC):
     """Whether arrays lie in memory that the host reads and writes: whether `to_host`, and
     `from_host` without `copy`, share it."""
 
+    takes_any_bool: bool = True
+    """Whether a true bool may be any byte but 0. If not, `from_host` is given zeros and ones."""
+
     strided_shares: bool = False
     """Whether the result of `strided` shares the memory of an argument that is row-major."""
 
@@ -57,8 +60,9 @@ class Handles(ABC):
         """A NumPy array's elements as an array of this backend.
 
         Frontend guarantees: the dtype has a counterpart in the table, bytes are in native order,
-        elements are aligned and strides are whole elements. Unless `lent`, nobody else holds the
-        array, so that nobody can write to it behind the backend's back.
+        elements are aligned and strides are whole elements, and bools are 0 or 1 unless
+        `takes_any_bool`. Unless `lent`, nobody else holds the array, so that nobody can write to
+        it behind the backend's back.
         Backend must: own the memory if `copy`; otherwise share it if `shares_host`, respecting
         that it may be read-only.
         """

@@ -16,7 +16,16 @@ from ..core.dtypes import DType
 from ..core.frozen import set_slot
 from ..native import native
 
-__all__ = ["FROM_NUMPY", "TO_NUMPY", "DTypeLike", "NDArray", "NumPyDType", "has_negative_strides"]
+__all__ = [
+    "FROM_NUMPY",
+    "TO_NUMPY",
+    "DTypeLike",
+    "NDArray",
+    "NumPyDType",
+    "has_negative_strides",
+    "has_other_bools",
+    "zeros_and_ones",
+]
 
 NDArray: TypeAlias = np.ndarray[Any, Any]
 NumPyDType: TypeAlias = np.dtype[Any]
@@ -53,6 +62,21 @@ if native is not None:
     _codes = {dtype: code for code, dtype in enumerate(d.ALL)}
     _promotions = bytes([_codes[d.PROMOTION[a, b]] for a in d.ALL for b in d.ALL])
     native.set_dtypes(d.ALL, tuple(TO_NUMPY.values()), _promotions)
+
+
+def has_other_bools(array: NDArray) -> bool:
+    """Whether an array has bools that are neither 0 nor 1 in memory."""
+    return array.dtype.kind == "b" and bool((array.view(np.uint8) > 1).any())
+
+
+def zeros_and_ones(array: NDArray) -> NDArray:
+    """A bool array with each byte 0 or 1; an array of another dtype as it is.
+
+    Memory of callers and of other libraries may hold any byte, and each but 0 is true. NumPy's
+    functions read it so, but for those that compare two elements to sort or to search. In C,
+    `truth_of` of native/dtypes.h is the same for one element.
+    """
+    return np.not_equal(array, False) if array.dtype.kind == "b" else array
 
 
 def has_negative_strides(array: Any) -> bool:

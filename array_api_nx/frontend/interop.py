@@ -13,7 +13,15 @@ from ..config import hints
 from ..contract.backend import Native
 from ..contract.callers import warn
 from ..contract.events import transferred
-from ..contract.numpy_dtypes import FROM_NUMPY, TO_NUMPY, NDArray, NumPyDType, has_negative_strides
+from ..contract.numpy_dtypes import (
+    FROM_NUMPY,
+    TO_NUMPY,
+    NDArray,
+    NumPyDType,
+    has_negative_strides,
+    has_other_bools,
+    zeros_and_ones,
+)
 from ..core import dtypes as d
 from ..core.dtypes import DType
 from ..core.shape import MAX_NDIM, index_of
@@ -319,7 +327,11 @@ def from_numpy(
     found = FROM_NUMPY.get(array.dtype)
     if found is not None and (dtype is None or dtype is found):
         flags = array.flags
-        if flags.aligned and (flags.c_contiguous or _whole_strides(array)):
+        if (
+            flags.aligned
+            and (flags.c_contiguous or _whole_strides(array))
+            and (found is not d.bool or _takes_bools(device, array))
+        ):
             if copy is False and not device.backend.shares_host:
                 raise ValueError(f"device {device} shares no memory with NumPy; use copy=None")
             if device.missing:
@@ -332,6 +344,11 @@ def from_numpy(
 def _whole_strides(array: NDArray) -> bool:
     """Whether neighbours are whole elements apart."""
     return not any([stride % array.itemsize for stride in array.strides])
+
+
+def _takes_bools(device: Device, array: NDArray) -> bool:
+    """Whether a device can have these bools in the memory that they are in."""
+    return device.backend.takes_any_bool or not has_other_bools(array)
 
 
 def _canonical(array: NDArray) -> NDArray:
@@ -364,9 +381,11 @@ def _from_other(array: NDArray, dtype: DType | None, device: Device, copy: bool 
                 for value in (low, high):
                     scalar_value(value, dtype, low, high)
         reasons.append(f"its dtype is {found}, not {dtype}")
+    if not reasons:
+        reasons.append(f"it has bools other than 0 and 1, which device {device} does not take")
     if copy is False:
         raise ValueError(f"the array cannot be shared: {' and '.join(reasons)}; use copy=None")
-    converted = located(array.astype, TO_NUMPY[available(dtype, device)])
+    converted = zeros_and_ones(located(array.astype, TO_NUMPY[available(dtype, device)]))
     handle = device.backend.from_host(converted, copy=False, lent=False)
     return wrap(handle, dtype, device)
 
@@ -624,7 +643,10 @@ def moved(x: Array, target: Device) -> Array:
             there = backend.from_native(source.native(source.copy(handle)))
     else:
         array = source.to_host(handle)
-        there = backend.from_host(array, copy=not array.flags.writeable)
+        if _takes_bools(target, array):
+            there = backend.from_host(array, copy=not array.flags.writeable)
+        else:
+            there = backend.from_host(zeros_and_ones(array), copy=False, lent=False)
     return wrap(there, x._dtype, target)
 
 
@@ -655,7 +677,8 @@ def _moved_in_place(x: Array, target: Device) -> Array:
                 pass
         elif source.shares_host and backend.shares_host:
             array = source.to_host(x._handle)
-            return wrap(backend.from_host(array, copy=False), x._dtype, target)
+            if _takes_bools(target, array):
+                return wrap(backend.from_host(array, copy=False), x._dtype, target)
     raise ValueError(
         f"cannot move an array from {x._device} to {target} without a copy; use copy=None"
     )

@@ -185,14 +185,14 @@ static PyObject *unique_twin(int what, PyObject *const *args, Py_ssize_t count, 
 /* ------------------------------------------------------------------ membership */
 
 /* Neither equals any member: a NaN that is looked for, and a NaN among the members, which are
-   sorted, so that it comes last. */
-#define MEMBERSHIP(CODE, TYPE)                                                                    \
+   sorted, so that it comes last. NUMBER makes a number of a bool. */
+#define MEMBERSHIP(CODE, TYPE, NUMBER)                                                            \
     static void find_##CODE(const char *sorted, npy_intp length, const char *values,              \
                             npy_intp count, int invert, npy_bool *out)                            \
     {                                                                                             \
         const TYPE *members = (const TYPE *)sorted;                                               \
         for (npy_intp i = 0; i < count; i++) {                                                    \
-            const TYPE value = ((const TYPE *)values)[i];                                         \
+            const TYPE value = NUMBER(((const TYPE *)values)[i]);                                 \
             npy_intp low = 0, high = length;                                                      \
             while (low < high) {                                                                  \
                 const npy_intp middle = low + ((high - low) >> 1);                                \
@@ -207,9 +207,9 @@ static PyObject *unique_twin(int what, PyObject *const *args, Py_ssize_t count, 
     }
 
 #define MEMBER_LIST(M)                                                                            \
-    M(BOOL, npy_bool) M(INT8, npy_int8) M(INT16, npy_int16) M(INT32, npy_int32)                   \
-    M(INT64, npy_int64) M(UINT8, npy_uint8) M(UINT16, npy_uint16) M(UINT32, npy_uint32)           \
-    M(UINT64, npy_uint64) M(FLOAT32, npy_float) M(FLOAT64, npy_double)
+    M(BOOL, npy_bool, truth_of) M(INT8, npy_int8,) M(INT16, npy_int16,) M(INT32, npy_int32,)      \
+    M(INT64, npy_int64,) M(UINT8, npy_uint8,) M(UINT16, npy_uint16,) M(UINT32, npy_uint32,)       \
+    M(UINT64, npy_uint64,) M(FLOAT32, npy_float,) M(FLOAT64, npy_double,)
 
 MEMBER_LIST(MEMBERSHIP)
 
@@ -217,7 +217,7 @@ typedef void (*Membership)(const char *sorted, npy_intp length, const char *valu
                            int invert, npy_bool *out);
 
 static const Membership memberships[DTYPE_COUNT] = {
-#define ENTRY(CODE, TYPE) [CODE] = find_##CODE,
+#define ENTRY(CODE, TYPE, NUMBER) [CODE] = find_##CODE,
     MEMBER_LIST(ENTRY)
 #undef ENTRY
 };

@@ -20,6 +20,15 @@ typedef struct {
     char kind;            /* NumPy's: 'b', 'i', 'u', 'f' or 'c' */
 } DTypeInfo;
 
+/* A bool as a number, 0 or 1. Memory of callers and of other libraries may hold any byte, and each but
+   0 is true, as in NumPy. Copies, masks and conditions take bytes as they are; what computes with
+   bools, or compares two, reads them by this function. (It returns an int because GCC 12 makes no
+   vectors of casts from a byte that was compared to a floating-point number.) */
+static inline int truth_of(npy_bool byte)
+{
+    return byte != 0;
+}
+
 extern DTypeInfo dtypes[DTYPE_COUNT];
 extern npy_uint8 promotions[DTYPE_COUNT][DTYPE_COUNT];
 

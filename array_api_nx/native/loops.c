@@ -30,37 +30,39 @@
         EACH(steps[0] == sizeof(FROM) && steps[1] == sizeof(TO), FROM, TO, (VALUE)); \
     }
 
-/* FROM is bool, an integer or real. Bools are 0 or 1 in memory, so they cast as integers do. */
-#define CASTS_TO_FLOATS(FROM)                                                            \
-    CAST(FROM##_to_float, npy_##FROM, npy_float, (npy_float)x)                           \
-    CAST(FROM##_to_double, npy_##FROM, npy_double, (npy_double)x)                        \
-    CAST(FROM##_to_complex64, npy_##FROM, Complex64, ((Complex64){(npy_float)x, 0}))     \
-    CAST(FROM##_to_complex128, npy_##FROM, Complex128, ((Complex128){(npy_double)x, 0})) \
+/* FROM is bool, an integer or real, and NUMBER what an element `x` of it is as a number. */
+#define CASTS_TO_FLOATS(FROM, NUMBER)                                                         \
+    CAST(FROM##_to_float, npy_##FROM, npy_float, (npy_float)NUMBER)                           \
+    CAST(FROM##_to_double, npy_##FROM, npy_double, (npy_double)NUMBER)                        \
+    CAST(FROM##_to_complex64, npy_##FROM, Complex64, ((Complex64){(npy_float)NUMBER, 0}))     \
+    CAST(FROM##_to_complex128, npy_##FROM, Complex128, ((Complex128){(npy_double)NUMBER, 0})) \
     CAST(FROM##_to_bool, npy_##FROM, npy_bool, x != 0)
 
-#define CASTS_TO_INTEGERS(FROM)                                   \
-    CAST(FROM##_to_int8, npy_##FROM, npy_int8, (npy_int8)x)       \
-    CAST(FROM##_to_int16, npy_##FROM, npy_int16, (npy_int16)x)    \
-    CAST(FROM##_to_int32, npy_##FROM, npy_int32, (npy_int32)x)    \
-    CAST(FROM##_to_int64, npy_##FROM, npy_int64, (npy_int64)x)    \
-    CAST(FROM##_to_uint8, npy_##FROM, npy_uint8, (npy_uint8)x)    \
-    CAST(FROM##_to_uint16, npy_##FROM, npy_uint16, (npy_uint16)x) \
-    CAST(FROM##_to_uint32, npy_##FROM, npy_uint32, (npy_uint32)x) \
-    CAST(FROM##_to_uint64, npy_##FROM, npy_uint64, (npy_uint64)x)
+#define CASTS_TO_INTEGERS(FROM, NUMBER)                                \
+    CAST(FROM##_to_int8, npy_##FROM, npy_int8, (npy_int8)NUMBER)       \
+    CAST(FROM##_to_int16, npy_##FROM, npy_int16, (npy_int16)NUMBER)    \
+    CAST(FROM##_to_int32, npy_##FROM, npy_int32, (npy_int32)NUMBER)    \
+    CAST(FROM##_to_int64, npy_##FROM, npy_int64, (npy_int64)NUMBER)    \
+    CAST(FROM##_to_uint8, npy_##FROM, npy_uint8, (npy_uint8)NUMBER)    \
+    CAST(FROM##_to_uint16, npy_##FROM, npy_uint16, (npy_uint16)NUMBER) \
+    CAST(FROM##_to_uint32, npy_##FROM, npy_uint32, (npy_uint32)NUMBER) \
+    CAST(FROM##_to_uint64, npy_##FROM, npy_uint64, (npy_uint64)NUMBER)
 
-#define CASTS_OF_INTEGER(FROM) CASTS_TO_FLOATS(FROM) CASTS_TO_INTEGERS(FROM)
+#define CASTS_OF_INTEGER(FROM, NUMBER) \
+    CASTS_TO_FLOATS(FROM, NUMBER)      \
+    CASTS_TO_INTEGERS(FROM, NUMBER)
 
-CASTS_OF_INTEGER(bool)
-CASTS_OF_INTEGER(int8)
-CASTS_OF_INTEGER(int16)
-CASTS_OF_INTEGER(int32)
-CASTS_OF_INTEGER(int64)
-CASTS_OF_INTEGER(uint8)
-CASTS_OF_INTEGER(uint16)
-CASTS_OF_INTEGER(uint32)
-CASTS_OF_INTEGER(uint64)
-CASTS_TO_FLOATS(float)
-CASTS_TO_FLOATS(double)
+CASTS_OF_INTEGER(bool, truth_of(x))
+CASTS_OF_INTEGER(int8, x)
+CASTS_OF_INTEGER(int16, x)
+CASTS_OF_INTEGER(int32, x)
+CASTS_OF_INTEGER(int64, x)
+CASTS_OF_INTEGER(uint8, x)
+CASTS_OF_INTEGER(uint16, x)
+CASTS_OF_INTEGER(uint32, x)
+CASTS_OF_INTEGER(uint64, x)
+CASTS_TO_FLOATS(float, x)
+CASTS_TO_FLOATS(double, x)
 
 CAST(complex64_to_complex64, Complex64, Complex64, x)
 CAST(complex64_to_complex128, Complex64, Complex128, ((Complex128){x.real, x.imag}))
@@ -268,7 +270,7 @@ static npy_int64 count_bytes(const char *bytes, npy_intp n)
     return total;
 }
 
-/* Add each of the bytes, which are 0 or 1, to a number of its own. */
+/* Add 1 to the numbers whose byte is not 0. */
 CLONED static void add_bytes(npy_int64 *numbers, const char *bytes, npy_intp n)
 {
     INDEPENDENT

@@ -124,20 +124,24 @@ typedef void (*RowConversion)(const char *from, npy_intp stride, npy_intp n, cha
         }                                                                               \
     }
 
-/* A dtype, its C type, and the widest integers of its kind. */
+/* A dtype, its C type, the widest integers of its kind, and the number that `*x` is. */
 #define INTEGRAL_LIST(I)                                                                \
-    I(BOOL, npy_bool, npy_int64) I(INT8, npy_int8, npy_int64)                           \
-    I(INT16, npy_int16, npy_int64) I(INT32, npy_int32, npy_int64)                       \
-    I(INT64, npy_int64, npy_int64) I(UINT8, npy_uint8, npy_uint64)                      \
-    I(UINT16, npy_uint16, npy_uint64) I(UINT32, npy_uint32, npy_uint64)                 \
-    I(UINT64, npy_uint64, npy_uint64)
+    I(BOOL, npy_bool, npy_int64, truth_of(*x))                                          \
+    I(INT8, npy_int8, npy_int64, *x)                                                    \
+    I(INT16, npy_int16, npy_int64, *x)                                                  \
+    I(INT32, npy_int32, npy_int64, *x)                                                  \
+    I(INT64, npy_int64, npy_int64, *x)                                                  \
+    I(UINT8, npy_uint8, npy_uint64, *x)                                                 \
+    I(UINT16, npy_uint16, npy_uint64, *x)                                               \
+    I(UINT32, npy_uint32, npy_uint64, *x)                                               \
+    I(UINT64, npy_uint64, npy_uint64, *x)
 
 #define FLOATING_LIST(F) F(FLOAT32, npy_float) F(FLOAT64, npy_double)
 #define COMPLEX_LIST(C) C(COMPLEX64, npy_float) C(COMPLEX128, npy_double)
 
-#define FROM_INTEGRAL(CODE, TYPE, WIDEST)                                               \
-    CONVERSION(widen_##CODE, TYPE, 1, WIDEST, *x)                                          \
-    CONVERSION(float_##CODE, TYPE, 1, npy_double, *x)                                      \
+#define FROM_INTEGRAL(CODE, TYPE, WIDEST, NUMBER)                                          \
+    CONVERSION(widen_##CODE, TYPE, 1, WIDEST, NUMBER)                                      \
+    CONVERSION(float_##CODE, TYPE, 1, npy_double, NUMBER)                                  \
     CONVERSION(test_##CODE, TYPE, 1, npy_bool, *x != 0)
 INTEGRAL_LIST(FROM_INTEGRAL)
 #undef FROM_INTEGRAL
@@ -152,19 +156,19 @@ COMPLEX_LIST(FROM_COMPLEX)
 #undef FROM_COMPLEX
 
 static const RowConversion widenings[DTYPE_COUNT] = {
-#define ENTRY(CODE, TYPE, WIDEST) [CODE] = widen_##CODE,
+#define ENTRY(CODE, TYPE, WIDEST, NUMBER) [CODE] = widen_##CODE,
     INTEGRAL_LIST(ENTRY)
 #undef ENTRY
 };
 
 static const RowConversion float_conversions[DTYPE_COUNT] = {
-#define ENTRY(CODE, TYPE, WIDEST) [CODE] = float_##CODE,
+#define ENTRY(CODE, TYPE, WIDEST, NUMBER) [CODE] = float_##CODE,
     INTEGRAL_LIST(ENTRY)
 #undef ENTRY
 };
 
 static const RowConversion tests[DTYPE_COUNT] = {
-#define ENTRY(CODE, TYPE, WIDEST) [CODE] = test_##CODE,
+#define ENTRY(CODE, TYPE, WIDEST, NUMBER) [CODE] = test_##CODE,
     INTEGRAL_LIST(ENTRY)
 #undef ENTRY
 #define ENTRY(CODE, TYPE) [CODE] = test_##CODE,
@@ -197,7 +201,8 @@ int can_pack(DTypeCode from, DTypeCode to)
 void pack(const char *data, DTypeCode from, int ndim, const npy_intp *shape,
           const npy_intp *strides, const npy_uint8 *order, DTypeCode to, char *out)
 {
-    const RowConversion convert = from == to ? NULL : find_conversion(from, to);
+    const RowConversion convert =
+        from == to && from != BOOL ? NULL : find_conversion(from, to);
     const npy_intp itemsize = dtypes[to].itemsize;
     npy_intp lengths[ARRAY_DIMS], steps[ARRAY_DIMS], index[ARRAY_DIMS];
     int kept = 0;

@@ -58,7 +58,8 @@ static inline void free_scratch(Scratch *scratch)
    bool. */
 int can_pack(DTypeCode from, DTypeCode to);
 
-/* Write all elements to `out` in an order of axes. There must be elements. */
+/* Write all elements to `out` in an order of axes; bools as 0 and 1, which NumPy's functions for
+   sorting rely on. There must be elements. */
 void pack(const char *data, DTypeCode from, int ndim, const npy_intp *shape,
           const npy_intp *strides, const npy_uint8 *order, DTypeCode to, char *out);
 

@@ -434,6 +434,8 @@ static PyObject *extreme_twin(int code, PyObject *const *args, Py_ssize_t count,
 
 /* ------------------------------------------------------------------ searchsorted */
 
+#define BOOL_LESS(a, b) (truth_of(a) < truth_of(b))
+#define BOOL_UP_TO(a, b) (truth_of(a) <= truth_of(b))
 /* Both orders put NaN last. */
 #define INTEGER_LESS(a, b) ((a) < (b))
 #define INTEGER_UP_TO(a, b) ((a) <= (b))
@@ -476,7 +478,7 @@ static PyObject *extreme_twin(int code, PyObject *const *args, Py_ssize_t count,
     SEARCH_SIDE(right_##CODE, TYPE, KIND##_UP_TO)
 
 #define SEARCH_LIST(S)                                                                            \
-    S(BOOL, npy_bool, INTEGER) S(INT8, npy_int8, INTEGER)                               \
+    S(BOOL, npy_bool, BOOL) S(INT8, npy_int8, INTEGER)                               \
     S(INT16, npy_int16, INTEGER) S(INT32, npy_int32, INTEGER)                           \
     S(INT64, npy_int64, INTEGER) S(UINT8, npy_uint8, INTEGER)                           \
     S(UINT16, npy_uint16, INTEGER) S(UINT32, npy_uint32, INTEGER)                       \

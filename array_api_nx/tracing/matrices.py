@@ -64,6 +64,7 @@ class TracingMatrices(Backend):
         self.real = real
         self.immutable = real.immutable
         self.shares_host = real.shares_host
+        self.takes_any_bool = real.takes_any_bool
         self.strided_shares = real.strided_shares
 
     # ------------------------------------------------------------------ recording

@@ -17,7 +17,13 @@ import numpy as np
 from ...contract import composed, replay
 from ...contract import primitives as p
 from ...contract.backend import Handle, Keys, Native, Operand, Overlap, Scalar
-from ...contract.numpy_dtypes import FROM_NUMPY, TO_NUMPY, NDArray, NumPyDType
+from ...contract.numpy_dtypes import (
+    FROM_NUMPY,
+    TO_NUMPY,
+    NDArray,
+    NumPyDType,
+    zeros_and_ones,
+)
 from ...contract.primitives import Primitive
 from ...contract.program import Program
 from ...contract.strided import Tensor
@@ -422,7 +428,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
         return wrap(array if reverse is None else reverse(array))
 
     def argsort(self, x: Tensor, axis: int, *, descending: bool, stable: bool) -> Tensor:
-        array = self.array(x)
+        array = zeros_and_ones(self.array(x))
         if descending:
             array = _reversal(array)(array)
         if array.size > sliced_calls.ARGSORT_MIN:
@@ -432,7 +438,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
         return wrap(array.argsort(axis, "stable" if stable else None))
 
     def partition(self, x: Tensor, kth: tuple[int, ...], axis: int) -> Tensor:
-        array = self.array(x)
+        array = zeros_and_ones(self.array(x))
         if array.size > sliced_calls.PARTITION_MIN:
             result = sliced_calls.partition(array, kth, axis)
             if result is not None:
@@ -442,7 +448,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
         return wrap(array)
 
     def argpartition(self, x: Tensor, kth: tuple[int, ...], axis: int) -> Tensor:
-        array = self.array(x)
+        array = zeros_and_ones(self.array(x))
         if array.size > sliced_calls.ARGPARTITION_MIN:
             order = sliced_calls.argpartition(array, kth, axis)
             if order is not None:
@@ -451,7 +457,8 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
 
     def searchsorted(self, x: Tensor, values: Tensor, *, right: bool) -> Tensor:
         side: Literal["right", "left"] = "right" if right else "left"
-        return wrap(self.array(x).searchsorted(self.array(values), side))
+        haystack, needles = zeros_and_ones(self.array(x)), zeros_and_ones(self.array(values))
+        return wrap(haystack.searchsorted(needles, side))
 
     # ------------------------------------------------------------------ movement that copies
 
@@ -622,7 +629,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
         return wrap(distinct.isin(self.array(x), self.array(members), invert))
 
     def unique(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        array = self.array(x)
+        array = zeros_and_ones(self.array(x))
         values, index, inverse, counts = np.unique(
             array, return_index=True, return_inverse=True, return_counts=True, equal_nan=False
         )
@@ -637,7 +644,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
         return wrap(values), wrap(inverse)
 
     def unique_values(self, x: Tensor) -> Tensor:
-        return wrap(np.unique(self.array(x), equal_nan=False))
+        return wrap(np.unique(zeros_and_ones(self.array(x)), equal_nan=False))
 
     def bincount(self, x: Tensor, weights: Tensor | None, length: int, *, extend: bool) -> Tensor:
         added = None if weights is None else self.array(weights)

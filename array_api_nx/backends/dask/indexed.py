@@ -487,7 +487,7 @@ def _inverse(
     firsts: NDArray, places: NDArray, begin: int, ordered: NDArray, chunk: NDArray
 ) -> NDArray:
     """Where in `ordered` each element is; NaN number i of the whole is at ``places[i]``."""
-    found = np.searchsorted(ordered, chunk)
+    found: NDArray = on_host("searchsorted", ordered, chunk, right=False)
     nan = np.flatnonzero(chunk != chunk)
     found[nan] = places[np.searchsorted(firsts, nan + begin)]
     return found

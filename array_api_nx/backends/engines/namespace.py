@@ -178,6 +178,7 @@ class NamespaceBackend(StridedBackend):
         number: int = array.item()
         return number
 
+    takes_any_bool = False  # compilers of engines count on 0 and 1
     errors: tuple[type[Exception], ...] = (RuntimeError,)
     """What `explained` explains."""
 
