@@ -98,8 +98,8 @@ LONG = {"frontend/elementwise.py", "linalg.py"}
 
 # Tests that are of no room: of the package as users meet it, from one end to the other.
 WHOLE = {
-    "architecture", "bad_input", "examples", "installs", "packaging", "public_api", "readme",
-    "typing", "views_and_copies", "warnings",
+    "architecture", "bad_input", "bool_bytes", "examples", "installs", "packaging", "public_api",
+    "readme", "typing", "views_and_copies", "warnings",
 }  # fmt: skip
 OTHER_TESTS = {"benchmarks", "clients", "conformance", "data", "docs", "support"}
 

@@ -76,7 +76,7 @@ def zeros_and_ones(array: NDArray) -> NDArray:
     functions read it so, but for those that compare two elements to sort or to search. In C,
     `truth_of` of native/dtypes.h is the same for one element.
     """
-    return np.not_equal(array, False) if array.dtype.kind == "b" else array
+    return np.asarray(np.not_equal(array, False)) if array.dtype.kind == "b" else array
 
 
 def has_negative_strides(array: Any) -> bool:

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import array_api_nx as xp
 from array_api_nx import Array
+from array_api_nx.contract.numpy_dtypes import zeros_and_ones
 from tests.support.programs import NDArray, numpy_of
 
 __all__ = ["STEPS", "WITHIN", "Step", "execute", "programs"]
@@ -73,6 +74,11 @@ def integers(x: Array) -> Array:
     """`x` as int64 from 0 to 16."""
     x = tame(real(number(x)))
     return xp.astype(xp.where(xp.isfinite(x), x, xp.zeros_like(x)), xp.int64)
+
+
+def shown(x: Array) -> NDArray:
+    """The elements. Bools are 0 or 1, as copies may keep other bytes or not."""
+    return zeros_and_ones(numpy_of(x))
 
 
 # ---------------------------------------------------------------------- element by element
@@ -144,6 +150,8 @@ class Interpreter:
             xp.asarray(values, copy=True),
             xp.asarray(np.abs(values).astype(np.float32), copy=True),
             xp.asarray(values.astype(np.int64), copy=True),
+            # In the memory of NumPy, with bytes other than 0 and 1.
+            xp.asarray(values.astype(np.int8).view(np.bool_)),
         ]
 
     # ------------------------------------------------------------------ choice
@@ -421,7 +429,7 @@ class Interpreter:
         xp.evaluate(*self.live[a % len(self.live) :][: 1 + b % 3])
 
     def export(self, a: int, b: int, c: int) -> None:
-        self.seen.append(numpy_of(self.one(a)))
+        self.seen.append(shown(self.one(a)))
 
     def lend(self, a: int, b: int, c: int) -> Array:
         return xp.from_dlpack(self.one(a))
@@ -479,4 +487,4 @@ def execute(program: list[Step], shape: tuple[int, ...], limit: int = 400) -> li
         interpreter = Interpreter(shape, limit)
         for step in program:
             interpreter.step(step)
-        return [*interpreter.seen, *[numpy_of(x) for x in interpreter.live]]
+        return [*interpreter.seen, *[shown(x) for x in interpreter.live]]
