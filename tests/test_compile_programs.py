@@ -166,10 +166,10 @@ def observed(arguments: Arguments, seen: list[Any], live: list[Array]) -> dict[s
         "elements": [zeros_and_ones(np.array(x)) for x in shown],
         "buffers": [zeros_and_ones(np.array(x)) for x in arguments.buffers],
         "shared": [
-            np.may_share_memory(x, y) for i, x in enumerate(shown) for y in shown[:i] if x.size
+            np.shares_memory(x, y) for i, x in enumerate(shown) for y in shown[:i] if x.size
         ],
         "from callers": [
-            np.may_share_memory(x, buffer) for x in shown for buffer in arguments.buffers if x.size
+            np.shares_memory(x, buffer) for x in shown for buffer in arguments.buffers if x.size
         ],
         "writable": [x.flags.writeable for x in shown if x.size],
     }
