@@ -400,7 +400,8 @@ class Backend(Handles):
 
         Frontend guarantees: both dtypes are numeric. If their sizes differ, there is a last axis,
         and its bytes are a whole number of new elements.
-        Backend must: raise ValueError if the sizes differ and the last axis is not contiguous.
+        Backend must: raise ValueError if the sizes differ and the last axis is not contiguous, or
+        if new elements would not be aligned as `from_host` wants them.
         """
 
     def contiguous(self, x: Handle) -> Handle:

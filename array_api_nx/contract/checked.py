@@ -24,7 +24,7 @@ from . import primitives as p
 from .backend import AxisOrder, Backend, Handle, Info, Keys, Native, Operand, Padding, Scalar
 from .checked_matrices import CheckedMatrices
 from .checks import CheckedCall, ContractError, Shape, broadcasts_to, fits, selected_shape
-from .numpy_dtypes import NDArray, has_other_bools
+from .numpy_dtypes import NDArray, has_other_bools, is_aligned
 from .primitives import Primitive
 from .program import Program
 from .replay import Run
@@ -51,6 +51,7 @@ class CheckedBackend(CheckedMatrices):
         self.inner = inner
         self.shares_host = inner.shares_host
         self.takes_any_bool = inner.takes_any_bool
+        self.word = inner.word
         self.strided_shares = inner.strided_shares
         self.immutable = inner.immutable
         self.compiler = inner.compiler
@@ -186,9 +187,8 @@ class CheckedBackend(CheckedMatrices):
         dtypes = {dtype.name: dtype for dtype in p.FROM_HOST.results}
         call.guarantees(array.dtype.name in dtypes, "a dtype with a counterpart in the table")
         call.guarantees(array.dtype.isnative, "native byte order")
-        call.guarantees(array.flags.aligned, "aligned elements")
-        whole = not any(stride % array.itemsize for stride in array.strides)
-        call.guarantees(whole, "strides of whole elements")
+        aligned = is_aligned(array, self.word)
+        call.guarantees(aligned, "aligned elements and strides of whole elements")
         plain = self.takes_any_bool or not has_other_bools(array)
         call.guarantees(plain, "bools that are 0 or 1 in memory")
         call.flags(copy)

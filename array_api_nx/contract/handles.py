@@ -8,7 +8,7 @@ from ..core import dtypes as d
 from ..core.dtypes import DType
 from ..explain.explanation import Explanation
 from .arguments import AxisOrder, Handle, Info, Native, Scalar
-from .numpy_dtypes import FROM_NUMPY, NDArray
+from .numpy_dtypes import FROM_NUMPY, WORD, NDArray, suitable
 
 __all__ = ["Handles"]
 
@@ -22,6 +22,10 @@ class Handles(ABC):
 
     takes_any_bool: bool = True
     """Whether a true bool may be any byte but 0. If not, `from_host` is given zeros and ones."""
+
+    word: int = WORD
+    """Elements of memory that is handed in lie at multiples of their size, or of so many bytes if
+    they are larger."""
 
     strided_shares: bool = False
     """Whether the result of `strided` shares the memory of an argument that is row-major."""
@@ -59,10 +63,11 @@ class Handles(ABC):
     def from_host(self, array: NDArray, *, copy: bool, lent: bool = True) -> Handle:
         """A NumPy array's elements as an array of this backend.
 
-        Frontend guarantees: the dtype has a counterpart in the table, bytes are in native order,
-        elements are aligned and strides are whole elements, and bools are 0 or 1 unless
-        `takes_any_bool`. Unless `lent`, nobody else holds the array, so that nobody can write to
-        it behind the backend's back.
+        Frontend guarantees: the dtype has a counterpart in the table, and the array is one that
+        `numpy_dtypes.suitable` gives for the backend's `word`: bytes are in native order, elements
+        are aligned and strides are whole elements. Bools are 0 or 1 unless `takes_any_bool`.
+        Unless `lent`, nobody else holds the array, so that nobody can write to it behind the
+        backend's back.
         Backend must: own the memory if `copy`; otherwise share it if `shares_host`, respecting
         that it may be read-only.
         """
@@ -78,12 +83,12 @@ class Handles(ABC):
     def from_native(self, array: Native) -> Handle:
         """An array of the engine, or of another one in memory that it can reach, as a handle.
 
-        Backend must: share its memory; raise TypeError for a dtype that is not in the table, and
-        BufferError for strides that the engine lacks.
+        Backend must: share its memory, unless elements in it are not aligned; raise TypeError for a
+        dtype that is not in the table, and BufferError for strides that the engine lacks.
         """
         if array.dtype not in FROM_NUMPY:
             raise TypeError(f"the standard has no dtype for {array.dtype}; convert the array first")
-        return self.from_host(array, copy=False)
+        return self.from_host(suitable(array, self.word), copy=False)
 
     def available_dtypes(self) -> tuple[DType, ...]:
         """The dtypes that arrays can have here; all of the table's by default."""

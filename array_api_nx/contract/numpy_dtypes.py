@@ -1,7 +1,8 @@
-"""What `Backend.from_host` takes and `Backend.to_host` gives: NumPy's dtypes and strides.
+"""What `Backend.from_host` takes and `Backend.to_host` gives: NumPy's dtypes, strides, alignment.
 
 Here the dtypes of `core` get to know NumPy's: which of them each stands for, and how NumPy's users
-write it.
+write it. Memory that this package did not allocate may hold its elements at any address, at any
+distance and in either byte order. `suitable` makes of it what backends take.
 """
 
 from __future__ import annotations
@@ -19,11 +20,15 @@ from ..native import native
 __all__ = [
     "FROM_NUMPY",
     "TO_NUMPY",
+    "WORD",
     "DTypeLike",
     "NDArray",
     "NumPyDType",
+    "canonical",
     "has_negative_strides",
     "has_other_bools",
+    "is_aligned",
+    "suitable",
     "zeros_and_ones",
 ]
 
@@ -34,6 +39,17 @@ DTypeLike: TypeAlias = DType | type | str | NumPyDType
 
 TO_NUMPY: Final[dict[DType, NumPyDType]] = {dtype: np.dtype(dtype.name) for dtype in d.ALL}
 FROM_NUMPY: Final[dict[NumPyDType, DType]] = {ours: dtype for dtype, ours in TO_NUMPY.items()}
+
+WORD: Final = 8
+"""The most bytes that loops of NumPy and of the extension want an address to be a multiple of, as
+`alignment` of native/sizes.h says."""
+
+# Integer types of C that have the same bits as another one, which NumPy prefers.
+_CHARACTERS: Final = {
+    character: np.dtype(np.dtype(character).name)
+    for character in np.typecodes["AllInteger"]
+    if np.dtype(np.dtype(character).name).char != character
+}
 
 
 def _spellings() -> Iterator[str | type[np.generic] | NumPyDType]:
@@ -85,3 +101,35 @@ def has_negative_strides(array: Any) -> bool:
     if type(strides) is not tuple or min(strides, default=0) >= 0 or 0 in array.shape:
         return False
     return any([step < 0 and n > 1 for n, step in zip(array.shape, strides, strict=True)])
+
+
+def canonical(array: NDArray) -> NDArray:
+    """`array` with the dtype object of `TO_NUMPY`: C's long and long long are one dtype here."""
+    ours = _CHARACTERS.get(array.dtype.char)
+    return array if ours is None else array.view(ours)
+
+
+def is_aligned(array: NDArray, word: int = WORD) -> bool:
+    """Whether neighbours are whole elements apart, and each element lies at a multiple of its size,
+    or of `word` bytes if it is larger than that."""
+    size, flags = array.itemsize, array.flags
+    if not flags.aligned:
+        return False
+    if not flags.c_contiguous and any(
+        [step % size for n, step in zip(array.shape, array.strides, strict=True) if n > 1]
+    ):
+        return False
+    step = min(size, word)
+    # The flag is NumPy's, which aligns complex numbers as their parts.
+    return (
+        array.dtype.alignment >= step
+        or not array.size
+        or not array.__array_interface__["data"][0] % step
+    )
+
+
+def suitable(array: NDArray, word: int = WORD) -> NDArray:
+    """`array` as `Backend.from_host` takes it, or a copy of it that is so."""
+    if not array.dtype.isnative or not is_aligned(array, word):
+        array = array.astype(array.dtype.newbyteorder("="))
+    return canonical(array)

@@ -205,7 +205,7 @@ def asarray(
     if type(obj) is not np.ndarray and not isinstance(obj, list | tuple):
         there = device_of(obj)
         if there is not None:
-            adopted = interop.adopt(obj, there)
+            adopted = interop.adopt(obj, there, copy)
             if hints.watched:
                 interop.taking(obj, "asarray", there, adopted.nbytes)
             return _converted(adopted, dtype, device, copy)

@@ -97,8 +97,9 @@ def view_as(x: Array, dtype: DTypeLike | None) -> Array:
         return wrap(backend.bitcast(x._handle, new), new, x._device)
     except ValueError as error:
         raise ValueError(
-            f"reading {x._dtype} as {new} needs a contiguous last axis; copy the array with "
-            "asarray(x, copy=True) first"
+            f"reading {x._dtype} as {new} needs elements at multiples of "
+            f"{min(new.itemsize, backend.word)} bytes and a contiguous last axis; copy the array "
+            "with asarray(x, copy=True) first"
         ) from error
 
 

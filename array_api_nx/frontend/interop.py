@@ -18,8 +18,11 @@ from ..contract.numpy_dtypes import (
     TO_NUMPY,
     NDArray,
     NumPyDType,
+    canonical,
     has_negative_strides,
     has_other_bools,
+    is_aligned,
+    suitable,
     zeros_and_ones,
 )
 from ..core import dtypes as d
@@ -53,13 +56,6 @@ __all__ = [
 
 Element: TypeAlias = Any
 """A Python scalar: of which type, the dtype of its array decides."""
-
-# Integer types of C that have the same bits as another one, which NumPy prefers.
-_CHARACTERS: Final = {
-    character: np.dtype(np.dtype(character).name)
-    for character in np.typecodes["AllInteger"]
-    if np.dtype(np.dtype(character).name).char != character
-}
 
 # As the methods of arrays do, in less time.
 _EXTREMES: Final = (np.minimum.reduce, np.maximum.reduce)
@@ -325,36 +321,22 @@ def from_numpy(
         If a value is out of range of an integer dtype.
     """
     found = FROM_NUMPY.get(array.dtype)
-    if found is not None and (dtype is None or dtype is found):
-        flags = array.flags
-        if (
-            flags.aligned
-            and (flags.c_contiguous or _whole_strides(array))
-            and (found is not d.bool or _takes_bools(device, array))
-        ):
-            if copy is False and not device.backend.shares_host:
-                raise ValueError(f"device {device} shares no memory with NumPy; use copy=None")
-            if device.missing:
-                available(found, device)
-            handle = device.backend.from_host(_canonical(array), copy=bool(copy), lent=lent)
-            return wrap(handle, found, device)
-    return _from_other(array, dtype, device, copy)
+    if found is None or (dtype is not None and dtype is not found) or not _takes(device, array):
+        return _from_other(array, dtype, device, copy)
+    if copy is False and not device.backend.shares_host:
+        raise ValueError(f"device {device} shares no memory with NumPy; use copy=None")
+    if device.missing:
+        available(found, device)
+    handle = device.backend.from_host(canonical(array), copy=bool(copy), lent=lent)
+    return wrap(handle, found, device)
 
 
-def _whole_strides(array: NDArray) -> bool:
-    """Whether neighbours are whole elements apart."""
-    return not any([stride % array.itemsize for stride in array.strides])
-
-
-def _takes_bools(device: Device, array: NDArray) -> bool:
-    """Whether a device can have these bools in the memory that they are in."""
-    return device.backend.takes_any_bool or not has_other_bools(array)
-
-
-def _canonical(array: NDArray) -> NDArray:
-    """C's long and long long are one dtype of the standard; one of them is ours."""
-    ours = _CHARACTERS.get(array.dtype.char)
-    return array if ours is None else array.view(ours)
+def _takes(device: Device, array: NDArray) -> bool:
+    """Whether a device can have elements of one of its dtypes in the memory that they are in."""
+    backend = device.backend
+    return is_aligned(array, backend.word) and (
+        backend.takes_any_bool or not has_other_bools(array)
+    )
 
 
 def _from_other(array: NDArray, dtype: DType | None, device: Device, copy: bool | None) -> Array:
@@ -369,7 +351,7 @@ def _from_other(array: NDArray, dtype: DType | None, device: Device, copy: bool 
     reasons = []
     if not array.dtype.isnative:
         reasons.append("its bytes are in foreign order")
-    if not array.flags.aligned or not _whole_strides(array):
+    if not is_aligned(array, device.backend.word):
         reasons.append("its elements are not aligned")
     dtype = dtype or found
     if dtype is not found:
@@ -590,7 +572,7 @@ def _from_accelerator(x: Foreign, device: Device | str | None, copy: bool | None
 def _exported(x: Foreign, there: Device, target: Device, copy: bool | None) -> Array:
     """`from_dlpack` of an engine's own array, which is on `there`."""
     try:
-        adopted = adopt(x, there)
+        adopted = adopt(x, there, copy)
     except TypeError as error:
         raise BufferError(str(error)) from None
     if copy is False:
@@ -603,10 +585,21 @@ def _exported(x: Foreign, there: Device, target: Device, copy: bool | None) -> A
     return wrap(target.backend.copy(handle) if copy else handle, adopted._dtype, target)
 
 
-def adopt(x: Foreign, device: Device) -> Array:
-    """An engine's own array, on that device, as ours, in the same memory."""
+def adopt(x: Foreign, device: Device, copy: bool | None = None) -> Array:
+    """An engine's own array, on that device, as ours, in the same memory if that can be shared.
+
+    Raises
+    ------
+    ValueError
+        If a copy is needed and `copy` is False.
+    """
     backend = device.backend
     handle = backend.from_native(x)
+    if copy is False and backend.shares_host and backend.native(handle) is not x:
+        raise ValueError(
+            f"the memory of this {type(x).__name__} cannot be shared as it is: its elements are "
+            "not aligned, or still to be conjugated; use copy=None"
+        )
     return wrap(handle, backend.dtype(handle), device)
 
 
@@ -643,10 +636,11 @@ def moved(x: Array, target: Device) -> Array:
             there = backend.from_native(source.native(source.copy(handle)))
     else:
         array = source.to_host(handle)
-        if _takes_bools(target, array):
+        if _takes(target, array):
             there = backend.from_host(array, copy=not array.flags.writeable)
         else:
-            there = backend.from_host(zeros_and_ones(array), copy=False, lent=False)
+            own = zeros_and_ones(suitable(array, backend.word))
+            there = backend.from_host(own, copy=False, lent=False)
     return wrap(there, x._dtype, target)
 
 
@@ -677,7 +671,7 @@ def _moved_in_place(x: Array, target: Device) -> Array:
                 pass
         elif source.shares_host and backend.shares_host:
             array = source.to_host(x._handle)
-            if _takes_bools(target, array):
+            if _takes(target, array):
                 return wrap(backend.from_host(array, copy=False), x._dtype, target)
     raise ValueError(
         f"cannot move an array from {x._device} to {target} without a copy; use copy=None"

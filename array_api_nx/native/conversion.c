@@ -434,8 +434,8 @@ PyObject *array_from_ndarray(PyArrayObject *array, DTypeCode wanted, int copy)
 {
     const DTypeCode code = code_of_ndarray(array);
     const npy_intp size = PyArray_SIZE(array);
-    if (code == NO_DTYPE || (wanted != NO_DTYPE && wanted != code) || !PyArray_ISALIGNED(array) ||
-        size > limits.deferred) {
+    if (code == NO_DTYPE || (wanted != NO_DTYPE && wanted != code) || size > limits.deferred ||
+        (npy_uintp)PyArray_DATA(array) % (npy_uintp)alignment(dtypes[code].itemsize) != 0) {
         return DECLINED;
     }
     for (int dim = 0; dim < PyArray_NDIM(array); dim++) {

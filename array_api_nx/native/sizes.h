@@ -65,7 +65,7 @@ static inline int merge_axes(int ndim, const npy_intp *shape, int count,
     return kept;
 }
 
-/* Alignment that the loops expect; complex numbers are aligned as their parts. */
+/* Alignment that the loops expect: `WORD` of contract/numpy_dtypes.py. */
 static inline npy_intp alignment(npy_intp itemsize)
 {
     return itemsize < 8 ? itemsize : 8;

@@ -65,6 +65,7 @@ class TracingMatrices(Backend):
         self.immutable = real.immutable
         self.shares_host = real.shares_host
         self.takes_any_bool = real.takes_any_bool
+        self.word = real.word
         self.strided_shares = real.strided_shares
 
     # ------------------------------------------------------------------ recording

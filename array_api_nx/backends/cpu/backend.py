@@ -22,6 +22,7 @@ from ...contract.numpy_dtypes import (
     TO_NUMPY,
     NDArray,
     NumPyDType,
+    is_aligned,
     zeros_and_ones,
 )
 from ...contract.primitives import Primitive
@@ -523,7 +524,10 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
         # Two storages will lie over one memory. So both count as handed out: neither is read by a
         # pending expression while the other may be written.
         self.hand_out(x)
-        result = wrap(self.array(x).view(TO_NUMPY[dtype]))
+        array = self.array(x).view(TO_NUMPY[dtype])
+        if not is_aligned(array):
+            raise ValueError(f"elements of {dtype} would not be aligned")
+        result = wrap(array)
         if self.view(x).is_read_only:
             result.view = self.view(result).as_read_only()
         self.hand_out(result)

@@ -26,7 +26,7 @@ from ...core.dtypes import DType
 from ...core.shape import broadcast_shapes
 from ..cpu.kernels import divide_by_count
 from .chunk_programs import build
-from .expressions import ChunkProgram, Step, host, on_host, traced
+from .expressions import ChunkProgram, Step, chunk_handle, host, on_host, traced
 from .indexed import IndexedAccess
 from .layers import (
     ChunkIndex,
@@ -411,7 +411,7 @@ def _drawn(
     *arrays: NDArray,
 ) -> NDArray:
     (skipped,), (n,) = begin, shape
-    handles = iter([host.from_host(array, copy=False) for array in arrays])
+    handles = iter([chunk_handle(array) for array in arrays])
     parameters = tuple([next(handles) if x is None else x for x in scalars])
     first += skipped
     return host.to_host(host.draw(kind, key, base, first, n, dtype, low, span, parameters))

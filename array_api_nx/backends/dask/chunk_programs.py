@@ -28,7 +28,7 @@ from ...core.real import evaluated
 from ...core.shape import broadcast_shapes
 from ...core.symbolic import KnownInts, bind
 from ...core.view import View
-from .expressions import host
+from .expressions import chunk_handle, host
 from .layers import Chunks, Grid, Task, layer, positions, tidy
 
 __all__ = ["BlockProgram", "build"]
@@ -309,10 +309,7 @@ class BlockProgram:
             run = self._runs.get(sizes)
             if run is None:
                 run = self._runs[sizes] = host.prepare(self.at(sizes), ())
-            given = [
-                host.from_host(np.asarray(chunk, order="C"), copy=False, lent=False)
-                for chunk in chunks
-            ]
+            given = [chunk_handle(np.asarray(chunk, order="C")) for chunk in chunks]
             return tuple([host.to_host(result) for result in run(*given)])
 
     def at(self, sizes: KnownInts) -> Program:

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...config import config_context
 from ...contract.backend import Handle
-from ...contract.numpy_dtypes import NDArray, NumPyDType
+from ...contract.numpy_dtypes import NDArray, NumPyDType, suitable
 from ...contract.program import Argument
 from ..cpu import CPUBackend
 from .layers import Grid, Part, blockwise, combined
@@ -27,6 +27,7 @@ __all__ = [
     "Step",
     "StorageValue",
     "bound",
+    "chunk_handle",
     "host",
     "on_host",
     "traced",
@@ -160,9 +161,7 @@ class ChunkProgram:
         # Nobody writes to chunks, so that operations on them may be deferred. Dask has tasks for
         # every core, and one thread each is enough.
         with config_context(num_threads=1, progress=False):
-            registers: list[Handle] = [
-                host.from_host(np.asarray(chunk), copy=False, lent=False) for chunk in chunks
-            ]
+            registers: list[Handle] = [chunk_handle(chunk) for chunk in chunks]
             for (method, arguments), released in zip(self.steps, self.released, strict=True):
                 values = [registers[x.number] if type(x) is _Register else x for x in arguments]
                 registers.append(getattr(host, method)(*values))
@@ -257,6 +256,12 @@ def on_host(method: str, *arguments: Argument, **options: Argument) -> Part:
 
 
 def _handle(x: Argument) -> Argument:
-    if isinstance(x, np.ndarray | np.generic):
-        return host.from_host(np.asarray(x), copy=False, lent=False)
-    return x
+    return chunk_handle(x) if isinstance(x, np.ndarray | np.generic) else x
+
+
+def chunk_handle(chunk: Part) -> Handle:
+    """A chunk as a handle of `host`.
+
+    What came from another worker, or was cut out of records, may lie anywhere in memory.
+    """
+    return host.from_host(suitable(np.asarray(chunk)), copy=False, lent=False)

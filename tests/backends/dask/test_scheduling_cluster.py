@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,7 +13,9 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
+from tests.backends.dask.formulas import FORMULAS, assert_alike
 from tests.backends.dask.programs import SMALL, assert_equal, numbers, on_dask
+from tests.support.tables import for_each
 
 distributed = pytest.importorskip("distributed")
 Client = Any  # distributed.Client, which has no types
@@ -23,10 +25,15 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::U
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[Client]:
+    # The workers defer what they do to small chunks, as they do with large ones.
     with (
         dask.config.set({"distributed.admin.low-level-log-length": 0}),
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit=0
+            n_workers=2,
+            threads_per_worker=1,
+            dashboard_address=None,
+            memory_limit=0,
+            env={"ARRAY_API_NX_FUSION_THRESHOLD": "0"},
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
@@ -48,6 +55,31 @@ def test_the_active_client_computes(client: Client) -> None:
     assert_equal(xp.linalg.svdvals(z), np.linalg.svd(np.asarray(z), compute_uv=False))
     assert_equal(x[x > 3], a[a > 3])
     assert_equal(xp.unique_values(x), np.unique(a))
+
+
+def test_chunks_travel_between_workers(client: Client) -> None:
+    a = numbers(200)
+    x = on_dask(a) + 0
+    xp.evaluate(x)
+
+    @for_each("name", FORMULAS)
+    def alike(name: str) -> None:
+        assert_alike(name, x, xp.asarray(a))
+
+    alike()
+
+
+@for_each("n", [1, 10, 100, 1000])
+def test_statistics_of_columns_of_any_length(client: Client, n: int) -> None:
+    x = xp.random.default_rng(0, device="dask:chunks=4kB").standard_normal((n, 10))
+    y = xp.random.default_rng(0).standard_normal((n, 10))
+    formulas: list[Callable[[xp.Array], xp.Array]] = [
+        lambda x: xp.max((x - xp.mean(x, axis=0)) / (xp.std(x, axis=0) + 1)),
+        lambda x: xp.sum((x - xp.mean(x, axis=0)) ** 2),
+        lambda x: xp.sum(x * x, axis=0),
+    ]
+    for formula in formulas:
+        np.testing.assert_allclose(np.asarray(formula(x)), np.asarray(formula(y)), rtol=1e-9)
 
 
 def test_evaluate_keeps_chunks_on_the_workers(client: Client) -> None:
