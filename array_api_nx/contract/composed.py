@@ -86,17 +86,23 @@ def _report_host(backend: Backend, *handles: Handle) -> None:
 def linspace(
     backend: Backend, start: Scalar, stop: Scalar, num: int, dtype: DType, endpoint: bool
 ) -> Handle:
-    """See `Backend.linspace`."""
+    """See `Backend.linspace`: in double precision, and then rounded."""
     steps = num - 1 if endpoint else num
-    real = d.float64 if dtype in (d.float64, d.complex128) else d.float32
-    positions = backend.cast(backend.arange(0, num, 1, real), dtype)
-    if steps > 0:
-        positions = backend.binary(p.MULTIPLY, positions, (stop - start) / steps)
-    result = backend.binary(p.ADD, positions, start)
+    imaginary = isinstance(start, complex) or isinstance(stop, complex)
+    computed = d.complex128 if imaginary else d.float64
+    if computed not in backend.available_dtypes():
+        computed = dtype
+    positions = backend.cast(backend.arange(0, num, 1, p.ABS.results[computed]), computed)
+    distance = stop - start
+    step = distance / steps if steps > 0 else distance
+    if steps > 0 and step == 0:
+        # The step is smaller than all numbers but 0.
+        positions, step = backend.binary(p.DIVIDE, positions, float(steps)), distance
+    result = backend.binary(p.ADD, backend.binary(p.MULTIPLY, positions, step), start)
     if endpoint and num > 1:
-        last = backend.full((1,), dtype, stop)
+        last = backend.full((1,), computed, stop)
         result = backend.cat([backend.shrink(result, ((0, num - 1),)), last], 0)
-    return result
+    return backend.cast(result, dtype)
 
 
 def diagonals(backend: Backend, rows: int, columns: int) -> Handle:

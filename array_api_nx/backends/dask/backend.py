@@ -85,6 +85,12 @@ class DaskBackend(IndexedAccess, Matrices):
         size = max(0, int(length))
         return self.source("arange", (size,), dtype, partial(_arange, TO_NUMPY[dtype], start, step))
 
+    def linspace(
+        self, start: Scalar, stop: Scalar, num: int, dtype: DType, *, endpoint: bool
+    ) -> DaskTensor:
+        call = partial(_linspace, TO_NUMPY[dtype], start, stop, num, endpoint)
+        return self.source("linspace", (num,), dtype, call)
+
     def draw(
         self,
         kind: Kind,
@@ -434,6 +440,33 @@ def _arange(
     known = head[first : first + n]
     values[: len(known)] = known
     return values
+
+
+def _linspace(
+    dtype: NumPyDType,
+    start: Scalar,
+    stop: Scalar,
+    num: int,
+    endpoint: bool,
+    begin: tuple[int, ...],
+    shape: tuple[int, ...],
+) -> NDArray:
+    """A part of what np.linspace gives, to the last bit."""
+    (first,), (n,) = begin, shape
+    steps = num - 1 if endpoint else num
+    computed = np.result_type(start, stop, 1.0)
+    low, high = np.asarray([start, stop], computed)
+    distance = high - low
+    values: NDArray = np.arange(first, first + n).astype(computed)
+    if steps > 0 and distance / steps == 0:
+        # The step is smaller than all numbers but 0.
+        values = values / steps * distance
+    else:
+        values = values * (distance / steps if steps > 0 else distance)
+    values += low
+    if endpoint and 1 < num == first + n:
+        values[-1] = high
+    return values.astype(dtype, copy=False)
 
 
 def _divide(count: float, total: Part) -> NDArray:

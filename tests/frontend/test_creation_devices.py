@@ -1,0 +1,224 @@
+"""Creation functions make the same bits on every device, and in chunks of any size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import product
+from math import inf, nan
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import array_api_nx as xp
+from array_api_nx import Array
+from array_api_nx.core import dtypes as d
+from tests.support.tables import for_each
+
+DEVICES = ["torch:cpu", "jax:cpu", "dask", "dask:chunks=8", "dask:chunks=100"]
+ON_DASK = [name for name in DEVICES if name.startswith("dask")]
+
+Make = Callable[..., Array | tuple[Array, ...]]
+
+# The last of these have steps that are smaller than all numbers but 0.
+ENDS: list[tuple[Any, Any]] = [
+    (0, 1), (-5, 5), (1e5, -1e5), (0.1, 0.7), (3, 3), (-0.0, 0.0), (0, -0.0), (2**53, 2**53 + 10),
+    (-1e308, 1e308), (1e300, 1e-300), (1e-45, 1e-44), (0, 3e-310), (0, 5e-324), (5e-324, -5e-324),
+]  # fmt: skip
+NOT_FINITE: list[tuple[Any, Any]] = [(0, inf), (-inf, inf), (inf, 1), (1, nan)]
+COMPLEX: list[tuple[Any, Any]] = [(1j, 2 + 3j), (0.1 - 0.3j, -7), (0, 5e-324j), (1e5j, -1e5)]
+RANGES: list[tuple[Any, ...]] = [
+    (5,), (0, 10, 1), (10, -10, -0.3), (0, 1, 0.1), (-3, 3, 0.5), (0.1, 20, 1 / 3), (0.1, 0.2, 0.3),
+    (1e16, 1e16 + 40, 3), (2**53, 2**53 + 9), (3, 1), (0, 120), (-100, 100, 7), (0, 5e-323, 5e-324),
+    (1e-3, 1, 1e-3), (2**62, 2**62 + 33), (-0.0, 3, 1.0), (-2.5, 30),
+]  # fmt: skip
+VALUES = [0, 1, -1, True, 0.5, -0.0, inf, nan, 1j, 5e-324, 1e-40, -3.7, 2**40]
+SHAPES = [(), (0,), (3,), (5, 7), (0, 3), (2, 3, 4)]
+MATRICES = [(0, 0), (3, 3), (4, 7), (7, 4), (1, 5)]
+
+
+def bits(array: np.ndarray[Any, Any]) -> bytes:
+    """The bytes of an array, with one NaN for all."""
+    if array.dtype.kind == "c":
+        array = np.stack([array.real, array.imag])
+    if array.dtype.kind == "f":
+        array = np.where(array != array, array.dtype.type(nan), array)
+    return array.tobytes()
+
+
+def made(make: Make, device: str) -> list[Any]:
+    """What shows of the arrays that `make` makes, or the type of its error."""
+    with np.errstate(all="ignore"):
+        try:
+            found = make(device)
+        except (TypeError, ValueError, OverflowError) as error:
+            return [type(error)]
+        arrays = found if isinstance(found, tuple) else (found,)
+        return [(x.shape, x.dtype, bits(np.asarray(x))) for x in arrays]
+
+
+def dtype(name: str) -> Any:
+    return getattr(xp, name)
+
+
+def calls() -> Iterator[tuple[str, Make]]:
+    floating = [x.name for x in d.FLOATING]
+    for (start, stop), num, endpoint, name in product(
+        ENDS + NOT_FINITE, (0, 1, 2, 7, 33), (True, False), floating
+    ):
+        yield (
+            f"linspace({start}, {stop}, {num}, {endpoint}, {name})",
+            lambda device, a=start, b=stop, n=num, e=endpoint, t=name: xp.linspace(
+                a, b, n, endpoint=e, dtype=dtype(t), device=device
+            ),
+        )
+    for (start, stop), num, endpoint, name in product(
+        COMPLEX, (0, 1, 2, 33), (True, False), ("complex64", "complex128")
+    ):
+        yield (
+            f"linspace({start}, {stop}, {num}, {endpoint}, {name})",
+            lambda device, a=start, b=stop, n=num, e=endpoint, t=name: xp.linspace(
+                a, b, n, endpoint=e, dtype=dtype(t), device=device
+            ),
+        )
+    for (start, stop), name in product(ENDS[:5], ("int8", "int64", "uint16")):
+        yield (
+            f"linspace({start}, {stop}, 9, {name})",
+            lambda device, a=start, b=stop, t=name: xp.linspace(
+                a, b, 9, dtype=dtype(t), device=device
+            ),
+        )
+    for numbers, each in product(RANGES, d.ALL):
+        yield (
+            f"arange({numbers}, {each})",
+            lambda device, r=numbers, t=each.name: xp.arange(*r, dtype=dtype(t), device=device),
+        )
+    for shape, each in product(SHAPES, d.ALL):
+        for value in VALUES:
+            yield (
+                f"full({shape}, {value}, {each})",
+                lambda device, s=shape, v=value, t=each.name: xp.full(
+                    s, v, dtype=dtype(t), device=device
+                ),
+            )
+        for function in (xp.zeros, xp.ones):
+            yield (
+                f"{function.__name__}({shape}, {each})",
+                lambda device, f=function, s=shape, t=each.name: f(
+                    s, dtype=dtype(t), device=device
+                ),
+            )
+        for like in (xp.zeros_like, xp.ones_like):
+            yield (
+                f"{like.__name__}({shape}, {each})",
+                lambda device, f=like, s=shape, t=each.name: f(
+                    xp.zeros(s, device=device), dtype=dtype(t)
+                ),
+            )
+    for (rows, columns), k, each in product(MATRICES, (-9, -2, 0, 1, 9), d.ALL):
+        yield (
+            f"eye({rows}, {columns}, {k}, {each})",
+            lambda device, r=rows, c=columns, k=k, t=each.name: xp.eye(
+                r, c, k=k, dtype=dtype(t), device=device
+            ),
+        )
+        for triangle in (xp.tril, xp.triu):
+            yield (
+                f"{triangle.__name__}({rows}, {columns}, {k}, {each})",
+                lambda device, f=triangle, r=rows, c=columns, k=k, t=each.name: f(
+                    xp.ones((r, c), dtype=dtype(t), device=device), k=k
+                ),
+            )
+    for name in ("int8", "uint64", "float32", "complex128"):
+        yield (
+            f"meshgrid({name})",
+            lambda device, t=name: xp.meshgrid(
+                xp.arange(5, dtype=dtype(t), device=device),
+                xp.arange(7, dtype=dtype(t), device=device),
+            ),
+        )
+        yield (
+            f"diag({name})",
+            lambda device, t=name: xp.extra.diag(xp.arange(5, dtype=dtype(t), device=device), k=2),
+        )
+
+
+CALLS = dict(calls())
+EXPECTED: dict[str, list[Any]] = {}
+
+
+def expected(name: str) -> list[Any]:
+    if name not in EXPECTED:
+        EXPECTED[name] = made(CALLS[name], "cpu")
+    return EXPECTED[name]
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("device", DEVICES)
+def test_every_device_makes_the_same_bits(device: str) -> None:
+    pytest.importorskip(device.partition(":")[0])
+    # A Dask graph takes a millisecond.
+    step = 7 if device in ON_DASK else 1
+
+    @for_each("name", list(CALLS)[::step])
+    def alike(name: str) -> None:
+        assert made(CALLS[name], device) == expected(name)
+
+    alike()
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@for_each("name", [name for name in CALLS if name.startswith("linspace")])
+def test_linspace_in_chunks_makes_the_same_bits(name: str) -> None:
+    pytest.importorskip("dask")
+    for device in ON_DASK:
+        assert made(CALLS[name], device) == expected(name)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@settings(max_examples=100)
+@given(
+    st.floats(width=32), st.floats(width=32), st.integers(0, 60), st.booleans(),
+    st.sampled_from(d.FLOATING), st.sampled_from(ON_DASK),
+)  # fmt: skip
+def test_linspace_of_any_numbers(
+    start: float, stop: float, num: int, endpoint: bool, dtype: Any, device: str
+) -> None:
+    pytest.importorskip("dask")
+    theirs = np.linspace(start, stop, num, endpoint=endpoint, dtype=dtype.name)
+    for place in ("cpu", device):
+        x = xp.linspace(start, stop, num, endpoint=endpoint, dtype=dtype, device=place)
+        assert bits(np.asarray(x)) == bits(theirs)
+
+
+def drawn(method: str, *parameters: float) -> Make:
+    return lambda device: getattr(xp.random.default_rng(7, device=device), method)(
+        *parameters, size=101
+    )
+
+
+SERIES: dict[str, Make] = {
+    "logspace": lambda device: xp.extra.logspace(1, 3, 33, device=device),
+    "logspace of float32": lambda device: xp.extra.logspace(
+        1, 3, 33, dtype=xp.float32, device=device
+    ),
+    "random": drawn("random"),
+    "standard_normal": drawn("standard_normal"),
+    "uniform": drawn("uniform", -1, 3),
+    "normal": drawn("normal", 2, 0.1),
+    "integers": drawn("integers", 0, 1000),
+    "exponential": drawn("exponential", 3.0),
+    "standard_gamma": drawn("standard_gamma", 0.7),
+    "beta": drawn("beta", 0.3, 2.0),
+    "poisson": drawn("poisson", 9.0),
+    "binomial": drawn("binomial", 40, 0.3),
+}
+
+
+@for_each("name", SERIES)
+def test_chunks_hold_the_bits_of_series_computed_in_one_piece(name: str) -> None:
+    pytest.importorskip("dask")
+    for device in ON_DASK:
+        assert made(SERIES[name], device) == made(SERIES[name], "cpu")
