@@ -112,20 +112,19 @@ def canonical(array: NDArray) -> NDArray:
 def is_aligned(array: NDArray, word: int = WORD) -> bool:
     """Whether neighbours are whole elements apart, and each element lies at a multiple of its size,
     or of `word` bytes if it is larger than that."""
-    size, flags = array.itemsize, array.flags
+    flags, dtype = array.flags, array.dtype
     if not flags.aligned:
         return False
+    size = dtype.itemsize
     if not flags.c_contiguous and any(
         [step % size for n, step in zip(array.shape, array.strides, strict=True) if n > 1]
     ):
         return False
-    step = min(size, word)
+    if dtype.alignment == size or not array.size:
+        return True
     # The flag is NumPy's, which aligns complex numbers as their parts.
-    return (
-        array.dtype.alignment >= step
-        or not array.size
-        or not array.__array_interface__["data"][0] % step
-    )
+    address: int = array.__array_interface__["data"][0]
+    return not address % min(size, word)
 
 
 def suitable(array: NDArray, word: int = WORD) -> NDArray:

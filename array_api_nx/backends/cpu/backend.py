@@ -524,8 +524,9 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
         # Two storages will lie over one memory. So both count as handed out: neither is read by a
         # pending expression while the other may be written.
         self.hand_out(x)
-        array = self.array(x).view(TO_NUMPY[dtype])
-        if not is_aligned(array):
+        before = self.array(x)
+        array = before.view(TO_NUMPY[dtype])
+        if array.itemsize > before.itemsize and not is_aligned(array):
             raise ValueError(f"elements of {dtype} would not be aligned")
         result = wrap(array)
         if self.view(x).is_read_only:
