@@ -141,8 +141,13 @@ class _Bound:
         self._quick: tuple[object, ...] | None = ()
 
     def compile_now(self, compile_bound: Callable[[], Run]) -> None:
-        """Run what an engine's compiler makes of the program from now on."""
-        self.run = compile_bound()
+        """Run what an engine's compiler makes of the program from now on.
+
+        Raises `CannotCompileError`, after which all is as before.
+        """
+        run = compile_bound()
+        getattr(run, "compile_now", lambda: None)()
+        self.run = run
         self._quick = ()
 
     @property
@@ -702,8 +707,8 @@ def compile(function: Callable[..., Any] | None = None, /, *, engine: Engine = "
         From a call that traces, where the function needs the elements of an array: in
         ``if``, ``float``, ``x[mask]``, ``nonzero``, or on the way to NumPy.
     CannotCompileError
-        From a call with ``engine="native"``, where the engine cannot compile a step; it names the
-        step.
+        From a call with ``engine="native"``, where the engine cannot compile a step, which it
+        names, or refuses the program.
 
     Examples
     --------

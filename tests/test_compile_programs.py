@@ -3,7 +3,8 @@
 Arguments lie in memory in every way that they can: with gaps, stepped, flipped, transposed,
 repeated, read-only, empty, given twice, or overlapping. A program is known by its seed;
 ``ARRAY_API_NX_PROGRAMS=first:last`` in the environment runs others than the usual ones; the gate
-runs the programs 80 to 200 so.
+runs the programs 80 to 200 so. ``ARRAY_API_NX_ENGINE_PROGRAMS=first:last`` does so for those that
+the compilers of other engines run, each of which takes seconds.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import pytest
 import array_api_nx as xp
 from array_api_nx import Array
 from array_api_nx.contract.numpy_dtypes import zeros_and_ones
+from tests.backends.engines.devices import device as find_device
 from tests.support.interpreter import WITHIN, Interpreter, Step
 from tests.support.programs import NDArray, different_bits, numpy_of, settings
 
@@ -190,6 +192,53 @@ def fused_difference(program: list[Step], seed: int) -> str | None:
     return wrong or difference(function, xp.compile(function), seed, "process")
 
 
+CALLS = 12
+"""With the default engine, the last of them are the compiler's."""
+
+ENGINE_DTYPES = ["int64", "int16", "int32"]
+"""Remainders of floats, by which steps keep numbers small, are computed by NumPy."""
+OVERLAPPING = ("set_own", "set_shifted", "set_masked", "set_array", "in_place", "reshape_any")
+
+
+def make_overlapping(seed: int) -> list[Step]:
+    """As `make`, with many writes to what is read."""
+    rng = random.Random(seed)
+    return [
+        step._replace(name=rng.choice(OVERLAPPING)) if rng.random() < 0.5 else step
+        for step in make(seed)
+    ]
+
+
+def engine_difference(program: list[Step], seed: int, device: xp.Device) -> str | None:
+    """What a caller can tell between a function and what an engine's compiler makes of it."""
+    function = functools.partial(run, program, 2 if seed % 3 else 12)
+    compiled = xp.compile(function)
+    shape = SHAPES[seed % len(SHAPES)]
+    values = (np.arange(np.prod(shape)) * 7 % 17 - 8).reshape(shape)
+
+    def outcome(call: Function) -> list[NDArray]:
+        given = [
+            xp.asarray(values.astype(dtype), copy=True, device=device) for dtype in ENGINE_DTYPES
+        ]
+        if seed % 5 == 0:
+            given[2] = given[0]
+        seen, live = call(*given)
+        arrays = [np.asarray(x) for x in seen if isinstance(x, str)]
+        return arrays + [numpy_of(x.to_device("cpu")) for x in (*live, *given)]
+
+    with np.errstate(all="ignore"), xp.config_context(default_device=device):
+        expected = outcome(function)
+        for call in range(CALLS):
+            found = outcome(compiled)
+            if len(found) != len(expected):
+                return f"call {call}: {len(found)} arrays instead of {len(expected)}"
+            for i, (x, y) in enumerate(zip(found, expected, strict=True)):
+                wrong = different_bits(x, y)
+                if wrong is not None:
+                    return f"call {call}: array {i}: {wrong}"
+    return None
+
+
 Function = Callable[..., tuple[list[Any], list[Array]]]
 
 
@@ -245,3 +294,20 @@ def test_programs(part, difference_of):
         if difference_of(program, seed) is not None:
             program = shortened(program, lambda p, s=seed: difference_of(p, s))
             pytest.fail(f"seed {seed}: {program}: {difference_of(program, seed)}")
+
+
+ENGINE_FIRST, ENGINE_LAST = map(
+    int, os.environ.get("ARRAY_API_NX_ENGINE_PROGRAMS", "0:6").split(":")
+)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
+@pytest.mark.filterwarnings("ignore:Torchinductor does not support code generation:UserWarning")
+@pytest.mark.parametrize("name", ["torch:cpu", "jax:cpu"])
+def test_programs_that_engines_compile(name):
+    device = find_device(name)
+    for seed in range(ENGINE_FIRST, ENGINE_LAST):
+        program = make_overlapping(seed)
+        if engine_difference(program, seed, device) is not None:
+            program = shortened(program, lambda p, s=seed: engine_difference(p, s, device))
+            pytest.fail(f"seed {seed}: {program}: {engine_difference(program, seed, device)}")

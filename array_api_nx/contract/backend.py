@@ -95,8 +95,10 @@ class Backend(Handles):
         """As `prepare`, but that the engine's own compiler makes one function of the steps.
 
         Backend must: give the results of the steps, to rounding; raise `CannotCompileError` if
-        the engine has no compiler, or it cannot compile a step; set the attribute `is_shared` of
-        what it returns to True if nothing is compiled for it, as it is there for other sizes.
+        the engine has no compiler, or it cannot compile a step, or has refused the program before;
+        set the attribute `is_shared` of what it returns to True if nothing is compiled for it, as
+        it is there for other sizes; and `compile_now`, if the compiler runs at the first run, to a
+        function that has it run at once, and raises `CannotCompileError` if it refuses the program.
         """
         raise CannotCompileError(
             "this device's engine has no compiler; use engine='auto', which goes step by step"

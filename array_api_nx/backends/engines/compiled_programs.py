@@ -4,7 +4,7 @@ The steps call the methods of the engine's backend, as they do when they run one
 engine notes down its own operations; so every workaround is part of the function. What the steps
 cannot do meanwhile is to look at elements. Errors that depend on elements are found out beside the
 results, and raised after the run, before anything is written; what NumPy does in the engine's place
-is not compiled.
+is not compiled. A program that the compiler refuses is not given to it again, at whatever sizes.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 
 from ...contract.backend import Native
+from ...contract.errors import CannotCompileError
 from ...contract.program import Argument, Program
 from ...contract.replay import Direct, Run, kept_values, prepare_around
 from ...contract.strided import Tensor
@@ -154,6 +155,7 @@ def prepare(
     `prepare_steps` gives what is called before the first run, for the function of the steps and the
     kinds of arrays that it takes. The function calls the methods of `tracing`.
     """
+    _ask_whether_refused(backend, program)
     given = [program.values[i] for i in (*range(len(program.inputs)), *program.constants)]
     with bind(dict(zip(program.variables, sizes, strict=True))):
         kinds = [(_numbers(value.shape), value.dtype) for value in given]
@@ -161,7 +163,7 @@ def prepare(
 
     def compile_steps(steps: Run) -> Run:
         nonlocal computing
-        compute = computing = _Computing(backend, prepare_steps(steps, kinds))
+        compute = computing = _Computing(backend, program, prepare_steps(steps, kinds))
         count = len(kept_values(program))
 
         def run(*handles: Tensor) -> tuple[Tensor, ...]:
@@ -171,12 +173,22 @@ def prepare(
         return run
 
     run = prepare_around(backend, tracing, program, sizes, compile_steps)
+    assert computing is not None
+    run.compile_now = computing.compile_now  # type: ignore[attr-defined]
     positions = _positions(program)
-    if positions is not None and computing is not None:
+    if positions is not None:
         run.direct = Direct(  # type: ignore[attr-defined]
             computing.quick, tuple(kinds), backend.row_major_test, positions
         )
     return run
+
+
+def _ask_whether_refused(
+    backend: NamespaceBackend, program: Program, cause: Exception | None = None
+) -> None:
+    reason = backend.refused.get(program)
+    if reason is not None:
+        raise CannotCompileError(reason) from cause
 
 
 def _numbers(shape: Sizes) -> tuple[int, ...]:
@@ -208,18 +220,33 @@ def trace_steps(tracing: Traced, trace_arrays: TraceArrays, steps: Run, kinds: K
 class _Computing:
     """The steps as a function of arrays: to the values that are kept, and what tells of errors."""
 
-    __slots__ = ("_backend", "_compile", "_compiled")
+    __slots__ = ("_backend", "_compile", "_compiled", "_program")
 
-    def __init__(self, backend: NamespaceBackend, compile_steps: Compile) -> None:
+    def __init__(self, backend: NamespaceBackend, program: Program, compile_steps: Compile) -> None:
         self._backend = backend
+        self._program = program
         self._compiled: Compiled | None = None
         self._compile = compile_steps
 
+    def compile_now(self) -> Compiled:
+        """What the engine's compiler makes of the steps; CannotCompileError if it refuses them."""
+        if self._compiled is None:
+            _ask_whether_refused(self._backend, self._program)
+            try:
+                self._compiled = self._compile()
+            except Exception as error:
+                answer = f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0]}"
+                self._backend.refused[self._program] = (
+                    f"{self._backend.compiler} does not compile the program ({answer}); use "
+                    "engine='steps' for this function"
+                )
+                _ask_whether_refused(self._backend, self._program, error)
+        assert self._compiled is not None
+        return self._compiled
+
     def __call__(self, *arrays: Native) -> Sequence[Native]:
+        compiled = self.compile_now()
         try:
-            compiled = self._compiled
-            if compiled is None:
-                compiled = self._compiled = self._compile()
             results = compiled.compute(*arrays)
             errors = compiled.errors
             if errors and (number := self._backend.known_number(results[-1])) < len(errors):

@@ -91,6 +91,7 @@ class JaxBackend(NamespaceBackend):
                 f"device {name!r} does not work: {error}; "
                 "xp.__array_namespace_info__().devices() lists what there is"
             ) from error
+        self.kind = kind
         self.unaries = unary_kernels(kind)
         self.binaries = binary_kernels(kind)
         self.ufuncs = special_functions(kind)
@@ -138,6 +139,7 @@ class JaxBackend(NamespaceBackend):
         storage = target.storage
         assert storage is not None
         memory, shape = storage.memory, view.shape
+        reads = isinstance(value, jax.Array)
         value = jnp.broadcast_to(jnp.asarray(value, memory.dtype), shape)
         size = int(memory.size)
         if view.is_row_major and view.size == size:
@@ -153,10 +155,16 @@ class JaxBackend(NamespaceBackend):
         based = _fitted(flat, way).reshape(way.base)
         moved = value.reshape([n for n in way.kept if n > 1] + [1])
         back = [way.order.index(axis) for axis in range(len(way.order))]
-        based = based.at[way.box].set(moved.transpose(back))
+        based = self.replaced(based, way.box, moved.transpose(back), reads=reads)
         written = based.reshape(-1)[: size - way.start]
         end = way.start + int(written.size)
-        storage.memory = flat.at[way.start : end].set(written)
+        storage.memory = self.replaced(flat, (slice(way.start, end),), written, reads=reads)
+
+    def replaced(
+        self, array: Native, box: tuple[slice, ...], values: Native, *, reads: bool
+    ) -> Native:
+        """`array` with `values` in a box of it, which may be computed from `array` if they read."""
+        return array.at[box].set(values)
 
     def put(self, storage: Storage, positions: Native, values: Native | Scalar) -> None:
         flat = storage.memory.reshape(-1)
@@ -394,13 +402,56 @@ def _in_64_bits(method: Callable[P, R]) -> Callable[P, R]:
 
 
 class _TracedJax(Traced, JaxBackend):
-    """What JAX fills by itself, without arrays from the host."""
+    """Operations that XLA simplifies each by itself, and arrays that it fills by itself.
+
+    XLA takes log(exp(x)) for x, sqrt(x * x) for abs(x), x * 4 / 4 for x, (x + 1e16) - 1e16 for x
+    and so on, which overflow and rounding make wrong (https://github.com/openxla/xla/issues/42732,
+    https://github.com/jax-ml/jax/issues/37919). So a barrier stands behind each result of such
+    operations. XLA removes it before it joins operations in loops: they are the same loops.
+    """
+
+    def __init__(self, backend: JaxBackend) -> None:
+        super().__init__(backend)
+        self.unaries = unary_kernels(f"{backend.kind}:compiled")
+        self.binaries = binary_kernels(f"{backend.kind}:compiled")
+
+    def unary(self, op: Primitive, x: Tensor) -> Tensor:
+        return _barred(super().unary(op, x))
+
+    def binary(self, op: Primitive, x1: Operand, x2: Operand, out: Tensor | None = None) -> Tensor:
+        return _barred(super().binary(op, x1, x2, out))
+
+    def cast(self, x: Tensor, dtype: DType) -> Tensor:
+        return _barred(super().cast(x, dtype))
 
     def full(self, shape: tuple[int, ...], dtype: DType, value: Scalar) -> Tensor:
-        return wrap(jnp.full(shape, value, TO_NUMPY[dtype]))
+        return _barred(wrap(jnp.full(shape, value, TO_NUMPY[dtype])))
 
     def eye(self, rows: int, columns: int, k: int, dtype: DType) -> Tensor:
         return wrap(jnp.eye(rows, columns, k, TO_NUMPY[dtype]))
+
+    def replaced(
+        self, array: Native, box: tuple[slice, ...], values: Native, *, reads: bool
+    ) -> Native:
+        if not reads:
+            return super().replaced(array, box, values, reads=reads)
+        # Not by an update in place: XLA may compute `values` in the loop that makes it, from
+        # elements that the loop has replaced. https://github.com/openxla/xla/issues/49176
+        padding = []
+        for axis, part in enumerate(box):
+            start = part.start
+            if part.step == -1:
+                values, start = jnp.flip(values, axis), 0
+            padding.append((start, array.shape[axis] - start - values.shape[axis]))
+        inside = jnp.pad(jnp.ones(values.shape, bool), padding)
+        return jnp.where(inside, jnp.pad(values, padding), array)
+
+
+def _barred(x: Tensor) -> Tensor:
+    array = x.array
+    if array is not None and array.dtype.kind in "fc":
+        x.array = jax.lax.optimization_barrier(array)
+    return x
 
 
 def _traced(place: Native, function: ArrayFunction, kinds: Kinds) -> Callable[[], ArrayFunction]:

@@ -5,7 +5,9 @@ Every kernel takes JAX arrays or Python scalars, at least one of them an array, 
 
 from __future__ import annotations
 
+import math
 import operator
+from functools import cache
 from typing import Final
 
 import jax
@@ -185,10 +187,31 @@ def _by_float64(op: Primitive, kernel: EngineKernel) -> EngineKernel:
     return wrapped
 
 
+def _by_sign_of_zero(op: Primitive, kernel: EngineKernel) -> EngineKernel:
+    added = 1 if op is p.ADD else -1
+
+    def parts(result: Native, zero: complex) -> Native:
+        if math.copysign(1, zero.real) != added:
+            return result
+        return jnp.where(result == 0, jnp.zeros_like(result), result)
+
+    def wrapped(x1: Native, x2: Native) -> Native:
+        result = kernel(x1, x2)
+        zero = x1 if op is p.ADD and isinstance(x2, jax.Array) else x2
+        if isinstance(zero, jax.Array) or zero != 0:
+            return result
+        if result.dtype.kind != "c":
+            return parts(result, zero)
+        return jax.lax.complex(parts(result.real, zero.real), parts(result.imag, zero.imag))
+
+    return wrapped
+
+
 _WRAPPERS: Final[dict[str, Wrapper]] = {
     **common_wrappers(jnp, arrays, _on_host, _put),
     "expanded": _by_expanding,
     "float64": _by_float64,
+    "added zero": _by_sign_of_zero,
     "unsigned": _by_unsigned,
     "zeroless": _without_zeros,
 }
@@ -209,11 +232,14 @@ p.check_kernels("jax", "unary", UNARY)
 p.check_kernels("jax", "binary", BINARY)
 
 
+@cache
 def unary_kernels(kind: str) -> Kernels:
-    """By dtype and primitive, the kernels that conform on a kind of device ("cpu", "cuda")."""
+    """By dtype and primitive, the kernels that conform on a kind of device ("cpu", "cuda"), or
+    compiled for it ("cpu:compiled")."""
     return _kernels(UNARY, kind)
 
 
+@cache
 def binary_kernels(kind: str) -> Kernels:
     """As `unary_kernels`."""
     return _kernels(BINARY, kind)

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
 from math import prod
 from typing import Concatenate, Final, NoReturn, ParamSpec, TypeVar
-from weakref import WeakSet
+from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from ...contract.backend import METHODS, Keys, Native, Norm, Operand, Scalar
 from ...contract.errors import EngineError
 from ...contract.numpy_dtypes import FROM_NUMPY, NDArray
 from ...contract.primitives import Primitive
+from ...contract.program import Program
 from ...contract.strided import Storage, StridedBackend, Tensor, tensor_over
 from ...contract.ufuncs import UfuncLoop
 from ...core import dtypes as d
@@ -112,6 +113,8 @@ class NamespaceBackend(StridedBackend):
         Kernels by the engine's dtype and primitive.
     ufuncs : dict
         The engine's functions for ufuncs of SciPy, by their names (special.py).
+    refused : WeakKeyDictionary of Program to str
+        The programs that the engine's compiler has refused, and why.
     """
 
     name: str
@@ -127,6 +130,7 @@ class NamespaceBackend(StridedBackend):
         self.dtypes = Dtypes(name, dtypes)
         self._ours = {theirs: ours for ours, theirs in dtypes.items()}
         self._read_only: WeakSet[Storage] = WeakSet()
+        self.refused: WeakKeyDictionary[Program, str] = WeakKeyDictionary()
 
     # ------------------------------------------------------------------ what an engine must say
 

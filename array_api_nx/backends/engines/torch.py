@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Final, cast
+from typing import Final
 from weakref import WeakKeyDictionary
 
 import array_api_compat.torch as xp
@@ -34,6 +34,7 @@ from .compiled_programs import (
     trace_steps,
 )
 from .namespace import NamespaceBackend, explain_errors, wrap
+from .torch_inductor import Settings, compile_graph, copied
 from .torch_kernels import (
     TO_TORCH,
     binary_kernels,
@@ -41,6 +42,7 @@ from .torch_kernels import (
     from_bits,
     integer_product,
     ordered,
+    tensors,
     to_bits,
     unary_kernels,
 )
@@ -452,6 +454,12 @@ class _TracedTorch(Traced, TorchBackend):
     Inductor takes no graphs in which a view is written that was made by its strides.
     """
 
+    def __init__(self, backend: TorchBackend) -> None:
+        super().__init__(backend)
+        kind = f"{backend.place.type}:compiled"
+        self.unaries = unary_kernels(kind)
+        self.binaries = binary_kernels(kind)
+
     def ensure_view(self, x: Tensor) -> View:
         memory, x.view = self.flatten(x.array)
         x.storage, x.array = Storage(memory), None
@@ -481,6 +489,39 @@ class _TracedTorch(Traced, TorchBackend):
             values = torch.full((), values, dtype=memory.dtype, device=memory.device)
         written = torch.index_put(to_bits(memory), (positions,), to_bits(values))
         storage.memory = from_bits(written, memory.dtype)
+
+    def copy(self, x: Tensor) -> Tensor:
+        return wrap(copied(self.array(x).contiguous()))
+
+    def add_at(self, array: Native, positions: Native, values: Native) -> Native:
+        added = torch.index_put(to_bits(array), (positions,), to_bits(values), accumulate=True)
+        return from_bits(added, array.dtype)
+
+    def where(self, condition: Tensor, x1: Operand, x2: Operand) -> Tensor:
+        first, second = tensors(*[self.array(x) if type(x) is Tensor else x for x in (x1, x2)])
+        # Inductor writes no C++ for unsigned integers here.
+        chosen = torch.where(self.array(condition), to_bits(first), to_bits(second))
+        return wrap(from_bits(chosen, first.dtype))
+
+    def reduction(
+        self, op: Primitive, array: Native, axes: tuple[int, ...], keepdims: bool, dtype: Native
+    ) -> Native:
+        if op is p.MAX or op is p.MIN:
+            wide = super().reduction(op, _widened(array), axes, keepdims, dtype)
+            return wide.to(array.dtype)
+        return super().reduction(op, array, axes, keepdims, dtype)
+
+    def arg_reduce(self, op: Primitive, x: Tensor, axis: int, keepdims: bool) -> Tensor:
+        return super().arg_reduce(op, wrap(_widened(self.array(x))), axis, keepdims)
+
+
+def _widened(array: Native) -> Native:
+    """`array` with elements of four bytes in place of one.
+
+    The extremes of vectors of such elements are taken to be 0, or what is beyond it:
+    https://github.com/pytorch/pytorch/issues/191499
+    """
+    return array.to(torch.int32) if array.dtype.itemsize == 1 else array
 
 
 class _SymbolicTorch(_TracedTorch):
@@ -600,32 +641,7 @@ def _traced(
         ]
 
     graph = make_fx(function, tracing_mode="fake")(*examples())
-    return lambda: _compiled(graph, [], examples(), {})
-
-
-def _compiled(
-    graph: Native, open_sizes: list[Native], examples: list[Native], settings: dict[str, int | bool]
-) -> ArrayFunction:
-    """A function from values for the open sizes, and arrays, to arrays."""
-    from torch._dynamo import lookup_backend  # which takes long to import
-
-    # The graph is complete: there is no Python left of which TorchDynamo would have to check at
-    # each call whether it still does the same (3 to 10 us).
-    given = [*open_sizes, *examples]
-    # The results of a CUDA graph lie in memory that its next run writes to, also where somebody
-    # has asked for such graphs for all of the process.
-    settings = {**settings, "triton.cudagraphs": False}
-    compiled = lookup_backend("inductor")(graph, given, config_patches=settings)
-    with_gradients = torch.compile(graph.forward, dynamic=bool(open_sizes), options=settings)
-    first = len(open_sizes)
-
-    def call(*arguments: Native) -> Sequence[Native]:
-        for array in arguments[first:]:
-            if array.requires_grad and torch.is_grad_enabled():
-                return cast("Sequence[Native]", with_gradients(*arguments))
-        return cast("Sequence[Native]", compiled(*arguments))
-
-    return call
+    return lambda: compile_graph(graph, [], examples(), {})
 
 
 _THREADED_MIN: Final = 1 << 15
@@ -718,8 +734,8 @@ def _compile_open(
 
         graph = make_fx(with_sizes, tracing_mode="symbolic")(*open_sizes, *examples)
         must_be_open()
-        settings: dict[str, int | bool] = {"cpp.min_chunk_size": _CHUNKS[is_threaded]}
-        return lambda: _compiled(graph, open_sizes, examples, settings)
+        settings: Settings = {"cpp.min_chunk_size": _CHUNKS[is_threaded]}
+        return lambda: compile_graph(graph, open_sizes, examples, settings)
 
     compiled = trace_steps(tracing, trace_arrays, steps, [])()
     must_be_open()

@@ -5,7 +5,9 @@ Every kernel takes tensors or Python scalars, at least one of them a tensor, of 
 
 from __future__ import annotations
 
+import math
 import operator
+from functools import cache
 from typing import Final
 
 import numpy as np
@@ -29,6 +31,7 @@ __all__ = [
     "from_bits",
     "integer_product",
     "ordered",
+    "tensors",
     "to_bits",
     "unary_kernels",
 ]
@@ -347,6 +350,28 @@ def _by_sign(op: Primitive, kernel: EngineKernel) -> EngineKernel:
     return wrapped
 
 
+def _compiled_acosh(x: Native) -> Native:
+    rest = x - 1
+    near = torch.log1p(rest + torch.sqrt(rest) * torch.sqrt(rest + 2))
+    return torch.where(x > 1e8, torch.log(x) + math.log(2), near)
+
+
+def _compiled_expm1(x: Native) -> Native:
+    half = torch.clamp(x, min=-80) / 2  # below, it is -1
+    return 2 * torch.exp(half) * torch.sinh(half)
+
+
+_FORMULAS: Final[dict[Primitive, EngineKernel]] = {
+    p.ACOSH: _compiled_acosh,
+    p.ATANH: lambda x: (torch.log1p(x) - torch.log1p(-x)) / 2,
+    p.EXPM1: _compiled_expm1,
+}
+
+
+def _by_formula(op: Primitive, kernel: EngineKernel) -> EngineKernel:
+    return _FORMULAS[op]
+
+
 def _result(op: Primitive, x: Native) -> Native:
     return TO_TORCH[op.results[FROM_TORCH[x.dtype]]]
 
@@ -359,6 +384,7 @@ _WRAPPERS: Final[dict[str, Wrapper]] = {
     "parts": _by_parts,
     "float64": _by_float64,
     "opposite": _by_opposite,
+    "formula": _by_formula,
     "root": _by_root,
     "guarded": _by_guard,
     "signed": _by_sign,
@@ -380,11 +406,14 @@ p.check_kernels("torch", "unary", UNARY)
 p.check_kernels("torch", "binary", BINARY)
 
 
+@cache
 def unary_kernels(kind: str) -> Kernels:
-    """By dtype and primitive, the kernels that conform on a kind of device ("cpu", "cuda")."""
+    """By dtype and primitive, the kernels that conform on a kind of device ("cpu", "cuda"), or
+    compiled for it ("cpu:compiled")."""
     return _kernels(UNARY, kind)
 
 
+@cache
 def binary_kernels(kind: str) -> Kernels:
     """As `unary_kernels`."""
     return _kernels(BINARY, kind)

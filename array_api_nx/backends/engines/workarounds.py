@@ -25,7 +25,8 @@ class Workaround(NamedTuple):
     Attributes
     ----------
     engine : str
-        Of all its devices, or of one kind of them: "torch", "torch:cuda".
+        Of all its devices, of one kind of them, or of programs that its compiler runs there:
+        "torch", "torch:cuda", "torch:cpu:compiled".
     operations : tuple of Primitive
     dtypes : tuple of DType
         Of the operands.
@@ -64,6 +65,8 @@ METHODS: Final[dict[str, str]] = {
     "signed": "zeros given the sign of the divisor",
     "expanded": "operands broadcast before, not while, they are combined",
     "float64": "as float64, and back",
+    "formula": "by functions of which the engine's own are right",
+    "added zero": "0 put in where x + 0 is zero",
     "unsigned": "zeros without a sign",
     "zeroless": "divisors of 0 replaced, and 0 put in for their quotients",
     "none": "nothing",
@@ -245,6 +248,42 @@ WORKAROUNDS: Final[tuple[Workaround, ...]] = (
         "https://github.com/pytorch/pytorch/issues/31250",
     ),
     Workaround(
+        "torch:cpu:compiled",
+        (p.EXPM1,),
+        d.REAL_FLOATING,
+        "formula",
+        "exp(x) - 1, in which small results lose their digits",
+        False,
+        "https://github.com/pytorch/pytorch/issues/189803",
+    ),
+    Workaround(
+        "torch:cpu:compiled",
+        (p.ATANH,),
+        d.REAL_FLOATING,
+        "formula",
+        "a logarithm of (1 + x) / (1 - x), in which small results lose their digits",
+        False,
+        "https://github.com/pytorch/pytorch/issues/198183",
+    ),
+    Workaround(
+        "torch:cpu:compiled",
+        (p.ACOSH,),
+        d.REAL_FLOATING,
+        "formula",
+        "a square that overflows",
+        False,
+        "https://github.com/pytorch/pytorch/issues/198134",
+    ),
+    Workaround(
+        "torch:cpu:compiled",
+        (p.ERF,),
+        (d.float32,),
+        "float64",
+        "small results lose their digits",
+        False,
+        "https://github.com/pytorch/pytorch/issues/198183",
+    ),
+    Workaround(
         "jax:cpu",
         _OF_FLOATS,
         d.REAL_FLOATING,
@@ -324,6 +363,15 @@ WORKAROUNDS: Final[tuple[Workaround, ...]] = (
         "zeros lose their signs, and infinities and NaN give other parts than the standard says",
         False,
         "https://github.com/jax-ml/jax/issues/25679",
+    ),
+    Workaround(
+        "jax:cpu:compiled",
+        (p.ADD, p.SUBTRACT),
+        d.FLOATING,
+        "added zero",
+        "x + 0 is x, also where x is -0",
+        False,
+        "https://github.com/tensorflow/tensorflow/pull/53553",
     ),
     Workaround(
         "cupy",

@@ -411,6 +411,64 @@ def test_auto_compiles_what_is_called_again_and_again(device: xp.Device) -> None
     assert f"compiled by {device.backend.compiler}" in str(function.explain(x))
 
 
+def test_a_program_that_the_compiler_refuses_goes_on_step_by_step(
+    device: xp.Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The compiler is asked once, whatever the sizes, and `explain` says what it answered."""
+    asked = []
+
+    def refuse(*arguments: object, **options: object) -> None:
+        asked.append(arguments)
+        raise RuntimeError("there are no loops today\nand so on")
+
+    if device.backend.compiler == "torch.compile":
+        import torch._dynamo
+
+        monkeypatch.setattr(torch._dynamo, "lookup_backend", lambda name: refuse)
+    else:
+        import jax
+
+        monkeypatch.setattr(jax.stages.Lowered, "compile", refuse)
+
+    def function(x: xp.Array) -> xp.Array:
+        x += 1
+        return 2 * x
+
+    compiled = xp.compile(function)
+    for size in (3, 4):
+        for _ in range(12):
+            x = xp.zeros(size, device=device)
+            assert compiled(x).to_device("cpu").tolist() == [2.0] * size
+            assert x.to_device("cpu").tolist() == [1.0] * size
+    assert len(asked) == 1
+    assert compiled.cache_info().compilations == 0
+    assert "RuntimeError: there are no loops today)" in str(compiled.explain(x)).splitlines()[-1]
+    x = xp.zeros(3, device=device)
+    native = xp.compile(function, engine="native")
+    for _ in range(2):
+        with pytest.raises(CannotCompileError, match=r"no loops today\); use engine='steps'"):
+            native(x)
+    assert len(asked) == 2
+    assert x.to_device("cpu").tolist() == [0.0] * 3
+
+
+@pytest.mark.parametrize("name", ["uint16", "uint32", "uint64"])
+def test_unsigned_integers_are_moved_and_chosen(device: xp.Device, name: str) -> None:
+    def function(x: xp.Array) -> list[xp.Array]:
+        y = xp.asarray(x, copy=True)
+        y[x > 5] = 7
+        z = xp.asarray(x, copy=True)
+        z[1:] = z[:-1]
+        chosen = [xp.where(x > 5, x, 0), xp.where(x > 5, 1, x), xp.where(x > 5, x, y)]
+        moved = [xp.tril(x), xp.triu(x, k=1), xp.sort(x, axis=0), xp.roll(x, 1), xp.flip(x)]
+        return [y, z, *chosen, *moved, xp.take(x, xp.argsort(x[:, 0]), axis=0), xp.clip(x, 2, 9)]
+
+    x = xp.asarray(np.arange(20).reshape(4, 5).astype(name)[::-1], device=device, copy=True)
+    for mine, other in zip(xp.compile(function, engine="native")(x), function(x), strict=True):
+        assert mine.dtype is other.dtype
+        np.testing.assert_array_equal(mine.to_device("cpu"), other.to_device("cpu"))
+
+
 def test_steps_are_not_compiled(device: xp.Device) -> None:
     function = xp.compile(lambda x: 2 * x, engine="steps")
     for _ in range(12):
