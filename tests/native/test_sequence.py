@@ -462,7 +462,7 @@ def one_pass(*sources: Any, kernel: Any = ADD, threads: Any = 1) -> Any:
 
 BAD: list[tuple[str, Any, type[Exception], str]] = [
     ("given", [EIGHT], TypeError, "the arrays given must be a tuple, not list"),
-    ("given", (EIGHT,) * 4097, ValueError, "must have 0 to 4096 items, not 4097"),
+    ("given", (EIGHT,) * 16385, ValueError, "must have 0 to 16384 items, not 16385"),
     ("given", (8,), TypeError, "an array given must be a tuple, not int"),
     ("given", (((8,),),), ValueError, "an array given must have 2 to 2 items, not 1"),
     ("given", (((8,), "f8"),), TypeError, "needs a NumPy dtype"),

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(native is None, reason="without the extension no
 
 
 def operations(function: Callable[..., Any], arguments: int) -> list[str]:
-    run = xp.compile(function).explain(*[xp.ones(100_000)] * arguments).run
+    run = xp.compile(function).explain(*[xp.ones(100_000) for _ in range(arguments)]).run
     assert run is not None
     (only,) = run.passes
     return [step.operation for step in only.steps]
