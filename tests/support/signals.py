@@ -37,6 +37,8 @@ def alarm(handler: Callable[..., Any] = _sound) -> Iterator[None]:
         signal.setitimer(signal.ITIMER_REAL, 0.05)
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        gc.enable()
-        signal.signal(signal.SIGALRM, before)
+        try:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        finally:  # the signal may come just now
+            gc.enable()
+            signal.signal(signal.SIGALRM, before)
