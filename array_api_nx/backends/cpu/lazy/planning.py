@@ -112,6 +112,7 @@ class _Planner:
     def side_outputs(self, computed: Sequence[int], heads: Set[int]) -> list[int]:
         """Of the nodes that a pass computes, those that it stores beside its heads."""
         graph, inside = self.graph, {*computed}
+        inside.update([mean for mean, variance in graph.variances.items() if variance in inside])
         return [
             i
             for i in computed

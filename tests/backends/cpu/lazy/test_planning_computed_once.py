@@ -160,6 +160,22 @@ def test_what_was_computed_meanwhile_does_not_count_as_pending(
     assert len(evaluations) <= 800 // MAX_PENDING + 2
 
 
+def test_a_mean_and_a_variance_of_the_same_elements_store_nothing_else(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def moments(x: xp.Array, y: xp.Array) -> tuple[xp.Array, xp.Array]:
+        products = x * y
+        return xp.mean(products, axis=0), xp.var(products, axis=0)
+
+    plans: list[EvaluationPlan] = []
+    planned = evaluation.planned
+    monkeypatch.setattr(evaluation, "planned", lambda *a: plans.append(planned(*a)) or plans[-1])
+    with settings("process"):
+        xp.evaluate(*moments(xp.ones((2000, 40)), xp.ones((2000, 40))))
+    ((only,),) = plans
+    assert only.outputs == ()
+
+
 def test_constants_do_not_cut_an_expression() -> None:
     with settings("process"):
         x = xp.linspace(0.0, 1.0, 50)
