@@ -276,14 +276,14 @@ def test_reductions_and_scans_of_1_to_70_elements(device: xp.Device, dtype: DTyp
     if device.backend.compiler == "torch.compile" and dtype not in d.COMPLEX:
         # The first length is compiled as a number, and the second leaves it open.
         lengths = sorted(range(1, LENGTHS[-1] + 1), reverse=True)
-        check(functions, *[(x[:n],) for n in lengths for x in whole], roundings=512)
+        check(functions, *[(x[:n],) for n in lengths for x in whole], roundings=1 << 12)
         return
     cut = {
         f"{name} of {n}": lambda x, function=function, n=n: function(x[:n])
         for name, function in functions.items()
         for n in (LENGTHS if dtype not in d.COMPLEX else LENGTHS[1::3])
     }
-    check(cut, *[(x,) for x in whole], roundings=512)
+    check(cut, *[(x,) for x in whole], roundings=1 << 12)
 
 
 def test_reductions_of_rows_and_columns(device: xp.Device) -> None:
