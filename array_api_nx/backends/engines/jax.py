@@ -35,7 +35,7 @@ from ...core.view import View
 from .common_workarounds import EngineKernel
 from .compiled_programs import ArrayFunction, Kinds, Traced, prepare, trace_steps
 from .immutable import Steps, positions, steps
-from .jax_kernels import binary_kernels, unary_kernels
+from .jax_kernels import arrays, binary_kernels, unary_kernels
 from .jax_special import special_functions
 from .namespace import NamespaceBackend, explain_errors, wrap
 
@@ -275,6 +275,8 @@ class JaxBackend(NamespaceBackend):
         first = self.array(x1) if type(x1) is Tensor else x1
         second = self.array(x2) if type(x2) is Tensor else x2
         dtype = next(x.dtype for x in (first, second) if isinstance(x, jax.Array))
+        if dtype == np.uint64:
+            first, second = arrays(first, second)  # JAX refuses numbers of 2**63 and more
         chosen = jnp.where(self.array(condition), first, second)
         return wrap(chosen if chosen.dtype == dtype else chosen.astype(dtype))
 

@@ -23,7 +23,7 @@ from ...contract.primitives import Primitive
 from . import workarounds
 from .common_workarounds import EngineKernel, Kernels, Wrapper, common_wrappers
 
-__all__ = ["binary_kernels", "unary_kernels"]
+__all__ = ["arrays", "binary_kernels", "unary_kernels"]
 
 
 def _rounding(function: EngineKernel) -> EngineKernel:
@@ -207,11 +207,16 @@ def _by_sign_of_zero(op: Primitive, kernel: EngineKernel) -> EngineKernel:
     return wrapped
 
 
+def _by_arrays(op: Primitive, kernel: EngineKernel) -> EngineKernel:
+    return _of_arrays(kernel)
+
+
 _WRAPPERS: Final[dict[str, Wrapper]] = {
     **common_wrappers(jnp, arrays, _on_host, _put),
     "expanded": _by_expanding,
     "float64": _by_float64,
     "added zero": _by_sign_of_zero,
+    "arrays": _by_arrays,
     "unsigned": _by_unsigned,
     "zeroless": _without_zeros,
 }

@@ -67,6 +67,7 @@ METHODS: Final[dict[str, str]] = {
     "float64": "as float64, and back",
     "formula": "by functions of which the engine's own are right",
     "added zero": "0 put in where x + 0 is zero",
+    "arrays": "numbers made arrays before they are combined",
     "unsigned": "zeros without a sign",
     "zeroless": "divisors of 0 replaced, and 0 put in for their quotients",
     "none": "nothing",
@@ -291,6 +292,15 @@ WORKAROUNDS: Final[tuple[Workaround, ...]] = (
         "numbers nearer to zero than the smallest normal one are zeros",
         True,
         "https://github.com/jax-ml/jax/issues/26658",
+    ),
+    Workaround(
+        "jax",
+        (p.ADD, p.MULTIPLY, p.BITWISE_AND, p.BITWISE_OR, p.BITWISE_XOR),
+        (d.uint64,),
+        "arrays",
+        "numbers of 2**63 and more are refused",
+        False,
+        "",
     ),
     Workaround(
         "jax",

@@ -14,6 +14,7 @@ import array_api_nx as xp
 from array_api_nx.backends.engines.devices import ENGINES
 from tests.backends.engines.devices import NAMES
 from tests.backends.engines.devices import device as find
+from tests.support.tables import for_each
 
 CPU = xp.Device("cpu")
 
@@ -525,3 +526,29 @@ def test_products_of_integers_without_a_kernel() -> None:
         x1 = torch.randint(-100, 100, shape, dtype=torch.int8)
         x2 = torch.randint(-100, 100, other, dtype=torch.int8)
         assert torch.equal(integer_product(x1, x2), torch.matmul(x1, x2))
+
+
+LARGE = 2**64 - 17
+
+
+@for_each(
+    "function",
+    [
+        lambda x: x + LARGE,
+        lambda x: LARGE - x,
+        lambda x: x * LARGE,
+        lambda x: LARGE & x,
+        lambda x: x | LARGE,
+        lambda x: x ^ LARGE,
+        lambda x: x // LARGE,
+        lambda x: x < LARGE,
+        lambda x: xp.where(x > 1, x, LARGE),
+        lambda x: xp.maximum(x, LARGE),
+        lambda x: xp.clip(x, 0, LARGE),
+        lambda x: xp.full_like(x, LARGE),
+    ],
+)
+def test_the_largest_numbers_are_combined_with_arrays(device, function):
+    values = np.asarray([1, 2, 2**64 - 1], np.uint64)
+    found = function(xp.asarray(values, device=device))
+    np.testing.assert_array_equal(found.to_device("cpu"), function(xp.asarray(values)))
