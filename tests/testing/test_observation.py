@@ -323,8 +323,8 @@ def test_evaluations_on_the_cpu():
         xp.sum(y)
         assert len(count) == 0
         float(xp.sum(y))
-        xp.evaluate(y)
-        xp.evaluate(y)
+        xp.evaluate(y * 3)
+        xp.evaluate(y)  # it was stored with its sum
         z = y - 3
         y[0] = 1.0
         z.tolist()
