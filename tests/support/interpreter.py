@@ -383,7 +383,7 @@ class Interpreter:
     # Writes whose keys and values are views of what is written
 
     def set_by_own_mask(self, a: int, b: int, c: int) -> Array:
-        flags = xp.reshape(real(self.one(a)) > 2, (-1,))
+        flags = xp.reshape(real(self.one(a)) > 2, (-1,), copy=True)
         n = 1 + b % 3
         into, mask = (flags[n:], flags[:-n]) if c & 1 else (flags[:-n], flags[n:])
         mask = xp.flip(mask) if c & 2 else mask
@@ -393,7 +393,7 @@ class Interpreter:
     def set_by_own_indices(self, a: int, b: int, c: int) -> Array:
         x = real(number(self.one(a)))
         x = xp.where(xp.isfinite(x), xp.abs(x), 0) if x.dtype in _FLOATS else xp.abs(x)
-        indices = xp.reshape(xp.astype(x, xp.int64), (-1,))
+        indices = xp.reshape(xp.astype(x, xp.int64), (-1,), copy=True)
         n = 1 + b % 3
         indices = xp.remainder(indices, max(indices.size - n, 1))
         into, own = (indices[n:], indices[:-n]) if c & 1 else (indices[:-n], indices[n:])
