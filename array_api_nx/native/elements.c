@@ -90,15 +90,27 @@ void copy_elements(int ndim, const npy_intp *shape, char *to, const npy_intp *to
     }
 }
 
-Extent find_extent(int ndim, const npy_intp *shape, const npy_intp *strides, npy_intp itemsize,
-                   const char *data)
+/* From the lowest byte of some elements to the byte after the highest. */
+typedef struct {
+    const char *low, *high;
+} Extent;
+
+/* Whether elements within two extents may share memory. */
+static inline int may_meet(Extent one, Extent other)
+{
+    return one.low < other.high && other.low < one.high;
+}
+
+/* The extent of a layout that has elements, of which the first lies at `data`. */
+static inline Extent find_extent(int ndim, const npy_intp *shape, const npy_intp *strides,
+                                 npy_intp itemsize, const char *data)
 {
     npy_intp low, high;
     find_reach(ndim, shape, strides, &low, &high);
     return (Extent){data + low, data + high + itemsize};
 }
 
-static Extent extent_of(const Tensor *x, const char *data)
+static inline Extent extent_of(const Tensor *x, const char *data)
 {
     return find_extent(x->ndim, x->shape, x->strides, dtypes[x->code].itemsize, data);
 }

@@ -76,21 +76,6 @@ void copy_row(char *to, npy_intp to_step, const char *from, npy_intp from_step, 
 void copy_elements(int ndim, const npy_intp *shape, char *to, const npy_intp *to_strides,
                    const char *from, const npy_intp *from_strides, npy_intp itemsize);
 
-/* From the lowest byte of some elements to the byte after the highest. */
-typedef struct {
-    const char *low, *high;
-} Extent;
-
-/* The extent of a layout that has elements, of which the first lies at `data`. */
-Extent find_extent(int ndim, const npy_intp *shape, const npy_intp *strides, npy_intp itemsize,
-                   const char *data);
-
-/* Whether elements within two extents may share memory. */
-static inline int may_meet(Extent one, Extent other)
-{
-    return one.low < other.high && other.low < one.high;
-}
-
 /* Whether the memory of two arrays that have elements may overlap. `x_data` and `y_data` are where
    their first elements lie. */
 int may_overlap(const Tensor *x, const char *x_data, const Tensor *y, const char *y_data);
