@@ -159,7 +159,7 @@ _traces = 0
 
 @contextmanager
 def _recording(recorder: Recorder, devices: Sequence[Device]) -> Iterator[None]:
-    """Let this context's calls go to `recorder` instead of the devices' backends."""
+    """Let this thread's calls go to `recorder` instead of the devices' backends."""
     global _traces
     for device in devices:
         device.backend.dlpack_device()  # so that it is loaded

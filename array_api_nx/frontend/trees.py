@@ -118,37 +118,34 @@ def flatten(x: Tree, is_leaf: Callable[[Tree], bool]) -> tuple[list[Tree], Struc
         If something that is no array is not hashable.
     """
     leaves: list[Tree] = []
-    return leaves, _flattened(x, is_leaf, leaves, [])
+    return leaves, _flattened(x, is_leaf, leaves, {})
 
 
 def _flattened(
-    x: Tree, is_leaf: Callable[[Tree], bool], leaves: list[Tree], arrays: list[Tree]
+    x: Tree, is_leaf: Callable[[Tree], bool], leaves: list[Tree], numbers: dict[int, int]
 ) -> Structure:
-    """The structure of `x`, whose leaves are appended to `leaves`, those without a state to
-    `arrays`, too."""
+    """The structure of `x`, whose leaves are appended to `leaves`; their numbers there are entered
+    in `numbers`, by the ids of arrays."""
     if is_leaf(x):
         if type(x) is Array:
-            for i, known in enumerate(arrays):
-                if known is x:
-                    return _Repeated(i)
+            number = numbers.setdefault(id(x), len(leaves))
+            if number < len(leaves):
+                return _Repeated(number)
         leaves.append(x)
-        if isinstance(x, Stateful):
-            return _Place(type(x))
-        arrays.append(x)
-        return _ARRAY
+        return _Place(type(x)) if isinstance(x, Stateful) else _ARRAY
     parts = _parts(x)
     if parts is None:
         return _static(x)
     shape, inside = parts
     names = exact_key(shape[2]) if isinstance(x, dict) else None
-    return shape, names, tuple([_flattened(part, is_leaf, leaves, arrays) for part in inside])
+    return shape, names, tuple([_flattened(part, is_leaf, leaves, numbers) for part in inside])
 
 
 _ARRAY = "an array"
 
 
 class _Repeated(NamedTuple):
-    """Where an array was that stands elsewhere, too: by its number among all arrays."""
+    """Where an array was that stands elsewhere, too: by its number among the leaves."""
 
     number: int
 
@@ -258,20 +255,22 @@ def build(
 
 
 def _built(
-    structure: Structure, leaves: Iterator[Tree], arrays: list[Tree], states: list[Stateful]
+    structure: Structure, leaves: Iterator[Tree], placed: list[Tree], states: list[Stateful]
 ) -> Tree:
+    """What `structure` stands for; the leaves are appended to `placed` as they are put in place."""
     if structure is _ARRAY:
-        arrays.append(next(leaves))
-        return arrays[-1]
+        placed.append(next(leaves))
+        return placed[-1]
     if type(structure) is _Repeated:
-        return arrays[structure.number]
+        return placed[structure.number]
     if type(structure) is _Place:
         states.append(structure.kind._stand_in([next(leaves) for _ in range(PARTS)]))
+        placed.append(states[-1])
         return states[-1]
     if type(structure) is _Static:
         return structure.value
     shape, _, inside = structure
-    return _joined(shape, [_built(part, leaves, arrays, states) for part in inside])
+    return _joined(shape, [_built(part, leaves, placed, states) for part in inside])
 
 
 def map_leaves(function: Callable[[Tree], Tree], x: Tree) -> Tree:

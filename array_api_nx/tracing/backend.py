@@ -5,10 +5,10 @@ not exist. Movement is view algebra, as in strided backends, and records nothing
 is a step of the program, under the name of the contract's method. What is written in place gives
 the block a new value, which all its views show.
 
-While a function is traced in one thread (more exactly: one context), a `Switch` stands in for the
-backend of each device: it leads that context to the tracing backend, and everybody else to the
-backend itself. So the function's arrays keep their device, and arrays that it finds outside of
-itself meet the traced ones here; they are constants.
+While a function is traced in one thread, a `Switch` stands in for the backend of each device: it
+leads that thread to the tracing backend, and other threads to the backend itself. So the function's
+arrays keep their device, and arrays that it finds outside of itself meet the traced ones here; they
+are constants.
 """
 
 from __future__ import annotations
