@@ -79,9 +79,9 @@ class Device:
     name : str
     backend : Backend
         Executes primitives on this device.
-    real, complex, integral : DType
+    real, complex, integral : dtype
         The dtypes of new arrays.
-    missing : frozenset of DType
+    missing : frozenset of dtype
         The dtypes that arrays cannot have.
     traits : Traits
         These dtypes, and what else is known of it.

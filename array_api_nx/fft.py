@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from .contract import primitives as p
 from .contract.backend import Handle, Norm
 from .contract.numpy_dtypes import DTypeLike
+from .core import dtypes as d
 from .core.dtypes import COMPLEX, REAL_FLOATING, DType, as_dtype
 from .core.shape import as_int, check_shape, normalise_axis
 from .device import Device, as_device
@@ -526,7 +527,7 @@ def fftfreq(
         Number of elements transformed.
     d : float
         Distance between two samples.
-    dtype : DType, optional
+    dtype : dtype, optional
         A real floating-point dtype; float64 by default.
     device : Device, optional
 
@@ -569,7 +570,7 @@ def rfftfreq(
         Number of elements transformed.
     d : float
         Distance between two samples.
-    dtype : DType, optional
+    dtype : dtype, optional
         A real floating-point dtype; float64 by default.
     device : Device, optional
 
@@ -772,6 +773,6 @@ def _resized(x: Array, axes: tuple[int, ...], sizes: list[int]) -> Array:
     if any(n < m for m, n in pairs):
         handle = backend.shrink(handle, tuple([(0, n if n < m else m) for m, n in pairs]))
     if any(n > m for m, n in pairs):
-        zero = False if x._dtype.kind == "bool" else 0
+        zero = False if x._dtype is d.bool else 0
         handle = backend.pad(handle, tuple([(0, n - m if n > m else 0) for m, n in pairs]), zero)
     return wrap(handle, x._dtype, x._device)

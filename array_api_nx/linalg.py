@@ -324,7 +324,7 @@ def trace(x: Array, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> Ar
         Shape (..., M, N). A numeric dtype.
     offset : int
         As for `diagonal`.
-    dtype : DType, optional
+    dtype : dtype, optional
         What to add in, and the result's dtype; by default as for `sum`.
 
     Returns

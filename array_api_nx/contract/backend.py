@@ -8,8 +8,8 @@ Throughout, **Frontend guarantees** says what a backend may rely on, **Backend m
 For every primitive:
 
 Frontend guarantees: handles come from this backend. Axes are ints counted from the front, in
-range and distinct. Shapes are tuples of non-negative ints without -1. dtypes are `DType` objects
-for which the primitive's row in the table has a result. Names, flags and modes are legal.
+range and distinct. Shapes are tuples of non-negative ints without -1. dtypes are those of `core`
+for which the row of the primitive has a result. Names, flags and modes are legal.
 
 Backend must: return new handles whose shape and dtype are those that the operation and the row
 define, and never change an argument unless the primitive says so. The result of a movement

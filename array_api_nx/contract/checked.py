@@ -14,7 +14,7 @@ from math import ceil, prod
 import numpy as np
 
 from ..core import dtypes as d
-from ..core.dtypes import DType
+from ..core.dtypes import SCALAR_PROMOTION, DType
 from ..core.shape import reduced_shape
 from ..core.symbolic import KnownInts
 from ..core.view import Selection, View
@@ -104,7 +104,7 @@ class CheckedBackend(CheckedMatrices):
         call.owes(prod(self.inner.shape(x)) == 1, "raise ValueError unless there is one element")
         dtype = self.inner.dtype(x)
         kind = next(
-            kind for kind in (complex, float, int, bool) if dtype.with_scalar[kind] is dtype
+            kind for kind in (complex, float, int, bool) if SCALAR_PROMOTION[dtype, kind] is dtype
         )
         call.owes(type(result) is kind, f"return a Python {kind.__name__}")
         return result

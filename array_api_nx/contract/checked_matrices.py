@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 
 from ..core import dtypes as d
-from ..core.dtypes import DType
+from ..core.dtypes import BOUNDS, DType
 from . import primitives as p
 from .backend import Backend, Handle, Norm, Overlap, Padding
 from .checks import REAL_OF, CheckedCall, Shape
@@ -51,7 +51,8 @@ class CheckedMatrices(Backend):
         call.guarantees(base >= 0 and first >= 0 and count >= 0, "counters of at least 0")
         call.guarantees(base + 2 * (first + count) < 2**63, "counters below 2**63")
         if kind == "integers":
-            inside = dtype.min <= low and low + span - 1 <= dtype.max
+            least, most = BOUNDS[dtype]
+            inside = least <= low and low + span - 1 <= most
             call.guarantees(1 <= span <= 2**64 and inside, "a span within the dtype")
         else:
             call.guarantees(low == span == 0, "bounds for integers alone")

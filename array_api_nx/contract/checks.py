@@ -73,7 +73,9 @@ class CheckedCall:
     def _is_handle(self, x: object) -> bool:
         if isinstance(self.backend, StridedBackend):
             return type(x) is Tensor
-        return not isinstance(x, bool | int | float | complex | tuple | np.ndarray | DType | None)
+        return not isinstance(
+            x, bool | int | float | complex | tuple | np.ndarray | np.dtype | None
+        )
 
     # ------------------------------------------------------------------ what arguments are
 
@@ -111,9 +113,7 @@ class CheckedCall:
 
     def scalar(self, value: object, dtype: DType) -> None:
         self.guarantees(
-            type(value) in _SCALARS
-            and d.SCALAR_PROMOTION[dtype, type(value)] is dtype
-            and (type(value) is not int or dtype.min <= value <= dtype.max),
+            d.holds(dtype, value),
             f"a Python scalar that {dtype} represents",
         )
 

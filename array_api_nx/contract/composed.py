@@ -16,7 +16,6 @@ from ..core.symbolic import DimLike, KnownInts
 from ..core.view import View
 from . import primitives as p
 from .events import transferred
-from .numpy_dtypes import TO_NUMPY
 from .primitives import Primitive
 from .ufuncs import UfuncLoop
 
@@ -62,7 +61,7 @@ def apply(backend: Backend, op: UfuncLoop, operands: Sequence[Operand]) -> tuple
     """
     _report_host(backend, *[x for x in operands if type(x) not in _SCALARS])
     arrays = [
-        np.asarray(x, TO_NUMPY[dtype]) if type(x) in _SCALARS else backend.to_host(x)
+        np.asarray(x, dtype) if type(x) in _SCALARS else backend.to_host(x)
         for x, dtype in zip(operands, op.inputs, strict=True)
     ]
     with np.errstate(all="ignore"):
@@ -70,7 +69,7 @@ def apply(backend: Backend, op: UfuncLoop, operands: Sequence[Operand]) -> tuple
     results = found if type(found) is tuple else (found,)
     return tuple(
         [
-            backend.from_host(np.asarray(result, TO_NUMPY[dtype]), copy=False, lent=False)
+            backend.from_host(np.asarray(result, dtype), copy=False, lent=False)
             for result, dtype in zip(results, op.outputs, strict=True)
         ]
     )

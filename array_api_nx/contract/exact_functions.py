@@ -158,7 +158,7 @@ def exact_log(x: Any, dtype: DType, where: Where, *, is_share: bool = False) -> 
     ----------
     x : Any
         Floating-point numbers that Python's operators compute with.
-    dtype : DType
+    dtype : dtype
         Theirs.
     where : callable
     is_share : bool

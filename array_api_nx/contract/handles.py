@@ -5,10 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 from ..core import dtypes as d
-from ..core.dtypes import DType
+from ..core.dtypes import CANONICAL, DType
 from ..explain.explanation import Explanation
 from .arguments import AxisOrder, Handle, Info, Native, Scalar
-from .numpy_dtypes import FROM_NUMPY, WORD, NDArray, suitable
+from .numpy_dtypes import WORD, NDArray, suitable
 
 __all__ = ["Handles"]
 
@@ -86,7 +86,7 @@ class Handles(ABC):
         Backend must: share its memory, unless elements in it are not aligned; raise TypeError for a
         dtype that is not in the table, and BufferError for strides that the engine lacks.
         """
-        if array.dtype not in FROM_NUMPY:
+        if array.dtype not in CANONICAL:
             raise TypeError(f"the standard has no dtype for {array.dtype}; convert the array first")
         return self.from_host(suitable(array, self.word), copy=False)
 

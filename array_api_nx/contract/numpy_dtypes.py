@@ -1,29 +1,23 @@
-"""What `Backend.from_host` takes and `Backend.to_host` gives: NumPy's dtypes, strides, alignment.
+"""What `Backend.from_host` takes and `Backend.to_host` gives: arrays of NumPy.
 
-Here the dtypes of `core` get to know NumPy's: which of them each stands for, and how NumPy's users
-write it. Memory that this package did not allocate may hold its elements at any address, at any
-distance and in either byte order. `suitable` makes of it what backends take.
+Memory that this package did not allocate may hold its elements at any address, at any distance and
+in either byte order. `suitable` makes of it what backends take.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 
 from ..core import dtypes as d
-from ..core.dtypes import DType
-from ..core.frozen import set_slot
+from ..core.dtypes import CANONICAL, DType
 from ..native import native
 
 __all__ = [
-    "FROM_NUMPY",
-    "TO_NUMPY",
     "WORD",
     "DTypeLike",
     "NDArray",
-    "NumPyDType",
     "canonical",
     "has_negative_strides",
     "has_other_bools",
@@ -33,51 +27,17 @@ __all__ = [
 ]
 
 NDArray: TypeAlias = np.ndarray[Any, Any]
-NumPyDType: TypeAlias = np.dtype[Any]
-DTypeLike: TypeAlias = DType | type | str | NumPyDType
+DTypeLike: TypeAlias = DType | type | str
 """What users may write for a dtype. `as_dtype` says which strings and types are dtypes."""
-
-TO_NUMPY: Final[dict[DType, NumPyDType]] = {dtype: np.dtype(dtype.name) for dtype in d.ALL}
-FROM_NUMPY: Final[dict[NumPyDType, DType]] = {ours: dtype for dtype, ours in TO_NUMPY.items()}
 
 WORD: Final = 8
 """The most bytes that loops of NumPy and of the extension want an address to be a multiple of, as
 `alignment` of native/sizes.h says."""
 
-# Integer types of C that have the same bits as another one, which NumPy prefers.
-_CHARACTERS: Final = {
-    character: np.dtype(np.dtype(character).name)
-    for character in np.typecodes["AllInteger"]
-    if np.dtype(np.dtype(character).name).char != character
-}
-
-
-def _spellings() -> Iterator[str | type[np.generic] | NumPyDType]:
-    """What `numpy.dtype` takes for its numeric dtypes, in either byte order."""
-    types = {each for each in np.sctypeDict.values() if issubclass(each, np.number | np.bool)}
-    yield from types
-    yield from map(np.dtype, types)
-    names = [name for name, each in np.sctypeDict.items() if each in types]
-    codes = [*np.typecodes["AllInteger"], *np.typecodes["AllFloat"], "?"]
-    codes += [f"{dtype.kind}{dtype.itemsize}" for dtype in FROM_NUMPY]
-    yield from names
-    yield from [sign + code for code in codes for sign in ("", "<", ">", "=", "|")]
-
-
-for _spelling in _spellings():
-    _found = FROM_NUMPY.get(np.dtype(_spelling))
-    if _found is not None:
-        d.SPELLINGS[_spelling] = _found
-
-# NumPy 2.4 was the first to ask for `__numpy_dtype__`; those before take the attribute `dtype`.
-_protocol = "dtype" if np.lib.NumpyVersion(np.__version__) < "2.4.0" else "__numpy_dtype__"
-for _dtype, _theirs in TO_NUMPY.items():
-    set_slot(_dtype, _protocol, _theirs)
-
 if native is not None:
     _codes = {dtype: code for code, dtype in enumerate(d.ALL)}
     _promotions = bytes([_codes[d.PROMOTION[a, b]] for a in d.ALL for b in d.ALL])
-    native.set_dtypes(d.ALL, tuple(TO_NUMPY.values()), _promotions)
+    native.set_dtypes(d.ALL, _promotions)
 
 
 def has_other_bools(array: NDArray) -> bool:
@@ -104,9 +64,9 @@ def has_negative_strides(array: Any) -> bool:
 
 
 def canonical(array: NDArray) -> NDArray:
-    """`array` with the dtype object of `TO_NUMPY`: C's long and long long are one dtype here."""
-    ours = _CHARACTERS.get(array.dtype.char)
-    return array if ours is None else array.view(ours)
+    """`array` with the dtype object of `core.dtypes`, in this machine's byte order."""
+    dtype = CANONICAL.get(array.dtype)
+    return array if dtype is None or dtype is array.dtype else array.view(dtype)
 
 
 def is_aligned(array: NDArray, word: int = WORD) -> bool:

@@ -31,9 +31,9 @@ class Primitive:
     family : str
         "unary", "binary", "reduce", "arg_reduce", "scan", or the contract's section for the
         primitives that have a method of their own.
-    results : dict of DType to DType
+    results : dict of dtype to dtype
         Result dtype for every operand dtype that a backend must accept.
-    cast_first : dict of DType to DType
+    cast_first : dict of dtype to dtype
         Operand dtypes for which the standard defines nothing but users of NumPy expect an
         answer, with the dtype to cast to first. Backends never see them.
     """

@@ -14,7 +14,7 @@ backend contract, with operands for handles; three methods are not the contract'
 Who runs a program (replay.py, or a backend's own `prepare`) may do an update in the memory of
 `base` if nothing reads that value later (`Program.last_uses`) and it is the result of a step.
 
-Arguments hold operands, `View`, `Primitive`, `UfuncLoop`, `DType`, Python scalars, `Dim` and
+Arguments hold operands, `View`, `Primitive`, `UfuncLoop`, dtypes, Python scalars, `Dim` and
 `Real`, and tuples of those. All symbolic numbers are expressions in `Program.variables`.
 """
 
@@ -28,7 +28,9 @@ from functools import cached_property
 from math import prod
 from typing import Any, NamedTuple, TypeAlias
 
-from ..core.dtypes import DType
+import numpy as np
+
+from ..core.dtypes import CANONICAL, DType
 from ..core.real import Real, largest, source
 from ..core.symbolic import Dim, DimLike, Number, Sizes, Var, dim_of_var
 from ..core.view import View
@@ -299,7 +301,7 @@ class Program:
                 f"the program reads {len(self.constants)} arrays from outside of its function, "
                 "which cannot be pickled with it; make them arguments"
             )
-        return Program, tuple([getattr(self, field.name) for field in fields(self)])
+        return _unpickled, tuple([getattr(self, field.name) for field in fields(self)])
 
     # ------------------------------------------------------------------ text
 
@@ -349,6 +351,21 @@ class Program:
         if isinstance(x, tuple | list):
             return f"({', '.join(map(self._text, x))}{',' if len(x) == 1 else ''})"
         return str(x)
+
+
+def _unpickled(*parts: Argument) -> Program:
+    """The program of the fields in a pickle. NumPy's dtypes come out of pickles as other objects
+    that are equal, where everything else compares dtypes by identity."""
+    return Program(*[_with_canonical_dtypes(part) for part in parts])
+
+
+def _with_canonical_dtypes(x: Argument) -> Argument:
+    if isinstance(x, np.dtype):
+        return CANONICAL[x]
+    if isinstance(x, tuple):
+        parts = [_with_canonical_dtypes(part) for part in x]
+        return tuple(parts) if type(x) is tuple else type(x)(*parts)
+    return x
 
 
 def shape_text(shape: Sizes) -> str:

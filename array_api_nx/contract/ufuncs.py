@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from ..core.dtypes import DType
+from ..core.dtypes import CANONICAL, DType
 
 __all__ = ["UfuncLoop", "ufunc_loop"]
 
@@ -28,7 +28,7 @@ class UfuncLoop:
     ufunc : numpy.ufunc
         Without a signature of core dimensions: it computes element by element.
     name : str
-    inputs, outputs : tuple of DType
+    inputs, outputs : tuple of dtype
         What the ufunc takes, and what it gives.
     wanted : int or None
         The number of the output that is wanted; None for all of them, or the only one.
@@ -80,5 +80,7 @@ def ufunc_loop(
     key = ufunc, inputs, outputs, wanted
     found = _known.get(key)
     if found is None:
+        # Those from a pickle equal the dtypes of `core`, and are other objects.
+        inputs, outputs = [tuple([CANONICAL[x] for x in each]) for each in (inputs, outputs)]
         found = _known.setdefault(key, UfuncLoop(ufunc, inputs, outputs, wanted))
     return found

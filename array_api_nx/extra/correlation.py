@@ -55,7 +55,7 @@ def cov(
         1-D, integral: how often each observation was made.
     aweights : Array, optional
         1-D, real: how much each observation counts.
-    dtype : DType, optional
+    dtype : dtype, optional
         A floating-point dtype to compute in; by default at least float64.
 
     Returns

@@ -78,7 +78,7 @@ def logspace(
         The first and the last exponent.
     num : int
     base : int or float
-    dtype : DType, optional
+    dtype : dtype, optional
         A floating-point dtype; float64 or complex128 by default.
     device : Device or str, optional
     endpoint : bool

@@ -19,7 +19,7 @@ def cumprod(x: Array, /, axis: int | None = None, dtype: DTypeLike | None = None
         Numeric or bool.
     axis : int, optional
         Without it the elements are taken in row-major order.
-    dtype : DType, optional
+    dtype : dtype, optional
         As in `cumulative_prod`.
 
     Returns
@@ -53,7 +53,7 @@ def cumsum(x: Array, /, axis: int | None = None, dtype: DTypeLike | None = None)
         Numeric or bool.
     axis : int, optional
         Without it the elements are taken in row-major order.
-    dtype : DType, optional
+    dtype : dtype, optional
         As in `cumulative_sum`.
 
     Returns

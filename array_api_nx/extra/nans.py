@@ -120,7 +120,7 @@ def nancumprod(x: Array, /, axis: int | None = None, dtype: DTypeLike | None = N
         Numeric or bool.
     axis : int, optional
         The axis to go along; by default the array is flattened.
-    dtype : DType, optional
+    dtype : dtype, optional
         Numeric; what to convert elements to first. By default floating-point dtypes stay, bool
         and signed integers become int64, unsigned integers uint64.
 
@@ -157,7 +157,7 @@ def nancumsum(x: Array, /, axis: int | None = None, dtype: DTypeLike | None = No
         Numeric or bool.
     axis : int, optional
         The axis to go along; by default the array is flattened.
-    dtype : DType, optional
+    dtype : dtype, optional
         Numeric; what to convert elements to first. By default floating-point dtypes stay, bool
         and signed integers become int64, unsigned integers uint64.
 
@@ -243,7 +243,7 @@ def nanmean(
         Numeric or bool.
     axis : int or tuple of int, optional
         Axes to reduce; all by default.
-    dtype : DType, optional
+    dtype : dtype, optional
         Floating-point; what to convert elements to first.
     keepdims : bool
         Whether reduced axes stay, with size 1.
@@ -378,7 +378,7 @@ def nanprod(
         Numeric or bool.
     axis : int or tuple of int, optional
         Axes to reduce; all by default.
-    dtype : DType, optional
+    dtype : dtype, optional
         Numeric; what to convert elements to first. By default floating-point dtypes stay, bool
         and signed integers become int64, unsigned integers uint64.
     keepdims : bool
@@ -477,7 +477,7 @@ def nanstd(
     ----------
     x : Array
     axis : int or tuple of int, optional
-    dtype : DType, optional
+    dtype : dtype, optional
     ddof, correction : int or float
     keepdims : bool
 
@@ -511,7 +511,7 @@ def nansum(
         Numeric or bool.
     axis : int or tuple of int, optional
         Axes to reduce; all by default.
-    dtype : DType, optional
+    dtype : dtype, optional
         Numeric; what to convert elements to first. By default floating-point dtypes stay, bool
         and signed integers become int64, unsigned integers uint64.
     keepdims : bool
@@ -558,7 +558,7 @@ def nanvar(
         Numeric or bool.
     axis : int or tuple of int, optional
         Axes to reduce; all by default.
-    dtype : DType, optional
+    dtype : dtype, optional
         Floating-point; what to convert elements to first.
     ddof, correction : int or float
         Degrees of freedom to take off the number of elements in the divisor: NumPy's name for it,

@@ -17,9 +17,9 @@ import numpy as np
 
 from ..config import hints
 from ..contract.callers import warn
-from ..contract.numpy_dtypes import FROM_NUMPY, NDArray
+from ..contract.numpy_dtypes import NDArray
 from ..core import dtypes as d
-from ..core.dtypes import DType
+from ..core.dtypes import CANONICAL, DType
 from ..core.shape import normalise_axes
 from ..device import nearest
 from ..frontend import elementwise
@@ -190,7 +190,7 @@ def quantile_of(
     if method not in _DISCRETE:
         result = dtype if dtype in d.REAL_FLOATING else x._device.real
         if type(q) is not float and type(q) is not int:
-            asked = nearest(FROM_NUMPY[probabilities.dtype], x._device)
+            asked = nearest(CANONICAL[probabilities.dtype], x._device)
             result = d.promote(result, asked)
     slices, along, kept = _along_one_axis(x, axis)
     if not probabilities.size:

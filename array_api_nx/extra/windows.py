@@ -263,7 +263,7 @@ def max_pool(
         refuse_dtype(p.MAXIMUM, x.dtype)
     window = Window(kernel_size, kernel_size if stride is None else stride, dilation, padding)
     counts = window.check_pooling(x.shape)
-    least = -inf if x.dtype in d.FLOATING else x.dtype.min
+    least = -inf if x.dtype in d.FLOATING else d.BOUNDS[x.dtype][0]
     return _pooled(p.MAXIMUM, x, window, counts, least)
 
 

@@ -16,7 +16,7 @@ from .missing_attributes import INSTEAD, MissingAttribute
 
 if TYPE_CHECKING:
     from ..contract.backend import Handle
-    from ..contract.numpy_dtypes import DTypeLike, NDArray, NumPyDType
+    from ..contract.numpy_dtypes import DTypeLike, NDArray
     from ..core.dtypes import DType
     from ..device import Device
 
@@ -184,7 +184,7 @@ class Array:
     # ------------------------------------------------------------------ exchange
 
     @with_twin
-    def __array__(self, dtype: NumPyDType | None = None, copy: bool | None = None) -> NDArray:
+    def __array__(self, dtype: DType | None = None, copy: bool | None = None) -> NDArray:
         """A NumPy array that shares this array's memory, or a copy of it (device cpu only)."""
         return interop.to_numpy(self, dtype, copy)
 
@@ -526,7 +526,7 @@ class Array:
 
         Parameters
         ----------
-        dtype : DType, optional
+        dtype : dtype, optional
             Numeric, as that of the array must be. If its elements are of another size, the last
             axis shrinks or grows, and must be contiguous. That of the array by default.
 

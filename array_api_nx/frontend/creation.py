@@ -10,9 +10,9 @@ import numpy as np
 
 from ..config import hints
 from ..contract import primitives as p
-from ..contract.numpy_dtypes import FROM_NUMPY, DTypeLike
+from ..contract.numpy_dtypes import DTypeLike
 from ..core import dtypes as d
-from ..core.dtypes import DType, as_dtype
+from ..core.dtypes import CANONICAL, DType, as_dtype
 from ..core.real import real
 from ..core.shape import as_count, as_int, as_shape, check_shape
 from ..core.symbolic import Dim, Outcome
@@ -72,7 +72,7 @@ def arange(
     ----------
     start, stop, step : int or float
         With one number, that is `stop` and `start` is 0.
-    dtype : DType, optional
+    dtype : dtype, optional
         int64 for ints, else float64. Not bool. An integer dtype needs a `start` and a `step`
         without fractions.
     device : Device or str, optional
@@ -161,7 +161,7 @@ def asarray(
         An array (ours; NumPy's; an engine's, such as a PyTorch tensor; another library's with
         DLPack), a Python or NumPy scalar, a nested sequence of those, or an object with the buffer
         protocol.
-    dtype : DType, optional
+    dtype : dtype, optional
         That of `obj` by default; for Python scalars bool, int64, float64 or complex128. An integer
         dtype drops fractions. What is an array here, or an engine's, is converted as by `astype`.
     device : Device or str, optional
@@ -187,7 +187,7 @@ def asarray(
 
     Standard: creation functions.
     """
-    if dtype is not None and type(dtype) is not DType:
+    if dtype is not None:
         dtype = as_dtype(dtype)
     if type(obj) is Array:
         return _converted(obj, dtype, device, copy)
@@ -220,7 +220,7 @@ def asarray(
     lent = not isinstance(obj, list | tuple)
     if not lent and dtype is None and target.missing:
         # The default dtype is that of the device, and not NumPy's.
-        found = FROM_NUMPY.get(array.dtype)
+        found = CANONICAL.get(array.dtype)
         dtype = None if found is None else nearest(found, target)
     return interop.from_numpy(array, dtype, target, copy, lent=lent)
 
@@ -253,7 +253,7 @@ def empty(
     Parameters
     ----------
     shape : int or tuple of int
-    dtype : DType, optional
+    dtype : dtype, optional
         float64 by default.
     device : Device or str, optional
 
@@ -282,7 +282,7 @@ def empty_like(
     Parameters
     ----------
     x : Array
-    dtype : DType, optional
+    dtype : dtype, optional
         That of `x` by default.
     device : Device or str, optional
         That of `x` by default.
@@ -315,7 +315,7 @@ def eye(
         Square if `n_cols` is None.
     k : int
         Which diagonal: above the main one if positive, below it if negative.
-    dtype : DType, optional
+    dtype : dtype, optional
         float64 by default.
     device : Device or str, optional
 
@@ -392,7 +392,7 @@ def full(
     ----------
     shape : int or tuple of int
     fill_value : scalar or 0-d Array
-    dtype : DType, optional
+    dtype : dtype, optional
         That of the value by default: bool, int64, float64 or complex128 for Python scalars. An
         integer dtype drops the fraction of the value. An array is converted as by `astype`.
     device : Device or str, optional
@@ -451,7 +451,7 @@ def full_like(
     ----------
     x : Array
     fill_value : scalar or 0-d Array
-    dtype : DType, optional
+    dtype : dtype, optional
         That of `x` by default, which must then hold the value with its fraction. One that is named
         is taken as in `full`.
     device : Device or str, optional
@@ -502,7 +502,7 @@ def linspace(
     ----------
     start, stop : int, float or complex
     num : int
-    dtype : DType, optional
+    dtype : dtype, optional
         A floating-point dtype; float64 or complex128 by default. For an integer dtype the values
         are rounded down.
     device : Device or str, optional
@@ -612,7 +612,7 @@ def ones(
     Parameters
     ----------
     shape : int or tuple of int
-    dtype : DType, optional
+    dtype : dtype, optional
         float64 by default.
     device : Device or str, optional
 
@@ -636,7 +636,7 @@ def _constant(
     target = (_hints.device or as_device(None)) if device is None else as_device(device)
     if dtype is None:
         dtype = target.real
-    elif type(dtype) is not DType:
+    else:
         dtype = as_dtype(dtype)
     if target.missing:
         available(dtype, target)
@@ -658,7 +658,7 @@ def ones_like(
     Parameters
     ----------
     x : Array
-    dtype : DType, optional
+    dtype : dtype, optional
         That of `x` by default.
     device : Device or str, optional
         That of `x` by default.
@@ -746,7 +746,7 @@ def zeros(
     Parameters
     ----------
     shape : int or tuple of int
-    dtype : DType, optional
+    dtype : dtype, optional
         float64 by default.
     device : Device or str, optional
 
@@ -773,7 +773,7 @@ def zeros_like(
     Parameters
     ----------
     x : Array
-    dtype : DType, optional
+    dtype : dtype, optional
         That of `x` by default.
     device : Device or str, optional
         That of `x` by default.

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..contract.numpy_dtypes import DTypeLike
 from ..core import dtypes as d
-from ..core.dtypes import KINDS, SCALAR_PROMOTION, DType, as_dtype, promote
+from ..core.dtypes import BOUNDS, KINDS, SCALAR_PROMOTION, DType, as_dtype, promote
 from ..device import Device, as_device, available
 from ..native import with_twin
 from .array import Array
@@ -27,7 +27,7 @@ def astype(
     Parameters
     ----------
     x : Array
-    dtype : DType
+    dtype : dtype
         Or a Python type, or NumPy's dtype, scalar type or name, as wherever a dtype is asked for.
     copy : bool
         False returns `x` itself if nothing changes.
@@ -49,8 +49,7 @@ def astype(
     """
     if type(x) is not Array:
         only_array(x)
-    if type(dtype) is not DType:
-        dtype = as_dtype(dtype)
+    dtype = as_dtype(dtype)
     if device is not None:
         target = as_device(device)
         if target is not x._device:
@@ -80,6 +79,11 @@ def refuse_loss(from_: DType, to: DType) -> None:
 def view_as(x: Array, dtype: DTypeLike | None) -> Array:
     """`Array.view`: see there."""
     backend = x._device.backend
+    if dtype is not None and not np.dtype(dtype).isnative:
+        raise TypeError(
+            f"bytes are read in the byte order of this machine, not as {dtype!r}; read them with "
+            "np.asarray(x).view(dtype), or swap them there with byteswap()"
+        )
     new = x._dtype if dtype is None else available(as_dtype(dtype), x._device)
     if new is x._dtype:
         return wrap(x._handle, new, x._device)
@@ -114,8 +118,8 @@ def can_cast(from_: DTypeLike | Array, to: DTypeLike, /) -> bool:
 
     Parameters
     ----------
-    from_ : DType or Array
-    to : DType
+    from_ : dtype or Array
+    to : dtype
 
     Returns
     -------
@@ -171,7 +175,7 @@ def finfo(type: DTypeLike | Array, /) -> FloatInfo:
 
     Parameters
     ----------
-    type : DType or Array
+    type : dtype or Array
         A complex dtype stands for that of its parts.
 
     Returns
@@ -197,7 +201,7 @@ def iinfo(type: DTypeLike | Array, /) -> IntInfo:
 
     Parameters
     ----------
-    type : DType or Array
+    type : dtype or Array
 
     Returns
     -------
@@ -214,7 +218,8 @@ def iinfo(type: DTypeLike | Array, /) -> IntInfo:
     dtype = _dtype_of(type)
     if dtype not in d.INTEGRAL:
         raise TypeError(f"iinfo takes integer dtypes, not {dtype}; use finfo for floats")
-    return IntInfo(8 * dtype.itemsize, dtype.max, dtype.min, dtype)
+    low, high = BOUNDS[dtype]
+    return IntInfo(8 * dtype.itemsize, high, low, dtype)
 
 
 @with_twin
@@ -223,8 +228,8 @@ def isdtype(dtype: DTypeLike, kind: DTypeLike | tuple[DTypeLike, ...]) -> bool:
 
     Parameters
     ----------
-    dtype : DType
-    kind : DType, str or tuple of those
+    dtype : dtype
+    kind : dtype, str or tuple of those
         ``"bool"``, ``"signed integer"``, ``"unsigned integer"``, ``"integral"``,
         ``"real floating"``, ``"complex floating"``, ``"numeric"``, a dtype, or several.
 
@@ -239,8 +244,7 @@ def isdtype(dtype: DTypeLike, kind: DTypeLike | tuple[DTypeLike, ...]) -> bool:
 
     Standard: data type functions.
     """
-    if type(dtype) is not DType:
-        dtype = as_dtype(dtype)
+    dtype = as_dtype(dtype)
     if isinstance(kind, str):
         # A name such as "float" would be taken for a kind by who writes it; as in NumPy, a single
         # dtype is not asked for by name.
@@ -265,13 +269,13 @@ def result_type(*arrays_and_dtypes: Array | DTypeLike | bool | int | float | com
 
     Parameters
     ----------
-    *arrays_and_dtypes : Array, DType or Python scalar
+    *arrays_and_dtypes : Array, dtype or Python scalar
         Scalars are weak: they change the kind, but never the precision. Scalars alone give
         default dtypes.
 
     Returns
     -------
-    DType
+    dtype
 
     Raises
     ------

@@ -16,11 +16,10 @@ import numpy as np
 
 from ..config import hints
 from ..contract import primitives as p
-from ..contract.numpy_dtypes import FROM_NUMPY, TO_NUMPY
 from ..contract.primitives import Primitive
 from ..core import dtypes as d
 from ..core.declined import DECLINED
-from ..core.dtypes import PROMOTION, SCALAR_PROMOTION, DType
+from ..core.dtypes import BOUNDS, CANONICAL, PROMOTION, SCALAR_PROMOTION, DType, holds
 from ..core.real import Real
 from ..core.shape import broadcast_shapes, check_shape, normalise_axes, normalise_axis
 from ..core.symbolic import Dim
@@ -157,12 +156,13 @@ def check_scalar(x: object, dtype: DType) -> PythonScalar:
             f"the scalar with {advice}()"
         )
     known: Any = x
-    if kind is int and not dtype.min <= known <= dtype.max:
+    low, high = BOUNDS[dtype]
+    if kind is int and not low <= known <= high:
         if dtype in d.FLOATING:
             raise OverflowError(
                 f"a Python int is out of range for dtype {dtype}; give a float, such as inf"
             )
-        wider = holding(int(known), dtype.min, dtype.max)
+        wider = holding(int(known), low, high)
         refuse_range(
             int(known),
             dtype,
@@ -175,16 +175,21 @@ def check_scalar(x: object, dtype: DType) -> PythonScalar:
 def holding(*values: int | float) -> DType:
     """The first integer dtype that holds all values; float64 if there is none."""
     low, high = min(values), max(values)
-    return next((each for each in d.INTEGRAL if each.min <= low and high <= each.max), d.float64)
+    for dtype in d.INTEGRAL:
+        least, most = BOUNDS[dtype]
+        if least <= low and high <= most:
+            return dtype
+    return d.float64
 
 
 def refuse_range(value: int, dtype: DType, advice: str) -> NoReturn:
     """Raise the OverflowError for an int that an integer dtype does not hold."""
     # Python refuses to print the longest ints.
     bits = value.bit_length()
+    low, high = BOUNDS[dtype]
     raise OverflowError(
         f"the scalar {value if bits <= 128 else f'of {bits} bits'} is out of range for dtype "
-        f"{dtype} ({dtype.min} to {dtype.max}); {advice}"
+        f"{dtype} ({low} to {high}); {advice}"
     )
 
 
@@ -199,7 +204,7 @@ def as_array(x: object, name: str = "x") -> ArrayOrScalar:
     if type(x) is Array:
         return x
     if isinstance(x, np.generic):
-        dtype = FROM_NUMPY.get(x.dtype)
+        dtype = CANONICAL.get(x.dtype)
         if dtype is None:
             raise TypeError(
                 f"{name} is a NumPy scalar of dtype {x.dtype}, which the standard lacks; "
@@ -208,7 +213,7 @@ def as_array(x: object, name: str = "x") -> ArrayOrScalar:
         device = hints.device or default_device()
         if device.missing:
             dtype = nearest(dtype, device)
-            x = TO_NUMPY[dtype].type(x)
+            x = dtype.type(x)
         handle = device.backend.from_host(np.asarray(x), copy=False, lent=False)
         return wrap(handle, dtype, device)
     kind = scalar_type(x)
@@ -267,7 +272,7 @@ def operands(*values: object) -> tuple[list[ArrayOrScalar], DType, Device]:
     -------
     operands : list
         Arrays and Python scalars, of which at least one is an array.
-    dtype : DType
+    dtype : dtype
         What they promote to.
     device : Device
 
@@ -398,15 +403,11 @@ def binary(op: Primitive, x1: ArrayOrScalar, x2: ArrayOrScalar, foreign: object 
             alike = x2._dtype is dtype and x2._device is device
             second = x2._handle
         else:
-            alike = dtype.with_scalar.get(type(x2)) is dtype and (
-                type(x2) is not int or dtype.min <= x2 <= dtype.max
-            )
+            alike = holds(dtype, x2)
             second = x2
     elif type(x2) is Array:
         dtype, device = x2._dtype, x2._device
-        alike = dtype.with_scalar.get(type(x1)) is dtype and (
-            type(x1) is not int or dtype.min <= x1 <= dtype.max
-        )
+        alike = holds(dtype, x1)
         first, second = x1, x2._handle
     else:
         return _binary(op, x1, x2, foreign)
@@ -430,9 +431,9 @@ def _binary(op: Primitive, x1: ArrayOrScalar, x2: ArrayOrScalar, foreign: object
     if type(a) is Array and type(b) is Array and a._device is b._device:
         dtype, device = PROMOTION[a._dtype, b._dtype], a._device
     elif type(a) is Array and type(b) in _SCALARS:
-        dtype, device = a._dtype.with_scalar[type(b)], a._device
+        dtype, device = SCALAR_PROMOTION[a._dtype, type(b)], a._device
     elif type(b) is Array and type(a) in _SCALARS:
-        dtype, device = b._dtype.with_scalar[type(a)], b._device
+        dtype, device = SCALAR_PROMOTION[b._dtype, type(a)], b._device
     elif foreign is NotImplemented and not (is_operand(a) and is_operand(b)):
         return DECLINED
     else:
@@ -444,7 +445,7 @@ def _binary(op: Primitive, x1: ArrayOrScalar, x2: ArrayOrScalar, foreign: object
         if type(a) is not Array or type(b) is not Array:
             if is_beyond(a, dtype) or is_beyond(b, dtype):
                 # All elements are on one side of the scalar, as any value of the dtype shows.
-                verdict = compare(*[dtype.min if type(x) is Array else x for x in (a, b)])
+                verdict = compare(*[BOUNDS[dtype][0] if type(x) is Array else x for x in (a, b)])
                 (shape,) = [x.shape for x in (a, b) if type(x) is Array]
                 return wrap(device.backend.full(shape, d.bool, verdict), d.bool, device)
         elif (a._dtype, b._dtype) in d.ROUNDED:
@@ -471,7 +472,8 @@ _COMPARISONS: Final[dict[Primitive, Callable[..., bool]]] = {
 def is_beyond(x: object, dtype: DType) -> TypeGuard[int]:
     """Whether `x` is a Python int, and `dtype` an integer dtype that does not hold it."""
     known: Any = x
-    return scalar_type(x) is int and dtype in d.INTEGRAL and not dtype.min <= known <= dtype.max
+    low, high = BOUNDS[dtype]
+    return scalar_type(x) is int and dtype in d.INTEGRAL and not low <= known <= high
 
 
 def _compare_unrounded(op: Primitive, a: Array, b: Array) -> Array:
@@ -493,7 +495,7 @@ def with_sign_of(other: Array, x: Array) -> tuple[Array, Array]:
     """
     if other._dtype is d.uint64:
         return cast(x, d.uint64), binary(p.LESS, x, 0)
-    return cast(x, d.int64), binary(p.GREATER, x, d.int64.max)
+    return cast(x, d.int64), binary(p.GREATER, x, BOUNDS[d.int64][1])
 
 
 def answered(x: Array, mask: Array, verdict: bool) -> Array:
@@ -548,9 +550,7 @@ def inplace(op: Primitive, x: Array, other: ArrayOrScalar) -> Array:
                 and backend.shape(other._handle) == backend.shape(x._handle)
             ):
                 value = other._handle
-        elif dtype.with_scalar.get(type(other)) is dtype and (
-            type(other) is not int or dtype.min <= other <= dtype.max
-        ):
+        elif holds(dtype, other):
             value = other
         if value is not None and backend.read_only_reason(x._handle) is None:
             try:

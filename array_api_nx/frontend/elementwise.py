@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ..contract import primitives as p
 from ..contract.backend import Operand
-from ..core.dtypes import INTEGRAL, SCALAR_PROMOTION, DType
+from ..core.dtypes import BOUNDS, INTEGRAL, DType, holds
 from ..core.shape import broadcast_shapes
 from ..native import with_twin
 from .array import Array
@@ -548,19 +548,12 @@ def clip(
         dtype = x._dtype
         if (
             (min is not None or max is not None)
-            and (min is None or _is_value(min, dtype))
-            and (max is None or _is_value(max, dtype))
+            and (min is None or holds(dtype, min))
+            and (max is None or holds(dtype, max))
         ):
             device = x._device
             return wrap(device.backend.clip(x._handle, min, max), dtype, device)
     return _clip(x, min, max)
-
-
-def _is_value(limit: Array | int | float, dtype: DType) -> bool:
-    """Whether `limit` is a Python scalar that `dtype` represents."""
-    return SCALAR_PROMOTION.get((dtype, type(limit))) is dtype and (
-        type(limit) is not int or dtype.min <= limit <= dtype.max
-    )
 
 
 def _clip(x: Array, low: Array | int | float | None, high: Array | int | float | None) -> Array:
@@ -591,7 +584,7 @@ def _limit(limit: ArrayOrScalar, dtype: DType) -> Operand:
     if type(limit) is Array:
         return cast(limit, dtype)._handle
     if type(limit) is int and dtype in INTEGRAL:
-        return sorted((dtype.min, limit, dtype.max))[1]
+        return sorted((limit, *BOUNDS[dtype]))[1]
     return check_scalar(limit, dtype)
 
 

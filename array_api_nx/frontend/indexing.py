@@ -10,6 +10,7 @@ import numpy as np
 from ..contract import primitives as p
 from ..contract.backend import Handle, Keys, Operand
 from ..core import dtypes as d
+from ..core.dtypes import holds
 from ..core.indexing import (
     IndexArray,
     Key,
@@ -192,9 +193,7 @@ def _stored(x: Array, value: ArrayOrScalar) -> Operand:
         if value._dtype is dtype and value._device is x._device:
             return value._handle
     else:
-        if dtype.with_scalar.get(type(value)) is dtype and (
-            type(value) is not int or dtype.min <= value <= dtype.max
-        ):
+        if holds(dtype, value):
             return value
         if isinstance(value, np.ndarray) and value.size == 1:
             # One number, as xarray wraps what it is to write.
@@ -252,9 +251,9 @@ def _as_int64(indices: Array) -> Array:
     """Indices as int64; IndexError for a uint64 that would wrap around."""
     if indices._dtype is d.uint64 and not indices._device.backend.has_elements(indices._handle):
         # Too large an index stays too large, and is refused when there are elements.
-        return int64_operand(binary(p.MINIMUM, indices, int(d.int64.max)))
+        return int64_operand(binary(p.MINIMUM, indices, d.BOUNDS[d.int64][1]))
     if indices._dtype is d.uint64 and reduce(
-        p.ANY, binary(p.GREATER, indices, int(d.int64.max)), None, False
+        p.ANY, binary(p.GREATER, indices, d.BOUNDS[d.int64][1]), None, False
     ):
         raise IndexError("an index is out of range: it exceeds the largest int64")
     return int64_operand(indices)

@@ -14,10 +14,7 @@ from ..contract.backend import Native
 from ..contract.callers import warn
 from ..contract.events import transferred
 from ..contract.numpy_dtypes import (
-    FROM_NUMPY,
-    TO_NUMPY,
     NDArray,
-    NumPyDType,
     canonical,
     has_negative_strides,
     has_other_bools,
@@ -26,7 +23,7 @@ from ..contract.numpy_dtypes import (
     zeros_and_ones,
 )
 from ..core import dtypes as d
-from ..core.dtypes import DType
+from ..core.dtypes import BOUNDS, CANONICAL, DType
 from ..core.shape import MAX_NDIM, index_of
 from ..core.symbolic import Dim
 from ..device import Device, as_device, available, default_device, device_of
@@ -290,7 +287,7 @@ def _with_long_ints(obj: Sequence[Foreign], array: NDArray, dtype: DType | None)
         extremes = int(min(elements)), int(max(elements))
         for value in extremes:
             scalar_value(value, dtype or d.int64, *extremes)
-        return np.asarray(elements, TO_NUMPY[dtype or d.int64]).reshape(array.shape)
+        return np.asarray(elements, (dtype or d.int64)).reshape(array.shape)
     if array.dtype.kind != "O":
         return array
     if not kinds <= {bool, int, float, complex}:
@@ -301,7 +298,7 @@ def _with_long_ints(obj: Sequence[Foreign], array: NDArray, dtype: DType | None)
     floating = d.complex128 if complex in kinds else d.float64
     for element in elements:
         check_scalar(element, floating)
-    return array.astype(TO_NUMPY[floating])
+    return array.astype(floating)
 
 
 def from_numpy(
@@ -320,7 +317,7 @@ def from_numpy(
     OverflowError
         If a value is out of range of an integer dtype.
     """
-    found = FROM_NUMPY.get(array.dtype)
+    found = CANONICAL.get(array.dtype)
     if found is None or (dtype is not None and dtype is not found) or not _takes(device, array):
         return _from_other(array, dtype, device, copy)
     if copy is False and not device.backend.shares_host:
@@ -342,7 +339,7 @@ def _takes(device: Device, array: NDArray) -> bool:
 def _from_other(array: NDArray, dtype: DType | None, device: Device, copy: bool | None) -> Array:
     """The rest of `from_numpy`: conversions, foreign memory, errors."""
     native = array.dtype.newbyteorder("=")
-    found = FROM_NUMPY.get(native)
+    found = CANONICAL.get(native)
     if found is None:
         raise TypeError(
             f"the standard has no dtype for NumPy's {array.dtype}; convert the array with "
@@ -359,7 +356,8 @@ def _from_other(array: NDArray, dtype: DType | None, device: Device, copy: bool 
         if dtype in d.INTEGRAL and array.size and not d.can_cast(found, dtype):
             # Of numbers with NaN among them both extremes are NaN.
             low, high = [_whole(extreme(array, None).item()) for extreme in _EXTREMES]
-            if not dtype.min <= low <= high <= dtype.max:
+            least, most = BOUNDS[dtype]
+            if not least <= low <= high <= most:
                 for value in (low, high):
                     scalar_value(value, dtype, low, high)
         reasons.append(f"its dtype is {found}, not {dtype}")
@@ -367,12 +365,12 @@ def _from_other(array: NDArray, dtype: DType | None, device: Device, copy: bool 
         reasons.append(f"it has bools other than 0 and 1, which device {device} does not take")
     if copy is False:
         raise ValueError(f"the array cannot be shared: {' and '.join(reasons)}; use copy=None")
-    converted = zeros_and_ones(located(array.astype, TO_NUMPY[available(dtype, device)]))
+    converted = zeros_and_ones(located(array.astype, (available(dtype, device))))
     handle = device.backend.from_host(converted, copy=False, lent=False)
     return wrap(handle, dtype, device)
 
 
-def to_numpy(x: Array, dtype: NumPyDType | None = None, copy: bool | None = None) -> NDArray:
+def to_numpy(x: Array, dtype: DType | None = None, copy: bool | None = None) -> NDArray:
     """`Array.__array__`: see there.
 
     Raises
@@ -387,7 +385,7 @@ def to_numpy(x: Array, dtype: NumPyDType | None = None, copy: bool | None = None
     return _to_numpy(x, dtype, copy)
 
 
-def _to_numpy(x: Array, dtype: NumPyDType | None = None, copy: bool | None = None) -> NDArray:
+def _to_numpy(x: Array, dtype: DType | None = None, copy: bool | None = None) -> NDArray:
     backend = x._device.backend
     if backend.dlpack_device()[0] != 1:
         raise TypeError(
@@ -407,7 +405,7 @@ def _to_numpy(x: Array, dtype: NumPyDType | None = None, copy: bool | None = Non
     return array
 
 
-def _converted(array: NDArray, dtype: NumPyDType) -> NDArray:
+def _converted(array: NDArray, dtype: DType) -> NDArray:
     """`array` with another dtype, with NumPy's warnings."""
     if array.dtype.kind == "c" and np.dtype(dtype).kind in "iuf":
         text = "Casting complex values to real discards the imaginary part"

@@ -6,6 +6,7 @@ from typing import Final, Literal, overload
 
 from ..contract import primitives as p
 from ..core import dtypes as d
+from ..core.dtypes import BOUNDS, holds
 from ..core.shape import broadcast_shapes
 from ..native import with_twin
 from .array import Array
@@ -213,7 +214,7 @@ def searchsorted(
     if type(second) is Array:
         values = cast(second, compute)._handle
     elif is_beyond(second, compute):
-        place = array.shape[0] if second > compute.max else 0
+        place = array.shape[0] if second > BOUNDS[compute][1] else 0
         return wrap_indices(backend.full((), d.int64, place), device)
     else:
         values = backend.full((), compute, check_scalar(second, compute))
@@ -280,9 +281,7 @@ def where(
         if type(other) is Array:
             alike = other._dtype is dtype and other._device is device
         else:
-            alike = dtype.with_scalar.get(type(other)) is dtype and (
-                type(other) is not int or dtype.min <= other <= dtype.max
-            )
+            alike = holds(dtype, other)
         if alike and condition._device is device:
             result = Array()
             try:

@@ -82,7 +82,7 @@ def cumulative_prod(
         Numeric or bool, at least one axis.
     axis : int, optional
         Must be given unless `x` has one axis.
-    dtype : DType, optional
+    dtype : dtype, optional
         Numeric; what to convert elements to first. By default floating-point dtypes stay, bool
         and signed integers become int64, unsigned integers uint64.
     include_initial : bool
@@ -130,7 +130,7 @@ def cumulative_sum(
         Numeric or bool, at least one axis.
     axis : int, optional
         Must be given unless `x` has one axis.
-    dtype : DType, optional
+    dtype : dtype, optional
         Numeric; what to convert elements to first. By default floating-point dtypes stay, bool
         and signed integers become int64, unsigned integers uint64.
     include_initial : bool
@@ -259,7 +259,7 @@ def prod(
         Numeric or bool.
     axis : int or tuple of int, optional
         Axes to reduce; all by default.
-    dtype : DType, optional
+    dtype : dtype, optional
         Numeric; what to convert elements to first. By default floating-point dtypes stay, bool
         and signed integers become int64, unsigned integers uint64.
     keepdims : bool
@@ -328,7 +328,7 @@ def sum(
         Numeric or bool.
     axis : int or tuple of int, optional
         Axes to reduce; all by default.
-    dtype : DType, optional
+    dtype : dtype, optional
         Numeric; what to convert elements to first. By default floating-point dtypes stay, bool
         and signed integers become int64, unsigned integers uint64.
     keepdims : bool

@@ -56,7 +56,7 @@ class ShapeSpec(Frozen):
     shape : tuple of int, str or Dim
         Sizes that are known, or names of sizes that are not. Within one call the same name is the
         same size; a size with a name is at least 2, as 0 and 1 behave in ways of their own.
-    dtype : DType
+    dtype : dtype
     device : Device or str, optional
         The default device if not given.
 
@@ -254,6 +254,14 @@ class Output:
         self.position = position
         self.shape = shape
         self.dtype = dtype
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _output, (self.position, self.shape, self.dtype)
+
+
+def _output(position: int, shape: Sizes, dtype: DType) -> Output:
+    """An output from a pickle, out of which dtypes come as other objects that are equal."""
+    return Output(position, shape, as_dtype(dtype))
 
 
 class Echo:

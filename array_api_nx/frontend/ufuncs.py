@@ -13,11 +13,10 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from ..contract import primitives as p
-from ..contract.numpy_dtypes import FROM_NUMPY, TO_NUMPY, NumPyDType
 from ..contract.primitives import Primitive
 from ..contract.ufuncs import UfuncLoop, ufunc_loop
 from ..core import dtypes as d
-from ..core.dtypes import SCALAR_PROMOTION, DType
+from ..core.dtypes import CANONICAL, SCALAR_PROMOTION, DType
 from ..core.shape import broadcast_shapes, check_shape
 from ..device import Device, available
 from ..native import native, with_twin
@@ -131,7 +130,7 @@ def _loop_for_twin(ufunc: np.ufunc, kinds: Kinds) -> tuple[object, ...] | None:
     if type(chosen) is not UfuncLoop:
         # With scalars the function has a twin of its own, which knows what they promote to.
         (dtype, *_) = kinds
-        if type(dtype) is not DType or len({*kinds}) > 1:
+        if not isinstance(dtype, np.dtype) or len({*kinds}) > 1:
             return None
         return operations.loop_for_twin(_STANDARD[ufunc][0].name, dtype)
     loop = loops.of_ufunc(chosen) if len({*chosen.inputs}) == 1 else None
@@ -224,9 +223,7 @@ def _ufunc_of(obj: Foreign) -> np.ufunc:
 def _compile(compiler: Foreign, ufunc: np.ufunc, kinds: Kinds) -> None:
     """Have the object around a ufunc make the loop for these dtypes, if there is none yet."""
     if ufunc not in _STANDARD:
-        compiler(
-            *[np.ones(1, TO_NUMPY[kind]) if type(kind) is DType else kind(1) for kind in kinds]
-        )
+        compiler(*[np.ones(1, kind) if isinstance(kind, np.dtype) else kind(1) for kind in kinds])
 
 
 # ---------------------------------------------------------------------- which loop is meant
@@ -244,9 +241,9 @@ def _choose(ufunc: np.ufunc, kinds: Kinds) -> Function | UfuncLoop:
     primitive, function = _STANDARD.get(ufunc, (None, None))
     if primitive is None or function is None:
         return _resolve(ufunc, kinds)
-    dtype = d.promote(*[kind for kind in kinds if type(kind) is DType])
+    dtype = d.promote(*[kind for kind in kinds if isinstance(kind, np.dtype)])
     for kind in kinds:
-        if type(kind) is not DType:
+        if not isinstance(kind, np.dtype):
             dtype = SCALAR_PROMOTION[dtype, kind]
     if ufunc in _OPERATORS:
         # Operators with a NumPy scalar on the left come here, and mean what they mean reflected.
@@ -266,7 +263,7 @@ def _choose(ufunc: np.ufunc, kinds: Kinds) -> Function | UfuncLoop:
 
 def _resolve(ufunc: np.ufunc, kinds: Kinds) -> UfuncLoop:
     """The loop that NumPy's promotion leads to; TypeError if there is none that we can call."""
-    known = [TO_NUMPY[kind] if type(kind) is DType else _WEAK.get(kind, kind) for kind in kinds]
+    known = [_WEAK.get(kind, kind) for kind in kinds]
     names = " and ".join([getattr(kind, "__name__", str(kind)) for kind in kinds])
     try:
         resolved = ufunc.resolve_dtypes((*known, *[None] * ufunc.nout))
@@ -274,7 +271,7 @@ def _resolve(ufunc: np.ufunc, kinds: Kinds) -> UfuncLoop:
         raise TypeError(
             f"{ufunc.__name__} has no loop for {names}; convert the operands with astype"
         ) from error
-    ours = [_ours(dtype) for dtype in resolved]
+    ours = [CANONICAL.get(dtype) for dtype in resolved]
     for dtype, found in zip(resolved, ours, strict=True):
         if found is None:
             raise TypeError(
@@ -287,14 +284,6 @@ def _resolve(ufunc: np.ufunc, kinds: Kinds) -> UfuncLoop:
 
 
 _WEAK: Final = {bool: np.dtype(bool)}
-
-
-def _ours(dtype: NumPyDType) -> DType | None:
-    """The dtype of the standard; of two integer types of C with the same bits each is one."""
-    found = FROM_NUMPY.get(dtype)
-    if found is None and dtype.kind in "iu":
-        found = FROM_NUMPY.get(np.dtype(dtype.name))
-    return found
 
 
 _STANDARD: Final[dict[np.ufunc, tuple[Primitive, Function]]] = {
@@ -509,6 +498,6 @@ def _by_numpy(
 def _adopted(x: Foreign, device: Foreign) -> Foreign:
     """An array of NumPy, which nobody else holds, as ours, if the standard has its dtype."""
     array = np.asarray(x)
-    if _ours(array.dtype) is None:
+    if array.dtype not in CANONICAL:
         return x
     return interop.from_numpy(array, None, device, None, lent=False)

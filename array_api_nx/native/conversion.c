@@ -330,7 +330,7 @@ static DTypeCode code_of_numpy_scalar(PyObject *scalar)
 {
     PyArray_Descr *descr = PyArray_DescrFromScalar(scalar);
     const DTypeCode code = descr != NULL && Py_IS_TYPE(scalar, descr->typeobj)
-                               ? code_of_descr((PyObject *)descr)
+                               ? code_of_dtype((PyObject *)descr)
                                : NO_DTYPE;
     Py_XDECREF(descr);
     return code;
@@ -496,7 +496,7 @@ static PyObject *asarray_twin(int ignored, PyObject *const *args, Py_ssize_t cou
         if (code == NO_DTYPE) {
             code = code_of_dtype(dtype);
         }
-        if (!here || code == NO_DTYPE || (!may_copy && dtypes[code].object != dtype)) {
+        if (!here || code == NO_DTYPE || (!may_copy && (PyObject *)dtypes[code].descr != dtype)) {
             return DECLINED;
         }
         return convert_array(object, code, copy);

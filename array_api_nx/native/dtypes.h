@@ -13,8 +13,7 @@ typedef enum {
 } DTypeCode;
 
 typedef struct {
-    PyObject *object;     /* ours, an instance of core.dtypes.DType */
-    PyArray_Descr *descr; /* NumPy's */
+    PyArray_Descr *descr; /* the object of core/dtypes.py */
     npy_intp itemsize;
     int type_number;      /* NumPy's */
     char kind;            /* NumPy's: 'b', 'i', 'u', 'f' or 'c' */
@@ -32,18 +31,15 @@ static inline int truth_of(npy_bool byte)
 extern DTypeInfo dtypes[DTYPE_COUNT];
 extern npy_uint8 promotions[DTYPE_COUNT][DTYPE_COUNT];
 
-/* The code of one of our dtypes; NO_DTYPE for any other object. */
+/* The code of an object of core/dtypes.py; NO_DTYPE for any other, one that equals it included. */
 static inline DTypeCode code_of_dtype(PyObject *object)
 {
     int code = 0;
-    while (code < DTYPE_COUNT && dtypes[code].object != object) {
+    while (code < DTYPE_COUNT && (PyObject *)dtypes[code].descr != object) {
         code++;
     }
     return (DTypeCode)code;
 }
-
-/* The code of NumPy's dtype, the very object; NO_DTYPE for any other. */
-DTypeCode code_of_descr(PyObject *dtype);
 
 /* The code of the dtype with NumPy's type number; NO_DTYPE for other types. */
 DTypeCode code_of_number(int type_number);

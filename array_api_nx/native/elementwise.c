@@ -62,7 +62,7 @@ int read_loop(PyObject *answer, ElementLoop *loop)
 static int ask_loop(OperationCode op, DTypeCode code, ElementLoop *loop)
 {
     return ask != NULL && read_loop(PyObject_CallFunction(ask, "sO", operation_names[op],
-                                                          dtypes[code].object),
+                                                          (PyObject *)dtypes[code].descr),
                                     loop);
 }
 

@@ -444,26 +444,24 @@ static Py_ssize_t offset_of(PyObject *type, const char *name)
 
 static PyObject *set_dtypes(PyObject *module, PyObject *args)
 {
-    PyObject *ours, *theirs, *table;
+    PyObject *objects, *table;
     (void)module;
-    if (!PyArg_ParseTuple(args, "O!O!O!", &PyTuple_Type, &ours, &PyTuple_Type, &theirs,
-                          &PyBytes_Type, &table)) {
+    if (!PyArg_ParseTuple(args, "O!O!", &PyTuple_Type, &objects, &PyBytes_Type, &table)) {
         return NULL;
     }
-    if (PyTuple_GET_SIZE(ours) != DTYPE_COUNT || PyTuple_GET_SIZE(theirs) != DTYPE_COUNT ||
+    if (PyTuple_GET_SIZE(objects) != DTYPE_COUNT ||
         PyBytes_GET_SIZE(table) != DTYPE_COUNT * DTYPE_COUNT) {
         return PyErr_Format(PyExc_ValueError, "there must be %d dtypes", DTYPE_COUNT);
     }
     for (int code = 0; code < DTYPE_COUNT; code++) {
-        if (!PyArray_DescrCheck(PyTuple_GET_ITEM(theirs, code))) {
-            return PyErr_Format(PyExc_TypeError, "the second argument must hold NumPy's dtypes");
+        if (!PyArray_DescrCheck(PyTuple_GET_ITEM(objects, code))) {
+            return PyErr_Format(PyExc_TypeError, "the first argument must hold NumPy's dtypes");
         }
     }
     for (int code = 0; code < DTYPE_COUNT; code++) {
-        PyArray_Descr *descr = (PyArray_Descr *)PyTuple_GET_ITEM(theirs, code);
+        PyArray_Descr *descr = (PyArray_Descr *)PyTuple_GET_ITEM(objects, code);
         DTypeInfo *info = &dtypes[code];
         Py_INCREF(descr);
-        Py_XSETREF(info->object, Py_NewRef(PyTuple_GET_ITEM(ours, code)));
         Py_XSETREF(info->descr, descr);
         info->itemsize = PyDataType_ELSIZE(descr);
         info->type_number = descr->type_num;
@@ -591,7 +589,7 @@ static PyMethodDef methods[] = {
      "guard(function)\n--\n\n"
      "A callable that passes all calls on to the function; its errors are those of `front`."},
     {"set_dtypes", set_dtypes, METH_VARARGS,
-     "set_dtypes(ours, numpys, promotions)\n--\n\n"
+     "set_dtypes(dtypes, promotions)\n--\n\n"
      "The dtypes in the order of core/dtypes.py, and which of them each pair promotes to."},
     {"set_limits", set_limits, METH_VARARGS,
      "set_limits(at_once, deferred)\n--\n\nThe two sizes of policy.limits."},

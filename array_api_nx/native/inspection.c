@@ -54,7 +54,7 @@ static PyObject *result_type_twin(int ignored, PyObject *const *args, Py_ssize_t
             result = promote_with_scalar(result, scalar);
         }
     }
-    return Py_NewRef(dtypes[result].object);
+    return Py_NewRef((PyObject *)dtypes[result].descr);
 }
 
 /* can_cast(from_, to, /). */

@@ -153,7 +153,7 @@ static int learn_from_array(Tensor *tensor)
     if (!PyArray_CheckExact(array) || !PyArray_ISALIGNED(array)) {
         return 0;
     }
-    const DTypeCode code = code_of_descr((PyObject *)PyArray_DESCR(array));
+    const DTypeCode code = code_of_dtype((PyObject *)PyArray_DESCR(array));
     if (code == NO_DTYPE || !make_room(tensor, PyArray_NDIM(array))) {
         PyErr_Clear();
         return 0;

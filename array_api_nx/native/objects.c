@@ -29,15 +29,6 @@ DTypeCode code_of_number(int type_number)
     return (DTypeCode)code;
 }
 
-DTypeCode code_of_descr(PyObject *dtype)
-{
-    int code = 0;
-    while (code < DTYPE_COUNT && (PyObject *)dtypes[code].descr != dtype) {
-        code++;
-    }
-    return (DTypeCode)code;
-}
-
 static PyObject *make_ndarray(Tensor *tensor)
 {
     Storage *storage = (Storage *)tensor->storage;
@@ -331,7 +322,7 @@ PyObject *wrap_tensor(Tensor *tensor, DTypeCode code)
         return NULL;
     }
     array->handle = (PyObject *)tensor;
-    array->dtype = Py_NewRef(dtypes[code].object);
+    array->dtype = Py_NewRef((PyObject *)dtypes[code].descr);
     array->device = Py_NewRef(cpu.device);
     array->weakrefs = NULL;
     array->is_tracked = 0;

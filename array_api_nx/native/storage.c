@@ -109,7 +109,7 @@ static int storage_set_dtype(PyObject *self, PyObject *value, void *closure)
     if (refuse_deletion(value)) {
         return -1;
     }
-    storage->code = (npy_uint8)code_of_descr(value);
+    storage->code = (npy_uint8)code_of_dtype(value);
     Py_XSETREF(storage->dtype, Py_NewRef(value));
     return 0;
 }

@@ -31,7 +31,7 @@ static PyObject *read_operand(PyObject *description, int *number)
     }
     PyObject *shape = PyTuple_GET_ITEM(description, 2), *strides = PyTuple_GET_ITEM(description, 3);
     const int ndim = (int)PyTuple_GET_SIZE(shape);
-    const DTypeCode code = code_of_descr(PyTuple_GET_ITEM(description, 1));
+    const DTypeCode code = code_of_dtype(PyTuple_GET_ITEM(description, 1));
     if (code == NO_DTYPE) {
         PyErr_SetString(PyExc_TypeError, "an operand has a dtype of the standard");
         return NULL;

@@ -75,7 +75,8 @@ static const ElementLoop *loop_for(PyObject *ufunc, PyObject *const *operands, i
         }
         for (int i = 0; i < count; i++) {
             PyObject *kind =
-                is_array(operands[i]) ? dtypes[code].object : (PyObject *)Py_TYPE(operands[i]);
+                is_array(operands[i]) ? (PyObject *)dtypes[code].descr
+                                      : (PyObject *)Py_TYPE(operands[i]);
             PyTuple_SET_ITEM(kinds, i, Py_NewRef(kind));
         }
         read_loop(PyObject_CallFunctionObjArgs(ask, ufunc, kinds, NULL), loop);

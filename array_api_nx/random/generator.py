@@ -103,7 +103,7 @@ class Generator(State):
         ----------
         size : int, tuple of int or None
             The shape; None for an array without axes.
-        dtype : DType, optional
+        dtype : dtype, optional
             float64 by default, where the device has it; or float32.
 
         Raises
@@ -122,7 +122,7 @@ class Generator(State):
         ----------
         size : int, tuple of int or None
             The shape; None for an array without axes.
-        dtype : DType, optional
+        dtype : dtype, optional
             float64 by default, where the device has it; or float32.
 
         Raises
@@ -198,7 +198,7 @@ class Generator(State):
             is 0.
         size : int, tuple of int or None
             The shape; None for that of the bounds.
-        dtype : DType, optional
+        dtype : dtype, optional
             An integer dtype that holds all values; int64 by default, where the device has it.
         endpoint : bool
             Whether `high` is among the values.

@@ -12,7 +12,7 @@ from numpy.random import SeedSequence
 
 from ..contract.numpy_dtypes import DTypeLike
 from ..core import dtypes as d
-from ..core.dtypes import DType, as_dtype
+from ..core.dtypes import BOUNDS, DType, as_dtype
 from ..core.shape import broadcast_shapes, check_shape, index_of
 from ..core.symbolic import Dim
 from ..device import Device, available
@@ -180,12 +180,13 @@ def integer_bounds(low: object, high: object, target: DType, endpoint: bool) -> 
         last = last - 1 if type(last) is int else last
     if below < least or most < above:
         raise ValueError(f"there are no integers from {above} to {below}; give high above low")
-    if least < target.min or most > target.max:
+    least_held, most_held = BOUNDS[target]
+    if least < least_held or most > most_held:
         raise ValueError(f"{target} does not hold all integers from {least} to {most}")
     if type(first) is Array:
         first = astype(first, made, copy=False)
     if type(last) is Array:
-        if most + (not endpoint) > made.max:
+        if most + (not endpoint) > BOUNDS[made][1]:
             raise ValueError(
                 f"{made} does not hold {most + 1}; give the last ones, and endpoint=True"
             )

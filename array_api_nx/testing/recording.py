@@ -51,7 +51,7 @@ class Call(NamedTuple):
     ----------
     name : str
         Such as ``"add"``, ``"linalg.norm"`` or ``"Array.__add__"``.
-    dtypes : tuple of DType
+    dtypes : tuple of dtype
     shapes : tuple of tuple of int
     devices : tuple of Device
         Of the arrays among the arguments, also in lists and tuples, in order.

@@ -19,14 +19,14 @@ from typing import NoReturn, TypeGuard
 
 from ..contract import primitives as p
 from ..contract.backend import Backend, Handle, Info, Keys, Operand, Padding, Scalar
-from ..contract.numpy_dtypes import FROM_NUMPY, NDArray
+from ..contract.numpy_dtypes import NDArray
 from ..contract.primitives import Primitive
 from ..contract.program import Argument
 from ..contract.random_numbers import Kind
 from ..contract.replay import inverse
 from ..contract.ufuncs import UfuncLoop
 from ..core import dtypes as d
-from ..core.dtypes import DType
+from ..core.dtypes import CANONICAL, DType
 from ..core.real import Real
 from ..core.shape import broadcast_shapes, reduced_shape
 from ..core.symbolic import Dim, DimLike, KnownInts, Number, Outcome, Sizes, SymbolicShape, deciding
@@ -125,7 +125,7 @@ class TracingBackend(TracingMatrices):
             return self.traced(handle)
         # Nobody else has it: it is the same at every call, and the function may write to it.
         constant = self.traced(handle)
-        (result,) = self.step("copy", (constant,), (array.shape, FROM_NUMPY[array.dtype]))
+        (result,) = self.step("copy", (constant,), (array.shape, CANONICAL[array.dtype]))
         if array.size == 1:
             result.recorder.holds_number(result, array.item())
         return result

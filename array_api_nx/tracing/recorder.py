@@ -168,7 +168,7 @@ class TracedStorage:
     value : int
         The number of the value.
     shape : tuple of int or Dim
-    dtype : DType
+    dtype : dtype
     reason : str or None
         Why it may not be written, if it may not.
     argument : int or None

@@ -15,6 +15,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
+import numpy as np
+
 import array_api_nx as xp
 
 NAMESPACES: Final = (
@@ -104,8 +106,7 @@ def groups() -> list[Group]:
 
 
 def _dtypes(main: ModuleType) -> Iterator[str]:
-    kind = type(main.float64)
-    return (name for name in main.__all__ if isinstance(getattr(main, name), kind))
+    return (name for name in main.__all__ if isinstance(getattr(main, name), np.dtype))
 
 
 def documented() -> set[str]:

@@ -264,7 +264,7 @@ def test_conversion_of_booleans_and_complex_numbers():
 
 def test_conversion_is_exact_at_the_limits():
     for dtype in (xp.int64, xp.uint64):
-        for bound in (dtype.min, dtype.max):
+        for bound in (xp.iinfo(dtype).min, xp.iinfo(dtype).max):
             assert int(xp.asarray(bound, dtype=dtype)) == bound
             assert operator.index(xp.asarray(bound, dtype=dtype)) == bound
 

@@ -84,7 +84,7 @@ def check(way: str, value: Any, name: str, place: xp.Device) -> None:
     elif math.isinf(value):
         with pytest.raises(OverflowError, match=r"inf has no integer value; .*isfinite"):
             make(value, dtype, place)
-    elif not dtype.min <= int(value) <= dtype.max:
+    elif not xp.iinfo(dtype).min <= int(value) <= xp.iinfo(dtype).max:
         with pytest.raises(OverflowError, match=f"range for dtype {name} .*; make it with dtype="):
             make(value, dtype, place)
     else:

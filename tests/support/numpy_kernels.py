@@ -15,7 +15,8 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from array_api_nx.backends.cpu.engine.kernel import Access, Instruction, Kernel, Reduction
-from array_api_nx.contract.numpy_dtypes import NDArray, NumPyDType
+from array_api_nx.contract.numpy_dtypes import NDArray
+from array_api_nx.core.dtypes import DType
 
 Memories: TypeAlias = Sequence[tuple[NDArray, int]]
 
@@ -53,14 +54,14 @@ class NumPyKernel:
 
     kernel: Kernel
     tile: tuple[int, int]
-    dtypes: tuple[NumPyDType, ...]
+    dtypes: tuple[DType, ...]
     loads: list[list[int]]
     stores: list[bool]
 
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel = _without_streams(kernel)
         self.tile = _largest_tile(kernel)
-        dtypes: dict[int, NumPyDType] = {}
+        dtypes: dict[int, DType] = {}
         last_writes: dict[int, int] = {}
         self.loads = []
         for number, step in enumerate(kernel.program):
@@ -272,7 +273,7 @@ class _Worker:
         program = self._program
         bound: list[_BoundStep] = []
 
-        def place(slot: int, dtype: NumPyDType) -> NDArray | int:
+        def place(slot: int, dtype: DType) -> NDArray | int:
             return self._buffer(slot, dtype, shape) if slot in self._buffers else slot
 
         for step, loads in zip(program.kernel.program, program.loads, strict=True):
@@ -283,7 +284,7 @@ class _Worker:
             bound.append((step, sources, place(step.target, step.loop.output), packed))
         return bound
 
-    def _buffer(self, slot: int, dtype: NumPyDType, shape: tuple[int, ...]) -> NDArray:
+    def _buffer(self, slot: int, dtype: DType, shape: tuple[int, ...]) -> NDArray:
         return np.ndarray(shape, dtype, self._buffers[slot])
 
 

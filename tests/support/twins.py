@@ -21,7 +21,6 @@ from numpy.lib.array_utils import byte_bounds
 
 import array_api_nx as xp
 from array_api_nx.backends.cpu.engine import threads
-from array_api_nx.contract.numpy_dtypes import TO_NUMPY
 from array_api_nx.contract.strided import Storage, Tensor
 from array_api_nx.core.dtypes import ALL as DTYPES
 from array_api_nx.core.dtypes import as_dtype
@@ -305,7 +304,7 @@ _SPECIAL = [0.0, -0.0, 1.0, -1.0, np.nan, np.inf, -np.inf, 2.0, 0.5, -2.5, 3.0]
 
 def random_values(rng: np.random.Generator, dtype: Any, shape: tuple[int, ...]) -> np.ndarray:
     """A NumPy array, about half of it special values: infinities, extremes, signed zeros."""
-    dtype = np.dtype(TO_NUMPY.get(dtype, dtype))
+    dtype = np.dtype(dtype)
     if dtype.kind == "b":
         return np.asarray(rng.integers(0, 2, shape), dtype)
     if dtype.kind in "iu":

@@ -17,20 +17,13 @@ import numpy as np
 from ...contract import composed, replay
 from ...contract import primitives as p
 from ...contract.backend import Handle, Keys, Native, Operand, Overlap, Scalar
-from ...contract.numpy_dtypes import (
-    FROM_NUMPY,
-    TO_NUMPY,
-    NDArray,
-    NumPyDType,
-    is_aligned,
-    zeros_and_ones,
-)
+from ...contract.numpy_dtypes import NDArray, is_aligned, zeros_and_ones
 from ...contract.primitives import Primitive
 from ...contract.program import Program
 from ...contract.strided import Tensor
 from ...contract.ufuncs import UfuncLoop
 from ...core import dtypes as d
-from ...core.dtypes import DType
+from ...core.dtypes import CANONICAL, DType
 from ...core.shape import broadcast_shapes
 from ...core.symbolic import KnownInts
 from ...explain.model import RunExplanation
@@ -73,7 +66,7 @@ _sum: Final = REDUCE[p.SUM]
 _asarray: Final = np.asarray
 _astype: Final = np.ndarray.astype
 _matmul: Final = loops.MATMUL
-_INT64: Final = TO_NUMPY[d.int64]
+_INT64: Final = d.int64
 _find: Final = loops.find
 _ERF: Final = p.ERF
 _MEAN: Final = p.MEAN
@@ -98,7 +91,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
     # ------------------------------------------------------------------ creation
 
     def empty(self, shape: tuple[int, ...], dtype: DType) -> Tensor:
-        return wrap(empty(shape, TO_NUMPY[dtype]))
+        return wrap(empty(shape, dtype))
 
     def full(self, shape: tuple[int, ...], dtype: DType, value: ArrayOrScalar) -> Tensor:
         way = decide(prod(shape))
@@ -108,8 +101,8 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
                 return deferred
         if (type(value) is int and value == 0) or value is False:
             # Pages of zeros come from the system without being written.
-            return wrap(np.zeros(shape, TO_NUMPY[dtype]))
-        array = np.empty(shape, TO_NUMPY[dtype])
+            return wrap(np.zeros(shape, dtype))
+        array = np.empty(shape, dtype)
         if type(value) is not complex and MIN_FLOAT32 <= value <= MAX_FLOAT32:
             array.fill(value)
         else:
@@ -147,16 +140,16 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
     def arange(
         self, start: int | float, stop: int | float, step: int | float, dtype: DType
     ) -> Tensor:
-        return wrap(located(np.arange, start, stop, step, dtype=TO_NUMPY[dtype]))
+        return wrap(located(np.arange, start, stop, step, dtype=dtype))
 
     def linspace(
         self, start: Scalar, stop: Scalar, num: int, dtype: DType, *, endpoint: bool
     ) -> Tensor:
-        target = TO_NUMPY[dtype]
+        target = dtype
         return wrap(located(np.linspace, start, stop, num, endpoint=endpoint, dtype=target))
 
     def eye(self, rows: int, columns: int, k: int, dtype: DType) -> Tensor:
-        return wrap(np.eye(rows, columns, k, TO_NUMPY[dtype]))
+        return wrap(np.eye(rows, columns, k, dtype))
 
     # ------------------------------------------------------------------ element by element
 
@@ -174,7 +167,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
         loop = _find(op, array.dtype)
         computed = None if loop is None else compute(loop, array)
         if computed is None and way is not AT_ONCE and type(kernel) is _ufunc:
-            out = _like(array, op.results[FROM_NUMPY[array.dtype]])
+            out = _like(array, op.results[CANONICAL[array.dtype]])
             computed = located(kernel, array, out=out)
         return wrap(located(kernel, array) if computed is None else computed)
 
@@ -203,7 +196,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
                 return wrap(computed)
             whole = type(other) is not _ndarray or other.ndim == 0 or other.strides == array.strides
             if whole and type(BINARY[op]) is _ufunc:
-                memory = _like(array, op.results[FROM_NUMPY[array.dtype]])
+                memory = _like(array, op.results[CANONICAL[array.dtype]])
                 if memory is not None:
                     return wrap(located(BINARY[op], first, second, out=memory))
         return wrap(located(BINARY_NEW[op], first, second))
@@ -228,7 +221,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
     def _arrays(self, op: UfuncLoop, operands: Sequence[Operand]) -> list[ArrayOrScalar]:
         """The operands as NumPy's ufuncs take them: a Python scalar would be promoted anew."""
         return [
-            self.array(x) if type(x) is Tensor else TO_NUMPY[dtype].type(x)
+            self.array(x) if type(x) is Tensor else dtype.type(x)
             for x, dtype in zip(operands, op.inputs, strict=True)
         ]
 
@@ -337,7 +330,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
                 if deferred is not None:
                     return deferred
             array = self.array(x)
-            if way is not AT_ONCE and (dtype is None or TO_NUMPY[dtype] == array.dtype):
+            if way is not AT_ONCE and (dtype is None or dtype == array.dtype):
                 reduced = self._reduce_by_kernel(op, array, axes, keepdims)
                 if reduced is not None:
                     return wrap(reduced)
@@ -345,7 +338,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
         if kernel is not None:
             # NumPy would widen sums and products of small integers on its own.
             widens = op is p.SUM or op is p.PROD
-            target = TO_NUMPY[dtype] if dtype is not None else array.dtype if widens else None
+            target = dtype if dtype is not None else array.dtype if widens else None
             if target is not None and target.kind in "fc":
                 reduced = located(kernel, array, axes, target, None, keepdims)
             else:
@@ -386,7 +379,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
     def scan(self, op: Primitive, x: Tensor, axis: int, dtype: DType | None = None) -> Tensor:
         array = self.array(x)
         # NumPy would widen small integers on its own.
-        target = array.dtype if dtype is None else TO_NUMPY[dtype]
+        target = array.dtype if dtype is None else dtype
         if array.size > MOMENTS_AT_ONCE_MAX:
             scanned = scan(op, array, axis, target)
             if scanned is not None:
@@ -470,7 +463,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
 
     def roll(self, x: Tensor, shifts: tuple[int, ...]) -> Tensor:
         array = self.array(x)
-        result = _like(array, FROM_NUMPY[array.dtype])
+        result = _like(array, CANONICAL[array.dtype])
         if result is None:
             result = np.empty_like(array)
         # For each axis one or two pairs of slices: where a part of the result lies, and of `array`.
@@ -494,7 +487,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
         return wrap((np.triu if upper else np.tril)(self.array(x), k))
 
     def cast(self, x: Tensor, dtype: DType) -> Tensor:
-        target = TO_NUMPY[dtype]
+        target = dtype
         array = x.array
         way = AT_ONCE
         if array is None or array.size > limits.at_once:
@@ -525,7 +518,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
         # pending expression while the other may be written.
         self.hand_out(x)
         before = self.array(x)
-        array = before.view(TO_NUMPY[dtype])
+        array = before.view(dtype)
         if array.itemsize > before.itemsize and not is_aligned(array):
             raise ValueError(f"elements of {dtype} would not be aligned")
         result = wrap(array)
@@ -702,13 +695,13 @@ def _like(array: NDArray, dtype: DType) -> NDArray | None:
     """Memory of the pool for a result with the layout of `array`; None if `array` is neither
     row-major nor column-major."""
     if array.flags.c_contiguous:
-        return empty(array.shape, TO_NUMPY[dtype])
+        return empty(array.shape, dtype)
     if array.flags.f_contiguous:
-        return empty(array.shape[::-1], TO_NUMPY[dtype]).T
+        return empty(array.shape[::-1], dtype).T
     return None
 
 
-def _cast_first(value: ArrayOrScalar, dtype: NumPyDType) -> ArrayOrScalar:
+def _cast_first(value: ArrayOrScalar, dtype: DType) -> ArrayOrScalar:
     """A Python scalar to be written. If it may overflow `dtype`, it is cast to a 0-d array here, so
     that the floating-point error comes, as in NumPy, before anything is written."""
     if type(value) is not complex and MIN_FLOAT32 <= value <= MAX_FLOAT32:

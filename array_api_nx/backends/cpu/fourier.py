@@ -8,8 +8,9 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from ...contract.backend import Norm
-from ...contract.numpy_dtypes import NDArray, NumPyDType
+from ...contract.numpy_dtypes import NDArray
 from ...contract.strided import Tensor
+from ...core.dtypes import DType
 from .engine import sliced_calls
 from .engine.fperrors import located
 from .storage import NumPyMemory, wrap
@@ -19,8 +20,8 @@ __all__ = ["FourierTransforms"]
 _Transform: TypeAlias = Callable[..., NDArray]
 """One of numpy.fft along one axis: ``function(array, size, axis, norm, out)``."""
 
-_REAL: Final[dict[str, NumPyDType]] = {"F": np.dtype(np.float32), "D": np.dtype(np.float64)}
-_COMPLEX: Final[dict[str, NumPyDType]] = {"f": np.dtype(np.complex64), "d": np.dtype(np.complex128)}
+_REAL: Final[dict[str, DType]] = {"F": np.dtype(np.float32), "D": np.dtype(np.float64)}
+_COMPLEX: Final[dict[str, DType]] = {"f": np.dtype(np.complex64), "d": np.dtype(np.complex128)}
 
 _OPPOSITE: Final[dict[Norm, Norm]] = {
     "backward": "forward",
@@ -76,7 +77,7 @@ def _transform(
     name, shape = function.__name__, list(array.shape)
     n = shape[axis] if size is None else size
     shape[axis] = n // 2 + 1 if name == "rfft" else n
-    dtype: NumPyDType = array.dtype
+    dtype: DType = array.dtype
     dtype = (_REAL if name == "irfft" else _COMPLEX).get(dtype.char, dtype)
     result = sliced_calls.like(array, tuple(shape), dtype)
     keys = None

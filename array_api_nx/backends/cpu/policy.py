@@ -24,8 +24,8 @@ from numpy import geterr
 
 from ... import config
 from ...contract import primitives as p
-from ...contract.numpy_dtypes import NumPyDType
 from ...contract.primitives import Primitive
+from ...core.dtypes import DType
 from ...native import native
 from .engine import fperrors, loops
 
@@ -144,7 +144,7 @@ def decide(size: int) -> Way:
     return AT_ONCE if size <= AT_ONCE_MAX else KERNEL
 
 
-def adds_by_kernel(op: Primitive, dtype: NumPyDType, count: int) -> bool:
+def adds_by_kernel(op: Primitive, dtype: DType, count: int) -> bool:
     """Whether a kernel adds up many elements for a sum, mean or variance outside expressions, in
     another order than NumPy's.
 

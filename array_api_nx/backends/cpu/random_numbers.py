@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...contract.numpy_dtypes import TO_NUMPY, NDArray
+from ...contract.numpy_dtypes import NDArray
 from ...contract.random_numbers import Kind
 from ...contract.strided import Tensor
 from ...core.dtypes import DType
@@ -37,7 +37,7 @@ class RandomNumbers(DeferredExecution):
             return composite
         drawing = _described(kind, key, base, dtype, low, span, parameters)
         arrays = [None if isinstance(x, float) else self.array(x) for x in parameters]
-        made, way = TO_NUMPY[dtype], decide(count)
+        made, way = dtype, decide(count)
         if way.defers and first == 0 and all([x is None for x in arrays]):
             name = loops.drawing_kind(kind, span)
             deferred = self.defer(way, builder.draw, drawing, name, made, count)
@@ -93,6 +93,6 @@ def _described(
     """`native.drawing`, with 0 for the parameters that are arrays."""
     assert native is not None
     numbers = [x if isinstance(x, float) else 0.0 for x in parameters]
-    name, made = loops.drawing_kind(kind, span), TO_NUMPY[dtype]
+    name, made = loops.drawing_kind(kind, span), dtype
     found: NDArray = native.drawing(name, made, *key, base, low % 2**64, span % 2**64, *numbers)
     return found

@@ -13,15 +13,15 @@ from typing import Final
 
 import numpy as np
 
-from ...contract.numpy_dtypes import TO_NUMPY, NDArray
+from ...contract.numpy_dtypes import NDArray
 from ...core import dtypes as d
 from .engine import sliced_calls
 from .kernels import ArrayOrScalar
 
 __all__ = ["read", "take", "write"]
 
-_BOOL: Final = TO_NUMPY[d.bool]
-_INT64: Final = TO_NUMPY[d.int64]
+_BOOL: Final = d.bool
+_INT64: Final = d.int64
 # Bytes of a row. NumPy takes less than a fifth longer for the selection than for copying such rows.
 _LONGEST_ROW: Final = 1024
 

@@ -13,9 +13,9 @@ from typing import Final
 import numpy as np
 
 from ...contract.backend import Native, Scalar
-from ...contract.numpy_dtypes import FROM_NUMPY, NDArray
+from ...contract.numpy_dtypes import NDArray
 from ...contract.strided import Storage, StridedBackend, Tensor, tensor_over
-from ...core.dtypes import DType
+from ...core.dtypes import CANONICAL, DType
 from ...core.forks import hold_at_forks
 from ...core.view import View
 from ...native import native
@@ -159,7 +159,7 @@ class NumPyMemory(StridedBackend):
 
     def dtype(self, x: Tensor) -> DType:
         array = x.array
-        return FROM_NUMPY[x.storage.dtype if array is None else array.dtype]
+        return CANONICAL[x.storage.dtype if array is None else array.dtype]
 
     def read_only_reason(self, x: Tensor) -> str | None:
         array = x.array

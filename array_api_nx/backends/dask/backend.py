@@ -15,14 +15,14 @@ import numpy as np
 
 from ...contract import primitives as p
 from ...contract.backend import Handle, Operand, Padding, Scalar
-from ...contract.numpy_dtypes import FROM_NUMPY, TO_NUMPY, NDArray, NumPyDType
+from ...contract.numpy_dtypes import NDArray
 from ...contract.primitives import Primitive
 from ...contract.program import Program
 from ...contract.random_numbers import Kind
 from ...contract.replay import Run, prepare_around
 from ...contract.ufuncs import UfuncLoop
 from ...core import dtypes as d
-from ...core.dtypes import DType
+from ...core.dtypes import CANONICAL, DType
 from ...core.shape import broadcast_shapes
 from ..cpu.kernels import divide_by_count
 from .chunk_programs import build
@@ -74,8 +74,8 @@ class DaskBackend(IndexedAccess, Matrices):
 
     def full(self, shape: tuple[int, ...], dtype: DType, value: Scalar) -> DaskTensor:
         if not shape:
-            return self.from_chunks(np.full((), value, TO_NUMPY[dtype]))
-        return self.source("full", shape, dtype, partial(_full, TO_NUMPY[dtype], value))
+            return self.from_chunks(np.full((), value, dtype))
+        return self.source("full", shape, dtype, partial(_full, dtype, value))
 
     def arange(
         self, start: int | float, stop: int | float, step: int | float, dtype: DType
@@ -83,12 +83,12 @@ class DaskBackend(IndexedAccess, Matrices):
         whole = isinstance(start, int) and isinstance(stop, int) and isinstance(step, int)
         length = -((start - stop) // step) if whole else ceil((stop - start) / step)
         size = max(0, int(length))
-        return self.source("arange", (size,), dtype, partial(_arange, TO_NUMPY[dtype], start, step))
+        return self.source("arange", (size,), dtype, partial(_arange, dtype, start, step))
 
     def linspace(
         self, start: Scalar, stop: Scalar, num: int, dtype: DType, *, endpoint: bool
     ) -> DaskTensor:
-        call = partial(_linspace, TO_NUMPY[dtype], start, stop, num, endpoint)
+        call = partial(_linspace, dtype, start, stop, num, endpoint)
         return self.source("linspace", (num,), dtype, call)
 
     def draw(
@@ -168,13 +168,13 @@ class DaskBackend(IndexedAccess, Matrices):
 
     def apply(self, op: UfuncLoop, *operands: Operand) -> DaskTensor:
         shape = broadcast_shapes(*[x.shape for x in operands if type(x) is DaskTensor])
-        return self.elementwise("apply", (op, *operands), shape, TO_NUMPY[op.output])
+        return self.elementwise("apply", (op, *operands), shape, op.output)
 
     def apply_multiple(self, op: UfuncLoop, *operands: Operand) -> tuple[DaskTensor, ...]:
         return tuple([self.apply(op.only(i), *operands) for i in range(len(op.outputs))])
 
     def cast(self, x: DaskTensor, dtype: DType) -> DaskTensor:
-        return self.elementwise("cast", (x, dtype), x.shape, TO_NUMPY[dtype])
+        return self.elementwise("cast", (x, dtype), x.shape, dtype)
 
     # ------------------------------------------------------------------ reductions and scans
 
@@ -193,7 +193,7 @@ class DaskBackend(IndexedAccess, Matrices):
             count = float(prod([x.shape[axis] for axis in axes]))
             call = partial(_divide, count)
             return self.tensor(blockwise("mean", call, [total], total.chunks, total.dtype))
-        result = TO_NUMPY[dtype or op.results[FROM_NUMPY[x.dtype]]]
+        result = dtype or op.results[CANONICAL[x.dtype]]
         merging = p.SUM if op is p.COUNT_NONZERO else op
         return self._folded(
             op.name,
@@ -201,7 +201,7 @@ class DaskBackend(IndexedAccess, Matrices):
             axes,
             keepdims,
             ("reduce", (op, axes, True, dtype)),
-            partial(_merge, merging, FROM_NUMPY[result]),
+            partial(_merge, merging, CANONICAL[result]),
             result,
         )
 
@@ -211,7 +211,7 @@ class DaskBackend(IndexedAccess, Matrices):
         if not prod(x.shape):
             return self.at_once("var", x, axes, keepdims, correction)
         array = tidy(self.array(x))
-        result = TO_NUMPY[p.VAR.results[FROM_NUMPY[x.dtype]]]
+        result = p.VAR.results[CANONICAL[x.dtype]]
         moments = partials("moments", array, partial(_moments, axes))
         return self.tensor(
             tree(
@@ -233,7 +233,7 @@ class DaskBackend(IndexedAccess, Matrices):
         keepdims: bool,
         step: Step,
         merge: Callable[[list[Part]], Part],
-        dtype: NumPyDType,
+        dtype: DType,
     ) -> DaskTensor:
         """What waits for `x` and one more step, in a single task per chunk, folded over `axes`."""
         steps, leaves, last = traced(x.value(self.grid), self.grid)
@@ -262,7 +262,7 @@ class DaskBackend(IndexedAccess, Matrices):
                 partial(_merge_extremes, op, axis),
                 partial(_position, axis, keepdims),
                 _reduced(array.chunks, (axis,), keepdims),
-                TO_NUMPY[d.int64],
+                d.int64,
             )
         )
 
@@ -272,7 +272,7 @@ class DaskBackend(IndexedAccess, Matrices):
         if not prod(x.shape):
             return self.at_once("scan", op, x, axis, dtype)
         array = tidy(self.array(x))
-        result = TO_NUMPY[dtype or op.results[FROM_NUMPY[x.dtype]]]
+        result = dtype or op.results[CANONICAL[x.dtype]]
         call = partial(_scan, op, axis, dtype)
         inner = layer(
             op.name,
@@ -320,7 +320,7 @@ class DaskBackend(IndexedAccess, Matrices):
             index: (call, (ordered.name, 0), (array.name, *index))
             for index in positions(array.numblocks)
         }
-        int64 = TO_NUMPY[d.int64]
+        int64 = d.int64
         return self.tensor(layer("searchsorted", tasks, [ordered, array], array.chunks, int64))
 
     # ------------------------------------------------------------------ movement that copies
@@ -383,8 +383,8 @@ def _cut(sizes: tuple[int, ...], most: int) -> list[int]:
     return [min(most, n - i) for n in sizes for i in range(0, n, most)]
 
 
-def _result(op: Primitive, x: Handle) -> NumPyDType:
-    return TO_NUMPY[op.results[FROM_NUMPY[x.dtype]]]
+def _result(op: Primitive, x: Handle) -> DType:
+    return op.results[CANONICAL[x.dtype]]
 
 
 def _reduced(chunks: Chunks, axes: tuple[int, ...], keepdims: bool) -> Chunks:
@@ -396,9 +396,7 @@ def _reduced(chunks: Chunks, axes: tuple[int, ...], keepdims: bool) -> Chunks:
 # ---------------------------------------------------------------------- tasks
 
 
-def _full(
-    dtype: NumPyDType, value: Scalar, begin: tuple[int, ...], shape: tuple[int, ...]
-) -> NDArray:
+def _full(dtype: DType, value: Scalar, begin: tuple[int, ...], shape: tuple[int, ...]) -> NDArray:
     # One element, repeated: nobody writes to chunks.
     return np.broadcast_to(np.full((), value, dtype), shape)
 
@@ -424,7 +422,7 @@ def _drawn(
 
 
 def _arange(
-    dtype: NumPyDType,
+    dtype: DType,
     start: int | float,
     step: int | float,
     begin: tuple[int, ...],
@@ -443,7 +441,7 @@ def _arange(
 
 
 def _linspace(
-    dtype: NumPyDType,
+    dtype: DType,
     start: Scalar,
     stop: Scalar,
     num: int,
@@ -556,7 +554,7 @@ def _variance(
     axes: tuple[int, ...],
     keepdims: bool,
     correction: float,
-    dtype: NumPyDType,
+    dtype: DType,
     moments: tuple[int, NDArray, NDArray],
 ) -> NDArray:
     n, _, spread = moments

@@ -21,7 +21,7 @@ import numpy as np
 from ...config import config_context
 from ...contract import primitives as p
 from ...contract.errors import CannotCompileError
-from ...contract.numpy_dtypes import TO_NUMPY, NDArray
+from ...contract.numpy_dtypes import NDArray
 from ...contract.program import Argument, Input, Program, Step, Value, ValueView, operands_in
 from ...contract.replay import Run, kept_values, resolved
 from ...core.real import evaluated
@@ -376,7 +376,7 @@ class BlockProgram:
                 },
                 [whole],
                 pieces[number],
-                TO_NUMPY[values[number].dtype],
+                values[number].dtype,
             )
             for which, (number, _) in enumerate(self.program.outputs)
         ]

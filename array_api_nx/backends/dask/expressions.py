@@ -15,8 +15,9 @@ import numpy as np
 
 from ...config import config_context
 from ...contract.backend import Handle
-from ...contract.numpy_dtypes import NDArray, NumPyDType, suitable
+from ...contract.numpy_dtypes import NDArray, suitable
 from ...contract.program import Argument
+from ...core.dtypes import DType
 from ..cpu import CPUBackend
 from .layers import Grid, Part, blockwise, combined
 
@@ -67,9 +68,7 @@ class ArraySource:
 
     __slots__ = ("array", "dtype", "make", "shape")
 
-    def __init__(
-        self, make: Callable[[], da.Array], shape: tuple[int, ...], dtype: NumPyDType
-    ) -> None:
+    def __init__(self, make: Callable[[], da.Array], shape: tuple[int, ...], dtype: DType) -> None:
         self.make = make
         self.shape = shape
         self.dtype = dtype
@@ -107,7 +106,7 @@ class Expression:
         method: str,
         arguments: tuple[Argument, ...],
         shape: tuple[int, ...],
-        dtype: NumPyDType,
+        dtype: DType,
     ) -> None:
         self.method = method
         self.arguments = arguments

@@ -15,7 +15,7 @@ import dask.array as da
 import numpy as np
 
 from ...contract.backend import Keys, Operand, Scalar
-from ...contract.numpy_dtypes import TO_NUMPY, NDArray
+from ...contract.numpy_dtypes import NDArray
 from ...contract.program import Argument
 from ...core import dtypes as d
 from ...core.shape import broadcast_shapes
@@ -27,7 +27,7 @@ from .views import DaskTensor, Permute, reshaped, stretched
 
 __all__ = ["IndexedAccess"]
 
-_INT64: Final = TO_NUMPY[d.int64]
+_INT64: Final = d.int64
 _KEYS_NOTE: Final = "computed the index arrays: they say which chunks are needed"
 _COUNTS_NOTE: Final = "computed how many elements {} per chunk: the result's shape depends on it"
 

@@ -19,7 +19,8 @@ from dask.array.core import normalize_chunks
 from dask.highlevelgraph import HighLevelGraph
 from dask.utils import parse_bytes
 
-from ...contract.numpy_dtypes import NDArray, NumPyDType
+from ...contract.numpy_dtypes import NDArray
+from ...core.dtypes import DType
 from ...core.shape import broadcast_shapes
 
 __all__ = [
@@ -74,9 +75,7 @@ class Grid:
             return self._limit
         return int(parse_bytes(dask.config.get("array.chunk-size")))
 
-    def chunks(
-        self, shape: tuple[int, ...], dtype: NumPyDType, whole: Iterable[int] = ()
-    ) -> Chunks:
+    def chunks(self, shape: tuple[int, ...], dtype: DType, whole: Iterable[int] = ()) -> Chunks:
         """Chunks of about `limit` bytes, with the axes `whole` in one piece."""
         if not prod(shape):
             return tuple([(n,) for n in shape])
@@ -107,7 +106,7 @@ def layer(
     tasks: dict[ChunkIndex, Task],
     inputs: Sequence[da.Array],
     chunks: Chunks,
-    dtype: NumPyDType,
+    dtype: DType,
     name: str = "",
 ) -> da.Array:
     """An array of one task per chunk.
@@ -202,7 +201,7 @@ def blockwise(
     call: Callable[..., Part],
     arrays: Sequence[da.Array],
     chunks: Chunks,
-    dtype: NumPyDType,
+    dtype: DType,
 ) -> da.Array:
     """`call` on the chunks that broadcast together; `chunks` are those of the results.
 
@@ -228,7 +227,7 @@ def batched(
     call: Callable[..., Part],
     arrays: Sequence[da.Array],
     core: Sequence[int],
-    results: Sequence[tuple[tuple[int, ...], NumPyDType]],
+    results: Sequence[tuple[tuple[int, ...], DType]],
     grid: Grid,
 ) -> tuple[da.Array, ...]:
     """`call` on whole matrices, or whatever the last axes hold, for chunks of the other axes.
@@ -290,7 +289,7 @@ def tree(
     merge: Callable[[list[Part]], Part],
     finish: Callable[[Part], Part],
     chunks: Chunks,
-    dtype: NumPyDType,
+    dtype: DType,
 ) -> da.Array:
     """Partial results, one per chunk, merged along `axes`, a few at a time.
 

@@ -15,9 +15,9 @@ import numpy as np
 
 from ...contract import primitives as p
 from ...contract.backend import Norm
-from ...contract.numpy_dtypes import FROM_NUMPY, NDArray
+from ...contract.numpy_dtypes import NDArray
 from ...contract.program import Argument
-from ...core.dtypes import DType
+from ...core.dtypes import CANONICAL, DType
 from ...core.shape import broadcast_shapes
 from .expressions import on_host
 from .layers import ChunkIndex, Part, Task, aligned, layer, positions, tidy, tree
@@ -74,7 +74,7 @@ class Matrices(DaskMemory):
             "matmul",
             partial_products,
             (contracted,),
-            partial(_added, FROM_NUMPY[first.dtype]),
+            partial(_added, CANONICAL[first.dtype]),
             partial(np.squeeze, axis=contracted),
             (*chunks[:contracted], chunks[-1]),
             first.dtype,

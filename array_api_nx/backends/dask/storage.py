@@ -14,10 +14,10 @@ from dask.utils import format_bytes
 
 from ...contract.backend import AxisOrder, Backend, Info, Native, Operand, Scalar
 from ...contract.events import evaluated
-from ...contract.numpy_dtypes import FROM_NUMPY, TO_NUMPY, NDArray, NumPyDType
+from ...contract.numpy_dtypes import NDArray
 from ...contract.program import Argument
 from ...contract.strided import axis_order
-from ...core.dtypes import DType
+from ...core.dtypes import CANONICAL, DType
 from ...core.view import Selection, View
 from ...explain.explanation import Explanation
 from .explain import explanation
@@ -75,7 +75,7 @@ class DaskMemory(Backend):
         method: str,
         arguments: tuple[Argument, ...],
         shape: tuple[int, ...],
-        dtype: NumPyDType,
+        dtype: DType,
     ) -> DaskTensor:
         """A result that waits. Handles among `arguments` are what it is computed from."""
         values = []
@@ -97,7 +97,7 @@ class DaskMemory(Backend):
     ) -> DaskTensor:  # fmt: skip
         """A primitive that needs `axes` in one piece; `sizes` are those that they get."""
         array = self.grid.joined(self.array(x), axes)
-        target = TO_NUMPY[dtype]
+        target = dtype
         tasks = {
             index: (partial(_call, method, arguments, options), (array.name, *index))
             for index in positions(array.numblocks)
@@ -115,7 +115,7 @@ class DaskMemory(Backend):
             partial(_call_all, method, options),
             [self.array(x) for x in xs],
             core,
-            [(sizes, TO_NUMPY[dtype]) for sizes, dtype in results],
+            [(sizes, dtype) for sizes, dtype in results],
             self.grid,
         )
         return tuple([self.tensor(array) for array in found])
@@ -137,7 +137,7 @@ class DaskMemory(Backend):
         return x.shape
 
     def dtype(self, x: DaskTensor) -> DType:
-        return FROM_NUMPY[x.dtype]
+        return CANONICAL[x.dtype]
 
     def read_only_reason(self, x: DaskTensor) -> str | None:
         return x.view.read_only_reason or x.storage.read_only
@@ -204,7 +204,7 @@ class DaskMemory(Backend):
     def _from_file(self, array: NDArray, path: str, offset: int) -> DaskTensor:
         """A handle over a mapped file, of which tasks read what they need."""
         read = partial(_read, path, offset, array.dtype, array.strides)
-        result = self.source("read", array.shape, FROM_NUMPY[array.dtype], read)
+        result = self.source("read", array.shape, CANONICAL[array.dtype], read)
         result.storage.read_only = "its elements are read from a mapped file when they are needed"
         return result
 
@@ -225,7 +225,7 @@ class DaskMemory(Backend):
                 f"the chunks of this Dask array are {type(array._meta).__name__}, not NumPy "
                 "arrays; convert them with x.map_blocks(np.asarray)"
             )
-        if array.dtype not in FROM_NUMPY:
+        if array.dtype not in CANONICAL:
             raise TypeError(
                 f"the standard has no dtype for {array.dtype}; convert the Dask array with its "
                 "astype first"
@@ -247,7 +247,7 @@ class DaskMemory(Backend):
     ) -> DaskTensor:
         """An array whose chunks `call` makes, from where they begin, their shape, and the same
         chunks of other arrays of the shape."""
-        target = TO_NUMPY[dtype]
+        target = dtype
         chunks = self.grid.chunks(shape, target)
         begins = [starts(sizes) for sizes in chunks]
         counts = [len(sizes) for sizes in chunks]
@@ -287,7 +287,7 @@ class DaskMemory(Backend):
         return x.moved(Slice(selection), view)
 
     def bitcast(self, x: DaskTensor, dtype: DType) -> DaskTensor:
-        target = TO_NUMPY[dtype]
+        target = dtype
         old, new = x.dtype.itemsize, target.itemsize
         if old == new:
             return x.moved(Bitcast(target), x.view, target)
@@ -371,7 +371,7 @@ def _mapped(array: NDArray) -> tuple[str, int] | None:
 def _read(
     path: str,
     offset: int,
-    dtype: NumPyDType,
+    dtype: DType,
     strides: tuple[int, ...],
     begin: tuple[int, ...],
     shape: tuple[int, ...],

@@ -16,7 +16,8 @@ from typing import NamedTuple, TypeAlias, final
 import dask.array as da
 import numpy as np
 
-from ...contract.numpy_dtypes import NDArray, NumPyDType
+from ...contract.numpy_dtypes import NDArray
+from ...core.dtypes import DType
 from ...core.symbolic import KnownInts
 from ...core.view import Selection, View
 from .expressions import ArraySource, StorageValue, bound
@@ -92,7 +93,7 @@ class Slice(NamedTuple):
 class Bitcast(NamedTuple):
     """The bytes read as another dtype."""
 
-    dtype: NumPyDType
+    dtype: DType
 
     def get(self, x: da.Array, grid: Grid) -> da.Array:
         return _bitcast(x, self.dtype)
@@ -176,7 +177,7 @@ class DaskTensor:
         self,
         storage: DaskStorage,
         view: View,
-        dtype: NumPyDType,
+        dtype: DType,
         path: tuple[Movement, ...] = (),
     ) -> None:
         self.storage = storage
@@ -210,7 +211,7 @@ class DaskTensor:
         kept = self.kept
         return kept if kept is not None and kept.version == self.storage.version else None
 
-    def moved(self, movement: Movement, view: View, dtype: NumPyDType | None = None) -> DaskTensor:
+    def moved(self, movement: Movement, view: View, dtype: DType | None = None) -> DaskTensor:
         """What `movement` makes of it, over the same storage."""
         path = self.path
         last = path[-1] if path else None
@@ -328,7 +329,7 @@ def _followed(whole: StorageValue, path: tuple[Movement, ...], grid: Grid) -> da
 # ---------------------------------------------------------------------- movements of Dask arrays
 
 
-def _empty(shape: tuple[int, ...], dtype: NumPyDType) -> da.Array:
+def _empty(shape: tuple[int, ...], dtype: DType) -> da.Array:
     return da.from_array(np.empty(shape, dtype), chunks=-1, name=False)
 
 
@@ -440,7 +441,7 @@ def _write(where: tuple[slice, ...], whole: NDArray, part: NDArray) -> NDArray:
     return result
 
 
-def _bitcast(x: da.Array, dtype: NumPyDType) -> da.Array:
+def _bitcast(x: da.Array, dtype: DType) -> da.Array:
     old, new = x.dtype.itemsize, dtype.itemsize
     chunks: Chunks = x.chunks
     if old != new:
@@ -451,7 +452,7 @@ def _bitcast(x: da.Array, dtype: NumPyDType) -> da.Array:
     return layer("bitcast", tasks, [x], chunks, dtype)
 
 
-def _view(dtype: NumPyDType, chunk: NDArray) -> NDArray:
+def _view(dtype: DType, chunk: NDArray) -> NDArray:
     if chunk.dtype.itemsize == dtype.itemsize:
         return chunk.view(dtype)
     return np.ascontiguousarray(chunk).view(dtype)

@@ -17,11 +17,11 @@ from ...contract import primitives as p
 from ...contract.backend import METHODS, Native, Scalar
 from ...contract.errors import EngineError
 from ...contract.events import transferred
-from ...contract.numpy_dtypes import FROM_NUMPY, TO_NUMPY, NDArray
+from ...contract.numpy_dtypes import NDArray
 from ...contract.primitives import Primitive
 from ...contract.strided import Storage, Tensor
 from ...core import dtypes as d
-from ...core.dtypes import DType
+from ...core.dtypes import CANONICAL, DType
 from ...core.view import View
 from . import workarounds
 from .common_workarounds import EngineKernel, Wrapper, common_wrappers
@@ -139,7 +139,7 @@ class CupyBackend(NamespaceBackend):
     errors = (RuntimeError,)
 
     def __init__(self, name: str, number: int) -> None:
-        super().__init__(name, TO_NUMPY)
+        super().__init__(name, CANONICAL)
         try:
             self.place = cupy.cuda.Device(number)
             self.place.compute_capability  # noqa: B018  # asks the driver
@@ -155,7 +155,7 @@ class CupyBackend(NamespaceBackend):
                     for op, kernel in table.items()
                     if ours in op.results
                 }
-                for theirs, ours in FROM_NUMPY.items()
+                for theirs, ours in CANONICAL.items()
             }
             for table in (_UNARY, _BINARY)
         ]
@@ -222,13 +222,13 @@ class CupyBackend(NamespaceBackend):
         return wrap(self.array(x).copy(order="C"))
 
     def bitcast(self, x: Tensor, dtype: DType) -> Tensor:
-        return self.in_memory_of(x, self.array(x).view(TO_NUMPY[dtype]))
+        return self.in_memory_of(x, self.array(x).view(dtype))
 
     def cast(self, x: Tensor, dtype: DType) -> Tensor:
         array = self.array(x)
         if array.dtype.kind == "c" and dtype not in (d.bool, *d.COMPLEX):
             array = array.real
-        return wrap(array.astype(TO_NUMPY[dtype]))
+        return wrap(array.astype(dtype))
 
     def divided(self, array: Native, count: float) -> Native:
         if array.dtype.kind != "c":
@@ -254,7 +254,7 @@ class CupyBackend(NamespaceBackend):
         if op in _HOST_SCANS:
             return wrap(cupy.asarray(_HOST_SCANS[op](array.get(), axis)))
         function = cupy.cumsum if op is p.CUMULATIVE_SUM else cupy.cumprod
-        return wrap(function(array, axis, array.dtype if dtype is None else TO_NUMPY[dtype]))
+        return wrap(function(array, axis, array.dtype if dtype is None else dtype))
 
     def sortable(self, array: Native) -> Native:
         return array.astype(np.uint8) if array.dtype.kind == "b" else array

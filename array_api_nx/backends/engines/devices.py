@@ -24,9 +24,9 @@ class Traits(NamedTuple):
 
     Attributes
     ----------
-    real, complex, integral : DType
+    real, complex, integral : dtype
         The dtypes of new arrays; `integral` is that of indices, too.
-    missing : frozenset of DType
+    missing : frozenset of dtype
         The dtypes that arrays cannot have.
     boolean_indexing, data_dependent_shapes : bool
         The standard's capabilities of these names.

@@ -23,13 +23,13 @@ from ...contract import primitives as p
 from ...contract.backend import METHODS, AxisOrder, Native, Operand, Padding, Scalar
 from ...contract.composed import window_counts
 from ...contract.errors import EngineError
-from ...contract.numpy_dtypes import TO_NUMPY, NDArray
+from ...contract.numpy_dtypes import NDArray
 from ...contract.primitives import Primitive
 from ...contract.program import Program
 from ...contract.replay import Run
 from ...contract.strided import Storage, Tensor
 from ...core import dtypes as d
-from ...core.dtypes import DType
+from ...core.dtypes import CANONICAL, DType
 from ...core.symbolic import KnownInts
 from ...core.view import View
 from .common_workarounds import EngineKernel
@@ -82,7 +82,7 @@ class JaxBackend(NamespaceBackend):
     compiler = "jax.jit"
 
     def __init__(self, name: str, place: str) -> None:
-        super().__init__(name, TO_NUMPY)
+        super().__init__(name, CANONICAL)
         kind, _, number = place.partition(":")
         try:
             self.place = jax.devices(kind)[int(number or 0)]
@@ -248,14 +248,14 @@ class JaxBackend(NamespaceBackend):
         if self.place.platform != "cpu":
             result: Tensor = super().full(shape, dtype, value)
             return result
-        filled = np.full(shape, value, TO_NUMPY[dtype])
+        filled = np.full(shape, value, dtype)
         return wrap(jax.device_put(filled, self.place))
 
     def eye(self, rows: int, columns: int, k: int, dtype: DType) -> Tensor:
         if self.place.platform != "cpu":
             result: Tensor = super().eye(rows, columns, k, dtype)
             return result
-        return wrap(jax.device_put(np.eye(rows, columns, k, TO_NUMPY[dtype]), self.place))
+        return wrap(jax.device_put(np.eye(rows, columns, k, dtype), self.place))
 
     def copy(self, x: Tensor) -> Tensor:
         # A cell of its own: the array in it cannot change.
@@ -268,7 +268,7 @@ class JaxBackend(NamespaceBackend):
         if self.dtype(x).itemsize != dtype.itemsize and not contiguous:
             raise ValueError("the last axis must be contiguous to be read as another dtype")
         # JAX would take a part of a complex number for a number of its own, and compute with it.
-        host = np.ascontiguousarray(self.array(x)).view(TO_NUMPY[dtype])
+        host = np.ascontiguousarray(self.array(x)).view(dtype)
         return wrap(self.load(host, copy=True))
 
     def where(self, condition: Tensor, x1: Operand, x2: Operand) -> Tensor:
@@ -286,7 +286,7 @@ class JaxBackend(NamespaceBackend):
             return wrap(array != 0)
         if array.dtype.kind == "c" and dtype not in d.COMPLEX:
             array = jnp.real(array)
-        return wrap(array.astype(TO_NUMPY[dtype]))
+        return wrap(array.astype(dtype))
 
     def divided(self, array: Native, count: float) -> Native:
         if array.dtype.kind == "c":
@@ -312,7 +312,7 @@ class JaxBackend(NamespaceBackend):
             if array.dtype.kind == "b":
                 return wrap(_SCANS[op](array.astype(np.uint8), axis) != 0)
             return wrap(_SCANS[op](array, axis))
-        target = array.dtype if dtype is None else TO_NUMPY[dtype]
+        target = array.dtype if dtype is None else dtype
         function = jnp.cumsum if op is p.CUMULATIVE_SUM else jnp.cumprod
         return wrap(function(array, axis, dtype=target))
 
@@ -427,10 +427,10 @@ class _TracedJax(Traced, JaxBackend):
         return _barred(super().cast(x, dtype))
 
     def full(self, shape: tuple[int, ...], dtype: DType, value: Scalar) -> Tensor:
-        return _barred(wrap(jnp.full(shape, value, TO_NUMPY[dtype])))
+        return _barred(wrap(jnp.full(shape, value, dtype)))
 
     def eye(self, rows: int, columns: int, k: int, dtype: DType) -> Tensor:
-        return wrap(jnp.eye(rows, columns, k, TO_NUMPY[dtype]))
+        return wrap(jnp.eye(rows, columns, k, dtype))
 
     def replaced(
         self, array: Native, box: tuple[slice, ...], values: Native, *, reads: bool
@@ -460,10 +460,7 @@ def _traced(place: Native, function: ArrayFunction, kinds: Kinds) -> Callable[[]
     there = jax.sharding.SingleDeviceSharding(place)
     with jax.enable_x64(True):
         lowered = jax.jit(function).lower(
-            *[
-                jax.ShapeDtypeStruct(shape, TO_NUMPY[dtype], sharding=there)
-                for shape, dtype in kinds
-            ]
+            *[jax.ShapeDtypeStruct(shape, dtype, sharding=there) for shape, dtype in kinds]
         )
 
     def compile_arrays() -> ArrayFunction:

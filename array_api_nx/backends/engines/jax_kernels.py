@@ -18,8 +18,8 @@ from ...config import hints
 from ...contract import primitives as p
 from ...contract.backend import Native
 from ...contract.events import transferred
-from ...contract.numpy_dtypes import FROM_NUMPY
 from ...contract.primitives import Primitive
+from ...core.dtypes import CANONICAL
 from . import workarounds
 from .common_workarounds import EngineKernel, Kernels, Wrapper, common_wrappers
 
@@ -229,7 +229,7 @@ def _kernels(table: dict[Primitive, EngineKernel], kind: str) -> Kernels:
             for op, kernel in table.items()
             if ours in op.results
         }
-        for theirs, ours in FROM_NUMPY.items()
+        for theirs, ours in CANONICAL.items()
     }
 
 

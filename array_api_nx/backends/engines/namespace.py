@@ -24,13 +24,13 @@ from ...contract import composed
 from ...contract import primitives as p
 from ...contract.backend import METHODS, Keys, Native, Norm, Operand, Scalar
 from ...contract.errors import EngineError
-from ...contract.numpy_dtypes import FROM_NUMPY, NDArray
+from ...contract.numpy_dtypes import NDArray
 from ...contract.primitives import Primitive
 from ...contract.program import Program
 from ...contract.strided import Storage, StridedBackend, Tensor, tensor_over
 from ...contract.ufuncs import UfuncLoop
 from ...core import dtypes as d
-from ...core.dtypes import DType
+from ...core.dtypes import CANONICAL, DType
 from ...core.shape import broadcast_shapes
 from ...core.symbolic import KnownInts
 from ...core.view import View
@@ -313,7 +313,7 @@ class NamespaceBackend(StridedBackend):
         return wrap(self.xp.full(shape, value, dtype=self.dtypes[dtype], device=self.place))
 
     def from_host(self, array: NDArray, *, copy: bool, lent: bool = True) -> Tensor:
-        self.dtypes[FROM_NUMPY[array.dtype]]  # refuses what the device lacks
+        self.dtypes[CANONICAL[array.dtype]]  # refuses what the device lacks
         result = wrap(self.load(array, copy))
         if not copy and not array.flags.writeable:
             self.ensure_view(result)

@@ -28,7 +28,7 @@ class Workaround(NamedTuple):
         Of all its devices, of one kind of them, or of programs that its compiler runs there:
         "torch", "torch:cuda", "torch:cpu:compiled".
     operations : tuple of Primitive
-    dtypes : tuple of DType
+    dtypes : tuple of dtype
         Of the operands.
     method : str
         A key of `METHODS`.

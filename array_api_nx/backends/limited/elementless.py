@@ -12,11 +12,11 @@ from typing import NoReturn
 
 from ...contract.backend import AxisOrder, Handle, Info, Scalar
 from ...contract.errors import LimitError
-from ...contract.numpy_dtypes import FROM_NUMPY, NDArray
+from ...contract.numpy_dtypes import NDArray
 from ...contract.program import Argument
 from ...contract.random_numbers import Kind
 from ...contract.strided import axis_order
-from ...core.dtypes import DType
+from ...core.dtypes import CANONICAL, DType
 from ...core.symbolic import Dim, DimLike, Sizes
 from ...core.view import View
 from ...tracing.backend import TracingBackend
@@ -162,5 +162,5 @@ class MetaBackend(ElementlessBackend):
         refuse_elements(what)
 
     def from_host(self, array: NDArray, *, copy: bool, lent: bool = True) -> Traced:
-        result = self.empty(array.shape, FROM_NUMPY[array.dtype])
+        result = self.empty(array.shape, CANONICAL[array.dtype])
         return self.handed_in(result, array, copy=copy)

@@ -17,7 +17,7 @@ import numpy as np
 from ...backends.cpu.storage import NumPyMemory
 from ...contract import primitives as p
 from ...contract.backend import Backend, Handle, Operand
-from ...contract.numpy_dtypes import NDArray, NumPyDType
+from ...contract.numpy_dtypes import NDArray
 from ...contract.strided import Storage, StridedBackend, tensor_over
 from ...core import dtypes as d
 from ...core.dtypes import DType
@@ -141,7 +141,7 @@ def _strided(memory: NDArray, window: NDArray) -> tuple[NDArray, View]:
     return flat, View(window.shape, strides, start // flat.itemsize if window.size else 0)
 
 
-def _garbage(shape: Shape, dtype: NumPyDType) -> NDArray:
+def _garbage(shape: Shape, dtype: DType) -> NDArray:
     return np.full(shape, 77, dtype)
 
 

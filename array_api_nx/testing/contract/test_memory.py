@@ -298,7 +298,7 @@ RANGES: list[tuple[float, float, float]] = [
 def test_arange(backend: Backend, dtype: DType) -> None:
     ranges = list(RANGES)
     if dtype in d.INTEGRAL:
-        low, high = int(dtype.min), int(dtype.max)
+        low, high = d.BOUNDS[dtype]
         ranges += [(high - 2, high, 1), (low + 2, low, -1), (high, high - 3, -1), (low, low + 3, 2)]
     else:
         ranges += [(0.5, 3, 0.5), (1, 0, -0.125), (-1.0, 1.0, 0.25)]

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Never, Self
 
-from ...core.dtypes import PROMOTION
+from ...core.dtypes import PROMOTION, SCALAR_PROMOTION
 from ...device import Device
 from ...frontend.array import LEFT_OUT, Array, Foreign
 from .base import StrictBase
@@ -225,7 +225,7 @@ class StrictArray(StrictBase):
             kind = (array.dtype, dtype) in ANY.pairs
         elif type(value) in PYTHON_SCALARS:
             check_scalar("assignment", array.dtype, value, self._policy.version, ANY)
-            dtype, result, kind = array.dtype, array.dtype.with_scalar[type(value)], True
+            dtype, result, kind = array.dtype, SCALAR_PROMOTION[array.dtype, type(value)], True
         else:
             raise foreign("assignment", value)
         if result is not array.dtype or not kind:

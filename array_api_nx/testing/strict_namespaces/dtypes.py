@@ -55,7 +55,7 @@ PLAIN: Final = {strict: dtype for dtype, strict in STRICT.items()}
 
 
 def _named(name: str) -> StrictDType:
-    return STRICT[d.dtype_named(name)]
+    return STRICT[d.as_dtype(name)]
 
 
 GROUPS: Final[dict[str, tuple[DType, ...]]] = {

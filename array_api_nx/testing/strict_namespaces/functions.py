@@ -10,8 +10,9 @@ from collections.abc import Callable, Sequence
 from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
+
 from ...core import dtypes as d
-from ...core.dtypes import DType
 from ...frontend.array import Array, Foreign
 from .arguments import check_of, words_of
 from .array import StrictArray
@@ -46,7 +47,7 @@ def wrapper_of(own: type[StrictArray]) -> Callable[[object], object]:
             made = _new(own)
             made._array = result
             return made
-        if kind is DType:
+        if isinstance(result, np.dtype):
             return STRICT[result]
         if kind is tuple or kind is list:
             return kind([wrap(each) for each in result])

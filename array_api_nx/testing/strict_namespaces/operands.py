@@ -150,7 +150,7 @@ def check_scalar(where: str, dtype: DType, scalar: object, version: str, group: 
     """TypeError or OverflowError unless a Python scalar may stand beside an array of a dtype."""
     kind = type(scalar)
     if kind in SCALARS[dtype]:
-        if kind is int and dtype in d.INTEGRAL and not dtype.min <= scalar <= dtype.max:  # type: ignore[operator]
+        if not d.holds(dtype, scalar) and kind is int and dtype in d.INTEGRAL:
             raise refuse(
                 OverflowError,
                 f"{where}: {scalar} is out of the bounds of {dtype}; what it gives is unspecified",

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from ...core import dtypes as d
 from ...core.declined import DECLINED
-from ...core.dtypes import PROMOTION
+from ...core.dtypes import PROMOTION, SCALAR_PROMOTION
 from ...frontend.array import Array
 from .base import StrictBase
 from .errors import refuse
@@ -124,7 +124,7 @@ def in_place(x: Some, other: object, operation: Operation, group: Group) -> Some
     if type(operand) is Array:
         result = PROMOTION[array.dtype, operand.dtype]
     else:
-        result = array.dtype.with_scalar[type(operand)]
+        result = SCALAR_PROMOTION[array.dtype, type(operand)]
     if result is not array.dtype:
         raise refuse(
             TypeError,

@@ -232,7 +232,7 @@ def _result_type(call: Call) -> object:
     result = d.promote(*dtypes)
     for each in scalars:
         check_scalar("result_type", result, each, call.policy.version, Group("any"))
-    return d.promote(result, *[result.with_scalar[type(each)] for each in scalars])
+    return d.promote(result, *[d.SCALAR_PROMOTION[result, type(each)] for each in scalars])
 
 
 # ---------------------------------------------------------------------- element by element

@@ -293,5 +293,5 @@ def test_reductions_of_rows_and_columns(device: xp.Device) -> None:
         for axis in (0, 1):
             functions[f"{op}, {axis}"] = partial(getattr(xp, op), axis=axis)
     for name in ("int8", "uint8"):
-        values = [np.resize(x, (33, 35)) for x in contents(d.dtype_named(name))]
+        values = [np.resize(x, (33, 35)) for x in contents(d.as_dtype(name))]
         check(functions, *[(xp.asarray(x, device=device),) for x in values])

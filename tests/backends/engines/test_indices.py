@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from array_api_nx.backends.engines.indices import Selected, in_range, resolve
 from array_api_nx.contract.backend import Keys
-from array_api_nx.contract.numpy_dtypes import TO_NUMPY
+from array_api_nx.core.dtypes import CANONICAL
 
 SHAPE = (2, 3, 1, 4)
 
 
 def selected(shape: tuple[int, ...], keys: Keys) -> Selected:
-    return resolve(np, "cpu", shape, keys, TO_NUMPY, partial(in_range, np))
+    return resolve(np, "cpu", shape, keys, CANONICAL, partial(in_range, np))
 
 
 def plain(keys: Keys) -> tuple[object, ...]:

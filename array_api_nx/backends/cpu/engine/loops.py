@@ -17,10 +17,11 @@ from typing import Any, Final, TypeAlias, final
 import numpy as np
 
 from ....contract import primitives as p
-from ....contract.numpy_dtypes import TO_NUMPY, NDArray, NumPyDType
+from ....contract.numpy_dtypes import NDArray
 from ....contract.primitives import Primitive
 from ....contract.random_numbers import MAX_NARROW_SPAN
 from ....contract.ufuncs import UfuncLoop
+from ....core.dtypes import DType
 from ....native import native
 
 __all__ = [
@@ -44,7 +45,7 @@ __all__ = [
     "select",
 ]
 
-Operation: TypeAlias = tuple[object, tuple[NumPyDType, ...], NumPyDType, int, bool, bool]
+Operation: TypeAlias = tuple[object, tuple[DType, ...], DType, int, bool, bool]
 """What the extension's `compute` and `update` take of a `Loop`: its `pointer`, `inputs`, `output`,
 `serial_limit`, `materialise_scalar` and `is_exact`."""
 
@@ -100,8 +101,8 @@ class Loop:
     """
 
     name: str
-    inputs: tuple[NumPyDType, ...]
-    output: NumPyDType
+    inputs: tuple[DType, ...]
+    output: DType
     cost: float
     ufunc: np.ufunc | None
     call: Callable[..., object] | None
@@ -225,7 +226,7 @@ _PREDICATES: Final = frozenset(
 
 
 def _of_ufunc(
-    ufunc: np.ufunc, inputs: tuple[NumPyDType, ...], output: NumPyDType, cost: float, name: str
+    ufunc: np.ufunc, inputs: tuple[DType, ...], output: DType, cost: float, name: str
 ) -> Loop | None:
     """A loop of the ufunc for exactly these dtypes; None if it has none."""
     signature = f"{''.join([each.char for each in inputs])}->{output.char}"
@@ -251,7 +252,7 @@ def is_arithmetic(op: Primitive) -> bool:
 
 
 @cache
-def find(op: Primitive, dtype: NumPyDType) -> Loop | None:
+def find(op: Primitive, dtype: DType) -> Loop | None:
     """The loop of a unary or binary primitive whose operands all have `dtype`.
 
     None if there is none that gives what `..kernels` gives. Callers use the loop of `POW` only
@@ -303,9 +304,8 @@ def of_ufunc(op: UfuncLoop) -> Loop | None:
     is_numpy = getattr(np, op.name, None) is op.ufunc
     if len(op.outputs) > 1 or not (is_numpy or _is_scipy(op.ufunc)):
         return None
-    inputs = tuple([TO_NUMPY[dtype] for dtype in op.inputs])
     cost = _COSTS.get(op.ufunc, _OTHER_COST)
-    loop = _of_ufunc(op.ufunc, inputs, TO_NUMPY[op.output], cost, op.name)
+    loop = _of_ufunc(op.ufunc, op.inputs, op.output, cost, op.name)
     if loop is not None:
         loop.is_scipy = not is_numpy
     return loop
@@ -355,7 +355,7 @@ _PRODUCT_COST: Final = 0.08
 
 
 @cache
-def product(dtype: NumPyDType, inner: int) -> Loop | None:
+def product(dtype: DType, inner: int) -> Loop | None:
     """The loop of `numpy.matmul` for real floating-point numbers; None for other dtypes.
 
     It is no loop of an instruction: see `kernel.Product`. `inner` is the size that is summed over,
@@ -378,7 +378,7 @@ def _copy_cast(x: NDArray, out: NDArray) -> None:
 
 
 @cache
-def cast(source: NumPyDType, target: NumPyDType) -> Loop | None:
+def cast(source: DType, target: DType) -> Loop | None:
     """The loop that casts `source` to `target`, a copy if they are the same.
 
     None from floating-point and complex numbers to integers, where results that do not fit differ
@@ -406,7 +406,7 @@ def drawing_kind(kind: str, span: int) -> str:
 
 
 @cache
-def drawn(kind: str, dtype: NumPyDType) -> Loop:
+def drawn(kind: str, dtype: DType) -> Loop:
     """The loop that copies random numbers, with the cost of drawing them."""
     pointer = None if native is None else native.cast_loop(dtype, dtype)
     return Loop("draw", (dtype,), dtype, _DRAW_COSTS[kind], None, _copy_cast, pointer)
@@ -418,7 +418,7 @@ def _copy_selected(condition: NDArray, x1: NDArray, x2: NDArray, out: NDArray) -
 
 
 @cache
-def select(dtype: NumPyDType) -> Loop:
+def select(dtype: DType) -> Loop:
     """The loop of where: (bool, `dtype`, `dtype`) -> `dtype`."""
     pointer = None if native is None else native.select_loop(dtype.itemsize)
     return Loop("where", (_BOOL, dtype, dtype), dtype, 0.4, None, _copy_selected, pointer)
@@ -429,7 +429,7 @@ def _replace_nan(x: NDArray, value: NDArray, out: NDArray) -> None:
 
 
 @cache
-def replace_nan(dtype: NumPyDType) -> Loop | None:
+def replace_nan(dtype: DType) -> Loop | None:
     """The loop of ``where(isnan(x), value, x)``: (`dtype`, `dtype`) -> `dtype`, real numbers."""
     if dtype.kind != "f":
         return None
@@ -440,7 +440,7 @@ def replace_nan(dtype: NumPyDType) -> Loop | None:
 # ---------------------------------------------------------------------- reductions
 
 
-def _identity(op: Primitive, dtype: NumPyDType) -> NDArray:
+def _identity(op: Primitive, dtype: DType) -> NDArray:
     if op is p.PROD or op is p.ALL:
         value: float = 1
     elif op is p.SUM or op is p.ANY or op is p.COUNT_NONZERO:
@@ -483,18 +483,18 @@ def _count_loop() -> Loop:
     return Loop("reduce", (_INT64, _BOOL), _INT64, 0.1, np.add, np.add, pointer)
 
 
-def _sum_loop(dtype: NumPyDType) -> Loop:
+def _sum_loop(dtype: DType) -> Loop:
     pointer = None if native is None else native.sum_loop(dtype)
     return Loop("reduce", (dtype, dtype), dtype, 0.1, np.add, np.add, pointer)
 
 
-def _moments_loop(dtype: NumPyDType) -> Loop:
+def _moments_loop(dtype: DType) -> Loop:
     pointer = None if native is None else native.moments_loop(dtype)
     return Loop("reduce", (MOMENTS, dtype), MOMENTS, 0.3, None, None, pointer)
 
 
 @cache
-def reduction(op: Primitive, dtype: NumPyDType) -> tuple[Loop, NDArray] | None:
+def reduction(op: Primitive, dtype: DType) -> tuple[Loop, NDArray] | None:
     """The loop (accumulator, `dtype`) -> accumulator of a reduction, and its identity, 0-d.
 
     None for what is no reduction by a loop, and for dtypes it does not take: SUM and PROD take
@@ -527,7 +527,7 @@ def combining(loop: Loop) -> Loop | None:
 
 
 @cache
-def extreme(op: Primitive, dtype: NumPyDType) -> Loop | None:
+def extreme(op: Primitive, dtype: DType) -> Loop | None:
     """The loop (accumulator, `dtype`) -> accumulator of MAX or MIN that passes over NaN.
 
     It gives what the loop of `reduction` gives where every NaN was replaced by its identity. None
@@ -544,7 +544,7 @@ def extreme(op: Primitive, dtype: NumPyDType) -> Loop | None:
 
 
 @cache
-def running(op: Primitive, dtype: NumPyDType) -> Loop | None:
+def running(op: Primitive, dtype: DType) -> Loop | None:
     """The loop of a binary primitive for operands that are its own results, one element before.
 
     It gives what the loop of `find` gives, in less time.

@@ -15,7 +15,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from ....contract.numpy_dtypes import NDArray, NumPyDType
+from ....contract.numpy_dtypes import NDArray
+from ....core.dtypes import DType
 from ....native import native
 
 __all__ = ["PoolStats", "empty", "release", "stats"]
@@ -44,7 +45,7 @@ class PoolStats(NamedTuple):
     misses: int
 
 
-empty: Final[Callable[[tuple[int, ...], NumPyDType], NDArray]] = (
+empty: Final[Callable[[tuple[int, ...], DType], NDArray]] = (
     np.empty if native is None else native.empty
 )
 """``empty(shape, dtype)``: an uninitialised row-major array. Its memory returns to the pool when

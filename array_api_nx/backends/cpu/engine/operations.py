@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import numpy as np
 
 from ....contract import primitives as p
-from ....contract.numpy_dtypes import TO_NUMPY, NDArray, NumPyDType
+from ....contract.numpy_dtypes import NDArray
 from ....contract.primitives import Primitive
 from ....core import dtypes as d
 from ....core.dtypes import DType
@@ -87,7 +87,7 @@ def loop_for_twin(name: str, dtype: DType) -> Described | None:
     """
     op = _ELEMENTWISE[name]
     dtype = dtype if dtype in op.results else op.cast_first.get(dtype, dtype)
-    loop = loops.find(op, TO_NUMPY[dtype]) if dtype in op.results else None
+    loop = loops.find(op, dtype) if dtype in op.results else None
     if loop is None:
         return None
     return _described(loop, dtype, op.results[dtype], loops.is_arithmetic(op), False)
@@ -129,12 +129,12 @@ if native is not None:
 # takes to join, but elements that several threads computed are in the caches of several processors.
 _TOTAL_SERIAL_LIMIT: Final = 2**16
 
-_ExactReduction: TypeAlias = tuple[object, NumPyDType, NDArray, int]
+_ExactReduction: TypeAlias = tuple[object, DType, NDArray, int]
 
 # Elements of a sum or a variance for each thread beyond two.
 _REDUCED_PER_THREAD: Final = 2**16
 
-_totals: Final[dict[tuple[Primitive, NumPyDType], _ExactReduction | None]] = {}
+_totals: Final[dict[tuple[Primitive, DType], _ExactReduction | None]] = {}
 
 
 def total(op: Primitive, array: NDArray) -> NDArray | None:
@@ -161,7 +161,7 @@ def total(op: Primitive, array: NDArray) -> NDArray | None:
     return total
 
 
-def _exact(op: Primitive, dtype: NumPyDType) -> _ExactReduction | None:
+def _exact(op: Primitive, dtype: DType) -> _ExactReduction | None:
     """The first argument of the extension's `total`; None if the order of elements matters."""
     found = loops.reduction(op, dtype) if dtype.kind in "biu" else None
     if found is None or found[0].pointer is None:
@@ -200,9 +200,7 @@ def reduce(
     return memory[-1]
 
 
-_Kind: TypeAlias = tuple[
-    Primitive, NumPyDType, tuple[int, ...], tuple[int, ...], bool, float | None
-]
+_Kind: TypeAlias = tuple[Primitive, DType, tuple[int, ...], tuple[int, ...], bool, float | None]
 """The arguments of `reduction_pass`."""
 
 
@@ -228,7 +226,7 @@ def _reduction(kind: _Kind, threads: int) -> tuple[Sequence, Loop]:
 
 def reduction_pass(
     op: Primitive,
-    dtype: NumPyDType,
+    dtype: DType,
     shape: tuple[int, ...],
     axes: tuple[int, ...],
     keepdims: bool,
@@ -303,7 +301,7 @@ _SCAN_TASKS: Final = 16
 _SCAN_PER_THREAD: Final = 2**14
 
 
-def scan(op: Primitive, array: NDArray, axis: int, dtype: NumPyDType) -> NDArray | None:
+def scan(op: Primitive, array: NDArray, axis: int, dtype: DType) -> NDArray | None:
     """A scan along an axis with NumPy's bits, warnings and memory order, on several threads.
 
     As in NumPy, the first operand of the loop is the result, and its target is the result one

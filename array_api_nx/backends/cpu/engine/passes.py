@@ -15,7 +15,8 @@ from typing import Any, Final, NamedTuple, TypeAlias
 import numpy as np
 
 from ....config import current
-from ....contract.numpy_dtypes import NDArray, NumPyDType
+from ....contract.numpy_dtypes import NDArray
+from ....core.dtypes import DType
 from ....native import native
 from ..kernels import divide_by_count
 from . import fperrors, loops, memory_pool
@@ -61,7 +62,7 @@ class Output(NamedTuple):
 
     slot: Slot
     size: int
-    dtype: NumPyDType
+    dtype: DType
 
 
 class Accumulation(NamedTuple):
@@ -87,7 +88,7 @@ class Accumulation(NamedTuple):
 
     slot: Slot
     size: int
-    dtype: NumPyDType
+    dtype: DType
     loop: Loop
     identity: NDArray
     divisor: float | None

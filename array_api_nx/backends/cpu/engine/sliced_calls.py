@@ -18,7 +18,8 @@ from typing import Final, Literal, TypeAlias
 
 import numpy as np
 
-from ....contract.numpy_dtypes import NDArray, NumPyDType
+from ....contract.numpy_dtypes import NDArray
+from ....core.dtypes import DType
 from ....native import native
 from . import fperrors, loops, threads
 from .memory_pool import empty
@@ -424,7 +425,7 @@ def matmul(left: NDArray, right: NDArray) -> NDArray | None:
     return result
 
 
-def has_parts(left: Sequence[int], right: Sequence[int], dtype: NumPyDType) -> bool:
+def has_parts(left: Sequence[int], right: Sequence[int], dtype: DType) -> bool:
     """Whether matrices of these shapes are better multiplied in parts, if rounding may differ."""
     if len(left) != 2 or len(right) != 2 or dtype.kind != "f":
         return False
@@ -472,7 +473,7 @@ def draw(
     drawing: NDArray,
     first: int,
     shape: tuple[int],
-    dtype: NumPyDType,
+    dtype: DType,
     parameters: Sequence[NDArray | None],
 ) -> NDArray:
     """The numbers from `first` on of what `native.drawing` describes; of `parameters` that are None
@@ -493,7 +494,7 @@ def draw(
     return result
 
 
-def like(array: NDArray, shape: tuple[int, ...], dtype: NumPyDType) -> NDArray:
+def like(array: NDArray, shape: tuple[int, ...], dtype: DType) -> NDArray:
     """Uninitialised memory for a result, with the layout of `array`."""
     if array.flags.c_contiguous:
         return empty(shape, dtype)

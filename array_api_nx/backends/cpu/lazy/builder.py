@@ -17,7 +17,7 @@ import numpy as np
 
 from ....contract import primitives as p
 from ....contract.backend import Scalar
-from ....contract.numpy_dtypes import TO_NUMPY, NDArray, NumPyDType
+from ....contract.numpy_dtypes import NDArray
 from ....contract.primitives import Primitive
 from ....contract.ufuncs import UfuncLoop
 from ....core.dtypes import DType
@@ -162,9 +162,9 @@ class Builder:
         return self.binary(p.MINIMUM, limited, high, errors=errors)
 
     def cast(self, x: Value, dtype: DType, *, errors: int) -> Value | None:
-        return self._cast(x, TO_NUMPY[dtype], errors)
+        return self._cast(x, dtype, errors)
 
-    def _cast(self, x: Value, dtype: NumPyDType, errors: int) -> Value | None:
+    def _cast(self, x: Value, dtype: DType, errors: int) -> Value | None:
         loop = loops.cast(x.node.dtype, dtype)
         return None if loop is None else self._elementwise(p.CAST, loop, (x,), errors)
 
@@ -287,15 +287,15 @@ class Builder:
     # ------------------------------------------------------------------ fills and padding
 
     def full(self, shape: tuple[int, ...], dtype: DType, value: Scalar, *, errors: int) -> Value:
-        number = scalar(value, TO_NUMPY[dtype])
+        number = scalar(value, dtype)
         key = p.FULL, shape, number.key
         node = self._known(key)
         if node is None:
-            node = self._add(key, Node(p.FULL, None, ((number, None),), shape, TO_NUMPY[dtype], 0))
+            node = self._add(key, Node(p.FULL, None, ((number, None),), shape, dtype, 0))
         return Value(node, View.row_major(shape))
 
     def draw(
-        self, drawing: NDArray | Value, kind: str, dtype: NumPyDType, count: int, **_: int
+        self, drawing: NDArray | Value, kind: str, dtype: DType, count: int, **_: int
     ) -> Value:
         """So many random numbers of what `native.drawing` describes, which passes draw tile by
         tile."""
@@ -340,7 +340,7 @@ class Builder:
         count = prod([x.shape[axis] for axis in axes])
         if count == 1:
             return None
-        target = x.node.dtype if dtype is None else TO_NUMPY[dtype]
+        target = x.node.dtype if dtype is None else dtype
         divisor = None
         if op in (p.ANY, p.ALL, p.COUNT_NONZERO):
             target = np.dtype(bool)
@@ -390,7 +390,7 @@ class Builder:
         x: Value,
         axes: tuple[int, ...],
         keepdims: bool,
-        dtype: NumPyDType,
+        dtype: DType,
         divisor: float | None,
         errors: int,
     ) -> Value | None:
@@ -462,7 +462,7 @@ class Builder:
         return node
 
 
-def is_plain_power(dtype: NumPyDType, shape: KnownInts | None, exponent: View | Any | None) -> bool:
+def is_plain_power(dtype: DType, shape: KnownInts | None, exponent: View | Any | None) -> bool:
     """Whether the loop of POW gives what `kernels` gives, which corrects some exponents.
 
     Parameters

@@ -25,9 +25,10 @@ import numpy as np
 from ....contract import primitives as p
 from ....contract.backend import Handle, Info, Operand
 from ....contract.events import evaluated
-from ....contract.numpy_dtypes import NDArray, NumPyDType
+from ....contract.numpy_dtypes import NDArray
 from ....contract.primitives import Primitive
 from ....contract.strided import Storage, Tensor
+from ....core.dtypes import DType
 from ....core.symbolic import KnownInts
 from ....core.view import View
 from ....explain.explanation import Explanation
@@ -418,6 +419,6 @@ def _copied(memory: NDArray) -> NDArray:
     return copy
 
 
-def _dtype(x: Handle) -> NumPyDType:
-    found: NumPyDType = (x.storage if x.array is None else x.array).dtype
+def _dtype(x: Handle) -> DType:
+    found: DType = (x.storage if x.array is None else x.array).dtype
     return found

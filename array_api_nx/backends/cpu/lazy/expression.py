@@ -20,10 +20,11 @@ from weakref import ref
 import numpy as np
 
 from ....contract import primitives as p
-from ....contract.numpy_dtypes import NDArray, NumPyDType
+from ....contract.numpy_dtypes import NDArray
 from ....contract.primitives import Primitive
 from ....contract.strided import Storage
 from ....contract.ufuncs import UfuncLoop
+from ....core.dtypes import DType
 from ....core.view import View
 from ..engine.fperrors import located
 from ..engine.loops import Loop
@@ -59,10 +60,10 @@ class ScalarValue:
 
 
 _MAX_SCALARS: Final = 1 << 10
-_scalars: Final[dict[tuple[type, object, NumPyDType], ScalarValue]] = {}
+_scalars: Final[dict[tuple[type, object, DType], ScalarValue]] = {}
 
 
-def scalar(value: Any, dtype: NumPyDType) -> ScalarValue:
+def scalar(value: Any, dtype: DType) -> ScalarValue:
     """A Python scalar as a value of `dtype`."""
     if not value or type(value) is complex:  # as keys of the dict, 0.0 and -0.0 are equal
         return ScalarValue(located(np.full, 1, value, dtype))
@@ -129,7 +130,7 @@ class Node:
     shape: tuple[int, ...]
     identity: NDArray | None
     divisor: float | None
-    dtype: NumPyDType
+    dtype: DType
     errors: int
     pending: frozenset[int]
     leaves: frozenset[object]
@@ -146,7 +147,7 @@ class Node:
         loop: Loop | None,
         sources: tuple[Source, ...],
         space: tuple[int, ...],
-        dtype: NumPyDType,
+        dtype: DType,
         errors: int,
     ) -> None:
         self.key = next(_keys)

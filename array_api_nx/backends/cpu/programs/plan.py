@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from ....contract import replay
-from ....contract.numpy_dtypes import NDArray, NumPyDType
+from ....contract.numpy_dtypes import NDArray
 from ....contract.program import Program, ValueView
 from ....contract.strided import Storage, Tensor, tensor_over
+from ....core.dtypes import DType
 from ....core.view import View
 from ..engine import fperrors
 from ..engine.memory_pool import empty
@@ -139,7 +140,7 @@ class ProgramPlan:
             own = {slot for slot in own if self.slots[slot].stored}
         self._place(sorted(own))
 
-    def expected(self, slot: Slot) -> tuple[tuple[int, ...], NumPyDType]:
+    def expected(self, slot: Slot) -> tuple[tuple[int, ...], DType]:
         """Shape and dtype of the array of a slot."""
         described = self.slots[slot]
         return described.shape, described.dtype

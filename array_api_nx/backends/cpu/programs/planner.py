@@ -16,8 +16,9 @@ import numpy as np
 
 from ....contract import primitives as p
 from ....contract import replay
-from ....contract.numpy_dtypes import TO_NUMPY, NDArray, NumPyDType
+from ....contract.numpy_dtypes import NDArray
 from ....contract.program import Argument, Program, Step, ValueView, operands_in
+from ....core.dtypes import DType
 from ....core.symbolic import KnownInts, SymbolicShape
 from ....core.view import View
 from ....explain import model
@@ -67,7 +68,7 @@ class SlotInfo:
 
     __slots__ = ("dtype", "first", "last", "shape", "size", "stored", "values")
 
-    def __init__(self, shape: tuple[int, ...], dtype: NumPyDType, value: int | None) -> None:
+    def __init__(self, shape: tuple[int, ...], dtype: DType, value: int | None) -> None:
         self.shape = shape
         self.size = prod(shape)
         self.dtype = dtype
@@ -139,7 +140,7 @@ class Planner:
 
     # ------------------------------------------------------------------ slots
 
-    def _new_slot(self, shape: tuple[int, ...], dtype: NumPyDType, value: int | None) -> Slot:
+    def _new_slot(self, shape: tuple[int, ...], dtype: DType, value: int | None) -> Slot:
         self.slots.append(SlotInfo(shape, dtype, value))
         return len(self.slots) - 1
 
@@ -162,7 +163,7 @@ class Planner:
     def _new_value(self, number: int) -> Value:
         """A new slot for a value of the program, and that value."""
         shape = self._shape(number)
-        dtype = TO_NUMPY[self.program.values[number].dtype]
+        dtype = self.program.values[number].dtype
         return self._value_of(self._new_slot(shape, dtype, number), shape)
 
     def _shape(self, number: int) -> KnownInts:
@@ -257,7 +258,7 @@ class Planner:
         self.actions.append(BackendCall("drawing", described, (), (slot,), errors))
         name = loops.drawing_kind(kind, span)
         source = self._value_of(slot, words.shape)
-        return self._builder.draw(source, name, TO_NUMPY[dtype], count)
+        return self._builder.draw(source, name, dtype, count)
 
     def _build(
         self, method: str, arguments: Sequence[Argument], keywords: dict[str, Argument], errors: int
@@ -445,7 +446,7 @@ def _reduction(method: str, arguments: tuple[Argument, ...]) -> Pass | None:
         not least < view.size == prod(x.node.shape)
         or not view.is_c_contiguous
         or not adds_by_kernel(op, dtype, count)
-        or any([asked is not None and TO_NUMPY[asked] != dtype for asked in rest])
+        or any([asked is not None and asked != dtype for asked in rest])
     ):
         return None
     divisor = None
