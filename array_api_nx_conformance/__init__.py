@@ -20,7 +20,8 @@ The run:
 - ``pytest_run``: runs tests in a subprocess and collects one result per test; ``runner``: those
   of the suite.
 - ``environment``: the variables of that subprocess.
-- ``plugin``: the pytest plugin inside it, which hands the results over; ``protocol``: in what form.
+- ``plugin``: the pytest plugin inside it, which hands the results over; ``protocol``: in what form;
+  ``corrections``: what is set right in the suite before it runs.
 - ``blame``, ``repro``, ``literals``: inside it too; what a failure rests on, and a script of it.
 - ``draft_tests``: the tests of what the draft has beyond the suite's.
 - ``progress``: what is shown meanwhile.

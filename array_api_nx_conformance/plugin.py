@@ -20,6 +20,7 @@ import json
 import pkgutil
 import random
 import signal
+import sys
 import time
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
@@ -31,6 +32,7 @@ import pytest
 
 from . import known
 from .blame import blame, first_error
+from .corrections import correct
 from .environment import device_variable
 from .functions import function_of
 from .protocol import EVENTS, PLAN, XFAILED, Plan
@@ -95,6 +97,9 @@ class Worker:
         faulthandler.enable(self._trace)
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        helpers = sys.modules.get("array_api_tests.dtype_helpers")
+        if helpers is not None:
+            correct(helpers)
         items[:] = [item for item in items if self._plan.includes(item.nodeid)]
         self._known = {
             item.nodeid

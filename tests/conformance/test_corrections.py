@@ -1,0 +1,40 @@
+"""The official suite, as it is corrected, asks for what it means to ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from array_api_nx_conformance.corrections import correct
+
+FLOAT64, COMPLEX64 = np.dtype("float64"), np.dtype("complex64")
+
+
+class Table(Mapping[Any, Any]):
+    """A mapping as the suite has it."""
+
+    def __getitem__(self, key: object) -> object:
+        return {(FLOAT64, FLOAT64): FLOAT64}[key]  # type: ignore[index]
+
+    def __iter__(self) -> Iterator[object]:
+        return iter([(FLOAT64, FLOAT64)])
+
+    def __len__(self) -> int:
+        return 1
+
+
+def test_a_pair_that_does_not_promote_equals_no_dtype() -> None:
+    helpers: Any = ModuleType("helpers")
+    helpers.promotion_table = table = Table()
+    assert table.get((COMPLEX64, FLOAT64)) == FLOAT64, "NumPy's float64 no longer equals None"
+    correct(helpers)
+    assert helpers.promotion_table is table
+    for dtype in (FLOAT64, COMPLEX64):
+        assert table.get((COMPLEX64, FLOAT64)) != dtype
+    assert table.get((FLOAT64, FLOAT64)) is table[FLOAT64, FLOAT64] is FLOAT64
+    with pytest.raises(KeyError):
+        table[COMPLEX64, FLOAT64]
