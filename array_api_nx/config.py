@@ -21,6 +21,7 @@ __all__ = [
     "DEFAULTS",
     "Fusion",
     "HostAccess",
+    "Operands",
     "Placement",
     "Settings",
     "Transfers",
@@ -35,6 +36,7 @@ __all__ = [
 
 Fusion: TypeAlias = Literal["auto", "off", "always"]
 HostAccess: TypeAlias = Literal["allow", "warn", "error"]
+Operands: TypeAlias = Literal["numpy", "strict"]
 Placement: TypeAlias = Literal["follow", "strict"]
 Transfers: TypeAlias = Literal["allow", "log", "error"]
 Given: TypeAlias = Any
@@ -61,6 +63,8 @@ class Settings(NamedTuple):
         Whether functions beyond the standard are found at the top level of the namespace.
     host_access : {"allow", "warn", "error"}
         What happens where elements of an array are read out of the namespace.
+    operands : {"numpy", "strict"}
+        Whether functions take NumPy arrays, and Python scalars where the standard has arrays only.
     placement : {"follow", "strict"}
         Whether arrays made without ``device=`` follow operands on other devices.
     transfers : {"allow", "log", "error"}
@@ -78,6 +82,7 @@ class Settings(NamedTuple):
     default_device: str = "cpu"
     extras: bool = True
     host_access: HostAccess = "allow"
+    operands: Operands = "numpy"
     placement: Placement = "follow"
     transfers: Transfers = "allow"
     progress: bool = False
@@ -135,6 +140,7 @@ _CHECKS: Final[dict[str, Callable[[str, Given], str | int]]] = {
     "default_device": lambda name, value: str(value),
     "extras": lambda name, value: _as_flag(name, value, True),
     "host_access": lambda name, value: _as_word(name, value, "allow", "warn", "error"),
+    "operands": lambda name, value: _as_word(name, value, "numpy", "strict"),
     "placement": lambda name, value: _as_word(name, value, "follow", "strict"),
     "transfers": lambda name, value: _as_word(name, value, "allow", "log", "error"),
     "progress": _as_progress,
@@ -192,6 +198,8 @@ class Hints:
     defer_small : bool
     threshold : int
         The process's default.
+    strict_operands : bool
+        Whether *any* thread is inside a `config_context` with `operands` "strict".
     device : Device or None
         The process's default device; None while any thread is inside a `config_context` with
         another one, when `current()` decides.
@@ -201,11 +209,12 @@ class Hints:
         "allow".
     """
 
-    __slots__ = ("defer_small", "device", "threshold", "watched")
+    __slots__ = ("defer_small", "device", "strict_operands", "threshold", "watched")
 
     defer_small: bool
     threshold: int
     device: HintedDevice | None
+    strict_operands: bool
     watched: bool
 
 
@@ -219,11 +228,13 @@ hints.threshold = DEFAULTS.fusion_threshold
 hints.device = None
 _always_watched: Final = DEFAULTS.host_access != "allow" or DEFAULTS.transfers != "allow"
 hints.watched = _always_watched
+hints.strict_operands = DEFAULTS.operands == "strict"
 
 _lock: Final = Lock()
 _deferring = 0  # contexts entered that ask for more than the default
 _watching = 0  # listeners, and contexts entered that do not allow all transfers
 _moving = 0  # contexts entered that ask for another device
+_refusing = 0  # contexts entered with operands="strict"
 _process_device: HintedDevice | None = None
 
 hold_at_forks(_lock)
@@ -246,6 +257,13 @@ def count_watching(change: int) -> None:
         hints.watched = _watching > 0 or _always_watched
         for changed in watchers:
             changed()
+
+
+def _count_refusing(change: int) -> None:
+    global _refusing
+    with _lock:
+        _refusing += change
+        hints.strict_operands = _refusing > 0 or DEFAULTS.operands == "strict"
 
 
 def use_devices(check: Callable[[str, Given], str], device: Callable[[str], HintedDevice]) -> None:
@@ -279,8 +297,8 @@ class config_context(ContextDecorator):
     task of an event loop, that enters; threads that start inside begin with the defaults, which
     come from the environment variables ``ARRAY_API_NX_FUSION``, ``ARRAY_API_NX_FUSION_THRESHOLD``,
     ``ARRAY_API_NX_NUM_THREADS``, ``ARRAY_API_NX_DEFAULT_DEVICE``, ``ARRAY_API_NX_EXTRAS`` (1 or 0),
-    ``ARRAY_API_NX_HOST_ACCESS``, ``ARRAY_API_NX_PLACEMENT``, ``ARRAY_API_NX_TRANSFERS`` and
-    ``ARRAY_API_NX_PROGRESS`` (1 or 0).
+    ``ARRAY_API_NX_HOST_ACCESS``, ``ARRAY_API_NX_OPERANDS``, ``ARRAY_API_NX_PLACEMENT``,
+    ``ARRAY_API_NX_TRANSFERS`` and ``ARRAY_API_NX_PROGRESS`` (1 or 0).
     Entering the same object again, also from another thread at the same time, is allowed.
 
     Parameters
@@ -306,6 +324,10 @@ class config_context(ContextDecorator):
         from another device and the like, on every device. "allow", the default, reads them. "warn"
         does so after a `HostAccessWarning` (testing) at the user's line. "error" raises a
         `HostAccessError` (testing) before anything is computed. To print an array is not counted.
+    operands : {"numpy", "strict"}, optional
+        What functions and operators take. "numpy", the default: NumPy arrays wherever arrays of
+        this package, and Python scalars also where the standard has arrays only, as in
+        ``exp(0.5)``. "strict": a TypeError for both, as in code that is to run on other libraries.
     placement : {"follow", "strict"}, optional
         What happens where operands are on different devices. "follow", the default: arrays made
         without ``device=`` follow those that were put on a device. "strict": a ValueError.
@@ -348,6 +370,7 @@ class config_context(ContextDecorator):
         default_device: HintedDevice | str | None = None,
         extras: bool | None = None,
         host_access: HostAccess | None = None,
+        operands: Operands | None = None,
         placement: Placement | None = None,
         transfers: Transfers | None = None,
         progress: bool | None = None,
@@ -359,6 +382,7 @@ class config_context(ContextDecorator):
             "default_device": default_device,
             "extras": extras,
             "host_access": host_access,
+            "operands": operands,
             "placement": placement,
             "transfers": transfers,
             "progress": progress,
@@ -371,6 +395,7 @@ class config_context(ContextDecorator):
         threshold = self._changes.get("fusion_threshold", DEFAULTS.fusion_threshold)
         self._defers_small = fusion == "always" or threshold < DEFAULTS.fusion_threshold
         self._moves = default_device is not None
+        self._refuses = operands == "strict"
         self._watches = any([word not in (None, "allow") for word in (host_access, transfers)])
 
     def __enter__(self) -> None:
@@ -380,6 +405,8 @@ class config_context(ContextDecorator):
             _count_deferring(1)
         if self._moves:
             _count_moving(1)
+        if self._refuses:
+            _count_refusing(1)
         if self._watches:
             count_watching(1)
 
@@ -390,5 +417,7 @@ class config_context(ContextDecorator):
             _count_deferring(-1)
         if self._moves:
             _count_moving(-1)
+        if self._refuses:
+            _count_refusing(-1)
         if self._watches:
             count_watching(-1)

@@ -103,7 +103,7 @@ def fft(
 
     Standard: fft extension.
     """
-    along, sizes = _axes_and_sizes("fft", x, _one(n), (axis,), norm)
+    x, along, sizes = _axes_and_sizes("fft", x, _one(n), (axis,), norm)
     x, dtype = _prepare(p.FFT, x, along, sizes)
     return wrap(x._device.backend.fft(x._handle, along, norm), dtype, x._device)
 
@@ -143,7 +143,7 @@ def ifft(
 
     Standard: fft extension.
     """
-    along, sizes = _axes_and_sizes("ifft", x, _one(n), (axis,), norm)
+    x, along, sizes = _axes_and_sizes("ifft", x, _one(n), (axis,), norm)
     x, dtype = _prepare(p.IFFT, x, along, sizes)
     return wrap(x._device.backend.ifft(x._handle, along, norm), dtype, x._device)
 
@@ -185,7 +185,7 @@ def fftn(
 
     Standard: fft extension.
     """
-    along, sizes = _axes_and_sizes("fftn", x, s, axes, norm)
+    x, along, sizes = _axes_and_sizes("fftn", x, s, axes, norm)
     if not along:
         return astype(x, operand_dtypes(p.FFT, x._dtype, x._device)[1])
     if _name_one_twice(along):
@@ -231,7 +231,7 @@ def ifftn(
 
     Standard: fft extension.
     """
-    along, sizes = _axes_and_sizes("ifftn", x, s, axes, norm)
+    x, along, sizes = _axes_and_sizes("ifftn", x, s, axes, norm)
     if not along:
         return astype(x, operand_dtypes(p.IFFT, x._dtype, x._device)[1])
     if _name_one_twice(along):
@@ -280,7 +280,7 @@ def rfft(
 
     Standard: fft extension.
     """
-    along, sizes = _axes_and_sizes("rfft", x, _one(n), (axis,), norm)
+    x, along, sizes = _axes_and_sizes("rfft", x, _one(n), (axis,), norm)
     x, dtype = _prepare(p.RFFT, x, along, sizes)
     return wrap(x._device.backend.rfft(x._handle, along, norm), dtype, x._device)
 
@@ -321,7 +321,7 @@ def irfft(
 
     Standard: fft extension.
     """
-    along, sizes = _axes_and_sizes("irfft", x, _one(n), (axis,), norm)
+    x, along, sizes = _axes_and_sizes("irfft", x, _one(n), (axis,), norm)
     x, dtype = _prepare_half(x, along, sizes)
     handle = x._device.backend.irfft(x._handle, along, sizes[-1], norm)
     return wrap(handle, dtype, x._device)
@@ -367,7 +367,7 @@ def rfftn(
 
     Standard: fft extension.
     """
-    along, sizes = _axes_and_sizes("rfftn", x, s, axes, norm)
+    x, along, sizes = _axes_and_sizes("rfftn", x, s, axes, norm)
     if _name_one_twice(along):
         *others, last = _pairs(along, sizes)
         return _one_by_one([(rfft, *last), *[(fft, *each) for each in others[::-1]]], x, norm)
@@ -413,7 +413,7 @@ def irfftn(
 
     Standard: fft extension.
     """
-    along, sizes = _axes_and_sizes("irfftn", x, s, axes, norm)
+    x, along, sizes = _axes_and_sizes("irfftn", x, s, axes, norm)
     if _name_one_twice(along):
         *others, last = _pairs(along, sizes)
         return _one_by_one([*[(ifft, *each) for each in others], (irfft, *last)], x, norm)
@@ -458,7 +458,7 @@ def hfft(
 
     Standard: fft extension.
     """
-    along, sizes = _axes_and_sizes("hfft", x, _one(n), (axis,), norm)
+    x, along, sizes = _axes_and_sizes("hfft", x, _one(n), (axis,), norm)
     x, dtype = _prepare_half(x, along, sizes)
     mirrored = elementwise.conj(x)._handle
     handle = x._device.backend.irfft(mirrored, along, sizes[-1], _OPPOSITE[norm])
@@ -628,7 +628,8 @@ def fftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
 
     Standard: fft extension.
     """
-    along = _positions(axes, only_array(x).ndim)
+    x = only_array(x)
+    along = _positions(axes, x.ndim)
     return manipulation.roll(x, tuple([x.shape[axis] // 2 for axis in along]), axis=along)
 
 
@@ -654,7 +655,8 @@ def ifftshift(x: Array, /, *, axes: int | Sequence[int] | None = None) -> Array:
 
     Standard: fft extension.
     """
-    along = _positions(axes, only_array(x).ndim)
+    x = only_array(x)
+    along = _positions(axes, x.ndim)
     return manipulation.roll(x, tuple([-(x.shape[axis] // 2) for axis in along]), axis=along)
 
 
@@ -679,12 +681,13 @@ def _at_least_one(n: int, name: str) -> int:
 
 def _axes_and_sizes(
     name: str, x: Array, s: Sequence[int] | None, axes: Sequence[int] | None, norm: str
-) -> tuple[tuple[int, ...], list[int]]:
-    """The axes to transform, each once or more, and the sizes of the signal on them.
+) -> tuple[Array, tuple[int, ...], list[int]]:
+    """The array, the axes to transform, each once or more, and the sizes of the signal on them.
 
     `name` is that of the function, whose arguments are checked but for the dtype of `x`.
     """
-    shape = only_array(x).shape
+    x = only_array(x)
+    shape = x.shape
     _check_norm(norm)
     if s is not None and not isinstance(s, Sequence):
         raise TypeError(f"s must be a sequence of sizes, one per axis, not {s!r}; give s=({s!r},)")
@@ -711,7 +714,7 @@ def _axes_and_sizes(
             f"{name} needs at least one element on each axis, but of shape {shape} it would "
             f"have {sizes} on axes {along}; give sizes with n=... or s=..."
         )
-    return along, sizes
+    return x, along, sizes
 
 
 def _positions(axes: int | Sequence[int] | None, ndim: int) -> tuple[int, ...]:

@@ -27,6 +27,7 @@ from .core.shape import as_int, broadcast_shapes
 from .frontend import data_type, elementwise, manipulation, searching, statistical
 from .frontend.array import Array
 from .frontend.dispatch import (
+    adopted,
     cast,
     only_array,
     operand_dtypes,
@@ -197,7 +198,8 @@ def outer(x1: Array, x2: Array, /) -> Array:
 
     Standard: linalg extension.
     """
-    for x in (only_array(x1, "x1"), only_array(x2, "x2")):
+    x1, x2 = only_array(x1, "x1"), only_array(x2, "x2")
+    for x in (x1, x2):
         if x.ndim != 1:
             raise ValueError(
                 f"outer takes vectors of one dimension, but a shape is {x.shape}; "
@@ -233,7 +235,8 @@ def matrix_power(x: Array, n: int, /) -> Array:
     exponent = index(as_int(n, "n"))
     if exponent < 0:
         return matrix_power(inv(x), -exponent)
-    _check_square("matrix_power", only_array(x))
+    x = only_array(x)
+    _check_square("matrix_power", x)
     x, dtype = _matrices(p.MATMUL, x)
     backend = x._device.backend
     if exponent == 0:
@@ -279,7 +282,8 @@ def diagonal(x: Array, /, *, offset: int = 0) -> Array:
 
     Standard: linalg extension.
     """
-    *stack, rows, columns = _matrix_shape("diagonal", only_array(x))
+    x = only_array(x)
+    *stack, rows, columns = _matrix_shape("diagonal", x)
     offset = index(as_int(offset, "offset"))
     row, column = max(-offset, 0), max(offset, 0)
     size = max(min(rows - row, columns - column), 0)
@@ -379,7 +383,8 @@ def matrix_norm(
 
     Standard: linalg extension.
     """
-    shape = _matrix_shape("matrix_norm", only_array(x))
+    x = only_array(x)
+    shape = _matrix_shape("matrix_norm", x)
     if ord == "fro" or ord is None:
         return vector_norm(x, axis=(-2, -1), keepdims=keepdims)
     if ord == "nuc":
@@ -500,7 +505,8 @@ def matrix_rank(x: Array, /, *, rtol: float | Array | None = None) -> Array:
 
     Standard: linalg extension.
     """
-    rows, columns = _matrix_shape("matrix_rank", only_array(x))[-2:]
+    x = only_array(x)
+    rows, columns = _matrix_shape("matrix_rank", x)[-2:]
     significant = _significant(svdvals(x), max(rows, columns), rtol)
     return count_nonzero(significant, axis=-1)
 
@@ -530,7 +536,8 @@ def pinv(x: Array, /, *, rtol: float | Array | None = None) -> Array:
 
     Standard: linalg extension.
     """
-    rows, columns = _matrix_shape("pinv", only_array(x))[-2:]
+    x = only_array(x)
+    rows, columns = _matrix_shape("pinv", x)[-2:]
     u, s, vh = svd(x, full_matrices=False)
     # The reciprocal of infinity is the zero that a negligible value becomes.
     s = searching.where(_significant(s, max(rows, columns), rtol), s, inf)
@@ -540,6 +547,7 @@ def pinv(x: Array, /, *, rtol: float | Array | None = None) -> Array:
 
 def _significant(s: Array, size: int, rtol: float | Array | None) -> Array:
     """Which singular values, sorted from the largest one on, count as different from zero."""
+    rtol = adopted(rtol, "rtol")
     if rtol is None:
         rtol = size * data_type.finfo(s._dtype).eps
     elif type(rtol) is Array:
@@ -932,7 +940,8 @@ def slogdet(x: Array, /) -> SlogdetResult:
 
 def _floating(x: Array) -> Array:
     """`x` in the floating-point dtype to compute norms in."""
-    compute, _ = operand_dtypes(p.SVDVALS, only_array(x)._dtype, x._device)
+    x = only_array(x)
+    compute, _ = operand_dtypes(p.SVDVALS, x._dtype, x._device)
     return cast(x, compute)
 
 
@@ -948,14 +957,16 @@ def _matrix_shape(name: str, x: Array) -> tuple[int, ...]:
 
 def _matrices(op: p.Primitive, x: Array) -> tuple[Array, DType]:
     """`x`, checked to hold matrices, in the dtype to compute `op` in, and the result's dtype."""
-    compute, result = operand_dtypes(op, only_array(x)._dtype, x._device)
+    x = only_array(x)
+    compute, result = operand_dtypes(op, x._dtype, x._device)
     _matrix_shape(op.name, x)
     return cast(x, compute), result
 
 
 def _square(op: p.Primitive, x: Array) -> tuple[Array, DType]:
     """As `_matrices`, for square ones."""
-    _check_square(op.name, only_array(x))
+    x = only_array(x)
+    _check_square(op.name, x)
     return _matrices(op, x)
 
 

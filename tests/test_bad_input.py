@@ -167,12 +167,14 @@ USES = {
 
 @for_each("use", USES)
 @pytest.mark.parametrize("library", FOREIGN)
+@xp.config_context(operands="strict")
 def test_arrays_of_other_libraries(library, use, x):
     make, message = FOREIGN[library]
     refused(lambda: USES[use](x, make()), TypeError, message, x)
 
 
 @for_each("library", ["numpy", "list", "tuple", "dlpack"])
+@xp.config_context(operands="strict")
 def test_arrays_of_other_libraries_on_the_left(library, x):
     make, message = FOREIGN[library]
     refused(lambda: make() + x, TypeError, message, x)
@@ -184,6 +186,7 @@ def test_arrays_of_other_libraries_on_the_left(library, x):
     ("value", "article"),
     [(None, "a NoneType"), ("a", "a str"), (object(), "an object"), ({}, "a dict"), (3, "an int")],
 )
+@xp.config_context(operands="strict")
 def test_what_is_no_array_at_all(value, article, x):
     refused(lambda: xp.reshape(value, (1,)), TypeError, f"not {article}; .*asarray", x)
     if value != 3:

@@ -355,6 +355,7 @@ def test_show_config_as_a_dict():
         "default_device": "cpu",
         "extras": True,
         "host_access": "allow",
+        "operands": "numpy",
         "placement": "follow",
         "transfers": "allow",
         "progress": False,

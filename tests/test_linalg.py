@@ -496,6 +496,7 @@ class TestArguments:
             linalg.qr(xp.ones((2, 2)), mode="r")
 
     @for_each("name", sorted(set(linalg.__all__)))
+    @xp.config_context(operands="strict")
     def test_arrays_only(self, name: str) -> None:
         arguments: dict[str, tuple[object, ...]] = {"matrix_power": (2,)}
         for pair in ("cross", "matmul", "outer", "solve", "tensordot", "vecdot"):

@@ -11,5 +11,5 @@ __all__ = ["along_axis"]
 
 def along_axis(x: Array, axis: int | None) -> tuple[Array, int]:
     """`x` and `axis`; without an axis, the elements in row-major order, which have axis 0 alone."""
-    only_array(x)
+    x = only_array(x)
     return (reshape(x, (-1,)), 0) if axis is None else (x, axis)

@@ -13,7 +13,7 @@ from ..core.shape import as_count, as_int, check_shape
 from ..frontend.array import Array
 from ..frontend.creation import arange, asarray
 from ..frontend.data_type import astype, result_type
-from ..frontend.dispatch import cast, only_array, refuse_dtype, wrap, wrap_indices
+from ..frontend.dispatch import adopted, cast, only_array, refuse_dtype, wrap, wrap_indices
 from ..frontend.elementwise import clip, isfinite, logical_and
 from ..frontend.evaluation import evaluate
 from ..frontend.indexing import take
@@ -72,7 +72,7 @@ def bincount(x: Array, /, weights: Array | None = None, minlength: int = 0) -> A
     >>> xp.extra.bincount(xp.asarray([0, 3, 1, 3]))
     Array([1, 1, 0, 2], dtype=int64)
     """
-    only_array(x)
+    x = only_array(x)
     if x.dtype is d.bool:
         x = cast(x, x._device.integral)
     if x.dtype not in p.BINCOUNT.results:
@@ -86,7 +86,7 @@ def bincount(x: Array, /, weights: Array | None = None, minlength: int = 0) -> A
     if weights is None:
         handle = x._device.backend.bincount(x._handle, None, length, extend=True)
         return wrap_indices(handle, x._device)
-    only_array(weights, "weights")
+    weights = only_array(weights, "weights")
     x, weights = together(x, weights)
     device = x._device
     if weights.dtype not in d.NUMERIC:
@@ -154,11 +154,11 @@ def histogram(
     >>> counts
     Array([0, 2, 1], dtype=int64)
     """
-    only_array(x)
+    x = only_array(x)
     if x.dtype in d.COMPLEX:
         raise TypeError(f"histogram takes real or bool elements, not {x.dtype}; take abs or real")
     if weights is not None:
-        only_array(weights, "weights")
+        weights = only_array(weights, "weights")
         x, weights = together(x, weights)
         if weights.dtype not in d.NUMERIC:
             raise TypeError(f"weights must be numeric, not {weights.dtype}; convert with astype")
@@ -167,7 +167,7 @@ def histogram(
                 f"weights need the shape of x, {x.shape}, not {weights.shape}; use broadcast_to"
             )
         weights = reshape(weights, (-1,))
-    x = reshape(x, (-1,))
+    x, bins = reshape(x, (-1,)), adopted(bins, "bins")
     if isinstance(bins, str):
         raise TypeError(
             f"bins must be a number or edges, not {bins!r}; compute edges by a rule with "
@@ -228,6 +228,7 @@ def histogram2d(
     Array([[1., 0.],
            [1., 1.]], dtype=float64)
     """
+    bins = adopted(bins, "bins")
     both: int | Sequence[Bins]
     if isinstance(bins, Array):
         both = [bins, bins]
@@ -309,7 +310,8 @@ def histogramdd(
         weights = cast(weights, d.float64)
     place, is_inside, total = None, None, 1
     edges = []
-    for x, each, bounds in zip(points, per_axis, ranges, strict=True):
+    each_bins = [adopted(each, "bins") for each in per_axis]
+    for x, each, bounds in zip(points, each_bins, ranges, strict=True):
         if isinstance(each, Array | Sequence) and not isinstance(each, str):
             x, given_edges = _given_edges(x, each)
             edges.append(given_edges)
@@ -342,6 +344,7 @@ def histogramdd(
 
 def _coordinates(sample: Array | Sequence[Array]) -> list[Array]:
     """1-D arrays of one size and one device, at least one."""
+    sample = adopted(sample, "sample")
     if isinstance(sample, Array):
         if sample.ndim != 2 or sample.shape[1] == 0:
             raise ValueError(

@@ -41,7 +41,7 @@ def diag(x: Array, /, *, k: int = 0) -> Array:
     ValueError
         If `x` has neither one nor two dimensions.
     """
-    only_array(x)
+    x = only_array(x)
     k = as_int(k, "k")
     if x.ndim == 2:
         return diagonal(x, offset=k)

@@ -17,6 +17,7 @@ from ..frontend.dispatch import (
     only_array,
     operand_dtypes,
     operands,
+    own_array,
 )
 from ..frontend.elementwise import abs, imag, isfinite, isnan, real, sin
 from ..frontend.manipulation import reshape, stack
@@ -181,7 +182,8 @@ def nan_to_num(
     >>> xp.extra.nan_to_num(xp.asarray([xp.nan, 1.0, xp.inf]), posinf=9)
     Array([0., 1., 9.], dtype=float64)
     """
-    dtype = only_array(x).dtype
+    x = only_array(x) if copy else own_array(x)
+    dtype = x.dtype
     if dtype not in d.FLOATING:
         return asarray(x, copy=True) if copy else x
     limits = finfo(dtype)
@@ -222,7 +224,8 @@ def sinc(x: Array, /) -> Array:
     Array
         A new array of the dtype of `x`, or float64 for integers and bool.
     """
-    angle = pi * cast(only_array(x), operand_dtypes(p.SIN, x.dtype, x.device)[0])
+    x = only_array(x)
+    angle = pi * cast(x, operand_dtypes(p.SIN, x.dtype, x.device)[0])
     # So close to 0 the sine rounds to its argument.
     angle = where(angle == 0, 1e-20, angle)
     return sin(angle) / angle

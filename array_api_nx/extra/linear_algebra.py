@@ -66,8 +66,8 @@ def lstsq(a: Array, b: Array, /, rcond: float | None = None) -> LstsqResult:
     >>> xp.round(x)
     Array([2., 1.], dtype=float64)
     """
-    only_array(a, "a")
-    only_array(b, "b")
+    a = only_array(a, "a")
+    b = only_array(b, "b")
     if a.ndim != 2 or b.ndim not in (1, 2) or b.shape[0] != a.shape[0]:
         raise ValueError(
             f"lstsq takes a matrix and one or two dimensions with as many rows, but the shapes are "
@@ -152,7 +152,8 @@ def norm(
     >>> xp.linalg.norm(x, 1, axis=0)
     Array([7., 0.], dtype=float64)
     """
-    ndim = only_array(x).ndim
+    x = only_array(x)
+    ndim = x.ndim
     if x.dtype not in d.FLOATING:
         x = cast(x, d.float64)
     if axis is None and ord is None:

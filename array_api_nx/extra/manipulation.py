@@ -82,7 +82,8 @@ def diagonal(x: Array, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Ar
     Array([[0, 6],
            [1, 7]], dtype=int64)
     """
-    if only_array(x).ndim < 2:
+    x = only_array(x)
+    if x.ndim < 2:
         raise ValueError(
             f"diagonal needs at least two dimensions, but the shape is {x.shape}; "
             "insert axes with expand_dims, or make a matrix with diag"
@@ -109,7 +110,7 @@ def ravel(x: Array, /, order: Literal["C", "F"] = "C") -> Array:
     ValueError
         If `order` is another one.
     """
-    only_array(x)
+    x = only_array(x)
     if order not in ("C", "F"):
         raise ValueError(
             f"ravel goes through the elements in order 'C' or 'F', not {order!r}: the order in "
@@ -139,8 +140,8 @@ def transpose(x: Array, /, axes: Sequence[int] | None = None) -> Array:
     IndexError
         If an axis is out of range.
     """
-    ndim = only_array(x).ndim
-    return permute_dims(x, tuple(range(ndim)[::-1]) if axes is None else tuple(axes))
+    x = only_array(x)
+    return permute_dims(x, tuple(range(x.ndim)[::-1]) if axes is None else tuple(axes))
 
 
 # ---------------------------------------------------------------------- margins
@@ -194,7 +195,7 @@ def pad(
     >>> xp.extra.pad(xp.asarray([1, 2, 3]), 2, mode="reflect")
     Array([3, 2, 1, 2, 3, 2, 1], dtype=int64)
     """
-    only_array(x)
+    x = only_array(x)
     widths = pairs_per_axis(pad_width, len(x.shape), "pad_width")
     check_shape(tuple([n + sum(pair) for n, pair in zip(x.shape, widths, strict=True)]))
     backend = x._device.backend

@@ -52,7 +52,7 @@ _ALL_NAN: Final = "All-NaN slice encountered"
 def in_one_pass(x: Array) -> Iterator[None]:
     """A context in which the operations on a large `x` are fused, even if others can write to its
     memory, since they have been computed when it ends."""
-    only_array(x)
+    x = only_array(x)
     if not can_look(x) or x.size <= config.hints.threshold or config.current().fusion != "auto":
         yield
     else:
@@ -74,7 +74,7 @@ def without_nan(x: Array, value: float) -> Array:
 
 def as_floating(x: Array, dtype: DTypeLike | None) -> Array:
     """`x` in the dtype to compute means in."""
-    only_array(x)
+    x = only_array(x)
     target = as_dtype(dtype) if dtype is not None else x._dtype
     if target not in d.FLOATING:
         if dtype is not None:
@@ -164,7 +164,7 @@ def _best(
     keepdims: bool,
 ) -> Array:
     """`extreme_of` without its warning."""
-    only_array(x)
+    x = only_array(x)
     if x._dtype not in d.REAL_FLOATING:
         return reduction(x, axis=axis, keepdims=keepdims)
     with in_one_pass(x):
@@ -185,7 +185,8 @@ def found_by(
     keepdims: bool,
 ) -> Array:
     """See `nanargmax` and `nanargmin`, by where the result of `nanmax` or `nanmin` is."""
-    shape = only_array(x).shape
+    x = only_array(x)
+    shape = x.shape
     if x._dtype not in d.REAL_FLOATING or 0 in shape:
         return search(x, axis=axis, keepdims=keepdims)
     x, along = along_axis(x, axis)

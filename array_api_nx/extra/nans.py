@@ -9,6 +9,7 @@ from ..contract.callers import warn
 from ..contract.numpy_dtypes import DTypeLike, NDArray
 from ..frontend import statistical
 from ..frontend.array import Array
+from ..frontend.dispatch import only_array
 from ..frontend.elementwise import sqrt
 from ..frontend.searching import argmax, argmin
 from ..frontend.utility import any as any_true
@@ -402,6 +403,7 @@ def nanprod(
     >>> xp.extra.nanprod(xp.asarray([2.0, float("nan"), 4.0]))
     Array(8., dtype=float64)
     """
+    x = only_array(x)
     with in_one_pass(x):
         filled = without_nan(x, 1)
         return computed(statistical.prod(filled, axis=axis, dtype=dtype, keepdims=keepdims))
@@ -535,6 +537,7 @@ def nansum(
     >>> xp.extra.nansum(xp.asarray([2.0, float("nan"), 4.0]))
     Array(6., dtype=float64)
     """
+    x = only_array(x)
     with in_one_pass(x):
         filled = without_nan(x, 0)
         return computed(statistical.sum(filled, axis=axis, dtype=dtype, keepdims=keepdims))

@@ -11,7 +11,7 @@ from ..contract.numpy_dtypes import NDArray
 from ..core import dtypes as d
 from ..core.shape import normalise_axes, normalise_axis
 from ..frontend.array import Array, PythonScalar
-from ..frontend.creation import asarray, eye, zeros
+from ..frontend.creation import eye, zeros
 from ..frontend.data_type import astype
 from ..frontend.dispatch import (
     ArrayOrScalar,
@@ -131,17 +131,13 @@ def gradient(
     >>> xp.extra.gradient(xp.asarray([1.0, 2.0, 4.0, 7.0]))
     Array([1. , 1.5, 2.5, 3. ], dtype=float64)
     """
-    axes = normalise_axes(axis, only_array(f).ndim)
+    f = only_array(f, "f")
+    axes = normalise_axes(axis, f.ndim)
     if edge_order not in (1, 2):
         raise ValueError(
             f"edge_order must be 1 or 2, not {edge_order!r}; no formulas of higher order are used"
         )
-    spacings = [
-        asarray(each, device=f.device)
-        if isinstance(each, np.ndarray)
-        else as_array(each, "a distance")
-        for each in varargs
-    ] or [1.0]
+    spacings = [as_array(each, "a distance") for each in varargs] or [1.0]
     if len(spacings) == 1 and not (type(spacings[0]) is Array and spacings[0].ndim):
         spacings *= len(axes)
     if len(spacings) != len(axes):
@@ -349,7 +345,8 @@ def roots(p: Array, /) -> Array:
     >>> xp.sort(xp.round(xp.real(xp.extra.roots(xp.asarray([1.0, -3.0, 2.0])))))
     Array([1., 2.], dtype=float64)
     """
-    if only_array(p).ndim > 1:
+    p = only_array(p, "p")
+    if p.ndim > 1:
         raise ValueError(
             f"roots takes the coefficients of one polynomial, but the shape is {p.shape}; "
             "call it for each row"
@@ -406,10 +403,12 @@ def trapezoid(
     >>> xp.extra.trapezoid(xp.asarray([1.0, 2.0, 3.0]), dx=0.5)
     Array(2., dtype=float64)
     """
-    position = normalise_axis(axis, only_array(y).ndim)
+    y = only_array(y, "y")
+    position = normalise_axis(axis, y.ndim)
     width: ArrayOrScalar = dx
     if x is not None:
-        if only_array(x).ndim == 1:
+        x = only_array(x)
+        if x.ndim == 1:
             steps = diff(x)
             width = reshape(steps, (*steps.shape, *[1] * (y.ndim - position - 1)))
         else:

@@ -154,7 +154,7 @@ def median_of(
     x: Array, axis: int | tuple[int, ...] | None, keepdims: bool, *, skips_nan: bool
 ) -> Array:
     """`median` or `nanmedian`."""
-    only_array(x)
+    x = only_array(x)
     dtype = x._dtype
     if dtype not in d.REAL and dtype is not d.bool:
         raise TypeError(
@@ -176,7 +176,7 @@ def quantile_of(
     skips_nan: bool,
 ) -> Array:
     """`quantile` or `nanquantile`."""
-    only_array(x)
+    x = only_array(x)
     if method not in _VIRTUAL:
         raise ValueError(f"method must be one of {', '.join(map(repr, METHODS))}, not {method!r}")
     dtype = x._dtype

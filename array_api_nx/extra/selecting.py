@@ -10,7 +10,7 @@ from ..core import dtypes as d
 from ..core.shape import as_int, normalise_axis
 from ..frontend.array import Array, PythonScalar
 from ..frontend.creation import arange
-from ..frontend.dispatch import only_array, refuse_dtype, wrap, wrap_indices
+from ..frontend.dispatch import only_array, own_array, refuse_dtype, wrap, wrap_indices
 from ..frontend.elementwise import isnan, negative
 from ..frontend.indexing import take, take_along_axis
 from ..frontend.manipulation import concat, reshape
@@ -173,7 +173,7 @@ def top_k(
     >>> indices
     Array([1, 3], dtype=int64)
     """
-    only_array(x)
+    x = only_array(x)
     if x.dtype not in p.ARGPARTITION.results:
         refuse_dtype(p.ARGPARTITION, x.dtype)
     if mode not in ("largest", "smallest"):
@@ -242,8 +242,8 @@ def put_along_axis(
     Array([[10, 99, 20],
            [99, 40, 50]], dtype=int64)
     """
-    only_array(x)
-    only_array(indices, "indices")
+    x = own_array(x)
+    indices = only_array(indices, "indices")
     if axis is None:
         x, axis = reshape(x, (-1,), copy=False), 0
     axis = normalise_axis(axis, x.ndim)

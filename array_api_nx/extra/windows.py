@@ -84,7 +84,7 @@ def unfold(
            [1, 2, 3, 4],
            [2, 3, 4, 0]], dtype=int64)
     """
-    only_array(x)
+    x = only_array(x)
     window = Window(kernel_size, stride, dilation, padding)
     spatial = x.shape[max(0, len(x.shape) - len(window.size)) :]
     window.check(spatial, f"an array of shape {x.shape}")
@@ -129,7 +129,7 @@ def fold(
     TypeError
         If `x` is bool.
     """
-    only_array(x)
+    x = only_array(x)
     if x.dtype not in p.SUM.results:
         raise TypeError(f"fold adds up numbers, not {x.dtype}; convert the array with astype")
     window = Window(kernel_size, stride, dilation, padding)
@@ -182,7 +182,7 @@ def sliding_window_view(
     Array([[1, 2, 3],
            [2, 3, 4]], dtype=int64)
     """
-    only_array(x)
+    x = only_array(x)
     shape = x.shape
     sizes = several(window_shape, len(_sequence(window_shape)), "window_shape")
     # An axis may be named twice, so that each is looked up by itself.
@@ -258,7 +258,7 @@ def max_pool(
     >>> xp.extra.max_pool(xp.asarray([3, 1, 4, 1, 5, 9]), 2)
     Array([3, 4, 9], dtype=int64)
     """
-    only_array(x)
+    x = only_array(x)
     if x.dtype not in p.MAXIMUM.results:
         refuse_dtype(p.MAXIMUM, x.dtype)
     window = Window(kernel_size, kernel_size if stride is None else stride, dilation, padding)
@@ -309,7 +309,7 @@ def mean_pool(
     >>> xp.extra.mean_pool(xp.asarray([3, 1, 4, 1, 5, 9]), 2)
     Array([2. , 2.5, 7. ], dtype=float64)
     """
-    only_array(x)
+    x = only_array(x)
     compute, _ = operand_dtypes(p.MEAN, x.dtype, x.device)
     window = Window(kernel_size, kernel_size if stride is None else stride, 1, padding)
     counts = window.check_pooling(x.shape)

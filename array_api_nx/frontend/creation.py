@@ -23,6 +23,7 @@ from .array import Array, Foreign
 from .data_type import astype, copy_array
 from .dispatch import (
     PythonScalar,
+    adopted,
     as_array,
     cast,
     check_scalar,
@@ -293,7 +294,7 @@ def empty_like(
 
     Standard: creation functions.
     """
-    only_array(x)
+    x = only_array(x)
     return empty(x.shape, dtype=dtype or x._dtype, device=device or x._device)
 
 
@@ -470,7 +471,7 @@ def full_like(
 
     Standard: creation functions.
     """
-    only_array(x)
+    x = only_array(x)
     if dtype is None and x._dtype in d.BOOL_LIKE:
         _refuse_fraction(fill_value, x._dtype)
     return full(x.shape, fill_value, dtype=dtype or x._dtype, device=device or x._device)
@@ -478,6 +479,7 @@ def full_like(
 
 def _refuse_fraction(value: PythonScalar | Array, dtype: DType) -> None:
     """Raise the error for a value whose fraction a dtype that was not named would drop."""
+    value = adopted(value, "fill_value")
     mend = f"name a dtype: dtype=xp.float64 to keep it, dtype=xp.{dtype} to lose it"
     if type(value) is Array and value._dtype in d.FLOATING:
         raise TypeError(f"fill_value is an array of {value._dtype}, and x one of {dtype}; {mend}")
@@ -582,8 +584,9 @@ def meshgrid(*arrays: Array, indexing: str = "xy") -> tuple[Array, ...]:
     """
     if indexing not in ("xy", "ij"):
         raise ValueError(f"indexing must be 'xy' or 'ij', not {indexing!r}")
+    arrays = tuple([only_array(x, "an array") for x in arrays])
     for x in arrays:
-        if only_array(x, "an array").ndim > 1:
+        if x.ndim > 1:
             raise ValueError(
                 f"meshgrid takes 1-dimensional arrays, not shape {x.shape}; "
                 "flatten with reshape(x, (-1,))"
@@ -669,7 +672,7 @@ def ones_like(
 
     Standard: creation functions.
     """
-    only_array(x)
+    x = only_array(x)
     return _constant(x.shape, dtype or x._dtype, device or x._device, 1)
 
 
@@ -726,7 +729,7 @@ def triu(x: Array, /, *, k: int = 0) -> Array:
 
 
 def _triangle(x: Array, k: int, name: str, *, upper: bool) -> Array:
-    only_array(x)
+    x = only_array(x)
     if x.ndim < 2:
         raise ValueError(f"{name} needs matrices, not shape {x.shape}; add axes with expand_dims")
     rows, columns = x.shape[-2:]
@@ -784,5 +787,5 @@ def zeros_like(
 
     Standard: creation functions.
     """
-    only_array(x)
+    x = only_array(x)
     return _constant(x.shape, dtype or x._dtype, device or x._device, 0)

@@ -13,7 +13,7 @@ from ..core.dtypes import BOUNDS, KINDS, SCALAR_PROMOTION, DType, as_dtype, prom
 from ..device import Device, as_device, available
 from ..native import with_twin
 from .array import Array
-from .dispatch import as_array, only_array, scalar_type, wrap
+from .dispatch import adopted, as_array, only_array, scalar_type, wrap
 
 __all__ = ["astype", "can_cast", "finfo", "iinfo", "isdtype", "result_type"]
 
@@ -48,7 +48,7 @@ def astype(
     Standard: data type functions.
     """
     if type(x) is not Array:
-        only_array(x)
+        x = only_array(x)
     dtype = as_dtype(dtype)
     if device is not None:
         target = as_device(device)
@@ -131,6 +131,7 @@ def can_cast(from_: DTypeLike | Array, to: DTypeLike, /) -> bool:
 
 
 def _dtype_of(x: Array | DTypeLike) -> DType:
+    x = adopted(x)
     return x._dtype if type(x) is Array else as_dtype(x)
 
 
@@ -295,7 +296,7 @@ def result_type(*arrays_and_dtypes: Array | DTypeLike | bool | int | float | com
             dtypes.append(x._dtype)
         elif scalar is not None:
             scalars.append(scalar)
-        elif isinstance(x, np.generic):
+        elif isinstance(x, np.generic | np.ndarray):
             value = as_array(x)
             assert type(value) is Array
             dtypes.append(value._dtype)

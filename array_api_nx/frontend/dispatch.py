@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias, TypeGuard
 
 import numpy as np
 
+from ..config import current as current_settings
 from ..config import hints
 from ..contract import primitives as p
 from ..contract.primitives import Primitive
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ArrayOrScalar",
     "PythonScalar",
+    "adopted",
     "answered",
     "arg_reduce",
     "array_operand",
@@ -42,6 +44,7 @@ __all__ = [
     "cast",
     "check_scalar",
     "check_writable",
+    "device_of_operands",
     "holding",
     "inplace",
     "int64_operand",
@@ -50,13 +53,16 @@ __all__ = [
     "moved_scalar",
     "only_array",
     "operands",
+    "own_array",
     "placed_operand",
     "promote_arrays",
     "reduce",
     "refuse_range",
+    "refuses_numpy",
     "scalar_type",
     "scan",
     "unary",
+    "unary_operand",
     "with_sign_of",
     "wrap",
     "wrap_indices",
@@ -88,7 +94,18 @@ def wrap_indices(handle: Handle, device: Device) -> Array:
 
 
 def only_array(x: object, name: str = "x") -> Array:
-    """`x`, if it is one of our arrays.
+    """`x` as an array: itself, or that over the memory of a NumPy array.
+
+    Raises
+    ------
+    TypeError
+        If it is anything else, naming the call that makes an array of it.
+    """
+    return x if type(x) is Array else own_array(adopted(x, name), name)
+
+
+def own_array(x: object, name: str = "x") -> Array:
+    """`x`, if it is one of our arrays: where a function writes to it.
 
     Raises
     ------
@@ -98,6 +115,45 @@ def only_array(x: object, name: str = "x") -> Array:
     if type(x) is Array:
         return x
     raise TypeError(f"{name} must be an array_api_nx array, not {_describe(x)}; {_advice(x)}")
+
+
+def adopted(x: Any, name: str = "x") -> Any:
+    """`x` itself; if it is a NumPy array, and these are operands here, an array over its memory."""
+    return _from_numpy(x, name) if isinstance(x, np.ndarray) and not refuses_numpy() else x
+
+
+def refuses_numpy() -> bool:
+    """Whether NumPy arrays, and Python scalars in place of arrays, are no operands here."""
+    return hints.strict_operands and current_settings().operands == "strict"
+
+
+def _from_numpy(x: np.ndarray[Any, Any], name: str) -> Array:
+    """A NumPy array as an operand: over its memory where that can be, and not committed.
+
+    Raises
+    ------
+    TypeError
+        If the standard lacks its dtype, or it is of a class whose meaning an operation would lose.
+    """
+    from . import interop
+
+    if type(x) is not np.ndarray:
+        if isinstance(x, np.matrix) or type(x).__array_ufunc__ is not np.ndarray.__array_ufunc__:
+            raise TypeError(
+                f"{name} is {_describe(x)}, whose operators mean more than those of its elements; "
+                "make an array of these with asarray(numpy.asarray(x))"
+            )
+        x = interop.as_numpy(x, None, None)
+    dtype = CANONICAL.get(x.dtype.newbyteorder("="))
+    if dtype is None:
+        raise TypeError(
+            f"{name} is a NumPy array of dtype {x.dtype}, which the standard lacks; convert it "
+            "with NumPy's astype(...), for instance to float64"
+        )
+    device = default_device()
+    if hints.watched:
+        interop.taking(x, "asarray", device, x.nbytes)
+    return interop.from_numpy(x, nearest(dtype, device), device, None)
 
 
 def _describe(x: object) -> str:
@@ -115,8 +171,6 @@ def _advice(x: object) -> str:
         return "arrays hold numbers: convert it with float(...), then with asarray(...)"
     if x is None:
         return "make an array with asarray(...)"
-    if isinstance(x, np.ndarray):
-        return "convert it with asarray(...) (docs/from-numpy.md says why, and what else differs)"
     return "convert it with asarray(...)"
 
 
@@ -149,6 +203,9 @@ def check_scalar(x: object, dtype: DType) -> PythonScalar:
         If it is an int outside the dtype's bounds.
     """
     kind = scalar_type(x)
+    if isinstance(x, np.generic | np.ndarray) and x.ndim == 0 and x.dtype in CANONICAL:
+        x = x.item()
+        kind = type(x)
     if kind is None or SCALAR_PROMOTION[dtype, kind] is not dtype:
         advice = "bool" if dtype is d.bool else "int" if dtype in d.INTEGRAL else "float"
         raise TypeError(
@@ -217,10 +274,13 @@ def as_array(x: object, name: str = "x") -> ArrayOrScalar:
         handle = device.backend.from_host(np.asarray(x), copy=False, lent=False)
         return wrap(handle, dtype, device)
     kind = scalar_type(x)
+    known: Any = x
     if kind is not None:
-        known: Any = x
         plain: PythonScalar = known if type(x) in _SYMBOLIC else kind(known)
         return plain
+    known = adopted(x, name)
+    if type(known) is Array:
+        return known
     raise TypeError(
         f"{name} must be an array_api_nx array or a Python scalar, not {_describe(x)}; {_advice(x)}"
     )
@@ -235,6 +295,18 @@ def array_operand(x: object, name: str = "x") -> Array:
         If it is anything else, a Python scalar among them.
     """
     return only_array(as_array(x, name) if isinstance(x, np.generic) else x, name)
+
+
+def unary_operand(x: object, name: str = "x") -> Array:
+    """`x` as the operand of a function of one array, element by element.
+
+    As `array_operand`; Python scalars become 0-d arrays of the default dtypes.
+    """
+    from .creation import asarray
+
+    if scalar_type(x) is not None and not refuses_numpy():
+        return asarray(x)
+    return array_operand(x, name)
 
 
 def check_writable(x: Array) -> None:
@@ -284,15 +356,12 @@ def operands(*values: object) -> tuple[list[ArrayOrScalar], DType, Device]:
         If the arrays are on different devices.
     """
     result = [as_array(x, f"x{i}") for i, x in enumerate(values, start=1)]
-    # A NumPy scalar goes wherever the arrays are.
-    arrays: list[Array] = [x for x in values if type(x) is Array]
-    arrays = arrays or [x for x in result if type(x) is Array]
-    if not arrays:
+    device = device_of_operands(values, result)
+    if device is None:
         raise TypeError(
             "at least one argument must be an array, but all are Python scalars; "
             "convert one with asarray(...)"
         )
-    device = common_device([x._device for x in arrays])
     result = [placed_operand(given, x, device) for given, x in zip(values, result, strict=True)]
     dtype = d.promote(*[x._dtype for x in result if type(x) is Array])
     for x in result:
@@ -305,11 +374,20 @@ def operands(*values: object) -> tuple[list[ArrayOrScalar], DType, Device]:
     return result, dtype, device
 
 
+def device_of_operands(given: Sequence[object], values: Sequence[ArrayOrScalar]) -> Device | None:
+    """The device of what `as_array` made of operands; None if all are Python scalars."""
+    arrays = [x for x in values if type(x) is Array]
+    # A NumPy scalar goes wherever the arrays are.
+    placed = [x for x, each in zip(values, given, strict=True) if not isinstance(each, np.generic)]
+    devices = [x._device for x in placed if type(x) is Array] or [x._device for x in arrays]
+    return common_device(devices) if devices else None
+
+
 def placed_operand(given: object, x: ArrayOrScalar, device: Device) -> ArrayOrScalar:
     """What `as_array` made of an operand, on the device of all of them."""
     if type(x) is not Array or x._device is device:
         return x
-    return on_device(x, device) if type(given) is Array else moved_scalar(x, device)
+    return moved_scalar(x, device) if isinstance(given, np.generic) else on_device(x, device)
 
 
 def moved_scalar(x: Array, device: Device) -> Array:
@@ -328,9 +406,7 @@ def _promoted(dtype: DType, device: Device) -> DType:
 
 def promote_arrays(*arrays: Array) -> tuple[list[Array], DType, Device]:
     """Arrays (scalars excluded) cast to their common dtype."""
-    for i, x in enumerate(arrays, start=1):
-        only_array(x, f"x{i}")
-    placed = together(*arrays)
+    placed = together(*[only_array(x, f"x{i}") for i, x in enumerate(arrays, start=1)])
     device = placed[0]._device
     dtype = d.promote(*[x._dtype for x in placed])
     if device.missing:
@@ -384,7 +460,7 @@ def unary(op: Primitive, x: Array) -> Array:
             return array
         dtype, _ = operand_dtypes(op, x._dtype, x._device)
         return unary(op, cast(x, dtype))
-    return unary(op, array_operand(x))
+    return unary(op, unary_operand(x))
 
 
 @with_twin
@@ -425,7 +501,8 @@ def binary(op: Primitive, x1: ArrayOrScalar, x2: ArrayOrScalar, foreign: object 
 
 
 def _binary(op: Primitive, x1: ArrayOrScalar, x2: ArrayOrScalar, foreign: object) -> Array:
-    """The rest of `binary`: NumPy scalars, mixed dtypes, scalars of other kinds, errors."""
+    """The rest of `binary`: what is NumPy's, mixed dtypes, scalars of other kinds, errors."""
+    x1, x2 = adopted(x1, "x1"), adopted(x2, "x2")
     a: ArrayOrScalar = as_array(x1) if isinstance(x1, np.generic) else x1
     b: ArrayOrScalar = as_array(x2) if isinstance(x2, np.generic) else x2
     if type(a) is Array and type(b) is Array and a._device is b._device:
@@ -562,7 +639,8 @@ def inplace(op: Primitive, x: Array, other: ArrayOrScalar) -> Array:
 
 
 def _inplace(op: Primitive, x: Array, other: ArrayOrScalar) -> Array:
-    """The rest of `inplace`: other dtypes, broadcasting, errors."""
+    """The rest of `inplace`: other dtypes, NumPy's arrays, broadcasting, errors."""
+    other = adopted(other, "x2")
     if type(other) is Array:
         other = beside(x, other)
     (_, value), dtype, device = operands(x, other)

@@ -558,7 +558,7 @@ def clip(
 
 def _clip(x: Array, low: Array | int | float | None, high: Array | int | float | None) -> Array:
     """The rest of `clip`: no limits, arrays as limits, mixed dtypes, errors."""
-    array_operand(x)
+    x = array_operand(x)
     given = []
     for name, limit in (("min", low), ("max", high)):
         if limit is not None:

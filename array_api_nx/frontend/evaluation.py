@@ -39,7 +39,7 @@ def evaluate(*arrays: Array) -> None:
     handles: dict[Backend, list[Handle]] = {}
     for i, x in enumerate(arrays, start=1):
         if type(x) is not Array:
-            only_array(x, f"argument {i}")
+            x = only_array(x, f"argument {i}")
         handles.setdefault(x._device.backend, []).append(x._handle)
     for backend, group in handles.items():
         backend.evaluate(*group)
@@ -70,5 +70,5 @@ def explain(x: Array, /) -> Explanation:
     >>> xp.explain(xp.sum(2 * x)).pending
     True
     """
-    only_array(x)
+    x = only_array(x)
     return x._device.backend.explain(x._handle)

@@ -195,13 +195,10 @@ def _stored(x: Array, value: ArrayOrScalar) -> Operand:
     else:
         if holds(dtype, value):
             return value
-        if isinstance(value, np.ndarray) and value.size == 1:
-            # One number, as xarray wraps what it is to write.
-            value = value.reshape(())[()]
-        value = as_array(value, "the value")
-        if type(value) is not Array:
-            return check_scalar(value, dtype)
-        value = moved_scalar(value, x._device)
+        known = as_array(value, "the value")
+        if type(known) is not Array:
+            return check_scalar(known, dtype)
+        value = moved_scalar(known, x._device) if isinstance(value, np.generic) else known
     value = beside(x, value)
     if not d.same_kind(value._dtype, dtype):
         raise TypeError(
@@ -309,7 +306,7 @@ def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
     Standard: indexing functions.
     """
     if type(x) is not Array:
-        only_array(x)
+        x = only_array(x)
     x, indices = _integers(x, indices)
     backend = x._device.backend
     ndim = len(backend.shape(x._handle))
@@ -358,7 +355,7 @@ def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
 
     Standard: indexing functions.
     """
-    only_array(x)
+    x = only_array(x)
     x, indices = _integers(x, indices)
     shape, other = x.shape, indices.shape
     if len(shape) != len(other):
@@ -382,7 +379,7 @@ def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
 def _integers(x: Array, indices: Array) -> tuple[Array, Array]:
     """Both on one device, and `indices` as int64."""
     if type(indices) is not Array:
-        only_array(indices, "indices")
+        indices = only_array(indices, "indices")
     if indices._device is not x._device:
         x, indices = together(x, indices)
     if indices._dtype is d.int64:

@@ -167,7 +167,8 @@ def matrix_transpose(x: Array, /) -> Array:
 
     Standard: linear algebra functions.
     """
-    device = only_array(x)._device
+    x = only_array(x)
+    device = x._device
     backend = device.backend
     handle = x._handle
     axes = _SWAPPED[len(backend.shape(handle))]

@@ -25,7 +25,7 @@ from ..core.shape import (
 from ..native import with_twin
 from ..tracing.recorder import rely_on_layout
 from .array import Array
-from .dispatch import binary, cast, int64_operand, only_array, reduce
+from .dispatch import adopted, binary, cast, int64_operand, only_array, reduce
 from .placement import together
 
 __all__ = [
@@ -117,7 +117,8 @@ def broadcast_arrays(*arrays: Array) -> tuple[Array, ...]:
 
     Standard: manipulation functions.
     """
-    shape = core_shape.broadcast_shapes(*[only_array(x, "an array").shape for x in arrays])
+    arrays = tuple([only_array(x, "an array") for x in arrays])
+    shape = core_shape.broadcast_shapes(*[x.shape for x in arrays])
     return tuple([broadcast_to(x, shape) for x in arrays])
 
 
@@ -166,7 +167,7 @@ def broadcast_to(x: Array, /, shape: tuple[int, ...]) -> Array:
     Standard: manipulation functions.
     """
     if type(x) is not Array:
-        only_array(x)
+        x = only_array(x)
     backend = x._device.backend
     handle = x._handle
     old = backend.shape(handle)
@@ -260,9 +261,7 @@ def _joinable(arrays: Sequence[Array], name: str) -> tuple[list[Handle], Array]:
         handles.append(x._handle)
     else:
         return handles, first
-    for x in arrays:
-        only_array(x, f"each argument of {name}")
-    arrays = together(*arrays)
+    arrays = together(*[only_array(x, f"each argument of {name}") for x in arrays])
     dtype = promote(*[x._dtype for x in arrays])
     return [cast(x, dtype)._handle for x in arrays], cast(arrays[0], dtype)
 
@@ -292,7 +291,7 @@ def expand_dims(x: Array, /, axis: int | tuple[int, ...]) -> Array:
     Standard: manipulation functions.
     """
     if type(x) is not Array:
-        only_array(x)
+        x = only_array(x)
     backend = x._device.backend
     handle = x._handle
     shape = backend.shape(handle)
@@ -333,7 +332,7 @@ def flip(x: Array, /, *, axis: int | tuple[int, ...] | None = None) -> Array:
     Standard: manipulation functions.
     """
     if type(x) is not Array:
-        only_array(x)
+        x = only_array(x)
     backend = x._device.backend
     handle = x._handle
     ndim = len(backend.shape(handle))
@@ -376,7 +375,7 @@ def moveaxis(
     Standard: manipulation functions.
     """
     if type(x) is not Array:
-        only_array(x)
+        x = only_array(x)
     backend = x._device.backend
     handle = x._handle
     ndim = len(backend.shape(handle))
@@ -430,7 +429,7 @@ def permute_dims(x: Array, /, axes: tuple[int, ...]) -> Array:
     Standard: manipulation functions.
     """
     if type(x) is not Array:
-        only_array(x)
+        x = only_array(x)
     backend = x._device.backend
     handle = x._handle
     ndim = len(backend.shape(handle))
@@ -486,7 +485,7 @@ def repeat(x: Array, repeats: int | Array, /, *, axis: int | None = None) -> Arr
 
     Standard: manipulation functions.
     """
-    only_array(x)
+    x = only_array(x)
     if axis is None:
         x = reshape(x, (-1,))
         axis = 0
@@ -495,6 +494,7 @@ def repeat(x: Array, repeats: int | Array, /, *, axis: int | None = None) -> Arr
     shape = x.shape
     length = shape[position]
     counts: Operand
+    repeats = adopted(repeats, "repeats")
     if type(repeats) is Array:
         x, repeats = together(x, repeats)
         backend = x._device.backend
@@ -549,7 +549,7 @@ def reshape(x: Array, /, shape: tuple[int, ...], *, copy: bool | None = None) ->
     Standard: manipulation functions.
     """
     if type(x) is not Array:
-        only_array(x)
+        x = only_array(x)
     backend = x._device.backend
     handle = x._handle
     old = backend.shape(handle)
@@ -606,7 +606,7 @@ def roll(
 
     Standard: manipulation functions.
     """
-    only_array(x)
+    x = only_array(x)
     backend = x._device.backend
     shape = x.shape
     if axis is None:
@@ -659,7 +659,7 @@ def squeeze(x: Array, /, axis: int | tuple[int, ...]) -> Array:
     Standard: manipulation functions.
     """
     if type(x) is not Array:
-        only_array(x)
+        x = only_array(x)
     backend = x._device.backend
     handle = x._handle
     shape = backend.shape(handle)
@@ -743,7 +743,7 @@ def tile(x: Array, repetitions: tuple[int, ...], /) -> Array:
 
     Standard: manipulation functions.
     """
-    only_array(x)
+    x = only_array(x)
     counts = as_counts(repetitions, "repetitions")
     shape = x.shape
     ndim = max(len(counts), len(shape))
@@ -786,7 +786,7 @@ def unstack(x: Array, /, *, axis: int = 0) -> tuple[Array, ...]:
 
     Standard: manipulation functions.
     """
-    only_array(x)
+    x = only_array(x)
     shape = x.shape
     position = normalise_axis(axis, len(shape))
     backend = x._device.backend

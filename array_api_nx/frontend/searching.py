@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final, Literal, overload
 
+import numpy as np
+
 from ..contract import primitives as p
 from ..core import dtypes as d
 from ..core.dtypes import BOUNDS, holds
@@ -193,8 +195,9 @@ def searchsorted(
     """
     if side not in ("left", "right"):
         raise ValueError(f"side must be 'left' or 'right', not {side!r}")
+    x1 = only_array(x1, "x1")
     if sorter is not None:
-        x1, sorter = together(only_array(x1, "x1"), only_array(sorter, "sorter"))
+        x1, sorter = together(x1, only_array(sorter, "sorter"))
     (first, second), dtype, device = operands(x1, x2)
     array = only_array(first, "x1")
     compute, _ = operand_dtypes(p.SEARCHSORTED, dtype, device)
@@ -310,7 +313,8 @@ def _where(condition: Array, x1: ArrayOrScalar, x2: ArrayOrScalar) -> Array:
     as_array(x1, "x1")
     as_array(x2, "x2")
     # The condition has a say on the device; bool promotes to whatever stands beside it.
-    (mask_, *choices), dtype, device = operands(condition, x1, x2)
+    given = condition if isinstance(condition, np.generic) else mask
+    (mask_, *choices), dtype, device = operands(given, x1, x2)
     handles = [
         cast(x, dtype)._handle if type(x) is Array else check_scalar(x, dtype) for x in choices
     ]

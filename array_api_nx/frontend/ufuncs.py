@@ -28,8 +28,11 @@ from .dispatch import (
     cast,
     check_scalar,
     check_writable,
+    device_of_operands,
     placed_operand,
+    refuses_numpy,
     scalar_type,
+    unary_operand,
     wrap,
 )
 from .placement import beside, common_device
@@ -145,15 +148,14 @@ if native is not None:
 
 def _mixed(ufunc: np.ufunc, compiler: Foreign, operands: tuple[Foreign, ...]) -> Results:
     """The rest of `apply_ufunc`: NumPy scalars, symbolic sizes, errors."""
-    values: list[Foreign] = [as_array(x, f"x{i}") for i, x in enumerate(operands, start=1)]
-    # A NumPy scalar goes wherever the arrays are.
-    arrays = [x for x in operands if type(x) is Array] or [x for x in values if type(x) is Array]
-    if not arrays:
+    convert = unary_operand if len(operands) == 1 else as_array
+    values: list[Foreign] = [convert(x, f"x{i}") for i, x in enumerate(operands, start=1)]
+    device = device_of_operands(operands, values)
+    if device is None:
         raise TypeError(
             "at least one operand must be an array, but all are Python scalars; "
             "convert one with asarray(...)"
         )
-    device = common_device([x._device for x in arrays])
     values = [placed_operand(x, value, device) for x, value in zip(operands, values, strict=True)]
     kinds = tuple([x._dtype if type(x) is Array else scalar_type(x) for x in values])
     return _computed(ufunc, compiler, values, kinds, device)
@@ -391,11 +393,11 @@ def array_ufunc(
     if ufunc.signature is not None and ufunc not in _STANDARD_GENERALISED:
         return _by_numpy(ufunc, method, inputs, options)
     out = options.pop("out", None)
-    ndarrays = any([type(x) is np.ndarray for x in inputs])
-    if out is not None and not ndarrays and not any([type(x) is Array for x in out]):
+    refused = refuses_numpy() and any([isinstance(x, np.ndarray) for x in inputs])
+    if out is not None and not refused and not any([type(x) is Array for x in out]):
         # Results that are wanted in NumPy's memory are computed by NumPy.
         return _by_numpy(ufunc, method, inputs, {"out": out, **options})
-    if options and not ndarrays:
+    if options and not refused:
         raise TypeError(
             f"{ufunc.__name__} of array_api_nx arrays takes no {' and '.join(sorted(options))}; "
             "use xp.where(...) on the result for where=, x.astype first for dtype=, or call it on "
@@ -414,12 +416,10 @@ def array_ufunc(
 
 def _has_an_opinion(x: object) -> bool:
     """Whether `x` is of a class, other than NumPy's and ours, that answers calls of ufuncs."""
-    return (
-        type(x) is not Array
-        and type(x) is not np.ndarray
-        and not isinstance(x, np.generic)
-        and hasattr(type(x), "__array_ufunc__")
-    )
+    if type(x) is Array or isinstance(x, np.generic):
+        return False
+    answer = getattr(type(x), "__array_ufunc__", np.ndarray.__array_ufunc__)
+    return answer is not np.ndarray.__array_ufunc__
 
 
 def _write(ufunc: np.ufunc, target: Foreign, result: Foreign) -> Array:

@@ -19,7 +19,7 @@ from ..device import Device, as_device, available
 from ..frontend.array import Array
 from ..frontend.creation import asarray
 from ..frontend.data_type import astype
-from ..frontend.dispatch import check_writable, only_array
+from ..frontend.dispatch import adopted, check_writable, only_array, own_array
 from ..frontend.indexing import take, take_along_axis
 from ..frontend.manipulation import reshape
 from ..frontend.searching import searchsorted
@@ -259,11 +259,12 @@ class Generator(State):
         TypeError, ValueError, IndexError
             If `x` is neither, negative, or without that axis.
         """
+        x = adopted(x)
         if not isinstance(x, Array):
             try:
                 count = operator.index(x)
             except TypeError:
-                only_array(x)
+                own_array(x)
                 raise
             if count < 0:
                 raise ValueError(f"there are no permutations of {count} numbers")
@@ -285,7 +286,7 @@ class Generator(State):
         TypeError, IndexError
             If `x` is no array, or has no such axis.
         """
-        only_array(x)
+        x = only_array(x)
         if axis is None:
             flat = reshape(x, (-1,))
             return reshape(take(flat, self._order(flat.shape, 0, x.device)), x.shape)
@@ -306,7 +307,7 @@ class Generator(State):
         TypeError, ValueError, IndexError
             If `x` is no array, read-only, or without that axis.
         """
-        only_array(x)
+        x = own_array(x)
         normalise_axis(axis, x.ndim)
         check_writable(x)
         x[...] = self.permutation(x, axis)
@@ -344,6 +345,7 @@ class Generator(State):
         """
         shape = as_size(size) or ()
         count = prod(shape)
+        a = adopted(a, "a")
         if isinstance(a, Array):
             axis = normalise_axis(axis, a.ndim)
             number, place = a.shape[axis], a.device
@@ -351,7 +353,7 @@ class Generator(State):
             try:
                 number, place = operator.index(a), as_device(self._device)
             except TypeError:
-                only_array(a, "a")
+                own_array(a, "a")
                 raise
         if number < 0 or (number == 0 and count):
             raise ValueError(f"there is nothing to choose from: a has {number} parts")

@@ -18,7 +18,7 @@ from ..core.symbolic import Dim
 from ..device import Device, available
 from ..frontend.array import Array
 from ..frontend.data_type import astype
-from ..frontend.dispatch import is_operand
+from ..frontend.dispatch import adopted, is_operand
 from ..tracing.recorder import Traced
 
 __all__ = [
@@ -114,13 +114,13 @@ def as_parameter(
         If one is NaN, below `least` or, if `strict`, equal to it, or above `greatest`.
     """
     kinds = d.INTEGRAL if whole else d.REAL
+    x = adopted(x, name)
     value: Any = x
     if type(x) is Array:
         if x.dtype not in kinds:
             raise TypeError(f"{name} must be {'integers' if whole else 'real'}, not {x.dtype}")
     elif (
-        isinstance(x, np.ndarray)
-        or not is_operand(x)
+        not is_operand(x)
         or isinstance(x, complex | np.complexfloating)
         or (whole and not isinstance(x, int | np.integer))
     ):
@@ -199,6 +199,7 @@ def integer_bounds(low: object, high: object, target: DType, endpoint: bool) -> 
 
 def _extremes(x: object, name: str) -> tuple[Any, int, int]:
     """A bound, and the least and the greatest of its elements."""
+    x = adopted(x, name)
     if type(x) is not Array:
         try:
             bound = index_of(x)

@@ -409,7 +409,7 @@ def multigammaln(a: Array, d: int, /) -> Array:
     TypeError, ValueError, ImportError
         As all functions of this package do; ValueError also if `d` is no positive integer.
     """
-    only_array(a)
+    a = only_array(a)
     count = _dimension(d)
     total = gammaln(subtract(a, 0.0))
     for j in range(1, count):

@@ -139,6 +139,7 @@ def test_partition_refuses(
 
 
 @pytest.mark.parametrize("function", [xp.extra.partition, xp.extra.argpartition])
+@xp.config_context(operands="strict")
 def test_partition_takes_our_arrays_only(function: Any) -> None:
     for x in (np.ones(3), [1.0, 2.0]):
         with pytest.raises(TypeError, match="asarray"):

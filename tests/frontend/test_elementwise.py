@@ -346,19 +346,22 @@ FOREIGN = {
 
 @pytest.mark.parametrize("kind", FOREIGN)
 @for_each("name", [*UNARY, "clip"])
+@xp.config_context(operands="strict")
 def test_foreign_argument(name: str, kind: str) -> None:
     with pytest.raises(TypeError, match="asarray"):
         getattr(xp, name)(FOREIGN[kind])
 
 
 @for_each("name", UNARY)
-def test_python_scalar_is_no_array(name: str) -> None:
+@xp.config_context(operands="strict")
+def test_a_python_scalar_is_no_strict_operand(name: str) -> None:
     with pytest.raises(TypeError, match=r"not a float; convert it with asarray"):
         getattr(xp, name)(1.0)
 
 
 @pytest.mark.parametrize("kind", FOREIGN)
 @for_each("name", BINARY)
+@xp.config_context(operands="strict")
 def test_foreign_operand(name: str, kind: str) -> None:
     function = getattr(xp, name)
     x = xp.ones(3, dtype=xp.int64)
@@ -565,6 +568,7 @@ def test_clip_broadcasts_all_three(shapes: hnp.BroadcastableShapes) -> None:
     np.testing.assert_array_equal(np.asarray(one_sided), np.maximum(x, low))
 
 
+@xp.config_context(operands="strict")
 def test_clip_errors() -> None:
     x = xp.asarray([1.0, 2.0])
     with pytest.raises(TypeError, match=r"min must be an array.*ndarray.*asarray"):

@@ -502,6 +502,7 @@ def test_numpy_scalars_without_a_dtype_of_the_standard(scalar):
         lambda a, x: operator.iadd(a, x),
     ],
 )
+@xp.config_context(operands="strict")
 def test_operators_with_numpy_arrays_say_how_to_convert(apply):
     a, x = np.ones((2, 2)), xp.ones((2, 2))
     with pytest.raises(TypeError, match=r"not a numpy ndarray; convert it with asarray\(...\)"):

@@ -76,6 +76,7 @@ class TestReductions:
 
     @for_each("function", REDUCTIONS)
     @for_each("value", [np.ones(3), [1.0, 2.0], 1.0, None])
+    @xp.config_context(operands="strict")
     def test_refuses_what_is_no_array(self, function: object, value: object) -> None:
         with pytest.raises(TypeError, match=r"asarray\(\.\.\.\)"):
             function(value)

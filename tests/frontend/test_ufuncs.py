@@ -65,7 +65,8 @@ def test_ufuncs_give_our_arrays(call: Callable[[Any], Any]) -> None:
     assert_equal(call(xp.asarray(SAMPLE)), call(SAMPLE))
 
 
-def test_a_numpy_array_is_refused_as_an_operand() -> None:
+@xp.config_context(operands="strict")
+def test_strict_operands_are_no_numpy_arrays() -> None:
     x = xp.ones(3)
     for call in (
         lambda: np.add(np.ones(3), x),

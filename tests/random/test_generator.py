@@ -275,6 +275,7 @@ ERRORS: list[tuple[Callable[[Rng], Any], type[Exception], str]] = [
 
 
 @for_each(("call", "kind", "words"), ERRORS)
+@xp.config_context(operands="strict")
 def test_errors_leave_the_state_as_it_was(call, kind, words):
     rng = xp.random.default_rng(1)
     state = repr(rng)
