@@ -23,6 +23,8 @@ from typing import (
     overload,
 )
 
+import numpy as np
+
 from .contract import replay
 from .contract.backend import Handle
 from .contract.errors import CannotCompileError
@@ -32,7 +34,7 @@ from .core.polynomial import Var
 from .core.real import Real, evaluated
 from .core.symbolic import Dim, Sizes, bind, dim_of_var
 from .frontend.array import Array
-from .frontend.dispatch import wrap
+from .frontend.dispatch import adopted, wrap
 from .frontend.placement import device_of_program, is_strict, on_device
 from .frontend.trace_function import (
     LARGEST,
@@ -372,6 +374,8 @@ class Compiled(_ProgramCaller, Generic[P, R]):
     def _call(self, args: tuple[Tree, ...], kwargs: dict[str, Tree]) -> Tree:
         """The rest of `_run`: keywords, containers, and other values than numbers."""
         leaves, structure = flatten((args, kwargs), is_leaf)
+        if any([isinstance(x, np.ndarray) for x in leaves]):
+            return self._call(*map_leaves(adopted, (args, kwargs)))
         states = [x for x in leaves if isinstance(x, Stateful)]
         with ExitStack() as stack:
             for state in sorted(states, key=id):  # an order in which nobody waits for another
@@ -576,7 +580,8 @@ class Compiled(_ProgramCaller, Generic[P, R]):
 
 
 def _with_arrays(leaves: list[Tree]) -> list[Tree]:
-    """The leaves with arrays in place of arguments that have a state."""
+    """The leaves with arrays in place of NumPy's, and of arguments that have a state."""
+    leaves = [adopted(x) for x in leaves]
     states = [id(x) for x in leaves if isinstance(x, Stateful)]
     if not states:
         return leaves
@@ -676,8 +681,8 @@ def compile(function: Callable[..., Any] | None = None, /, *, engine: Engine = "
     Parameters
     ----------
     function : callable
-        Over arrays and generators of `xp.random`, nested in tuples, lists, dicts and dataclasses,
-        and hashable Python values.
+        Over arrays, also NumPy's, and generators of `xp.random`, nested in tuples, lists, dicts
+        and dataclasses, and hashable Python values.
         What it does must depend on its arguments alone: it runs once per kind of arguments, and
         later calls repeat what it did with arrays then. Arrays that it finds outside of itself
         are read at each call, and may not be written; a name that is bound anew is not seen.

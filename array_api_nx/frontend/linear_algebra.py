@@ -112,7 +112,7 @@ def matmul_operator(x1: object, x2: object) -> Array:
     for x in (x1, x2):
         if isinstance(x, bool | int | float | complex):
             raise TypeError(f"@ takes arrays, not the scalar {x!r}; multiply by a scalar with *")
-    return matmul(only_array(x1, "x1"), only_array(x2, "x2"))
+    return matmul(x1, x2)  # type: ignore[arg-type]  # which refuses what is no array
 
 
 def inplace_matmul(x: Array, other: Array) -> Array:

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Final, NamedTuple, TypeAlias, final
 
+import numpy as np
+
 from ..config import config_context
 from ..contract.backend import AxisOrder, Handle
 from ..contract.numpy_dtypes import DTypeLike
@@ -25,7 +27,7 @@ from ..tracing.backend import Switch
 from ..tracing.recorder import Recorder, Traced, TraceError, current
 from ..tracing.simplify import simplify
 from .array import Array
-from .dispatch import wrap
+from .dispatch import refuses_numpy, wrap
 from .placement import device_of_program, is_strict
 from .trees import Stateful, Structure, Tree, build, map_leaves
 
@@ -129,7 +131,12 @@ def _checked_size(size: SpecSize) -> SpecSize:
 
 def is_leaf(x: object) -> bool:
     """Whether an argument is an array, stands for one, or has a state of arrays."""
-    return type(x) is Array or type(x) is ShapeSpec or isinstance(x, Stateful)
+    return (
+        type(x) is Array
+        or type(x) is ShapeSpec
+        or isinstance(x, Stateful)
+        or (isinstance(x, np.ndarray) and not refuses_numpy())
+    )
 
 
 def named_specs(leaves: Sequence[Tree], smallest: int) -> list[ShapeSpec]:

@@ -379,7 +379,10 @@ def array_ufunc(
     """`Array.__array_ufunc__`: see there."""
     if method == "__call__" and not options and ufunc.signature is None:
         for x in inputs:
-            if type(x) is not Array and type(x) not in _SCALARS:
+            kind = type(x)
+            if kind is np.ndarray and not x.ndim:
+                break
+            if kind is not Array and kind is not np.ndarray and kind not in _SCALARS:
                 break
         else:
             return apply_ufunc(ufunc, *inputs)

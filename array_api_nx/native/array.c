@@ -2,6 +2,7 @@
    it. Methods that C does not know are attached by Python (see frontend/array.py). */
 
 #include "array.h"
+#include "conversion.h"
 #include "elementwise.h"
 #include "indexing.h"
 #include "movement.h"
@@ -182,6 +183,19 @@ UNARY_OPERATOR(invert, OP_BITWISE_INVERT)
 UNARY_OPERATOR(neg, OP_NEGATIVE)
 UNARY_OPERATOR(pos, OP_POSITIVE)
 
+/* `x op= y`, where `y` may be an ndarray. */
+static PyObject *update(OperationCode op, PyObject *x, PyObject *y)
+{
+    PyObject *result = update_binary(op, x, y);
+    PyObject *adopted = result == DECLINED ? adopt_ndarray(y) : DECLINED;
+    if (adopted == NULL || adopted == DECLINED) {
+        return adopted == NULL ? NULL : result;
+    }
+    result = update_binary(op, x, adopted);
+    Py_DECREF(adopted);
+    return result;
+}
+
 /* Python calls the slot of either operand's type. */
 #define BINARY_OPERATOR(NAME, CODE)                                            \
     static PyObject *binary_##NAME(PyObject *x, PyObject *y)                   \
@@ -195,7 +209,7 @@ UNARY_OPERATOR(pos, OP_POSITIVE)
     }                                                                          \
     static PyObject *inplace_##NAME(PyObject *x, PyObject *y)                  \
     {                                                                          \
-        PyObject *result = update_binary(CODE, x, y);                          \
+        PyObject *result = update(CODE, x, y);                                 \
         return result != DECLINED ? result : ask_two(METHOD___i##NAME##__, x, y); \
     }
 
@@ -398,6 +412,17 @@ static Py_ssize_t length(PyObject *self)
 static PyObject *subscript(PyObject *self, PyObject *key)
 {
     PyObject *result = get_item(self, key);
+    PyObject *adopted = result == DECLINED ? adopt_ndarray(key) : DECLINED;
+    if (adopted == NULL) {
+        return NULL;
+    }
+    if (adopted != DECLINED) {
+        result = get_item(self, adopted);
+        Py_DECREF(adopted);
+        if (result != DECLINED) {
+            return placed_one(result, self);
+        }
+    }
     if (result != DECLINED) {
         PyObject *const operands[2] = {self, key};
         return PyTuple_Check(key) ? place_result(result, operands, 2)
@@ -412,7 +437,15 @@ static int assign_subscript(PyObject *self, PyObject *key, PyObject *value)
         PyErr_SetString(PyExc_TypeError, "elements of an array cannot be deleted; select the others");
         return -1;
     }
-    const int done = set_item(self, key, value);
+    int done = set_item(self, key, value);
+    PyObject *adopted = done == 0 ? adopt_ndarray(value) : DECLINED;
+    if (adopted == NULL) {
+        return -1;
+    }
+    if (adopted != DECLINED) {
+        done = set_item(self, key, adopted);
+        Py_DECREF(adopted);
+    }
     if (done != 0) {
         return done < 0 ? -1 : 0;
     }

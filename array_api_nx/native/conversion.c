@@ -454,6 +454,15 @@ PyObject *array_from_ndarray(PyArrayObject *array, DTypeCode wanted, int copy)
     return view == NULL ? NULL : wrap_ndarray(view, code);
 }
 
+PyObject *adopt_ndarray(PyObject *object)
+{
+    if (!PyArray_CheckExact(object) || is_watched || !takes_numpy_operands() ||
+        !is_new_on_cpu(NULL)) {
+        return DECLINED;
+    }
+    return array_from_ndarray((PyArrayObject *)object, NO_DTYPE, 0);
+}
+
 /* An array of a NumPy scalar, which keeps its dtype. */
 static PyObject *array_from_numpy_scalar(PyObject *scalar, DTypeCode wanted)
 {

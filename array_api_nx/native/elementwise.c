@@ -253,8 +253,21 @@ static PyObject *compute_tensor(OperationCode op, Tensor *x)
 
 PyObject *compute_unary(OperationCode op, PyObject *object)
 {
-    Tensor *x = is_array(object) ? layout_of(object) : NULL;
-    return x == NULL ? DECLINED : compute_tensor(op, x);
+    if (is_array(object)) {
+        Tensor *x = layout_of(object);
+        return x == NULL ? DECLINED : compute_tensor(op, x);
+    }
+    const DTypeCode code = dtype_of_scalar(object);
+    if (code == NO_DTYPE || !takes_numpy_operands() || !is_new_on_cpu(NULL)) {
+        return DECLINED;
+    }
+    PyObject *array = new_scalar_array(object, code);
+    if (array == NULL || array == DECLINED) {
+        return array;
+    }
+    PyObject *result = compute_unary(op, array);
+    Py_DECREF(array);
+    return result;
 }
 
 /* ------------------------------------------------------------------ two operands */

@@ -95,9 +95,9 @@ int take_shape(PyObject *value, int *ndim, npy_intp *shape)
     return 1;
 }
 
-/* The object `config.hints`, and where its slot `device` lies. */
+/* The object `config.hints`, and where its slots `device` and `strict_operands` lie. */
 static PyObject *hints;
-static Py_ssize_t default_device_offset;
+static Py_ssize_t default_device_offset, strict_operands_offset;
 
 int is_new_on_cpu(PyObject *device)
 {
@@ -105,6 +105,11 @@ int is_new_on_cpu(PyObject *device)
         device = hints == NULL ? NULL : slot_at(hints, default_device_offset);
     }
     return device != NULL && is_cpu(device);
+}
+
+int takes_numpy_operands(void)
+{
+    return hints != NULL && slot_at(hints, strict_operands_offset) == Py_False;
 }
 
 /* ------------------------------------------------------------------ scalars */
@@ -226,6 +231,7 @@ typedef struct {
     PyObject *attributes, *weakrefs;
     Twin twin; /* NULL if Python answers all calls */
     int code;
+    int adopts; /* whether NumPy's arrays are operands like ours */
 } Function;
 
 static PyTypeObject *function_type;
@@ -274,6 +280,75 @@ static void advise_on_call(const Function *self, PyObject *const *args, Py_ssize
     }
 }
 
+/* `object`, or what stands for it as an argument: an array over the memory of an ndarray, a tuple with
+   such arrays. A new reference; `*adopted` is set if it is another object. NULL if an ndarray cannot
+   be adopted, perhaps with an exception set. */
+static PyObject *adopt_argument(PyObject *object, int *adopted)
+{
+    if (PyArray_CheckExact(object)) {
+        PyObject *array = adopt_ndarray(object);
+        *adopted = 1;
+        return array == DECLINED ? NULL : array;
+    }
+    if (!PyTuple_CheckExact(object) && !PyList_CheckExact(object)) {
+        return Py_NewRef(object);
+    }
+    PyObject *items = PySequence_Tuple(object);
+    const Py_ssize_t count = items == NULL ? 0 : PyTuple_GET_SIZE(items);
+    Py_ssize_t i = 0;
+    while (i < count && !PyArray_CheckExact(PyTuple_GET_ITEM(items, i))) {
+        i++;
+    }
+    if (i == count) {
+        Py_XDECREF(items);
+        return items == NULL ? NULL : Py_NewRef(object);
+    }
+    PyObject *arrays = PyTuple_New(count);
+    for (i = 0; arrays != NULL && i < count; i++) {
+        PyObject *item = PyTuple_GET_ITEM(items, i);
+        PyObject *array = PyArray_CheckExact(item) ? adopt_ndarray(item) : Py_NewRef(item);
+        if (array == NULL || array == DECLINED) {
+            Py_CLEAR(arrays);
+        } else {
+            PyTuple_SET_ITEM(arrays, i, array);
+        }
+    }
+    Py_DECREF(items);
+    *adopted = 1;
+    return arrays;
+}
+
+enum { MOST_ADOPTED = 8 };
+
+/* What the twin answers if ndarrays among the arguments are adopted; DECLINED if there are none. */
+static PyObject *call_adopted(const Function *self, PyObject *const *args, Py_ssize_t count,
+                              PyObject *names)
+{
+    const Py_ssize_t total = count + (names == NULL ? 0 : PyTuple_GET_SIZE(names));
+    PyObject *given[MOST_ADOPTED];
+    int adopted = 0;
+    Py_ssize_t made = 0;
+    if (!self->adopts || total > MOST_ADOPTED) {
+        return DECLINED;
+    }
+    while (made < total && (given[made] = adopt_argument(args[made], &adopted)) != NULL) {
+        made++;
+    }
+    PyObject *result = DECLINED;
+    if (made < total) {
+        result = decline_unless_raised();
+    } else if (adopted) {
+        result = self->twin(self->code, given, count, names);
+        if (result != DECLINED) {
+            result = place_result(result, given, total);
+        }
+    }
+    while (made > 0) {
+        Py_DECREF(given[--made]);
+    }
+    return result;
+}
+
 static PyObject *call_function(PyObject *object, PyObject *const *args, size_t flags,
                                PyObject *names)
 {
@@ -284,6 +359,10 @@ static PyObject *call_function(PyObject *object, PyObject *const *args, size_t f
         if (result != DECLINED) {
             return place_result(result, args,
                                 count + (names == NULL ? 0 : PyTuple_GET_SIZE(names)));
+        }
+        result = call_adopted(self, args, count, names);
+        if (result != DECLINED) {
+            return result;
         }
     }
     PyObject *result = PyObject_Vectorcall(self->function, args, flags, names);
@@ -395,6 +474,20 @@ const TwinEntry *find_twin(const char *name)
     return NULL;
 }
 
+/* Whether a twin is of functions to which an ndarray is no operand, but something to convert. */
+static int converts(const TwinEntry *entry)
+{
+    const TwinEntry *const tables[] = {conversion_twins, exchange_twins};
+    for (int i = 0; i < 2; i++) {
+        for (const TwinEntry *other = tables[i]; other->name != NULL; other++) {
+            if (other == entry) {
+                return 1;
+            }
+        }
+    }
+    return 0;
+}
+
 static PyObject *make_function(PyObject *function, const TwinEntry *entry)
 {
     Function *self = (Function *)function_type->tp_alloc(function_type, 0);
@@ -403,6 +496,7 @@ static PyObject *make_function(PyObject *function, const TwinEntry *entry)
         self->function = Py_NewRef(function);
         self->twin = entry == NULL ? NULL : entry->twin;
         self->code = entry == NULL ? 0 : entry->code;
+        self->adopts = entry != NULL && !converts(entry);
     }
     return (PyObject *)self;
 }
@@ -537,12 +631,15 @@ static PyObject *set_recorded(PyObject *module, PyObject *recorded)
 
 static PyObject *set_hints(PyObject *module, PyObject *object)
 {
-    const Py_ssize_t offset = offset_of((PyObject *)Py_TYPE(object), "device");
+    PyObject *type = (PyObject *)Py_TYPE(object);
+    const Py_ssize_t device = offset_of(type, "device");
+    const Py_ssize_t strict_operands = offset_of(type, "strict_operands");
     (void)module;
-    if (offset < 0) {
+    if (device < 0 || strict_operands < 0) {
         return NULL;
     }
-    default_device_offset = offset;
+    default_device_offset = device;
+    strict_operands_offset = strict_operands;
     Py_XSETREF(hints, Py_NewRef(object));
     Py_RETURN_NONE;
 }
@@ -603,7 +700,9 @@ static PyMethodDef methods[] = {
     {"set_recorded", set_recorded, METH_O,
      "set_recorded(recorded)\n--\n\nWhether C leaves all that arrays do to Python."},
     {"set_hints", set_hints, METH_O,
-     "set_hints(hints)\n--\n\nThe object whose slot `device` says where new arrays live."},
+     "set_hints(hints)\n--\n\n"
+     "The object whose slot `device` says where new arrays live, and whose slot `strict_operands` "
+     "whether Python is to look at NumPy's arrays."},
     {"set_errors", set_errors, METH_O,
      "set_errors(apply)\n--\n\nWhat is called as apply(name, flags) after floating-point errors."},
     {"set_advice", set_advice, METH_O,

@@ -108,6 +108,9 @@ int take_shape(PyObject *value, int *ndim, npy_intp *shape);
 /* A device argument: `cpu`, or nothing or None while `cpu` is where new arrays live. */
 int is_new_on_cpu(PyObject *device);
 
+/* Whether no context refuses NumPy's arrays as operands. */
+int takes_numpy_operands(void);
+
 /* Write a Python scalar as a number of the dtype. 0, with nothing written, unless it leaves the dtype
    as it is, is in range, and converts without a warning. */
 int write_scalar(char *target, DTypeCode code, PyObject *value);

@@ -120,7 +120,8 @@ def as_parameter(
         if x.dtype not in kinds:
             raise TypeError(f"{name} must be {'integers' if whole else 'real'}, not {x.dtype}")
     elif (
-        not is_operand(x)
+        isinstance(x, np.ndarray)
+        or not is_operand(x)
         or isinstance(x, complex | np.complexfloating)
         or (whole and not isinstance(x, int | np.integer))
     ):
