@@ -99,7 +99,8 @@ def test_like(dtype: str) -> None:
     for call in (xp.zeros_like, xp.ones_like, xp.empty_like, xp.full_like):
         compare(call)
         compare(call, 2.0)
-        compare(call, np.ones(2))
+        if call is not xp.empty_like:
+            compare(call, np.ones(2))
     compare(xp.zeros_like, x=x)
     compare(xp.zeros_like, xp.zeros(20000))
     compare(xp.full_like, x, fill_value=1)
