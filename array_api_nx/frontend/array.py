@@ -297,28 +297,42 @@ class Array:
         methods.set_imag(self, value)
 
     @with_advice
-    def all(self, axis: Axes = None, out: None = None, keepdims: bool = False) -> Array:
-        """The function ``all`` as a method."""
-        methods.refuse_out("all", out)
-        return utility.all(self, axis=axis, keepdims=keepdims)
+    def all(
+        self,
+        axis: Axes = None,
+        out: Array | None = None,
+        keepdims: bool = False,
+        *,
+        where: Array | bool = True,
+    ) -> Array:
+        """The function ``all`` as a method; `out` and `where` as in NumPy."""
+        return methods.reduced("all", self, axis, keepdims, out, where, None)
 
     @with_advice
-    def any(self, axis: Axes = None, out: None = None, keepdims: bool = False) -> Array:
-        """The function ``any`` as a method."""
-        methods.refuse_out("any", out)
-        return utility.any(self, axis=axis, keepdims=keepdims)
+    def any(
+        self,
+        axis: Axes = None,
+        out: Array | None = None,
+        keepdims: bool = False,
+        *,
+        where: Array | bool = True,
+    ) -> Array:
+        """The function ``any`` as a method; `out` and `where` as in NumPy."""
+        return methods.reduced("any", self, axis, keepdims, out, where, None)
 
     @with_advice
-    def argmax(self, axis: int | None = None, out: None = None, *, keepdims: bool = False) -> Array:
-        """The function ``argmax`` as a method."""
-        methods.refuse_out("argmax", out)
-        return searching.argmax(self, axis=axis, keepdims=keepdims)
+    def argmax(
+        self, axis: int | None = None, out: Array | None = None, *, keepdims: bool = False
+    ) -> Array:
+        """The function ``argmax`` as a method; `out` as in NumPy."""
+        return methods.written("argmax", out, searching.argmax(self, axis=axis, keepdims=keepdims))
 
     @with_advice
-    def argmin(self, axis: int | None = None, out: None = None, *, keepdims: bool = False) -> Array:
-        """The function ``argmin`` as a method."""
-        methods.refuse_out("argmin", out)
-        return searching.argmin(self, axis=axis, keepdims=keepdims)
+    def argmin(
+        self, axis: int | None = None, out: Array | None = None, *, keepdims: bool = False
+    ) -> Array:
+        """The function ``argmin`` as a method; `out` as in NumPy."""
+        return methods.written("argmin", out, searching.argmin(self, axis=axis, keepdims=keepdims))
 
     def argsort(
         self,
@@ -386,42 +400,55 @@ class Array:
         return methods.element(self, args)
 
     @with_advice
-    def max(self, axis: Axes = None, out: None = None, keepdims: bool = False) -> Array:
-        """The function ``max`` as a method."""
-        methods.refuse_out("max", out)
-        return statistical.max(self, axis=axis, keepdims=keepdims)
+    def max(
+        self,
+        axis: Axes = None,
+        out: Array | None = None,
+        keepdims: bool = False,
+        initial: PythonScalar | None = None,
+        where: Array | bool = True,
+    ) -> Array:
+        """The function ``max`` as a method; `out`, `initial` and `where` as in NumPy."""
+        return methods.reduced("max", self, axis, keepdims, out, where, initial)
 
     @with_advice
     def mean(
         self,
         axis: Axes = None,
         dtype: DTypeLike | None = None,
-        out: None = None,
+        out: Array | None = None,
         keepdims: bool = False,
+        *,
+        where: Array | bool = True,
     ) -> Array:
         """The function ``mean`` as a method; `dtype`, floating-point, is what to compute in."""
-        methods.refuse_out("mean", out)
-        return statistical.mean(
-            methods.as_floating(self, dtype, "mean"), axis=axis, keepdims=keepdims
-        )
+        x = methods.as_floating(self, dtype, "mean")
+        return methods.mean(x, axis, keepdims, out, where)
 
     @with_advice
-    def min(self, axis: Axes = None, out: None = None, keepdims: bool = False) -> Array:
-        """The function ``min`` as a method."""
-        methods.refuse_out("min", out)
-        return statistical.min(self, axis=axis, keepdims=keepdims)
+    def min(
+        self,
+        axis: Axes = None,
+        out: Array | None = None,
+        keepdims: bool = False,
+        initial: PythonScalar | None = None,
+        where: Array | bool = True,
+    ) -> Array:
+        """The function ``min`` as a method; `out`, `initial` and `where` as in NumPy."""
+        return methods.reduced("min", self, axis, keepdims, out, where, initial)
 
     @with_advice
     def prod(
         self,
         axis: Axes = None,
         dtype: DTypeLike | None = None,
-        out: None = None,
+        out: Array | None = None,
         keepdims: bool = False,
+        initial: PythonScalar | None = None,
+        where: Array | bool = True,
     ) -> Array:
-        """The function ``prod`` as a method."""
-        methods.refuse_out("prod", out)
-        return statistical.prod(self, axis=axis, dtype=dtype, keepdims=keepdims)
+        """The function ``prod`` as a method; `out`, `initial` and `where` as in NumPy."""
+        return methods.reduced("prod", self, axis, keepdims, out, where, initial, dtype=dtype)
 
     def ravel(self, order: str = "C") -> Array:
         """The elements in row-major order in one axis: a view where strides can express it."""
@@ -433,13 +460,12 @@ class Array:
         methods.check_order("reshape", order, "C")
         return manipulation.reshape(self, shape[0] if len(shape) == 1 else shape, copy=copy)
 
-    def round(self, decimals: int = 0, out: None = None) -> Array:
+    def round(self, decimals: int = 0, out: Array | None = None) -> Array:
         """Each element rounded to `decimals` decimals, as NumPy does: halves to even.
 
         With fewer than none, to tens, hundreds and so on. A copy of the same dtype.
         """
-        methods.refuse_out("round", out)
-        return methods.rounded(self, decimals)
+        return methods.written("round", out, methods.rounded(self, decimals))
 
     def searchsorted(
         self,
@@ -460,32 +486,30 @@ class Array:
         self,
         axis: Axes = None,
         dtype: DTypeLike | None = None,
-        out: None = None,
+        out: Array | None = None,
         ddof: int | float = 0,
         keepdims: bool = False,
         *,
+        where: Array | bool = True,
         correction: int | float | None = None,
     ) -> Array:
         """The function ``std`` as a method; `ddof` is NumPy's older name of `correction`."""
-        methods.refuse_out("std", out)
-        return statistical.std(
-            methods.as_floating(self, dtype, "std"),
-            axis=axis,
-            correction=methods.one_correction(ddof, correction),
-            keepdims=keepdims,
-        )
+        x = methods.as_floating(self, dtype, "std")
+        less = methods.one_correction(ddof, correction)
+        return methods.variance(x, axis, keepdims, out, where, less, 2)
 
     @with_advice
     def sum(
         self,
         axis: Axes = None,
         dtype: DTypeLike | None = None,
-        out: None = None,
+        out: Array | None = None,
         keepdims: bool = False,
+        initial: PythonScalar | None = None,
+        where: Array | bool = True,
     ) -> Array:
-        """The function ``sum`` as a method."""
-        methods.refuse_out("sum", out)
-        return statistical.sum(self, axis=axis, dtype=dtype, keepdims=keepdims)
+        """The function ``sum`` as a method; `out`, `initial` and `where` as in NumPy."""
+        return methods.reduced("sum", self, axis, keepdims, out, where, initial, dtype=dtype)
 
     def tolist(self) -> Foreign:
         """The elements as Python scalars, in lists within lists; without axes, the element."""
@@ -505,20 +529,17 @@ class Array:
         self,
         axis: Axes = None,
         dtype: DTypeLike | None = None,
-        out: None = None,
+        out: Array | None = None,
         ddof: int | float = 0,
         keepdims: bool = False,
         *,
+        where: Array | bool = True,
         correction: int | float | None = None,
     ) -> Array:
         """The function ``var`` as a method; `ddof` is NumPy's older name of `correction`."""
-        methods.refuse_out("var", out)
-        return statistical.var(
-            methods.as_floating(self, dtype, "var"),
-            axis=axis,
-            correction=methods.one_correction(ddof, correction),
-            keepdims=keepdims,
-        )
+        x = methods.as_floating(self, dtype, "var")
+        less = methods.one_correction(ddof, correction)
+        return methods.variance(x, axis, keepdims, out, where, less, 1)
 
     @with_advice
     def view(self, dtype: DTypeLike | None = None) -> Array:
@@ -728,7 +749,6 @@ from . import (
     methods,
     searching,
     sorting,
-    statistical,
     ufuncs,
     utility,
 )

@@ -7,18 +7,20 @@ These methods take NumPy's parameters, because NumPy's functions pass them on: `
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import inf, prod
 from typing import Any, Final
+
+import numpy as np
 
 from ..contract import primitives as p
 from ..core import dtypes as d
 from ..core.dtypes import DType, as_dtype
-from ..core.shape import as_int
-from . import data_type, elementwise, manipulation
-from .array import Array, PythonScalar
-from .creation import zeros
-from .dispatch import binary, cast, unary, wrap
+from ..core.shape import as_int, normalise_axes, reduced_shape
+from . import data_type, elementwise, manipulation, searching, statistical, utility
+from .array import Array, Axes, PythonScalar
+from .creation import asarray, full, zeros
+from .dispatch import binary, cast, check_writable, unary, wrap
 from .indexing import getitem, setitem
 from .interop import item
 
@@ -29,23 +31,126 @@ __all__ = [
     "conj",
     "element",
     "imag",
+    "mean",
     "one_correction",
     "real",
-    "refuse_out",
+    "reduced",
     "rounded",
     "set_imag",
     "set_real",
     "squeezed",
     "transposed",
+    "variance",
+    "written",
 ]
 
 # ---------------------------------------------------------------------- NumPy's parameters
 
 
-def refuse_out(name: str, out: object) -> None:
-    """TypeError unless `out` is None."""
-    if out is not None:
-        raise TypeError(f"{name} has no out=; assign the result with y[...] = x.{name}()")
+def written(name: str, target: Any, result: Array) -> Array:
+    """`target`, an argument ``out=``, after `result` was written to it; `result` for None.
+
+    Raises
+    ------
+    ValueError
+        If it is no array of ours or NumPy's, has another shape, or is read-only.
+    TypeError
+        If its dtype would lose data.
+    """
+    if target is None:
+        return result
+    if type(target) not in (Array, np.ndarray) or target.shape != result.shape:
+        raise ValueError(
+            f"{name} gives shape {result.shape}, which out= must have, and be an array_api_nx or "
+            "NumPy array; leave out= out"
+        )
+    if not d.same_kind(result._dtype, as_dtype(target.dtype)):
+        raise TypeError(
+            f"{name} would store {result._dtype} values in an array of dtype {target.dtype}, "
+            "which loses data; leave out= out"
+        )
+    if type(target) is Array:
+        check_writable(target)
+        target[...] = result
+    else:
+        target[...] = np.asarray(result)
+    filled: Array = target
+    return filled
+
+
+def reduced(
+    name: str, x: Array, axis: Axes, keepdims: bool, out: Any, where: Any, initial: Any, **more: Any
+) -> Array:
+    """A reduction with NumPy's parameters.
+
+    `where` says which elements count, and broadcasts to the shape of `x`. `initial` counts as one
+    more element everywhere.
+    """
+    function: Callable[..., Array] = getattr(statistical, name, None) or getattr(utility, name)
+    if where is not True:
+        filler = _NEUTRAL.get(name, initial)
+        if filler is None:
+            raise ValueError(
+                f"{name} of no elements is undefined: with where= give initial=, which counts as "
+                "one more element"
+            )
+        x = searching.where(_mask(x, where), x, filler)
+    if initial is None:
+        result = function(x, axis=axis, keepdims=keepdims, **more)
+    elif name in ("max", "min") and 0 in x.shape:
+        axes = normalise_axes(axis, x.ndim)
+        shape = reduced_shape(x.shape, axes, keepdims)
+        result = full(shape, initial, dtype=x._dtype, device=x._device)
+    else:
+        result = _WITH_INITIAL[name](function(x, axis=axis, keepdims=keepdims, **more), initial)
+    return written(name, out, result)
+
+
+_NEUTRAL: Final[dict[str, bool | int]] = {"sum": 0, "prod": 1, "all": True, "any": False}
+_WITH_INITIAL: Final[dict[str, Callable[..., Array]]] = {
+    "sum": elementwise.add,
+    "prod": elementwise.multiply,
+    "max": elementwise.maximum,
+    "min": elementwise.minimum,
+}
+
+
+def _mask(x: Array, where: Any) -> Array:
+    """``where=`` as a bool array of the shape of `x`."""
+    return manipulation.broadcast_to(asarray(where), x.shape)
+
+
+def mean(x: Array, axis: Axes, keepdims: bool, out: Any, where: Any) -> Array:
+    """`Array.mean`: see there."""
+    if where is True:
+        return written("mean", out, statistical.mean(x, axis=axis, keepdims=keepdims))
+    mask = _mask(x, where)
+    total = statistical.sum(searching.where(mask, x, 0), axis=axis, keepdims=keepdims)
+    number = searching.count_nonzero(mask, axis=axis, keepdims=keepdims)
+    return written("mean", out, total / cast(number, _real_of(total)))
+
+
+def variance(
+    x: Array, axis: Axes, keepdims: bool, out: Any, where: Any, correction: int | float, power: int
+) -> Array:
+    """`Array.var` for a `power` of 1, and `Array.std` for 2, the root that is taken of it."""
+    name = "var" if power == 1 else "std"
+    if where is True:
+        function = statistical.var if power == 1 else statistical.std
+        result = function(x, axis=axis, correction=correction, keepdims=keepdims)
+        return written(name, out, result)
+    distances = x - mean(x, axis, True, None, where)
+    squares = elementwise.square(elementwise.abs(distances))
+    mask = _mask(x, where)
+    total = statistical.sum(searching.where(mask, squares, 0), axis=axis, keepdims=keepdims)
+    number = searching.count_nonzero(mask, axis=axis, keepdims=keepdims)
+    found = total / elementwise.maximum(cast(number, _real_of(total)) - correction, 0)
+    return written(name, out, found if power == 1 else elementwise.sqrt(found))
+
+
+def _real_of(x: Array) -> DType:
+    """The real dtype of the precision of a floating-point array; float64 for integers."""
+    return p.ABS.results[x._dtype] if x._dtype in d.FLOATING else x._device.real
 
 
 def check_order(name: str, order: str, known: str) -> None:

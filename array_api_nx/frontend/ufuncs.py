@@ -20,7 +20,7 @@ from ..core.dtypes import CANONICAL, SCALAR_PROMOTION, DType
 from ..core.shape import broadcast_shapes, check_shape
 from ..device import Device, available
 from ..native import native, with_twin
-from . import elementwise, interop, linear_algebra, statistical, utility
+from . import elementwise, interop, linear_algebra, methods, statistical, utility
 from .array import Array, Foreign
 from .dispatch import (
     ArrayOrScalar,
@@ -409,9 +409,9 @@ def array_ufunc(
     result = apply_ufunc(ufunc, *inputs)
     if out is None:
         return result
-    results = result if type(result) is tuple else (result,)
+    results = result if isinstance(result, tuple) else (result,)
     written = [
-        new if target is None else _write(ufunc, target, new)
+        methods.written(ufunc.__name__, target, new)
         for target, new in zip(out, results, strict=True)
     ]
     return written[0] if len(written) == 1 else tuple(written)
@@ -423,23 +423,6 @@ def _has_an_opinion(x: object) -> bool:
         return False
     answer = getattr(type(x), "__array_ufunc__", np.ndarray.__array_ufunc__)
     return answer is not np.ndarray.__array_ufunc__
-
-
-def _write(ufunc: np.ufunc, target: Foreign, result: Foreign) -> Array:
-    """`target`, an operand ``out=``, after `result` was written to it."""
-    if type(target) is not Array or target.shape != result.shape:
-        raise ValueError(
-            f"{ufunc.__name__} gives shape {result.shape}, which out= must have, and be an "
-            "array_api_nx array; leave out= out"
-        )
-    if not d.same_kind(result.dtype, target.dtype):
-        raise TypeError(
-            f"{ufunc.__name__} would store {result.dtype} values in an array of dtype "
-            f"{target.dtype}, which loses data; leave out= out"
-        )
-    check_writable(target)
-    target[...] = result
-    return target
 
 
 _REDUCTIONS: Final[dict[np.ufunc, Function]] = {
