@@ -193,11 +193,21 @@ class Array:
     ) -> Foreign:
         """NumPy's protocol for its ufuncs and those of others: ``numpy.exp(x)`` gives an Array.
 
-        A call is that of `extra.apply_ufunc`; operands that are whole NumPy arrays are refused.
+        A call is that of `extra.apply_ufunc`; operands may be NumPy arrays.
         ``out=`` takes an array that has the shape of the result. Other methods, such as
         ``numpy.add.outer``, and generalised ufuncs, are computed by NumPy.
         """
         return ufuncs.array_ufunc(ufunc, method, inputs, options)
+
+    def __array_function__(
+        self, function: Foreign, types: Foreign, args: Foreign, named: Foreign
+    ) -> Foreign:
+        """NumPy's protocol for its other functions: ``numpy.sort(x)`` gives an Array.
+
+        So do those that docs/numpy-functions.md lists; any other one is computed by NumPy from
+        NumPy arrays.
+        """
+        return numpy_functions.array_function(function, types, args, named)
 
     def __buffer__(self, flags: int, /) -> memoryview:
         """The buffer protocol, from Python 3.12 on (device cpu only)."""
@@ -747,6 +757,7 @@ from . import (
     linear_algebra,
     manipulation,
     methods,
+    numpy_functions,
     searching,
     sorting,
     ufuncs,

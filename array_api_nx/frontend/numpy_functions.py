@@ -1,0 +1,425 @@
+"""NumPy's functions on our arrays: which of them are functions of this package, and which are not.
+
+NumPy asks `Array.__array_function__` before it computes. A function that stands in one of the
+tables below gives arrays of this package, on their device. Any other one gets NumPy's arrays, and so
+does a call whose arguments the function here does not take: the result is NumPy's.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from typing import Final, TypeAlias
+
+import numpy as np
+
+from . import interop
+from .array import Array, Foreign
+from .inspection import namespace
+
+__all__ = ["array_function", "known_functions"]
+
+Function: TypeAlias = Callable[..., Foreign]
+Named: TypeAlias = dict[str, Foreign]
+
+# A row names a function, which NumPy and this package have, and those of NumPy's parameters that are
+# taken: others must have their defaults. Positional-only parameters of the function here stand in
+# its order, the others have its names.
+_SAME: Final = """
+allclose a b rtol atol equal_nan
+argpartition a kth axis
+array_equal a1 a2 equal_nan
+astype x dtype copy
+atleast_1d *arys
+atleast_2d *arys
+atleast_3d *arys
+broadcast_arrays *args
+broadcast_to array shape
+convolve a v mode
+corrcoef x y rowvar dtype
+count_nonzero a axis keepdims
+cov m y rowvar bias ddof fweights aweights dtype
+cumprod a axis dtype
+cumsum a axis dtype
+cumulative_prod x axis dtype include_initial
+cumulative_sum x axis dtype include_initial
+diag v k
+diagonal a offset axis1 axis2
+diff a n axis prepend append
+empty_like prototype dtype
+expand_dims a axis
+flip m axis
+full_like a fill_value dtype
+gradient f *varargs axis edge_order
+histogram a bins range density weights
+histogram2d x y bins range density weights
+histogramdd sample bins range density weights
+interp x xp fp left right period
+isclose a b rtol atol equal_nan
+isin element test_elements invert
+matrix_transpose x
+median a axis keepdims
+meshgrid *xi indexing
+moveaxis a source destination
+nan_to_num x copy nan posinf neginf
+nanargmax a axis keepdims
+nanargmin a axis keepdims
+nancumprod a axis dtype
+nancumsum a axis dtype
+nanmax a axis keepdims
+nanmean a axis dtype keepdims
+nanmedian a axis keepdims
+nanmin a axis keepdims
+nanprod a axis dtype keepdims
+nanquantile a q axis method keepdims
+nanstd a axis dtype ddof keepdims correction
+nansum a axis dtype keepdims
+nanvar a axis dtype ddof keepdims correction
+nonzero a
+ones_like a dtype
+pad array pad_width mode constant_values
+partition a kth axis
+quantile a q axis method keepdims
+repeat a repeats axis
+roll a shift axis
+roots p
+sinc x
+stack arrays axis
+take_along_axis arr indices axis
+tensordot a b axes
+tile A reps
+trapezoid y x dx axis
+tril m k
+triu m k
+unique_all x
+unique_counts x
+unique_inverse x
+unique_values x
+unstack x axis
+zeros_like a dtype
+fft.fft a n axis norm
+fft.fftn a s axes norm
+fft.fftshift x axes
+fft.hfft a n axis norm
+fft.ifft a n axis norm
+fft.ifftn a s axes norm
+fft.ifftshift x axes
+fft.ihfft a n axis norm
+fft.irfft a n axis norm
+fft.irfftn a s axes norm
+fft.rfft a n axis norm
+fft.rfftn a s axes norm
+linalg.cholesky a upper
+linalg.cross x1 x2 axis
+linalg.det a
+linalg.diagonal x offset
+linalg.eig a
+linalg.eigh a
+linalg.eigvals a
+linalg.eigvalsh a
+linalg.inv a
+linalg.matmul x1 x2
+linalg.matrix_norm x keepdims ord
+linalg.matrix_power a n
+linalg.matrix_rank A rtol
+linalg.matrix_transpose x
+linalg.norm x ord axis keepdims
+linalg.outer x1 x2
+linalg.slogdet a
+linalg.solve a b
+linalg.svd a full_matrices
+linalg.svdvals x
+linalg.tensordot x1 x2 axes
+linalg.trace x offset dtype
+linalg.vecdot x1 x2 axis
+linalg.vector_norm x axis keepdims ord
+"""
+
+# NumPy's functions that are methods of arrays here, with the same parameters.
+_METHODS: Final = """
+all any argmax argmin argsort max mean min prod ravel reshape round squeeze std sum transpose var
+"""
+_OTHER_NAMES: Final = {"amax": "max", "amin": "min", "around": "round", "permute_dims": "transpose"}
+
+
+# ---------------------------------------------------------------------- with a meaning of their own
+
+
+def _bincount(xp: Foreign, x: Foreign, /, weights: Foreign = None, minlength: int = 0) -> Foreign:
+    if weights is not None:
+        weights = xp.astype(xp.asarray(weights), xp.float64)
+    return xp.extra.bincount(x, weights, minlength)
+
+
+def _clip(
+    xp: Foreign,
+    a: Foreign,
+    a_min: Foreign = None,
+    a_max: Foreign = None,
+    *,
+    min: Foreign = None,
+    max: Foreign = None,
+) -> Foreign:
+    return xp.clip(a, a_min if min is None else min, a_max if max is None else max)
+
+
+def _concatenate(xp: Foreign, arrays: Foreign, axis: int | None = 0, /) -> Foreign:
+    return xp.concat(arrays, axis=axis)
+
+
+def _dot(xp: Foreign, a: Foreign, b: Foreign) -> Foreign:
+    a, b = xp.asarray(a), xp.asarray(b)
+    if not a.ndim or not b.ndim:
+        return a * b
+    if a.ndim <= 2 and b.ndim <= 2:
+        return xp.matmul(a, b)
+    return xp.tensordot(a, b, axes=((a.ndim - 1,), (max(b.ndim - 2, 0),)))
+
+
+def _einsum(xp: Foreign, *operands: Foreign, optimize: Foreign = True) -> Foreign:
+    return xp.extra.einsum(*operands, optimize=optimize or True)
+
+
+def _inner(xp: Foreign, a: Foreign, b: Foreign) -> Foreign:
+    a, b = xp.asarray(a), xp.asarray(b)
+    if not a.ndim or not b.ndim:
+        return a * b
+    return xp.tensordot(a, b, axes=((a.ndim - 1,), (b.ndim - 1,)))
+
+
+def _outer(xp: Foreign, a: Foreign, b: Foreign) -> Foreign:
+    return xp.linalg.outer(xp.reshape(a, (-1,)), xp.reshape(b, (-1,)))
+
+
+def _percentile(
+    xp: Foreign,
+    a: Foreign,
+    q: Foreign,
+    axis: Foreign = None,
+    *,
+    method: str = "linear",
+    keepdims: bool = False,
+) -> Foreign:
+    q = np.true_divide(np.asarray(q), 100)
+    return xp.extra.quantile(a, q, axis, method=method, keepdims=keepdims)
+
+
+def _nanpercentile(
+    xp: Foreign,
+    a: Foreign,
+    q: Foreign,
+    axis: Foreign = None,
+    *,
+    method: str = "linear",
+    keepdims: bool = False,
+) -> Foreign:
+    q = np.true_divide(np.asarray(q), 100)
+    return xp.extra.nanquantile(a, q, axis, method=method, keepdims=keepdims)
+
+
+def _searchsorted(
+    xp: Foreign, a: Foreign, v: Foreign, side: Foreign = "left", sorter: Foreign = None
+) -> Foreign:
+    return xp.searchsorted(a, v, side=side, sorter=sorter)
+
+
+def _sort(
+    xp: Foreign,
+    a: Foreign,
+    axis: int | None = -1,
+    kind: str | None = None,
+    *,
+    stable: bool | None = None,
+) -> Foreign:
+    return xp.sort(xp.reshape(a, (-1,))) if axis is None else xp.sort(a, axis=axis)
+
+
+def _swapaxes(xp: Foreign, a: Foreign, axis1: int, axis2: int) -> Foreign:
+    order = list(range(a.ndim))
+    order[axis1], order[axis2] = order[axis2], order[axis1]
+    return xp.permute_dims(a, tuple(order))
+
+
+def _take(xp: Foreign, a: Foreign, indices: Foreign, axis: int | None = None) -> Foreign:
+    if axis is None:
+        a, axis = xp.reshape(a, (-1,)), 0
+    # As an index, which may have any number of axes.
+    return a[(*(slice(None),) * (axis % a.ndim), indices)]
+
+
+def _trace(xp: Foreign, a: Foreign, offset: int = 0) -> Foreign:
+    if a.ndim != 2:
+        raise TypeError("of stacks NumPy takes the first two axes, and the standard the last")
+    return xp.linalg.trace(a, offset=offset)
+
+
+def _vdot(xp: Foreign, a: Foreign, b: Foreign, /) -> Foreign:
+    return xp.vecdot(xp.reshape(a, (-1,)), xp.reshape(b, (-1,)))
+
+
+def _where(xp: Foreign, condition: Foreign, *choices: Foreign) -> Foreign:
+    return xp.where(condition, *choices)
+
+
+def _stacked(before: int, axis: int) -> Function:
+    """NumPy's `vstack`, `hstack` and so on: arrays of at least `before` axes, joined along one."""
+
+    def stacked(xp: Foreign, tup: Iterable[Foreign]) -> Foreign:
+        raised = getattr(xp.extra, f"atleast_{before}d")
+        arrays = [raised(x) for x in tup]
+        return xp.concat(arrays, axis=0 if arrays[0].ndim == 1 else axis)
+
+    return stacked
+
+
+# These ask what an argument is, and read no elements.
+
+
+def _dtypes(arguments: Iterable[Foreign]) -> list[Foreign]:
+    return [x.dtype if type(x) is Array else x for x in arguments]
+
+
+def _size(xp: Foreign, a: Array, axis: Foreign = None) -> int:
+    axes = range(a.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    size = 1
+    for each in axes:
+        size *= a.shape[each]
+    return size
+
+
+_OWN: Final[dict[str, Function]] = {
+    "bincount": _bincount,
+    "can_cast": lambda xp, *args, **named: np.can_cast(*_dtypes(args), **named),
+    "clip": _clip,
+    "concat": _concatenate,
+    "concatenate": _concatenate,
+    "dot": _dot,
+    "dstack": _stacked(3, 2),
+    "einsum": _einsum,
+    "hstack": _stacked(1, 1),
+    "imag": lambda xp, val: val.imag,
+    "inner": _inner,
+    "iscomplexobj": lambda xp, x: xp.isdtype(x.dtype, "complex floating"),
+    "isrealobj": lambda xp, x: not xp.isdtype(x.dtype, "complex floating"),
+    "nanpercentile": _nanpercentile,
+    "ndim": lambda xp, a: a.ndim,
+    "outer": _outer,
+    "percentile": _percentile,
+    "real": lambda xp, val: val.real,
+    "result_type": lambda xp, *args: np.result_type(*_dtypes(args)),
+    "searchsorted": _searchsorted,
+    "shape": lambda xp, a: a.shape,
+    "size": _size,
+    "sort": _sort,
+    "swapaxes": _swapaxes,
+    "take": _take,
+    "trace": _trace,
+    "vdot": _vdot,
+    "vstack": _stacked(2, 0),
+    "where": _where,
+}
+
+
+# ---------------------------------------------------------------------- the protocol
+
+
+class _Taken:
+    """A row of `_SAME`: a function of NumPy's and that here."""
+
+    def __init__(self, function: Foreign, own: Foreign, names: list[str]) -> None:
+        self.own = own
+        self.taken = {name.lstrip("*") for name in names}
+        self.signature = inspect.signature(function)
+        parameters = inspect.signature(own).parameters.values()
+        self.positional = sum([x.kind is x.POSITIONAL_ONLY for x in parameters])
+
+    def __call__(self, xp: Foreign, *args: Foreign, **named: Foreign) -> Foreign:
+        bound = self.signature.bind(*args, **named).arguments
+        parameters = self.signature.parameters
+        given: list[Foreign] = []
+        rest: Named = {}
+        for name, value in bound.items():
+            parameter = parameters[name]
+            if parameter.kind is parameter.VAR_KEYWORD:
+                rest.update(value)
+            elif parameter.kind is parameter.VAR_POSITIONAL:
+                given += value
+            elif len(given) < self.positional:
+                given.append(value)
+            elif value is not parameter.default:
+                rest[name] = value
+        if not rest.keys() <= self.taken:
+            raise TypeError
+        return self.own(*given, **rest)
+
+
+def _method(name: str) -> Function:
+    def method(xp: Foreign, x: Foreign, *args: Foreign, **named: Foreign) -> Foreign:
+        if type(x) is not Array:
+            raise TypeError
+        return getattr(x, name)(*args, **named)
+
+    return method
+
+
+@cache
+def known_functions() -> Mapping[Foreign, tuple[str, Function]]:
+    """NumPy's functions that are functions here: their names in NumPy, and what they are here."""
+    xp = namespace(None)
+    found: dict[str, Function] = dict(_OWN)
+    for name in (*_METHODS.split(), *_OTHER_NAMES):
+        found[name] = _method(_OTHER_NAMES.get(name, name))
+    for line in _SAME.strip().splitlines():
+        name, *names = line.split()
+        function = _named(np, name)
+        if function is not None:
+            own = _named(xp.extra if name in xp.extra.__all__ else xp, name)
+            found[name] = _Taken(function, own, names)
+    # Not every NumPy has each of them.
+    functions = {_named(np, name): (name, function) for name, function in found.items()}
+    functions.pop(None, None)
+    return functions
+
+
+def _named(module: Foreign, name: str) -> Foreign:
+    """What is found in a module under a name with dots; None if there is nothing."""
+    for part in name.split("."):
+        module = getattr(module, part, None)
+    return module
+
+
+def array_function(
+    function: Foreign, types: Iterable[type], args: tuple[Foreign, ...], named: Named
+) -> Foreign:
+    """`Array.__array_function__`: see there."""
+    classes = [kind for kind in types if kind is not Array]
+    if any([not issubclass(kind, np.ndarray) for kind in classes]):
+        return NotImplemented
+    _, own = known_functions().get(function, ("", None))
+    refusal: Exception | None = None
+    # Masked arrays and matrices mean more than their elements.
+    if own is not None and all([kind is np.ndarray for kind in classes]):
+        try:
+            return own(namespace(None), *args, **named)
+        except (TypeError, ValueError) as error:
+            refusal = error
+    try:
+        args, named = _as_numpy(args), _as_numpy(named)
+    except TypeError:
+        # On another device NumPy has no answer, either.
+        if refusal is not None and str(refusal):
+            raise refusal from None
+        raise
+    return function(*args, **named)
+
+
+def _as_numpy(x: Foreign) -> Foreign:
+    """`x` with NumPy's arrays in place of ours, in containers too."""
+    if type(x) is Array:
+        return interop.to_numpy(x)
+    if type(x) in (list, tuple):
+        return type(x)([_as_numpy(each) for each in x])
+    if type(x) is dict:
+        return {name: _as_numpy(each) for name, each in x.items()}
+    return x
