@@ -79,8 +79,8 @@ CIRCLES = (
         "frontend/array", "frontend/creation", "frontend/data_type", "frontend/dispatch",
         "frontend/elementwise", "frontend/exchange", "frontend/formatting", "frontend/indexing",
         "frontend/interop", "frontend/linear_algebra", "frontend/manipulation", "frontend/methods",
-        "frontend/placement", "frontend/searching", "frontend/sorting", "frontend/statistical",
-        "frontend/ufuncs", "frontend/utility",
+        "frontend/numpy_functions", "frontend/placement", "frontend/searching", "frontend/sorting",
+        "frontend/statistical", "frontend/ufuncs", "frontend/utility",
     },
     {"core/real", "core/symbolic"},
 )  # fmt: skip

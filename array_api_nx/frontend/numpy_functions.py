@@ -1,8 +1,8 @@
-"""NumPy's functions on our arrays: which of them are functions of this package, and which are not.
+"""NumPy's functions on our arrays: which of them are functions of this package.
 
-NumPy asks `Array.__array_function__` before it computes. A function that stands in one of the
-tables below gives arrays of this package, on their device. Any other one gets NumPy's arrays, and so
-does a call whose arguments the function here does not take: the result is NumPy's.
+NumPy asks `Array.__array_function__` before it computes. A function in one of the tables below
+gives arrays of this package, on their device. Any other one gets NumPy's arrays, and so does a call
+whose arguments the function here does not take: the result is NumPy's.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ __all__ = ["array_function", "known_functions"]
 Function: TypeAlias = Callable[..., Foreign]
 Named: TypeAlias = dict[str, Foreign]
 
-# A row names a function, which NumPy and this package have, and those of NumPy's parameters that are
-# taken: others must have their defaults. Positional-only parameters of the function here stand in
-# its order, the others have its names.
+# A row names a function, which NumPy and this package have, and those of NumPy's parameters that
+# are taken: others must have their defaults. Positional-only parameters of the function here stand
+# in its order, the others have its names.
 _SAME: Final = """
 allclose a b rtol atol equal_nan
 argpartition a kth axis
@@ -114,9 +114,7 @@ linalg.cholesky a upper
 linalg.cross x1 x2 axis
 linalg.det a
 linalg.diagonal x offset
-linalg.eig a
 linalg.eigh a
-linalg.eigvals a
 linalg.eigvalsh a
 linalg.inv a
 linalg.matmul x1 x2
@@ -164,7 +162,7 @@ def _clip(
     return xp.clip(a, a_min if min is None else min, a_max if max is None else max)
 
 
-def _concatenate(xp: Foreign, arrays: Foreign, axis: int | None = 0, /) -> Foreign:
+def _concatenate(xp: Foreign, arrays: Foreign, /, axis: int | None = 0) -> Foreign:
     return xp.concat(arrays, axis=axis)
 
 
