@@ -30,7 +30,7 @@ REQUIREMENTS = {
 
 # The tests of the standard say where their arrays are to be. What array_api_nx would move by itself
 # is not to hide that a function forgot; a variable of the caller's counts more.
-_STRICT = {"ARRAY_API_NX_PLACEMENT": "strict"}
+_STRICT = {"ARRAY_API_NX_OPERANDS": "strict", "ARRAY_API_NX_PLACEMENT": "strict"}
 
 
 @dataclass(frozen=True)

@@ -316,6 +316,8 @@ class Array:
         where: Array | bool = True,
     ) -> Array:
         """The function ``all`` as a method; `out` and `where` as in NumPy."""
+        if out is None and where is True:
+            return utility.all(self, axis=axis, keepdims=keepdims)
         return methods.reduced("all", self, axis, keepdims, out, where, None)
 
     @with_advice
@@ -328,6 +330,8 @@ class Array:
         where: Array | bool = True,
     ) -> Array:
         """The function ``any`` as a method; `out` and `where` as in NumPy."""
+        if out is None and where is True:
+            return utility.any(self, axis=axis, keepdims=keepdims)
         return methods.reduced("any", self, axis, keepdims, out, where, None)
 
     @with_advice
@@ -419,6 +423,8 @@ class Array:
         where: Array | bool = True,
     ) -> Array:
         """The function ``max`` as a method; `out`, `initial` and `where` as in NumPy."""
+        if out is None and where is True and initial is None:
+            return statistical.max(self, axis=axis, keepdims=keepdims)
         return methods.reduced("max", self, axis, keepdims, out, where, initial)
 
     @with_advice
@@ -433,6 +439,8 @@ class Array:
     ) -> Array:
         """The function ``mean`` as a method; `dtype`, floating-point, is what to compute in."""
         x = methods.as_floating(self, dtype, "mean")
+        if out is None and where is True:
+            return statistical.mean(x, axis=axis, keepdims=keepdims)
         return methods.mean(x, axis, keepdims, out, where)
 
     @with_advice
@@ -445,6 +453,8 @@ class Array:
         where: Array | bool = True,
     ) -> Array:
         """The function ``min`` as a method; `out`, `initial` and `where` as in NumPy."""
+        if out is None and where is True and initial is None:
+            return statistical.min(self, axis=axis, keepdims=keepdims)
         return methods.reduced("min", self, axis, keepdims, out, where, initial)
 
     @with_advice
@@ -458,6 +468,8 @@ class Array:
         where: Array | bool = True,
     ) -> Array:
         """The function ``prod`` as a method; `out`, `initial` and `where` as in NumPy."""
+        if out is None and where is True and initial is None:
+            return statistical.prod(self, axis=axis, dtype=dtype, keepdims=keepdims)
         return methods.reduced("prod", self, axis, keepdims, out, where, initial, dtype=dtype)
 
     def ravel(self, order: str = "C") -> Array:
@@ -506,6 +518,8 @@ class Array:
         """The function ``std`` as a method; `ddof` is NumPy's older name of `correction`."""
         x = methods.as_floating(self, dtype, "std")
         less = methods.one_correction(ddof, correction)
+        if out is None and where is True:
+            return statistical.std(x, axis=axis, correction=less, keepdims=keepdims)
         return methods.variance(x, axis, keepdims, out, where, less, 2)
 
     @with_advice
@@ -519,6 +533,8 @@ class Array:
         where: Array | bool = True,
     ) -> Array:
         """The function ``sum`` as a method; `out`, `initial` and `where` as in NumPy."""
+        if out is None and where is True and initial is None:
+            return statistical.sum(self, axis=axis, dtype=dtype, keepdims=keepdims)
         return methods.reduced("sum", self, axis, keepdims, out, where, initial, dtype=dtype)
 
     def tolist(self) -> Foreign:
@@ -549,6 +565,8 @@ class Array:
         """The function ``var`` as a method; `ddof` is NumPy's older name of `correction`."""
         x = methods.as_floating(self, dtype, "var")
         less = methods.one_correction(ddof, correction)
+        if out is None and where is True:
+            return statistical.var(x, axis=axis, correction=less, keepdims=keepdims)
         return methods.variance(x, axis, keepdims, out, where, less, 1)
 
     @with_advice
@@ -760,6 +778,7 @@ from . import (
     numpy_functions,
     searching,
     sorting,
+    statistical,
     ufuncs,
     utility,
 )

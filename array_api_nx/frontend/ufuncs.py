@@ -379,10 +379,7 @@ def array_ufunc(
     """`Array.__array_ufunc__`: see there."""
     if method == "__call__" and not options and ufunc.signature is None:
         for x in inputs:
-            kind = type(x)
-            if kind is np.ndarray and not x.ndim:
-                break
-            if kind is not Array and kind is not np.ndarray and kind not in _SCALARS:
+            if type(x) is not Array and type(x) not in _SCALARS and not _is_numpys(x):
                 break
         else:
             return apply_ufunc(ufunc, *inputs)
@@ -415,6 +412,11 @@ def array_ufunc(
         for target, new in zip(out, results, strict=True)
     ]
     return written[0] if len(written) == 1 else tuple(written)
+
+
+def _is_numpys(x: object) -> bool:
+    """Whether `x` is an ndarray with axes: NumPy makes those without axes of its scalars."""
+    return type(x) is np.ndarray and x.ndim > 0
 
 
 def _has_an_opinion(x: object) -> bool:
