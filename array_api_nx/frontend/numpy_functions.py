@@ -391,13 +391,16 @@ def array_function(
     function: Foreign, types: Iterable[type], args: tuple[Foreign, ...], named: Named
 ) -> Foreign:
     """`Array.__array_function__`: see there."""
-    classes = [kind for kind in types if kind is not Array]
-    if any([not issubclass(kind, np.ndarray) for kind in classes]):
-        return NotImplemented
+    is_plain = True
+    for kind in types:
+        if kind is not Array and kind is not np.ndarray:
+            # Masked arrays and matrices mean more than their elements.
+            is_plain = False
+            if not issubclass(kind, np.ndarray):
+                return NotImplemented
     _, own = known_functions().get(function, ("", None))
     refusal: Exception | None = None
-    # Masked arrays and matrices mean more than their elements.
-    if own is not None and all([kind is np.ndarray for kind in classes]):
+    if own is not None and is_plain:
         try:
             return own(namespace(None), *args, **named)
         except (TypeError, ValueError) as error:

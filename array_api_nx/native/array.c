@@ -187,9 +187,9 @@ UNARY_OPERATOR(pos, OP_POSITIVE)
 static PyObject *update(OperationCode op, PyObject *x, PyObject *y)
 {
     PyObject *result = update_binary(op, x, y);
-    PyObject *adopted = result == DECLINED ? adopt_ndarray(y) : DECLINED;
-    if (adopted == NULL || adopted == DECLINED) {
-        return adopted == NULL ? NULL : result;
+    PyObject *adopted = result != DECLINED ? result : adopt_ndarray(y);
+    if (result != DECLINED || adopted == NULL || adopted == DECLINED) {
+        return adopted;
     }
     result = update_binary(op, x, adopted);
     Py_DECREF(adopted);
@@ -412,23 +412,19 @@ static Py_ssize_t length(PyObject *self)
 static PyObject *subscript(PyObject *self, PyObject *key)
 {
     PyObject *result = get_item(self, key);
-    PyObject *adopted = result == DECLINED ? adopt_ndarray(key) : DECLINED;
-    if (adopted == NULL) {
-        return NULL;
-    }
-    if (adopted != DECLINED) {
-        result = get_item(self, adopted);
-        Py_DECREF(adopted);
-        if (result != DECLINED) {
-            return placed_one(result, self);
-        }
-    }
     if (result != DECLINED) {
         PyObject *const operands[2] = {self, key};
         return PyTuple_Check(key) ? place_result(result, operands, 2)
                                   : placed_two(result, self, key);
     }
-    return ask_two(METHOD___getitem__, self, key);
+    PyObject *adopted = adopt_ndarray(key);
+    if (adopted == NULL || adopted == DECLINED) {
+        return adopted == NULL ? NULL : ask_two(METHOD___getitem__, self, key);
+    }
+    result = get_item(self, adopted);
+    Py_DECREF(adopted);
+    return result != DECLINED ? placed_one(result, self)
+                              : ask_two(METHOD___getitem__, self, key);
 }
 
 static int assign_subscript(PyObject *self, PyObject *key, PyObject *value)
@@ -438,16 +434,19 @@ static int assign_subscript(PyObject *self, PyObject *key, PyObject *value)
         return -1;
     }
     int done = set_item(self, key, value);
-    PyObject *adopted = done == 0 ? adopt_ndarray(value) : DECLINED;
+    if (done != 0) {
+        return done < 0 ? -1 : 0;
+    }
+    PyObject *adopted = adopt_ndarray(value);
     if (adopted == NULL) {
         return -1;
     }
     if (adopted != DECLINED) {
         done = set_item(self, key, adopted);
         Py_DECREF(adopted);
-    }
-    if (done != 0) {
-        return done < 0 ? -1 : 0;
+        if (done != 0) {
+            return done < 0 ? -1 : 0;
+        }
     }
     PyObject *args[3] = {self, key, value};
     PyObject *result = ask_python(METHOD___setitem__, args, 3);
