@@ -232,6 +232,8 @@ else:
             found[name] = import_module(f".{name}", __name__)
             # The import made it an attribute, which the setting could not hide.
             globals().pop(name, None)
+        found["lib"] = import_module(".extra.lib", __name__)
+        found["cross"] = linalg.cross
         return found
 
     # Libraries ask for the same names at every call, and an import statement takes 2 us.

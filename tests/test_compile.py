@@ -941,7 +941,6 @@ REFUSED: list[tuple[Any, str]] = [
     (lambda x: np.asarray(x), r"conversion to NumPy hands out the elements.*outside of the func"),
     (lambda x: np.add.accumulate(x), r"a method of a ufunc hands out the elements"),
     (lambda x: np.from_dlpack(x), r"from_dlpack hands out the elements"),
-    (lambda x: x.__buffer__(0), r"the buffer protocol hands out the elements"),
     (lambda x: pickle.dumps(x), r"pickle hands out the elements"),
     (_write_outside, r"must not write to an array that it found outside.*copy=True"),
     (_add_outside, r"must not write to an array that it found outside.*as an argument"),

@@ -55,7 +55,7 @@ class Transfer(NamedTuple):
     kind : str
         "to_device", between devices; "placement", to the device of another array of the call, as
         one of the two was made without ``device=``; "asarray" and "from_dlpack", into the
-        namespace; "scalar", "list", "numpy", "buffer", "dlpack" and "pickle", out of it; "print",
+        namespace; "scalar", "list", "numpy", "dlpack" and "pickle", out of it; "print",
         to show them; and "engine", to NumPy and back for what the engine of a device cannot do.
     source, target : str
         The name of a device, or "python", "numpy", "host" for other memory of the CPU, or the name
@@ -132,7 +132,6 @@ _SPELLINGS: Final = {
     "__array_ufunc__": "a ufunc of NumPy",
     "__bool__": "bool(x)",
     # From Python 3.12 on NumPy asks for it first.
-    "__buffer__": "numpy.asarray(x) or memoryview(x)",
     "__complex__": "complex(x)",
     "__contains__": "value in x",
     "__dlpack__": "from_dlpack(x)",
@@ -159,7 +158,7 @@ _SPELLINGS: Final = {
 # without numbers, are in the record of transfers, but a user could not avoid it.
 _READERS: Final = frozenset(
     {
-        "__array__", "__array_ufunc__", "__bool__", "__buffer__", "__complex__", "__contains__",
+        "__array__", "__array_ufunc__", "__bool__", "__complex__", "__contains__",
         "__dlpack__", "__float__", "__index__", "__int__", "__reduce__", "_export", "allclose",
         "array_equal", "asarray", "astype", "from_dlpack", "item", "to_device", "tolist",
     }

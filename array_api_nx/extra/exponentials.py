@@ -10,7 +10,8 @@ import numpy as np
 from ..contract import primitives as p
 from ..core import dtypes as d
 from ..core.shape import normalise_axes, reduced_shape
-from ..frontend.array import Array, PythonScalar
+from ..frontend.annotations import PythonScalar
+from ..frontend.array import Array
 from ..frontend.creation import arange, full
 from ..frontend.data_type import astype
 from ..frontend.dispatch import cast, only_array, operand_dtypes, operands

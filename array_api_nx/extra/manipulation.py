@@ -9,7 +9,8 @@ from .. import config, linalg
 from ..contract.backend import Backend, Handle
 from ..core import dtypes as d
 from ..core.shape import as_int, check_shape
-from ..frontend.array import Array, PythonScalar
+from ..frontend.annotations import PythonScalar
+from ..frontend.array import Array
 from ..frontend.dispatch import check_scalar, only_array, wrap
 from ..frontend.manipulation import concat, moveaxis, permute_dims, reshape
 from ..native import with_advice

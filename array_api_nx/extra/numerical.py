@@ -10,7 +10,8 @@ from ..contract import primitives as p
 from ..contract.numpy_dtypes import NDArray
 from ..core import dtypes as d
 from ..core.shape import normalise_axes, normalise_axis
-from ..frontend.array import Array, PythonScalar
+from ..frontend.annotations import PythonScalar
+from ..frontend.array import Array
 from ..frontend.creation import eye, zeros
 from ..frontend.data_type import astype
 from ..frontend.dispatch import (

@@ -8,7 +8,8 @@ from typing import Final, Literal, NamedTuple
 from ..contract import primitives as p
 from ..core import dtypes as d
 from ..core.shape import as_int, normalise_axis
-from ..frontend.array import Array, PythonScalar
+from ..frontend.annotations import PythonScalar
+from ..frontend.array import Array
 from ..frontend.creation import arange
 from ..frontend.dispatch import only_array, own_array, refuse_dtype, wrap, wrap_indices
 from ..frontend.elementwise import isnan, negative

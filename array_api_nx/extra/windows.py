@@ -14,7 +14,8 @@ from ..contract.primitives import Primitive
 from ..core import dtypes as d
 from ..core.shape import as_int, normalise_axis
 from ..core.view import View
-from ..frontend.array import Array, PythonScalar
+from ..frontend.annotations import PythonScalar
+from ..frontend.array import Array
 from ..frontend.creation import ones
 from ..frontend.data_type import copy_array
 from ..frontend.dispatch import (

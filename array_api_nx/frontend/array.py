@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from operator import attrgetter
-from types import EllipsisType, ModuleType
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final
 
 from ..config import hints
 from ..native import native, with_advice, with_twin
+from .annotations import LEFT_OUT, Axes, BasicIndex, Foreign, PythonScalar
 from .missing_attributes import INSTEAD, MissingAttribute
 
 if TYPE_CHECKING:
@@ -20,23 +21,9 @@ if TYPE_CHECKING:
     from ..core.dtypes import DType
     from ..device import Device
 
-__all__ = ["LEFT_OUT", "MEANINGS", "Array", "Foreign"]
+__all__ = ["MEANINGS", "Array"]
 
-PythonScalar: TypeAlias = "bool | int | float | complex"
-BasicIndex: TypeAlias = "int | slice | EllipsisType | None"
 Index: TypeAlias = "BasicIndex | Array | tuple[BasicIndex | Array, ...]"
-Axes: TypeAlias = "int | tuple[int, ...] | None"
-Foreign: TypeAlias = Any
-"""An object of a user or of another library. What it can do is found out by asking it."""
-
-
-class _LeftOut:
-    def __repr__(self) -> str:
-        return "left out"
-
-
-LEFT_OUT: Foreign = _LeftOut()
-"""The default of an argument for which None, said in so many words, tells more than nothing."""
 
 
 def _attribute(slot: str, doc: str) -> Any:
@@ -148,6 +135,10 @@ class Array:
     def __complex__(self) -> complex:
         return complex(item(self, complex))
 
+    def __round__(self, ndigits: int | None = None) -> Array | int:
+        """Of an array without axes and without `ndigits` an int; else an array."""
+        return methods.python_rounded(self, ndigits)
+
     def __index__(self) -> int:
         return interop.as_index(self)
 
@@ -188,6 +179,11 @@ class Array:
         """A NumPy array that shares this array's memory, or a copy of it (device cpu only)."""
         return interop.to_numpy(self, dtype, copy)
 
+    @property
+    def __array_interface__(self) -> dict[str, object]:
+        """For Pillow, and so of uint8 arrays alone; others have `__array__`."""
+        return interop.array_interface(self)
+
     def __array_ufunc__(
         self, ufunc: Foreign, method: str, *inputs: Foreign, **options: Foreign
     ) -> Foreign:
@@ -208,10 +204,6 @@ class Array:
         NumPy arrays.
         """
         return numpy_functions.array_function(function, types, args, named)
-
-    def __buffer__(self, flags: int, /) -> memoryview:
-        """The buffer protocol, from Python 3.12 on (device cpu only)."""
-        return interop.to_buffer(self, flags)
 
     @with_twin
     def __dlpack__(
@@ -537,6 +529,15 @@ class Array:
             return statistical.sum(self, axis=axis, dtype=dtype, keepdims=keepdims)
         return methods.reduced("sum", self, axis, keepdims, out, where, initial, dtype=dtype)
 
+    def fill(self, value: Array | PythonScalar) -> None:
+        """Write one value to all elements: ``x[...] = value``."""
+        self[...] = value
+
+    def tobytes(self, order: str = "C") -> bytes:
+        """The bytes of the elements, row-major for `order` "C", column-major for "F"."""
+        methods.check_order("tobytes", order, "CF")
+        return interop.to_numpy(self).tobytes("F" if order == "F" else "C")
+
     def tolist(self) -> Foreign:
         """The elements as Python scalars, in lists within lists; without axes, the element."""
         if hints.watched:
@@ -627,6 +628,12 @@ class Array:
 
     def __rfloordiv__(self, other: Array | PythonScalar, /) -> Array:
         return binary(p.FLOOR_DIVIDE, other, self, NotImplemented)
+
+    def __divmod__(self, other: Array | PythonScalar, /) -> tuple[Array, Array]:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Array | PythonScalar, /) -> tuple[Array, Array]:
+        return other // self, other % self
 
     def __ifloordiv__(self, other: Array | PythonScalar, /) -> Array:
         return inplace(p.FLOOR_DIVIDE, self, other)

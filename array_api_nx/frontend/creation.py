@@ -19,7 +19,8 @@ from ..core.symbolic import Dim, Outcome
 from ..device import Device, as_device, available, default_dtype, device_of, nearest
 from ..native import with_advice, with_twin
 from . import interop
-from .array import Array, Foreign
+from .annotations import Foreign
+from .array import Array
 from .data_type import astype, copy_array
 from .dispatch import (
     PythonScalar,

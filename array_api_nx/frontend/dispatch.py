@@ -94,14 +94,18 @@ def wrap_indices(handle: Handle, device: Device) -> Array:
 
 
 def only_array(x: object, name: str = "x") -> Array:
-    """`x` as an array: itself, or that over the memory of a NumPy array.
+    """`x` as an array: itself, or that over the memory of a NumPy array, or of a NumPy scalar.
 
     Raises
     ------
     TypeError
         If it is anything else, naming the call that makes an array of it.
     """
-    return x if type(x) is Array else own_array(adopted(x, name), name)
+    if type(x) is Array:
+        return x
+    if isinstance(x, np.generic) and not refuses_numpy():
+        x = np.asarray(x)
+    return own_array(adopted(x, name), name)
 
 
 def own_array(x: object, name: str = "x") -> Array:

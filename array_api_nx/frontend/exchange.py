@@ -8,7 +8,8 @@ from ..core import dtypes as d
 from ..core.dtypes import DType
 from ..device import default_device
 from ..native import native
-from .array import Array, Foreign
+from .annotations import Foreign
+from .array import Array
 from .creation import empty
 from .interop import from_dlpack
 

@@ -27,12 +27,14 @@ from ..core.dtypes import BOUNDS, CANONICAL, DType
 from ..core.shape import MAX_NDIM, index_of
 from ..core.symbolic import Dim
 from ..device import Device, as_device, available, default_device, device_of
-from .array import LEFT_OUT, Array, Foreign
+from .annotations import LEFT_OUT, Foreign
+from .array import Array
 from .data_type import refuse_loss
 from .dispatch import check_scalar, holding, is_beyond, refuse_range, scalar_type, wrap
 
 __all__ = [
     "adopt",
+    "array_interface",
     "as_index",
     "as_numpy",
     "from_dlpack",
@@ -44,7 +46,6 @@ __all__ = [
     "real_number",
     "reduce",
     "scalar_value",
-    "to_buffer",
     "to_device",
     "to_device_in_place",
     "to_dlpack",
@@ -422,14 +423,37 @@ def host_copy(x: Array) -> NDArray:
     return backend.to_host(backend.copy(x._handle))
 
 
-def to_buffer(x: Array, flags: int) -> memoryview:
-    """`Array.__buffer__`; BufferError for memory that does not suit what is asked for."""
-    if hints.watched:
-        reading(x, "buffer", "host")
-    array = _to_numpy(x)
-    if flags & 1 and not array.flags.writeable:
-        raise BufferError("the array is read-only; copy it with asarray(x, copy=True)")
-    return memoryview(array)  # type: ignore[arg-type]  # NumPy's stubs lack the protocol on 3.11
+def array_interface(x: Array) -> dict[str, object]:
+    """`Array.__array_interface__`, with which Pillow makes an image.
+
+    NumPy asks for it before it asks `__array__`, which is faster and knows whether a copy is
+    wanted. So only bytes, of which most images consist, have it. There is no buffer protocol,
+    because PyTorch's ``asarray`` takes the bytes of any buffer for float32.
+
+    Raises
+    ------
+    AttributeError
+        If the dtype is not uint8, or `asarray` of NumPy would not share the memory.
+    """
+    if x._dtype is not d.uint8 or not x._device.backend.shares_host:
+        raise AttributeError("only uint8 arrays in the host's memory have __array_interface__")
+    array = to_numpy(x)
+    # The block of memory is an object that keeps it, where an address would not.
+    block, offset = array, 0
+    if not array.flags.c_contiguous:
+        low, high = np.lib.array_utils.byte_bounds(array)
+        forwards = array[tuple([slice(None, None, -1 if n < 0 else 1) for n in array.strides])]
+        block = np.lib.stride_tricks.as_strided(forwards, (high - low,), (1,))
+        offset = array.__array_interface__["data"][0] - low
+    return {
+        "version": 3,
+        "shape": array.shape,
+        "typestr": array.dtype.str,
+        # They are there also where they could be left out, so that Pillow calls `tobytes`.
+        "strides": array.strides,
+        "data": memoryview(block),  # type: ignore[arg-type]  # NumPy's stubs lack it on 3.11
+        "offset": offset,
+    }
 
 
 # ---------------------------------------------------------------------- DLPack

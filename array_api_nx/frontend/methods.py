@@ -18,7 +18,8 @@ from ..core import dtypes as d
 from ..core.dtypes import DType, as_dtype
 from ..core.shape import as_int, normalise_axes, reduced_shape
 from . import data_type, elementwise, manipulation, searching, statistical, utility
-from .array import Array, Axes, PythonScalar
+from .annotations import Axes, PythonScalar
+from .array import Array
 from .creation import asarray, full, zeros
 from .dispatch import binary, cast, check_writable, unary, wrap
 from .indexing import getitem, setitem
@@ -33,6 +34,7 @@ __all__ = [
     "imag",
     "mean",
     "one_correction",
+    "python_rounded",
     "real",
     "reduced",
     "rounded",
@@ -288,6 +290,14 @@ def rounded(x: Array, decimals: object) -> Array:
     power = 10.0 ** abs(places) if abs(places) <= _MOST_PLACES else inf
     first, second = (p.MULTIPLY, p.DIVIDE) if places > 0 else (p.DIVIDE, p.MULTIPLY)
     return binary(second, unary(p.ROUND, binary(first, x, power)), power)
+
+
+def python_rounded(x: Array, ndigits: int | None) -> Array | int:
+    """`Array.__round__`: see there."""
+    if ndigits is None and x.ndim == 0:
+        number: int = round(x.item())
+        return number
+    return rounded(x, 0 if ndigits is None else ndigits)
 
 
 _MOST_PLACES: Final = 308  # of a float64

@@ -68,7 +68,6 @@ MAIN: Final[dict[str, str]] = {
     "broadcast": "use xp.broadcast_arrays or xp.broadcast_shapes",
     "common_type": "use xp.result_type",
     "conjugate": "use xp.conj",
-    "cross": "use xp.linalg.cross",
     "digitize": "use xp.searchsorted",
     "fabs": "use xp.abs",
     "fix": "use xp.trunc",
@@ -423,7 +422,7 @@ MAIN: Final[dict[str, str]] = {
     **dict.fromkeys(
         (
             *("ScalarType", "ctypeslib", "dtypes", "exceptions", "f2py", "get_include", "info"),
-            *("lib", "little_endian", "min_scalar_type", "mintypecode", "sctypeDict"),
+            *("little_endian", "min_scalar_type", "mintypecode", "sctypeDict"),
             *("show_runtime", "test", "typecodes", "typename", "typing", "ufunc"),
         ),
         _OWN,

@@ -15,7 +15,8 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from . import interop
-from .array import Array, Foreign
+from .annotations import Foreign
+from .array import Array
 from .inspection import namespace
 
 __all__ = ["array_function", "known_functions"]
@@ -34,7 +35,6 @@ astype x dtype copy
 atleast_1d *arys
 atleast_2d *arys
 atleast_3d *arys
-broadcast_arrays *args
 broadcast_to array shape
 convolve a v mode
 corrcoef x y rowvar dtype

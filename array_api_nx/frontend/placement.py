@@ -16,7 +16,8 @@ from ..config import hints
 from ..contract.events import transferred
 from ..device import Device, default_device, nearest
 from ..tracing.recorder import current as current_recorder
-from .array import Array, Foreign
+from .annotations import Foreign
+from .array import Array
 
 __all__ = [
     "beside",

@@ -12,7 +12,8 @@ from ..core.dtypes import DType, as_dtype
 from ..core.shape import normalise_axes, normalise_axis
 from ..device import available, nearest
 from ..native import with_twin
-from .array import Array, Foreign
+from .annotations import Foreign
+from .array import Array
 from .dispatch import array_operand, cast, operand_dtypes, reduce, scan, unary, wrap
 
 __all__ = [

@@ -21,7 +21,8 @@ from ..core.shape import broadcast_shapes, check_shape
 from ..device import Device, available
 from ..native import native, with_twin
 from . import elementwise, interop, linear_algebra, methods, statistical, utility
-from .array import Array, Foreign
+from .annotations import Foreign
+from .array import Array
 from .dispatch import (
     ArrayOrScalar,
     as_array,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from operator import index
+from typing import NoReturn
 
 from ..contract import primitives as p
 from ..core import dtypes as d
@@ -15,8 +16,22 @@ from .manipulation import concat
 __all__ = ["all", "any", "diff"]
 
 
+def refuse_out(name: str) -> NoReturn:
+    """TypeError for an array as ``out=``."""
+    raise TypeError(
+        f"nothing is written into arrays that are given: assign the result, y[...] = {name}(...)"
+    )
+
+
 @with_twin
-def all(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
+def all(
+    x: Array,
+    /,
+    *,
+    axis: int | tuple[int, ...] | None = None,
+    keepdims: bool = False,
+    out: None = None,
+) -> Array:
     """Whether all elements are true, that is, not zero; True over no elements.
 
     Parameters
@@ -27,6 +42,8 @@ def all(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: boo
         Axes to reduce; all by default.
     keepdims : bool
         Whether reduced axes stay, with size 1.
+    out : None
+        For callers that hand on NumPy's arguments, as xarray does; an array is refused.
 
     Returns
     -------
@@ -35,11 +52,20 @@ def all(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: boo
 
     Standard: utility functions.
     """
+    if out is not None:
+        refuse_out("all")
     return reduce(p.ALL, x, axis, keepdims)
 
 
 @with_twin
-def any(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: bool = False) -> Array:
+def any(
+    x: Array,
+    /,
+    *,
+    axis: int | tuple[int, ...] | None = None,
+    keepdims: bool = False,
+    out: None = None,
+) -> Array:
     """Whether any element is true, that is, not zero; False over no elements.
 
     Parameters
@@ -50,6 +76,8 @@ def any(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: boo
         Axes to reduce; all by default.
     keepdims : bool
         Whether reduced axes stay, with size 1.
+    out : None
+        For callers that hand on NumPy's arguments, as xarray does; an array is refused.
 
     Returns
     -------
@@ -58,6 +86,8 @@ def any(x: Array, /, *, axis: int | tuple[int, ...] | None = None, keepdims: boo
 
     Standard: utility functions.
     """
+    if out is not None:
+        refuse_out("any")
     return reduce(p.ANY, x, axis, keepdims)
 
 

@@ -150,7 +150,7 @@ def namespace(text: str) -> Iterator[UnderTest]:
     >>> import array_api_nx as nx
     >>> with nx.testing.namespace("nx:no_float64") as (xp, device):
     ...     xp.asarray([0.5]).dtype
-    array_api_nx.float32
+    dtype('float32')
     """
     choice = parse(text)
     with ExitStack() as stack:

@@ -112,7 +112,6 @@ _NAMES: Final = {
     "__array__": "conversion to NumPy",
     "__array_ufunc__": "a method of a ufunc",
     "array_ufunc": "a method of a ufunc",
-    "__buffer__": "the buffer protocol",
     "__contains__": "in",
     "__dlpack__": "from_dlpack",
     "__format__": "a format",

@@ -133,7 +133,6 @@ READS = [
     ("scalar", "python", "__bool__", "bool(x)"),
     ("scalar", "python", "item", "x.item()"),
     ("numpy", "numpy", "__array__", "numpy.asarray(x)"),
-    ("buffer", "host", "__buffer__", "numpy.asarray(x) or memoryview(x)"),
     ("dlpack", "host", "__dlpack__", "from_dlpack(x)"),
     ("list", "python", "tolist", "x.tolist()"),
     ("pickle", "python", "__reduce__", "pickle.dumps(x)"),

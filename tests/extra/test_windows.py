@@ -358,3 +358,10 @@ def test_pooling_refuses(name: str, size: Any, options: Any, words: str) -> None
 def test_pooling_refuses_what_has_no_order() -> None:
     with pytest.raises(TypeError, match="not complex128; convert with astype"):
         xp.extra.max_pool(xp.ones((2, 3), dtype=xp.complex128), 2)
+
+
+def test_windows_are_found_where_numpy_has_them() -> None:
+    assert xp.lib.stride_tricks.sliding_window_view is xp.extra.sliding_window_view
+    assert xp.cross is xp.linalg.cross
+    with xp.config_context(extras=False):
+        assert not hasattr(xp, "lib")

@@ -60,9 +60,9 @@ def test_attributes_cannot_be_set(x, name):
 @for_each(
     "name",
     [
-        *["fit", "iloc", "flags", "pvalue", "strides", "data", "tobytes", "byteswap"],
+        *["fit", "iloc", "flags", "pvalue", "strides", "data", "tofile", "byteswap"],
         *["__array_interface__", "__array_struct__", "__torch_function__"],
-        *["__sklearn_array_api_convert__", "__cuda_array_interface__", "__round__"],
+        *["__sklearn_array_api_convert__", "__cuda_array_interface__", "__buffer__"],
     ],
 )
 def test_unknown_attributes_raise_attribute_error(x, name):

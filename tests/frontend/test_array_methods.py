@@ -418,3 +418,30 @@ class TestView:
             xp.asarray([True]).view(xp.uint8)
         with pytest.raises(TypeError, match="convert with astype"):
             xp.asarray([1], dtype=xp.uint8).view(bool)
+
+
+def test_rounding_and_division_with_remainder_by_pythons_functions() -> None:
+    x = xp.asarray([1.26, -2.5, 7.0])
+    assert (round(x[0]), type(round(x[0]))) == (1, int)
+    assert float(round(x[0], 1)) == 1.3
+    assert round(x, 1).tolist() == [1.3, -2.5, 7.0]
+    assert round(x).tolist() == [1.0, -2.0, 7.0]
+    quotient, rest = divmod(x, 2.0)
+    assert (quotient.tolist(), rest.tolist()) == ([0.0, -2.0, 3.0], [1.26, 1.5, 1.0])
+    assert [part.tolist() for part in divmod(7, xp.asarray([2, 3]))] == [[3, 2], [1, 1]]
+
+
+def test_fill_writes_one_value() -> None:
+    x = xp.zeros((2, 3), dtype=xp.int64)
+    assert x[:, 1].fill(7) is None
+    assert x.tolist() == [[0, 7, 0], [0, 7, 0]]
+    with pytest.raises(TypeError, match="no value of dtype int64"):
+        x.fill(0.5)
+
+
+def test_all_and_any_take_numpys_default_of_out() -> None:
+    x = xp.asarray([[1, 0], [2, 3]])
+    assert xp.all(x, axis=1, out=None).tolist() == [False, True]
+    assert bool(xp.any(x, out=None))
+    with pytest.raises(TypeError, match=r"assign the result, y\[...\] = any"):
+        xp.any(x, out=xp.zeros(()))

@@ -119,8 +119,18 @@ def test_as_array_of_long_long():
 )
 def test_only_array_says_what_it_got(value, description):
     message = rf"thing must be an array_api_nx array, not .*{description}.*; .*asarray\(...\)"
-    with pytest.raises(TypeError, match=message):
+    strict = xp.config_context(operands="strict")
+    with strict, pytest.raises(TypeError, match=message):
         dispatch.only_array(value, "thing")
+    if not isinstance(value, np.ndarray | np.generic):
+        with pytest.raises(TypeError, match=message):
+            dispatch.only_array(value, "thing")
+
+
+@pytest.mark.parametrize("value", [np.ones(2), np.float64(1), np.uint8(1)])
+def test_only_array_takes_what_numpy_has(value):
+    found = dispatch.only_array(value, "thing")
+    assert (found.shape, found.dtype, float(found.sum())) == (value.shape, value.dtype, value.sum())
 
 
 def test_operands():

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import array as arrays
+import gc
 import importlib.util
 import operator
 import subprocess
 import sys
+from types import SimpleNamespace
 from typing import Any
 
 import array_api_strict
@@ -360,25 +362,63 @@ def test_buffers_of_characters_are_refused():
         xp.asarray(buffer)
 
 
-@pytest.mark.skipif(sys.version_info < (3, 12), reason="Python asks classes for buffers since 3.12")
-def test_memoryview_of_an_array():
-    x = xp.asarray([[1.0, 2.0], [3.0, 4.0]])
-    view = memoryview(x)
-    assert (view.shape, view.format) == ((2, 2), "d")
-    view[0, 0] = 9.0
-    assert float(x[0, 0]) == 9.0
-    assert memoryview(xp.broadcast_to(x[0], (3, 2))).readonly
+def test_arrays_have_no_buffer():
+    """PyTorch's asarray would take its bytes for float32."""
+    with pytest.raises(TypeError, match="bytes-like"):
+        memoryview(xp.asarray([1.0, 2.0]))
 
 
-def test_buffer_protocol():
-    x = xp.asarray([1.0, 2.0])
-    view = x.__buffer__(0)
-    view[0] = 9.0
-    assert float(x[0]) == 9.0
-    constant = xp.broadcast_to(xp.asarray(1.0), (3,))
-    assert constant.__buffer__(0).readonly
-    with pytest.raises(BufferError, match=r"read-only; copy it with asarray\(x, copy=True\)"):
-        constant.__buffer__(1)
+IMAGE = np.arange(24, dtype=np.uint8).reshape(2, 4, 3)
+PARTS = {
+    "whole": lambda x: x,
+    "flipped": lambda x: x[::-1, ::-1],
+    "transposed": lambda x: x[..., 0].T,
+    "stepped": lambda x: x[:, ::2, :],
+    "one pixel": lambda x: x[1:, 2:3],
+    "empty": lambda x: x[:0],
+    "repeated": lambda x: (np if isinstance(x, np.ndarray) else xp).broadcast_to(x[0], (3, 4, 3)),
+}
+
+
+@for_each("name", PARTS)
+@pytest.mark.parametrize("device", ["cpu", "torch:cpu"])
+def test_the_array_interface_of_bytes(name, device):
+    if device != "cpu":
+        pytest.importorskip("torch")
+    if name == "flipped" and device != "cpu":
+        return  # PyTorch has no negative strides, and the array is a copy
+    part = PARTS[name]
+    a = IMAGE.copy()
+    x, expected = part(xp.asarray(a, device=device)), part(a)
+    for found in (np.asarray(x), np.asarray(SimpleNamespace(**{PROTOCOL: getattr(x, PROTOCOL)}))):
+        assert (found.shape, found.strides) == (expected.shape, expected.strides)
+        np.testing.assert_array_equal(found, expected)
+        assert np.shares_memory(found, np.asarray(x)) is (expected.size > 0)
+    assert x.tobytes() == expected.tobytes()
+    assert x.tobytes("F") == expected.tobytes("F")
+
+
+PROTOCOL = "__array_interface__"
+
+
+def test_the_array_interface_keeps_the_memory():
+    interface = (xp.asarray(IMAGE) + 1)[:, ::-1].__array_interface__
+    gc.collect()
+    found = np.asarray(SimpleNamespace(__array_interface__=interface))
+    np.testing.assert_array_equal(found, (IMAGE + 1)[:, ::-1])
+
+
+def test_other_arrays_have_no_array_interface():
+    for x in (xp.ones(3), xp.asarray([True]), xp.asarray([1], dtype=xp.int8)):
+        assert not hasattr(x, PROTOCOL)
+
+
+def test_pillow_makes_images():
+    image = pytest.importorskip("PIL.Image")
+    for part in (IMAGE, IMAGE[::-1], IMAGE[..., 1], IMAGE[..., 0].T):
+        found = image.fromarray(xp.asarray(part))
+        np.testing.assert_array_equal(np.asarray(found), part)
+        np.testing.assert_array_equal(np.asarray(xp.asarray(found)), part)
 
 
 # To NumPy
@@ -453,7 +493,6 @@ def test_repeated_elements_are_exported_read_only():
         for part in (y[0], y[:1], y[:, 0]):
             assert not np.asarray(part).flags.writeable
             assert not np.from_dlpack(part).flags.writeable
-            assert part.__buffer__(0).readonly
             with pytest.raises(BufferError, match="readonly"):
                 part.__dlpack__()
     assert np.asarray(xp.broadcast_to(x, (1, 2))).flags.writeable

@@ -22,7 +22,7 @@ PLACES = {
     "array_api_nx.random": (xp.random, np.random, RANDOM),
 }
 # Submodules of ours that have the name of one of NumPy's, and are there when they are imported.
-SUBMODULES = {"core", "fft", "linalg", "random", "testing"}
+SUBMODULES = {"core", "fft", "lib", "linalg", "random", "testing"}
 
 
 def public(module: ModuleType) -> list[str]:

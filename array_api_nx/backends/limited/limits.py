@@ -8,7 +8,7 @@ lazy
 no_float64
     There is neither float64 nor complex128, as on ``torch:mps``; new arrays are float32.
 no_host
-    The host cannot reach the memory, as that of a GPU: NumPy, the buffer protocol and DLPack get
+    The host cannot reach the memory, as that of a GPU: NumPy and DLPack get
     nothing, until the array is moved with ``to_device``.
 no_mask_index
     ``x[mask]`` and ``x[mask] = value`` are errors.

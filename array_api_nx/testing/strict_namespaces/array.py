@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Never, Self
 
 from ...core.dtypes import PROMOTION, SCALAR_PROMOTION
 from ...device import Device
-from ...frontend.array import LEFT_OUT, Array, Foreign
+from ...frontend.annotations import LEFT_OUT, Foreign
+from ...frontend.array import Array
 from .base import StrictBase
 from .dtypes import STRICT, StrictDType
 from .errors import refuse, refuse_attribute

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ...core import dtypes as d
-from ...frontend.array import Array, Foreign
+from ...frontend.annotations import Foreign
+from ...frontend.array import Array
 from .arguments import check_of, words_of
 from .array import StrictArray
 from .dtypes import SCALARS, STRICT

@@ -268,8 +268,6 @@ FORCES: dict[str, Callable[[xp.Array], object]] = {
     "inverse": lambda y: xp.linalg.svdvals(y),
     "view": lambda y: y.view(xp.int64),
 }
-if sys.version_info >= (3, 12):
-    FORCES["buffer"] = lambda y: memoryview(y)  # type: ignore[arg-type]
 
 
 @for_each("name", FORCES)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -237,8 +236,6 @@ EXPORTS: dict[str, Callable[[xp.Array], NDArray]] = {
     "asarray of rows": lambda x: _joined([np.asarray(row) for row in x]),
     "bytes": lambda x: np.asarray(_bytes(x)).view(np.float64),
 }
-if sys.version_info >= (3, 12):
-    EXPORTS["memoryview"] = lambda x: np.asarray(memoryview(x))  # type: ignore[arg-type]
 
 
 def _joined(rows: list[NDArray]) -> NDArray:

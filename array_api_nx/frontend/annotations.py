@@ -1,0 +1,23 @@
+"""What the annotations of arrays name, and the default of an argument that may be None."""
+
+from __future__ import annotations
+
+from types import EllipsisType
+from typing import Any, TypeAlias
+
+__all__ = ["LEFT_OUT", "Axes", "BasicIndex", "Foreign", "PythonScalar"]
+
+PythonScalar: TypeAlias = "bool | int | float | complex"
+BasicIndex: TypeAlias = "int | slice | EllipsisType | None"
+Axes: TypeAlias = "int | tuple[int, ...] | None"
+Foreign: TypeAlias = Any
+"""An object of a user or of another library. What it can do is found out by asking it."""
+
+
+class _LeftOut:
+    def __repr__(self) -> str:
+        return "left out"
+
+
+LEFT_OUT: Foreign = _LeftOut()
+"""The default of an argument for which None, said in so many words, tells more than nothing."""
