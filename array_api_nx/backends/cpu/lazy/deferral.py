@@ -7,7 +7,8 @@ read them, so that writes to them need no care.
 
 Three rules make deferral safe, each in one place:
 
-- an operation that reads memory which others can write is computed at once (`defer`);
+- an operation that reads memory which others can write is computed at once, or reads a copy, where
+  the result would be much larger (`defer`);
 - before tracked memory is written (`writing`, `_store`) or handed out (`hand_out`), every pending
   value that reads it is computed, and equal values get memory of their own (`_detach`);
 - the lock is held while tracked memory is written, so that no new expression reads it meanwhile.
@@ -56,6 +57,10 @@ builder: Final = Builder()
 # EPYC): so those that were in vain take no longer than the least that computing all could.
 _MAX_PROBES: Final = 4
 
+_MANY_TIMES: Final = 4
+"""An operation whose result has so many times the elements of each shared operand is deferred all
+the same, and reads copies of them."""
+
 
 class DeferredExecution(NumPyMemory):
     """The part of the CPU backend that defers operations and evaluates them.
@@ -91,12 +96,10 @@ class DeferredExecution(NumPyMemory):
         if report:
             fperrors.report(report)
 
-    def explain(self, x: Tensor) -> Explanation:
-        storage = x.storage
+    def explain(self, *handles: Tensor) -> Explanation:
+        storages = [x.storage for x in handles if x.storage is not None]
         with lock:
-            if storage is None or storage.memory is not None:
-                return Explanation()
-            return explanation(storage.node)
+            return explanation([s.node for s in storages if s.memory is None])
 
     def runtime_info(self) -> Info:
         return runtime_info()
@@ -203,24 +206,27 @@ class DeferredExecution(NumPyMemory):
 
     # ------------------------------------------------------------------ reading
 
-    def _value(self, x: Tensor, reads_shared: bool) -> tuple[Value, bool]:
+    def _value(self, x: Tensor, reads_shared: bool, copied: int) -> tuple[Value, bool]:
         """The value by which an expression reads `x`, which is not pending, or padded; and whether
-        that must be computed at once."""
+        that must be computed at once. Up to `copied` elements of shared memory are copied."""
         view, storage = x.view or self.ensure_view(x), x.storage
         if view.mask is not None:
-            return self._value(self.materialise(x, 0), reads_shared)
-        if view.has_repeats or view.size <= limits.tracked:
+            return self._value(self.materialise(x, 0), reads_shared, copied)
+        most = limits.tracked
+        if storage.shared and not reads_shared:
+            most = max(most, copied)
+        if view.has_repeats or view.size <= most:
             distinct: KnownInts = tuple(
                 [1 if s == 0 else n for n, s in zip(view.shape, view.strides, strict=True)]
             )
-            if prod(distinct) <= limits.tracked:
+            if prod(distinct) <= most:
                 # A copy costs less than to keep account of who reads it.
                 offset, strides = view.byte_layout(storage.itemsize)
                 array: NDArray = np.ndarray(
                     distinct, storage.dtype, storage.memory, offset, strides
                 )
-                copied = View.row_major(distinct).expand(view.shape)
-                return Value(expression.leaf(array.flatten()), copied), False
+                packed = View.row_major(distinct).expand(view.shape)
+                return Value(expression.leaf(array.flatten()), packed), False
         if storage.shared and not reads_shared:
             return Value(expression.leaf(storage.memory), view), True
         if storage.node is None:
@@ -243,13 +249,12 @@ class DeferredExecution(NumPyMemory):
         result = None
         with lock:
             values, now = self._values(arguments, way.reads_shared)
-            try:
-                value = build(*values, errors=way.errors)
-            except TooLarge:
-                value = in_steps(
-                    lambda: build(*values, errors=way.errors),
-                    lambda node: self._shorten(node, report),
-                )
+            value = self._built(build, values, way, report)
+            if now and value is not None:
+                copied = prod(value[0].shape) // _MANY_TIMES
+                if copied > limits.tracked:
+                    values, now = self._values(arguments, way.reads_shared, copied)
+                    value = self._built(build, values, way, report)
             if value is not None:
                 node, view = value
                 # The fields are set here because Storage's and tensor_over's calls take longer.
@@ -272,8 +277,28 @@ class DeferredExecution(NumPyMemory):
             fperrors.report(report)
         return result
 
-    def _values(self, arguments: Sequence[object], reads_shared: bool) -> tuple[list[object], bool]:
-        """The arguments, with Tensors replaced by values; and whether these must be read now."""
+    def _built(
+        self,
+        build: Callable[..., Value | None],
+        values: Sequence[object],
+        way: policy.Way,
+        report: evaluation.Report,
+    ) -> Value | None:
+        try:
+            return build(*values, errors=way.errors)
+        except TooLarge:
+            return in_steps(
+                lambda: build(*values, errors=way.errors),
+                lambda node: self._shorten(node, report),
+            )
+
+    def _values(
+        self, arguments: Sequence[object], reads_shared: bool, copied: int = 0
+    ) -> tuple[list[object], bool]:
+        """The arguments, with Tensors replaced by values; and whether these must be read now.
+
+        They need not, if shared operands have up to `copied` elements each: these are copied.
+        """
         values: list[object] = []
         now = False
         for x in arguments:
@@ -282,7 +307,7 @@ class DeferredExecution(NumPyMemory):
                 if view is not None and view.mask is None and storage.memory is None:
                     x = new_value((storage.node, view))
                 else:
-                    x, at_once = self._value(x, reads_shared)
+                    x, at_once = self._value(x, reads_shared, copied)
                     now = now or at_once
             values.append(x)
         return values, now

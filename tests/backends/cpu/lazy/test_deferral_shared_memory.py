@@ -511,3 +511,47 @@ def test_always_defers_what_reads_handed_out_memory(export):
         assert_same(numpy_of(early), a + 1.0)
         assert_same(numpy_of(late), a + 2.0)
         assert_same(e[0], np.zeros(6))
+
+
+# ---------------------------------------------------------------------- results much larger
+
+
+@for_each("times", [1, 2, 3, 4, 8])
+def test_what_is_small_beside_the_result_is_copied_and_read_late(times, threshold):
+    """With four times the elements and more, the result waits, and a later write is not seen."""
+    lent, other = numbers((50, 4)), numbers((times, 4))
+    expected = (lent[:, None, :] - other) ** 2
+    with deferring():
+        x, y = xp.asarray(lent), xp.asarray(other)
+        difference = x[:, None, :] - y[None, :, :]
+        # Below the threshold of the process all are copied.
+        assert pending(difference) == (times >= 4 or threshold == "context")
+        result = difference**2
+        lent[...] = -1.0
+        other[...] = -2.0
+        assert_same(numpy_of(result), expected)
+        # The memory is still lent: what is made later reads what is there now.
+        for value in (3.0, 5.0):
+            lent[0] = value
+            assert_same(numpy_of(x + 0.0), lent)
+
+
+def test_distances_to_lent_points_need_no_memory_for_the_differences():
+    lent = numbers((50, 4))
+    with deferring():
+        x = xp.asarray(lent)
+        distances = xp.sum((x[:, None, :] - x[None, :9, :]) ** 2, axis=-1)
+        told = xp.explain(distances)
+        assert (told.operations, len(told.passes)) == (3, 1)
+        assert_same(numpy_of(distances), ((lent[:, None, :] - lent[:9]) ** 2).sum(-1))
+
+
+def test_what_is_handed_out_is_copied_likewise():
+    a = numbers((50, 4))
+    with deferring():
+        x = ours((50, 4))
+        memory = np.asarray(x)
+        result = x[:, None, :] * xp.ones((8, 1))
+        assert pending(result)
+        memory[...] = 0.0
+        assert_same(numpy_of(result), np.broadcast_to(a[:, None, :], (50, 8, 4)))
