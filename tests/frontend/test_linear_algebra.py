@@ -253,3 +253,22 @@ class TestVecdot:
     ) -> None:
         with pytest.raises(error, match=message):
             call()
+
+
+@for_each(
+    ("left", "right"),
+    [
+        ((50, 400, 20), (20, 9)),
+        ((3, 7, 500, 20), (20, 40)),
+        ((2000, 1, 20), (20, 3)),
+        ((40, 30, 300), (300, 300)),
+    ],
+)
+def test_a_stack_times_one_matrix_is_what_each_of_its_matrices_is(left, right):
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(-9, 9, left).astype("f8"), rng.integers(-9, 9, right).astype("f8")
+    for x in (a, np.asfortranarray(a), np.swapaxes(a, 0, 1), a[::2]):
+        for y in (b, np.asfortranarray(b)):
+            result = xp.matmul(xp.asarray(x), xp.asarray(y))
+            assert np.array_equal(np.asarray(result), np.matmul(x, y))
+            assert result.shape == (*x.shape[:-1], y.shape[-1])

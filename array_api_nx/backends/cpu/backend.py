@@ -660,10 +660,13 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
             array = sliced_calls.matmul(left, right)
             if array is not None:
                 return wrap(array)
-            if left.ndim == 2 == right.ndim:
-                # In memory of the pool: new memory costs a page fault per page.
-                product = empty((left.shape[0], right.shape[1]), left.dtype)
-                return wrap(located(_matmul, left, right, product))
+            if right.ndim == 2 and (left.ndim == 2 or left.flags.c_contiguous):
+                # A stack times one matrix is one product. In memory of the pool: new memory costs a
+                # page fault per page.
+                rows = left.reshape((-1, left.shape[-1]))
+                product = empty((rows.shape[0], right.shape[1]), left.dtype)
+                located(_matmul, rows, right, product)
+                return wrap(product.reshape((*left.shape[:-1], right.shape[1])))
         array = located(_matmul, left, right)
         if array.size > limits.tracked:
             return wrap(array)
