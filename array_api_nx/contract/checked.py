@@ -153,9 +153,9 @@ class CheckedBackend(CheckedMatrices):
         CheckedCall(self.inner, "evaluate", handles=handles).handles(*handles)
         self.inner.evaluate(*handles)
 
-    def explain(self, x: Handle) -> Explanation:
-        CheckedCall(self.inner, "explain", x=x).handles(x)
-        return self.inner.explain(x)
+    def explain(self, *handles: Handle) -> Explanation:
+        CheckedCall(self.inner, "explain", handles=handles).handles(*handles)
+        return self.inner.explain(*handles)
 
     def dlpack_device(self) -> tuple[int, int]:
         return self.inner.dlpack_device()

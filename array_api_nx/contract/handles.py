@@ -120,8 +120,8 @@ class Handles(ABC):
     def evaluate(self, *handles: Handle) -> None:  # noqa: B027  # most backends defer nothing
         """Compute what of `handles` is still to be computed."""
 
-    def explain(self, x: Handle) -> Explanation:
-        """What of `x` is still to be computed, and how that would be done."""
+    def explain(self, *handles: Handle) -> Explanation:
+        """What `evaluate` would do for `handles`; nothing is computed."""
         return Explanation()
 
     def dlpack_device(self) -> tuple[int, int]:

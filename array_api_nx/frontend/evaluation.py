@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ..contract.backend import Backend, Handle
 from ..explain.explanation import Explanation
 from ..native import with_twin
 from .array import Array
 from .dispatch import only_array
+from .trees import Tree, leaves
 
 __all__ = ["evaluate", "explain"]
 
 
 @with_twin
-def evaluate(*arrays: Array) -> None:
+def evaluate(*arrays: Tree) -> None:
     """Compute arrays whose computation was deferred.
 
     Never needed for a right result: whatever looks at the elements computes them first. It says
@@ -21,13 +24,13 @@ def evaluate(*arrays: Array) -> None:
 
     Parameters
     ----------
-    *arrays : Array
+    *arrays : Array, or tuple, list or dict of them
         Arrays that are computed already are left alone.
 
     Raises
     ------
     TypeError
-        If an argument is no array; nothing is computed then.
+        If something is no array; nothing is computed then.
 
     Examples
     --------
@@ -36,21 +39,18 @@ def evaluate(*arrays: Array) -> None:
     >>> y = xp.sin(x) ** 2 + xp.cos(x) ** 2
     >>> xp.evaluate(y)
     """
-    handles: dict[Backend, list[Handle]] = {}
-    for i, x in enumerate(arrays, start=1):
-        if type(x) is not Array:
-            x = only_array(x, f"argument {i}")
-        handles.setdefault(x._device.backend, []).append(x._handle)
-    for backend, group in handles.items():
-        backend.evaluate(*group)
+    for backend, handles in _by_backend(arrays):
+        backend.evaluate(*handles)
 
 
-def explain(x: Array, /) -> Explanation:
-    """What of an array is still to be computed, and how that would be done. Computes nothing.
+def explain(*arrays: Tree) -> Explanation:
+    """What of arrays is still to be computed, and how that would be done. Computes nothing.
+
+    It takes what `evaluate` takes, and tells what that would do.
 
     Parameters
     ----------
-    x : Array
+    *arrays : Array, or tuple, list or dict of them
 
     Returns
     -------
@@ -61,7 +61,7 @@ def explain(x: Array, /) -> Explanation:
     Raises
     ------
     TypeError
-        If `x` is no array.
+        If something is no array.
 
     Examples
     --------
@@ -70,5 +70,21 @@ def explain(x: Array, /) -> Explanation:
     >>> xp.explain(xp.sum(2 * x)).pending
     True
     """
-    x = only_array(x)
-    return x._device.backend.explain(x._handle)
+    found = [backend.explain(*handles) for backend, handles in _by_backend(arrays)]
+    if len(found) == 1:
+        return found[0]
+    return Explanation(
+        sum([each.operations for each in found]),
+        tuple([one for each in found for one in each.passes]),
+    )
+
+
+def _by_backend(arrays: tuple[Tree, ...]) -> Iterable[tuple[Backend, list[Handle]]]:
+    """The handles of all arrays that are in `arrays`, those of each backend together."""
+    handles: dict[Backend, list[Handle]] = {}
+    for i, tree in enumerate(arrays, start=1):
+        for leaf in (tree,) if type(tree) is Array else leaves(tree):
+            name = f"argument {i}" if leaf is tree else f"what is in argument {i}"
+            x = only_array(leaf, name)
+            handles.setdefault(x._device.backend, []).append(x._handle)
+    return handles.items()

@@ -17,7 +17,7 @@ import numpy as np
 from ..core.symbolic import SymbolicShape
 from .array import Array
 
-__all__ = ["Stateful", "Structure", "Tree", "build", "flatten", "map_leaves"]
+__all__ = ["Stateful", "Structure", "Tree", "build", "flatten", "leaves", "map_leaves"]
 
 Tree: TypeAlias = Any
 """An object that a user hands in or returns: a container, an array, or any other value."""
@@ -75,6 +75,16 @@ def _parts(x: Tree) -> tuple[Structure, list[Tree]] | None:
         names = tuple([field.name for field in fields(x)])
         return (kind, 0, names), [getattr(x, name) for name in names]
     return None
+
+
+def leaves(x: Tree) -> Iterator[Tree]:
+    """What is in nested containers, in order; `x` itself if it is none."""
+    parts = _parts(x)
+    if parts is None:
+        yield x
+    else:
+        for part in parts[1]:
+            yield from leaves(part)
 
 
 def _joined(shape: Structure, parts: list[Tree]) -> Tree:

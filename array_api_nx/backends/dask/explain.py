@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import prod
 from typing import Literal
 
 import dask.array as da
 from dask._task_spec import GraphNode
-from dask.highlevelgraph import MaterializedLayer
+from dask.highlevelgraph import HighLevelGraph, MaterializedLayer
 
 from ...contract.backend import Native
 from ...explain.explanation import Explanation
 from ...explain.model import MemoryExplanation, PassExplanation, StepExplanation, count, size_text
 
-__all__ = ["DaskExplanation", "explanation"]
+__all__ = ["DaskExplanation", "explanation", "together"]
 
 
 class DaskExplanation(Explanation):
@@ -87,13 +87,20 @@ class DaskExplanation(Explanation):
 
 def explanation(x: da.Array, computed: bool, notes: tuple[str, ...]) -> DaskExplanation:
     """What is pending of `x`."""
-    passes = () if computed else _passes(x)
+    passes = () if computed else _passes([x])
     return DaskExplanation(sum([each.tasks for each in passes]), passes, x.chunks, x.nbytes, notes)
 
 
-def _passes(x: da.Array) -> tuple[PassExplanation, ...]:
-    """The layers that `x` consists of, without those that are in memory, operands first."""
-    graph = x.__dask_graph__()
+def together(arrays: Sequence[da.Array]) -> Explanation:
+    """What is pending of several arrays, which are computed together."""
+    passes = _passes(arrays)
+    return Explanation(sum([each.tasks for each in passes]), passes)
+
+
+def _passes(arrays: Sequence[da.Array]) -> tuple[PassExplanation, ...]:
+    """The layers that arrays consist of, without those that are in memory, operands first."""
+    graph = HighLevelGraph.merge(*[x.__dask_graph__() for x in arrays])
+    names = [*dict.fromkeys([x.name for x in arrays])]
     memories: dict[str, MemoryExplanation] = {}
     found = []
     given = stored = 0
@@ -101,8 +108,9 @@ def _passes(x: da.Array) -> tuple[PassExplanation, ...]:
         layer = graph.layers[name]
         told = layer.collection_annotations or {}
         inputs = tuple([memories[each] for each in sorted(graph.dependencies[name])])
-        if name == x.name:
-            memories[name] = _memory("result", "result", told)
+        if name in names:
+            called = "result" if len(names) == 1 else f"result{names.index(name) + 1}"
+            memories[name] = _memory(called, "result", told)
         elif _is_data(layer):
             memories[name] = _memory(_letters(given), "given", told)
             given += 1

@@ -20,7 +20,7 @@ from ...contract.strided import axis_order
 from ...core.dtypes import CANONICAL, DType
 from ...core.view import Selection, View
 from ...explain.explanation import Explanation
-from .explain import explanation
+from .explain import explanation, together
 from .expressions import ArraySource, Expression, StorageValue, bound, on_host
 from .layers import Grid, Part, batched, layer, name_of, positions, starts
 from .scheduling import client, compute, persist
@@ -177,7 +177,10 @@ class DaskMemory(Backend):
             x.keep(array)
             x.storage.notes.append(f"computed {_described(x)}: evaluate was called")
 
-    def explain(self, x: DaskTensor) -> Explanation:
+    def explain(self, *handles: DaskTensor) -> Explanation:
+        if len(handles) != 1:
+            return together([self.array(x) for x in handles if not x.is_computed])
+        (x,) = handles
         return explanation(self.array(x), x.is_computed, tuple(x.storage.notes))
 
     def runtime_info(self) -> Info:

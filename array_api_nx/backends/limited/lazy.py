@@ -222,8 +222,9 @@ class LazyBackend(ElementlessBackend):
         for x in handles:
             self.elements(x, "it was to be evaluated")
 
-    def explain(self, x: Handle) -> Explanation:
-        return Explanation(len(in_order(_call_of(ValueView(x.memory.value, x.view)))))
+    def explain(self, *handles: Handle) -> Explanation:
+        calls = [_call_of(ValueView(x.memory.value, x.view)) for x in handles]
+        return Explanation(len({each for call in calls for each in in_order(call)}))
 
     def from_host(self, array: NDArray, *, copy: bool, lent: bool = True) -> Traced:
         handle = self.real.from_host(array, copy=copy or lent, lent=lent)

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import Final, Literal
 
@@ -30,23 +30,26 @@ _ACCESSES: Final[dict[Access, str]] = {
 }
 
 
-def explanation(node: Node) -> Explanation:
-    """The passes that would compute `node`. The caller holds the lock of storage.py."""
-    if node.memory is not None:
+def explanation(nodes: Sequence[Node]) -> Explanation:
+    """The passes that would compute `nodes`. The caller holds the lock of storage.py."""
+    roots = [node for node in nodes if node.memory is None]
+    if not roots:
         return Explanation()
-    graph = Graph((node,))
+    graph = Graph(roots)
     translator = Translator(graph)
     passes = [translator.translate(each) for each in planned(graph)]
-    return Explanation(len(graph.nodes), tuple(passes or [_filling(node, graph)]))
+    rest = [i for i in sorted(graph.roots) if i not in translator.stored]
+    passes += [_filling(translator.result(i), graph.nodes[i]) for i in rest]
+    return Explanation(len(graph.nodes), tuple(passes))
 
 
-def _filling(node: Node, graph: Graph) -> PassExplanation:
+def _filling(name: str, node: Node) -> PassExplanation:
     """The explanation of a fill, which no kernel computes."""
     size = prod(node.shape)
     result = MemoryExplanation(
-        "result", "result", str(node.dtype), node.shape, size * node.dtype.itemsize
+        name, "result", str(node.dtype), node.shape, size * node.dtype.itemsize
     )
-    step = StepExplanation("full", (str(graph.scalars[0].array[0]),), "result")
+    step = StepExplanation("full", (str(node.number()[0]),), name)
     return PassExplanation((size,), (1, size), 1, (), (result,), 0, (step,))
 
 
@@ -206,13 +209,21 @@ class Translator:
         self.first_names.setdefault(leaf, names[-1])
         return names[-1]
 
+    def result(self, i: int) -> str:
+        """The name of a root, by its position in the graph: with a number if there are several."""
+        roots = sorted(self.graph.roots)
+        return "result" if len(roots) == 1 else f"result{roots.index(i) + 1}"
+
     def _output(self, each: Pass, i: int, operand: KernelOperand) -> MemoryExplanation:
         """The explanation of an operand that a pass writes."""
         node = self.graph.nodes[i]
         kind: Literal["stored", "result"] = "result" if i in self.graph.roots else "stored"
-        name = kind if kind == "result" else f"t{len(self.stored) + 1}"
         if self.name_of is not None:
             name = self.name_of("node", i)
+        elif kind == "result":
+            name = self.result(i)
+        else:
+            name = f"t{len(self.stored) + 1}"
         self.stored[i] = name
         size = prod(node.shape) * node.dtype.itemsize
         notes = []

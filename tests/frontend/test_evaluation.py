@@ -1,0 +1,74 @@
+"""`evaluate` and `explain`: what both take, and that one tells what the other does."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+import array_api_nx as xp
+from tests.support.tables import for_each
+
+
+def pending(device: str = "cpu") -> tuple[xp.Array, xp.Array, xp.Array]:
+    x = xp.linspace(0.0, 1.0, 1_000_000 if device == "cpu" else 10, device=device)
+    y = 2 * x + 1
+    return y, xp.sum(y * y), xp.cos(x)
+
+
+def test_both_have_the_same_parameters():
+    evaluate, explain = map(inspect.signature, (xp.evaluate, xp.explain))
+    assert evaluate.parameters == explain.parameters
+
+
+def test_several_arrays_are_explained_together():
+    y, total, cosine = pending()
+    told = xp.explain(y, total)
+    # The sum reads y, which is computed in the same pass.
+    assert (told.operations, len(told.passes)) == (4, 1)
+    assert [each.name for each in told.passes[0].outputs] == ["result1", "result2"]
+    assert "result2 = sum(" in str(told)
+    assert xp.explain(y, y).operations == xp.explain(y).operations == 2
+    assert xp.explain(y, cosine).operations == 3
+    assert "<svg" in told.svg()
+    assert "result2" in told.dot()
+    xp.evaluate(y, total)
+    assert not xp.explain(y, total).pending
+    assert xp.explain(y, cosine).operations == 1
+
+
+def test_a_value_that_only_fills_memory_is_explained_beside_others():
+    filled = xp.full((1_000_000,), 3.0)
+    told = xp.explain(pending()[2], filled)
+    assert [step.operation for each in told.passes for step in each.steps] == ["cos", "full"]
+
+
+@for_each("device", ["cpu", "test:1", "test:lazy", "torch:cpu", "jax:cpu", "dask"])
+def test_containers_of_arrays_are_taken_on_every_device(device):
+    if device.partition(":")[0] in ("torch", "jax", "dask"):
+        pytest.importorskip(device.partition(":")[0])
+    y, total, cosine = pending(device)
+    containers = (y, [total]), {"a": cosine, "b": (y,)}
+    assert xp.explain(*containers).pending == xp.explain(y).pending
+    assert xp.explain(*containers).operations == xp.explain(y, total, cosine).operations
+    xp.evaluate(*containers)
+    assert not xp.explain(*containers).pending
+    for x in (y, total, cosine):
+        assert not xp.explain(x).pending
+
+
+def test_arrays_on_several_devices_are_explained_one_device_after_the_other():
+    y, other = pending()[0], pending("test:1")[0]
+    told = xp.explain(y, other)
+    assert told.operations == xp.explain(y).operations + xp.explain(other).operations
+    assert not xp.explain().pending
+
+
+@for_each("function", [xp.evaluate, xp.explain])
+def test_what_is_no_array_is_an_error_that_says_where_it_is(function):
+    y = pending()[0]
+    with pytest.raises(TypeError, match="argument 2 must be an array_api_nx array, not an int"):
+        function(y, 3)
+    with pytest.raises(TypeError, match=r"what is in argument 1 must be .* not a NoneType"):
+        function((y, {"a": None}))
+    assert xp.explain(y).pending
