@@ -17,7 +17,7 @@ from typing import Any, Final, NoReturn, Self, TypeAlias, final
 import numpy as np
 
 from ..contract.backend import AxisOrder, Handle, Scalar
-from ..contract.callers import PACKAGE, caller
+from ..contract.callers import PACKAGE, caller, warn
 from ..contract.program import Argument, Guard, Input, Program, Step, Value, ValueView, symbols_in
 from ..contract.replay import inverse
 from ..core.call_local import CallLocal
@@ -261,6 +261,10 @@ def rely_on_layout(handle: Handle) -> None:
         handle.recorder.rely_on(handle)
 
 
+MANY_STEPS: Final = 1000
+"""So many nobody writes one by one. To record 1,500 and to plan them takes half a second."""
+
+
 class Recorder:
     """One trace.
 
@@ -293,6 +297,7 @@ class Recorder:
         self.needs_layout = False
         """Whether what the function does depends on how arrays lie in memory in a way that the
         program does not follow: on whether the result of a reshape is a view or a copy."""
+        self.warned = False
         self._captured: dict[int, Traced] = {}
         self._invented: dict[tuple[int, View, str], Dim] = {}
         self._errors: ErrorSettings = dict(np.geterr())
@@ -380,6 +385,13 @@ class Recorder:
             settings: ErrorSettings = dict(np.geterr())
             errors = tuple([x for x in settings.items() if self._errors[x[0]] != x[1]])
             self.steps.append(Step(method, given, named, numbers, errors))
+            if len(self.steps) > MANY_STEPS and not self.warned and not self.invents:
+                self.warned = True
+                warn(
+                    f"a compiled function has more than {MANY_STEPS:,} steps, of which this line "
+                    "makes one: loops are unrolled, and each step takes time to record and memory; "
+                    "compile the function that the loop repeats, and loop outside of it"
+                )
             return [
                 Traced(self, TracedStorage(number, shape, dtype), View.row_major(shape))
                 for number, (shape, dtype) in zip(numbers, results, strict=True)
