@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import gc
+import inspect
 import math
 import pickle
 import threading
@@ -1189,3 +1190,50 @@ def test_a_function_that_only_writes_runs_on_the_device_of_its_argument(device: 
         x = xp.zeros((2, 3), device=device).T
         assert function(x) is x
         assert x.tolist() == [[5.0, 5.0], [0.0, 0.0], [0.0, 0.0]]
+
+
+def test_a_loop_of_more_than_a_thousand_steps_is_warned_of_at_its_line():
+    def add(x: Array, times: int) -> Array:
+        for i in range(times):
+            x = x + i
+        return x
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        xp.compile(add)(xp.ones(3), 1000)
+        xp.eval_shape(lambda x: add(x, 1001), ShapeSpec((3,), xp.float64))
+    with pytest.warns(
+        RuntimeWarning, match="more than 1,000 steps.*compile the function"
+    ) as caught:
+        assert xp.compile(add)(xp.ones(3), 3000).tolist() == [4498501.0] * 3
+    assert len(caught) == 1
+    lines, first = inspect.getsourcelines(add)
+    assert "x = x + i" in lines[caught[0].lineno - first]
+    # What the warning advises.
+    step = xp.compile(lambda x, i: x + i)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        x = xp.ones(3)
+        for i in range(3000):
+            x = step(x, xp.asarray(float(i)))
+    assert x.tolist() == [4498501.0] * 3
+    assert step.cache_info().traces == 1
+
+
+@for_each(
+    ("rows", "inner", "columns"),
+    [(3000, 20, 64), (5000, 64, 256), (4099, 3, 129), (70_000, 7, 2)],
+)
+def test_products_in_wide_tiles_have_all_their_elements(rows, inner, columns):
+    """A reduction down the columns has tiles of many rows, which BLAS multiplies part by part."""
+    rng = np.random.default_rng(1)
+    a = rng.integers(-9, 9, (rows, inner)).astype("f8")
+    b = rng.integers(-9, 9, (inner, columns)).astype("f8")
+    expected = (7 - 2 * (a @ b)).min(axis=0)
+    function = xp.compile(lambda x, y: xp.min(7 - 2 * (x @ y), axis=0))
+    transposed = xp.compile(lambda x, y: xp.min(7 - 2 * (x @ y).T, axis=1))
+    for left in (a, np.asfortranarray(a)):
+        for right in (b, np.asfortranarray(b)):
+            x, y = xp.asarray(left), xp.asarray(right)
+            assert np.array_equal(np.asarray(function(x, y)), expected)
+            assert np.array_equal(np.asarray(transposed(x, y)), expected)
