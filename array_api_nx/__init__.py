@@ -246,12 +246,12 @@ else:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         if name in ("extra", "testing"):
             return import_module(f".{name}", __name__)
-        beyond = _beyond()
-        if name in beyond and current().extras:
+        beyond = _beyond() if current().extras else {}
+        if name in beyond:
             # Of a function, what stands in its module now, which may be one that records calls.
             return getattr(_extra(), name, beyond[name])
         missing = _missing()
-        raise missing.missing(__name__, name, missing.MAIN)
+        raise missing.missing(__name__, name, missing.MAIN, beyond)
 
 
 def _advise(

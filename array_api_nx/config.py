@@ -7,18 +7,22 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Callable, Mapping
 from contextlib import ContextDecorator
 from contextvars import ContextVar
+from functools import partial
 from importlib.util import find_spec
 from operator import index
 from threading import Lock
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, Never, TypeAlias, get_args
 
 from .core.forks import hold_at_forks
+from .core.spelling import did_you_mean
 
 __all__ = [
     "DEFAULTS",
+    "VARIABLES",
     "Fusion",
     "HostAccess",
     "Operands",
@@ -88,16 +92,17 @@ class Settings(NamedTuple):
     progress: bool = False
 
 
-def _as_word(name: str, value: Given, first: str, *others: str) -> str:
+def _listed(words: tuple[str, ...]) -> str:
+    *others, last = [repr(word) for word in words]
+    return f"{', '.join(others)} or {last}"
+
+
+def _as_word(name: str, value: Given, words: tuple[str, ...]) -> str:
     """One of several words, of which the first is the default."""
-    words = [repr(word) for word in (first, *others)]
-    problem = (
-        f"{name} must be {', '.join(words[:-1])} or {words[-1]}, not {value!r}; "
-        f"{first!r} is the default"
-    )
+    problem = f"{name} must be {_listed(words)}, not {value!r}; {words[0]!r} is the default"
     if not isinstance(value, str):
         raise TypeError(problem)
-    if value not in (first, *others):
+    if value not in words:
         raise ValueError(problem)
     return value
 
@@ -132,32 +137,57 @@ def _as_progress(name: str, value: Given) -> bool:
     return wanted
 
 
+_WORDS: Final[dict[str, tuple[str, ...]]] = {
+    "fusion": get_args(Fusion),
+    "host_access": get_args(HostAccess),
+    "operands": get_args(Operands),
+    "placement": get_args(Placement),
+    "transfers": get_args(Transfers),
+}
 _CHECKS: Final[dict[str, Callable[[str, Given], str | int]]] = {
-    "fusion": lambda name, value: _as_word(name, value, "auto", "off", "always"),
+    **{field: partial(_as_word, words=words) for field, words in _WORDS.items()},
     "fusion_threshold": lambda name, value: _as_integer(name, value, 0, 524288),
     "num_threads": lambda name, value: _as_integer(name, value, 1, 2),
     # The devices, which are a layer above, say later what is one.
     "default_device": lambda name, value: str(value),
     "extras": lambda name, value: _as_flag(name, value, True),
-    "host_access": lambda name, value: _as_word(name, value, "allow", "warn", "error"),
-    "operands": lambda name, value: _as_word(name, value, "numpy", "strict"),
-    "placement": lambda name, value: _as_word(name, value, "follow", "strict"),
-    "transfers": lambda name, value: _as_word(name, value, "allow", "log", "error"),
     "progress": _as_progress,
 }
 
 
+_PREFIX: Final = "ARRAY_API_NX_"
+
+VARIABLES: Final = (
+    *[_PREFIX + field.upper() for field in Settings._fields],
+    *("ARRAY_API_NX_CHECKED", "ARRAY_API_NX_EXTENSION", "ARRAY_API_NX_SUITE"),
+    *("ARRAY_API_NX_PROGRAMS", "ARRAY_API_NX_ENGINE_PROGRAMS"),
+    *("ARRAY_API_NX_LEAK_CALLS", "ARRAY_API_NX_SLOW_TESTS"),
+)
+"""The environment variables that something reads: one for each setting, three that the packages
+read beside them, and those of the tests."""
+
+
 def from_environment(environ: Mapping[str, str]) -> Settings:
     """The settings that environment variables ask for; an empty one counts as not set.
+
+    A variable that looks like one of ours, and is none, is warned of.
 
     Raises
     ------
     ValueError
         If a variable has an illegal value.
     """
+    for name in environ:
+        if name.startswith(_PREFIX) and name not in VARIABLES:
+            meant = did_you_mean(name, VARIABLES) or f"; there are {', '.join(VARIABLES)}"
+            warnings.warn(
+                f"array_api_nx reads no environment variable {name}{meant}",
+                RuntimeWarning,
+                stacklevel=2,
+            )
     changes: dict[str, Given] = {}
     for field, check in _CHECKS.items():
-        name = f"ARRAY_API_NX_{field.upper()}"
+        name = _PREFIX + field.upper()
         text = environ.get(name)
         if text:
             value = int(text) if text.removeprefix("-").isdecimal() else text
@@ -290,6 +320,20 @@ def _count_moving(change: int) -> None:
         hints.device = None if _moving else _process_device
 
 
+def _no_setting(name: str) -> str:
+    """What is told of a setting that there is not: those that there are, and what they take."""
+    takes = {
+        "fusion_threshold": "a number of elements",
+        "num_threads": "a number of threads",
+        "default_device": "the name of a device",
+        "extras": "True or False",
+        "progress": "True or False",
+        **{field: _listed(words) for field, words in _WORDS.items()},
+    }
+    listed = ", ".join([f"{field} ({takes[field]})" for field in Settings._fields])
+    return f"no setting {name!r}; there are {listed}{did_you_mean(name, Settings._fields)}"
+
+
 class config_context(ContextDecorator):
     """Change settings for a `with` statement, or for the calls of a decorated function.
 
@@ -374,7 +418,10 @@ class config_context(ContextDecorator):
         placement: Placement | None = None,
         transfers: Transfers | None = None,
         progress: bool | None = None,
+        **unknown: Never,
     ) -> None:
+        if unknown:
+            raise TypeError(_no_setting(next(iter(unknown))))
         given = {
             "fusion": fusion,
             "fusion_threshold": fusion_threshold,

@@ -14,6 +14,7 @@ from .backends.limited.devices import LIMITED
 from .contract.backend import Backend
 from .core import dtypes as d
 from .core.dtypes import DType, as_dtype
+from .core.spelling import did_you_mean
 from .native import native
 
 if TYPE_CHECKING:
@@ -328,9 +329,11 @@ def _load_entry(entry: EntryPoint, rest: str) -> Backend:
 
 
 def _unknown(name: object, hint: str = "") -> ValueError:
-    known = ", ".join([repr(device.name) for device in known_devices()])
+    names = [device.name for device in known_devices()]
+    known = ", ".join(map(repr, names))
     if not hint and (meant := _meant(str(name).lower())):
         hint = f"; did you mean {' or '.join([repr(each) for each in meant])}?"
+    hint = hint or did_you_mean(str(name), names)
     return ValueError(f"no device {name!r}; known devices: {known}{hint}")
 
 

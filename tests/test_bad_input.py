@@ -592,8 +592,12 @@ def test_sequences_nested_too_deeply():
 @for_each(
     ("key", "error", "message"),
     [
-        (1.0, IndexError, "an index must be an int, a slice, .* not float; convert"),
-        ("a", IndexError, "not str; convert"),
+        (
+            1.0,
+            IndexError,
+            r"an index must be an int, a slice, .* not float; convert it with int\(\)",
+        ),
+        ("a", IndexError, r"not str; axes have no names here.*names\.index\(name\)"),
         ((0, (1, 2)), IndexError, "not tuple; convert sequences with asarray"),
         (((0, 1),), IndexError, "not tuple; convert sequences with asarray"),
         ({1}, IndexError, "not set"),
@@ -882,25 +886,26 @@ def test_as_many_levels_as_there_may_be() -> None:
         (nested(64, np.ones(2)), ValueError, "deeper than the 64 dimensions"),
         (nested(64, xp.ones(2)), ValueError, "deeper than the 64 dimensions"),
         (nested(5000), ValueError, "deeper than the 64 dimensions"),
-        (np.asarray([object()]), TypeError, "no dtype for NumPy's object; convert the array with"),
-        ([object()], TypeError, "numbers or booleans, not other objects; convert them"),
-        ([None], TypeError, "numbers or booleans, not other objects"),
-        ([1, "a"], TypeError, "no dtype for NumPy's <U21"),
-        ("abc", TypeError, "cannot convert a str; give numbers, nested lists"),
-        (None, TypeError, "cannot convert a NoneType; give numbers, nested lists"),
-        ({1}, TypeError, "cannot convert a set; give numbers, nested lists"),
-        ({}, TypeError, "cannot convert a dict; give numbers, nested lists"),
-        ((n for n in range(3)), TypeError, "cannot convert a generator"),
-        (np.asarray(["a"]), TypeError, "no dtype for NumPy's <U1; convert the array"),
-        (np.asarray([b"a"]), TypeError, r"no dtype for NumPy's \|S1"),
-        (np.asarray(["2020"], "M8[Y]"), TypeError, r"no dtype for NumPy's datetime64\[Y\]"),
-        (np.asarray([1], "m8[s]"), TypeError, r"no dtype for NumPy's timedelta64\[s\]"),
-        (np.ones(2, "f2"), TypeError, "no dtype for NumPy's float16; convert the array with"),
-        (np.ones(2, np.longdouble), TypeError, "no dtype for NumPy's .*; convert the array with"),
-        (np.ones(2, np.clongdouble), TypeError, "no dtype for NumPy's .*; convert the array with"),
-        (np.zeros(2, "i4,f4"), TypeError, "no dtype for NumPy's"),
-        (np.zeros(2, "V4"), TypeError, r"no dtype for NumPy's \|V4"),
-        ([np.float16(1)], TypeError, "no dtype for NumPy's float16"),
+        ([[1, 2], [3]], ValueError, r"but \[0\] has length 2 and \[1\] has length 1; pad"),
+        ([1, [2]], ValueError, r"but \[0\] is no sequence and \[1\] has length 1"),
+        ([[[1], [2]], [[3], [4, 5]]], ValueError, r"\[0\]\[0\] has length 1 and \[1\]\[1\] has"),
+        ([[1, 2], [[3], [4]]], ValueError, r"\[0\]\[0\] is no sequence and \[1\]\[0\] has"),
+        ([xp.ones((2, 3)), xp.ones((2, 4))], ValueError, r"\[0\]\[0\] has length 3 and \[1\]\[0\]"),
+        ([1, nested(5000)], ValueError, r"\[0\] is no sequence and \[1\] has length 1"),
+        (
+            np.asarray([object()]),
+            TypeError,
+            r"NumPy's object, and element \[0\] is an object; make",
+        ),
+        (
+            [object()],
+            TypeError,
+            r"other objects, but element \[0\] is an object; make numbers of it",
+        ),
+        ([[1], {2}], TypeError, r"element \[1\] is \{2\}, a set; convert it with list\(x\)"),
+        (object(), TypeError, "cannot convert an object; give numbers, nested lists"),
+        (np.zeros(2, "V4"), TypeError, r"no dtype for NumPy's \|V4; convert .*\.view\(\"uint8\"\)"),
+        (np.asarray(["a"]), TypeError, "no dtype for NumPy's <U1; arrays hold no text"),
     ],
 )
 def test_objects_that_are_no_arrays(value, error, message):
@@ -927,6 +932,22 @@ def test_unknown_keywords(x):
     refused(lambda: xp.asarray([1], order="C"), TypeError, "unexpected keyword argument 'order'")
     refused(lambda: xp.zeros(shap=3), TypeError, "unexpected keyword argument 'shap'")
     refused(lambda: Array(3), TypeError, "takes no arguments")
+
+
+def test_misspelt_keywords_and_devices_are_guessed(x):
+    refused(lambda: xp.sum(x, axsi=0), TypeError, "'axsi'; did you mean 'axis'", x)
+    refused(lambda: xp.zeros(3, dytpe=xp.int8), TypeError, "'dytpe'; did you mean 'dtype'")
+    refused(lambda: x.sum(keepdim_=True), TypeError, "'keepdim_'; did you mean 'keepdims'", x)
+    refused(lambda: xp.zeros(3, device="dsk"), ValueError, "'dsk'; .*; did you mean 'dask'")
+    refused(lambda: xp.zeros(3, device="torhc:cpu"), ValueError, "did you mean 'torch:cpu'")
+
+
+def test_a_shape_is_not_assigned(x):
+    def assign() -> None:
+        x.shape = (3, 2)
+
+    refused(assign, AttributeError, r"cannot be assigned; use x = x\.reshape\(shape\)", x)
+    assert x.reshape((3, 2)).shape == (3, 2)
 
 
 def test_no_result_type_of_nothing():

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,7 @@ import pytest
 import array_api_nx as xp
 from array_api_nx.config import (
     DEFAULTS,
+    VARIABLES,
     Settings,
     config_context,
     count_watching,
@@ -26,6 +29,7 @@ from array_api_nx.config import (
     hints,
 )
 from tests.support.programs import default_process
+from tests.support.tables import for_each
 
 EVERYWHERE = "ARRAY_API_NX_FUSION"
 
@@ -50,7 +54,7 @@ def test_defaults_from_variables():
         "ARRAY_API_NX_FUSION": "always",
         "ARRAY_API_NX_FUSION_THRESHOLD": "0",
         "ARRAY_API_NX_NUM_THREADS": "3",
-        "ARRAY_API_NX_OTHER": "7",
+        "OTHER": "7",
     }
     assert from_environment(variables) == Settings("always", 0, 3)
 
@@ -71,6 +75,44 @@ def test_illegal_variables(name, value, rule):
     with pytest.raises(ValueError, match="must be") as caught:
         from_environment({f"ARRAY_API_NX_{name}": value})
     assert str(caught.value) == f"ARRAY_API_NX_{name} {rule}"
+
+
+@for_each(
+    ("name", "meant"),
+    [
+        ("FUSOIN", "did you mean 'ARRAY_API_NX_FUSION'?"),
+        ("fusion", "did you mean 'ARRAY_API_NX_FUSION'?"),
+        ("THREADS", "did you mean 'ARRAY_API_NX_NUM_THREADS'?"),
+        ("DEFAULT_DEVCE", "did you mean 'ARRAY_API_NX_DEFAULT_DEVICE'?"),
+        ("EXTENSIONS", "did you mean 'ARRAY_API_NX_EXTENSION'?"),
+    ],
+)
+def test_misspelt_variables_are_warned_of_with_the_right_name(name, meant):
+    with pytest.warns(RuntimeWarning, match="reads no environment variable") as caught:
+        assert from_environment({f"ARRAY_API_NX_{name}": "1"}) == Settings()
+    assert len(caught) == 1
+    assert str(caught[0].message).endswith(meant)
+
+
+def test_a_misspelt_variable_is_warned_of_once_when_the_package_is_imported():
+    found = run("import array_api_nx, array_api_nx.config", ARRAY_API_NX_FUSOIN="off")
+    assert found.stderr.count("did you mean 'ARRAY_API_NX_FUSION'?") == 1
+    assert run("import array_api_nx", ARRAY_API_NX_FUSION="off").stderr == ""
+
+
+def test_every_variable_that_something_reads_is_known():
+    root = Path(__file__).parents[1]
+    folders = ("array_api_nx", "array_api_nx_conformance", "tests", "benchmarks", "examples")
+    files = [path for folder in folders for path in (root / folder).rglob("*.py")]
+    read = re.compile(r"""environ(?:\.get\(|\[)\s*["'](ARRAY_API_NX_\w+)""")
+    found = {name for path in files for name in read.findall(path.read_text())}
+    assert {"ARRAY_API_NX_EXTENSION", "ARRAY_API_NX_CHECKED"} <= found
+    assert found <= {*VARIABLES}
+    # Not only where it is read, but wherever a file names one.
+    texts = [path.read_text() for path in files if folders[0] in path.parts]
+    named = {name for text in texts for name in re.findall(r"ARRAY_API_NX_[A-Z_]*[A-Z]", text)}
+    # These are given to the compiler.
+    assert named <= {*VARIABLES, "ARRAY_API_NX_SOURCES", "ARRAY_API_NX_VERSION"}
 
 
 def run(code: str, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -100,6 +142,19 @@ def test_variables_are_read_at_import():
 
 def test_the_public_one_is_the_same():
     assert xp.config_context is config_context
+
+
+@for_each(
+    ("name", "meant"),
+    [("foo", ""), ("fusoin", "fusion"), ("threads", "num_threads"), ("host_acces", "host_access")],
+)
+def test_an_unknown_setting_lists_those_that_there_are(name, meant):
+    with pytest.raises(TypeError, match=f"no setting '{name}'; there are fusion") as caught:
+        config_context(**{name: 1})
+    text = str(caught.value)
+    assert all([f"{field} (" in text for field in Settings._fields])
+    assert "fusion ('auto', 'off' or 'always'), " in text
+    assert text.endswith(f"; did you mean {meant!r}?" if meant else "(True or False)")
 
 
 def test_what_is_not_given_stays():
@@ -239,7 +294,7 @@ def test_illegal_arguments(argument, error, rule):
 def test_illegal_calls():
     with pytest.raises(TypeError, match="positional"):
         config_context("off")
-    with pytest.raises(TypeError, match="unexpected keyword argument 'threads'"):
+    with pytest.raises(TypeError, match="no setting 'threads'; there are"):
         config_context(threads=2)
 
 

@@ -18,6 +18,8 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
+from .lacking_dtypes import advice, shown
+
 __all__ = [
     "ALL",
     "BOOL_LIKE",
@@ -219,11 +221,9 @@ def as_dtype(obj: object) -> DType:
     try:
         return SPELLINGS[obj]
     except (KeyError, TypeError):
-        name = str(getattr(obj, "name", getattr(obj, "__name__", obj))).rpartition(".")[2]
-        advice = f"; use xp.{name}" if any([name == dtype.name for dtype in ALL]) else ""
         raise TypeError(
             "a dtype must be one of this namespace's dtypes, a name or type that NumPy has for "
-            f"one, or bool, int, float, complex, not {obj!r}{advice}"
+            f"one, or bool, int, float, complex, not {shown(obj)}{advice(obj, [dtype.name for dtype in ALL])}"
         ) from None
 
 

@@ -237,14 +237,21 @@ def _mask_fits(mask: tuple[int, ...], covered: tuple[int, ...]) -> bool:
     return mask == covered or all([m in (n, 0) for m, n in zip(mask, covered, strict=True)])
 
 
+def _key_advice(item: Key) -> str:
+    if isinstance(item, float):
+        return "convert it with int()"
+    if isinstance(item, str | bytes):
+        return "axes have no names here: give the position, names.index(name) of a list of names"
+    return "convert sequences with asarray, and arrays of other libraries too"
+
+
 def _position(item: Key, size: int, axis: int) -> int:
     try:
         position: int = item if type(item) is Dim else index_of(item)  # type: ignore[assignment]
     except TypeError:
         raise IndexError(
             "an index must be an int, a slice, None, an ellipsis (...) or an array of integers "
-            f"or booleans, not {type(item).__name__}; convert sequences with asarray, and arrays "
-            "of other libraries too"
+            f"or booleans, not {type(item).__name__}; {_key_advice(item)}"
         ) from None
     if not -size <= position < size:
         legal = f"from {-size} to {size - 1}" if size else "none"

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from operator import attrgetter
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Final, Literal, Never, TypeAlias, final
 
 from ..config import hints
 from ..native import native, with_advice, with_twin
 from .annotations import LEFT_OUT, Axes, BasicIndex, Foreign, PythonScalar
-from .missing_attributes import INSTEAD, MissingAttribute
+from .missing_attributes import INSTEAD, MissingAttribute, misspelt
 
 if TYPE_CHECKING:
     from ..contract.backend import Handle
@@ -61,6 +61,10 @@ class Array:
     def shape(self) -> tuple[int, ...]:
         """Sizes of the axes."""
         return self._device.backend.shape(self._handle)
+
+    @shape.setter
+    def shape(self, value: Foreign) -> Never:
+        raise AttributeError("the shape of an array cannot be assigned; use x = x.reshape(shape)")
 
     @property
     def ndim(self) -> int:
@@ -747,9 +751,9 @@ class Array:
         return inplace_matmul(self, other)
 
 
-for _name in INSTEAD:
+for _name, _instead in {**misspelt(vars(Array)), **INSTEAD}.items():
     if not hasattr(Array, _name):
-        setattr(Array, _name, MissingAttribute(_name))
+        setattr(Array, _name, MissingAttribute(_name, _instead))
 
 MEANINGS: Final[dict[str, Any]] = dict(vars(Array))
 """What methods and operators mean, by their names; of attributes, the functions that get them."""

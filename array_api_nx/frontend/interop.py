@@ -203,14 +203,18 @@ def as_numpy(obj: Foreign, dtype: DType | None, copy: bool | None) -> NDArray:
     if hasattr(obj, "__dlpack__"):
         return _imported(obj, "cpu", copy)
     if hasattr(obj, "__array__") or hasattr(obj, "__array_interface__"):
-        return np.asarray(obj, copy=copy)
+        try:
+            return np.asarray(obj, copy=copy)
+        except (RuntimeError, TypeError):
+            if not hasattr(obj, "todense"):
+                raise
+            # A sparse array becomes a dense one when it is told to alone.
     try:
         return np.asarray(memoryview(obj))
     except TypeError:
-        raise TypeError(
-            f"asarray cannot convert a {type(obj).__name__}; give numbers, nested lists of "
-            "numbers, arrays, or an object with the buffer protocol or DLPack"
-        ) from None
+        from .unconvertible import no_array
+
+        raise no_array(obj) from None
 
 
 def _imported(x: Foreign, device: Literal["cpu"] | None, copy: bool | None) -> NDArray:
@@ -245,16 +249,19 @@ def _from_sequence(obj: Sequence[Foreign], dtype: DType | None, copy: bool | Non
                 f"a nested sequence must not be deeper than the {MAX_NDIM} dimensions that an "
                 "array may have; give fewer levels, or flatten the innermost"
             ) from error
-        raise ValueError(
-            "a nested sequence must not be ragged: all sequences on one level need the same "
-            "length; pad them, or convert them one by one"
-        ) from error
+        from .unconvertible import ragged
+
+        raise ragged(obj) from error
     # NumPy makes objects, uint64 or rounded floats of Python ints beyond int64.
     char = array.dtype.char
     if char == "O" or (
         char in "LQd" and _starts_with_int(obj) and np.max(np.abs(array)) >= 2.0**63
     ):
         array = _with_long_ints(obj, array, dtype)
+    if CANONICAL.get(array.dtype.newbyteorder("=")) is None:
+        from .unconvertible import no_element
+
+        raise no_element(obj, array)
     return array
 
 
@@ -292,10 +299,7 @@ def _with_long_ints(obj: Sequence[Foreign], array: NDArray, dtype: DType | None)
     if array.dtype.kind != "O":
         return array
     if not kinds <= {bool, int, float, complex}:
-        raise TypeError(
-            "a sequence must hold numbers or booleans, not other objects; convert them, and "
-            "integers beyond 64 bits beside NumPy's numbers, with float()"
-        )
+        return array
     floating = d.complex128 if complex in kinds else d.float64
     for element in elements:
         check_scalar(element, floating)
@@ -342,10 +346,9 @@ def _from_other(array: NDArray, dtype: DType | None, device: Device, copy: bool 
     native = array.dtype.newbyteorder("=")
     found = CANONICAL.get(native)
     if found is None:
-        raise TypeError(
-            f"the standard has no dtype for NumPy's {array.dtype}; convert the array with "
-            "NumPy's astype first"
-        )
+        from .unconvertible import no_dtype
+
+        raise no_dtype(array)
     reasons = []
     if not array.dtype.isnative:
         reasons.append("its bytes are in foreign order")

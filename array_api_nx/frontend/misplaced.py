@@ -15,6 +15,7 @@ from inspect import Parameter
 from typing import Final
 
 from ..core.dtypes import as_dtype
+from ..core.spelling import did_you_mean
 from ..native import COLLECTIONS
 from .array import Array
 
@@ -229,7 +230,8 @@ def _unknown_name(
             return _WITHOUT[name].format(_name(function))
         called = [each for each in _RENAMED.get(name, ()) if each in known and each not in named]
         if not called:
-            return ""
+            others = [each for each in known if each not in named]
+            return did_you_mean(name, others).removeprefix("; ")
         parameter = known[called[0]]
         if parameter.kind is Parameter.POSITIONAL_ONLY:
             return f"{called[0]} is given by position: {_name(function)}({called[0]}, ...)"

@@ -6,7 +6,11 @@ It is asked when a name was not found. Modules import this then, never before.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from typing import Final
+
+from ..core.lacking_dtypes import NEAREST
+from ..core.spelling import swapped
 
 __all__ = ["FFT", "LINALG", "MAIN", "RANDOM", "missing"]
 
@@ -248,9 +252,7 @@ MAIN: Final[dict[str, str]] = {
     "ulong": "use xp.uint64",
     "ulonglong": "use xp.uint64",
     "ushort": "use xp.uint16",
-    **{name: _NARROW.format("float32") for name in ("float16", "half")},
-    **{name: _NARROW.format("float64") for name in ("float96", "float128", "longdouble")},
-    **{name: _NARROW.format("complex128") for name in ("complex192", "complex256", "clongdouble")},
+    **{name: _NARROW.format(nearest) for name, nearest in NEAREST.items()},
     "complexfloating": _KINDS.format("complex floating"),
     "floating": _KINDS.format("real floating"),
     "inexact": 'kinds of dtypes are words: ask with isdtype(x.dtype, ("real floating", ...))',
@@ -376,8 +378,6 @@ MAIN: Final[dict[str, str]] = {
     **dict.fromkeys(("nn", "optim"), _NETWORKS),
     **dict.fromkeys(("cpu", "cuda", "cudnn", "mps", "xpu", "to_device"), _ENGINE),
     **dict.fromkeys(("cond", "fori_loop", "lax", "scan", "while_loop"), _TRACED),
-    "bfloat16": _NARROW.format("float32"),
-    **dict.fromkeys(("chalf", "complex32"), _NARROW.format("complex64")),
     "cfloat": "use xp.complex64",
     "float": "use xp.float32 for PyTorch's, xp.float64 for Python's",
     "int": "use xp.int32 for PyTorch's, xp.int64 for Python's",
@@ -503,13 +503,22 @@ RANDOM: Final[dict[str, str]] = {
 """The same for `random`, whose functions are methods of its generators."""
 
 
-def missing(module: str, name: str, instead: dict[str, str]) -> AttributeError:
+def missing(
+    module: str, name: str, instead: dict[str, str], beyond: Iterable[str] = ()
+) -> AttributeError:
     """The error for a name that a public module lacks: with the alternative, if there is one.
 
     Python appends its guess, ``Did you mean: ...``, for errors that tell the name and the object.
-    Here that is what happens to unknown names alone: an alternative is better than a guess.
+    Here that is what happens to unknown names alone: an alternative is better than a guess, and so
+    is the name of which two letters changed places. `beyond` are names that the module has, but
+    does not list.
     """
     text = f"module {module!r} has no attribute {name!r}"
-    if name not in instead:
-        return AttributeError(text)
-    return AttributeError(f"{text}; {instead[name]}", obj=sys.modules[module])
+    owner = sys.modules[module]
+    if name in instead:
+        return AttributeError(f"{text}; {instead[name]}", obj=owner)
+    known = {*vars(owner), *beyond}
+    for word in swapped(name):
+        if word in known:
+            return AttributeError(f"{text}; did you mean {word!r}?", obj=owner)
+    return AttributeError(text)

@@ -1,13 +1,17 @@
 """What to write for the attributes of other libraries' arrays that `Array` lacks.
 
-Those of NumPy's arrays are all here, of PyTorch's and JAX's those that users write most.
+Those of NumPy's arrays are all here, of PyTorch's and JAX's those that users write most. With them
+are the misspelt names of our own attributes that Python has no guess for.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final, Never
 
-__all__ = ["INSTEAD", "MissingAttribute"]
+from ..core.spelling import swapped
+
+__all__ = ["INSTEAD", "MissingAttribute", "misspelt"]
 
 _GRADIENTS: Final = "arrays have no gradients: a tensor has, before xp.asarray(tensor)"
 _ASTYPE: Final = "use xp.astype(x, xp.{})"
@@ -111,13 +115,20 @@ class MissingAttribute:
     (CPython 3.11).
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, instead: str) -> None:
         self._name = name
-        self.__doc__ = f"Missing: {INSTEAD[name]}."
+        self._instead = instead
+        self.__doc__ = f"Missing: {instead}."
 
     def __get__(self, x: object, owner: type) -> Never:
         # With a name Python would append a guess to what to call instead.
         raise AttributeError(
-            f"{owner.__name__!r} object has no attribute {self._name!r}; {INSTEAD[self._name]}",
+            f"{owner.__name__!r} object has no attribute {self._name!r}; {self._instead}",
             obj=owner if x is None else x,
         )
+
+
+def misspelt(names: Iterable[str]) -> dict[str, str]:
+    """The words in which two letters of a public attribute changed places, and what was meant."""
+    public = [name for name in names if not name.startswith("_")]
+    return {word: f"did you mean {name!r}?" for name in public for word in swapped(name)}

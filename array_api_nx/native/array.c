@@ -554,9 +554,20 @@ static PyMethodDef array_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
+/* As the setter in frontend/array.py. */
+static int refuse_shape(PyObject *self, PyObject *value, void *closure)
+{
+    (void)self;
+    (void)value;
+    (void)closure;
+    PyErr_SetString(PyExc_AttributeError,
+                    "the shape of an array cannot be assigned; use x = x.reshape(shape)");
+    return -1;
+}
+
 static PyGetSetDef array_attributes[] = {
     {"_handle", array_get_handle, array_set_handle, NULL, NULL},
-    {"shape", get_shape, NULL, "Sizes of the axes.", NULL},
+    {"shape", get_shape, refuse_shape, "Sizes of the axes.", NULL},
     {"ndim", get_ndim, NULL, "Number of axes.", NULL},
     {"size", get_size, NULL, "Number of elements.", NULL},
     {"T", get_T, NULL,

@@ -45,7 +45,7 @@ def test_all_that_can_happen_to_a_test(
 ) -> None:
     monkeypatch.setenv("PYTEST_ADDOPTS", "--exitfirst")
     monkeypatch.setenv("ARRAY_API_TESTS_VERSION", "2021.12")
-    monkeypatch.setenv("ARRAY_API_NX_COLOUR", "green")
+    monkeypatch.setenv("ARRAY_API_NX_SLOW_TESTS", "green")
     monkeypatch.setenv("CI", "true")
     select = ("not upsets and not draws",)
     done = run(suite, Options(namespace, 1, workers=2, time_limit=1.0, select=select))

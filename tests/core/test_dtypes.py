@@ -232,11 +232,8 @@ def test_as_dtype_reads_what_numpy_reads():
     "obj", [None, "f2", np.dtype("U3"), np.float16, str, object, 3, [], {}, np.zeros(2), b"f4"]
 )
 def test_as_dtype_refuses_everything_else(obj):
-    with pytest.raises(
-        TypeError, match="must be one of this namespace's dtypes, a name or ty"
-    ) as e:
+    with pytest.raises(TypeError, match="must be one of this namespace's dtypes, a name or ty"):
         as_dtype(obj)
-    assert "use xp" not in str(e.value)
 
 
 def test_as_dtype_names_the_dtype_that_was_meant():

@@ -232,7 +232,7 @@ def test_a_mask_stands_for_all_its_axes():
         ((0, 0, 0), IndexError, r"names 3 axes, but the array has 2: shape \(2, 3\)"),
         ((..., 0, 0, 0), IndexError, "names 3 axes"),
         ((..., ...), IndexError, "only one ellipsis"),
-        (1.0, IndexError, "not float; convert sequences with asarray"),
+        (1.0, IndexError, r"not float; convert it with int\(\)"),
         ([0, 1], IndexError, "not list; convert sequences with asarray"),
         ("a", IndexError, "not str"),
         (((0, 1),), IndexError, "not tuple"),

@@ -92,6 +92,12 @@ def last_line(code: str) -> str:
         # A guess is all there is for names that NumPy does not have, either.
         ("xp.asaray", "'asaray'. Did you mean: 'asarray'?"),
         ("xp.linalg.choleski", "'choleski'. Did you mean: 'cholesky'?"),
+        # Python has none where letters of a short name changed places.
+        ("xp.maen", "has no attribute 'maen'; did you mean 'mean'?"),
+        ("xp.smu", "has no attribute 'smu'; did you mean 'sum'?"),
+        ("xp.meidan", "has no attribute 'meidan'; did you mean 'median'?"),
+        ("xp.linalg.slove", "has no attribute 'slove'; did you mean 'solve'?"),
+        ("xp.fft.fft_", "has no attribute 'fft_'. Did you mean: 'fft'?"),
     ],
 )
 def test_what_users_read(code, told, capsys):

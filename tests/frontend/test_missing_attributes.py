@@ -7,11 +7,13 @@ import inspect
 import pickle
 import pydoc
 import re
+import sys
 
 import numpy as np
 import pytest
 
 import array_api_nx as xp
+from array_api_nx.core.spelling import swapped
 from array_api_nx.frontend.missing_attributes import INSTEAD, MissingAttribute
 from tests.support.tables import for_each
 
@@ -60,6 +62,27 @@ def test_the_error_tells_the_mend_and_python_does_not_guess(name):
         assert hasattr(getattr(xp, owner) if owner else xp, function)
     for attribute in re.findall(r"\bx\.(\w+)", INSTEAD[name]):
         assert hasattr(xp.ones((2, 2)), attribute)
+
+
+def test_an_attribute_whose_letters_changed_places_is_guessed_as_a_name_is(capsys):
+    x = xp.ones((2, 2))
+    for name in (name for name in dir(x) if not name.startswith("_")):
+        for word in swapped(name) - {*dir(x)} - {*INSTEAD}:
+            with pytest.raises(AttributeError, match=f"'{word}'; did you mean '\\w+'\\?"):
+                getattr(x, word)
+            assert not hasattr(x, word)
+            assert word not in dir(x)
+    for code, told in (
+        ("x.maen()", "'Array' object has no attribute 'maen'; did you mean 'mean'?"),
+        ("x.shpe", "'shpe'. Did you mean: 'shape'?"),
+        ("x.astpye", "'astpye'; did you mean 'astype'?"),
+        ("x.reshap", "'reshap'. Did you mean: 'reshape'?"),
+    ):
+        try:
+            eval(code, {"x": x})
+        except AttributeError:
+            sys.__excepthook__(*sys.exc_info())
+        assert capsys.readouterr().err.splitlines()[-1].endswith(told)
 
 
 def test_arrays_do_not_list_them():
