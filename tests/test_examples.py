@@ -108,3 +108,17 @@ def test_a_name_that_no_row_has_is_refused() -> None:
     result = run("no such row")
     assert result.returncode == 2
     assert "no row's name contains no such row" in result.stderr
+
+
+def test_neighbours_and_centres_are_those_of_scikit_learn_and_numpy() -> None:
+    program = ROOT / "examples" / "neighbours.py"
+    done = subprocess.run(
+        [sys.executable, str(program), "--points", "1e4", "--turns", "1"],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    assert done.returncode == 0, done.stderr
+    told = [line.split("agrees") for line in done.stdout.splitlines()[1:]]
+    assert [len(parts) for parts in told] == [2] * 7
+    assert sum("array_api_nx" in name for name, _ in told) == 2

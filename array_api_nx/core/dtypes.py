@@ -221,9 +221,10 @@ def as_dtype(obj: object) -> DType:
     try:
         return SPELLINGS[obj]
     except (KeyError, TypeError):
+        meant = advice(obj, [dtype.name for dtype in ALL])
         raise TypeError(
             "a dtype must be one of this namespace's dtypes, a name or type that NumPy has for "
-            f"one, or bool, int, float, complex, not {shown(obj)}{advice(obj, [dtype.name for dtype in ALL])}"
+            f"one, or bool, int, float, complex, not {shown(obj)}{meant}"
         ) from None
 
 
