@@ -7,7 +7,12 @@ import inspect
 import pytest
 
 import array_api_nx as xp
+from array_api_nx.native import native
 from tests.support.tables import for_each
+
+needs_deferral = pytest.mark.skipif(
+    native is None, reason="without the extension nothing is deferred on cpu"
+)
 
 
 def pending(device: str = "cpu") -> tuple[xp.Array, xp.Array, xp.Array]:
@@ -21,6 +26,7 @@ def test_both_have_the_same_parameters():
     assert evaluate.parameters == explain.parameters
 
 
+@needs_deferral
 def test_several_arrays_are_explained_together():
     y, total, cosine = pending()
     told = xp.explain(y, total)
@@ -37,6 +43,7 @@ def test_several_arrays_are_explained_together():
     assert xp.explain(y, cosine).operations == 1
 
 
+@needs_deferral
 def test_a_value_that_only_fills_memory_is_explained_beside_others():
     filled = xp.full((1_000_000,), 3.0)
     told = xp.explain(pending()[2], filled)
@@ -71,4 +78,4 @@ def test_what_is_no_array_is_an_error_that_says_where_it_is(function):
         function(y, 3)
     with pytest.raises(TypeError, match=r"what is in argument 1 must be .* not a NoneType"):
         function((y, {"a": None}))
-    assert xp.explain(y).pending
+    assert xp.explain(y).pending == (native is not None)
