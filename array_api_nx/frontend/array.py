@@ -35,8 +35,7 @@ def _attribute(slot: str, doc: str) -> Any:
 class Array:
     """A multi-dimensional array.
 
-    Made by the namespace's functions (``asarray``, ``zeros``, ...), not by calling this class,
-    which gives a shell without contents for them to fill.
+    Made by the namespace's functions (``asarray``, ``zeros``, ...), not by calling this class.
     Indexing with ints, slices, None and ``...`` gives a view of the same memory; indexing with
     arrays gives a copy. Arrays are mutable and so not hashable.
 
@@ -49,8 +48,7 @@ class Array:
     _dtype: DType
     _device: Device
 
-    # Above ndarray's, for libraries that ask who of two objects answers an operator.
-    __array_priority__ = 1000.0
+    __array_priority__ = 1000.0  # above ndarray's, for libraries that ask who answers an operator
 
     # ------------------------------------------------------------------ attributes
 
@@ -758,7 +756,7 @@ for _name, _instead in {**misspelt(vars(Array)), **INSTEAD}.items():
 MEANINGS: Final[dict[str, Any]] = dict(vars(Array))
 """What methods and operators mean, by their names; of attributes, the functions that get them."""
 
-for _name in ("shape", "ndim", "size", "T", "mT"):
+for _name in ("shape", "ndim", "size", "T", "mT", "__array_interface__"):
     MEANINGS[_name] = MEANINGS[_name].fget
 
 if native is not None:

@@ -439,7 +439,7 @@ def array_interface(x: Array) -> dict[str, object]:
         If the dtype is not uint8, or `asarray` of NumPy would not share the memory.
     """
     if x._dtype is not d.uint8 or not x._device.backend.shares_host:
-        raise AttributeError("only uint8 arrays in the host's memory have __array_interface__")
+        raise AttributeError("only uint8 arrays have __array_interface__, in the host's memory")
     array = to_numpy(x)
     # The block of memory is an object that keeps it, where an address would not.
     block, offset = array, 0

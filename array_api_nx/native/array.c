@@ -11,7 +11,7 @@
 
 /* What C answers itself or declines. */
 #define METHOD_LIST(M)                                                                          \
-    M(shape) M(ndim) M(size) M(T) M(mT)                                                         \
+    M(shape) M(ndim) M(size) M(T) M(mT) M(__array_interface__)                                  \
     M(__getitem__) M(__setitem__) M(__len__) M(__iter__)                                        \
     M(__bool__) M(__int__) M(__float__) M(__complex__) M(__index__)                             \
     M(__abs__) M(__invert__) M(__neg__) M(__pos__)                                              \
@@ -554,6 +554,17 @@ static PyMethodDef array_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
+/* NumPy asks for it before __array__, so that all arrays but those of bytes decline at once. */
+static PyObject *get_array_interface(PyObject *self, void *closure)
+{
+    (void)closure;
+    if (((Array *)self)->dtype == (PyObject *)dtypes[UINT8].descr) {
+        return ask_one(METHOD___array_interface__, self);
+    }
+    PyErr_SetString(PyExc_AttributeError, "only uint8 arrays have __array_interface__");
+    return NULL;
+}
+
 /* As the setter in frontend/array.py. */
 static int refuse_shape(PyObject *self, PyObject *value, void *closure)
 {
@@ -570,6 +581,8 @@ static PyGetSetDef array_attributes[] = {
     {"shape", get_shape, refuse_shape, "Sizes of the axes.", NULL},
     {"ndim", get_ndim, NULL, "Number of axes.", NULL},
     {"size", get_size, NULL, "Number of elements.", NULL},
+    {"__array_interface__", get_array_interface, NULL,
+     "For Pillow, and so of uint8 arrays alone; others have `__array__`.", NULL},
     {"T", get_T, NULL,
      "The transpose: a view with all axes in reverse order.", NULL},
     {"mT", get_mT, NULL,

@@ -253,8 +253,8 @@ static void multiply_tile(const Step *step, const View *left, const View *right,
     /* It is divided along its longer side. */
     const int by_row = rows >= columns;
     const npy_intp length = by_row ? rows : columns;
-    const npy_intp most = MAX_MULTIPLICATIONS / (step->inner * (by_row ? columns : rows));
-    const npy_intp part = most > 1 ? most : 1;
+    const npy_intp each = step->inner * (by_row ? columns : rows);
+    const npy_intp part = each < MAX_MULTIPLICATIONS ? MAX_MULTIPLICATIONS / (each + !each) : 1;
     for (npy_intp start = 0; start < length; start += part) {
         char *args[3] = {left->data + (by_row ? start * left->row : 0),
                          right->data + (by_row ? 0 : start * right->column),

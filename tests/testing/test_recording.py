@@ -150,7 +150,8 @@ def test_only_the_users_calls_are_recorded():
         with xp.testing.transfers():
             pass
     assert [call.name for call in calls] == [
-        *["linalg.slogdet", "extra.trapezoid", "Array.std", "Array.sum", "Array.__array_ufunc__"],
+        *["linalg.slogdet", "extra.trapezoid", "Array.std", "Array.__array_function__"],
+        *["Array.__array_ufunc__"],
         "extra.allclose",
     ]
 

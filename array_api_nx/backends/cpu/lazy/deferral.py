@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from math import prod
 from typing import Final
 
@@ -249,12 +250,21 @@ class DeferredExecution(NumPyMemory):
         result = None
         with lock:
             values, now = self._values(arguments, way.reads_shared)
-            value = self._built(build, values, way, report)
-            if now and value is not None:
+            copied = 0
+            while True:
+                try:
+                    value = build(*values, errors=way.errors)
+                except TooLarge:
+                    value = in_steps(
+                        partial(build, *values, errors=way.errors),
+                        lambda node: self._shorten(node, report),
+                    )
+                if not now or value is None or copied:
+                    break
                 copied = prod(value[0].shape) // _MANY_TIMES
-                if copied > limits.tracked:
-                    values, now = self._values(arguments, way.reads_shared, copied)
-                    value = self._built(build, values, way, report)
+                if copied <= limits.tracked:
+                    break
+                values, now = self._values(arguments, way.reads_shared, copied)
             if value is not None:
                 node, view = value
                 # The fields are set here because Storage's and tensor_over's calls take longer.
@@ -276,21 +286,6 @@ class DeferredExecution(NumPyMemory):
         if report:
             fperrors.report(report)
         return result
-
-    def _built(
-        self,
-        build: Callable[..., Value | None],
-        values: Sequence[object],
-        way: policy.Way,
-        report: evaluation.Report,
-    ) -> Value | None:
-        try:
-            return build(*values, errors=way.errors)
-        except TooLarge:
-            return in_steps(
-                lambda: build(*values, errors=way.errors),
-                lambda node: self._shorten(node, report),
-            )
 
     def _values(
         self, arguments: Sequence[object], reads_shared: bool, copied: int = 0

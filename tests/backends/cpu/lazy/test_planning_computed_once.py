@@ -84,6 +84,7 @@ def loop(seed: int) -> tuple[Program, list[NDArray]]:
     return compiled if is_compiled else program, start
 
 
+@pytest.mark.filterwarnings("ignore:a compiled function has more than 1,000 steps")
 @pytest.mark.parametrize("first", range(0, 120, 10))
 def test_no_operation_of_a_loop_is_computed_twice(
     first: int, monkeypatch: pytest.MonkeyPatch
