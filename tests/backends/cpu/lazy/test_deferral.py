@@ -354,7 +354,7 @@ def test_evaluate_computes_all_its_arguments(x):
         assert xp.evaluate() is None
 
 
-@pytest.mark.parametrize("value", [1.0, None, "x", [1.0], np.ones(2), np.float64(1.0)], ids=repr)
+@pytest.mark.parametrize("value", [1.0, None, "x", [1.0]], ids=repr)
 def test_evaluate_takes_arrays(value, x):
     with pytest.raises(TypeError):
         xp.evaluate(value)
