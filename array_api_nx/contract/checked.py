@@ -63,6 +63,10 @@ class CheckedBackend(CheckedMatrices):
         CheckedCall(self.inner, "shape", x=x).handles(x)
         return self.inner.shape(x)
 
+    def sizes(self, x: Handle) -> tuple[int | None, ...]:
+        CheckedCall(self.inner, "sizes", x=x).handles(x)
+        return self.inner.sizes(x)
+
     def dtype(self, x: Handle) -> DType:
         CheckedCall(self.inner, "dtype", x=x).handles(x)
         return self.inner.dtype(x)

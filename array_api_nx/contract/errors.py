@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["CannotCompileError", "EngineError", "LimitError"]
+__all__ = ["CannotCompileError", "EngineError", "LimitError", "no_identity"]
 
 
 class EngineError(RuntimeError):
@@ -19,3 +19,12 @@ class LimitError(RuntimeError):
     No TypeError, ValueError or IndexError, which code that tries one way after the other would
     swallow.
     """
+
+
+def no_identity(name: str, shape: tuple[int, ...], axis: object) -> ValueError:
+    """The error for an extreme of no elements; `axis` is what was asked for, None for all."""
+    where = "" if axis is None else f" over axis {axis}"
+    return ValueError(
+        f"{name}{where} of an array of shape {shape} is undefined: there are no elements and "
+        "no identity; test x.size first"
+    )

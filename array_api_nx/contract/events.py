@@ -137,6 +137,7 @@ _SPELLINGS: Final = {
     "__dlpack__": "from_dlpack(x)",
     "_export": "from_dlpack(x)",
     "__float__": "float(x)",
+    "__len__": "len(x)",
     "__format__": "format(x)",
     "__getitem__": "x[key]",
     "__index__": "operator.index(x)",
@@ -148,6 +149,9 @@ _SPELLINGS: Final = {
     "__str__": "str(x)",
     "_restore": "pickle.loads(...)",
     "item": "x.item()",
+    "nbytes": "x.nbytes",
+    "shape": "x.shape",
+    "size": "x.size",
     "to_device": "x.to_device(...)",
     "tolist": "x.tolist()",
 }

@@ -36,7 +36,16 @@ class Handles(ABC):
 
     @abstractmethod
     def shape(self, x: Handle) -> tuple[int, ...]:
-        """The shape of `x`. Backend must: answer without computing anything."""
+        """The shape of `x`. Backend must: answer without computing anything but `sizes` that are
+        None."""
+
+    def sizes(self, x: Handle) -> tuple[int | None, ...]:
+        """The shape of `x`; None for a size that depends on elements, and is not known yet.
+
+        Backend must: answer without computing anything. `reduce` and `var` over an axis of unknown
+        size compute nothing either; they raise ValueError for an extreme of no elements later.
+        """
+        return self.shape(x)
 
     @abstractmethod
     def dtype(self, x: Handle) -> DType:

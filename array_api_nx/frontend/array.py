@@ -67,7 +67,7 @@ class Array:
     @property
     def ndim(self) -> int:
         """Number of axes."""
-        return len(self._device.backend.shape(self._handle))
+        return len(self._device.backend.sizes(self._handle))
 
     @property
     def size(self) -> int:

@@ -17,6 +17,7 @@ import numpy as np
 from ..config import current as current_settings
 from ..config import hints
 from ..contract import primitives as p
+from ..contract.errors import no_identity
 from ..contract.primitives import Primitive
 from ..core import dtypes as d
 from ..core.declined import DECLINED
@@ -697,16 +698,16 @@ def reduce(
             x = cast(x, compute)
     device = x._device
     backend = device.backend
-    shape = backend.shape(x._handle)
-    ndim = len(shape)
+    sizes = backend.sizes(x._handle)
+    ndim = len(sizes)
     if axis is None:
         axes = _ALL_AXES[ndim]
     elif type(axis) is int and 0 <= axis < ndim:
         axes = (axis,)
     else:
         axes = normalise_axes(axis, ndim)
-    if 0 in shape and op in _WITHOUT_IDENTITY and 0 in [shape[a] for a in axes]:
-        _refuse_empty(op, shape, axis)
+    if 0 in sizes and op in _WITHOUT_IDENTITY and 0 in [sizes[a] for a in axes]:
+        raise no_identity(op.name, backend.shape(x._handle), axis)
     if dtype is not None:
         result = dtype
         if dtype is x._dtype:
@@ -720,14 +721,6 @@ def reduce(
 
 _ALL_AXES: Final = [tuple(range(n)) for n in range(65)]
 _WITHOUT_IDENTITY: Final = frozenset({p.MAX, p.MIN})
-
-
-def _refuse_empty(op: Primitive, shape: tuple[int, ...], axis: object) -> NoReturn:
-    where = "" if axis is None else f" over axis {axis}"
-    raise ValueError(
-        f"{op.name}{where} of an array of shape {shape} is undefined: there are no elements and "
-        "no identity; test x.size first"
-    )
 
 
 def arg_reduce(op: Primitive, x: Array, axis: int | None, keepdims: bool) -> Array:
@@ -744,7 +737,7 @@ def arg_reduce(op: Primitive, x: Array, axis: int | None, keepdims: bool) -> Arr
     else:
         position = normalise_axis(axis, len(shape))
     if backend.shape(handle)[position] == 0:
-        _refuse_empty(op, shape, axis)
+        raise no_identity(op.name, shape, axis)
     handle = backend.arg_reduce(op, handle, position, keepdims)
     if axis is None and keepdims:
         handle = backend.reshape(handle, (1,) * len(shape))

@@ -395,7 +395,7 @@ def var(
     compute, result = operand_dtypes(p.VAR, x._dtype, x._device)
     handle = cast(x, compute)._handle
     backend = x._device.backend
-    axes = normalise_axes(axis, len(backend.shape(handle)))
+    axes = normalise_axes(axis, len(backend.sizes(handle)))
     return wrap(backend.var(handle, axes, keepdims, correction), result, x._device)
 
 

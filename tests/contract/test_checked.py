@@ -51,6 +51,7 @@ Break = Callable[[Backend], object]
 
 BROKEN: list[tuple[str, Break, str]] = [
     ("shape", lambda b: b.shape(np.ones(3)), "a handle of this backend"),
+    ("sizes", lambda b: b.sizes(np.ones(3)), "a handle of this backend"),
     ("dtype", lambda b: b.dtype(1.0), "a handle of this backend"),
     ("read_only_reason", lambda b: b.read_only_reason(None), "a handle of this backend"),
     ("to_host", lambda b: b.to_host([1.0]), "a handle of this backend"),

@@ -10,6 +10,7 @@ INHERITED = {
     "explain", "explain_program", "axis_order", "may_overlap", "prepare",
     "prepare_compiled",  # of what has elements
     "native", "from_native", "available_dtypes",
+    "sizes",  # of what is traced all are known
 }  # fmt: skip
 
 

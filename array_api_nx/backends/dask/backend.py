@@ -6,7 +6,7 @@ many primitives have mixins of their own: indexed.py and matrices.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from math import ceil, prod
 
@@ -23,33 +23,25 @@ from ...contract.replay import Run, prepare_around
 from ...contract.ufuncs import UfuncLoop
 from ...core import dtypes as d
 from ...core.dtypes import CANONICAL, DType
-from ...core.shape import broadcast_shapes
-from ..cpu.kernels import divide_by_count
 from .chunk_programs import build
-from .expressions import ChunkProgram, Step, chunk_handle, host, on_host, traced
+from .expressions import chunk_handle, host, on_host, task_settings
 from .indexed import IndexedAccess
 from .layers import (
-    ChunkIndex,
-    Chunks,
     Part,
-    Task,
-    blockwise,
-    combined,
     layer,
-    name_of,
-    partials,
     positions,
+    rechunked,
     starts,
     tidy,
-    tree,
 )
 from .matrices import Matrices
+from .reductions import Reductions
 from .views import DaskTensor
 
 __all__ = ["DaskBackend"]
 
 
-class DaskBackend(IndexedAccess, Matrices):
+class DaskBackend(Reductions, IndexedAccess, Matrices):
     """Executes primitives on chunks, here or on a cluster, when their results are asked for."""
 
     # ------------------------------------------------------------------ programs
@@ -127,20 +119,21 @@ class DaskBackend(IndexedAccess, Matrices):
     # ------------------------------------------------------------------ element by element
 
     def unary(self, op: Primitive, x: DaskTensor) -> DaskTensor:
-        return self.elementwise("unary", (op, x), x.shape, _result(op, x))
+        return self.elementwise("unary", (op, x), _result(op, x))
 
     def binary(
         self, op: Primitive, x1: Operand, x2: Operand, out: DaskTensor | None = None
     ) -> DaskTensor:
-        shape = broadcast_shapes(*[x.shape for x in (x1, x2) if type(x) is DaskTensor])
-        if out is not None and out.shape != shape:
-            raise ValueError(f"operands of shape {shape} do not fit an output of {out.shape}")
         operand = x1 if type(x1) is DaskTensor else x2
         notes = self._check_powers(operand, x2) if op is p.POW else ()
-        result = self.elementwise("binary", (op, x1, x2), shape, _result(op, operand))
+        result = self.elementwise("binary", (op, x1, x2), _result(op, operand))
         result.storage.notes += notes
         if out is None:
             return result
+        if out.shape != result.shape:
+            raise ValueError(
+                f"operands of shape {result.shape} do not fit an output of {out.shape}"
+            )
         self.assign(out, result)
         return out
 
@@ -162,145 +155,17 @@ class DaskBackend(IndexedAccess, Matrices):
         return notes
 
     def where(self, condition: DaskTensor, x1: Operand, x2: Operand) -> DaskTensor:
-        handles = [x for x in (condition, x1, x2) if type(x) is DaskTensor]
-        shape = broadcast_shapes(*[x.shape for x in handles])
-        return self.elementwise("where", (condition, x1, x2), shape, handles[1].dtype)
+        choices = [x for x in (x1, x2) if type(x) is DaskTensor]
+        return self.elementwise("where", (condition, x1, x2), choices[0].dtype)
 
     def apply(self, op: UfuncLoop, *operands: Operand) -> DaskTensor:
-        shape = broadcast_shapes(*[x.shape for x in operands if type(x) is DaskTensor])
-        return self.elementwise("apply", (op, *operands), shape, op.output)
+        return self.elementwise("apply", (op, *operands), op.output)
 
     def apply_multiple(self, op: UfuncLoop, *operands: Operand) -> tuple[DaskTensor, ...]:
         return tuple([self.apply(op.only(i), *operands) for i in range(len(op.outputs))])
 
     def cast(self, x: DaskTensor, dtype: DType) -> DaskTensor:
-        return self.elementwise("cast", (x, dtype), x.shape, dtype)
-
-    # ------------------------------------------------------------------ reductions and scans
-
-    def reduce(
-        self,
-        op: Primitive,
-        x: DaskTensor,
-        axes: tuple[int, ...],
-        keepdims: bool,
-        dtype: DType | None = None,
-    ) -> DaskTensor:
-        if not prod(x.shape):
-            return self.at_once("reduce", op, x, axes, keepdims, dtype)
-        if op is p.MEAN:
-            total = self.array(self.reduce(p.SUM, x, axes, keepdims, dtype))
-            count = float(prod([x.shape[axis] for axis in axes]))
-            call = partial(_divide, count)
-            return self.tensor(blockwise("mean", call, [total], total.chunks, total.dtype))
-        result = dtype or op.results[CANONICAL[x.dtype]]
-        merging = p.SUM if op is p.COUNT_NONZERO else op
-        return self._folded(
-            op.name,
-            x,
-            axes,
-            keepdims,
-            ("reduce", (op, axes, True, dtype)),
-            partial(_merge, merging, CANONICAL[result]),
-            result,
-        )
-
-    def var(
-        self, x: DaskTensor, axes: tuple[int, ...], keepdims: bool, correction: float
-    ) -> DaskTensor:
-        if not prod(x.shape):
-            return self.at_once("var", x, axes, keepdims, correction)
-        array = tidy(self.array(x))
-        result = p.VAR.results[CANONICAL[x.dtype]]
-        moments = partials("moments", array, partial(_moments, axes))
-        return self.tensor(
-            tree(
-                "var",
-                moments,
-                axes,
-                _merge_moments,
-                partial(_variance, axes, keepdims, correction, result),
-                _reduced(array.chunks, axes, keepdims),
-                result,
-            )
-        )
-
-    def _folded(
-        self,
-        label: str,
-        x: DaskTensor,
-        axes: tuple[int, ...],
-        keepdims: bool,
-        step: Step,
-        merge: Callable[[list[Part]], Part],
-        dtype: DType,
-    ) -> DaskTensor:
-        """What waits for `x` and one more step, in a single task per chunk, folded over `axes`."""
-        steps, leaves, last = traced(x.value(self.grid), self.grid)
-        method, arguments = step
-        program = ChunkProgram(
-            [*steps, (method, (arguments[0], last, *arguments[1:]))], len(leaves)
-        )
-        cut, chunks = combined(leaves, x.shape, self.grid)
-        ones = tuple([(1,) * len(c) if i in axes else c for i, c in enumerate(chunks)])
-        first = blockwise(program.label, program, cut, ones, dtype)
-        finish = _kept if keepdims else partial(_squeezed, axes)
-        return self.tensor(
-            tree(label, first, axes, merge, finish, _reduced(chunks, axes, keepdims), dtype)
-        )
-
-    def arg_reduce(self, op: Primitive, x: DaskTensor, axis: int, keepdims: bool) -> DaskTensor:
-        if not prod(x.shape):
-            return self.at_once("arg_reduce", op, x, axis, keepdims)
-        array = tidy(self.array(x))
-        extremes = partials(op.name, array, partial(_extreme, op, axis), axis)
-        return self.tensor(
-            tree(
-                op.name,
-                extremes,
-                (axis,),
-                partial(_merge_extremes, op, axis),
-                partial(_position, axis, keepdims),
-                _reduced(array.chunks, (axis,), keepdims),
-                d.int64,
-            )
-        )
-
-    def scan(
-        self, op: Primitive, x: DaskTensor, axis: int, dtype: DType | None = None
-    ) -> DaskTensor:
-        if not prod(x.shape):
-            return self.at_once("scan", op, x, axis, dtype)
-        array = tidy(self.array(x))
-        result = dtype or op.results[CANONICAL[x.dtype]]
-        call = partial(_scan, op, axis, dtype)
-        inner = layer(
-            op.name,
-            {index: (call, (array.name, *index)) for index in positions(array.numblocks)},
-            [array],
-            array.chunks,
-            result,
-        )
-        ones = (*array.chunks[:axis], (1,) * array.numblocks[axis], *array.chunks[axis + 1 :])
-        carried: dict[ChunkIndex, Task] = {}
-        joined: dict[ChunkIndex, Task] = {}
-        # What is carried past a chunk is what was carried up to it, and its total.
-        name = name_of("carry")
-        for index in positions(array.numblocks):
-            before = (*index[:axis], index[axis] - 1, *index[axis + 1 :])
-            key = (inner.name, *index)
-            if index[axis] == 0:
-                joined[index] = key
-                carried[index] = (partial(_last, axis), key)
-            else:
-                joined[index] = (partial(_carried, op), (name, *before), key)
-                carried[index] = (
-                    partial(_carried, op),
-                    (name, *before),
-                    (partial(_last, axis), key),
-                )
-        carry = layer("carry", carried, [inner], ones, result, name)
-        return self.tensor(layer(op.name, joined, [inner, carry], array.chunks, result))
+        return self.elementwise("cast", (x, dtype), dtype)
 
     # ------------------------------------------------------------------ sorting and searching
 
@@ -313,7 +178,7 @@ class DaskBackend(IndexedAccess, Matrices):
         return self.along("argsort", x, (axis,), {}, d.int64, axis, **options)
 
     def searchsorted(self, x: DaskTensor, values: DaskTensor, *, right: bool) -> DaskTensor:
-        ordered = self.array(x).rechunk({0: -1})
+        ordered = rechunked(self.array(x), {0: -1})
         array = self.array(values)
         call = partial(_searched, right)
         tasks = {
@@ -366,7 +231,7 @@ class DaskBackend(IndexedAccess, Matrices):
         # Chunks get longer; they are cut before, so that they do not get too long.
         sizes = array.chunks[axis]
         most = max(1, max(sizes) * array.shape[axis] // total)
-        array = array.rechunk({axis: tuple(_cut(sizes, most))})
+        array = rechunked(array, {axis: tuple(_cut(sizes, most))})
         begins = starts(array.chunks[axis])
         parts = [counts[b : b + n] for b, n in zip(begins, array.chunks[axis], strict=True)]
         tasks = {
@@ -385,12 +250,6 @@ def _cut(sizes: tuple[int, ...], most: int) -> list[int]:
 
 def _result(op: Primitive, x: Handle) -> DType:
     return op.results[CANONICAL[x.dtype]]
-
-
-def _reduced(chunks: Chunks, axes: tuple[int, ...], keepdims: bool) -> Chunks:
-    if keepdims:
-        return tuple([(1,) if i in axes else c for i, c in enumerate(chunks)])
-    return tuple([c for i, c in enumerate(chunks) if i not in axes])
 
 
 # ---------------------------------------------------------------------- tasks
@@ -418,7 +277,9 @@ def _drawn(
     handles = iter([chunk_handle(array) for array in arrays])
     parameters = tuple([next(handles) if x is None else x for x in scalars])
     first += skipped
-    return host.to_host(host.draw(kind, key, base, first, n, dtype, low, span, parameters))
+    with task_settings():
+        drawn = host.draw(kind, key, base, first, n, CANONICAL[dtype], low, span, parameters)
+        return host.to_host(drawn)
 
 
 def _arange(
@@ -467,47 +328,6 @@ def _linspace(
     return values.astype(dtype, copy=False)
 
 
-def _divide(count: float, total: Part) -> NDArray:
-    return np.asarray(divide_by_count(np.asarray(total), count))
-
-
-def _merge(op: Primitive, dtype: DType, parts: list[NDArray]) -> NDArray:
-    stacked = np.stack([np.asarray(part) for part in parts])
-    given = dtype if op in (p.SUM, p.PROD) else None
-    merged: NDArray = on_host("reduce", op, stacked, (0,), False, given)
-    return merged
-
-
-def _kept(chunk: Part) -> NDArray:
-    return np.asarray(chunk)
-
-
-def _squeezed(axes: tuple[int, ...], chunk: Part) -> NDArray:
-    return np.asarray(chunk).squeeze(axes)
-
-
-def _scan(op: Primitive, axis: int, dtype: DType | None, chunk: Part) -> NDArray:
-    scanned: NDArray = on_host("scan", op, chunk, axis, dtype)
-    return scanned
-
-
-_CARRYING = {
-    p.CUMULATIVE_SUM: p.ADD,
-    p.CUMULATIVE_PROD: p.MULTIPLY,
-    p.CUMULATIVE_MAX: p.MAXIMUM,
-    p.CUMULATIVE_MIN: p.MINIMUM,
-}
-
-
-def _carried(op: Primitive, before: Part, chunk: Part) -> NDArray:
-    joined: NDArray = on_host("binary", _CARRYING[op], before, chunk)
-    return joined
-
-
-def _last(axis: int, chunk: NDArray) -> NDArray:
-    return chunk.take([-1], axis)
-
-
 def _searched(right: bool, ordered: Part, values: Part) -> NDArray:
     found: NDArray = on_host("searchsorted", ordered, values, right=right)
     return found
@@ -515,67 +335,3 @@ def _searched(right: bool, ordered: Part, values: Part) -> NDArray:
 
 def _repeated(counts: NDArray, axis: int, chunk: NDArray) -> NDArray:
     return chunk.repeat(counts, axis)
-
-
-# A partial variance is how many elements there were, their mean, and the sum of their squared
-# distances from it. T. F. Chan, G. H. Golub, R. J. LeVeque, Updating formulae and a pairwise
-# algorithm for computing sample variances (1979).
-
-
-def _moments(axes: tuple[int, ...], chunk: Part) -> tuple[int, NDArray, NDArray]:
-    chunk = np.asarray(chunk)
-    count = prod([chunk.shape[axis] for axis in axes])
-    mean = on_host("reduce", p.MEAN, chunk, axes, True)
-    # n times the variance without correction; for complex numbers that is real.
-    spread = on_host("var", chunk, axes, True, 0)
-    return count, mean, np.asarray(spread * spread.dtype.type(count))
-
-
-def _merge_moments(
-    parts: list[tuple[int, NDArray, NDArray]],
-) -> tuple[int, NDArray, NDArray]:
-    if len(parts) > 2:
-        half = len(parts) // 2
-        parts = [_merge_moments(parts[:half]), _merge_moments(parts[half:])]
-    if len(parts) == 1:
-        return parts[0]
-    (n1, mean1, spread1), (n2, mean2, spread2) = parts
-    n = n1 + n2
-    step = mean2 - mean1
-    squares = np.square(np.abs(step)).astype(spread1.dtype, copy=False)
-    return (
-        n,
-        np.asarray(mean1 + step * (n2 / n)),
-        np.asarray(spread1 + spread2 + squares * (n1 / n * n2)),
-    )
-
-
-def _variance(
-    axes: tuple[int, ...],
-    keepdims: bool,
-    correction: float,
-    dtype: DType,
-    moments: tuple[int, NDArray, NDArray],
-) -> NDArray:
-    n, _, spread = moments
-    freedom = n - correction
-    result = np.asarray(divide_by_count(spread, freedom if freedom > 0 else np.nan))
-    return result if keepdims else result.squeeze(axes)
-
-
-def _extreme(op: Primitive, axis: int, chunk: Part, start: int) -> tuple[NDArray, NDArray]:
-    found = on_host("arg_reduce", op, chunk, axis, True)
-    return np.take_along_axis(np.asarray(chunk), found, axis), found + start
-
-
-def _merge_extremes(
-    op: Primitive, axis: int, parts: list[tuple[NDArray, NDArray]]
-) -> tuple[NDArray, NDArray]:
-    values = np.concatenate([part[0] for part in parts], axis)
-    places = np.concatenate([part[1] for part in parts], axis)
-    found = on_host("arg_reduce", op, values, axis, True)
-    return np.take_along_axis(values, found, axis), np.take_along_axis(places, found, axis)
-
-
-def _position(axis: int, keepdims: bool, part: tuple[NDArray, NDArray]) -> NDArray:
-    return part[1] if keepdims else part[1].squeeze(axis)

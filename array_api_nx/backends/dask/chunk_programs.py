@@ -18,7 +18,6 @@ from typing import Final, NamedTuple, NoReturn, TypeAlias
 import dask.array as da
 import numpy as np
 
-from ...config import config_context
 from ...contract import primitives as p
 from ...contract.errors import CannotCompileError
 from ...contract.numpy_dtypes import NDArray
@@ -28,8 +27,8 @@ from ...core.real import evaluated
 from ...core.shape import broadcast_shapes
 from ...core.symbolic import KnownInts, bind
 from ...core.view import View
-from .expressions import chunk_handle, host
-from .layers import Chunks, Grid, Task, layer, positions, tidy
+from .expressions import chunk_handle, host, task_settings
+from .layers import Chunks, Grid, Task, layer, positions, rechunked, tidy
 
 __all__ = ["BlockProgram", "build"]
 
@@ -305,11 +304,11 @@ class BlockProgram:
 
     def __call__(self, sizes: KnownInts, *chunks: NDArray) -> tuple[NDArray, ...]:
         """`sizes` are those of the chunk of the frame."""
-        with config_context(num_threads=1, progress=False):
+        with task_settings():
             run = self._runs.get(sizes)
             if run is None:
                 run = self._runs[sizes] = host.prepare(self.at(sizes), ())
-            given = [chunk_handle(np.asarray(chunk, order="C")) for chunk in chunks]
+            given = [chunk_handle(chunk) for chunk in chunks]
             return tuple([host.to_host(result) for result in run(*given)])
 
     def at(self, sizes: KnownInts) -> Program:
@@ -354,7 +353,7 @@ class BlockProgram:
         frame = self._chunks(arrays, grid)
         indices = list(positions([len(sizes) for sizes in frame]))
         pieces = {i: _chunks_of(values[i].shape, cuts, frame) for i, cuts in self.cuts.items()}
-        given = {i: x.rechunk(pieces[i]) for i, x in enumerate(arrays) if i in pieces}
+        given = {i: rechunked(x, pieces[i]) for i, x in enumerate(arrays) if i in pieces}
         unused = [np.empty((), x.dtype) for x in arrays]
         tasks = {}
         for index in indices:

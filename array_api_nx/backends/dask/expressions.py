@@ -7,31 +7,39 @@ computed in one pass over memory, whatever the number of operations.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from math import prod
 from typing import Final, NamedTuple, TypeAlias, final
 
 import dask.array as da
 import numpy as np
 
-from ...config import config_context
+from ...config import DEFAULTS, config_context
 from ...contract.backend import Handle
 from ...contract.numpy_dtypes import NDArray, suitable
 from ...contract.program import Argument
-from ...core.dtypes import DType
+from ...core.dtypes import CANONICAL, DType
+from ...core.shape import broadcast_shapes
 from ..cpu import CPUBackend
-from .layers import Grid, Part, blockwise, combined
+from .layers import Chunks, Grid, Part, blockwise, combined
 
 __all__ = [
+    "SELECT",
     "ArraySource",
     "ChunkProgram",
     "Expression",
+    "Mask",
     "Step",
     "StorageValue",
     "bound",
     "chunk_handle",
+    "counted",
     "host",
+    "is_same",
     "on_host",
+    "task_settings",
     "traced",
+    "whole_shape",
 ]
 
 host: Final = CPUBackend()
@@ -41,8 +49,19 @@ host.device_name = ""
 _MAX_STEPS: Final = 200
 """Longer chains are cut into several tasks."""
 
+_MAX_WORDS: Final = 3
+"""Of a task's name. Dask joins the names of tasks that it fuses, and cuts what gets too long."""
+
+_NAMED_BY_PRIMITIVE: Final = ("unary", "binary", "reduce", "apply")
+
 Step: TypeAlias = tuple[str, tuple[Argument, ...]]
-"""A method of the CPU backend and its arguments."""
+"""A method of the CPU backend, or `SELECT`, and its arguments."""
+
+SELECT: Final = "select"
+"""The step that takes out of a chunk what a mask selects."""
+
+Sizes: TypeAlias = "tuple[int | None, ...]"
+"""A shape. None stands for the number of elements that a mask selects, while that is unknown."""
 
 
 @final
@@ -59,20 +78,34 @@ class ArraySource:
         Returns a da.Array whose layers no one else has.
     shape : tuple of int
     dtype : np.dtype
+    make_cut : callable, optional
+        Returns one that is cut into given chunks.
 
     Attributes
     ----------
     array : da.Array or None
         What was made for all readers.
+    reduced : da.Array or None
+        What was made for all reductions that need nothing else: each chunk goes as soon as they
+        have it. So a mean and a variance make or read the chunks once, if both are asked for
+        together.
     """
 
-    __slots__ = ("array", "dtype", "make", "shape")
+    __slots__ = ("array", "dtype", "make", "make_cut", "reduced", "shape")
 
-    def __init__(self, make: Callable[[], da.Array], shape: tuple[int, ...], dtype: DType) -> None:
+    def __init__(
+        self,
+        make: Callable[[], da.Array],
+        shape: tuple[int, ...],
+        dtype: DType,
+        make_cut: Callable[[Chunks], da.Array] | None = None,
+    ) -> None:
         self.make = make
+        self.make_cut = make_cut
         self.shape = shape
         self.dtype = dtype
         self.array: da.Array | None = None
+        self.reduced: da.Array | None = None
 
 
 @final
@@ -82,12 +115,14 @@ class Expression:
     Parameters
     ----------
     method : str
-        Of the CPU backend.
+        Of the CPU backend, or `SELECT`.
     arguments : tuple
         What it is called with. Values among them stand for their chunks.
-    shape : tuple of int
-        Of the result.
+    sizes : tuple of int or None
+        The shape of the result.
     dtype : np.dtype
+    mask : Mask or None
+        What decides the size that is None.
 
     Attributes
     ----------
@@ -95,31 +130,42 @@ class Expression:
         What it is for all that read it, if one of them needed a Dask array and it is small. Without
         that, what is computed step by step, each from the one before and with several readers,
         would take twice the tasks at every step.
+    known : StorageValue or None
+        The same elements as a value whose shape is known, once somebody needed that; see `counted`.
     size : int
         How many operations it consists of, those used twice counted twice.
     """
 
-    __slots__ = ("arguments", "array", "dtype", "method", "shape", "size")
+    __slots__ = ("arguments", "array", "dtype", "known", "mask", "method", "size", "sizes")
 
     def __init__(
         self,
         method: str,
         arguments: tuple[Argument, ...],
-        shape: tuple[int, ...],
+        sizes: Sizes,
         dtype: DType,
+        mask: Mask | None = None,
     ) -> None:
         self.method = method
         self.arguments = arguments
-        self.shape = shape
+        self.sizes = sizes
         self.dtype = dtype
+        self.mask = mask
         self.array: da.Array | None = None
+        self.known: StorageValue | None = None
         self.size: int = 1 + sum(
             [x.size for x in arguments if type(x) is Expression and x.array is None]
         )
 
     @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the result. Counts what a mask selects, if need be."""
+        known = counted(self)
+        return known.sizes if type(known) is Expression else known.shape  # type: ignore[return-value]
+
+    @property
     def operands(self) -> list[StorageValue]:
-        return [x for x in self.arguments if isinstance(x, Expression | ArraySource | da.Array)]
+        return [x for x in self.arguments if is_value(x)]
 
     def is_long(self) -> bool:
         """Whether there are so many operations that the next one should not join them."""
@@ -128,6 +174,89 @@ class Expression:
 
 StorageValue: TypeAlias = "Expression | ArraySource | da.Array"
 """What an array consists of."""
+
+
+@final
+class Mask:
+    """What selects elements whose number is not known yet.
+
+    Parameters
+    ----------
+    value : StorageValue
+        Of dtype bool.
+    shape : tuple of int
+    take : callable
+        Returns a da.Array of what the mask selects of a value, given that and the axis at which the
+        mask's own axes begin. Counts.
+    """
+
+    __slots__ = ("shape", "take", "value")
+
+    def __init__(
+        self,
+        value: StorageValue,
+        shape: tuple[int, ...],
+        take: Callable[[StorageValue, int], da.Array],
+    ) -> None:
+        self.value = value
+        self.shape = shape
+        self.take = take
+
+
+def counted(value: StorageValue) -> StorageValue:
+    """`value`, or the same elements as a value whose shape is known: its masks are counted."""
+    if type(value) is not Expression or value.mask is None:
+        return value
+    if value.known is None:
+        if value.method == SELECT:
+            x, _, axis, _ = value.arguments
+            value.known = value.mask.take(x, axis)
+        else:
+            arguments = tuple([counted(x) if is_value(x) else x for x in value.arguments])
+            shape = broadcast_shapes(*[x.shape for x in arguments if is_value(x)])
+            value.known = Expression(value.method, arguments, shape, value.dtype)
+    return value.known
+
+
+def whole_shape(value: Expression, mask: Mask) -> tuple[int, ...]:
+    """The shape over which a value that `mask` selects is computed: with all elements."""
+    axis = value.sizes.index(None)
+    sizes = [n for n in value.sizes if n is not None]
+    return (*sizes[:axis], *mask.shape, *sizes[axis:])
+
+
+def is_same(first: StorageValue, second: StorageValue) -> bool:
+    """Whether two values are known to have the same elements: the same operations on the same."""
+    if first is second:
+        return True
+    if type(first) is not Expression or type(second) is not Expression:
+        return False
+    if first.size != second.size:
+        return False
+    described = []
+    for value in (first, second):
+        nodes, leaves = _in_order(value)
+        numbers = {id(node): i for i, node in enumerate([*leaves, *nodes])}
+        steps = [
+            (
+                node.method,
+                node.dtype,
+                [numbers[id(x)] if is_value(x) else _exactly(x) for x in node.arguments],
+            )
+            for node in nodes
+        ]
+        described.append(([id(leaf) for leaf in leaves], steps))
+    return described[0] == described[1]
+
+
+def _exactly(x: Argument) -> object:
+    """Equal for arguments that do the same: 1, 1.0 and True do not, nor do 0.0 and -0.0."""
+    return (type(x), repr(x)) if isinstance(x, int | float | complex) else x
+
+
+def is_value(x: object) -> bool:
+    """Whether an argument of an expression stands for chunks."""
+    return isinstance(x, Expression | ArraySource | da.Array)
 
 
 class _Register(NamedTuple):
@@ -147,7 +276,7 @@ class ChunkProgram:
     """
 
     def __init__(self, steps: list[Step], chunks: int) -> None:
-        self.steps = steps
+        self.steps = [(method, tuple(map(_canonical, given))) for method, given in steps]
         self.chunks = chunks
         last: dict[int, int] = {}
         for i, (_, arguments) in enumerate(steps):
@@ -157,13 +286,14 @@ class ChunkProgram:
             self.released[i].append(register)
 
     def __call__(self, *chunks: Part) -> NDArray:
-        # Nobody writes to chunks, so that operations on them may be deferred. Dask has tasks for
-        # every core, and one thread each is enough.
-        with config_context(num_threads=1, progress=False):
-            registers: list[Handle] = [chunk_handle(chunk) for chunk in chunks]
+        # Nobody writes to chunks, so that operations on them may be deferred.
+        with task_settings():
+            given = [chunk_handle(chunk, row_major=self.is_ordered) for chunk in chunks]
+            registers: list[Handle] = given
             for (method, arguments), released in zip(self.steps, self.released, strict=True):
                 values = [registers[x.number] if type(x) is _Register else x for x in arguments]
-                registers.append(getattr(host, method)(*values))
+                call = _select if method == SELECT else getattr(host, method)
+                registers.append(call(*values))
                 del values
                 # What is still held would be stored.
                 for register in released:
@@ -171,6 +301,14 @@ class ChunkProgram:
             result = registers[-1]
             del registers
             return host.to_host(result)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return ChunkProgram, (self.steps, self.chunks)
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether rounding depends on the order in which elements are gone over."""
+        return bool(self.steps) and self.steps[-1][0] == "reduce"
 
     def __repr__(self) -> str:
         return f"<program of {len(self.steps)} steps>"
@@ -180,12 +318,22 @@ class ChunkProgram:
 
     @property
     def label(self) -> str:
-        """What it does, in a word or two."""
-        names = [
-            arguments[0].name if method in ("unary", "binary", "reduce", "apply") else method
-            for method, arguments in self.steps
-        ]
-        return names[0] if len(names) == 1 else f"{names[0]}-to-{names[-1]}"
+        """What it does, in a few words: what a dashboard calls its tasks.
+
+        Dask takes a key's words for the task's name up to the first that is not of letters alone.
+        """
+        names = list(
+            dict.fromkeys(
+                [
+                    arguments[0].name if method in _NAMED_BY_PRIMITIVE else method
+                    for method, arguments in self.steps
+                ]
+            )
+        )
+        words = [name.replace("_", "-") for name in names if name.replace("_", "").isalpha()]
+        if len(names) == 1 or not words:
+            return names[0]
+        return "-".join(words if len(words) <= _MAX_WORDS else [words[0], "to", words[-1]])
 
 
 def _in_order(value: Expression) -> tuple[list[Expression], list[StorageValue]]:
@@ -209,12 +357,24 @@ def _in_order(value: Expression) -> tuple[list[Expression], list[StorageValue]]:
     return steps, leaves
 
 
-def traced(value: StorageValue, grid: Grid) -> tuple[list[Step], list[da.Array], _Register]:
-    """The steps of `value`, the arrays that they begin with, and the register of the result."""
-    if type(value) is not Expression or value.array is not None:
-        return [], [bound(value, grid)], _Register(0)
-    nodes, leaves = _in_order(value)
-    arrays = [bound(leaf, grid) for leaf in leaves]
+def traced(
+    value: StorageValue, grid: Grid, *, reduced: bool = False
+) -> tuple[list[Step], list[da.Array], _Register]:
+    """The steps of `value`, the arrays that they begin with, and the register of the result.
+
+    `reduced` says that a reduction of it is all that the arrays are made for.
+    """
+    nodes: list[Expression] = []
+    leaves = [value]
+    if type(value) is Expression and value.array is None:
+        nodes, leaves = _in_order(value)
+    source = leaves[0]
+    if reduced and len(leaves) == 1 and type(source) is ArraySource:
+        if source.reduced is None:
+            source.reduced = bound(source, grid)
+        arrays = [source.reduced]
+    else:
+        arrays = [bound(leaf, grid) for leaf in leaves]
     registers: dict[int, _Register] = {}
     for node in (*leaves, *nodes):
         registers[id(node)] = _Register(len(registers))
@@ -226,6 +386,7 @@ def traced(value: StorageValue, grid: Grid) -> tuple[list[Step], list[da.Array],
 
 def bound(value: StorageValue, grid: Grid) -> da.Array:
     """`value` as a Dask array."""
+    value = counted(value)
     if isinstance(value, da.Array):
         return value
     if value.array is not None:
@@ -242,12 +403,26 @@ def bound(value: StorageValue, grid: Grid) -> da.Array:
     return array
 
 
+def task_settings() -> AbstractContextManager[object]:
+    """The settings under which tasks compute, in any thread of any process.
+
+    They do not depend on who asks for the result: what is deferred decides how sums are rounded.
+    Dask has tasks for every core, and one thread each is enough.
+    """
+    return config_context(
+        num_threads=1,
+        progress=False,
+        fusion=DEFAULTS.fusion,
+        fusion_threshold=DEFAULTS.fusion_threshold,
+    )
+
+
 def on_host(method: str, *arguments: Argument, **options: Argument) -> Part:
     """Call a method of the CPU backend with NumPy arrays for handles, and returning them.
 
     A task of its own: with several results, a tuple.
     """
-    with config_context(num_threads=1, progress=False):
+    with task_settings():
         result = getattr(host, method)(*[_handle(x) for x in arguments], **options)
         if isinstance(result, tuple):
             return tuple([host.to_host(x) for x in result])
@@ -255,12 +430,31 @@ def on_host(method: str, *arguments: Argument, **options: Argument) -> Part:
 
 
 def _handle(x: Argument) -> Argument:
-    return chunk_handle(x) if isinstance(x, np.ndarray | np.generic) else x
+    return chunk_handle(x) if isinstance(x, np.ndarray | np.generic) else _canonical(x)
 
 
-def chunk_handle(chunk: Part) -> Handle:
+def _canonical(x: Argument) -> Argument:
+    """A dtype as the one object that we have for it: pickles make others that equal it."""
+    return CANONICAL[x] if isinstance(x, np.dtype) else x
+
+
+def chunk_handle(chunk: Part, *, row_major: bool = True) -> Handle:
     """A chunk as a handle of `host`.
 
-    What came from another worker, or was cut out of records, may lie anywhere in memory.
+    What came from another worker, or was cut out of records, may lie anywhere in memory. How its
+    axes lie differs as well: a view of a chunk is one where it was made, and a copy on any other
+    worker. Sums and products are rounded alike for both if each has the strides of a row-major
+    array, which for axes of size 1 are of no other consequence.
     """
-    return host.from_host(suitable(np.asarray(chunk)), copy=False, lent=False)
+    array = np.asarray(chunk)
+    if row_major:
+        array = np.ascontiguousarray(array).reshape(-1).reshape(array.shape)
+    return host.from_host(suitable(array), copy=False, lent=False)
+
+
+def _select(x: Handle, mask: Handle, axis: int, ndim: int) -> Handle:
+    """What a mask of `ndim` axes, which may have others of size 1 after them, selects of `x`."""
+    shape = host.shape(mask)
+    if len(shape) > ndim:
+        mask = host.reshape(mask, shape[:ndim])
+    return host.index_get(x, (*[None] * axis, mask))

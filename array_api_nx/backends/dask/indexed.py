@@ -1,7 +1,7 @@
 """Indexed access of the Dask backend.
 
 Integer indices are computed when they are used: they say which chunks are read and written. Of a
-mask only the number of elements that it selects per chunk is.
+mask only the number of elements that it selects per chunk is, when somebody asks for a shape.
 """
 
 from __future__ import annotations
@@ -19,8 +19,20 @@ from ...contract.numpy_dtypes import NDArray
 from ...contract.program import Argument
 from ...core import dtypes as d
 from ...core.shape import broadcast_shapes
-from .expressions import on_host
-from .layers import ChunkIndex, Part, Task, batched, layer, partials, positions, starts, tidy, tree
+from .expressions import SELECT, Expression, Mask, StorageValue, bound, counted, on_host
+from .layers import (
+    ChunkIndex,
+    Part,
+    Task,
+    batched,
+    layer,
+    partials,
+    positions,
+    rechunked,
+    starts,
+    tidy,
+    tree,
+)
 from .scheduling import compute
 from .storage import DaskMemory
 from .views import DaskTensor, Permute, reshaped, stretched
@@ -29,7 +41,9 @@ __all__ = ["IndexedAccess"]
 
 _INT64: Final = d.int64
 _KEYS_NOTE: Final = "computed the index arrays: they say which chunks are needed"
-_COUNTS_NOTE: Final = "computed how many elements {} per chunk: the result's shape depends on it"
+_NONZERO_NOTE: Final = (
+    "computed how many elements are not zero per chunk: the result's shape depends on it"
+)
 
 
 class _Positions(NamedTuple):
@@ -59,7 +73,7 @@ class IndexedAccess(DaskMemory):
     def index_get(self, x: DaskTensor, keys: Keys) -> DaskTensor:
         mask = self._lone_mask(x, keys)
         if mask is not None:
-            return self._compressed(x, *mask)
+            return self._selected(x, *mask)
         whole, found = self._positions(x, keys)
         result = self._gathered(whole, found)
         return self.tensor(result, _KEYS_NOTE)
@@ -88,18 +102,32 @@ class IndexedAccess(DaskMemory):
         covered = x.shape[axis : axis + len(key.shape)]
         return (axis, key) if key.shape == covered and prod(x.shape) > 0 else None
 
-    def _compressed(self, x: DaskTensor, axis: int, mask: DaskTensor) -> DaskTensor:
-        shape = x.shape
+    def _selected(self, x: DaskTensor, axis: int, mask: DaskTensor) -> DaskTensor:
+        """What a mask selects; how many elements that is, is counted when it matters."""
+        # Whoever writes to the mask later writes to another value.
+        chosen, shape = self.copy(mask), mask.shape
+        trail = x.shape[axis + len(shape) :]
+        column = self.reshape(chosen, (*shape, *[1] * len(trail))) if trail else chosen
+        operands = [counted(self.joining(each)) for each in (x, column)]
+        sizes = (*x.shape[:axis], None, *trail)
+        take = partial(self._compressed, x.shape, chosen)
+        selection = Mask(counted(chosen.value(self.grid)), shape, take)
+        arguments = (*operands, axis, len(shape))
+        return self.tensor(Expression(SELECT, arguments, sizes, x.dtype, selection))
+
+    def _compressed(
+        self, shape: tuple[int, ...], mask: DaskTensor, x: StorageValue, axis: int
+    ) -> da.Array:
+        """What a mask selects of a value of `shape`, whose chunks are counted."""
         lead, trail = shape[:axis], shape[axis + len(mask.shape) :]
         flat = (prod(mask.shape),)
         # The mask has the chunks of what it selects from.
-        array = tidy(reshaped(self.array(x), (*lead, *flat, *trail), self.grid))
-        chosen = reshaped(self._small(mask), flat, self.grid).rechunk((array.chunks[axis],))
+        array = tidy(reshaped(bound(x, self.grid), (*lead, *flat, *trail), self.grid))
+        chosen = rechunked(reshaped(self._small(mask), flat, self.grid), (array.chunks[axis],))
         counts = self._counts(chosen)
-        note = _COUNTS_NOTE.format("the mask selects")
         kept = [i for i, count in enumerate(counts) if count]
         if not kept:
-            return self.from_chunks(np.empty((*lead, 0, *trail), x.dtype), note)
+            return da.from_array(np.empty((*lead, 0, *trail), x.dtype), chunks=-1, name=False)
         tasks = {}
         for index in positions(array.numblocks):
             if counts[index[axis]]:
@@ -108,7 +136,7 @@ class IndexedAccess(DaskMemory):
                 tasks[target] = (call, (array.name, *index), (chosen.name, index[axis]))
         sizes = tuple([counts[i] for i in kept])
         chunks = (*array.chunks[:axis], sizes, *array.chunks[axis + 1 :])
-        return self.tensor(layer("compress", tasks, [array, chosen], chunks, x.dtype), note)
+        return layer("compress", tasks, [array, chosen], chunks, x.dtype)
 
     def _small(self, x: DaskTensor) -> da.Array:
         """The array of `x`, which is computed and kept if it fits in a chunk."""
@@ -126,7 +154,7 @@ class IndexedAccess(DaskMemory):
 
     def nonzero(self, x: DaskTensor) -> tuple[DaskTensor, ...]:
         shape = x.shape
-        note = _COUNTS_NOTE.format("are not zero")
+        note = _NONZERO_NOTE
         if not prod(shape):
             return tuple([self.from_chunks(np.empty(0, _INT64)) for _ in shape])
         flat = tidy(reshaped(self._small(x), (prod(shape),), self.grid))
@@ -254,7 +282,7 @@ class IndexedAccess(DaskMemory):
                 )
             spread = stretched(given, shape, self.grid).transpose(np.argsort(order).tolist())
             spread = reshaped(spread, (n, *sizes), self.grid)
-            spread = spread.rechunk(((n,), *moved.chunks[ndim:]))
+            spread = rechunked(spread, ((n,), *moved.chunks[ndim:]))
             inputs.append(spread)
         if not n * prod(sizes):
             return x
@@ -313,7 +341,7 @@ class IndexedAccess(DaskMemory):
         found: _Distinct = compute(merged, why="the shape of a result depends on it")[0]
         note = "computed the distinct values: the result's shape depends on them"
         values = self.from_chunks(found.values, note)
-        ordered = self.array(values).rechunk((-1,))
+        ordered = rechunked(self.array(values), (-1,))
         nan = np.flatnonzero(found.values != found.values)
         # A NaN is where its own position is the first one.
         by_position = nan[np.argsort(found.indices[nan])]
@@ -342,7 +370,7 @@ class IndexedAccess(DaskMemory):
         if not prod(x.shape):
             return self.at_once("bincount", x, weights, length, extend=extend)
         array = tidy(self.array(x))
-        others = [] if weights is None else [self.array(weights).rechunk(array.chunks)]
+        others = [] if weights is None else [rechunked(self.array(weights), array.chunks)]
         dtype = _INT64 if weights is None else weights.dtype
         parts = partials("bincount", array, partial(_counted, length, extend), None, *others)
         if not extend:

@@ -6,6 +6,7 @@ Every task works on whole chunks, NumPy arrays, and never writes to one that it 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from itertools import product
 from math import ceil, prod
 from operator import itemgetter
@@ -30,11 +31,13 @@ __all__ = [
     "aligned",
     "batched",
     "blockwise",
+    "by_tasks",
     "combined",
     "layer",
     "name_of",
     "partials",
     "positions",
+    "rechunked",
     "starts",
     "tidy",
     "tree",
@@ -93,7 +96,23 @@ class Grid:
         chunks = [(x.shape[i],) if i in axes else sizes for i, sizes in enumerate(x.chunks)]
         if prod(map(max, chunks)) * x.dtype.itemsize > self.limit:
             chunks = list(self.chunks(x.shape, x.dtype, axes))
-        return x.rechunk(tuple(chunks))
+        return rechunked(x, tuple(chunks))
+
+
+def by_tasks() -> AbstractContextManager[object]:
+    """A context in which Dask cuts chunks anew by tasks like all others.
+
+    If there is a cluster when the array is made, Dask would have its workers exchange pieces by
+    themselves, and the array could be computed on that cluster alone.
+    """
+    context: AbstractContextManager[object] = dask.config.set({"array.rechunk.method": "tasks"})
+    return context
+
+
+def rechunked(x: da.Array, chunks: Any) -> da.Array:
+    """`x` in other chunks, given as to ``x.rechunk``."""
+    with by_tasks():
+        return x.rechunk(chunks)
 
 
 def name_of(label: str) -> str:
@@ -145,7 +164,7 @@ def tidy(x: da.Array) -> da.Array:
     """`x` without chunks of no elements, unless it has none at all."""
     if not x.size or all([all(sizes) for sizes in x.chunks]):
         return x
-    return x.rechunk(tuple([tuple([n for n in sizes if n]) for sizes in x.chunks]))
+    return rechunked(x, tuple([tuple([n for n in sizes if n]) for sizes in x.chunks]))
 
 
 def aligned(
@@ -173,7 +192,7 @@ def _cut(x: da.Array, outer: int, chunks: Sequence[tuple[int, ...]]) -> da.Array
     """`x` with the last of `chunks` on its first `outer` axes, but for those that broadcast."""
     last = chunks[len(chunks) - outer :]
     sizes = [c if n > 1 else (n,) for n, c in zip(x.shape, last, strict=False)]
-    return x.rechunk((*sizes, *x.chunks[outer:]))
+    return rechunked(x, (*sizes, *x.chunks[outer:]))
 
 
 def combined(

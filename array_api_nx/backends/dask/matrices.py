@@ -20,7 +20,7 @@ from ...contract.program import Argument
 from ...core.dtypes import CANONICAL, DType
 from ...core.shape import broadcast_shapes
 from .expressions import on_host
-from .layers import ChunkIndex, Part, Task, aligned, layer, positions, tidy, tree
+from .layers import ChunkIndex, Part, Task, aligned, layer, positions, rechunked, tidy, tree
 from .storage import DaskMemory
 from .views import DaskTensor
 
@@ -33,7 +33,7 @@ class Matrices(DaskMemory):
     # ------------------------------------------------------------------ matrices
 
     def matmul(self, x1: DaskTensor, x2: DaskTensor) -> DaskTensor:
-        first, second = self.array(x1), self.array(x2)
+        first, second = self.arrays(x1, x2)
         # A vector is a row or a column that the result lacks.
         lost = [axis for axis, x in ((-2, first), (-1, second)) if x.ndim == 1]
         first = first[None, :] if first.ndim == 1 else first
@@ -51,8 +51,8 @@ class Matrices(DaskMemory):
         # Products may be larger than what they are made of.
         chunks = self.grid.chunks((*batch, first.shape[-2], second.shape[-1]), first.dtype)
         if max(first.chunks[-2]) * max(second.chunks[-1]) * first.dtype.itemsize > self.grid.limit:
-            first = first.rechunk({first.ndim - 2: chunks[-2]})
-            second = second.rechunk({second.ndim - 1: chunks[-1]})
+            first = rechunked(first, {first.ndim - 2: chunks[-2]})
+            second = rechunked(second, {second.ndim - 1: chunks[-1]})
         # Axes: batch, rows, contracted, columns.
         left, right = first[..., None], second[..., None, :, :]
         shape = (*batch, first.shape[-2], first.shape[-1], second.shape[-1])
@@ -221,7 +221,7 @@ class Matrices(DaskMemory):
             return array
         count = -(-x.shape[0] // rows)
         size, more = divmod(x.shape[0], count)
-        return array.rechunk((tuple([size + (i < more) for i in range(count)]), (n,)))
+        return rechunked(array, (tuple([size + (i < more) for i in range(count)]), (n,)))
 
     def _tall_qr(self, x: DaskTensor) -> tuple[DaskTensor, DaskTensor]:
         """QR of a matrix in blocks of rows: of the blocks, and of what their R make up.
@@ -234,13 +234,13 @@ class Matrices(DaskMemory):
         blocks = range(len(rows))
         heights = tuple([min(height, n) for height in rows])
         tasks: dict[ChunkIndex, Task] = {(i, 0): (_r, (array.name, i, 0)) for i in blocks}
-        stacked = self.tensor(layer("r", tasks, [array], (heights, (n,)), array.dtype))
+        stacked = self.tensor(layer("qr", tasks, [array], (heights, (n,)), array.dtype))
         upper, r = self.qr(stacked, complete=False)
-        pieces = self.array(upper).rechunk((heights, (n,)))
+        pieces = rechunked(self.array(upper), (heights, (n,)))
         # Once more from the beginning: nobody may want Q, and the blocks need not be kept for it.
         array = self._rows(x)
         tasks = {(i, 0): (_q, (array.name, i, 0), (pieces.name, i, 0)) for i in blocks}
-        return self.tensor(layer("q", tasks, [array, pieces], (rows, (n,)), array.dtype)), r
+        return self.tensor(layer("qr", tasks, [array, pieces], (rows, (n,)), array.dtype)), r
 
 
 _CACHED: Final = 1 << 20
@@ -270,6 +270,8 @@ def _triangle(block: NDArray) -> NDArray:
 def _q(block: NDArray, factor: NDArray) -> NDArray:
     """The rows of Q for a block whose R of `_r` is a block of a matrix with the Q `factor`."""
     tiles, rest = _tiles(block)
+    # Products of small matrices may be rounded as their axes lie.
+    factor = np.ascontiguousarray(factor)
     n = block.shape[1]
     q, r = np.linalg.qr(tiles)
     q_rest, r_rest = np.linalg.qr(rest)

@@ -25,7 +25,7 @@ __all__ = ["client", "compute", "persist"]
 def compute(*arrays: da.Array, why: str) -> tuple[Native, ...]:
     """What the arrays consist of; `why` says what needs that, to those who listen."""
     evaluated("dask", why)
-    with _suited(arrays), _explaining(), _bar(client()):
+    with _suited(), _explaining(), _bar(client()):
         return dask.compute(*arrays)
 
 
@@ -34,7 +34,7 @@ def persist(arrays: Sequence[da.Array], progress: bool) -> tuple[da.Array, ...]:
     cluster = client()
     evaluated("dask", "evaluate was called")
     bar = ProgressBar() if progress and cluster is None else _bar(cluster)
-    with _suited(arrays), bar:
+    with _suited(), bar:
         kept = dask.persist(*arrays)
     if (progress or current().progress) and cluster is not None:
         from distributed import progress as follow
@@ -89,14 +89,14 @@ def _explaining() -> Iterator[None]:
 
 
 @contextmanager
-def _suited(arrays: Sequence[da.Array]) -> Iterator[None]:
+def _suited() -> Iterator[None]:
     """Settings for tasks that run in this process."""
     controller = _controller()
-    side_by_side = any([len(layer) > 1 for x in arrays for layer in x.dask.layers.values()])
     threads = nullcontext()
-    if side_by_side and controller is not None:
+    if controller is not None:
         # Dask has a thread per core already, and BLAS libraries wait for each other's threads by
-        # spinning. The workers of a cluster are told so by the cluster.
+        # spinning. The workers of a cluster are told so by the cluster; a task that has no other
+        # beside it has one thread as well, because decompositions are rounded otherwise by two.
         threads = controller.limit(limits=1, user_api="blas")
     with threads, _InOrder():
         yield

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from math import prod
+from typing import Final
 
 import dask
 import dask.array as da
@@ -18,13 +19,34 @@ from ...contract.numpy_dtypes import NDArray
 from ...contract.program import Argument
 from ...contract.strided import axis_order
 from ...core.dtypes import CANONICAL, DType
+from ...core.shape import broadcast_shapes
 from ...core.view import Selection, View
 from ...explain.explanation import Explanation
 from .explain import explanation, together
-from .expressions import ArraySource, Expression, StorageValue, bound, on_host
-from .layers import Grid, Part, batched, layer, name_of, positions, starts
+from .expressions import (
+    ArraySource,
+    Expression,
+    Mask,
+    Sizes,
+    StorageValue,
+    bound,
+    counted,
+    is_same,
+    on_host,
+)
+from .layers import Chunks, Grid, Part, batched, layer, name_of, positions, rechunked, starts
 from .scheduling import client, compute, persist
-from .views import Bitcast, DaskStorage, DaskTensor, Permute, Reshape, Slice, stretched
+from .views import (
+    Bitcast,
+    DaskStorage,
+    DaskTensor,
+    Movement,
+    Permute,
+    Reshape,
+    Slice,
+    followed,
+    stretched,
+)
 
 __all__ = ["DaskMemory"]
 
@@ -54,7 +76,9 @@ class DaskMemory(Backend):
 
     def tensor(self, value: StorageValue, *notes: str) -> DaskTensor:
         """A handle that shows `value`."""
-        return DaskTensor(DaskStorage(value, notes=notes), View.row_major(value.shape), value.dtype)
+        selected = type(value) is Expression and value.mask is not None
+        view = None if selected else View.row_major(value.shape)
+        return DaskTensor(DaskStorage(value, notes=notes), view, value.dtype)
 
     def from_chunks(self, array: NDArray, *notes: str) -> DaskTensor:
         """A handle over an ndarray that nobody writes to."""
@@ -70,25 +94,53 @@ class DaskMemory(Backend):
         """The Dask array of `x`."""
         return x.array(self.grid)
 
-    def elementwise(
-        self,
-        method: str,
-        arguments: tuple[Argument, ...],
-        shape: tuple[int, ...],
-        dtype: DType,
-    ) -> DaskTensor:
-        """A result that waits. Handles among `arguments` are what it is computed from."""
+    def arrays(self, *handles: DaskTensor) -> list[da.Array]:
+        """The Dask arrays of what one operation reads. An expression that several of them show, as
+        do ``x.T`` and ``x``, is computed once."""
+        wholes: dict[tuple[int, tuple[Movement, ...]], da.Array] = {}
+        storages = [x.storage for x in handles]
+        found = []
+        for x in handles:
+            if storages.count(x.storage) == 1 or x.is_computed:
+                found.append(self.array(x))
+                continue
+            # A source can be cut for the shape that it gets first.
+            first = x.path[:1] if x.path and type(x.path[0]) is Reshape else ()
+            key = id(x.storage), first
+            if key not in wholes:
+                wholes[key] = followed(x.storage.value, first, self.grid)
+            found.append(followed(wholes[key], x.path[len(first) :], self.grid))
+        return found
+
+    def elementwise(self, method: str, arguments: tuple[Argument, ...], dtype: DType) -> DaskTensor:
+        """A result that waits. Handles among `arguments` are what it is computed from.
+
+        Raises
+        ------
+        ValueError
+            If their shapes do not broadcast.
+        """
+        tensors = [x for x in arguments if type(x) is DaskTensor]
+        sizes, mask = _selected_alike(tensors) or (
+            broadcast_shapes(*[x.shape for x in tensors]),
+            None,
+        )
         values = []
         for x in arguments:
             if type(x) is DaskTensor:
-                value = x.value(self.grid)
-                if type(value) is Expression and value.is_long():
-                    value = bound(value, self.grid)
-                    x.storage.value = value
-                values.append(value)
+                value = self.joining(x)
+                values.append(value if mask is not None else counted(value))
             else:
                 values.append(x)
-        return self.tensor(Expression(method, tuple(values), shape, dtype))
+        return self.tensor(Expression(method, tuple(values), sizes, dtype, mask))
+
+    def joining(self, x: DaskTensor) -> StorageValue:
+        """What `x` shows, as an operand of one more operation in its task."""
+        value = x.value(self.grid)
+        if type(value) is Expression and value.is_long():
+            value = bound(value, self.grid)
+            x.storage.value = value
+        return value
 
     def along(
         self, method: str, x: DaskTensor, axes: tuple[int, ...], sizes: dict[int, int],
@@ -135,6 +187,9 @@ class DaskMemory(Backend):
 
     def shape(self, x: DaskTensor) -> tuple[int, ...]:
         return x.shape
+
+    def sizes(self, x: DaskTensor) -> Sizes:
+        return x.shape if x.is_counted else x.sizes
 
     def dtype(self, x: DaskTensor) -> DType:
         return CANONICAL[x.dtype]
@@ -250,13 +305,10 @@ class DaskMemory(Backend):
     ) -> DaskTensor:
         """An array whose chunks `call` makes, from where they begin, their shape, and the same
         chunks of other arrays of the shape."""
-        target = dtype
-        chunks = self.grid.chunks(shape, target)
-        begins = [starts(sizes) for sizes in chunks]
-        counts = [len(sizes) for sizes in chunks]
-        arrays = [self.array(x).rechunk(chunks) for x in parts]
 
-        def make() -> da.Array:
+        def make_cut(chunks: Chunks) -> da.Array:
+            begins = [starts(sizes) for sizes in chunks]
+            arrays = [rechunked(self.array(x), chunks) for x in parts]
             tasks = {
                 index: (
                     partial(
@@ -266,11 +318,14 @@ class DaskMemory(Backend):
                     ),
                     *[(array.name, *index) for array in arrays],
                 )
-                for index in positions(counts)
+                for index in positions([len(sizes) for sizes in chunks])
             }
-            return layer(label, tasks, arrays, chunks, target)
+            return layer(label, tasks, arrays, chunks, dtype)
 
-        return self.tensor(ArraySource(make, shape, target))
+        def make() -> da.Array:
+            return make_cut(self.grid.chunks(shape, dtype))
+
+        return self.tensor(ArraySource(make, shape, dtype, make_cut))
 
     # ------------------------------------------------------------------ movement
 
@@ -326,6 +381,32 @@ class DaskMemory(Backend):
             array = array[(0,) * (array.ndim - len(shape))] if array.ndim > len(shape) else array
             value = self.tensor(stretched(array, shape, self.grid))
         target.write(value.value(self.grid), self.grid)
+
+
+_SELECTED: Final = -1
+"""Stands for the unknown number of selected elements where shapes are compared."""
+
+
+def _selected_alike(tensors: Sequence[DaskTensor]) -> tuple[Sizes, Mask] | None:
+    """The sizes of what is computed element by element of what one mask selects, and the mask.
+
+    None if no mask selects them, if several do, or if others than numbers, and arrays that
+    broadcast to each selected element, are among the operands.
+    """
+    masks = [x.mask for x in tensors if x.mask is not None]
+    if not masks or not all([is_same(masks[0].value, mask.value) for mask in masks[1:]]):
+        return None
+    sizes = [tuple([_SELECTED if n is None else n for n in x.sizes]) for x in tensors]
+    try:
+        known = broadcast_shapes(*sizes)
+    except ValueError:
+        return None
+    if len(masks[0].shape) > 1:
+        # Over all elements, several axes stand in place of the one, and further ones before it.
+        last = len(known) - known.index(_SELECTED)
+        if any([x.mask is None and len(x.sizes) > last for x in tensors]):
+            return None
+    return tuple([None if n == _SELECTED else n for n in known]), masks[0]
 
 
 def _call(

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from functools import partial
 from math import prod
-from typing import NamedTuple, TypeAlias, final
+from typing import Final, NamedTuple, TypeAlias, final
 
 import dask.array as da
 import numpy as np
@@ -20,8 +20,19 @@ from ...contract.numpy_dtypes import NDArray
 from ...core.dtypes import DType
 from ...core.symbolic import KnownInts
 from ...core.view import Selection, View
-from .expressions import ArraySource, StorageValue, bound
-from .layers import ChunkIndex, Chunks, Grid, Task, layer, positions, starts, tidy
+from .expressions import ArraySource, Expression, Mask, Sizes, StorageValue, bound, counted
+from .layers import (
+    ChunkIndex,
+    Chunks,
+    Grid,
+    Task,
+    by_tasks,
+    layer,
+    positions,
+    rechunked,
+    starts,
+    tidy,
+)
 
 __all__ = [
     "Bitcast",
@@ -32,6 +43,7 @@ __all__ = [
     "Permute",
     "Reshape",
     "Slice",
+    "followed",
     "reshaped",
     "stretched",
 ]
@@ -102,6 +114,10 @@ class Bitcast(NamedTuple):
         return _bitcast(part, whole.dtype)
 
 
+COUNTED: Final = (
+    "computed how many elements the mask selects per chunk: the result's shape depends on it"
+)
+
 Movement: TypeAlias = "Permute | Reshape | Expand | Slice | Bitcast"
 
 
@@ -163,28 +179,60 @@ class DaskTensor:
     storage : DaskStorage
     path : tuple of Movement
         From the storage's contents to what the handle shows.
-    view : View
-        How a row-major block would be read to show the same. It decides, as on the CPU, which
-        shapes need a copy and what is read-only.
     dtype : np.dtype
     kept : Kept or None
         What was read along the path.
+    source : tuple of (int, ArraySource) or None
+        The version of the storage, and what `value` returned for it.
     """
 
-    __slots__ = ("dtype", "kept", "path", "storage", "view")
+    __slots__ = ("_view", "dtype", "kept", "path", "source", "storage")
 
     def __init__(
         self,
         storage: DaskStorage,
-        view: View,
+        view: View | None,
         dtype: DType,
         path: tuple[Movement, ...] = (),
     ) -> None:
         self.storage = storage
-        self.view = view
+        self._view = view
         self.dtype = dtype
         self.path = path
         self.kept: Kept | None = None
+        self.source: tuple[int, ArraySource] | None = None
+
+    @property
+    def view(self) -> View:
+        """How a row-major block would be read to show the same.
+
+        It decides, as on the CPU, which shapes need a copy and what is read-only. The first time
+        it counts what a mask selects.
+        """
+        return self.count() if self._view is None else self._view
+
+    def count(self) -> View:
+        """Count what a mask selects, which nobody has needed so far; returns the `view`."""
+        self._view = View.row_major(self.storage.value.shape)
+        self.storage.notes.append(COUNTED)
+        return self._view
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether the shape is known already."""
+        return self._view is not None
+
+    @property
+    def mask(self) -> Mask | None:
+        """What selects its elements, if an operation need not know how many there are."""
+        value = self.storage.value
+        return value.mask if type(value) is Expression and not self.path else None
+
+    @property
+    def sizes(self) -> Sizes:
+        """The shape, but None in place of what `mask` decides."""
+        value = self.storage.value
+        return value.sizes if type(value) is Expression and not self.path else self.shape
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -241,16 +289,23 @@ class DaskTensor:
             return whole
         if isinstance(whole, da.Array) or self.is_computed:
             return self.array(grid)
-        return ArraySource(partial(_followed, whole, self.path, grid), self.shape, self.dtype)
+        version = self.storage.version
+        if self.source is None or self.source[0] != version:
+            # One for all uses in an expression, where it is made once.
+            make = partial(followed, whole, self.path, grid)
+            self.source = version, ArraySource(make, self.shape, self.dtype)
+        return self.source[1]
 
     def array(self, grid: Grid) -> da.Array:
         """What it shows, as a Dask array."""
         storage = self.storage
         if not self.path:
+            if self._view is None:
+                self.count()
             return bound(storage.value, grid)
         if self._still_kept is not None:
             return self._still_kept.array
-        array = _followed(storage.value, self.path, grid)
+        array = followed(storage.value, self.path, grid)
         if isinstance(storage.value, da.Array):
             self.kept = Kept(storage.version, array, False, None)
         return array
@@ -280,7 +335,7 @@ class DaskTensor:
         if self.path:
             self.kept = Kept(self.storage.version, array, True, elements)
         else:
-            value = self.storage.value
+            value = counted(self.storage.value)
             if elements is not None and not isinstance(value, da.Array):
                 # Those that wait for it read it as well.
                 value.array = array
@@ -318,12 +373,30 @@ def _before_expansion(last: Expand, movement: Movement) -> tuple[Movement, ...]:
     return Slice(tuple(selection)), Expand(tuple(expanded), tuple(kept))
 
 
-def _followed(whole: StorageValue, path: tuple[Movement, ...], grid: Grid) -> da.Array:
+def followed(whole: StorageValue, path: tuple[Movement, ...], grid: Grid) -> da.Array:
     """What `path` leads to from `whole`."""
-    array = bound(whole, grid)
+    array = None
+    if path and type(path[0]) is Reshape and type(whole) is ArraySource:
+        array = _cut_for(whole, path[0].shape, grid)
+    if array is None:
+        array = bound(whole, grid)
     for movement in path:
         array = movement.get(array, grid)
     return array
+
+
+def _cut_for(source: ArraySource, shape: tuple[int, ...], grid: Grid) -> da.Array | None:
+    """A 1-D source in chunks that are whole rows of `shape`, so that none has to be cut again.
+
+    None if that is impossible, or one chunk holds it all.
+    """
+    if source.make_cut is None or len(source.shape) != 1 or len(shape) < 2:
+        return None
+    row, itemsize = prod(shape[1:]), source.dtype.itemsize
+    if row * itemsize > grid.limit or source.shape[0] * itemsize <= grid.limit:
+        return None
+    (rows, _) = grid.chunks((shape[0], row), source.dtype, (1,))
+    return source.make_cut((tuple([n * row for n in rows]),))
 
 
 # ---------------------------------------------------------------------- movements of Dask arrays
@@ -345,11 +418,12 @@ def reshaped(x: da.Array, shape: tuple[int, ...], grid: Grid) -> da.Array:
         x = x[tuple([slice(None) if axis in long else 0 for axis in range(x.ndim)])]
         return x[tuple([slice(None) if n != 1 else None for n in shape])]
     x = tidy(x)
-    try:
-        return da.reshape(x, shape, limit=grid.limit)
-    except NotImplementedError:
-        # Dask merges axes and splits them, but not both at a time.
-        return da.reshape(da.reshape(x, (x.size,)), shape, limit=grid.limit)
+    with by_tasks():
+        try:
+            return da.reshape(x, shape, limit=grid.limit)
+        except NotImplementedError:
+            # Dask merges axes and splits them, but not both at a time.
+            return da.reshape(da.reshape(x, (x.size,)), shape, limit=grid.limit)
 
 
 def stretched(x: da.Array, shape: tuple[int, ...], grid: Grid) -> da.Array:
@@ -420,7 +494,7 @@ def _put_slice(whole: da.Array, selection: Selection, part: da.Array) -> da.Arra
                 places.append(None)
         axes.append(places)
         cuts.append(tuple(cut))
-    part = part.rechunk(tuple(cuts))
+    part = rechunked(part, tuple(cuts))
     tasks: dict[ChunkIndex, Task] = {}
     for index in positions(whole.numblocks):
         places = [places[i] for i, places in zip(index, axes, strict=True)]
@@ -446,7 +520,7 @@ def _bitcast(x: da.Array, dtype: DType) -> da.Array:
     chunks: Chunks = x.chunks
     if old != new:
         if any([n * old % new for n in x.chunks[-1]]):
-            x = x.rechunk({x.ndim - 1: -1})
+            x = rechunked(x, {x.ndim - 1: -1})
         chunks = (*x.chunks[:-1], tuple([n * old // new for n in x.chunks[-1]]))
     tasks = {index: (partial(_view, dtype), (x.name, *index)) for index in positions(x.numblocks)}
     return layer("bitcast", tasks, [x], chunks, dtype)

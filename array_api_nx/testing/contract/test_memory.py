@@ -62,6 +62,18 @@ def test_shape_and_dtype(backend: Backend) -> None:
             assert backend.dtype(x.handle) is dtype
 
 
+def test_sizes(backend: Backend) -> None:
+    x = case(backend, row_major, np.arange(5.0))
+    assert backend.sizes(x.handle) == (5,)
+    mask = case(backend, row_major, np.arange(5) > 2)
+    chosen = backend.index_get(x.handle, (mask.handle,))
+    assert backend.sizes(chosen) in ((2,), (None,))
+    assert backend.shape(chosen) == (2,)
+    assert backend.sizes(chosen) == (2,)
+    total = backend.reduce(p.SUM, backend.index_get(x.handle, (mask.handle,)), (0,), False)
+    assert backend.item(total) == 7.0
+
+
 @pytest.mark.parametrize("layout", LAYOUTS, ids=lambda layout: layout.__name__)
 def test_read_only_reason(backend: Backend, layout: Layout) -> None:
     can_be_written(backend)

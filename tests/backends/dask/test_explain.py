@@ -16,7 +16,7 @@ def test_what_is_pending() -> None:
     assert found.pending
     text = repr(found).splitlines()
     assert text[0] == "pending: 7 tasks in 3 layers of a Dask graph, 32 B in 1 chunk"
-    assert any(["exp-to-sum(a)" in line for line in text])
+    assert any(["exp-multiply-sum(a)" in line for line in text])
     assert any(["reads   a" in line and "(30, 4)" in line and "960 B" in line for line in text])
     assert found.operations == 7
     assert found.chunks == ((4,),)

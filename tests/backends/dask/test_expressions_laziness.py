@@ -204,6 +204,50 @@ def test_every_reader_makes_a_source_for_itself() -> None:
         assert len(made) == 2
 
 
+def drawn(x: xp.Array) -> int:
+    """How many layers draw random numbers for `x`."""
+    return len([name for name in names(x) if name.startswith("draw-")])
+
+
+def test_reductions_that_need_nothing_else_make_a_source_together() -> None:
+    x = xp.random.default_rng(0, device=SMALL).standard_normal((100, 3))
+    mean, deviation = xp.mean(x, axis=0), xp.std(x * 2, axis=0)
+    assert drawn(xp.stack([mean, deviation, xp.sum(x[x > 0]) * xp.max(x, axis=0)])) == 1
+    # What waits for these makes its own.
+    assert drawn((x - mean) / deviation) == 2
+    assert drawn(xp.sum((x - mean) ** 2)) == 2
+
+
+def test_a_product_makes_an_array_and_its_transpose_once() -> None:
+    x = xp.random.default_rng(0, device=SMALL).standard_normal((100, 3))
+    z = x * 2 + 1
+    assert drawn(z.T @ z) == 1
+    assert drawn(x.T @ x) == 1
+    assert_equal(z.T @ z, np.asarray(z).T @ np.asarray(z))
+
+
+def test_a_view_that_is_used_twice_in_an_expression_is_made_once() -> None:
+    x = xp.random.default_rng(0, device=SMALL).standard_normal((100, 3))
+    column = x[:, 1]
+    assert drawn(column * column + column) == 1
+    x[:, 1] = 2.0
+    assert_equal(column * column + column, np.full(100, 6.0))
+
+
+def test_sources_are_cut_for_the_shape_that_they_get() -> None:
+    for x in (
+        xp.random.default_rng(0, device=SMALL).standard_normal((100, 3)),
+        xp.random.default_rng(0, device=SMALL).standard_normal((50, 2, 3)),
+        xp.reshape(xp.arange(300, device=SMALL), (100, 3)),
+    ):
+        assert not [name for name in names(x * 1) if name.startswith("rechunk")]
+        assert all([n > 0 for sizes in xp.explain(x * 1).chunks for n in sizes])
+    for shape in ((300,), (1, 300), (10, 30), (30, 10, 1), (3, 100)):
+        x = xp.reshape(xp.arange(300, device=SMALL), shape)
+        assert_equal(x, np.arange(300).reshape(shape))
+        assert_equal(x[..., ::2].T, np.arange(300).reshape(shape)[..., ::2].T)
+
+
 def names(x: xp.Array) -> list[str]:
     """The names of the layers of the Dask graph of `x`."""
     return list(x._device.backend.array(x._handle).dask.layers)
