@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
+from tests.backends.dask.cluster import Client, two_workers
 from tests.backends.dask.formulas import FORMULAS, assert_alike
 from tests.backends.dask.programs import SMALL, assert_equal, numbers, on_dask
 from tests.support.tables import for_each
 
 distributed = pytest.importorskip("distributed")
-Client = Any  # distributed.Client, which has no types
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")
 
@@ -26,17 +26,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::U
 @pytest.fixture(scope="module")
 def client() -> Iterator[Client]:
     # The workers defer what they do to small chunks, as they do with large ones.
-    with (
-        dask.config.set({"distributed.admin.low-level-log-length": 0}),
-        distributed.LocalCluster(
-            n_workers=2,
-            threads_per_worker=1,
-            dashboard_address=None,
-            memory_limit=0,
-            env={"ARRAY_API_NX_FUSION_THRESHOLD": "0"},
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
+    with two_workers(ARRAY_API_NX_FUSION_THRESHOLD="0") as client:
         yield client
 
 
@@ -125,6 +115,14 @@ def test_what_a_cluster_held_goes_with_it_and_nothing_else(client: Client) -> No
     with dask.config.set(scheduler="threads"), pytest.raises(RuntimeError, match=gone):
         float(xp.sum(y))
     assert_equal(x, numbers(40, 10))
+
+
+def test_a_program_that_was_written_beside_a_cluster_runs_without_it(client: Client) -> None:
+    x = xp.random.default_rng(0, device="dask:chunks=8kB").standard_normal((500, 100))
+    y = xp.sort(x, axis=0) + xp.reshape(xp.sort(x, axis=1), (500, 100))[::-1, :]
+    with dask.config.set(scheduler="threads"):
+        expected = np.sort(np.asarray(x), axis=0) + np.sort(np.asarray(x), axis=1)[::-1]
+        np.testing.assert_array_equal(np.asarray(y), expected)
 
 
 def test_a_task_that_ends_its_workers_is_an_error_that_names_the_device(client: Client) -> None:
