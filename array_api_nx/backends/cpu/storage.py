@@ -157,6 +157,8 @@ class NumPyMemory(StridedBackend):
         shape: tuple[int, ...] = shaped.shape
         return shape
 
+    sizes = shape
+
     def dtype(self, x: Tensor) -> DType:
         array = x.array
         return CANONICAL[x.storage.dtype if array is None else array.dtype]
