@@ -70,7 +70,9 @@ class Device:
 
     Notes
     -----
-    Equal by name, and the same object for the same name. The engine is imported on first use.
+    Equal by name, also to the name itself, as ``x.device == "cpu"``: NumPy's arrays have that
+    string as their device, and code that takes both compares the two. A device is the same object
+    for the same name. The engine is imported on first use.
     The exception is the device of an array that was made without ``device=``: it is equal to the
     one of that name but another object, which is not `committed`, and neither is what is made
     with ``device=x.device`` of such an array.
@@ -154,7 +156,7 @@ class Device:
         return self.counterpart if self.committed else self
 
     def __eq__(self, other: object) -> bool:
-        return self is other or (type(other) is Device and self.counterpart is other)
+        return self is other or self.counterpart is other or self.name == other
 
     def __hash__(self) -> int:
         return hash(self.name)

@@ -53,6 +53,17 @@ def test_a_device_is_one_object_per_name():
     assert {Device("cpu"): 1}[CPU] == 1
 
 
+def test_devices_equal_their_names():
+    """So that code which also takes NumPy's arrays, whose device is a string, can compare."""
+    assert xp.zeros(1).device == "cpu" == np.zeros(1).device
+    assert CPU.uncommitted == "cpu"
+    assert CPU != "cpu:0"
+    assert CPU != "torch:cpu"
+    assert CPU != 0
+    assert hash(CPU) == hash("cpu")
+    assert {"cpu": 1}[CPU] == 1
+
+
 def test_devices_print_as_what_makes_them():
     assert str(CPU) == "cpu"
     assert repr(CPU) == "Device('cpu')"
