@@ -1,4 +1,5 @@
-"""The line of a user's program that led into this package, for warnings and for records."""
+"""The line of a user's program that led into this package: for warnings, for records, and for what
+NumPy's errstate says there."""
 
 from __future__ import annotations
 
@@ -7,31 +8,63 @@ import os
 import sys
 import warnings
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-__all__ = ["PACKAGE", "Caller", "caller", "warn"]
+__all__ = [
+    "CONSUMERS",
+    "INSIDE",
+    "PACKAGE",
+    "Caller",
+    "ErrorSettings",
+    "caller",
+    "errstate",
+    "warn",
+]
 
 PACKAGE: Final = str(Path(__file__).parents[1]) + os.sep
 """What the names of this package's files begin with."""
 
-# Frames of these files are not the user's: besides this package, NumPy's Python functions (which
-# may call methods of ours) and contextlib.
-_INSIDE: Final = PACKAGE, str(Path(np.__file__).parent) + os.sep, contextlib.__file__
+INSIDE: Final = PACKAGE, str(Path(np.__file__).parent) + os.sep, contextlib.__file__
+"""Frames of files that begin so are not the user's: besides this package, NumPy's Python functions
+(which may call methods of ours) and contextlib."""
 
 
 def warn(message: str, category: type[Warning] = RuntimeWarning) -> None:
     """Warn at the line outside this package, and outside NumPy, that led here."""
     if sys.version_info >= (3, 12):
-        warnings.warn(message, category, skip_file_prefixes=_INSIDE)
+        warnings.warn(message, category, skip_file_prefixes=INSIDE)
     else:
         level = 1
         frame = sys._getframe()
-        while frame.f_back is not None and frame.f_code.co_filename.startswith(_INSIDE):
+        while frame.f_back is not None and frame.f_code.co_filename.startswith(INSIDE):
             frame = frame.f_back
             level += 1
         warnings.warn(message, category, stacklevel=level)
+
+
+ErrorSettings: TypeAlias = dict[str, Any]
+"""What ``np.geterr()`` returns. The values are strings, which its type hides, as it is no plain
+dict."""
+
+CONSUMERS: Final = frozenset({"scipy", "sklearn"})
+"""Packages whose lines give no floating-point warnings.
+
+What these compute for arrays of any library they write for libraries that give none: they expect
+infinities and NaN, and put `numpy.errstate` around the operation for NumPy's arrays alone."""
+
+
+def errstate() -> ErrorSettings:
+    """NumPy's errstate, as it holds for the line outside this package that led here: those of
+    `CONSUMERS` ignore what others warn of."""
+    settings: ErrorSettings = dict(np.geterr())
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(INSIDE):
+        frame = frame.f_back
+    if str(frame.f_globals.get("__name__")).partition(".")[0] in CONSUMERS:
+        return {name: "ignore" if mode == "warn" else mode for name, mode in settings.items()}
+    return settings
 
 
 class Caller(NamedTuple):
@@ -55,7 +88,7 @@ def caller() -> Caller:
     """The line outside this package, and outside NumPy, that led here, and what it called."""
     frame = sys._getframe(1)
     call = frame.f_code.co_name
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_INSIDE):
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(INSIDE):
         name = frame.f_code.co_name
         if frame.f_code.co_filename.startswith(PACKAGE) and _is_public(name):
             call = name

@@ -12,12 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from math import nan
 from types import FrameType
-from typing import Any, Final, NoReturn, Self, TypeAlias, final
-
-import numpy as np
+from typing import Final, NoReturn, Self, TypeAlias, final
 
 from ..contract.backend import AxisOrder, Handle, Scalar
-from ..contract.callers import PACKAGE, caller, warn
+from ..contract.callers import PACKAGE, ErrorSettings, caller, errstate, warn
 from ..contract.program import Argument, Guard, Input, Program, Step, Value, ValueView, symbols_in
 from ..contract.replay import inverse
 from ..core.call_local import CallLocal
@@ -38,7 +36,6 @@ from ..core.view import View
 
 __all__ = [
     "Answers",
-    "ErrorSettings",
     "Recorder",
     "TraceError",
     "Traced",
@@ -152,8 +149,6 @@ def refuse_use(what: str, advice: str) -> NoReturn:
     raise TraceError(f"{place()[0]}: {what}; {advice}")
 
 
-ErrorSettings: TypeAlias = dict[str, Any]
-"""``dict(np.geterr())``: its values are strings, which its type hides, as it is no plain dict."""
 Condition: TypeAlias = tuple[Number, str, Number]
 """``left relation right``."""
 
@@ -300,7 +295,7 @@ class Recorder:
         self.warned = False
         self._captured: dict[int, Traced] = {}
         self._invented: dict[tuple[int, View, str], Dim] = {}
-        self._errors: ErrorSettings = dict(np.geterr())
+        self._errors: ErrorSettings = errstate()
 
     # ------------------------------------------------------------------ values
 
@@ -382,7 +377,7 @@ class Recorder:
             numbers = tuple([self._value(shape, dtype) for shape, dtype in results])
             given = tuple([self._argument(x) for x in arguments])
             named = tuple([(name, self._argument(x)) for name, x in keywords.items()])
-            settings: ErrorSettings = dict(np.geterr())
+            settings: ErrorSettings = errstate()
             errors = tuple([x for x in settings.items() if self._errors[x[0]] != x[1]])
             self.steps.append(Step(method, given, named, numbers, errors))
             if len(self.steps) > MANY_STEPS and not self.warned and not self.invents:

@@ -24,6 +24,7 @@ from numpy import geterr
 
 from ... import config
 from ...contract import primitives as p
+from ...contract.callers import CONSUMERS, INSIDE
 from ...contract.primitives import Primitive
 from ...core.dtypes import DType
 from ...native import native
@@ -117,7 +118,8 @@ config.watchers.append(_update)
 _stack: Final = config.stack
 
 _ways: Final[dict[tuple[object, ...], Way]] = {}
-"""The answers for large arrays, by NumPy's error settings and the setting `fusion`."""
+"""The answers for large arrays, by NumPy's error settings, the setting `fusion`, and whether a line
+of `CONSUMERS` asks."""
 
 
 def decide(size: int) -> Way:
@@ -132,7 +134,12 @@ def decide(size: int) -> Way:
         return AT_ONCE
     settings = _stack.get()[-1]
     if settings.fusion_threshold < size < _TOO_LARGE and settings.fusion != "off":
-        key = (*geterr().values(), settings.fusion)
+        # As `errstate` does, in one call less for every operation.
+        frame = sys._getframe(1)
+        while frame.f_back is not None and frame.f_code.co_filename.startswith(INSIDE):
+            frame = frame.f_back
+        consumer = str(frame.f_globals.get("__name__")).partition(".")[0] in CONSUMERS
+        key = (*geterr().values(), settings.fusion, consumer)
         way = _ways.get(key)
         if way is None:
             errors = fperrors.modes()

@@ -15,6 +15,7 @@ import numpy as np
 
 from ...contract import primitives as p
 from ...contract.backend import Backend, Handle, Keys, Operand, Scalar
+from ...contract.callers import ErrorSettings, errstate
 from ...contract.checked import CheckedBackend
 from ...contract.errors import LimitError
 from ...contract.events import evaluated
@@ -26,7 +27,7 @@ from ...core.dtypes import DType
 from ...core.symbolic import Sizes
 from ...core.view import View
 from ...explain.explanation import Explanation
-from ...tracing.recorder import ErrorSettings, Traced, TracedStorage, is_called_by
+from ...tracing.recorder import Traced, TracedStorage, is_called_by
 from .elementless import Elementless, ElementlessBackend, ShapeRecorder
 
 __all__ = ["LazyBackend"]
@@ -67,7 +68,7 @@ class Call:
         self.method = method
         self.arguments = arguments
         self.keywords = keywords
-        self.errors: ErrorSettings = dict(np.geterr())
+        self.errors: ErrorSettings = errstate()
         self.results = results
 
     def waiting(self) -> list[Call]:

@@ -21,7 +21,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ....contract.callers import warn
+from ....contract.callers import errstate, warn
 from ....native import native
 
 __all__ = [
@@ -121,7 +121,7 @@ def modes() -> Modes | None:
         None if an error is to be raised, printed, logged or passed to a function: then the
         computation cannot be deferred.
     """
-    return _MODES.get(_in_order(np.geterr()))
+    return _MODES.get(_in_order(errstate()))
 
 
 def report(raised: Iterable[tuple[str, int, Modes]]) -> None:
@@ -164,7 +164,7 @@ def apply_errstate(name: str, flags: int) -> None:
     FloatingPointError
         Where `numpy.errstate` says "raise".
     """
-    _apply(name, flags, np.geterr())
+    _apply(name, flags, errstate())
 
 
 def _apply(name: str, flags: int, settings: Mapping[str, object]) -> None:
@@ -256,7 +256,7 @@ def operations(texts: Iterable[str]) -> list[tuple[str, int]]:
 
 def _apply_to_log(texts: list[str]) -> None:
     """Do what the errstate of the caller asks for, per operation that wrote a text."""
-    settings = np.geterr()
+    settings = errstate()
     if _in_order(settings) != _ALL_IGNORED:
         for name, flags in operations(texts):
             _apply(name, flags, settings)
