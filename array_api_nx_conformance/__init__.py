@@ -2,8 +2,9 @@
 
 ``python -m conformance`` from a checkout of the repository is the gate: one namespace, nothing
 excused. ``run``, ``report``, ``compare``, ``known`` and ``table`` are for any namespace; ``--help``
-lists the options. ``clients`` runs other packages' tests, and ``checks`` judges what the suite does
-not (``beyond``); see there. docs/conformance.md is about reading the answers. It needs a POSIX
+lists the options. ``clients`` runs other packages' tests, ``support`` says what SciPy and
+scikit-learn do with a namespace's arrays, and ``checks`` judges what the suite does not
+(``beyond``); see there. docs/conformance.md is about reading the answers. It needs a POSIX
 system.
 
 Before a run:

@@ -19,6 +19,7 @@ from .report import CANNOT_RUN, FAILED, INTERRUPTED, PASSED, heading, log_tail
 from .runner import Options, Run, require, run_suite
 from .standard import Standard
 from .suite import CannotRunError, Pins
+from .support import command as support
 from .table import command as table
 from .verdict import is_provisional
 
@@ -134,6 +135,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace, Pins], int]] = {
     "known": make_list,
     "table": table.table,
     "clients": lambda options, pins: clients.run(options),
+    "support": lambda options, pins: support.run(options),
     "checks": lambda options, pins: checks.run(options),
 }
 

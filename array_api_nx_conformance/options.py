@@ -34,7 +34,8 @@ def gate_parser() -> argparse.ArgumentParser:
         epilog=f"{_STATUS} Sub-commands, each with a --help of its own: run (judges any namespaces,"
         " function by function), report (HTML, Markdown, badge), compare (two results), known"
         " (lists of known failures), table (who implements what), clients (runs the tests of SciPy"
-        " and scikit-learn, and calls of other packages), checks (judges what the suite does not).",
+        " and scikit-learn, and calls of other packages), support (what these do with a namespace's"
+        " arrays, function by function), checks (judges what the suite does not).",
     )
     _add_module(parser)
     parser.add_argument(
@@ -82,6 +83,14 @@ def parser() -> argparse.ArgumentParser:
             help="run the tests of SciPy and scikit-learn, and calls of others, on a namespace",
             epilog="Exit status: 0 no failures but explained ones, 1 others, 2 nothing could be"
             " run, 130 interrupted.",
+        )
+    )
+    _add_support(
+        commands.add_parser(
+            "support",
+            help="make the table of what SciPy and scikit-learn do with a namespace's arrays",
+            epilog="Exit status: 0 made, or the page of --check says the same, 1 it says otherwise,"
+            " 2 nothing could be run.",
         )
     )
     _add_checks(
@@ -282,6 +291,34 @@ def _add_clients(clients: argparse.ArgumentParser) -> None:
     clients.add_argument("--markdown", type=Path, metavar="FILE", help="write a page there")
     clients.add_argument(
         "--results", type=Path, metavar="FILE", help="run nothing, and report these results (JSON)"
+    )
+
+
+def _add_support(support: argparse.ArgumentParser) -> None:
+    support.description = (
+        "Call every public function of SciPy and scikit-learn that takes arrays, and every"
+        " estimator, with a namespace's arrays, and say what comes back."
+    )
+    _add_module(support)
+    support.add_argument(
+        "--device",
+        default="torch:cpu",
+        metavar="NAME",
+        help="another than the default device, which arrays are put on, too (%(default)s)",
+    )
+    support.add_argument(
+        "--workers",
+        type=_worker_count,
+        default=_cores(),
+        metavar="N",
+        help="processes (one per core: %(default)s)",
+    )
+    support.add_argument(
+        "--speed", action="store_true", help="measure, too, how fast it is beside NumPy's arrays"
+    )
+    support.add_argument("--markdown", type=Path, metavar="FILE", help="write the page there")
+    support.add_argument(
+        "--check", type=Path, metavar="FILE", help="compare with this page, but for speeds"
     )
 
 
