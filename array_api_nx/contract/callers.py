@@ -20,6 +20,7 @@ __all__ = [
     "ErrorSettings",
     "caller",
     "errstate",
+    "is_consumer",
     "warn",
 ]
 
@@ -49,20 +50,27 @@ ErrorSettings: TypeAlias = dict[str, Any]
 dict."""
 
 CONSUMERS: Final = frozenset({"scipy", "sklearn"})
-"""Packages whose lines give no floating-point warnings.
-
-What these compute for arrays of any library they write for libraries that give none: they expect
-infinities and NaN, and put `numpy.errstate` around the operation for NumPy's arrays alone."""
+"""Packages whose code takes NumPy's arrays in some places and those of any library in others."""
 
 
-def errstate() -> ErrorSettings:
-    """NumPy's errstate, as it holds for the line outside this package that led here: those of
-    `CONSUMERS` ignore what others warn of."""
-    settings: ErrorSettings = dict(np.geterr())
+def is_consumer() -> bool:
+    """Whether the line outside this package, and outside NumPy, that led here is one of
+    `CONSUMERS`."""
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(INSIDE):
         frame = frame.f_back
-    if str(frame.f_globals.get("__name__")).partition(".")[0] in CONSUMERS:
+    return str(frame.f_globals.get("__name__")).partition(".")[0] in CONSUMERS
+
+
+def errstate() -> ErrorSettings:
+    """NumPy's errstate, as it holds for the line outside this package that led here.
+
+    Lines of `CONSUMERS` ignore what others warn of. What these compute for arrays of any library
+    they write for libraries that give no warnings: they expect infinities and NaN, and put
+    `numpy.errstate` around the operation for NumPy's arrays alone.
+    """
+    settings: ErrorSettings = dict(np.geterr())
+    if is_consumer():
         return {name: "ignore" if mode == "warn" else mode for name, mode in settings.items()}
     return settings
 

@@ -203,7 +203,7 @@ class Array:
         """NumPy's protocol for its other functions: ``numpy.sort(x)`` gives an Array.
 
         So do those that docs/numpy-functions.md lists; any other one is computed by NumPy from
-        NumPy arrays.
+        NumPy arrays, and so are all where SciPy or scikit-learn call them.
         """
         return numpy_functions.array_function(function, types, args, named)
 

@@ -3,6 +3,10 @@
 NumPy asks `Array.__array_function__` before it computes. A function in one of the tables below
 gives arrays of this package, on their device. Any other one gets NumPy's arrays, and so does a call
 whose arguments the function here does not take: the result is NumPy's.
+
+So it is where SciPy and scikit-learn call NumPy's functions: the lines that follow rely on NumPy's
+arrays. They read attributes (`toeplitz`), hand the arrays to compiled code (`shapiro`), or exchange
+elements by ``x[i], x[j] = x[j], x[i]`` (`orthogonal_mp`), where elements of ours are views.
 """
 
 from __future__ import annotations
@@ -14,6 +18,7 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
+from ..contract.callers import is_consumer
 from . import interop
 from .annotations import Foreign
 from .array import Array
@@ -400,7 +405,7 @@ def array_function(
                 return NotImplemented
     _, own = known_functions().get(function, ("", None))
     refusal: Exception | None = None
-    if own is not None and is_plain:
+    if own is not None and is_plain and not is_consumer():
         try:
             return own(namespace(None), *args, **named)
         except (TypeError, ValueError) as error:

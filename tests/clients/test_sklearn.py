@@ -17,7 +17,7 @@ from sklearn.base import clone
 from sklearn.datasets import load_wine
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import OrthogonalMatchingPursuitCV, Ridge
 from sklearn.model_selection import GridSearchCV, train_test_split
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.multiclass import type_of_target
@@ -30,6 +30,14 @@ ESTIMATORS: dict[str, Callable[[Any, Any], Any]] = {
     "Ridge": lambda X, y: Ridge(solver="svd").fit(X, X[:, 0] + X[:, 1]).coef_,
     "LinearDiscriminantAnalysis": lambda X, y: LinearDiscriminantAnalysis().fit(X, y).predict(X),
 }
+
+
+def test_elements_that_scikit_learn_exchanges_are_exchanged() -> None:
+    """Its ``x[i], x[j] = x[j], x[i]`` takes elements for copies, as those of NumPy's arrays are."""
+    with config_context(array_api_dispatch=True):
+        found = OrthogonalMatchingPursuitCV().fit(xp.asarray(DATA), xp.asarray(TARGET / 1))
+    expected = OrthogonalMatchingPursuitCV().fit(DATA, TARGET / 1)
+    np.testing.assert_allclose(np.asarray(found.coef_), expected.coef_, atol=1e-8)
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,18 @@ NAN = np.where(A == 1, np.nan, A)
 SQUARE = np.asarray([[4.0, 1.0], [1.0, 3.0]])
 COUNTS = np.asarray([1, 0, 3, 1])
 V = np.asarray([1.0, 4.0, 2.5, 3.0])
+
+
+def test_where_scipy_and_scikit_learn_call_them_the_result_is_numpys():
+    for module in ("scipy.linalg.made_up", "sklearn.made_up", "program"):
+        made = ModuleType(module)
+        exec("def call(function, *x): return function(*x)", made.__dict__)
+        kind = Array if module == "program" else np.ndarray
+        for function in (np.sort, np.linalg.inv, np.concatenate, np.where):
+            x = xp.asarray(SQUARE)
+            given = {np.concatenate: ([x, x],), np.where: (x > 1, x, x)}.get(function, (x,))
+            assert type(made.call(function, *given)) is kind, (module, function)
+
 
 # Calls with each parameter that is taken. `a` and so on are arrays of either library.
 CALLS = """

@@ -134,7 +134,7 @@ def decide(size: int) -> Way:
         return AT_ONCE
     settings = _stack.get()[-1]
     if settings.fusion_threshold < size < _TOO_LARGE and settings.fusion != "off":
-        # As `errstate` does, in one call less for every operation.
+        # What `errstate` and `is_consumer` do, in two calls less for every operation.
         frame = sys._getframe(1)
         while frame.f_back is not None and frame.f_code.co_filename.startswith(INSIDE):
             frame = frame.f_back
