@@ -46,7 +46,6 @@ class Trials:
         small = arguments.examples(ROWS)
         self._small = small
         self._holed = [arguments.with_nan(small, ndim) for ndim in (1, 2)]
-        self._names = {name: self._names_on(name, small) for name in {"numpy", "", device}}
         self._many: list[Names] = []
         self._seconds = SECONDS
 
@@ -57,10 +56,10 @@ class Trials:
         code = compile(subject.call, subject.name, "eval")
         if not set(code.co_names) & {*self._small, *_DERIVED}:
             return None
-        expected, error = self._call(code, subject, self._names["numpy"])
+        expected, error = self._call(code, subject, self._names("numpy"))
         if error:
             return {"untried": f"NumPy's arrays: {error}"}
-        found, error = self._call(code, subject, self._names[""])
+        found, error = self._call(code, subject, self._names(""))
         row = {"arrays": f"raise `{error}`" if error else self._what(found), "mend": ""}
         if not error and not agree(expected, found):
             row["arrays"] += ", other values"
@@ -96,12 +95,17 @@ class Trials:
             seconds.append(min(times))
         return seconds[0] / seconds[1]
 
+    def _names(self, device: str) -> Names:
+        """Names for one call, which may write to its arguments."""
+        return self._names_on(device, self._small)
+
     def _names_on(self, device: str, arrays: Names) -> Names:
         """What calls can name: arrays of NumPy, or on a device of the namespace."""
         xp: Any = np if device == "numpy" else self.xp
 
         def convert(array: Any) -> Any:
-            return array if xp is np else xp.asarray(array, device=device or None, copy=True)
+            array = array.copy()
+            return array if xp is np else xp.asarray(array, device=device or None)
 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -135,7 +139,7 @@ class Trials:
         return [str(x.device) == self.device for x in arrays]
 
     def _device(self, code: CodeType, subject: Subject) -> str:
-        result, error = self._call(code, subject, self._names[self.device])
+        result, error = self._call(code, subject, self._names(self.device))
         if error:
             return f"raise `{error}`"
         kept = self._on_device(result)
@@ -172,7 +176,7 @@ class Trials:
             mends.append("results")
         if "on `cpu`" in row.get("device", ""):
             with self.xp.config_context(default_device=self.device):
-                result, error = self._call(code, subject, self._names[self.device])
+                result, error = self._call(code, subject, self._names(self.device))
             is_kept = not error and all(self._on_device(result))
             mends.append("default device" if is_kept else "results to the device")
         if row.get("device", "").startswith("raise"):
@@ -182,29 +186,21 @@ class Trials:
         return "; ".join(mends)
 
     def _works_without_dispatch(self, code: CodeType, subject: Subject) -> bool:
-        names = {**self._names[""], "use": _use_without_dispatch}
+        names = {**self._names(""), "use": _use_without_dispatch}
         return not self._call(code, subject, names)[1]
 
 
+_LINKAGE = hierarchy.linkage(arguments.examples(ROWS)["O"])
+_FILTER = scipy.signal.butter(4, 0.2, output="sos")
+_SPLINE = splrep(np.linspace(0.0, 10.0, 20), np.sin(np.linspace(0.0, 10.0, 20)))
+_SURFACE = bisplrep(*arguments.examples(ROWS)["X"][:40, :3].T)
 _DERIVED: dict[str, Callable[[Any], Any]] = {
-    "Z": lambda convert: convert(hierarchy.linkage(arguments.examples(ROWS)["O"])),
-    "sos": lambda convert: convert(scipy.signal.butter(4, 0.2, output="sos")),
-    "tck": lambda convert: tuple(
-        [each if isinstance(each, int) else convert(each) for each in _spline()]
-    ),
-    "surface": lambda convert: _surface(),
+    "Z": lambda convert: convert(_LINKAGE),
+    "sos": lambda convert: convert(_FILTER),
+    "tck": lambda convert: (convert(_SPLINE[0]), convert(_SPLINE[1]), _SPLINE[2]),
+    "surface": lambda convert: _SURFACE,
 }
 """Arguments that SciPy makes from others."""
-
-
-def _spline() -> Any:
-    t = np.linspace(0.0, 10.0, 20)
-    return splrep(t, np.sin(t))
-
-
-def _surface() -> Any:
-    X = arguments.examples(ROWS)["X"]
-    return bisplrep(X[:40, 0], X[:40, 1], X[:40, 2])
 
 
 def _modules() -> Names:
