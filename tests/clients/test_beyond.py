@@ -211,8 +211,11 @@ class TestNumPysMethods:
         assert x.sum(axis=(0, 1), keepdims=True).shape == (1, 1)
         assert x.sum(dtype=xp.float32).dtype is xp.float32
         assert xp.asarray([True, True]).sum().dtype is xp.int64
-        with pytest.raises(TypeError, match="no out="):
-            x.sum(out=xp.zeros(()))
+        out = xp.zeros(())
+        assert x.sum(out=out) is out
+        assert float(out) == 15
+        with pytest.raises(ValueError, match="which out= must have"):
+            x.sum(out=xp.zeros(3))
 
     def test_sum_is_what_numpys_function_calls(self) -> None:
         x = xp.asarray([[1.0, 2.0], [3.0, 4.0]])
