@@ -195,30 +195,22 @@ def _outer(xp: Foreign, a: Foreign, b: Foreign) -> Foreign:
     return xp.linalg.outer(xp.reshape(a, (-1,)), xp.reshape(b, (-1,)))
 
 
-def _percentile(
-    xp: Foreign,
-    a: Foreign,
-    q: Foreign,
-    axis: Foreign = None,
-    *,
-    method: str = "linear",
-    keepdims: bool = False,
-) -> Foreign:
-    q = np.true_divide(np.asarray(q), 100)
-    return xp.extra.quantile(a, q, axis, method=method, keepdims=keepdims)
+def _percentile(name: str) -> Function:
+    """NumPy's `percentile` or `nanpercentile`, by the function here with quantiles."""
 
+    def percentile(
+        xp: Foreign,
+        a: Foreign,
+        q: Foreign,
+        axis: Foreign = None,
+        *,
+        method: str = "linear",
+        keepdims: bool = False,
+    ) -> Foreign:
+        q = np.true_divide(np.asarray(q), 100)
+        return getattr(xp.extra, name)(a, q, axis, method=method, keepdims=keepdims)
 
-def _nanpercentile(
-    xp: Foreign,
-    a: Foreign,
-    q: Foreign,
-    axis: Foreign = None,
-    *,
-    method: str = "linear",
-    keepdims: bool = False,
-) -> Foreign:
-    q = np.true_divide(np.asarray(q), 100)
-    return xp.extra.nanquantile(a, q, axis, method=method, keepdims=keepdims)
+    return percentile
 
 
 def _searchsorted(
@@ -305,10 +297,10 @@ _OWN: Final[dict[str, Function]] = {
     "inner": _inner,
     "iscomplexobj": lambda xp, x: xp.isdtype(x.dtype, "complex floating"),
     "isrealobj": lambda xp, x: not xp.isdtype(x.dtype, "complex floating"),
-    "nanpercentile": _nanpercentile,
+    "nanpercentile": _percentile("nanquantile"),
     "ndim": lambda xp, a: a.ndim,
     "outer": _outer,
-    "percentile": _percentile,
+    "percentile": _percentile("quantile"),
     "real": lambda xp, val: val.real,
     "result_type": lambda xp, *args: np.result_type(*_dtypes(args)),
     "searchsorted": _searchsorted,
