@@ -12,7 +12,10 @@ from tests.support.modules import load
 
 ROOT = Path(__file__).parent.parent.parent
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
-NEEDED = {"scipy-on-devices": "sklearn"}
+NEEDED = {
+    "scipy-on-devices": ["sklearn"],
+    "gridded-data": ["xarray", "netCDF4", "zarr", "dask", "matplotlib"],
+}
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +30,8 @@ def notebooks() -> Any:
 def test_cells_show_what_was_saved(
     path: Path, notebooks: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest.importorskip(NEEDED.get(path.stem, "numpy"))
+    for name in NEEDED.get(path.stem, []):
+        pytest.importorskip(name)
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     saved, found = notebooks.execute(path)
     for before, after in zip(saved.cells, found.cells, strict=True):

@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -96,6 +97,31 @@ def pending_before_and_after_a_write() -> tuple[bool, bool]:
     return before, xp.explain(y).pending
 
 
+def saved_and_read(
+    save: Callable[[str, Any], object], read: Callable[[str], Any], x: Any, file: str = "x.npy"
+) -> object:
+    """What one function reads of the file that another wrote, as a list."""
+    with TemporaryDirectory() as folder:
+        save(f"{folder}/{file}", x)
+        return read(f"{folder}/{file}").tolist()
+
+
+def by_netcdf4(netcdf4: ModuleType, x: Any) -> object:
+    """What netCDF4 reads of an array that it wrote, as a list."""
+    with netcdf4.Dataset("x.nc", "w", diskless=True) as dataset:
+        axes = [dataset.createDimension(f"axis{k}", n).name for k, n in enumerate(x.shape)]
+        variable = dataset.createVariable("x", x.dtype, axes)
+        variable[:] = x
+        return variable[:].tolist()
+
+
+def drawn(matplotlib: ModuleType, draw: Callable[[Any], object]) -> bool:
+    """Whether Matplotlib draws what a function adds to axes."""
+    figure = importlib.import_module("matplotlib.figure").Figure()
+    draw(figure.add_subplot())
+    return figure.canvas.get_width_height() > (0, 0) and figure.draw_without_rendering() is None
+
+
 def names(statement: str) -> dict[str, Any]:
     """What programs use; all arrays are new."""
     memory, read_only = np.ones(3), np.ones(3)
@@ -104,6 +130,7 @@ def names(statement: str) -> dict[str, Any]:
         **{"xp": xp, "np": np, "math": math, "operator": operator, "pickle": pickle},
         **{"set": set_item, "shows": shows, "total": total, "under": under},
         **{"programs": programs, "softmax": softmax, "TraceError": TraceError},
+        **{"by_netcdf4": by_netcdf4, "drawn": drawn, "saved_and_read": saved_and_read},
         "importlib": importlib,
         "without_extras": lambda name: under({"extras": False}, lambda: getattr(xp, name)),
         "one_of": lambda limits: xp.ones(1, device=f"test:{limits}"),
