@@ -50,7 +50,7 @@ def test_a_value_that_only_fills_memory_is_explained_beside_others():
     assert [step.operation for each in told.passes for step in each.steps] == ["cos", "full"]
 
 
-@for_each("device", ["cpu", "test:1", "test:lazy", "torch:cpu", "jax:cpu", "dask"])
+@pytest.mark.parametrize("device", ["cpu", "test:1", "test:lazy", "torch:cpu", "jax:cpu", "dask"])
 def test_containers_of_arrays_are_taken_on_every_device(device):
     if device.partition(":")[0] in ("torch", "jax", "dask"):
         pytest.importorskip(device.partition(":")[0])
