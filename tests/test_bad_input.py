@@ -938,8 +938,15 @@ def test_misspelt_keywords_and_devices_are_guessed(x):
     refused(lambda: xp.sum(x, axsi=0), TypeError, "'axsi'; did you mean 'axis'", x)
     refused(lambda: xp.zeros(3, dytpe=xp.int8), TypeError, "'dytpe'; did you mean 'dtype'")
     refused(lambda: xp.mean(x, keepdim_=True), TypeError, "'keepdim_'; did you mean 'keepdims'", x)
-    refused(lambda: xp.zeros(3, device="dsk"), ValueError, "'dsk'; .*; did you mean 'dask'")
-    refused(lambda: xp.zeros(3, device="torhc:cpu"), ValueError, "did you mean 'torch:cpu'")
+    refused(lambda: xp.zeros(3, device="cpuu"), ValueError, "'cpuu'; .*; did you mean 'cpu'")
+
+
+@pytest.mark.parametrize(
+    ("engine", "written", "meant"), [("dask", "dsk", "dask"), ("torch", "torhc:cpu", "torch:cpu")]
+)
+def test_misspelt_devices_of_engines_are_guessed_where_these_are_installed(engine, written, meant):
+    pytest.importorskip(engine)
+    refused(lambda: xp.zeros(3, device=written), ValueError, f"did you mean '{meant}'")
 
 
 def test_a_shape_is_not_assigned(x):
