@@ -24,6 +24,8 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("workers", ["0", "2"])
 def test_principal_components(workers: str) -> None:
+    if workers != "0":
+        pytest.importorskip("distributed")
     sizes = "--gigabytes", "0.004", "--chunks", "400kB"
     result = run(str(PROGRAM), *sizes, "--workers", workers)
     assert result.returncode == 0, result.stderr
