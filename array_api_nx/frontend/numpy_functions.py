@@ -52,7 +52,6 @@ cumulative_sum x axis dtype include_initial
 diag v k
 diagonal a offset axis1 axis2
 diff a n axis prepend append
-empty_like prototype dtype
 expand_dims a axis
 flip m axis
 full_like a fill_value dtype
@@ -184,6 +183,10 @@ def _einsum(xp: Foreign, *operands: Foreign, optimize: Foreign = True) -> Foreig
     return xp.extra.einsum(*operands, optimize=optimize or True)
 
 
+def _empty_like(xp: Foreign, prototype: Foreign, /, dtype: Foreign = None) -> Foreign:
+    return xp.empty_like(prototype, dtype=dtype)
+
+
 def _inner(xp: Foreign, a: Foreign, b: Foreign) -> Foreign:
     a, b = xp.asarray(a), xp.asarray(b)
     if not a.ndim or not b.ndim:
@@ -292,6 +295,7 @@ _OWN: Final[dict[str, Function]] = {
     "dot": _dot,
     "dstack": _stacked(3, 2),
     "einsum": _einsum,
+    "empty_like": _empty_like,
     "hstack": _stacked(1, 1),
     "imag": lambda xp, val: val.imag,
     "inner": _inner,
