@@ -267,7 +267,7 @@ class Output:
 
 
 def _output(position: int, shape: Sizes, dtype: DType) -> Output:
-    """An output from a pickle, out of which dtypes come as other objects that are equal."""
+    """An output from a pickle, in which the dtype is another object that equals ours."""
     return Output(position, shape, as_dtype(dtype))
 
 

@@ -66,7 +66,6 @@ _sum: Final = REDUCE[p.SUM]
 _asarray: Final = np.asarray
 _astype: Final = np.ndarray.astype
 _matmul: Final = loops.MATMUL
-_INT64: Final = d.int64
 _find: Final = loops.find
 _ERF: Final = p.ERF
 _MEAN: Final = p.MEAN
@@ -145,8 +144,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
     def linspace(
         self, start: Scalar, stop: Scalar, num: int, dtype: DType, *, endpoint: bool
     ) -> Tensor:
-        target = dtype
-        return wrap(located(np.linspace, start, stop, num, endpoint=endpoint, dtype=target))
+        return wrap(located(np.linspace, start, stop, num, endpoint=endpoint, dtype=dtype))
 
     def eye(self, rows: int, columns: int, k: int, dtype: DType) -> Tensor:
         return wrap(np.eye(rows, columns, k, dtype))
@@ -353,8 +351,8 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
             return wrap(located(_mean, array, axes, keepdims))
         # count_nonzero: kernels.py checks that every other reduction has a kernel.
         if len(axes) == array.ndim and not keepdims:
-            return wrap(np.asarray(np.count_nonzero(array), dtype=_INT64))
-        return wrap(_sum(array.astype(bool), axes, _INT64, None, keepdims))
+            return wrap(np.asarray(np.count_nonzero(array), dtype=d.int64))
+        return wrap(_sum(array.astype(bool), axes, d.int64, None, keepdims))
 
     def _reduce_by_kernel(
         self, op: Primitive, array: NDArray, axes: tuple[int, ...], keepdims: bool
@@ -374,7 +372,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
             if found is not None:
                 return wrap(found)
         method = getattr(array, name)
-        return wrap(_asarray(method(axis=axis, keepdims=keepdims), dtype=_INT64))
+        return wrap(_asarray(method(axis=axis, keepdims=keepdims), dtype=d.int64))
 
     def scan(self, op: Primitive, x: Tensor, axis: int, dtype: DType | None = None) -> Tensor:
         array = self.array(x)
@@ -487,7 +485,6 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
         return wrap((np.triu if upper else np.tril)(self.array(x), k))
 
     def cast(self, x: Tensor, dtype: DType) -> Tensor:
-        target = dtype
         array = x.array
         way = AT_ONCE
         if array is None or array.size > limits.at_once:
@@ -498,11 +495,11 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
                     return deferred
             array = self.array(x)
         kind = array.dtype.kind
-        if kind == "c" and target.kind in "iuf":
+        if kind == "c" and dtype.kind in "iuf":
             # NumPy would warn that the imaginary part is lost, which the contract asks for.
             array = array.real
         if way is not AT_ONCE:
-            loop = loops.cast(array.dtype, target)
+            loop = loops.cast(array.dtype, dtype)
             computed = None if loop is None else compute(loop, array)
             if computed is not None:
                 return wrap(computed)
@@ -510,7 +507,7 @@ class CPUBackend(LinearAlgebra, FourierTransforms, RandomNumbers):
             if out is not None:
                 located(np.copyto, out, array, casting="unsafe")
                 return wrap(out)
-        cast = located(_astype, array, target) if kind in "fc" else array.astype(target)
+        cast = located(_astype, array, dtype) if kind in "fc" else array.astype(dtype)
         return wrap(cast)
 
     def bitcast(self, x: Tensor, dtype: DType) -> Tensor:

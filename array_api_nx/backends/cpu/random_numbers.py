@@ -37,13 +37,13 @@ class RandomNumbers(DeferredExecution):
             return composite
         drawing = _described(kind, key, base, dtype, low, span, parameters)
         arrays = [None if isinstance(x, float) else self.array(x) for x in parameters]
-        made, way = dtype, decide(count)
+        way = decide(count)
         if way.defers and first == 0 and all([x is None for x in arrays]):
             name = loops.drawing_kind(kind, span)
-            deferred = self.defer(way, builder.draw, drawing, name, made, count)
+            deferred = self.defer(way, builder.draw, drawing, name, dtype, count)
             if deferred is not None:
                 return deferred
-        return wrap(sliced_calls.draw(drawing, first, (count,), made, arrays))
+        return wrap(sliced_calls.draw(drawing, first, (count,), dtype, arrays))
 
     def draw_from(
         self,
@@ -93,6 +93,6 @@ def _described(
     """`native.drawing`, with 0 for the parameters that are arrays."""
     assert native is not None
     numbers = [x if isinstance(x, float) else 0.0 for x in parameters]
-    name, made = loops.drawing_kind(kind, span), dtype
-    found: NDArray = native.drawing(name, made, *key, base, low % 2**64, span % 2**64, *numbers)
+    name = loops.drawing_kind(kind, span)
+    found: NDArray = native.drawing(name, dtype, *key, base, low % 2**64, span % 2**64, *numbers)
     return found

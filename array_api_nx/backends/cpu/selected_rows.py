@@ -20,8 +20,6 @@ from .kernels import ArrayOrScalar
 
 __all__ = ["read", "take", "write"]
 
-_BOOL: Final = d.bool
-_INT64: Final = d.int64
 # Bytes of a row. NumPy takes less than a fifth longer for the selection than for copying such rows.
 _LONGEST_ROW: Final = 1024
 
@@ -41,12 +39,12 @@ def read(array: NDArray, key: NDArray) -> NDArray | None:
     """
     if not (array.flags.c_contiguous and key.flags.c_contiguous and key.ndim):
         return None
-    if key.dtype == _BOOL:
+    if key.dtype == d.bool:
         if key.ndim == array.ndim or key.shape != array.shape[: key.ndim]:
             return None
         array = array.reshape(key.size, *array.shape[key.ndim :])
         key = key.reshape(-1).nonzero()[0]
-    elif key.dtype != _INT64:
+    elif key.dtype != d.int64:
         return None
     return take(array, key, 0)
 
@@ -75,7 +73,7 @@ def write(array: NDArray, key: NDArray, value: ArrayOrScalar) -> bool:
     IndexError
         If an index is out of range; nothing is written.
     """
-    is_mask = key.dtype == _BOOL
+    is_mask = key.dtype == d.bool
     masked = key.ndim if is_mask else 1
     shape = array.shape[masked:]
     width = prod(shape)
@@ -85,7 +83,7 @@ def write(array: NDArray, key: NDArray, value: ArrayOrScalar) -> bool:
         and key.size
         and width > 1
         and width * array.itemsize <= _LONGEST_ROW
-        and (key.shape == array.shape[:masked] if is_mask else key.dtype == _INT64)
+        and (key.shape == array.shape[:masked] if is_mask else key.dtype == d.int64)
     ):
         return False
     if type(value) is not np.ndarray or value.ndim <= len(shape):

@@ -185,8 +185,7 @@ class DaskBackend(Reductions, IndexedAccess, Matrices):
             index: (call, (ordered.name, 0), (array.name, *index))
             for index in positions(array.numblocks)
         }
-        int64 = d.int64
-        return self.tensor(layer("searchsorted", tasks, [ordered, array], array.chunks, int64))
+        return self.tensor(layer("searchsorted", tasks, [ordered, array], array.chunks, d.int64))
 
     # ------------------------------------------------------------------ movement that copies
 

@@ -39,7 +39,6 @@ from .views import DaskTensor, Permute, reshaped, stretched
 
 __all__ = ["IndexedAccess"]
 
-_INT64: Final = d.int64
 _KEYS_NOTE: Final = "computed the index arrays: they say which chunks are needed"
 _NONZERO_NOTE: Final = (
     "computed how many elements are not zero per chunk: the result's shape depends on it"
@@ -148,7 +147,7 @@ class IndexedAccess(DaskMemory):
         """How many elements of each chunk of a 1-D array are not zero; computes it."""
         tasks = {index: (_count, (chosen.name, *index)) for index in positions(chosen.numblocks)}
         ones = ((1,) * len(chosen.chunks[0]),)
-        found = layer("count", tasks, [chosen], ones, _INT64)
+        found = layer("count", tasks, [chosen], ones, d.int64)
         counts: list[int] = compute(found, why="the shape of a result depends on it")[0].tolist()
         return counts
 
@@ -156,12 +155,12 @@ class IndexedAccess(DaskMemory):
         shape = x.shape
         note = _NONZERO_NOTE
         if not prod(shape):
-            return tuple([self.from_chunks(np.empty(0, _INT64)) for _ in shape])
+            return tuple([self.from_chunks(np.empty(0, d.int64)) for _ in shape])
         flat = tidy(reshaped(self._small(x), (prod(shape),), self.grid))
         counts = self._counts(flat)
         kept = [i for i, count in enumerate(counts) if count]
         if not kept:
-            return tuple([self.from_chunks(np.empty(0, _INT64), note) for _ in shape])
+            return tuple([self.from_chunks(np.empty(0, d.int64), note) for _ in shape])
         begins = starts(flat.chunks[0])
         chunks = (tuple([counts[i] for i in kept]),)
         return tuple(
@@ -175,7 +174,7 @@ class IndexedAccess(DaskMemory):
                         },
                         [flat],
                         chunks,
-                        _INT64,
+                        d.int64,
                     ),
                     note,
                 )
@@ -205,7 +204,7 @@ class IndexedAccess(DaskMemory):
                 found = (self.computed(key, "it is an index"),)
                 if key.dtype == bool:
                     mask = found[0]
-                    found = mask.nonzero() if mask.ndim else (np.zeros(int(mask), _INT64),)
+                    found = mask.nonzero() if mask.ndim else (np.zeros(int(mask), d.int64),)
                     if not mask.ndim:
                         axes.append(len(shape))
                         shape.append(1)
@@ -355,7 +354,7 @@ class IndexedAccess(DaskMemory):
             },
             [ordered, flat],
             flat.chunks,
-            _INT64,
+            d.int64,
         )
         return (
             values,
@@ -371,7 +370,7 @@ class IndexedAccess(DaskMemory):
             return self.at_once("bincount", x, weights, length, extend=extend)
         array = tidy(self.array(x))
         others = [] if weights is None else [rechunked(self.array(weights), array.chunks)]
-        dtype = _INT64 if weights is None else weights.dtype
+        dtype = d.int64 if weights is None else weights.dtype
         parts = partials("bincount", array, partial(_counted, length, extend), None, *others)
         if not extend:
             chunks = ((length,),)
@@ -490,7 +489,7 @@ def _distinct(chunk: Part, start: int) -> _Distinct:
 
 def _merge_distinct(parts: list[_Distinct]) -> _Distinct:
     values, indices, inverse, _ = on_host("unique", np.concatenate([part.values for part in parts]))
-    counts = np.zeros(values.shape, _INT64)
+    counts = np.zeros(values.shape, d.int64)
     np.add.at(counts, inverse, np.concatenate([part.counts for part in parts]))
     return _Distinct(values, np.concatenate([part.indices for part in parts])[indices], counts)
 

@@ -149,13 +149,12 @@ class DaskMemory(Backend):
     ) -> DaskTensor:  # fmt: skip
         """A primitive that needs `axes` in one piece; `sizes` are those that they get."""
         array = self.grid.joined(self.array(x), axes)
-        target = dtype
         tasks = {
             index: (partial(_call, method, arguments, options), (array.name, *index))
             for index in positions(array.numblocks)
         }
         chunks = tuple([(sizes[i],) if i in sizes else c for i, c in enumerate(array.chunks)])
-        return self.tensor(layer(method, tasks, [array], chunks, target))
+        return self.tensor(layer(method, tasks, [array], chunks, dtype))
 
     def batch(
         self, method: str, xs: Sequence[DaskTensor], core: Sequence[int],
@@ -345,20 +344,19 @@ class DaskMemory(Backend):
         return x.moved(Slice(selection), view)
 
     def bitcast(self, x: DaskTensor, dtype: DType) -> DaskTensor:
-        target = dtype
-        old, new = x.dtype.itemsize, target.itemsize
+        old, new = x.dtype.itemsize, dtype.itemsize
         if old == new:
-            return x.moved(Bitcast(target), x.view, target)
+            return x.moved(Bitcast(dtype), x.view, dtype)
         shape = x.shape
         if shape[-1] != 1 and prod(shape) > 0 and x.view.strides[-1] != 1:
             raise ValueError(
-                f"cannot read {x.dtype} as {target}: the last axis is not contiguous; copy the "
+                f"cannot read {x.dtype} as {dtype}: the last axis is not contiguous; copy the "
                 "array first"
             )
         view = View.row_major((*shape[:-1], shape[-1] * old // new))
         if x.view.is_read_only:
             view = view.as_read_only()
-        return x.moved(Bitcast(target), view, target)
+        return x.moved(Bitcast(dtype), view, dtype)
 
     # ------------------------------------------------------------------ memory
 

@@ -150,12 +150,12 @@ class CupyBackend(NamespaceBackend):
             ) from error
         self.unaries, self.binaries = [
             {
-                theirs: {
-                    op: workarounds.apply("cupy", op, ours, kernel, _WRAPPERS)
+                dtype: {
+                    op: workarounds.apply("cupy", op, dtype, kernel, _WRAPPERS)
                     for op, kernel in table.items()
-                    if ours in op.results
+                    if dtype in op.results
                 }
-                for theirs, ours in CANONICAL.items()
+                for dtype in d.ALL
             }
             for table in (_UNARY, _BINARY)
         ]

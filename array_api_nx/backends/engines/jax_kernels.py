@@ -19,7 +19,7 @@ from ...contract import primitives as p
 from ...contract.backend import Native
 from ...contract.events import transferred
 from ...contract.primitives import Primitive
-from ...core.dtypes import CANONICAL
+from ...core.dtypes import ALL
 from . import workarounds
 from .common_workarounds import EngineKernel, Kernels, Wrapper, common_wrappers
 
@@ -224,12 +224,12 @@ _WRAPPERS: Final[dict[str, Wrapper]] = {
 
 def _kernels(table: dict[Primitive, EngineKernel], kind: str) -> Kernels:
     return {
-        theirs: {
-            op: workarounds.apply(f"jax:{kind}", op, ours, kernel, _WRAPPERS)
+        dtype: {
+            op: workarounds.apply(f"jax:{kind}", op, dtype, kernel, _WRAPPERS)
             for op, kernel in table.items()
-            if ours in op.results
+            if dtype in op.results
         }
-        for theirs, ours in CANONICAL.items()
+        for dtype in ALL
     }
 
 

@@ -59,8 +59,8 @@ builder: Final = Builder()
 _MAX_PROBES: Final = 4
 
 _MANY_TIMES: Final = 4
-"""An operation whose result has so many times the elements of each shared operand is deferred all
-the same, and reads copies of them."""
+"""How many times the elements of each shared operand a result must have for the operation to read
+copies of the operands, and to be deferred."""
 
 
 class DeferredExecution(NumPyMemory):
