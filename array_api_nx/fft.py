@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
-from .contract import primitives as p
 from .contract.backend import Handle, Norm
 from .contract.numpy_dtypes import DTypeLike
 from .core import dtypes as d
@@ -22,6 +21,7 @@ from .frontend.array import Array
 from .frontend.data_type import astype
 from .frontend.dispatch import cast, only_array, operand_dtypes, wrap
 from .native import with_advice
+from .primitives import table as p
 
 __all__ = [
     "fft",

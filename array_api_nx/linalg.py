@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 from numpy.linalg import LinAlgError
 
 from .config import current
-from .contract import primitives as p
 from .contract.backend import Backend, Handle
 from .contract.numpy_dtypes import DTypeLike
 from .core.dtypes import COMPLEX, DType, int64
@@ -38,6 +37,7 @@ from .frontend.dispatch import (
 from .frontend.linear_algebra import matmul, matrix_transpose, tensordot, vecdot
 from .frontend.searching import count_nonzero
 from .native import with_advice, with_twin
+from .primitives import table as p
 
 __all__ = [
     "cholesky",

@@ -42,6 +42,7 @@ ROOMS = (
     "backends",
     "tracing",
     "contract",
+    "primitives",
     "explain",
     "config",
     "core",
@@ -345,6 +346,6 @@ def test_the_lowest_rooms_alone_load_numpy_at_most():
     # Not native, because the extension loads NumPy.
     rooms = set(STANDARD_LIBRARY_ALONE) - {"native"}
     lowest = [name for name in sorted(DOTTED) if room(name) in rooms]
-    lowest.append(f"{NAME}.contract.primitives")
+    lowest.append(f"{NAME}.primitives.table")
     assert len(lowest) > 5
     assert loaded_by(stub + "\n".join(f"import {name}" for name in lowest)) == {NAME, "numpy"}

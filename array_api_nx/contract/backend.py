@@ -1,7 +1,7 @@
 """The backend contract.
 
-A backend executes primitives (primitives.py) over handles of its own: whatever object it wants to
-represent an array by. The frontend has checked everything by the time a backend is called, so a
+A backend executes primitives (primitives/table.py) over handles of its own: whatever object
+represents an array there. The frontend has checked everything by the time a backend is called, so a
 backend never validates; contract/checked.py asserts the frontend's half for any backend in tests.
 
 Throughout, **Frontend guarantees** says what a backend may rely on, **Backend must** what it owes.
@@ -32,8 +32,9 @@ from ..core import dtypes as d
 from ..core.dtypes import DType
 from ..core.view import Selection, View
 from ..explain.model import RunExplanation
+from ..primitives import table as p
+from ..primitives.table import Primitive
 from . import composed, random_numbers, replay
-from . import primitives as p
 from .arguments import (
     AxisOrder,
     Handle,
@@ -48,7 +49,6 @@ from .arguments import (
 )
 from .errors import CannotCompileError
 from .handles import Handles
-from .primitives import Primitive
 from .program import Program
 from .random_numbers import Kind
 from .ufuncs import UfuncLoop

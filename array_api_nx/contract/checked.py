@@ -20,12 +20,12 @@ from ..core.symbolic import KnownInts
 from ..core.view import Selection, View
 from ..explain.explanation import Explanation
 from ..explain.model import RunExplanation
-from . import primitives as p
+from ..primitives import table as p
+from ..primitives.table import Primitive
 from .backend import AxisOrder, Backend, Handle, Info, Keys, Native, Operand, Padding, Scalar
 from .checked_matrices import CheckedMatrices
 from .checks import CheckedCall, ContractError, Shape, broadcasts_to, fits, selected_shape
 from .numpy_dtypes import NDArray, has_other_bools, is_aligned
-from .primitives import Primitive
 from .program import Program
 from .replay import Run
 from .ufuncs import UfuncLoop

@@ -6,11 +6,11 @@ from math import prod
 
 from ..core import dtypes as d
 from ..core.dtypes import BOUNDS, DType
-from . import primitives as p
+from ..primitives import table as p
+from ..primitives.table import Primitive
 from .backend import Backend, Handle, Norm, Overlap, Padding
 from .checks import REAL_OF, CheckedCall, Shape
 from .composed import convolved_size
-from .primitives import Primitive
 from .random_numbers import DRAWN, PARAMETERS, Kind
 
 __all__ = ["CheckedMatrices"]

@@ -11,11 +11,11 @@ from ..core import dtypes as d
 from ..core.dtypes import DType
 from ..core.shape import broadcast_shapes
 from ..core.view import Selection, View
-from . import primitives as p
+from ..primitives import table as p
+from ..primitives.table import Primitive
 from .backend import Backend, Handle, Operand, Padding
 from .composed import window_counts
 from .numpy_dtypes import NDArray
-from .primitives import Primitive
 from .strided import StridedBackend, Tensor
 from .ufuncs import UfuncLoop
 

@@ -14,9 +14,9 @@ from ..core import dtypes as d
 from ..core.dtypes import DType
 from ..core.symbolic import DimLike, KnownInts
 from ..core.view import View
-from . import primitives as p
+from ..primitives import table as p
+from ..primitives.table import Primitive
 from .events import transferred
-from .primitives import Primitive
 from .ufuncs import UfuncLoop
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..core.dtypes import DType
-from . import primitives as p
+from ..primitives import table as p
 
 if TYPE_CHECKING:
     from .backend import Backend, Handle

@@ -34,7 +34,7 @@ from ..core.dtypes import CANONICAL, DType
 from ..core.real import Real, largest, source
 from ..core.symbolic import Dim, DimLike, Number, Sizes, Var, dim_of_var
 from ..core.view import View
-from .primitives import Primitive
+from ..primitives.table import Primitive
 from .ufuncs import UfuncLoop
 
 __all__ = [

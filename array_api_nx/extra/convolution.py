@@ -7,13 +7,13 @@ from itertools import product
 from math import prod
 from typing import Final, Literal
 
-from ..contract import primitives as p
 from ..contract.backend import Backend, Handle, Padding
 from ..core.shape import as_int
 from ..frontend.array import Array
 from ..frontend.dispatch import binary, only_array, promote_arrays, wrap
 from ..frontend.manipulation import reshape
 from ..native import with_advice
+from ..primitives import table as p
 from .windows import Window, several, shifted
 
 __all__ = ["conv"]

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from math import isfinite as isfinite_number
 from typing import Final, TypeAlias
 
-from ..contract import primitives as p
 from ..core import dtypes as d
 from ..core.shape import as_count, as_int, check_shape
 from ..frontend.array import Array
@@ -24,6 +23,7 @@ from ..frontend.statistical import max, min, sum
 from ..frontend.utility import all as all_
 from ..frontend.utility import diff
 from ..native import with_advice
+from ..primitives import table as p
 
 __all__ = ["bincount", "histogram", "histogram2d", "histogramdd"]
 

@@ -6,7 +6,6 @@ from math import inf, pi
 
 import numpy as np
 
-from ..contract import primitives as p
 from ..core import dtypes as d
 from ..frontend.array import Array
 from ..frontend.creation import asarray, full
@@ -24,6 +23,7 @@ from ..frontend.manipulation import reshape, stack
 from ..frontend.placement import together
 from ..frontend.searching import where
 from ..frontend.utility import all
+from ..primitives import table as p
 
 __all__ = ["allclose", "array_equal", "isclose", "nan_to_num", "sinc"]
 

@@ -7,7 +7,6 @@ from typing import Literal, overload
 
 import numpy as np
 
-from ..contract import primitives as p
 from ..core import dtypes as d
 from ..core.shape import normalise_axes, reduced_shape
 from ..frontend.annotations import PythonScalar
@@ -20,6 +19,7 @@ from ..frontend.manipulation import broadcast_arrays, reshape, squeeze
 from ..frontend.searching import where
 from ..frontend.statistical import max, sum
 from ..native import with_advice
+from ..primitives import table as p
 
 __all__ = ["logsumexp", "softmax"]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from ..contract import primitives as p
 from ..core import dtypes as d
 from ..core.shape import normalise_axes, normalise_axis
 from ..frontend.array import Array
@@ -18,6 +17,7 @@ from ..frontend.searching import count_nonzero, where
 from ..frontend.statistical import sum
 from ..linalg import matrix_norm, qr, svd, vector_norm
 from ..native import with_advice
+from ..primitives import table as p
 
 __all__ = ["lstsq", "norm"]
 

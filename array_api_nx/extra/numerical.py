@@ -6,7 +6,6 @@ from typing import Literal
 
 import numpy as np
 
-from ..contract import primitives as p
 from ..contract.numpy_dtypes import NDArray
 from ..core import dtypes as d
 from ..core.shape import normalise_axes, normalise_axis
@@ -32,6 +31,7 @@ from ..frontend.sorting import argsort
 from ..frontend.statistical import sum
 from ..frontend.utility import all, any, diff
 from ..linalg import eigvals
+from ..primitives import table as p
 
 __all__ = ["convolve", "gradient", "interp", "roots", "trapezoid"]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple
 
-from ..contract import primitives as p
 from ..core import dtypes as d
 from ..core.shape import as_int, normalise_axis
 from ..frontend.annotations import PythonScalar
@@ -18,6 +17,7 @@ from ..frontend.manipulation import concat, reshape
 from ..frontend.sorting import argsort
 from ..frontend.statistical import max
 from ..native import with_advice
+from ..primitives import table as p
 from .axes import along_axis
 
 __all__ = ["TopK", "argpartition", "partition", "put_along_axis", "top_k"]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..contract import primitives as p
 from ..contract.numpy_dtypes import NDArray
 from ..frontend.array import Array
 from ..frontend.dispatch import only_array, scan
 from ..native import with_advice
+from ..primitives import table as p
 from .order_statistics import median_of, quantile_of
 
 __all__ = ["cumulative_max", "cumulative_min", "median", "quantile"]

@@ -8,9 +8,7 @@ from itertools import product
 from math import inf, prod
 from typing import Any, Final
 
-from ..contract import primitives as p
 from ..contract.composed import window_counts
-from ..contract.primitives import Primitive
 from ..core import dtypes as d
 from ..core.shape import as_int, normalise_axis
 from ..core.view import View
@@ -28,6 +26,8 @@ from ..frontend.dispatch import (
 )
 from ..frontend.manipulation import moveaxis, reshape, stack
 from ..native import with_advice
+from ..primitives import table as p
+from ..primitives.table import Primitive
 from .manipulation import pad, pairs_per_axis
 
 __all__ = [

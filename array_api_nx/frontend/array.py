@@ -771,8 +771,8 @@ if native is not None:
 # The functions over arrays need the class, and its methods need them: class first.
 from math import prod
 
-from ..contract import primitives as p
 from ..core.indexing import hashable_key
+from ..primitives import table as p
 from . import (
     data_type,
     elementwise,

@@ -9,7 +9,6 @@ from typing import Final
 import numpy as np
 
 from ..config import hints
-from ..contract import primitives as p
 from ..contract.numpy_dtypes import DTypeLike
 from ..core import dtypes as d
 from ..core.dtypes import CANONICAL, DType, as_dtype
@@ -18,6 +17,7 @@ from ..core.shape import as_count, as_int, as_shape, check_shape
 from ..core.symbolic import Dim, Outcome
 from ..device import Device, as_device, available, default_dtype, device_of, nearest
 from ..native import with_advice, with_twin
+from ..primitives import table as p
 from . import interop
 from .annotations import Foreign
 from .array import Array

@@ -16,9 +16,7 @@ import numpy as np
 
 from ..config import current as current_settings
 from ..config import hints
-from ..contract import primitives as p
 from ..contract.errors import no_identity
-from ..contract.primitives import Primitive
 from ..core import dtypes as d
 from ..core.declined import DECLINED
 from ..core.dtypes import BOUNDS, CANONICAL, PROMOTION, SCALAR_PROMOTION, DType, holds
@@ -27,6 +25,8 @@ from ..core.shape import broadcast_shapes, check_shape, normalise_axes, normalis
 from ..core.symbolic import Dim
 from ..device import Device, available, default_device, nearest
 from ..native import with_twin
+from ..primitives import table as p
+from ..primitives.table import Primitive
 from .array import Array
 from .placement import beside, common_device, on_device, together
 

@@ -6,11 +6,11 @@ returns a new array: none of them returns a view.
 
 from __future__ import annotations
 
-from ..contract import primitives as p
 from ..contract.backend import Operand
 from ..core.dtypes import BOUNDS, INTEGRAL, DType, holds
 from ..core.shape import broadcast_shapes
 from ..native import with_twin
+from ..primitives import table as p
 from .array import Array
 from .dispatch import (
     ArrayOrScalar,

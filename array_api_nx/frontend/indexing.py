@@ -7,7 +7,6 @@ from typing import Final, NoReturn
 
 import numpy as np
 
-from ..contract import primitives as p
 from ..contract.backend import Handle, Keys, Operand
 from ..core import dtypes as d
 from ..core.dtypes import holds
@@ -23,6 +22,7 @@ from ..core.shape import MAX_NDIM, broadcast_shapes, normalise_axis
 from ..core.symbolic import Dim, Sizes
 from ..core.view import Selection
 from ..native import with_twin
+from ..primitives import table as p
 from .array import Array, Index
 from .dispatch import (
     ArrayOrScalar,

@@ -7,7 +7,6 @@ from math import prod
 from operator import index
 from typing import Final
 
-from ..contract import primitives as p
 from ..contract.backend import Handle
 from ..core.declined import DECLINED
 from ..core.dtypes import same_kind
@@ -20,6 +19,7 @@ from ..core.shape import (
     normalise_axis,
 )
 from ..native import with_twin
+from ..primitives import table as p
 from .array import Array
 from .dispatch import (
     cast,

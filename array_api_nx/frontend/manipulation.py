@@ -9,7 +9,6 @@ from collections.abc import Iterable, Sequence
 from math import prod
 from typing import Any, Final, TypeAlias
 
-from ..contract import primitives as p
 from ..contract.backend import Handle, Operand
 from ..core import shape as core_shape
 from ..core.dtypes import INTEGRAL, promote
@@ -23,6 +22,7 @@ from ..core.shape import (
     resolve_reshape,
 )
 from ..native import with_twin
+from ..primitives import table as p
 from ..tracing.recorder import rely_on_layout
 from .array import Array
 from .dispatch import adopted, binary, cast, int64_operand, only_array, reduce

@@ -13,10 +13,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..contract import primitives as p
 from ..core import dtypes as d
 from ..core.dtypes import DType, as_dtype
 from ..core.shape import as_int, normalise_axes, reduced_shape
+from ..primitives import table as p
 from . import data_type, elementwise, manipulation, searching, statistical, utility
 from .annotations import Axes, PythonScalar
 from .array import Array

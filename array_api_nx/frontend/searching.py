@@ -6,11 +6,11 @@ from typing import Final, Literal, overload
 
 import numpy as np
 
-from ..contract import primitives as p
 from ..core import dtypes as d
 from ..core.dtypes import BOUNDS, holds
 from ..core.shape import broadcast_shapes
 from ..native import with_twin
+from ..primitives import table as p
 from .array import Array
 from .dispatch import (
     ArrayOrScalar,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..contract import primitives as p
 from ..core import dtypes as d
 from ..native import native, with_twin
+from ..primitives import table as p
 from .array import Array
 from .dispatch import (
     ArrayOrScalar,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..contract import primitives as p
 from ..core.shape import normalise_axis
 from ..native import with_twin
+from ..primitives import table as p
 from .array import Array
 from .dispatch import array_operand, refuse_dtype, wrap_indices
 

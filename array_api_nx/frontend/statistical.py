@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from ..contract import primitives as p
 from ..contract.numpy_dtypes import DTypeLike
-from ..contract.primitives import Primitive
 from ..core import dtypes as d
 from ..core.dtypes import DType, as_dtype
 from ..core.shape import normalise_axes, normalise_axis
 from ..device import available, nearest
 from ..native import with_twin
+from ..primitives import table as p
+from ..primitives.table import Primitive
 from .annotations import Foreign
 from .array import Array
 from .dispatch import array_operand, cast, operand_dtypes, reduce, scan, unary, wrap

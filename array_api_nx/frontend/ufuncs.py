@@ -12,14 +12,14 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from ..contract import primitives as p
-from ..contract.primitives import Primitive
 from ..contract.ufuncs import UfuncLoop, ufunc_loop
 from ..core import dtypes as d
 from ..core.dtypes import CANONICAL, SCALAR_PROMOTION, DType
 from ..core.shape import broadcast_shapes, check_shape
 from ..device import Device, available
 from ..native import native, with_twin
+from ..primitives import table as p
+from ..primitives.table import Primitive
 from . import elementwise, interop, linear_algebra, methods, statistical, utility
 from .annotations import Foreign
 from .array import Array

@@ -5,10 +5,10 @@ from __future__ import annotations
 from operator import index
 from typing import NoReturn
 
-from ..contract import primitives as p
 from ..core import dtypes as d
 from ..core.shape import as_int, normalise_axis
 from ..native import with_twin
+from ..primitives import table as p
 from .array import Array
 from .dispatch import array_operand, reduce, wrap
 from .manipulation import concat

@@ -17,10 +17,8 @@ from collections.abc import Sequence
 from math import ceil, nan, prod
 from typing import NoReturn, TypeGuard
 
-from ..contract import primitives as p
 from ..contract.backend import Backend, Handle, Info, Keys, Operand, Padding, Scalar
 from ..contract.numpy_dtypes import NDArray
-from ..contract.primitives import Primitive
 from ..contract.program import Argument
 from ..contract.random_numbers import Kind
 from ..contract.replay import inverse
@@ -32,6 +30,8 @@ from ..core.shape import broadcast_shapes, reduced_shape
 from ..core.symbolic import Dim, DimLike, KnownInts, Number, Outcome, Sizes, SymbolicShape, deciding
 from ..core.symbolic_layout import SymbolicSelection, is_static_selection, regrouped
 from ..core.view import View
+from ..primitives import table as p
+from ..primitives.table import Primitive
 from .matrices import CAPTURED, TracingMatrices, has_row_major_order, memory_order
 from .recorder import Answers, Traced, current, refuse, refuse_use
 

@@ -12,14 +12,14 @@ from dataclasses import replace
 from math import copysign
 from typing import Final
 
-from ..contract import primitives as p
-from ..contract.primitives import Primitive
 from ..contract.program import Argument, Program, Step, Value, ValueView, operands_in
 from ..core import dtypes as d
 from ..core.dtypes import DType
 from ..core.real import Real
 from ..core.symbolic import Dim
 from ..core.view import View
+from ..primitives import table as p
+from ..primitives.table import Primitive
 
 __all__ = ["simplify"]
 

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 from array_api_nx.backends.cpu import CPUBackend
-from array_api_nx.contract import primitives as p
 from array_api_nx.contract.backend import METHODS, Backend, Handle
 from array_api_nx.contract.checked import CheckedBackend, ContractError
-from array_api_nx.contract.primitives import Primitive
 from array_api_nx.contract.program import Input, Program, Value
 from array_api_nx.contract.ufuncs import ufunc_loop
 from array_api_nx.core import dtypes as d
 from array_api_nx.core.symbolic import dynamic
 from array_api_nx.core.view import View
+from array_api_nx.primitives import table as p
+from array_api_nx.primitives.table import Primitive
 from array_api_nx.testing.contract.layouts import case, row_major
 from tests.support.tables import for_each
 from tests.testing.contract.backends import BACKENDS

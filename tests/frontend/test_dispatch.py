@@ -10,9 +10,9 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx import Array
-from array_api_nx.contract import primitives as p
 from array_api_nx.core import dtypes as d
 from array_api_nx.frontend import dispatch
+from array_api_nx.primitives import table as p
 from tests.support.tables import for_each
 
 REAL = [dtype.name for dtype in d.REAL]

@@ -12,9 +12,9 @@ import pytest
 
 import array_api_nx as xp
 from array_api_nx import config
-from array_api_nx.contract import primitives as p
 from array_api_nx.frontend import dispatch, elementwise
 from array_api_nx.native import native
+from array_api_nx.primitives import table as p
 from tests.support import twins
 from tests.support.alike import compare
 from tests.support.twins import assert_alike, random_array, random_operands, random_scalar

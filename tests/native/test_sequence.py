@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from array_api_nx.backends.cpu.engine import loops
 from array_api_nx.backends.cpu.engine.kernel import Instruction, Kernel, KernelOperand, Reduction
-from array_api_nx.contract import primitives as p
-from array_api_nx.contract.primitives import Primitive
 from array_api_nx.native import native
+from array_api_nx.primitives import table as p
+from array_api_nx.primitives.table import Primitive
 from tests.support.tables import for_each
 
 pytestmark = pytest.mark.skipif(native is None, reason="no extension")

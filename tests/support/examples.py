@@ -13,8 +13,8 @@ from typing import Any, Final
 import numpy as np
 
 import array_api_nx as xp
-from array_api_nx.contract import primitives as p
 from array_api_nx.frontend import dispatch, elementwise
+from array_api_nx.primitives import table as p
 from tests.support import twins
 
 __all__ = ["EXAMPLES", "twins_but_elementwise"]

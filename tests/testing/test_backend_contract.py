@@ -20,7 +20,7 @@ FEW = "--ignore-glob=/*/test_[!m]*"
 
 WRONG = f"""
 import sys
-from array_api_nx.contract import primitives as p
+from array_api_nx.primitives import table as p
 from array_api_nx.backends.cpu import CPUBackend
 from array_api_nx.testing import backend_contract
 

@@ -15,10 +15,8 @@ from typing import Final, Literal
 import numpy as np
 
 from ...contract import composed, replay
-from ...contract import primitives as p
 from ...contract.backend import Handle, Keys, Native, Operand, Overlap, Scalar
 from ...contract.numpy_dtypes import NDArray, is_aligned, zeros_and_ones
-from ...contract.primitives import Primitive
 from ...contract.program import Program
 from ...contract.strided import Tensor
 from ...contract.ufuncs import UfuncLoop
@@ -27,6 +25,8 @@ from ...core.dtypes import CANONICAL, DType
 from ...core.shape import broadcast_shapes
 from ...core.symbolic import KnownInts
 from ...explain.model import RunExplanation
+from ...primitives import table as p
+from ...primitives.table import Primitive
 from . import counting, distinct, programs, selected_rows
 from .engine import loops, operations, sliced_calls
 from .engine.fperrors import located

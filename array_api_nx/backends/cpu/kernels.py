@@ -14,9 +14,9 @@ from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
 
-from ...contract import primitives as p
 from ...contract.numpy_dtypes import NDArray
-from ...contract.primitives import Primitive
+from ...primitives import table as p
+from ...primitives.table import Primitive
 
 __all__ = [
     "ARG_REDUCE",

@@ -23,11 +23,11 @@ from typing import Final, NamedTuple
 from numpy import geterr
 
 from ... import config
-from ...contract import primitives as p
 from ...contract.callers import CONSUMERS, INSIDE
-from ...contract.primitives import Primitive
 from ...core.dtypes import DType
 from ...native import native
+from ...primitives import table as p
+from ...primitives.table import Primitive
 from .engine import fperrors, loops
 
 __all__ = [

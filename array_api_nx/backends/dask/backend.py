@@ -13,16 +13,16 @@ from math import ceil, prod
 import dask.array as da
 import numpy as np
 
-from ...contract import primitives as p
 from ...contract.backend import Handle, Operand, Padding, Scalar
 from ...contract.numpy_dtypes import NDArray
-from ...contract.primitives import Primitive
 from ...contract.program import Program
 from ...contract.random_numbers import Kind
 from ...contract.replay import Run, prepare_around
 from ...contract.ufuncs import UfuncLoop
 from ...core import dtypes as d
 from ...core.dtypes import CANONICAL, DType
+from ...primitives import table as p
+from ...primitives.table import Primitive
 from .chunk_programs import build
 from .expressions import chunk_handle, host, on_host, task_settings
 from .indexed import IndexedAccess

@@ -18,7 +18,6 @@ from typing import Final, NamedTuple, NoReturn, TypeAlias
 import dask.array as da
 import numpy as np
 
-from ...contract import primitives as p
 from ...contract.errors import CannotCompileError
 from ...contract.numpy_dtypes import NDArray
 from ...contract.program import Argument, Input, Program, Step, Value, ValueView, operands_in
@@ -27,6 +26,7 @@ from ...core.real import evaluated
 from ...core.shape import broadcast_shapes
 from ...core.symbolic import KnownInts, bind
 from ...core.view import View
+from ...primitives import table as p
 from .expressions import chunk_handle, host, task_settings
 from .layers import Chunks, Grid, Task, layer, positions, rechunked, tidy
 

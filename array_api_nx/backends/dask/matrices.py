@@ -13,12 +13,12 @@ from typing import Final
 import dask.array as da
 import numpy as np
 
-from ...contract import primitives as p
 from ...contract.backend import Norm
 from ...contract.numpy_dtypes import NDArray
 from ...contract.program import Argument
 from ...core.dtypes import CANONICAL, DType
 from ...core.shape import broadcast_shapes
+from ...primitives import table as p
 from .expressions import on_host
 from .layers import ChunkIndex, Part, Task, aligned, layer, positions, rechunked, tidy, tree
 from .storage import DaskMemory

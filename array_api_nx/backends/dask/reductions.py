@@ -12,12 +12,12 @@ from math import prod
 
 import numpy as np
 
-from ...contract import primitives as p
 from ...contract.errors import no_identity
 from ...contract.numpy_dtypes import NDArray
-from ...contract.primitives import Primitive
 from ...core import dtypes as d
 from ...core.dtypes import CANONICAL, DType
+from ...primitives import table as p
+from ...primitives.table import Primitive
 from ..cpu.kernels import divide_by_count
 from .expressions import ChunkProgram, Expression, counted, on_host, traced, whole_shape
 from .layers import (

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from ...contract.backend import Native
-from ...contract.primitives import Primitive
+from ...primitives.table import Primitive
 from ..cpu.kernels import BINARY, UNARY
 
 __all__ = ["EngineKernel", "Kernels", "Wrapper", "common_wrappers"]

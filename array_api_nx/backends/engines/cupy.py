@@ -13,16 +13,16 @@ import numpy as np
 from cupyx.scipy.special import erf
 
 from ...config import hints
-from ...contract import primitives as p
 from ...contract.backend import METHODS, Native, Scalar
 from ...contract.errors import EngineError
 from ...contract.events import transferred
 from ...contract.numpy_dtypes import NDArray
-from ...contract.primitives import Primitive
 from ...contract.strided import Storage, Tensor
 from ...core import dtypes as d
 from ...core.dtypes import CANONICAL, DType
 from ...core.view import View
+from ...primitives import table as p
+from ...primitives.table import Primitive
 from . import workarounds
 from .common_workarounds import EngineKernel, Wrapper, common_wrappers
 from .namespace import NamespaceBackend, explain_errors, wrap

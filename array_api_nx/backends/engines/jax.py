@@ -19,12 +19,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ...contract import primitives as p
 from ...contract.backend import METHODS, AxisOrder, Native, Operand, Padding, Scalar
 from ...contract.composed import window_counts
 from ...contract.errors import EngineError
 from ...contract.numpy_dtypes import NDArray
-from ...contract.primitives import Primitive
 from ...contract.program import Program
 from ...contract.replay import Run
 from ...contract.strided import Storage, Tensor
@@ -32,6 +30,8 @@ from ...core import dtypes as d
 from ...core.dtypes import CANONICAL, DType
 from ...core.symbolic import KnownInts
 from ...core.view import View
+from ...primitives import table as p
+from ...primitives.table import Primitive
 from .common_workarounds import EngineKernel
 from .compiled_programs import ArrayFunction, Kinds, Traced, prepare, trace_steps
 from .immutable import Steps, positions, steps

@@ -15,11 +15,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from ...config import hints
-from ...contract import primitives as p
 from ...contract.backend import Native
 from ...contract.events import transferred
-from ...contract.primitives import Primitive
 from ...core.dtypes import ALL
+from ...primitives import table as p
+from ...primitives.table import Primitive
 from . import workarounds
 from .common_workarounds import EngineKernel, Kernels, Wrapper, common_wrappers
 

@@ -21,11 +21,9 @@ from weakref import WeakKeyDictionary, WeakSet
 import numpy as np
 
 from ...contract import composed
-from ...contract import primitives as p
 from ...contract.backend import METHODS, Keys, Native, Norm, Operand, Scalar
 from ...contract.errors import EngineError
 from ...contract.numpy_dtypes import NDArray
-from ...contract.primitives import Primitive
 from ...contract.program import Program
 from ...contract.strided import Storage, StridedBackend, Tensor, tensor_over
 from ...contract.ufuncs import UfuncLoop
@@ -34,6 +32,8 @@ from ...core.dtypes import CANONICAL, DType
 from ...core.shape import broadcast_shapes
 from ...core.symbolic import KnownInts
 from ...core.view import View
+from ...primitives import table as p
+from ...primitives.table import Primitive
 from .common_workarounds import Kernels
 from .indices import Selected, in_range, resolve
 from .special import Ufuncs, engines_function

@@ -12,11 +12,9 @@ import numpy as np
 import torch
 from torch.fx.experimental.proxy_tensor import make_fx
 
-from ...contract import primitives as p
 from ...contract.backend import Native, Operand, Padding, Scalar
 from ...contract.errors import EngineError
 from ...contract.numpy_dtypes import NDArray, has_negative_strides
-from ...contract.primitives import Primitive
 from ...contract.program import Program
 from ...contract.replay import Run, resolved, steps_at
 from ...contract.strided import Storage, Tensor
@@ -24,6 +22,8 @@ from ...core import dtypes as d
 from ...core.dtypes import DType
 from ...core.symbolic import Dim, KnownInts
 from ...core.view import Selection, View
+from ...primitives import table as p
+from ...primitives.table import Primitive
 from .compiled_programs import (
     ArrayFunction,
     Compile,

@@ -14,12 +14,12 @@ import numpy as np
 import torch
 
 from ...config import hints
-from ...contract import primitives as p
 from ...contract.backend import Native
 from ...contract.events import transferred
-from ...contract.primitives import Primitive
 from ...core import dtypes as d
 from ...core.dtypes import DType
+from ...primitives import table as p
+from ...primitives.table import Primitive
 from . import workarounds
 from .common_workarounds import EngineKernel, Kernels, Wrapper, common_wrappers
 

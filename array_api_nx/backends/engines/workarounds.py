@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple
 
-from ...contract import primitives as p
 from ...contract.backend import Native
-from ...contract.primitives import Primitive
 from ...core import dtypes as d
 from ...core.dtypes import DType
+from ...primitives import table as p
+from ...primitives.table import Primitive
 
 __all__ = ["METHODS", "WORKAROUNDS", "Workaround", "apply"]
 

@@ -13,20 +13,20 @@ from typing import Final, NamedTuple, final
 
 import numpy as np
 
-from ...contract import primitives as p
 from ...contract.backend import Backend, Handle, Keys, Operand, Scalar
 from ...contract.callers import ErrorSettings, errstate
 from ...contract.checked import CheckedBackend
 from ...contract.errors import LimitError
 from ...contract.events import evaluated
 from ...contract.numpy_dtypes import NDArray
-from ...contract.primitives import Primitive
 from ...contract.program import Argument, ValueView
 from ...core import dtypes as d
 from ...core.dtypes import DType
 from ...core.symbolic import Sizes
 from ...core.view import View
 from ...explain.explanation import Explanation
+from ...primitives import table as p
+from ...primitives.table import Primitive
 from ...tracing.recorder import Traced, TracedStorage, is_called_by
 from .elementless import Elementless, ElementlessBackend, ShapeRecorder
 

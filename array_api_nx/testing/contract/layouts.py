@@ -15,13 +15,13 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from ...backends.cpu.storage import NumPyMemory
-from ...contract import primitives as p
 from ...contract.backend import Backend, Handle, Operand
 from ...contract.numpy_dtypes import NDArray
 from ...contract.strided import Storage, StridedBackend, tensor_over
 from ...core import dtypes as d
 from ...core.dtypes import DType
 from ...core.view import View
+from ...primitives import table as p
 
 Shape: TypeAlias = tuple[int, ...]
 Numbers: TypeAlias = Any

@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 
-from ...contract import primitives as p
 from ...contract.backend import Backend, Handle, Scalar
 from ...contract.numpy_dtypes import NDArray
-from ...contract.primitives import Primitive, of_family
 from ...contract.program import Argument
 from ...core import dtypes as d
 from ...core.dtypes import DType
 from ...core.view import View
+from ...primitives import table as p
+from ...primitives.table import Primitive, of_family
 from .layouts import (
     LAYOUTS,
     SHAPE,

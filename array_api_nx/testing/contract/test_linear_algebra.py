@@ -7,12 +7,12 @@ from itertools import product
 import numpy as np
 import pytest
 
-from ...contract import primitives as p
 from ...contract.backend import Backend, Handle
 from ...contract.numpy_dtypes import NDArray
 from ...core import dtypes as d
 from ...core.dtypes import DType
 from ...core.view import View
+from ...primitives import table as p
 from .layouts import ONE_TO_ONE, Case, Numbers, broadcast_first, case, in_layouts, row_major, tensor
 
 INVERTIBLE = (*ONE_TO_ONE, broadcast_first)

@@ -8,11 +8,11 @@ from itertools import product
 import numpy as np
 import pytest
 
-from ...contract import primitives as p
 from ...contract.backend import Backend, Handle, Norm, Overlap
 from ...contract.numpy_dtypes import NDArray
 from ...core import dtypes as d
 from ...core.dtypes import DType
+from ...primitives import table as p
 from .layouts import Case, case, check, in_layouts, limits, row_major, small
 
 

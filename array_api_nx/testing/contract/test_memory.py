@@ -8,11 +8,11 @@ from math import ceil
 import numpy as np
 import pytest
 
-from ...contract import primitives as p
 from ...contract.backend import Backend, Scalar
 from ...core import dtypes as d
 from ...core.dtypes import DType
 from ...core.view import View
+from ...primitives import table as p
 from .layouts import (
     LAYOUTS,
     ONE_TO_ONE,

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from ...backends.cpu import CPUBackend
-from ...contract import primitives as p
 from ...contract.backend import Backend
 from ...contract.errors import CannotCompileError
 from ...contract.numpy_dtypes import NDArray
@@ -18,6 +17,7 @@ from ...contract.replay import Run
 from ...core import dtypes as d
 from ...core.symbolic import KnownInts, dynamic
 from ...core.view import View
+from ...primitives import table as p
 from .layouts import check, in_layouts, row_major, tensor
 
 VALUES = np.arange(1.0, 25.0).reshape(2, 3, 4)

@@ -7,12 +7,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from ...contract import primitives as p
 from ...contract.backend import Backend
 from ...contract.numpy_dtypes import NDArray
 from ...core import dtypes as d
 from ...core.dtypes import DType
 from ...core.view import View
+from ...primitives import table as p
 from .layouts import Numbers, case, check, in_layouts, limits, row_major, spread, tensor
 
 SHAPE = (2, 1, 5, 7)

@@ -10,8 +10,8 @@ import numpy as np
 
 import array_api_nx as xp
 from array_api_nx.backends.dask.expressions import ChunkProgram, Expression, on_host, traced
-from array_api_nx.contract import primitives as p
 from array_api_nx.contract.numpy_dtypes import NDArray
+from array_api_nx.primitives import table as p
 from tests.backends.dask.programs import SMALL
 from tests.support.tables import for_each
 

@@ -15,12 +15,12 @@ import numpy as np
 import pytest
 
 import array_api_nx as xp
-from array_api_nx.contract import primitives as p
 from array_api_nx.contract.numpy_dtypes import NDArray
-from array_api_nx.contract.primitives import Primitive
 from array_api_nx.core import dtypes as d
 from array_api_nx.core.dtypes import DType
 from array_api_nx.frontend.dispatch import wrap
+from array_api_nx.primitives import table as p
+from array_api_nx.primitives.table import Primitive
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::DeprecationWarning",

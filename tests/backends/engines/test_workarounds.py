@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 from array_api_nx.backends.engines.workarounds import METHODS, WORKAROUNDS, Workaround, apply
-from array_api_nx.contract import primitives as p
 from array_api_nx.core import dtypes as d
+from array_api_nx.primitives import table as p
 from tests.support.tables import for_each
 
 DOCS = (Path(__file__).parents[3] / "docs" / "devices.md").read_text(encoding="utf-8")

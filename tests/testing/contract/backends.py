@@ -12,11 +12,11 @@ import pytest
 from array_api_nx import Device
 from array_api_nx.backends.cpu import CPUBackend
 from array_api_nx.contract import composed
-from array_api_nx.contract import primitives as p
 from array_api_nx.contract.backend import Backend, Handle, Operand
 from array_api_nx.contract.checked import CheckedBackend
-from array_api_nx.contract.primitives import Primitive
 from array_api_nx.core.dtypes import DType
+from array_api_nx.primitives import table as p
+from array_api_nx.primitives.table import Primitive
 
 
 def _delegated(name: str) -> Callable[..., Any]:

@@ -16,13 +16,13 @@ from typing import Any, Final, TypeAlias, final
 
 import numpy as np
 
-from ....contract import primitives as p
 from ....contract.numpy_dtypes import NDArray
-from ....contract.primitives import Primitive
 from ....contract.random_numbers import MAX_NARROW_SPAN
 from ....contract.ufuncs import UfuncLoop
 from ....core.dtypes import DType
 from ....native import native
+from ....primitives import table as p
+from ....primitives.table import Primitive
 
 __all__ = [
     "MIN_MOMENTS",

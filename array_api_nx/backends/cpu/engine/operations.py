@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
-from ....contract import primitives as p
 from ....contract.numpy_dtypes import NDArray
-from ....contract.primitives import Primitive
 from ....core import dtypes as d
 from ....core.dtypes import DType
 from ....core.view import View
 from ....native import native
+from ....primitives import table as p
+from ....primitives.table import Primitive
 from ..kernels import ArrayOrScalar
 from . import fperrors, loops, passes, threads
 from .kernel import Instruction, KernelOperand, Reduction

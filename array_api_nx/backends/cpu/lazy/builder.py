@@ -15,15 +15,15 @@ from weakref import ref
 
 import numpy as np
 
-from ....contract import primitives as p
 from ....contract.backend import Scalar
 from ....contract.numpy_dtypes import NDArray
-from ....contract.primitives import Primitive
 from ....contract.ufuncs import UfuncLoop
 from ....core.dtypes import DType
 from ....core.shape import broadcast_shapes
 from ....core.symbolic import KnownInts
 from ....core.view import View
+from ....primitives import table as p
+from ....primitives.table import Primitive
 from ..engine import loops
 from ..engine.loops import Loop
 from .expression import Node, ScalarValue, Source, SourceValue, recount, scalar

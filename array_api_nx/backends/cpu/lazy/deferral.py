@@ -24,16 +24,16 @@ from typing import Final
 
 import numpy as np
 
-from ....contract import primitives as p
 from ....contract.backend import Handle, Info, Operand
 from ....contract.events import evaluated
 from ....contract.numpy_dtypes import NDArray
-from ....contract.primitives import Primitive
 from ....contract.strided import Storage, Tensor
 from ....core.dtypes import DType
 from ....core.symbolic import KnownInts
 from ....core.view import View
 from ....explain.explanation import Explanation
+from ....primitives import table as p
+from ....primitives.table import Primitive
 from .. import policy
 from ..engine import fperrors, loops, memory_pool
 from ..engine.diagnostics import runtime_info

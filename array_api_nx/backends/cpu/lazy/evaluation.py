@@ -8,10 +8,10 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from ....contract import primitives as p
 from ....contract.numpy_dtypes import NDArray
 from ....core.view import View
 from ....native import native
+from ....primitives import table as p
 from ..engine import memory_pool
 from ..engine.passes import errors_of, following, run_pass
 from .expression import Node, ScalarValue

@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 from math import prod
 from typing import Final, Literal
 
-from ....contract import primitives as p
 from ....core.symbolic import KnownInts
 from ....core.view import View
 from ....explain.explanation import Explanation
 from ....explain.model import MemoryExplanation, PassExplanation, StepExplanation
+from ....primitives import table as p
 from ..engine import loops
 from ..engine.kernel import Access, Instruction, Kernel, KernelOperand, Product, Reduction
 from ..engine.loops import Loop

@@ -19,13 +19,13 @@ from weakref import ref
 
 import numpy as np
 
-from ....contract import primitives as p
 from ....contract.numpy_dtypes import NDArray
-from ....contract.primitives import Primitive
 from ....contract.strided import Storage
 from ....contract.ufuncs import UfuncLoop
 from ....core.dtypes import DType
 from ....core.view import View
+from ....primitives import table as p
+from ....primitives.table import Primitive
 from ..engine.fperrors import located
 from ..engine.loops import Loop
 

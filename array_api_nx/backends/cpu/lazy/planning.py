@@ -15,8 +15,8 @@ from collections.abc import Sequence, Set
 from math import prod
 from typing import Any, Final, TypeAlias
 
-from ....contract import primitives as p
 from ....core.view import View
+from ....primitives import table as p
 from ..engine import loops
 from ..engine.kernel import Box, Instruction, Product, Reduction
 from ..engine.passes import Accumulation, Output, Pass, Slot, make_pass

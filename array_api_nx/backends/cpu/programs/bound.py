@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from ....contract import primitives as p
 from ....contract.numpy_dtypes import NDArray
 from ....core.view import View
 from ....native import native
+from ....primitives import table as p
 from ..engine import fperrors
 from ..engine.loops import MATMUL
 from ..engine.passes import Slots

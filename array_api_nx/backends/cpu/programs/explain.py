@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from ....contract.primitives import Primitive
 from ....contract.program import Argument, Program
 from ....contract.ufuncs import UfuncLoop
 from ....core.symbolic import DimLike, KnownInts, Sizes, SymbolicShape, eval_dim
@@ -15,6 +14,7 @@ from ....core.view import View
 from ....explain.model import BufferExplanation, MemoryExplanation, RunExplanation, StepExplanation
 from ....explain.model import PassExplanation as ExplainedPass
 from ....native import native
+from ....primitives.table import Primitive
 from ..engine.kernel import Reduction
 from ..engine.passes import Slot
 from .actions import Action, BackendCall, Copy, Fill, KernelPass, Read

@@ -14,7 +14,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from ....contract import primitives as p
 from ....contract import replay
 from ....contract.numpy_dtypes import NDArray
 from ....contract.program import Argument, Program, Step, ValueView, operands_in
@@ -23,6 +22,7 @@ from ....core.symbolic import KnownInts, SymbolicShape
 from ....core.view import View
 from ....explain import model
 from ....native import native
+from ....primitives import table as p
 from ..engine import fperrors, loops, sliced_calls
 from ..engine.operations import reduction_pass
 from ..engine.passes import Pass, Slot

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from ....contract import primitives as p
 from ....contract.program import Argument
+from ....primitives import table as p
 from ..kernels import ARG_REDUCE
 from .actions import Action, BackendCall, Read, is_native
 

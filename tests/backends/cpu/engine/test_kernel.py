@@ -27,8 +27,8 @@ from array_api_nx.backends.cpu.engine.kernel import (
     Reduction,
     prepare,
 )
-from array_api_nx.contract import primitives as p
-from array_api_nx.contract.primitives import Primitive
+from array_api_nx.primitives import table as p
+from array_api_nx.primitives.table import Primitive
 from tests.support.numpy_kernels import NumPyKernel
 from tests.support.programs import needs_extension
 from tests.support.tables import for_each
@@ -856,7 +856,7 @@ import os
 
 import numpy as np
 
-from array_api_nx.contract import primitives as p
+from array_api_nx.primitives import table as p
 from array_api_nx.backends.cpu.engine import loops
 from array_api_nx.backends.cpu.engine.kernel import Instruction, Kernel, KernelOperand, prepare
 

@@ -23,7 +23,7 @@ from array_api_nx.backends.cpu.engine.kernel import (
     prepare,
 )
 from array_api_nx.backends.cpu.engine.loops import Loop
-from array_api_nx.contract import primitives as p
+from array_api_nx.primitives import table as p
 from tests.support.numpy_kernels import NumPyKernel
 from tests.support.programs import needs_extension
 from tests.support.tables import for_each

@@ -23,9 +23,9 @@ from array_api_nx.backends.cpu.engine.kernel import (
     prepare,
 )
 from array_api_nx.backends.cpu.kernels import BINARY_NEW, REDUCE, UNARY
-from array_api_nx.contract import primitives as p
-from array_api_nx.contract.primitives import Primitive
 from array_api_nx.core import dtypes as d
+from array_api_nx.primitives import table as p
+from array_api_nx.primitives.table import Primitive
 from tests.support.programs import needs_extension
 from tests.support.tables import for_each
 

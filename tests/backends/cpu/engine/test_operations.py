@@ -16,8 +16,8 @@ import pytest
 import array_api_nx as xp
 from array_api_nx.backends.cpu.engine import loops, operations
 from array_api_nx.backends.cpu.engine.loops import Loop
-from array_api_nx.contract import primitives as p
 from array_api_nx.native import native
+from array_api_nx.primitives import table as p
 from tests.support.numpy_versions import ROUNDS_ALIKE
 from tests.support.tables import for_each
 

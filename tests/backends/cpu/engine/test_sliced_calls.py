@@ -14,8 +14,8 @@ import array_api_nx as xp
 from array_api_nx.backends.cpu.backend import CPUBackend
 from array_api_nx.backends.cpu.engine import sliced_calls
 from array_api_nx.backends.cpu.storage import wrap
-from array_api_nx.contract import primitives as p
 from array_api_nx.native import native
+from array_api_nx.primitives import table as p
 from tests.support.programs import needs_extension
 
 NDArray = np.ndarray[Any, Any]

@@ -16,7 +16,7 @@ from array_api_nx.backends.cpu.lazy import evaluation
 from array_api_nx.backends.cpu.lazy.builder import MAX_PENDING
 from array_api_nx.backends.cpu.lazy.graph import Graph
 from array_api_nx.backends.cpu.lazy.planning import EvaluationPlan
-from array_api_nx.contract import primitives as p
+from array_api_nx.primitives import table as p
 from tests.support.programs import NDArray, numpy_of, settings
 
 Program = Callable[[Any, list[Any]], list[Any]]

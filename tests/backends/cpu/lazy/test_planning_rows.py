@@ -21,8 +21,8 @@ from array_api_nx.backends.cpu.engine.kernel import (
     Reduction,
     prepare,
 )
-from array_api_nx.contract import primitives as p
 from array_api_nx.native import native
+from array_api_nx.primitives import table as p
 from tests.support.programs import NDArray, numpy_of, settings
 
 pytestmark = pytest.mark.skipif(native is None, reason="without the extension no kernel runs")

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from array_api_nx.contract.backend import METHODS
-from array_api_nx.contract.primitives import TABLE, Primitive
 from array_api_nx.core import dtypes as d
+from array_api_nx.primitives.table import TABLE, Primitive
 from array_api_nx.testing import contract
 from tests.support.tables import for_each
 
@@ -57,7 +57,7 @@ def test_every_row_has_a_contract_test(primitive: Primitive) -> None:
 WITHOUT_KERNELS = """
 from importlib import import_module, reload
 
-from array_api_nx.contract import primitives as p
+from array_api_nx.primitives import table as p
 
 module = import_module("{module}")
 for family in {families}:
