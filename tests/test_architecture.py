@@ -67,6 +67,7 @@ ENGINES = {
     "backends/engines/jax_kernels.py": {"jax"},
     "backends/engines/jax_special.py": {"jax"},
     "backends/engines/torch.py": {"torch", "array_api_compat"},
+    "backends/engines/torch_compiled.py": {"torch"},
     "backends/engines/torch_inductor.py": {"torch"},
     "backends/engines/torch_kernels.py": {"torch"},
     "backends/engines/torch_special.py": {"torch"},

@@ -328,8 +328,7 @@ def _linspace(
 
 
 def _searched(right: bool, ordered: Part, values: Part) -> NDArray:
-    found: NDArray = on_host("searchsorted", ordered, values, right=right)
-    return found
+    return on_host("searchsorted", ordered, values, right=right)
 
 
 def _repeated(counts: NDArray, axis: int, chunk: NDArray) -> NDArray:

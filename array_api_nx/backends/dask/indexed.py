@@ -148,8 +148,7 @@ class IndexedAccess(DaskMemory):
         tasks = {index: (_count, (chosen.name, *index)) for index in positions(chosen.numblocks)}
         ones = ((1,) * len(chosen.chunks[0]),)
         found = layer("count", tasks, [chosen], ones, d.int64)
-        counts: list[int] = compute(found, why="the shape of a result depends on it")[0].tolist()
-        return counts
+        return compute(found, why="the shape of a result depends on it")[0].tolist()
 
     def nonzero(self, x: DaskTensor) -> tuple[DaskTensor, ...]:
         shape = x.shape
@@ -448,8 +447,7 @@ def _collect(
 ) -> NDArray:
     if len(plan) == 1:
         # In order, as they are all there.
-        alone: NDArray = np.asarray(chunks[0])[plan[0][1]]
-        return alone
+        return np.asarray(chunks[0])[plan[0][1]]
     first = np.asarray(chunks[0])
     result = np.empty((n, *first.shape[len(plan[0][1]) :]), first.dtype)
     for (rows, local), chunk in zip(plan, chunks, strict=True):
@@ -495,8 +493,7 @@ def _merge_distinct(parts: list[_Distinct]) -> _Distinct:
 
 
 def _counted(length: int, extend: bool, chunk: NDArray, weights: NDArray | None = None) -> NDArray:
-    counts: NDArray = on_host("bincount", chunk, weights, length, extend=extend)
-    return counts
+    return on_host("bincount", chunk, weights, length, extend=extend)
 
 
 def _merge_counts(parts: list[NDArray]) -> NDArray:

@@ -85,8 +85,7 @@ class Grid:
         wanted: list[str | int] = ["auto"] * len(shape)
         for axis in whole:
             wanted[axis] = -1
-        found: Chunks = normalize_chunks(tuple(wanted), shape, limit=self.limit, dtype=dtype)
-        return found
+        return normalize_chunks(tuple(wanted), shape, limit=self.limit, dtype=dtype)
 
     def joined(self, x: da.Array, axes: Iterable[int]) -> da.Array:
         """`x` with one chunk along each of `axes`, the others cut so that chunks stay small."""
@@ -105,8 +104,7 @@ def by_tasks() -> AbstractContextManager[object]:
     If there is a cluster when the array is made, Dask would have its workers exchange pieces by
     themselves, and the array could be computed on that cluster alone.
     """
-    context: AbstractContextManager[object] = dask.config.set({"array.rechunk.method": "tasks"})
-    return context
+    return dask.config.set({"array.rechunk.method": "tasks"})
 
 
 def rechunked(x: da.Array, chunks: Any) -> da.Array:

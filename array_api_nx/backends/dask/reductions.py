@@ -260,15 +260,13 @@ def _reduced(
     if op in (p.MAX, p.MIN) and not selected.size:
         named = axes[0] if len(axes) == 1 else axes
         raise no_identity(op.name, empty, None if len(axes) == len(empty) else named)
-    reduced: NDArray = on_host("reduce", op, selected, axes, True, dtype)
-    return reduced
+    return on_host("reduce", op, selected, axes, True, dtype)
 
 
 def _merge(op: Primitive, dtype: DType, parts: list[NDArray]) -> NDArray:
     stacked = np.stack([np.asarray(part) for part in parts])
     given = dtype if op in (p.SUM, p.PROD) else None
-    merged: NDArray = on_host("reduce", op, stacked, (0,), False, given)
-    return merged
+    return on_host("reduce", op, stacked, (0,), False, given)
 
 
 def _divided(count: int, total: Part) -> NDArray:
@@ -327,8 +325,7 @@ def _finish_selected(
 
 
 def _scan(op: Primitive, axis: int, dtype: DType | None, chunk: Part) -> NDArray:
-    scanned: NDArray = on_host("scan", op, chunk, axis, dtype)
-    return scanned
+    return on_host("scan", op, chunk, axis, dtype)
 
 
 _CARRYING = {
@@ -340,8 +337,7 @@ _CARRYING = {
 
 
 def _carried(op: Primitive, before: Part, chunk: Part) -> NDArray:
-    joined: NDArray = on_host("binary", _CARRYING[op], before, chunk)
-    return joined
+    return on_host("binary", _CARRYING[op], before, chunk)
 
 
 def _last(axis: int, chunk: NDArray) -> NDArray:
@@ -382,8 +378,7 @@ def _merge_moments(
 
 
 def _varied(axes: tuple[int, ...], correction: float, x: NDArray) -> NDArray:
-    varied: NDArray = on_host("var", x, axes, True, correction)
-    return varied
+    return on_host("var", x, axes, True, correction)
 
 
 def _variance_over(correction: float, count: int, moments: tuple[int, NDArray, NDArray]) -> NDArray:

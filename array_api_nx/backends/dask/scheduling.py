@@ -61,8 +61,7 @@ def _bar(cluster: Native) -> AbstractContextManager[object]:
         return nullcontext()
     from tqdm.dask import TqdmCallback
 
-    bar: AbstractContextManager[object] = TqdmCallback(delay=SECONDS, miniters=1, unit="task")
-    return bar
+    return TqdmCallback(delay=SECONDS, miniters=1, unit="task")
 
 
 @contextmanager

@@ -410,8 +410,7 @@ def _selected_alike(tensors: Sequence[DaskTensor]) -> tuple[Sizes, Mask] | None:
 def _call(
     method: str, arguments: tuple[Argument, ...], options: dict[str, Argument], chunk: Part
 ) -> NDArray:
-    result: NDArray = on_host(method, chunk, *arguments, **options)
-    return result
+    return on_host(method, chunk, *arguments, **options)
 
 
 def _call_all(method: str, options: dict[str, Argument], *chunks: Part) -> tuple[NDArray, ...]:

@@ -119,9 +119,9 @@ def options_of(rest: str) -> dict[str, str]:
 
 
 def _load_torch(name: str) -> Backend:
-    from .torch import TorchBackend
+    from .torch_compiled import CompilingTorchBackend
 
-    return TorchBackend(name, name.partition(":")[2])
+    return CompilingTorchBackend(name, name.partition(":")[2])
 
 
 def _torch_offers() -> tuple[str, ...]:

@@ -217,8 +217,7 @@ class JaxBackend(NamespaceBackend):
 
     def known_number(self, array: Native) -> int:
         # To wait in `item` takes 6 to 20 us more, as threads wake up later there.
-        number: int = np.asarray(array.block_until_ready()).item()
-        return number
+        return np.asarray(array.block_until_ready()).item()
 
     def axis_order(self, x: Tensor) -> AxisOrder | None:
         # What is in no cell yet is read as a whole.
@@ -246,15 +245,13 @@ class JaxBackend(NamespaceBackend):
 
     def full(self, shape: tuple[int, ...], dtype: DType, value: Scalar) -> Tensor:
         if self.place.platform != "cpu":
-            result: Tensor = super().full(shape, dtype, value)
-            return result
+            return super().full(shape, dtype, value)
         filled = np.full(shape, value, dtype)
         return wrap(jax.device_put(filled, self.place))
 
     def eye(self, rows: int, columns: int, k: int, dtype: DType) -> Tensor:
         if self.place.platform != "cpu":
-            result: Tensor = super().eye(rows, columns, k, dtype)
-            return result
+            return super().eye(rows, columns, k, dtype)
         return wrap(jax.device_put(np.eye(rows, columns, k, dtype), self.place))
 
     def copy(self, x: Tensor) -> Tensor:

@@ -94,6 +94,16 @@ def _explaining(
     return primitive
 
 
+def _of_one_matrix(name: str) -> Native:
+    """The method of a decomposition that takes stacks of matrices and no options."""
+
+    def method(self: NamespaceBackend, x: Tensor) -> Native:
+        return self._linalg(name, x)
+
+    method.__name__ = name
+    return method
+
+
 class NamespaceBackend(StridedBackend):
     """Executes primitives with the functions of an array namespace.
 
@@ -179,8 +189,7 @@ class NamespaceBackend(StridedBackend):
 
     def known_number(self, array: Native) -> int:
         """The element of an array that holds one int."""
-        number: int = array.item()
-        return number
+        return array.item()
 
     takes_any_bool = False  # compilers of engines count on 0 and 1
     errors: tuple[type[Exception], ...] = (RuntimeError,)
@@ -295,8 +304,7 @@ class NamespaceBackend(StridedBackend):
         array = self.array(x)
         if prod(array.shape) != 1:
             raise ValueError("only an array of size 1 is a scalar")
-        value: Scalar = array.item()
-        return value
+        return array.item()
 
     def native(self, x: Tensor) -> Native:
         return self.array(x)
@@ -393,8 +401,7 @@ class NamespaceBackend(StridedBackend):
                 return wrap(function(*arrays))
             except self.errors as error:
                 self.refuse(error)
-        applied: Tensor = super().apply(op, *operands)
-        return applied
+        return super().apply(op, *operands)
 
     # ------------------------------------------------------------------ reductions and scans
 
@@ -407,8 +414,7 @@ class NamespaceBackend(StridedBackend):
         dtype: DType | None = None,
     ) -> Tensor:
         if op is p.COUNT_NONZERO:
-            counts: Tensor = composed.reduce(self, op, x, axes, keepdims)
-            return counts
+            return composed.reduce(self, op, x, axes, keepdims)
         if op is p.MEAN:
             shape = self.shape(x)
             total = self.array(self.reduce(p.SUM, x, axes, keepdims))
@@ -418,8 +424,7 @@ class NamespaceBackend(StridedBackend):
             array = self.bind(x)
         if not axes:
             target = dtype or op.results[self._ours[array.dtype]]
-            alone: Tensor = self.cast(x, target)
-            return alone
+            return self.cast(x, target)
         try:
             reduced = self.reduction(
                 op, array, axes, keepdims, array.dtype if dtype is None else self.dtypes[dtype]
@@ -444,8 +449,7 @@ class NamespaceBackend(StridedBackend):
             ascending = self.sort(reverse, axis, descending=False, stable=stable)
             return self._reversed_order(ascending)
         order = self.argsort(x, axis, descending=False, stable=stable)
-        gathered: Tensor = self.gather(x, order, axis)
-        return gathered
+        return self.gather(x, order, axis)
 
     def argsort(self, x: Tensor, axis: int, *, descending: bool, stable: bool) -> Tensor:
         if descending:
@@ -459,16 +463,13 @@ class NamespaceBackend(StridedBackend):
         return wrap(self.xp.searchsorted(haystack, needles, side=side))
 
     def unique(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        values, indices, inverse, counts = composed.unique(self, x)
-        return values, indices, inverse, counts
+        return composed.unique(self, x)
 
     def unique_counts(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        values, counts = composed.unique_counts(self, x)
-        return values, counts
+        return composed.unique_counts(self, x)
 
     def unique_inverse(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        values, inverse = composed.unique_inverse(self, x)
-        return values, inverse
+        return composed.unique_inverse(self, x)
 
     # ------------------------------------------------------------------ movement that copies
 
@@ -589,8 +590,7 @@ class NamespaceBackend(StridedBackend):
         positions = selected.positions(offset, view.strides)
         values = self.xp.reshape(self.array(updates), (-1,))
         added = self.add_at(self.array(flat), self.xp.reshape(positions, (-1,)), values)
-        whole: Tensor = self.reshape(wrap(added), self.shape(template))
-        return whole
+        return self.reshape(wrap(added), self.shape(template))
 
     @abstractmethod
     def add_at(self, array: Native, positions: Native, values: Native) -> Native:
@@ -656,53 +656,26 @@ class NamespaceBackend(StridedBackend):
         return wrap(result)
 
     def cholesky(self, x: Tensor, *, upper: bool) -> Tensor:
-        result: Tensor = self._linalg("cholesky", x, upper=upper)
-        return result
+        return self._linalg("cholesky", x, upper=upper)
 
     def qr(self, x: Tensor, *, complete: bool) -> tuple[Tensor, Tensor]:
-        q, r = self._linalg("qr", x, mode="complete" if complete else "reduced")
-        return q, r
+        return self._linalg("qr", x, mode="complete" if complete else "reduced")
 
     def svd(self, x: Tensor, *, full_matrices: bool) -> tuple[Tensor, Tensor, Tensor]:
-        u, s, vh = self._linalg("svd", x, full_matrices=full_matrices)
-        return u, s, vh
-
-    def svdvals(self, x: Tensor) -> Tensor:
-        result: Tensor = self._linalg("svdvals", x)
-        return result
-
-    def eig(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        values, vectors = self._linalg("eig", x)
-        return values, vectors
-
-    def eigvals(self, x: Tensor) -> Tensor:
-        result: Tensor = self._linalg("eigvals", x)
-        return result
-
-    def eigh(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        values, vectors = self._linalg("eigh", x)
-        return values, vectors
-
-    def eigvalsh(self, x: Tensor) -> Tensor:
-        result: Tensor = self._linalg("eigvalsh", x)
-        return result
+        return self._linalg("svd", x, full_matrices=full_matrices)
 
     def solve(self, x1: Tensor, x2: Tensor) -> Tensor:
         broadcast_shapes(self.shape(x1)[:-2], self.shape(x2)[:-2])
-        result: Tensor = self._linalg("solve", x1, x2)
-        return result
+        return self._linalg("solve", x1, x2)
 
-    def inv(self, x: Tensor) -> Tensor:
-        result: Tensor = self._linalg("inv", x)
-        return result
-
-    def slogdet(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        sign, logarithm = self._linalg("slogdet", x)
-        return sign, logarithm
-
-    def det(self, x: Tensor) -> Tensor:
-        result: Tensor = self._linalg("det", x)
-        return result
+    svdvals = _of_one_matrix("svdvals")
+    eig = _of_one_matrix("eig")
+    eigvals = _of_one_matrix("eigvals")
+    eigh = _of_one_matrix("eigh")
+    eigvalsh = _of_one_matrix("eigvalsh")
+    inv = _of_one_matrix("inv")
+    slogdet = _of_one_matrix("slogdet")
+    det = _of_one_matrix("det")
 
 
 _Engine = TypeVar("_Engine", bound=type[NamespaceBackend])

@@ -34,8 +34,6 @@ class Workaround(NamedTuple):
         A key of `METHODS`.
     limitation : str
         What the engine does by itself.
-    lossy : bool
-        Whether digits or special values are lost all the same.
     issue : str
         Where it is discussed; empty if nobody seems to, and then `limitation` says so or why.
     """
@@ -45,8 +43,7 @@ class Workaround(NamedTuple):
     dtypes: tuple[DType, ...]
     method: str
     limitation: str
-    lossy: bool
-    issue: str
+    issue: str = ""
 
 
 METHODS: Final[dict[str, str]] = {
@@ -94,7 +91,6 @@ WORKAROUNDS: Final[tuple[Workaround, ...]] = (
         d.INTEGRAL,
         "guarded",
         "division by zero raises, and the smallest integer by -1 ends the process",
-        False,
         "https://github.com/pytorch/pytorch/issues/127804",
     ),
     Workaround(
@@ -106,7 +102,6 @@ WORKAROUNDS: Final[tuple[Workaround, ...]] = (
         _UNSIGNED,
         "bits",
         _NO_UNSIGNED,
-        False,
         _UNSIGNED_ISSUE,
     ),
     Workaround(
@@ -115,7 +110,6 @@ WORKAROUNDS: Final[tuple[Workaround, ...]] = (
         _UNSIGNED,
         "order",
         _NO_UNSIGNED,
-        False,
         _UNSIGNED_ISSUE,
     ),
     Workaround(
@@ -124,7 +118,6 @@ WORKAROUNDS: Final[tuple[Workaround, ...]] = (
         (d.uint16, d.uint32),
         "int64",
         _NO_UNSIGNED,
-        False,
         _UNSIGNED_ISSUE,
     ),
     Workaround(
@@ -133,7 +126,6 @@ WORKAROUNDS: Final[tuple[Workaround, ...]] = (
         (d.uint64,),
         "host",
         _NO_UNSIGNED,
-        False,
         _UNSIGNED_ISSUE,
     ),
     Workaround(
@@ -143,7 +135,6 @@ WORKAROUNDS: Final[tuple[Workaround, ...]] = (
         "parts",
         "a sum is x1 + 1 * x2 in complex arithmetic, where infinities become NaN and zeros lose "
         "their signs; there is no rounding",
-        False,
         "https://github.com/pytorch/pytorch/issues/82510",
     ),
     Workaround(
@@ -152,7 +143,6 @@ WORKAROUNDS: Final[tuple[Workaround, ...]] = (
         d.REAL_FLOATING,
         "nan",
         "the sign of NaN is 0",
-        False,
         "https://github.com/pytorch/pytorch/issues/41245",
     ),
     Workaround(
@@ -161,7 +151,6 @@ WORKAROUNDS: Final[tuple[Workaround, ...]] = (
         d.COMPLEX,
         "special",
         "infinities and NaN give other parts than the standard says",
-        False,
         "https://github.com/pytorch/pytorch/issues/39128",
     ),
     Workaround(
@@ -173,7 +162,6 @@ WORKAROUNDS: Final[tuple[Workaround, ...]] = (
         d.COMPLEX,
         "special",
         "infinities and NaN give other parts than on the CPU",
-        False,
         "https://github.com/pytorch/pytorch/issues/39128",
     ),
     Workaround(
@@ -182,8 +170,6 @@ WORKAROUNDS: Final[tuple[Workaround, ...]] = (
         d.COMPLEX,
         "zero",
         "the real part of -0 is -0; nobody has reported it",
-        False,
-        "",
     ),
     Workaround(
         "torch",
@@ -191,8 +177,6 @@ WORKAROUNDS: Final[tuple[Workaround, ...]] = (
         d.COMPLEX,
         "opposite",
         "an imaginary part of 0 does not change its sign; nobody has reported it",
-        False,
-        "",
     ),
     Workaround(
         "torch",
@@ -200,7 +184,6 @@ WORKAROUNDS: Final[tuple[Workaround, ...]] = (
         d.REAL_FLOATING,
         "special",
         "NaN where the quotient overflows",
-        False,
         "https://github.com/pytorch/pytorch/issues/193753",
     ),
     Workaround(
@@ -209,7 +192,6 @@ WORKAROUNDS: Final[tuple[Workaround, ...]] = (
         d.REAL_FLOATING,
         "root",
         "a scalar exponent of 0.5 or -0.5 takes the square root: NaN of -inf, and -0 of -0",
-        False,
         "https://github.com/pytorch/pytorch/issues/127163",
     ),
     Workaround(
@@ -218,7 +200,6 @@ WORKAROUNDS: Final[tuple[Workaround, ...]] = (
         d.REAL_FLOATING,
         "special",
         "an infinity by a number is NaN, and a number by an infinity may be -1",
-        False,
         "https://github.com/pytorch/pytorch/issues/170178",
     ),
     Workaround(
@@ -227,7 +208,6 @@ WORKAROUNDS: Final[tuple[Workaround, ...]] = (
         d.REAL_FLOATING,
         "signed",
         "zeros do not take the sign of the divisor",
-        False,
         "https://github.com/pytorch/pytorch/issues/193755",
     ),
     Workaround(
@@ -236,7 +216,6 @@ WORKAROUNDS: Final[tuple[Workaround, ...]] = (
         (d.float32,),
         "float64",
         "every sixth number is one unit in the last place off, where Intel's library computes",
-        False,
         "https://github.com/pytorch/pytorch/issues/31250",
     ),
     Workaround(
@@ -245,7 +224,6 @@ WORKAROUNDS: Final[tuple[Workaround, ...]] = (
         (d.float64,),
         "none",
         "every eightieth number is one unit in the last place off, where Intel's library computes",
-        True,
         "https://github.com/pytorch/pytorch/issues/31250",
     ),
     Workaround(
@@ -254,7 +232,6 @@ WORKAROUNDS: Final[tuple[Workaround, ...]] = (
         d.REAL_FLOATING,
         "formula",
         "exp(x) - 1, in which small results lose their digits",
-        False,
         "https://github.com/pytorch/pytorch/issues/189803",
     ),
     Workaround(
@@ -263,7 +240,6 @@ WORKAROUNDS: Final[tuple[Workaround, ...]] = (
         d.REAL_FLOATING,
         "formula",
         "a logarithm of (1 + x) / (1 - x), in which small results lose their digits",
-        False,
         "https://github.com/pytorch/pytorch/issues/198183",
     ),
     Workaround(
@@ -272,7 +248,6 @@ WORKAROUNDS: Final[tuple[Workaround, ...]] = (
         d.REAL_FLOATING,
         "formula",
         "a square that overflows",
-        False,
         "https://github.com/pytorch/pytorch/issues/198134",
     ),
     Workaround(
@@ -281,7 +256,6 @@ WORKAROUNDS: Final[tuple[Workaround, ...]] = (
         (d.float32,),
         "float64",
         "small results lose their digits",
-        False,
         "https://github.com/pytorch/pytorch/issues/198183",
     ),
     Workaround(
@@ -290,7 +264,6 @@ WORKAROUNDS: Final[tuple[Workaround, ...]] = (
         d.REAL_FLOATING,
         "none",
         "numbers nearer to zero than the smallest normal one are zeros",
-        True,
         "https://github.com/jax-ml/jax/issues/26658",
     ),
     Workaround(
@@ -299,8 +272,6 @@ WORKAROUNDS: Final[tuple[Workaround, ...]] = (
         (d.uint64,),
         "arrays",
         "numbers of 2**63 and more are refused",
-        False,
-        "",
     ),
     Workaround(
         "jax",
@@ -308,7 +279,6 @@ WORKAROUNDS: Final[tuple[Workaround, ...]] = (
         d.INTEGRAL,
         "zeroless",
         "division by zero gives what the hardware gives",
-        False,
         "https://github.com/jax-ml/jax/issues/11990",
     ),
     Workaround(
@@ -317,7 +287,6 @@ WORKAROUNDS: Final[tuple[Workaround, ...]] = (
         d.REAL_FLOATING,
         "expanded",
         "what is broadcast is inverted first, and the inverse of a large number is 0",
-        False,
         "https://github.com/tensorflow/tensorflow/issues/24061",
     ),
     Workaround(
@@ -326,8 +295,6 @@ WORKAROUNDS: Final[tuple[Workaround, ...]] = (
         d.REAL_FLOATING,
         "unsigned",
         "the sign of -0 is -0, as its documentation says",
-        False,
-        "",
     ),
     Workaround(
         "jax",
@@ -335,7 +302,6 @@ WORKAROUNDS: Final[tuple[Workaround, ...]] = (
         (d.float32,),
         "float64",
         "wrong by several units in the last place",
-        False,
         "https://github.com/openxla/xla/issues/41122",
     ),
     Workaround(
@@ -344,7 +310,6 @@ WORKAROUNDS: Final[tuple[Workaround, ...]] = (
         d.REAL_FLOATING,
         "host",
         "quotients that overflow, infinities, and the signs of zeros",
-        False,
         "https://github.com/jax-ml/jax/issues/40028",
     ),
     Workaround(
@@ -353,7 +318,6 @@ WORKAROUNDS: Final[tuple[Workaround, ...]] = (
         d.REAL_FLOATING,
         "corner",
         "quotients that overflow, infinities, and the signs of zeros",
-        False,
         "https://github.com/jax-ml/jax/issues/40028",
     ),
     Workaround(
@@ -362,7 +326,6 @@ WORKAROUNDS: Final[tuple[Workaround, ...]] = (
         d.COMPLEX,
         "host",
         "zeros lose their signs, and infinities and NaN give other parts than the standard says",
-        False,
         "https://github.com/jax-ml/jax/issues/25679",
     ),
     Workaround(
@@ -371,7 +334,6 @@ WORKAROUNDS: Final[tuple[Workaround, ...]] = (
         d.COMPLEX,
         "corner",
         "zeros lose their signs, and infinities and NaN give other parts than the standard says",
-        False,
         "https://github.com/jax-ml/jax/issues/25679",
     ),
     Workaround(
@@ -380,7 +342,6 @@ WORKAROUNDS: Final[tuple[Workaround, ...]] = (
         d.FLOATING,
         "added zero",
         "x + 0 is x, also where x is -0",
-        False,
         "https://github.com/tensorflow/tensorflow/pull/53553",
     ),
     Workaround(
@@ -389,7 +350,6 @@ WORKAROUNDS: Final[tuple[Workaround, ...]] = (
         d.COMPLEX,
         "host",
         "some functions take no complex numbers, others give other special values",
-        False,
         "https://github.com/cupy/cupy/issues/1281",
     ),
     Workaround(
@@ -398,7 +358,6 @@ WORKAROUNDS: Final[tuple[Workaround, ...]] = (
         d.REAL_FLOATING,
         "special",
         "quotients that overflow, and infinities",
-        False,
         "https://github.com/cupy/cupy/issues/8807",
     ),
 )  # fmt: skip
