@@ -167,6 +167,7 @@ from .frontend.manipulation import (
     tile,
     unstack,
 )
+from .frontend.missing import missing as _missing
 from .frontend.on_import import when_imported as _when_imported
 from .frontend.searching import (
     argmax,
@@ -238,20 +239,16 @@ else:
 
     # Libraries ask for the same names at every call, and an import statement takes 2 us.
     _extra = cache(partial(import_module, ".extra", __name__))
-    _missing = cache(partial(import_module, ".frontend.missing", __name__))
 
     def __getattr__(name: str) -> object:
-        # A name with underscores is one that Python or a library probes for.
-        if name.startswith("_"):
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         if name in ("extra", "testing"):
             return import_module(f".{name}", __name__)
-        beyond = _beyond() if current().extras else {}
+        # A name with underscores is one that Python or a library probes for.
+        beyond = _beyond() if current().extras and not name.startswith("_") else {}
         if name in beyond:
             # Of a function, what stands in its module now, which may be one that records calls.
             return getattr(_extra(), name, beyond[name])
-        missing = _missing()
-        raise missing.missing(__name__, name, missing.MAIN, beyond)
+        raise _missing(__name__, name, beyond)
 
 
 def _advise(

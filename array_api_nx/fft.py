@@ -20,6 +20,7 @@ from .frontend import elementwise, manipulation
 from .frontend.array import Array
 from .frontend.data_type import astype
 from .frontend.dispatch import cast, only_array, operand_dtypes, wrap
+from .frontend.missing import getter
 from .native import with_advice
 from .primitives import table as p
 
@@ -47,14 +48,7 @@ def __dir__() -> list[str]:
 
 # Not for type checkers, to which any misspelt name would be an `object`.
 if not TYPE_CHECKING:
-
-    def __getattr__(name: str) -> object:
-        # A name with underscores is one that Python or a library probes for.
-        if name.startswith("_"):
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from .frontend.missing import FFT, missing
-
-        raise missing(__name__, name, FFT)
+    __getattr__ = getter(__name__)
 
 
 _OPPOSITE: Final[dict[str, Norm]] = {

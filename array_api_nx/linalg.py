@@ -8,12 +8,12 @@ No function returns a view but `matrix_transpose` and, where the memory allows i
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from math import inf
 from numbers import Real
 from operator import index
-from types import ModuleType, TracebackType
+from types import TracebackType
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from numpy.linalg import LinAlgError
@@ -35,6 +35,7 @@ from .frontend.dispatch import (
     wrap,
 )
 from .frontend.linear_algebra import matmul, matrix_transpose, tensordot, vecdot
+from .frontend.missing import missing
 from .frontend.searching import count_nonzero
 from .native import with_advice, with_twin
 from .primitives import table as p
@@ -74,22 +75,15 @@ def __dir__() -> list[str]:
 
 # Not for type checkers, to which any misspelt name would be an `object`.
 if not TYPE_CHECKING:
-
-    @cache
-    def _loaded(name: str) -> ModuleType:
-        """A module of the package, whose import takes 2 us each time."""
-        return import_module(name, __package__)
+    # An import statement takes 2 us each time.
+    _extra = cache(partial(import_module, ".extra.linear_algebra", __package__))
 
     def __getattr__(name: str) -> object:
-        # A name with underscores is one that Python or a library probes for.
-        if name.startswith("_"):
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        # What libraries look for here, too, is found but listed nowhere.
-        extra = _loaded(".extra.linear_algebra")
-        if name in extra.__all__ and current().extras:
-            return getattr(extra, name)
-        mends = _loaded(".frontend.missing")
-        raise mends.missing(__name__, name, mends.LINALG)
+        # Names that libraries look for here are found, but listed nowhere. A name with underscores
+        # is one that Python or a library probes for.
+        if not name.startswith("_") and name in _extra().__all__ and current().extras:
+            return getattr(_extra(), name)
+        raise missing(__name__, name)
 
 
 class EigResult(NamedTuple):

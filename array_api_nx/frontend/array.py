@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Never, TypeAlias, final
 from ..config import hints
 from ..native import native, with_advice, with_twin
 from .annotations import LEFT_OUT, Axes, BasicIndex, Foreign, PythonScalar
-from .missing_attributes import INSTEAD, MissingAttribute, misspelt
+from .missing import MissingAttribute, missing_attributes
 
 if TYPE_CHECKING:
     from ..contract.backend import Handle
@@ -749,9 +749,9 @@ class Array:
         return inplace_matmul(self, other)
 
 
-for _name, _instead in {**misspelt(vars(Array)), **INSTEAD}.items():
+for _name, _missing in missing_attributes(vars(Array)).items():
     if not hasattr(Array, _name):
-        setattr(Array, _name, MissingAttribute(_name, _instead))
+        setattr(Array, _name, _missing)
 
 MEANINGS: Final[dict[str, Any]] = dict(vars(Array))
 """What methods and operators mean, by their names; of attributes, the functions that get them."""

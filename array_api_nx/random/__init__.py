@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..frontend.missing import getter
 from .generator import Generator, default_rng
 
 __all__ = ["Generator", "default_rng"]
@@ -20,11 +21,4 @@ def __dir__() -> list[str]:
 
 # Not for type checkers, to which any misspelt name would be an `object`.
 if not TYPE_CHECKING:
-
-    def __getattr__(name: str) -> object:
-        # A name with underscores is one that Python or a library probes for.
-        if name.startswith("_"):
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from ..frontend.missing import RANDOM, missing
-
-        raise missing(__name__, name, RANDOM)
+    __getattr__ = getter(__name__)

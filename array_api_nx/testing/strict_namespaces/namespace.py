@@ -8,6 +8,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Never
 
+from ...frontend.missing import mends
 from .array import StrictArray, array_class
 from .dtypes import STRICT
 from .errors import refuse
@@ -118,11 +119,7 @@ def _missing(owner: str, policy: Policy, name: str, namespace: ModuleType) -> Ex
             f"{full} came with version {since} of the standard, and this namespace is of "
             f"{policy.version}; use array_api_nx.testing.strict({since!r}), or do without it"
         )
-    missing = import_module(".frontend.missing", _PACKAGE)
-    table: dict[str, str] = {"linalg": missing.LINALG, "fft": missing.FFT}.get(
-        extension, missing.MAIN
-    )
-    mend = table.get(name, "")
+    mend = mends(f"{_PACKAGE}.{extension}" if extension else _PACKAGE).get(name, "")
     words = mend.removeprefix("use xp.").partition(".") if mend.startswith("use xp.") else ("",)
     known = words[0] in vars(namespace) and len(mend.split()) == 2
     return AttributeError(
