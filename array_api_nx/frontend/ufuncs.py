@@ -248,7 +248,7 @@ def _choose(ufunc: np.ufunc, kinds: Kinds) -> Function | UfuncLoop:
     for kind in kinds:
         if not isinstance(kind, np.dtype):
             dtype = SCALAR_PROMOTION[dtype, kind]
-    if ufunc in _OPERATORS:
+    if primitive.operator and ufunc.nin == 2:
         # Operators with a NumPy scalar on the left come here, and mean what they mean reflected.
         return function
     compute = dtype if dtype in primitive.results else primitive.cast_first.get(dtype)
@@ -290,80 +290,11 @@ _WEAK: Final = {bool: np.dtype(bool)}
 
 
 _STANDARD: Final[dict[np.ufunc, tuple[Primitive, Function]]] = {
-    np.absolute: (p.ABS, elementwise.abs),
-    np.add: (p.ADD, elementwise.add),
-    np.arccos: (p.ACOS, elementwise.acos),
-    np.arccosh: (p.ACOSH, elementwise.acosh),
-    np.arcsin: (p.ASIN, elementwise.asin),
-    np.arcsinh: (p.ASINH, elementwise.asinh),
-    np.arctan: (p.ATAN, elementwise.atan),
-    np.arctan2: (p.ATAN2, elementwise.atan2),
-    np.arctanh: (p.ATANH, elementwise.atanh),
-    np.bitwise_and: (p.BITWISE_AND, elementwise.bitwise_and),
-    np.bitwise_or: (p.BITWISE_OR, elementwise.bitwise_or),
-    np.bitwise_xor: (p.BITWISE_XOR, elementwise.bitwise_xor),
-    np.ceil: (p.CEIL, elementwise.ceil),
-    np.conjugate: (p.CONJ, elementwise.conj),
-    np.copysign: (p.COPYSIGN, elementwise.copysign),
-    np.cos: (p.COS, elementwise.cos),
-    np.cosh: (p.COSH, elementwise.cosh),
-    np.divide: (p.DIVIDE, elementwise.divide),
-    np.equal: (p.EQUAL, elementwise.equal),
-    np.exp: (p.EXP, elementwise.exp),
-    np.expm1: (p.EXPM1, elementwise.expm1),
-    np.floor: (p.FLOOR, elementwise.floor),
-    np.floor_divide: (p.FLOOR_DIVIDE, elementwise.floor_divide),
-    np.greater: (p.GREATER, elementwise.greater),
-    np.greater_equal: (p.GREATER_EQUAL, elementwise.greater_equal),
-    np.hypot: (p.HYPOT, elementwise.hypot),
-    np.invert: (p.BITWISE_INVERT, elementwise.bitwise_invert),
-    np.isfinite: (p.ISFINITE, elementwise.isfinite),
-    np.isinf: (p.ISINF, elementwise.isinf),
-    np.isnan: (p.ISNAN, elementwise.isnan),
-    np.left_shift: (p.BITWISE_LEFT_SHIFT, elementwise.bitwise_left_shift),
-    np.less: (p.LESS, elementwise.less),
-    np.less_equal: (p.LESS_EQUAL, elementwise.less_equal),
-    np.log: (p.LOG, elementwise.log),
-    np.log10: (p.LOG10, elementwise.log10),
-    np.log1p: (p.LOG1P, elementwise.log1p),
-    np.log2: (p.LOG2, elementwise.log2),
-    np.logaddexp: (p.LOGADDEXP, elementwise.logaddexp),
-    np.logical_and: (p.LOGICAL_AND, elementwise.logical_and),
-    np.logical_not: (p.LOGICAL_NOT, elementwise.logical_not),
-    np.logical_or: (p.LOGICAL_OR, elementwise.logical_or),
-    np.logical_xor: (p.LOGICAL_XOR, elementwise.logical_xor),
-    np.maximum: (p.MAXIMUM, elementwise.maximum),
-    np.minimum: (p.MINIMUM, elementwise.minimum),
-    np.multiply: (p.MULTIPLY, elementwise.multiply),
-    np.negative: (p.NEGATIVE, elementwise.negative),
-    np.nextafter: (p.NEXTAFTER, elementwise.nextafter),
-    np.not_equal: (p.NOT_EQUAL, elementwise.not_equal),
-    np.positive: (p.POSITIVE, elementwise.positive),
-    np.power: (p.POW, elementwise.pow),
-    np.reciprocal: (p.RECIPROCAL, elementwise.reciprocal),
-    np.remainder: (p.REMAINDER, elementwise.remainder),
-    np.right_shift: (p.BITWISE_RIGHT_SHIFT, elementwise.bitwise_right_shift),
-    np.rint: (p.ROUND, elementwise.round),
-    np.sign: (p.SIGN, elementwise.sign),
-    np.signbit: (p.SIGNBIT, elementwise.signbit),
-    np.sin: (p.SIN, elementwise.sin),
-    np.sinh: (p.SINH, elementwise.sinh),
-    np.sqrt: (p.SQRT, elementwise.sqrt),
-    np.square: (p.SQUARE, elementwise.square),
-    np.subtract: (p.SUBTRACT, elementwise.subtract),
-    np.tan: (p.TAN, elementwise.tan),
-    np.tanh: (p.TANH, elementwise.tanh),
-    np.trunc: (p.TRUNC, elementwise.trunc),
+    ufunc: (op, getattr(elementwise, op.name))
+    for op in p.of_family("unary", "binary")
+    if hasattr(elementwise, op.name) and isinstance(ufunc := getattr(np, op.numpy), np.ufunc)
 }
 """Ufuncs that are functions of the standard, with the primitive that these lead to."""
-
-_OPERATORS: Final = frozenset(
-    {
-        np.add, np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.divide, np.equal, np.floor_divide,
-        np.greater, np.greater_equal, np.left_shift, np.less, np.less_equal, np.multiply,
-        np.not_equal, np.power, np.remainder, np.right_shift, np.subtract,
-    }
-)  # fmt: skip
 
 _STANDARD_GENERALISED: Final[dict[np.ufunc, Function]] = {
     np.matmul: linear_algebra.matmul_operator,
@@ -429,12 +360,9 @@ def _has_an_opinion(x: object) -> bool:
 
 
 _REDUCTIONS: Final[dict[np.ufunc, Function]] = {
-    np.add: statistical.sum,
-    np.multiply: statistical.prod,
-    np.maximum: statistical.max,
-    np.minimum: statistical.min,
-    np.logical_and: utility.all,
-    np.logical_or: utility.any,
+    getattr(np, op.by.numpy): getattr(utility if op in (p.ANY, p.ALL) else statistical, op.name)
+    for op in p.of_family("reduce")
+    if op.by is not None
 }
 
 

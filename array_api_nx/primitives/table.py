@@ -6,8 +6,11 @@ them; the contract tests walk them. The families whose members differ only in wh
 per element (unary, binary, reduce, arg_reduce, scan) share one method of the contract, which is
 handed the row; every other primitive has a method of its own name.
 
-To add a primitive: a row here, its words in contract/backend.py, a kernel in backends/cpu, what
-checked.py asserts, the shape of its result in tracing/backend.py, a contract test.
+To add a function that works element by element on one or two operands: a row here. The kernels of
+NumPy and of the engines and the loops follow from it.
+
+To add another primitive: a row here, its words in contract/backend.py, a kernel in backends/cpu,
+what checked.py asserts, the shape of its result in tracing/backend.py, a contract test.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from typing import Final, final
 from ..core import dtypes as d
 from ..core.dtypes import DType
 
-__all__ = ["TABLE", "Primitive", "check_kernels", "of_family"]
+__all__ = ["EXACT_COST", "TABLE", "Primitive", "check_kernels", "of_family"]
 
 
 @final
@@ -28,6 +31,7 @@ class Primitive:
     Attributes
     ----------
     name : str
+        The standard's, which NumPy and the engines have, too, where nothing else is said.
     family : str
         "unary", "binary", "reduce", "arg_reduce", "scan", or the contract's section for the
         primitives that have a method of their own.
@@ -36,14 +40,37 @@ class Primitive:
     cast_first : dict of dtype to dtype
         Operand dtypes for which the standard defines nothing but users of NumPy expect an
         answer, with the dtype to cast to first. Backends never see them.
+    numpy : str
+        NumPy's name for it.
+    operator : str
+        The Python operator that means it, as in ``__add__`` without the underscores; or empty.
+    cost : float
+        Nanoseconds per element of NumPy's loop for float64, measured on an AVX-512 processor. Up to
+        `EXACT_COST` the loop is taken to compute by vector instructions alone, which define every
+        bit.
+    by : Primitive or None
+        The binary operation that a reduction or a scan combines elements with.
+    identity : int or None
+        What a reduction gives for no elements.
+    since : str
+        The version of the standard that brought the function; empty if it was always there.
     """
 
-    __slots__ = ("cast_first", "family", "name", "results")
+    __slots__ = (
+        "by", "cast_first", "cost", "family", "identity", "name", "numpy", "operator", "results",
+        "since",
+    )  # fmt: skip
 
     name: str
     family: str
     results: dict[DType, DType]
     cast_first: dict[DType, DType]
+    numpy: str
+    operator: str
+    cost: float
+    by: Primitive | None
+    identity: int | None
+    since: str
 
     def __init__(
         self,
@@ -51,11 +78,24 @@ class Primitive:
         family: str,
         results: dict[DType, DType],
         cast_first: dict[DType, DType] | None = None,
+        *,
+        numpy: str = "",
+        operator: str = "",
+        cost: float = 10.0,
+        by: Primitive | None = None,
+        identity: int | None = None,
+        since: str = "",
     ) -> None:
         self.name = name
         self.family = family
         self.results = results
         self.cast_first = cast_first or {}
+        self.numpy = numpy or name
+        self.operator = operator
+        self.cost = cost
+        self.by = by
+        self.identity = identity
+        self.since = since
         TABLE.append(self)
 
     def __repr__(self) -> str:
@@ -64,6 +104,9 @@ class Primitive:
     def __reduce__(self) -> str:
         return self.name.upper()
 
+
+EXACT_COST: Final = 0.5
+"""See `Primitive.cost`."""
 
 TABLE: Final[list[Primitive]] = []
 """Every primitive, in the order of definition."""
@@ -108,111 +151,139 @@ def _real_part(dtypes: Iterable[DType]) -> dict[DType, DType]:
     return {dtype: _REAL_PART.get(dtype, dtype) for dtype in dtypes}
 
 
-def _unary(
-    name: str, results: dict[DType, DType], cast_first: dict[DType, DType] | None = None
-) -> Primitive:
-    return Primitive(name, "unary", results, cast_first)
+_CHEAP: Final = 0.2
+"""The cost of a few vector instructions."""
 
 
-def _binary(
-    name: str, results: dict[DType, DType], cast_first: dict[DType, DType] | None = None
-) -> Primitive:
-    return Primitive(name, "binary", results, cast_first)
-
+_FLOATING: Final = _same(d.FLOATING), _TO_FLOAT64
+_REAL_FLOATING: Final = _same(d.REAL_FLOATING), _TO_FLOAT64
+"""Results and casts of functions that give fractions."""
 
 # ---------------------------------------------------------------------- unary
 
-ABS: Final = _unary("abs", _real_part(d.NUMERIC))
-ACOS: Final = _unary("acos", _same(d.FLOATING), _TO_FLOAT64)
-ACOSH: Final = _unary("acosh", _same(d.FLOATING), _TO_FLOAT64)
-ASIN: Final = _unary("asin", _same(d.FLOATING), _TO_FLOAT64)
-ASINH: Final = _unary("asinh", _same(d.FLOATING), _TO_FLOAT64)
-ATAN: Final = _unary("atan", _same(d.FLOATING), _TO_FLOAT64)
-ATANH: Final = _unary("atanh", _same(d.FLOATING), _TO_FLOAT64)
-BITWISE_INVERT: Final = _unary("bitwise_invert", _same(d.BOOL_LIKE))
-CEIL: Final = _unary("ceil", _same(d.REAL))
-CONJ: Final = _unary("conj", _same(d.NUMERIC))
-COS: Final = _unary("cos", _same(d.FLOATING), _TO_FLOAT64)
-COSH: Final = _unary("cosh", _same(d.FLOATING), _TO_FLOAT64)
-ERF: Final = _unary("erf", _same(d.REAL_FLOATING), _TO_FLOAT64)
-EXP: Final = _unary("exp", _same(d.FLOATING), _TO_FLOAT64)
-EXPM1: Final = _unary("expm1", _same(d.FLOATING), _TO_FLOAT64)
-FLOOR: Final = _unary("floor", _same(d.REAL))
-IMAG: Final = _unary("imag", _real_part(d.NUMERIC))
-ISFINITE: Final = _unary("isfinite", _to(d.bool, d.ALL))
-ISINF: Final = _unary("isinf", _to(d.bool, d.ALL))
-ISNAN: Final = _unary("isnan", _to(d.bool, d.ALL))
-LOG: Final = _unary("log", _same(d.FLOATING), _TO_FLOAT64)
-LOG10: Final = _unary("log10", _same(d.FLOATING), _TO_FLOAT64)
-LOG1P: Final = _unary("log1p", _same(d.FLOATING), _TO_FLOAT64)
-LOG2: Final = _unary("log2", _same(d.FLOATING), _TO_FLOAT64)
-LOGICAL_NOT: Final = _unary("logical_not", _to(d.bool, d.ALL))
-NEGATIVE: Final = _unary("negative", _same(d.NUMERIC))
-POSITIVE: Final = _unary("positive", _same(d.NUMERIC))
-REAL: Final = _unary("real", _real_part(d.NUMERIC))
-RECIPROCAL: Final = _unary("reciprocal", _same(d.FLOATING), _TO_FLOAT64)
-ROUND: Final = _unary("round", _same(d.NUMERIC))
-SIGN: Final = _unary("sign", _same(d.NUMERIC))
-SIGNBIT: Final = _unary("signbit", _to(d.bool, d.REAL_FLOATING), _TO_FLOAT64)
-SIN: Final = _unary("sin", _same(d.FLOATING), _TO_FLOAT64)
-SINH: Final = _unary("sinh", _same(d.FLOATING), _TO_FLOAT64)
-SQRT: Final = _unary("sqrt", _same(d.FLOATING), _TO_FLOAT64)
-SQUARE: Final = _unary("square", _same(d.NUMERIC))
-TAN: Final = _unary("tan", _same(d.FLOATING), _TO_FLOAT64)
-TANH: Final = _unary("tanh", _same(d.FLOATING), _TO_FLOAT64)
-TRUNC: Final = _unary("trunc", _same(d.REAL))
+ABS: Final = Primitive("abs", "unary", _real_part(d.NUMERIC), cost=_CHEAP, operator="abs")
+ACOS: Final = Primitive("acos", "unary", *_FLOATING, cost=1.2)
+ACOSH: Final = Primitive("acosh", "unary", *_FLOATING, cost=2.5)
+ASIN: Final = Primitive("asin", "unary", *_FLOATING, cost=1.5)
+ASINH: Final = Primitive("asinh", "unary", *_FLOATING, cost=2.0)
+ATAN: Final = Primitive("atan", "unary", *_FLOATING, cost=1.6)
+ATANH: Final = Primitive("atanh", "unary", *_FLOATING, cost=1.4)
+BITWISE_INVERT: Final = Primitive(
+    "bitwise_invert", "unary", _same(d.BOOL_LIKE), cost=_CHEAP, operator="invert"
+)
+CEIL: Final = Primitive("ceil", "unary", _same(d.REAL), cost=_CHEAP)
+CONJ: Final = Primitive("conj", "unary", _same(d.NUMERIC), cost=_CHEAP)
+COS: Final = Primitive("cos", "unary", *_FLOATING, cost=8.0)
+COSH: Final = Primitive("cosh", "unary", *_FLOATING, cost=1.0)
+ERF: Final = Primitive("erf", "unary", *_REAL_FLOATING)
+EXP: Final = Primitive("exp", "unary", *_FLOATING, cost=0.7)
+EXPM1: Final = Primitive("expm1", "unary", *_FLOATING, cost=1.2)
+FLOOR: Final = Primitive("floor", "unary", _same(d.REAL), cost=_CHEAP)
+IMAG: Final = Primitive("imag", "unary", _real_part(d.NUMERIC))
+ISFINITE: Final = Primitive("isfinite", "unary", _to(d.bool, d.ALL), cost=_CHEAP)
+ISINF: Final = Primitive("isinf", "unary", _to(d.bool, d.ALL), cost=_CHEAP)
+ISNAN: Final = Primitive("isnan", "unary", _to(d.bool, d.ALL), cost=_CHEAP)
+LOG: Final = Primitive("log", "unary", *_FLOATING, cost=0.8)
+LOG10: Final = Primitive("log10", "unary", *_FLOATING, cost=0.8)
+LOG1P: Final = Primitive("log1p", "unary", *_FLOATING, cost=1.0)
+LOG2: Final = Primitive("log2", "unary", *_FLOATING, cost=0.8)
+LOGICAL_NOT: Final = Primitive("logical_not", "unary", _to(d.bool, d.ALL), cost=0.5)
+NEGATIVE: Final = Primitive("negative", "unary", _same(d.NUMERIC), cost=_CHEAP, operator="neg")
+POSITIVE: Final = Primitive("positive", "unary", _same(d.NUMERIC), cost=_CHEAP, operator="pos")
+REAL: Final = Primitive("real", "unary", _real_part(d.NUMERIC), cost=_CHEAP)
+RECIPROCAL: Final = Primitive("reciprocal", "unary", *_FLOATING, cost=0.5, since="2024.12")
+ROUND: Final = Primitive("round", "unary", _same(d.NUMERIC), cost=_CHEAP, numpy="rint")
+SIGN: Final = Primitive("sign", "unary", _same(d.NUMERIC), cost=0.5)
+SIGNBIT: Final = Primitive(
+    "signbit", "unary", _to(d.bool, d.REAL_FLOATING), _TO_FLOAT64, cost=_CHEAP, since="2023.12"
+)
+SIN: Final = Primitive("sin", "unary", *_FLOATING, cost=8.0)
+SINH: Final = Primitive("sinh", "unary", *_FLOATING, cost=1.0)
+SQRT: Final = Primitive("sqrt", "unary", *_FLOATING, cost=1.0)
+SQUARE: Final = Primitive("square", "unary", _same(d.NUMERIC), cost=_CHEAP)
+TAN: Final = Primitive("tan", "unary", *_FLOATING, cost=1.4)
+TANH: Final = Primitive("tanh", "unary", *_FLOATING, cost=1.5)
+TRUNC: Final = Primitive("trunc", "unary", _same(d.REAL), cost=_CHEAP)
 
 # ---------------------------------------------------------------------- binary
 
-ADD: Final = _binary("add", _same(_WITH_BOOL))
-ATAN2: Final = _binary("atan2", _same(d.REAL_FLOATING), _TO_FLOAT64)
-BITWISE_AND: Final = _binary("bitwise_and", _same(d.BOOL_LIKE))
-BITWISE_LEFT_SHIFT: Final = _binary("bitwise_left_shift", _same(d.INTEGRAL))
-BITWISE_OR: Final = _binary("bitwise_or", _same(d.BOOL_LIKE))
-BITWISE_RIGHT_SHIFT: Final = _binary("bitwise_right_shift", _same(d.INTEGRAL))
-BITWISE_XOR: Final = _binary("bitwise_xor", _same(d.BOOL_LIKE))
-COPYSIGN: Final = _binary("copysign", _same(d.REAL_FLOATING), _TO_FLOAT64)
-DIVIDE: Final = _binary("divide", _same(d.FLOATING), _TO_FLOAT64)
-EQUAL: Final = _binary("equal", _to(d.bool, d.ALL))
-FLOOR_DIVIDE: Final = _binary("floor_divide", _same(d.REAL))
-FMOD: Final = _binary("fmod", _same(d.REAL))
-GREATER: Final = _binary("greater", _to(d.bool, _REAL_WITH_BOOL))
-GREATER_EQUAL: Final = _binary("greater_equal", _to(d.bool, _REAL_WITH_BOOL))
-HYPOT: Final = _binary("hypot", _same(d.REAL_FLOATING), _TO_FLOAT64)
-LESS: Final = _binary("less", _to(d.bool, _REAL_WITH_BOOL))
-LESS_EQUAL: Final = _binary("less_equal", _to(d.bool, _REAL_WITH_BOOL))
-LOGADDEXP: Final = _binary("logaddexp", _same(d.REAL_FLOATING), _TO_FLOAT64)
-LOGICAL_AND: Final = _binary("logical_and", _to(d.bool, d.ALL))
-LOGICAL_OR: Final = _binary("logical_or", _to(d.bool, d.ALL))
-LOGICAL_XOR: Final = _binary("logical_xor", _to(d.bool, d.ALL))
-MAXIMUM: Final = _binary("maximum", _same(_REAL_WITH_BOOL))
-MINIMUM: Final = _binary("minimum", _same(_REAL_WITH_BOOL))
-MULTIPLY: Final = _binary("multiply", _same(_WITH_BOOL))
-NEXTAFTER: Final = _binary("nextafter", _same(d.REAL_FLOATING), _TO_FLOAT64)
-NOT_EQUAL: Final = _binary("not_equal", _to(d.bool, d.ALL))
-POW: Final = _binary("pow", _same(d.NUMERIC))
-REMAINDER: Final = _binary("remainder", _same(d.REAL))
-SUBTRACT: Final = _binary("subtract", _same(d.NUMERIC))
-TRUNC_DIVIDE: Final = _binary("trunc_divide", _same(d.INTEGRAL))
+ADD: Final = Primitive("add", "binary", _same(_WITH_BOOL), cost=_CHEAP, operator="add")
+ATAN2: Final = Primitive("atan2", "binary", *_REAL_FLOATING, cost=2.0)
+BITWISE_AND: Final = Primitive(
+    "bitwise_and", "binary", _same(d.BOOL_LIKE), cost=_CHEAP, operator="and"
+)
+BITWISE_LEFT_SHIFT: Final = Primitive(
+    "bitwise_left_shift", "binary", _same(d.INTEGRAL), cost=_CHEAP, operator="lshift"
+)
+BITWISE_OR: Final = Primitive(
+    "bitwise_or", "binary", _same(d.BOOL_LIKE), cost=_CHEAP, operator="or"
+)
+BITWISE_RIGHT_SHIFT: Final = Primitive(
+    "bitwise_right_shift", "binary", _same(d.INTEGRAL), cost=_CHEAP, operator="rshift"
+)
+BITWISE_XOR: Final = Primitive(
+    "bitwise_xor", "binary", _same(d.BOOL_LIKE), cost=_CHEAP, operator="xor"
+)
+COPYSIGN: Final = Primitive("copysign", "binary", *_REAL_FLOATING, cost=0.5, since="2023.12")
+DIVIDE: Final = Primitive("divide", "binary", *_FLOATING, cost=0.4, operator="truediv")
+EQUAL: Final = Primitive("equal", "binary", _to(d.bool, d.ALL), cost=_CHEAP, operator="eq")
+FLOOR_DIVIDE: Final = Primitive(
+    "floor_divide", "binary", _same(d.REAL), cost=1.8, operator="floordiv"
+)
+FMOD: Final = Primitive("fmod", "binary", _same(d.REAL), cost=4.5)
+GREATER: Final = Primitive(
+    "greater", "binary", _to(d.bool, _REAL_WITH_BOOL), cost=_CHEAP, operator="gt"
+)
+GREATER_EQUAL: Final = Primitive(
+    "greater_equal", "binary", _to(d.bool, _REAL_WITH_BOOL), cost=_CHEAP, operator="ge"
+)
+HYPOT: Final = Primitive("hypot", "binary", *_REAL_FLOATING, cost=6.0, since="2023.12")
+LESS: Final = Primitive("less", "binary", _to(d.bool, _REAL_WITH_BOOL), cost=_CHEAP, operator="lt")
+LESS_EQUAL: Final = Primitive(
+    "less_equal", "binary", _to(d.bool, _REAL_WITH_BOOL), cost=_CHEAP, operator="le"
+)
+LOGADDEXP: Final = Primitive("logaddexp", "binary", *_REAL_FLOATING, cost=13.0)
+LOGICAL_AND: Final = Primitive("logical_and", "binary", _to(d.bool, d.ALL), cost=0.7)
+LOGICAL_OR: Final = Primitive("logical_or", "binary", _to(d.bool, d.ALL), cost=0.7)
+LOGICAL_XOR: Final = Primitive("logical_xor", "binary", _to(d.bool, d.ALL), cost=0.7)
+MAXIMUM: Final = Primitive(
+    "maximum", "binary", _same(_REAL_WITH_BOOL), cost=_CHEAP, since="2023.12"
+)
+MINIMUM: Final = Primitive(
+    "minimum", "binary", _same(_REAL_WITH_BOOL), cost=_CHEAP, since="2023.12"
+)
+MULTIPLY: Final = Primitive("multiply", "binary", _same(_WITH_BOOL), cost=_CHEAP, operator="mul")
+NEXTAFTER: Final = Primitive("nextafter", "binary", *_REAL_FLOATING, cost=3.5, since="2024.12")
+NOT_EQUAL: Final = Primitive("not_equal", "binary", _to(d.bool, d.ALL), cost=_CHEAP, operator="ne")
+POW: Final = Primitive("pow", "binary", _same(d.NUMERIC), cost=2.0, operator="pow")
+REMAINDER: Final = Primitive("remainder", "binary", _same(d.REAL), cost=8.0, operator="mod")
+SUBTRACT: Final = Primitive("subtract", "binary", _same(d.NUMERIC), cost=_CHEAP, operator="sub")
+TRUNC_DIVIDE: Final = Primitive("trunc_divide", "binary", _same(d.INTEGRAL))
 
 # ---------------------------------------------------------------------- reductions and scans
 
-SUM: Final = Primitive("sum", "reduce", _same(d.NUMERIC), _BOOL_TO_INT64)
-PROD: Final = Primitive("prod", "reduce", _same(d.NUMERIC), _BOOL_TO_INT64)
-MAX: Final = Primitive("max", "reduce", _same(_REAL_WITH_BOOL))
-MIN: Final = Primitive("min", "reduce", _same(_REAL_WITH_BOOL))
-ANY: Final = Primitive("any", "reduce", _to(d.bool, d.ALL))
-ALL: Final = Primitive("all", "reduce", _to(d.bool, d.ALL))
-COUNT_NONZERO: Final = Primitive("count_nonzero", "reduce", _to(d.int64, d.ALL))
-MEAN: Final = Primitive("mean", "reduce", _same(d.FLOATING), _TO_FLOAT64)
+SUM: Final = Primitive("sum", "reduce", _same(d.NUMERIC), _BOOL_TO_INT64, identity=0, by=ADD)
+PROD: Final = Primitive("prod", "reduce", _same(d.NUMERIC), _BOOL_TO_INT64, identity=1, by=MULTIPLY)
+MAX: Final = Primitive("max", "reduce", _same(_REAL_WITH_BOOL), by=MAXIMUM)
+MIN: Final = Primitive("min", "reduce", _same(_REAL_WITH_BOOL), by=MINIMUM)
+ANY: Final = Primitive("any", "reduce", _to(d.bool, d.ALL), identity=0, by=LOGICAL_OR)
+ALL: Final = Primitive("all", "reduce", _to(d.bool, d.ALL), identity=1, by=LOGICAL_AND)
+COUNT_NONZERO: Final = Primitive(
+    "count_nonzero", "reduce", _to(d.int64, d.ALL), identity=0, since="2024.12"
+)
+MEAN: Final = Primitive("mean", "reduce", *_FLOATING)
 
 ARGMAX: Final = Primitive("argmax", "arg_reduce", _to(d.int64, _REAL_WITH_BOOL))
 ARGMIN: Final = Primitive("argmin", "arg_reduce", _to(d.int64, _REAL_WITH_BOOL))
 
-CUMULATIVE_SUM: Final = Primitive("cumulative_sum", "scan", _same(d.NUMERIC), _BOOL_TO_INT64)
-CUMULATIVE_PROD: Final = Primitive("cumulative_prod", "scan", _same(d.NUMERIC), _BOOL_TO_INT64)
-CUMULATIVE_MAX: Final = Primitive("cumulative_max", "scan", _same(_REAL_WITH_BOOL))
-CUMULATIVE_MIN: Final = Primitive("cumulative_min", "scan", _same(_REAL_WITH_BOOL))
+CUMULATIVE_SUM: Final = Primitive(
+    "cumulative_sum", "scan", _same(d.NUMERIC), _BOOL_TO_INT64, since="2023.12", by=ADD
+)
+CUMULATIVE_PROD: Final = Primitive(
+    "cumulative_prod", "scan", _same(d.NUMERIC), _BOOL_TO_INT64, since="2024.12", by=MULTIPLY
+)
+CUMULATIVE_MAX: Final = Primitive("cumulative_max", "scan", _same(_REAL_WITH_BOOL), by=MAXIMUM)
+CUMULATIVE_MIN: Final = Primitive("cumulative_min", "scan", _same(_REAL_WITH_BOOL), by=MINIMUM)
 
 VAR: Final = Primitive("var", "var", _real_part(d.FLOATING), _TO_FLOAT64)
 
@@ -227,13 +298,15 @@ FROM_HOST: Final = Primitive("from_host", "creation", _same(d.ALL))
 TO_HOST: Final = Primitive("to_host", "memory", _same(d.ALL))
 
 WHERE: Final = Primitive("where", "ternary", _same(d.ALL))
-CLIP: Final = Primitive("clip", "ternary", _same(d.REAL))
+CLIP: Final = Primitive("clip", "ternary", _same(d.REAL), since="2023.12")
 
 SORT: Final = Primitive("sort", "sort", _same(_REAL_WITH_BOOL))
 ARGSORT: Final = Primitive("argsort", "sort", _to(d.int64, _REAL_WITH_BOOL))
 PARTITION: Final = Primitive("partition", "sort", _same(_REAL_WITH_BOOL))
 ARGPARTITION: Final = Primitive("argpartition", "sort", _to(d.int64, _REAL_WITH_BOOL))
-SEARCHSORTED: Final = Primitive("searchsorted", "sort", _to(d.int64, _REAL_WITH_BOOL))
+SEARCHSORTED: Final = Primitive(
+    "searchsorted", "sort", _to(d.int64, _REAL_WITH_BOOL), since="2023.12"
+)
 
 EXPAND: Final = Primitive("expand", "movement", _same(d.ALL))
 TRY_RESHAPE: Final = Primitive("try_reshape", "movement", _same(d.ALL))
@@ -246,7 +319,7 @@ STRIDED: Final = Primitive("strided", "movement", _same(d.ALL))
 PAD: Final = Primitive("pad", "movement", _same(d.ALL))
 CAT: Final = Primitive("cat", "movement", _same(d.ALL))
 ROLL: Final = Primitive("roll", "movement", _same(d.ALL))
-REPEAT: Final = Primitive("repeat", "movement", _same(d.ALL))
+REPEAT: Final = Primitive("repeat", "movement", _same(d.ALL), since="2023.12")
 TRIANGLE: Final = Primitive("triangle", "movement", _same(d.ALL))
 
 CAST: Final = Primitive("cast", "memory", _same(d.ALL))
@@ -267,7 +340,7 @@ SCATTER: Final = Primitive("scatter", "indexed", _same(d.ALL))
 INDEX_GET: Final = Primitive("index_get", "indexed", _same(d.ALL))
 INDEX_SET: Final = Primitive("index_set", "indexed", _same(d.ALL))
 NONZERO: Final = Primitive("nonzero", "indexed", _to(d.int64, d.ALL))
-ISIN: Final = Primitive("isin", "indexed", _to(d.bool, d.ALL))
+ISIN: Final = Primitive("isin", "indexed", _to(d.bool, d.ALL), since="2025.12")
 BINCOUNT: Final = Primitive("bincount", "indexed", _to(d.int64, d.INTEGRAL))
 UNIQUE: Final = Primitive("unique", "indexed", _same(d.ALL))
 
@@ -283,16 +356,16 @@ IFFT: Final = Primitive("ifft", "fft", {**_COMPLEX_OF, **_same(d.COMPLEX)}, _TO_
 RFFT: Final = Primitive("rfft", "fft", dict(_COMPLEX_OF), _TO_FLOAT64)
 IRFFT: Final = Primitive("irfft", "fft", dict(_REAL_PART), _TO_COMPLEX)
 
-CHOLESKY: Final = Primitive("cholesky", "linalg", _same(d.FLOATING), _TO_FLOAT64)
-QR: Final = Primitive("qr", "linalg", _same(d.FLOATING), _TO_FLOAT64)
-SVD: Final = Primitive("svd", "linalg", _same(d.FLOATING), _TO_FLOAT64)
+CHOLESKY: Final = Primitive("cholesky", "linalg", *_FLOATING)
+QR: Final = Primitive("qr", "linalg", *_FLOATING)
+SVD: Final = Primitive("svd", "linalg", *_FLOATING)
 SVDVALS: Final = Primitive("svdvals", "linalg", _real_part(d.FLOATING), _TO_FLOAT64)
 EIG: Final = Primitive("eig", "linalg", {**_COMPLEX_OF, **_same(d.COMPLEX)}, _TO_FLOAT64)
 EIGVALS: Final = Primitive("eigvals", "linalg", {**_COMPLEX_OF, **_same(d.COMPLEX)}, _TO_FLOAT64)
-EIGH: Final = Primitive("eigh", "linalg", _same(d.FLOATING), _TO_FLOAT64)
+EIGH: Final = Primitive("eigh", "linalg", *_FLOATING)
 EIGVALSH: Final = Primitive("eigvalsh", "linalg", _real_part(d.FLOATING), _TO_FLOAT64)
-SOLVE: Final = Primitive("solve", "linalg", _same(d.FLOATING), _TO_FLOAT64)
-INV: Final = Primitive("inv", "linalg", _same(d.FLOATING), _TO_FLOAT64)
-SLOGDET: Final = Primitive("slogdet", "linalg", _same(d.FLOATING), _TO_FLOAT64)
-DET: Final = Primitive("det", "linalg", _same(d.FLOATING), _TO_FLOAT64)
-TRIANGULAR_SOLVE: Final = Primitive("triangular_solve", "linalg", _same(d.FLOATING), _TO_FLOAT64)
+SOLVE: Final = Primitive("solve", "linalg", *_FLOATING)
+INV: Final = Primitive("inv", "linalg", *_FLOATING)
+SLOGDET: Final = Primitive("slogdet", "linalg", *_FLOATING)
+DET: Final = Primitive("det", "linalg", *_FLOATING)
+TRIANGULAR_SOLVE: Final = Primitive("triangular_solve", "linalg", *_FLOATING)

@@ -22,6 +22,7 @@ __all__ = [
     "ARG_REDUCE",
     "BINARY",
     "BINARY_NEW",
+    "CORRECTED",
     "REDUCE",
     "SCAN",
     "UNARY",
@@ -37,10 +38,100 @@ these would have to be told apart before every operator."""
 # any.
 _count: Final = np.count_nonzero
 
-# ---------------------------------------------------------------------- unary corrections
+# ---------------------------------------------------------------------- unary
 
 
-def _rounding(ufunc: np.ufunc) -> Callable[[NDArray], NDArray]:
+def _of_numpy(family: str) -> dict[Primitive, Callable[..., ArrayOrScalar]]:
+    """NumPy's function for each row of a family for which it has one."""
+    return {op: getattr(np, op.numpy) for op in p.of_family(family) if hasattr(np, op.numpy)}
+
+
+UNARY: Final = _of_numpy("unary")
+
+CORRECTED: Final[dict[Primitive, str]] = {p.FLOOR_DIVIDE: "f", p.REAL: "c", p.RECIPROCAL: "c"}
+"""The kinds of dtypes for which a function here gives other results than NumPy's."""
+
+Correction: TypeAlias = Callable[[NDArray, NDArray], None]
+
+
+def _corrects(op: Primitive) -> Callable[[Correction], Correction]:
+    """A decorator for what corrects NumPy's results of a function of complex numbers, in place."""
+
+    def decorate(correct: Correction) -> Correction:
+        function = UNARY[op]
+
+        def kernel(x: NDArray) -> NDArray:
+            result: NDArray = function(x)
+            if x.dtype.kind == "c":
+                # NumPy returns a 0-d result as a scalar, which nothing can be written to.
+                result = np.asarray(result)
+                correct(x, result)
+            return result
+
+        UNARY[op] = kernel
+        CORRECTED[op] = "c"
+        return correct
+
+    return decorate
+
+
+@_corrects(p.ACOSH)
+def _(x: NDArray, result: NDArray) -> None:
+    nans = np.isnan(result.imag)
+    if _count(nans):
+        # The C libraries of NumPy's older builds lose the imaginary part here.
+        result.imag[nans & (x.real == 0) & np.isnan(x.imag)] = np.pi / 2
+
+
+@_corrects(p.EXPM1)
+def _(x: NDArray, result: NDArray) -> None:
+    finite = np.isfinite(result)
+    if _count(finite) < finite.size:
+        # NumPy multiplies infinities by zeros here. exp handles these cases, and to subtract 1
+        # afterwards loses nothing where the result is not finite.
+        corrected = np.exp(x[~finite])
+        corrected.real -= 1
+        result[~finite] = corrected
+    nonzero = x.astype(bool)
+    if _count(nonzero) < nonzero.size:
+        # The real part is +0 for either zero.
+        result.real[~nonzero] = 0.0
+
+
+@_corrects(p.LOG1P)
+def _(x: NDArray, result: NDArray) -> None:
+    small = (np.abs(x.real) < 0.5) & (np.abs(x.imag) < 0.5)
+    if _count(small):
+        # NumPy takes the logarithm of abs(1 + x), of which rounding leaves few digits, or none.
+        real, imag = x.real[small], x.imag[small]
+        result.real[small] = np.log1p(real * (2 + real) + imag * imag) / 2
+
+
+@_corrects(p.SIGN)
+def _(x: NDArray, result: NDArray) -> None:
+    # NumPy lets an infinite part outweigh a NaN.
+    nans = np.isnan(x)
+    if _count(nans):
+        result[nans] = complex(np.nan, np.nan)
+
+
+@_corrects(p.TAN)
+def _(x: NDArray, result: NDArray) -> None:
+    infinite = np.isinf(x.imag)
+    if _count(infinite):
+        # C gives the zero the sign of sin(2 a), the standard that of a.
+        result.real[infinite] = np.copysign(0, x.real[infinite])
+
+
+@_corrects(p.TANH)
+def _(x: NDArray, result: NDArray) -> None:
+    infinite = np.isinf(x.real)
+    if _count(infinite):
+        # C gives the zero the sign of sin(2 b), the standard that of b.
+        result.imag[infinite] = np.copysign(0, x.imag[infinite])
+
+
+def _rounding(ufunc: Callable[..., ArrayOrScalar]) -> Callable[[NDArray], NDArray]:
     """A kernel that rounds floating-point numbers, and copies integers in their memory order."""
 
     def kernel(x: NDArray) -> NDArray:
@@ -49,140 +140,21 @@ def _rounding(ufunc: np.ufunc) -> Callable[[NDArray], NDArray]:
     return kernel
 
 
-def _imag(x: NDArray) -> NDArray:
-    return x.imag.copy("K")
-
-
-def _real(x: NDArray) -> NDArray:
-    return x.real.copy("K")
-
-
-# The corrections below are for complex numbers. `np.asarray` makes a 0-d result, which NumPy
-# returns as a scalar, writable.
-
-
-def _acosh(x: NDArray) -> NDArray:
-    result: NDArray = np.arccosh(x)
-    if x.dtype.kind == "c":
-        nans = np.isnan(result.imag)
-        if _count(nans):
-            # The C libraries of NumPy's older builds lose the imaginary part here.
-            result = np.asarray(result)
-            result.imag[nans & (x.real == 0) & np.isnan(x.imag)] = np.pi / 2
-    return result
-
-
-def _expm1(x: NDArray) -> NDArray:
-    result: NDArray = np.expm1(x)
-    if x.dtype.kind == "c":
-        finite = np.isfinite(result)
-        if _count(finite) < finite.size:
-            # NumPy multiplies infinities by zeros here. exp handles these cases, and to subtract
-            # 1 afterwards loses nothing where the result is not finite.
-            corrected = np.exp(x[~finite])
-            corrected.real -= 1
-            result = np.asarray(result)
-            result[~finite] = corrected
-        nonzero = x.astype(bool)
-        if _count(nonzero) < nonzero.size:
-            # The real part is +0 for either zero.
-            result = np.asarray(result)
-            result.real[~nonzero] = 0.0
-    return result
-
-
-def _log1p(x: NDArray) -> NDArray:
-    result: NDArray = np.log1p(x)
-    if x.dtype.kind == "c":
-        small = (np.abs(x.real) < 0.5) & (np.abs(x.imag) < 0.5)
-        if _count(small):
-            # NumPy takes the logarithm of abs(1 + x), of which rounding leaves few digits, or none.
-            real, imag = x.real[small], x.imag[small]
-            result = np.asarray(result)
-            result.real[small] = np.log1p(real * (2 + real) + imag * imag) / 2
-    return result
-
-
 def _reciprocal(x: NDArray) -> NDArray:
     # NumPy's own kernel for complex numbers differs from its division in zeros and infinities.
     return np.true_divide(1.0, x) if x.dtype.kind == "c" else np.reciprocal(x)
 
 
-def _sign(x: NDArray) -> NDArray:
-    result: NDArray = np.sign(x)
-    if x.dtype.kind == "c":
-        # NumPy lets an infinite part outweigh a NaN.
-        nans = np.isnan(x)
-        if _count(nans):
-            result = np.asarray(result)
-            result[nans] = complex(np.nan, np.nan)
-    return result
+UNARY.update(
+    {
+        **{op: _rounding(UNARY[op]) for op in (p.CEIL, p.FLOOR, p.ROUND, p.TRUNC)},
+        p.IMAG: lambda x: x.imag.copy("K"),
+        p.REAL: lambda x: x.real.copy("K"),
+        p.RECIPROCAL: _reciprocal,
+    }
+)
 
-
-def _tan(x: NDArray) -> NDArray:
-    result: NDArray = np.tan(x)
-    if x.dtype.kind == "c":
-        infinite = np.isinf(x.imag)
-        if _count(infinite):
-            # C gives the zero the sign of sin(2 a), the standard that of a.
-            result = np.asarray(result)
-            result.real[infinite] = np.copysign(0, x.real[infinite])
-    return result
-
-
-def _tanh(x: NDArray) -> NDArray:
-    result: NDArray = np.tanh(x)
-    if x.dtype.kind == "c":
-        infinite = np.isinf(x.real)
-        if _count(infinite):
-            # C gives the zero the sign of sin(2 b), the standard that of b.
-            result = np.asarray(result)
-            result.imag[infinite] = np.copysign(0, x.imag[infinite])
-    return result
-
-
-UNARY: Final[dict[Primitive, Callable[..., ArrayOrScalar]]] = {
-    p.ABS: np.absolute,
-    p.ACOS: np.arccos,
-    p.ACOSH: _acosh,
-    p.ASIN: np.arcsin,
-    p.ASINH: np.arcsinh,
-    p.ATAN: np.arctan,
-    p.ATANH: np.arctanh,
-    p.BITWISE_INVERT: np.invert,
-    p.CEIL: _rounding(np.ceil),
-    p.CONJ: np.conjugate,
-    p.COS: np.cos,
-    p.COSH: np.cosh,
-    p.EXP: np.exp,
-    p.EXPM1: _expm1,
-    p.FLOOR: _rounding(np.floor),
-    p.IMAG: _imag,
-    p.ISFINITE: np.isfinite,
-    p.ISINF: np.isinf,
-    p.ISNAN: np.isnan,
-    p.LOG: np.log,
-    p.LOG10: np.log10,
-    p.LOG1P: _log1p,
-    p.LOG2: np.log2,
-    p.LOGICAL_NOT: np.logical_not,
-    p.NEGATIVE: np.negative,
-    p.POSITIVE: np.positive,
-    p.REAL: _real,
-    p.RECIPROCAL: _reciprocal,
-    p.ROUND: _rounding(np.rint),
-    p.SIGN: _sign,
-    p.SIGNBIT: np.signbit,
-    p.SIN: np.sin,
-    p.SINH: np.sinh,
-    p.SQRT: np.sqrt,
-    p.SQUARE: np.square,
-    p.TAN: _tan,
-    p.TANH: _tanh,
-    p.TRUNC: _rounding(np.trunc),
-}
-
-# ---------------------------------------------------------------------- binary corrections
+# ---------------------------------------------------------------------- binary
 
 
 def _has_infinity(x: ArrayOrScalar) -> bool:
@@ -264,81 +236,36 @@ def _trunc_divide(
 
 
 BINARY: Final[dict[Primitive, Callable[..., ArrayOrScalar]]] = {
-    p.ADD: np.add,
-    p.ATAN2: np.arctan2,
-    p.BITWISE_AND: np.bitwise_and,
-    p.BITWISE_LEFT_SHIFT: np.left_shift,
-    p.BITWISE_OR: np.bitwise_or,
-    p.BITWISE_RIGHT_SHIFT: np.right_shift,
-    p.BITWISE_XOR: np.bitwise_xor,
-    p.COPYSIGN: np.copysign,
-    p.DIVIDE: np.true_divide,
-    p.EQUAL: np.equal,
+    **_of_numpy("binary"),
     p.FLOOR_DIVIDE: _floor_divide,
-    p.FMOD: np.fmod,
-    p.GREATER: np.greater,
-    p.GREATER_EQUAL: np.greater_equal,
-    p.HYPOT: np.hypot,
-    p.LESS: np.less,
-    p.LESS_EQUAL: np.less_equal,
-    p.LOGADDEXP: np.logaddexp,
-    p.LOGICAL_AND: np.logical_and,
-    p.LOGICAL_OR: np.logical_or,
-    p.LOGICAL_XOR: np.logical_xor,
-    p.MAXIMUM: np.maximum,
-    p.MINIMUM: np.minimum,
-    p.MULTIPLY: np.multiply,
-    p.NEXTAFTER: np.nextafter,
-    p.NOT_EQUAL: np.not_equal,
     p.POW: _pow,
-    p.REMAINDER: np.remainder,
-    p.SUBTRACT: np.subtract,
     p.TRUNC_DIVIDE: _trunc_divide,
 }
 
 # Operators reach the ufuncs' loops in less time than calls of the ufuncs, but take no `out`.
 BINARY_NEW: Final[dict[Primitive, Callable[..., ArrayOrScalar]]] = {
-    **BINARY,
-    p.ADD: operator.add,
-    p.BITWISE_AND: operator.and_,
-    p.BITWISE_LEFT_SHIFT: operator.lshift,
-    p.BITWISE_OR: operator.or_,
-    p.BITWISE_RIGHT_SHIFT: operator.rshift,
-    p.BITWISE_XOR: operator.xor,
-    p.DIVIDE: operator.truediv,
-    p.EQUAL: operator.eq,
-    p.GREATER: operator.gt,
-    p.GREATER_EQUAL: operator.ge,
-    p.LESS: operator.lt,
-    p.LESS_EQUAL: operator.le,
-    p.MULTIPLY: operator.mul,
-    p.NOT_EQUAL: operator.ne,
-    p.POW: _pow_new,
-    p.REMAINDER: operator.mod,
-    p.SUBTRACT: operator.sub,
-}
+    op: getattr(operator, f"__{op.operator}__") if op.operator else function
+    for op, function in BINARY.items()
+} | {p.FLOOR_DIVIDE: _floor_divide, p.POW: _pow_new}
 
 # ---------------------------------------------------------------------- reductions and scans
 
-REDUCE: Final[dict[Primitive, Callable[..., ArrayOrScalar]]] = {
-    p.SUM: np.add.reduce,
-    p.PROD: np.multiply.reduce,
-    p.MAX: np.maximum.reduce,
-    p.MIN: np.minimum.reduce,
-    p.ANY: np.logical_or.reduce,
-    p.ALL: np.logical_and.reduce,
-}
+
+def _by_method(family: str, method: str) -> dict[Primitive, Callable[..., ArrayOrScalar]]:
+    """The method of the ufunc that each row of a family combines elements with."""
+    return {
+        op: getattr(getattr(np, op.by.numpy), method)
+        for op in p.of_family(family)
+        if op.by is not None
+    }
+
+
+REDUCE: Final = _by_method("reduce", "reduce")
+SCAN: Final = _by_method("scan", "accumulate")
 
 ARG_REDUCE: Final[dict[Primitive, Literal["argmax", "argmin"]]] = {
     p.ARGMAX: "argmax",
     p.ARGMIN: "argmin",
-}
-
-SCAN: Final[dict[Primitive, Callable[..., ArrayOrScalar]]] = {
-    p.CUMULATIVE_SUM: np.add.accumulate,
-    p.CUMULATIVE_PROD: np.multiply.accumulate,
-    p.CUMULATIVE_MAX: np.maximum.accumulate,
-    p.CUMULATIVE_MIN: np.minimum.accumulate,
 }
 
 # Methods of the backend compute erf, mean and count_nonzero without a kernel.

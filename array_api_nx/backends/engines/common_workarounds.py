@@ -6,18 +6,34 @@ They need the standard's functions, and three things that each engine does in it
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TypeAlias
 
 from ...contract.backend import Native
-from ...primitives.table import Primitive
+from ...primitives.table import Primitive, of_family
 from ..cpu.kernels import BINARY, UNARY
 
-__all__ = ["EngineKernel", "Kernels", "Wrapper", "common_wrappers"]
+__all__ = ["EngineKernel", "Kernels", "Wrapper", "common_wrappers", "of_engine"]
 
 EngineKernel: TypeAlias = Callable[..., Native]
 Kernels: TypeAlias = dict[Native, dict[Primitive, EngineKernel]]
 """By the dtype of the engine."""
 Wrapper: TypeAlias = Callable[[Primitive, EngineKernel], EngineKernel]
+
+
+def of_engine(
+    engine: Native, family: str, on_host: Callable[..., Native]
+) -> dict[Primitive, EngineKernel]:
+    """The engine's function of each row's name; where it has none, NumPy's, on the host.
+
+    A row that neither of them has is left out: the engine's own table has to have it.
+    """
+    host = {"unary": UNARY, "binary": BINARY}[family]
+    return {
+        op: getattr(engine, op.name, None) or partial(on_host, host[op])
+        for op in of_family(family)
+        if hasattr(engine, op.name) or op in host
+    }
 
 
 def host_kernel(op: Primitive) -> EngineKernel:

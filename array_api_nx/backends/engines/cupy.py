@@ -24,7 +24,7 @@ from ...core.view import View
 from ...primitives import table as p
 from ...primitives.table import Primitive
 from . import workarounds
-from .common_workarounds import EngineKernel, Wrapper, common_wrappers
+from .common_workarounds import EngineKernel, Wrapper, common_wrappers, of_engine
 from .namespace import NamespaceBackend, explain_errors, wrap
 
 __all__ = ["CupyBackend"]
@@ -85,7 +85,7 @@ def _trunc_divide(x1: Native, x2: Native) -> Native:
 
 # The functions that CuPy has under the standard's names, or NumPy's.
 _UNARY: Final[dict[Primitive, EngineKernel]] = {
-    **{op: getattr(xp, op.name) for op in p.of_family("unary") if hasattr(xp, op.name)},
+    **of_engine(xp, "unary", _on_host),
     p.CEIL: _rounding(cupy.ceil),
     p.ERF: erf,
     p.FLOOR: _rounding(cupy.floor),
@@ -97,7 +97,7 @@ _UNARY: Final[dict[Primitive, EngineKernel]] = {
     p.TRUNC: _rounding(cupy.trunc),
 }
 _BINARY: Final[dict[Primitive, EngineKernel]] = {
-    op: _of_arrays(getattr(xp, op.name)) for op in p.of_family("binary") if hasattr(xp, op.name)
+    op: _of_arrays(function) for op, function in of_engine(xp, "binary", _on_host).items()
 } | {
     p.FMOD: _of_arrays(cupy.fmod),
     p.POW: _of_arrays(_pow),

@@ -21,7 +21,7 @@ from ...core.dtypes import ALL
 from ...primitives import table as p
 from ...primitives.table import Primitive
 from . import workarounds
-from .common_workarounds import EngineKernel, Kernels, Wrapper, common_wrappers
+from .common_workarounds import EngineKernel, Kernels, Wrapper, common_wrappers, of_engine
 
 __all__ = ["arrays", "binary_kernels", "unary_kernels"]
 
@@ -48,46 +48,21 @@ def arrays(*operands: Native) -> list[Native]:
     return [x if isinstance(x, jax.Array) else jnp.asarray(x, dtype) for x in operands]
 
 
+def _on_host(numpys: EngineKernel, *operands: Native) -> Native:
+    if hints.watched:
+        place = operands[0].device
+        device = "jax:cpu" if place.platform == "cpu" else f"jax:cuda:{place.id}"
+        transferred("engine", device, "numpy", sum([x.nbytes for x in operands]))
+    with np.errstate(all="ignore"):
+        computed = np.asarray(numpys(*[np.asarray(x) for x in operands]))
+    return jax.device_put(computed, operands[0].device)
+
+
 UNARY: Final[dict[Primitive, EngineKernel]] = {
-    p.ABS: jnp.abs,
-    p.ACOS: jnp.acos,
-    p.ACOSH: jnp.acosh,
-    p.ASIN: jnp.asin,
-    p.ASINH: jnp.asinh,
-    p.ATAN: jnp.atan,
-    p.ATANH: jnp.atanh,
-    p.BITWISE_INVERT: jnp.bitwise_invert,
-    p.CEIL: _rounding(jnp.ceil),
-    p.CONJ: jnp.conj,
-    p.COS: jnp.cos,
-    p.COSH: jnp.cosh,
+    **of_engine(jnp, "unary", _on_host),
+    **{op: _rounding(getattr(jnp, op.name)) for op in (p.CEIL, p.FLOOR, p.ROUND, p.TRUNC)},
     p.ERF: jax.lax.erf,
-    p.EXP: jnp.exp,
-    p.EXPM1: jnp.expm1,
-    p.FLOOR: _rounding(jnp.floor),
-    p.IMAG: jnp.imag,
-    p.ISFINITE: jnp.isfinite,
-    p.ISINF: jnp.isinf,
-    p.ISNAN: jnp.isnan,
-    p.LOG: jnp.log,
-    p.LOG10: jnp.log10,
-    p.LOG1P: jnp.log1p,
-    p.LOG2: jnp.log2,
-    p.LOGICAL_NOT: jnp.logical_not,
-    p.NEGATIVE: jnp.negative,
     p.POSITIVE: jnp.copy,
-    p.REAL: jnp.real,
-    p.RECIPROCAL: jnp.reciprocal,
-    p.ROUND: _rounding(jnp.round),
-    p.SIGN: jnp.sign,
-    p.SIGNBIT: jnp.signbit,
-    p.SIN: jnp.sin,
-    p.SINH: jnp.sinh,
-    p.SQRT: jnp.sqrt,
-    p.SQUARE: jnp.square,
-    p.TAN: jnp.tan,
-    p.TANH: jnp.tanh,
-    p.TRUNC: _rounding(jnp.trunc),
 }
 
 
@@ -105,49 +80,18 @@ def _trunc_divide(x1: Native, x2: Native) -> Native:
 
 
 BINARY: Final[dict[Primitive, EngineKernel]] = {
-    p.ADD: operator.add,
-    p.ATAN2: _of_arrays(jnp.atan2),
-    p.BITWISE_AND: operator.and_,
-    p.BITWISE_LEFT_SHIFT: _of_arrays(jnp.bitwise_left_shift),
-    p.BITWISE_OR: operator.or_,
-    p.BITWISE_RIGHT_SHIFT: _of_arrays(jnp.bitwise_right_shift),
-    p.BITWISE_XOR: operator.xor,
-    p.COPYSIGN: _of_arrays(jnp.copysign),
+    op: _of_arrays(function) for op, function in of_engine(jnp, "binary", _on_host).items()
+} | {
+    **{
+        op: getattr(operator, f"__{op.operator}__")
+        for op in (p.ADD, p.BITWISE_AND, p.BITWISE_OR, p.BITWISE_XOR, p.MULTIPLY)
+    },
     p.DIVIDE: _of_arrays(jnp.true_divide),
-    p.EQUAL: _of_arrays(jnp.equal),
-    p.FLOOR_DIVIDE: _of_arrays(jnp.floor_divide),
-    p.FMOD: _of_arrays(jnp.fmod),
-    p.GREATER: _of_arrays(jnp.greater),
-    p.GREATER_EQUAL: _of_arrays(jnp.greater_equal),
-    p.HYPOT: _of_arrays(jnp.hypot),
-    p.LESS: _of_arrays(jnp.less),
-    p.LESS_EQUAL: _of_arrays(jnp.less_equal),
-    p.LOGADDEXP: _of_arrays(jnp.logaddexp),
-    p.LOGICAL_AND: _of_arrays(jnp.logical_and),
-    p.LOGICAL_OR: _of_arrays(jnp.logical_or),
-    p.LOGICAL_XOR: _of_arrays(jnp.logical_xor),
-    p.MAXIMUM: _of_arrays(jnp.maximum),
-    p.MINIMUM: _of_arrays(jnp.minimum),
-    p.MULTIPLY: operator.mul,
-    p.NEXTAFTER: _of_arrays(jnp.nextafter),
-    p.NOT_EQUAL: _of_arrays(jnp.not_equal),
     p.POW: _pow,
-    p.REMAINDER: _of_arrays(jnp.remainder),
-    p.SUBTRACT: _of_arrays(jnp.subtract),
     p.TRUNC_DIVIDE: _of_arrays(_trunc_divide),
 }
 
 # ---------------------------------------------------------------------- workarounds
-
-
-def _on_host(numpys: EngineKernel, *operands: Native) -> Native:
-    if hints.watched:
-        place = operands[0].device
-        device = "jax:cpu" if place.platform == "cpu" else f"jax:cuda:{place.id}"
-        transferred("engine", device, "numpy", sum([x.nbytes for x in operands]))
-    with np.errstate(all="ignore"):
-        computed = np.asarray(numpys(*[np.asarray(x) for x in operands]))
-    return jax.device_put(computed, operands[0].device)
 
 
 def _put(result: Native, mask: Native, values: Native) -> Native:

@@ -21,7 +21,7 @@ from ...core.dtypes import DType
 from ...primitives import table as p
 from ...primitives.table import Primitive
 from . import workarounds
-from .common_workarounds import EngineKernel, Kernels, Wrapper, common_wrappers
+from .common_workarounds import EngineKernel, Kernels, Wrapper, common_wrappers, of_engine
 
 __all__ = [
     "FROM_TORCH",
@@ -150,45 +150,18 @@ def _sign(x: Native) -> Native:
 
 
 UNARY: Final[dict[Primitive, EngineKernel]] = {
+    **of_engine(torch, "unary", on_host),
+    **{op: _rounding(getattr(torch, op.name)) for op in (p.CEIL, p.FLOOR, p.ROUND, p.TRUNC)},
     p.ABS: _magnitude,
-    p.ACOS: torch.acos,
-    p.ACOSH: torch.acosh,
-    p.ASIN: torch.asin,
-    p.ASINH: torch.asinh,
-    p.ATAN: torch.atan,
-    p.ATANH: torch.atanh,
     p.BITWISE_INVERT: torch.bitwise_not,
-    p.CEIL: _rounding(torch.ceil),
     p.CONJ: _conj,
-    p.COS: torch.cos,
-    p.COSH: torch.cosh,
-    p.ERF: torch.erf,
-    p.EXP: torch.exp,
-    p.EXPM1: torch.expm1,
-    p.FLOOR: _rounding(torch.floor),
     p.IMAG: _imag,
-    p.ISFINITE: torch.isfinite,
-    p.ISINF: torch.isinf,
-    p.ISNAN: torch.isnan,
-    p.LOG: torch.log,
-    p.LOG10: torch.log10,
-    p.LOG1P: torch.log1p,
-    p.LOG2: torch.log2,
-    p.LOGICAL_NOT: torch.logical_not,
     p.NEGATIVE: torch.neg,
     p.POSITIVE: torch.clone,
     p.REAL: _real,
     p.RECIPROCAL: _reciprocal,
-    p.ROUND: _rounding(torch.round),
     p.SIGN: _sign,
-    p.SIGNBIT: torch.signbit,
-    p.SIN: torch.sin,
-    p.SINH: torch.sinh,
-    p.SQRT: torch.sqrt,
     p.SQUARE: _square,
-    p.TAN: torch.tan,
-    p.TANH: torch.tanh,
-    p.TRUNC: _rounding(torch.trunc),
 }
 
 
@@ -226,36 +199,17 @@ def _trunc_divide(x1: Native, x2: Native) -> Native:
     return torch.div(x1, x2, rounding_mode="trunc")
 
 
-# Operators reach the same kernels by a shorter way than the functions, and take scalars.
+_OPERATORS: Final = (
+    p.ADD, p.BITWISE_AND, p.BITWISE_OR, p.BITWISE_XOR, p.DIVIDE, p.EQUAL, p.GREATER,
+    p.GREATER_EQUAL, p.LESS, p.LESS_EQUAL, p.MULTIPLY, p.NOT_EQUAL,
+)  # fmt: skip
+"""Operators reach the same kernels by a shorter way than the functions, and take scalars."""
+
 BINARY: Final[dict[Primitive, EngineKernel]] = {
-    p.ADD: operator.add,
-    p.ATAN2: _of_tensors(torch.atan2),
-    p.BITWISE_AND: operator.and_,
-    p.BITWISE_LEFT_SHIFT: _of_tensors(torch.bitwise_left_shift),
-    p.BITWISE_OR: operator.or_,
-    p.BITWISE_RIGHT_SHIFT: _of_tensors(torch.bitwise_right_shift),
-    p.BITWISE_XOR: operator.xor,
-    p.COPYSIGN: _of_tensors(torch.copysign),
-    p.DIVIDE: operator.truediv,
-    p.EQUAL: operator.eq,
-    p.FLOOR_DIVIDE: _of_tensors(torch.floor_divide),
-    p.FMOD: _of_tensors(torch.fmod),
-    p.GREATER: operator.gt,
-    p.GREATER_EQUAL: operator.ge,
-    p.HYPOT: _of_tensors(torch.hypot),
-    p.LESS: operator.lt,
-    p.LESS_EQUAL: operator.le,
-    p.LOGADDEXP: _of_tensors(torch.logaddexp),
-    p.LOGICAL_AND: _of_tensors(torch.logical_and),
-    p.LOGICAL_OR: _of_tensors(torch.logical_or),
-    p.LOGICAL_XOR: _of_tensors(torch.logical_xor),
-    p.MAXIMUM: _of_tensors(torch.maximum),
-    p.MINIMUM: _of_tensors(torch.minimum),
-    p.MULTIPLY: operator.mul,
-    p.NEXTAFTER: _of_tensors(torch.nextafter),
-    p.NOT_EQUAL: operator.ne,
+    op: _of_tensors(function) for op, function in of_engine(torch, "binary", on_host).items()
+} | {
+    **{op: getattr(operator, f"__{op.operator}__") for op in _OPERATORS},
     p.POW: _pow,
-    p.REMAINDER: _of_tensors(torch.remainder),
     p.SUBTRACT: _subtract,
     p.TRUNC_DIVIDE: _of_tensors(_trunc_divide),
 }

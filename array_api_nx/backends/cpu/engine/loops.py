@@ -22,7 +22,8 @@ from ....contract.ufuncs import UfuncLoop
 from ....core.dtypes import DType
 from ....native import native
 from ....primitives import table as p
-from ....primitives.table import Primitive
+from ....primitives.table import EXACT_COST, Primitive
+from ..kernels import CORRECTED
 
 __all__ = [
     "MIN_MOMENTS",
@@ -54,10 +55,6 @@ _CHEAP: Final = 0.4
 
 _PER_BYTE: Final = 0.011
 """Nanoseconds to read or write a byte in the second-level cache."""
-
-_EXACT: Final = 0.5
-"""Nanoseconds per element up to which an operation is exact: every bit of its result is defined.
-The loop of another one may give other last bits when NumPy reads its operands backwards."""
 
 _WORTH_THREADS: Final = 3_000.0
 """Nanoseconds of work from which a loop over whole arrays is divided among threads. That is faster
@@ -120,7 +117,7 @@ class Loop:
         # A cheap loop takes as long as the second-level cache takes to deliver the operands.
         time = self.cost if self.cost > _CHEAP else _PER_BYTE * traffic
         self.serial_limit = int(_WORTH_THREADS / time)
-        self.is_exact = self.cost <= _EXACT
+        self.is_exact = self.cost <= EXACT_COST
         if self.pointer is not None:
             limit, materialise = self.serial_limit, self.materialise_scalar
             known = self.pointer, self.inputs, self.output, limit, materialise, self.is_exact
@@ -133,96 +130,16 @@ class Loop:
 
 # ---------------------------------------------------------------------- ufuncs
 
-# The ufunc of each operation, and its cost for float64, measured on an AVX-512 processor.
-_UFUNCS: Final[dict[Primitive, tuple[np.ufunc, float]]] = {
-    p.ABS: (np.absolute, 0.2),
-    p.ACOS: (np.arccos, 1.2),
-    p.ACOSH: (np.arccosh, 2.5),
-    p.ASIN: (np.arcsin, 1.5),
-    p.ASINH: (np.arcsinh, 2.0),
-    p.ATAN: (np.arctan, 1.6),
-    p.ATANH: (np.arctanh, 1.4),
-    p.BITWISE_INVERT: (np.invert, 0.2),
-    p.CEIL: (np.ceil, 0.2),
-    p.CONJ: (np.conjugate, 0.2),
-    p.COS: (np.cos, 8.0),
-    p.COSH: (np.cosh, 1.0),
-    p.EXP: (np.exp, 0.7),
-    p.EXPM1: (np.expm1, 1.2),
-    p.FLOOR: (np.floor, 0.2),
-    p.ISFINITE: (np.isfinite, 0.2),
-    p.ISINF: (np.isinf, 0.2),
-    p.ISNAN: (np.isnan, 0.2),
-    p.LOG: (np.log, 0.8),
-    p.LOG10: (np.log10, 0.8),
-    p.LOG1P: (np.log1p, 1.0),
-    p.LOG2: (np.log2, 0.8),
-    p.LOGICAL_NOT: (np.logical_not, 0.5),
-    p.NEGATIVE: (np.negative, 0.2),
-    p.POSITIVE: (np.positive, 0.2),
-    p.REAL: (np.positive, 0.2),
-    p.RECIPROCAL: (np.reciprocal, 0.5),
-    p.ROUND: (np.rint, 0.2),
-    p.SIGN: (np.sign, 0.5),
-    p.SIGNBIT: (np.signbit, 0.2),
-    p.SIN: (np.sin, 8.0),
-    p.SINH: (np.sinh, 1.0),
-    p.SQRT: (np.sqrt, 1.0),
-    p.SQUARE: (np.square, 0.2),
-    p.TAN: (np.tan, 1.4),
-    p.TANH: (np.tanh, 1.5),
-    p.TRUNC: (np.trunc, 0.2),
-    p.ADD: (np.add, 0.2),
-    p.ATAN2: (np.arctan2, 2.0),
-    p.BITWISE_AND: (np.bitwise_and, 0.2),
-    p.BITWISE_LEFT_SHIFT: (np.left_shift, 0.2),
-    p.BITWISE_OR: (np.bitwise_or, 0.2),
-    p.BITWISE_RIGHT_SHIFT: (np.right_shift, 0.2),
-    p.BITWISE_XOR: (np.bitwise_xor, 0.2),
-    p.COPYSIGN: (np.copysign, 0.5),
-    p.DIVIDE: (np.true_divide, 0.4),
-    p.EQUAL: (np.equal, 0.2),
-    p.FLOOR_DIVIDE: (np.floor_divide, 1.8),
-    p.FMOD: (np.fmod, 4.5),
-    p.GREATER: (np.greater, 0.2),
-    p.GREATER_EQUAL: (np.greater_equal, 0.2),
-    p.HYPOT: (np.hypot, 6.0),
-    p.LESS: (np.less, 0.2),
-    p.LESS_EQUAL: (np.less_equal, 0.2),
-    p.LOGADDEXP: (np.logaddexp, 13.0),
-    p.LOGICAL_AND: (np.logical_and, 0.7),
-    p.LOGICAL_OR: (np.logical_or, 0.7),
-    p.LOGICAL_XOR: (np.logical_xor, 0.7),
-    p.MAXIMUM: (np.maximum, 0.2),
-    p.MINIMUM: (np.minimum, 0.2),
-    p.MULTIPLY: (np.multiply, 0.2),
-    p.NEXTAFTER: (np.nextafter, 3.5),
-    p.NOT_EQUAL: (np.not_equal, 0.2),
-    p.POW: (np.power, 2.0),
-    p.REMAINDER: (np.remainder, 8.0),
-    p.SUBTRACT: (np.subtract, 0.2),
-}
+_UFUNCS: Final = {
+    op: ufunc
+    for op in p.of_family("unary", "binary")
+    if isinstance(ufunc := getattr(np, op.numpy, None), np.ufunc)
+} | {p.REAL: np.positive}
+"""The ufunc of each operation."""
 
-# Kinds of dtypes for which `..kernels` corrects what the ufunc gives.
-_MENDED: Final[dict[Primitive, str]] = {
-    p.ACOSH: "c",
-    p.EXPM1: "c",
-    p.FLOOR_DIVIDE: "f",
-    p.LOG1P: "c",
-    p.REAL: "c",
-    p.RECIPROCAL: "c",
-    p.SIGN: "c",
-    p.TAN: "c",
-    p.TANH: "c",
-}
 # Of these operations an integer is its own result.
 _ROUNDING: Final = frozenset({p.CEIL, p.FLOOR, p.ROUND, p.TRUNC})
-_PREDICATES: Final = frozenset(
-    {
-        p.EQUAL, p.GREATER, p.GREATER_EQUAL, p.ISFINITE, p.ISINF, p.ISNAN, p.LESS, p.LESS_EQUAL,
-        p.LOGICAL_AND, p.LOGICAL_NOT, p.LOGICAL_OR, p.LOGICAL_XOR, p.NOT_EQUAL, p.SIGNBIT,
-    }
-)  # fmt: skip
+_PREDICATES: Final = frozenset([op for op in _UFUNCS if {*op.results.values()} == {_BOOL}])
 
 
 def _of_ufunc(
@@ -233,7 +150,7 @@ def _of_ufunc(
     if signature not in ufunc.types:
         return None
     # A square root is one instruction, though a slow one, and correctly rounded.
-    is_arithmetic = cost <= _EXACT or (ufunc is np.sqrt and output.kind == "f")
+    is_arithmetic = cost <= EXACT_COST or (ufunc is np.sqrt and output.kind == "f")
     pointer = None if native is None else native.ufunc_loop(ufunc, (*inputs, output), is_arithmetic)
     if inputs[0].kind == "c":
         cost *= 4 if cost < 0.4 else 20  # the C library's functions
@@ -248,7 +165,7 @@ def is_arithmetic(op: Primitive) -> bool:
     Their floating-point flags are in a register that is read in no time. Other loops may call
     functions that raise flags elsewhere, too.
     """
-    return _UFUNCS[op][1] <= _EXACT
+    return op.cost <= EXACT_COST
 
 
 @cache
@@ -260,18 +177,13 @@ def find(op: Primitive, dtype: DType) -> Loop | None:
     nor for an exponent of 0.5 that is broadcast, for which `..kernels` corrects NumPy's answer. The
     bits of a power may depend on whether the exponent has stride 0.
     """
-    known = _UFUNCS.get(op)
-    if known is None or dtype.kind in _MENDED.get(op, ""):
+    ufunc = _UFUNCS.get(op)
+    if ufunc is None or dtype.kind in CORRECTED.get(op, ""):
         return None
-    ufunc, cost = known
     if op in _ROUNDING and dtype.kind in "iu":
         ufunc = np.positive
-    output = dtype
-    if op in _PREDICATES:
-        output = _BOOL
-    elif op is p.ABS and dtype.kind == "c":
-        output = np.empty(0, dtype).real.dtype
-    return _of_ufunc(ufunc, (dtype,) * ufunc.nin, output, cost, ufunc.__name__)
+    output = _BOOL if op in _PREDICATES else op.results.get(dtype, dtype)
+    return _of_ufunc(ufunc, (dtype,) * ufunc.nin, output, op.cost, ufunc.__name__)
 
 
 # ---------------------------------------------------------------------- other ufuncs
@@ -441,10 +353,8 @@ def replace_nan(dtype: DType) -> Loop | None:
 
 
 def _identity(op: Primitive, dtype: DType) -> NDArray:
-    if op is p.PROD or op is p.ALL:
-        value: float = 1
-    elif op is p.SUM or op is p.ANY or op is p.COUNT_NONZERO:
-        value = 0
+    if op.identity is not None:
+        value: float = op.identity
     elif dtype.kind == "b":
         value = op is p.MIN
     elif dtype.kind == "f":
@@ -455,16 +365,6 @@ def _identity(op: Primitive, dtype: DType) -> NDArray:
     identity = np.asarray(value, dtype=dtype)
     identity.flags.writeable = False
     return identity
-
-
-_REDUCTIONS: Final[dict[Primitive, np.ufunc]] = {
-    p.SUM: np.add,
-    p.PROD: np.multiply,
-    p.MAX: np.maximum,
-    p.MIN: np.minimum,
-    p.ANY: np.logical_or,
-    p.ALL: np.logical_and,
-}
 
 
 _FIELDS: Final = ("count", "sum", "reference", "offset", "squares")
@@ -508,11 +408,10 @@ def reduction(op: Primitive, dtype: DType) -> tuple[Loop, NDArray] | None:
         return (_moments_loop(dtype), np.zeros((), MOMENTS)) if dtype.kind == "f" else None
     if op is p.COUNT_NONZERO:
         return (_count_loop(), _identity(op, _INT64)) if dtype == _BOOL else None
-    ufunc = _REDUCTIONS.get(op)
     kinds = "b" if op is p.ANY or op is p.ALL else "iufc" if op is p.SUM or op is p.PROD else "biuf"
-    if ufunc is None or dtype.kind not in kinds:
+    if op.family != "reduce" or op.by is None or dtype.kind not in kinds:
         return None
-    loop = _of_ufunc(ufunc, (dtype, dtype), dtype, 0.3, "reduce")
+    loop = _of_ufunc(_UFUNCS[op.by], (dtype, dtype), dtype, 0.3, "reduce")
     return None if loop is None else (loop, _identity(op, dtype))
 
 

@@ -267,13 +267,6 @@ def reduction_pass(
 
 # ---------------------------------------------------------------------- scans
 
-_SCANNED: Final = {
-    p.CUMULATIVE_SUM: p.ADD,
-    p.CUMULATIVE_PROD: p.MULTIPLY,
-    p.CUMULATIVE_MAX: p.MAXIMUM,
-    p.CUMULATIVE_MIN: p.MINIMUM,
-}
-
 # The kinds of dtypes of which a loop gives the same bits with vector instructions as one by one, as
 # NumPy's scans go. (With vector instructions the maximum of 0.0 and -0.0 may be the other one, and
 # complex products may be rounded once less.)
@@ -321,11 +314,13 @@ def scan(op: Primitive, array: NDArray, axis: int, dtype: DType) -> NDArray | No
         turned = scan(op, array.T, array.ndim - 1 - axis, dtype)
         return None if turned is None else turned.T
     outer, size, inner = prod(array.shape[:axis]), array.shape[axis], prod(array.shape[axis + 1 :])
-    ordinary = loops.find(_SCANNED[op], dtype)
-    loop = loops.running(_SCANNED[op], dtype) if inner == 1 else ordinary
+    by = op.by
+    assert by is not None
+    ordinary = loops.find(by, dtype)
+    loop = loops.running(by, dtype) if inner == 1 else ordinary
     if loop is None or loop.output != dtype or (outer * inner < 2 and loop is ordinary):
         return None
-    if inner > 1 and (inner < _SCAN_MIN_COLUMNS or dtype.kind not in _EXACT[_SCANNED[op]]):
+    if inner > 1 and (inner < _SCAN_MIN_COLUMNS or dtype.kind not in _EXACT[by]):
         return None
     source = array.astype(dtype, copy=False)
     result = empty(array.shape, dtype)
