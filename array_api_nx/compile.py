@@ -50,7 +50,7 @@ from .frontend.trace_function import (
 )
 from .frontend.trees import Stateful, Structure, Tree, flatten, map_leaves
 from .native import native
-from .tracing.explanation import ProgramExplanation
+from .tracing.program_report import ProgramExplanation
 from .tracing.recorder import TraceError, current
 
 __all__ = ["CacheInfo", "Compiled", "ShapeSpec", "TraceError", "compile", "eval_shape"]

@@ -59,6 +59,7 @@ ENGINES = {
     # Dtypes are NumPy's objects.
     "core/dtypes.py": {"numpy"},
     "einops_backend.py": {"einops"},
+    "explain/pictures.py": {"graphviz"},
     "testing/assertions.py": {"array_api_compat", "numpy"},
     "testing/plugin.py": {"pytest"},
     "backends/dask": {"dask"},

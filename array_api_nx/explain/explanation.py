@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import ClassVar
 
 from .model import PassExplanation, count, pass_text, size_text
+from .pictures import Drawable
 
 __all__ = ["Explanation"]
 
 
-class Explanation:
+class Explanation(Drawable):
     """What is still to be computed for an array.
 
-    Printed, it is a text; in a notebook, a picture.
+    Printed, it is a text; in a notebook a picture, where Graphviz is installed.
 
     Attributes
     ----------
@@ -57,24 +58,15 @@ class Explanation:
             lines += pass_text(each, f"pass {i} of {len(self.passes)}")
         return "\n".join(lines)
 
-    def svg(self) -> str:
-        """The passes as a picture: an SVG document."""
-        # Loaded for the first picture: most programs draw none.
-        from .svg import picture
-
-        return picture(self.summary, self.passes)
-
-    def _repr_svg_(self) -> str | None:
-        """What a notebook shows; of a computed array the text."""
-        return self.svg() if self.pending else None
+    def _passes(self) -> tuple[PassExplanation, ...]:
+        return self.passes
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the picture, if anything is pending, under a line of text."""
+        """What a notebook shows."""
         from .html import card
 
-        # The picture has the summary as its first line.
         if self.pending:
-            return card("Explanation", [], self.svg(), self.details())
+            return card("Explanation", [], self._shown(), self.details())
         return card("Explanation", [("", self.summary)], self.details())
 
     def details(self) -> str:
@@ -82,18 +74,12 @@ class Explanation:
         return ""
 
     def in_short(self, *, was: bool = False) -> str:
-        """As HTML what is, or was, pending: a line that unfolds to the picture, and details."""
-        from .html import fold
+        """As HTML what is, or was, pending: a line that unfolds to the text, and details."""
+        from .html import fold, preformatted
 
         if not self.pending:
             return self.details()
         summary = self.summary
         if was:
             summary = summary.replace("pending:", "computed for this display:", 1)
-        return self.details() + fold(summary, self.svg())
-
-    def dot(self) -> str:
-        """The passes as a graph in the language of Graphviz."""
-        from .dot import source
-
-        return source(self.summary, self.passes)
+        return self.details() + fold(summary, preformatted(repr(self).partition("\n")[2]))

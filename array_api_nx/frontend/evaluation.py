@@ -56,7 +56,7 @@ def explain(*arrays: Tree) -> Explanation:
     -------
     Explanation
         ``pending``, ``operations`` and ``passes``; a text when printed, a picture in a notebook
-        or as ``svg()``.
+        or as ``svg()`` where Graphviz is installed.
 
     Raises
     ------

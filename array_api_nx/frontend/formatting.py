@@ -92,7 +92,7 @@ def array_html(x: Array) -> str:
 def array_bundle(x: Array) -> dict[str, str]:
     """What a notebook shows: shape, dtype, device, bytes, and the elements as far as repr does.
 
-    Of a pending array also what is computed for that, as a picture. Where that may take hours, as
+    Of a pending array also what is computed for that. Where that may take hours, as
     on ``dask``, nothing is computed, and the elements are left out; also of an array that is
     computed, but so large that most of them would be.
 

@@ -48,18 +48,12 @@ def test_pages_have_neither_scripts_nor_style_sheets_nor_ink() -> None:
 
 
 class TestExplanation:
-    def test_is_the_picture_while_something_is_pending(self) -> None:
-        found = page(TWO._repr_html_())
-        assert found.tags.count("svg") == 1
-        assert TWO.summary in found.text
-
     def test_is_a_line_where_nothing_is(self) -> None:
         found = page(Explanation()._repr_html_())
-        assert "svg" not in found.tags
         assert found.text == "Explanation · computed: nothing is pending"
 
     def test_names_are_escaped(self) -> None:
-        assert "<&\"'>" in page(ONE._repr_html_()).text
+        assert "<&\"'>" in page(ONE.in_short()).text
 
     def test_in_short_it_unfolds(self) -> None:
         assert page(TWO.in_short()).tags[0] == "details"
@@ -79,7 +73,7 @@ def test_a_compiled_function_shows_its_program_and_counts() -> None:
     explanation = centred.explain(x)
     shown = page(explanation._repr_html_())
     assert repr(explanation) in shown.text
-    assert ("svg" in shown.tags) is (explanation.run is not None)
+    assert explanation.summary in shown.text
 
 
 def test_settings_are_the_same_dicts_and_show_as_tables() -> None:

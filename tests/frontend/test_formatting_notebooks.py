@@ -57,10 +57,10 @@ def test_a_pending_array_shows_its_elements_and_what_that_took() -> None:
         y = xp.sqrt(2 * x + 1)
         found = shown(y)
     assert "computed for this display: 3 operations in 1 pass over memory" in found.text
-    assert found.tags.count("svg") == 1
+    assert found.tags.count("details") == 1
     assert str(y) in found.text
     # Now it is computed.
-    assert "svg" not in shown(y).tags
+    assert "details" not in shown(y).tags
 
 
 def test_without_elements_there_are_shape_and_dtype() -> None:

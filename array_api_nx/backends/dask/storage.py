@@ -22,7 +22,6 @@ from ...core.dtypes import CANONICAL, DType
 from ...core.shape import broadcast_shapes
 from ...core.view import Selection, View
 from ...explain.explanation import Explanation
-from .explain import explanation, together
 from .expressions import (
     ArraySource,
     Expression,
@@ -34,6 +33,7 @@ from .expressions import (
     is_same,
     on_host,
 )
+from .layer_reports import explanation, together
 from .layers import Chunks, Grid, Part, batched, layer, name_of, positions, rechunked, starts
 from .scheduling import client, compute, persist
 from .views import (

@@ -42,8 +42,8 @@ from ..policy import limits
 from ..storage import MAX_FLOAT32, MIN_FLOAT32, NumPyMemory, lock
 from . import evaluation, expression
 from .builder import Builder, TooLarge, Value, in_steps, is_plain_power, new_value
-from .explain import explanation
 from .expression import Node
+from .pass_reports import explanation
 from .planning import Overlap
 
 __all__ = ["DeferredExecution", "builder"]

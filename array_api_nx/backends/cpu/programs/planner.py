@@ -28,9 +28,9 @@ from ..engine.operations import reduction_pass
 from ..engine.passes import Pass, Slot
 from ..lazy import evaluation, expression
 from ..lazy.builder import Builder, Value, in_steps
-from ..lazy.explain import Translator
 from ..lazy.expression import Node
 from ..lazy.graph import Graph
+from ..lazy.pass_reports import Translator
 from ..policy import AT_ONCE_MAX, MOMENTS_AT_ONCE_MAX, adds_by_kernel, limits
 from .actions import Action, BackendCall, Copy, Fill, KernelPass, Read, Update, permutation
 

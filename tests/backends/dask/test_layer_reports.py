@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import xml.etree.ElementTree as ET
-
 import numpy as np
 
 import array_api_nx as xp
@@ -30,10 +28,9 @@ def test_what_is_in_memory() -> None:
     assert found.passes == ()
 
 
-def test_the_picture() -> None:
+def test_the_graph() -> None:
     x = on_dask(numbers(30, 4))
     found = xp.explain(xp.linalg.qr(x @ x.T)[0])
-    assert ET.fromstring(found.svg()).tag.endswith("svg")
     assert found.dot().startswith("digraph")
 
 

@@ -1,4 +1,4 @@
-"""What is told of a program: its text, and how a backend would run it."""
+"""The report of a program: its text, and how a backend would run it."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from collections.abc import Mapping
 from ..contract.program import Guard, Program, Step, shape_text
 from ..core.polynomial import Var
 from ..core.symbolic import Number
-from ..explain.model import RunExplanation, pass_text, size_text
+from ..explain.model import PassExplanation, RunExplanation, pass_text, size_text
+from ..explain.pictures import Drawable
 
 __all__ = ["ProgramExplanation"]
 
 
-class ProgramExplanation:
+class ProgramExplanation(Drawable):
     """What a call of a compiled function would do.
 
-    Printed, it is a text; in a notebook, a picture.
+    Printed, it is a text; in a notebook a picture, where Graphviz is installed.
 
     Attributes
     ----------
@@ -101,28 +102,13 @@ class ProgramExplanation:
                 lines.append(f"  {'  '.join(cells).rstrip()}")
         return "\n".join(lines)
 
-    def svg(self) -> str:
-        """The run as a picture: an SVG document."""
-        from ..explain.svg import picture
-
-        return picture(self.summary, () if self.run is None else self.run.passes)
-
-    def _repr_svg_(self) -> str | None:
-        """What a notebook shows; the text where there is nothing to draw."""
-        return None if self.run is None else self.svg()
+    def _passes(self) -> tuple[PassExplanation, ...]:
+        return () if self.run is None else self.run.passes
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the picture, if there is one, and the text to be unfolded."""
         from ..explain.html import card, fold, preformatted
 
-        drawn = self.run is not None
-        text = fold("as text", preformatted(repr(self)), is_open=not drawn)
-        if drawn:
-            return card("Program", [], self.svg(), text)
-        return card("Program", [("", self.summary)], text)
-
-    def dot(self) -> str:
-        """The run as a graph in the language of Graphviz."""
-        from ..explain.dot import source
-
-        return source(self.summary, () if self.run is None else self.run.passes)
+        picture = self._repr_svg_()
+        text = fold("as text", preformatted(repr(self)), is_open=picture is None)
+        return card("Program", [] if picture else [("", self.summary)], picture or "", text)

@@ -1,4 +1,4 @@
-"""Explanations of programs: the passes and buffers of their plans (`Backend.explain_program`)."""
+"""Reports of programs: the passes and buffers of their plans (`Backend.explain_program`)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Explanations of pending expressions: the passes that would compute them (`Backend.explain`).
+"""Reports of pending expressions: the passes that would compute them (`Backend.explain`).
 
-`Translator` also explains the passes of programs; see programs/explain.py."""
+`Translator` also reports the passes of programs; see programs/run_reports.py."""
 
 from __future__ import annotations
 

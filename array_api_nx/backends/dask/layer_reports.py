@@ -1,4 +1,4 @@
-"""What the Dask backend tells of an array that is still to be computed."""
+"""Reports of pending Dask arrays: the layers of their graphs (`Backend.explain`)."""
 
 from __future__ import annotations
 
