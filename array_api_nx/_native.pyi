@@ -35,7 +35,18 @@ class ContextCaller:
 
 @final
 class Kernel:
-    def __new__(cls, description: tuple[Any, ...], /) -> Kernel: ...
+    def __new__(
+        cls,
+        *,
+        dims: tuple[int, ...],
+        tile: tuple[int, int],
+        split: int,
+        step: int,
+        tasks: int,
+        operands: tuple[object, ...],
+        registers: tuple[int, ...],
+        program: tuple[object, ...],
+    ) -> Kernel: ...
     def run(
         self,
         memories: _Sequence[tuple[_NDArray, int]],

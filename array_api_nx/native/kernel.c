@@ -8,15 +8,11 @@ PyTypeObject *kernel_type;
 
 static PyObject *kernel_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
-    PyObject *description;
-    if (keywords != NULL && PyDict_GET_SIZE(keywords) > 0) {
-        PyErr_SetString(PyExc_TypeError, "Kernel takes its description by position");
+    if (PyTuple_GET_SIZE(args) > 0 || keywords == NULL) {
+        PyErr_SetString(PyExc_TypeError, "Kernel takes its description by keywords");
         return NULL;
     }
-    if (!PyArg_ParseTuple(args, "O:Kernel", &description)) {
-        return NULL;
-    }
-    Kernel *kernel = parse_kernel(description);
+    Kernel *kernel = parse_kernel(keywords);
     if (kernel == NULL) {
         return NULL;
     }
@@ -26,7 +22,7 @@ static PyObject *kernel_new(PyTypeObject *type, PyObject *args, PyObject *keywor
         return NULL;
     }
     self->kernel = kernel;
-    self->description = Py_NewRef(description);
+    self->program = Py_NewRef(PyDict_GetItemString(keywords, "program"));
     return (PyObject *)self;
 }
 
@@ -35,7 +31,7 @@ static void kernel_dealloc(PyObject *object)
     KernelObject *self = (KernelObject *)object;
     PyTypeObject *type = Py_TYPE(object);
     free_kernel(self->kernel);
-    Py_XDECREF(self->description);
+    Py_XDECREF(self->program);
     type->tp_free(object);
     Py_DECREF(type);
 }
@@ -166,7 +162,8 @@ static PyMethodDef kernel_methods[] = {
 };
 
 static PyType_Slot kernel_slots[] = {
-    {Py_tp_doc, "Kernel(description)\n--\n\nA parsed and checked kernel.Kernel."},
+    {Py_tp_doc, "Kernel(*, dims, tile, split, step, tasks, operands, registers, program)\n--\n\n"
+                "A checked kernel, of the fields of kernel.Kernel."},
     {Py_tp_new, kernel_new},
     {Py_tp_dealloc, kernel_dealloc},
     {Py_tp_methods, kernel_methods},

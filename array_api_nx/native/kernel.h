@@ -9,7 +9,7 @@
 typedef struct {
     PyObject_HEAD
     Kernel *kernel;
-    PyObject *description; /* keeps the loops alive */
+    PyObject *program; /* keeps the loops alive */
 } KernelObject;
 
 /* The type of a KernelObject. It has no subclasses. */

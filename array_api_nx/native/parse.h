@@ -7,8 +7,9 @@
 #include "common.h"
 #include "tiles.h"
 
-/* A kernel in memory of its own; NULL with an exception set if the description breaks a rule. */
-Kernel *parse_kernel(PyObject *description);
+/* A kernel in memory of its own, of the keywords of a call, whose names are the fields of kernel.Kernel;
+   NULL with an exception set if they break a rule. */
+Kernel *parse_kernel(PyObject *keywords);
 
 /* Free a kernel, or nothing if it is NULL. */
 void free_kernel(Kernel *kernel);

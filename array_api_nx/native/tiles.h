@@ -61,7 +61,7 @@ typedef struct {
 typedef struct {
     int ndim;
     npy_intp dims[MAX_DIMS];
-    npy_intp tile_rows, tile_columns;
+    npy_intp tile_rows, tile_columns; /* in this order, see parse.c */
     int split;
     npy_intp step, tasks;
     int operand_count, register_count, step_count;

@@ -34,7 +34,7 @@ def sequence(given: Any, fixed: Any, passes: Any, keeps_gil: bool = True) -> Any
 
 def ready(kernel: Kernel) -> Any:
     assert native is not None
-    return native.Kernel(kernel)
+    return native.Kernel(**kernel._asdict())
 
 
 def binary(op: Primitive, shape: tuple[int, int], dtype: np.dtype[Any] = F8) -> Kernel:

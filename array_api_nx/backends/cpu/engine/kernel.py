@@ -213,4 +213,4 @@ def prepare(kernel: Kernel) -> PreparedKernel:
         If its description breaks a rule.
     """
     assert native is not None
-    return native.Kernel(kernel)
+    return native.Kernel(**kernel._asdict())

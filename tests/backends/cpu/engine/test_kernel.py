@@ -27,6 +27,7 @@ from array_api_nx.backends.cpu.engine.kernel import (
     Reduction,
     prepare,
 )
+from array_api_nx.native import native
 from array_api_nx.primitives import table as p
 from array_api_nx.primitives.table import Primitive
 from tests.support.numpy_kernels import NumPyKernel
@@ -665,7 +666,7 @@ def test_read_only_memory_is_not_written(make: Any) -> None:
 WRONG: dict[str, dict[str, Any]] = {
     "dims must have 2 to 32 items": {"dims": (6,)},
     "a dim must be from 0": {"dims": (1, -6)},
-    "rows must be from 1": {"tile": (0, 2)},
+    "a tile.s rows or columns must be from 1": {"tile": (0, 2)},
     "split must be from 0 to 1": {"split": 2},
     "step must be from 1": {"step": 0},
     "4 tasks of step 2 do not fit dim 1, which has 6": {"tasks": 4},
@@ -674,7 +675,7 @@ WRONG: dict[str, dict[str, Any]] = {
         "operands": (KernelOperand(8, (0, 0), 0, "direct"),) * 257,
     },
     "registers must have 0 to 256 items": {"registers": (8,) * 257},
-    "the program must have 1 to 512 items": {"program": ()},
+    "program must have 1 to 512 items": {"program": ()},
     "too large for scratch memory": {
         "dims": (1 << 50, 1 << 50), "tile": (1 << 50, 1 << 50), "tasks": 1, "step": 1 << 50,
         "operands": (KernelOperand(8, (0, 0), 0, "direct"),) * 3,
@@ -699,6 +700,9 @@ WRONG_OPERANDS: dict[str, tuple[KernelOperand, ...]] = {
     "end must be from 3 to 6, not 2": (KernelOperand(8, (0, 8), 0, "packed", ((0, 1), (2, 2)), 1),),
     "fill must be from 0 to 2, not 3": (
         KernelOperand(8, (0, 8), 0, "packed", ((0, 1), (2, 4)), 3),
+    ),
+    "operand 0 has a box, and nothing to fill what is around it": (
+        KernelOperand(8, (0, 8), 0, "packed", ((0, 1), (2, 4))),
     ),
     "operand 0 has a box; it must be an input, and packed": (
         KernelOperand(8, (0, 8), 0, "direct", ((0, 1), (2, 4)), 1),
@@ -764,6 +768,21 @@ WRONG_PROGRAMS: dict[str, tuple[Instruction | Reduction, ...]] = {
 def test_wrong_programs(message: str) -> None:
     with pytest.raises(ValueError, match=message):
         prepare(division().kernel._replace(program=WRONG_PROGRAMS[message]))
+
+
+def test_fields_are_given_by_name() -> None:
+    assert native is not None
+    fields = division().kernel._asdict()
+    for name in fields:
+        some: Any = {key: value for key, value in fields.items() if key != name}
+        with pytest.raises(TypeError, match=f"needs the keyword {name}"):
+            native.Kernel(**some)
+    garbled: Any = fields | {"program": ((ADD, (0, 0), 2),)}
+    with pytest.raises(AttributeError, match="loop"):
+        native.Kernel(**garbled)
+    wrong_call: Any = native.Kernel
+    with pytest.raises(TypeError, match="by keywords"):
+        wrong_call(*fields.values())
 
 
 def test_only_loops_read_what_is_not_adjacent() -> None:
